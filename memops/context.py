@@ -1,0 +1,32 @@
+"""What a rule may know beside the records: the clock, the policy, and what was computed already."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeVar
+
+from memops.policy import Policy
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Context:
+    """Handed to every rule; rules are pure functions of (records, context).
+
+    `fresh` holds the ids of records in files that the agent wrote within the grace time, which
+    are never consolidated. `cache` keeps what several rules would compute again (token tables,
+    fitted encoders, scored pairs) under a key that names its input.
+    """
+
+    now: datetime
+    policy: Policy = field(default_factory=Policy)
+    fresh: frozenset[str] = frozenset()
+    cache: dict[object, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def once(self, key: object, make: Callable[[], T]) -> T:
+        """Return what is cached under the key, making it the first time."""
+        if key not in self.cache:
+            self.cache[key] = make()
+        value: T = self.cache[key]
+        return value

@@ -1,0 +1,106 @@
+"""Errors: one sentence that names the thing and the remedy, and the exit code that it ends with.
+
+    MemopsError                 2   usage or configuration
+    ├── StoreNotFound          10   no such store, or it cannot be reached
+    ├── Locked                 11   another process holds the store or its lock
+    ├── Unauthorised           12
+    ├── Corrupt                20   an input or artefact that is damaged or foreign
+    ├── Incomplete             21   a snapshot that may not be believed
+    ├── PlanRefused            22   changed, foreign, stale as a whole, or expired
+    ├── GuardRefused           23   a plan that goes beyond what may happen unattended
+    ├── Interrupted            24   stopped half-way; resumable
+    ├── RollbackConflict       25
+    ├── NoSpace                26   no space, or an input/output error
+    ├── GateFailed             30
+    ├── GateInconclusive       31
+    └── Finding                32   an audit finding with --fail-on
+"""
+
+
+class MemopsError(Exception):
+    """A failure that is the user's to mend; `hint` says how."""
+
+    code = 2
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class StoreNotFound(MemopsError):
+    """The store is not there, or cannot be reached."""
+
+    code = 10
+
+
+class Locked(MemopsError):
+    """Another process holds what this one needs."""
+
+    code = 11
+
+
+class Unauthorised(MemopsError):
+    """The store refused the credentials."""
+
+    code = 12
+
+
+class Corrupt(MemopsError):
+    """An input or artefact is damaged, truncated or not ours."""
+
+    code = 20
+
+
+class Incomplete(MemopsError):
+    """A snapshot lacks part of its store and may not be planned from."""
+
+    code = 21
+
+
+class PlanRefused(MemopsError):
+    """The plan is not the one that was made, or not for this store."""
+
+    code = 22
+
+
+class GuardRefused(MemopsError):
+    """The plan goes beyond what may happen without a person's approval."""
+
+    code = 23
+
+
+class Interrupted(MemopsError):
+    """A run stopped half-way and can be resumed."""
+
+    code = 24
+
+
+class RollbackConflict(MemopsError):
+    """Records changed after the run; the store's version was kept."""
+
+    code = 25
+
+
+class NoSpace(MemopsError):
+    """No space is left, or the device failed."""
+
+    code = 26
+
+
+class GateFailed(MemopsError):
+    """Recall is worse than the baseline allows."""
+
+    code = 30
+
+
+class GateInconclusive(MemopsError):
+    """The grades cannot be compared with the baseline."""
+
+    code = 31
+
+
+class Finding(MemopsError):
+    """An audit found what `--fail-on` names."""
+
+    code = 32

@@ -1,0 +1,150 @@
+"""The guard: what no plan may do unattended, whatever produced it.
+
+It judges a change by what the record was and what it would be, never by what the change is
+called, so a rule, a model and an edited file meet the same limits. It runs at planning and again
+on live records at apply. The blast radius never alters a plan: it is a sentence beside it.
+"""
+
+import polars as pl
+
+from memops.plan import DELETES, outcome
+from memops.policy import Limits, Policy
+from memops.schema import LIVE, QUARANTINE, RECORDS, TIERS, TOMBSTONE
+from memops.secrets import redacted
+
+_RANK = {tier: i for i, tier in enumerate(TIERS)}
+_GROUP = ("scope", "kind")
+
+
+def protect(
+    step: pl.DataFrame,
+    records: pl.DataFrame,
+    policy: Policy,
+    counts: pl.DataFrame | None = None,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Split a step into what may happen unattended and what may not, with the guard's reason.
+
+    Never: deleting, retiring, demoting or unpinning a pinned or core record; superseding a pinned
+    record; superseding a core one at less than low risk; replacing a record by one that is not
+    live, is of a lower tier (merges), or is in another scope; rewriting a protected text other
+    than by redaction; taking live records of a kind and scope below its floor (oldest go first).
+    `counts` (scope, kind, live) stands in for the whole table where only part of it was read.
+    """
+    if step.is_empty():
+        return step, step
+    change = _before_and_after(step, records)
+    refused = change.select("id", "pinned", *_GROUP, "created_at", "_lost", why=_refusal())
+    refused = refused.with_columns(why=pl.coalesce("why", _floor_refusal(change, records, policy, counts)))
+    why = refused.filter(pl.col("why").is_not_null()).select("id", "why")
+    allowed = step.join(why, on="id", how="anti", maintain_order="left")
+    stopped = step.join(why, on="id", how="inner", maintain_order="left")
+    return allowed, stopped.with_columns(reason="why").drop("why")
+
+
+def excess(plan: pl.DataFrame, records: pl.DataFrame, limits: Limits) -> list[str]:
+    """Return a sentence for each limit of the blast radius that the plan exceeds."""
+    touched = plan.join(records.select("id"), on="id", how="semi").select("id").unique()
+    said = []
+    if touched.height > limits.records:
+        said.append(f"{touched.height} records would change; the limit is {limits.records}")
+    sizes = records.filter(LIVE).group_by(_GROUP).len("all")
+    shares = (
+        records.filter(LIVE).join(touched, on="id", how="semi").group_by(_GROUP).len("touched")
+        .join(sizes, on=_GROUP).with_columns(share=pl.col("touched") / pl.col("all"))
+        .filter((pl.col("share") > limits.share) & (pl.col("touched") > limits.small))
+        .sort("share", "scope", "kind", descending=[True, False, False])
+    )  # fmt: skip
+    said += [
+        f"{row['touched']} of {row['all']} live {row['kind']} records of scope {row['scope']!r} "
+        f"would change; the limit is {limits.share:.0%}"
+        for row in shares.to_dicts()
+    ]
+    return said
+
+
+def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
+    """One row a touched record: its columns, `new_*` after the step, and what happens to it."""
+    after = outcome(records, step)
+    about = step.group_by("id").agg(
+        pl.col("rule").last(), pl.col("risk").last(), _deleted=DELETES.any()
+    )
+    new = after.rename({name: f"new_{name}" for name in RECORDS if name != "id"})
+    keepers = after.filter(LIVE).select(
+        new_superseded_by="id", keeper_tier="tier", keeper_pinned="pinned", keeper_scope="scope"
+    )
+    rank = {"return_dtype": pl.Int8, "default": None}
+    was_live, is_live = pl.col("superseded_by").is_null(), pl.col("new_superseded_by").is_null()
+    link = pl.col("new_superseded_by")
+    touched = records.join(about, on="id", how="inner").join(new, on="id", how="left")
+    return (
+        touched.join(keepers, on="new_superseded_by", how="left")
+        .with_columns(_gone=pl.col("new_scope").is_null())
+        .with_columns(
+            _protected=pl.col("pinned") | (pl.col("tier") == "core"),
+            _retired=was_live & (link == TOMBSTONE).fill_null(False),
+            _replaced=was_live & ~is_live & ~link.is_in([TOMBSTONE, QUARANTINE]).fill_null(False),
+            _quarantined=was_live & (link == QUARANTINE).fill_null(False),
+            _sunk=pl.col("new_tier").replace_strict(_RANK, **rank)
+            < pl.col("tier").replace_strict(_RANK, **rank),
+            _moved=(pl.col("new_scope") != pl.col("scope")) | (pl.col("new_kind") != pl.col("kind")),
+        )
+        .with_columns(
+            _lost=was_live & (pl.col("_gone") | pl.col("_retired") | (pl.col("_moved") & is_live))
+        )
+    )  # fmt: skip
+
+
+def _refusal() -> pl.Expr:
+    protected, pinned, replaced = pl.col("_protected"), pl.col("pinned"), pl.col("_replaced")
+    merge = pl.col("rule").fill_null("").str.starts_with("merge")
+    rank = {"return_dtype": pl.Int8, "default": -1}
+    lower = (
+        pl.col("keeper_tier").replace_strict(_RANK, **rank)
+        < pl.col("tier").replace_strict(_RANK, **rank)
+    )  # fmt: skip
+    rewritten = (pl.col("new_text") != pl.col("text")) & (
+        pl.col("new_text") != pl.col("text").map_batches(redacted, return_dtype=pl.String)
+    )
+    cases = (
+        (protected & pl.col("_gone"), "a pinned or core record is never deleted unattended"),
+        (protected & pl.col("_retired"), "a pinned or core record is never retired unattended"),
+        (protected & pl.col("_sunk"), "a pinned or core record is never demoted unattended"),
+        (pinned & ~pl.col("new_pinned"), "a record is never unpinned unattended"),
+        (replaced & pl.col("keeper_tier").is_null(), "the record that replaces it is not live"),
+        (replaced & (pl.col("keeper_scope") != pl.col("scope")), "its keeper is in another scope"),
+        (replaced & merge & lower, "its keeper is of a lower tier"),
+        (replaced & pinned & ~(merge & pl.col("keeper_pinned")), "superseding a pinned record is only proposed"),
+        (replaced & protected & ~merge & (pl.col("risk") != "low").fill_null(True), "superseding a core record needs high confidence"),
+        (protected & rewritten, "the text of a pinned or core record is only redacted unattended"),
+    )  # fmt: skip
+    refusal = pl.lit(None, pl.String)
+    for condition, why in reversed(cases):
+        refusal = pl.when(condition.fill_null(False)).then(pl.lit(why)).otherwise(refusal)
+    return refusal
+
+
+def _floor_refusal(
+    change: pl.DataFrame, records: pl.DataFrame, policy: Policy, counts: pl.DataFrame | None
+) -> pl.Series:
+    """A reason for each lost record that the floor of its scope and kind keeps."""
+    live = counts if counts is not None else records.filter(LIVE).group_by(_GROUP).len("live")
+    away = change.filter(pl.col("_replaced") | pl.col("_quarantined")).group_by(_GROUP).len("away")
+    floor = pl.col("kind").replace_strict(
+        policy.floors.kinds, default=policy.floors.default, return_dtype=pl.Int64
+    )
+    free = _refusal().is_null() & pl.col("_lost")
+    ranked = (
+        change.join(live, on=_GROUP, how="left").join(away, on=_GROUP, how="left")
+        .with_columns(
+            spare=pl.col("live").cast(pl.Int64) - pl.col("away").fill_null(0).cast(pl.Int64) - floor,
+            floor=floor,
+            free=free,
+        )
+        .sort("created_at", "id", nulls_last=True)
+        .with_columns(nth=pl.col("free").cast(pl.Int64).cum_sum().over(_GROUP))
+        .with_columns(
+            why=pl.when(pl.col("free") & (pl.col("nth") > pl.col("spare").clip(0)))
+            .then(pl.format("the floor of {} live {} records", "floor", "kind"))
+        )
+    )  # fmt: skip
+    return change.select("id").join(ranked.select("id", "why"), on="id", how="left", maintain_order="left")["why"]

@@ -1,0 +1,24 @@
+"""Lexicons: the word lists that rules read, kept as data and found from wheel and checkout alike."""
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+
+def resource(name: str) -> Path:
+    """Return a bundled file or folder (`data/...`, `reports/...`, `flows/...`, `evals/sample`).
+
+    A wheel carries them under `memops/_data`; a checkout and an editable install have them at
+    the top of the repository.
+    """
+    inside = Path(str(files("memops"))) / "_data" / name
+    return inside if inside.exists() else Path(str(files("memops"))).parent / name
+
+
+@cache
+def lexicon(name: str) -> dict[str, Any]:
+    """Return `data/lexicons/<name>.toml`."""
+    text = (resource("data/lexicons") / f"{name}.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)

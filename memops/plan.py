@@ -1,0 +1,155 @@
+"""Plans: what should change in a store, and why.
+
+A plan is a table of changes, in order. A change puts a whole record, edits the fields it names
+(null leaves a field alone, `clears` empties the columns that it lists), or deletes. Nothing here
+touches a store: `outcome` works on a table, so one function previews a plan, grades its outcome,
+joins the overlay and tells the tests what a store should have done.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from memops.schema import CHANGES, QUARANTINE, RECORDS, TIERS, TOMBSTONE
+
+DELETES = pl.col("action") == "delete"
+EDITS = pl.col("action") == "edit"
+PUTS = pl.col("action") == "put"
+FIELDS = tuple(name for name in RECORDS if name != "id")
+ABOUT = ("rule", "reason", "evidence", "derived_from", "risk", "clears")
+
+
+def nothing() -> pl.DataFrame:
+    """Return the plan without changes."""
+    return CHANGES.to_frame()
+
+
+def put(records: pl.DataFrame, reason: str | pl.Expr, **about: Any) -> pl.DataFrame:
+    """Propose each record as given, in place of any that has its id.
+
+    `about` may give evidence, derived_from (lists of ids) and risk, as values or expressions.
+    """
+    return _changes("put", records, reason, **{name: pl.col(name) for name in RECORDS}, **about)
+
+
+def edit(
+    records: pl.DataFrame, reason: str | pl.Expr, clears: Sequence[str] = (), **fields: Any
+) -> pl.DataFrame:
+    """Propose new values for some fields and empty others; values may be expressions."""
+    emptied = {"clears": pl.lit(list(clears), pl.List(pl.String))} if clears else {}
+    return _changes("edit", records, reason, **emptied, **fields)
+
+
+def delete(records: pl.DataFrame, reason: str | pl.Expr, **about: Any) -> pl.DataFrame:
+    """Propose that each record goes."""
+    return _changes("delete", records, reason, **about)
+
+
+def squash(plan: pl.DataFrame) -> pl.DataFrame:
+    """Return the same plan with one change a record, sorted by id, for those who carry it out."""
+    order = plan.with_row_index("nth")
+    whole = order.filter(~EDITS).unique("id", keep="last", maintain_order=True)
+    edits = _squash_edits(
+        order.filter(EDITS)
+        .join(whole.select("id", replaced="nth"), on="id", how="left")
+        .filter(pl.col("replaced").is_null() | (pl.col("nth") > pl.col("replaced")))
+    )
+    whole = whole.select(CHANGES.names())
+    puts = _edited(whole.filter(PUTS), edits, [*FIELDS, *(n for n in ABOUT if n != "clears")])
+    rest = edits.join(whole, on="id", how="anti").select(CHANGES.names())
+    return pl.concat([puts, rest, whole.filter(DELETES)]).sort("id")
+
+
+def outcome(records: pl.DataFrame, plan: pl.DataFrame) -> pl.DataFrame:
+    """Return the records as they stand once the plan is carried out, sorted by id."""
+    if plan.is_empty():
+        return records.sort("id")
+    changes = squash(plan)
+    gone = changes.filter(~EDITS)
+    puts = changes.filter(PUTS).select(RECORDS.names())
+    kept = pl.concat([records.join(gone, on="id", how="anti"), puts])
+    return _edited(kept, changes.filter(EDITS), FIELDS).sort("id")
+
+
+def diff(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
+    """Return the plan that turns `before` into `after`; undo is the diff the other way."""
+    gone = before.join(after, on="id", how="anti")
+    differs = after.join(before, on=RECORDS.names(), how="anti", nulls_equal=True)
+    return pl.concat([delete(gone, "absent afterwards"), put(differs, "new or different")])
+
+
+def meaning(plan: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
+    """Return the plan with a column `op`: what each change means for the record it stands on.
+
+    The words are those of the plan file: insert, update, merge, supersede, demote, promote,
+    tombstone, redact, quarantine. The mechanism decides first, the rule's verb tells merging
+    from superseding and redacting from updating.
+    """
+    rank = {tier: i for i, tier in enumerate(TIERS)}
+    was = records.select("id", _was=pl.col("tier").replace_strict(rank, return_dtype=pl.Int8))
+    now = pl.col("tier").replace_strict(rank, return_dtype=pl.Int8, default=None)
+    rule, link = pl.col("rule").fill_null(""), pl.col("superseded_by")
+    op = (
+        pl.when(PUTS & pl.col("_was").is_null()).then(pl.lit("insert"))
+        .when(PUTS).then(pl.lit("update"))
+        .when(DELETES | (link == TOMBSTONE)).then(pl.lit("tombstone"))
+        .when(link == QUARANTINE).then(pl.lit("quarantine"))
+        .when(link.is_not_null() & rule.str.starts_with("merge")).then(pl.lit("merge"))
+        .when(link.is_not_null()).then(pl.lit("supersede"))
+        .when(rule.str.starts_with("redact")).then(pl.lit("redact"))
+        .when(now < pl.col("_was")).then(pl.lit("demote"))
+        .when(now > pl.col("_was")).then(pl.lit("promote"))
+        .otherwise(pl.lit("update"))
+    )  # fmt: skip
+    return plan.join(was, on="id", how="left", maintain_order="left").with_columns(op=op).drop("_was")
+
+
+def _squash_edits(edits: pl.DataFrame) -> pl.DataFrame:
+    """One edit a record: each field as the last edit that set or emptied it left it."""
+    emptied = {name: pl.col("clears").list.contains(name).fill_null(False) for name in FIELDS}
+    last = [
+        pl.col(name).filter(pl.col(name).is_not_null() | emptied[name]).last() for name in FIELDS
+    ]
+    cleared = [
+        emptied[name].filter(pl.col(name).is_not_null() | emptied[name]).last().fill_null(False)
+        .alias(f"clear:{name}")
+        for name in FIELDS
+    ]  # fmt: skip
+    about = [pl.col(n).drop_nulls().last() for n in ("action", "rule", "reason", "risk")]
+    lists = [pl.col(n).drop_nulls().last() for n in ("evidence", "derived_from")]
+    merged = edits.group_by("id", maintain_order=True).agg(*about, *lists, *last, *cleared)
+    names = pl.concat_list(
+        pl.when(f"clear:{name}").then(pl.lit(name)).otherwise(None) for name in FIELDS
+    ).list.drop_nulls()
+    clears = pl.when(names.list.len() > 0).then(names).otherwise(None)
+    return merged.with_columns(clears=clears.cast(CHANGES["clears"])).select(CHANGES.names())
+
+
+def _edited(rows: pl.DataFrame, edits: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Rows with the fields that the edits (one a record) set or empty."""
+    if edits.is_empty() or rows.is_empty():
+        return rows
+    new = edits.select("id", "clears", *(pl.col(n).alias(f"new:{n}") for n in names if n in edits))
+    joined = rows.drop("clears", strict=False).join(
+        new, on="id", how="left", maintain_order="left"
+    )
+    emptied = {n: pl.col("clears").list.contains(n).fill_null(False) for n in names}
+    columns = [
+        pl.when(emptied[n]).then(None).otherwise(pl.coalesce(f"new:{n}", n)).alias(n) for n in names
+    ]
+    blank = [pl.lit(None, CHANGES["clears"]).alias("clears")] if "clears" in rows.columns else []
+    return joined.with_columns(columns).drop("clears").with_columns(blank).select(rows.columns)
+
+
+def _changes(
+    action: str, records: pl.DataFrame, reason: str | pl.Expr, **fields: Any
+) -> pl.DataFrame:
+    given = {"action": action, "reason": reason, "id": pl.col("id"), **fields}
+    row = {name: v if isinstance(v, pl.Expr) else _literal(name, v) for name, v in given.items()}
+    blank = {name: pl.lit(None, dtype) for name, dtype in CHANGES.items()}
+    return records.select(**blank | row).cast(dict(CHANGES))
+
+
+def _literal(name: str, value: Any) -> pl.Expr:
+    return pl.lit(value, CHANGES[name]) if isinstance(value, list) else pl.lit(value)

@@ -1,0 +1,155 @@
+"""Policy: every threshold, floor, weight, half-life and limit, with its default and its reason.
+
+`Policy()` is the default; `read` takes overrides from the `[policy]` table of a TOML file. An
+unknown name is an error that suggests the near one. Sections are frozen dataclasses; each field
+carries the sentence that `memops policy` prints.
+"""
+
+import difflib
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from memops.errors import Corrupt, MemopsError
+
+
+def setting(default: Any, why: str) -> Any:
+    """Return a dataclass field with its default and the sentence that explains it."""
+    if isinstance(default, dict | list):
+        return field(default_factory=default.copy, metadata={"why": why})
+    return field(default=default, metadata={"why": why})
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much may change without a person."""
+
+    share: float = setting(0.10, "largest share of a scope and kind that one plan may touch")
+    records: int = setting(500, "most records that one plan may touch")
+    small: int = setting(10, "changes to a scope and kind that are never too many, whatever share")
+    fresh_minutes: float = setting(15.0, "files written this recently wait, unless approved")
+    plan_hours: float = setting(24.0, "age at which a plan expires")
+    shrink: float = setting(0.20, "a snapshot this much smaller than the last one is not believed")
+
+
+@dataclass(frozen=True)
+class Floors:
+    """Fewest live records of a kind in a scope that unattended curation leaves."""
+
+    default: int = setting(5, "for kinds not named below")
+    kinds: dict[str, int] = setting(
+        {"note": 0, "session": 0, "entity": 20, "preference": 10},
+        "by kind; junk kinds need none",
+    )
+
+
+@dataclass(frozen=True)
+class Decay:
+    """How relevance fades (rsclaw: stretched exponential)."""
+
+    half_life_days: float = setting(30.0, "base half-life (rsclaw memory.rs)")
+    importance_factor: float = setting(1.5, "half-life grows as exp(factor x importance)")
+    betas: dict[str, float] = setting(
+        {"core": 0.8, "working": 1.0, "peripheral": 1.3}, "shape of the curve by tier (rsclaw)"
+    )
+    recency: float = setting(0.4, "weight of recency in relevance (rsclaw)")
+    frequency: float = setting(0.3, "weight of use, 1 - exp(-accesses / 5) (rsclaw)")
+    importance: float = setting(0.3, "weight of importance (rsclaw)")
+
+
+@dataclass(frozen=True)
+class Tiers:
+    """When records rise and sink."""
+
+    promote_accesses: int = setting(5, "uses that lift a record, together with importance")
+    promote_importance: float = setting(0.8, "importance that lifts a record, together with uses")
+    restore_accesses: int = setting(3, "uses that bring a peripheral record back to working")
+    restore_relevance: float = setting(0.4, "relevance that goes with them (rsclaw)")
+    demote_relevance: float = setting(0.15, "unfloored relevance below which a record sinks")
+    demote_days: float = setting(60.0, "age at which a little used record sinks (rsclaw)")
+    demote_accesses: int = setting(3, "fewer uses than this count as little used (rsclaw)")
+
+
+@dataclass(frozen=True)
+class Retention:
+    """What goes for good, and after how long."""
+
+    windows: dict[str, float] = setting(
+        {"session": 30.0, "note": 180.0},
+        "days after which records of a kind are retired; kinds not named stay",
+    )
+    grace_days: float = setting(30.0, "days that a retired record waits before it is deleted")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """All of it."""
+
+    limits: Limits = field(default_factory=Limits)
+    floors: Floors = field(default_factory=Floors)
+    decay: Decay = field(default_factory=Decay)
+    tiers: Tiers = field(default_factory=Tiers)
+    retention: Retention = field(default_factory=Retention)
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the policy's canonical JSON."""
+        text = json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def read(path: Path) -> Policy:
+    """Return the policy of a TOML file's `[policy]` table; raises MemopsError for unknown names."""
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Corrupt(f"{path}: not valid TOML: {error}") from error
+    return from_table(table.get("policy", {}), str(path))
+
+
+def from_table(table: Mapping[str, Any], where: str = "policy") -> Policy:
+    """Return the default policy with the given overrides."""
+    made: Policy = _overridden(Policy(), table, where, "policy")
+    return made
+
+
+def described(policy: Policy) -> list[tuple[str, Any, str]]:
+    """Return every setting as (dotted name, value, sentence)."""
+    return [
+        (f"{section.name}.{item.name}", getattr(getattr(policy, section.name), item.name), item.metadata["why"])
+        for section in fields(policy)
+        for item in fields(getattr(policy, section.name))
+    ]  # fmt: skip
+
+
+def _overridden(base: Any, table: Mapping[str, Any], where: str, at: str) -> Any:
+    known = {item.name: item for item in fields(base)}
+    changes: dict[str, Any] = {}
+    for name, value in table.items():
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+            raise MemopsError(f"{where}: unknown setting {at}.{name}", hint)
+        old = getattr(base, name)
+        if hasattr(old, "__dataclass_fields__"):
+            if not isinstance(value, Mapping):
+                raise MemopsError(f"{where}: {at}.{name} must be a table")
+            changes[name] = _overridden(old, value, where, f"{at}.{name}")
+        else:
+            changes[name] = _fitted(old, value, f"{where}: {at}.{name}")
+    return replace(base, **changes)
+
+
+def _fitted(old: Any, value: Any, where: str) -> Any:
+    if isinstance(old, float) and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if type(value) is not type(old):
+        raise MemopsError(f"{where} must be {type(old).__name__}, not {value!r}")
+    if isinstance(value, float | int) and not isinstance(value, bool) and value < 0:
+        raise MemopsError(f"{where} must not be negative")
+    return {**old, **value} if isinstance(old, dict) else value
+
+

@@ -1,0 +1,39 @@
+"""The rules, in the order in which a night runs them.
+
+A rule is a pure function `(records, context) -> plan` whose name is its verb and what it hits;
+its first docstring line is what `memops rules` prints. To add one: a module here, a fixture
+`tests/rules/<rule>.toml`, and a name in RULES.
+"""
+
+from collections.abc import Callable, Sequence
+
+import polars as pl
+
+from memops.context import Context
+from memops.guard import protect
+from memops.plan import nothing, outcome
+
+Rule = Callable[[pl.DataFrame, Context], pl.DataFrame]
+
+RULES: tuple[Rule, ...] = ()
+"""What a night does."""
+
+MIGRATION: tuple[Rule, ...] = ()
+"""What the one-off clean-up of a polluted store does."""
+
+
+def propose(
+    records: pl.DataFrame, ctx: Context, rules: Sequence[Rule]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Run the rules in order, each on what the one before it would leave.
+
+    Returns the plan and the changes that the guard withdrew, with its reason.
+    """
+    steps, withdrawn = [nothing()], [nothing()]
+    for rule in rules:
+        asked = rule(records, ctx).with_columns(rule=pl.lit(rule.__name__))
+        step, refused = protect(asked, records, ctx.policy)
+        records = outcome(records, step)
+        steps.append(step)
+        withdrawn.append(refused)
+    return pl.concat(steps), pl.concat(withdrawn)

@@ -1,0 +1,159 @@
+"""Records: the one table that every store is read into.
+
+Times are UTC instants; an unknown time is null and never means very old. `superseded_by` is the
+id of the newer record, or a reserved reference that says why a record is hidden from recall
+(`QUARANTINE`, `TOMBSTONE`); a record is live while it is null. Tables are sorted by id.
+"""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import polars as pl
+
+from memops.errors import Corrupt
+
+INSTANT = pl.Datetime("us", "UTC")
+TIERS = ("peripheral", "working", "core")
+KINDS = (
+    "entity", "preference", "fact", "project_state", "relationship", "procedure", "lesson",
+    "failure", "remember", "summary", "session", "note",
+)  # fmt: skip
+SENSITIVITIES = ("allowed", "masked", "never_store")
+QUARANTINE = "memops:quarantine"
+TOMBSTONE = "memops:tombstone"
+RETIRED = (QUARANTINE, TOMBSTONE)
+
+RECORDS = pl.Schema(
+    {
+        "id": pl.String(),
+        "scope": pl.String(),
+        "key": pl.String(),
+        "kind": pl.String(),
+        "text": pl.String(),
+        "tier": pl.String(),
+        "importance": pl.Float64(),
+        "confidence": pl.Float64(),
+        "pinned": pl.Boolean(),
+        "access_count": pl.Int64(),
+        "created_at": INSTANT,
+        "updated_at": INSTANT,
+        "accessed_at": INSTANT,
+        "expires_at": INSTANT,
+        "valid_from": INSTANT,
+        "valid_to": INSTANT,
+        "superseded_by": pl.String(),
+        "source": pl.String(),
+        "sensitivity": pl.String(),
+        "origin": pl.String(),
+        "tags": pl.List(pl.String()),
+        "extra": pl.String(),
+    }
+)
+
+CHANGES = pl.Schema(
+    {
+        "action": pl.String(),  # put, edit, delete
+        "rule": pl.String(),
+        "reason": pl.String(),
+        "evidence": pl.List(pl.String()),  # ids of the records that the decision rests on
+        "derived_from": pl.List(pl.String()),  # ids of the notes that a put was extracted from
+        "risk": pl.String(),  # low, medium, high
+        "clears": pl.List(pl.String()),  # columns that an edit empties
+        **RECORDS,
+    }
+)
+
+DEFAULTS: dict[str, Any] = {
+    "scope": "default",
+    "kind": "note",
+    "text": "",
+    "tier": "working",
+    "importance": 0.5,
+    "pinned": False,
+    "access_count": 0,
+    "sensitivity": "allowed",
+    "tags": [],
+    "extra": "{}",
+}
+
+LIVE = pl.col("superseded_by").is_null()
+"""True of a record that recall may return."""
+
+
+def empty() -> pl.DataFrame:
+    """Return a table of no records."""
+    return RECORDS.to_frame()
+
+
+def conform(frame: pl.DataFrame, where: str = "records") -> pl.DataFrame:
+    """Return the frame as records: defaults filled, columns cast, sorted by id.
+
+    The only door into the table. Raises Corrupt, naming row and column, for an id that is missing
+    or repeated and for a value that does not fit its column.
+    """
+    unknown = [name for name in frame.columns if name not in RECORDS]
+    if unknown:
+        raise Corrupt(f"{where}: unknown column {unknown[0]!r}", "put native columns into `extra`")
+    columns = [
+        pl.col(name).cast(dtype, strict=False) if name in frame.columns else pl.lit(None, dtype)
+        for name, dtype in RECORDS.items()
+    ]
+    out = frame.select(
+        expr.fill_null(_default(name)).alias(name) if name in DEFAULTS else expr.alias(name)
+        for name, expr in zip(RECORDS, columns, strict=True)
+    )
+    for name in frame.columns:
+        lost = (frame[name].is_not_null() & out[name].is_null()).arg_max()
+        if lost is not None and frame[name][lost] is not None and out[name][lost] is None:
+            raise Corrupt(f"{where}: row {lost + 1}, column {name!r}: cannot be read as {RECORDS[name]}")
+    _check(out, where)
+    return out.sort("id")
+
+
+def from_rows(rows: Sequence[dict[str, Any]], where: str = "records") -> pl.DataFrame:
+    """Return records made from dictionaries; absent fields take their defaults."""
+    present = [name for name in RECORDS if any(name in row for row in rows)]
+    stray = next((name for row in rows for name in row if name not in RECORDS), None)
+    if stray:
+        raise Corrupt(f"{where}: unknown column {stray!r}", "put native columns into `extra`")
+    try:
+        frame = pl.DataFrame(
+            {name: pl.Series(name, [row.get(name) for row in rows], dtype=RECORDS[name]) for name in present}
+        )
+    except (TypeError, pl.exceptions.PolarsError) as error:
+        raise Corrupt(f"{where}: {error}") from error
+    return conform(frame, where) if rows else empty()
+
+
+def extra(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the native columns of one record."""
+    return dict(json.loads(record.get("extra") or "{}"))
+
+
+def instant(text: str | datetime | None) -> datetime | None:
+    """Return an aware UTC datetime, or None for what is no instant (a naive or odd time stamp)."""
+    from datetime import UTC
+
+    try:
+        at = datetime.fromisoformat(text) if isinstance(text, str) else text
+    except ValueError:
+        return None
+    return at.astimezone(UTC) if at is not None and at.tzinfo is not None else None
+
+
+def _default(name: str) -> pl.Expr:
+    return pl.lit(DEFAULTS[name], RECORDS[name])
+
+
+def _check(out: pl.DataFrame, where: str) -> None:
+    if (missing := out["id"].is_null().arg_max()) is not None and out["id"][missing] is None:
+        raise Corrupt(f"{where}: row {missing + 1} has no id")
+    if out["id"].n_unique() != out.height:
+        twice = out["id"].filter(out["id"].is_duplicated()).min()
+        raise Corrupt(f"{where}: id {twice!r} stands twice")
+    for name, known in (("tier", TIERS), ("kind", KINDS), ("sensitivity", SENSITIVITIES)):
+        odd = out.filter(~pl.col(name).is_in(known)).head(1)
+        if odd.height:
+            raise Corrupt(f"{where}: record {odd['id'][0]!r}: unknown {name} {odd[name][0]!r}; known: {', '.join(known)}")

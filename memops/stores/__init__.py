@@ -1,0 +1,159 @@
+"""Stores: where an agent keeps memories, each kind behind the same few verbs.
+
+An address is `KIND:PATH`. To add a kind: a module here with a class that has the attributes and
+methods of `Store`, and a line in STORES. Reading never changes a byte of the store. Writing is
+compare-and-set on what the plan was made from, undo first, in batches that hold a lock for at
+most 100 ms.
+"""
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Protocol
+
+import polars as pl
+
+from memops.errors import MemopsError, StoreNotFound
+
+CAPABILITIES = (
+    "live_read", "live_write", "insert", "update", "supersede", "delete", "redact", "purge",
+    "restore",
+)  # fmt: skip
+
+State = Literal["applied", "already", "stale", "refused"]
+
+
+@dataclass(frozen=True)
+class Written:
+    """What became of one change: `id` is the plan's, `new_id` the record's afterwards."""
+
+    id: str
+    state: State
+    why: str = ""
+    new_id: str | None = None
+
+
+@dataclass(frozen=True)
+class Undo:
+    """One record's native form before and after a change, in JSON values; None is absence.
+
+    `where` groups what was written together (a file, a table).
+    """
+
+    id: str
+    where: str
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True)
+class Work:
+    """One batch of changes to carry out.
+
+    `changes` is a squashed plan; `before` the records that it was made from (compare-and-set:
+    a live record that differs in content is stale and left alone). `check` is given the live
+    records of the batch and the live counts by scope and kind, read inside the transaction, and
+    returns the ids that the guard refuses, with its reason. `keep` puts undo on disk and must
+    return before the commit that needs it. `now` is the plan's clock.
+    """
+
+    changes: pl.DataFrame
+    before: pl.DataFrame
+    now: datetime
+    check: Callable[[pl.DataFrame, pl.DataFrame], Mapping[str, str]]
+    keep: Callable[[list[Undo]], None]
+
+
+class Store(Protocol):
+    """What every kind of store does."""
+
+    kind: ClassVar[str]
+    capabilities: ClassVar[frozenset[str]]
+    holds: ClassVar[frozenset[str]]
+    """The record columns that the store itself keeps; the others live in the overlay."""
+
+    def __init__(self, path: str) -> None: ...
+
+    address: str
+
+    def identity(self) -> dict[str, str]:
+        """Return what tells this store from any other: kind, canonical path, schema hash.
+
+        No inode and no time in it: a store copied away and back is the same store.
+        """
+        ...
+
+    def copy(self, into: Path) -> dict[str, Any]:
+        """Write an exact, consistent copy into an empty directory; return notes for the manifest.
+
+        Raises StoreNotFound, Locked, Unauthorised, Corrupt or Incomplete.
+        """
+        ...
+
+    def load(self, raw: Path) -> pl.DataFrame:
+        """Return the records of such a copy."""
+        ...
+
+    def read(self) -> pl.DataFrame:
+        """Return the live store's records."""
+        ...
+
+    def project(self, records: pl.DataFrame) -> pl.DataFrame:
+        """Return what `read` would return if these records were written."""
+        ...
+
+    def batches(self, changes: pl.DataFrame) -> Iterator[pl.DataFrame]:
+        """Split a squashed plan into what may be written under one lock."""
+        ...
+
+    def write(self, work: Work) -> list[Written]:
+        """Carry out one batch; every change gets an answer."""
+        ...
+
+    def revert(self, undo: list[Undo]) -> list[Written]:
+        """Take changes back, newest first; a record that changed since is kept and called stale."""
+        ...
+
+    def restore(self, raw: Path) -> None:
+        """Make the store exactly what the copy is."""
+        ...
+
+    def locator(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """Return where a record stands, in the store's own terms."""
+        ...
+
+    def recent(self, since: datetime) -> frozenset[str]:
+        """Return ids of records whose file was written since then (none for a database)."""
+        ...
+
+
+STORES = {
+    "jsonl": "memops.stores.tables:Jsonl",
+    "parquet": "memops.stores.tables:Parquet",
+    "clawseed": "memops.stores.clawseed:Clawseed",
+    "openclaw": "memops.stores.openclaw:OpenClaw",
+    "xinghebot": "memops.stores.xinghebot:XingheBot",
+    "rsclaw": "memops.stores.rsclaw:Rsclaw",
+}
+
+
+def kind_class(kind: str) -> type[Store]:
+    """Return the class of a kind of store, imported on first use."""
+    if kind not in STORES:
+        raise MemopsError(f"unknown kind of store {kind!r}; known: {', '.join(sorted(STORES))}")
+    module, name = STORES[kind].split(":")
+    found: type[Store] = getattr(importlib.import_module(module), name)
+    return found
+
+
+def open_store(address: str) -> Store:
+    """Return the store at `KIND:PATH`."""
+    kind, sep, path = address.partition(":")
+    if not sep or not path:
+        raise StoreNotFound(
+            f"{address!r} is no store address",
+            "write KIND:PATH, for example clawseed:~/.clawseed/workspace, or a name from memops.toml",
+        )
+    return kind_class(kind)(path)

@@ -1,0 +1,77 @@
+"""Text: one normal form, one language test and one token table, shared by everything.
+
+Tokens are NFKC and lower case: words of letters and digits; Han runs become overlapping bigrams
+(a single Han character stands alone), because Chinese is written without spaces.
+"""
+
+import polars as pl
+
+_RUNS = r"\p{Han}+|[\p{L}\p{N}\p{M}&&\P{Han}]+"
+_HAN = r"\p{Han}"
+
+
+def folded(text: pl.Expr) -> pl.Expr:
+    """Return text in NFKC and lower case (full width becomes half width)."""
+    return text.str.normalize("NFKC").str.to_lowercase()
+
+
+def normalised(text: pl.Expr) -> pl.Expr:
+    """Return the form under which two texts are exact duplicates.
+
+    NFKC and case folded, Latin accents off; runs of anything that is neither letter nor digit
+    become one space, or nothing beside a Han character; what is value inside or beside a number
+    (sign, point, currency, per cent) stays.
+    """
+    bare = text.str.normalize("NFKD").str.replace_all("[\u0300-\u036f]", "")
+    kept = folded(bare).str.replace_all(r"([0-9])[,，]([0-9]{3})\b", "$1$2")
+    spaced = kept.str.replace_all(r"([0-9])\.([0-9])", "$1\u0001$2")
+    spaced = spaced.str.replace_all(r"(^|\s)[-−]([0-9])", "$1\u0002$2")
+    spaced = spaced.str.replace_all(r"[^\p{L}\p{N}\p{M}\u0001\u0002+#%$€£¥@/:]+", " ")
+    spaced = spaced.str.replace_all(r"[/:@]+(\s|$)", " ").str.replace_all(r"\s+", " ")
+    spaced = spaced.str.replace_all(r"(\p{Han}) ", "$1").str.replace_all(r" (\p{Han})", "$1")
+    return spaced.str.strip_chars()
+
+
+def language(text: pl.Expr) -> pl.Expr:
+    """Return zh, en or mixed: by the share of Han characters among letters."""
+    han = text.str.count_matches(_HAN).cast(pl.Float64)
+    latin = text.str.count_matches(r"[\p{L}&&\P{Han}]+").cast(pl.Float64)
+    return (
+        pl.when(han == 0).then(pl.lit("en"))
+        .when(latin == 0).then(pl.lit("zh"))
+        .when(latin > han).then(pl.lit("en"))
+        .when(han >= 2 * latin).then(pl.lit("zh"))
+        .otherwise(pl.lit("mixed"))
+    )  # fmt: skip
+
+
+def tokens(texts: pl.Series, unigrams: bool = False) -> pl.DataFrame:
+    """Return the token table (row u32, nth u32, token) of a column of texts, in reading order.
+
+    `row` is the position in the column. With `unigrams`, Han runs give their single characters
+    beside the bigrams, as retrieval wants and duplicate detection does not.
+    """
+    runs = (
+        texts.rename("text").to_frame().with_row_index("row")
+        .select("row", run=folded(pl.col("text").fill_null("")).str.extract_all(_RUNS))
+        .explode("run", empty_as_null=True).drop_nulls("run").with_row_index("at")
+        .with_columns(
+            size=pl.when(pl.col("run").str.contains(r"^\p{Han}")).then(pl.col("run").str.len_chars()).otherwise(0)
+        )
+    )  # fmt: skip
+    words = runs.filter(pl.col("size") <= 1).select("row", "at", i=pl.lit(0, pl.Int64), token="run")
+    han = runs.filter(pl.col("size") > 1)
+    pairs = _grams(han, 2)
+    parts = [words, pairs, _grams(han, 1)] if unigrams else [words, pairs]
+    return (
+        pl.concat(parts).sort("at", "i", "token")
+        .select("row", nth=pl.int_range(pl.len(), dtype=pl.UInt32).over("row"), token="token")
+    )  # fmt: skip
+
+
+def _grams(han: pl.DataFrame, n: int) -> pl.DataFrame:
+    return (
+        han.with_columns(i=pl.int_ranges(0, pl.col("size").cast(pl.Int64) - (n - 1)))
+        .explode("i")
+        .select("row", "at", "i", token=pl.col("run").str.slice(pl.col("i"), n))
+    )
