@@ -49,12 +49,17 @@ class Floors:
 
 @dataclass(frozen=True)
 class Decay:
-    """How relevance fades (rsclaw: stretched exponential)."""
+    """How relevance fades."""
 
+    model: str = setting("rsclaw", "curve: rsclaw, clawseed (7 days), openclaw (30 days) or none")
+    clock: str = setting("used", "age counts from the latest of: created, changed or used times")
     half_life_days: float = setting(30.0, "base half-life (rsclaw memory.rs)")
     importance_factor: float = setting(1.5, "half-life grows as exp(factor x importance)")
     betas: dict[str, float] = setting(
         {"core": 0.8, "working": 1.0, "peripheral": 1.3}, "shape of the curve by tier (rsclaw)"
+    )
+    floors: dict[str, float] = setting(
+        {"core": 0.9, "working": 0.3, "peripheral": 0.1}, "least relevance for ranking (rsclaw)"
     )
     recency: float = setting(0.4, "weight of recency in relevance (rsclaw)")
     frequency: float = setting(0.3, "weight of use, 1 - exp(-accesses / 5) (rsclaw)")
