@@ -1,0 +1,79 @@
+"""Merging: of records that say one thing, one is kept and the others step back behind it."""
+
+import polars as pl
+
+from memops.plan import edit, nothing
+from memops.schema import TIERS
+
+_RANK = {tier: i for i, tier in enumerate(TIERS)}
+
+
+def merged(members: pl.DataFrame, reason: str) -> pl.DataFrame:
+    """Propose that of each group one record absorbs the rest.
+
+    `members` are live records with a column `group` (records of one scope that may merge) and,
+    if it matters, `fullness` (the more, the better a keeper). The keeper is chosen by tier, pin,
+    fullness, confidence and age, the oldest first; it takes over the sum of the access counts
+    and the highest importance. A pinned record yields only to a pinned one.
+    """
+    if members.is_empty():
+        return nothing()
+    order = _in_order_of_keeping(members).with_columns(
+        keeper=pl.col("id").first().over("group", "scope"),
+        keeper_pinned=pl.col("pinned").first().over("group", "scope"),
+    )
+    free = (pl.col("id") == pl.col("keeper")) | ~pl.col("pinned") | pl.col("keeper_pinned")
+    held = order.filter(free).filter(pl.len().over("group", "scope") > 1)
+    absorbed = held.filter(pl.col("id") != pl.col("keeper")).sort("id")
+    keepers = _gains(held)
+    return pl.concat(
+        [
+            edit(
+                absorbed,
+                reason,
+                superseded_by=pl.col("keeper"),
+                evidence=pl.concat_list("keeper"),
+                risk="low",
+            ),
+            edit(
+                keepers.filter(pl.col("gains")),
+                pl.format(
+                    "it takes over the uses and weight of {} others", pl.col("others").list.len()
+                ),
+                access_count=pl.col("uses"),
+                importance=pl.col("weight"),
+                evidence=pl.col("others"),
+                risk="low",
+            ),
+        ]
+    )
+
+
+def _in_order_of_keeping(members: pl.DataFrame) -> pl.DataFrame:
+    fullness = pl.col("fullness") if "fullness" in members.columns else pl.lit(0)
+    return members.with_columns(
+        _rank=pl.col("tier").replace_strict(_RANK, return_dtype=pl.Int8), _full=fullness
+    ).sort(
+        "_rank", "pinned", "_full", "confidence", "created_at", "id",
+        descending=[True, True, True, True, False, False],
+        nulls_last=True,
+    )  # fmt: skip
+
+
+def _gains(held: pl.DataFrame) -> pl.DataFrame:
+    """One row a keeper: what it had (`access_count`, `importance`) and what it comes to."""
+    return (
+        held.group_by("keeper")
+        .agg(
+            uses=pl.col("access_count").sum(),
+            weight=pl.col("importance").max(),
+            others=pl.col("id").filter(pl.col("id") != pl.col("keeper")).sort(),
+            had_uses=pl.col("access_count").filter(pl.col("id") == pl.col("keeper")).first(),
+            had_weight=pl.col("importance").filter(pl.col("id") == pl.col("keeper")).first(),
+        )
+        .with_columns(
+            id="keeper",
+            gains=(pl.col("uses") > pl.col("had_uses")) | (pl.col("weight") > pl.col("had_weight")),
+        )
+        .sort("id")
+    )
