@@ -37,9 +37,7 @@ def merged(members: pl.DataFrame, reason: str) -> pl.DataFrame:
             ),
             edit(
                 keepers.filter(pl.col("gains")),
-                pl.format(
-                    "it takes over the uses and weight of {} others", pl.col("others").list.len()
-                ),
+                "it takes over the uses and the weight of what it absorbed",
                 access_count=pl.col("uses"),
                 importance=pl.col("weight"),
                 evidence=pl.col("others"),
