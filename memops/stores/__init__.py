@@ -67,7 +67,7 @@ class Work:
 
 
 class Store(Protocol):
-    """What every kind of store does."""
+    """What every kind of store does; making one does not touch the disk."""
 
     kind: ClassVar[str]
     capabilities: ClassVar[frozenset[str]]

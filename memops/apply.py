@@ -1,0 +1,371 @@
+"""Apply: carry out a plan on a live store, journalled and undoable.
+
+    runs/<plan>-<n>/
+      run.json         plan, store, what was kept of the plan, whether a person approved
+      journal.jsonl    started, each batch with what became of its changes, verified, rolled back
+      undo.jsonl       native records before and after, on disk before the commit that needs them
+      overlay.parquet  the overlay as it was before
+
+The truth about progress is the state of the records, not the journal: a change is made only to a
+record that is still what the plan was made from, and one that is already made is passed over. So
+`resume` runs the same work again, and `rollback` takes back what still stands as the run left it.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from memops import files, overlay, planfile
+from memops.errors import GuardRefused, MemopsError, PlanRefused
+from memops.guard import excess, protect
+from memops.plan import EDITS, PUTS, outcome, squash
+from memops.policy import Policy, from_table
+from memops.schema import LIVE, RECORDS, RETIRED
+from memops.snapshot import open_snapshot, overlay_path, store_id
+from memops.stores import Store, Undo, Work, Written, open_store
+
+FINISHED = ("verified", "rolled-back")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One application of one plan."""
+
+    path: Path
+
+    @property
+    def id(self) -> str:
+        """The folder's name."""
+        return self.path.name
+
+    @property
+    def header(self) -> dict[str, Any]:
+        """What the run was started with."""
+        return files.read_json(self.path / "run.json")
+
+    @property
+    def journal(self) -> files.Journal:
+        """What happened, in order."""
+        return files.Journal(self.path / "journal.jsonl")
+
+    @property
+    def undo(self) -> files.Journal:
+        """Pre-images and what they became."""
+        return files.Journal(self.path / "undo.jsonl")
+
+    @property
+    def state(self) -> str:
+        """Applying, verified, needs-attention, rolling-back or rolled-back."""
+        marks = [e["state"] for e in self.journal.entries() if "state" in e]
+        return marks[-1] if marks else "approved"
+
+
+def apply(
+    plan: planfile.PlanFile,
+    state: Path,
+    clock: datetime,
+    approve: bool = False,
+    lock_timeout: float = 10.0,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Carry out a plan, or go on with the run that it already has.
+
+    Returns counts and what was skipped. Raises PlanRefused, GuardRefused, Locked and what the
+    store raises; whatever it raises, the run can be resumed or rolled back.
+    """
+    store = open_store(plan.header["address"])
+    _same_store(store, plan.header["store"])
+    with files.lock(_lock_path(state, plan.header["store"]), lock_timeout):
+        run = _latest_run(plan.id, state)
+        if run is not None and run.state == "verified":
+            return _summary(run, [])
+        if run is None or run.state == "rolled-back":
+            planfile.refuse_expired(plan, clock)
+            run = _started(plan, store, state, clock, approve)
+        return _carried_out(run, plan, store, state, progress)
+
+
+def resume(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any]:
+    """Go on with a run that was cut off: forwards, or backwards if it was rolling back."""
+    if run.state in ("rolling-back", "rolled-back"):
+        return rollback(run, state, lock_timeout)
+    plan = planfile.load(run.header["plan"], state)
+    store = open_store(plan.header["address"])
+    _same_store(store, plan.header["store"])
+    with files.lock(_lock_path(state, plan.header["store"]), lock_timeout):
+        if run.state == "verified":
+            return _summary(run, [])
+        return _carried_out(run, plan, store, state, None)
+
+
+def rollback(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any]:
+    """Take back what a run changed; a record that changed since keeps its newer version."""
+    store = open_store(run.header["address"])
+    _same_store(store, run.header["store"])
+    with files.lock(_lock_path(state, run.header["store"]), lock_timeout):
+        if run.state == "rolled-back":
+            return _summary(run, [])
+        run.journal.add({"state": "rolling-back"})
+        written: list[Written] = []
+        for batch in _batches_of_undo(run):
+            done = store.revert(batch)
+            written += done
+            run.journal.add({"reverted": [asdict(w) for w in done]})
+        _restore_overlay(run, state)
+        run.journal.add({"state": "rolled-back"})
+        return _summary(run, written)
+
+
+def runs(state: Path) -> list[Run]:
+    """Return every run, newest first."""
+    found = [Run(p.parent) for p in (state / "runs").glob("*/run.json")]
+    return sorted(found, key=lambda r: (r.header["started"], r.id), reverse=True)
+
+
+def find_run(name: str, state: Path) -> Run:
+    """Return a run by name; raises MemopsError."""
+    for path in (Path(name), state / "runs" / name):
+        if (path / "run.json").is_file():
+            return Run(path)
+    raise MemopsError(f"no run {name!r} in {state / 'runs'}", "list them with `memops runs`")
+
+
+def _started(
+    plan: planfile.PlanFile, store: Store, state: Path, clock: datetime, approve: bool
+) -> Run:
+    snapshot = open_snapshot(state / "snapshots" / plan.header["snapshot"])
+    if snapshot.seal != plan.header["snapshot_sha256"]:
+        raise PlanRefused(f"the snapshot {snapshot.id} is not the one that the plan was made from")
+    records = snapshot.records()
+    kept = plan.plan()
+    policy = from_table(plan.header["policy"], plan.id)
+    person = plan.header["authority"] == "person"
+    beyond = [] if approve or person else excess(kept, records, policy.limits)
+    if beyond:
+        raise GuardRefused(f"the plan goes beyond its limits: {'; '.join(beyond)}", "review it, then give --approve")
+    n = 1 + len(list((state / "runs").glob(f"{plan.id}-*")))
+    run = Run(files.folder(state / "runs" / f"{plan.id}-{n}"))
+    overlay.write(run.path / "overlay.parquet", overlay.read(overlay_path(state, plan.header["store"])))
+    header = {
+        "plan": plan.id,
+        "address": plan.header["address"],
+        "store": plan.header["store"],
+        "snapshot": snapshot.id,
+        "kept": plan.kept,
+        "approved": approve,
+        "started": clock.isoformat(),
+    }
+    files.write_json(run.path / "run.json", header)
+    return run
+
+
+def _carried_out(
+    run: Run,
+    plan: planfile.PlanFile,
+    store: Store,
+    state: Path,
+    progress: Callable[[int, int], None] | None,
+) -> dict[str, Any]:
+    header = run.header
+    records = open_snapshot(state / "snapshots" / header["snapshot"]).records()
+    changes = squash(plan.changes[[seq - 1 for seq in header["kept"]]])
+    policy = from_table(plan.header["policy"], plan.id)
+    now = datetime.fromisoformat(plan.header["now"])
+    before = overlay.read(run.path / "overlay.parquet")
+    run.journal.add({"state": "applying"})
+    waiting, changes = _held_back(changes, store, run, policy)
+    elsewhere = changes.filter(pl.col("id").is_in(overlay.archived_ids(before).implode()))
+    inside = changes.join(elsewhere.select("id"), on="id", how="anti")
+    written = waiting + [Written(i, "applied") for i in elsewhere["id"]]
+    check = _checker(records, changes, before, policy, plan.header["authority"])
+    done = 0
+    for batch in store.batches(inside):
+        work = Work(batch, records, now, check(batch), _keeper(run))
+        answers = store.write(work)
+        written += answers
+        run.journal.add({"batch": [asdict(w) for w in answers]})
+        done += batch.height
+        if progress:
+            progress(done, inside.height)
+    _write_overlay(run, store, state, records, changes, written)
+    wrong = _unverified(store, state, run, records, changes, written)
+    run.journal.add({"state": "needs-attention" if wrong else "verified", "wrong": wrong})
+    return _summary(run, written)
+
+
+def _held_back(
+    changes: pl.DataFrame, store: Store, run: Run, policy: Policy
+) -> tuple[list[Written], pl.DataFrame]:
+    """Leave records in files that were written lately for a later night, unless approved."""
+    if run.header["approved"]:
+        return [], changes
+    from datetime import timedelta
+
+    since = datetime.fromisoformat(run.header["started"]) - timedelta(minutes=policy.limits.fresh_minutes)
+    fresh = changes.filter(pl.col("id").is_in(list(store.recent(since))))
+    why = "its file was written within the last minutes"
+    return [Written(i, "stale", why) for i in fresh["id"]], changes.join(fresh.select("id"), on="id", how="anti")
+
+
+def _keeper(run: Run) -> Callable[[list[Undo]], None]:
+    return lambda undo: run.undo.add(*(asdict(u) for u in undo))
+
+
+def _checker(
+    records: pl.DataFrame,
+    changes: pl.DataFrame,
+    before: pl.DataFrame,
+    policy: Policy,
+    authority: str,
+) -> Callable[[pl.DataFrame], Callable[[pl.DataFrame, pl.DataFrame], Mapping[str, str]]]:
+    """Make, for a batch, the guard that runs on live records inside the store's transaction.
+
+    Links are followed to the record that stands at their end once the whole plan is carried out;
+    of the records outside the batch the snapshot tells what they are.
+    """
+    ends = _ends(outcome(records, changes))
+    puts = changes.filter(PUTS)["id"]
+
+    def for_batch(batch: pl.DataFrame) -> Callable[[pl.DataFrame, pl.DataFrame], Mapping[str, str]]:
+        linked = batch.join(ends, left_on="superseded_by", right_on="id", how="left").with_columns(
+            superseded_by=pl.coalesce("end", "superseded_by")
+        ).drop("end")
+        far = records.filter(pl.col("id").is_in(linked["superseded_by"].drop_nulls().implode()))
+        new = outcome(records.clear(), changes.filter(PUTS & pl.col("id").is_in(linked["superseded_by"].drop_nulls().implode())))
+        direct = batch["superseded_by"].drop_nulls().filter(~batch["superseded_by"].drop_nulls().is_in([*RETIRED]))
+
+        def check(live: pl.DataFrame, counts: pl.DataFrame) -> Mapping[str, str]:
+            if authority == "person":
+                return {}
+            here = overlay.joined(live, before.filter(EDITS))
+            known = pl.concat([here, pl.concat([far, new]).unique("id", maintain_order=True).join(here.select("id"), on="id", how="anti")])
+            lost = direct.filter(~direct.is_in(here["id"].implode()) & ~direct.is_in(puts.implode()) & ~direct.is_in(overlay.archived_ids(before).implode()))
+            orphans = batch.filter(pl.col("superseded_by").is_in(lost.implode()))["id"]
+            _, refused = protect(linked, known, policy, counts)
+            found = dict(refused.select("id", "reason").iter_rows())
+            return found | {i: "the record that replaces it is gone" for i in orphans}
+
+        return check
+
+    return for_batch
+
+
+def _ends(records: pl.DataFrame) -> pl.DataFrame:
+    """For each superseded record, the record at the end of its links (id, end)."""
+    links = records.filter(~LIVE & ~pl.col("superseded_by").is_in([*RETIRED])).select("id", end="superseded_by")
+    for _ in range(32):
+        further = links.join(links.rename({"id": "end", "end": "next"}), on="end", how="left")
+        if further["next"].null_count() == further.height:
+            break
+        links = further.select("id", end=pl.coalesce("next", "end"))
+    return links
+
+
+def _expected(
+    records: pl.DataFrame, changes: pl.DataFrame, written: Iterable[Written]
+) -> tuple[pl.DataFrame, dict[str, str]]:
+    """Return the records that were written, as they should read, under the ids they now have."""
+    good = [w for w in written if w.state in ("applied", "already")]
+    moved = {w.id: w.new_id for w in good if w.new_id and w.new_id != w.id}
+    ids = pl.Series("id", [w.id for w in good], dtype=pl.String)
+    mine = changes.filter(pl.col("id").is_in(ids.implode()))
+    base = records.filter(pl.col("id").is_in(ids.implode()))
+    expected = outcome(base, mine).with_columns(pl.col("id", "superseded_by").replace(moved))
+    return expected.sort("id"), moved
+
+
+def _write_overlay(
+    run: Run,
+    store: Store,
+    state: Path,
+    records: pl.DataFrame,
+    changes: pl.DataFrame,
+    written: list[Written],
+) -> None:
+    path = overlay_path(state, run.header["store"])
+    expected, moved = _expected(records, changes, written)
+    ids = pl.Series("id", [w.id for w in written if w.state in ("applied", "already")], dtype=pl.String)
+    kept = overlay.without(overlay.read(path), ids)
+    overlay.write(path, overlay.merged(kept, expected, store.project(expected), moved))
+
+
+def _unverified(
+    store: Store,
+    state: Path,
+    run: Run,
+    records: pl.DataFrame,
+    changes: pl.DataFrame,
+    written: list[Written],
+) -> list[str]:
+    """Return ids that this run wrote and that do not read back as they should."""
+    mine = [w for w in written if w.state == "applied"]
+    expected, _ = _expected(records, changes, mine)
+    now = overlay.joined(store.read(), overlay.read(overlay_path(state, run.header["store"])))
+    same = ["id", "text", "kind", "scope", "tier", "pinned", "superseded_by"]
+    assert set(same) <= set(RECORDS)
+    return sorted(expected.select(same).join(now.select(same), on=same, how="anti", nulls_equal=True)["id"])
+
+
+def _batches_of_undo(run: Run, size: int = 200) -> Iterable[list[Undo]]:
+    """Undo newest first: for each record the first pre-image and the last post-image."""
+    whole: dict[tuple[str, str], Undo] = {}
+    for entry in run.undo.entries():
+        key = (entry["id"], entry["where"])
+        first = whole.get(key)
+        whole[key] = Undo(**{**entry, "before": first.before if first else entry["before"]})
+    last_first = sorted(reversed(list(whole.values())), key=lambda u: u.where)
+    batch: list[Undo] = []
+    for undo in last_first:
+        if batch and (undo.where != batch[-1].where or len(batch) >= size):
+            yield batch
+            batch = []
+        batch.append(undo)
+    if batch:
+        yield batch
+
+
+def _restore_overlay(run: Run, state: Path) -> None:
+    """Give the records of a run back what the overlay said of them before it."""
+    path = overlay_path(state, run.header["store"])
+    seen = [w for e in run.journal.entries() for w in e.get("batch", [])]
+    seen += [{"id": u["id"], "new_id": None} for u in run.undo.entries()]
+    plan = planfile.load(run.header["plan"], state)
+    ids = {w["id"] for w in seen} | {w["new_id"] for w in seen if w["new_id"]} | set(plan.changes["id"])
+    mine = pl.Series("id", sorted(ids), dtype=pl.String)
+    before = overlay.read(run.path / "overlay.parquet")
+    again = before.filter(pl.col("id").is_in(mine.implode()))
+    overlay.write(path, pl.concat([overlay.without(overlay.read(path), mine), again]))
+
+
+def _latest_run(plan: str, state: Path) -> Run | None:
+    mine = sorted((state / "runs").glob(f"{plan}-*/run.json"), key=lambda p: int(p.parent.name.rsplit("-", 1)[1]))
+    return Run(mine[-1].parent) if mine else None
+
+
+def _same_store(store: Store, identity: dict[str, str]) -> None:
+    if store.identity() != identity:
+        raise PlanRefused(
+            f"{store.address} is not the store that this plan was made for, or its schema changed",
+            "plan again",
+        )
+
+
+def _lock_path(state: Path, identity: dict[str, str]) -> Path:
+    return files.folder(state / "locks") / f"{store_id(identity)}.lock"
+
+
+def _summary(run: Run, written: list[Written]) -> dict[str, Any]:
+    skipped = [{"id": w.id, "why": w.why, "state": w.state} for w in written if w.state in ("stale", "refused")]
+    return {
+        "run": run.id,
+        "plan": run.header["plan"],
+        "state": run.state,
+        "applied": sum(w.state == "applied" for w in written),
+        "already": sum(w.state == "already" for w in written),
+        "skipped": skipped,
+        "path": str(run.path),
+    }

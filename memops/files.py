@@ -1,0 +1,152 @@
+"""Files: the few ways in which memops touches a disk (atomic writes, journals, locks, hashes).
+
+Files are 0600 and folders 0700 whatever the umask. A file appears under its name only when all
+of it is on disk. A lock is the kernel's (flock), so a killed holder blocks nobody.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from memops.errors import Corrupt, Locked, NoSpace
+
+
+def folder(path: Path) -> Path:
+    """Return the folder, made 0700 with its parents if absent; raises NoSpace if it cannot be."""
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise NoSpace(f"{path} cannot be a folder: a file is in the way", "give --state DIR") from error
+    except PermissionError as error:
+        raise NoSpace(f"{path}: no permission to write", "give --state DIR or mend the mode") from error
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise NoSpace(f"{path}: no permission to write", "give --state DIR or mend the mode")
+    return path
+
+
+def write(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all: temporary name, fsync, rename, fsync of the folder."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+    sync(path.parent)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write one JSON value, indented, with sorted keys."""
+    text = json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True, default=str)
+    write(path, (text + "\n").encode())
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Return a JSON object; raises Corrupt, naming the file, when it is not one."""
+    try:
+        value = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise Corrupt(f"{path}: not valid JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise Corrupt(f"{path}: not a JSON object")
+    return value
+
+
+def sync(path: Path) -> None:
+    """Put a folder's entries on disk."""
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def sync_file(path: Path) -> None:
+    """Put a file that a library wrote on disk, with mode 0600."""
+    path.chmod(0o600)
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal digits."""
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+class Journal:
+    """A file of JSON lines that only grows; each entry is on disk when `add` returns."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def add(self, *entries: dict[str, Any]) -> None:
+        """Append entries and fsync once; raises OSError and is not retried."""
+        fresh = not self.path.exists()
+        text = "".join(json.dumps(e, ensure_ascii=False, default=str) + "\n" for e in entries)
+        handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        try:
+            end = os.lseek(handle, 0, os.SEEK_END)
+            torn = end and os.pread(handle, 1, end - 1) != b"\n"
+            data = (b"\n" if torn else b"") + text.encode()
+            while data:
+                data = data[os.write(handle, data) :]
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        if fresh:
+            sync(self.path.parent)
+
+    def entries(self) -> list[dict[str, Any]]:
+        """Return every whole entry; a line torn by a crash is passed over."""
+        if not self.path.exists():
+            return []
+        found = []
+        for line in self.path.read_bytes().split(b"\n"):
+            with contextlib.suppress(ValueError):
+                if line.strip():
+                    found.append(json.loads(line))
+        return found
+
+
+@contextlib.contextmanager
+def lock(path: Path, timeout: float = 10.0) -> Iterator[None]:
+    """Hold the lock of a store; raises Locked, naming the holder, after `timeout` seconds."""
+    folder(path.parent)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        _acquire(handle, path, time.monotonic() + timeout)
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode(), 0)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _acquire(handle: int, path: Path, deadline: float) -> None:
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                holder = os.pread(handle, 200, 0).decode("utf-8", "replace")
+                raise Locked(
+                    f"another memops works on this store: {holder or path.name}",
+                    "wait for it to end, or give --lock-timeout SECONDS",
+                ) from None
+            time.sleep(0.05)

@@ -1,0 +1,98 @@
+"""The overlay: what a store cannot hold, kept as a plan in the state folder and joined at read.
+
+Edits carry the columns that the store has no place for; puts carry records whose bytes left the
+store (a superseded line of a Markdown file). A record that the agent stored again is its own
+again: a put is passed over while its id stands in the store.
+"""
+
+import io
+from pathlib import Path
+
+import polars as pl
+
+from memops import files
+from memops.errors import Corrupt
+from memops.plan import EDITS, PUTS, nothing, outcome, put, squash
+from memops.schema import CHANGES, RECORDS
+
+_FIELDS = [name for name in RECORDS if name != "id"]
+
+
+def read(path: Path) -> pl.DataFrame:
+    """Return the overlay; nothing when there is none yet."""
+    if not path.exists():
+        return nothing()
+    try:
+        return pl.read_parquet(io.BytesIO(path.read_bytes())).cast(dict(CHANGES))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise Corrupt(f"{path}: the overlay cannot be read: {error}", "restore a snapshot") from error
+
+
+def write(path: Path, overlay: pl.DataFrame) -> None:
+    """Write the overlay, sorted by id."""
+    out = io.BytesIO()
+    overlay.sort("id").write_parquet(out)
+    files.write(path, out.getvalue())
+
+
+def joined(records: pl.DataFrame, overlay: pl.DataFrame) -> pl.DataFrame:
+    """Return a store's records with what the overlay knows of them.
+
+    A link that a store can only hold as a mark gives way to the overlay's link; a record that the
+    store has live again is live.
+    """
+    if overlay.is_empty():
+        return records
+    archived = overlay.filter(PUTS).join(records.select("id"), on="id", how="anti")
+    return outcome(records, pl.concat([overlay.filter(EDITS), archived]))
+
+
+def archived_ids(overlay: pl.DataFrame) -> pl.Series:
+    """Return ids of the records that only the overlay still has."""
+    return overlay.filter(PUTS)["id"]
+
+
+def merged(
+    overlay: pl.DataFrame,
+    expected: pl.DataFrame,
+    projected: pl.DataFrame,
+    moved: dict[str, str],
+) -> pl.DataFrame:
+    """Return the overlay once these records are written.
+
+    `expected` holds the written records as they should read, `projected` what the store itself
+    gives for them (both under the ids that they have afterwards); `moved` maps old ids to new.
+    """
+    known = overlay.with_columns(id=pl.col("id").replace(moved))
+    touched = expected.select("id")
+    rest = known.join(touched, on="id", how="anti")
+    gone = expected.join(projected.select("id"), on="id", how="anti")
+    return pl.concat([rest, put(gone, "left the store"), _edits(expected, projected)]).sort("id")
+
+
+def without(overlay: pl.DataFrame, ids: pl.Series) -> pl.DataFrame:
+    """Return the overlay without what it says of these records."""
+    return overlay.join(ids.rename("id").to_frame(), on="id", how="anti")
+
+
+def _edits(expected: pl.DataFrame, projected: pl.DataFrame) -> pl.DataFrame:
+    """One edit a record with the columns in which the store falls short; empty ones are cleared."""
+    both = expected.join(projected, on="id", how="inner", suffix=":store")
+    differs = {
+        n: pl.col(n).ne_missing(pl.col(f"{n}:store")) for n in _FIELDS if n not in ("origin", "extra")
+    }
+    set_ = [pl.when(d).then(pl.col(n)).alias(n) for n, d in differs.items()]
+    clears = pl.concat_list(
+        pl.when(d & pl.col(n).is_null()).then(pl.lit(n)).otherwise(None) for n, d in differs.items()
+    ).list.drop_nulls()
+    rows = both.filter(pl.any_horizontal(*differs.values())).select("id", *set_, clears=clears)
+    if rows.is_empty():
+        return nothing()
+    blank = {n: pl.lit(None, t).alias(n) for n, t in CHANGES.items() if n not in rows.columns}
+    whole = rows.with_columns(
+        *blank.values(),
+        clears=pl.when(pl.col("clears").list.len() > 0).then("clears").cast(CHANGES["clears"]),
+    ).with_columns(action=pl.lit("edit"), reason=pl.lit("the store has no place for it"))
+    return squash(whole.select(CHANGES.names()).cast(dict(CHANGES)))
+
+

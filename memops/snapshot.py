@@ -1,0 +1,228 @@
+"""Snapshots: a sealed folder with one store's records at one time and the bytes to restore it.
+
+    snapshots/<utc>-<name>-<id8>/
+      raw/              the exact copy; holds what the store holds, secrets too; mode 0600
+      overlay.parquet   what the store itself could not hold
+      records.parquet   the records as a table, secrets masked
+      records.jsonl     the same, a line a record
+      manifest.json     written last; SHA-256 of every file, and of the manifest before
+
+No manifest, no snapshot. `check` re-hashes; planning always does.
+"""
+
+import hashlib
+import io
+import json
+import platform
+import shutil
+import sqlite3
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import memops
+from memops import files, overlay
+from memops.errors import Corrupt, Incomplete
+from memops.policy import Limits
+from memops.schema import LIVE, RECORDS
+from memops.secrets import redacted_records
+from memops.stores import Store, open_store
+
+FORMAT = 1
+_LIBRARIES = ("polars", "pyarrow", "scikit-learn", "faiss-cpu", "numpy")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One sealed folder."""
+
+    path: Path
+    manifest: dict[str, Any]
+
+    @property
+    def id(self) -> str:
+        """The folder's name."""
+        return self.path.name
+
+    @property
+    def seal(self) -> str:
+        """SHA-256 of the manifest."""
+        return files.sha256(self.path / "manifest.json")
+
+    @property
+    def address(self) -> str:
+        """The address of the store that it was taken of."""
+        return str(self.manifest["address"])
+
+    def records(self) -> pl.DataFrame:
+        """Return the records as they were, secrets and all; files are re-hashed first."""
+        verify(self)
+        store = open_store(self.address)
+        return overlay.joined(
+            store.load(self.path / "raw"), overlay.read(self.path / "overlay.parquet")
+        )
+
+
+def take(
+    store: Store,
+    state: Path,
+    now: datetime,
+    limits: Limits,
+    name: str = "",
+    accept_shrink: bool = False,
+) -> Snapshot:
+    """Take a snapshot of a live store.
+
+    Raises what `Store.copy` raises, and Incomplete when the store shrank beyond belief since the
+    snapshot before it.
+    """
+    identity = store.identity()
+    before = latest(state, identity)
+    stem = f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{name or Path(identity.get('path', 'store')).name or 'store'}"
+    draft = files.folder(state / "snapshots") / f".{stem}.draft"
+    shutil.rmtree(draft, ignore_errors=True)
+    try:
+        raw = files.folder(draft / "raw")
+        notes = store.copy(raw)
+        overlay.write(draft / "overlay.parquet", overlay.read(overlay_path(state, identity)))
+        records = overlay.joined(store.load(raw), overlay.read(draft / "overlay.parquet"))
+        _believe(records, before, limits, accept_shrink)
+        _export(records, draft)
+        manifest = {
+            "format": FORMAT,
+            "address": store.address,
+            "store": identity,
+            "taken_at": now.astimezone(UTC).isoformat(),
+            "rows": records.height,
+            "live": records.filter(LIVE).height,
+            "counts": _counts(records),
+            "notes": notes,
+            "versions": _versions(),
+            "files": _sealed(draft),
+            "previous": {"snapshot": before.id, "sha256": before.seal} if before else None,
+        }
+        files.write_json(draft / "manifest.json", manifest)
+        digest = files.sha256(draft / "manifest.json")[:8]
+        final = _free(state / "snapshots", f"{stem}-{digest}")
+        draft.rename(final)
+        files.sync(final.parent)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return Snapshot(final, manifest)
+
+
+def find(name: str | Path, state: Path) -> Snapshot | None:
+    """Return the snapshot of that name or path, or None when there is none."""
+    for path in (Path(name), state / "snapshots" / str(name)):
+        if (path / "manifest.json").is_file():
+            return open_snapshot(path)
+        if path.parent.name == "snapshots" and path.is_dir():
+            raise Corrupt(f"{path}: no manifest, so no snapshot", "it was cut off; take another")
+    return None
+
+
+def open_snapshot(path: Path) -> Snapshot:
+    """Return the snapshot in a folder; raises Corrupt for a foreign or damaged manifest."""
+    manifest = files.read_json(path / "manifest.json")
+    if manifest.get("format") != FORMAT or not {"store", "address", "files"} <= manifest.keys():
+        raise Corrupt(f"{path / 'manifest.json'}: not the manifest of a memops snapshot")
+    return Snapshot(path, manifest)
+
+
+def latest(state: Path, identity: dict[str, str]) -> Snapshot | None:
+    """Return the snapshot of a store that was taken last, whatever `--now` it was taken under."""
+    whole = [p for p in (state / "snapshots").glob("*/manifest.json") if p.parent.name[0] != "."]
+    for path in sorted(whole, key=lambda p: (p.stat().st_mtime_ns, p.parent.name), reverse=True):
+        snapshot = open_snapshot(path.parent)
+        if snapshot.manifest["store"] == identity:
+            return snapshot
+    return None
+
+
+def verify(snapshot: Snapshot) -> None:
+    """Raise Corrupt, naming each file that is missing, changed or foreign."""
+    said = snapshot.manifest["files"]
+    there = {str(p.relative_to(snapshot.path)) for p in snapshot.path.rglob("*") if p.is_file()}
+    wrong = [f"{name} is missing" for name in sorted(said.keys() - there)]
+    wrong += [f"{name} is not of this snapshot" for name in sorted(there - said.keys() - {"manifest.json"})]
+    wrong += [
+        f"{name} has changed"
+        for name in sorted(said.keys() & there)
+        if files.sha256(snapshot.path / name) != said[name]["sha256"]
+    ]
+    if wrong:
+        raise Corrupt(f"{snapshot.path}: {'; '.join(wrong)}", "use another snapshot")
+
+
+def store_id(identity: dict[str, str]) -> str:
+    """Return the name under which the state folder keeps what belongs to a store."""
+    text = json.dumps({k: identity[k] for k in ("kind", "path")}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def overlay_path(state: Path, identity: dict[str, str]) -> Path:
+    """Return where a store's overlay is."""
+    return files.folder(state / "stores" / store_id(identity)) / "overlay.parquet"
+
+
+def _believe(
+    records: pl.DataFrame, before: Snapshot | None, limits: Limits, accept_shrink: bool
+) -> None:
+    was = before.manifest["rows"] if before else 0
+    if accept_shrink or not before or records.height >= was * (1 - limits.shrink):
+        return
+    raise Incomplete(
+        f"the store has {records.height} records; the snapshot before, {before.id}, has {was}",
+        "if they were really removed, give --accept-shrink",
+    )
+
+
+def _export(records: pl.DataFrame, into: Path) -> None:
+    masked = redacted_records(records)
+    out = io.BytesIO()
+    masked.write_parquet(out)
+    files.write(into / "records.parquet", out.getvalue())
+    files.write(into / "records.jsonl", masked.select(RECORDS.names()).write_ndjson().encode())
+
+
+def _counts(records: pl.DataFrame) -> dict[str, dict[str, int]]:
+    return {
+        name: dict(records.filter(LIVE).group_by(name).len().sort(name).iter_rows())
+        for name in ("kind", "scope", "tier")
+    }
+
+
+def _versions() -> dict[str, str]:
+    found = {"memops": memops.__version__, "python": platform.python_version()}
+    found["sqlite"] = sqlite3.sqlite_version
+    for name in _LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _sealed(draft: Path) -> dict[str, dict[str, Any]]:
+    sealed = {}
+    for path in sorted(draft.rglob("*")):
+        if path.is_dir():
+            path.chmod(0o700)
+        elif path.is_file():
+            files.sync_file(path)
+            sealed[str(path.relative_to(draft))] = {
+                "bytes": path.stat().st_size,
+                "sha256": files.sha256(path),
+            }
+    return sealed
+
+
+def _free(parent: Path, stem: str) -> Path:
+    path, n = parent / stem, 2
+    while path.exists():
+        path, n = parent / f"{stem}-{n}", n + 1
+    return path
