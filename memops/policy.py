@@ -91,6 +91,44 @@ class Retention:
 
 
 @dataclass(frozen=True)
+class Retrieval:
+    """How recall is graded: the reference retrievers' parameters (chosen on public chats and notes)."""
+
+    k1_short: float = setting(0.9, "BM25 k1 where documents are short")
+    k1_long: float = setting(2.0, "BM25 k1 where documents are long")
+    b_short: float = setting(0.4, "BM25 length normalisation where documents are short")
+    b_long: float = setting(1.0, "BM25 length normalisation where documents are long")
+    short_chars: float = setting(300.0, "mean characters up to which documents are short")
+    long_chars: float = setting(600.0, "mean characters from which documents are long")
+    rrf_k: int = setting(60, "reciprocal rank fusion's constant (Cormack et al. 2009)")
+    depth: int = setting(100, "ranks of each arm that reciprocal rank fusion reads")
+    weights: dict[str, float] = setting(
+        {"words": 0.4, "grams": 0.3, "dense": 0.3}, "of the arms in `hybrid`, LSA as the dense one"
+    )
+    model_weights: dict[str, float] = setting(
+        {"words": 0.3, "grams": 0.2, "dense": 0.5}, "the same, with a sentence model"
+    )
+    near: dict[str, float] = setting(
+        {"1": 0.2, "2": 0.04}, "share of the score of turns so many places away that a turn gains"
+    )
+    named_speaker: float = setting(1.6, "factor for turns of the one speaker whom a query names")
+    user_turns: float = setting(1.5, "factor for what a user, not an assistant, said")
+    recency: float = setting(0.4, "added for the newest, where a query is asked as of a time")
+    recency_steps: float = setting(30.0, "sessions after which that has fallen to 1/e")
+
+
+@dataclass(frozen=True)
+class Gate:
+    """When a loss of recall stops a change."""
+
+    measure: str = setting("R@10", "the measure that decides")
+    minimum: float = setting(0.02, "smallest mean loss worth stopping for")
+    confidence: float = setting(0.95, "of the bootstrap interval")
+    resamples: int = setting(2000, "bootstrap resamples")
+    seed: int = setting(7, "of the bootstrap")
+
+
+@dataclass(frozen=True)
 class Policy:
     """All of it."""
 
@@ -99,6 +137,8 @@ class Policy:
     decay: Decay = field(default_factory=Decay)
     tiers: Tiers = field(default_factory=Tiers)
     retention: Retention = field(default_factory=Retention)
+    retrieval: Retrieval = field(default_factory=Retrieval)
+    gate: Gate = field(default_factory=Gate)
 
     def digest(self) -> str:
         """Return the SHA-256 of the policy's canonical JSON."""
