@@ -1,0 +1,106 @@
+"""Disk: files read and replaced as a whole, with errors that say what to do."""
+
+import errno
+import os
+import stat
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from memops.errors import Locked, MemopsError, NoSpace, StoreNotFound
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
+
+
+class Stamp(NamedTuple):
+    """What tells one state of a file from the next: inode, bytes, nanoseconds."""
+
+    inode: int
+    size: int
+    changed: int
+
+
+def failure(path: Path, error: OSError) -> MemopsError:
+    """Return the error that a failed operation on a store's file ends with."""
+    said = error.strerror or str(error)
+    if error.errno in _FULL:
+        return NoSpace(f"{path}: {said}", "make room or mend the device, then run it again")
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return StoreNotFound(f"{path} does not exist", "check the store's address")
+    if isinstance(error, PermissionError):
+        return StoreNotFound(f"{path}: {said}", "run as the user that owns the store")
+    return StoreNotFound(f"{path}: {said}", "check the store's address")
+
+
+def read_whole(path: Path, tries: int = 3) -> tuple[bytes, Stamp]:
+    """Return a file's bytes and the stamp of the state that they were read in.
+
+    Raises StoreNotFound for what is no regular file and Locked for one that never holds still.
+    """
+    try:
+        for _ in range(tries):
+            with path.open("rb") as file:
+                before = _stamp(path, os.fstat(file.fileno()))
+                data = file.read()
+                if _stamp(path, os.fstat(file.fileno())) == before and len(data) == before.size:
+                    return data, before
+    except OSError as error:
+        raise failure(path, error) from error
+    raise Locked(f"{path} is being written", "try again when its writer is done")
+
+
+def replace_whole(path: Path, data: bytes, unless_changed: Stamp | None = None) -> bool:
+    """Put data in the place of a file, all or nothing; return False if the file changed meanwhile.
+
+    The new bytes are on disk (file, then folder) when this returns. Mode and owner are kept; a
+    link is followed.
+    """
+    target = path.resolve()
+    try:
+        return _replaced(target, data, unless_changed)
+    except OSError as error:
+        raise failure(target, error) from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Put a folder's entries on disk."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _replaced(target: Path, data: bytes, unless_changed: Stamp | None) -> bool:
+    old = target.stat() if target.exists() else None
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    new = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            if old is not None:
+                os.fchmod(file.fileno(), stat.S_IMODE(old.st_mode))
+                if (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()) and os.geteuid() == 0:
+                    os.fchown(file.fileno(), old.st_uid, old.st_gid)
+            os.fsync(file.fileno())
+        if unless_changed is not None and _now(target) != unless_changed:
+            return False
+        new.replace(target)
+    finally:
+        new.unlink(missing_ok=True)
+    sync_folder(target.parent)
+    return True
+
+
+def _now(path: Path) -> Stamp | None:
+    try:
+        return _stamp(path, path.stat())
+    except FileNotFoundError:
+        return None
+
+
+def _stamp(path: Path, found: os.stat_result) -> Stamp:
+    if not stat.S_ISREG(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "is no regular file", str(path))
+    return Stamp(found.st_ino, found.st_size, found.st_mtime_ns)

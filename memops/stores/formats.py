@@ -1,0 +1,180 @@
+"""Formats: records as strict JSON lines and as checked Parquet, in both directions."""
+
+import io
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from memops.errors import Corrupt
+from memops.schema import INSTANT, RECORDS, instant
+
+MAX_BYTES = 4 << 30
+"""Most bytes that a Parquet file may unfold to."""
+
+_TYPES: dict[Any, tuple[type, ...]] = {
+    pl.String(): (str,), pl.Float64(): (int, float), pl.Boolean(): (bool,), pl.Int64(): (int,),
+    INSTANT: (str,), pl.List(pl.String()): (list,),
+}  # fmt: skip
+_ALLOWED = {name: _TYPES[dtype] for name, dtype in RECORDS.items()}
+
+
+def json_line(record: Mapping[str, Any]) -> str:
+    """Return one record as a JSON line: columns in schema order, instants in ISO 8601, no nulls."""
+    row = {
+        name: record[name].isoformat(timespec="microseconds") if dtype == INSTANT else record[name]
+        for name, dtype in RECORDS.items()
+        if record.get(name) is not None
+    }
+    return json.dumps(row, ensure_ascii=False, allow_nan=False)
+
+
+def packed(records: pl.DataFrame) -> bytes:
+    """Return records, in their order, as the bytes of a Parquet file with page checksums."""
+    import pyarrow.parquet as parquet
+
+    out = io.BytesIO()
+    table = records.select(RECORDS.names()).to_arrow()
+    parquet.write_table(table, out, compression="zstd", write_page_checksum=True)
+    return out.getvalue()
+
+
+def unpacked(data: bytes, where: str) -> pl.DataFrame:
+    """Return the table of a Parquet file's bytes, in the file's order and our columns' types.
+
+    Sizes are checked before anything is unfolded. Raises Corrupt for a damaged file, an unknown
+    column, and a column of another type.
+    """
+    import pyarrow
+
+    try:
+        table = _read_parquet(data, where)
+        frame = pl.DataFrame(pl.from_arrow(table))
+    except (pyarrow.ArrowException, OSError, OverflowError, pl.exceptions.PolarsError) as error:
+        said = str(error).partition("\n")[0]
+        raise Corrupt(f"{where} is no sound Parquet file: {said}") from error
+    except pl.exceptions.PanicException as error:
+        raise Corrupt(f"{where} is no sound Parquet file") from error
+    frame = frame.with_columns(pl.col(pl.Categorical).cast(pl.String))
+    for name, dtype in frame.schema.items():
+        if not _fits(dtype, RECORDS[name]):
+            raise Corrupt(f"{where}: column {name!r} is {dtype}, not {RECORDS[name]}")
+    return frame
+
+
+def parsed(data: bytes, where: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return each line with its row, checked and with its instants read.
+
+    Lines end at LF only, as U+2028 is text. Raises Corrupt, naming line and column, for what is no
+    JSON object, a repeated name or id, an unknown column, and a value that does not fit.
+    """
+    parts = data.split(b"\n")
+    if parts and not parts[-1]:
+        parts.pop()
+    found, seen = [], set()
+    for nth, part in enumerate(parts, 1):
+        at = f"{where}: line {nth}"
+        try:
+            text = part.decode("utf-8")
+            row = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+        except (ValueError, RecursionError) as error:
+            raise Corrupt(f"{at}: {error}", "write one JSON object a line") from error
+        if not isinstance(row, dict):
+            raise Corrupt(f"{at} is no JSON object", "write one JSON object a line")
+        checked = _row(row, at)
+        if checked["id"] in seen:
+            raise Corrupt(f"{at}: id {checked['id']!r} stands twice")
+        seen.add(checked["id"])
+        found.append((text, checked))
+    return found
+
+
+def _row(row: dict[str, Any], at: str) -> dict[str, Any]:
+    for name, value in row.items():
+        if name not in _ALLOWED:
+            raise Corrupt(f"{at}: unknown column {name!r}", "put native columns into `extra`")
+        if value is not None:
+            row[name] = _value(name, value, f"{at}, column {name!r}")
+    if row.get("id") is None:
+        raise Corrupt(f"{at} has no id")
+    return row
+
+
+def _value(name: str, value: Any, at: str) -> Any:
+    if type(value) not in _ALLOWED[name]:
+        raise Corrupt(f"{at}: cannot be read as {RECORDS[name]}")
+    texts = value if isinstance(value, list) else [value] if isinstance(value, str) else []
+    for text in texts:
+        if not isinstance(text, str) or not _encodable(text):
+            raise Corrupt(f"{at}: is not valid text")
+    if RECORDS[name] == INSTANT:
+        if (at_time := instant(value)) is None:
+            raise Corrupt(f"{at}: is no instant", "write ISO 8601 with an offset from UTC")
+        return at_time
+    if isinstance(value, float) and not math.isfinite(value):
+        raise Corrupt(f"{at}: is no finite number")
+    if isinstance(value, int) and not isinstance(value, bool) and not -(2**63) <= value < 2**63:
+        raise Corrupt(f"{at}: is too large")
+    return float(value) if RECORDS[name] == pl.Float64() else value
+
+
+def _encodable(text: str) -> bool:
+    return not any("\ud800" <= char <= "\udfff" for char in text) if not text.isascii() else True
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("a name stands twice in one object")
+    return made
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _read_parquet(data: bytes, where: str) -> Any:
+    import pyarrow.compute as compute
+    import pyarrow.parquet as parquet
+
+    texts = [name for name, dtype in RECORDS.items() if dtype == pl.String()]
+    about = parquet.read_metadata(io.BytesIO(data))
+    names = about.schema.to_arrow_schema().names
+    for name in names:
+        if name not in RECORDS:
+            raise Corrupt(f"{where}: unknown column {name!r}", "put native columns into `extra`")
+    size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
+    _bounded(max(size, about.num_rows * (MAX_BYTES // 64) // max(len(data), 1)), where)
+    texts = [name for name in texts if name in names]
+    file = parquet.ParquetFile(
+        io.BytesIO(data), page_checksum_verification=True, read_dictionary=texts
+    )
+    if "tags" in names:
+        for batch in file.iter_batches(256, columns=["tags"]):
+            size += batch.nbytes
+            _bounded(size, where)
+    table = file.read()
+    for name in texts:
+        for chunk in table[name].chunks:
+            if hasattr(chunk, "dictionary"):
+                lengths = compute.binary_length(chunk.dictionary).cast("int64")
+                size += compute.sum(lengths.take(chunk.indices)).as_py() or 0
+    _bounded(size, where)
+    return table
+
+
+def _bounded(size: int, where: str) -> None:
+    if size > MAX_BYTES:
+        raise Corrupt(f"{where} unfolds to too much", "split it into several files")
+
+
+def _fits(found: pl.DataType, wanted: pl.DataType) -> bool:
+    if isinstance(found, pl.Datetime) and isinstance(wanted, pl.Datetime):
+        return found.time_zone is not None
+    if found == pl.Null() or found == wanted:
+        return True
+    if wanted == pl.Float64():
+        return found.is_numeric()
+    return wanted == pl.Int64() and found.is_integer() and found != pl.UInt64()

@@ -1,0 +1,205 @@
+"""Tables: a file of records in our own columns, as JSON lines or as Parquet.
+
+Both are strict: what does not fit a column is an error that names the line. A file is rewritten
+whole and atomically, never in place; lines that no change touches keep their bytes.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, ClassVar
+
+import polars as pl
+
+from memops.errors import Locked
+from memops.plan import outcome
+from memops.schema import LIVE, RECORDS, conform, from_rows
+from memops.stores import CAPABILITIES, State, Undo, Work, Written
+from memops.stores.disk import read_whole, replace_whole
+from memops.stores.formats import json_line, packed, parsed, unpacked
+
+Lines = dict[str, str]
+"""The native form of a file: id to JSON line, in the file's order."""
+
+
+class _Table:
+    """What both kinds of file share: everything but the two directions of their format."""
+
+    kind: ClassVar[str]
+    capabilities: ClassVar[frozenset[str]] = frozenset(CAPABILITIES)
+    holds: ClassVar[frozenset[str]] = frozenset(RECORDS.names())
+    _file: ClassVar[str]
+
+    def __init__(self, path: str) -> None:
+        self.path = Path(path).expanduser().absolute()
+        self.address = f"{self.kind}:{path}"
+
+    def identity(self) -> dict[str, str]:
+        return {"kind": self.kind, "path": str(self.path.resolve()), "schema": "memops records"}
+
+    def copy(self, into: Path) -> dict[str, Any]:
+        data, _ = read_whole(self.path)
+        records = self._frame(data, str(self.path))
+        replace_whole(into / self._file, data)
+        return {"consistency": "per-file", "rows": records.height}
+
+    def load(self, raw: Path) -> pl.DataFrame:
+        data, _ = read_whole(raw / self._file)
+        return self._frame(data, str(raw / self._file))
+
+    def read(self) -> pl.DataFrame:
+        data, _ = read_whole(self.path)
+        return self._frame(data, str(self.path))
+
+    def project(self, records: pl.DataFrame) -> pl.DataFrame:
+        return records.sort("id")
+
+    def batches(self, changes: pl.DataFrame) -> Iterator[pl.DataFrame]:
+        if changes.height:
+            yield changes
+
+    def write(self, work: Work) -> list[Written]:
+        where = str(self.path)
+
+        def change(data: bytes) -> tuple[list[Written], Lines]:
+            live, lines = self._frame(data, where), self._lines(data, where)
+            answers, undo, new = _changed(lines, live, work, where)
+            if undo:
+                work.keep(undo)
+            return answers, new
+
+        return self._rewrite(change)
+
+    def revert(self, undo: list[Undo]) -> list[Written]:
+        return self._rewrite(lambda data: _reverted(self._lines(data, str(self.path)), undo))
+
+    def restore(self, raw: Path) -> None:
+        data, _ = read_whole(raw / self._file)
+        replace_whole(self.path, data)
+
+    def locator(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        return {"id": record["id"]}
+
+    def recent(self, since: datetime) -> frozenset[str]:
+        return frozenset()
+
+    def _rewrite(self, change: Callable[[bytes], tuple[list[Written], Lines]]) -> list[Written]:
+        for _ in range(3):
+            data, stamp = read_whole(self.path)
+            answers, new = change(data)
+            if all(answer.state != "applied" for answer in answers):
+                return answers
+            if replace_whole(self.path, self._bytes(new), unless_changed=stamp):
+                return answers
+        raise Locked(f"{self.path} is being written", "try again when its writer is done")
+
+    def _frame(self, data: bytes, where: str) -> pl.DataFrame:
+        raise NotImplementedError
+
+    def _lines(self, data: bytes, where: str) -> Lines:
+        raise NotImplementedError
+
+    def _bytes(self, lines: Lines) -> bytes:
+        raise NotImplementedError
+
+
+class Jsonl(_Table):
+    """A file of JSON lines; absent fields take their defaults, unknown ones are an error."""
+
+    kind = "jsonl"
+    _file = "records.jsonl"
+
+    def _frame(self, data: bytes, where: str) -> pl.DataFrame:
+        return from_rows([row for _, row in parsed(data, where)], where)
+
+    def _lines(self, data: bytes, where: str) -> Lines:
+        return {row["id"]: line for line, row in parsed(data, where)}
+
+    def _bytes(self, lines: Lines) -> bytes:
+        return _joined(lines)
+
+
+class Parquet(_Table):
+    """A Parquet file with page checksums, verified when it is read."""
+
+    kind = "parquet"
+    _file = "records.parquet"
+
+    def _frame(self, data: bytes, where: str) -> pl.DataFrame:
+        return conform(unpacked(data, where), where)
+
+    def _lines(self, data: bytes, where: str) -> Lines:
+        order = unpacked(data, where).select("id")
+        rows = order.join(self._frame(data, where), on="id", maintain_order="left").to_dicts()
+        return {row["id"]: json_line(row) for row in rows}
+
+    def _bytes(self, lines: Lines) -> bytes:
+        rows = from_rows([row for _, row in parsed(_joined(lines), "records")])
+        order = pl.DataFrame({"id": list(lines)}, schema={"id": pl.String()})
+        return packed(order.join(rows, on="id", maintain_order="left"))
+
+
+def _changed(
+    lines: Lines, live: pl.DataFrame, work: Work, where: str
+) -> tuple[list[Written], list[Undo], Lines]:
+    ids = work.changes["id"]
+    expected = {row["id"]: row for row in _only(work.before, ids).to_dicts()}
+    planned = {
+        row["id"]: row for row in conform(outcome(_only(work.before, ids), work.changes)).to_dicts()
+    }
+    there = {row["id"]: row for row in _only(live, ids).to_dicts()}
+    counts = live.filter(LIVE).group_by("scope", "kind").len("live").sort("scope", "kind")
+    refused = work.check(live, counts)
+    answers, undo, new = [], [], dict(lines)
+    place = {id_: nth for nth, id_ in enumerate(lines)}
+    for id_ in ids:
+        state, why = _state(there.get(id_), expected.get(id_), planned.get(id_))
+        if state == "applied" and id_ in refused:
+            state, why = "refused", refused[id_]
+        answers.append(Written(id_, state, why, id_ if id_ in planned else None))
+        if state != "applied":
+            continue
+        before = {"nth": place[id_], "line": lines[id_]} if id_ in lines else None
+        if id_ in planned:
+            new[id_] = json_line(planned[id_])
+        else:
+            del new[id_]
+        undo.append(Undo(id_, where, before, {"line": new[id_]} if id_ in new else None))
+    return answers, undo, new
+
+
+def _state(live: Any, before: Any, after: Any) -> tuple[State, str]:
+    if live == after:
+        return "already", ""
+    if live == before:
+        return "applied", ""
+    return "stale", "it is gone" if live is None else "it changed since the plan was made"
+
+
+def _reverted(lines: Lines, undo: list[Undo]) -> tuple[list[Written], Lines]:
+    new, absent, answers = dict(lines), [], []
+    for entry in undo:
+        before = entry.before and entry.before["line"]
+        after = entry.after and entry.after["line"]
+        state, why = _state(lines.get(entry.id), after, before)
+        answers.append(Written(entry.id, state, why, entry.id if before else None))
+        if state != "applied":
+            continue
+        if before is None:
+            del new[entry.id]
+        elif entry.id in lines:
+            new[entry.id] = before
+        else:
+            absent.append((entry.before["nth"], entry.id, before))
+    rows = list(new.items())
+    for nth, id_, before in sorted(absent):
+        rows.insert(nth, (id_, before))
+    return answers, dict(rows)
+
+
+def _joined(lines: Lines) -> bytes:
+    return "".join(f"{line}\n" for line in lines.values()).encode()
+
+
+def _only(records: pl.DataFrame, ids: pl.Series) -> pl.DataFrame:
+    return records.filter(pl.col("id").is_in(ids.implode()))
