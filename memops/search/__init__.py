@@ -1,0 +1,1 @@
+"""Search: the retrievers that recall is graded with."""

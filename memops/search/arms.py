@@ -1,0 +1,108 @@
+"""Arms: the scores that retrievers combine, each a queries x documents matrix for one block."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from memops.encode import Encoder, Vectors
+from memops.policy import Policy
+from memops.search.bm25 import Bm25, bm25, mean_lengths
+from memops.search.collection import Block, Collection
+from memops.search.voices import in_own_voice, named
+from memops.terms import grams, words
+
+Scores = npt.NDArray[np.float32]
+ARMS = ("words", "grams", "dense")
+
+
+@dataclass
+class Arms:
+    """The arms of a collection; each is made when it is first asked for."""
+
+    collection: Collection
+    encoder: Encoder | None
+    policy: Policy
+    _made: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def scores(self, name: str, block: Block) -> Scores:
+        """Return one arm's scores of a block."""
+        if name == "dense":
+            documents, queries = self.vectors
+            return np.asarray(queries[block.queries] @ documents[block.documents].T, dtype=np.float32)
+        index, asked = self.sparse(name)
+        return dense_block((asked[block.queries] @ index.weights), block)
+
+    def sparse(self, name: str) -> tuple[Bm25, Any]:
+        """Return the index and the query matrix of `words` or `grams`."""
+        if name not in self._made:
+            terms = {"words": words, "grams": grams}[name]
+            documents = terms(self.texts)
+            k1, b = self._saturation()
+            index = bm25(documents, self.collection.document_parts, k1, b)
+            asked = terms(self.collection.queries["text"])
+            parts = pl.Series("part", self.collection.queries["part"].to_numpy()[asked["row"].to_numpy()])
+            self._made[name] = index, index.asked(asked.with_columns(parts), self.collection.queries.height)
+        made: tuple[Bm25, Any] = self._made[name]
+        return made
+
+    @cached_property
+    def texts(self) -> pl.Series:
+        """Return what sparse arms read: speaker, text, caption, and for turns the date in words."""
+        turn = pl.col("session").is_not_null()
+        parts = [
+            pl.format("{}: ", "speaker").fill_null(""),
+            pl.col("text"),
+            pl.format(" [image: {}]", "caption").fill_null(""),
+            pl.when(turn).then(pl.col("created_at").dt.strftime(" %-d %B %Y %A")).fill_null(""),
+        ]
+        return self.collection.documents.select(text=pl.concat_str(parts)).to_series()
+
+    @cached_property
+    def vectors(self) -> tuple[Vectors, Vectors]:
+        """Return the documents' and the queries' vectors."""
+        from memops.errors import MemopsError
+
+        if self.encoder is None:
+            raise MemopsError("this retriever needs an encoder", "open one with open_encoder('lsa')")
+        collection = self.collection
+        if not self.encoder.speaks:
+            encoder = self.encoder.fitted(self.texts.to_list()) if unfitted(self.encoder) else self.encoder
+            return encoder.encode(self.texts.to_list()), encoder.encode(collection.queries["text"].to_list())
+        spoken = collection.documents.select(
+            pl.concat_str("text", pl.format(" [image: {}]", "caption").fill_null(""))
+        ).to_series()
+        asked = in_own_voice(collection.queries["text"].to_list(), self.named_speakers)
+        return self.encoder.encode(spoken.to_list()), self.encoder.encode(asked)
+
+    @cached_property
+    def named_speakers(self) -> list[str | None]:
+        """Return for each query the one speaker of its part whom it names."""
+        return named(self.collection.documents, self.collection.queries)
+
+    def _saturation(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Each part's k1 and b: length matters more where documents are long."""
+        settings = self.policy.retrieval
+        chars = self.collection.documents["text"].str.len_chars().to_numpy().astype(np.float64)
+        mean = mean_lengths(chars, self.collection.document_parts, self.collection.count)
+        low, high = settings.short_chars, settings.long_chars
+        share = np.clip(np.log(np.maximum(mean, 1) / low) / np.log(high / low), 0, 1)
+        k1 = settings.k1_short + share * (settings.k1_long - settings.k1_short)
+        b = settings.b_short + share * (settings.b_long - settings.b_short)
+        return k1, b
+
+
+def unfitted(encoder: Encoder) -> bool:
+    """Return whether the encoder still has to learn from texts."""
+    return encoder.recipe().get("encoder") == "lsa" and "fitted" not in encoder.recipe()
+
+
+def dense_block(product: Any, block: Block) -> Scores:
+    """Return a sparse queries x all documents product as the block's matrix."""
+    out = np.zeros(block.shape, dtype=np.float32)
+    rows = np.repeat(np.arange(block.shape[0]), np.diff(product.indptr))
+    out[rows, product.indices - block.documents.start] = product.data
+    return out

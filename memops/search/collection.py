@@ -1,0 +1,122 @@
+"""Collections: what is searched and asked, cut into parts (scopes) and laid out for matrices.
+
+A record may carry more columns than a store's: `speaker`, `caption`, `session` (what it is a turn
+of), `nth` (its place), `seq` (a clock that counts). A query may carry `scope` (null is all),
+`as_of` and `seq`; it sees what was stored until `as_of`, or before its `seq`, and not what had
+been superseded by then.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+FOREVER = 1e300
+_CELLS = 16_000_000  # scores held at a time, 64 MB an arm
+OPTIONAL = {
+    "speaker": pl.String, "caption": pl.String, "session": pl.String, "nth": pl.Int64,
+    "seq": pl.Int64,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some queries of one part, and all its documents, as ranges of rows."""
+
+    part: int
+    queries: slice
+    documents: slice
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Return (queries, documents)."""
+        return (
+            self.queries.stop - self.queries.start,
+            self.documents.stop - self.documents.start,
+        )
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Documents and queries, each sorted by part and id; `stored` to `until` is when one is seen."""
+
+    documents: pl.DataFrame
+    queries: pl.DataFrame
+    count: int
+    """How many parts there are."""
+
+    @cached_property
+    def document_parts(self) -> Ints:
+        """Return each document's part."""
+        return self.documents["part"].to_numpy().astype(np.int64)
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the blocks in order, each of bounded size."""
+        parts = np.arange(self.count + 1)
+        d = np.searchsorted(self.document_parts, parts)
+        q = np.searchsorted(self.queries["part"].to_numpy(), parts)
+        for part in range(self.count):
+            size = max(1, _CELLS // max(1, int(d[part + 1] - d[part])))
+            for start in range(int(q[part]), int(q[part + 1]), size):
+                stop = min(start + size, int(q[part + 1]))
+                yield Block(part, slice(start, stop), slice(int(d[part]), int(d[part + 1])))
+
+    def seen(self, block: Block) -> npt.NDArray[np.bool_] | None:
+        """Return which documents each query may see; None is all."""
+        if self._always:
+            return None
+        documents = self.documents[block.documents]
+        asked = self.queries["asked"][block.queries].to_numpy()[:, None]
+        stored, until = documents["stored"].to_numpy(), documents["until"].to_numpy()
+        return np.asarray((stored[None, :] <= asked) & (until[None, :] > asked))
+
+    @cached_property
+    def _always(self) -> bool:
+        no_clock = bool((self.queries["asked"] == FOREVER).all())
+        return no_clock and bool((self.documents["until"] > FOREVER).all())
+
+
+def collect(records: pl.DataFrame, queries: pl.DataFrame) -> Collection:
+    """Return what the queries are asked of: their scopes' records, live or live as of some query."""
+    asked = _asked(queries)
+    scopes = asked["scope"].unique().sort().to_frame().with_row_index("part").cast({"part": pl.Int64})
+    known = _dated(_with_columns(records))
+    if bool((asked["asked"] == FOREVER).all()):
+        known = known.filter(pl.col("until") > FOREVER)
+    inside = known.join(scopes.drop_nulls(), on="scope", how="inner")
+    everywhere = known.join(scopes.filter(pl.col("scope").is_null()).select("part"), how="cross")
+    documents = pl.concat([inside, everywhere.select(inside.columns)]).sort("part", "id")
+    parted = asked.join(scopes, on="scope", how="left", nulls_equal=True).sort("part", "query_id")
+    return Collection(documents, parted, scopes.height)
+
+
+def _with_columns(records: pl.DataFrame) -> pl.DataFrame:
+    absent = [pl.lit(None, kind).alias(n) for n, kind in OPTIONAL.items() if n not in records.columns]
+    return records.with_columns(absent)
+
+
+def _dated(records: pl.DataFrame) -> pl.DataFrame:
+    """Adds `stored`, and `until`: when the record's successor was stored, if it has one."""
+    stored = pl.coalesce(
+        pl.col("seq").cast(pl.Float64), pl.col("created_at").dt.timestamp("us").cast(pl.Float64)
+    )
+    dated = records.with_columns(stored=stored.fill_null(-FOREVER))
+    successors = dated.select(superseded_by="id", until="stored")
+    return dated.join(successors, on="superseded_by", how="left").with_columns(
+        until=pl.when(pl.col("superseded_by").is_null()).then(float("inf"))
+        .otherwise(pl.col("until").fill_null(float("-inf")))
+    )  # fmt: skip
+
+
+def _asked(queries: pl.DataFrame) -> pl.DataFrame:
+    kinds = {"scope": pl.String, "as_of": pl.Datetime("us", "UTC"), "seq": pl.Int64}
+    absent = [pl.lit(None, kind).alias(n) for n, kind in kinds.items() if n not in queries.columns]
+    asked = queries.with_columns(absent).select("query_id", "text", *kinds)
+    before = pl.col("seq").cast(pl.Float64) - 0.5
+    until = pl.col("as_of").cast(kinds["as_of"]).dt.timestamp("us").cast(pl.Float64)
+    return asked.with_columns(asked=pl.coalesce(before, until).fill_null(FOREVER))

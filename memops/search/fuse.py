@@ -1,0 +1,63 @@
+"""Fusion: several retrievers' scores or ranks as one."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Scores = npt.NDArray[np.float32]
+Mask = npt.NDArray[np.bool_]
+
+
+def rrf(*runs: pl.DataFrame, k: int = 60) -> pl.DataFrame:
+    """Fuse runs (query_id, doc_id, rank) by reciprocal rank: each adds 1 / (k + rank).
+
+    (Cormack et al. 2009.) Scores are compared at 1e-6; ties go by id.
+    """
+    votes = pl.concat([run.select("query_id", "doc_id", "rank") for run in runs])
+    fused = (
+        votes.group_by("query_id", "doc_id").agg(score=(1 / (k + pl.col("rank").cast(pl.Float64))).sum())
+        .with_columns(pl.col("score").round(6))
+        .sort("query_id", "score", "doc_id", descending=[False, True, False])
+    )  # fmt: skip
+    rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("query_id")
+    return fused.select("query_id", "doc_id", rank=rank, score="score")
+
+
+def rrf_rows(rankings: Sequence[Ints], k: int, top: int) -> tuple[Ints, Floats]:
+    """Return the same of rankings that are matrices: a row a query, columns best first, -1 is none."""
+    places = [1 / (k + np.arange(1, rows.shape[1] + 1, dtype=np.float64)) for rows in rankings]
+    rows = np.concatenate(rankings, axis=1)
+    votes = np.broadcast_to(np.concatenate(places), rows.shape) * (rows >= 0)
+    order = np.argsort(rows, axis=1, kind="stable")
+    rows, votes = np.take_along_axis(rows, order, axis=1), np.take_along_axis(votes, order, axis=1)
+    first = np.ones(rows.shape, dtype=bool)
+    first[:, 1:] = rows[:, 1:] != rows[:, :-1]
+    starts = np.flatnonzero(first)
+    scores = np.zeros(rows.shape)
+    scores.flat[starts] = np.rint(np.add.reduceat(votes.ravel(), starts) * 1e6) / 1e6
+    scores[~first | (rows < 0)] = -1
+    best = np.argsort(-scores, axis=1, kind="stable")[:, :top]
+    ranked = np.take_along_axis(np.where(scores > 0, rows, -1), best, axis=1)
+    return ranked, np.take_along_axis(scores, best, axis=1)
+
+
+def minmax(scores: Scores, seen: Mask | None = None) -> Scores:
+    """Return each row stretched to 0..1 over the documents it may see; a flat row becomes 0."""
+    if scores.shape[1] == 0:
+        return scores
+    low = np.min(scores, axis=1, where=True if seen is None else seen, initial=np.inf)
+    high = np.max(scores, axis=1, where=True if seen is None else seen, initial=-np.inf)
+    span = np.where(high > low, high - low, np.inf)
+    low = np.where(np.isfinite(low), low, 0)
+    return np.asarray(np.clip((scores - low[:, None]) / span[:, None], 0, 1), dtype=np.float32)
+
+
+def convex(arms: dict[str, Scores], weights: dict[str, float], seen: Mask | None = None) -> Scores:
+    """Return the weighted sum of the arms, each min-max scaled by query (Bruch et al. 2023)."""
+    total = sum(weights[name] for name in arms) or 1.0
+    parts = [minmax(scores, seen) * np.float32(weights[name] / total) for name, scores in arms.items()]
+    return np.asarray(np.sum(parts, axis=0), dtype=np.float32)

@@ -1,0 +1,89 @@
+"""Hybrid: arms as one convex combination, then what stands near a turn, then optional priors."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from memops.search.arms import ARMS, Arms, Scores
+from memops.search.collection import FOREVER, Block
+from memops.search.fuse import convex
+
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass
+class Hybrid:
+    """The recommended retriever over a collection's arms."""
+
+    arms: Arms
+
+    def scores(self, block: Block) -> Scores:
+        """Return the block's scores; 0 is no match."""
+        settings = self.arms.policy.retrieval
+        encoder = self.arms.encoder
+        weights = settings.model_weights if encoder is not None and encoder.speaks else settings.weights
+        asked = {n: self.arms.scores(n, block) for n in ARMS if weights.get(n) and (n != "dense" or encoder)}
+        fused = convex(asked, weights, self.arms.collection.seen(block))
+        return self._aged(self._spoken(self._near(fused, block), block), block)
+
+    def _near(self, scores: Scores, block: Block) -> Scores:
+        """Each turn gains a share of the scores of the turns around it in its session."""
+        gained = scores.copy()
+        for step, share in self.arms.policy.retrieval.near.items():
+            for places in (-int(step), int(step)):
+                other = self.neighbours(places)[block.documents]
+                has = other >= 0
+                gained[:, has] += np.float32(share) * scores[:, other[has] - block.documents.start]
+        return gained
+
+    def neighbours(self, places: int) -> Ints:
+        """Return for each document the row of the one so many places on in its session, or -1."""
+        key = f"near {places}"
+        if key not in self._cache:
+            documents = self.arms.collection.documents
+            order = (
+                documents.select("part", "session", "nth", "stored", "id").with_row_index("row")
+                .sort("part", "session", "nth", "stored", "id", nulls_last=True)
+                .with_columns(other=pl.col("row").shift(-places).over("part", "session"))
+                .with_columns(other=pl.when(pl.col("session").is_not_null()).then(pl.col("other").cast(pl.Int64)))
+                .sort("row")
+            )  # fmt: skip
+            self._cache[key] = order["other"].fill_null(-1).to_numpy()
+        return self._cache[key]
+
+    @cached_property
+    def _cache(self) -> dict[str, Ints]:
+        return {}
+
+    def _spoken(self, scores: Scores, block: Block) -> Scores:
+        settings = self.arms.policy.retrieval
+        speakers = self.arms.collection.documents["speaker"][block.documents]
+        if speakers.null_count() == len(speakers):
+            return scores
+        factor = np.where((speakers.str.to_lowercase() == "user").fill_null(False).to_numpy(), settings.user_turns, 1.0)
+        factors = np.broadcast_to(factor, block.shape).copy()
+        asked = self.arms.named_speakers[block.queries]
+        for name in {name for name in asked if name is not None}:
+            rows = np.array([other == name for other in asked])
+            said = (speakers == name).fill_null(False).to_numpy()
+            factors[np.ix_(rows, said)] *= settings.named_speaker
+        return np.asarray(scores * factors, dtype=np.float32)
+
+    def _aged(self, scores: Scores, block: Block) -> Scores:
+        """Where a query is asked as of a time, adds recency: exp(-sessions since / steps)."""
+        settings = self.arms.policy.retrieval
+        collection = self.arms.collection
+        asked = collection.queries["asked"][block.queries].to_numpy()
+        clocked = asked < FOREVER
+        if not clocked.any() or not settings.recency:
+            return scores
+        stored = collection.documents["stored"][block.documents].to_numpy()
+        times = np.unique(stored[stored > -FOREVER])
+        age = np.searchsorted(times, asked, side="right")[:, None] - 1 - np.searchsorted(times, stored)[None, :]
+        fresh = settings.recency * np.exp(-np.maximum(age, 0) / settings.recency_steps)
+        fresh[:, stored <= -FOREVER] = 0
+        fresh[~clocked] = 0
+        return np.asarray(scores + fresh * (scores > 0), dtype=np.float32)
