@@ -13,7 +13,7 @@ record that is still what the plan was made from, and one that is already made i
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,9 @@ import polars as pl
 from memops import files, overlay, planfile
 from memops.errors import GuardRefused, MemopsError, PlanRefused
 from memops.guard import excess, protect
-from memops.plan import EDITS, PUTS, outcome, squash
+from memops.plan import EDITS, PUTS, outcome, squash, successors
 from memops.policy import Policy, from_table
-from memops.schema import LIVE, RECORDS, RETIRED
+from memops.schema import RETIRED
 from memops.snapshot import open_snapshot, overlay_path, store_id
 from memops.stores import Store, Undo, Work, Written, open_store
 
@@ -203,8 +203,6 @@ def _held_back(
     """Leave records in files that were written lately for a later night, unless approved."""
     if run.header["approved"]:
         return [], changes
-    from datetime import timedelta
-
     since = datetime.fromisoformat(run.header["started"]) - timedelta(minutes=policy.limits.fresh_minutes)
     fresh = changes.filter(pl.col("id").is_in(list(store.recent(since))))
     why = "its file was written within the last minutes"
@@ -227,42 +225,35 @@ def _checker(
     Links are followed to the record that stands at their end once the whole plan is carried out;
     of the records outside the batch the snapshot tells what they are.
     """
-    ends = _ends(outcome(records, changes))
-    puts = changes.filter(PUTS)["id"]
+    ends = successors(outcome(records, changes))
+    new = outcome(records.clear(), changes.filter(PUTS))
+    beyond = pl.concat([new["id"], overlay.archived_ids(before)])
 
     def for_batch(batch: pl.DataFrame) -> Callable[[pl.DataFrame, pl.DataFrame], Mapping[str, str]]:
-        linked = batch.join(ends, left_on="superseded_by", right_on="id", how="left").with_columns(
-            superseded_by=pl.coalesce("end", "superseded_by")
-        ).drop("end")
-        far = records.filter(pl.col("id").is_in(linked["superseded_by"].drop_nulls().implode()))
-        new = outcome(records.clear(), changes.filter(PUTS & pl.col("id").is_in(linked["superseded_by"].drop_nulls().implode())))
-        direct = batch["superseded_by"].drop_nulls().filter(~batch["superseded_by"].drop_nulls().is_in([*RETIRED]))
+        linked = (
+            batch.join(ends, left_on="superseded_by", right_on="id", how="left")
+            .with_columns(superseded_by=pl.coalesce("end", "superseded_by"))
+            .drop("end")
+        )
+        keepers = linked.select(id="superseded_by").unique()
+        far = pl.concat([new, records]).unique("id", keep="first", maintain_order=True)
+        far = far.join(keepers, on="id", how="semi")
+        direct = batch.filter(pl.col("superseded_by").is_not_null()).select("id", "superseded_by")
+        named = direct.filter(~pl.col("superseded_by").is_in([*RETIRED, *beyond]))
 
         def check(live: pl.DataFrame, counts: pl.DataFrame) -> Mapping[str, str]:
             if authority == "person":
                 return {}
             here = overlay.joined(live, before.filter(EDITS))
-            known = pl.concat([here, pl.concat([far, new]).unique("id", maintain_order=True).join(here.select("id"), on="id", how="anti")])
-            lost = direct.filter(~direct.is_in(here["id"].implode()) & ~direct.is_in(puts.implode()) & ~direct.is_in(overlay.archived_ids(before).implode()))
-            orphans = batch.filter(pl.col("superseded_by").is_in(lost.implode()))["id"]
+            lost = named.join(here.select(superseded_by="id"), on="superseded_by", how="anti")
+            known = pl.concat([here, far.join(here.select("id"), on="id", how="anti")])
             _, refused = protect(linked, known, policy, counts)
-            found = dict(refused.select("id", "reason").iter_rows())
-            return found | {i: "the record that replaces it is gone" for i in orphans}
+            gone = {i: "the record that replaces it is gone" for i in lost["id"]}
+            return dict(refused.select("id", "reason").iter_rows()) | gone
 
         return check
 
     return for_batch
-
-
-def _ends(records: pl.DataFrame) -> pl.DataFrame:
-    """For each superseded record, the record at the end of its links (id, end)."""
-    links = records.filter(~LIVE & ~pl.col("superseded_by").is_in([*RETIRED])).select("id", end="superseded_by")
-    for _ in range(32):
-        further = links.join(links.rename({"id": "end", "end": "next"}), on="end", how="left")
-        if further["next"].null_count() == further.height:
-            break
-        links = further.select("id", end=pl.coalesce("next", "end"))
-    return links
 
 
 def _expected(
@@ -306,7 +297,6 @@ def _unverified(
     expected, _ = _expected(records, changes, mine)
     now = overlay.joined(store.read(), overlay.read(overlay_path(state, run.header["store"])))
     same = ["id", "text", "kind", "scope", "tier", "pinned", "superseded_by"]
-    assert set(same) <= set(RECORDS)
     return sorted(expected.select(same).join(now.select(same), on=same, how="anti", nulls_equal=True)["id"])
 
 

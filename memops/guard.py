@@ -7,7 +7,7 @@ on live records at apply. The blast radius never alters a plan: it is a sentence
 
 import polars as pl
 
-from memops.plan import DELETES, outcome
+from memops.plan import DELETES, outcome, successors
 from memops.policy import Limits, Policy
 from memops.schema import LIVE, QUARANTINE, RECORDS, TIERS, TOMBSTONE
 from memops.secrets import redacted
@@ -70,14 +70,15 @@ def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame
     )
     new = after.rename({name: f"new_{name}" for name in RECORDS if name != "id"})
     keepers = after.filter(LIVE).select(
-        new_superseded_by="id", keeper_tier="tier", keeper_pinned="pinned", keeper_scope="scope"
+        _end="id", keeper_tier="tier", keeper_pinned="pinned", keeper_scope="scope"
     )
+    ends = successors(after).rename({"end": "_end"})
     rank = {"return_dtype": pl.Int8, "default": None}
     was_live, is_live = pl.col("superseded_by").is_null(), pl.col("new_superseded_by").is_null()
     link = pl.col("new_superseded_by")
     touched = records.join(about, on="id", how="inner").join(new, on="id", how="left")
     return (
-        touched.join(keepers, on="new_superseded_by", how="left")
+        touched.join(ends, on="id", how="left").join(keepers, on="_end", how="left")
         .with_columns(_gone=pl.col("new_scope").is_null())
         .with_columns(
             _protected=pl.col("pinned") | (pl.col("tier") == "core"),

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from memops.schema import CHANGES, QUARANTINE, RECORDS, TIERS, TOMBSTONE
+from memops.schema import CHANGES, LIVE, QUARANTINE, RECORDS, RETIRED, TIERS, TOMBSTONE
 
 DELETES = pl.col("action") == "delete"
 EDITS = pl.col("action") == "edit"
@@ -77,6 +77,21 @@ def diff(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
     gone = before.join(after, on="id", how="anti")
     differs = after.join(before, on=RECORDS.names(), how="anti", nulls_equal=True)
     return pl.concat([delete(gone, "absent afterwards"), put(differs, "new or different")])
+
+
+def successors(records: pl.DataFrame) -> pl.DataFrame:
+    """Return, for each superseded record, the record at the end of its links (id, end).
+
+    Retired records have none. A cycle ends where it was entered after 2^6 steps.
+    """
+    linked = ~LIVE & ~pl.col("superseded_by").is_in([*RETIRED])
+    links = records.filter(linked).select("id", end="superseded_by")
+    for _ in range(6):
+        further = links.join(links.rename({"id": "end", "end": "next"}), on="end", how="left")
+        if further["next"].null_count() == further.height:
+            break
+        links = further.select("id", end=pl.coalesce("next", "end"))
+    return links
 
 
 def meaning(plan: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:

@@ -7,7 +7,7 @@ id of the newer record, or a reserved reference that says why a record is hidden
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import polars as pl
@@ -96,18 +96,18 @@ def conform(frame: pl.DataFrame, where: str = "records") -> pl.DataFrame:
     unknown = [name for name in frame.columns if name not in RECORDS]
     if unknown:
         raise Corrupt(f"{where}: unknown column {unknown[0]!r}", "put native columns into `extra`")
-    columns = [
-        pl.col(name).cast(dtype, strict=False) if name in frame.columns else pl.lit(None, dtype)
+    cast = frame.select(
+        pl.col(name).cast(dtype, strict=False) if name in frame.columns else pl.lit(None, dtype).alias(name)
         for name, dtype in RECORDS.items()
-    ]
-    out = frame.select(
-        expr.fill_null(_default(name)).alias(name) if name in DEFAULTS else expr.alias(name)
-        for name, expr in zip(RECORDS, columns, strict=True)
     )
     for name in frame.columns:
-        lost = (frame[name].is_not_null() & out[name].is_null()).arg_max()
-        if lost is not None and frame[name][lost] is not None and out[name][lost] is None:
-            raise Corrupt(f"{where}: row {lost + 1}, column {name!r}: cannot be read as {RECORDS[name]}")
+        lost = (frame[name].is_not_null() & cast[name].is_null()).arg_true()
+        if lost.len():
+            what = f"row {lost[0] + 1}, column {name!r}"
+            raise Corrupt(f"{where}: {what}: cannot be read as {RECORDS[name]}")
+    out = cast.with_columns(
+        pl.col(name).fill_null(pl.lit(value, RECORDS[name])) for name, value in DEFAULTS.items()
+    )
     _check(out, where)
     return out.sort("id")
 
@@ -134,8 +134,6 @@ def extra(record: dict[str, Any]) -> dict[str, Any]:
 
 def instant(text: str | datetime | None) -> datetime | None:
     """Return an aware UTC datetime, or None for what is no instant (a naive or odd time stamp)."""
-    from datetime import UTC
-
     try:
         at = datetime.fromisoformat(text) if isinstance(text, str) else text
     except ValueError:
@@ -143,13 +141,9 @@ def instant(text: str | datetime | None) -> datetime | None:
     return at.astimezone(UTC) if at is not None and at.tzinfo is not None else None
 
 
-def _default(name: str) -> pl.Expr:
-    return pl.lit(DEFAULTS[name], RECORDS[name])
-
-
 def _check(out: pl.DataFrame, where: str) -> None:
-    if (missing := out["id"].is_null().arg_max()) is not None and out["id"][missing] is None:
-        raise Corrupt(f"{where}: row {missing + 1} has no id")
+    if (missing := out["id"].is_null().arg_true()).len():
+        raise Corrupt(f"{where}: row {missing[0] + 1} has no id")
     if out["id"].n_unique() != out.height:
         twice = out["id"].filter(out["id"].is_duplicated()).min()
         raise Corrupt(f"{where}: id {twice!r} stands twice")

@@ -1,5 +1,148 @@
-"""The command line: parse, call, print."""
+"""The command line: parse, call, print.
+
+Commands live in modules of this folder, imported when one is called; `main` is the only place
+where an error becomes a sentence and an exit code.
+"""
+
+import importlib
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from memops import __version__
+from memops.errors import MemopsError
+
+COMMANDS = {
+    "snapshot": ("stores", "Take a snapshot of a store."),
+    "check": ("stores", "Verify a snapshot: every file's hash, and that its records read."),
+    "restore": ("stores", "Make a store exactly what a snapshot holds."),
+    "diff": ("stores", "Say what differs between two snapshots."),
+    "stores": ("stores", "Show what each kind of store can do."),
+    "purge": ("stores", "Forget records for good: store, snapshots, plans, runs."),
+    "plan": ("curate", "Propose changes to a store; nothing is written to it."),
+    "migrate": ("curate", "Plan, judge and apply the one-off clean-up of a polluted store."),
+    "apply": ("curate", "Carry out a plan, journalled and undoable."),
+    "resume": ("curate", "Go on with a run that was cut off."),
+    "rollback": ("curate", "Take back what a run changed."),
+    "runs": ("curate", "List runs, newest first."),
+    "nightly": ("curate", "Do the night of one or more stores: everything above in order."),
+    "demo": ("curate", "Make the sample stores and do a night on each."),
+    "grade": ("judge", "Grade recall against a suite."),
+    "gate": ("judge", "Compare grades with a recorded baseline; exit 30 when recall got worse."),
+    "suite": ("judge", "Check a suite's golden evidence against a store."),
+    "report": ("judge", "Render the report of a run, plan or snapshot."),
+    "bench": ("judge", "Run memops on labelled pairs or question sets (JSON lines)."),
+    "rules": ("look", "List every rule with its sentence."),
+    "policy": ("look", "Print every setting with its value and reason."),
+    "conflicts": ("look", "List records that cannot both be true; read-only."),
+    "duplicates": ("look", "List records that say the same; read-only."),
+    "explain": ("look", "Say why a plan changes a record."),
+    "extract": ("look", "Show what extraction finds in a text, with spans."),
+    "audit": ("look", "Report secrets, injections, duplicates and other findings; read-only."),
+    "serve": ("serve", "Serve the flows with their schedules to Prefect."),
+}
+
+EPILOG = """\b
+Exit codes:
+   0  done                               20  corrupt input or artefact
+   1  a bug                              21  incomplete snapshot
+   2  usage or configuration             22  plan refused
+   3  done, some changes skipped         23  guard refused
+   4  the plan has changes               24  interrupted, resumable
+      (with --detailed-exitcode)         25  rollback with conflicts
+  10  store not found or unreachable     26  no space or input/output error
+  11  locked                             30  the gate failed
+  12  unauthorised                       31  the gate is inconclusive
+                                         32  an audit finding (with --fail-on)
+
+\b
+A STORE is a name from memops.toml or an address:
+  clawseed:WORKSPACE  openclaw:WORKSPACE  xinghebot:MEMORY_ROOT
+  rsclaw:PATH/memory.redb  rsclaw:http://HOST:PORT  jsonl:FILE  parquet:FILE
+"""
+
+
+class Lazy(click.Group):
+    """A group whose commands are imported when they are called, so that help is quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order in which they are used."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command; without arguments to parse, a stand-in with its help will do."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"memops.cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = getattr(module, cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
+
+
+@click.group(cls=Lazy, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--config", type=click.Path(path_type=Path), help="Settings file [memops.toml].")
+@click.option("--state", type=click.Path(path_type=Path), help="State folder [.memops].")
+@click.version_option(__version__)
+@click.pass_context
+def cli(ctx: click.Context, config: Path | None, state: Path | None) -> None:
+    """Maintain and grade the long-term memory stores of AI agents.
+
+    Every change to a store goes: snapshot, plan, guard, journal with undo, apply, verify.
+    """
+    from memops import settings
+
+    ctx.obj = settings.read(config, state)
 
 
 def main() -> None:
-    """Run memops."""
+    """Run memops and exit with its code."""
+    os.umask(0o077)
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(argv: list[str]) -> int:
+    """Run one command line and return its exit code; errors become one sentence each."""
+    as_json = "--json" in argv
+    try:
+        code = cli.main(argv, prog_name="memops", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as error:
+        return int(error.exit_code)
+    except click.Abort:
+        return _fail(130, "interrupted", "a run that had begun goes on with `memops resume`", as_json)
+    except click.ClickException as error:
+        return _fail(2, error.format_message(), "see --help", as_json)
+    except MemopsError as error:
+        return _fail(error.code, error.message, error.hint, as_json)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _fail(26, f"{where}{error.strerror or error}", "free space or mend the mode, then resume", as_json)
+    except BaseException as error:
+        if os.environ.get("MEMOPS_DEBUG"):
+            raise
+        what = f"{type(error).__name__}: {str(error)[:200]}"
+        return _fail(1, f"a bug in memops: {what}", "set MEMOPS_DEBUG=1 for the traceback", as_json)
+    return code if isinstance(code, int) else 0
+
+
+def _fail(code: int, message: str, hint: str, as_json: bool) -> int:
+    if as_json:
+        print(json.dumps({"rc": code, "code": code, "message": message, "hint": hint}, ensure_ascii=False))
+    click.echo(f"memops: {message}" + (f"\n  {hint}" if hint else ""), err=True)
+    return code
+
+
+def at(ctx: click.Context) -> Any:
+    """Return the settings that the group read."""
+    return ctx.find_root().obj

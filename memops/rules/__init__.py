@@ -12,10 +12,11 @@ import polars as pl
 from memops.context import Context
 from memops.guard import protect
 from memops.plan import nothing, outcome
+from memops.rules.merge_exact import merge_exact
 
 Rule = Callable[[pl.DataFrame, Context], pl.DataFrame]
 
-RULES: tuple[Rule, ...] = ()
+RULES: tuple[Rule, ...] = (merge_exact,)
 """What a night does."""
 
 MIGRATION: tuple[Rule, ...] = ()

@@ -1,0 +1,211 @@
+"""Commands that plan and change."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from memops.cli import at
+from memops.cli.output import emit, json_option, now_option, progress, table
+
+_DETAILED = click.option("--detailed-exitcode", is_flag=True, help="Exit 4 when the plan has changes.")
+
+
+@click.command()
+@click.argument("store")
+@click.option("--rule", "rules", multiple=True, help="Only this rule (repeatable).")
+@click.option("--without", multiple=True, help="All rules but this one (repeatable).")
+@click.option("--accept-shrink", is_flag=True, help="Believe a store that lost many records.")
+@_DETAILED
+@now_option
+@json_option
+@click.pass_context
+def plan(
+    ctx: click.Context,
+    store: str,
+    rules: tuple[str, ...],
+    without: tuple[str, ...],
+    accept_shrink: bool,
+    detailed_exitcode: bool,
+    now: datetime | None,
+    as_json: bool,
+) -> int:
+    """Propose changes to STORE (or from a snapshot); nothing is written to it."""
+    from memops import steps
+
+    settings = at(ctx)
+    chosen = steps.chosen_rules(only=rules, without=without)
+    taken = steps.open_or_take(store, settings, now, accept_shrink)
+    made = steps.make_plan(taken.path, settings, now or steps.clock(), chosen)
+    said = steps.said_of(made)
+    emit(said, as_json, lambda: _plan_text(said))
+    return 4 if detailed_exitcode and said["ops"] else 0
+
+
+@click.command()
+@click.argument("store")
+@click.option("--plan-only", is_flag=True, help="Stop after the plan.")
+@click.option("--suite", help="Grade recall before and after with this suite.")
+@click.option("--approve", is_flag=True, help="Apply even beyond the limits of a night.")
+@_DETAILED
+@now_option
+@json_option
+@click.pass_context
+def migrate(
+    ctx: click.Context,
+    store: str,
+    plan_only: bool,
+    suite: str | None,
+    approve: bool,
+    detailed_exitcode: bool,
+    now: datetime | None,
+    as_json: bool,
+) -> int:
+    """Clean up a polluted STORE once: extract facts from raw notes, retire the rest."""
+    from memops import steps
+
+    night = steps.curate(
+        store, at(ctx), now, suite=suite, migrate=True, approve=approve, plan_only=plan_only
+    )
+    emit(night, as_json, lambda: _plan_text(night) + "\n" + _night_text([night]))
+    return 4 if detailed_exitcode and plan_only and night["ops"] else int(night["code"])
+
+
+@click.command()
+@click.argument("plan")
+@click.option("--approve", is_flag=True, help="Apply beyond the limits, and to files just written.")
+@click.option("--lock-timeout", default=10.0, show_default=True, help="Seconds to wait for the lock.")
+@json_option
+@click.pass_context
+def apply(ctx: click.Context, plan: str, approve: bool, lock_timeout: float, as_json: bool) -> int:
+    """Carry out PLAN; records that changed since its snapshot are skipped by name."""
+    from memops import steps
+
+    done = steps.apply_plan(plan, at(ctx), approve, lock_timeout, progress("applying"))
+    emit(done, as_json, lambda: _run_text(done))
+    return 3 if done["skipped"] else 0
+
+
+@click.command()
+@click.argument("run")
+@click.option("--lock-timeout", default=10.0, show_default=True, help="Seconds to wait for the lock.")
+@json_option
+@click.pass_context
+def resume(ctx: click.Context, run: str, lock_timeout: float, as_json: bool) -> int:
+    """Go on with RUN where it was cut off."""
+    from memops import apply as applying
+
+    settings = at(ctx)
+    done = applying.resume(applying.find_run(run, settings.state), settings.state, lock_timeout)
+    emit(done, as_json, lambda: _run_text(done))
+    return 3 if done["skipped"] else 0
+
+
+@click.command()
+@click.argument("run")
+@click.option("--lock-timeout", default=10.0, show_default=True, help="Seconds to wait for the lock.")
+@json_option
+@click.pass_context
+def rollback(ctx: click.Context, run: str, lock_timeout: float, as_json: bool) -> int:
+    """Take back what RUN changed; what changed since keeps its newer version (exit 25)."""
+    from memops import apply as applying
+
+    settings = at(ctx)
+    done = applying.rollback(applying.find_run(run, settings.state), settings.state, lock_timeout)
+    emit(done, as_json, lambda: _run_text(done))
+    return 25 if done["skipped"] else 0
+
+
+@click.command()
+@json_option
+@click.pass_context
+def runs(ctx: click.Context, as_json: bool) -> None:
+    """List runs, newest first."""
+    from memops import apply as applying
+
+    found = [
+        {"run": r.id, "plan": r.header["plan"], "state": r.state, "started": r.header["started"], "store": r.header["address"]}
+        for r in applying.runs(at(ctx).state)
+    ]
+    emit(found, as_json, lambda: table([list(r.values()) for r in found], ["run", "plan", "state", "started", "store"]))
+
+
+@click.command()
+@click.argument("stores", nargs=-1)
+@click.option("--suite", help="Grade recall with this suite (memops.toml can name one a store).")
+@click.option("--approve", is_flag=True, help="Apply even beyond the limits of a night.")
+@now_option
+@json_option
+@click.pass_context
+def nightly(
+    ctx: click.Context,
+    stores: tuple[str, ...],
+    suite: str | None,
+    approve: bool,
+    now: datetime | None,
+    as_json: bool,
+) -> int:
+    """Do the night of STORES (default: all of memops.toml); ends with the gravest code."""
+    from memops.errors import MemopsError
+
+    settings = at(ctx)
+    if not stores and not settings.stores:
+        raise MemopsError("no store named, and memops.toml names none", "memops nightly STORE")
+    nights = [_night(name, settings, now, suite, approve) for name in stores or settings.stores]
+    emit(nights, as_json, lambda: _night_text(nights))
+    return max(int(night["code"]) for night in nights)
+
+
+@click.command()
+@click.option("--into", type=click.Path(path_type=Path), default=Path("memops-demo"), show_default=True, help="Folder to make.")
+@json_option
+@click.pass_context
+def demo(ctx: click.Context, into: Path, as_json: bool) -> int:
+    """Make the two sample stores and do a night on each: the whole path, with a report."""
+    from memops import demo as demonstration
+
+    nights = demonstration.run(into)
+    emit(nights, as_json, lambda: "\n\n".join(demonstration.text(night) for night in nights))
+    return max(int(night["code"]) for night in nights)
+
+
+def _night(name: str, settings: Any, now: datetime | None, suite: str | None, approve: bool) -> dict[str, Any]:
+    """One store's night; a store that fails does not keep the others from theirs."""
+    from memops import steps
+    from memops.errors import MemopsError
+
+    try:
+        return steps.curate(name, settings, now, suite=suite, approve=approve)
+    except MemopsError as error:
+        return {"store": name, "code": error.code, "error": error.message, "hint": error.hint}
+
+
+def _plan_text(said: dict[str, Any]) -> str:
+    rows = [(rule, op, n) for rule, ops in said["by_rule"].items() for op, n in ops.items()]
+    lines = [f"plan {said['plan']}: {said['ops']} changes from snapshot {said['snapshot']}"]
+    lines += [table(rows, ["rule", "change", "records"])] if rows else []
+    lines += [f"beyond a night's limits: {sentence}" for sentence in said["exceeds"]]
+    lines += [f"{said['refused']} more were withdrawn by the guard (refused.jsonl)"] if said["refused"] else []
+    return "\n".join([*lines, f"{said['path']}/ops.jsonl"])
+
+
+def _run_text(done: dict[str, Any]) -> str:
+    lines = [f"run {done['run']}: {done['state']}, {done['applied']} changes made, {done['already']} were made already"]
+    lines += [table([(s["id"], s["why"]) for s in done["skipped"][:20]], ["skipped", "why"])] if done["skipped"] else []
+    return "\n".join([*lines, f"undo: memops rollback {done['run']}"])
+
+
+def _night_text(nights: list[dict[str, Any]]) -> str:
+    rows = [
+        (
+            night["store"],
+            night.get("ops", "-"),
+            night.get("applied", "-"),
+            len(night.get("skipped", [])),
+            night.get("verdict", "not graded"),
+            night.get("error") or night.get("stopped") or night.get("report", ""),
+        )
+        for night in nights
+    ]
+    return table(rows, ["store", "planned", "applied", "skipped", "recall", "report"])

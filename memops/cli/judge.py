@@ -1,0 +1,144 @@
+"""Commands that grade."""
+
+import gzip
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from memops.cli import at
+from memops.cli.output import emit, json_option, now_option, table
+
+_SUITE = click.option("--suite", required=True, help="Folder of a suite, or its name below evals.")
+
+
+@click.command()
+@click.argument("store")
+@_SUITE
+@click.option("--encoder", help="lsa, or the path or name of a sentence-transformers model.")
+@now_option
+@json_option
+@click.pass_context
+def grade(
+    ctx: click.Context, store: str, suite: str, encoder: str | None, now: datetime | None, as_json: bool
+) -> None:
+    """Grade recall of STORE (or a snapshot) against a suite."""
+    from memops import steps
+
+    graded = steps.grade(store, suite, at(ctx), encoder, now)
+    emit(graded, as_json, lambda: _grades_text(graded["grades"]))
+
+
+@click.command()
+@click.argument("store")
+@_SUITE
+@click.option("--accept", is_flag=True, help="Record these grades as the baseline.")
+@click.option("--junit", type=click.Path(path_type=Path), help="Write JUnit XML here.")
+@click.option("--github", is_flag=True, help="Print GitHub annotations.")
+@click.option("--encoder", help="lsa, or the path or name of a sentence-transformers model.")
+@now_option
+@json_option
+@click.pass_context
+def gate(
+    ctx: click.Context,
+    store: str,
+    suite: str,
+    accept: bool,
+    junit: Path | None,
+    github: bool,
+    encoder: str | None,
+    now: datetime | None,
+    as_json: bool,
+) -> int:
+    """Compare STORE's grades with the suite's baseline: exit 30 when recall got worse."""
+    from memops import steps
+
+    said = steps.gate(store, suite, at(ctx), encoder, now, accept)
+    if junit:
+        junit.write_text(said["junit"], encoding="utf-8")
+    if github and not as_json:
+        click.echo(said["github"])
+    shown = {k: v for k, v in said.items() if k not in ("junit", "github", "markdown")}
+    emit(shown, as_json, lambda: str(said["markdown"]))
+    return {"fail": 30, "inconclusive": 31}.get(said["verdict"], 0)
+
+
+@click.group()
+def suite() -> None:
+    """Work with suites of golden queries."""
+
+
+@suite.command("check")
+@click.argument("folder")
+@click.option("--store", required=True, help="The store or snapshot that the suite was made for.")
+@now_option
+@json_option
+@click.pass_context
+def suite_check(ctx: click.Context, folder: str, store: str, now: datetime | None, as_json: bool) -> int:
+    """Check that a suite's golden evidence is in the store that it was made for."""
+    from memops import steps
+
+    problems = steps.check_suite(folder, store, at(ctx), now)
+    emit({"problems": problems, "ok": not problems}, as_json, lambda: "\n".join(problems) or "every query has its evidence")
+    return 20 if problems else 0
+
+
+@click.command()
+@click.argument("subject")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Where to write the page.")
+@click.option("--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True)
+@json_option
+@click.pass_context
+def report(ctx: click.Context, subject: str, output: Path | None, lang: str, as_json: bool) -> None:
+    """Render the report of a run, a plan or a snapshot (SUBJECT) as one HTML page."""
+    from memops import reporting
+
+    path = reporting.report(subject, at(ctx), output, lang)
+    emit({"path": str(path)}, as_json, str(path))
+
+
+@click.group()
+def bench() -> None:
+    """Run memops on labelled data; prints JSON lines."""
+
+
+@bench.command("pairs")
+@click.argument("file", type=click.Path(exists=True, path_type=Path))
+@click.option("--json-lines", is_flag=True, help="Kept for habit: it always does.")
+def bench_pairs(file: Path, json_lines: bool) -> None:
+    """Judge each pair {id, a, b} of FILE: duplicate, conflict, which side is newer."""
+    from memops.bench_pairs import judge_pairs
+
+    opener = gzip.open if file.suffix == ".gz" else open
+    with opener(file, "rt", encoding="utf-8") as handle:
+        pairs = [json.loads(line) for line in handle if line.strip()]
+    _lines(judge_pairs(pairs))
+
+
+@bench.command("recall")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--retriever", type=click.Choice(["bm25", "dense", "rrf", "hybrid"]), default="hybrid", show_default=True)
+@click.option("--embedder", default="lsa", show_default=True, help="lsa, or the path or name of a model.")
+@click.option("--k", default=10, show_default=True, help="Results a query.")
+def bench_recall(folder: Path, retriever: str, embedder: str, k: int) -> None:
+    """Search the corpus of FOLDER for each of its queries; one line a result."""
+    from memops.bench_recall import recall_run
+
+    _lines(recall_run(folder, retriever, embedder, k))
+
+
+def _lines(rows: Any) -> None:
+    out = click.get_text_stream("stdout")
+    for row in rows:
+        out.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _grades_text(grades: dict[str, Any]) -> str:
+    rows = [
+        (retriever, measure, f"{value:.4f}")
+        for retriever, measures in grades["aggregates"].items()
+        for measure, value in measures.items()
+    ]
+    return table(rows, ["retriever", "measure", "value"])

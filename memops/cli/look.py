@@ -1,0 +1,116 @@
+"""Commands that look and change nothing."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from memops.cli import at
+from memops.cli.output import emit, json_option, now_option, table
+
+
+@click.command()
+@json_option
+def rules(as_json: bool) -> None:
+    """List every rule with its sentence, in the order in which they run."""
+    from memops.rules import MIGRATION, RULES
+
+    every = list(dict.fromkeys((*MIGRATION, *RULES)))
+    rows = [
+        {
+            "rule": rule.__name__,
+            "nightly": rule in RULES,
+            "migrate": rule in MIGRATION,
+            "about": (rule.__doc__ or "").strip().split("\n")[0],
+        }
+        for rule in every
+    ]
+    cells = [[r["rule"], "yes" if r["nightly"] else "-", "yes" if r["migrate"] else "-", r["about"]] for r in rows]
+    emit(rows, as_json, lambda: table(cells, ["rule", "nightly", "migrate", "what it proposes"]))
+
+
+@click.command()
+@json_option
+@click.pass_context
+def policy(ctx: click.Context, as_json: bool) -> None:
+    """Print every setting with its value and reason."""
+    from memops.policy import described
+
+    settings = described(at(ctx).policy)
+    emit(
+        {name: {"value": value, "why": why} for name, value, why in settings},
+        as_json,
+        lambda: table([(n, v, w) for n, v, w in settings], ["setting", "value", "why"]),
+    )
+
+
+@click.command()
+@click.argument("store")
+@now_option
+@json_option
+@click.pass_context
+def conflicts(ctx: click.Context, store: str, now: datetime | None, as_json: bool) -> None:
+    """List live records of STORE that cannot both be true, with their signals."""
+    _pairs("conflicts", ctx, store, now, as_json)
+
+
+@click.command()
+@click.argument("store")
+@now_option
+@json_option
+@click.pass_context
+def duplicates(ctx: click.Context, store: str, now: datetime | None, as_json: bool) -> None:
+    """List live records of STORE that say the same, with their signals."""
+    _pairs("duplicates", ctx, store, now, as_json)
+
+
+@click.command()
+@click.argument("plan")
+@click.argument("id")
+@json_option
+@click.pass_context
+def explain(ctx: click.Context, plan: str, id: str, as_json: bool) -> None:
+    """Say why PLAN changes the record ID: rule, reason, evidence and the texts side by side."""
+    from memops import steps
+
+    said = steps.explain_change(plan, id, at(ctx))
+    rows = [(k, v) for change in said["changes"] for k, v in change.items()]
+    emit(said, as_json, lambda: table(rows, ["", id]))
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@json_option
+def extract(file: Path, as_json: bool) -> None:
+    """Show what extraction finds in FILE, a text with one note a line, with spans."""
+    from memops.extract import inspect
+
+    notes = [line for line in file.read_text(encoding="utf-8", errors="replace").split("\n") if line.strip()]
+    found = [{"note": n + 1, **row} for n, note in enumerate(notes) for row in inspect(note)]
+    emit(found, as_json, lambda: table([list(r.values()) for r in found], list(found[0]) if found else ["nothing"]))
+
+
+@click.command()
+@click.argument("store")
+@click.option("--fail-on", multiple=True, help="Exit 32 when this class has findings (repeatable).")
+@now_option
+@json_option
+@click.pass_context
+def audit(
+    ctx: click.Context, store: str, fail_on: tuple[str, ...], now: datetime | None, as_json: bool
+) -> int:
+    """Report what is wrong in STORE: secrets, injections, duplicates, contradictions and more."""
+    from memops import steps
+
+    said = steps.audit_store(store, at(ctx), now, fail_on)
+    rows: list[Any] = [(name, c.get("count", "not measurable")) for name, c in said["classes"].items()]
+    emit(said, as_json, lambda: table(rows, ["class", "findings"]))
+    return 32 if said["failed"] else 0
+
+
+def _pairs(what: str, ctx: click.Context, store: str, now: datetime | None, as_json: bool) -> None:
+    from memops import steps
+
+    rows = steps.list_pairs(what, store, at(ctx), now)
+    emit(rows, as_json, lambda: table([list(r.values()) for r in rows], list(rows[0]) if rows else [f"no {what}"]))

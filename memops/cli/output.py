@@ -1,0 +1,78 @@
+"""Output: one JSON value for machines, a table for people."""
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+
+import click
+
+from memops.errors import MemopsError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON value.")
+
+
+def now_option(command: F) -> F:
+    """Add `--now INSTANT`, which fixes the clock."""
+    option = click.option("--now", callback=_instant, help="Fix the clock, e.g. 2026-06-01T02:00:00Z.")
+    return option(command)
+
+
+def emit(value: Any, as_json: bool, text: str | Callable[[], str]) -> None:
+    """Print a value as JSON, or its text for people."""
+    if as_json:
+        click.echo(json.dumps(value, ensure_ascii=False, default=str))
+    else:
+        click.echo(text if isinstance(text, str) else text())
+
+
+def table(rows: Iterable[Sequence[Any]], head: Sequence[str]) -> str:
+    """Return rows as columns that line up; Han characters count as two."""
+    cells = [[_cell(c) for c in row] for row in rows]
+    widths = [max(_width(row[i]) for row in [list(head), *cells]) for i in range(len(head))]
+    lines = [_line(head, widths), _line(["-" * w for w in widths], widths)]
+    return "\n".join([*lines, *(_line(row, widths) for row in cells)])
+
+
+def progress(label: str) -> Callable[[int, int], None] | None:
+    """Return a callback that draws progress on a terminal, or None elsewhere."""
+    if not sys.stderr.isatty():
+        return None
+
+    def draw(done: int, total: int) -> None:
+        share = done / max(total, 1)
+        bar = "#" * int(30 * share)
+        end = "\n" if done >= total else ""
+        click.echo(f"\r{label} [{bar:<30}] {done}/{total}{end}", err=True, nl=False)
+
+    return draw
+
+
+def _instant(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
+    from memops.schema import instant
+
+    if value is None:
+        return None
+    at = instant(value)
+    if at is None:
+        raise MemopsError(f"--now {value!r} is not an instant", "write 2026-06-01T02:00:00Z, with its zone")
+    return at
+
+
+def _cell(value: Any) -> str:
+    text = "" if value is None else str(value)
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _width(text: str) -> int:
+    import unicodedata
+
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in str(text))
+
+
+def _line(cells: Sequence[Any], widths: Sequence[int]) -> str:
+    padded = [str(c) + " " * (w - _width(str(c))) for c, w in zip(cells, widths, strict=True)]
+    return "  ".join(padded).rstrip()

@@ -1,0 +1,91 @@
+"""Commands on stores and snapshots."""
+
+from datetime import datetime
+from typing import Any
+
+import click
+
+from memops.cli import at
+from memops.cli.output import emit, json_option, now_option, table
+
+
+@click.command()
+@click.argument("store")
+@click.option("--accept-shrink", is_flag=True, help="Believe a store that lost many records.")
+@now_option
+@json_option
+@click.pass_context
+def snapshot(ctx: click.Context, store: str, accept_shrink: bool, now: datetime | None, as_json: bool) -> None:
+    """Take a snapshot of STORE: its records, and the bytes to restore it."""
+    from memops import steps
+
+    said = steps.take_snapshot(store, at(ctx), now, accept_shrink)
+    kinds = [(k, n) for k, n in said["counts"]["kind"].items()]
+    emit(said, as_json, lambda: f"{said['snapshot']}: {said['rows']} records, {said['live']} live\n{table(kinds, ['kind', 'live'])}\n{said['path']}")
+
+
+@click.command()
+@click.argument("snapshot")
+@click.option("--read-data", is_flag=True, help="Kept for habit: data is always read.")
+@json_option
+@click.pass_context
+def check(ctx: click.Context, snapshot: str, read_data: bool, as_json: bool) -> None:
+    """Verify SNAPSHOT: every file's hash, and that its records read."""
+    from memops import steps
+
+    said = steps.check_snapshot(snapshot, at(ctx))
+    emit(said, as_json, f"{said['snapshot']}: {said['files']} files and {said['rows']} records are as they were sealed")
+
+
+@click.command()
+@click.argument("snapshot")
+@click.option("--to", help="Restore into this store instead.")
+@json_option
+@click.pass_context
+def restore(ctx: click.Context, snapshot: str, to: str | None, as_json: bool) -> None:
+    """Make a store exactly what SNAPSHOT holds; its present state is snapshotted first."""
+    from memops import steps
+
+    said = steps.restore_snapshot(snapshot, at(ctx), to)
+    emit(said, as_json, f"restored {said['restored']} to {said['to']}" + (f"; before it: {said['before']}" if said["before"] else ""))
+
+
+@click.command()
+@click.argument("a")
+@click.argument("b")
+@json_option
+@click.pass_context
+def diff(ctx: click.Context, a: str, b: str, as_json: bool) -> None:
+    """Say what differs between snapshots (or stores) A and B."""
+    from memops import steps
+
+    said = steps.compare(a, b, at(ctx))
+    counts = [(k, len(said[k])) for k in ("added", "changed", "removed")]
+    emit(said, as_json, lambda: table(counts, ["records", "count"]))
+
+
+@click.command()
+@json_option
+def stores(as_json: bool) -> None:
+    """Show what each kind of store can do."""
+    from memops.stores import CAPABILITIES, STORES, kind_class
+
+    matrix: dict[str, dict[str, bool]] = {}
+    for kind in STORES:
+        can = kind_class(kind).capabilities
+        matrix[kind] = {c: c in can for c in CAPABILITIES}
+    rows: list[list[Any]] = [[k, *("yes" if can[c] else "-" for c in CAPABILITIES)] for k, can in matrix.items()]
+    emit(matrix, as_json, lambda: table(rows, ["kind", *CAPABILITIES]))
+
+
+@click.command()
+@click.argument("store")
+@click.argument("ids", nargs=-1, required=True)
+@json_option
+@click.pass_context
+def purge(ctx: click.Context, store: str, ids: tuple[str, ...], as_json: bool) -> None:
+    """Forget records of STORE for good: in the store, its snapshots, plans and runs. No undo."""
+    from memops import purging
+
+    said = purging.purge(store, list(ids), at(ctx))
+    emit(said, as_json, lambda: f"{said['removed']} records purged\n" + table(sorted(said["places"].items()), ["place", "removed"]))

@@ -1,0 +1,156 @@
+from datetime import UTC, datetime
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+
+from memops.guard import excess, protect
+from memops.plan import delete, edit, outcome, put
+from memops.policy import Floors, Limits, Policy
+from memops.schema import LIVE, QUARANTINE, TOMBSTONE, from_rows
+
+from .strategies import plans, records
+
+NO_FLOORS = Policy(floors=Floors(default=0, kinds={}))
+
+
+def at(day):
+    return datetime(2026, 1, day, tzinfo=UTC)
+
+
+def refusals(step, rows, policy=NO_FLOORS):
+    allowed, refused = protect(step, rows, policy)
+    assert allowed.height + refused.height == step.height
+    return dict(refused.select("id", "reason").iter_rows())
+
+
+def one(**fields):
+    return from_rows([{"id": "a", "kind": "fact", "text": "用户对青霉素过敏", **fields}])
+
+
+@pytest.mark.parametrize("fields", [{"pinned": True}, {"tier": "core"}])
+def test_protected_records_are_not_deleted_retired_or_demoted(fields):
+    rows = one(**fields)
+    assert "never deleted" in refusals(delete(rows, "x"), rows)["a"]
+    assert "never retired" in refusals(edit(rows, "x", superseded_by=TOMBSTONE), rows)["a"]
+    assert "only redacted" in refusals(edit(rows, "x", text="gone"), rows)["a"]
+    whole = put(rows.with_columns(text=pl.lit("")), "x")
+    assert "only redacted" in refusals(whole, rows)["a"]
+
+
+def test_a_pinned_record_is_not_unpinned_or_superseded():
+    rows = pl.concat([one(pinned=True), from_rows([{"id": "b"}])])
+    pinned = rows.head(1)
+    assert "never unpinned" in refusals(edit(pinned, "x", pinned=False), rows)["a"]
+    newer = edit(pinned, "x", superseded_by="b", risk="low")
+    assert "only proposed" in refusals(newer, rows)["a"]
+
+
+def test_a_core_record_gives_way_to_newer_evidence_of_low_risk_only():
+    rows = pl.concat([one(tier="core"), from_rows([{"id": "b"}])])
+    step = edit(rows.head(1), "x", superseded_by="b")
+    assert "high confidence" in refusals(step.with_columns(risk=pl.lit("medium")), rows)["a"]
+    assert refusals(step.with_columns(risk=pl.lit("low")), rows) == {}
+
+
+def test_anything_may_be_quarantined():
+    rows = one(pinned=True, tier="core")
+    assert refusals(edit(rows, "x", superseded_by=QUARANTINE), rows) == {}
+
+
+def test_a_record_is_only_merged_into_a_live_keeper_of_its_tier_and_scope():
+    rows = from_rows(
+        [
+            {"id": "a", "tier": "core"},
+            {"id": "b", "tier": "working"},
+            {"id": "c", "tier": "core", "superseded_by": TOMBSTONE},
+            {"id": "d", "tier": "core", "scope": "other"},
+            {"id": "e", "tier": "core"},
+        ]
+    )
+    a = rows.head(1)
+
+    def merge(keeper):
+        return edit(a, "x", superseded_by=keeper).with_columns(rule=pl.lit("merge_exact"))
+
+    assert "lower tier" in refusals(merge("b"), rows)["a"]
+    assert "not live" in refusals(merge("c"), rows)["a"]
+    assert "not live" in refusals(merge("nobody"), rows)["a"]
+    assert "another scope" in refusals(merge("d"), rows)["a"]
+    assert refusals(merge("e"), rows) == {}
+
+
+def test_a_chain_that_ends_in_a_live_record_is_no_loss():
+    rows = from_rows([{"id": i, "kind": "entity"} for i in "abc"])
+    step = pl.concat(
+        [edit(rows[0], "x", superseded_by="b"), edit(rows[1], "x", superseded_by="c")]
+    ).with_columns(risk=pl.lit("low"))
+    assert refusals(step, rows, Policy()) == {}
+
+
+def test_a_cycle_is_refused():
+    rows = from_rows([{"id": i} for i in "ab"])
+    step = pl.concat(
+        [edit(rows[0], "x", superseded_by="b"), edit(rows[1], "x", superseded_by="a")]
+    ).with_columns(risk=pl.lit("low"))
+    assert set(refusals(step, rows)) == {"a", "b"}
+
+
+def test_the_oldest_go_first_down_to_the_floor_and_an_unknown_time_is_not_old():
+    days = [3, 1, 4, None, 2]
+    rows = from_rows(
+        [
+            {"id": f"r{i}", "kind": "fact", "created_at": at(d) if d else None}
+            for i, d in enumerate(days)
+        ]
+    )
+    policy = Policy(floors=Floors(default=2, kinds={}))
+    allowed, refused = protect(delete(rows, "x"), rows, policy)
+    assert sorted(allowed["id"]) == ["r0", "r1", "r4"]
+    assert set(refused["reason"]) == {"the floor of 2 live fact records"}
+
+
+def test_moving_records_to_another_kind_counts_as_losing_them():
+    rows = from_rows([{"id": f"r{i}", "kind": "fact", "created_at": at(1 + i)} for i in range(4)])
+    policy = Policy(floors=Floors(default=3, kinds={}))
+    assert sorted(refusals(edit(rows, "x", kind="note"), rows, policy)) == ["r1", "r2", "r3"]
+
+
+@settings(deadline=None, max_examples=100)
+@given(records(min_size=3), plans(max_size=8))
+def test_whatever_the_plan_protected_records_and_floors_stand(before, plan):
+    policy = Policy(floors=Floors(default=2, kinds={}))
+    after = before
+    for change in plan.iter_slices(1):
+        allowed, _ = protect(change, after, policy)
+        after = outcome(after, allowed)
+    kept = before.join(after, on="id", how="left", suffix=":after")
+    guarded = kept.filter(LIVE & (pl.col("pinned") | (pl.col("tier") == "core")))
+    assert guarded["text:after"].null_count() == 0
+    assert guarded.filter(pl.col("superseded_by:after") == TOMBSTONE).is_empty()
+    assert guarded.filter(pl.col("pinned") & ~pl.col("pinned:after")).is_empty()
+    replaced = after.filter(~LIVE & (pl.col("superseded_by") != TOMBSTONE))["id"].implode()
+    group = ["scope", "kind"]
+    was = before.filter(LIVE & ~pl.col("id").is_in(replaced)).group_by(group).len("was")
+    still = after.filter(LIVE).group_by(group).len("now")
+    fewer = was.join(still, on=group, how="left").filter(
+        pl.col("now").fill_null(0) < pl.min_horizontal("was", pl.lit(2))
+    )
+    moved_in = fewer.join(
+        before.join(after, on="id", suffix=":after").filter(
+            (pl.col("kind") != pl.col("kind:after")) | (pl.col("scope") != pl.col("scope:after"))
+        ),
+        on=group,
+        how="anti",
+    )
+    assert moved_in.is_empty()
+
+
+def test_the_blast_radius_is_said_and_alters_nothing():
+    rows = from_rows([{"id": f"r{i:02}", "kind": "fact"} for i in range(40)])
+    said = excess(edit(rows.head(11), "x", importance=0.1), rows, Limits(records=10))
+    assert said == [
+        "11 records would change; the limit is 10",
+        "11 of 40 live fact records of scope 'default' would change; the limit is 10%",
+    ]
+    assert excess(edit(rows.head(4), "x", importance=0.1), rows, Limits()) == []

@@ -1,0 +1,76 @@
+"""Run every rule's fixtures: `tests/rules/<rule>.toml` is the rule's specification."""
+
+import tomllib
+from datetime import UTC, datetime
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from memops import policy as policies
+from memops.context import Context
+from memops.plan import outcome
+from memops.rules import MIGRATION, RULES, propose
+from memops.schema import from_rows
+
+HERE = Path(__file__).parent / "rules"
+KNOWN = {rule.__name__: rule for rule in (*RULES, *MIGRATION)}
+FILES = sorted(HERE.glob("*.toml"))
+CASES = [
+    pytest.param(path.stem, spec.get("now"), case, id=f"{path.stem}: {case['title']}")
+    for path in FILES
+    for spec in [tomllib.loads(path.read_text(encoding="utf-8"))]
+    for case in spec["case"]
+]
+DEFAULT_NOW = datetime(2026, 6, 1, tzinfo=UTC)
+
+
+def context(now, case):
+    return Context(now=now or DEFAULT_NOW, policy=policies.from_table(case.get("policy", {})))
+
+
+@pytest.mark.parametrize(("name", "now", "case"), CASES)
+def test_fixture(name, now, case):
+    records = from_rows(case["records"])
+    plan = KNOWN[name](records, context(case.get("now", now), case))
+    got = plan.sort("id", "action").to_dicts()
+    wanted = sorted(case["changes"], key=lambda c: (c["id"], c["action"]))
+    assert [(c["id"], c["action"]) for c in got] == [(c["id"], c["action"]) for c in wanted]
+    for have, want in zip(got, wanted, strict=True):
+        assert {name: have[name] for name in want} == want
+
+
+@pytest.mark.parametrize(("name", "now", "case"), CASES)
+def test_planning_the_outcome_again_proposes_nothing(name, now, case):
+    records = from_rows(case["records"])
+    ctx = context(case.get("now", now), case)
+    plan, _ = propose(records, ctx, [KNOWN[name]])
+    again, _ = propose(outcome(records, plan), ctx, [KNOWN[name]])
+    assert again.to_dicts() == []
+
+
+def test_every_rule_has_a_fixture_with_both_languages_and_a_sentence():
+    for name, rule in KNOWN.items():
+        path = HERE / f"{name}.toml"
+        assert path in FILES, f"{name} has no fixture"
+        text = path.read_text(encoding="utf-8")
+        assert any("\u4e00" <= c <= "\u9fff" for c in text), f"{name}: no Chinese case"
+        assert (rule.__doc__ or "").split("\n")[0].endswith("."), f"{name} has no sentence"
+
+
+def test_a_rule_sees_what_the_one_before_it_leaves():
+    def retitle(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+        from memops.plan import edit
+
+        return edit(records.filter(pl.col("text") == "old"), "x", text=pl.lit("new"))
+
+    def forget(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+        from memops.plan import delete
+
+        return delete(records.filter(pl.col("text") == "new"), "y")
+
+    rows = from_rows([{"id": "a", "text": "old"}])
+    plan, refused = propose(rows, context(None, {}), [retitle, forget])
+    assert plan["rule"].to_list() == ["retitle", "forget"]
+    assert outcome(rows, plan).is_empty()
+    assert refused.is_empty()
