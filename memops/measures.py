@@ -1,0 +1,155 @@
+"""Measures of a run, by their TREC names, each an expression over the ranks of what is relevant.
+
+A unit is one thing to be found: a judged record, or a nugget that any of several records may
+hold; its rank is the best rank of its holders. The denominator is the number of units, found or
+not, so that a store that lost evidence grades lower. Definitions are those of trec_eval, checked
+against ir_measures; a query that the run does not answer has the value 0.
+"""
+
+import difflib
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from memops.errors import MemopsError
+
+GRADES = pl.Schema({"query_id": pl.String(), "measure": pl.String(), "value": pl.Float64()})
+EXPONENTIAL = "nDCG(dcg='exp-log2')"
+_RELEVANT = pl.col("grade") > 0
+_FAR = 2**31
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure of one query; `better` is higher or lower."""
+
+    name: str
+    value: pl.Expr
+    better: str = "higher"
+
+
+def recall(k: int) -> pl.Expr:
+    """Share of the units within the first k."""
+    return _within(k).sum() / _RELEVANT.sum()
+
+
+def success(k: int) -> pl.Expr:
+    """1 if any unit is within the first k."""
+    return _within(k).any().cast(pl.Float64)
+
+
+def precision(k: int) -> pl.Expr:
+    """Share of the first k places that hold a unit."""
+    return pl.col("rank").filter(_within(k)).n_unique() / k
+
+
+def reciprocal_rank(k: int) -> pl.Expr:
+    """1 / rank of the first unit, 0 beyond k (Voorhees 1999)."""
+    return 1 / pl.col("rank").filter(_within(k)).min()
+
+
+def ndcg(k: int) -> pl.Expr:
+    """Sum of grade / log2(rank + 1), over its best possible value (Järvelin and Kekäläinen 2002)."""
+    return _ndcg(pl.col("grade").cast(pl.Float64), k)
+
+
+def ndcg_exponential(k: int) -> pl.Expr:
+    """The same with the gain 2^grade - 1 (Burges et al. 2005)."""
+    return _ndcg(2 ** pl.col("grade").cast(pl.Float64) - 1, k)
+
+
+def average_precision(k: int) -> pl.Expr:
+    """Mean over the units of the precision at their ranks (Harman 1992)."""
+    share = (pl.col("nth") / pl.col("rank")).clip(upper_bound=1.0)
+    return share.filter(_within(k)).sum() / _RELEVANT.sum()
+
+
+def stale(k: int) -> pl.Expr:
+    """1 if something to avoid is within the first k and before every relevant unit."""
+    avoided = pl.col("rank").filter(pl.col("avoid") & (pl.col("rank") <= k)).min()
+    return (avoided < pl.col("rank").filter(_RELEVANT).min().fill_null(_FAR)).cast(pl.Float64)
+
+
+def leak(k: int) -> pl.Expr:
+    """1 if something to avoid is within the first k."""
+    return (pl.col("avoid") & (pl.col("rank") <= k)).any().cast(pl.Float64)
+
+
+FAMILIES: dict[str, tuple[Callable[[int], pl.Expr], str, bool]] = {
+    # name: (definition, what is better, whether it needs a cutoff)
+    "R": (recall, "higher", True),
+    "Success": (success, "higher", True),
+    "P": (precision, "higher", True),
+    "RR": (reciprocal_rank, "higher", False),
+    "nDCG": (ndcg, "higher", False),
+    EXPONENTIAL: (ndcg_exponential, "higher", False),
+    "AP": (average_precision, "higher", False),
+    "stale": (stale, "lower", True),
+    "leak": (leak, "lower", True),
+}
+MEASURES = (
+    "R@5", "R@10", "Success@1", "Success@5", "P@5", "RR", "RR@10", "nDCG", "nDCG@10",
+    f"{EXPONENTIAL}@10", "AP", "stale@5", "leak@5",
+)  # fmt: skip
+"""Names as they are written; any cutoff may stand in them."""
+
+
+def measure(name: str) -> Measure:
+    """Return the measure of that name, as in `R@5`; raises MemopsError that lists the known ones."""
+    found = re.fullmatch(r"(.+?)(?:@([1-9][0-9]*))?", name)
+    family, cutoff = (found[1], found[2]) if found else (name, None)
+    if family not in FAMILIES or (FAMILIES[family][2] and cutoff is None):
+        near = difflib.get_close_matches(name, MEASURES, 1)
+        hint = f"did you mean {near[0]!r}?" if near else ""
+        raise MemopsError(f"unknown measure {name!r}; known: {', '.join(MEASURES)}", hint)
+    definition, better, _ = FAMILIES[family]
+    return Measure(name, definition(int(cutoff) if cutoff else _FAR), better)
+
+
+def grades(run: pl.DataFrame, qrels: pl.DataFrame, measures: Sequence[str]) -> pl.DataFrame:
+    """Return (query_id, measure, value) for every judged query, by id and in the measures' order.
+
+    `qrels` has query_id, doc_id and grade; a `unit` gathers several records that hold one thing
+    (default the record itself), a null doc_id is a unit that no record holds, `avoid` marks what
+    must not come. Ranks are the run's own.
+    """
+    wanted = [measure(name) for name in measures]
+    values = (
+        _units(run, qrels).group_by("query_id")
+        .agg(m.value.cast(pl.Float64).fill_null(0.0).alias(m.name) for m in wanted)
+        .sort("query_id")
+    )  # fmt: skip
+    return values.unpivot(index="query_id", variable_name="measure", value_name="value").cast(dict(GRADES))
+
+
+def _units(run: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:
+    """One row a unit: grade, avoid, rank, `nth` (its place among those found), `place` (ideal)."""
+    given = qrels.columns
+    judged = qrels.select(
+        "query_id", "doc_id", pl.col("grade").cast(pl.Int64),
+        (pl.col("unit") if "unit" in given else pl.col("doc_id")).alias("unit"),
+        (pl.col("avoid").fill_null(False) if "avoid" in given else pl.lit(False)).alias("avoid"),
+    )  # fmt: skip
+    found = judged.join(
+        run.select("query_id", "doc_id", "rank"), on=["query_id", "doc_id"], how="left"
+    )
+    if "unit" in given:
+        found = found.group_by("query_id", "unit", "avoid").agg(pl.max("grade"), pl.min("rank"))
+    rank = pl.when(_RELEVANT).then(pl.col("rank"))
+    return found.with_columns(
+        nth=rank.rank("ordinal").over("query_id"),
+        place=pl.col("grade").rank("ordinal", descending=True).over("query_id"),
+    )
+
+
+def _within(k: int) -> pl.Expr:
+    return _RELEVANT & (pl.col("rank") <= k).fill_null(False)
+
+
+def _ndcg(gain: pl.Expr, k: int) -> pl.Expr:
+    found = (gain / (pl.col("rank") + 1).log(2)).filter(_within(k)).sum()
+    ideal = (gain / (pl.col("place") + 1).log(2)).filter(_RELEVANT & (pl.col("place") <= k)).sum()
+    # Two units that one merged record holds share its rank, which no ideal order could.
+    return (found / ideal).clip(upper_bound=1.0)
