@@ -129,6 +129,24 @@ class Gate:
 
 
 @dataclass(frozen=True)
+class Secrets:
+    """What counts as a secret, and what shows of it."""
+
+    off: list[str] = setting(["phone"], "kinds that are not looked for")
+    patterns: dict[str, str] = setting({}, "more kinds: a name, and a regular expression (Rust's)")
+    allow: list[str] = setting([], "expressions of whole values that are no secrets here")
+    keep: int = setting(0, "characters that show at either end of a long secret")
+
+
+@dataclass(frozen=True)
+class Hostile:
+    """When text addressed to a model is quarantined."""
+
+    threshold: float = setting(2.0, "points of evidence that make a text hostile")
+    repeats: int = setting(5, "times that one prompt stands in a store before it is a banner")
+
+
+@dataclass(frozen=True)
 class Policy:
     """All of it."""
 
@@ -137,6 +155,8 @@ class Policy:
     decay: Decay = field(default_factory=Decay)
     tiers: Tiers = field(default_factory=Tiers)
     retention: Retention = field(default_factory=Retention)
+    secrets: Secrets = field(default_factory=Secrets)
+    hostile: Hostile = field(default_factory=Hostile)
     retrieval: Retrieval = field(default_factory=Retrieval)
     gate: Gate = field(default_factory=Gate)
 

@@ -1,0 +1,41 @@
+"""Mask the secrets that records hold."""
+
+import polars as pl
+
+from memops.context import Context
+from memops.plan import edit
+from memops.secrets import found, redacted_records
+
+_COLUMNS = ("text", "key", "tags", "extra")
+
+
+def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Mask every key, password and identity number, also in records that are no longer live.
+
+    A hidden record's secret is as easily stolen as a live one's. The reason names the kinds; no
+    part of a secret leaves the record.
+    """
+    policy = ctx.policy.secrets
+    clean = redacted_records(records, policy)
+    new = {name: pl.col(f"new:{name}") for name in _COLUMNS}
+    masked = {
+        f"new:{name}": pl.when(clean[name].ne_missing(records[name])).then(clean[name])
+        for name in _COLUMNS
+    }
+    touched = records.with_columns(kinds=_kinds(records, ctx), **masked)
+    touched = touched.filter(pl.any_horizontal(value.is_not_null() for value in new.values()))
+    kinds = pl.col("kinds").fill_null("a secret in a native field")
+    return edit(touched, pl.format("holds a secret: {}", kinds), (), evidence=[], risk="low", **new)
+
+
+def _kinds(records: pl.DataFrame, ctx: Context) -> pl.Series:
+    """The kinds of secret in the text, the key and the tags of each record, in words."""
+    said = records.select(
+        pl.concat_str(
+            "text", "key", pl.col("tags").list.join(" "), separator="\n", ignore_nulls=True
+        )
+    ).to_series()
+    kinds = found(said, ctx.policy.secrets).group_by("row").agg(pl.col("kind").unique().sort())
+    rows = pl.DataFrame({"row": range(records.height)}, schema={"row": pl.UInt32})
+    joined = rows.join(kinds, on="row", how="left", maintain_order="left")
+    return joined["kind"].list.join(", ")
