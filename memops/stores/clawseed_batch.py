@@ -1,0 +1,130 @@
+"""One batch of changes to clawseed's table: what stands there, what may be done, what was done."""
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from memops.plan import outcome
+from memops.schema import RETIRED
+from memops.stores import State, Undo, Work, Written
+from memops.stores.clawseed_rows import (
+    UNMODELLED,
+    altered,
+    frame,
+    inserted,
+    own_key,
+    plain,
+    planned_from,
+    seen,
+)
+from memops.stores.clawseed_sql import TABLE, Row, as_undo, insert, rows_of, select, update
+
+_IDENTICAL = ("content", "category", "namespace", "importance", "superseded_by")
+
+
+class Batch:
+    """Made before the transaction, used inside it."""
+
+    def __init__(self, work: Work, connection: sqlite3.Connection, columns: list[str]) -> None:
+        self.work, self.connection, self.columns = work, connection, columns
+        self.ids = work.changes["id"].to_list()
+        self.live: dict[str, Row] = {}
+        before = work.before.filter(pl.col("id").is_in(self.ids))
+        after = outcome(before, work.changes)
+        self.known = {row["id"]: row for row in before.to_dicts()}
+        self.planned = {row["id"]: row for row in after.to_dicts()}
+
+    def live_records(self, where: str) -> pl.DataFrame:
+        """Read and return the live records of the batch and of all that replace them."""
+        self.live = rows_of(self.connection, self.columns, self.ids)
+        links = self.work.changes["superseded_by"].drop_nulls().to_list()
+        rows = []
+        for id_ in sorted({*self.live, *links} - set(RETIRED)):
+            query = select(self.columns, "WHERE id = ?")
+            rows += self.connection.execute(query, [id_]).fetchall()
+        return frame(rows, self.columns, self._id_of, where)
+
+    def carry_out(self, refused: Mapping[str, str]) -> list[Written]:
+        """Return what became of each change, having made those that may be made."""
+        answers = []
+        for id_ in self.ids:
+            state, why, new = self._decided(id_)
+            if state == "applied" and id_ in refused:
+                state, why = "refused", refused[id_]
+            elif state == "applied" and id_ not in self.planned:
+                self.connection.execute(f"DELETE FROM {TABLE} WHERE id = ?", [id_])
+            elif state == "applied" and id_ not in self.live:
+                insert(self.connection, new)
+            elif state == "applied" and new:
+                update(self.connection, id_, new)
+            answers.append(Written(id_, state, why, id_ if id_ in self.planned else None))
+        return answers
+
+    def undo(self, answers: Sequence[Written]) -> list[Undo]:
+        """Return the rows that changed, before and after."""
+        done = [answer.id for answer in answers if answer.state == "applied"]
+        after = rows_of(self.connection, self.columns, done)
+        return [
+            Undo(id_, TABLE, as_undo(self.live.get(id_)), as_undo(after.get(id_)))
+            for id_ in done
+            if as_undo(self.live.get(id_)) != as_undo(after.get(id_))
+        ]
+
+    def _decided(self, id_: str) -> tuple[State, str, Row]:
+        was, will, live = self.known.get(id_), self.planned.get(id_), self.live.get(id_)
+        if will is not None and (link := will["superseded_by"]) and not self._stands(link):
+            return "stale", "the record that replaces it is gone", {}
+        if was is None:
+            return self._decided_new(live, will)
+        if live is None:
+            return ("already", "", {}) if will is None else ("stale", "it is gone", {})
+        expected, there = planned_from(was, self.columns), seen(live)
+        new = altered(was, will, self.columns, self.work.now, self._key_of) if will else {}
+        if there == expected:
+            return self._possible(was, new)
+        after = expected | {name: value for name, value in new.items() if name in expected}
+        if "content" in new:
+            after["updated_at"] = there["updated_at"]
+        if will is not None and there == after:
+            return "already", "", {}
+        return "stale", "it changed since the plan was made", {}
+
+    def _possible(self, was: Row, new: Row) -> tuple[State, str, Row]:
+        if "content" in new and "not_utf8" in json.loads(was["extra"]):
+            return "stale", "its text is not valid UTF-8, so it is left alone", {}
+        if "key" in new and self._taken(new["key"]):
+            return "stale", "another record has its key", {}
+        return "applied", "", new
+
+    def _decided_new(self, live: Row | None, will: Row | None) -> tuple[State, str, Row]:
+        if will is None:
+            return ("already" if live is None else "stale"), "", {}
+        row = inserted(will, self.columns, self.work.now, self._key_of)
+        if live is not None:
+            same = all(plain(live[name]) == row[name] for name in _IDENTICAL if name in row)
+            return ("already", "", {}) if same else ("stale", "another record has its id", {})
+        if self._taken(row["key"]):
+            row["key"] = own_key(row["id"])
+        return (
+            ("stale", "its key is taken", {}) if self._taken(row["key"]) else ("applied", "", row)
+        )
+
+    def _stands(self, link: str) -> bool:
+        return link in RETIRED or link.startswith(UNMODELLED) or self._key_of(link) is not None
+
+    def _taken(self, key: str) -> bool:
+        query = f"SELECT 1 FROM {TABLE} WHERE key = ?"
+        return self.connection.execute(query, [key]).fetchone() is not None
+
+    def _key_of(self, id_: str) -> str | None:
+        query = f"SELECT key FROM {TABLE} WHERE id = ?"
+        found = self.connection.execute(query, [id_]).fetchone()
+        return None if found is None else bytes(found[0]).decode("utf-8", "replace")
+
+    def _id_of(self, key: Any) -> Any:
+        query = f"SELECT id FROM {TABLE} WHERE key = CAST(? AS TEXT)"
+        found = self.connection.execute(query, [bytes(key)]).fetchone()
+        return found and found[0]

@@ -1,0 +1,231 @@
+"""Rows of clawseed's `memories` table as records, and what a change to a record does to its row.
+
+Which columns there are depends on the release that last opened the store, so everything goes by
+`columns`. `extra` keeps the native values of the small columns; they are what compare-and-set
+rests on. Bytes that are no UTF-8 are shown with replacement characters and never written back.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import polars as pl
+
+from memops.schema import KINDS, RECORDS, RETIRED, conform, empty, instant
+from memops.stores.clawseed_sql import TABLE, Row
+
+CONTENT = (
+    "key", "content", "category", "namespace", "importance", "superseded_by", "updated_at",
+)  # fmt: skip
+"""The columns that make a row what a plan was made from."""
+UNMODELLED = "key:"
+"""Stands before the key in `superseded_by` when no row has that key."""
+
+_KIND = {"core": "fact", "daily": "note", "conversation": "session"}
+_CATEGORY = {"session": "conversation"}
+_SOURCES = (
+    (re.compile(r"user_msg$|webhook_msg_"), "channel"),
+    (re.compile(r"daily_\d{4}-\d\d-\d\d_|core_[0-9a-f]{8}-[0-9a-f]{4}-"), "consolidation"),
+)
+
+
+def kind_of(category: str) -> str:
+    """Return the kind of a category; a custom one may be named after a kind."""
+    own = category.lower()
+    return _KIND.get(category) or (own if own in KINDS else "note")
+
+
+def tier_of(category: str) -> str:
+    """Return the tier of a category."""
+    return "core" if category == "core" else "working"
+
+
+def category_for(kind: str, tier: str) -> str:
+    """Return the category of a new row: what recall prefers for core, else the kind's name."""
+    return "core" if tier == "core" else _CATEGORY.get(kind, kind)
+
+
+def content_hash(text: str) -> str:
+    """Return clawseed's hash of a content: the first 16 hex digits of its SHA-256."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()[:16]
+
+
+def local(at: datetime) -> str:
+    """Return an instant as clawseed writes it: local offset, never Z."""
+    return at.astimezone().isoformat(timespec="microseconds")
+
+
+def frame(
+    rows: Sequence[Sequence[Any]], columns: Sequence[str], id_of: Callable[[Any], Any], where: str
+) -> pl.DataFrame:
+    """Return rows (rowid first, as `select` gives them) as records.
+
+    `id_of` finds the id of the row that has a key, both in bytes.
+    """
+    if not rows:
+        return empty()
+    made: dict[str, list[Any]] = {
+        name: []
+        for name in (
+            "id", "scope", "key", "kind", "text", "tier", "importance", "created_at",
+            "updated_at", "superseded_by", "source", "origin", "extra",
+        )
+    }  # fmt: skip
+    for rowid, *values in rows:
+        for name, value in _record(rowid, dict(zip(columns, values, strict=True)), id_of).items():
+            made[name].append(value)
+    return conform(
+        pl.DataFrame({n: pl.Series(n, v, dtype=RECORDS[n]) for n, v in made.items()}), where
+    )
+
+
+def plain(value: Any) -> Any:
+    """Return a native value in a form that JSON holds and that tells it from any other."""
+    if not isinstance(value, bytes):
+        return value
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return f"sha256:{hashlib.sha256(value).hexdigest()}"
+
+
+def seen(row: Row) -> Row:
+    """Return what compare-and-set looks at in a live row."""
+    return {name: plain(row[name]) for name in CONTENT if name in row}
+
+
+def planned_from(record: Mapping[str, Any], columns: Sequence[str]) -> Row:
+    """Return what compare-and-set expects of the row that a record was read from."""
+    native = json.loads(record["extra"])
+    known = {"key": record["key"], "content": record["text"], **native.pop("not_utf8", {})}
+    return {name: known.get(name, native.get(name)) for name in CONTENT if name in columns}
+
+
+def altered(
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    columns: Sequence[str],
+    now: datetime,
+    key_of: Callable[[str], str | None],
+) -> Row:
+    """Return the native columns that turn one record into another.
+
+    New content brings its time and hash and drops the vector in the same statement. `key_of`
+    finds the key of the record with an id.
+    """
+    new: Row = {}
+    if after["text"] != before["text"]:
+        new |= {"content": after["text"], "embedding": None, "updated_at": local(now)}
+        new["embedding_content_hash"] = content_hash(after["text"])
+    for name, column in (("importance", "importance"), ("scope", "namespace"), ("key", "key")):
+        if after[name] != before[name] and after[name] is not None:
+            new[column] = after[name]
+    for name in ("created_at", "updated_at"):
+        if after[name] != before[name] and after[name] is not None:
+            new[name] = local(after[name])
+    if after["superseded_by"] != before["superseded_by"]:
+        new["superseded_by"] = _native_link(after["superseded_by"], key_of)
+    return {name: value for name, value in new.items() if name in columns}
+
+
+def inserted(
+    record: Mapping[str, Any],
+    columns: Sequence[str],
+    now: datetime,
+    key_of: Callable[[str], str | None],
+) -> Row:
+    """Return the row of a record that the plan adds."""
+    row = {
+        "id": record["id"],
+        "key": record["key"] if record["key"] is not None else own_key(record["id"]),
+        "content": record["text"],
+        "category": category_for(record["kind"], record["tier"]),
+        "created_at": local(record["created_at"] or now),
+        "updated_at": local(record["updated_at"] or record["created_at"] or now),
+        "namespace": record["scope"],
+        "importance": record["importance"],
+        "superseded_by": _native_link(record["superseded_by"], key_of),
+        "embedding_content_hash": content_hash(record["text"]),
+    }
+    return {name: value for name, value in row.items() if name in columns}
+
+
+def own_key(id_: str) -> str:
+    """Return the key of a record that brings none, or whose key is taken."""
+    return f"memops_{id_}"
+
+
+def source_of(key: str | None) -> str | None:
+    """Return where a row comes from, as far as its key tells."""
+    return next((source for pattern, source in _SOURCES if pattern.match(key or "")), None)
+
+
+def _record(rowid: int, row: Row, id_of: Callable[[Any], Any]) -> Row:
+    category, key = _text(row["category"]), _text(row["key"])
+    importance = row.get("importance")
+    if not isinstance(importance, int | float):
+        importance = 0.5
+    return {
+        "id": _text(row["id"]) if _sound(row["id"]) else f"rowid:{rowid}",
+        "scope": _text(row["namespace"]) if row.get("namespace") is not None else "default",
+        "key": key,
+        "kind": kind_of(category),
+        "text": _text(row["content"]),
+        "tier": tier_of(category),
+        "importance": min(max(float(importance), 0.0), 1.0),
+        "created_at": _instant(row["created_at"]),
+        "updated_at": _instant(row["updated_at"]),
+        "superseded_by": _link(row.get("superseded_by"), id_of),
+        "source": source_of(key),
+        "origin": f"{TABLE}/{rowid}",
+        "extra": _extra(row),
+    }
+
+
+def _extra(row: Row) -> str:
+    shown = {
+        "embedding_bytes" if name == "embedding" else name: plain(value)
+        for name, value in row.items()
+        if value is not None and name not in ("id", "key", "content")
+    }
+    damaged = {name: plain(row[name]) for name in ("key", "content") if not _sound(row[name])}
+    if damaged:
+        shown["not_utf8"] = damaged
+    return json.dumps(shown, ensure_ascii=False, sort_keys=True)
+
+
+def _link(native: Any, id_of: Callable[[Any], Any]) -> str | None:
+    if native is None or (text := _text(native)) in RETIRED:
+        return None if native is None else text
+    found = id_of(native)
+    return _text(found) if found is not None else f"{UNMODELLED}{text}"
+
+
+def _native_link(link: str | None, key_of: Callable[[str], str | None]) -> str | None:
+    if link is None or link in RETIRED:
+        return link
+    return link.removeprefix(UNMODELLED) if link.startswith(UNMODELLED) else key_of(link)
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _sound(value: Any) -> bool:
+    if not isinstance(value, bytes):
+        return value is not None
+    try:
+        value.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _instant(value: Any) -> datetime | None:
+    try:
+        return instant(_text(value))
+    except OverflowError:
+        return None

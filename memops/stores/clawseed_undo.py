@@ -1,0 +1,67 @@
+"""Taking changes to clawseed's table back, column by column, exactly."""
+
+import sqlite3
+from typing import Any
+
+from memops.stores import Undo, Written
+from memops.stores.clawseed_sql import TABLE, Row, insert, update
+from memops.stores.sqlite import bound, from_json
+
+VECTOR = ("embedding", "embedding_content_hash")
+"""Filled by clawseed at any time, so no sign that a row changed."""
+
+
+def reverted(connection: sqlite3.Connection, entry: Undo, live: Row | None) -> Written:
+    """Take one change back where the live row still is what the change made of it.
+
+    Of an edit, only the columns that it altered are looked at and restored; what the agent did to
+    the others since stays. A deleted row gets its rowid back if that is free.
+    """
+    before, after = _native(entry.before), _native(entry.after)
+    there = live and {name: value for name, value in live.items() if name != "rowid"}
+    if before is None:
+        if there is None:
+            return Written(entry.id, "already")
+        if after is None or not _agree(there, after):
+            return Written(entry.id, "stale", "it changed after the run", entry.id)
+        connection.execute(f"DELETE FROM {TABLE} WHERE id = ?", [entry.id])
+        return Written(entry.id, "applied")
+    if after is None:
+        return _put_back(connection, entry.id, before, there)
+    changed = [n for n in before if n != "rowid" and not _exact(before[n], after.get(n))]
+    if there is None:
+        return Written(entry.id, "stale", "it was deleted after the run")
+    if all(_exact(there[name], before[name]) for name in changed):
+        return Written(entry.id, "already", "", entry.id)
+    if not _agree(there, {name: after[name] for name in changed}):
+        return Written(entry.id, "stale", "it changed after the run", entry.id)
+    update(connection, entry.id, {name: before[name] for name in changed})
+    return Written(entry.id, "applied", "", entry.id)
+
+
+def _put_back(connection: sqlite3.Connection, id_: str, before: Row, there: Row | None) -> Written:
+    if there is not None:
+        same = _agree(there, {name: value for name, value in before.items() if name != "rowid"})
+        why = "" if same else "it was stored again after the run"
+        return Written(id_, "already" if same else "stale", why, id_)
+    placeholder, key = bound(before["key"])
+    if connection.execute(f"SELECT 1 FROM {TABLE} WHERE key = {placeholder}", [key]).fetchone():
+        return Written(id_, "stale", "its key was stored again after the run")
+    taken = f"SELECT 1 FROM {TABLE} WHERE rowid = ?"
+    if connection.execute(taken, [before["rowid"]]).fetchone():
+        before = {name: value for name, value in before.items() if name != "rowid"}
+    insert(connection, before)
+    return Written(id_, "applied", "", id_)
+
+
+def _agree(there: Row, wanted: Row) -> bool:
+    """Whether a live row is as wanted, vectors apart."""
+    return all(_exact(there.get(n), v) for n, v in wanted.items() if n not in (*VECTOR, "rowid"))
+
+
+def _exact(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and bool(one == other)
+
+
+def _native(row: Any) -> Row | None:
+    return row and {name: from_json(value) for name, value in row.items()}

@@ -1,0 +1,210 @@
+"""SQLite beside a live agent: connections that never disturb it, exact copies, exact values.
+
+A live file is only ever touched through SQLite: opening and closing it by any other means in this
+process would drop the locks of our own connections. Readers are `mode=ro` and take everything in
+one transaction; writers begin IMMEDIATE, never checkpoint, never vacuum.
+"""
+
+import base64
+import contextlib
+import fcntl
+import os
+import sqlite3
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from memops.errors import Corrupt, Locked, MemopsError, NoSpace, StoreNotFound
+from memops.stores.disk import failure, replace_whole, sync_folder
+
+WAIT = 4.0
+"""Seconds to wait for another writer; an agent that waits for us gives up after five."""
+
+_KINDS: dict[int, tuple[type[MemopsError], str]] = {
+    5: (Locked, "try again when the other process is done"),  # BUSY
+    6: (Locked, "try again when the other process is done"),  # LOCKED
+    3: (StoreNotFound, "run as the user that owns the store"),  # PERM
+    23: (StoreNotFound, "run as the user that owns the store"),  # AUTH
+    14: (StoreNotFound, "check that its folder may be read, and written for the -shm file"),
+    8: (NoSpace, "make file and folder writable; if its program crashed, start that once"),
+    7: (NoSpace, "free some memory"),  # NOMEM
+    10: (NoSpace, "look at the device, then run the command again"),  # IOERR
+    13: (NoSpace, "make room, then run the command again"),  # FULL
+}
+_LOCK_BYTES = (0x40000000, 512)  # pending, reserved and shared lock bytes of the file format
+
+
+class Text(bytes):
+    """A TEXT value as its bytes, which need not be UTF-8; a BLOB is plain bytes."""
+
+
+@contextlib.contextmanager
+def errors(path: Path) -> Iterator[None]:
+    """Turn SQLite's failures into errors that name the file; what is left over means damage."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        kind, hint = _KINDS.get(code, (Corrupt, "restore a snapshot"))
+        raise kind(f"{path}: {error}", hint) from error
+    except OSError as error:
+        raise failure(path, error) from error
+
+
+def found(path: Path, hint: str) -> Path:
+    """Return the path of a database file that is there; raises StoreNotFound or Corrupt.
+
+    Looks at the file's status only and opens nothing.
+    """
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise StoreNotFound(f"{path}: {error.strerror}", hint) from error
+    if not stat.S_ISREG(status.st_mode):
+        raise StoreNotFound(f"{path} is no regular file", hint)
+    if status.st_size == 0:
+        raise Corrupt(f"{path} is empty, so it is no database", "restore a snapshot")
+    return path
+
+
+def reader(path: Path, private: bool = False) -> sqlite3.Connection:
+    """Return a connection that cannot write; `private` promises that nobody else has the file."""
+    sealed = "&immutable=1" if private else ""
+    connection = _opened(path, f"mode=ro{sealed}")
+    connection.execute("PRAGMA query_only = 1")
+    connection.text_factory = bytes
+    return connection
+
+
+def writer(path: Path) -> sqlite3.Connection:
+    """Return a connection that may write, and never makes a file or checkpoints on commit."""
+    connection = _opened(path, "mode=rw")
+    connection.execute("PRAGMA wal_autocheckpoint = 0")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.text_factory = Text
+    return connection
+
+
+@contextlib.contextmanager
+def transaction(connection: sqlite3.Connection, mode: str = "DEFERRED") -> Iterator[None]:
+    """Commit what is done inside, or roll all of it back."""
+    connection.execute(f"BEGIN {mode}")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def copied(path: Path, into: Path, table: str) -> int:
+    """Copy a live database into a new file; return the number of rows of a table.
+
+    The copy is made inside a read transaction that is open already, so a writer cannot make it
+    start again; then it is checked. Raises Corrupt when it does not hold together.
+    """
+    with (
+        errors(path),
+        contextlib.closing(reader(path)) as source,
+        contextlib.closing(sqlite3.connect(into, isolation_level=None)) as target,
+        transaction(source),
+    ):
+        rows = source.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0]
+        source.backup(target)
+    with errors(into), contextlib.closing(reader(into, private=True)) as copy:
+        said = [row[0].decode("utf-8", "replace") for row in copy.execute("PRAGMA quick_check(3)")]
+        if said != ["ok"]:
+            raise Corrupt(f"{path} is damaged: {'; '.join(said)}", "restore a snapshot")
+        if (there := copy.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0]) != rows:
+            raise Corrupt(f"{path}: {rows} rows were read and {there} copied", "try again")
+    return int(rows)
+
+
+def restored(path: Path, copy: Path) -> None:
+    """Make a database what a copy is, in one transaction; raises Locked while anyone has it open.
+
+    A database too damaged to open is put aside with its journal and replaced.
+    """
+    with errors(path):
+        if not path.exists() or path.stat().st_size == 0:
+            _replaced(path, copy)
+            return
+        _refuse_if_held(path)
+        try:
+            _overwritten(path, copy)
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in (11, 24, 26):
+                raise
+            _replaced(path, copy)
+
+
+def as_json(value: Any) -> Any:
+    """Return a value of SQLite's as JSON that loses nothing: type, bytes, infinities."""
+    if isinstance(value, Text):
+        try:
+            return bytes(value).decode("utf-8")
+        except UnicodeDecodeError:
+            return {"text_b64": base64.b64encode(value).decode()}
+    if isinstance(value, bytes):
+        return {"b64": base64.b64encode(value).decode()}
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        return {"real": str(value)}
+    return value
+
+
+def from_json(value: Any) -> Any:
+    """Return the value that `as_json` was given."""
+    if isinstance(value, dict):
+        if "real" in value:
+            return float(value["real"])
+        if "text_b64" in value:
+            return Text(base64.b64decode(value["text_b64"]))
+        return base64.b64decode(value["b64"])
+    return Text(value.encode()) if isinstance(value, str) else value
+
+
+def bound(value: Any) -> tuple[str, Any]:
+    """Return placeholder and parameter that store a value as the type it had."""
+    return ("CAST(? AS TEXT)", bytes(value)) if isinstance(value, Text) else ("?", value)
+
+
+def _opened(path: Path, options: str) -> sqlite3.Connection:
+    uri = f"file:{quote(str(path.resolve()))}?{options}"
+    return sqlite3.connect(
+        uri, uri=True, isolation_level=None, timeout=WAIT, check_same_thread=False
+    )
+
+
+def _refuse_if_held(path: Path) -> None:
+    """Every connection that has read a database holds a lock on these bytes."""
+    handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB, _LOCK_BYTES[1], _LOCK_BYTES[0])
+    except (BlockingIOError, PermissionError) as error:
+        raise Locked(f"{path} is open in another process", "stop the agent first") from error
+    finally:
+        os.close(handle)
+
+
+def _overwritten(path: Path, copy: Path) -> None:
+    """Fold the journal in, then replace every page inside one transaction."""
+    with contextlib.closing(_opened(path, "mode=rw")) as live:
+        live.execute("PRAGMA locking_mode = EXCLUSIVE")
+        live.execute("PRAGMA journal_mode = DELETE")
+        live.execute("PRAGMA synchronous = FULL")
+        with contextlib.closing(reader(copy, private=True)) as source:
+            source.backup(live)
+    sync_folder(path.parent)
+
+
+def _replaced(path: Path, copy: Path) -> None:
+    for suffix in ("-wal", "-shm", "-journal"):
+        part = path.with_name(path.name + suffix)
+        if part.exists():
+            part.replace(path.with_name(path.name + f".damaged{suffix}"))
+    if path.exists() and path.stat().st_size:
+        os.link(path, path.with_name(path.name + ".damaged"))
+    replace_whole(path, copy.read_bytes())
