@@ -121,11 +121,15 @@ class Retrieval:
 class Gate:
     """When a loss of recall stops a change."""
 
-    measure: str = setting("R@10", "the measure that decides")
+    measure: str = setting("R@10", "the measure that decides; the suite's first if it lacks this one")
     minimum: float = setting(0.02, "smallest mean loss worth stopping for")
+    slice_minimum: float = setting(0.10, "the same within one category or language")
+    slice_queries: int = setting(10, "queries from which a slice is judged by itself")
     confidence: float = setting(0.95, "of the bootstrap interval")
-    resamples: int = setting(2000, "bootstrap resamples")
-    seed: int = setting(7, "of the bootstrap")
+    alpha: float = setting(0.01, "error rate, over all slices or other measures together (Holm)")
+    unsure: float = setting(0.10, "a pass must exclude a mean loss this large, or is inconclusive")
+    resamples: int = setting(2000, "bootstrap resamples and sign flips")
+    seed: int = setting(7, "of both")
 
 
 @dataclass(frozen=True)
