@@ -29,9 +29,15 @@ def recall_run(
 
     Searches inside a query's scope and, where both have `seq`, only what came before it.
     """
-    documents = _table(folder / "corpus.jsonl.gz", DOCUMENTS).with_row_index("nth").with_columns(
-        pl.col("nth").cast(pl.Int64),
-        created_at=pl.col("timestamp").str.to_datetime(strict=False, time_unit="us", time_zone="UTC", exact=False).cast(INSTANT),
+    documents = (
+        _table(folder / "corpus.jsonl.gz", DOCUMENTS)
+        .with_row_index("nth")
+        .with_columns(
+            pl.col("nth").cast(pl.Int64),
+            created_at=pl.col("timestamp")
+            .str.to_datetime(strict=False, time_unit="us", time_zone="UTC", exact=False)
+            .cast(INSTANT),
+        )
     )
     queries = _table(folder / "queries.jsonl.gz", QUERIES).rename({"id": "query_id"})
     encoder = None if retriever in ("bm25", "grep") else open_encoder(embedder, cache)
@@ -48,7 +54,9 @@ def _table(path: Path, columns: dict[str, Any]) -> pl.DataFrame:
             rows = [json.loads(line) for line in handle if line.strip()]
     except (OSError, ValueError) as error:
         raise Corrupt(f"{path}: {error}") from error
-    return pl.DataFrame({name: _column([r.get(name) for r in rows], kind) for name, kind in columns.items()})
+    return pl.DataFrame(
+        {name: _column([r.get(name) for r in rows], kind) for name, kind in columns.items()}
+    )
 
 
 def _column(values: list[Any], kind: Any) -> pl.Series:

@@ -74,8 +74,12 @@ class Lsa:
             .sort("df", "code", descending=[True, False]).head(self.features).sort("code")
         )  # fmt: skip
         idf = np.log((1 + count) / (1 + known["df"].to_numpy())) + 1
-        base = Lsa(self.dims, self.features, self.sample, known["code"].to_numpy(), idf.astype(np.float32))
-        return Lsa(self.dims, self.features, self.sample, base.codes, base.idf, base._axes(terms, count))
+        base = Lsa(
+            self.dims, self.features, self.sample, known["code"].to_numpy(), idf.astype(np.float32)
+        )
+        return Lsa(
+            self.dims, self.features, self.sample, base.codes, base.idf, base._axes(terms, count)
+        )
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return one unit vector a text; raises MemopsError before it is fitted."""
@@ -89,7 +93,12 @@ class Lsa:
 
     def recipe(self) -> dict[str, Any]:
         """Return its settings and the digest of what it learnt."""
-        settings = {"encoder": "lsa", "dims": self.dims, "features": self.features, "sample": self.sample}
+        settings = {
+            "encoder": "lsa",
+            "dims": self.dims,
+            "features": self.features,
+            "sample": self.sample,
+        }
         if self.axes is None or self.codes is None or self.idf is None:
             return settings
         learnt = hashlib.sha256(self.codes.tobytes() + self.idf.tobytes())
@@ -137,7 +146,11 @@ class Lsa:
             raise MemopsError("the LSA encoder is not fitted", "call fitted(texts) first")
         at = np.searchsorted(self.codes, terms["code"].to_numpy())
         at = np.minimum(at, max(len(self.codes) - 1, 0))
-        known = self.codes[at] == terms["code"].to_numpy() if len(self.codes) else np.zeros(len(at), bool)
+        known = (
+            self.codes[at] == terms["code"].to_numpy()
+            if len(self.codes)
+            else np.zeros(len(at), bool)
+        )
         rows, block = terms["row"].to_numpy()[known], terms["block"].to_numpy()[known]
         values = (1 + np.log(terms["tf"].to_numpy()[known])) * self.idf[at[known]]
         length = np.sqrt(np.bincount(rows * 2 + block, weights=values**2, minlength=2 * count))

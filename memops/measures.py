@@ -121,7 +121,9 @@ def grades(run: pl.DataFrame, qrels: pl.DataFrame, measures: Sequence[str]) -> p
         .agg(m.value.cast(pl.Float64).fill_null(0.0).alias(m.name) for m in wanted)
         .sort("query_id")
     )  # fmt: skip
-    return values.unpivot(index="query_id", variable_name="measure", value_name="value").cast(dict(GRADES))
+    return values.unpivot(index="query_id", variable_name="measure", value_name="value").cast(
+        dict(GRADES)
+    )
 
 
 def _units(run: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:

@@ -32,21 +32,35 @@ class Model:
 
     def recipe(self) -> dict[str, Any]:
         """Return what its vectors depend on; the folder's name is not among it."""
-        return {"encoder": "sentence-transformers", "weights": self._revision, "tokens": self.tokens}
+        return {
+            "encoder": "sentence-transformers",
+            "weights": self._revision,
+            "tokens": self.tokens,
+        }
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return one unit vector a text; what was encoded before is read from the cache."""
         hashes = [hashlib.blake2b(text.encode(), digest_size=16).hexdigest() for text in texts]
-        asked = pl.DataFrame({"hash": hashes, "text": list(texts)}, schema={"hash": pl.String, "text": pl.String})
+        asked = pl.DataFrame(
+            {"hash": hashes, "text": list(texts)}, schema={"hash": pl.String, "text": pl.String}
+        )
         held = self._held()
-        new = asked.unique("hash", maintain_order=True).join(held, on="hash", how="anti", maintain_order="left")
+        new = asked.unique("hash", maintain_order=True).join(
+            held, on="hash", how="anti", maintain_order="left"
+        )
         if new.height:
             vectors = self._encode(new["text"].to_list())
-            fresh = pl.DataFrame({"hash": new["hash"], "vector": vectors}).cast({"vector": pl.Array(pl.Float32, vectors.shape[1])})
+            fresh = pl.DataFrame({"hash": new["hash"], "vector": vectors}).cast(
+                {"vector": pl.Array(pl.Float32, vectors.shape[1])}
+            )
             held = pl.concat([held, fresh]) if held.height else fresh
             self._keep(held)
         rows = asked.select("hash").join(held, on="hash", how="left", maintain_order="left")
-        return np.asarray(rows["vector"].to_numpy(), dtype=np.float32) if texts else np.zeros((0, 1), np.float32)
+        return (
+            np.asarray(rows["vector"].to_numpy(), dtype=np.float32)
+            if texts
+            else np.zeros((0, 1), np.float32)
+        )
 
     def _encode(self, texts: list[str]) -> Vectors:
         import torch
@@ -72,7 +86,9 @@ class Model:
         try:
             return pl.read_parquet(path)
         except (OSError, pl.exceptions.PolarsError) as error:
-            raise Corrupt(f"{path}: damaged vector cache: {error}", "delete it; it is made again") from error
+            raise Corrupt(
+                f"{path}: damaged vector cache: {error}", "delete it; it is made again"
+            ) from error
 
     def _keep(self, held: pl.DataFrame) -> None:
         path = self._file()

@@ -26,7 +26,9 @@ def words(texts: pl.Series) -> pl.DataFrame:
     known = table["token"].unique().sort()
     kept = known.filter(~known.is_in(list(_stops())))
     stems = _stemmed(kept)
-    codes = pl.Series("code", [xxh3_64_intdigest(s.encode()) for s in stems.to_list()], dtype=pl.UInt64)
+    codes = pl.Series(
+        "code", [xxh3_64_intdigest(s.encode()) for s in stems.to_list()], dtype=pl.UInt64
+    )
     return (
         table.join(pl.DataFrame({"token": kept, "code": codes}), on="token", how="inner")
         .select("row", "code")
@@ -46,7 +48,9 @@ def grams(texts: pl.Series) -> pl.DataFrame:
     ends = clean.str.len_chars().cum_sum().to_numpy().astype(np.int64)
     cuts = np.searchsorted(ends, np.arange(_CHUNK, ends[-1] if len(ends) else 0, _CHUNK))
     bounds = np.unique(np.concatenate([[0], cuts, [len(clean)]]))
-    parts = [_hashed(clean[int(a) : int(b)], int(a)) for a, b in zip(bounds, bounds[1:], strict=False)]
+    parts = [
+        _hashed(clean[int(a) : int(b)], int(a)) for a, b in zip(bounds, bounds[1:], strict=False)
+    ]
     empty = pl.DataFrame(schema={"row": pl.UInt32, "code": pl.UInt64})
     return pl.concat([empty, *parts])
 
@@ -92,7 +96,9 @@ def _stemmed(known: pl.Series) -> pl.Series:
     from snowballstemmer import stemmer
 
     english = known.str.contains(r"^[a-z]{3,}$")
-    stems = pl.Series(known.name, stemmer("porter").stemWords(known.filter(english).to_list()), dtype=pl.String)
+    stems = pl.Series(
+        known.name, stemmer("porter").stemWords(known.filter(english).to_list()), dtype=pl.String
+    )
     return known.to_frame("token").with_columns(
         token=pl.concat([stems, known.filter(~english)])
         .gather(_places(english))

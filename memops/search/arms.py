@@ -32,7 +32,9 @@ class Arms:
         """Return one arm's scores of a block."""
         if name == "dense":
             documents, queries = self.vectors
-            return np.asarray(queries[block.queries] @ documents[block.documents].T, dtype=np.float32)
+            return np.asarray(
+                queries[block.queries] @ documents[block.documents].T, dtype=np.float32
+            )
         index, asked = self.sparse(name)
         return dense_block((asked[block.queries] @ index.weights), block)
 
@@ -44,8 +46,13 @@ class Arms:
             k1, b = self._saturation()
             index = bm25(documents, self.collection.document_parts, k1, b)
             asked = terms(self.collection.queries["text"])
-            parts = pl.Series("part", self.collection.queries["part"].to_numpy()[asked["row"].to_numpy()])
-            self._made[name] = index, index.asked(asked.with_columns(parts), self.collection.queries.height)
+            parts = pl.Series(
+                "part", self.collection.queries["part"].to_numpy()[asked["row"].to_numpy()]
+            )
+            self._made[name] = (
+                index,
+                index.asked(asked.with_columns(parts), self.collection.queries.height),
+            )
         made: tuple[Bm25, Any] = self._made[name]
         return made
 
@@ -67,11 +74,19 @@ class Arms:
         from memops.errors import MemopsError
 
         if self.encoder is None:
-            raise MemopsError("this retriever needs an encoder", "open one with open_encoder('lsa')")
+            raise MemopsError(
+                "this retriever needs an encoder", "open one with open_encoder('lsa')"
+            )
         collection = self.collection
         if not self.encoder.speaks:
-            encoder = self.encoder.fitted(self.texts.to_list()) if unfitted(self.encoder) else self.encoder
-            return encoder.encode(self.texts.to_list()), encoder.encode(collection.queries["text"].to_list())
+            encoder = (
+                self.encoder.fitted(self.texts.to_list())
+                if unfitted(self.encoder)
+                else self.encoder
+            )
+            return encoder.encode(self.texts.to_list()), encoder.encode(
+                collection.queries["text"].to_list()
+            )
         spoken = collection.documents.select(
             pl.concat_str("text", pl.format(" [image: {}]", "caption").fill_null(""))
         ).to_series()

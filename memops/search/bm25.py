@@ -33,7 +33,9 @@ class Bm25:
             .join(self.terms, on=["part", "code"], how="inner").sort("row", "term")
         )  # fmt: skip
         shape = (count, self.terms.height)
-        return _sparse(held["tf"].to_numpy(), held["row"].to_numpy(), held["term"].to_numpy(), shape)
+        return _sparse(
+            held["tf"].to_numpy(), held["row"].to_numpy(), held["term"].to_numpy(), shape
+        )
 
 
 def bm25(documents: pl.DataFrame, parts: npt.NDArray[np.int64], k1: Vector, b: Vector) -> Bm25:

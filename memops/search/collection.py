@@ -84,7 +84,9 @@ class Collection:
 def collect(records: pl.DataFrame, queries: pl.DataFrame) -> Collection:
     """Return what the queries are asked of: their scopes' records, live or live as of some query."""
     asked = _asked(queries)
-    scopes = asked["scope"].unique().sort().to_frame().with_row_index("part").cast({"part": pl.Int64})
+    scopes = (
+        asked["scope"].unique().sort().to_frame().with_row_index("part").cast({"part": pl.Int64})
+    )
     known = _dated(_with_columns(records))
     if bool((asked["asked"] == FOREVER).all()):
         known = known.filter(pl.col("until") > FOREVER)
@@ -96,7 +98,9 @@ def collect(records: pl.DataFrame, queries: pl.DataFrame) -> Collection:
 
 
 def _with_columns(records: pl.DataFrame) -> pl.DataFrame:
-    absent = [pl.lit(None, kind).alias(n) for n, kind in OPTIONAL.items() if n not in records.columns]
+    absent = [
+        pl.lit(None, kind).alias(n) for n, kind in OPTIONAL.items() if n not in records.columns
+    ]
     return records.with_columns(absent)
 
 

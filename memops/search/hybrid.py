@@ -24,8 +24,14 @@ class Hybrid:
         """Return the block's scores; 0 is no match."""
         settings = self.arms.policy.retrieval
         encoder = self.arms.encoder
-        weights = settings.model_weights if encoder is not None and encoder.speaks else settings.weights
-        asked = {n: self.arms.scores(n, block) for n in ARMS if weights.get(n) and (n != "dense" or encoder)}
+        weights = (
+            settings.model_weights if encoder is not None and encoder.speaks else settings.weights
+        )
+        asked = {
+            n: self.arms.scores(n, block)
+            for n in ARMS
+            if weights.get(n) and (n != "dense" or encoder)
+        }
         fused = convex(asked, weights, self.arms.collection.seen(block))
         return self._aged(self._spoken(self._near(fused, block), block), block)
 
@@ -63,7 +69,11 @@ class Hybrid:
         speakers = self.arms.collection.documents["speaker"][block.documents]
         if speakers.null_count() == len(speakers):
             return scores
-        factor = np.where((speakers.str.to_lowercase() == "user").fill_null(False).to_numpy(), settings.user_turns, 1.0)
+        factor = np.where(
+            (speakers.str.to_lowercase() == "user").fill_null(False).to_numpy(),
+            settings.user_turns,
+            1.0,
+        )
         factors = np.broadcast_to(factor, block.shape).copy()
         asked = self.arms.named_speakers[block.queries]
         for name in {name for name in asked if name is not None}:
@@ -82,7 +92,11 @@ class Hybrid:
             return scores
         stored = collection.documents["stored"][block.documents].to_numpy()
         times = np.unique(stored[stored > -FOREVER])
-        age = np.searchsorted(times, asked, side="right")[:, None] - 1 - np.searchsorted(times, stored)[None, :]
+        age = (
+            np.searchsorted(times, asked, side="right")[:, None]
+            - 1
+            - np.searchsorted(times, stored)[None, :]
+        )
         fresh = settings.recency * np.exp(-np.maximum(age, 0) / settings.recency_steps)
         fresh[:, stored <= -FOREVER] = 0
         fresh[~clocked] = 0

@@ -19,7 +19,9 @@ from memops.search.hybrid import Hybrid
 
 Ints = npt.NDArray[np.int64]
 Ranks = tuple[Ints, npt.NDArray[np.float64]]
-RUN = pl.Schema({"query_id": pl.String(), "doc_id": pl.String(), "rank": pl.Int64(), "score": pl.Float64()})
+RUN = pl.Schema(
+    {"query_id": pl.String(), "doc_id": pl.String(), "rank": pl.Int64(), "score": pl.Float64()}
+)
 
 
 def search(
@@ -54,7 +56,9 @@ class Searcher:
             raise MemopsError(f"unknown retriever {retriever!r}; known: {', '.join(RETRIEVERS)}")
         if self.collection.documents.is_empty() or self.collection.queries.is_empty():
             return RUN.to_frame()
-        found = [(block, *RETRIEVERS[retriever](self, block, k)) for block in self.collection.blocks()]
+        found = [
+            (block, *RETRIEVERS[retriever](self, block, k)) for block in self.collection.blocks()
+        ]
         return self._table([f for f in found if f[1].size])
 
     @cached_property
@@ -69,7 +73,14 @@ class Searcher:
         for block, rows, scores in found:
             hit = rows >= 0
             query, rank = np.nonzero(hit)
-            parts.append((query + block.queries.start, rows[hit] + block.documents.start, rank + 1, scores[hit]))
+            parts.append(
+                (
+                    query + block.queries.start,
+                    rows[hit] + block.documents.start,
+                    rank + 1,
+                    scores[hit],
+                )
+            )
         query, row, rank, score = (np.concatenate(column) for column in zip(*parts, strict=True))
         return pl.DataFrame(
             {
@@ -90,12 +101,18 @@ def best(scores: Scores, k: int, seen: npt.NDArray[np.bool_] | None, above: floa
     count = scores.shape[1]
     k = min(k, count)
     rounded = np.rint(scores.astype(np.float64) * 1e6).astype(np.int64)
-    allowed = rounded > np.rint(above * 1e6) if above > -np.inf else np.ones(scores.shape, dtype=bool)
+    allowed = (
+        rounded > np.rint(above * 1e6) if above > -np.inf else np.ones(scores.shape, dtype=bool)
+    )
     allowed = allowed if seen is None else allowed & seen
     lowest = -(2**62)
     # One integer holds score and place, so that a partial sort is exact about ties.
     keys = np.where(allowed, rounded * count - np.arange(count), lowest)
-    top = np.argpartition(-keys, k - 1, axis=1)[:, :k] if k < count else np.tile(np.arange(count), (len(scores), 1))
+    top = (
+        np.argpartition(-keys, k - 1, axis=1)[:, :k]
+        if k < count
+        else np.tile(np.arange(count), (len(scores), 1))
+    )
     order = np.argsort(-np.take_along_axis(keys, top, axis=1), axis=1, kind="stable")
     rows = np.take_along_axis(top, order, axis=1)
     ok = np.take_along_axis(allowed, rows, axis=1)
@@ -112,12 +129,14 @@ def _arm(name: str, above: float) -> "Retriever":
 
 def _rrf(searcher: Searcher, block: Block, k: int) -> Ranks:
     settings = searcher.policy.retrieval
-    arms = [RETRIEVERS[name](searcher, block, max(k, settings.depth))[0] for name in ("bm25", "dense")]
+    arms = [
+        RETRIEVERS[name](searcher, block, max(k, settings.depth))[0] for name in ("bm25", "dense")
+    ]
     return rrf_rows(arms, settings.rrf_k, k)
 
 
 def _hybrid(searcher: Searcher, block: Block, k: int) -> Ranks:
-    return best(searcher.hybrid.scores(block), k, searcher.collection.seen(block))
+    return best(searcher.hybrid.scores(block), k, searcher.collection.seen(block), float("-inf"))
 
 
 def _grep(searcher: Searcher, block: Block, k: int) -> Ranks:

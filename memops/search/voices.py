@@ -25,8 +25,11 @@ def named(documents: pl.DataFrame, queries: pl.DataFrame) -> list[str | None]:
     names = names.filter(pl.col("token").str.len_chars() > 1).filter(
         pl.col("speaker").n_unique().over("part", "token") == 1
     )
-    asked = tokens(queries["text"]).select("row", "token").unique().with_columns(
-        part=pl.lit(queries["part"]).gather(pl.col("row"))
+    asked = (
+        tokens(queries["text"])
+        .select("row", "token")
+        .unique()
+        .with_columns(part=pl.lit(queries["part"]).gather(pl.col("row")))
     )
     hits = asked.join(names.select("part", "token", "speaker"), on=["part", "token"], how="inner")
     single = (

@@ -1,0 +1,114 @@
+"""Verdicts as continuous integration reads them: JUnit XML, GitHub annotations, Markdown."""
+
+from xml.sax.saxutils import escape, quoteattr
+
+import polars as pl
+
+from memops.gate import Verdict
+
+_MOST = 50  # queries named in an annotation or a table
+
+
+def junit(verdict: Verdict) -> str:
+    """Return JUnit XML: one case for the gate, one for each query that is worse."""
+    bad = verdict.verdict in ("fail", "inconclusive")
+    whole = _case("verdict", "; ".join(verdict.reasons) if bad else "", verdict.verdict)
+    # Queries that are worse fail only where the gate does: else they are told as skipped.
+    kind = "failure" if verdict.verdict == "fail" else "skipped"
+    lost = [
+        _case(
+            f"query {row['query_id']}",
+            f"{verdict.decided_by} {row['before']:.3f} before, {row['after']:.3f} now",
+            row["category"],
+            kind,
+        )
+        for row in verdict.lost.to_dicts()
+    ]
+    failures = (bad + (kind == "failure") * len(lost), (kind == "skipped") * len(lost))
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
+        f'<testsuite name="memops gate" tests="{1 + len(lost)}" failures="{failures[0]}" '
+        f'errors="0" skipped="{failures[1]}">\n'
+        + "".join([whole, *lost])
+        + "</testsuite>\n</testsuites>\n"
+    )
+
+
+def github(verdict: Verdict) -> str:
+    """Return workflow commands: an annotation for each reason, then for the queries lost."""
+    level = {"fail": "error", "inconclusive": "error", "warn": "warning", "pass": "notice"}[
+        verdict.verdict
+    ]
+    lines = [
+        f"::{level} title=memops gate: {verdict.verdict}::{_command(reason)}"
+        for reason in verdict.reasons
+    ]
+    if verdict.lost.height and verdict.verdict != "pass":
+        named = ", ".join(verdict.lost["query_id"].head(_MOST).to_list())
+        lines.append(f"::{level} title=memops gate: queries that are worse::{_command(named)}")
+    return "\n".join(lines) + "\n"
+
+
+def markdown(verdict: Verdict) -> str:
+    """Return the step summary: the verdict, its reasons, the measures, the queries that moved."""
+    lines = [
+        f"### Recall gate: {verdict.verdict}",
+        "",
+        *(f"- {_cell(reason)}" for reason in verdict.reasons),
+    ]
+    if verdict.measures.height:
+        lines += ["", "| measure | slice | queries | before | after | difference | interval | p | won | lost |",
+                  "|---|---|--:|--:|--:|--:|---|--:|--:|--:|", *map(_measure, verdict.measures.to_dicts())]  # fmt: skip
+        lines += ["", f"This suite shows a loss of {verdict.detectable:.3f} with a power of 80 %."]
+    lines += _moved("Worse", verdict.lost) + _moved("Better", verdict.gained)
+    return "\n".join(lines) + "\n"
+
+
+def _case(name: str, message: str, text: str, kind: str = "failure") -> str:
+    head = f'<testcase classname="memops.gate" name={quoteattr(_xml(name))}'
+    if not message:
+        return f"{head}/>\n"
+    return f"{head}><{kind} message={quoteattr(_xml(message))}>{escape(_xml(text))}</{kind}></testcase>\n"
+
+
+def _xml(text: str) -> str:
+    """Without the control characters that XML cannot hold."""
+    return "".join(
+        c if c in "\t\n" or ord(c) >= 32 else " "
+        for c in text
+        if not 0xD800 <= ord(c) <= 0xDFFF and c not in "\ufffe\uffff"
+    )
+
+
+def _command(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+
+
+def _measure(row: dict[str, object]) -> str:
+    return (
+        f"| {row['measure']} | {_cell(str(row['slice']))} | {row['queries']} | {row['before']:.3f} | {row['after']:.3f} "
+        f"| {row['difference']:+.3f} | {row['low']:+.3f} to {row['high']:+.3f} | {row['p']:.3f} | {row['won']} | {row['lost']} |"
+    )
+
+
+def _moved(title: str, moved: pl.DataFrame) -> list[str]:
+    if moved.is_empty():
+        return []
+    rows = [
+        f"| {_cell(q)} | {_cell(c)} | {b:.3f} | {a:.3f} |"
+        for q, c, b, a in moved.head(_MOST).rows()
+    ]
+    more = [f"and {moved.height - _MOST} more"] if moved.height > _MOST else []
+    return [
+        "",
+        f"#### {title}: {moved.height}",
+        "",
+        "| query | category | before | after |",
+        "|---|---|--:|--:|",
+        *rows,
+        *more,
+    ]

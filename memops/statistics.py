@@ -1,0 +1,74 @@
+"""Statistics of paired grades: how sure a difference is."""
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+_CELLS = 20_000_000
+
+
+def interval(
+    differences: Floats, confidence: float, resamples: int, seed: int
+) -> tuple[float, float]:
+    """Return the percentile bootstrap interval of the mean (Efron 1979), seeded."""
+    if not differences.any():
+        return 0.0, 0.0
+    tail = (1 - confidence) / 2
+    means = _resampled(differences, resamples, seed)
+    low, high = np.quantile(means, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def sign_flip(differences: Floats, resamples: int, seed: int) -> float:
+    """Return the one-sided p of a mean so low if signs were random (Fisher's randomisation test).
+
+    Exact below 16 differences that are not 0, else of that many random flips.
+    """
+    moved = differences[differences != 0]
+    if not len(moved):
+        return 1.0
+    observed = moved.sum() + 1e-12
+    if len(moved) < 16:
+        flips = 1 - 2 * ((np.arange(2 ** len(moved))[:, None] >> np.arange(len(moved))) & 1)
+        return float((flips @ np.abs(moved) <= observed).mean())
+    rng = np.random.default_rng(seed)
+    below = 0
+    size = max(1, _CELLS // len(moved))
+    for start in range(0, resamples, size):
+        flips = (
+            rng.integers(0, 2, (min(size, resamples - start), len(moved)), dtype=np.int8) * 2 - 1
+        )
+        below += int((flips @ np.abs(moved) <= observed).sum())
+    return (below + 1) / (resamples + 1)
+
+
+def holm(ps: list[float]) -> list[float]:
+    """Return the p-values adjusted for their number (Holm 1979), in the order given."""
+    order = np.argsort(ps, kind="stable")
+    adjusted = np.empty(len(ps))
+    most = 0.0
+    for rank, at in enumerate(order):
+        most = max(most, min(1.0, ps[at] * (len(ps) - rank)))
+        adjusted[at] = most
+    return [float(p) for p in adjusted]
+
+
+def detectable(differences: Floats, power: float = 0.8) -> float:
+    """Return the smallest mean loss that this many queries would show with that power.
+
+    (z of 97.5 % + z of the power) * standard error; with fewer than two differences it is 1.
+    """
+    from statistics import NormalDist
+
+    if len(differences) < 2:
+        return 1.0
+    z = NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(power)
+    return float(z * differences.std(ddof=1) / np.sqrt(len(differences)))
+
+
+def _resampled(differences: Floats, resamples: int, seed: int) -> Floats:
+    """Means of resamples, drawn as counts of each distinct difference (few are)."""
+    values, counts = np.unique(differences, return_counts=True)
+    rng = np.random.default_rng(seed)
+    drawn = rng.multinomial(len(differences), counts / counts.sum(), size=resamples)
+    return np.asarray(drawn @ values / len(differences))

@@ -1,0 +1,211 @@
+"""Golden queries: a folder with `suite.toml`, `queries.jsonl` and a recorded `baseline.json`."""
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from memops.errors import Corrupt, MemopsError, StoreNotFound
+from memops.measures import measure
+from memops.schema import INSTANT, instant
+
+QUERIES = pl.Schema(
+    {
+        "query_id": pl.String(),
+        "text": pl.String(),
+        "scope": pl.String(),  # null asks the whole store
+        "category": pl.String(),
+        "lang": pl.String(),
+        "as_of": INSTANT,
+        "answerable": pl.Boolean(),
+    }
+)
+EVIDENCE = pl.Schema({"query_id": pl.String(), "id": pl.String(), "grade": pl.Int64()})
+NUGGETS = pl.Schema({"query_id": pl.String(), "nugget": pl.String()})
+FIELDS = {*QUERIES, "relevant", "nuggets", "avoid", "note"}
+DEFAULT_MEASURES = ("R@5", "R@10", "Success@1", "RR@10", "nDCG@10", "stale@5", "leak@5")
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Golden queries and how they are graded.
+
+    `relevant` names records, `nuggets` are regular expressions that a right answer matches,
+    `avoid` names records or patterns that must not come back. `floors` are the least values of
+    the deciding measure, over all ("all") or by slice ("category:temporal", "lang:zh").
+    """
+
+    name: str
+    queries: pl.DataFrame
+    relevant: pl.DataFrame
+    nuggets: pl.DataFrame
+    avoid: pl.DataFrame
+    measures: tuple[str, ...] = DEFAULT_MEASURES
+    retriever: str = "hybrid"
+    k: int = 10
+    encoder: str = "lsa"
+    floors: Mapping[str, float] = field(default_factory=dict)
+    folder: Path | None = None
+
+    def digest(self) -> str:
+        """Return the SHA-256 of what is asked and what is right, in the order of the ids."""
+        tables = (
+            self.queries.sort("query_id"),
+            *(t.sort(t.columns) for t in (self.relevant, self.nuggets, self.avoid)),
+        )
+        return hashlib.sha256("".join(t.write_ndjson() for t in tables).encode()).hexdigest()
+
+    def settings(self) -> dict[str, Any]:
+        """Return how it is graded."""
+        return {"retriever": self.retriever, "k": self.k, "measures": list(self.measures)}
+
+
+def load(folder: Path) -> Suite:
+    """Return the suite of a folder; raises StoreNotFound, Corrupt or MemopsError."""
+    head, lines = folder / "suite.toml", folder / "queries.jsonl"
+    for path in (head, lines):
+        if not path.is_file():
+            raise StoreNotFound(
+                f"{path}: no such file", "a suite is a folder with suite.toml and queries.jsonl"
+            )
+    try:
+        table = tomllib.loads(head.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Corrupt(f"{head}: not valid TOML: {error}") from error
+    known = {"measures", "retriever", "k", "encoder", "floors", "note"}
+    if odd := sorted(set(table) - known):
+        raise MemopsError(
+            f"{head}: unknown setting {odd[0]!r}", f"known: {', '.join(sorted(known))}"
+        )
+    names = tuple(table.get("measures", DEFAULT_MEASURES))
+    for name in names:
+        measure(name)
+    rows = _rows(lines)
+    return Suite(
+        folder.name, *tables(rows, str(lines)), measures=names,
+        retriever=str(table.get("retriever", "hybrid")), k=int(table.get("k", 10)),
+        encoder=str(table.get("encoder", "lsa")), floors=table.get("floors", {}), folder=folder,
+    )  # fmt: skip
+
+
+def save(suite: Suite, folder: Path) -> None:
+    """Write the suite's files into a folder (not its baseline)."""
+    folder.mkdir(parents=True, exist_ok=True)
+    floors = "".join(
+        f"{json.dumps(name)} = {value}\n" for name, value in sorted(suite.floors.items())
+    )
+    head = (
+        f"measures = {json.dumps(list(suite.measures))}\nretriever = {json.dumps(suite.retriever)}\n"
+        f"k = {suite.k}\nencoder = {json.dumps(suite.encoder)}\n"
+        + (f"\n[floors]\n{floors}" if floors else "")
+    )
+    (folder / "suite.toml").write_text(head, encoding="utf-8")
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in as_rows(suite))
+    (folder / "queries.jsonl").write_text(text, encoding="utf-8")
+
+
+def as_rows(suite: Suite) -> list[dict[str, Any]]:
+    """Return the suite's queries as they stand in `queries.jsonl`."""
+    relevant = {
+        q: dict(zip(i, g, strict=True))
+        for q, i, g in suite.relevant.group_by("query_id", maintain_order=True)
+        .agg("id", "grade")
+        .rows()
+    }
+    lists = {
+        name: dict(table.group_by("query_id", maintain_order=True).agg("nugget").rows())
+        for name, table in (("nuggets", suite.nuggets), ("avoid", suite.avoid))
+    }
+    rows = []
+    for row in suite.queries.with_columns(
+        pl.col("as_of").dt.strftime("%Y-%m-%dT%H:%M:%S%.fZ")
+    ).to_dicts():
+        golden = {
+            "relevant": relevant.get(row["query_id"]),
+            **{n: held.get(row["query_id"]) for n, held in lists.items()},
+        }
+        rows.append({name: value for name, value in (row | golden).items() if value is not None})
+    return rows
+
+
+def tables(
+    rows: Sequence[Mapping[str, Any]], where: str
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Return (queries, relevant, nuggets, avoid) of rows; raises Corrupt, naming the line."""
+    for nth, row in enumerate(rows, 1):
+        _check_row(row, f"{where}: line {nth}")
+    ids = [row["query_id"] for row in rows]
+    if twice := sorted({i for i in ids if ids.count(i) > 1} if len(set(ids)) != len(ids) else ()):
+        raise Corrupt(f"{where}: query {twice[0]!r} stands twice")
+    queries = pl.DataFrame([_query(row) for row in rows], schema=QUERIES)
+    relevant = [
+        (r["query_id"], i, int(g)) for r in rows for i, g in _graded(r.get("relevant")).items()
+    ]
+    pairs = [
+        pl.DataFrame(
+            [(r["query_id"], text) for r in rows for text in r.get(name) or ()],
+            schema=NUGGETS,
+            orient="row",
+        )
+        for name in ("nuggets", "avoid")
+    ]
+    return queries, pl.DataFrame(relevant, schema=EVIDENCE, orient="row"), pairs[0], pairs[1]
+
+
+def _query(row: Mapping[str, Any]) -> dict[str, Any]:
+    from memops.text import language
+
+    lang = row.get("lang") or pl.select(language(pl.lit(row["text"]))).item()
+    return {
+        "query_id": row["query_id"], "text": row["text"], "scope": row.get("scope"),
+        "category": row.get("category") or "other", "lang": lang,
+        "as_of": instant(row.get("as_of")), "answerable": bool(row.get("answerable", True)),
+    }  # fmt: skip
+
+
+def _graded(relevant: Any) -> dict[str, int]:
+    return dict.fromkeys(relevant, 1) if isinstance(relevant, list) else dict(relevant or {})
+
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    rows = []
+    try:
+        for nth, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if line.strip():
+                rows.append(json.loads(line))
+    except (ValueError, UnicodeDecodeError) as error:
+        raise Corrupt(f"{path}: line {nth}: not JSON: {error}") from error
+    return rows
+
+
+def _check_row(row: Any, where: str) -> None:
+    if not isinstance(row, dict):
+        raise Corrupt(f"{where}: not a JSON object")
+    for name in ("query_id", "text"):
+        if not isinstance(row.get(name), str) or not row[name].strip():
+            raise Corrupt(f"{where}: {name} must be a text that is not empty")
+    if odd := sorted(set(row) - FIELDS):
+        raise Corrupt(f"{where}: unknown field {odd[0]!r}", f"known: {', '.join(sorted(FIELDS))}")
+    if row.get("as_of") is not None and instant(row["as_of"]) is None:
+        raise Corrupt(f"{where}: as_of must be an instant with a time zone")
+    for name, kinds in (("relevant", (dict, list)), ("nuggets", (list,)), ("avoid", (list,))):
+        if row.get(name) is not None and not isinstance(row[name], kinds):
+            raise Corrupt(f"{where}: {name} must be {' or '.join(k.__name__ for k in kinds)}")
+    if any(not isinstance(g, int) or g < 0 for g in _graded(row.get("relevant")).values()):
+        raise Corrupt(f"{where}: grades must be whole numbers from 0")
+    _check_patterns([*(row.get("nuggets") or ()), *(row.get("avoid") or ())], where)
+
+
+def _check_patterns(patterns: Sequence[Any], where: str) -> None:
+    for pattern in patterns:
+        if not isinstance(pattern, str) or not pattern:
+            raise Corrupt(f"{where}: {pattern!r} is no pattern")
+        try:
+            pl.select(pl.lit("").str.contains(pattern))
+        except pl.exceptions.PolarsError as error:
+            raise Corrupt(f"{where}: {pattern!r} is no regular expression: {error}") from error
