@@ -32,10 +32,9 @@ def protect(
     """
     if step.is_empty():
         return step, step
-    change = _before_and_after(step, records)
-    refused = change.select("id", "pinned", *_GROUP, "created_at", "_lost", why=_refusal())
-    refused = refused.with_columns(why=pl.coalesce("why", _floor_refusal(change, records, policy, counts)))
-    why = refused.filter(pl.col("why").is_not_null()).select("id", "why")
+    change = _rewritten(_before_and_after(step, records)).with_columns(why=_refusal())
+    floored = _below_floor(change, records, policy, counts)
+    why = pl.concat([change.select("id", "why"), floored]).drop_nulls("why").unique("id", keep="first")
     allowed = step.join(why, on="id", how="anti", maintain_order="left")
     stopped = step.join(why, on="id", how="inner", maintain_order="left")
     return allowed, stopped.with_columns(reason="why").drop("why")
@@ -103,9 +102,6 @@ def _refusal() -> pl.Expr:
         pl.col("keeper_tier").replace_strict(_RANK, **rank)
         < pl.col("tier").replace_strict(_RANK, **rank)
     )  # fmt: skip
-    rewritten = (pl.col("new_text") != pl.col("text")) & (
-        pl.col("new_text") != pl.col("text").map_batches(redacted, return_dtype=pl.String)
-    )
     cases = (
         (protected & pl.col("_gone"), "a pinned or core record is never deleted unattended"),
         (protected & pl.col("_retired"), "a pinned or core record is never retired unattended"),
@@ -116,7 +112,7 @@ def _refusal() -> pl.Expr:
         (replaced & merge & lower, "its keeper is of a lower tier"),
         (replaced & pinned & ~(merge & pl.col("keeper_pinned")), "superseding a pinned record is only proposed"),
         (replaced & protected & ~merge & (pl.col("risk") != "low").fill_null(True), "superseding a core record needs high confidence"),
-        (protected & rewritten, "the text of a pinned or core record is only redacted unattended"),
+        (pl.col("_rewritten"), "the text of a pinned or core record is only redacted unattended"),
     )  # fmt: skip
     refusal = pl.lit(None, pl.String)
     for condition, why in reversed(cases):
@@ -124,28 +120,30 @@ def _refusal() -> pl.Expr:
     return refusal
 
 
-def _floor_refusal(
+def _rewritten(change: pl.DataFrame) -> pl.DataFrame:
+    """Mark protected records whose text would become anything but its own redaction."""
+    rows = change.filter(pl.col("_protected") & (pl.col("new_text") != pl.col("text")))
+    wrong = rows.filter(rows["new_text"] != redacted(rows["text"])) if rows.height else rows
+    return change.with_columns(_rewritten=pl.col("id").is_in(wrong["id"].implode()))
+
+
+def _below_floor(
     change: pl.DataFrame, records: pl.DataFrame, policy: Policy, counts: pl.DataFrame | None
-) -> pl.Series:
-    """A reason for each lost record that the floor of its scope and kind keeps."""
+) -> pl.DataFrame:
+    """A reason for each lost record that the floor of its scope and kind keeps (id, why)."""
+    lost = change.filter(pl.col("_lost") & pl.col("why").is_null())
+    if lost.is_empty():
+        return lost.select("id", "why")
     live = counts if counts is not None else records.filter(LIVE).group_by(_GROUP).len("live")
     away = change.filter(pl.col("_replaced") | pl.col("_quarantined")).group_by(_GROUP).len("away")
     floor = pl.col("kind").replace_strict(
         policy.floors.kinds, default=policy.floors.default, return_dtype=pl.Int64
     )
-    free = _refusal().is_null() & pl.col("_lost")
-    ranked = (
-        change.join(live, on=_GROUP, how="left").join(away, on=_GROUP, how="left")
-        .with_columns(
-            spare=pl.col("live").cast(pl.Int64) - pl.col("away").fill_null(0).cast(pl.Int64) - floor,
-            floor=floor,
-            free=free,
-        )
+    spare = pl.col("live").cast(pl.Int64) - pl.col("away").fill_null(0).cast(pl.Int64) - floor
+    return (
+        lost.join(live, on=_GROUP, how="left").join(away, on=_GROUP, how="left")
         .sort("created_at", "id", nulls_last=True)
-        .with_columns(nth=pl.col("free").cast(pl.Int64).cum_sum().over(_GROUP))
-        .with_columns(
-            why=pl.when(pl.col("free") & (pl.col("nth") > pl.col("spare").clip(0)))
-            .then(pl.format("the floor of {} live {} records", "floor", "kind"))
-        )
+        .with_columns(nth=pl.int_range(1, pl.len() + 1).over(_GROUP), spare=spare.clip(0), floor=floor)
+        .filter(pl.col("nth") > pl.col("spare"))
+        .select("id", why=pl.format("the floor of {} live {} records", "floor", "kind"))
     )  # fmt: skip
-    return change.select("id").join(ranked.select("id", "why"), on="id", how="left", maintain_order="left")["why"]

@@ -15,48 +15,19 @@ from typing import Any, TypeVar
 import polars as pl
 
 from memops import apply as applying
-from memops import files, planfile, snapshot
+from memops import files, overlay, planfile, snapshot
 from memops.context import Context
 from memops.errors import GateFailed, GuardRefused, MemopsError
+from memops.judging import gate, grade_plan
 from memops.plan import diff, outcome
 from memops.rules import MIGRATION, RULES, Rule, propose
 from memops.schema import LIVE
+from memops.schema import instant as as_instant
 from memops.settings import Settings
+from memops.sources import clock, open_or_take, take_snapshot
 from memops.stores import open_store
 
 T = TypeVar("T")
-
-
-def clock() -> datetime:
-    """Return the time now; every other module is given it."""
-    return datetime.now(UTC)
-
-
-def take_snapshot(
-    name: str, settings: Settings, now: datetime | None = None, accept_shrink: bool = False
-) -> dict[str, Any]:
-    """Take a snapshot of a live store; returns its name, path and counts."""
-    configured = settings.store(name)
-    store = open_store(configured.address)
-    taken = snapshot.take(
-        store, settings.state, now or clock(), settings.policy.limits, configured.name, accept_shrink
-    )
-    said = {k: taken.manifest[k] for k in ("address", "rows", "live", "counts", "notes")}
-    return {"snapshot": taken.id, "path": str(taken.path), **said}
-
-
-def open_or_take(
-    name: str, settings: Settings, now: datetime | None = None, accept_shrink: bool = False
-) -> snapshot.Snapshot:
-    """Return the snapshot of that name, or take one of the store of that name."""
-    if name not in settings.stores and ":" not in name:
-        found = snapshot.find(name, settings.state)
-        if found:
-            return found
-        if Path(name).exists():
-            raise MemopsError(f"{name}: neither a snapshot nor a store", "a store is KIND:PATH")
-    taken = take_snapshot(name, settings, now, accept_shrink)
-    return snapshot.open_snapshot(Path(taken["path"]))
 
 
 def check_snapshot(name: str, settings: Settings) -> dict[str, Any]:
@@ -82,8 +53,6 @@ def restore_snapshot(name: str, settings: Settings, to: str | None = None) -> di
     except MemopsError as error:
         if error.code not in (10, 20):
             raise
-    from memops import overlay
-
     identity = store.identity() if safety else {**found.manifest["store"], "path": _path_of(address)}
     with files.lock(files.folder(settings.state / "locks") / f"{snapshot.store_id(identity)}.lock"):
         store.restore(found.path / "raw")
@@ -153,28 +122,6 @@ def apply_plan(
     return applying.apply(found, settings.state, clock(), approve, lock_timeout, progress)
 
 
-def grades_of(
-    records: pl.DataFrame, suite_path: Path, settings: Settings, encoder: Any = None
-) -> Any:
-    """Grade recall of records against a suite."""
-    from memops import suite
-
-    return suite.grade(records, suite.load(suite_path), settings.policy, encoder)
-
-
-def suite_folder(name: str | None) -> Path | None:
-    """Return where a suite is: a path, or a name below `evals` (the sample suites are bundled)."""
-    if not name:
-        return None
-    from memops.lexicon import resource
-
-    places = (Path(name), Path("evals") / name, resource(f"evals/{name}"))
-    for place in places:
-        if (place / "suite.toml").is_file():
-            return place
-    raise MemopsError(f"no suite {name!r}", f"looked in {', '.join(str(p) for p in places)}")
-
-
 def plainly(step: Callable[..., T], *args: Any, **kwargs: Any) -> T:
     """Call a step, as the command line does."""
     return step(*args, **kwargs)
@@ -211,12 +158,13 @@ def curate(
     night: dict[str, Any] = {"store": name, "now": at.isoformat(), "code": 0, **planned}
     night["rows"] = {"before": taken["rows"], "live_before": taken["live"]}
     if chosen:
-        night |= timed(judge_step, taken["path"], planned["plan"], chosen, settings)
+        night |= timed(grade_plan, taken["path"], planned["plan"], chosen, settings)
     if night.get("verdict") == "fail":
         night |= {"code": GateFailed.code, "applied": 0, "stopped": "recall would get worse"}
     elif not plan_only and planned["ops"]:
         night |= timed(apply_step, planned["plan"], settings, approve)
     night["timings"] = timings
+    night["rows"] |= _after(taken["path"], night, settings)
     night |= timed(report_step, night, settings)
     return night
 
@@ -230,31 +178,35 @@ def plan_step(
     return said_of(made)
 
 
+def instant(text: str | None) -> datetime | None:
+    """Return the instant that a text says; raises MemopsError for one without a zone."""
+    if text is None:
+        return None
+    at = as_instant(text)
+    if at is None:
+        raise MemopsError(f"{text!r} is not an instant", "write 2026-06-01T02:00:00Z, with its zone")
+    return at
+
+
+def summary(night: dict[str, Any]) -> str:
+    """Return a night in Markdown, for a pull request, a chat or an artifact; no memory text."""
+    rows = [f"| {rule} | {op} | {n} |" for rule, ops in night["by_rule"].items() for op, n in ops.items()]
+    table = ["| rule | change | records |", "|---|---|--:|", *rows] if rows else ["No changes."]
+    said = night.get("stopped") or f"{night.get('applied', 0)} of {night['ops']} changes applied"
+    recall = night.get("verdict", "not graded: the store has no suite")
+    lines = [f"## {night['store']}", "", f"{said}. Recall: {recall}.", "", *table]
+    if night.get("run"):
+        lines += ["", f"Undo: `memops rollback {night['run']}`"]
+    return "\n".join(lines) + "\n"
+
+
 def said_of(made: planfile.PlanFile) -> dict[str, Any]:
     """Return what a command prints of a plan."""
     keys = ("ops", "by_rule", "by_op", "snapshot", "exceeds", "refused")
     return {"plan": made.id, "path": str(made.path), **{k: made.header[k] for k in keys}}
 
 
-def judge_step(path: str, plan: str, suite_name: str, settings: Settings) -> dict[str, Any]:
-    """Grade a snapshot and what a plan would leave of it, and compare the two."""
-    from memops import encode, gate
-    from memops import suite as suites
-
-    folder = suite_folder(suite_name)
-    assert folder is not None
-    loaded = suites.load(folder)
-    before = snapshot.open_snapshot(Path(path)).records()
-    after = outcome(before, planfile.load(plan, settings.state).plan())
-    encoder = encode.open_encoder(settings.encoder, settings.state / "vectors")
-    encoder = encode.fitted(encoder, before.filter(LIVE)["text"])
-    was = suites.grade(before, loaded, settings.policy, encoder)
-    now = suites.grade(after, loaded, settings.policy, encoder, lineage=after)
-    verdict = gate.judge(was, now, settings.policy)
-    out = settings.state / "plans" / plan / "grades.json"
-    said = {"before": was.to_json(), "after": now.to_json(), "verdict": verdict.to_json()}
-    files.write_json(out, said)
-    return {"suite": suite_name, "verdict": verdict.verdict, "grades": str(out)}
+__all__ = ["apply_step", "curate", "gate", "grade_plan", "plan_step", "report_step", "take_snapshot"]
 
 
 def apply_step(plan: str, settings: Settings, approve: bool) -> dict[str, Any]:
@@ -263,13 +215,8 @@ def apply_step(plan: str, settings: Settings, approve: bool) -> dict[str, Any]:
         done = apply_plan(plan, settings, approve)
     except GuardRefused as error:
         return {"code": error.code, "applied": 0, "stopped": error.message, "hint": error.hint}
-    return {
-        "run": done["run"],
-        "applied": done["applied"],
-        "skipped": done["skipped"],
-        "state": done["state"],
-        "code": 3 if done["skipped"] else 0,
-    }
+    said = {k: done[k] for k in ("run", "applied", "skipped", "state")}
+    return {**said, "code": 3 if done["skipped"] else 0}
 
 
 def report_step(night: dict[str, Any], settings: Settings) -> dict[str, Any]:
@@ -280,6 +227,17 @@ def report_step(night: dict[str, Any], settings: Settings) -> dict[str, Any]:
     write_report(night, settings, path)
     files.write(Path(night["path"]) / "night.json", json.dumps(night, ensure_ascii=False, default=str).encode())
     return {"report": str(path)}
+
+
+def _after(path: str, night: dict[str, Any], settings: Settings) -> dict[str, int]:
+    """Rows and live rows once the night is over (of the plan's outcome, less what was skipped)."""
+    before = snapshot.open_snapshot(Path(path)).records()
+    if not night.get("applied"):
+        return {"after": before.height, "live_after": before.filter(LIVE).height}
+    plan = planfile.load(night["plan"], settings.state).plan()
+    missed = [s["id"] for s in night.get("skipped", [])]
+    after = outcome(before, plan.filter(~pl.col("id").is_in(missed)))
+    return {"after": after.height, "live_after": after.filter(LIVE).height}
 
 
 def _path_of(address: str) -> str:

@@ -32,12 +32,12 @@ def plan(
     as_json: bool,
 ) -> int:
     """Propose changes to STORE (or from a snapshot); nothing is written to it."""
-    from memops import steps
+    from memops import sources, steps
 
     settings = at(ctx)
     chosen = steps.chosen_rules(only=rules, without=without)
-    taken = steps.open_or_take(store, settings, now, accept_shrink)
-    made = steps.make_plan(taken.path, settings, now or steps.clock(), chosen)
+    taken = sources.open_or_take(store, settings, now, accept_shrink)
+    made = steps.make_plan(taken.path, settings, now or sources.clock(), chosen)
     said = steps.said_of(made)
     emit(said, as_json, lambda: _plan_text(said))
     return 4 if detailed_exitcode and said["ops"] else 0

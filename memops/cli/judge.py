@@ -25,9 +25,9 @@ def grade(
     ctx: click.Context, store: str, suite: str, encoder: str | None, now: datetime | None, as_json: bool
 ) -> None:
     """Grade recall of STORE (or a snapshot) against a suite."""
-    from memops import steps
+    from memops import judging
 
-    graded = steps.grade(store, suite, at(ctx), encoder, now)
+    graded = judging.grade(store, suite, at(ctx), encoder, now)
     emit(graded, as_json, lambda: _grades_text(graded["grades"]))
 
 
@@ -53,9 +53,9 @@ def gate(
     as_json: bool,
 ) -> int:
     """Compare STORE's grades with the suite's baseline: exit 30 when recall got worse."""
-    from memops import steps
+    from memops import judging
 
-    said = steps.gate(store, suite, at(ctx), encoder, now, accept)
+    said = judging.gate(store, suite, at(ctx), encoder, now, accept)
     if junit:
         junit.write_text(said["junit"], encoding="utf-8")
     if github and not as_json:
@@ -78,11 +78,11 @@ def suite() -> None:
 @click.pass_context
 def suite_check(ctx: click.Context, folder: str, store: str, now: datetime | None, as_json: bool) -> int:
     """Check that a suite's golden evidence is in the store that it was made for."""
-    from memops import steps
+    from memops import judging
 
-    problems = steps.check_suite(folder, store, at(ctx), now)
-    emit({"problems": problems, "ok": not problems}, as_json, lambda: "\n".join(problems) or "every query has its evidence")
-    return 20 if problems else 0
+    problems = judging.check_suite(folder, store, at(ctx), now)
+    emit({"problems": problems, "ok": not problems}, as_json, lambda: "\n".join(str(p) for p in problems) or "every query has its evidence")
+    return 20 if any(p.get("level", "error") == "error" for p in problems) else 0
 
 
 @click.command()

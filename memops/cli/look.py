@@ -72,9 +72,9 @@ def duplicates(ctx: click.Context, store: str, now: datetime | None, as_json: bo
 @click.pass_context
 def explain(ctx: click.Context, plan: str, id: str, as_json: bool) -> None:
     """Say why PLAN changes the record ID: rule, reason, evidence and the texts side by side."""
-    from memops import steps
+    from memops import looking
 
-    said = steps.explain_change(plan, id, at(ctx))
+    said = looking.explain_change(plan, id, at(ctx))
     rows = [(k, v) for change in said["changes"] for k, v in change.items()]
     emit(said, as_json, lambda: table(rows, ["", id]))
 
@@ -101,16 +101,16 @@ def audit(
     ctx: click.Context, store: str, fail_on: tuple[str, ...], now: datetime | None, as_json: bool
 ) -> int:
     """Report what is wrong in STORE: secrets, injections, duplicates, contradictions and more."""
-    from memops import steps
+    from memops import looking
 
-    said = steps.audit_store(store, at(ctx), now, fail_on)
+    said = looking.audit_store(store, at(ctx), now, fail_on)
     rows: list[Any] = [(name, c.get("count", "not measurable")) for name, c in said["classes"].items()]
     emit(said, as_json, lambda: table(rows, ["class", "findings"]))
     return 32 if said["failed"] else 0
 
 
 def _pairs(what: str, ctx: click.Context, store: str, now: datetime | None, as_json: bool) -> None:
-    from memops import steps
+    from memops import looking
 
-    rows = steps.list_pairs(what, store, at(ctx), now)
+    rows = looking.list_pairs(what, store, at(ctx), now)
     emit(rows, as_json, lambda: table([list(r.values()) for r in rows], list(rows[0]) if rows else [f"no {what}"]))

@@ -1,0 +1,199 @@
+"""Judging: the steps that grade a store, compare with a baseline, and preview a plan's effect."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from memops import files, planfile, snapshot
+from memops.errors import GateInconclusive, MemopsError
+from memops.lexicon import resource
+from memops.plan import outcome
+from memops.settings import Settings
+from memops.sources import open_or_take
+
+if TYPE_CHECKING:
+    from memops.encode import Encoder
+    from memops.gate import Verdict
+    from memops.suite import Grades, Suite
+
+
+def grade(
+    store: str, suite: str, settings: Settings, encoder: str | None = None, now: datetime | None = None
+) -> dict[str, Any]:
+    """Grade a store or snapshot against a suite; returns means by retriever and slice."""
+    graded, taken = _graded(store, suite, settings, encoder, now)
+    said = graded.to_json()
+    shown = [m for m in said["means"] if m["slice"] == "all"]
+    aggregates: dict[str, dict[str, float]] = {}
+    for mean in shown:
+        aggregates.setdefault(mean["retriever"], {})[mean["measure"]] = mean["value"]
+    return {
+        "suite": suite,
+        "store": taken.address,
+        "snapshot": taken.id,
+        "verdict": None,
+        "grades": {"aggregates": aggregates, **said},
+    }
+
+
+def gate(
+    store: str,
+    suite: str,
+    settings: Settings,
+    encoder: str | None = None,
+    now: datetime | None = None,
+    accept: bool = False,
+) -> dict[str, Any]:
+    """Compare a store's grades with the suite's baseline, or record them as the baseline.
+
+    Raises GateInconclusive when there is no baseline to compare with.
+    """
+    from memops import gate as gates
+    from memops.gate_output import github, junit, markdown
+
+    graded, taken = _graded(store, suite, settings, encoder, now)
+    path = suite_folder(suite) / "baseline.json"
+    if accept:
+        files.write_json(path, gates.accept(graded))
+    if not path.is_file():
+        raise GateInconclusive(f"{path}: no baseline", "record one with --accept")
+    verdict = gates.judge(files.read_json(path), graded, settings.policy)
+    return {
+        "suite": suite,
+        "store": taken.address,
+        "snapshot": taken.id,
+        "accepted": str(path) if accept else None,
+        **verdict.to_json(),
+        "grades": graded.means(),
+        "junit": junit(verdict),
+        "github": github(verdict),
+        "markdown": markdown(verdict),
+    }
+
+
+def check_suite(
+    suite: str, store: str, settings: Settings, now: datetime | None = None
+) -> list[dict[str, Any]]:
+    """Return what is wrong with a suite for the store that it was made for."""
+    from dataclasses import asdict
+
+    from memops import suite as suites
+
+    records = open_or_take(store, settings, now).records()
+    return [asdict(p) for p in suites.check(suites.load(suite_folder(suite)), records)]
+
+
+def grade_plan(path: str, plan: str, suite: str, settings: Settings) -> dict[str, Any]:
+    """Grade a snapshot and what a plan would leave of it, by one frozen encoder, and compare."""
+    from memops import gate as gates
+    from memops import suite as suites
+    from memops.suite.grading import frozen
+
+    loaded = suites.load(suite_folder(suite))
+    before = snapshot.open_snapshot(Path(path)).records()
+    made = planfile.load(plan, settings.state)
+    changes = made.plan()
+    after = outcome(before, changes)
+    encoder = frozen(loaded, before)
+    was = suites.grade(before, loaded, settings.policy, encoder)
+    now = suites.grade(after, loaded, settings.policy, encoder, suites.lineage(changes))
+    verdict = gates.judge(was, now, settings.policy)
+    out = made.path / "grades.json"
+    said = {"before": was.to_json(), "after": now.to_json(), "verdict": verdict.to_json()}
+    files.write_json(out, said | {"shown": _shown(loaded, verdict, was, now)})
+    recall = [r for r in verdict.measures.to_dicts() if r["slice"] == "all"]
+    kept = ("measure", "before", "after", "difference", "low", "high")
+    return {
+        "suite": suite,
+        "verdict": verdict.verdict,
+        "why": verdict.reasons,
+        "grades": str(out),
+        "recall": [{k: r[k] for k in kept} for r in recall],
+    }
+
+
+def suite_folder(name: str) -> Path:
+    """Return where a suite is: a path, or a name below `evals` (the sample suites are bundled)."""
+    places = (Path(name), Path("evals") / name, resource(f"evals/{name}"))
+    for place in places:
+        if (place / "suite.toml").is_file():
+            return place
+    raise MemopsError(f"no suite {name!r}", f"looked in {', '.join(str(p) for p in places)}")
+
+
+def _graded(
+    store: str, suite: str, settings: Settings, encoder: str | None, now: datetime | None
+) -> "tuple[Grades, snapshot.Snapshot]":
+    from memops import suite as suites
+
+    loaded = suites.load(suite_folder(suite))
+    taken = open_or_take(store, settings, now)
+    records = taken.records()
+    name = encoder or (settings.encoder if settings.encoder != "lsa" else None)
+    return suites.grade(records, loaded, settings.policy, _encoder(name, records, settings)), taken
+
+
+def _encoder(name: str | None, records: pl.DataFrame, settings: Settings) -> "Encoder | None":
+    from memops.encode import open_encoder
+    from memops.suite.grading import texts_of
+
+    if name is None:
+        return None
+    return open_encoder(name, files.folder(settings.state / "vectors")).fitted(texts_of(records))
+
+
+def _shown(suite: "Suite", verdict: "Verdict", was: "Grades", now: "Grades") -> dict[str, Any]:
+    """The comparison as the report says it."""
+    rows = verdict.measures.to_dicts()
+    texts = dict(suite.queries.select("query_id", "text").iter_rows())
+    langs = dict(suite.queries.select("query_id", "lang").iter_rows())
+    ranks = _first_ranks(was), _first_ranks(now)
+
+    def slices(prefix: str) -> list[dict[str, Any]]:
+        chosen = [r for r in rows if r["slice"].startswith(f"{prefix}:")]
+        return [{"name": r["slice"].split(":", 1)[1], **_sides(r)} for r in chosen]
+
+    def moved(frame: pl.DataFrame) -> list[dict[str, Any]]:
+        return [
+            {
+                "query_id": r["query_id"],
+                "text": texts[r["query_id"]],
+                "category": r["category"] or "",
+                "lang": langs[r["query_id"]] or "",
+                "before": ranks[0].get(r["query_id"]),
+                "after": ranks[1].get(r["query_id"]),
+            }
+            for r in frame.to_dicts()
+        ]
+
+    def delta(r: dict[str, Any]) -> dict[str, Any]:
+        return {"value": r["difference"], "low": r["low"], "high": r["high"]}
+
+    overall = [r for r in rows if r["slice"] == "all"]
+    return {
+        "suite": suite.name,
+        "retriever": suite.retriever,
+        "queries": suite.queries.height,
+        "measures": [{"measure": r["measure"], **_sides(r), "delta": delta(r)} for r in overall],
+        "by_category": slices("category"),
+        "by_lang": slices("lang"),
+        "lost": moved(verdict.lost),
+        "gained": moved(verdict.gained),
+        "verdict": verdict.verdict,
+        "why": "; ".join(verdict.reasons),
+    }
+
+
+def _sides(row: dict[str, Any]) -> dict[str, Any]:
+    before, after = ({"value": row[side], "low": None, "high": None} for side in ("before", "after"))
+    return {"n": row["queries"], "before": before, "after": after}
+
+
+def _first_ranks(graded: "Grades") -> dict[str, int]:
+    """For each query, the rank of the first right answer, from its reciprocal rank."""
+    own = graded.per_query.filter(
+        (pl.col("retriever") == graded.retriever) & pl.col("measure").str.starts_with("RR") & (pl.col("value") > 0)
+    )
+    return {q: round(1 / v) for q, v in own.select("query_id", "value").iter_rows()}

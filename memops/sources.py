@@ -1,0 +1,44 @@
+"""Sources: where a step gets its records from, a snapshot that exists or one taken now."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from memops import snapshot
+from memops.errors import MemopsError
+from memops.settings import Settings
+from memops.stores import open_store
+
+
+def clock() -> datetime:
+    """Return the time now; every other module is given it."""
+    return datetime.now(UTC)
+
+
+def take_snapshot(
+    name: str, settings: Settings, now: datetime | None = None, accept_shrink: bool = False
+) -> dict[str, Any]:
+    """Take a snapshot of a live store; returns its name, path and counts."""
+    configured = settings.store(name)
+    store = open_store(configured.address)
+    taken = snapshot.take(
+        store, settings.state, now or clock(), settings.policy.limits, configured.name, accept_shrink
+    )
+    said = {k: taken.manifest[k] for k in ("address", "rows", "live", "counts", "notes")}
+    return {"snapshot": taken.id, "path": str(taken.path), **said}
+
+
+def open_or_take(
+    name: str, settings: Settings, now: datetime | None = None, accept_shrink: bool = False
+) -> snapshot.Snapshot:
+    """Return the snapshot of that name, or take one of the store of that name."""
+    if name not in settings.stores and ":" not in name:
+        found = snapshot.find(name, settings.state)
+        if found:
+            return found
+        if Path(name).exists():
+            raise MemopsError(f"{name}: neither a snapshot nor a store", "a store is KIND:PATH")
+    taken = take_snapshot(name, settings, now, accept_shrink)
+    return snapshot.open_snapshot(Path(taken["path"]))
+
+

@@ -1,0 +1,50 @@
+"""What several tests need: the command line in this process, and a small store of records."""
+
+import json
+
+import pytest
+
+from memops.cli import run
+
+
+class Memops:
+    """The command line with a state folder of its own; `code` is the last exit code."""
+
+    def __init__(self, folder, capsys):
+        self.folder, self.state, self.capsys, self.code = folder, folder / "state", capsys, 0
+
+    def __call__(self, *argv):
+        self.code = run(["--state", str(self.state), *map(str, argv), "--json"])
+        out = self.capsys.readouterr()
+        self.err = out.err
+        return json.loads(out.out) if out.out.strip() else None
+
+    def write(self, name, rows):
+        path = self.folder / name
+        lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
+        path.write_text("".join(lines), encoding="utf-8")
+        return path
+
+
+@pytest.fixture
+def memops(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MEMOPS_DEBUG", raising=False)
+    return Memops(tmp_path, capsys)
+
+
+@pytest.fixture
+def twins():
+    """Forty facts, each said twice, in English and in Chinese."""
+    said = [f"Gate {n} of the depot opens at {n % 12}:30" for n in range(20)]
+    said += [f"仓库第 {n} 扇门的密码箱编号是 {n * 37}" for n in range(20)]
+    return [
+        {
+            "id": f"{n:02}{twin}",
+            "kind": "fact",
+            "text": text,
+            "created_at": f"2026-0{1 + (twin == 'b')}-01T00:00:00Z",
+        }
+        for n, text in enumerate(said)
+        for twin in "ab"
+    ]
