@@ -243,7 +243,7 @@ class _Repeated(dict[str, Any]):
 
 def _loaded(raw: bytes) -> dict[str, Any] | None:
     try:
-        fields = json.loads(raw.decode("utf-8"), object_pairs_hook=_object, parse_constant=_none)
+        fields = _DECODER.decode(raw.decode("utf-8"))
         if b"\\ud" in raw or b"\\uD" in raw:
             json.dumps(fields, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
@@ -261,3 +261,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _none(name: str) -> Any:
     raise ValueError(f"{name} is no JSON number")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_none)
