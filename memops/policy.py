@@ -151,6 +151,26 @@ class Hostile:
 
 
 @dataclass(frozen=True)
+class Extract:
+    """What is made of raw notes."""
+
+    longest: int = setting(20_000, "characters of a note that are read")
+    clause: int = setting(400, "longer clauses are no statements (pasted data)")
+    residue: int = setting(8, "unexplained characters (a Latin word counts two) that make a note more than chatter")
+    importance: dict[str, float] = setting(
+        {
+            "entity": 0.90, "preference": 0.72, "procedure": 0.72, "fact": 0.65, "project_state": 0.65,
+            "relationship": 0.65, "lesson": 0.85, "failure": 0.60,
+        },
+        "importance of an extracted record, by kind (rsclaw's bands)",
+    )  # fmt: skip
+    remembered: float = setting(0.80, "least importance of what somebody asked to remember")
+    core: list[str] = setting(["entity", "lesson"], "kinds that become core")
+    pinned: list[str] = setting(["entity"], "kinds that are pinned")
+    demoted: float = setting(0.10, "importance of a note that is neither knowledge nor chatter")
+
+
+@dataclass(frozen=True)
 class Policy:
     """All of it."""
 
@@ -161,6 +181,7 @@ class Policy:
     retention: Retention = field(default_factory=Retention)
     secrets: Secrets = field(default_factory=Secrets)
     hostile: Hostile = field(default_factory=Hostile)
+    extract: Extract = field(default_factory=Extract)
     retrieval: Retrieval = field(default_factory=Retrieval)
     gate: Gate = field(default_factory=Gate)
 

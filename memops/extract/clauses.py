@@ -1,0 +1,117 @@
+"""Clauses: notes cut into sentences and clauses, each with its place in the original.
+
+Matching wants half-width text, quoting wants the original: every change made here replaces one
+character by one, so an offset means the same in both.
+"""
+
+import polars as pl
+
+from memops.extract.grammar import opening, says
+
+_FULL = [chr(code) for code in range(0xFF01, 0xFF5F)] + [
+    "\u3000",
+    "、",
+    "“",
+    "”",
+    "‘",
+    "’",
+    "\u00a0",
+    "\t",
+    "\r",
+]
+_HALF = [chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)] + [
+    " ",
+    "、",
+    '"',
+    '"',
+    "'",
+    "'",
+    " ",
+    " ",
+    " ",
+]
+_KEPT = "\u0001"  # stands for a mark that ends nothing: the dot of 2.4, the question mark of a URL
+_FORMAT = r"[\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]"
+
+
+def folded(texts: pl.Series) -> pl.Series:
+    """Return texts with half-width letters, digits and punctuation, character for character."""
+    return texts.str.replace_many(_FULL, _HALF).str.replace_all(_FORMAT, " ")
+
+
+def clauses(texts: pl.Series, most: int) -> pl.DataFrame:
+    """Return the clauses of a column of texts, in reading order.
+
+    Columns: row, sentence (number within the row), nth (clause within the sentence), start and
+    end (characters of the original), text (half-width, without what merely leads in), raw,
+    asks (its sentence ends in a question mark), last (of its sentence), remember (somebody asked
+    that it be kept). At most `most` characters of a text are read.
+    """
+    table = pl.DataFrame({"raw": texts.fill_null("").str.head(most)}).with_row_index("row")
+    table = table.with_columns(text=_marked(folded(table["raw"])))
+    sentences = _cut(table, "text", r"[^。!?\n]*[。!?\n]+|[^。!?\n]+", ["row", "raw"])
+    sentences = sentences.with_columns(
+        sentence=pl.int_range(pl.len()).over("row"),
+        asks=pl.col("text").str.contains(r"\?[!?。\s]*$"),
+    )
+    parts = _cut(
+        sentences, "text", r"[^,;]*[,;]+|[^,;]+", ["row", "raw", "sentence", "asks", "start"]
+    )
+    parts = parts.with_columns(
+        start=pl.col("start") + pl.col("start_right"),
+        nth=pl.int_range(pl.len()).over("row", "sentence"),
+    ).with_columns(last=pl.col("nth") == pl.col("nth").max().over("row", "sentence"))
+    return _said(parts)
+
+
+def _marked(text: pl.Series) -> pl.Series:
+    """End sentences where a full stop ends one; hide marks inside numbers, URLs and code."""
+    out = text.str.replace_all(r"([\p{L}\p{N})\]\"'])\.(\s)", "${1}。${2}")
+    out = out.str.replace_all(
+        r"(?i)\b(e\.g|i\.e|mr|mrs|ms|dr|st|vs|etc|no|approx|inc|ltd)。", "${1}."
+    )
+    out = out.str.replace_all(r"([!?])([A-Za-z0-9)\]}/&=_'])", f"{_KEPT}${{2}}")
+    return out.str.replace_all(r"([0-9]),([0-9]{3})", f"${{1}}{_KEPT}${{2}}")
+
+
+def _cut(table: pl.DataFrame, column: str, pattern: str, keep: list[str]) -> pl.DataFrame:
+    """Cut a column into the pieces that a pattern partitions it into, with their offsets."""
+    had = "start" in keep
+    order = table.with_row_index("unit")
+    pieces = order.select("unit", piece=pl.col(column).str.extract_all(pattern)).explode(
+        "piece", empty_as_null=True
+    )
+    pieces = pieces.drop_nulls("piece").with_columns(
+        size=pl.col("piece").str.len_chars().cast(pl.Int64)
+    )
+    offset = (
+        (pl.col("size").cum_sum() - pl.col("size"))
+        .over("unit")
+        .alias("start_right" if had else "start")
+    )
+    return (
+        pieces.with_columns(offset).join(order.select("unit", *keep), on="unit", how="left", maintain_order="left")
+        .rename({"piece": "text"}).drop("unit", "size")
+    )  # fmt: skip
+
+
+def _said(parts: pl.DataFrame) -> pl.DataFrame:
+    """Take off what only leads in; note what somebody asked to remember."""
+    size = pl.col("text").str.len_chars().cast(pl.Int64)
+    lead, keep = opening("lead"), opening("remember")
+    bare = pl.col("text").str.replace(lead, "").str.replace(lead, "")
+    parts = parts.with_columns(whole=pl.col("text"), remember=says("remember"))
+    parts = parts.with_columns(text=bare).with_columns(
+        remember=pl.col("remember") | pl.col("text").str.contains(keep)
+    )
+    parts = parts.with_columns(text=pl.col("text").str.replace(keep, ""))
+    end = r"[\s,;。!?.~…]+$"
+    parts = parts.with_columns(start=pl.col("start") + pl.col("whole").str.len_chars() - size)
+    parts = parts.with_columns(
+        start=pl.col("start") + size - pl.col("text").str.strip_chars_start().str.len_chars(),
+        text=pl.col("text").str.strip_chars_start().str.replace(end, ""),
+    )
+    parts = parts.with_columns(end=pl.col("start") + size)
+    return parts.with_columns(
+        raw=pl.col("raw").str.slice(pl.col("start"), pl.col("end") - pl.col("start"))
+    ).drop("start_right", strict=False)

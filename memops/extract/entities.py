@@ -1,0 +1,95 @@
+"""Entities: who the user is, as attributes with checked values."""
+
+from functools import cache
+from typing import Any
+
+import polars as pl
+
+from memops.extract.forms import normal
+from memops.lexicon import lexicon
+
+FOUND = pl.Schema(
+    {
+        "unit": pl.UInt32(), "key": pl.String(), "value": pl.String(), "shown": pl.String(), "norm": pl.String(),
+    }
+)  # fmt: skip
+_BARRED = (
+    "fiction",
+    "unkept",
+    "payload",
+    "irony",
+    "retracted",
+    "hypothetical",
+    "question",
+    "quoted",
+)
+
+
+def entities(clauses: pl.DataFrame) -> pl.DataFrame:
+    """Return what clauses tell about the user: unit (row of `clauses`), key, value as it stands,
+    value as shown, value as compared.
+
+    Needs the columns of `memops.extract.modality.judged`. A clause about somebody else, or that
+    goes on about one, tells nothing about the user.
+    """
+    table = clauses.with_row_index("unit")
+    others = pl.col("other") & ~pl.col("text").str.contains(
+        "^(?:大家|朋友|同事|家里人)?.{0,4}(?:叫|喊|称呼)我"
+    )
+    table = table.with_columns(
+        theirs=others | (others.cum_max().over("row", "sentence") & ~pl.col("own")),
+    ).filter(~pl.col("barred").is_in(_BARRED).fill_null(False), ~pl.col("theirs"))
+    hits = [_hits(table, slot) for slot in _slots()]
+    found = pl.concat(hits) if hits else FOUND.to_frame()
+    return _checked(found.unique(["unit", "key"], keep="first", maintain_order=True))
+
+
+@cache
+def _slots() -> tuple[dict[str, Any], ...]:
+    return tuple(lexicon("extract_slots")["slot"])
+
+
+def label(key: str) -> dict[str, str]:
+    """Return how records call an attribute, by language."""
+    return next(dict(slot["label"]) for slot in _slots() if slot["key"] == key)
+
+
+def form(key: str) -> str:
+    """Return the name of the check of an attribute's values."""
+    return next(str(slot["form"]) for slot in _slots() if slot["key"] == key)
+
+
+def _hits(table: pl.DataFrame, slot: dict[str, Any]) -> pl.DataFrame:
+    if slot["form"] in ("phone", "id_card"):
+        table = table.filter(
+            pl.col("text").str.contains(r"[0-9]{3}"),
+            ~pl.col("serial") | (slot["form"] == "id_card"),
+        )
+    patterns = [f"(?i){_expanded(p)}" for lang in ("zh", "en") for p in slot.get(lang, [])]
+    value = pl.coalesce(pl.col("text").str.extract_groups(p).struct.field("v") for p in patterns)
+    return (
+        table.select("unit", key=pl.lit(slot["key"]), value=value).drop_nulls("value")
+        .with_columns(shown=pl.lit(None, pl.String), norm=pl.lit(None, pl.String))
+    )  # fmt: skip
+
+
+def _expanded(source: str) -> str:
+    from memops.extract.grammar import expanded
+
+    for name, words in lexicon("extract_slots")["words"].items():
+        source = source.replace(f"{{{name}}}", words)
+    return expanded(source)
+
+
+def _checked(found: pl.DataFrame) -> pl.DataFrame:
+    """Only what passes its check, in its normal form; equal values are checked once."""
+    kinds = found.select("key", "value").unique(maintain_order=True)
+    forms = [normal(form(key), value) or (None, None) for key, value in kinds.iter_rows()]
+    known = kinds.with_columns(
+        shown=pl.Series([shown for shown, _ in forms], dtype=pl.String),
+        norm=pl.Series([norm for _, norm in forms], dtype=pl.String),
+    )
+    return (
+        found.drop("shown", "norm").join(known, on=["key", "value"], how="left", maintain_order="left")
+        .drop_nulls("norm").select(FOUND.names())
+    )  # fmt: skip

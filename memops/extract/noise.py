@@ -1,0 +1,46 @@
+"""Noise: why a whole note is no statement of the user's."""
+
+from functools import cache
+
+import polars as pl
+
+from memops.extract.clauses import folded
+from memops.extract.grammar import expanded
+from memops.lexicon import lexicon
+
+_CHANNELS = r"(?i)[:/](?:heartbeat|cron|system|internal|scheduler)(?:$|[:/])"
+_SOURCES = (
+    r"(?i)^(?:banner|channel|heartbeat|cron|system|scheduler|internal|compaction|onboarding|tool)$"
+)
+
+
+def noise(notes: pl.DataFrame) -> pl.Series:
+    """Return the reason why each note is noise, or null.
+
+    Needs text; scope, source and tags are judged where the frame has them.
+    """
+    text = folded(notes["text"].fill_null(""))
+    why = pl.lit(None, pl.String)
+    for _, reason, pattern in reversed(_tables()):
+        why = pl.when(pl.col("text").str.contains(pattern)).then(pl.lit(reason)).otherwise(why)
+    frame = pl.DataFrame({"text": text})
+    if "scope" in notes.columns:
+        system = pl.col("scope").str.contains(_CHANNELS)
+        system |= pl.col("source").str.contains(_SOURCES).fill_null(False)
+        system |= (
+            pl.col("tags")
+            .list.eval(pl.element().str.contains(_SOURCES))
+            .list.any()
+            .fill_null(False)
+        )
+        frame = frame.with_columns(notes.select("scope", "source", "tags"))
+        why = pl.when(system).then(pl.lit("a message of a system channel")).otherwise(why)
+    return frame.select(why=why)["why"]
+
+
+@cache
+def _tables() -> tuple[tuple[str, str, str], ...]:
+    return tuple(
+        (name, table["why"], "(?im)" + "|".join(f"(?:{expanded(p)})" for p in table["text"]))
+        for name, table in lexicon("extract_noise").items()
+    )

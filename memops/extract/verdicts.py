@@ -1,0 +1,117 @@
+"""Verdicts: what becomes of each note, and why, and the records that come of it."""
+
+import json
+import uuid
+
+import polars as pl
+import xxhash
+
+from memops.context import Context
+from memops.extract.modality import BARS
+from memops.extract.reading import read
+from memops.policy import Extract
+from memops.schema import LIVE, RECORDS
+from memops.text import normalised
+
+_SPACE = uuid.UUID("6b7a1f0e-3d0c-5f0a-9a53-0c1d8e2f4a77")  # namespace of extracted records' ids
+
+
+def notes(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Return the raw notes that may be judged: live, of kind note, not pinned, not core, not fresh."""
+    return records.filter(
+        LIVE, pl.col("kind") == "note", ~pl.col("pinned"), pl.col("tier") != "core",
+        ~pl.col("id").is_in(list(ctx.fresh)),
+    )  # fmt: skip
+
+
+def judged_notes(records: pl.DataFrame, ctx: Context) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the notes with `verdict` (extract, tombstone, demote) and `why`, and what they tell.
+
+    The second table holds candidates with the id, scope and times of their note.
+    """
+    rows = notes(records, ctx)
+    ids = "\n".join(rows.select(pl.concat_str("id", "text", separator="\t")).to_series().to_list())
+    key = ("extract", rows.height, xxhash.xxh3_128_hexdigest(ids.encode()))
+    return ctx.once(key, lambda: _judge(rows, ctx))
+
+
+def extracted(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Return the records that the notes of a store come to, one for each fact of a scope.
+
+    The id is made from scope, kind and what is said, so the same fact from three notes, or on
+    three nights, is one record. Columns: those of a record, and derived_from (ids of its notes).
+    """
+    _, told = judged_notes(records, ctx)
+    policy = ctx.policy.extract
+    same = pl.coalesce("key", normalised(pl.col("text")))
+    said = told.with_columns(same=same).sort("created_at", "note", "start", nulls_last=True)
+    facts = said.group_by("scope", "kind", "same", maintain_order=True).agg(
+        pl.col("key").first(), pl.col("text").first(), pl.col("confidence").max(),
+        pl.col("created_at").min(), pl.col("updated_at").max(), pl.col("accessed_at").max(),
+        access_count=pl.col("uses").sum() + pl.col("note").n_unique() - 1,
+        derived_from=pl.col("note").unique(maintain_order=True), kept=pl.col("kept").any(),
+    )  # fmt: skip
+    ids = [
+        str(uuid.uuid5(_SPACE, json.dumps(row, ensure_ascii=False)))
+        for row in facts.select("scope", "kind", "same").iter_rows()
+    ]
+    weight = pl.col("kind").replace_strict(policy.importance, default=0.65, return_dtype=pl.Float64)
+    made = facts.with_columns(
+        id=pl.Series(ids, dtype=pl.String),
+        tier=pl.when(pl.col("kind").is_in(policy.core))
+        .then(pl.lit("core"))
+        .otherwise(pl.lit("working")),
+        importance=pl.when("kept")
+        .then(pl.max_horizontal(weight, pl.lit(policy.remembered)))
+        .otherwise(weight),
+        pinned=pl.col("kind").is_in(policy.pinned),
+        source=pl.lit("extractor"),
+        sensitivity=pl.lit("allowed"),
+        origin=pl.format("note:{}", pl.col("derived_from").list.first()),
+        tags=pl.when("kept")
+        .then(pl.lit(["extracted", "remembered"]))
+        .otherwise(pl.lit(["extracted"])),
+        extra=pl.lit("{}"),
+    )
+    blank = {
+        name: pl.lit(None, dtype).alias(name)
+        for name, dtype in RECORDS.items()
+        if name not in made.columns
+    }
+    return made.with_columns(**blank).select(*RECORDS.names(), "derived_from").sort("id")
+
+
+def _judge(rows: pl.DataFrame, ctx: Context) -> tuple[pl.DataFrame, pl.DataFrame]:
+    found, parts, verdicts = read(rows, ctx.policy)
+    keyed = rows.with_row_index("row")
+    kept = parts.filter("kept").select("row").unique().with_columns(kept=pl.lit(True))
+    told = (
+        found.join(keyed.select("row", "scope", "created_at", "updated_at", "accessed_at", note="id", uses="access_count"), on="row", how="left", maintain_order="left")
+        .join(kept, on="row", how="left", maintain_order="left").with_columns(pl.col("kept").fill_null(False))
+    )  # fmt: skip
+    return _verdict(keyed, told, verdicts, ctx.policy.extract), told
+
+
+def _verdict(
+    rows: pl.DataFrame, told: pl.DataFrame, verdicts: pl.DataFrame, policy: Extract
+) -> pl.DataFrame:
+    bar = pl.col("bars").list.first().replace_strict(BARS, default=None, return_dtype=pl.String)
+    kinds = told.group_by("row").agg(kinds=pl.col("kind").unique().sort())
+    open_ = (
+        (pl.col("left").fill_null(0) > policy.residue)
+        | pl.col("unsure").fill_null(False)
+        | pl.col("aside").fill_null(False)
+    )
+    table = rows.join(verdicts, on="row", how="left", maintain_order="left").join(
+        kinds, on="row", how="left", maintain_order="left"
+    )
+    return table.with_columns(
+        verdict=pl.when(pl.col("kinds").is_not_null()).then(pl.lit("extract"))
+        .when(pl.col("noise").is_not_null() | pl.col("secret") | ~open_).then(pl.lit("tombstone"))
+        .otherwise(pl.lit("demote")),
+        why=pl.when(pl.col("kinds").is_not_null()).then(pl.format("its facts stand on their own: {}", pl.col("kinds").list.join(", ")))
+        .when(pl.col("noise").is_not_null()).then("noise")
+        .when("secret").then(pl.lit("a secret and nothing to keep beside it"))
+        .when(~open_).then(pl.coalesce(bar, pl.lit("small talk: nothing lasting is said")))
+        .otherwise(pl.lit("neither a clear fact nor mere chatter")),
+    )  # fmt: skip

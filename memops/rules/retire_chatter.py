@@ -1,0 +1,24 @@
+"""Raw notes that must not become knowledge."""
+
+import polars as pl
+
+from memops.context import Context
+from memops.extract.verdicts import judged_notes
+from memops.plan import edit
+from memops.schema import TOMBSTONE
+
+
+def retire_chatter(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Retire questions, requests, chatter, pasted output and prompts; sink what is unclear."""
+    notes, _ = judged_notes(records, ctx)
+    weight = ctx.policy.extract.demoted
+    unclear = notes.filter(
+        pl.col("verdict") == "demote",
+        (pl.col("tier") != "peripheral") | (pl.col("importance") > weight),
+    )
+    return pl.concat(
+        [
+            edit(notes.filter(pl.col("verdict") == "tombstone"), pl.col("why"), superseded_by=TOMBSTONE, evidence=[], risk="low"),
+            edit(unclear, pl.col("why"), tier="peripheral", importance=pl.min_horizontal("importance", pl.lit(weight)), evidence=[], risk="low"),
+        ]
+    )  # fmt: skip
