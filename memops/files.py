@@ -21,7 +21,8 @@ from memops.errors import Corrupt, Locked, NoSpace
 def folder(path: Path) -> Path:
     """Return the folder, made 0700 with its parents if absent; raises NoSpace if it cannot be."""
     try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for part in reversed([path, *(p for p in path.parents if not p.exists())]):
+            part.mkdir(mode=0o700, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
         raise NoSpace(f"{path} cannot be a folder: a file is in the way", "give --state DIR") from error
     except PermissionError as error:

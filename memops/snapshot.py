@@ -82,7 +82,7 @@ def take(
     """
     identity = store.identity()
     before = latest(state, identity)
-    stem = f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{name or Path(identity.get('path', 'store')).name or 'store'}"
+    stem = f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{name or identity['kind']}"
     draft = files.folder(state / "snapshots") / f".{stem}.draft"
     shutil.rmtree(draft, ignore_errors=True)
     try:
