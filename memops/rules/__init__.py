@@ -12,14 +12,35 @@ import polars as pl
 from memops.context import Context
 from memops.guard import protect
 from memops.plan import nothing, outcome
+from memops.rules.drop_chatter import drop_chatter
+from memops.rules.extract_notes import extract_notes
 from memops.rules.merge_exact import merge_exact
+from memops.rules.normalise_superseded import normalise_superseded
+from memops.rules.quarantine_injected import quarantine_injected
+from memops.rules.redact_secrets import redact_secrets
+from memops.rules.retire_chatter import retire_chatter
+from memops.rules.unify_scopes import unify_scopes
 
 Rule = Callable[[pl.DataFrame, Context], pl.DataFrame]
 
-RULES: tuple[Rule, ...] = (merge_exact,)
+RULES: tuple[Rule, ...] = (
+    normalise_superseded,
+    redact_secrets,
+    quarantine_injected,
+    drop_chatter,
+    merge_exact,
+)
 """What a night does."""
 
-MIGRATION: tuple[Rule, ...] = ()
+MIGRATION: tuple[Rule, ...] = (
+    normalise_superseded,
+    unify_scopes,
+    redact_secrets,
+    quarantine_injected,
+    extract_notes,
+    retire_chatter,
+    merge_exact,
+)
 """What the one-off clean-up of a polluted store does."""
 
 
