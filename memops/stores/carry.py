@@ -1,0 +1,307 @@
+"""Carry: replace a file that others append to, without losing a line of theirs.
+
+A rename alone loses what a writer that had the file open writes into the old one. So: watch the
+file until it holds still, build the new one beside it, keep a link to the old one, rename, then
+follow the old one until nobody has it open and carry over what arrived in it. Whoever overwrote
+it, or still has it open after the grace, gets it back, and the change is not made: the agent's
+version stands. The link's name tells what a crash left behind, and `recover` finishes the job.
+"""
+
+import contextlib
+import hashlib
+import os
+import re
+import stat
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from memops.stores.openers import writers
+
+TEMPORARY = re.compile(r"^\.memops-.*\.(?:new|old)$")
+_OLD = re.compile(r"^\.memops-(?P<size>\d+)-(?P<digest>[0-9a-f]{16})-(?P<name>.+)\.old$", re.S)
+_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+
+Build = Callable[[bytes | None], bytes | None]
+"""Given what the file holds (None if absent), the new bytes, or None to leave it alone."""
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How long to watch, in seconds."""
+
+    recent: float = 2.0  # a file written this long ago holds still
+    still: float = 0.05  # any other is watched this long; if it changes, it is being written
+    grace: float = 0.05  # how long the old file is followed at least (trust: 50 ms)
+    limit: float = 2.0  # and at most
+    tries: int = 3
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """What became of a replacement: `done`, or `why` it was not made."""
+
+    done: bool
+    why: str = ""
+
+
+def replace(
+    folder: int,
+    name: str,
+    build: Build,
+    keep: Callable[[], None] = lambda: None,
+    pace: Pace = Pace(),
+    locked: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext,
+    mtime_ns: int | None = None,
+) -> Replaced:
+    """Put what `build` makes of a file in its place; `keep` is called once that is certain.
+
+    `locked` is the agent's own lock, held only from reading to renaming. The time stamp stays
+    as it was, or becomes `mtime_ns`.
+    """
+    why = "it is being written"
+    for _ in range(pace.tries):
+        if not _still(folder, name, pace):
+            continue
+        with locked():
+            attempt = _attempt(folder, name, build, keep, mtime_ns)
+        if isinstance(attempt, Replaced):
+            return attempt
+        if attempt is None:
+            continue
+        return attempt.settle(pace)
+    return Replaced(False, why)
+
+
+def create(folder: int, name: str, data: bytes) -> bool:
+    """Write a file that is not there yet, whole; return False when there is one."""
+    new = f".memops-{os.getpid()}-{name}.new"
+    try:
+        _write(folder, new, data, 0o600 | (os.stat(".", dir_fd=folder).st_mode & 0o044), None)
+        os.link(new, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+    except FileExistsError:
+        return False
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(new, dir_fd=folder)
+    os.fsync(folder)
+    return True
+
+
+def recover(folder: int) -> None:
+    """Finish what a killed process left in a folder: carry over, then remove its files."""
+    for left in sorted(os.listdir(folder)):
+        if found := _OLD.match(left):
+            _recovered(folder, left, found["name"], int(found["size"]), found["digest"])
+        elif TEMPORARY.match(left):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(left, dir_fd=folder)
+
+
+def read_fd(handle: int) -> bytes:
+    """Return everything in an open file, from its start."""
+    parts, at = [], 0
+    while part := os.pread(handle, 1 << 20, at):
+        parts.append(part)
+        at += len(part)
+    return b"".join(parts)
+
+
+@dataclass
+class _Swap:
+    """A file whose new version stands and whose old one is followed for a while."""
+
+    folder: int
+    name: str
+    link: str
+    old: int
+    data: bytes
+    new: bytes
+    carried: bytes = b""
+    quiet_since: float = 0.0
+
+    def settle(self, pace: Pace) -> Replaced:
+        try:
+            return self._followed(pace)
+        finally:
+            os.close(self.old)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.link, dir_fd=self.folder)
+            os.fsync(self.folder)
+
+    def _followed(self, pace: Pace) -> Replaced:
+        started = self.quiet_since = time.monotonic()
+        while True:
+            ripe = time.monotonic() - self.quiet_since >= pace.grace
+            # Asked before reading: once nobody has the old file open, nothing can be added to it.
+            holders = writers(self.old) if ripe else []
+            now = read_fd(self.old)
+            self._carry(now)
+            since = time.monotonic()
+            if ripe and not holders and since - self.quiet_since >= pace.grace:
+                if not now.startswith(self.data):
+                    return self._given_back(pace, "another process wrote it over")
+                if verdict := self._judged():
+                    return verdict
+            if since - started > pace.limit:
+                who = f"process {holders[0]} keeps it open" if holders else "it is being written"
+                return self._given_back(pace, who)
+            time.sleep(0.005)
+
+    def _carry(self, now: bytes) -> None:
+        """Append to the new file what the old one was given since."""
+        tail = now[len(self.data) :] if now.startswith(self.data) else b""
+        if len(tail) > len(self.carried) and tail.startswith(self.carried):
+            _append(self.folder, self.name, tail[len(self.carried) :])
+            self.carried, self.quiet_since = tail, time.monotonic()
+
+    def _judged(self) -> Replaced | None:
+        """Say how it ended, or add again what a writer of whole files has dropped."""
+        live = _read(self.folder, self.name)
+        if live is None:
+            return Replaced(False, "another process removed it")
+        if missing := _lines(self.carried) - _lines(live):
+            _append(self.folder, self.name, _joined(missing))
+            self.quiet_since = time.monotonic()
+            return None
+        if live.startswith(self.new):
+            return Replaced(True)
+        return Replaced(False, "another process wrote it over; its version was kept")
+
+    def _given_back(self, pace: Pace, why: str) -> Replaced:
+        """Make the old file the live one again, with what only the new one was given."""
+        new = os.open(self.name, os.O_RDONLY | _FLAGS, dir_fd=self.folder)
+        try:
+            os.replace(self.link, self.name, src_dir_fd=self.folder, dst_dir_fd=self.folder)
+            known, brought = _lines(self.new + self.carried), Counter[bytes]()
+            end = time.monotonic() + pace.grace
+            while (holders := writers(new)) or time.monotonic() < end:
+                fresh = _lines(read_fd(new)) - known - brought
+                if fresh:
+                    brought += fresh
+                    end = time.monotonic() + pace.grace
+                live = _lines(_read(self.folder, self.name) or b"")
+                if lost := fresh | (brought - live):
+                    _append(self.folder, self.name, _joined(lost))
+                if holders and time.monotonic() > end + pace.limit:
+                    break
+                time.sleep(0.005)
+        finally:
+            os.close(new)
+        return Replaced(False, why)
+
+
+def _attempt(
+    folder: int, name: str, build: Build, keep: Callable[[], None], mtime_ns: int | None
+) -> _Swap | Replaced | None:
+    """Return the swap, or why there is none, or None when the file changed meanwhile."""
+    old = os.open(name, os.O_RDONLY | _FLAGS, dir_fd=folder)
+    swap = None
+    try:
+        was = os.fstat(old)
+        if pids := writers(old):
+            return Replaced(False, f"process {pids[0]} has it open for writing")
+        data = read_fd(old)
+        made = build(data)
+        if made is None or made == data:
+            return Replaced(True)
+        new = f".memops-{os.getpid()}-{name}.new"
+        _write(folder, new, made, stat.S_IMODE(was.st_mode), was)
+        stamp = was.st_mtime_ns if mtime_ns is None else mtime_ns
+        os.utime(new, ns=(was.st_atime_ns, stamp), dir_fd=folder)
+        keep()
+        link = f".memops-{len(data)}-{hashlib.sha256(data).hexdigest()[:16]}-{name}.old"
+        if _changed(folder, name, was) or len(data) != was.st_size:
+            os.unlink(new, dir_fd=folder)
+            return None
+        os.link(name, link, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        if _changed(folder, name, was) or writers(old):
+            os.unlink(link, dir_fd=folder)
+            os.unlink(new, dir_fd=folder)
+            return None
+        os.replace(new, name, src_dir_fd=folder, dst_dir_fd=folder)
+        os.fsync(folder)
+        swap = _Swap(folder, name, link, old, data, made)
+        return swap
+    finally:
+        if swap is None:
+            os.close(old)
+
+
+def _still(folder: int, name: str, pace: Pace) -> bool:
+    """Watch a file for a moment; one that was last written a while ago needs no watching."""
+    before = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    if abs(time.time() - before.st_mtime) > pace.recent:
+        return True
+    time.sleep(pace.still)
+    return not _changed(folder, name, before)
+
+
+def _changed(folder: int, name: str, was: os.stat_result) -> bool:
+    now = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    return (now.st_ino, now.st_size, now.st_mtime_ns) != (was.st_ino, was.st_size, was.st_mtime_ns)
+
+
+def _write(folder: int, name: str, data: bytes, mode: int, like: os.stat_result | None) -> None:
+    handle = os.open(
+        name,
+        os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC,
+        0o600,
+        dir_fd=folder,
+    )
+    with os.fdopen(handle, "wb") as out:
+        out.write(data)
+        out.flush()
+        os.fchmod(out.fileno(), mode)
+        if like is not None and os.geteuid() == 0:
+            os.fchown(out.fileno(), like.st_uid, like.st_gid)
+        os.fsync(out.fileno())
+
+
+def _read(folder: int, name: str) -> bytes | None:
+    try:
+        handle = os.open(name, os.O_RDONLY | _FLAGS, dir_fd=folder)
+    except FileNotFoundError:
+        return None
+    try:
+        return read_fd(handle)
+    finally:
+        os.close(handle)
+
+
+def _append(folder: int, name: str, tail: bytes) -> None:
+    """Add lines to a file, beginning a line of their own."""
+    handle = os.open(name, os.O_RDWR | os.O_APPEND | _FLAGS, dir_fd=folder)
+    try:
+        size = os.fstat(handle).st_size
+        torn = size and os.pread(handle, 1, size - 1) != b"\n"
+        os.write(handle, (b"\n" if torn else b"") + tail)
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _lines(data: bytes) -> Counter[bytes]:
+    return Counter(line for line in data.split(b"\n") if line.strip())
+
+
+def _joined(lines: Counter[bytes]) -> bytes:
+    return b"".join(line + b"\n" for line in lines.elements())
+
+
+def _recovered(folder: int, link: str, name: str, size: int, digest: str) -> None:
+    """Settle a link that a crash left: the same file, or lines to carry over."""
+    handle = os.open(link, os.O_RDONLY | _FLAGS, dir_fd=folder)
+    try:
+        live = _read(folder, name)
+        old = read_fd(handle)
+        same = live is not None and os.fstat(handle).st_ino == os.stat(name, dir_fd=folder).st_ino
+        if not same and live is not None:
+            intact = hashlib.sha256(old[:size]).hexdigest()[:16] == digest
+            if missing := _lines(old[size:] if intact else old) - _lines(live):
+                _append(folder, name, _joined(missing))
+        os.unlink(link, dir_fd=folder)
+        os.fsync(folder)
+    finally:
+        os.close(handle)

@@ -1,0 +1,209 @@
+"""OpenClaw's grammar: daily notes, curated files, session captures and topic notes, line by line.
+
+No line grammar is enforced there, so all that real notes mix is accepted: bullets, paragraphs,
+`## 10:30 AM - Title` blocks, `## Retain` bullets (`- O(c=0.95) @Entity: ...`), directives under an
+`observed` comment, promoted bullets with their score, `user:` and `assistant:` lines.
+"""
+
+import re
+from typing import Any
+
+from memops.schema import TOMBSTONE
+from memops.stores.markdown_fields import (
+    CORE_IMPORTANCE,
+    at,
+    day_in,
+    importance_of,
+    kind_of,
+    plain,
+    time_in,
+)
+from memops.stores.markdown_lines import Place
+
+DATED = re.compile(r"^(?:\./)?memory/(?:.+/)?(\d{4}-\d{2}-\d{2})(?:-[^/]*)?\.md$")
+INSERTED = "memory/memops/"
+"""Where records of ours go: undated files, which its search never fades, with no provenance row."""
+
+_RETAIN = {"W": "fact", "B": "note", "O": "preference", "S": "summary"}
+_LEAD = re.compile(r"^\s*(?:(?:[-*+]|\d{1,9}[.)])(?:\s+|$)|(?:>\s?)+)?(?:\[(?P<box>[ xX])\]\s+)?")
+_CLOCK = re.compile(
+    r"^(?:\*\*|\[|\()?(?P<clock>\d{1,2}:\d{2}(?::\d{2})?(?:\s*[AaPp]\.?[Mm]\.?)?)(?:\*\*|\]|\))?(?:\s*[-–—:：|](?:\*\*)?)?\s+"
+)
+_DATE = re.compile(
+    r"^(?:\*\*|\[|\()?(?P<day>\d{4}-\d{2}-\d{2})(?P<clock>[T ]\d{2}:\d{2}(?::\d{2})?)?"
+    r"(?:\*\*|\]|\))?\s*[:：–—-](?:\*\*)?\s+"
+)
+_TYPED = re.compile(
+    r"^(?P<type>[WBOS])(?:\(c=(?P<c>\d?\.?\d+)\))?\s+(?P<entities>(?:@[^\s:：@]+[,\s]*)+[:：]\s*)?"
+)
+_COMMENTS = re.compile(r"(?:\s*<!--(?:(?!-->).)*-->)+\s*$", re.S)
+_SCORE = re.compile(r"\s*\[score=[^\]\n]*\]\s*$")
+_TAGS = re.compile(r"(?:\s+#(?![\d]+(?:\s|$))[\w/-]*[^\W\d][\w/-]*)+\s*$")
+_ROLE = re.compile(
+    r"^(?:[-*+]\s+)?(?:\*\*)?(?P<role>user|assistant|tool|system)(?:\*\*)?\s*[:：]\s*", re.I
+)
+_META = re.compile(
+    r"^\s*[-*+]\s+\*\*(?:Session (?:Key|ID)|Source|Reason|Channel|Agent|Model)\*\*\s*[:：]"
+)
+_OWNED = re.compile(r"^\s*<!--\s*(?:openclaw-memory-(?:promotion|lineage):|observed:)")
+
+
+class OpenClawGrammar:
+    """What the lines of an OpenClaw workspace mean."""
+
+    def skips(self, line: str, place: Place) -> bool:
+        """The head of a captured session."""
+        return bool(_META.match(line))
+
+    def owns(self, comment: str) -> bool:
+        """Marks of promotion and lineage, and what was observed about a directive."""
+        return bool(_OWNED.match(comment))
+
+    def goes_on(self, line: str, entry: str, place: Place) -> bool:
+        """Turns of a captured conversation may have several lines."""
+        spoken = captured(place) and _ROLE.match(line) is None
+        return spoken and not re.match(r"^\s*(?:[-*+]\s|\d+[.)]\s)", line)
+
+    def split(self, entry: str, place: Place) -> tuple[str, str, str, dict[str, Any]]:
+        """Return what stands before the statement, the statement, what stands after, columns."""
+        start, given = _start(entry, place)
+        end = _tail(entry, start)
+        prefix, text, suffix = entry[:start], entry[start:end], entry[end:]
+        kept = len(text) - len(text.rstrip())
+        if kept:
+            text, suffix = text[:-kept], text[-kept:] + suffix
+        return prefix, text, suffix, _fields(place, given, suffix, text)
+
+
+def captured(place: Place) -> bool:
+    """Tell whether a place is inside a captured session."""
+    return any(re.match(r"^#\s*Session\s*[:：]", heading) for heading in place.under)
+
+
+def curated(path: str) -> bool:
+    """Tell whether a file is one that the agent always has before it."""
+    return path == "MEMORY.md" or path.rpartition("/")[2] == "USER.md"
+
+
+def _start(entry: str, place: Place) -> tuple[int, dict[str, Any]]:
+    """Return where the statement begins and what stands before it says."""
+    given: dict[str, Any] = {}
+    if captured(place) and (said := _ROLE.match(entry)):
+        return said.end(), {"role": said["role"].lower()}
+    lead = _LEAD.match(entry)
+    start = lead.end() if lead else 0
+    if lead and lead["box"]:
+        given["box"] = lead["box"]
+    dated = DATED.match(place.path)
+    if found := (_CLOCK if dated else _DATE).match(entry[start:]):
+        given |= {k: v for k, v in found.groupdict().items() if v}
+        start += found.end()
+    if found := _TYPED.match(entry[start:]):
+        under_retain = any(h.strip("# \t").lower() == "retain" for h in place.under)
+        if under_retain or found["entities"] or found["c"]:
+            given |= {k: v for k, v in found.groupdict().items() if v}
+            start += found.end()
+    return start, given
+
+
+def _tail(entry: str, start: int) -> int:
+    """Return where the statement ends: before comments, score and trailing tags."""
+    end = len(entry)
+    for pattern in (_COMMENTS, _SCORE, _TAGS):
+        if found := pattern.search(entry, start, end):
+            end = found.start() if found.start() > start else end
+    return end
+
+
+def _fields(place: Place, given: dict[str, Any], suffix: str, text: str) -> dict[str, Any]:
+    kind = _kind(place, given)
+    core = curated(place.path)
+    day, clock = _when(place, given, suffix)
+    above = " ".join(place.above)
+    weight = re.search(r"<!--\s*importance:\s*(\d+)\s*-->", suffix) if core else None
+    rated = int(weight[1]) / 10 if weight and 1 <= int(weight[1]) <= 10 else None
+    entities = re.findall(r"@([^\s:：@,]+)", given.get("entities", ""))
+    return plain(
+        {
+            "kind": kind,
+            "tier": "core" if core else "peripheral" if kind == "session" else "working",
+            "importance": rated or max(importance_of(kind), CORE_IMPORTANCE if core else 0),
+            "confidence": float(given["c"]) if "c" in given and float(given["c"]) <= 1 else None,
+            "created_at": at(day, clock),
+            "superseded_by": TOMBSTONE if re.search(r"status:\s*superseded", above) else None,
+            "source": "compaction" if place.managed else given.get("role"),
+            "tags": [f"@{name}" for name in entities] + _tags_of(suffix),
+            "_by_line": bool(day and clock is None and not core),
+            "_readonly": place.managed or place.path.startswith("memory/dreaming/"),
+            "_native": plain(
+                {
+                    "done": given.get("box", " ") != " " or None,
+                    "type": given.get("type"),
+                    "clock": "local" if clock else None,
+                    **_recall_metadata(suffix),
+                }
+            ),
+        }
+    )  # fmt: skip
+
+
+def _tags_of(suffix: str) -> list[str]:
+    bared = re.sub(r"<!--.*?-->|\[score=[^\]]*\]", " ", suffix, flags=re.S)
+    return re.findall(r"#(\S*[^\W\d]\S*)", bared)
+
+
+def _recall_metadata(suffix: str) -> dict[str, Any]:
+    """Triggers and project of an entry, as its search reads them."""
+    said = re.findall(r"<!--\s*trigger:\s*(.*?)\s*-->", suffix)
+    triggers = list(
+        dict.fromkeys(t.strip() for part in said for t in re.split(r"[,;]", part) if t.strip())
+    )
+    project = re.search(r"<!--\s*project:\s*(\S+)\s*-->", suffix)
+    return {"triggers": triggers, "project": project[1] if project else None}
+
+
+def _kind(place: Place, given: dict[str, Any]) -> str:
+    if place.managed or place.path.startswith("memory/dreaming/"):
+        return "summary"
+    if "role" in given or captured(place):
+        return "session"
+    if "type" in given:
+        return _RETAIN[given["type"]]
+    if "box" in given:
+        return "project_state"
+    if place.path.rpartition("/")[2] == "USER.md":
+        return "preference"
+    if place.path.startswith(INSERTED):
+        return kind_of(place.path[len(INSERTED) : -3]) or "note"
+    for heading in reversed(place.under):
+        if found := _heading_kind(heading):
+            return found
+    return "fact" if curated(place.path) else "note"
+
+
+def _heading_kind(heading: str) -> str | None:
+    """Return the kind that a short heading names; a long one is a title and names nothing."""
+    title = re.sub(r"^[\s#]+|\(?\d{4}-\d{2}-\d{2}\)?", "", heading).strip()
+    title = re.sub(r"^\d{1,2}:\d{2}(?::\d{2})?\s*(?:[AaPp]\.?[Mm]\.?)?\s*[-–—:：|]?\s*", "", title)
+    short = len(title.split()) <= 3 and len(re.findall(r"[\u2e80-\u9fff]", title)) <= 8
+    return kind_of(title) if short and title else None
+
+
+def _when(place: Place, given: dict[str, Any], suffix: str) -> tuple[Any, Any]:
+    """Return day and time of day of an entry, as far as the file tells."""
+    if "day" in given:
+        return day_in(given["day"]), time_in(given.get("clock", ""))
+    if observed := re.search(r"<!--\s*observed:\s*(\S+)", " ".join(place.above)):
+        return day_in(observed[1]), None
+    if origin := re.search(r"\[score=[^\]]*\bsource=([^\]\s]+)", suffix):
+        return day_in(origin[1]), None
+    dated = DATED.match(place.path)
+    if not dated or not (day := day_in(dated[1])):
+        return None, None
+    if "clock" in given:
+        return day, time_in(given["clock"])
+    for heading in reversed(place.under):
+        if clock := time_in(heading):
+            return (day_in(heading) or day), clock
+    stem = re.search(r"\d{4}-\d{2}-\d{2}-(\d{2})(\d{2})(?:-\d+)?\.md$", place.path)
+    return day, time_in(f"{stem[1]}:{stem[2]}") if stem else None

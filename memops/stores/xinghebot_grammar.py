@@ -1,0 +1,152 @@
+"""XingheBot's grammar: daily notes, automatic summaries, curated memory, captured sessions.
+
+A daily note is `- <UTC instant> [kind] text #tag #tag (source=id)`. Its text may hold line feeds,
+written verbatim, so what follows a note and is no bullet goes on with it, unless the note has had
+its source already.
+"""
+
+import re
+from datetime import datetime
+from typing import Any
+
+from memops.schema import KINDS, instant
+from memops.stores.markdown_fields import (
+    CORE_IMPORTANCE,
+    at,
+    day_in,
+    importance_of,
+    kind_of,
+    plain,
+    time_in,
+)
+from memops.stores.markdown_lines import Place
+
+DAILY = re.compile(r"^daily/(\d{4}-\d{2}-\d{2})\.md$")
+KIND_NAMES = {"pref": "preference", "decision": "fact", "todo": "project_state", "note": "note"}
+_NOTE = re.compile(r"^\s*-\s(?:\s*(?P<at>[^\s\[\]]+)\s+)?\[(?P<kind>(?![ xX]\])[^\]\n]{1,40})\]\s+")
+_LEAD = re.compile(r"^\s*(?:(?:[-*+]|\d{1,9}[.)])(?:\s+|$)|(?:>\s?)+)?(?:\[(?P<box>[ xX])\]\s+)?")
+_DATE = re.compile(
+    r"^(?P<day>\d{4}-\d{2}-\d{2})(?:[ T](?P<clock>\d{2}:\d{2}(?::\d{2})?)Z?)?\s*[:：]?\s+"
+)
+_TURN = re.compile(r"^\s*-\s+(?P<at>\S+)\s+(?P<role>user|assistant|tool|system)\s*[:：]\s*", re.I)
+_SOURCE = re.compile(r"\s*\(source=(?P<source>[^()\n]*)\)\s*$")
+_TITLE = re.compile(r'\s+title="[^"\n]*"\s*$')
+_TAGS = re.compile(r"(?:\s+#(?!\d+(?:\s|$))\S+)+\s*$")
+_META = re.compile(r"^\s*-\s+(?:run_id|captured_at|date|generated_at|source_runs)\s*[:：]")
+_RUN = re.compile(r"run-(\d{4})(\d{2})(\d{2})-(\d{2})(\d{2})(\d{2})")
+_SUMMARY = re.compile(r"^##\s+Daily Summary \(auto\)")
+
+
+class XingheBotGrammar:
+    """What the lines of a XingheBot memory mean."""
+
+    def skips(self, line: str, place: Place) -> bool:
+        """The heads of captures and of automatic summaries."""
+        head = place.path.startswith("sessions/") and len(place.under) <= 1
+        return bool(_META.match(line)) and (head or summarised(place))
+
+    def owns(self, comment: str) -> bool:
+        """No comment belongs to a line: stamps and marks stand for themselves."""
+        return False
+
+    def goes_on(self, line: str, entry: str, place: Place) -> bool:
+        """Tell whether a line belongs to the note or turn above it."""
+        if re.match(r"^\s*(?:[-*+]|\d{1,9}[.)])\s", line) or summarised(place):
+            return False
+        if place.path.startswith("sessions/"):
+            return True
+        return bool(DAILY.match(place.path)) and not _SOURCE.search(entry)
+
+    def split(self, entry: str, place: Place) -> tuple[str, str, str, dict[str, Any]]:
+        """Return what stands before the statement, the statement, what stands after, columns."""
+        start, given = _start(entry, place)
+        end = _tail(entry, start, given)
+        prefix, text, suffix = entry[:start], entry[start:end], entry[end:]
+        kept = len(text) - len(text.rstrip())
+        if kept:
+            text, suffix = text[:-kept], text[-kept:] + suffix
+        return prefix, text, suffix, _fields(place, given, suffix)
+
+
+def summarised(place: Place) -> bool:
+    """Tell whether a place is inside an automatic daily summary."""
+    return any(_SUMMARY.match(heading) for heading in place.under)
+
+
+def _start(entry: str, place: Place) -> tuple[int, dict[str, Any]]:
+    for pattern in (_TURN,) if place.path.startswith("sessions/") else (_NOTE,):
+        if found := pattern.match(entry):
+            return found.end(), {k: v for k, v in found.groupdict().items() if v}
+    lead = _LEAD.match(entry)
+    start = lead.end() if lead else 0
+    given = {"box": lead["box"]} if lead and lead["box"] else {}
+    if found := _DATE.match(entry[start:]):
+        given |= {k: v for k, v in found.groupdict().items() if v}
+        start += found.end()
+    return start, given
+
+
+def _tail(entry: str, start: int, given: dict[str, Any]) -> int:
+    """Return where the statement ends: before source, title and tags."""
+    end = len(entry)
+    for pattern in () if "role" in given else (_SOURCE, _TITLE, _TAGS):
+        found = pattern.search(entry, start, end)
+        if found and found.start() > start:
+            end = found.start()
+            given |= {k: v for k, v in found.groupdict().items() if v}
+    return end
+
+
+def _fields(place: Place, given: dict[str, Any], suffix: str) -> dict[str, Any]:
+    kind, core = _kind(place, given), place.path == "MEMORY.md"
+    lesser = kind in ("session", "summary")
+    when, by_line = _when(place, given)
+    tags = _SOURCE.sub("", suffix)
+    return plain(
+        {
+            "kind": kind,
+            "tier": "core" if core else "peripheral" if lesser else "working",
+            "importance": max(importance_of(kind), CORE_IMPORTANCE if core else 0),
+            "created_at": when,
+            "source": "compaction" if kind == "summary" else given.get("role", "").lower(),
+            "tags": list(dict.fromkeys(re.findall(r"(?:^|\s)#(\S+)", _TITLE.sub("", tags)))),
+            "_by_line": by_line,
+            "_readonly": place.path.startswith("sessions/"),
+            "_native": plain(
+                {
+                    "kind": given.get("kind"),
+                    "source": given.get("source"),
+                    "done": given.get("box", " ") != " " or None,
+                }
+            ),
+        }
+    )  # fmt: skip
+
+
+def _kind(place: Place, given: dict[str, Any]) -> str:
+    if place.path.startswith("sessions/"):
+        return "session" if "role" in given else "summary"
+    if summarised(place):
+        return "summary"
+    if "kind" in given:
+        said = given["kind"].strip().lower()
+        return KIND_NAMES.get(said) or (said if said in KINDS else None) or kind_of(said) or "note"
+    if "box" in given:
+        return "project_state"
+    for heading in reversed(place.under):
+        if len(heading.split()) <= 4 and (found := kind_of(heading.strip("# \t"))):
+            return "fact" if found == "note" and place.path == "MEMORY.md" else found
+    return "fact" if place.path == "MEMORY.md" else "note"
+
+
+def _when(place: Place, given: dict[str, Any]) -> tuple[datetime | None, bool]:
+    """Return the instant of an entry, and whether its place in the file orders it."""
+    if stamp := instant(given.get("at")):
+        return stamp, False
+    if "day" in given:
+        return at(day_in(given["day"]), time_in(given.get("clock", ""))), False
+    if place.path == "MEMORY.md":
+        run = _RUN.search(given.get("source", ""))
+        return instant("{}-{}-{}T{}:{}:{}Z".format(*run.groups())) if run else None, False
+    day = at(day_in(place.path))
+    return day, day is not None
