@@ -35,10 +35,11 @@ def found(texts: pl.Series, policy: Secrets = _DEFAULT) -> pl.DataFrame:
     Spans of one text do not overlap; rows without a secret, and null texts, are absent.
     """
     known = shapes(policy)
-    frame = _candidates(texts, known)
-    if frame.is_empty():
+    candidates = _candidates(texts, known)
+    if not candidates:
         return FOUND.to_frame()
-    hits = pl.concat(pl.collect_all([_matches(frame, nth, s) for nth, s in enumerate(known)]))
+    plans = [_matches(rows, nth, known[nth]) for nth, rows in candidates.items()]
+    hits = pl.concat(pl.collect_all(plans))
     if policy.allow:
         allowed = pl.any_horizontal(
             pl.col("value").str.contains(f"^(?:{p})$") for p in policy.allow
@@ -102,33 +103,51 @@ def redacted_json(documents: pl.Series, policy: Secrets = _DEFAULT) -> pl.Series
     return pl.Series(documents.name, out, dtype=pl.String)
 
 
-def _candidates(texts: pl.Series, known: tuple[Shape, ...]) -> pl.DataFrame:
-    """Rows that hold any trigger, with the text freed of the characters that mark a match."""
+def _candidates(texts: pl.Series, known: tuple[Shape, ...]) -> dict[int, pl.DataFrame]:
+    """For each shape, the rows (row, text) that hold one of its triggers.
+
+    The texts are freed of the characters that will mark a match.
+    """
     triggers = sorted({word for shape in known for word in shape.any})
-    text = pl.col("text")
-    wanted = [text.str.contains_any(triggers, ascii_case_insensitive=True).alias("any")]
     whens = sorted({shape.when for shape in known if shape.when})
-    wanted += [text.str.contains(when).alias(f"when:{when}") for when in whens]
+    text = pl.col("text")
     frame = texts.rename("text").cast(pl.String).to_frame().with_row_index("row")
-    return (
-        frame.with_columns(wanted)
-        .filter(pl.any_horizontal("any", *(f"when:{when}" for when in whens)))
-        .with_columns(text.str.replace_all(f"[{_OPEN}{_CLOSE}]", "\ufffd"))
+    some = text.str.contains_any(triggers, ascii_case_insensitive=True)
+    marks = frame.select(
+        "row", some.alias(""), *(text.str.contains(when).alias(when) for when in whens)
     )
+    frame = frame.with_columns(text.str.replace_all(f"[{_OPEN}{_CLOSE}]", "\ufffd"))
+    words = (
+        frame.filter(marks[""])
+        .select(
+            "row",
+            word=text.str.extract_many(triggers, ascii_case_insensitive=True, overlapping=True),
+        )
+        .explode("word", empty_as_null=True)
+        .select("row", pl.col("word").str.to_lowercase())
+        .unique()
+    )
+    rows = {
+        nth: marks.filter(shape.when)
+        if shape.when
+        else words.filter(pl.col("word").is_in(shape.any))
+        for nth, shape in enumerate(known)
+    }
+    return {
+        nth: frame.join(held, on="row", how="semi", maintain_order="left")
+        for nth, held in rows.items()
+        if held.height
+    }
 
 
-def _matches(frame: pl.DataFrame, nth: int, shape: Shape) -> pl.LazyFrame:
+def _matches(rows: pl.DataFrame, nth: int, shape: Shape) -> pl.LazyFrame:
     """Spans of one shape: each match is bracketed by two marks, the text is cut at the marks."""
-    if shape.when:
-        rows = frame.lazy().filter(f"when:{shape.when}")
-    else:
-        some = pl.col("text").str.contains_any(list(shape.any), ascii_case_insensitive=True)
-        rows = frame.lazy().filter("any").filter(some)
     piece, size = pl.col("piece"), pl.col("piece").str.len_chars()
     marked = pl.col("text").str.replace_all(shape.pattern, f"${{1}}{_OPEN}${{2}}{_CLOSE}${{3}}")
     closing = ".,;:)]}" if shape.kind == "password" else ""
     return (
-        rows.select("row", "text", piece=marked)
+        rows.lazy()
+        .select("row", piece=marked)
         .filter(piece.str.contains(_OPEN, literal=True))
         .with_columns(piece.str.split(_OPEN))
         .explode("piece")

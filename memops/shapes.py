@@ -85,7 +85,9 @@ def _count(pattern: str) -> pl.Expr:
 
 def _mixing() -> pl.Expr:
     """Runs of one class (lower, upper, digit) per character: 0.6 if random, 0.2 in names."""
-    return _count("[a-z]+|[A-Z]+|[0-9]+") / _count("[A-Za-z0-9]").clip(1)
+    bare = _VALUE.str.replace_all("[^A-Za-z0-9]", "")
+    runs = bare.str.count_matches("[a-z]+|[A-Z]+|[0-9]+").cast(pl.Float64)
+    return runs / bare.str.len_chars().clip(1)
 
 
 def _prefixed() -> pl.Expr:
@@ -135,20 +137,25 @@ def _has_digit_or_sign() -> pl.Expr:
     ) & ~range_
 
 
+def _code() -> pl.Expr:
+    name = r"^[A-Za-z_]*(?:pass|pwd|secret|token|key)[A-Za-z_]*$"
+    return _VALUE.str.contains(
+        rf"\(|^[a-z_]+(?:\.[a-z_]+)+$|^[a-z]+_[a-z_]+$|^[^A-Za-z0-9]+$|(?i){name}"
+    )
+
+
+def _phrase() -> pl.Expr:
+    return _VALUE.str.contains("^[A-Za-z]+(?:-[A-Za-z]+){3,}$")
+
+
 def _assigned() -> pl.Expr:
-    code = _VALUE.str.contains(r"\(|^[a-z_]+(?:\.[a-z_]+)+$|^[a-z]+_[a-z_]+$")
-    phrase = _VALUE.str.contains("^[A-Za-z]+(?:-[A-Za-z]+){3,}$")
     tight = _BEFORE.str.contains(r"""[=]["'`]?$""") & _VALUE.str.contains("^[A-Za-z]{6,}$")
-    return ~_ordinary() & ~code & (_has_digit_or_sign() | _gibberish() | phrase | tight)
+    likely = _has_digit_or_sign() | _gibberish() | _phrase() | tight
+    return ~_ordinary() & ~_code() & likely
 
 
 def _said() -> pl.Expr:
-    phrase = _VALUE.str.contains("^[A-Za-z]+(?:-[A-Za-z]+){3,}$")
-    return (
-        ~_ordinary()
-        & ~_VALUE.str.contains(r"\(\)")
-        & (_has_digit_or_sign() | phrase | _gibberish())
-    )
+    return ~_ordinary() & ~_code() & (_has_digit_or_sign() | _phrase() | _gibberish())
 
 
 def _bare() -> pl.Expr:

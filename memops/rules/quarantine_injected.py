@@ -1,0 +1,23 @@
+"""Hide from recall what gives orders to a model."""
+
+import polars as pl
+
+from memops.context import Context
+from memops.hostile import injected
+from memops.plan import edit
+from memops.schema import LIVE, QUARANTINE
+
+
+def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Hide text that gives orders to a model, and stored prompts, until a person has looked.
+
+    Any tier and pin: a planted record is often the best protected one. Nothing is deleted.
+    """
+    live = records.filter(LIVE)
+    why = injected(live["text"], ctx.policy.hostile)
+    found = live.with_columns(why=why).filter(pl.col("why").is_not_null())
+    tags = pl.concat_list("tags", pl.lit(["quarantined"])).list.unique(maintain_order=True)
+    return edit(
+        found, pl.format("it {}", "why"), (),
+        superseded_by=pl.lit(QUARANTINE), tags=tags, evidence=[], risk="medium",
+    )  # fmt: skip
