@@ -49,9 +49,14 @@ def _slots() -> tuple[dict[str, Any], ...]:
     return tuple(lexicon("extract_slots")["slot"])
 
 
-def label(key: str) -> dict[str, str]:
-    """Return how records call an attribute, by language."""
-    return next(dict(slot["label"]) for slot in _slots() if slot["key"] == key)
+def saying(key: str) -> dict[str, str]:
+    """Return kind and sentences (zh, en; {} is the value) that tell an attribute."""
+    slot = next(slot for slot in _slots() if slot["key"] == key)
+    usual = {
+        "zh": f"用户的{slot['label']['zh']}是{{}}",
+        "en": f"The user's {slot['label']['en']} is {{}}",
+    }
+    return {**usual, **slot.get("says", {}), "told": str(slot.get("kind", "entity"))}
 
 
 def form(key: str) -> str:

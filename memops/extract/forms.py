@@ -110,6 +110,12 @@ def address(value: str) -> tuple[str, str] | None:
     return (value, re.sub(r"[\s,]", "", value.casefold())) if good else None
 
 
+def plate(value: str) -> tuple[str, str] | None:
+    """Accept a number plate; separators do not count."""
+    bare = re.sub(r"[·. -]", "", value).upper()
+    return (value.upper(), bare) if 4 <= len(bare) <= 9 and re.search(r"[A-Z0-9]{4}", bare) else None
+
+
 def plain(value: str) -> tuple[str, str] | None:
     """Accept a short value as it stands."""
     good = 1 <= len(value) <= 60 and not _no_name().search(value)
@@ -119,6 +125,7 @@ def plain(value: str) -> tuple[str, str] | None:
 FORMS: dict[str, Callable[[str], tuple[str, str] | None]] = {
     "id_card": id_card, "phone": phone, "email": email, "date": date, "number": number,
     "name": name, "address": address, "plain": plain,
+    "plate": plate,
 }  # fmt: skip
 
 

@@ -7,8 +7,8 @@ from memops.extract.grammar import expanded, says
 _DETAIL = (
     r"[0-9]|[A-Za-z0-9]+[_./:@+#-][A-Za-z0-9]+|\w [A-Z][A-Za-z]|\p{Han} ?[A-Za-z]|[A-Za-z] ?\p{Han}"
 )
-_HOST = r"(?:[0-9]{1,3}\.){3}[0-9]{1,3}|[A-Za-z0-9-]+://"
-_CUES = ("likes", "sequence", "schedule", "progress", "bond", "state", "copula", "decision", "lesson", "failure", "trait")  # fmt: skip
+HOST = r"(?:[0-9]{1,3}\.){3}[0-9]{1,3}|[A-Za-z0-9-]+://|@[A-Za-z0-9-]+\.[A-Za-z]"
+_CUES = ("likes", "sequence", "schedule", "progress", "bond", "state", "copula", "decision", "lesson", "failure", "trait", "aside", "denial", "contact", "urge")  # fmt: skip
 
 
 def sorted_out(clauses: pl.DataFrame) -> pl.DataFrame:
@@ -42,19 +42,22 @@ def sorted_out(clauses: pl.DataFrame) -> pl.DataFrame:
     sure = free & ~pl.col("uncertain")
     steady = sure & ~pl.col("fleeting")
     procedure = pl.col("condition") | pl.col("schedule") | pl.col("sequence")
+    lasting = ~pl.col("urge")
     cases = (
         ("lesson", "lesson", sure & pl.col("lesson")),
         ("failure", "failure", sure & pl.col("failure")),
         ("procedure", "procedure", told & procedure & ~pl.col("uncertain") & ~pl.col("hypothetical")),
+        ("relationship", "contact", sure & pl.col("contact")),
         ("relationship", "bond", sure & pl.col("bond") & ~pl.col("likes")),
         ("project_state", "progress", sure & pl.col("progress") & ~(about_self & pl.col("likes")) & ~wish),
         ("preference", "likes", free & pl.col("likes") & ~pl.col("other")),
         ("preference", "instruction", wish),
         ("fact", "decision", sure & pl.col("decision")),
+        ("fact", "denial", steady & pl.col("denial")),
         ("fact", "trait", steady & pl.col("trait")),
         ("fact", "state", steady & pl.col("state")),
         ("fact", "value", steady & pl.col("copula") & ~pointing & detail & (thing | pl.col("chinese") | text.str.contains(r"^(?:[Tt]he|[A-Z][\w-]+) ")) & ~pl.col("serial")),
-        ("fact", "host", sure & pl.col("secret").any().over("row", "sentence") & text.str.contains(_HOST)),
+        ("fact", "host", sure & pl.col("secret").any().over("row", "sentence") & text.str.contains(HOST)),
         ("fact", "remember", sure & pl.col("kept") & (text.str.len_chars() >= 3)),
     )  # fmt: skip
     kind, cue = pl.lit(None, pl.String), pl.lit(None, pl.String)

@@ -1,7 +1,6 @@
 """Person: the user's sentences in the third person, in their own language.
 
-`I` becomes `the user` and its verb agrees; what the user tells the assistant to do becomes a wish
-of the user's. Nothing is translated.
+`I` becomes `the user` and its verb agrees. Nothing is translated.
 """
 
 import polars as pl
@@ -38,27 +37,11 @@ _ZH = (
 )  # fmt: skip
 
 
-def third_person(raw: pl.Expr, chinese: pl.Expr, wish: pl.Expr) -> pl.Expr:
-    """Return clauses in the third person; `wish` marks what the user asks of the assistant."""
+def third_person(raw: pl.Expr, chinese: pl.Expr) -> pl.Expr:
+    """Return clauses in the third person: Chinese ones where `chinese`, else English ones."""
     zh = _through(raw, _ZH).str.replace_all("\u0003", "用户")
-    zh_wish = (
-        pl.when(raw.str.contains("^(?:我|俺|本人)")).then(zh).otherwise(pl.lit("用户希望：") + zh)
-    )
-    en = _through(raw.str.replace_all("’", "'"), _EN)
-    shown = en.str.replace("^\u0003", "The user").str.replace_all("\u0003", "the user")
-    en_wish = (
-        pl.when(raw.str.contains(r"(?i)^(?:i|my|we|our)\b")).then(shown)
-        .otherwise(pl.lit("The user wants this: ") + shown)
-    )  # fmt: skip
-    return (
-        pl.when(chinese & wish)
-        .then(zh_wish)
-        .when(chinese)
-        .then(zh)
-        .when(wish)
-        .then(en_wish)
-        .otherwise(shown)
-    )
+    en = _through(raw.str.replace_all("’", "'"), _EN).str.replace("^\u0003", "The user")
+    return pl.when(chinese).then(zh).otherwise(en.str.replace_all("\u0003", "the user"))
 
 
 def _through(text: pl.Expr, steps: tuple[tuple[str, str], ...]) -> pl.Expr:

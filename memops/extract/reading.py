@@ -1,13 +1,17 @@
 """Reading: a column of notes into candidate records, and what became of every clause."""
 
+from functools import cache
+
 import polars as pl
 
 from memops.extract.clauses import clauses
-from memops.extract.entities import entities, label
-from memops.extract.kinds import sorted_out
+from memops.extract.entities import entities, saying
+from memops.extract.grammar import expanded
+from memops.extract.kinds import HOST, sorted_out
 from memops.extract.modality import judged
 from memops.extract.noise import noise
-from memops.extract.person import third_person
+from memops.extract.statements import statements
+from memops.lexicon import lexicon
 from memops.policy import Policy, Secrets
 from memops.secrets import found as secrets_found
 
@@ -18,9 +22,7 @@ CANDIDATES = pl.Schema(
     }
 )  # fmt: skip
 _PERSONAL = ("identity-number", "phone")  # what a note may say of its own user
-_STRONG = ("lesson", "failure", "procedure", "relationship", "project_state", "preference")
 _MASK = "\u0004"
-_HOST = r"(?:[0-9]{1,3}\.){3}[0-9]{1,3}|[A-Za-z0-9-]+://|@[A-Za-z0-9-]+\.[A-Za-z]"
 
 
 def read(notes: pl.DataFrame, policy: Policy) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
@@ -43,7 +45,7 @@ def read(notes: pl.DataFrame, policy: Policy) -> tuple[pl.DataFrame, pl.DataFram
         chinese=pl.col("raw").str.contains(r"\p{Han}").any().over("row", "sentence"),
     )
     parts = sorted_out(judged(parts)).with_row_index("unit")
-    facts = _facts(parts, entities(parts.drop("unit")), policy)
+    facts = _facts(parts, entities(parts.drop("unit")))
     verdict = pl.DataFrame(
         {
             "row": pl.int_range(len(texts), dtype=pl.UInt32, eager=True),
@@ -88,101 +90,51 @@ def _kept(parts: pl.DataFrame) -> pl.Series:
     return joined.select(pl.col("asked") | pl.col("after")).to_series()
 
 
-def _facts(parts: pl.DataFrame, found: pl.DataFrame, policy: Policy) -> pl.DataFrame:
+def _facts(parts: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
     who = _entities(parts, found)
-    held = who.select("row", "sentence").unique()
-    rest = parts.join(who.select("unit").unique(), on="unit", how="anti").filter(
-        pl.col("kind").is_not_null()
-    )
-    weak = ~pl.col("kind").is_in(_STRONG)
-    beside = rest.join(held, on=["row", "sentence"], how="semi").filter(~weak, ~pl.col("secret"))
-    alone = rest.join(held, on=["row", "sentence"], how="anti")
-    told = pl.concat([alone, beside]).select("row", "sentence").unique()
-    whole = _shareable(_statements(parts, told, held))
-    return pl.concat([who.select(CANDIDATES.names()), whole]).sort(
+    held = who.filter(pl.col("kind") == "entity").select("row", "sentence").unique()
+    spent = who.select("unit").unique()
+    rest = statements(parts.join(spent, on="unit", how="anti", maintain_order="left"), held)
+    said = _shareable(rest.with_columns(key=pl.lit(None, pl.String)).select(CANDIDATES.names()))
+    return pl.concat([who.select(CANDIDATES.names()), said]).sort(
         "row", "start", "key", nulls_last=True
     )
 
 
 def _entities(parts: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
-    labels = pl.DataFrame(
-        [{"key": key, **label(key)} for key in found["key"].unique().sort()] or None,
-        schema={"key": pl.String, "zh": pl.String, "en": pl.String},
-    )
-    zh = pl.format("用户的{}是{}", "zh", "shown")
-    en = pl.format("The user's {} is {}", "en", "shown")
+    keys = found["key"].unique().sort()
+    schema = {"key": pl.String, "zh": pl.String, "en": pl.String, "told": pl.String}
+    sayings = pl.DataFrame([{"key": key, **saying(key)} for key in keys], schema=schema)
+    words = pl.when("chinese").then("zh").otherwise("en")
     return (
-        found.join(parts, on="unit", how="left", maintain_order="left")
-        .join(labels, on="key", how="left", maintain_order="left")
+        found.join(parts.drop("kind", "cue"), on="unit", how="left", maintain_order="left")
+        .join(sayings, on="key", how="left", maintain_order="left")
         .with_columns(
-            text=pl.when("chinese").then(zh).otherwise(en),
-            kind=pl.lit("entity"),
+            text=words.str.replace("{}", pl.col("shown"), literal=True),
+            kind="told",
             key=pl.format("{}:{}", "key", "norm"),
             confidence=pl.lit(0.95),
-            cue=pl.col("key"),
+            cue="key",
         )
         .unique(["row", "key"], keep="first", maintain_order=True)
-    )  # fmt: skip
-
-
-def _statements(parts: pl.DataFrame, told: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
-    """One candidate a sentence: its clauses that assert something, and the most telling kind.
-
-    Beside an entity only the clauses that tell by themselves are taken. Clauses that hold a
-    secret are left out unless nothing else says where it belongs.
-    """
-    beside = pl.struct("row", "sentence").is_in(
-        held.select(pl.struct("row", "sentence")).to_series().implode()
     )
-    rank = pl.col("kind").replace_strict(
-        {kind: n for n, kind in enumerate((*_STRONG, "fact"))}, default=99, return_dtype=pl.Int64
-    )
-    usable = pl.col("barred").is_null() | pl.col("kind").is_not_null()
-    spoken = (
-        parts.join(told, on=["row", "sentence"], how="semi")
-        .filter(usable, pl.col("raw").str.len_chars() > 0, pl.col("kind").is_in(_STRONG) | ~beside)
-        .with_columns(rank=rank, shown=third_person(pl.col("raw"), pl.col("chinese"), pl.lit(False)))
-        .sort("row", "sentence", "nth")
-    )  # fmt: skip
-    best = pl.col("rank").arg_min()
-    joint = (
-        pl.when(pl.col("chinese").first())
-        .then(pl.col("shown").str.join("，"))
-        .otherwise(pl.col("shown").str.join(", "))
-    )
-    made = spoken.group_by("row", "sentence", maintain_order=True).agg(
-        kind=pl.col("kind").get(best), cue=pl.col("cue").get(best), key=pl.lit(None, pl.String),
-        text=joint, wish=pl.col("wish").get(best) & (pl.col("kind").get(best) == "preference"), chinese=pl.col("chinese").first(),
-        raw=pl.col("raw").first(), start=pl.col("start").min(), end=pl.col("end").max(),
-    )  # fmt: skip
-    begun = pl.col("text").str.contains("^(?:用户|The user|the user)")
-    wished = (
-        pl.when("chinese")
-        .then(pl.format("用户希望：{}", "text"))
-        .otherwise(pl.format("The user wants this: {}", "text"))
-    )
-    return made.with_columns(
-        text=pl.when(pl.col("wish") & ~begun).then(wished).otherwise("text"),
-        confidence=pl.col("cue").replace_strict(
-            {"remember": 0.9, "value": 0.7, "state": 0.75}, default=0.8, return_dtype=pl.Float64
-        ),
-    ).select(CANDIDATES.names())
 
 
 def _shareable(candidates: pl.DataFrame) -> pl.DataFrame:
     """Statements without secrets: what stood beside a host stays, masked; the others go."""
     secret = pl.col("text").str.contains(_MASK)
-    return candidates.filter(~secret | pl.col("text").str.contains(_HOST)).with_columns(
+    return candidates.filter(~secret | pl.col("text").str.contains(HOST)).with_columns(
         pl.col("text").str.replace_all(f"{_MASK}+", "***")
     )
 
 
 def _left(parts: pl.DataFrame) -> pl.DataFrame:
     """How much each row says that nothing explains, in rough characters."""
-    words = pl.col("text").str.count_matches(r"[A-Za-z][A-Za-z']*|[0-9]+").cast(pl.Int64)
-    size = pl.col("text").str.count_matches(r"\p{Han}").cast(pl.Int64) + 2 * words
+    bare = pl.col("text").str.replace_all(_filler("zh"), "").str.replace_all(_filler("en"), "")
+    words = bare.str.count_matches(r"[A-Za-z][A-Za-z']*|[0-9]+").cast(pl.Int64)
+    size = bare.str.count_matches(r"\p{Han}").cast(pl.Int64) + 2 * words
     passing = pl.col("fleeting").any().over("row", "sentence") & ~pl.col("kept")
-    open_ = pl.col("barred").is_null() & pl.col("kind").is_null() & ~passing
+    open_ = pl.col("barred").is_null() & pl.col("kind").is_null() & ~passing & ~pl.col("urge")
     return parts.group_by("row", maintain_order=True).agg(
         left=pl.when(open_).then(size).otherwise(0).sum(),
         bars=pl.col("barred").drop_nulls().unique(maintain_order=True),
@@ -190,3 +142,9 @@ def _left(parts: pl.DataFrame) -> pl.DataFrame:
         aside=(pl.col("other") & pl.col("tagged")).any(),
         value=(open_ & (pl.col("text").str.contains(r"[0-9]|[A-Za-z]+[_/.-][A-Za-z]+"))).any(),
     )
+
+
+@cache
+def _filler(lang: str) -> str:
+    words = "|".join(lexicon("extract")["filler"][lang])
+    return f"(?:{words})" if lang == "zh" else expanded(rf"(?i)\b(?:{words})\b(?:'[a-z]+)?")

@@ -1,0 +1,93 @@
+"""Statements: sentences that say something lasting, put into the third person."""
+
+import polars as pl
+
+from memops.extract.grammar import expanded
+from memops.extract.person import third_person
+
+STRONG = (
+    "lesson", "failure", "procedure", "relationship", "project_state", "preference",
+)  # fmt: skip
+_RANK = {kind: n for n, kind in enumerate((*STRONG, "fact"))}
+_CONFIDENCE = {"remember": 0.9, "value": 0.7, "state": 0.75}
+_SAYS = ["row", "sentence", "part"]
+
+
+def statements(parts: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
+    """Return one statement a sentence: its clauses that assert something, and the most telling kind.
+
+    `parts` are sorted-out clauses, `held` (row, sentence) the sentences that gave an entity:
+    beside one, only clauses that tell by themselves are taken. What goes on about a person just
+    named is a statement of its own about them. Columns: row, kind, text, confidence, start, end,
+    cue.
+    """
+    beside = parts.select("row", "sentence").join(
+        held.with_columns(beside=pl.lit(True)), on=["row", "sentence"], how="left", maintain_order="left"
+    )["beside"]
+    table = parts.with_columns(beside=beside.fill_null(False)).with_columns(_parted())
+    usable = pl.col("barred").is_null() | pl.col("kind").is_not_null()
+    telling = pl.col("kind").is_in(STRONG) & ~pl.col("secret")
+    table = table.filter(usable, pl.col("raw").str.len_chars() > 0, telling | ~pl.col("beside"))
+    told = table.filter(pl.col("kind").is_not_null().any().over(_SAYS))
+    if told.is_empty():
+        return _none()
+    return _joined(told.with_columns(shown=third_person(_about(), pl.col("chinese"))))
+
+
+def _parted() -> list[pl.Expr]:
+    """`part` numbers the statements of a sentence; `who` names the person that a later one is about."""
+    named = pl.col("cue") == "bond"
+    goes_on = pl.col("aside") & named.shift(1).cum_max().over("row", "sentence").fill_null(False)
+    person = pl.col("text").str.extract(expanded("(?i)({rel}|{rel_en})"))
+    who = pl.when(named.fill_null(False)).then(person).forward_fill().over("row", "sentence")
+    return [
+        goes_on.cast(pl.Int64).cum_sum().over("row", "sentence").alias("part"),
+        pl.when(goes_on).then(who).alias("who"),
+        pl.when(goes_on).then(pl.lit("fact")).otherwise("kind").alias("kind"),
+        pl.when(goes_on).then(pl.lit("aside")).otherwise("cue").alias("cue"),
+    ]
+
+
+def _about() -> pl.Expr:
+    """The clause, with a person instead of the pronoun that stands for one."""
+    zh = pl.format("我的{}{}", "who", pl.col("raw").str.replace("^(?:他|她)们?", ""))
+    en = pl.format("my {} {}", "who", pl.col("raw").str.replace(r"(?i)^(?:he|she|they)\s*", ""))
+    named = pl.when("chinese").then(zh).otherwise(en.str.replace(" 's ", "'s "))
+    return pl.when(pl.col("who").is_not_null()).then(named).otherwise("raw")
+
+
+def _joined(told: pl.DataFrame) -> pl.DataFrame:
+    rank = pl.col("kind").replace_strict(_RANK, default=99, return_dtype=pl.Int64)
+    told = told.with_columns(rank=rank).sort("row", "sentence", "part", "nth")
+    best, shown = pl.col("rank").arg_min(), pl.col("shown")
+    made = told.group_by(_SAYS, maintain_order=True).agg(
+        pl.col("kind").get(best),
+        pl.col("cue").get(best),
+        wish=pl.col("wish").get(best),
+        chinese=pl.col("chinese").first(),
+        zh=shown.str.join("，"),
+        en=shown.str.join(", "),
+        start=pl.col("start").min(),
+        end=pl.col("end").max(),
+    )
+    text = pl.when("chinese").then("zh").otherwise("en")
+    begun = text.str.contains("^(?:用户|The user)")
+    wished = (
+        pl.when("chinese").then(pl.format("用户希望：{}", text))
+        .otherwise(pl.format("The user wants this: {}", text))
+    )  # fmt: skip
+    wish = pl.col("wish") & (pl.col("kind") == "preference") & ~begun
+    return made.select(
+        "row", "kind", text=pl.when(wish).then(wished).otherwise(text),
+        confidence=pl.col("cue").replace_strict(_CONFIDENCE, default=0.8, return_dtype=pl.Float64),
+        start="start", end="end", cue="cue",
+    )  # fmt: skip
+
+
+def _none() -> pl.DataFrame:
+    return pl.DataFrame(
+        schema={
+            "row": pl.UInt32, "kind": pl.String, "text": pl.String, "confidence": pl.Float64,
+            "start": pl.Int64, "end": pl.Int64, "cue": pl.String,
+        }
+    )  # fmt: skip
