@@ -1,0 +1,475 @@
+import re
+import time
+import unicodedata
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memops import report_pictures, report_words
+from memops.errors import MemopsError
+from memops.lexicon import lexicon, resource
+from memops.report import _template, render
+from memops.report_words import clean, clipped, differences, visible
+from tests.hostile import PAYLOADS
+from tests.nights import iv, many, night
+
+TEMPLATES = sorted(resource("reports").rglob("*.j2"))
+VOID = {"meta", "img", "br", "input", "link", "base", "rect", "line", "circle", "path"}
+
+
+class Page(HTMLParser):
+    """A page as a list of tags, the rows of its tables by label, and texts by id."""
+
+    def __init__(self, html):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.tables, self.ids, self.text = [], {}, {}, []
+        self.open, self.cell, self.rows = [], None, None
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(
+            (tag, tuple((name, value) for name, value in attrs if name != "aria-label"))
+        )
+        attrs = dict(attrs)
+        if tag not in VOID:
+            self.open.append((tag, attrs))
+        if attrs.get("role") == "region":
+            self.rows = self.tables.setdefault(attrs["aria-label"], [])
+        if tag == "tr" and self.rows is not None:
+            self.rows.append([])
+        if tag in ("td", "th") and self.rows:
+            self.cell = []
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th") and self.cell is not None:
+            self.rows[-1].append(" ".join("".join(self.cell).split()))
+            self.cell = None
+        if tag == "table":
+            self.rows = None
+        if tag not in VOID:
+            assert self.open.pop()[0] == tag, f"</{tag}> closes something else"
+
+    def handle_data(self, data):
+        self.text.append(data)
+        if self.cell is not None:
+            self.cell.append(data)
+        for _, attrs in self.open:
+            if "id" in attrs:
+                self.ids[attrs["id"]] = self.ids.get(attrs["id"], "") + data
+
+
+def _everywhere(value, payload, key=""):
+    """The same data with the payload in place of every string, also of those that are names."""
+    if isinstance(value, str):
+        return payload + ("!" if key == "after_text" else "")
+    if isinstance(value, list):
+        return [_everywhere(inner, payload) for inner in value]
+    if isinstance(value, dict):
+        named = key in (
+            "by_rule",
+            "by_kind",
+            "by_scope",
+            "by_tier",
+            "environment",
+            "locator",
+            "signals",
+        )
+        return {
+            (f"{payload}{i}" if named else name): _everywhere(inner, payload, name)
+            for i, (name, inner) in enumerate(value.items())
+        }
+    return value
+
+
+def _filled(payload):
+    data = _everywhere(night(), payload)
+    ops = list(data["by_rule"].values())
+    data["by_rule"] = {payload: {payload: sum(sum(op.values()) for op in ops)}}
+    return data
+
+
+def test_hostile_text_makes_no_element_and_no_attribute_in_any_field():
+    assert len(PAYLOADS) >= 50
+    plain = Page(render(_filled("x"))).tags
+    chinese = Page(render(_filled("x"), "zh")).tags
+    for nth, payload in enumerate(PAYLOADS):
+        assert Page(render(_filled(payload))).tags == plain, payload
+        if nth % 10 == 0:
+            assert Page(render(_filled(payload), "zh")).tags == chinese, payload
+
+
+def test_hostile_text_is_shown_as_it_is():
+    shown = "".join(Page(render(_filled("<b onclick=x>&amp;</b>{{ 7 * 7 }}"))).text)
+    assert shown.count("<b onclick=x>&amp;</b>{{ 7 * 7 }}") > 60
+    assert "49" not in shown
+
+
+def test_a_page_asks_for_nothing_and_runs_nothing():
+    html = render(night())
+    page = Page(html)
+    after_head = page.tags[[tag for tag, _ in page.tags].index("head") + 1]
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+    policy += "base-uri 'none'; form-action 'none'"
+    assert after_head == ("meta", (("http-equiv", "Content-Security-Policy"), ("content", policy)))
+    names = {tag for tag, _ in page.tags}
+    assert not names & {
+        "script",
+        "link",
+        "img",
+        "iframe",
+        "object",
+        "embed",
+        "form",
+        "base",
+        "input",
+    }
+    attributes = {name for _, attrs in page.tags for name, _ in attrs}
+    assert not attributes & {"src", "style", "action", "srcset", "xlink:href", "target"}
+    assert not [name for name in attributes if name.startswith("on")]
+    links = [value for _, attrs in page.tags for name, value in attrs if name == "href"]
+    assert links and all(link.startswith("#") or link == "ops.jsonl" for link in links)
+    assert {link[1:] for link in links if link[0] == "#"} <= {
+        value for _, attrs in page.tags for name, value in attrs if name == "id"
+    }
+    assert "url(" not in html and "@import" not in html and "http://" not in html
+
+
+def test_templates_never_trust_data():
+    assert len(TEMPLATES) >= 6
+    environment = _template().environment
+    assert environment.autoescape is True and environment.undefined.__name__ == "StrictUndefined"
+    for path in TEMPLATES:
+        source = path.read_text(encoding="utf-8")
+        assert not re.search(
+            r"\|\s*safe|Markup|autoescape|xmlattr|<script|style=|\bon\w+=", source
+        ), path
+        assert not re.search(r"=\s*\{[{%]", source.replace('"{%', "")), (
+            f"{path}: unquoted attribute"
+        )
+        for attribute, value in re.findall(r'([\w:-]+)="([^"]*)"', source):
+            if attribute in ("href", "src", "action", "xlink:href") and "{" in value:
+                assert (path.name, value) == ("run.html.j2", "#{{ id }}"), path
+
+
+def test_every_number_on_the_page_is_the_data_s():
+    data = night()
+    page = Page(render(data))
+    states = Counter(change["state"] for change in data["changes"])
+    assert [
+        page.ids[f"n-{n}"] for n in ("proposed", "applied", "skipped", "refused", "rows", "live")
+    ] == [
+        "10",
+        str(states["applied"]),
+        "1",
+        "1",
+        "304 → 305",
+        "301 → 295",
+    ]
+    assert sorted(map(tuple, page.tables["Changes by rule"][1:])) == sorted(
+        (rule, ", ".join(f"{op} {n}" for op, n in ops.items()), str(sum(ops.values())))
+        for rule, ops in data["by_rule"].items()
+    )
+    for label, name in (("kind", "by_kind"), ("scope", "by_scope"), ("tier", "by_tier")):
+        was, now = (data["counts"][side][name] for side in ("before", "after"))
+        assert {row[0]: row[1:] for row in page.tables[f"Live records by {label}"][1:]} == {
+            key: [str(was[key]), str(now[key]), str(now[key] - was[key])] for key in was
+        }
+    assert page.tables["Tier flow"][1:] == [
+        [m["source"], m["target"], str(m["count"])] for m in data["tier_flow"]
+    ]
+    assert page.tables["Floors"][1:] == [
+        ["default", "preference", "10", "10", "0"],
+        ["default", "fact", "158", "5", "153"],
+    ]
+    assert page.tables["Time by step"][1:] == [
+        ["snapshot", "0.42", "81"],
+        ["plan", "3.18", "240"],
+        ["apply", "0.77", "–"],
+    ]
+    assert page.tables["Recall before and after"][1:] == [
+        ["R@5", "0.810 0.710–0.900", "0.900 0.820–0.970", "+0.090 +0.020 … +0.170", "50"],
+        ["nDCG@10", "0.700 0.600–0.790", "0.780 0.700–0.860", "+0.080 +0.020 … +0.150", "50"],
+        ["Success@1", "0.620", "0.700", "+0.080", "50"],
+    ]
+    assert page.tables["By language"][1:] == [
+        ["English", "0.830", "0.910", "+0.080", "26"],
+        ["Chinese", "0.790", "0.890", "+0.100", "24"],
+    ]
+    assert page.tables["Queries lost"][1:] == [
+        ["c45 备用探头在哪 project · Chinese", "2", "not found"]
+    ]
+    assert page.tables["Age"][1:] == [
+        ["<7 d", "12", "12", "0"],
+        ["<30 d", "51", "48", "-3"],
+        [">=30 d", "238", "235", "-3"],
+    ]
+
+
+def test_a_change_is_shown_with_its_reason_evidence_fields_and_undo():
+    changes = night()["changes"]
+    changes[5]["undo"] = "memops rollback R --only 6"
+    text = " ".join(" ".join(Page(render(night(changes=changes))).text).split())
+    assert (
+        "demote 0f3c9a52-77aa-5d1e-9c55-000000000006 applied Risk: medium #6 · key again_06_b "
+        "relevance 0.04 The user needs reading glasses 👓 Sets: tier working → peripheral "
+        "Evidence again_06_a The user keeps bees on the roof "
+        "To take this back: memops rollback R --only 6"
+    ) in text
+    assert "(no record before) The passport of the user expires in March 2029" in text
+
+
+def test_words_that_differ_are_marked_on_both_sides():
+    before, after = "报警阈值是 3.2 米，夜里有效", "报警阈值是 3.6 米，夜里有效"
+    assert differences(before, after) == (
+        [(False, "报警阈值是 3."), (True, "2"), (False, " 米，夜里有效")],
+        [(False, "报警阈值是 3."), (True, "6"), (False, " 米，夜里有效")],
+    )
+    assert differences("lives in old Xiamen", "lives in Ningbo now") == (
+        [(False, "lives in "), (True, "old Xiamen")],
+        [(False, "lives in "), (True, "Ningbo now")],
+    )
+    assert "<del>2</del>" in render(night(changes=[_edited(before, after)]))
+    assert "<ins>6</ins>" in render(night(changes=[_edited(before, after)]))
+
+
+def _edited(before, after):
+    return {**night()["changes"][0], "before_text": before, "after_text": after}
+
+
+words = st.text(alphabet="ab 中文,.\n", max_size=40)
+
+
+@settings(deadline=None, max_examples=200)
+@given(words, words)
+def test_marked_parts_are_the_texts_and_agree_outside_the_marks(before, after):
+    left, right = differences(before, after)
+    assert "".join(text for _, text in left) == before
+    assert "".join(text for _, text in right) == after
+    if before == after:
+        assert not any(differs for differs, _ in left + right)
+    same = ["".join(t for differs, t in side if not differs) for side in (left, right)]
+    assert "".join(same[0].split()) == "".join(same[1].split())
+
+
+def test_comparing_long_texts_takes_no_longer_than_reading_them():
+    a, b = ("".join(f"{w}{i} " for i in range(20_000)) for w in ("old", "new"))
+    started = time.perf_counter()
+    left, right = differences("same " + a, "same " + b)
+    assert time.perf_counter() - started < 2
+    assert (
+        [differs for differs, _ in left]
+        == [differs for differs, _ in right]
+        == [False, True, False]
+    )
+    assert sum(len(text) for _, text in clipped(left)) < 1000
+
+
+def test_a_change_deep_in_a_long_text_is_still_seen():
+    long = "the tide table of the harbour " * 200
+    html = render(
+        night(
+            changes=[_edited(long + "says 3.2 metres. " + long, long + "says 3.6 metres. " + long)]
+        )
+    )
+    assert "<del>2</del>" in html and "<ins>6</ins>" in html
+
+
+def test_control_and_bidirectional_characters_are_spelled_out():
+    assert visible("a\u202eb\x1b[0m\r\tc\n") == "a⟨U+202E⟩b⟨U+001B⟩[0m⟨U+000D⟩\tc\n"
+    assert visible("👩\u200d🔬 ب\u200dب") == "👩\u200d🔬 ب⟨U+200D⟩ب"
+    turning = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+    for point in (
+        *range(0x3000),
+        *range(0xD800, 0xE000),
+        *range(0xFDD0, 0x10000),
+        *range(0xE0000, 0xE0080),
+    ):
+        char = chr(point)
+        hidden = unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") and char not in "\t\n"
+        if hidden or unicodedata.bidirectional(char) in turning:
+            assert visible(f"a{char}b") == f"a⟨U+{point:04X}⟩b"
+    page = render(_filled("\u202e\x1b\ud800\u200b"))
+    assert not re.search("[\u202a-\u202e\u2066-\u2069\u200b\x1b\ud800-\udfff]", page)
+    assert page.encode()
+
+
+def test_secrets_are_masked_wherever_they_stand():
+    secret = "sk-" + "proj-" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7d"
+    html = render(_filled(f"the model key is {secret} and stays"))
+    assert "[redacted" in html
+    assert secret not in html and secret[3:20] not in html and secret[-12:] not in html
+
+
+def test_a_secret_at_the_edge_of_a_clipped_text_does_not_show_in_part():
+    secret = "sk-" + "proj-" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7d"
+    for length in range(180, 800, 23):
+        text = "w " * (length // 2) + secret + " w" * 600
+        html = render(night(changes=[_edited(text, None), _edited(text, text + " more")]))
+        assert secret[8:20] not in html and secret[-12:] not in html, length
+
+
+def test_names_keep_their_counts_when_they_are_cleaned():
+    before = {
+        "rows": 3,
+        "live": 3,
+        "by_kind": {},
+        "by_scope": {"a\u200b": 1, "a⟨U+200B⟩": 2},
+        "by_tier": {},
+    }
+    page = Page(render(night(counts={"before": before, "after": before})))
+    assert page.tables["Live records by scope"][1:] == [["a⟨U+200B⟩", "3", "3", "0"]]
+    assert clean({"n": 1, "deep": [{"x": "\x00"}, None, 2.5]}) == {
+        "n": 1,
+        "deep": [{"x": "⟨U+0000⟩"}, None, 2.5],
+    }
+
+
+@pytest.mark.parametrize("words_each", [14, 60])
+def test_ten_thousand_changes_make_a_small_page_quickly(words_each):
+    data = many(10_000, words_each)
+    started = time.perf_counter()
+    html = render(data)
+    assert time.perf_counter() - started < 5
+    assert 150_000 < len(html.encode()) < 500_000
+    page = Page(html)
+    assert page.ids["n-proposed"] == "10,000"
+    shown = int(re.search(r"(\d+) of 10,000 changes are shown", "".join(page.text))[1])
+    assert shown == [tag for tag, attrs in page.tags].count("article") - len(data["conflicts"])
+    assert all(f"<h3>{rule}</h3>" in html for rule in data["by_rule"])
+
+
+def test_a_page_stays_small_whatever_the_texts():
+    texts = ["<&\"'>" * 4000, "\u202e" * 8000, "潮" * 9000]
+    changes = [
+        {
+            **night()["changes"][0],
+            "seq": i,
+            "id": texts[i % 3],
+            "reason": texts[i % 3],
+            "before_text": texts[i % 3],
+            "after_text": texts[(i + 1) % 3],
+            "evidence": [{"id": texts[0], "text": texts[1]}] * 30,
+            "rule": f"r{i % 7}",
+        }
+        for i in range(300)
+    ]
+    pair = {"id": texts[0], "text": texts[1]}
+    data = night(
+        changes=changes,
+        total_changes=300,
+        by_rule={f"r{i}": {"merge": 1} for i in range(500)},
+        refused=[{"id": texts[0], "reason": texts[1], "rule": texts[2], "text": texts[0]}] * 900,
+        skipped=[{"id": texts[1], "why": texts[0]}] * 900,
+        conflicts=[{"old": pair, "new": pair, "reason": texts[0], "cues": texts * 9}] * 900,
+        clusters=[{"keeper": pair, "members": [pair] * 50}] * 900,
+        floors=[
+            {"scope": f"{texts[2]}{i}", "kind": texts[0], "live": i, "floor": 5} for i in range(900)
+        ],
+        limits=texts * 300,
+        environment={f"{texts[1]}{i}": texts[0] for i in range(9)},
+    )
+    assert len(render(data).encode()) < 500_000
+
+
+def test_a_page_in_chinese_says_everything_in_chinese():
+    english, chinese = lexicon("report")["en"], lexicon("report")["zh"]
+    html = render(night(), "zh")
+    assert '<html lang="zh-Hans">' in html
+    verdict = "共 304 条记录，提出 10 项变更，已执行 8 项。跳过 1 项，守卫撤回 1 项。"
+    assert verdict + "召回（R@5）由 0.810 变为 0.900。" in html
+    text = "".join(Page(html).text)
+    for key, said in english.items():
+        if isinstance(said, str) and len(said.split()) > 2:
+            assert said not in text, key
+            assert chinese[key] != said
+    assert "合并" in text and "核心 161" in text
+
+
+def test_both_languages_say_the_same_things():
+    english, chinese = lexicon("report")["en"], lexicon("report")["zh"]
+    assert english.keys() == chinese.keys()
+    for key in english.keys() - {"words"}:
+        named = [set(re.findall(r"{\w+}", said[key])) for said in (english, chinese)]
+        assert named[0] == named[1], key
+    templates = "".join(path.read_text(encoding="utf-8") for path in TEMPLATES)
+    modules = "".join(p.read_text() for p in Path(report_words.__file__).parent.glob("report*.py"))
+    said = set(re.findall(r"""say\(["'](\w+)["']""", templates + modules)) - {"key"}
+    assert said <= english.keys()
+    assert english.keys() - said - set(re.findall(r'"(\w+)"', templates + modules)) == set()
+
+
+def test_an_unknown_language_is_refused_by_name():
+    with pytest.raises(MemopsError, match="no report language 'fr'"):
+        render(night(), "fr")
+
+
+def test_a_plan_without_run_suite_or_changes_still_makes_a_page():
+    data = night(
+        run=None,
+        grades=None,
+        changes=[],
+        total_changes=0,
+        by_rule={},
+        refused=[],
+        skipped=[],
+        limits=[],
+        conflicts=[],
+        clusters=[],
+        floors=[],
+        tier_flow=[],
+        distributions=[],
+        timings=[],
+        environment={},
+        policy=[],
+    )
+    text = "".join(Page(render(data)).text)
+    assert "0 changes are proposed for a store of 304 records; nothing has been written." in text
+    assert "Recall was not graded: no suite." in text and "Nothing is waiting for a person." in text
+    assert "memops rollback" not in text
+
+
+def test_a_given_verdict_stands_instead_of_the_computed_one():
+    assert Page(render(night(verdict_sentence="All is well."))).ids["verdict"] == "All is well."
+
+
+def test_pictures_are_to_scale_and_described():
+    page = Page(render(night()))
+    pictures = [dict(attrs) for tag, attrs in page.tags if tag == "svg"]
+    assert len(pictures) == 6 and all(p["role"] == "img" for p in pictures)
+    ids = [value for _, attrs in page.tags for name, value in attrs if name == "id"]
+    assert len(ids) == len(set(ids))
+    assert {ref for p in pictures for ref in p["aria-labelledby"].split()} <= set(ids)
+    rows = [{"name": "a", "before": 200, "after": 100}, {"name": "b", "before": 0, "after": 1}]
+    drawn = report_pictures.pairs("k", "t", "d", rows, str)["rows"]
+    assert [(row["before"], row["after"]) for row in drawn] == [(360.0, 180.0), (0.0, 1.8)]
+    measured = [{"measure": "R@5", "before": iv(0.0, 0.0, 0.5), "after": iv(1.0)}]
+    (row,) = report_pictures.intervals("t", "d", measured)["rows"]
+    assert row["before"] == {"x": 6.0, "low": 6.0, "high": 180.0}
+    assert row["after"] == {"x": 354.0, "low": None, "high": None}
+
+
+def test_bands_of_the_tier_flow_are_as_high_as_their_counts():
+    say = report_words.speaker(lexicon("report")["en"])
+    moves = [
+        {"source": "core", "target": "core", "count": 30},
+        {"source": "working", "target": "hidden", "count": 10},
+    ]
+    drawn = report_pictures.flow("t", "d", moves, say)
+    assert [(n["label"], n["high"]) for n in drawn["left"]] == [
+        ("core 30", 112.5),
+        ("working 10", 37.5),
+    ]
+    assert [(n["label"], n["high"]) for n in drawn["right"]] == [
+        ("core 30", 112.5),
+        ("hidden 10", 37.5),
+    ]
+    assert [band["moved"] for band in drawn["bands"]] == [False, True]
+
+
+def test_rendering_twice_gives_the_same_bytes():
+    assert render(many(300)) == render(many(300))
