@@ -8,30 +8,22 @@ import polars as pl
 
 from memops.extract.grammar import opening, says
 
-_FULL = [chr(code) for code in range(0xFF01, 0xFF5F)] + [
-    "\u3000",
-    "、",
-    "“",
-    "”",
-    "‘",
-    "’",
-    "\u00a0",
-    "\t",
-    "\r",
-]
-_HALF = [chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)] + [
-    " ",
-    "、",
-    '"',
-    '"',
-    "'",
-    "'",
-    " ",
-    " ",
-    " ",
-]
+_FULL = [chr(code) for code in range(0xFF01, 0xFF5F)] + list("\u3000“”‘’\u00a0\t\r")
+_HALF = [chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)] + list(" \"\"''   ")
 _KEPT = "\u0001"  # stands for a mark that ends nothing: the dot of 2.4, the question mark of a URL
+_WHOLE = ("irony", "condition", "sequence", "lesson", "failure", "payload")  # told by a sentence
 _FORMAT = r"[\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]"
+
+
+_MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_MARKS = (
+    (r"([\p{L}\p{N})\]\"'])\.(\s)", "${1}。${2}"),
+    (r"(?i)\b(e\.g|i\.e|mr|mrs|ms|dr|st|vs|etc|no|approx|inc|ltd)。", "${1}."),
+    (r"([!?])([A-Za-z0-9)\]}/&=_'])", f"{_KEPT}${{2}}"),
+    (r"([0-9]),([0-9]{3})", f"${{1}}{_KEPT}${{2}}"),
+    (rf"(?i)({_MONTH}\.? [0-9]{{1,2}}(?:st|nd|rd|th)?),( [0-9]{{4}})", f"${{1}}{_KEPT}${{2}}"),
+    (r"(?i) (and|but|so) (i|i'm|my|we|our|please)\b", ",${1} ${2}"),
+)  # fmt: skip
 
 
 def folded(texts: pl.Series) -> pl.Series:
@@ -45,18 +37,23 @@ def clauses(texts: pl.Series, most: int) -> pl.DataFrame:
     Columns: row, sentence (number within the row), nth (clause within the sentence), start and
     end (characters of the original), text (half-width, without what merely leads in), raw,
     asks (its sentence ends in a question mark), last (of its sentence), remember (somebody asked
-    that it be kept). At most `most` characters of a text are read.
+    that it be kept), and the cues that only a whole sentence shows. At most `most` characters of
+    a text are read.
     """
     table = pl.DataFrame({"raw": texts.fill_null("").str.head(most)}).with_row_index("row")
     table = table.with_columns(text=_marked(folded(table["raw"])))
-    sentences = _cut(table, "text", r"[^。!?\n]*[。!?\n]+|[^。!?\n]+", ["row", "raw"])
+    sentences = _cut(table, r"[^。!?\n]*[。!?\n]+|[^。!?\n]+", ["row", "raw"])
     sentences = sentences.with_columns(
+        says(
+            cue, pl.col("text").str.replace(opening("lead"), "") if cue != "irony" else None
+        ).alias(cue)
+        for cue in _WHOLE
+    ).with_columns(
         sentence=pl.int_range(pl.len()).over("row"),
         asks=pl.col("text").str.contains(r"\?[!?。\s]*$"),
     )
-    parts = _cut(
-        sentences, "text", r"[^,;]*[,;]+|[^,;]+", ["row", "raw", "sentence", "asks", "start"]
-    )
+    keep = ["row", "raw", "sentence", "asks", "start", *_WHOLE]
+    parts = _cut(sentences, r"[^,;]*[,;]+|[^,;]+", keep)
     parts = parts.with_columns(
         start=pl.col("start") + pl.col("start_right"),
         nth=pl.int_range(pl.len()).over("row", "sentence"),
@@ -66,33 +63,25 @@ def clauses(texts: pl.Series, most: int) -> pl.DataFrame:
 
 def _marked(text: pl.Series) -> pl.Series:
     """End sentences where a full stop ends one; hide marks inside numbers, URLs and code."""
-    out = text.str.replace_all(r"([\p{L}\p{N})\]\"'])\.(\s)", "${1}。${2}")
-    out = out.str.replace_all(
-        r"(?i)\b(e\.g|i\.e|mr|mrs|ms|dr|st|vs|etc|no|approx|inc|ltd)。", "${1}."
-    )
-    out = out.str.replace_all(r"([!?])([A-Za-z0-9)\]}/&=_'])", f"{_KEPT}${{2}}")
-    return out.str.replace_all(r"([0-9]),([0-9]{3})", f"${{1}}{_KEPT}${{2}}")
+    for pattern, new in _MARKS:
+        text = text.str.replace_all(pattern, new)
+    return text
 
 
-def _cut(table: pl.DataFrame, column: str, pattern: str, keep: list[str]) -> pl.DataFrame:
-    """Cut a column into the pieces that a pattern partitions it into, with their offsets."""
-    had = "start" in keep
+def _cut(table: pl.DataFrame, pattern: str, keep: list[str]) -> pl.DataFrame:
+    """Cut the texts into the pieces that a pattern partitions them into, with their offsets."""
     order = table.with_row_index("unit")
-    pieces = order.select("unit", piece=pl.col(column).str.extract_all(pattern)).explode(
-        "piece", empty_as_null=True
-    )
-    pieces = pieces.drop_nulls("piece").with_columns(
-        size=pl.col("piece").str.len_chars().cast(pl.Int64)
-    )
-    offset = (
-        (pl.col("size").cum_sum() - pl.col("size"))
-        .over("unit")
-        .alias("start_right" if had else "start")
-    )
-    return (
-        pieces.with_columns(offset).join(order.select("unit", *keep), on="unit", how="left", maintain_order="left")
-        .rename({"piece": "text"}).drop("unit", "size")
+    pieces = (
+        order.select("unit", text=pl.col("text").str.extract_all(pattern))
+        .explode("text", empty_as_null=True).drop_nulls("text")
+        .with_columns(size=pl.col("text").str.len_chars().cast(pl.Int64))
     )  # fmt: skip
+    offset = (pl.col("size").cum_sum() - pl.col("size")).over("unit")
+    return (
+        pieces.with_columns(offset.alias("start_right" if "start" in keep else "start"))
+        .join(order.select("unit", *keep), on="unit", how="left", maintain_order="left")
+        .drop("unit", "size")
+    )
 
 
 def _said(parts: pl.DataFrame) -> pl.DataFrame:

@@ -20,7 +20,7 @@ def normal(form: str, value: str) -> tuple[str, str] | None:
     None means that the value is not what the pattern took it for: a wrong check digit, no such
     day, no number that a telephone could have.
     """
-    return FORMS[form](value.strip(" .,;:!?\"'"))
+    return FORMS[form](value.replace("\u0001", ",").strip(" .,;:!?\"'"))
 
 
 def id_card(value: str) -> tuple[str, str] | None:
@@ -113,7 +113,9 @@ def address(value: str) -> tuple[str, str] | None:
 def plate(value: str) -> tuple[str, str] | None:
     """Accept a number plate; separators do not count."""
     bare = re.sub(r"[·. -]", "", value).upper()
-    return (value.upper(), bare) if 4 <= len(bare) <= 9 and re.search(r"[A-Z0-9]{4}", bare) else None
+    return (
+        (value.upper(), bare) if 4 <= len(bare) <= 9 and re.search(r"[A-Z0-9]{4}", bare) else None
+    )
 
 
 def plain(value: str) -> tuple[str, str] | None:

@@ -24,7 +24,7 @@ def pattern(cue: str) -> str:
     lead = rf"^[\s\"'“‘(]*(?:{'|'.join(_lead())})*" if cue not in ("lead", "remember") else r"^\s*"
     parts = [
         *(rf"(?:{'|'.join(table['zh'])})" for _ in table.get("zh", [])[:1]),
-        *(rf"(?:\b|^)(?:{'|'.join(table['en'])})(?:\b|$)" for _ in table.get("en", [])[:1]),
+        *(rf"(?:\b|^)(?:{'|'.join(table['en'])})(?:\b|$|[^\w])" for _ in table.get("en", [])[:1]),
         *(rf"{lead}(?:{'|'.join(table['zh_start'])})" for _ in table.get("zh_start", [])[:1]),
         *(rf"{lead}(?:{'|'.join(table['en_start'])})" for _ in table.get("en_start", [])[:1]),
     ]

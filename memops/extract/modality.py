@@ -16,6 +16,12 @@ BARS = {
     "request": "a request for this moment",
 }
 
+_CUES = (
+    "unkept", "fiction", "retracted", "hypothetical", "quoted", "request", "tag", "question", "indefinite",
+    "standing", "deictic", "other", "own", "uncertain", "fleeting", "serial", "nudge", "ruling", "forbid",
+    "style", "habit", "polite",
+)  # fmt: skip
+
 
 def judged(clauses: pl.DataFrame) -> pl.DataFrame:
     """Add `barred` (why a clause asserts nothing, else null) and the cues of modality.
@@ -25,38 +31,37 @@ def judged(clauses: pl.DataFrame) -> pl.DataFrame:
     quotation and a request, the rest of their sentence; a question mark, the sentence's last
     clause, or all of it where no clause asks by itself.
     """
-    names = ("unkept", "fiction", "payload", "irony", "retracted", "hypothetical", "quoted", "request",
-             "tag", "question", "indefinite", "standing", "condition", "deictic", "other", "own", "uncertain",
-             "fleeting", "serial", "nudge", "ruling", "forbid", "style")  # fmt: skip
-    table = clauses.with_columns(says(name).alias(name) for name in names)
-    asked = pl.col("question") & ~(pl.col("indefinite") & ~pl.col("asks"))
-    table = table.with_columns(
-        question=asked,
-        request=pl.col("request") & ~pl.col("remember"),
-        tag=pl.col("tag")
-        & pl.col("last")
-        & (pl.col("asks") | pl.col("whole").str.contains("吧|right|huh|eh")),
-        hypothetical=pl.col("hypothetical") & ~pl.col("remember"),
-    )
+    table = clauses.with_columns(says(name).alias(name) for name in _CUES)
     here = ("row", "sentence")
-    whole = pl.col("asks") & ~pl.col("question").any().over(here)
-    reach = {
-        "unkept": pl.col("unkept").any().over("row"),
-        "fiction": pl.col("fiction").any().over("row"),
-        "payload": (
-            pl.col("payload").cum_max() & (pl.col("payload") | pl.col("payload").shift(1).cum_max())
-        ).over("row"),
-        "irony": pl.col("irony").any().over(here),
-        "retracted": pl.col("retracted").reverse().cum_max().reverse().over("row"),
-        "hypothetical": pl.col("hypothetical").any().over(here),
-        "question": pl.col("question")
-        | whole
-        | (pl.col("asks") & pl.col("last"))
-        | pl.col("tag").any().over(here),
-        "quoted": pl.col("quoted").cum_max().over(here),
-        "request": pl.col("request").cum_max().over(here),
-    }
+    hinted = pl.col("asks") | pl.col("whole").str.contains("(?i)吧|right|huh|eh")
+    table = table.with_columns(
+        question=pl.col("question") & ~(pl.col("indefinite") & ~pl.col("asks")),
+        request=pl.col("request") & ~pl.col("remember"),
+        tag=pl.col("tag") & pl.col("last") & hinted,
+        hypothetical=pl.col("hypothetical") & ~pl.col("remember"),
+        condition=pl.col("condition") & ~pl.col("polite").any().over(here),
+    )
+    reach = _reaches(here)
     bar = pl.lit(None, pl.String)
     for name in reversed(BARS):
         bar = pl.when(reach[name]).then(pl.lit(name)).otherwise(bar)
     return table.with_columns(barred=bar, tagged=pl.col("tag").any().over(here))
+
+
+def _reaches(here: tuple[str, str]) -> dict[str, pl.Expr]:
+    """True of the clauses that each bar reaches."""
+    asked, tagged = pl.col("question"), pl.col("tag").any().over(here)
+    asked_whole = pl.col("asks") & ~asked.any().over(here)
+    payload = pl.col("payload") & pl.col("request").any().over(here)
+    return {
+        "unkept": pl.col("unkept").any().over("row"),
+        "fiction": pl.col("fiction").any().over("row"),
+        "payload": payload.cast(pl.Int8).cum_max().over("row") > 0,
+        "irony": pl.col("irony"),
+        "retracted": pl.col("retracted").cast(pl.Int8).reverse().cum_max().reverse().over("row")
+        > 0,
+        "hypothetical": pl.col("hypothetical").any().over(here),
+        "question": asked | asked_whole | (pl.col("asks") & pl.col("last")) | tagged,
+        "quoted": pl.col("quoted").cast(pl.Int8).cum_max().over(here) > 0,
+        "request": pl.col("request").cast(pl.Int8).cum_max().over(here) > 0,
+    }

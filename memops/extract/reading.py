@@ -134,7 +134,13 @@ def _left(parts: pl.DataFrame) -> pl.DataFrame:
     words = bare.str.count_matches(r"[A-Za-z][A-Za-z']*|[0-9]+").cast(pl.Int64)
     size = bare.str.count_matches(r"\p{Han}").cast(pl.Int64) + 2 * words
     passing = pl.col("fleeting").any().over("row", "sentence") & ~pl.col("kept")
-    open_ = pl.col("barred").is_null() & pl.col("kind").is_null() & ~passing & ~pl.col("urge")
+    open_ = (
+        pl.col("barred").is_null()
+        & pl.col("kind").is_null()
+        & ~passing
+        & ~pl.col("urge")
+        & ~pl.col("serial")
+    )
     return parts.group_by("row", maintain_order=True).agg(
         left=pl.when(open_).then(size).otherwise(0).sum(),
         bars=pl.col("barred").drop_nulls().unique(maintain_order=True),

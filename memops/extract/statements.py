@@ -22,7 +22,10 @@ def statements(parts: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
     cue.
     """
     beside = parts.select("row", "sentence").join(
-        held.with_columns(beside=pl.lit(True)), on=["row", "sentence"], how="left", maintain_order="left"
+        held.with_columns(beside=pl.lit(True)),
+        on=["row", "sentence"],
+        how="left",
+        maintain_order="left",
     )["beside"]
     table = parts.with_columns(beside=beside.fill_null(False)).with_columns(_parted())
     usable = pl.col("barred").is_null() | pl.col("kind").is_not_null()
@@ -70,7 +73,11 @@ def _joined(told: pl.DataFrame) -> pl.DataFrame:
         start=pl.col("start").min(),
         end=pl.col("end").max(),
     )
-    text = pl.when("chinese").then("zh").otherwise("en")
+    text = (
+        pl.when("chinese")
+        .then("zh")
+        .otherwise(pl.col("en").str.replace_all(", The user", ", the user", literal=True))
+    )
     begun = text.str.contains("^(?:用户|The user)")
     wished = (
         pl.when("chinese").then(pl.format("用户希望：{}", text))
