@@ -21,8 +21,10 @@ CLOCKS = {
 }
 """Which times age is measured from: the latest known of these columns."""
 
+DAY = 86_400e6
+"""Microseconds."""
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_DAY = 86_400e6  # microseconds
 _DATED = r"(^|/)\d{4}-\d{2}-\d{2}[^/]*\.md"
 
 
@@ -31,8 +33,12 @@ def age_days(now: datetime, clock: str = "used") -> pl.Expr:
     if clock not in CLOCKS:
         raise MemopsError(f"unknown clock {clock!r}; known: {', '.join(CLOCKS)}")
     times = [pl.col(name).dt.timestamp("us").cast(pl.Float64) for name in CLOCKS[clock]]
-    elapsed = (now - _EPOCH).total_seconds() * 1e6
-    return ((elapsed - pl.max_horizontal(times)) / _DAY).clip(lower_bound=0.0)
+    return ((since_epoch(now) - pl.max_horizontal(times)) / DAY).clip(lower_bound=0.0)
+
+
+def since_epoch(now: datetime) -> float:
+    """Return an instant as microseconds since 1970, in floating point, where ages are computed."""
+    return (now - _EPOCH).total_seconds() * 1e6
 
 
 def half_life(decay: Decay) -> pl.Expr:

@@ -1,0 +1,32 @@
+"""Retired records whose grace time is over."""
+
+import polars as pl
+
+from memops.context import Context
+from memops.decay import DAY, since_epoch
+from memops.plan import delete
+from memops.schema import TOMBSTONE
+
+
+def delete_retired(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Delete what was retired a grace time ago and has not been touched since.
+
+    `valid_to` is when a record was retired; one that does not know it waits. What was changed or
+    recalled since then waits anew.
+    """
+    grace = ctx.policy.retention.grace_days
+    times = [
+        pl.col(name).dt.timestamp("us").cast(pl.Float64)
+        for name in ("valid_to", "updated_at", "accessed_at")
+    ]
+    quiet = (since_epoch(ctx.now) - pl.max_horizontal(times)) / DAY
+    over = records.filter(
+        pl.col("superseded_by") == TOMBSTONE,
+        pl.col("valid_to").is_not_null(),
+        quiet > grace,
+        ~pl.col("pinned"),
+        pl.col("tier") != "core",
+        ~pl.col("id").is_in(list(ctx.fresh)),
+    )
+    reason = pl.format("retired on {}", pl.col("valid_to").dt.strftime("%Y-%m-%d"))
+    return delete(over, reason, evidence=pl.concat_list("id"), risk="medium")

@@ -1,0 +1,43 @@
+"""Records of kinds that are only kept for a while."""
+
+import polars as pl
+
+from memops.context import Context
+from memops.decay import age_days
+from memops.errors import MemopsError
+from memops.plan import edit
+from memops.schema import LIVE, TOMBSTONE
+
+
+def retire_old(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Retire records that are older than their kind is kept; the guard keeps each kind's floor.
+
+    A window stands under its kind, or under `scope/kind` for one scope. Kinds without a window
+    stay, and so does what is pinned or core, of unknown age, or in a file still being written.
+    """
+    windows = ctx.policy.retention.windows
+    for name, days in windows.items():
+        if days <= 0:
+            raise MemopsError(f"policy: retention.windows.{name} must be above nought days")
+    names = (pl.concat_str("scope", pl.lit("/"), "kind"), pl.col("kind"))
+    window = pl.coalesce(
+        name.replace_strict(windows, default=None, return_dtype=pl.Float64) for name in names
+    )
+    age = age_days(ctx.now, ctx.policy.decay.clock)
+    old = records.filter(
+        LIVE,
+        age > window,
+        ~pl.col("pinned"),
+        pl.col("tier") != "core",
+        ~pl.col("id").is_in(list(ctx.fresh)),
+    )
+    whole = (age.floor().cast(pl.Int64), "kind", window.cast(pl.Int64))
+    reason = pl.format("{} days old; a {} is kept for {}", *whole)
+    return edit(
+        old,
+        reason,
+        superseded_by=pl.lit(TOMBSTONE),
+        valid_to=pl.lit(ctx.now),
+        evidence=pl.concat_list("id"),
+        risk="low",
+    )
