@@ -156,7 +156,7 @@ class Extract:
 
     longest: int = setting(20_000, "characters of a note that are read")
     clause: int = setting(400, "longer clauses are no statements (pasted data)")
-    residue: int = setting(8, "unexplained characters (a Latin word counts two) that make a note more than chatter")
+    residue: int = setting(4, "unexplained characters (a Latin word counts two) that make a note more than chatter")
     importance: dict[str, float] = setting(
         {
             "entity": 0.90, "preference": 0.72, "procedure": 0.72, "fact": 0.65, "project_state": 0.65,
@@ -171,6 +171,37 @@ class Extract:
 
 
 @dataclass(frozen=True)
+class Candidates:
+    """Which statements are compared with which."""
+
+    nearest: int = setting(40, "neighbours that each statement is compared with")
+    cosine: float = setting(0.1, "least cosine of terms at which two statements are compared")
+    common: float = setting(0.05, "share of a store's statements above which a term finds no neighbours")
+
+
+@dataclass(frozen=True)
+class Duplicates:
+    """What counts as said twice."""
+
+    similarity: float = setting(0.5, "least weighted overlap of concepts of two records that merge")
+    en: float = setting(0.5, "probability from which an English pair is called a duplicate")
+    zh: float = setting(0.5, "probability from which a Chinese or mixed pair is called a duplicate")
+
+
+@dataclass(frozen=True)
+class Conflicts:
+    """What counts as a conflict."""
+
+    jaccard: float = setting(0.4, "weight of Jaccard in the seed's score (clawseed conflict.rs)")
+    cosine: float = setting(0.4, "weight of cosine in the seed's score (clawseed conflict.rs)")
+    bm25: float = setting(0.2, "weight of BM25 in the seed's score (clawseed conflict.rs)")
+    boost: float = setting(0.3, "weight of contradiction in the seed's score (clawseed conflict.rs)")
+    threshold: float = setting(0.6, "seed's score above which a pair is listed (clawseed)")
+    en: float = setting(0.5, "probability from which an English pair is called a conflict")
+    zh: float = setting(0.5, "probability from which a Chinese or mixed pair is called a conflict")
+
+
+@dataclass(frozen=True)
 class Policy:
     """All of it."""
 
@@ -179,6 +210,9 @@ class Policy:
     decay: Decay = field(default_factory=Decay)
     tiers: Tiers = field(default_factory=Tiers)
     retention: Retention = field(default_factory=Retention)
+    candidates: Candidates = field(default_factory=Candidates)
+    duplicates: Duplicates = field(default_factory=Duplicates)
+    conflicts: Conflicts = field(default_factory=Conflicts)
     secrets: Secrets = field(default_factory=Secrets)
     hostile: Hostile = field(default_factory=Hostile)
     extract: Extract = field(default_factory=Extract)

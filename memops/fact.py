@@ -1,0 +1,142 @@
+"""Facts: who a statement is about, which attribute, under which circumstances, with what value.
+
+The frame of a statement is a handful of sets. Two statements are about the same thing when owner
+and circumstances agree and no attribute stands against another; they conflict when their values
+then differ.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+
+from memops.lexicon import lexicon
+from memops.vocabulary import CONTENT, Token
+
+FRAME = (
+    "owner",
+    "attributes",
+    "anchors",
+    "roles",
+    "circumstances",
+    "open",
+    "subject",
+    "complement",
+)
+_PLAIN = frozenset({"user", "we", "they", "you", "he", "she", "team", "guest"})
+_LABELS = frozenset({"decided", "pref_note", "prefer", "user"})
+
+
+def frame(
+    tokens: Sequence[Token], value_like: frozenset[str], opposed: frozenset[str]
+) -> dict[str, frozenset[str]]:
+    """Return the sets of FRAME for the tokens of one statement.
+
+    `owner` is empty for the user and the team themselves; `attributes` are words of the lexicon,
+    `anchors` those that by themselves tell which attribute is meant; `open` the words and names
+    that no lexicon knows, which is where values are found; `subject` and `complement` what
+    stands before and after the relation. `value_like` are concepts that the text says it changes
+    from or to, `opposed` those that have an opposite: in a complement they are values.
+    """
+    solid = [t for t in tokens if t.kind in CONTENT]
+    before, after = _split(tokens)
+    naming = any(t.concept == "called" for t in solid)
+    roles = {t.concept for t in solid if t.concept in _use("role")} if not naming else set()
+    free = roles or naming
+    people = {t.concept for t in solid if person(t)} if not free else set()
+    owner = {
+        t.concept for t in solid if t.kind == "person" and t.concept not in _PLAIN | roles
+    } | people
+    known = [t for t in solid if t.kind in ("thing", "single", "multi") or t.concept in roles]
+    attributes = {
+        t.concept for t in known
+        if t.concept not in _use("generic") | opposed and not (t.concept in value_like and t in after)
+    }  # fmt: skip
+    unknown = {t.concept for t in solid if _unknown(t) and t.concept not in people}
+    if naming:
+        owner = {
+            t.concept for t in before if t.kind in ("thing", "person") and t.concept not in _PLAIN
+        }
+        unknown |= {
+            t.concept
+            for t in after
+            if t.kind in ("person", "thing", "name", "word") and t.concept not in _PLAIN
+        }
+        attributes -= unknown | owner
+    if (
+        not attributes
+        and any(t.concept == "move" for t in tokens)
+        and any(t.concept.startswith("city=") for t in solid)
+    ):
+        attributes.add("live")
+    multi = {t.concept for t in known if t.kind == "multi"}
+    return {
+        "owner": frozenset(owner),
+        "attributes": frozenset(attributes),
+        "anchors": frozenset(attributes - multi),
+        "roles": frozenset(attributes & (_use("role") | _use("sufficient"))),
+        "circumstances": frozenset(
+            t.concept for t in solid if t.kind == "qualifier" and t.concept not in _use("soft")
+        ),
+        "open": frozenset(unknown),
+        "subject": frozenset(t.concept for t in before),
+        "complement": frozenset(t.concept for t in after),
+    }
+
+
+def _unknown(token: Token) -> bool:
+    return token.kind in ("word", "name") or (
+        token.kind == "value" and token.concept.split("=")[0] in _groups()
+    )
+
+
+@cache
+def _groups() -> frozenset[str]:
+    return frozenset(lexicon("conflict")["exclusive"])
+
+
+def _split(tokens: Sequence[Token]) -> tuple[list[Token], list[Token]]:
+    """The content before the relation of the main clause, and after it."""
+    start = 0
+    if len(tokens) > 1 and tokens[0].concept in _LABELS:
+        start = next((i for i, t in enumerate(tokens) if t.clause > tokens[0].clause), 0)
+    before: list[Token] = []
+    for i, token in enumerate(tokens[start:], start):
+        clause_ends = before and token.clause > before[-1].clause
+        relates = token.kind in ("single", "multi", "change") or token.concept in ("copula", "aux")
+        anchored = any(
+            t.kind in ("thing", "word", "name", "person") or t.concept in _use("sufficient")
+            for t in before
+        )
+        if clause_ends or (relates and (anchored or token.concept == "copula") and before):
+            rest = [t for t in tokens[i:] if t.kind in CONTENT and t.concept not in _use("generic")]
+            return before, rest
+        if token.kind in CONTENT and token.concept not in _PLAIN:
+            before.append(token)
+    return [], before
+
+
+def person(token: Token) -> bool:
+    """Return whether a name is a person's: a known given name, an owner, a Chinese surname."""
+    if token.kind != "name" and not token.concept.startswith(("h:", "w:")):
+        return False
+    low = token.surface.lower()
+    base = low.removesuffix("'s")
+    if token.concept.startswith("h:"):
+        return 2 <= len(token.surface) <= 3 and token.surface[0] in _surnames()
+    return (base in _given() and token.surface[0].isupper()) or (
+        low.endswith("'s") and token.surface[0].isupper()
+    )
+
+
+@cache
+def _use(name: str) -> frozenset[str]:
+    return frozenset(lexicon("concepts")["use"][name])
+
+
+@cache
+def _given() -> frozenset[str]:
+    return frozenset(lexicon("concepts")["use"]["given"].split())
+
+
+@cache
+def _surnames() -> frozenset[str]:
+    return frozenset(lexicon("concepts")["use"]["surnames"])

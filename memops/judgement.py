@@ -1,0 +1,97 @@
+"""Judgement: when two statements are about one thing, say the same of it, or cannot both hold.
+
+Expressions over the columns of `memops.readings.differences`. A person can follow each: the
+columns count words of the two texts. Written for stores, where a wrong merge destroys a fact:
+what is not sure is left alone.
+"""
+
+import polars as pl
+
+from memops.readings import CLAIMS
+
+c = pl.col
+
+
+def about_one_thing() -> pl.Expr:
+    """True when owner and circumstances agree and no attribute stands against another."""
+    owner = (c("owner_a") == 0) & (c("owner_b") == 0)
+    where = (c("circumstances_a") == 0) & (c("circumstances_b") == 0)
+    roles = (c("roles_a") == 0) & (c("roles_b") == 0)
+    apart = pl.min_horizontal("attributes_a", "attributes_b")
+    return owner & where & roles & (apart == 0) & (c("numbered_differ") == 0)
+
+
+def asserted(side: str) -> pl.Expr:
+    """True when the statement of that side says how things are: no history, wish, quote or task."""
+    return pl.all_horizontal(c(f"{mark}_{side}") == 0 for mark in CLAIMS)
+
+
+def same() -> pl.Expr:
+    """True when both say the same: one thing, every value and name in both, the same sign."""
+    values = (c("current_a") == 0) & (c("current_b") == 0)
+    sign = (c("odd") == 0) & (c("opposed") == 0) & (c("alone") == 0)
+    scope = (c("all_one") + c("none_one") + c("some_one") + c("only_one")) == 0
+    near = (
+        (c("attributes_same") >= 1)
+        & (c("attributes_a") + c("attributes_b") <= 1)
+        & (c("weighted") >= 0.5)
+    )
+    telling = (c("current_same") >= 1) & (c("anchors_same") >= 1) & (c("weighted") >= 0.3)
+    unturned = (c("was_a") == 0) & (c("was_b") == 0)
+    return about_one_thing() & values & sign & scope & unturned & (near | telling)
+
+
+def opposes() -> pl.Expr:
+    """Return why the two cannot both hold, or null.
+
+    value: another value of one attribute; replaced: one says that it replaces the other's value;
+    changed: a change of the same subject; opposite: words that exclude each other; denied: one
+    denies the other; excluded: states that exclude each other.
+    """
+    one = about_one_thing()
+    placed = (c("circumstances_same") >= 1) & (c("shapes_same") >= 1)
+    anchored = c("anchors_same") >= 1
+    typed = (
+        (c("values_differ") - c("counters_differ") > 0)
+        & (c("held_a") >= 1)
+        & (c("held_b") >= 1)
+        & (c("odd") == 0)
+    )
+    related = (c("related_a") > 0) & (c("related_b") > 0) & (c("odd") == 0)
+    named = (
+        related
+        & ((c("scripts_apart") == 0) | (c("shift_strong_a") + c("shift_strong_b") > 0))
+        & (c("open_a") >= 1)
+        & (c("open_b") >= 1)
+        & (c("open_a") <= 3)
+        & (c("open_b") <= 3)
+    )
+    like = c("values_differ") + c("current_same") + c("kinds_apart") == 0
+    turned = pl.any_horizontal(
+        (c(f"was_{side}") >= 1) & (c(f"named_{side}") + c(f"becomes_{side}") >= 1) for side in "ab"
+    )
+    replaced = one & turned & (anchored | (c("attributes_a") + c("attributes_b") <= 2))
+    subject = (c("subject_same") >= 1) & (c("subject_a") == 0) & (c("subject_b") == 0)
+    whole = (c("complement_same") == 0) & (c("complement_a") >= 1) & (c("complement_b") >= 1)
+    owner = (c("owner_a") == 0) & (c("owner_b") == 0)
+    where = (c("circumstances_a") == 0) & (c("circumstances_b") == 0)
+    roles = (c("roles_a") == 0) & (c("roles_b") == 0)
+    changed = owner & where & roles & subject & whole & (c("shift_strong_a") != c("shift_strong_b"))
+    denied = (c("odd") == 1) & (c("values_differ") == 0) & owner & where & _denial()
+    return (
+        pl.when(replaced).then(pl.lit("replaced"))
+        .when(one & (anchored | placed) & typed).then(pl.lit("value"))
+        .when(one & anchored & named & like).then(pl.lit("value"))
+        .when(one & anchored & (c("opposed") >= 1) & (c("agreed") == 0)).then(pl.lit("opposite"))
+        .when(owner & (c("alone") >= 1) & (c("odd") == 0)).then(pl.lit("excluded"))
+        .when(denied).then(pl.lit("denied"))
+        .when(changed).then(pl.lit("changed"))
+    )  # fmt: skip
+
+
+def _denial() -> pl.Expr:
+    """Everything that the denying side says of content is in the other, widened to kinds."""
+    return (
+        ((c("negations_b") % 2 == 1) & (c("wide_b") == 0))
+        | ((c("negations_a") % 2 == 1) & (c("wide_a") == 0))
+    ) & (pl.min_horizontal("size_min", "both_content") >= 1)  # fmt: skip

@@ -1,0 +1,35 @@
+"""Records that say the same thing in other words, or in another language."""
+
+import polars as pl
+
+from memops.conflicts import judged
+from memops.context import Context
+from memops.merge import merged
+from memops.plan import nothing
+from memops.schema import LIVE
+from memops.similarity import statements
+from memops.supersession import groups
+
+_PASSING = ("note", "session", "summary")
+
+
+def merge_near(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Keep one of the records of a scope that say the same of the same thing.
+
+    Every number, date, name, owner, circumstance, negation and quantifier must agree, however
+    alike the words are; the reading of each is in `memops.judgement.same`.
+    """
+    pairs = judged(records, ctx)
+    alike = pairs.filter(
+        pl.col("same") & pl.col("opposes").is_null() & pl.col("firm_a") & pl.col("firm_b")
+    )
+    if alike.is_empty():
+        return nothing()
+    said = statements(records, ctx)
+    group = groups(alike, said.table.height).filter(pl.len().over("group") > 1)
+    of = said.members.join(group, on="statement")
+    live = records.filter(
+        LIVE & ~pl.col("kind").is_in(_PASSING) & ~pl.col("id").is_in(list(ctx.fresh))
+    )
+    members = live.join(of, on="id").with_columns(fullness=pl.col("text").str.len_chars() // 40)
+    return merged(members.drop("statement"), "it says the same as its keeper in other words")

@@ -1,0 +1,20 @@
+"""Facts that a newer fact about the same thing has overtaken."""
+
+import polars as pl
+
+from memops.context import Context
+from memops.plan import edit
+from memops.supersession import overtaken
+
+
+def supersede_conflicting(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Let the newest of several facts that cannot all hold stand, and the older step back."""
+    old = overtaken(records, ctx)
+    return edit(
+        old,
+        pl.col("why"),
+        superseded_by=pl.col("current"),
+        valid_to=pl.coalesce("valid_to", "until"),
+        evidence=pl.col("evidence_ids"),
+        risk="low",
+    )

@@ -1,0 +1,134 @@
+"""Supersession: which record steps back behind which, by the time at which each was said.
+
+Statements that say the same form a group; groups that conflict through any pair conflict as a
+whole, so that one translation or paraphrase that is understood carries the others along. Within
+conflicting groups time decides: event time before storage time; equal or unknown times decide
+nothing. A link leads to the record that stands in the end, the evidence names the steps between.
+"""
+
+import polars as pl
+
+from memops.conflicts import judged
+from memops.context import Context
+from memops.schema import LIVE
+from memops.similarity import statements
+
+_EVIDENCE = 5
+_SAYS = {
+    "value": "another value of the same attribute",
+    "replaced": "a newer record says that it replaces this value",
+    "changed": "a newer record says that this changed",
+    "opposite": "a newer record says the opposite",
+    "denied": "a newer record denies it",
+    "excluded": "a newer record excludes it",
+}
+
+
+def overtaken(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Return the records that step back, with current, until, evidence_ids and why."""
+    edges = conflicting(records, ctx)
+    time = _said_at(records, ctx)
+    timed = (
+        edges.join(time.rename({"id": "old", "at": "old_at", "pinned": "old_pinned"}), on="old")
+        .join(time.select(new="id", new_at="at"), on="new")
+        .filter((pl.col("new_at") > pl.col("old_at")) & ~pl.col("old_pinned"))
+    )  # fmt: skip
+    timed = timed.filter(~pl.col("old").is_in(list(ctx.fresh)))
+    ends = _currents(timed)
+    chosen = (
+        timed.sort("old", "score", "new_at", "new", descending=[False, True, False, False], nulls_last=True)
+        .group_by("old", maintain_order=True)
+        .agg(
+            strong=pl.col("new").head(_EVIDENCE - 2),
+            next=pl.col("new").sort_by("new_at", "new").first(),
+            until=pl.col("new_at").min(),
+            opposes=pl.col("opposes").first(),
+            score=pl.col("score").first(),
+        )
+        .join(ends, on="old")
+        .with_columns(evidence_ids=pl.concat_list("strong", "next", "current").list.unique(maintain_order=True))
+        .with_columns(why=pl.format("{} (similarity {})", pl.col("opposes").replace_strict(_SAYS), pl.col("score").round(2)))
+    )  # fmt: skip
+    return records.join(chosen, left_on="id", right_on="old", how="inner").sort("id")
+
+
+def conflicting(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Return conflicting pairs of records, both ways round: old, new, opposes, score."""
+    pairs = judged(records, ctx).filter(pl.col("firm_a") & pl.col("firm_b"))
+    members = statements(records, ctx).members.join(
+        records.filter(LIVE & pl.col("kind").is_in(["note", "session", "summary"]).not_()).select("id"), on="id"
+    )  # fmt: skip
+    against = pairs.filter(pl.col("opposes").is_not_null() & ~pl.col("same"))
+    if against.is_empty():
+        return pl.DataFrame(
+            schema={"old": pl.String, "new": pl.String, "opposes": pl.String, "score": pl.Float64}
+        )
+    group = groups(pairs.filter(pl.col("same")), statements(records, ctx).table.height)
+    lifted = (
+        against.join(group.rename({"statement": "a", "group": "ga"}), on="a")
+        .join(group.rename({"statement": "b", "group": "gb"}), on="b")
+        .filter(pl.col("ga") != pl.col("gb"))
+        .group_by("ga", "gb")
+        .agg(
+            pl.col("opposes").sort_by("score", "opposes", descending=[True, False]).first(),
+            pl.col("score").max(),
+        )
+    )
+    both = pl.concat([lifted, lifted.rename({"ga": "gb", "gb": "ga"}).select(lifted.columns)])
+    both = both.group_by("ga", "gb").agg(
+        pl.col("opposes").sort_by("score", "opposes", descending=[True, False]).first(),
+        pl.col("score").max(),
+    )
+    of = members.join(group, on="statement").select("id", "group")
+    wide = (
+        both.join(of.rename({"id": "old", "group": "ga"}), on="ga")
+        .join(of.rename({"id": "new", "group": "gb"}), on="gb")
+    )  # fmt: skip
+    return wide.select("old", "new", "opposes", "score").sort("old", "new")
+
+
+def _said_at(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """When each was said; what has no time counts as said when its like was last said."""
+    same_said = judged(records, ctx).filter(pl.col("same"))
+    group = groups(same_said, statements(records, ctx).table.height)
+    own = (
+        statements(records, ctx).members.join(group, on="statement")
+        .join(records.select("id", "pinned", _at=pl.coalesce("valid_from", "created_at")), on="id")
+    )  # fmt: skip
+    return own.select("id", "pinned", at=pl.coalesce("_at", pl.col("_at").max().over("group")))
+
+
+def groups(same: pl.DataFrame, n: int) -> pl.DataFrame:
+    """Return (statement, group): connected statements share a group."""
+    import numpy as np
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    a, b = same["a"].to_numpy(), same["b"].to_numpy()
+    graph = csr_matrix((np.ones(len(a), np.int8), (a, b)), shape=(n, n))
+    _, label = connected_components(graph, directed=False)
+    return pl.DataFrame(
+        {"statement": np.arange(n, dtype=np.uint32), "group": label.astype(np.int64)}
+    )
+
+
+def _currents(timed: pl.DataFrame) -> pl.DataFrame:
+    """Follow each old record to the one that stands: (old, current)."""
+    olds = timed.select(id=pl.col("old").unique())
+    standing = timed.join(olds, left_on="new", right_on="id", how="anti")
+    last = (
+        standing.sort("new_at", "new", descending=[True, False]).group_by("old", maintain_order=True)
+        .agg(current=pl.col("new").first())
+    )  # fmt: skip
+    rest = timed.join(last.select("old"), on="old", how="anti")
+    while rest.height:
+        step = (
+            rest.join(last, left_on="new", right_on="old", how="inner")
+            .sort("new_at", "new", descending=[True, False]).group_by("old", maintain_order=True)
+            .agg(current=pl.col("current").first())
+        )  # fmt: skip
+        if step.is_empty():
+            break
+        last = pl.concat([last, step])
+        rest = rest.join(step.select("old"), on="old", how="anti")
+    return last.sort("old")

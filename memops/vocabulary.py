@@ -1,0 +1,184 @@
+"""Vocabulary: what a word means, looked up in the lexicons of concepts and of conflict.
+
+Tokens come out as (concept, class): words that mean the same, in English or Chinese, share a
+concept; words in no lexicon are their own stem (`w:...`) or, in Chinese, the run itself.
+"""
+
+import re
+import unicodedata
+from functools import cache
+from typing import NamedTuple
+
+from memops.lexicon import lexicon
+from memops.values import Value, found
+
+CONTENT = frozenset({"thing", "single", "multi", "word", "name", "value", "person", "qualifier"})
+
+
+class Token(NamedTuple):
+    """One word or value: `concept` says what it means, `kind` which class it belongs to."""
+
+    concept: str
+    kind: str
+    surface: str
+    clause: int
+
+
+def spoken(text: str) -> tuple[str, list[Token], list[Value]]:
+    """Return the text in one script and width, its tokens in order, and its values."""
+    plain = unicodedata.normalize("NFKC", text).replace("’", "'").translate(_simplified())
+    values = found(plain)
+    tokens: list[Token] = []
+    clause, at, starts = 0, 0, {value.start: value for value in reversed(values)}
+    end_of = {value.start: max(v.end for v in values if v.start == value.start) for value in values}
+    while at < len(plain):
+        if at in starts:
+            tokens.append(_valued([v for v in values if v.start == at], plain, clause))
+            at = end_of[at]
+            continue
+        match = _PIECE.match(plain, at)
+        if match is None:
+            clause += plain[at] in _BREAKS
+            at += 1
+            continue
+        stop = min([match.end(), *(start for start in starts if at < start < match.end())])
+        piece = plain[at:stop]
+        tokens += _han(piece, clause) if "一" <= piece[0] <= "鿿" else [_latin(piece, clause)]
+        at = stop
+    return plain, _phrased(tokens), values
+
+
+@cache
+def words() -> dict[str, tuple[str, str]]:
+    """Return every single word and Chinese run of the lexicons with its concept and class."""
+    return {word: meaning for word, meaning in _entries().items() if " " not in word}
+
+
+@cache
+def stem(word: str) -> str:
+    """Return the English stem."""
+    import snowballstemmer
+
+    return str(_stemmer(snowballstemmer).stemWord(word))
+
+
+_PIECE = re.compile(r"[^\W\d_一-鿿][^\W一-鿿]*(?:['+#.&/-]+[^\W一-鿿]+)*\+*|[一-鿿]+")
+_BREAKS = ",.;:!?，。；：！？、\n"
+_LONGEST = 7
+
+
+@cache
+def _stemmer(module: object) -> object:
+    return module.stemmer("english")  # type: ignore[attr-defined]
+
+
+@cache
+def _simplified() -> dict[int, str]:
+    table = lexicon("concepts").get("script", {})
+    return str.maketrans(table.get("traditional", ""), table.get("simplified", ""))
+
+
+@cache
+def _entries() -> dict[str, tuple[str, str]]:
+    concepts, conflict = lexicon("concepts"), lexicon("conflict")
+    out: dict[str, tuple[str, str]] = {}
+    for word in [*conflict["negation"]["not_zh"], *conflict["negation"]["not_en"]]:
+        out.setdefault(word, (f"w:{word}", "function"))
+    for group, members in conflict["exclusive"].items():
+        for member in members:
+            names = member.split()
+            for name in names:
+                out.setdefault(name.replace("_", " "), (f"{group}={names[0]}", "value"))
+    for kind in ("person", "qualifier", "single", "multi", "change", "thing", "function"):
+        for concept, listed in concepts[kind].items():
+            for word in listed.split():
+                out.setdefault(word.replace("_", " ").lower(), (concept, kind))
+    for word in [*conflict["negation"]["en"], *conflict["negation"]["zh"]]:
+        if out.get(word, ("", ""))[1] not in ("change",):
+            out[word] = ("not", "negation")
+    for concept in ("all", "none", "some", "only"):
+        for word in conflict["quantifier"][concept]:
+            if out.get(word, ("", "function"))[1] == "function":
+                out[word] = (concept, "quantifier")
+    return out
+
+
+@cache
+def _phrases() -> dict[str, list[tuple[tuple[str, ...], tuple[str, str]]]]:
+    out: dict[str, list[tuple[tuple[str, ...], tuple[str, str]]]] = {}
+    for phrase, meaning in _entries().items():
+        parts = tuple(phrase.split())
+        if len(parts) > 1:
+            out.setdefault(parts[0], []).append((parts, meaning))
+    return {first: sorted(rest, key=lambda p: -len(p[0])) for first, rest in out.items()}
+
+
+@cache
+def _stems() -> dict[str, tuple[str, str]]:
+    out: dict[str, tuple[str, str]] = {}
+    for word, meaning in words().items():
+        if word.isascii() and len(word) > 3 and meaning[1] != "function":
+            out.setdefault(stem(word), meaning)
+    return out
+
+
+def _latin(piece: str, clause: int) -> Token:
+    low = piece.lower().rstrip(".'-&/")
+    if low.endswith("'s"):
+        low = low[:-2]
+    known = words().get(low) or (words().get(low.rstrip("s")) if len(low) > 4 else None)
+    known = known or (_stems().get(stem(low)) if low.isalpha() else None)
+    if known:
+        return Token(*known, piece, clause)
+    named = piece[0].isupper() or not low.isalpha() or any(c.isupper() for c in piece[1:])
+    return Token(
+        f"w:{stem(low) if low.isalpha() else low}", "name" if named else "word", piece, clause
+    )
+
+
+def _han(run: str, clause: int) -> list[Token]:
+    table, out, unknown, at = words(), [], "", 0
+    while at < len(run):
+        size = next(
+            (n for n in range(min(_LONGEST, len(run) - at), 0, -1) if run[at : at + n] in table), 0
+        )
+        if size:
+            out += _unknown(unknown, clause)
+            unknown = ""
+            out.append(Token(*table[run[at : at + size]], run[at : at + size], clause))
+        else:
+            unknown += run[at]
+        at += size or 1
+    return out + _unknown(unknown, clause)
+
+
+def _unknown(run: str, clause: int) -> list[Token]:
+    return [Token(f"h:{run}", "word", run, clause)] if run else []
+
+
+def _valued(values: list[Value], plain: str, clause: int) -> Token:
+    first = values[0]
+    return Token(f"{first.kind}={first.form}", "value", plain[first.start : first.end], clause)
+
+
+def _phrased(tokens: list[Token]) -> list[Token]:
+    """Join the words of English phrases."""
+    low = [token.surface.lower().rstrip(".") for token in tokens]
+    out: list[Token] = []
+    at = 0
+    while at < len(tokens):
+        hit = next(
+            (
+                (parts, m)
+                for parts, m in _phrases().get(low[at], [])
+                if tuple(low[at : at + len(parts)]) == parts
+            ),
+            None,
+        )
+        if hit:
+            out.append(Token(*hit[1], " ".join(hit[0]), tokens[at].clause))
+            at += len(hit[0])
+        else:
+            out.append(tokens[at])
+            at += 1
+    return out
