@@ -158,9 +158,11 @@ class _Swap:
 
     def _judged(self) -> Replaced | None:
         """Say how it ended, or add again what a writer of whole files has dropped."""
-        live = _read(self.folder, self.name)
+        live, busy = _settled(self.folder, self.name)
         if live is None:
             return Replaced(False, "another process removed it")
+        if busy:
+            return None
         if missing := _lines(self.carried) - _lines(live):
             _append(self.folder, self.name, _joined(missing))
             self.quiet_since = time.monotonic()
@@ -177,13 +179,11 @@ class _Swap:
             known, brought = _lines(self.new + self.carried), Counter[bytes]()
             end = time.monotonic() + pace.grace
             while (holders := writers(new)) or time.monotonic() < end:
-                fresh = _lines(read_fd(new)) - known - brought
-                if fresh:
-                    brought += fresh
-                    end = time.monotonic() + pace.grace
-                live = _lines(_read(self.folder, self.name) or b"")
-                if lost := fresh | (brought - live):
+                brought += _lines(read_fd(new)) - known - brought
+                live, busy = _settled(self.folder, self.name)
+                if not busy and (lost := brought - _lines(live or b"")):
                     _append(self.folder, self.name, _joined(lost))
+                    end = time.monotonic() + pace.grace
                 if holders and time.monotonic() > end + pace.limit:
                     break
                 time.sleep(0.005)
@@ -212,11 +212,11 @@ def _attempt(
         os.utime(new, ns=(was.st_atime_ns, stamp), dir_fd=folder)
         keep()
         link = f".memops-{len(data)}-{hashlib.sha256(data).hexdigest()[:16]}-{name}.old"
-        if _changed(folder, name, was) or len(data) != was.st_size:
+        if not _grown(folder, name, was, len(data)):
             os.unlink(new, dir_fd=folder)
             return None
         os.link(name, link, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
-        if _changed(folder, name, was) or writers(old):
+        if not _grown(folder, name, was, len(data)) or writers(old):
             os.unlink(link, dir_fd=folder)
             os.unlink(new, dir_fd=folder)
             return None
@@ -243,6 +243,12 @@ def _changed(folder: int, name: str, was: os.stat_result) -> bool:
     return (now.st_ino, now.st_size, now.st_mtime_ns) != (was.st_ino, was.st_size, was.st_mtime_ns)
 
 
+def _grown(folder: int, name: str, was: os.stat_result, size: int) -> bool:
+    """Tell whether a file is the one that was read; what was added to it will be carried."""
+    now = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    return now.st_ino == was.st_ino and now.st_size >= size
+
+
 def _write(folder: int, name: str, data: bytes, mode: int, like: os.stat_result | None) -> None:
     handle = os.open(
         name,
@@ -266,6 +272,19 @@ def _read(folder: int, name: str) -> bytes | None:
         return None
     try:
         return read_fd(handle)
+    finally:
+        os.close(handle)
+
+
+def _settled(folder: int, name: str) -> tuple[bytes | None, bool]:
+    """Return what a file holds, None if it is gone, and whether somebody is about to write it."""
+    try:
+        handle = os.open(name, os.O_RDONLY | _FLAGS, dir_fd=folder)
+    except FileNotFoundError:
+        return None, False
+    try:
+        data = read_fd(handle)
+        return data, bool(writers(handle)) or read_fd(handle) != data
     finally:
         os.close(handle)
 
