@@ -20,7 +20,7 @@ from memops.stores.clawseed_rows import (
     planned_from,
     seen,
 )
-from memops.stores.clawseed_sql import TABLE, Row, as_undo, insert, rows_of, select, update
+from memops.stores.clawseed_sql import TABLE, Row, as_undo, insert, rows_of, update
 
 _IDENTICAL = ("content", "category", "namespace", "importance", "superseded_by")
 
@@ -32,19 +32,29 @@ class Batch:
         self.work, self.connection, self.columns = work, connection, columns
         self.ids = work.changes["id"].to_list()
         self.live: dict[str, Row] = {}
+        self.replacing: dict[str, Row] = {}
         before = work.before.filter(pl.col("id").is_in(self.ids))
         after = outcome(before, work.changes)
         self.known = {row["id"]: row for row in before.to_dicts()}
         self.planned = {row["id"]: row for row in after.to_dicts()}
 
-    def live_records(self, where: str) -> pl.DataFrame:
-        """Read and return the live records of the batch and of all that replace them."""
-        self.live = rows_of(self.connection, self.columns, self.ids)
+    def read(self) -> bool:
+        """Read the live rows of the batch and of all that replace them; return if they are new."""
         links = self.work.changes["superseded_by"].drop_nulls().to_list()
-        rows = []
-        for id_ in sorted({*self.live, *links} - set(RETIRED)):
-            query = select(self.columns, "WHERE id = ?")
-            rows += self.connection.execute(query, [id_]).fetchall()
+        near = sorted({*links} - {*self.ids, *RETIRED})
+        live = rows_of(self.connection, self.columns, self.ids)
+        replacing = rows_of(self.connection, self.columns, near)
+        changed = (live, replacing) != (self.live, self.replacing)
+        self.live, self.replacing = live, replacing
+        return changed
+
+    def records(self, where: str) -> pl.DataFrame:
+        """Return the rows that were read as records."""
+        whole = [*self.live.values(), *self.replacing.values()]
+        rows = [
+            [len(v or b"") if name == "embedding" else v for name, v in row.items()]
+            for row in whole
+        ]
         return frame(rows, self.columns, self._id_of, where)
 
     def carry_out(self, refused: Mapping[str, str]) -> list[Written]:
@@ -70,7 +80,7 @@ class Batch:
         return [
             Undo(id_, TABLE, as_undo(self.live.get(id_)), as_undo(after.get(id_)))
             for id_ in done
-            if as_undo(self.live.get(id_)) != as_undo(after.get(id_))
+            if self.live.get(id_) != after.get(id_)
         ]
 
     def _decided(self, id_: str) -> tuple[State, str, Row]:

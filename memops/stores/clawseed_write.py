@@ -4,10 +4,9 @@ Only plain INSERT, UPDATE and DELETE by id are used, so clawseed's triggers keep
 in step. The lock is held from BEGIN IMMEDIATE to COMMIT; what scans the table happens before it.
 """
 
-import contextlib
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -50,15 +49,22 @@ class Session:
         self.connection.close()
 
     def write(self, work: Work) -> list[Written]:
-        """Carry out one batch; every change gets an answer, in the batch's order."""
-        batch = Batch(work, self.connection, self.columns)
-        with errors(self.path), self._locked(work) as counts:
-            started = time.monotonic()
-            refused = work.check(batch.live_records(str(self.path)), counts)
-            answers = batch.carry_out(refused)
-            if undo := batch.undo(answers):
-                work.keep(undo)
-        self._adapt(time.monotonic() - started)
+        """Carry out one batch; every change gets an answer, in the batch's order.
+
+        The guard judges before the lock is taken; once it is, what it judged from is compared
+        with what stands there, and it judges again if another process was quicker.
+        """
+        batch, losing = Batch(work, self.connection, self.columns), _may_lose(work)
+        with errors(self.path):
+            version, refused = self._version(), self._judged(batch, losing)
+            with transaction(self.connection, "IMMEDIATE"):
+                started = time.monotonic()
+                if self._version() != version and (batch.read() or losing):
+                    refused = self._judged(batch, losing)
+                answers = batch.carry_out(refused)
+                if undo := batch.undo(answers):
+                    work.keep(undo)
+            self._adapt(time.monotonic() - started)
         return answers
 
     def revert(self, undo: Sequence[Undo]) -> list[Written]:
@@ -69,23 +75,12 @@ class Session:
             said = {u.id: reverted(self.connection, u, live.get(u.id)) for u in order}
         return [said[entry.id] for entry in undo]
 
-    @contextlib.contextmanager
-    def _locked(self, work: Work) -> Iterator[pl.DataFrame]:
-        """Begin, with live counts that are true inside where the guard's floors need them.
-
-        The table is scanned before the lock is taken, unless other writers never pause.
-        """
-        losing = _may_lose(work)
-        for last in (False, False, True):
-            if self._counts is None or losing:
-                version = self._version()
-                self._counts = counted(self.connection, self.columns)
-            with transaction(self.connection, "IMMEDIATE"):
-                if last and losing:
-                    self._counts = counted(self.connection, self.columns)
-                if last or not losing or self._version() == version:
-                    yield self._counts
-                    return
+    def _judged(self, batch: Batch, losing: bool) -> Mapping[str, str]:
+        """What the guard refuses; floors need counts that are true, so losses count again."""
+        batch.read()
+        if self._counts is None or losing:
+            self._counts = counted(self.connection, self.columns)
+        return batch.work.check(batch.records(str(self.path)), self._counts)
 
     def _version(self) -> int:
         """Changes when another connection commits."""
@@ -94,7 +89,7 @@ class Session:
     def _adapt(self, seconds: float) -> None:
         if seconds > LOCK:
             self.size = max(LEAST, self.size // 2)
-        elif seconds < LOCK / 4:
+        elif seconds < LOCK / 3:
             self.size = min(MOST, self.size * 2)
 
 
