@@ -9,10 +9,9 @@ import polars as pl
 
 from memops.plan import DELETES, outcome, successors
 from memops.policy import Limits, Policy
-from memops.schema import LIVE, QUARANTINE, RECORDS, TIERS, TOMBSTONE
+from memops.schema import LIVE, QUARANTINE, RECORDS, TOMBSTONE, tier_rank
 from memops.secrets import redacted
 
-_RANK = {tier: i for i, tier in enumerate(TIERS)}
 _GROUP = ("scope", "kind")
 
 
@@ -72,7 +71,6 @@ def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame
         _end="id", keeper_tier="tier", keeper_pinned="pinned", keeper_scope="scope"
     )
     ends = successors(after).rename({"end": "_end"})
-    rank = {"return_dtype": pl.Int8, "default": None}
     was_live, is_live = pl.col("superseded_by").is_null(), pl.col("new_superseded_by").is_null()
     link = pl.col("new_superseded_by")
     touched = records.join(about, on="id", how="inner").join(new, on="id", how="left")
@@ -84,8 +82,7 @@ def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame
             _retired=was_live & (link == TOMBSTONE).fill_null(False),
             _replaced=was_live & ~is_live & ~link.is_in([TOMBSTONE, QUARANTINE]).fill_null(False),
             _quarantined=was_live & (link == QUARANTINE).fill_null(False),
-            _sunk=pl.col("new_tier").replace_strict(_RANK, **rank)
-            < pl.col("tier").replace_strict(_RANK, **rank),
+            _sunk=tier_rank("new_tier") < tier_rank(),
             _moved=(pl.col("new_scope") != pl.col("scope")) | (pl.col("new_kind") != pl.col("kind")),
         )
         .with_columns(
@@ -97,11 +94,7 @@ def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame
 def _refusal() -> pl.Expr:
     protected, pinned, replaced = pl.col("_protected"), pl.col("pinned"), pl.col("_replaced")
     merge = pl.col("rule").fill_null("").str.starts_with("merge")
-    rank = {"return_dtype": pl.Int8, "default": -1}
-    lower = (
-        pl.col("keeper_tier").replace_strict(_RANK, **rank)
-        < pl.col("tier").replace_strict(_RANK, **rank)
-    )  # fmt: skip
+    lower = tier_rank("keeper_tier") < tier_rank()
     cases = (
         (protected & pl.col("_gone"), "a pinned or core record is never deleted unattended"),
         (protected & pl.col("_retired"), "a pinned or core record is never retired unattended"),

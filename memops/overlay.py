@@ -23,7 +23,7 @@ def read(path: Path) -> pl.DataFrame:
     if not path.exists():
         return nothing()
     try:
-        return pl.read_parquet(io.BytesIO(path.read_bytes())).cast(dict(CHANGES))
+        return pl.read_parquet(io.BytesIO(path.read_bytes())).cast(CHANGES)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise Corrupt(f"{path}: the overlay cannot be read: {error}", "restore a snapshot") from error
 
@@ -93,6 +93,6 @@ def _edits(expected: pl.DataFrame, projected: pl.DataFrame) -> pl.DataFrame:
         *blank.values(),
         clears=pl.when(pl.col("clears").list.len() > 0).then("clears").cast(CHANGES["clears"]),
     ).with_columns(action=pl.lit("edit"), reason=pl.lit("the store has no place for it"))
-    return squash(whole.select(CHANGES.names()).cast(dict(CHANGES)))
+    return squash(whole.select(CHANGES.names()).cast(CHANGES))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from memops.schema import CHANGES, LIVE, QUARANTINE, RECORDS, RETIRED, TIERS, TOMBSTONE
+from memops.schema import CHANGES, LIVE, QUARANTINE, RECORDS, RETIRED, TOMBSTONE, tier_rank
 
 DELETES = pl.col("action") == "delete"
 EDITS = pl.col("action") == "edit"
@@ -101,9 +101,7 @@ def meaning(plan: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     tombstone, redact, quarantine. The mechanism decides first, the rule's verb tells merging
     from superseding and redacting from updating.
     """
-    rank = {tier: i for i, tier in enumerate(TIERS)}
-    was = records.select("id", _was=pl.col("tier").replace_strict(rank, return_dtype=pl.Int8))
-    now = pl.col("tier").replace_strict(rank, return_dtype=pl.Int8, default=None)
+    was, now = records.select("id", _was=tier_rank()), tier_rank()
     rule, link = pl.col("rule").fill_null(""), pl.col("superseded_by")
     op = (
         pl.when(PUTS & pl.col("_was").is_null()).then(pl.lit("insert"))
@@ -163,7 +161,7 @@ def _changes(
     given = {"action": action, "reason": reason, "id": pl.col("id"), **fields}
     row = {name: v if isinstance(v, pl.Expr) else _literal(name, v) for name, v in given.items()}
     blank = {name: pl.lit(None, dtype) for name, dtype in CHANGES.items()}
-    return records.select(**blank | row).cast(dict(CHANGES))
+    return records.select(**blank | row).cast(CHANGES)
 
 
 def _literal(name: str, value: Any) -> pl.Expr:

@@ -73,7 +73,7 @@ def save(
     """Write a plan's folder and return it; the same plan gets the same folder."""
     lines = list(_lines(changes, records, store))
     table = io.BytesIO()
-    changes.cast(dict(CHANGES)).write_parquet(table)
+    changes.cast(CHANGES).write_parquet(table)
     op = pl.Series("op", [json.loads(line)["op"] for line in lines], dtype=pl.String)
     header = {
         "format": FORMAT,
@@ -118,7 +118,7 @@ def load(name: str | Path, state: Path) -> PlanFile:
     if hashlib.sha256(data).hexdigest() != header["changes_sha256"]:
         raise PlanRefused(f"{path / 'changes.parquet'}: the plan was changed after it was made", "plan again")
     try:
-        changes = pl.read_parquet(io.BytesIO(data)).cast(dict(CHANGES))
+        changes = pl.read_parquet(io.BytesIO(data)).cast(CHANGES)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise Corrupt(f"{path / 'changes.parquet'}: {error}") from error
     return PlanFile(path, header, changes, _kept(path / "ops.jsonl", header["lines"]))

@@ -82,6 +82,12 @@ LIVE = pl.col("superseded_by").is_null()
 """True of a record that recall may return."""
 
 
+def tier_rank(column: str = "tier") -> pl.Expr:
+    """Return 0, 1 or 2 for peripheral, working or core; null for none."""
+    ranks = {tier: i for i, tier in enumerate(TIERS)}
+    return pl.col(column).replace_strict(ranks, default=None, return_dtype=pl.Int8())
+
+
 def empty() -> pl.DataFrame:
     """Return a table of no records."""
     return RECORDS.to_frame()

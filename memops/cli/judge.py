@@ -111,9 +111,8 @@ def bench_pairs(file: Path, json_lines: bool) -> None:
     """Judge each pair {id, a, b} of FILE: duplicate, conflict, which side is newer."""
     from memops.bench_pairs import judge_pairs
 
-    opener = gzip.open if file.suffix == ".gz" else open
-    with opener(file, "rt", encoding="utf-8") as handle:
-        pairs = [json.loads(line) for line in handle if line.strip()]
+    data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+    pairs = [json.loads(line) for line in data.split(b"\n") if line.strip()]
     _lines(judge_pairs(pairs))
 
 

@@ -12,13 +12,20 @@ import polars as pl
 from memops.context import Context
 from memops.guard import protect
 from memops.plan import nothing, outcome
+from memops.rules.delete_retired import delete_retired
+from memops.rules.demote_faded import demote_faded
 from memops.rules.drop_chatter import drop_chatter
+from memops.rules.expire_dated import expire_dated
 from memops.rules.extract_notes import extract_notes
 from memops.rules.merge_exact import merge_exact
+from memops.rules.merge_near import merge_near
 from memops.rules.normalise_superseded import normalise_superseded
+from memops.rules.promote_used import promote_used
 from memops.rules.quarantine_injected import quarantine_injected
 from memops.rules.redact_secrets import redact_secrets
 from memops.rules.retire_chatter import retire_chatter
+from memops.rules.retire_old import retire_old
+from memops.rules.supersede_conflicting import supersede_conflicting
 from memops.rules.unify_scopes import unify_scopes
 
 Rule = Callable[[pl.DataFrame, Context], pl.DataFrame]
@@ -29,6 +36,13 @@ RULES: tuple[Rule, ...] = (
     quarantine_injected,
     drop_chatter,
     merge_exact,
+    merge_near,
+    supersede_conflicting,
+    promote_used,
+    demote_faded,
+    expire_dated,
+    retire_old,
+    delete_retired,
 )
 """What a night does."""
 
@@ -40,6 +54,8 @@ MIGRATION: tuple[Rule, ...] = (
     extract_notes,
     retire_chatter,
     merge_exact,
+    merge_near,
+    supersede_conflicting,
 )
 """What the one-off clean-up of a polluted store does."""
 

@@ -7,7 +7,7 @@ most 100 ms.
 """
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -118,6 +118,10 @@ class Store(Protocol):
 
     def restore(self, raw: Path) -> None:
         """Make the store exactly what the copy is."""
+        ...
+
+    def purge(self, ids: Sequence[str]) -> None:
+        """Remove records so that no byte of their text stays in the store's own files."""
         ...
 
     def locator(self, record: Mapping[str, Any]) -> dict[str, Any]:
