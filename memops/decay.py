@@ -129,6 +129,11 @@ def rsclaw_tier(now: datetime, decay: Decay) -> pl.Expr:
     )  # fmt: skip
 
 
+def adjusted(delta: float) -> pl.Expr:
+    """Return importance after feedback, clamped as rsclaw clamps it to 0.01 to 1 (memory.rs)."""
+    return (_importance() + delta).clip(0.01, 1.0)
+
+
 def _halving(age: pl.Expr, days: float) -> pl.Expr:
     return (-math.log(2) / days * age).exp()
 

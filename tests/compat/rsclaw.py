@@ -1,0 +1,148 @@
+"""rsclaw: bytes of rows, summaries, scopes, relevance, tiers, and what its API answers."""
+
+import struct
+from datetime import UTC, datetime, timedelta
+
+from memops.decay import adjusted, half_life, relevance, rsclaw_tier
+from memops.errors import Incomplete, Unauthorised
+from memops.policy import Decay
+from memops.schema import from_rows
+from memops.stores import open_store
+from memops.stores.rsclaw_docs import (
+    DOCS,
+    Doc,
+    abstract,
+    acceptable,
+    document,
+    overview,
+    packed,
+    to_records,
+    unpacked,
+)
+from memops.stores.rsclaw_transcripts import default_scope
+from tests.stores.test_rsclaw_http import Gateway, doc
+
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+PARITY = Decay(model="rsclaw", clock="created")
+
+
+def value(given, expr, now=NOW):
+    row = {"id": "x", "tier": given.get("tier", "Working").lower(), "kind": "fact"}
+    row |= {name: given[name] for name in ("importance", "access_count", "pinned") if name in given}
+    if "age_days" in given:
+        row["created_at"] = now - timedelta(days=given["age_days"])
+    elif "created_at" in given:
+        row["created_at"] = datetime.fromtimestamp(given["created_at"], UTC)
+    return from_rows([row]).select(x=expr)["x"][0]
+
+
+def close(got, wanted):
+    return abs(got - wanted) <= 1e-3
+
+
+def tier_transition(case):
+    given = case["input"]
+    now = datetime.fromtimestamp(given["now"], UTC) if "now" in given else NOW
+    tier = value(given, rsclaw_tier(now, PARITY), now).capitalize()
+    newly = tier == "Core" != given["tier"] and not given["pinned"]
+    return {"tier": tier, "newly_core": newly} == case["expected"]
+
+
+def insert_normalisation(case):
+    given = case["input"] | {"created_at": NOW.timestamp()}  # 0 on insert becomes now
+    return value(given, rsclaw_tier(NOW, PARITY)).capitalize() == case["expected"]["tier"]
+
+
+def relevance_score(case):
+    got = value(case["input"], relevance(NOW, PARITY, floored=True))
+    return close(got, case["expected"]["score"])
+
+
+def effective_half_life(case):
+    return close(value(case["input"], half_life(PARITY)), case["expected"]["days"])
+
+
+def adjust_importance(case):
+    got = value(case["input"], adjusted(case["input"]["delta"]))
+    return close(got, case["expected"]["importance"])
+
+
+def redb_value(case):
+    given, wanted = case["input"], case["expected"]
+    if "json" in given:
+        kept = document(_record(given["json"])).fields
+        survives = set(kept) > set(given["json"]) - {"superseded_by"} and "superseded_by" in kept
+        # memops keeps what it does not know; rsclaw loses it at its next write of the row.
+        return acceptable(given["json"]) == wanted["loads"] and survives
+    vector = struct.pack(f"<{len(given['vector'])}f", *given["vector"])
+    bytes_ = packed(given["doc"], vector)
+    return bytes_.hex() == wanted["hex"] and unpacked(bytes_) == (vector, given["doc"])
+
+
+def _record(fields):
+    return to_records([Doc(DOCS, fields["id"], fields)]).row(0, named=True)
+
+
+def abstract_overview(case):
+    text = case["input"]["text"]
+    got = {"abstract_text": abstract(text), "overview_text": overview(text)}
+    return got == case["expected"]
+
+
+def default_memory_scope(case):
+    given = case["input"]
+    return default_scope(given["agent_id"], given["channel"]) == case["expected"]["scope"]
+
+
+def http(case):
+    """What a gateway answers, as our own stand-in does, and what reading makes of it."""
+    return _HTTP[case["name"]](case["expected"])
+
+
+def _reading(**given):
+    gateway = Gateway(**given)
+    store = open_store(f"rsclaw:{gateway.url}")
+    store.pause = 0.001
+    try:
+        return store.read().height, gateway.seen
+    except (Incomplete, Unauthorised) as error:
+        return error.code, gateway.seen
+    finally:
+        gateway.shutdown()
+        gateway.server_close()
+
+
+def _answering(status, body):
+    return {"always": lambda handler: handler.answer(body, status)}
+
+
+def _limited(expected):
+    docs = [doc(n, ["a", "b"][n % 2]) for n in range(expected["total"])]
+    got, seen = _reading(docs=docs)
+    return got == expected["total"] and all("limit=1000" in p for p, _ in seen if "docs" in p)
+
+
+_HTTP = {
+    "unauthorized": lambda e: _reading(tricks=_answering(e["status"], e["body"]))[0] == 12,
+    "open_when_no_token": lambda e: _reading(token=None)[0] == 3,
+    "limit_default": _limited,
+    "limit_hard_cap": _limited,
+    "snapshot_lock_reads_as_empty": lambda e: (
+        _reading(tricks=_answering(e["status"], e["body"]))[0] == 21
+    ),
+    "search_mutates": lambda e: not any("q=" in path for path, _ in _reading()[1]),
+    "rate_limit": lambda e: _reading(tricks=_answering(e["status"], e["body"]))[0] == 21,
+}
+
+
+GROUPS = {
+    "tier_transition": tier_transition,
+    "insert_normalisation": insert_normalisation,
+    "relevance_score": relevance_score,
+    "effective_half_life": effective_half_life,
+    "adjust_importance": adjust_importance,
+    "redb_value": redb_value,
+    "abstract_overview": abstract_overview,
+    "default_memory_scope": default_memory_scope,
+    "http": http,
+}
