@@ -127,17 +127,19 @@ def _candidates(texts: pl.Series, known: tuple[Shape, ...]) -> dict[int, pl.Data
         .select("row", pl.col("word").str.to_lowercase())
         .unique()
     )
-    rows = {
-        nth: marks.filter(shape.when)
-        if shape.when
-        else words.filter(pl.col("word").is_in(shape.any))
-        for nth, shape in enumerate(known)
-    }
+    rows = {nth: _holding(words, marks, shape) for nth, shape in enumerate(known)}
     return {
         nth: frame.join(held, on="row", how="semi", maintain_order="left")
         for nth, held in rows.items()
         if held.height
     }
+
+
+def _holding(words: pl.DataFrame, marks: pl.DataFrame, shape: Shape) -> pl.DataFrame:
+    """Rows with one of the shape's trigger words, with what its `when` asks, or with both."""
+    held = marks.filter(shape.when).select("row") if shape.when else marks.select("row")
+    told = words.filter(pl.col("word").is_in(shape.any))
+    return held.join(told, on="row", how="semi") if shape.any else held
 
 
 def _matches(rows: pl.DataFrame, nth: int, shape: Shape) -> pl.LazyFrame:

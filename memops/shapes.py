@@ -97,7 +97,11 @@ def _prefixed() -> pl.Expr:
 
 def _token() -> pl.Expr:
     hexes = _VALUE.str.contains("^[0-9a-fA-F]{24,}$")
-    return (_count("[0-9]") >= 2) & (_count("[A-Za-z]") >= 2) & ((_mixing() >= 0.25) | hexes)
+    return _header() & ((_mixing() >= 0.2) | hexes)
+
+
+def _header() -> pl.Expr:
+    return (_count("[0-9]") >= 2) & (_count("[A-Za-z]") >= 2)
 
 
 def _identifier() -> pl.Expr:
@@ -107,6 +111,10 @@ def _identifier() -> pl.Expr:
 
 def _loose() -> pl.Expr:
     return _token() & ~_identifier()
+
+
+def _hexed() -> pl.Expr:
+    return (_count("[0-9]") >= 4) & ~_identifier() & ~_VALUE.str.contains(r"\.[a-z]{2,5}$")
 
 
 def _mixed() -> pl.Expr:
@@ -212,8 +220,10 @@ CHECKS: dict[str, Callable[[], pl.Expr]] = {
     "any": _any,
     "prefixed": _prefixed,
     "token": _token,
+    "header": _header,
     "loose": _loose,
     "mixed": _mixed,
+    "hexed": _hexed,
     "assigned": _assigned,
     "said": _said,
     "bare": _bare,

@@ -1,0 +1,264 @@
+import json
+import random
+import re
+import time
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memops.errors import MemopsError
+from memops.policy import Secrets
+from memops.schema import from_rows
+from memops.secrets import found, redacted, redacted_json, redacted_records
+from memops.shapes import shapes
+from tests import secret_corpus as corpus
+
+KNOWN = corpus.everything()
+UNSEEN = corpus.secrets(corpus.HELD_OUT, corpus.TOKEN_CONTEXTS, seed=3)
+
+
+def one(text, **policy):
+    return redacted(pl.Series([text]), Secrets(**policy))[0]
+
+
+def recall(rows):
+    after = redacted(pl.Series([text for _, text, _ in rows]))
+    return sum(secret not in text for (_, _, secret), text in zip(rows, after, strict=True)) / len(
+        rows
+    )
+
+
+def test_the_corpus_is_as_large_as_promised():
+    known = {name for name, _, _ in KNOWN}
+    assert len(known) >= 40
+    assert len(corpus.TOKEN_CONTEXTS) == len(corpus.SAID_CONTEXTS) == 25
+    assert len(corpus.HELD_OUT) >= (len(known) + len(corpus.HELD_OUT)) // 3
+
+
+def test_known_formats_are_masked_whatever_the_sentence():
+    assert recall(KNOWN) >= 0.97
+
+
+def test_formats_without_a_pattern_of_their_own_are_mostly_masked():
+    assert recall(UNSEEN) >= 0.80
+
+
+def test_lookalikes_are_left_alone():
+    benign = corpus.lookalikes(2000)
+    spans = found(pl.Series([text for _, text, _ in KNOWN] + benign))
+    wrong = spans.filter(pl.col("row") >= len(KNOWN)).height
+    assert 1 - wrong / spans.height >= 0.98
+
+
+def test_all_but_the_secret_stays_byte_for_byte():
+    after = redacted(pl.Series([text for _, text, _ in KNOWN]))
+    for (name, text, secret), masked in zip(KNOWN, after, strict=True):
+        left, right = text.split(secret, 1)
+        if secret not in masked:
+            assert re.fullmatch(
+                rf"{re.escape(left)}\[redacted:[a-z-]+\]{re.escape(right)}", masked, re.S
+            ), (
+                name,
+                masked,
+            )
+
+
+def test_masking_twice_is_masking_once():
+    rows = pl.Series([text for _, text, _ in KNOWN + UNSEEN] + corpus.lookalikes(500))
+    for policy in (Secrets(), Secrets(keep=4)):
+        once = redacted(rows, policy)
+        assert redacted(once, policy).to_list() == once.to_list()
+
+
+PIECES = st.sampled_from(
+    ["password", "密码", "是", "：", "=", " ", "is", "token", "key", "[redacted:token]", "\n"]
+    + ["sk-", "Bearer ", "://", "@", "Cookie: a=", "; "]
+    + [secret for _, _, secret in random.Random(4).sample(KNOWN, 60)]
+)  # fmt: skip
+
+
+@settings(deadline=None, max_examples=80)
+@given(st.lists(st.one_of(PIECES, st.text(max_size=8)), max_size=12).map("".join))
+def test_masking_is_idempotent_on_any_text(text):
+    text = text.encode("utf-8", "ignore").decode()
+    once = one(text)
+    assert one(once) == once
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.one_of(st.none(), st.text(max_size=20), PIECES), max_size=6))
+def test_spans_are_in_order_apart_and_inside_their_text(texts):
+    texts = [text and text.encode("utf-8", "ignore").decode() for text in texts]
+    spans = found(pl.Series(texts, dtype=pl.String))
+    last = (-1, 0)
+    for row, start, end, _ in spans.iter_rows():
+        assert texts[row] is not None
+        assert start < end <= len(texts[row])
+        assert row > last[0] or start >= last[1]
+        last = (row, end)
+
+
+def test_positions_are_characters_and_kinds_are_named():
+    rng = random.Random(7)
+    key = corpus.TOKENS["github"](rng)
+    text = f"备份 🙂 令牌 {key}，另一个 {key}"
+    got = found(pl.Series([None, text]))
+    first = text.index(key)
+    second = text.index(key, first + 1)
+    assert got.rows() == [
+        (1, first, first + len(key), "code-host-token"),
+        (1, second, second + len(key), "code-host-token"),
+    ]
+
+
+def test_a_private_key_goes_with_its_body_also_where_an_agent_masked_its_head():
+    key = corpus.pem("OPENSSH ")(random.Random(5))
+    assert (
+        one(f"key for gw:\n{key}\nused nightly")
+        == "key for gw:\n[redacted:private-key]\nused nightly"
+    )
+    half = key.replace("-----BEGIN", "----***EGIN", 1)
+    assert one(f"key:\n{half}\nend") == "key:\n[redacted:private-key]\nend"
+    cut = key.rsplit("\n", 1)[0]
+    assert one(f"{cut}\n以上") == "[redacted:private-key]\n以上"
+    escaped = key.replace("\n", "\\n")
+    assert one(f'{{"k": "{escaped}"}}') == '{"k": "[redacted:private-key]"}'
+
+
+def test_card_and_identity_numbers_need_their_check_digit_unless_a_word_names_them():
+    rng = random.Random(6)
+    for make, word in ((corpus.luhn, "银行卡号"), (corpus.identity, "身份证号")):
+        right = make(rng)
+        wrong = right[:-1] + str((int(right[-1].replace("X", "0")) + 1) % 10)
+        assert one(f"see {right}") != f"see {right}"
+        assert one(f"see {wrong}") == f"see {wrong}"
+        assert wrong not in one(f"{word}：{wrong}")
+
+
+def test_the_check_digits_agree_with_plain_loops():
+    def luhn(number):
+        total = 0
+        for place, digit in enumerate(int(c) for c in reversed(number)):
+            total += digit if place % 2 == 0 else sum(divmod(2 * digit, 10))
+        return total % 10 == 0
+
+    rng = random.Random(8)
+    numbers = ["4" + corpus.some(rng, corpus.DIGITS, 15) for _ in range(400)]
+    hit = set(found(pl.Series(numbers))["row"].to_list())
+    assert hit == {row for row, number in enumerate(numbers) if luhn(number)}
+
+
+def test_policy_switches_kinds_off_and_on_adds_patterns_and_allows_values():
+    assert one("call 13800001111") == "call 13800001111"
+    assert one("call 13800001111", off=[]) == "call [redacted:phone]"
+    assert one("pwd=Blue7!river", off=["password"]) == "pwd=Blue7!river"
+    assert one("badge ZX-0042-Q", patterns={"badge": r"ZX-\d{4}-[A-Z]"}) == "badge [redacted:badge]"
+    assert one("pwd=Blue7!river", allow=["Blue7.*"]) == "pwd=Blue7!river"
+    with pytest.raises(MemopsError, match="'odd' is not valid"):
+        one("x", patterns={"odd": "("})
+
+
+def test_the_ends_of_a_long_secret_show_if_the_policy_says_so():
+    key = corpus.TOKENS["github"](random.Random(9))
+    assert one(f"use {key}", keep=4) == f"use [redacted:code-host-token {key[:4]}…{key[-4:]}]"
+    assert one("pwd=Blue7!river", keep=4) == "pwd=[redacted:password]"
+
+
+def test_strings_inside_json_are_masked_beside_their_key_and_the_rest_is_kept():
+    key = corpus.TOKENS["npm"](random.Random(10))
+    documents = pl.Series(
+        [
+            json.dumps({"password": "Blue7!river", "n": [1, {"note": f"use {key}"}], "ok": True}),
+            '{"a":  "untouched spacing"}',
+            None,
+            "{}",
+            "not json: pwd=Blue7!river",
+            '["Authorization: Bearer abcdef0123456789abcdef"]',
+        ]
+    )
+    assert redacted_json(documents).to_list() == [
+        '{"password": "[redacted:password]", '
+        '"n": [1, {"note": "use [redacted:code-host-token]"}], "ok": true}',
+        '{"a":  "untouched spacing"}',
+        None,
+        "{}",
+        "not json: pwd=[redacted:password]",
+        '["Authorization: Bearer [redacted:bearer]"]',
+    ]
+
+
+def test_exports_mask_text_key_tags_and_native_fields():
+    records = from_rows(
+        [
+            {
+                "id": "a",
+                "text": "pwd=Blue7!river",
+                "key": "pwd=Blue7!river",
+                "tags": ["x", "pwd=Blue7!river"],
+            },
+            {"id": "b", "text": "plain", "extra": '{"pwd": "Blue7!river"}'},
+        ]
+    )
+    clean = redacted_records(records)
+    assert "Blue7" not in json.dumps(clean.to_dicts(), default=str)
+    assert clean["tags"].to_list() == [["x", "pwd=[redacted:password]"], []]
+    assert redacted_records(clean).equals(clean)
+    assert redacted_records(records.head(0)).equals(records.head(0))
+
+
+def adversarial(shape):
+    """Long lines that begin to match again and again: a backtracking engine would not return."""
+    size = 100_000
+    words = [*shape.any, "1111 ", "aB3-", "sk-aB3", "user:pass@", "a.b-"]
+    yield from ((word * (size // len(word) + 1))[:size] for word in words)
+    for word in shape.any[:2] or ("key ",):
+        yield (word + " " * 40 + "=") * (size // (len(word) + 41))
+        yield word + ": " + "aB3" * (size // 3)
+        yield word + " is " + "word " * (size // 5)
+
+
+@pytest.mark.parametrize("nth", range(0, len(shapes(Secrets(off=[]))), 4))
+def test_long_hostile_lines_take_linear_time(nth):
+    shape = shapes(Secrets(off=[]))[nth]
+    lines = pl.Series(list(adversarial(shape)))
+    started = time.process_time()
+    lines.str.replace_all(shape.pattern, "${1}<${2}>${3}")
+    assert time.process_time() - started < 1.0 * len(lines)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("nth", range(len(shapes(Secrets(off=[])))))
+def test_every_pattern_takes_linear_time_from_end_to_end(nth):
+    shape = shapes(Secrets(off=[]))[nth]
+    for line in adversarial(shape):
+        started = time.process_time()
+        redacted(pl.Series([line]))
+        assert time.process_time() - started < 5.0
+
+
+@pytest.mark.slow
+def test_plain_text_is_scanned_at_twenty_megabytes_a_second_on_two_cores():
+    rng = random.Random(11)
+    words = [
+        "the",
+        "release",
+        "moves",
+        "to",
+        "Friday",
+        "用户",
+        "喜欢",
+        "数据库",
+        "keys",
+        "2026",
+        "pass",
+    ]
+    texts = [" ".join(rng.choices(words, k=50)) for _ in range(100_000)]
+    texts += [text for _, text, _ in KNOWN] + corpus.lookalikes(2000)
+    series = pl.Series(texts)
+    found(series.head(10))
+    started = time.process_time()
+    found(series)
+    spent = time.process_time() - started
+    assert series.str.len_bytes().sum() / 1e6 / (spent / 2) >= 20
