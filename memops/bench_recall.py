@@ -46,7 +46,7 @@ def recall_run(
 
 
 def _table(path: Path, columns: dict[str, Any]) -> pl.DataFrame:
-    """The named columns of a JSON lines file; absent ones are null, numbers become text if asked."""
+    """The named columns of a JSON lines file; absent ones are null, numbers become text."""
     if not path.exists():
         raise StoreNotFound(f"{path}: no such file", "give a folder with corpus and queries")
     try:

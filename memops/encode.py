@@ -19,8 +19,10 @@ Vectors = npt.NDArray[np.float32]
 class Encoder(Protocol):
     """Turns texts into vectors; two encoders with one recipe give the same vectors."""
 
-    speaks: bool
-    """Whether it reads sentences, so that a query should be put in the speaker's own voice."""
+    @property
+    def speaks(self) -> bool:
+        """Whether it reads sentences, so that a query should be put in the speaker's own voice."""
+        ...
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return one unit vector a text, shape (texts, dims); a text without content is zero."""
@@ -70,7 +72,7 @@ class Lsa:
         count = len(distinct[::step])
         least = 2 if count >= 50 else 1
         known = (
-            terms.group_by("code").agg(df=pl.len(), block=pl.first("block")).filter(pl.col("df") >= least)
+            terms.group_by("code").agg(df=pl.len()).filter(pl.col("df") >= least)
             .sort("df", "code", descending=[True, False]).head(self.features).sort("code")
         )  # fmt: skip
         idf = np.log((1 + count) / (1 + known["df"].to_numpy())) + 1

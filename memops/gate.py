@@ -27,6 +27,14 @@ TABLE = pl.Schema(
         "lost": pl.Int64(),
     }
 )
+MOVED = pl.Schema(
+    {
+        "query_id": pl.String(),
+        "category": pl.String(),
+        "before": pl.Float64(),
+        "after": pl.Float64(),
+    }
+)
 EXITS = {"pass": 0, "warn": 0, "fail": 30, "inconclusive": 31}
 _SLACK = 1e-9
 
@@ -38,8 +46,8 @@ class Verdict:
     verdict: str
     reasons: list[str]
     measures: pl.DataFrame = field(default_factory=TABLE.to_frame)
-    lost: pl.DataFrame = field(default_factory=lambda: MOVED.to_frame())
-    gained: pl.DataFrame = field(default_factory=lambda: MOVED.to_frame())
+    lost: pl.DataFrame = field(default_factory=MOVED.to_frame)
+    gained: pl.DataFrame = field(default_factory=MOVED.to_frame)
     decided_by: str = ""
     detectable: float = 0.0
     """Smallest mean loss that this suite would show with a power of 80 %."""
@@ -56,16 +64,6 @@ class Verdict:
             "detectable": round(self.detectable, 6), "measures": self.measures.to_dicts(),
             "lost": self.lost.to_dicts(), "gained": self.gained.to_dicts(),
         }  # fmt: skip
-
-
-MOVED = pl.Schema(
-    {
-        "query_id": pl.String(),
-        "category": pl.String(),
-        "before": pl.Float64(),
-        "after": pl.Float64(),
-    }
-)
 
 
 def accept(grades: Grades) -> dict[str, Any]:
@@ -104,7 +102,8 @@ def judge(before: Grades | Mapping[str, Any], after: Grades, policy: Policy) -> 
         else []
     )
     return Verdict(
-        says, [*failed, *doubt, *warned] or [_unchanged(main)], table, _moved(own, decisive, lost=True),
+        says, [*failed, *doubt, *warned] or [_unchanged(main)], table,
+        _moved(own, decisive, lost=True),
         _moved(own, decisive, lost=False), decisive, detectable(own["difference"].to_numpy()),
     )  # fmt: skip
 
@@ -112,12 +111,12 @@ def judge(before: Grades | Mapping[str, Any], after: Grades, policy: Policy) -> 
 def incomparable(before: Grades, after: Grades) -> list[str]:
     """Return why two grades say nothing about each other; empty if they do."""
     reasons = [
-        f"the {name} differs from the baseline's: {_difference(before.fingerprints.get(key), after.fingerprints.get(key))}"
+        f"the {name} differs from the baseline's: {_difference(was, now)}"
         for key, name in (
             ("suite", "suite"), ("settings", "retriever, k or list of measures"),
             ("retrieval", "retrieval policy"), ("encoder", "encoder recipe"),
         )
-        if before.fingerprints.get(key) != after.fingerprints.get(key)
+        if (was := before.fingerprints.get(key)) != (now := after.fingerprints.get(key))
     ]  # fmt: skip
     if before.live == 0:
         reasons.append("the baseline was recorded from a store without live records")
@@ -245,7 +244,10 @@ def _moved(own: pl.DataFrame, name: str, lost: bool) -> pl.DataFrame:
 def _unchanged(main: dict[str, Any]) -> str:
     if not main["won"] and not main["lost"]:
         return f"{main['measure']} is {main['after']:.3f}, as before for every query"
-    return f"{main['measure']} went from {main['before']:.3f} to {main['after']:.3f} (interval {main['low']:+.3f} to {main['high']:+.3f})"
+    return (
+        f"{main['measure']} went from {main['before']:.3f} to {main['after']:.3f} "
+        f"(interval {main['low']:+.3f} to {main['high']:+.3f})"
+    )
 
 
 def _difference(before: Any, after: Any) -> str:

@@ -6,6 +6,10 @@ import polars as pl
 
 from memops.gate import Verdict
 
+_HEAD = (
+    "| measure | slice | queries | before | after | difference | interval | p | won | lost |",
+    "|---|---|--:|--:|--:|--:|---|--:|--:|--:|",
+)
 _MOST = 50  # queries named in an annotation or a table
 
 
@@ -57,8 +61,7 @@ def markdown(verdict: Verdict) -> str:
         *(f"- {_cell(reason)}" for reason in verdict.reasons),
     ]
     if verdict.measures.height:
-        lines += ["", "| measure | slice | queries | before | after | difference | interval | p | won | lost |",
-                  "|---|---|--:|--:|--:|--:|---|--:|--:|--:|", *map(_measure, verdict.measures.to_dicts())]  # fmt: skip
+        lines += ["", *_HEAD, *map(_measure, verdict.measures.to_dicts())]
         lines += ["", f"This suite shows a loss of {verdict.detectable:.3f} with a power of 80 %."]
     lines += _moved("Worse", verdict.lost) + _moved("Better", verdict.gained)
     return "\n".join(lines) + "\n"
@@ -68,7 +71,8 @@ def _case(name: str, message: str, text: str, kind: str = "failure") -> str:
     head = f'<testcase classname="memops.gate" name={quoteattr(_xml(name))}'
     if not message:
         return f"{head}/>\n"
-    return f"{head}><{kind} message={quoteattr(_xml(message))}>{escape(_xml(text))}</{kind}></testcase>\n"
+    said = f"<{kind} message={quoteattr(_xml(message))}>{escape(_xml(text))}</{kind}>"
+    return f"{head}>{said}</testcase>\n"
 
 
 def _xml(text: str) -> str:
@@ -90,8 +94,10 @@ def _cell(text: str) -> str:
 
 def _measure(row: dict[str, object]) -> str:
     return (
-        f"| {row['measure']} | {_cell(str(row['slice']))} | {row['queries']} | {row['before']:.3f} | {row['after']:.3f} "
-        f"| {row['difference']:+.3f} | {row['low']:+.3f} to {row['high']:+.3f} | {row['p']:.3f} | {row['won']} | {row['lost']} |"
+        f"| {row['measure']} | {_cell(str(row['slice']))} | {row['queries']} "
+        f"| {row['before']:.3f} | {row['after']:.3f} | {row['difference']:+.3f} "
+        f"| {row['low']:+.3f} to {row['high']:+.3f} | {row['p']:.3f} "
+        f"| {row['won']} | {row['lost']} |"
     )
 
 

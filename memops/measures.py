@@ -51,7 +51,7 @@ def reciprocal_rank(k: int) -> pl.Expr:
 
 
 def ndcg(k: int) -> pl.Expr:
-    """Sum of grade / log2(rank + 1), over its best possible value (Järvelin and Kekäläinen 2002)."""
+    """Sum of grade / log2(rank + 1) over its best value (Järvelin and Kekäläinen 2002)."""
     return _ndcg(pl.col("grade").cast(pl.Float64), k)
 
 
@@ -97,7 +97,7 @@ MEASURES = (
 
 
 def measure(name: str) -> Measure:
-    """Return the measure of that name, as in `R@5`; raises MemopsError that lists the known ones."""
+    """Return the measure of that name, as in `R@5`; an unknown one is a MemopsError."""
     found = re.fullmatch(r"(.+?)(?:@([1-9][0-9]*))?", name)
     family, cutoff = (found[1], found[2]) if found else (name, None)
     if family not in FAMILIES or (FAMILIES[family][2] and cutoff is None):
@@ -122,7 +122,7 @@ def grades(run: pl.DataFrame, qrels: pl.DataFrame, measures: Sequence[str]) -> p
         .sort("query_id")
     )  # fmt: skip
     return values.unpivot(index="query_id", variable_name="measure", value_name="value").cast(
-        dict(GRADES)
+        GRADES
     )
 
 

@@ -1,6 +1,7 @@
 """Terms: what sparse retrieval counts, as 64-bit codes that are the same on every machine."""
 
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -40,17 +41,16 @@ def grams(texts: pl.Series) -> pl.DataFrame:
 
     Whatever is neither letter nor digit counts as one space, so a run may span two words.
     """
+    spaced = folded(pl.col("text").fill_null("")).str.replace_all(r"[^\p{L}\p{N}\p{M}]+", " ")
     clean = (
         texts.rename("text").to_frame()
-        .select(pl.lit(" ") + folded(pl.col("text").fill_null("")).str.replace_all(r"[^\p{L}\p{N}\p{M}]+", " ").str.strip_chars() + pl.lit(" "))
+        .select(pl.lit(" ") + spaced.str.strip_chars() + pl.lit(" "))
         .to_series()
     )  # fmt: skip
     ends = clean.str.len_chars().cum_sum().to_numpy().astype(np.int64)
     cuts = np.searchsorted(ends, np.arange(_CHUNK, ends[-1] if len(ends) else 0, _CHUNK))
     bounds = np.unique(np.concatenate([[0], cuts, [len(clean)]]))
-    parts = [
-        _hashed(clean[int(a) : int(b)], int(a)) for a, b in zip(bounds, bounds[1:], strict=False)
-    ]
+    parts = [_hashed(clean[a:b], a) for a, b in pairwise(bounds.tolist())]
     empty = pl.DataFrame(schema={"row": pl.UInt32, "code": pl.UInt64})
     return pl.concat([empty, *parts])
 
@@ -85,11 +85,12 @@ def _hashed(texts: pl.Series, first: int) -> pl.DataFrame:
 
 def _is_han(points: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
     """The blocks of unified ideographs, compatibility ones and 〇."""
-    return (
+    ideographs = (
         ((points >= 0x4E00) & (points <= 0x9FFF)) | ((points >= 0x3400) & (points <= 0x4DBF))
         | ((points >= 0x20000) & (points <= 0x3FFFF)) | ((points >= 0xF900) & (points <= 0xFAFF))
         | (points == 0x3007)
     )  # fmt: skip
+    return np.asarray(ideographs, dtype=bool)
 
 
 def _stemmed(known: pl.Series) -> pl.Series:

@@ -55,7 +55,10 @@ def oracle(run, qrels, names):
 def test_measures_equal_those_of_ir_measures(seed):
     run, qrels = random_judgements(seed)
     theirs = oracle(run, qrels, NAMES)
-    ours = {(q, str(ir_measures.parse_measure(m))): v for q, m, v in grades(run, qrels, NAMES).iter_rows()}
+    ours = {
+        (q, str(ir_measures.parse_measure(m))): v
+        for q, m, v in grades(run, qrels, NAMES).iter_rows()
+    }
     assert ours.keys() == theirs.keys()
     assert max(abs(ours[key] - theirs[key]) for key in theirs) < 1e-9
 
@@ -66,20 +69,31 @@ def test_a_query_that_was_not_answered_counts_as_zero():
 
 
 def test_a_unit_that_no_record_holds_stays_in_the_denominator():
-    qrels = qrels_of([("a", "u1", "x", 1), ("a", "u2", None, 1)], ["query_id", "unit", "doc_id", "grade"])
+    qrels = qrels_of(
+        [("a", "u1", "x", 1), ("a", "u2", None, 1)], ["query_id", "unit", "doc_id", "grade"]
+    )
     assert value(run_of([("a", "x", 1)]), qrels, "R@5") == [0.5]
 
 
 def test_a_unit_has_the_best_rank_of_its_holders():
-    qrels = qrels_of([("a", "u", "x", 1), ("a", "u", "y", 1)], ["query_id", "unit", "doc_id", "grade"])
+    qrels = qrels_of(
+        [("a", "u", "x", 1), ("a", "u", "y", 1)], ["query_id", "unit", "doc_id", "grade"]
+    )
     assert value(run_of([("a", "z", 1), ("a", "y", 2), ("a", "x", 3)]), qrels, "RR") == [0.5]
     assert value(run_of([("a", "z", 1), ("a", "y", 2), ("a", "x", 3)]), qrels, "R@5") == [1.0]
 
 
 def test_one_merged_record_that_holds_two_units_is_perfect_and_no_better():
-    qrels = qrels_of([("a", "u", "x", 1), ("a", "v", "x", 1)], ["query_id", "unit", "doc_id", "grade"])
+    qrels = qrels_of(
+        [("a", "u", "x", 1), ("a", "v", "x", 1)], ["query_id", "unit", "doc_id", "grade"]
+    )
     run = run_of([("a", "x", 1)])
-    assert [value(run, qrels, n) for n in ("R@5", "nDCG@10", "AP", "P@5")] == [[1.0], [1.0], [1.0], [0.2]]
+    assert [value(run, qrels, n) for n in ("R@5", "nDCG@10", "AP", "P@5")] == [
+        [1.0],
+        [1.0],
+        [1.0],
+        [0.2],
+    ]
 
 
 def test_stale_is_an_old_value_before_the_current_one_and_leak_is_any():

@@ -10,10 +10,12 @@ import polars as pl
 
 from memops.encode import Encoder, Vectors
 from memops.policy import Policy
-from memops.search.bm25 import Bm25, bm25, mean_lengths
+from memops.search.bm25 import Counts, Floats, Sparse, bm25, counted, mean_lengths
 from memops.search.collection import Block, Collection
+from memops.search.cosine import by_part, cosine
 from memops.search.voices import in_own_voice, named
 from memops.terms import grams, words
+from memops.text import language
 
 Scores = npt.NDArray[np.float32]
 ARMS = ("words", "grams", "dense")
@@ -38,23 +40,34 @@ class Arms:
         index, asked = self.sparse(name)
         return dense_block((asked[block.queries] @ index.weights), block)
 
-    def sparse(self, name: str) -> tuple[Bm25, Any]:
+    def sparse(self, name: str) -> tuple[Sparse, Any]:
         """Return the index and the query matrix of `words` or `grams`."""
         if name not in self._made:
             terms = {"words": words, "grams": grams}[name]
-            documents = terms(self.texts)
-            k1, b = self._saturation()
-            index = bm25(documents, self.collection.document_parts, k1, b)
+            index = self._index(name, counted(terms(self.texts), self.collection.document_parts))
             asked = terms(self.collection.queries["text"])
-            parts = pl.Series(
-                "part", self.collection.queries["part"].to_numpy()[asked["row"].to_numpy()]
-            )
-            self._made[name] = (
-                index,
-                index.asked(asked.with_columns(parts), self.collection.queries.height),
-            )
-        made: tuple[Bm25, Any] = self._made[name]
+            parts = self.collection.queries["part"].gather(asked["row"])
+            height = self.collection.queries.height
+            self._made[name] = index, index.asked(asked.with_columns(parts), height)
+        made: tuple[Sparse, Any] = self._made[name]
         return made
+
+    def _index(self, name: str, counts: Counts) -> Sparse:
+        """BM25; but the cosine for the n-grams of parts that are mostly Chinese."""
+        index = bm25(counts, *self._saturation())
+        chinese = self._chinese()
+        return (
+            by_part(cosine(counts), index, chinese) if name == "grams" and chinese.any() else index
+        )
+
+    def _chinese(self) -> Floats:
+        zh = (
+            self.collection.documents.select(language(pl.col("text"))).to_series() == "zh"
+        ).to_numpy()
+        return np.asarray(
+            mean_lengths(zh.astype(np.float64), self.collection.document_parts) > 0.5,
+            dtype=np.float64,
+        )
 
     @cached_property
     def texts(self) -> pl.Series:
@@ -98,11 +111,11 @@ class Arms:
         """Return for each query the one speaker of its part whom it names."""
         return named(self.collection.documents, self.collection.queries)
 
-    def _saturation(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _saturation(self) -> tuple[Floats, Floats]:
         """Each part's k1 and b: length matters more where documents are long."""
         settings = self.policy.retrieval
         chars = self.collection.documents["text"].str.len_chars().to_numpy().astype(np.float64)
-        mean = mean_lengths(chars, self.collection.document_parts, self.collection.count)
+        mean = mean_lengths(chars, self.collection.document_parts)
         low, high = settings.short_chars, settings.long_chars
         share = np.clip(np.log(np.maximum(mean, 1) / low) / np.log(high / low), 0, 1)
         k1 = settings.k1_short + share * (settings.k1_long - settings.k1_short)

@@ -9,6 +9,7 @@ been superseded by then.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 FOREVER = 1e300
 _CELLS = 16_000_000  # scores held at a time, 64 MB an arm
-OPTIONAL = {
+OPTIONAL: dict[str, Any] = {
     "speaker": pl.String, "caption": pl.String, "session": pl.String, "nth": pl.Int64,
     "seq": pl.Int64,
 }  # fmt: skip
@@ -43,7 +44,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Collection:
-    """Documents and queries, each sorted by part and id; `stored` to `until` is when one is seen."""
+    """Documents and queries, sorted by part and id; one is seen from `stored` to `until`."""
 
     documents: pl.DataFrame
     queries: pl.DataFrame
@@ -82,7 +83,7 @@ class Collection:
 
 
 def collect(records: pl.DataFrame, queries: pl.DataFrame) -> Collection:
-    """Return what the queries are asked of: their scopes' records, live or live as of some query."""
+    """Return what the queries are asked of: the records of their scopes, live now or then."""
     asked = _asked(queries)
     scopes = (
         asked["scope"].unique().sort().to_frame().with_row_index("part").cast({"part": pl.Int64})
@@ -118,7 +119,7 @@ def _dated(records: pl.DataFrame) -> pl.DataFrame:
 
 
 def _asked(queries: pl.DataFrame) -> pl.DataFrame:
-    kinds = {"scope": pl.String, "as_of": pl.Datetime("us", "UTC"), "seq": pl.Int64}
+    kinds: dict[str, Any] = {"scope": pl.String, "as_of": pl.Datetime("us", "UTC"), "seq": pl.Int64}
     absent = [pl.lit(None, kind).alias(n) for n, kind in kinds.items() if n not in queries.columns]
     asked = queries.with_columns(absent).select("query_id", "text", *kinds)
     before = pl.col("seq").cast(pl.Float64) - 0.5

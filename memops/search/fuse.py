@@ -19,7 +19,8 @@ def rrf(*runs: pl.DataFrame, k: int = 60) -> pl.DataFrame:
     """
     votes = pl.concat([run.select("query_id", "doc_id", "rank") for run in runs])
     fused = (
-        votes.group_by("query_id", "doc_id").agg(score=(1 / (k + pl.col("rank").cast(pl.Float64))).sum())
+        votes.group_by("query_id", "doc_id")
+        .agg(score=(1 / (k + pl.col("rank").cast(pl.Float64))).sum())
         .with_columns(pl.col("score").round(6))
         .sort("query_id", "score", "doc_id", descending=[False, True, False])
     )  # fmt: skip
@@ -28,7 +29,7 @@ def rrf(*runs: pl.DataFrame, k: int = 60) -> pl.DataFrame:
 
 
 def rrf_rows(rankings: Sequence[Ints], k: int, top: int) -> tuple[Ints, Floats]:
-    """Return the same of rankings that are matrices: a row a query, columns best first, -1 is none."""
+    """Return the same of matrices: a row a query, columns best first, -1 where there is none."""
     places = [1 / (k + np.arange(1, rows.shape[1] + 1, dtype=np.float64)) for rows in rankings]
     rows = np.concatenate(rankings, axis=1)
     votes = np.broadcast_to(np.concatenate(places), rows.shape) * (rows >= 0)

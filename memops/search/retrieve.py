@@ -1,7 +1,6 @@
 """Retrieval: the one entry to every retriever, from records and queries to a run."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +12,7 @@ from memops.encode import Encoder
 from memops.errors import MemopsError
 from memops.policy import Policy
 from memops.search.arms import Arms, Scores, dense_block
-from memops.search.collection import Block, Collection, collect
+from memops.search.collection import Block, collect
 from memops.search.fuse import rrf_rows
 from memops.search.hybrid import Hybrid
 

@@ -63,7 +63,8 @@ def _missing(suite: Suite, records: pl.DataFrame, found: pl.DataFrame) -> Iterat
         yield Problem("error", query, scope, f"query {query!r}: the store has no scope {scope!r}")
     elsewhere = (
         suite.relevant.join(suite.queries.select("query_id", "scope"), on="query_id")
-        .join(records.select("id", within="scope"), on="id").filter(pl.col("scope") != pl.col("within"))
+        .join(records.select("id", within="scope"), on="id")
+        .filter(pl.col("scope") != pl.col("within"))
     )  # fmt: skip
     for query, record in elsewhere.select("query_id", "id").rows():
         yield Problem(
@@ -142,7 +143,7 @@ def _small(suite: Suite) -> Iterator[Problem]:
             "warning",
             None,
             None,
-            f"{suite.queries.height} queries: too few to notice any but large losses (want {FEWEST})",
+            f"{suite.queries.height} queries show large losses only (want {FEWEST})",
         )
     for name in ("category", "lang"):
         few = suite.queries.group_by(name).len().filter(pl.col("len") < FEWEST_IN_SLICE)

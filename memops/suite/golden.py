@@ -100,7 +100,8 @@ def save(suite: Suite, folder: Path) -> None:
         f"{json.dumps(name)} = {value}\n" for name, value in sorted(suite.floors.items())
     )
     head = (
-        f"measures = {json.dumps(list(suite.measures))}\nretriever = {json.dumps(suite.retriever)}\n"
+        f"measures = {json.dumps(list(suite.measures))}\n"
+        f"retriever = {json.dumps(suite.retriever)}\n"
         f"k = {suite.k}\nencoder = {json.dumps(suite.encoder)}\n"
         + (f"\n[floors]\n{floors}" if floors else "")
     )
@@ -173,14 +174,19 @@ def _graded(relevant: Any) -> dict[str, int]:
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
-    rows = []
     try:
-        for nth, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-            if line.strip():
-                rows.append(json.loads(line))
-    except (ValueError, UnicodeDecodeError) as error:
-        raise Corrupt(f"{path}: line {nth}: not JSON: {error}") from error
-    return rows
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        raise Corrupt(f"{path}: not UTF-8: {error}") from error
+    return [_row(line, f"{path}: line {nth}") for nth, line in enumerate(lines, 1) if line.strip()]
+
+
+def _row(line: str, where: str) -> dict[str, Any]:
+    try:
+        row: dict[str, Any] = json.loads(line)
+    except ValueError as error:
+        raise Corrupt(f"{where}: not JSON: {error}") from error
+    return row
 
 
 def _check_row(row: Any, where: str) -> None:

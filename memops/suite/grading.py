@@ -48,7 +48,7 @@ class Grades:
     """The judged retriever's answers; not kept in a baseline."""
 
     def aggregates(self) -> pl.DataFrame:
-        """Return (retriever, slice, measure, queries, value): means over all, by category, by lang."""
+        """Return (retriever, slice, measure, queries, value): means over all and by slice."""
         return pl.concat(
             self.per_query.with_columns(slice=name)
             .group_by("retriever", "slice", "measure", maintain_order=True)
@@ -92,7 +92,7 @@ class Grades:
                 index=list(PER_QUERY)[:4], variable_name="measure", value_name="value"
             )
             return Grades(
-                held["suite"], held["retriever"], long.select(PER_QUERY.names()).cast(dict(PER_QUERY)),
+                held["suite"], held["retriever"], long.select(PER_QUERY.names()).cast(PER_QUERY),
                 held["fingerprints"], held["live"], held.get("floors", {}),
             )  # fmt: skip
         except (KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
@@ -131,7 +131,8 @@ def grade(
         for name, run in runs.items()
     ]
     per_query = (
-        pl.concat(parts).join(asked.select("query_id", "category", "lang"), on="query_id", how="inner", maintain_order="left")
+        pl.concat(parts)
+        .join(asked.select("query_id", "category", "lang"), on="query_id", maintain_order="left")
         .select(PER_QUERY.names())
     )  # fmt: skip
     return Grades(

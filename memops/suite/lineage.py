@@ -55,9 +55,7 @@ def qrels(suite: Suite, records: pl.DataFrame, edges: pl.DataFrame | None = None
         grade=pl.lit(0, pl.Int64),
         avoid=pl.lit(True),
     )
-    found = pl.concat(
-        [t.select(QRELS.names()).cast(dict(QRELS)) for t in (evidence, nuggets, avoided)]
-    )
+    found = pl.concat([t.select(QRELS.names()).cast(QRELS) for t in (evidence, nuggets, avoided)])
     return found.unique().sort("query_id", "unit", "doc_id", nulls_last=True)
 
 

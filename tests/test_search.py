@@ -1,0 +1,275 @@
+"""Search: each formula against an oracle, and what may be seen by whom and when."""
+
+from datetime import UTC, datetime, timedelta
+
+import bm25s
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memops.encode import Lsa, open_encoder, unit
+from memops.errors import Corrupt, MemopsError
+from memops.policy import Policy
+from memops.schema import QUARANTINE, from_rows
+from memops.search.bm25 import bm25, counted
+from memops.search.fuse import convex, minmax, rrf, rrf_rows
+from memops.search.retrieve import RETRIEVERS, best, search
+from memops.search.voices import in_own_voice, named
+from memops.terms import grams, words
+
+T0 = datetime(2025, 1, 1, tzinfo=UTC)
+TEXTS = [
+    "Anna moved to Berlin in March", "The cat is called Miso and eats tuna",
+    "用户喜欢喝乌龙茶，不喝咖啡", "Deploys happen on Fridays at noon", "服务器监听8080端口",
+    "Anna works as a baker in Munich", "The staging server listens on port 8080",
+]  # fmt: skip
+
+
+def store(**columns):
+    rows = [
+        {"id": f"r{i}", "text": text, "scope": "u", "created_at": T0}
+        for i, text in enumerate(TEXTS)
+    ]
+    for name, values in columns.items():
+        rows = [row | {name: value} for row, value in zip(rows, values, strict=True)]
+    return from_rows(rows)
+
+
+def asked(*texts, **columns):
+    rows = {"query_id": [f"q{i}" for i in range(len(texts))], "text": list(texts)}
+    return pl.DataFrame(rows | columns, schema_overrides={"scope": pl.String})
+
+
+def found(records, queries, retriever="hybrid", k=10):
+    encoder = Lsa().fitted(records["text"].to_list())
+    run = search(records, queries, retriever, encoder, Policy(), k)
+    return {
+        q: ids for q, ids in run.sort("query_id", "rank").group_by("query_id").agg("doc_id").rows()
+    }
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_bm25_scores_are_those_of_bm25s(seed):
+    rng = np.random.default_rng(seed)
+    docs = [[f"w{x}" for x in rng.zipf(1.4, rng.integers(1, 30)) % 50] for _ in range(80)]
+    queries = [[f"w{x}" for x in rng.choice(60, 4, replace=False)] for _ in range(20)]
+    theirs = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
+    theirs.index(docs, show_progress=False)
+    ours = bm25(counted(codes(docs), np.zeros(80, np.int64)), np.array([1.2]), np.array([0.75]))
+    scores = (
+        ours.asked(codes(queries).with_columns(part=pl.lit(0, pl.Int64)), 20) @ ours.weights
+    ).toarray()
+    for i, query in enumerate(queries):
+        assert np.abs(scores[i] - theirs.get_scores(query)).max() < 1e-4
+
+
+def codes(documents):
+    rows = [(i, int(word[1:])) for i, words_ in enumerate(documents) for word in words_]
+    return pl.DataFrame(rows, schema={"row": pl.UInt32, "code": pl.UInt64}, orient="row")
+
+
+def test_a_scope_is_scored_as_if_the_others_were_not_there():
+    records = store(scope=["u", "u", "u", "u", "v", "v", "v"])
+    alone = search(
+        records.filter(pl.col("scope") == "u"),
+        asked("Anna Berlin server", scope=["u"]),
+        "bm25",
+        None,
+        Policy(),
+    )
+    among = search(
+        records, asked("Anna Berlin server", "port", scope=["u", "v"]), "bm25", None, Policy()
+    )
+    assert among.filter(pl.col("query_id") == "q0").equals(alone)
+
+
+@pytest.mark.parametrize("retriever", sorted(RETRIEVERS))
+def test_a_query_stays_in_its_scope_and_null_is_every_scope(retriever):
+    records = store(scope=["u", "u", "u", "u", "v", "v", "v"])
+    out = found(
+        records, asked("server port", "server port", "Anna", scope=["u", "v", None]), retriever
+    )
+    assert not set(out.get("q0", [])) & {"r4", "r5", "r6"}
+    assert set(out["q1"]) <= {"r4", "r5", "r6"} and out["q1"][0] == "r6"
+    assert set(out["q2"][:2]) == {"r0", "r5"}
+
+
+@pytest.mark.parametrize("retriever", sorted(RETRIEVERS))
+def test_a_superseded_or_quarantined_record_is_not_found(retriever):
+    records = store(superseded_by=["r5", None, None, None, None, None, QUARANTINE])
+    out = found(records, asked("Anna Berlin", "server port"), retriever)
+    assert "r0" not in out["q0"] and "r6" not in out.get("q1", [])
+
+
+def test_as_of_a_time_nothing_newer_is_seen_and_the_superseded_still_is():
+    stored = [T0 + timedelta(days=10 * i) for i in range(7)]
+    records = store(created_at=stored, superseded_by=["r5", *[None] * 6])
+    times = [T0 + timedelta(days=d) for d in (20, 55, -1)]
+    queries = asked("Anna", "Anna", "Anna", as_of=times)
+    out = found(records, queries, "bm25")
+    assert out == {"q0": ["r0"], "q1": ["r5"]}
+
+
+def test_chinese_and_english_questions_find_their_records():
+    out = found(store(), asked("用户喜欢喝什么茶", "which port does staging listen on", "哪个端口"))
+    assert [out[q][0] for q in ("q0", "q1", "q2")] == ["r2", "r6", "r4"]
+
+
+def test_ties_go_by_id_and_nothing_depends_on_the_order_of_rows():
+    records = from_rows(
+        [{"id": i, "text": "same words here", "scope": "u"} for i in ("c", "a", "b", "d")]
+    )
+    for retriever in RETRIEVERS:
+        shuffled = records.sample(fraction=1.0, shuffle=True, seed=3)
+        one, other = (found(r, asked("same words"), retriever, 3) for r in (records, shuffled))
+        assert one == other == {"q0": ["a", "b", "c"]}
+
+
+def test_a_store_without_live_records_and_a_suite_without_queries_give_an_empty_run():
+    records = store()
+    assert search(records.clear(), asked("x"), "bm25", None, Policy()).is_empty()
+    assert search(records, asked("x").clear(), "bm25", None, Policy()).is_empty()
+    assert search(records, asked("???"), "bm25", None, Policy()).is_empty()
+
+
+def test_an_unknown_retriever_is_named_with_those_known():
+    with pytest.raises(
+        MemopsError, match="unknown retriever 'bm52'; known: bm25, dense, rrf, hybrid, grep"
+    ):
+        search(store(), asked("x"), "bm52", None, Policy())
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10_000), st.integers(1, 12))
+def test_the_best_are_those_of_a_full_sort(seed, k):
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(0, 6, (4, 9)).astype(np.float32) / 5
+    seen = rng.random((4, 9)) < 0.8
+    rows, values = best(scores, k, seen)
+    for i in range(4):
+        order = sorted(
+            (j for j in range(9) if seen[i, j] and scores[i, j] > 0),
+            key=lambda j: (-scores[i, j], j),
+        )[:k]
+        assert [j for j in rows[i] if j >= 0] == order
+        assert np.allclose(values[i][: len(order)], scores[i, order], atol=1e-6)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10_000))
+def test_reciprocal_rank_fusion_is_that_of_a_dictionary(seed):
+    rng = np.random.default_rng(seed)
+    rankings = [np.array([rng.permutation(12)[:6] for _ in range(3)]) for _ in range(2)]
+    rankings[0][0, 3:] = -1
+    rows, scores = rrf_rows(rankings, 60, 5)
+    for i in range(3):
+        votes: dict[int, float] = {}
+        for ranking in rankings:
+            for rank, document in enumerate(ranking[i], 1):
+                if document >= 0:
+                    votes[int(document)] = votes.get(int(document), 0) + 1 / (60 + rank)
+        expected = sorted(votes, key=lambda d: (-round(votes[d], 6), d))[:5]
+        assert [r for r in rows[i] if r >= 0] == expected
+        assert np.allclose(scores[i][: len(expected)], [votes[d] for d in expected], atol=1e-6)
+
+
+def test_fused_tables_are_ranked_by_summed_votes():
+    runs = [
+        pl.DataFrame({"query_id": ["q"] * 2, "doc_id": ids, "rank": [1, 2]})
+        for ids in (["a", "b"], ["b", "c"])
+    ]
+    out = rrf(*runs)
+    assert out["doc_id"].to_list() == ["b", "a", "c"]
+    assert out["score"].to_list() == [round(1 / 62 + 1 / 61, 6), round(1 / 61, 6), round(1 / 62, 6)]
+
+
+def test_min_max_looks_only_at_what_is_seen():
+    scores = np.array([[1.0, 2.0, 9.0], [3.0, 3.0, 3.0]], dtype=np.float32)
+    seen = np.array([[True, True, False], [True, True, True]])
+    assert minmax(scores, seen)[:, :2].tolist() == [[0.0, 1.0], [0.0, 0.0]]
+    assert convex({"a": scores, "b": -scores}, {"a": 3.0, "b": 1.0}, seen)[0, :2].tolist() == [
+        0.25,
+        0.75,
+    ]
+
+
+def test_a_turn_gains_from_the_turns_around_it():
+    texts = ["what did you cook", "a lasagna with spinach", "the weather is grey", "nothing else"]
+    rows = [{"id": f"t{i}", "text": t, "scope": "u"} for i, t in enumerate(texts)]
+    turns = from_rows(rows).with_columns(session=pl.lit("s1"), nth=pl.int_range(4, dtype=pl.Int64))
+    plain = search(turns.drop("session", "nth"), asked("cook"), "hybrid", None, Policy())
+    near = search(turns, asked("cook"), "hybrid", None, Policy())
+    scores = {
+        name: dict(run.select("doc_id", "score").rows())
+        for name, run in (("plain", plain), ("near", near))
+    }
+    assert scores["plain"]["t1"] == 0 < scores["near"]["t1"] < scores["near"]["t0"]
+
+
+def test_only_a_speaker_who_is_named_alone_is_named():
+    documents = pl.DataFrame(
+        {"part": [0, 0, 1], "speaker": ["Ann Lee", "Bo Lee", "user"]},
+        schema_overrides={"part": pl.Int64},
+    )
+    queries = pl.DataFrame(
+        {
+            "part": [0] * 4 + [1],
+            "text": ["When did Ann move?", "Ann and Bo", "the Lee house", "nobody", "the user"],
+        }
+    )
+    assert named(documents, queries.cast({"part": pl.Int64})) == ["Ann Lee", None, None, None, None]
+
+
+def test_a_question_about_a_speaker_is_put_in_that_speakers_voice():
+    texts = ["When did Ann Lee sell Ann's car? anna knows", "no one"]
+    assert in_own_voice(texts, ["Ann Lee", None]) == [
+        "When did I sell my car? anna knows",
+        "no one",
+    ]
+
+
+def test_words_are_stemmed_and_grams_cross_words_but_not_texts():
+    table = words(pl.Series(["running dogs", "the dog ran", "北京"]))
+    rows = table.group_by("row").agg(pl.col("code").unique()).sort("row")["code"].to_list()
+    assert len(set(rows[0]) & set(rows[1])) == 1 and len(rows[2]) == 3
+    assert grams(pl.Series(["ab cd", "", None, "x北京大"])).group_by("row").len().sort(
+        "row"
+    ).rows() == [(0, 4), (3, 6)]
+
+
+def test_codes_are_the_same_on_every_machine():
+    assert words(pl.Series(["Berlin"]))["code"].to_list() == [7109533960466376472]
+    assert grams(pl.Series(["京"]))["code"].to_list() == [22145263744370679]
+
+
+def test_a_fitted_encoder_is_frozen_and_comes_back_from_its_file(tmp_path):
+    encoder = Lsa(dims=4).fitted(TEXTS)
+    encoder.save(tmp_path / "e.npz")
+    again = Lsa.load(tmp_path / "e.npz")
+    assert again.recipe() == encoder.recipe() != Lsa(dims=4).fitted(TEXTS[:4]).recipe()
+    asked_ = [*TEXTS, "unseen zzz", ""]
+    assert np.allclose(again.encode(asked_), encoder.encode(asked_), atol=1e-6)
+    assert np.allclose(np.linalg.norm(encoder.encode(TEXTS), axis=1), 1, atol=1e-5)
+    assert not encoder.encode([""]).any()
+    (tmp_path / "bad.npz").write_bytes(b"PK nonsense")
+    with pytest.raises(Corrupt, match="not a fitted encoder"):
+        Lsa.load(tmp_path / "bad.npz")
+
+
+def test_the_encoder_keeps_alike_texts_together():
+    encoder = open_encoder("lsa").fitted(TEXTS * 20)
+    v = encoder.encode(["Anna lives in Berlin", "Anna moved to Berlin", "乌龙茶"])
+    assert v[0] @ v[1] > 0.5 > abs(v[0] @ v[2])
+    assert unit(np.zeros((1, 3), np.float32)).tolist() == [[0, 0, 0]]
+
+
+def test_an_encoder_that_was_not_fitted_says_so():
+    with pytest.raises(MemopsError, match="not fitted"):
+        Lsa().encode(["x"])
+
+
+def test_a_dense_retriever_without_an_encoder_says_so():
+    with pytest.raises(MemopsError, match="needs an encoder"):
+        search(store(), asked("x"), "dense", None, Policy())
