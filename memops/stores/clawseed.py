@@ -9,7 +9,7 @@ import contextlib
 import hashlib
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,6 +20,7 @@ from memops.errors import Corrupt, StoreNotFound
 from memops.plan import PUTS
 from memops.schema import CHANGES, DEFAULTS, RECORDS, conform
 from memops.stores import CAPABILITIES, Undo, Work, Written
+from memops.stores.clawseed_purge import forget
 from memops.stores.clawseed_rows import category_for, frame, kind_of, own_key, source_of, tier_of
 from memops.stores.clawseed_sql import TABLE, columns_of, select
 from memops.stores.clawseed_write import Session
@@ -125,6 +126,10 @@ class Clawseed:
         if not place.parent.is_dir():
             raise StoreNotFound(f"{place.parent} does not exist", "make the folder first")
         restored(place, found(raw / "brain.db", "the snapshot holds no copy"))
+
+    def purge(self, ids: Sequence[str]) -> None:
+        """Forget records for good, which needs the database to itself; raises Locked."""
+        forget(self.path, ids)
 
     def locator(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Return the key, which is unique in the store."""

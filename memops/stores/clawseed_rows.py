@@ -24,6 +24,7 @@ CONTENT = (
 UNMODELLED = "key:"
 """Stands before the key in `superseded_by` when no row has that key."""
 
+_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
 _KIND = {"core": "fact", "daily": "note", "conversation": "session"}
 _CATEGORY = {"session": "conversation"}
 _SOURCES = (
@@ -194,7 +195,7 @@ def _extra(row: Row) -> str:
     damaged = {name: plain(row[name]) for name in ("key", "content") if not _sound(row[name])}
     if damaged:
         shown["not_utf8"] = damaged
-    return json.dumps(shown, ensure_ascii=False, sort_keys=True)
+    return _JSON(shown)
 
 
 def _link(native: Any, id_of: Callable[[Any], Any]) -> str | None:

@@ -32,6 +32,13 @@ _TRIGGERS = {
 }
 
 
+_UNFINISHED = (
+    "clawseed's hydration left it unfinished and it cannot open it: with clawseed stopped, run "
+    "`ALTER TABLE embedding_cache ADD COLUMN accessed_at TEXT NOT NULL DEFAULT ''` on it, then "
+    "start clawseed once"
+)
+
+
 class Session:
     """One connection for a run of batches, and how many changes fit under one short lock."""
 
@@ -103,9 +110,12 @@ def refuse_without_triggers(connection: sqlite3.Connection, where: str) -> None:
     }
     for name, parts in _TRIGGERS.items():
         if not all(part in there.get(name, "") for part in parts):
+            cache = [
+                bytes(row[1]) for row in connection.execute("PRAGMA table_info(embedding_cache)")
+            ]
             raise Corrupt(
                 f"{where}: without trigger {name} its search index would fall behind",
-                "stop clawseed, run `memops doctor --repair` on the store, and start clawseed once",
+                _UNFINISHED if cache and b"accessed_at" not in cache else "start clawseed once",
             )
 
 

@@ -132,13 +132,26 @@ def restored(path: Path, copy: Path) -> None:
         if not path.exists() or path.stat().st_size == 0:
             _replaced(path, copy)
             return
-        _refuse_if_held(path)
         try:
             _overwritten(path, copy)
         except sqlite3.DatabaseError as error:
             if getattr(error, "sqlite_errorcode", 0) & 0xFF not in (11, 24, 26):
                 raise
             _replaced(path, copy)
+
+
+@contextlib.contextmanager
+def exclusive(path: Path) -> Iterator[sqlite3.Connection]:
+    """Hold a database alone, its journal folded in; raises Locked while anyone has it open."""
+    _refuse_if_held(path)
+    with contextlib.closing(_opened(path, "mode=rw")) as live:
+        live.execute("PRAGMA locking_mode = EXCLUSIVE")
+        was = live.execute("PRAGMA journal_mode").fetchone()[0]
+        live.execute("PRAGMA journal_mode = DELETE")
+        live.execute("PRAGMA synchronous = FULL")
+        yield live
+        if was == "wal":
+            live.execute("PRAGMA journal_mode = WAL")
 
 
 def as_json(value: Any) -> Any:
@@ -190,13 +203,9 @@ def _refuse_if_held(path: Path) -> None:
 
 
 def _overwritten(path: Path, copy: Path) -> None:
-    """Fold the journal in, then replace every page inside one transaction."""
-    with contextlib.closing(_opened(path, "mode=rw")) as live:
-        live.execute("PRAGMA locking_mode = EXCLUSIVE")
-        live.execute("PRAGMA journal_mode = DELETE")
-        live.execute("PRAGMA synchronous = FULL")
-        with contextlib.closing(reader(copy, private=True)) as source:
-            source.backup(live)
+    """Replace every page inside one transaction."""
+    with exclusive(path) as live, contextlib.closing(reader(copy, private=True)) as source:
+        source.backup(live)
     sync_folder(path.parent)
 
 

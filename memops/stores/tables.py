@@ -4,7 +4,7 @@ Both are strict: what does not fit a column is an error that names the line. A f
 whole and atomically, never in place; lines that no change touches keep their bytes.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
@@ -76,6 +76,14 @@ class _Table:
     def restore(self, raw: Path) -> None:
         data, _ = read_whole(raw / self._file)
         replace_whole(self.path, data)
+
+    def purge(self, ids: Sequence[str]) -> None:
+        def change(data: bytes) -> tuple[list[Written], Lines]:
+            lines = self._lines(data, str(self.path))
+            said = [Written(i, "applied" if i in lines else "already") for i in ids]
+            return said, {id_: line for id_, line in lines.items() if id_ not in set(ids)}
+
+        self._rewrite(change)
 
     def locator(self, record: Mapping[str, Any]) -> dict[str, Any]:
         return {"id": record["id"]}

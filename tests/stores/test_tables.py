@@ -234,6 +234,12 @@ def test_a_flipped_bit_in_a_parquet_file_is_found_or_harmless():
     assert silent <= 3  # the footer has no checksum; a snapshot's manifest has
 
 
+def test_purge_removes_the_records_and_their_text(store):
+    store.purge(["a", "nobody"])
+    assert store.read()["id"].to_list() == ["b", "c"]
+    assert "黑咖啡".encode() not in store.path.read_bytes()
+
+
 TEXT = st.text(st.characters(blacklist_categories=("Cs",)), max_size=20)
 TIME = st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=8))]),
                     min_value=datetime(1, 1, 3), max_value=datetime(9999, 12, 30))  # fmt: skip
