@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from memops.extract.forms import normal
+from memops.extract.grammar import expanded, says
 from memops.lexicon import lexicon
 
 FOUND = pl.Schema(
@@ -65,11 +66,9 @@ def form(key: str) -> str:
 
 
 def _hits(table: pl.DataFrame, slot: dict[str, Any]) -> pl.DataFrame:
-    if slot["form"] in ("phone", "id_card"):
-        table = table.filter(
-            pl.col("text").str.contains(r"[0-9]{3}"),
-            ~pl.col("serial") | (slot["form"] == "id_card"),
-        )
+    if slot["form"] == "phone":
+        other = says("serial") | says("numbered")
+        table = table.filter(pl.col("text").str.contains(r"[0-9]{3}"), ~other)
     patterns = [f"(?i){_expanded(p)}" for lang in ("zh", "en") for p in slot.get(lang, [])]
     value = pl.coalesce(pl.col("text").str.extract_groups(p).struct.field("v") for p in patterns)
     return (
@@ -79,8 +78,6 @@ def _hits(table: pl.DataFrame, slot: dict[str, Any]) -> pl.DataFrame:
 
 
 def _expanded(source: str) -> str:
-    from memops.extract.grammar import expanded
-
     for name, words in lexicon("extract_slots")["words"].items():
         source = source.replace(f"{{{name}}}", words)
     return expanded(source)

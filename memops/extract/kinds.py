@@ -8,6 +8,10 @@ _DETAIL = (
     r"[0-9]|[A-Za-z0-9]+[_./:@+#-][A-Za-z0-9]+|\w [A-Z][A-Za-z]|\p{Han} ?[A-Za-z]|[A-Za-z] ?\p{Han}"
 )
 HOST = r"(?:[0-9]{1,3}\.){3}[0-9]{1,3}|[A-Za-z0-9-]+://|@[A-Za-z0-9-]+\.[A-Za-z]"
+_DESCRIBED = pl.col("text").str.contains(
+    r"(?i)\b(?:is|are|was|were|has|have|had|been|it's|that's) (?:always|never|only|by default)"
+)
+_TEAM = r"(?i)^(?:我们|咱们|团队|公司|项目|组里|部门|we\b|the team\b|our team\b)"
 _CUES = (
     "likes", "schedule", "progress", "bond", "state", "copula", "decision", "trait", "aside",
     "denial", "contact", "urge", "place",
@@ -37,7 +41,7 @@ def sorted_out(clauses: pl.DataFrame) -> pl.DataFrame:
     free = pl.col("barred").is_null()
     told = free | ((pl.col("barred") == "request") & ~pl.col("deictic"))
     instruction = (
-        (pl.col("standing") & ~about_self)
+        (pl.col("standing") & ~about_self & ~thing & ~_DESCRIBED)
         | (pl.col("style") & ~pl.col("deictic") & ~it & ~about_self)
         | (pl.col("forbid") & ~pl.col("deictic") & (text.str.len_chars() >= 4))
         | (pl.col("ruling") & ~thing & ~about_self)
@@ -45,9 +49,11 @@ def sorted_out(clauses: pl.DataFrame) -> pl.DataFrame:
     wish = told & instruction & ~pl.col("other")
     sure = free & ~pl.col("uncertain") & ~pl.col("urge")
     steady = sure & (~pl.col("fleeting") | pl.col("habit"))
+    liking = (about_self & pl.col("likes")).any().over("row", "sentence")
     ordered = pl.col("condition") | (pl.col("sequence") & ~(wish & pl.col("style")))
-    procedure = (told & ~pl.col("uncertain") & (ordered | pl.col("schedule"))) & ~about_liking(
-        about_self
+    procedure = told & ~pl.col("uncertain") & ~liking & (ordered | pl.col("schedule"))
+    counted = text.str.contains(
+        r"[0-9]|[一二两三四五六七八九十百千万]+(?:个|岁|度|年|斤|公斤|厘米|米|口|只|台|辆|套|次|点|块|元|万|级|号|层|楼)"
     )
     cases = (
         ("lesson", "lesson", sure & pl.col("lesson")),
@@ -55,13 +61,15 @@ def sorted_out(clauses: pl.DataFrame) -> pl.DataFrame:
         ("procedure", "procedure", procedure & (pl.col("condition") | ~wish | pl.col("sequence"))),
         ("relationship", "contact", sure & pl.col("contact")),
         ("relationship", "bond", sure & pl.col("bond") & ~pl.col("likes")),
-        ("project_state", "progress", sure & pl.col("progress") & ~(about_self & pl.col("likes")) & ~wish),
+        ("project_state", "progress", sure & pl.col("progress") & ~pl.col("serial") & ~liking & ~wish),
         ("preference", "likes", free & pl.col("likes") & (about_self | ~pl.col("other"))),
+        ("fact", "decision", sure & pl.col("decision") & text.str.contains(_TEAM)),
         ("preference", "instruction", wish),
         ("fact", "decision", sure & pl.col("decision")),
         ("fact", "denial", steady & pl.col("denial")),
         ("fact", "trait", steady & pl.col("trait")),
         ("fact", "state", steady & pl.col("state")),
+        ("fact", "self", steady & about_self & (pl.col("habit") | counted) & ~pl.col("vague")),
         ("fact", "place", steady & pl.col("place") & ~pointing & ~about_self),
         ("fact", "value", steady & pl.col("copula") & ~pointing & detail & (thing | pl.col("chinese") | text.str.contains(r"^(?:[Tt]he|[A-Z][\w-]+) ")) & ~pl.col("serial")),
         ("fact", "host", sure & pl.col("secret").any().over("row", "sentence") & text.str.contains(HOST)),
@@ -72,8 +80,3 @@ def sorted_out(clauses: pl.DataFrame) -> pl.DataFrame:
         kind = pl.when(condition).then(pl.lit(name)).otherwise(kind)
         cue = pl.when(condition).then(pl.lit(because)).otherwise(cue)
     return table.with_columns(kind=kind, cue=cue, wish=wish)
-
-
-def about_liking(about_self: pl.Expr) -> pl.Expr:
-    """True of a clause in which the user tells what they like, whatever else it orders."""
-    return about_self & pl.col("likes")

@@ -19,7 +19,7 @@ BARS = {
 _CUES = (
     "unkept", "fiction", "retracted", "hypothetical", "quoted", "request", "tag", "question", "indefinite",
     "standing", "deictic", "other", "own", "uncertain", "fleeting", "serial", "nudge", "ruling", "forbid",
-    "style", "habit", "polite",
+    "style", "habit", "polite", "thing", "vague",
 )  # fmt: skip
 
 
@@ -36,7 +36,7 @@ def judged(clauses: pl.DataFrame) -> pl.DataFrame:
     hinted = pl.col("asks") | pl.col("whole").str.contains("(?i)吧|right|huh|eh")
     table = table.with_columns(
         question=pl.col("question") & ~(pl.col("indefinite") & ~pl.col("asks")),
-        request=pl.col("request") & ~pl.col("remember"),
+        request=pl.col("request") & ~pl.col("remember") & ~pl.col("thing"),
         tag=pl.col("tag") & pl.col("last") & hinted,
         hypothetical=pl.col("hypothetical") & ~pl.col("remember"),
         condition=pl.col("condition") & ~pl.col("polite").any().over(here),

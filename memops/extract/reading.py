@@ -138,13 +138,13 @@ def _left(parts: pl.DataFrame) -> pl.DataFrame:
         pl.col("barred").is_null()
         & pl.col("kind").is_null()
         & ~passing
-        & ~pl.col("urge")
+        & ~(pl.col("urge") & ~pl.col("text").str.contains("[0-9]"))
         & ~pl.col("serial")
     )
     return parts.group_by("row", maintain_order=True).agg(
         left=pl.when(open_).then(size).otherwise(0).sum(),
         bars=pl.col("barred").drop_nulls().unique(maintain_order=True),
-        unsure=(pl.col("uncertain") & pl.col("barred").is_null()).any(),
+        unsure=((pl.col("uncertain") | pl.col("vague")) & pl.col("barred").is_null()).any(),
         aside=(pl.col("other") & pl.col("tagged")).any(),
         value=(open_ & (pl.col("text").str.contains(r"[0-9]|[A-Za-z]+[_/.-][A-Za-z]+"))).any(),
     )
