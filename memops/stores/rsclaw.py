@@ -14,7 +14,7 @@ it embeds when it next starts. Its full-text index beside the store (`var/data/s
 
 import json
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -26,7 +26,7 @@ from memops.errors import Corrupt
 from memops.stores import Undo, Work, Written, redb
 from memops.stores.disk import replace_whole
 from memops.stores.redb_build import build
-from memops.stores.rsclaw_disk import alone, back_up, install
+from memops.stores.rsclaw_disk import alone, back_up, forget, install
 from memops.stores.rsclaw_docs import (
     ARCHIVES,
     DOCS,
@@ -64,7 +64,7 @@ class Rsclaw:
 
     def __init__(self, path: str) -> None:
         found = Path(path).expanduser().absolute()
-        self.path = found / FILE if found.is_dir() else found
+        self.path = found if found.suffix == ".redb" else found / FILE
         self.address = f"{self.kind}:{path}"
 
     def identity(self) -> dict[str, str]:
@@ -142,6 +142,21 @@ class Rsclaw:
             return
         with alone(self.path):
             install(self.path, data)
+
+    def purge(self, ids: Sequence[str]) -> None:
+        """Rebuild the file without these rows and forget their text around it.
+
+        The backups lose their lines; rsclaw's full-text index and a copy that it made of an older
+        file go whole if need be (it makes the index anew). What the agent wrote elsewhere, in
+        `workspace/MEMORY.md` and its transcripts, is not this store's.
+        """
+        with alone(self.path):
+            _, database = redb.read(self.path)
+            gone = _records(database, self.path).filter(pl.col("id").is_in(list(ids)))
+            places = {tuple(origin.split("#", 1)) for origin in gone["origin"]}
+            kept = {at: value for at, value in _values(database).items() if at not in places}
+            install(self.path, build(_tables(database, kept)))
+            forget(self.path, {key for _, key in places}, set(gone["text"]))
 
     def locator(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Return the document's id."""

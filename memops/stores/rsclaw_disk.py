@@ -1,16 +1,18 @@
 """The file of a stopped gateway: its lock, its backups, and its replacement in one step."""
 
 import fcntl
+import json
 import os
+import shutil
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 from memops.errors import Corrupt, Locked
 from memops.stores import redb
-from memops.stores.disk import failure, sync_folder
+from memops.stores.disk import failure, replace_whole, sync_folder
 
 
 @contextmanager
@@ -41,9 +43,7 @@ def back_up(path: Path, lines: Iterable[bytes], now: datetime) -> Path:
     It goes to `var/backups` of rsclaw's base folder, for a store elsewhere to `backups` beside it.
     A backup that is there already is left alone: the next of the day is `memory-YYYYMMDD-2.jsonl`.
     """
-    base = path.resolve().parent
-    inside = base.parts[-3:] == ("var", "data", "memory")
-    folder = base.parents[1] / "backups" if inside else base / "backups"
+    folder = _backups(path)
     stem = f"memory-{now.astimezone(UTC):%Y%m%d}"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -56,6 +56,28 @@ def back_up(path: Path, lines: Iterable[bytes], now: datetime) -> Path:
     except OSError as error:
         raise failure(folder, error) from error
     return made
+
+
+def forget(path: Path, ids: Set[str], texts: Set[str]) -> None:
+    """Remove documents from what lies around a stopped gateway's file.
+
+    Backups lose the lines with these ids or texts. The full-text index stores its texts and is
+    removed whole, which rsclaw makes anew; so is a `.bak` of an older format that holds one.
+    """
+    beside = path.resolve().parent
+    try:
+        for backup in sorted(_backups(path).glob("memory-*.jsonl")):
+            lines = backup.read_bytes().splitlines(keepends=True)
+            kept = [line for line in lines if not _names(line, ids, texts)]
+            if kept != lines:
+                replace_whole(backup, b"".join(kept))
+        for copy in sorted(beside.glob(f"{path.name}*.bak")):
+            if any(text and text.encode() in copy.read_bytes() for text in texts):
+                copy.unlink()
+        if _inside(beside) and (beside.parent / "search").is_dir():
+            shutil.rmtree(beside.parent / "search")
+    except OSError as error:
+        raise failure(beside, error) from error
 
 
 def install(path: Path, data: bytes) -> None:
@@ -83,6 +105,24 @@ def install(path: Path, data: bytes) -> None:
         raise failure(target, error) from error
     finally:
         spare.unlink(missing_ok=True)
+
+
+def _backups(path: Path) -> Path:
+    base = path.resolve().parent
+    return base.parents[1] / "backups" if _inside(base) else base / "backups"
+
+
+def _inside(folder: Path) -> bool:
+    """Whether a file's folder is the one that rsclaw gives it."""
+    return folder.parts[-3:] == ("var", "data", "memory")
+
+
+def _names(line: bytes, ids: Set[str], texts: Set[str]) -> bool:
+    try:
+        fields = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(fields, dict) and (fields.get("id") in ids or fields.get("text") in texts)
 
 
 def _fresh(folder: Path, stem: str) -> tuple[int, Path]:

@@ -9,7 +9,7 @@ used, as it counts as use. Writing through the API is not possible.
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -78,6 +78,10 @@ class RsclawApi(Rsclaw):
         raise PlanRefused(f"{self.address}: the API can only be read", _READ_ONLY)
 
     def restore(self, raw: Path) -> None:
+        """Refuse, as `write` does."""
+        raise PlanRefused(f"{self.address}: the API can only be read", _READ_ONLY)
+
+    def purge(self, ids: Sequence[str]) -> None:
         """Refuse, as `write` does."""
         raise PlanRefused(f"{self.address}: the API can only be read", _READ_ONLY)
 

@@ -560,6 +560,31 @@ def test_a_link_to_the_file_stays_a_link(store, tmp_path):
     assert linked.identity() == store.identity()
 
 
+def test_what_is_purged_leaves_no_byte_behind(tmp_path):
+    store = write(tmp_path / "base/var/data/memory/memory.redb", broken=["torn"])
+    secret = DOCS[2]["text"]
+    store.write(work(store, edit(one(store, "c"), "hidden", superseded_by=QUARANTINE)))
+    store.write(work(store, edit(one(store, "a"), "x", importance=0.1)))
+    search = tmp_path / "base/var/data/search"
+    search.mkdir()
+    (search / "index.store").write_text(secret)
+    (store.path.parent / "memory.redb.v2.bak").write_bytes(b"..." + secret.encode())
+    (tmp_path / "base/var/data/other").write_text("not ours")
+    before = raw(store)
+    store.purge(["c", "ghost"])
+    left = [p for p in (tmp_path / "base").rglob("*") if p.is_file()]
+    assert not [p for p in left if secret.encode() in p.read_bytes()]
+    assert sorted(p.name for p in left) == [
+        "memory-20260601-2.jsonl", "memory-20260601.jsonl", "memory.redb", "other",
+    ]  # fmt: skip
+    assert raw(store) == before and one(store, "c").is_empty()
+
+
+def test_a_running_gateway_is_not_purged(store, gateway):
+    with pytest.raises(Locked):
+        store.purge(["a"])
+
+
 # --- laws
 
 
