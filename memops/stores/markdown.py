@@ -35,6 +35,9 @@ from memops.stores.markdown_records import (
 )
 from memops.stores.markdown_undo import reverted
 
+PATIENCE = 3.0
+"""Seconds to wait for a lock of the agent's before its file is left for later."""
+
 _Cached = tuple[tuple[int, int, int], list[tuple[str, Entry]]]
 
 
@@ -259,7 +262,7 @@ class MarkdownStore:
         self, path: str, folder: int, name: str, build: Build, keep: Callable[[], None], make: bool
     ) -> str:
         def locked() -> AbstractContextManager[None]:
-            return hold(self.locks(path))
+            return hold(self.locks(path), PATIENCE)
 
         for _ in range(3):
             try:

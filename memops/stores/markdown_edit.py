@@ -135,6 +135,17 @@ def mark(line: bytes) -> str:
     return hashlib.sha256(bare(line)).hexdigest()[:8]
 
 
+def all_of(lines: list[bytes], part: list[bytes]) -> list[int]:
+    """Return where in a file these lines stand one after another, their ends aside."""
+    texts, wanted = [bare(line) for line in lines], [bare(line) for line in part]
+    size = len(wanted)
+    return [
+        n
+        for n, text in enumerate(texts)
+        if text == wanted[0] and texts[n : n + size] == wanted
+    ]  # fmt: skip
+
+
 def _piece(
     state: FileState,
     wish: Wish,
@@ -247,7 +258,6 @@ def _positions(pieces: Sequence[_Piece]) -> dict[str, int]:
 def _undo(state: FileState, pieces: Sequence[_Piece], data: bytes) -> list[Undo]:
     """One undo a piece: its bytes, its line, and the hashes of the lines around it."""
     file = {"before": sha(state.data), "after": sha(data), "made": state.absent}
-    copies = Counter(entry.raw for _, entry in state.found)
     at = _positions(pieces)
     marks = [mark(line) for line in state.lines]
     out = []
@@ -260,7 +270,8 @@ def _undo(state: FileState, pieces: Sequence[_Piece], data: bytes) -> list[Undo]
             "above": marks[max(0, piece.start - WINDOW) : piece.start],
             "below": marks[piece.stop : piece.stop + WINDOW],
         }
-        had = {"bytes": packed(old), "copies": copies[piece.entry.raw]} if piece.entry else {}
+        copies = len(all_of(state.lines, lines_of(old))) if piece.entry else 0
+        had = {"bytes": packed(old), "copies": copies} if piece.entry else {}
         new = {"bytes": packed(b"".join(piece.lines))} if piece.lines else {}
         out.append(
             Undo(

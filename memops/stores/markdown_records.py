@@ -161,7 +161,8 @@ def marked_superseded(above: Sequence[str]) -> bool:
 
 def _only(grammar: Grammar, place: Place, whole: str) -> Entry | None:
     start = (_MANAGED,) if place.managed else ()
-    synthetic = "\n".join((*place.under, *start, *place.above, whole))
+    # The blank line first: a mark that only counts at the start of a file must not count here.
+    synthetic = "\n".join(("", *place.under, *start, *place.above, whole))
     found = list(entries(encoded(synthetic), place.path, grammar))
     exact = len(found) == 1 and found[0].raw == encoded(whole) and found[0].place == place
     return found[0] if exact else None

@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from memops.stores import Undo, Written
-from memops.stores.markdown_edit import mark, sha, unpacked
+from memops.stores.markdown_edit import all_of, mark, sha, unpacked
 from memops.stores.markdown_lines import BOM, bare, line_end, lines_of
 
 
@@ -62,13 +62,13 @@ def _one(lines: list[bytes], item: Undo, exact: bool) -> Written:
     old = lines_of(unpacked(item.before["bytes"])) if item.before else []
     new = lines_of(unpacked(item.after["bytes"])) if item.after else []
     if not new:
-        if _count(lines, old) >= item.before["copies"]:
+        if not exact and len(all_of(lines, old)) >= item.before["copies"]:
             return Written(item.id, "already")
         _insert(lines, place, old)
         return Written(item.id, "applied", new_id=item.id)
     at = _nearest(lines, new, place)
     if at is None:
-        back = not old or _count(lines, old) >= item.before["copies"]
+        back = not old or len(all_of(lines, old)) >= item.before["copies"]
         return Written(item.id, "already" if back else "stale", "" if back else "its line changed")
     ended = lines[at + len(new) - 1].endswith(b"\n")
     if old and ended != old[-1].endswith(b"\n"):
@@ -99,22 +99,8 @@ def _as_it_was(data: bytes, before: str) -> bytes:
     return data
 
 
-def _count(lines: list[bytes], part: list[bytes]) -> int:
-    return len(_all(lines, part))
-
-
-def _all(lines: list[bytes], part: list[bytes]) -> list[int]:
-    texts, wanted = [bare(line) for line in lines], [bare(line) for line in part]
-    size = len(wanted)
-    return [
-        n
-        for n, text in enumerate(texts)
-        if text == wanted[0] and texts[n : n + size] == wanted
-    ]  # fmt: skip
-
-
 def _nearest(lines: list[bytes], part: list[bytes], place: int) -> int | None:
-    return min(_all(lines, part), key=lambda n: (abs(n - place), n), default=None)
+    return min(all_of(lines, part), key=lambda n: (abs(n - place), n), default=None)
 
 
 def _place(lines: list[bytes], around: dict[str, Any]) -> int:

@@ -108,7 +108,7 @@ def _fields(place: Place, given: dict[str, Any], suffix: str) -> dict[str, Any]:
             "tier": "core" if core else "peripheral" if lesser else "working",
             "importance": max(importance_of(kind), CORE_IMPORTANCE if core else 0),
             "created_at": when,
-            "source": "compaction" if kind == "summary" else given.get("role", "").lower(),
+            "source": "compaction" if kind == "summary" else given.get("role", "").lower() or None,
             "tags": list(dict.fromkeys(re.findall(r"(?:^|\s)#(\S+)", _TITLE.sub("", tags)))),
             "_by_line": by_line,
             "_readonly": place.path.startswith("sessions/"),

@@ -20,7 +20,9 @@ def rewrite(path, line):
 
 
 def main(mode, lines, log, *paths):
-    kept = {path: open(path, "a", encoding="utf-8") for path in paths if mode == "keep"}
+    kept = {}
+    for path in paths if mode == "keep" else ():
+        kept[path] = open(path, "a", encoding="utf-8")  # noqa: SIM115
     with open(log, "w", encoding="utf-8") as acks:
         acks.write("ready\n")
         acks.flush()

@@ -1,0 +1,381 @@
+"""What both Markdown stores promise: exact bytes, exact undo, nothing outside the root."""
+
+import os
+from datetime import UTC, datetime
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memops.errors import Corrupt, Incomplete, StoreNotFound
+from memops.plan import edit, nothing, outcome, put, squash
+from memops.schema import QUARANTINE, TOMBSTONE, from_rows
+from memops.stores import Work
+from memops.stores.carry import Pace
+from memops.stores.markdown_edit import FileState, Wish, edited
+from memops.stores.markdown_lines import decoded, encoded, entries, lines_of
+from memops.stores.markdown_records import identified, projected, row, table
+from memops.stores.markdown_undo import reverted
+from memops.stores.openclaw import OpenClaw
+from memops.stores.xinghebot import XingheBot
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+NOTE = b"# 2026-11-02\n\n- 09:00 Tea is served at four.\n- 09:30 Coffee is free.\nPlain words.\n"
+
+
+def store(tmp_path, kind=OpenClaw, files=None):
+    root = tmp_path / "root"
+    for name, data in (files or {"memory/2026-11-02.md": NOTE}).items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(data)
+        os.utime(root / name, ns=(10**18, 10**18))
+    made = kind(str(root))
+    made.pace = Pace(grace=0.0)
+    return made
+
+
+def tree(root):
+    return {
+        str(p.relative_to(root)): (p.read_bytes(), p.stat().st_mtime_ns, p.stat().st_mode)
+        for p in root.rglob("*")
+        if p.is_file()
+    }
+
+
+def carried_out(made, plan, check=lambda live, counts: {}):
+    before, undo, answers = made.read(), [], []
+    for batch in made.batches(squash(plan)):
+        answers += made.write(Work(batch, before, NOW, check, undo.extend))
+    return answers, undo
+
+
+def by_text(made, *texts):
+    return made.read().filter(pl.col("text").is_in(texts))
+
+
+def mixed_plan(records):
+    """Half of the records leave, a quarter is rewritten, two are new, one only changes its tier."""
+    n = records.height
+    return pl.concat(
+        [
+            edit(records.head(n // 2), "gone", superseded_by=TOMBSTONE),
+            edit(records.slice(n // 2, n // 4), "new", text=pl.col("text") + " indeed"),
+            edit(records.tail(1), "tier", tier="peripheral"),
+            put(from_rows(NEW), "found"),
+        ]
+    )
+
+
+NEW = [
+    {"id": "u1", "kind": "fact", "text": "The gateway speaks TLS 1.3", "created_at": NOW},
+    {"id": "u2", "kind": "preference", "text": "two\nlines # one memory", "created_at": NOW, "tags": ["ui"]},
+]  # fmt: skip
+FILES = {
+    OpenClaw: {
+        "MEMORY.md": b"\xef\xbb\xbf# Memory\r\n\r\n## Preferences\r\n- Likes tea\r\n- \xe5\x96\x9c\r\n\r\n"
+        b"<!-- openclaw-memory-promotion:memory:memory/2026-11-02.md:3:3 -->\r\n"
+        b"- Staging moved [score=0.812 signals=4 source=memory/2026-11-02.md:3-3] <!-- importance: 8 -->",
+        "memory/2026-11-02.md": NOTE + b"- Tea\xe2\x80\xa8 room \xff\xfe is open #tea\n- twin\n- twin\n",
+        "memory/people/alice.md": b"- Alice\n  - designs\n  goes on\n\n```sh\n# no heading\n```\n",
+    },
+    XingheBot: {
+        "MEMORY.md": b"# MEMORY\n<!-- memory_md_update: at=x source=y -->\n\n## Preferences\n"
+        b"- tea (source=run-20261001-080000-1f3c2d)\n",
+        "daily/2026-11-02.md": b"- 2026-11-02T01:00:00Z [pref] tea #a #b (source=r)\n"
+        b"- 2026-11-02T02:00:00Z [note] two\nlines #x\n- bare \xe7\xb5 bullet\n- bare \xe7\xb5 bullet\n"
+        b"\n## Daily Summary (auto)\n<!-- auto_daily_summary: 2026-11-02 -->\n- date: 2026-11-02\n"
+        b"\n### Highlights\n- tea\n",
+        "sessions/2026-11-02-run-1.md": b"# Session Capture\n\n- run_id: run-1\n\n"
+        b"## Messages (last 2)\n\n- ? user: hi\n- ? assistant: ok\n",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [OpenClaw, XingheBot])
+def test_the_live_store_after_writing_is_the_projected_outcome_and_undo_is_exact(tmp_path, kind):
+    made = store(tmp_path, kind, FILES[kind])
+    records, was = made.read(), tree(made.path)
+    assert made.project(records).equals(records)
+    plan = mixed_plan(records.filter(pl.col("kind") != "session"))
+    wanted = made.project(outcome(records, plan))
+    answers, undo = carried_out(made, plan)
+    assert {a.state for a in answers} == {"applied"}
+    assert made.read().equals(wanted)
+    back = made.revert(list(reversed(undo)))
+    assert {a.state for a in back} == {"applied"}
+    assert tree(made.path) == was
+    assert {a.state for a in made.revert(undo)} == {"already"}
+    assert tree(made.path) == was
+
+
+@pytest.mark.parametrize("kind", [OpenClaw, XingheBot])
+def test_a_copy_loads_as_the_store_reads_and_restores_it_exactly(tmp_path, kind):
+    made = store(tmp_path, kind, FILES[kind])
+    was, raw = tree(made.path), tmp_path / "raw"
+    raw.mkdir()
+    notes = made.copy(raw)
+    assert tree(made.path) == was
+    assert (notes["consistency"], notes["files"]) == ("per-file", 3)
+    assert made.load(raw).equals(made.read())
+    for path in made.path.rglob("*.md"):
+        path.write_bytes(b"- ruined\n")
+    (made.path / "MEMORY.md").unlink()
+    made.restore(raw)
+    assert tree(made.path) == was
+
+
+def test_a_copy_that_changed_is_not_believed(tmp_path):
+    made = store(tmp_path)
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    made.copy(raw)
+    (raw / "files/memory/2026-11-02.md").write_bytes(b"- other\n")
+    with pytest.raises(Corrupt, match=r"2026-11-02\.md has changed since"):
+        made.load(raw)
+
+
+def test_a_change_takes_only_the_bytes_of_its_line(tmp_path):
+    made = store(tmp_path)
+    rows = by_text(made, "Coffee is free.")
+    answers, _ = carried_out(made, edit(rows, "new", text="Coffee costs 2 €."))
+    after = (made.path / "memory/2026-11-02.md").read_bytes()
+    assert after == NOTE.replace(b"Coffee is free.", "Coffee costs 2 €.".encode())
+    assert answers[0].new_id in made.read()["id"]
+
+
+def test_lines_that_the_agent_added_stay_when_a_run_is_taken_back(tmp_path):
+    made = store(tmp_path)
+    path = made.path / "memory/2026-11-02.md"
+    _, undo = carried_out(made, edit(made.read().head(2), "x", superseded_by=QUARANTINE))
+    with path.open("ab") as out:
+        out.write(b"- 10:00 A late guest.\n")
+    path.write_bytes(path.read_bytes().replace(b"\n\n", b"\n\n- 08:00 An early guest.\n", 1))
+    made.revert(undo)
+    lines = NOTE.split(b"\n")
+    assert path.read_bytes().split(b"\n") == [
+        *lines[:2], b"- 08:00 An early guest.", *lines[2:5], b"- 10:00 A late guest.", b"",
+    ]  # fmt: skip
+
+
+def test_a_run_over_many_lines_is_taken_back_in_slices(tmp_path):
+    body = b"".join(b"- line %d\n" % n for n in range(60))
+    made = store(tmp_path, files={"memory/topic.md": body})
+    rows = made.read().filter(pl.int_range(pl.len()) % 3 > 0)
+    _, undo = carried_out(made, edit(rows, "x", superseded_by=TOMBSTONE))
+    newest_first = list(reversed(undo))
+    made.revert(newest_first[:25])
+    made.revert(newest_first[25:])
+    assert (made.path / "memory/topic.md").read_bytes() == body
+
+
+def test_a_line_that_changed_since_is_stale_and_left_alone(tmp_path):
+    made = store(tmp_path)
+    before, path = made.read(), made.path / "memory/2026-11-02.md"
+    path.write_bytes(NOTE.replace(b"Coffee is free", b"Coffee is gone"))
+    plan = squash(
+        edit(before.filter(pl.col("text") == "Coffee is free."), "x", superseded_by=TOMBSTONE)
+    )
+    kept = []
+    answers = made.write(Work(plan, before, NOW, lambda live, counts: {}, kept.extend))
+    assert [(a.state, a.why) for a in answers] == [
+        ("stale", "its line is no longer in the file as it was")
+    ]
+    assert (kept, path.read_bytes()) == ([], NOTE.replace(b"Coffee is free", b"Coffee is gone"))
+
+
+def test_applying_again_removes_no_twin(tmp_path):
+    made = store(tmp_path, files={"memory/topic.md": b"- twin\n- twin\n"})
+    before = made.read()
+    plan = squash(edit(before.head(1), "x", superseded_by=TOMBSTONE))
+    work = Work(plan, before, NOW, lambda live, counts: {}, lambda undo: None)
+    assert [a.state for a in made.write(work)] == ["applied"]
+    assert [a.state for a in made.write(work)] == ["stale"]
+    assert (made.path / "memory/topic.md").read_bytes() == b"- twin\n"
+
+
+def test_an_insertion_happens_once(tmp_path):
+    made = store(tmp_path)
+    plan = put(from_rows(NEW[:1]), "found")
+    first, _ = carried_out(made, plan)
+    second, undo = carried_out(made, plan)
+    assert [a.state for a in (*first, *second)] == ["applied", "already"]
+    assert (first[0].new_id, undo) == (second[0].new_id, [])
+    assert (
+        made.path / "memory/memops/fact.md"
+    ).read_bytes() == b"- 2026-11-21: The gateway speaks TLS 1.3\n"
+
+
+def test_the_guard_sees_live_records_and_keepers_and_may_refuse(tmp_path):
+    made = store(tmp_path)
+    old, new = (
+        by_text(made, "Tea is served at four.")["id"][0],
+        by_text(made, "Plain words.")["id"][0],
+    )
+    seen = {}
+
+    def check(live, counts):
+        seen.update(ids=sorted(live["id"]), counts=counts.to_dicts())
+        return {old: "no"}
+
+    answers, undo = carried_out(
+        made, edit(made.read().filter(pl.col("id") == old), "x", superseded_by=new), check
+    )
+    assert [(a.state, a.why) for a in answers] == [("refused", "no")]
+    assert (undo, (made.path / "memory/2026-11-02.md").read_bytes()) == ([], NOTE)
+    assert seen == {
+        "ids": sorted([old, new]),
+        "counts": [{"scope": "default", "kind": "note", "live": 3}],
+    }
+
+
+def test_a_point_with_points_beneath_it_stays(tmp_path):
+    made = store(tmp_path, files={"memory/topic.md": b"- Alice\n  - designs\n- Bob\n"})
+    answers, _ = carried_out(made, edit(by_text(made, "Alice"), "x", superseded_by=TOMBSTONE))
+    assert [a.state for a in answers] == ["refused"]
+    answers, _ = carried_out(
+        made, edit(by_text(made, "Alice", "designs"), "x", superseded_by=TOMBSTONE)
+    )
+    assert [a.state for a in answers] == ["applied", "applied"]
+    assert (made.path / "memory/topic.md").read_bytes() == b"- Bob\n"
+
+
+def test_bytes_that_are_no_text_survive_an_edit_beside_them(tmp_path):
+    made = store(tmp_path, files={"memory/topic.md": b"- key \xe7\xb5 abc word\n"})
+    rows = made.read()
+    assert rows["text"].to_list() == ["key \ufffd\ufffd abc word"]
+    carried_out(made, edit(rows, "redacted", text="key \ufffd\ufffd [redacted] word"))
+    assert (made.path / "memory/topic.md").read_bytes() == b"- key \xe7\xb5 [redacted] word\n"
+
+
+def test_links_and_odd_files_are_passed_over_and_named(tmp_path):
+    made = store(tmp_path)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.md").write_bytes(b"- secret\n")
+    folder = made.path / "memory"
+    (folder / "link.md").symlink_to(outside / "secret.md")
+    (folder / "folder").symlink_to(outside)
+    os.link(outside / "secret.md", folder / "hard.md")
+    os.mkfifo(folder / "pipe.md")
+    (folder / ".tmp.1.md").write_bytes(b"- transient\n")
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    assert made.copy(raw)["skipped"] == {
+        "memory/folder": "a symbolic link",
+        "memory/hard.md": "a hard link",
+        "memory/link.md": "a symbolic link",
+        "memory/pipe.md": "no regular file",
+    }
+    assert set(made.read()["text"]) == {"Tea is served at four.", "Coffee is free.", "Plain words."}
+    assert not any(b"secret" in p.read_bytes() for p in raw.rglob("*") if p.is_file())
+
+
+def test_a_root_that_is_missing_or_a_link_is_named(tmp_path):
+    with pytest.raises(StoreNotFound, match=r"nowhere does not exist"):
+        OpenClaw(str(tmp_path / "nowhere")).read()
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    with pytest.raises(StoreNotFound, match=r"link is a symbolic link") as caught:
+        OpenClaw(str(tmp_path / "link")).read()
+    assert str(tmp_path / "real") in caught.value.hint
+
+
+def test_a_file_that_may_not_be_read_is_named(tmp_path, monkeypatch):
+    made = store(tmp_path)
+    opened = os.open
+
+    def refusing(path, flags, *args, **kwargs):
+        if str(path) == "2026-11-02.md":
+            raise PermissionError(13, "Permission denied", path)
+        return opened(path, flags, *args, **kwargs)
+
+    monkeypatch.setattr(os, "open", refusing)
+    with pytest.raises(
+        Incomplete, match=r"memory/2026-11-02\.md cannot be read: Permission denied"
+    ):
+        made.read()
+
+
+def test_recent_names_the_records_of_files_written_since(tmp_path):
+    made = store(tmp_path, files={"memory/old.md": b"- old\n", "memory/new.md": b"- new\n"})
+    os.utime(made.path / "memory/new.md", (NOW.timestamp(), NOW.timestamp()))
+    assert made.recent(NOW) == {by_text(made, "new")["id"][0]}
+
+
+def test_a_plan_without_changes_has_no_batch(tmp_path):
+    assert list(store(tmp_path).batches(nothing())) == []
+
+
+markdown = st.lists(
+    st.sampled_from(
+        ["- a b\n", "- a b\r\n", "plain\n", "\n", "# H\n", "## Retain\n", "- W @X: y\n", "  deeper\n", "  - sub\n",
+         "<!-- observed: 2026-01-02 | status: superseded -->\n", "<!-- c\n", "-->\n", "```\n", "---\n", "| a | b |\n",
+         "|---|---|\n", "-----BEGIN RSA PRIVATE KEY-----\n", "-----END RSA PRIVATE KEY-----\n", "user: hi\n", "# Session: 2026-01-02 10:00:00\n",
+         "- 2026-11-02T01:00:00Z [note] x #t (source=s)\n", "- [ ] todo\n", "1. one\n", "> said\n", "- \u2028\n", "- 喜欢 #茶\n", "\ufeff- bom\n"]
+    )
+    | st.text(max_size=12).map(lambda t: t.replace("\x00", "") + "\n"),
+    max_size=14,
+)  # fmt: skip
+data = markdown.map(lambda parts: encoded("".join(parts))) | st.binary(max_size=60) | st.tuples(
+    markdown, st.binary(max_size=6)).map(lambda p: encoded("".join(p[0])) + p[1])  # fmt: skip
+paths = st.sampled_from(["MEMORY.md", "USER.md", "memory/2026-11-02.md", "memory/t.md", "daily/2026-11-02.md", "sessions/s.md"])  # fmt: skip
+kinds = st.sampled_from([OpenClaw, XingheBot])
+
+
+@settings(deadline=None, max_examples=120)
+@given(data, paths, kinds)
+def test_entries_are_exact_ranges_of_bytes_and_nothing_changes_nothing(raw, path, kind):
+    state = FileState.read(path, raw, kind.grammar)
+    assert b"".join(lines_of(raw)) == raw
+    assert encoded(decoded(raw)) == raw
+    ends = 0
+    for _, entry in state.found:
+        assert entry.first > ends
+        ends = entry.line + entry.height - 1
+        assert b"".join(state.lines[entry.line - 1 : ends]).startswith(entry.raw)
+    assert edited(state, [], {}, kind.grammar, kind("x").planned).data == raw
+
+
+@settings(deadline=None, max_examples=120)
+@given(data, paths, kinds)
+def test_reading_again_from_the_records_alone_gives_the_same_records(raw, path, kind):
+    records = table(identified(entries(raw, path, kind.grammar)))
+    assert projected(records, kind.grammar, kind("x").planned).to_dicts() == records.to_dicts()
+
+
+@settings(deadline=None, max_examples=150)
+@given(data, paths, kinds, st.data())
+def test_what_leaves_comes_back_to_the_byte(raw, path, kind, draw):
+    state = FileState.read(path, raw, kind.grammar)
+    gone = (
+        draw.draw(st.sets(st.sampled_from([k for k, _ in state.found]))) if state.found else set()
+    )
+    new = draw.draw(st.booleans())
+    rows = {key: row(key, entry) for key, entry in state.found}
+    wishes = [
+        Wish(key, rows[key], rows[key] | {"superseded_by": TOMBSTONE}) for key in sorted(gone)
+    ]
+    if new:
+        wishes += [
+            Wish(
+                "u",
+                None,
+                {"id": "u", "text": "new words", "kind": "fact", "created_at": NOW, "tags": []},
+            )
+        ]
+    made = edited(state, wishes, {}, kind.grammar, kind("x").planned)
+    assert reverted(made.data, list(reversed(made.undo))).data == raw
+    tail = b"- came later\n"
+    later = made.data + (b"" if made.data.endswith(b"\n") or not made.data else b"\n") + tail
+    back = reverted(later, made.undo).data or b""
+    assert tail in back
+    assert sorted(_words(back)) == sorted(_words(raw + b"\n" + tail))
+
+
+def _words(raw):
+    return [
+        line.strip(b"\r\n\xef\xbb\xbf")
+        for line in raw.split(b"\n")
+        if line.strip(b"\r\n\xef\xbb\xbf")
+    ]
