@@ -39,8 +39,8 @@ _ZH = (
 
 def third_person(raw: pl.Expr, chinese: pl.Expr) -> pl.Expr:
     """Return clauses in the third person: Chinese ones where `chinese`, else English ones."""
-    zh = _through(raw, _ZH).str.replace_all("\u0003", "用户")
-    en = _through(raw.str.replace_all("’", "'"), _EN).str.replace("^\u0003", "The user")
+    zh = _through(pl.when(chinese).then(raw), _ZH).str.replace_all("\u0003", "用户")
+    en = _through(pl.when(~chinese).then(raw).str.replace_all("’", "'"), _EN).str.replace("^\u0003", "The user")
     return pl.when(chinese).then(zh).otherwise(en.str.replace_all("\u0003", "the user"))
 
 
