@@ -9,7 +9,7 @@ import polars as pl
 
 from memops.plan import DELETES, outcome, successors
 from memops.policy import Limits, Policy
-from memops.schema import LIVE, QUARANTINE, RECORDS, TOMBSTONE, tier_rank
+from memops.schema import LIVE, QUARANTINE, RECORDS, RETIRED, TOMBSTONE, tier_rank
 from memops.secrets import redacted
 
 _GROUP = ("scope", "kind")
@@ -25,7 +25,8 @@ def protect(
 
     Never: deleting, retiring, demoting or unpinning a pinned or core record; superseding a pinned
     record; superseding a core one at less than low risk; replacing a record by one that is not
-    live, is of a lower tier (merges), or is in another scope; rewriting a protected text other
+    there, is of a lower tier (merges), or is in another scope (one that is itself retired makes
+    it a loss); rewriting a protected text other
     than by redaction; taking live records of a kind and scope below its floor (oldest go first).
     `counts` (scope, kind, live) stands in for the whole table where only part of it was read.
     """
@@ -67,8 +68,8 @@ def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame
         pl.col("rule").last(), pl.col("risk").last(), _deleted=DELETES.any()
     )
     new = after.rename({name: f"new_{name}" for name in RECORDS if name != "id"})
-    keepers = after.filter(LIVE).select(
-        _end="id", keeper_tier="tier", keeper_pinned="pinned", keeper_scope="scope"
+    keepers = after.filter(LIVE | pl.col("superseded_by").is_in([*RETIRED])).select(
+        _end="id", keeper_tier="tier", keeper_pinned="pinned", keeper_scope="scope", _stands=LIVE
     )
     ends = successors(after).rename({"end": "_end"})
     was_live, is_live = pl.col("superseded_by").is_null(), pl.col("new_superseded_by").is_null()
@@ -79,8 +80,9 @@ def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame
         .with_columns(_gone=pl.col("new_scope").is_null())
         .with_columns(
             _protected=pl.col("pinned") | (pl.col("tier") == "core"),
-            _retired=was_live & (link == TOMBSTONE).fill_null(False),
-            _replaced=was_live & ~is_live & ~link.is_in([TOMBSTONE, QUARANTINE]).fill_null(False),
+            _retired=was_live
+            & ((link == TOMBSTONE) | (pl.col("_end").is_not_null() & ~pl.col("_stands"))).fill_null(False),
+            _replaced=was_live & ~is_live & ~link.is_in([*RETIRED]) & pl.col("_stands").fill_null(True),
             _quarantined=was_live & (link == QUARANTINE).fill_null(False),
             _sunk=tier_rank("new_tier") < tier_rank(),
             _moved=(pl.col("new_scope") != pl.col("scope")) | (pl.col("new_kind") != pl.col("kind")),
@@ -100,7 +102,7 @@ def _refusal() -> pl.Expr:
         (protected & pl.col("_retired"), "a pinned or core record is never retired unattended"),
         (protected & pl.col("_sunk"), "a pinned or core record is never demoted unattended"),
         (pinned & ~pl.col("new_pinned"), "a record is never unpinned unattended"),
-        (replaced & pl.col("keeper_tier").is_null(), "the record that replaces it is not live"),
+        (replaced & pl.col("keeper_tier").is_null(), "the record that replaces it is not there"),
         (replaced & (pl.col("keeper_scope") != pl.col("scope")), "its keeper is in another scope"),
         (replaced & merge & lower, "its keeper is of a lower tier"),
         (replaced & pinned & ~(merge & pl.col("keeper_pinned")), "superseding a pinned record is only proposed"),

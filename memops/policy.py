@@ -84,7 +84,7 @@ class Retention:
     """What goes for good, and after how long."""
 
     windows: dict[str, float] = setting(
-        {"session": 30.0, "note": 180.0},
+        {"session": 180.0, "note": 365.0},
         "days after which records of a kind are retired; kinds not named stay",
     )
     grace_days: float = setting(30.0, "days that a retired record waits before it is deleted")

@@ -74,8 +74,8 @@ def test_a_record_is_only_merged_into_a_live_keeper_of_its_tier_and_scope():
         return edit(a, "x", superseded_by=keeper).with_columns(rule=pl.lit("merge_exact"))
 
     assert "lower tier" in refusals(merge("b"), rows)["a"]
-    assert "not live" in refusals(merge("c"), rows)["a"]
-    assert "not live" in refusals(merge("nobody"), rows)["a"]
+    assert "never retired" in refusals(merge("c"), rows)["a"]
+    assert "not there" in refusals(merge("nobody"), rows)["a"]
     assert "another scope" in refusals(merge("d"), rows)["a"]
     assert refusals(merge("e"), rows) == {}
 
@@ -86,6 +86,19 @@ def test_a_chain_that_ends_in_a_live_record_is_no_loss():
         [edit(rows[0], "x", superseded_by="b"), edit(rows[1], "x", superseded_by="c")]
     ).with_columns(risk=pl.lit("low"))
     assert refusals(step, rows, Policy()) == {}
+
+
+def test_going_with_a_keeper_that_goes_is_a_loss_that_floors_count():
+    rows = from_rows([{"id": i, "kind": "fact", "created_at": at(1)} for i in "abc"])
+    step = pl.concat(
+        [
+            edit(rows[0], "x", superseded_by="b"),
+            edit(rows[1], "x", superseded_by=TOMBSTONE),
+        ]
+    )
+    assert refusals(step, rows) == {}
+    policy = Policy(floors=Floors(default=2, kinds={}))
+    assert refusals(step, rows, policy) == {"b": "the floor of 2 live fact records"}
 
 
 def test_a_cycle_is_refused():
