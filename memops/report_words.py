@@ -18,6 +18,8 @@ _HIDDEN = re.compile(
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
     "|(?<![\u2600-\u27bf\ufe0f\U0001f000-\U0001faff])\u200d"  # within an emoji it joins
 )
+_MARKS = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
+_HEAP = re.compile(f"({_MARKS}{{4}}){_MARKS}+")  # more than a script stacks, over the lines around
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _HAN = "\u3400-\u9fff\uf900-\ufaff"
 _TOKEN = re.compile(rf"\s+|[{_HAN}]|[^\W{_HAN}]+|.", re.DOTALL)
@@ -61,6 +63,7 @@ def fixed(value: float | None, digits: int = 3, sign: bool = False) -> str:
 
 def visible(text: str) -> str:
     """Return text whose control, bidirectional and zero-width characters are spelled out."""
+    text = _HEAP.sub(r"\1⟨…⟩", text)
     return _HIDDEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
 
 
