@@ -103,9 +103,10 @@ def test_a_record_changes_its_tier_at_most_once_in_a_week_without_new_use(record
 
 def test_a_retired_record_is_deleted_only_after_its_grace_time():
     records = from_rows([{"id": "a", "kind": "session", "created_at": NOW - timedelta(days=29)}])
+    policy = from_table({"retention": {"windows": {"session": 30.0}, "grace_days": 30.0}})
     states = []
     for day in (0, 2, 20, 32, 33, 40):
-        records, _ = night(records, Policy(), NOW + timedelta(days=day))
+        records, _ = night(records, policy, NOW + timedelta(days=day))
         states.append(records["superseded_by"].to_list())
     assert states == [[None], [TOMBSTONE], [TOMBSTONE], [TOMBSTONE], [], []]
 
