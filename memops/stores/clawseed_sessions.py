@@ -1,0 +1,69 @@
+"""clawseed's chats: the full text of turns of which its memories keep some fifty bytes.
+
+`WORKSPACE/gateway/sessions.db` is filled only where session persistence is on. It is read, never
+written: it is a source to extract from, not a store of memories.
+"""
+
+import contextlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from memops.errors import Corrupt
+from memops.schema import from_rows, instant
+from memops.stores.sqlite import errors, found, reader, transaction
+
+FILE = "gateway/sessions.db"
+
+_INJECTED = re.compile(r"\s*\[memory context\].*?\[/memory context\]\s*", re.IGNORECASE | re.DOTALL)
+_HINT = "clawseed writes it when gateway.session_persistence is true"
+
+
+def chats(workspace: Path) -> pl.DataFrame:
+    """Return the turns of a workspace's chats, one record of kind `session` each.
+
+    The role is the source, `extra` names the session and `origin` the message. The memories that
+    clawseed put before a user's words are cut off again. A time that is no instant is null.
+    """
+    path = found(workspace / FILE, _HINT)
+    with errors(path), contextlib.closing(reader(path)) as connection, transaction(connection):
+        there = {
+            bytes(row[1]).decode() for row in connection.execute("PRAGMA table_info(messages)")
+        }
+        missing = {"id", "session_key", "role", "content", "created_at"} - there
+        if missing:
+            raise Corrupt(f"{path}: table 'messages' has no column {min(missing)!r}", _HINT)
+        query = "SELECT id, session_key, role, content, created_at FROM messages ORDER BY id"
+        rows = connection.execute(query).fetchall()
+    return from_rows([_turn(*map(_text, row)) for row in rows], str(path))
+
+
+def spoken(content: str) -> str:
+    """Return a message without the memories that clawseed put before it."""
+    return _INJECTED.sub("", content, count=1) if _INJECTED.match(content) else content
+
+
+def _turn(id_: str, session: str, role: str, content: str, created_at: str) -> dict[str, Any]:
+    return {
+        "id": f"sessions/{id_}",
+        "kind": "session",
+        "text": spoken(content),
+        "source": role,
+        "created_at": _instant(created_at),
+        "origin": f"{FILE}#{id_}",
+        "extra": json.dumps({"session": session}, ensure_ascii=False),
+    }
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value or "")
+
+
+def _instant(value: str) -> Any:
+    try:
+        return instant(value)
+    except OverflowError:
+        return None

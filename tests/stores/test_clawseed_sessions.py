@@ -1,0 +1,50 @@
+"""clawseed's chats as a source of full text."""
+
+import contextlib
+import json
+import sqlite3
+from datetime import UTC, datetime
+
+import pytest
+
+from memops.errors import Corrupt, StoreNotFound
+from memops.stores.clawseed_sessions import chats
+
+TABLE = """CREATE TABLE messages (id INTEGER PRIMARY KEY, session_key TEXT, role TEXT,
+  content TEXT, created_at TEXT)"""
+
+
+def made(workspace, rows, table=TABLE):
+    path = workspace / "gateway" / "sessions.db"
+    path.parent.mkdir(parents=True)
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(table)
+        connection.executemany("INSERT INTO messages VALUES (?, ?, ?, ?, ?)", rows)
+    return path
+
+
+def test_turns_are_read_whole_and_without_injected_memories(tmp_path):
+    context = "[Memory context]\n- k: old fact\n[/Memory context]\n\n"
+    path = made(tmp_path, [
+        (1, "s1", "user", context + "我想知道明天杭州的天气怎么样", "2026-05-01T08:00:00+08:00"),
+        (2, "s1", "assistant", "Rain. [Memory context] is a heading", "yesterday"),
+    ])  # fmt: skip
+    old = path.read_bytes()
+    turns = chats(tmp_path)
+    shown = turns.select("id", "kind", "source", "text", "created_at", "origin").rows()
+    assert shown == [
+        ("sessions/1", "session", "user", "我想知道明天杭州的天气怎么样",
+         datetime(2026, 5, 1, tzinfo=UTC), "gateway/sessions.db#1"),
+        ("sessions/2", "session", "assistant", "Rain. [Memory context] is a heading", None,
+         "gateway/sessions.db#2"),
+    ]  # fmt: skip
+    assert json.loads(turns["extra"][0]) == {"session": "s1"} and path.read_bytes() == old
+
+
+def test_a_workspace_without_chats_says_when_there_would_be_some(tmp_path):
+    with pytest.raises(StoreNotFound) as caught:
+        chats(tmp_path)
+    assert "session_persistence" in caught.value.hint and list(tmp_path.iterdir()) == []
+    made(tmp_path, [], "CREATE TABLE notes (id)")
+    with pytest.raises(Corrupt, match="no column 'content'"):
+        chats(tmp_path)
