@@ -19,7 +19,8 @@ def made(workspace, rows, table=TABLE):
     path.parent.mkdir(parents=True)
     with contextlib.closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(table)
-        connection.executemany("INSERT INTO messages VALUES (?, ?, ?, ?, ?)", rows)
+        for row in rows:
+            connection.execute("INSERT INTO messages VALUES (?, ?, ?, ?, ?)", row)
     return path
 
 
@@ -45,6 +46,6 @@ def test_a_workspace_without_chats_says_when_there_would_be_some(tmp_path):
     with pytest.raises(StoreNotFound) as caught:
         chats(tmp_path)
     assert "session_persistence" in caught.value.hint and list(tmp_path.iterdir()) == []
-    made(tmp_path, [], "CREATE TABLE notes (id)")
-    with pytest.raises(Corrupt, match="no column 'content'"):
+    made(tmp_path, [], "CREATE TABLE messages (id, content)")
+    with pytest.raises(Corrupt, match="no column 'created_at'"):
         chats(tmp_path)
