@@ -79,7 +79,8 @@ class Field(TypedDict):
 class Change(TypedDict):
     """One line of the plan and what became of it.
 
-    `before_text` is None for an insert, `after_text` for a record that is hidden or gone.
+    `before_text` is None for an insert, `after_text` for a record that is hidden or gone;
+    `instead` is then the record that stands in its place (the first evidence if it is absent).
     `state` is planned, applied, skipped or refused; `undo` a command for this change alone.
     """
 
@@ -95,6 +96,7 @@ class Change(TypedDict):
     risk: str | None
     state: str
     fields: NotRequired[list[Field]]
+    instead: NotRequired[Evidence]
     undo: NotRequired[str]
 
 

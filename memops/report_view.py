@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from memops.report_words import Speaker, clip, clipped, differences, number
+from memops.report_words import Part, Speaker, clip, clipped, differences, number
 
 if TYPE_CHECKING:
     from memops.report import Report
@@ -114,18 +114,20 @@ def _fair(changes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _clipped_change(change: Mapping[str, Any]) -> dict[str, Any]:
     """The change as it is shown: both sides in marked parts, what is beside them kept short."""
-    old, new = change["before_text"], change["after_text"]
-    if old is not None and new is not None and old != new:
-        sides = differences(old, new)
-    else:
-        sides = ([(False, old)] if old else []), ([(False, new)] if new else [])
+    old, new, evidence = change["before_text"], change["after_text"], change["evidence"]
+    instead = _instead(change)
+    if instead:
+        new = instead["text"]
+        evidence = [e for e in evidence if e["id"] != instead["id"]]
+    sides = _sides(old, new)
     locator = ", ".join(f"{k} {v}" for k, v in change["locator"].items())
     return {
         "seq": change["seq"],
         "before": clipped(sides[0]),
         "after": clipped(sides[1]),
-        "same": old is not None and old == new,
-        "evidence": _clip_all(change["evidence"], 240),
+        "same": old is not None and old == new and not instead,
+        "instead": clip(instead["id"], 200) if instead else "",
+        "evidence": _clip_all(evidence, 240),
         "more_evidence": change["more_evidence"],
         "locator": clip(locator, 160),
         "fields": [_field(field) for field in change.get("fields", [])[:12]],
@@ -135,6 +137,20 @@ def _clipped_change(change: Mapping[str, Any]) -> dict[str, Any]:
         "risk_tone": tone(change["risk"]),
         **{name: clip(change[name], 200) for name in ("op", "rule", "reason", "id", "state")},
     }
+
+
+def _instead(change: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The record that stands in place of one that is merged or superseded."""
+    if change["after_text"] is not None or change["op"] not in ("merge", "supersede"):
+        return None
+    named: Mapping[str, Any] | None = change.get("instead")
+    return named or next(iter(change["evidence"]), None)
+
+
+def _sides(old: str | None, new: str | None) -> tuple[list[Part], list[Part]]:
+    if old is not None and new is not None and old != new:
+        return differences(old, new)
+    return ([(False, old)] if old else []), ([(False, new)] if new else [])
 
 
 def _field(field: Mapping[str, Any]) -> dict[str, Any]:
@@ -205,9 +221,13 @@ def _grades(grades: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _conflict(conflict: Mapping[str, Any]) -> dict[str, Any]:
+    old, new = conflict["old"], conflict["new"]
+    sides = _sides(old["text"], new["text"])
     signals = sorted(conflict.get("signals", {}).items())
     return {
-        **conflict,
+        "old": {"id": old["id"], "parts": clipped(sides[0])},
+        "new": {"id": new["id"], "parts": clipped(sides[1])},
+        "reason": conflict["reason"],
         "decided": conflict.get("decided", ""),
         "signals": [{"name": name, "value": value} for name, value in signals],
         "cues": conflict.get("cues", []),

@@ -223,6 +223,16 @@ def test_a_change_is_shown_with_its_reason_evidence_fields_and_undo():
     assert "(no record before) The passport of the user expires in March 2029" in text
 
 
+def test_a_record_that_is_replaced_stands_beside_what_replaces_it():
+    changes = night()["changes"][3:4]
+    changes[0]["evidence"] = [{"id": "home_city_1", "text": "The user lives in Ningbo"}]
+    html = render(night(changes=changes))
+    assert "The user lives in <del>Xiamen</del></p>" in html
+    assert "<code>home_city_1</code></span>\nThe user lives in <ins>Ningbo</ins></p>" in html
+    named = {"id": "other", "text": "The user lives in Oslo"}
+    assert "<ins>Oslo</ins>" in render(night(changes=[{**changes[0], "instead": named}]))
+
+
 def test_words_that_differ_are_marked_on_both_sides():
     before, after = "报警阈值是 3.2 米，夜里有效", "报警阈值是 3.6 米，夜里有效"
     assert differences(before, after) == (
