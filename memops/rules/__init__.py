@@ -13,8 +13,8 @@ from memops.context import Context
 from memops.guard import protect
 from memops.plan import nothing, outcome
 from memops.rules.delete_retired import delete_retired
+from memops.rules.demote_chatter import demote_chatter
 from memops.rules.demote_faded import demote_faded
-from memops.rules.drop_chatter import drop_chatter
 from memops.rules.expire_dated import expire_dated
 from memops.rules.extract_notes import extract_notes
 from memops.rules.merge_exact import merge_exact
@@ -34,7 +34,7 @@ RULES: tuple[Rule, ...] = (
     normalise_superseded,
     redact_secrets,
     quarantine_injected,
-    drop_chatter,
+    demote_chatter,
     merge_exact,
     merge_near,
     supersede_conflicting,

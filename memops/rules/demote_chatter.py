@@ -1,0 +1,27 @@
+"""Sink what says nothing: greetings, acknowledgements, signs of life, tool output."""
+
+import polars as pl
+
+from memops.chatter import chatter
+from memops.context import Context
+from memops.plan import edit
+from memops.schema import LIVE
+
+_IMPORTANCE = 0.1  # the lower end of the band of notes
+_ASKED_FOR = ("remember", "lesson", "procedure", "preference")
+
+
+def demote_chatter(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Sink greetings, acknowledgements, signs of life and tool output; retention retires them.
+
+    Pinned and core records stay, and kinds that somebody asked to have kept; so do files that the
+    agent is still writing.
+    """
+    loose = (
+        LIVE & ~pl.col("pinned") & (pl.col("tier") == "working") & ~pl.col("kind").is_in(_ASKED_FOR)
+    )
+    small = records.filter(loose & ~pl.col("id").is_in(list(ctx.fresh)))
+    said = small.with_columns(why=chatter(small["text"])).filter(pl.col("why").is_not_null())
+    reason = pl.format("it is {}", "why")
+    sunk = pl.min_horizontal("importance", pl.lit(_IMPORTANCE))
+    return edit(said, reason, tier="peripheral", importance=sunk, evidence=[], risk="low")

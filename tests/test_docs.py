@@ -1,0 +1,44 @@
+"""The documentation cannot drift: what the README shows is what there is."""
+
+import subprocess
+import sys
+
+import pytest
+
+from memops.cli import COMMANDS, cli
+from memops.policy import Policy, described
+
+from . import readme
+
+TEXT = readme.README.read_text(encoding="utf-8")
+PARTS = {m[2]: m[0] for m in readme.PART.finditer(TEXT)}
+
+
+@pytest.mark.parametrize("name", ["commands", "rules", "policy", "session"])
+def test_a_made_part_of_the_readme_is_current(name):
+    assert PARTS[name] == f"<!-- made: {name} -->\n{readme.made(name)}<!-- end -->"
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_has_help_and_every_option_a_word(name):
+    command = cli.get_command(None, name)
+    assert command.help
+    subcommands = getattr(command, "commands", {"": command}).values()
+    for sub in subcommands:
+        assert all(p.help for p in sub.params if p.param_type_name == "option"), sub.name
+
+
+def test_every_setting_has_its_reason():
+    assert all(why for _, _, why in described(Policy()))
+
+
+def test_help_names_the_exit_codes_and_the_stores():
+    code = "from memops.cli import main; main()"
+    out = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True)
+    for word in ("guard refused", "incomplete snapshot", "clawseed:", "openclaw:", "rsclaw:", "xinghebot:"):
+        assert word in out.stdout
+
+
+def test_the_readme_names_every_suite_marker_and_extra():
+    for word in ("pytest -m slow", "memops[flows]", "memops[models]", "constraints.txt"):
+        assert word in TEXT
