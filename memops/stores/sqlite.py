@@ -192,7 +192,10 @@ def _opened(path: Path, options: str) -> sqlite3.Connection:
 
 
 def _refuse_if_held(path: Path) -> None:
-    """Every connection that has read a database holds a lock on these bytes."""
+    """Every connection that has read a database holds a lock on these bytes.
+
+    No connection of ours is open here, so closing the file drops no lock of our own.
+    """
     handle = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     try:
         fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB, _LOCK_BYTES[1], _LOCK_BYTES[0])
