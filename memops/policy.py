@@ -125,7 +125,7 @@ class Gate:
     minimum: float = setting(0.02, "smallest mean loss worth stopping for")
     slice_minimum: float = setting(0.10, "the same within one category or language")
     slice_queries: int = setting(10, "queries from which a slice is judged by itself")
-    confidence: float = setting(0.95, "of the bootstrap interval")
+    confidence: float = setting(0.90, "of the bootstrap interval: 5 % error on the side of a loss")
     alpha: float = setting(0.01, "error rate, over all slices or other measures together (Holm)")
     unsure: float = setting(0.10, "a pass must exclude a mean loss this large, or is inconclusive")
     resamples: int = setting(2000, "bootstrap resamples and sign flips")

@@ -1,0 +1,224 @@
+"""The gate: what passes, what fails, what cannot be told, and how often it is wrong."""
+
+import dataclasses
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from memops.gate import accept, judge
+from memops.gate_output import github, junit, markdown
+from memops.policy import Policy
+from memops.statistics import detectable, holm, interval, sign_flip
+from memops.suite.grading import PER_QUERY, Grades
+
+CATEGORIES = ("fact", "preference", "temporal", "procedure")
+
+
+def graded(values, names=("R@10",), categories=None, **about):
+    """Grades of queries q0, q1 ...; a column of values a measure."""
+    table = np.atleast_2d(np.asarray(values, dtype=float))
+    table = table.T if table.shape[0] == len(names) and table.shape[1] != len(names) else table
+    n = len(table)
+    parts = [
+        pl.DataFrame(
+            {
+                "retriever": ["hybrid"] * n, "query_id": [f"q{i:04}" for i in range(n)],
+                "category": categories or [CATEGORIES[i % 4] for i in range(n)], "lang": ["en"] * n,
+                "measure": [name] * n, "value": table[:, at],
+            },
+            schema=PER_QUERY,
+        )
+        for at, name in enumerate(names)
+    ]  # fmt: skip
+    prints = {"suite": "s", "settings": {"k": 10}, "retrieval": {}, "encoder": {"encoder": "lsa"}}
+    return Grades("golden", "hybrid", pl.concat(parts), prints, 100, **about)
+
+
+def with_prints(grades, **changes):
+    return dataclasses.replace(grades, fingerprints=dict(grades.fingerprints) | changes)
+
+
+@pytest.mark.parametrize("count", [1, 60, 1000])
+def test_identical_results_pass_however_few(count):
+    values = np.arange(count) % 3 / 2
+    verdict = judge(accept(graded(values)), graded(values), Policy())
+    assert (verdict.verdict, verdict.code) == ("pass", 0)
+    assert verdict.reasons == [f"R@10 is {values.mean():.3f}, as before for every query"]
+
+
+def test_a_sure_and_large_loss_fails_and_names_the_queries():
+    before, after = np.ones(200), np.ones(200)
+    after[:30] = 0
+    verdict = judge(graded(before), graded(after), Policy())
+    assert (verdict.verdict, verdict.code) == ("fail", 30)
+    assert verdict.reasons[0].startswith("R@10 fell from 1.000 to 0.850")
+    assert verdict.lost["query_id"].to_list() == [f"q{i:04}" for i in range(30)]
+    assert verdict.gained.is_empty()
+
+
+def test_a_gain_passes():
+    before, after = np.zeros(100), np.zeros(100)
+    after[:40] = 1
+    verdict = judge(graded(before), graded(after), Policy())
+    assert verdict.verdict == "pass" and verdict.gained.height == 40
+
+
+def test_a_loss_that_may_be_chance_warns():
+    before, after = np.ones(200), np.ones(200)
+    before[:8], after[8:20] = 0, 0
+    verdict = judge(graded(before), graded(after), Policy())
+    assert verdict.verdict == "warn" and "may be chance" in verdict.reasons[0]
+
+
+def test_a_loss_of_another_measure_warns():
+    before = np.ones((200, 2))
+    after = before.copy()
+    after[:60, 1] = 0.5
+    verdict = judge(
+        graded(before, ("R@10", "nDCG@10")), graded(after, ("R@10", "nDCG@10")), Policy()
+    )
+    assert verdict.verdict == "warn" and verdict.reasons[0].startswith(
+        "nDCG@10 went from 1.000 to 0.850"
+    )
+
+
+def test_more_leaks_are_a_loss():
+    names = ("R@10", "leak@5")
+    before = np.column_stack([np.ones(100), np.zeros(100)])
+    after = np.column_stack([np.ones(100), np.arange(100) < 30])
+    policy = dataclasses.replace(
+        Policy(), gate=dataclasses.replace(Policy().gate, measure="leak@5")
+    )
+    assert judge(graded(before, names), graded(after, names), policy).verdict == "fail"
+    assert judge(graded(after, names), graded(before, names), policy).verdict == "pass"
+
+
+def test_a_loss_in_one_slice_fails_though_the_whole_hardly_moves():
+    before = np.ones(800)
+    categories = ["rare" if i < 30 else "common" for i in range(800)]
+    after = before.copy()
+    after[:14] = 0
+    verdict = judge(
+        graded(before, categories=categories), graded(after, categories=categories), Policy()
+    )
+    assert verdict.verdict == "fail"
+    assert verdict.reasons[0].startswith(
+        "R@10 of category:rare fell from 1.000 to 0.533 (14 of 30 queries worse"
+    )
+
+
+def test_a_floor_holds_whatever_the_baseline_was():
+    values = np.r_[np.ones(60), np.zeros(40)]
+    low = graded(values, floors={"all": 0.5, "category:fact": 0.7})
+    verdict = judge(low, low, Policy())
+    assert verdict.verdict == "fail"
+    assert verdict.reasons == ["R@10 of category:fact is 0.600; its floor is 0.700"]
+
+
+@pytest.mark.parametrize("name", ["suite", "settings", "retrieval", "encoder"])
+def test_grades_that_cannot_be_compared_are_inconclusive(name):
+    one = graded(np.ones(50))
+    verdict = judge(with_prints(one, **{name: {"other": 1}}), one, Policy())
+    assert (verdict.verdict, verdict.code) == ("inconclusive", 31)
+    assert "differs from the baseline's" in verdict.reasons[0]
+
+
+def test_an_empty_index_is_inconclusive():
+    one = graded(np.ones(50))
+    empty = dataclasses.replace(one, live=0)
+    assert judge(one, empty, Policy()).reasons == ["there are no live records to search"]
+    assert judge(empty, one, Policy()).verdict == "inconclusive"
+
+
+def test_too_few_queries_to_exclude_a_large_loss_are_inconclusive():
+    before, after = np.ones(12), np.ones(12)
+    before[0], after[1] = 0, 0
+    verdict = judge(graded(before), graded(after), Policy())
+    assert verdict.verdict == "inconclusive" and "cannot be excluded" in verdict.reasons[0]
+
+
+def test_outputs_name_the_queries_and_hold_any_text():
+    before, after = np.ones(100), np.ones(100)
+    after[:20] = 0
+    nasty = ["<a|b>\x00&\n%"] * 100
+    verdict = judge(graded(before, categories=nasty), graded(after, categories=nasty), Policy())
+    root = ET.fromstring(junit(verdict))
+    suite = root.find("testsuite")
+    assert suite is not None and suite.attrib["failures"] == "21" and suite.attrib["tests"] == "21"
+    assert [c.attrib["name"] for c in suite][:2] == ["verdict", "query q0000"]
+    lines = github(verdict).splitlines()
+    assert lines[0].startswith(
+        "::error title=memops gate: fail::R@10 fell from 1.000 to 0.800 (90%25"
+    )
+    assert all(line.startswith("::") for line in lines) and "q0019" in lines[-1]
+    rows = [line for line in markdown(verdict).splitlines() if line.startswith("| q0")]
+    assert len(rows) == 20 and all(row.replace("\\|", "").count("|") == 5 for row in rows)
+
+
+def test_a_pass_is_green_in_junit():
+    one = graded(np.ones(50))
+    suite = ET.fromstring(junit(judge(one, one, Policy()))).find("testsuite")
+    assert suite is not None and suite.attrib["failures"] == "0"
+
+
+def test_the_bootstrap_is_near_the_interval_of_the_normal_theory():
+    differences = np.random.default_rng(1).normal(0.02, 0.3, 2000).round(2)
+    low, high = interval(differences, 0.95, 4000, 7)
+    half = 1.96 * differences.std() / np.sqrt(2000)
+    assert low == pytest.approx(differences.mean() - half, abs=0.002)
+    assert high == pytest.approx(differences.mean() + half, abs=0.002)
+    assert interval(differences, 0.95, 4000, 7) == (low, high)
+
+
+def test_sign_flips_are_exact_for_few_and_close_for_many():
+    assert sign_flip(np.array([-1.0] * 5 + [0.0] * 20), 1000, 7) == pytest.approx(1 / 32)
+    many = np.r_[-np.ones(30), np.ones(15)]
+    assert sign_flip(many, 20_000, 7) == pytest.approx(stats.binom.cdf(15, 45, 0.5), abs=0.006)
+    assert sign_flip(np.zeros(9), 100, 7) == 1.0
+
+
+def test_holm_is_the_textbook_example():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([]) == []
+
+
+def test_the_detectable_loss_shrinks_with_the_root_of_the_queries():
+    differences = np.tile([0.0, 0.0, 1.0, -1.0], 100)
+    ratio = detectable(differences[:100]) / detectable(differences)
+    assert ratio == pytest.approx(2, rel=0.01) and detectable(differences[:1]) == 1.0
+
+
+def rates(count, trials, loss, seed):
+    """Verdicts of runs in which 2.5 % of the queries flip each way and `loss` more are lost."""
+    rng = np.random.default_rng(seed)
+    out = []
+    for _ in range(trials):
+        before = (rng.random(count) < 0.7).astype(float)
+        after = before.copy()
+        flips = rng.random(count)
+        after[(flips < 0.025 / 0.7) & (before == 1)] = 0
+        after[(flips < 0.025 / 0.3) & (before == 0)] = 1
+        hit = np.flatnonzero(after == 1)
+        after[rng.choice(hit, rng.binomial(count, loss), replace=False)] = 0
+        out.append(judge(graded(before), graded(after), Policy()).verdict)
+    return {name: out.count(name) / trials for name in set(out)}
+
+
+@pytest.mark.parametrize("count", [100, 200, 400])
+def test_without_a_change_few_runs_fail(count):
+    assert rates(count, 150, 0.0, count).get("fail", 0) <= 0.06
+
+
+def test_a_true_loss_of_four_points_is_mostly_detected():
+    assert rates(400, 150, 0.04, 1).get("fail", 0) >= 0.8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [100, 200, 400])
+def test_error_rates_hold_over_two_thousand_runs(count):
+    assert rates(count, 2000, 0.0, count + 1).get("fail", 0) <= 0.06
+    if count == 400:
+        assert rates(count, 2000, 0.04, 2).get("fail", 0) >= 0.8
