@@ -14,11 +14,12 @@ _DESCRIBED = (
 _NAMEABLE = r"(?i)^(?:the |our |my |这个|我们的?|咱们的?)?[^,]{0,12}(?:{infra}|\b{infra_en}\b)"
 _POINTING = r"(?i)^(?:[a-z]+ )?(?:这|那|它|此|(?:this|that|it|these|those|there|he|she|they|you)\b|他|她|你)"
 _COUNTED = r"[0-9]|[一二两三四五六七八九十百千万]+(?:个|岁|度|年|斤|公斤|厘米|米|口|只|台|辆|套|次|点|块|元|万|级|号|层|楼)"
+_EXACT = r"[0-9]|[A-Za-z0-9]+[_./:@#][A-Za-z0-9]+"
 _SUBJECT = r"^(?:[Tt]he|[A-Z][\w-]+) "
 _TEAM = r"(?i)^(?:我们|咱们|团队|公司|项目|组里|部门|we\b|the team\b|our team\b)"
 _CUES = (
     "likes", "schedule", "progress", "bond", "state", "copula", "decision", "trait", "aside",
-    "denial", "contact", "urge", "place",
+    "denial", "contact", "urge", "place", "imperative", "opinion", "attribute", "consent",
 )  # fmt: skip
 
 
@@ -55,7 +56,13 @@ def _flagged(table: pl.DataFrame) -> pl.DataFrame:
         steadying=~pl.col("fleeting") | pl.col("habit"),
     )
     instruction = (
-        (pl.col("standing") & ~pl.col("about_self") & ~pl.col("nameable") & ~pl.col("described"))
+        (
+            pl.col("standing")
+            & ~pl.col("about_self")
+            & ~pl.col("nameable")
+            & ~pl.col("described")
+            & (pl.col("chinese") | pl.col("imperative"))
+        )
         | (pl.col("style") & ~pl.col("deictic") & ~pl.col("it") & ~pl.col("about_self"))
         | (pl.col("forbid") & ~pl.col("deictic") & (text.str.len_chars() >= 4))
         | (pl.col("ruling") & ~pl.col("nameable") & ~pl.col("about_self"))
@@ -76,10 +83,22 @@ def _cases() -> tuple[tuple[str, str, pl.Expr], ...]:
     sure, steady, self_ = pl.col("sure"), pl.col("steady"), pl.col("about_self")
     ordered = pl.col("condition") | (pl.col("sequence") & ~(pl.col("wish") & pl.col("style")))
     procedure = (
-        pl.col("stated") & ~pl.col("uncertain") & ~pl.col("liking") & (ordered | pl.col("schedule"))
+        pl.col("stated")
+        & ~pl.col("uncertain")
+        & ~pl.col("liking")
+        & (ordered | pl.col("schedule"))
+        & ~(pl.col("wish") & pl.col("consent"))
     )
-    plain = pl.col("nameable") | pl.col("chinese") | pl.col("text").str.contains(_SUBJECT)
-    value = pl.col("copula") & ~pl.col("pointing") & pl.col("detail") & plain & ~pl.col("serial")
+    named = pl.col("detail") & (pl.col("nameable") | pl.col("chinese"))
+    exact = pl.col("text").str.contains(_EXACT) & pl.col("text").str.contains(_SUBJECT)
+    value = (
+        pl.col("copula")
+        & ~pl.col("pointing")
+        & (named | exact)
+        & ~pl.col("serial")
+        & ~pl.col("opinion")
+        & ~self_
+    )
     host = pl.col("secret").any().over("row", "sentence") & pl.col("text").str.contains(HOST)
     return (
         ("lesson", "lesson", sure & pl.col("lesson")),
@@ -94,8 +113,9 @@ def _cases() -> tuple[tuple[str, str, pl.Expr], ...]:
         ("fact", "decision", sure & pl.col("decision")),
         ("fact", "denial", steady & pl.col("denial")),
         ("fact", "trait", steady & pl.col("trait")),
-        ("fact", "state", steady & pl.col("state")),
-        ("fact", "self", steady & self_ & (pl.col("habit") | pl.col("counted")) & ~pl.col("vague")),
+        ("fact", "state", steady & pl.col("state") & ~pl.col("opinion")),
+        ("fact", "self", steady & self_ & pl.col("chinese") & (pl.col("habit") | pl.col("counted")) & ~pl.col("vague") & ~pl.col("opinion")),
+        ("fact", "attribute", steady & pl.col("attribute") & ~pl.col("opinion")),
         ("fact", "place", steady & pl.col("place") & ~pl.col("pointing") & ~self_),
         ("fact", "value", steady & value),
         ("fact", "host", sure & host),

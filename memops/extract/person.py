@@ -5,43 +5,77 @@
 
 import polars as pl
 
-_ADV = "usually|always|never|often|also|really|just|only|still|now|currently|mostly|generally|typically|sometimes|normally|rarely|actually|personally|mainly|strongly|absolutely|definitely|totally|especially|kinda|mostly"
-_FIXED = (
-    "can|could|will|would|shall|should|may|might|must|cannot|can't|couldn't|won't|wouldn't|shouldn't|didn't|hadn't|wasn't|was|had|did|went|got|made|"
-    "took|came|saw|said|told|knew|thought|felt|found|gave|kept|left|lost|met|paid|ran|sent|spent|wrote|grew|bought|brought|built|began|became|broke|chose|"
-    "drove|ate|fell|forgot|held|heard|led|put|read|rose|sold|set|shut|sat|slept|spoke|stood|taught|wore|won|ever|\\w+[^e\\W]ed"
+_USER, _TIE, _SELF = "\u0003", "\u0005", "\u0002"  # stand-ins that no text holds
+_ADVERBS = (
+    "usually|always|never|often|also|really|just|only|still|now|currently|mostly|generally|"
+    "typically|sometimes|normally|rarely|actually|personally|mainly|strongly|absolutely|"
+    "definitely|totally|especially|kinda|already|recently|both|all|each|basically|probably"
 )
-_EN = (  # in order; U+0003 is the user until the end
-    (r"\b[Ii]'m not\b", "\u0003 is not"), (r"\b[Ii](?:'m| am|m)\b", "\u0003 is"), (r"\b[Ii]'?ve\b", "\u0003 has"),
-    (r"\bI'll\b", "\u0003 will"), (r"\bI'd\b", "\u0003 would"),
-    (rf"\b[Ii] ((?:(?:{_ADV}) )*)(?:don't|dont|do not)\b", "\u0003 ${1}does not"),
-    (rf"\b[Ii] ((?:(?:{_ADV}) )*)(?:haven't|have not)\b", "\u0003 ${1}has not"),
-    (rf"\b[Ii] ((?:(?:{_ADV}) )*)have\b", "\u0003 ${1}has"), (rf"\b[Ii] ((?:(?:{_ADV}) )*)am\b", "\u0003 ${1}is"),
-    (rf"\b[Ii] ((?:(?:{_ADV}) )*)do\b", "\u0003 ${1}does"), (rf"\b[Ii] ((?:(?:{_ADV}) )*)go\b", "\u0003 ${1}goes"),
-    (rf"\b[Ii] ((?:(?:{_ADV}) )*)((?i:{_FIXED}))\b", "\u0003 ${1}${2}"),
-    (rf"\b[Ii] ((?:(?:{_ADV}) )*)([a-z]*[b-df-hj-np-tv-z])y\b", "\u0003 ${1}${2}ies"),
-    (rf"\b[Ii] ((?:(?:{_ADV}) )*)([a-z]*(?:s|x|z|ch|sh))\b", "\u0003 ${1}${2}es"),
-    (rf"\b[Ii] ((?:(?:{_ADV}) )*)([a-z]{{2,}})\b", "\u0003 ${1}${2}s"),
-    (r"\b[Ww]e(?:'re| are)\b", "\u0003's team is"), (r"\b[Ww]e(?:'ve| have)\b", "\u0003's team has"),
-    (r"\b[Ww]e'll\b", "\u0003's team will"), (r"\b[Ww]e'd\b", "\u0003's team would"), (r"\b[Ww]e (?:don't|do not)\b", "\u0003's team does not"),
-    (rf"\b[Ww]e ((?:(?:{_ADV}) )*)((?i:{_FIXED}))\b", "\u0003's team ${1}${2}"),
-    (rf"\b[Ww]e ((?:(?:{_ADV}) )*)([a-z]*[b-df-hj-np-tv-z])y\b", "\u0003's team ${1}${2}ies"),
-    (rf"\b[Ww]e ((?:(?:{_ADV}) )*)([a-z]*(?:s|x|z|ch|sh))\b", "\u0003's team ${1}${2}es"),
-    (rf"\b[Ww]e ((?:(?:{_ADV}) )*)([a-z]{{2,}})\b", "\u0003's team ${1}${2}s"),
-    (r"\b[Ww]e\b", "\u0003's team"), (r"\b[Oo]urs?\b", "\u0003's"), (r"\bus\b", "\u0003"),
-    (r"(?i)\b(?:my|mine)\b", "\u0003's"), (r"(?i)\b(?:me|myself)\b", "\u0003"), (r"\b[Ii]\b", "\u0003"),
-)  # fmt: skip
-_ZH = (
-    ("自我", "\u0002"), ("我自己", "\u0003"), ("(?:我|咱)们(?:这边|这里)?的", "\u0003这边的"), ("(?:我|咱)们(?:这边|这里)?", "\u0003这边"),
-    ("(?:我|俺|鄙人)", "\u0003"), ("本人", "\u0003"), ("\u0002", "自我"), ("您|你", "助手"),
+_FIXED = (  # verbs that do not change: modals and the past
+    "can|could|will|would|shall|should|may|might|must|cannot|was|were|had|did|went|got|made|took|"
+    "came|saw|said|told|knew|thought|felt|found|gave|kept|left|lost|met|paid|ran|sent|spent|wrote|"
+    "grew|bought|brought|built|began|became|broke|chose|drove|ate|fell|forgot|held|heard|led|read|"
+    "rose|sold|sat|slept|spoke|stood|taught|wore|won|caught|drew|flew|woke|ever|used|"
+    "\\w+[^e\\W]ed"
+)
+_NOT = (
+    ("don'?t|do not", "does not"), ("haven'?t|have not", "has not"), ("didn'?t", "did not"),
+    ("can'?t|cannot|can not", "cannot"), ("won'?t|will not", "will not"), ("wouldn'?t", "would not"),
+    ("couldn'?t", "could not"), ("shouldn'?t", "should not"), ("wasn'?t|weren'?t", "was not"),
+    ("hadn'?t", "had not"), ("aren'?t", "is not"),
 )  # fmt: skip
 
 
 def third_person(raw: pl.Expr, chinese: pl.Expr) -> pl.Expr:
     """Return clauses in the third person: Chinese ones where `chinese`, else English ones."""
-    zh = _through(pl.when(chinese).then(raw), _ZH).str.replace_all("\u0003", "用户")
-    en = _through(pl.when(~chinese).then(raw).str.replace_all("’", "'"), _EN).str.replace("^\u0003", "The user")
-    return pl.when(chinese).then(zh).otherwise(en.str.replace_all("\u0003", "the user"))
+    zh = _through(pl.when(chinese).then(raw), _ZH).str.replace_all(_USER, "用户")
+    plain = pl.when(~chinese).then(raw).str.replace_all("’", "'")
+    en = _through(plain, _EN).str.replace(f"^{_USER}", "The user")
+    return pl.when(chinese).then(zh).otherwise(en.str.replace_all(_USER, "the user"))
+
+
+def _subject(pronoun: str, name: str) -> list[tuple[str, str]]:
+    """The steps that put a name in the place of a subject and make its verb agree."""
+    tied = rf"\b{pronoun}((?:{_TIE}\w+)*)"
+    return [
+        (rf"\b({pronoun}) ({_ADVERBS})\b", f"${{1}}{_TIE}${{2}}"),
+        (rf"\b({pronoun}{_TIE}\w+) ({_ADVERBS})\b", f"${{1}}{_TIE}${{2}}"),
+        (
+            rf"{tied}'?m\b|{tied} am\b|{tied}'re\b|{tied} are\b",
+            f"{name}${{1}}${{2}}${{3}}${{4}} is",
+        ),
+        (rf"{tied}(?:'ve|ve| have)\b(?:(n't)\b)?", f"{name}${{1}} has"),
+        (rf"{tied}'ll\b", f"{name}${{1}} will"),
+        (rf"{tied}'d\b", f"{name}${{1}} would"),
+        *((rf"{tied} (?:{old})\b", f"{name}${{1}} {new}") for old, new in _NOT),
+        (rf"{tied} do\b", f"{name}${{1}} does"),
+        (rf"{tied} go\b", f"{name}${{1}} goes"),
+        (rf"{tied} ((?i:{_FIXED}))\b", f"{name}${{1}} ${{2}}"),
+        (rf"{tied} ([a-z]*[b-df-hj-np-tv-z])y(\s|$|[,.;:])", f"{name}${{1}} ${{2}}ies${{3}}"),
+        (rf"{tied} ([a-z]*(?:s|x|z|ch|sh))(\s|$|[,.;:])", f"{name}${{1}} ${{2}}es${{3}}"),
+        (rf"{tied} ([a-z]{{2,}})(\s|$|[,.;:])", f"{name}${{1}} ${{2}}s${{3}}"),
+        (rf"{tied}\b", f"{name}${{1}}"),
+    ]
+
+
+_EN = (
+    *_subject("[Ii]", _USER),
+    *_subject("[Ww]e", f"{_USER}'s team"),
+    (r"\b[Oo]urs?\b", f"{_USER}'s"),
+    (r"\bus\b", _USER),
+    (r"(?i)\b(?:my|mine)\b", f"{_USER}'s"),
+    (r"(?i)\b(?:me|myself)\b", _USER),
+    (_TIE, " "),
+)
+_ZH = (
+    ("自我", _SELF),
+    ("我自己|本人", _USER),
+    ("(?:我|咱)们(?:这边|这里)?的", f"{_USER}这边的"),
+    ("(?:我|咱)们(?:这边|这里)?", f"{_USER}这边"),
+    ("[我俺]|鄙人", _USER),
+    (_SELF, "自我"),
+    ("您|你", "助手"),
+)
 
 
 def _through(text: pl.Expr, steps: tuple[tuple[str, str], ...]) -> pl.Expr:
