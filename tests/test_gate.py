@@ -213,7 +213,8 @@ def test_without_a_change_few_runs_fail(count):
 
 
 def test_a_true_loss_of_four_points_is_mostly_detected():
-    assert rates(400, 150, 0.04, 1).get("fail", 0) >= 0.8
+    # 150 runs know a rate to 7 points; the slow test below asks for 80 %.
+    assert rates(400, 150, 0.04, 1).get("fail", 0) >= 0.73
 
 
 @pytest.mark.slow
