@@ -182,9 +182,10 @@ def _carried_out(
     inside = changes.join(elsewhere.select("id"), on="id", how="anti")
     written = waiting + [Written(i, "applied") for i in elsewhere["id"]]
     check = _checker(records, changes, before, policy, plan.header["authority"])
+    kept = frozenset(entry["id"] for entry in run.undo.entries())
     done = 0
     for batch in store.batches(inside):
-        work = Work(batch, records, now, check(batch), _keeper(run))
+        work = Work(batch, records, now, check(batch), _keeper(run), kept)
         answers = store.write(work)
         written += answers
         run.journal.add({"batch": [asdict(w) for w in answers]})

@@ -56,7 +56,9 @@ class Work:
     a live record that differs in content is stale and left alone). `check` is given the live
     records of the batch and the live counts by scope and kind, read inside the transaction, and
     returns the ids that the guard refuses, with its reason. `keep` puts undo on disk and must
-    return before the commit that needs it. `now` is the plan's clock.
+    return before the commit that needs it. `now` is the plan's clock. `kept` names the records
+    whose undo an earlier, interrupted part of the run has kept: one of them that is no longer as
+    it was has been written already.
     """
 
     changes: pl.DataFrame
@@ -64,6 +66,7 @@ class Work:
     now: datetime
     check: Callable[[pl.DataFrame, pl.DataFrame], Mapping[str, str]]
     keep: Callable[[list[Undo]], None]
+    kept: frozenset[str] = frozenset()
 
 
 class Store(Protocol):

@@ -18,8 +18,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from memops.errors import Incomplete, Locked, StoreNotFound
-from memops.plan import outcome
-from memops.schema import DEFAULTS, conform
+from memops.schema import DEFAULTS, RECORDS
 from memops.stores import CAPABILITIES, Undo, Work, Written
 from memops.stores import markdown_files as files
 from memops.stores.carry import Build, Pace, create, recover, replace
@@ -54,7 +53,8 @@ class MarkdownStore:
         self.address = f"{self.kind}:{path}"
         self.pace = Pace()
         self._parsed: dict[str, _Cached] = {}
-        self._moved: dict[str, str] = {}
+        self._moved: dict[str, str] = {}  # what this object has written: ids then and now,
+        self._gone: set[str] = set()  # and records whose lines it took out
 
     def wanted(self, path: str) -> bool:
         """Tell whether a path below the root belongs to the memory; a folder's ends in '/'."""
@@ -116,10 +116,9 @@ class MarkdownStore:
         """Edit each file once, by its entries' exact bytes."""
         before = work.before.join(work.changes.select("id"), on="id", how="semi")
         was = {row["id"]: row for row in before.to_dicts()}
-        will = {row["id"]: row for row in conform(outcome(before, work.changes)).to_dicts()}
         wishes: dict[str, list[Wish]] = {}
         for row in work.changes.to_dicts():
-            wish = Wish(row["id"], was.get(row["id"]), will.get(row["id"]))
+            wish = Wish(row["id"], was.get(row["id"]), _after(was.get(row["id"]), row))
             wishes.setdefault(self._where(row | (wish.after or {})), []).append(wish)
         return [a for path in sorted(wishes) for a in self._write(path, wishes[path], work)]
 
@@ -183,11 +182,16 @@ class MarkdownStore:
             return [_nowhere(wish) for wish in wishes]
         made = Edit(b"")
 
+        seen: bytes | None = b"\0"
+
         def build(data: bytes | None) -> bytes | None:
-            nonlocal made
+            nonlocal made, seen
+            if data == seen:
+                return made.data if made.data != (data or b"") else None
+            seen = data
             state = FileState.read(path, data, self.grammar)
             refused = self._refused(state, wishes, work)
-            made = edited(state, wishes, refused, self.grammar, self.planned)
+            made = edited(state, wishes, refused, self.grammar, self.planned, work.kept)
             return made.data if made.data != state.data else None
 
         why = ""
@@ -195,6 +199,7 @@ class MarkdownStore:
             why = self._replaced(path, build, lambda: work.keep(made.undo))
         answers = made.answers if not why else _all_stale(made.answers, wishes, why)
         self._moved |= {a.id: a.new_id for a in answers if a.new_id}
+        self._gone |= {a.id for a in answers if a.state == "applied" and not a.new_id}
         return answers
 
     def _refused(self, state: FileState, wishes: list[Wish], work: Work) -> Mapping[str, str]:
@@ -210,7 +215,10 @@ class MarkdownStore:
             for key in sorted(named)
             if key not in live and self._moved.get(key) in live
         ]
-        return work.check(table([*here, *moved]), _counts(live.values()))
+        gone = (named - set(live)) & (self._gone | work.kept)
+        passed = work.before.filter(pl.col("id").is_in(sorted(gone)))
+        known = pl.concat([table([*here, *moved]), passed]) if gone else table([*here, *moved])
+        return work.check(known, _counts(live.values()))
 
     def _revert(self, path: str, items: list[Undo]) -> list[Written]:
         answers: list[Written] = []
@@ -277,6 +285,16 @@ class MarkdownStore:
                     if create(folder, name, data):
                         return ""
         return "it appears and goes while it is written"
+
+
+def _after(was: dict[str, Any] | None, row: dict[str, Any]) -> dict[str, Any] | None:
+    """A record once a change of a squashed plan is made to it."""
+    given = {name: row[name] for name in RECORDS if row[name] is not None}
+    if row["action"] == "put":
+        return dict.fromkeys(RECORDS) | DEFAULTS | given
+    if row["action"] == "delete" or was is None:
+        return None
+    return was | given | dict.fromkeys(row["clears"] or ())
 
 
 def _nowhere(wish: Wish) -> Written:

@@ -88,8 +88,12 @@ def edited(
     refused: Mapping[str, str],
     grammar: Grammar,
     planned: Planned,
+    kept: frozenset[str] = frozenset(),
 ) -> Edit:
-    """Return the file with the wishes carried out, an answer for each, and the undo."""
+    """Return the file with the wishes carried out, an answer for each, and the undo.
+
+    `kept` names those that an interrupted run may have carried out already.
+    """
     answers = [Written(w.id, "refused", refused[w.id]) for w in wishes if w.id in refused]
     pieces: list[_Piece] = []
     known = dict(state.found)
@@ -98,7 +102,8 @@ def edited(
     for wish in (w for w in wishes if w.id not in refused):
         made = _piece(state, wish, known, copies, leaving, grammar, planned)
         if isinstance(made, Written):
-            answers.append(made)
+            done = made.state == "stale" and wish.id in kept
+            answers.append(Written(wish.id, "already") if done else made)
         else:
             pieces.append(made)
             if made.entry is None and made.new is not None:
@@ -155,6 +160,8 @@ def _piece(
     grammar: Grammar,
     planned: Planned,
 ) -> _Piece | Written:
+    if wish.before is None and wish.after is None:
+        return Written(wish.id, "stale", "it is no record of the snapshot")
     if ID.match(wish.id) is None:
         return _insertion(state, wish, copies, grammar, planned)
     entry = known.get(wish.id)

@@ -194,6 +194,37 @@ def test_applying_again_removes_no_twin(tmp_path):
     assert (made.path / "memory/topic.md").read_bytes() == b"- twin\n"
 
 
+def test_an_interrupted_run_goes_on_where_it_was(tmp_path):
+    made = store(tmp_path)
+    before = made.read()
+    first, second, third = (
+        by_text(made, t)["id"][0]
+        for t in ("Tea is served at four.", "Coffee is free.", "Plain words.")
+    )
+    chain = pl.concat([
+        edit(before.filter(pl.col("id") == first), "x", superseded_by=second),
+        edit(before.filter(pl.col("id") == second), "x", superseded_by=third),
+    ])  # fmt: skip
+    check = lambda live, counts: (
+        {} if second in live["id"] else {first: "the record that replaces it is gone"}
+    )  # noqa: E731
+    carried_out(made, chain.filter(pl.col("id") == second))
+    again = OpenClaw(str(made.path))
+    work = Work(squash(chain), before, NOW, check, lambda undo: None, frozenset([second]))
+    assert {a.id: a.state for a in again.write(work)} == {first: "applied", second: "already"}
+    assert again.read()["text"].to_list() == ["Plain words."]
+
+
+def test_a_change_to_a_record_that_the_snapshot_lacks_is_stale(tmp_path):
+    made = store(tmp_path)
+    plan = squash(edit(made.read(), "x", tier="core"))
+    answers = made.write(
+        Work(plan, made.read().clear(), NOW, lambda live, counts: {}, lambda undo: None)
+    )
+    assert {a.state for a in answers} == {"stale"}
+    assert (made.path / "memory/2026-11-02.md").read_bytes() == NOTE
+
+
 def test_an_insertion_happens_once(tmp_path):
     made = store(tmp_path)
     plan = put(from_rows(NEW[:1]), "found")
