@@ -31,7 +31,9 @@ FIELDS = (
     "id", "scope", "kind", "text", "created_at", "accessed_at", "access_count", "importance",
     "tier", "abstract_text", "overview_text", "tags", "pinned",
 )  # fmt: skip
-_REQUIRED = FIELDS[:8]
+_REQUIRED = set(FIELDS[:8])
+_KNOWN = set(FIELDS)
+_TEXT = {str, type(None)}
 _TIERS = ("Core", "Working", "Peripheral")
 _NEAREST = {"compaction_fact": "fact", "session_summary": "summary"}
 _SOURCES = {"remember": "user", "compaction_fact": "compaction", "session_summary": "compaction"}
@@ -76,19 +78,20 @@ def packed(fields: Mapping[str, Any], vector: bytes = b"") -> bytes:
 
 def acceptable(fields: Any) -> bool:
     """Return whether rsclaw would load such a document."""
-    if not isinstance(fields, dict) or any(name not in fields for name in _REQUIRED):
+    if not isinstance(fields, dict) or not fields.keys() >= _REQUIRED:
         return False
-    importance = fields["importance"]
-    tags = fields.get("tags", [])
+    tags = fields.get("tags", ())
     return (
-        all(isinstance(fields[name], str) for name in FIELDS[:4])
-        and all(_is_int64(fields[name]) for name in FIELDS[4:7])
-        and (isinstance(importance, float) or _is_int64(importance))
+        {type(fields[name]) for name in FIELDS[:4]} == {str}
+        and _is_int64(fields["created_at"])
+        and _is_int64(fields["accessed_at"])
+        and _is_int64(fields["access_count"])
+        and (type(fields["importance"]) is float or _is_int64(fields["importance"]))
         and fields.get("tier", "Working") in _TIERS
-        and all(isinstance(fields.get(name), str | None) for name in FIELDS[9:11])
-        and isinstance(tags, list)
-        and all(isinstance(tag, str) for tag in tags)
-        and isinstance(fields.get("pinned", False), bool)
+        and {type(fields.get("abstract_text")), type(fields.get("overview_text"))} <= _TEXT
+        and ("tags" not in fields or type(tags) is list)
+        and all(type(tag) is str for tag in tags)
+        and type(fields.get("pinned", False)) is bool
     )
 
 
@@ -187,11 +190,11 @@ def _record(doc: Doc, again: bool) -> dict[str, Any]:
         "source": "system" if _MACHINES.search(fields["scope"]) else _SOURCES.get(native),
         "origin": f"{doc.table}#{doc.key}",
         "tags": [tag for tag in tags if tag != "superseded"],
-        "extra": json.dumps(_extra(doc, created, accessed), ensure_ascii=False, sort_keys=True),
+        "extra": _extra(doc, created, accessed),
     }
 
 
-def _extra(doc: Doc, created: datetime | None, accessed: datetime | None) -> dict[str, Any]:
+def _extra(doc: Doc, created: datetime | None, accessed: datetime | None) -> str:
     """What the columns do not say: only where it differs from what would be written anyway."""
     fields, extra = doc.fields, dict[str, Any]()
     text, native = fields["text"], fields["kind"]
@@ -208,9 +211,9 @@ def _extra(doc: Doc, created: datetime | None, accessed: datetime | None) -> dic
         extra["overview"] = fields.get("overview_text")
     if "abstract" in extra or "overview" in extra:
         extra["of"] = _digest(text)
-    if unknown := {name: value for name, value in fields.items() if name not in FIELDS}:
-        extra["fields"] = unknown
-    return extra
+    if not fields.keys() <= _KNOWN:
+        extra["fields"] = {name: value for name, value in fields.items() if name not in _KNOWN}
+    return json.dumps(extra, ensure_ascii=False, sort_keys=True) if extra else "{}"
 
 
 def _kind(native: str) -> str:
