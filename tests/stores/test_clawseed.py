@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import polars as pl
 import pytest
-from clawseed_db import build, cell, digest, dump, execute, in_step, vector
+from tests.stores.clawseed_db import build, cell, digest, dump, execute, in_step, vector
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

@@ -1,0 +1,170 @@
+"""The contract of stores: one test over every adapter, with the engine that nights use."""
+
+import shutil
+
+import polars as pl
+import pytest
+
+from memops import apply as applying
+from memops import overlay, planfile, snapshot
+from memops.errors import MemopsError
+from memops.guard import protect
+from memops.plan import delete, diff, edit, outcome, put
+from memops.policy import Floors, Limits, Policy
+from memops.schema import QUARANTINE, RECORDS, TOMBSTONE, from_rows
+from memops.stores import CAPABILITIES, STORES, open_store
+
+from .samples import BUILDERS, NOW, SAID, build
+
+POLICY = Policy(limits=Limits(share=1.0), floors=Floors(default=0, kinds={}))
+SHOWN = ["text", "kind", "scope", "tier", "pinned", "valid_to", "tags"]
+KINDS = sorted(BUILDERS)
+
+
+def test_every_kind_of_store_is_under_contract():
+    assert set(STORES) <= set(BUILDERS)
+
+
+@pytest.fixture(params=KINDS)
+def store(request, tmp_path):
+    return build(request.param, tmp_path)
+
+
+def chosen(records, *words):
+    """The records whose text holds one of the words."""
+    return records.filter(pl.col("text").str.contains_any(list(words)))
+
+
+def changes(records):
+    """One of everything: merge, supersede, retire, quarantine, redact, sink, weigh, link, insert."""
+    def ruled(step, rule):
+        return step.with_columns(rule=pl.lit(rule), risk=pl.lit("low"))
+
+    newer = chosen(records, "蓝色门")["id"][0]
+    new = from_rows(
+        [
+            {
+                "id": "5b0c1c9e-0000-5000-8000-000000000001",
+                "kind": "preference",
+                "text": "用户喜欢绿茶",
+                "created_at": NOW,
+                "scope": records["scope"][0],
+            }
+        ]
+    )
+    blue = chosen(records, "blue door")
+    return pl.concat(
+        [
+            ruled(edit(blue, "x", superseded_by=newer, evidence=[newer]), "merge_near"),
+            ruled(edit(chosen(records, "Marek"), "x", superseded_by=TOMBSTONE, valid_to=NOW), "retire_old"),
+            ruled(edit(chosen(records, "灰度"), "x", superseded_by=QUARANTINE), "quarantine_injected"),
+            ruled(edit(chosen(records, "room 12"), "x", text=pl.lit("The reading group meets in ***")), "redact_secrets"),
+            ruled(edit(chosen(records, "麻薯"), "x", tier="peripheral", importance=0.125), "demote_faded"),
+            ruled(edit(chosen(records, "Ines"), "x", valid_to=NOW, tags=["werkstatt", "车间"]), "note"),
+            ruled(delete(chosen(records, "羽毛球"), "x"), "delete_retired"),
+            ruled(put(new, "x", derived_from=[blue["id"][0]]), "extract_notes"),
+        ]
+    )
+
+
+def planned(store, state, records=None):
+    taken = snapshot.take(store, state, NOW, POLICY.limits)
+    before = taken.records()
+    allowed, refused = protect(changes(before), before, POLICY)
+    assert refused.is_empty(), refused.to_dicts()
+    return planfile.save(state, taken, before, allowed, refused, store, POLICY, NOW, NOW, []), before
+
+
+def joined(store, state):
+    return overlay.joined(store.read(), overlay.read(snapshot.overlay_path(state, store.identity())))
+
+
+def said(records):
+    """What a person would see of the records, whatever their ids."""
+    hidden = pl.col("superseded_by").is_not_null()
+    return records.select(*SHOWN, hidden).sort("text").to_dicts()
+
+
+def test_a_copy_reads_as_the_store_does_and_reading_changes_nothing(store, tmp_path):
+    first, second = store.read(), store.read()
+    (tmp_path / "raw").mkdir()
+    store.copy(tmp_path / "raw")
+    assert first.schema == RECORDS
+    assert diff(first, second).is_empty()
+    assert diff(first, store.load(tmp_path / "raw")).is_empty()
+    assert set(SAID) <= set(first["text"])
+    assert diff(store.project(first), first).is_empty()
+
+
+def test_identity_is_the_store_s_and_needs_no_inode(store, tmp_path):
+    identity = store.identity()
+    assert {"kind", "path"} <= identity.keys()
+    assert open_store(store.address).identity() == identity
+
+
+def test_capabilities_are_declared(store):
+    assert store.capabilities <= set(CAPABILITIES)
+    assert store.holds <= set(RECORDS)
+    assert {"id", "text"} <= store.holds
+
+
+def test_what_is_applied_is_what_the_outcome_says_and_rollback_takes_it_all_back(store, tmp_path):
+    state = tmp_path / "state"
+    plan, before = planned(store, state)
+    done = applying.apply(plan, state, NOW, approve=True)
+    assert done["skipped"] == []
+    assert (done["applied"], done["state"]) == (8, "verified")
+    after = outcome(before, plan.plan())
+    assert said(joined(store, state)) == said(after)
+    again = applying.apply(plan, state, NOW, approve=True)
+    assert (again["applied"], again["skipped"]) == (0, [])
+    back = applying.rollback(applying.find_run(done["run"], state), state)
+    assert back["skipped"] == []
+    assert diff(joined(store, state), before).is_empty()
+    if store.kind in ("openclaw", "xinghebot", "jsonl"):
+        (tmp_path / "now").mkdir()
+        store.copy(tmp_path / "now")
+        raw = state / "snapshots" / plan.header["snapshot"] / "raw"
+        assert files_of(tmp_path / "now") == files_of(raw)
+
+
+def files_of(folder):
+    return {
+        str(p.relative_to(folder)): p.read_bytes()
+        for p in folder.rglob("*")
+        if p.is_file() and p.suffix in (".md", ".jsonl") and "files.json" not in p.name
+    }
+
+
+def test_a_changed_record_is_skipped_and_the_others_are_not(store, tmp_path):
+    state = tmp_path / "state"
+    plan, before = planned(store, state)
+    other = plan.plan().filter(pl.col("id") == chosen(before, "Marek")["id"][0])
+    fresh = snapshot.take(store, state, NOW, POLICY.limits)
+    text = edit(chosen(before, "Marek"), "x", text=pl.lit("Marek takes the night shift in June"))
+    first = planfile.save(state, fresh, before, text.with_columns(rule=pl.lit("redact_x")), text.clear(), store, POLICY, NOW, NOW, [], "person")
+    assert applying.apply(first, state, NOW, approve=True)["applied"] == 1
+    assert other.height == 1
+    done = applying.apply(plan, state, NOW, approve=True)
+    assert [s["state"] for s in done["skipped"]] == ["stale"]
+    assert done["applied"] == 7
+    live = joined(store, state).filter(pl.col("superseded_by").is_null())
+    assert "Marek takes the night shift in June" in live["text"].to_list()
+
+
+def test_a_snapshot_restores_the_store_whatever_happened_since(store, tmp_path):
+    state = tmp_path / "state"
+    plan, before = planned(store, state)
+    applying.apply(plan, state, NOW, approve=True)
+    raw = state / "snapshots" / plan.header["snapshot"] / "raw"
+    store.restore(raw)
+    assert diff(store.read(), store.load(raw)).is_empty()
+
+
+def test_a_store_that_is_gone_is_not_found(store, tmp_path):
+    path = store.address.split(":", 1)[1]
+    moved = tmp_path / "gone"
+    shutil.move(path, moved)
+    with pytest.raises(MemopsError) as error:
+        open_store(store.address).read()
+    assert error.value.code == 10
