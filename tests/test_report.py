@@ -15,7 +15,7 @@ from memops.lexicon import lexicon, resource
 from memops.report import _template, render
 from memops.report_words import clean, clipped, differences, visible
 from tests.hostile import PAYLOADS
-from tests.nights import iv, many, night
+from tests.nights import counted, iv, many, night
 
 TEMPLATES = sorted(resource("reports").rglob("*.j2"))
 VOID = {"meta", "img", "br", "input", "link", "base", "rect", "line", "circle", "path"}
@@ -351,6 +351,17 @@ def test_ten_thousand_changes_make_a_small_page_quickly(words_each):
     shown = int(re.search(r"(\d+) of 10,000 changes are shown", "".join(page.text))[1])
     assert shown == [tag for tag, attrs in page.tags].count("article") - len(data["conflicts"])
     assert all(f"<h3>{rule}</h3>" in html for rule in data["by_rule"])
+
+
+def test_a_small_rule_is_shown_whole_beside_a_large_one():
+    base = night()["changes"][0]
+    rules = ["large"] * 5000 + ["small"] * 7
+    changes = [{**base, "seq": i, "rule": rule} for i, rule in enumerate(rules, 1)]
+    html = render(night(changes=changes, total_changes=len(changes), by_rule=counted(changes)))
+    large, small = html.split("<h3>small</h3>")
+    assert small.count('class="change"') == 7 and "and 4," not in small
+    shown = large.count('class="change"')
+    assert shown > 100 and f"and {5000 - shown:,} more" in large
 
 
 def test_a_page_stays_small_whatever_the_texts():
