@@ -120,8 +120,8 @@ def _fields(place: Place, given: dict[str, Any], suffix: str, text: str) -> dict
     core = curated(place.path)
     day, clock = _when(place, given, suffix)
     above = " ".join(place.above)
-    weight = re.search(r"<!--\s*importance:\s*(\d+)\s*-->", suffix) if core else None
-    rated = int(weight[1]) / 10 if weight and 1 <= int(weight[1]) <= 10 else None
+    recall = _recall_metadata(place.path, suffix)
+    rated = recall["importance"] / 10 if recall["importance"] else None
     entities = re.findall(r"@([^\s:：@,]+)", given.get("entities", ""))
     return plain(
         {
@@ -140,7 +140,7 @@ def _fields(place: Place, given: dict[str, Any], suffix: str, text: str) -> dict
                     "done": given.get("box", " ") != " " or None,
                     "type": given.get("type"),
                     "clock": "local" if clock else None,
-                    **_recall_metadata(suffix),
+                    **recall,
                 }
             ),
         }
@@ -152,14 +152,21 @@ def _tags_of(suffix: str) -> list[str]:
     return re.findall(r"#(\S*[^\W\d]\S*)", bared)
 
 
-def _recall_metadata(suffix: str) -> dict[str, Any]:
-    """Triggers and project of an entry, as its search reads them."""
+def _recall_metadata(path: str, suffix: str) -> dict[str, Any]:
+    """Importance, triggers and project of an entry, as its search reads them.
+
+    Only curated files have the first two; a project's host is in lower case.
+    """
+    weights = [int(n) for n in re.findall(r"<!--\s*importance:\s*(\d+)\s*-->", suffix)]
     said = re.findall(r"<!--\s*trigger:\s*(.*?)\s*-->", suffix)
-    triggers = list(
-        dict.fromkeys(t.strip() for part in said for t in re.split(r"[,;]", part) if t.strip())
-    )
+    triggers = [t.strip() for part in said for t in re.split(r"[,;]", part)]
     project = re.search(r"<!--\s*project:\s*(\S+)\s*-->", suffix)
-    return {"triggers": triggers, "project": project[1] if project else None}
+    host, slash, rest = project[1].partition("/") if project else ("", "", "")
+    return {
+        "importance": next((n for n in weights if 1 <= n <= 10), None) if curated(path) else None,
+        "triggers": list(dict.fromkeys(t for t in triggers if t)) if curated(path) else [],
+        "project": f"{host.lower()}{slash}{rest}" or None,
+    }
 
 
 def _kind(place: Place, given: dict[str, Any]) -> str:

@@ -26,7 +26,7 @@ def cases(vectors):
     for name, found in vectors.items():
         if isinstance(found, list) and all(isinstance(case, dict) for case in found):
             for case in found:
-                yield case["group"] if name == "vectors" else name, case
+                yield case.get("group") or case["suite"] if name == "vectors" else name, case
 
 
 def run(path, parity=False, say=lambda line: None):
