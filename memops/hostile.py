@@ -22,7 +22,7 @@ _HIDDEN = (
     "\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]"
 )
 _TAGS = "[\U000e0020-\U000e007e]"
-_PASSAGE = 300
+_PASSAGE = 200
 _BASE64 = r"[A-Za-z0-9+/]{24,}={0,2}"
 
 
@@ -83,7 +83,8 @@ def _scored(read: pl.DataFrame) -> pl.DataFrame:
         pl.col("text").str.contains("|".join(f"(?:{p})" for p in patterns)).alias(name)
         for name, _, _, patterns in words
     ]
-    hits = read.lazy().with_columns(points).collect()
+    whole = pl.col("text").str.replace_all(r"([a-z0-9])\.([a-z0-9])", "$1·$2")
+    hits = read.lazy().with_columns(whole).with_columns(points).collect()
     score = pl.sum_horizontal(
         pl.col(name).cast(pl.Float64) * weight for name, weight, _, _ in words
     )
