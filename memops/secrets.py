@@ -2,7 +2,7 @@
 
 The shapes are data (`data/lexicons/secrets.toml`), matched by Rust's regular expressions in linear
 time, and only in texts that hold one of a shape's trigger strings. What a shape matches still has
-to look like a secret (`memops.shapes`). Masking repeats until nothing more is found, so that a
+to look like a secret (`memops.secrets_shapes`). Masking repeats until nothing more is found, so that a
 masked text is left alone the next time.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from memops.policy import Secrets
-from memops.shapes import Shape, shapes
+from memops.secrets_shapes import Shape, shapes
 
 FOUND = pl.Schema(
     {"row": pl.UInt32(), "start": pl.UInt32(), "end": pl.UInt32(), "kind": pl.String()}

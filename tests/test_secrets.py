@@ -12,7 +12,7 @@ from memops.errors import MemopsError
 from memops.policy import Secrets
 from memops.schema import from_rows
 from memops.secrets import found, redacted, redacted_json, redacted_records
-from memops.shapes import shapes
+from memops.secrets_shapes import shapes
 from tests import secret_corpus as corpus
 
 KNOWN = corpus.everything()
