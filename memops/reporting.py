@@ -1,7 +1,7 @@
 """Reporting: gather from a run's files what its page says, and write the page."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
@@ -240,19 +240,22 @@ def _distributions(before: pl.DataFrame, after: pl.DataFrame, now: str) -> list[
     at = datetime.fromisoformat(now)
     days = (pl.lit(at) - pl.coalesce("updated_at", "created_at")).dt.total_days().clip(0)
     labels = [f"<{d} d" for d in _AGES] + [f">={_AGES[-1]} d"]
-    age = (
-        days.cut([float(d) for d in _AGES], labels=labels, left_closed=True)
-        .cast(pl.String)
-        .fill_null("unknown")
-    )
-    fifths = [0.2, 0.4, 0.6, 0.8]
+    age = _banded(days, _AGES, labels).fill_null("unknown")
     names = ["0.0-0.2", "0.2-0.4", "0.4-0.6", "0.6-0.8", "0.8-1.0"]
-    importance = pl.col("importance").cut(fifths, labels=names, left_closed=True).cast(pl.String)
+    importance = _banded(pl.col("importance"), (0.2, 0.4, 0.6, 0.8), names)
     return [
         {"name": "age", "bins": _bins(before, after, age, [*labels, "unknown"])},
         {"name": "importance", "bins": _bins(before, after, importance, names)},
         {"name": "tier", "bins": _bins(before, after, pl.col("tier"), list(TIERS))},
     ]
+
+
+def _banded(value: pl.Expr, edges: Sequence[float], labels: Sequence[str]) -> pl.Expr:
+    """The label of the band, closed on the left, that a value lies in; null for null."""
+    band: pl.Expr = pl.when(value.is_not_null()).then(pl.lit(labels[-1]))
+    for edge, label in reversed(list(zip(edges, labels, strict=False))):
+        band = pl.when(value < edge).then(pl.lit(label)).otherwise(band)
+    return band
 
 
 def _bins(

@@ -32,7 +32,10 @@ def judged_notes(records: pl.DataFrame, ctx: Context) -> tuple[pl.DataFrame, pl.
     rows = notes(records, ctx)
     ids = "\n".join(rows.select(pl.concat_str("id", "text", separator="\t")).to_series().to_list())
     key = ("extract", rows.height, xxhash.xxh3_128_hexdigest(ids.encode()))
-    return ctx.once(key, lambda: _judge(rows, ctx))
+    judged, told = ctx.once(key, lambda: _judge(rows, ctx))
+    # The texts are the key: what a rule before has done to the other columns must show.
+    said = judged.select("id", *(name for name in judged.columns if name not in rows.columns))
+    return rows.join(said, on="id", how="left", maintain_order="left"), told
 
 
 def extracted(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:

@@ -25,6 +25,7 @@ from memops.rules.quarantine_injected import quarantine_injected
 from memops.rules.redact_secrets import redact_secrets
 from memops.rules.retire_chatter import retire_chatter
 from memops.rules.retire_old import retire_old
+from memops.rules.revalidate_entities import revalidate_entities
 from memops.rules.supersede_conflicting import supersede_conflicting
 from memops.rules.unify_scopes import unify_scopes
 
@@ -51,6 +52,7 @@ MIGRATION: tuple[Rule, ...] = (
     unify_scopes,
     redact_secrets,
     quarantine_injected,
+    revalidate_entities,
     extract_notes,
     retire_chatter,
     merge_exact,

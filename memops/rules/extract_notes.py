@@ -43,6 +43,6 @@ def extract_notes(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
                 again, "told again", access_count=pl.col("had") + pl.col("access_count") + 1,
                 derived_from=pl.col("derived_from"), evidence=pl.col("derived_from"), risk="low",
             ),
-            edit(spent, pl.col("why"), superseded_by=TOMBSTONE, evidence=pl.col("made").list.sort(), risk="low"),
+            edit(spent, pl.col("why"), superseded_by=TOMBSTONE, valid_to=ctx.now, evidence=pl.col("made").list.sort(), risk="low"),
         ]
     )  # fmt: skip

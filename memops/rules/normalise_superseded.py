@@ -48,6 +48,7 @@ def normalise_superseded(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
                 gone,
                 "its text says that a record replaced it which is gone",
                 superseded_by=TOMBSTONE,
+                valid_to=ctx.now,
                 risk="medium",
             ),
         ]

@@ -1,0 +1,132 @@
+"""A store, a rule and a measure: one file and one line of a registry each, and all pick them up."""
+
+import json
+import sys
+import textwrap
+
+import pytest
+
+from memops import measures, rules, stores
+
+from .stores import samples, test_contract
+
+STORE = '''
+"""A toy store: one JSON array of records."""
+
+import json
+
+from memops.schema import from_rows
+from memops.stores.formats import parsed
+from memops.stores.tables import Jsonl
+
+
+class Toy(Jsonl):
+    """Like a file of JSON lines, in brackets."""
+
+    kind = "toy"
+    _file = "toy.json"
+
+    def _frame(self, data, where):
+        return from_rows([row for _, row in parsed(self._plain(data), where)], where)
+
+    def _lines(self, data, where):
+        return {row["id"]: line for line, row in parsed(self._plain(data), where)}
+
+    def _bytes(self, lines):
+        return ("[" + ",\\n".join(lines.values()) + "]").encode()
+
+    def _plain(self, data):
+        rows = json.loads(data)
+        return "".join(json.dumps(row, ensure_ascii=False) + "\\n" for row in rows).encode()
+'''
+
+RULE = '''
+"""Sink what shouts."""
+
+import polars as pl
+
+from memops.plan import edit
+from memops.schema import LIVE
+
+
+def demote_shouted(records, ctx):
+    """Sink records that are written in capitals."""
+    loud = LIVE & pl.col("text").str.contains(r"^[A-Z ]{8,}!+$") & (pl.col("tier") == "working")
+    return edit(records.filter(loud), "it shouts", tier="peripheral", evidence=[], risk="low")
+'''
+
+MEASURE = '''
+"""A toy measure."""
+
+import polars as pl
+
+
+def first_half(k):
+    """1 if any unit is within the first k / 2."""
+    return (pl.col("rank") <= k / 2).any().cast(pl.Float64)
+'''
+
+
+@pytest.fixture
+def extended(tmp_path, monkeypatch):
+    """What a contributor would write: three files and three lines."""
+    for name, text in (("toy_store", STORE), ("demote_shouted", RULE), ("toy_measure", MEASURE)):
+        (tmp_path / f"{name}.py").write_text(textwrap.dedent(text), encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    from demote_shouted import demote_shouted
+    from toy_measure import first_half
+
+    monkeypatch.setitem(stores.STORES, "toy", "toy_store:Toy")
+    monkeypatch.setattr(rules, "RULES", (*rules.RULES, demote_shouted))
+    monkeypatch.setattr("memops.steps.RULES", rules.RULES)
+    monkeypatch.setitem(measures.FAMILIES, "Half", (first_half, "higher", True))
+    yield tmp_path
+    for name in ("toy_store", "demote_shouted", "toy_measure"):
+        sys.modules.pop(name, None)
+
+
+def toy(folder):
+    rows = [{"id": f"r{n:02}", "kind": "fact", "text": text} for n, text in enumerate(samples.SAID)]
+    (folder / "toy.json").write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8")
+    return f"toy:{folder / 'toy.json'}"
+
+
+def test_the_contract_test_takes_a_new_store(extended, tmp_path, monkeypatch):
+    monkeypatch.setitem(samples.BUILDERS, "toy", toy)
+    checks = [f for name, f in vars(test_contract).items() if name.startswith("test_")]
+    test_contract.test_every_kind_of_store_is_under_contract()
+    ran = 0
+    for n, check in enumerate(checks):
+        if "store" in check.__code__.co_varnames[: check.__code__.co_argcount]:
+            folder = tmp_path / f"case{n}"
+            folder.mkdir()
+            arguments = {"store": samples.build("toy", folder), "tmp_path": folder}
+            wanted = check.__code__.co_varnames[: check.__code__.co_argcount]
+            check(**{name: arguments[name] for name in wanted})
+            ran += 1
+    assert ran >= 6
+
+
+def test_a_new_rule_is_listed_planned_and_reported(extended, memops):
+    assert "demote_shouted" in [row["rule"] for row in memops("rules")]
+    path = memops.write("m.jsonl", [{"id": "a", "kind": "fact", "text": "NEVER PARK HERE!!"}])
+    said = memops("nightly", f"jsonl:{path}", "--now", "2026-06-01T12:00:00Z")
+    assert memops.code == 0, said
+    night = said[0]
+    assert night["by_rule"]["demote_shouted"] == {"demote": 1}
+    with open(night["report"], encoding="utf-8") as page:
+        text = page.read()
+    assert "demote_shouted" in text
+    assert "it shouts" in text
+
+
+def test_a_suite_takes_a_new_measure(extended, memops, twins):
+    path = memops.write("m.jsonl", twins)
+    suite = memops.folder / "suite"
+    suite.mkdir()
+    (suite / "suite.toml").write_text('measures = ["Half@10", "R@5"]\nretriever = "bm25"\nk = 10\n')
+    query = {"query_id": "q", "text": "when does gate 7 open", "relevant": {"07a": 1}}
+    (suite / "queries.jsonl").write_text(json.dumps(query | {"answerable": True}) + "\n")
+    said = memops("grade", f"jsonl:{path}", "--suite", suite)
+    assert memops.code == 0
+    assert said["grades"]["aggregates"]["bm25"]["Half@10"] == 1.0
