@@ -15,6 +15,7 @@ FOUND = pl.Schema(
     }
 )  # fmt: skip
 _BARRED = (
+    "credential",
     "fiction",
     "unkept",
     "payload",

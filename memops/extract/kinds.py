@@ -15,11 +15,13 @@ _NAMEABLE = r"(?i)^(?:the |our |my |这个|我们的?|咱们的?)?[^,]{0,12}(?:{
 _POINTING = r"(?i)^(?:[a-z]+ )?(?:这|那|它|此|(?:this|that|it|these|those|there|he|she|they|you)\b|他|她|你)"
 _COUNTED = r"[0-9]|[一二两三四五六七八九十百千万]+(?:个|岁|度|年|斤|公斤|厘米|米|口|只|台|辆|套|次|点|块|元|万|级|号|层|楼)"
 _EXACT = r"[0-9]|[A-Za-z0-9]+[_./:@#][A-Za-z0-9]+"
+_FULL = 6  # residue from which a plain statement is worth a record
+_THIS = r"(?i)^this (?:repo|project|machine|laptop|server|team|app|codebase|account|company)\b"
 _SUBJECT = r"^(?:[Tt]he|[A-Z][\w-]+) "
 _TEAM = r"(?i)^(?:我们|咱们|团队|公司|项目|组里|部门|we\b|the team\b|our team\b)"
 _CUES = (
     "likes", "schedule", "progress", "bond", "state", "copula", "decision", "trait", "aside",
-    "denial", "contact", "urge", "place", "imperative", "opinion", "attribute", "consent",
+    "denial", "contact", "urge", "place", "imperative", "opinion", "attribute", "consent", "declarative",
 )  # fmt: skip
 
 
@@ -48,7 +50,7 @@ def _flagged(table: pl.DataFrame) -> pl.DataFrame:
         team=text.str.contains(_TEAM),
         nameable=text.str.contains(expanded(_NAMEABLE)),
         detail=text.str.contains(_DETAIL),
-        pointing=text.str.contains(_POINTING),
+        pointing=text.str.contains(_POINTING) & ~text.str.contains(_THIS),
         counted=text.str.contains(_COUNTED),
         it=text.str.contains(r"(?i)\b(?:it|them)\b") & ~pl.col("chinese"),
         described=text.str.contains(_DESCRIBED),
@@ -118,6 +120,7 @@ def _cases() -> tuple[tuple[str, str, pl.Expr], ...]:
         ("fact", "attribute", steady & pl.col("attribute") & ~pl.col("opinion")),
         ("fact", "place", steady & pl.col("place") & ~pl.col("pointing") & ~self_),
         ("fact", "value", steady & value),
+        ("fact", "plain", steady & pl.col("declarative") & ~pl.col("vague") & ~pl.col("opinion") & ~pl.col("pointing") & ~pl.col("serial") & ~pl.col("nudge") & ~pl.col("asks") & ~pl.col("tagged") & (pl.col("residue") >= _FULL)),
         ("fact", "host", sure & host),
         ("fact", "remember", sure & pl.col("kept") & (pl.col("text").str.len_chars() >= 3)),
     )  # fmt: skip

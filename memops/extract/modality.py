@@ -6,6 +6,7 @@ from memops.extract.grammar import says
 
 BARS = {
     "unkept": "asked not to be kept",
+    "credential": "a password or a code",
     "fiction": "made up",
     "payload": "the object of a request",
     "irony": "irony",
@@ -19,7 +20,7 @@ BARS = {
 _CUES = (
     "unkept", "fiction", "retracted", "hypothetical", "quoted", "request", "tag", "question", "indefinite",
     "standing", "deictic", "other", "own", "uncertain", "fleeting", "serial", "nudge", "ruling", "forbid",
-    "style", "habit", "polite", "thing", "vague",
+    "style", "habit", "polite", "thing", "credential", "vague",
 )  # fmt: skip
 
 
@@ -55,6 +56,7 @@ def _reaches(here: tuple[str, str]) -> dict[str, pl.Expr]:
     payload = pl.col("payload") & pl.col("request").any().over(here)
     return {
         "unkept": pl.col("unkept").any().over("row"),
+        "credential": pl.col("credential") & ~pl.col("secret"),
         "fiction": pl.col("fiction").any().over("row"),
         "payload": payload.cast(pl.Int8).cum_max().over("row") > 0,
         "irony": pl.col("irony"),

@@ -5,8 +5,11 @@ from functools import cache
 import polars as pl
 
 from memops.extract.clauses import folded
+from memops.extract.fingerprints import repeated
 from memops.extract.grammar import expanded
+from memops.hostile import injected
 from memops.lexicon import lexicon
+from memops.policy import Policy
 
 _CHANNELS = r"(?i)[:/](?:heartbeat|cron|system|internal|scheduler)(?:$|[:/])"
 _SOURCES = (
@@ -14,7 +17,7 @@ _SOURCES = (
 )
 
 
-def noise(notes: pl.DataFrame) -> pl.Series:
+def noise(notes: pl.DataFrame, policy: Policy) -> pl.Series:
     """Return the reason why each note is noise, or null.
 
     Needs text; scope, source and tags are judged where the frame has them.
@@ -23,7 +26,8 @@ def noise(notes: pl.DataFrame) -> pl.Series:
     why = pl.lit(None, pl.String)
     for _, reason, pattern in reversed(_tables()):
         why = pl.when(pl.col("text").str.contains(pattern)).then(pl.lit(reason)).otherwise(why)
-    frame = pl.DataFrame({"text": text})
+    frame = pl.DataFrame({"text": text, "hostile": injected(notes["text"], policy.hostile)})
+    why = pl.coalesce("hostile", why)
     if "scope" in notes.columns:
         system = pl.col("scope").str.contains(_CHANNELS)
         system |= pl.col("source").str.contains(_SOURCES).fill_null(False)
@@ -35,7 +39,7 @@ def noise(notes: pl.DataFrame) -> pl.Series:
         )
         frame = frame.with_columns(notes.select("scope", "source", "tags"))
         why = pl.when(system).then(pl.lit("a message of a system channel")).otherwise(why)
-    return frame.select(why=why)["why"]
+    return frame.select(why=pl.coalesce(why, repeated(text, policy.hostile.repeats)))["why"]
 
 
 @cache

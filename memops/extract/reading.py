@@ -1,5 +1,6 @@
 """Reading: a column of notes into candidate records, and what became of every clause."""
 
+import re
 from functools import cache
 
 import polars as pl
@@ -22,6 +23,7 @@ CANDIDATES = pl.Schema(
     }
 )  # fmt: skip
 _PERSONAL = ("identity-number", "phone")  # what a note may say of its own user
+_REDACTED = r"\[redacted:(?:[a-hj-oq-z]|i[a-ce-z]|p[a-gi-z])[^\]\n]{0,80}\]"  # neither identity-number nor phone
 _MASK = "\u0004"
 
 
@@ -33,7 +35,7 @@ def read(notes: pl.DataFrame, policy: Policy) -> tuple[pl.DataFrame, pl.DataFram
     how much is left unexplained.
     """
     texts = notes["text"].fill_null("").str.head(policy.extract.longest)
-    why = noise(notes)
+    why = noise(notes.with_columns(texts.alias("text")), policy)
     masked, secret = _without_secrets(texts, policy.secrets)
     parts = clauses(
         pl.select(pl.when(why.is_null()).then(masked).otherwise(pl.lit(""))).to_series(),
@@ -44,6 +46,7 @@ def read(notes: pl.DataFrame, policy: Policy) -> tuple[pl.DataFrame, pl.DataFram
         kept=_kept(parts),
         chinese=pl.col("raw").str.contains(r"\p{Han}").any().over("row", "sentence"),
     )
+    parts = parts.with_columns(residue=_residue())
     parts = sorted_out(judged(parts)).with_row_index("unit")
     facts = _facts(parts, entities(parts.drop("unit")))
     verdict = pl.DataFrame(
@@ -57,16 +60,19 @@ def read(notes: pl.DataFrame, policy: Policy) -> tuple[pl.DataFrame, pl.DataFram
 
 
 def _without_secrets(texts: pl.Series, policy: Secrets) -> tuple[pl.Series, pl.Series]:
-    """Texts with every character of a secret overwritten, and which had one; lengths stay."""
+    """Texts with every character of a secret overwritten, and which had one; lengths stay.
+
+    A secret that was masked before counts as one.
+    """
     spans = secrets_found(texts, policy).filter(~pl.col("kind").is_in(_PERSONAL))
-    held = pl.Series("secret", [False]).new_from_index(0, len(texts))
-    if spans.is_empty():
-        return texts, held
     out = texts.to_list()
     for row, start, end in spans.select("row", "start", "end").iter_rows():
         out[row] = out[row][:start] + _MASK * (end - start) + out[row][end:]
-    rows = pl.int_range(len(texts), dtype=pl.UInt32, eager=True)
-    return pl.Series(out, dtype=pl.String), rows.is_in(spans["row"].unique().implode())
+    before = texts.str.contains(_REDACTED)
+    for row in before.arg_true():
+        out[row] = re.sub(_REDACTED, lambda found: _MASK * len(found[0]), out[row])
+    held = pl.int_range(len(texts), dtype=pl.UInt32, eager=True).is_in(spans["row"].unique().implode())
+    return pl.Series(out, dtype=pl.String), (held | before).alias("secret")
 
 
 def _kept(parts: pl.DataFrame) -> pl.Series:
@@ -128,11 +134,15 @@ def _shareable(candidates: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _left(parts: pl.DataFrame) -> pl.DataFrame:
-    """How much each row says that nothing explains, in rough characters."""
+def _residue() -> pl.Expr:
+    """How much a clause holds beside fillers, in rough characters; a Latin word counts two."""
     bare = pl.col("text").str.replace_all(_filler("zh"), "").str.replace_all(_filler("en"), "")
     words = bare.str.count_matches(r"[A-Za-z][A-Za-z']*|[0-9]+").cast(pl.Int64)
-    size = bare.str.count_matches(r"\p{Han}").cast(pl.Int64) + 2 * words
+    return bare.str.count_matches(r"\p{Han}").cast(pl.Int64) + 2 * words
+
+
+def _left(parts: pl.DataFrame) -> pl.DataFrame:
+    """What each row says that nothing explains, and hints that it is not mere chatter."""
     passing = pl.col("fleeting").any().over("row", "sentence") & ~pl.col("kept")
     open_ = (
         pl.col("barred").is_null()
@@ -142,7 +152,7 @@ def _left(parts: pl.DataFrame) -> pl.DataFrame:
         & ~pl.col("serial")
     )
     return parts.group_by("row", maintain_order=True).agg(
-        left=pl.when(open_).then(size).otherwise(0).sum(),
+        left=pl.when(open_).then("residue").otherwise(0).sum(),
         bars=pl.col("barred").drop_nulls().unique(maintain_order=True),
         unsure=((pl.col("uncertain") | pl.col("vague")) & pl.col("barred").is_null()).any(),
         aside=(pl.col("other") & pl.col("tagged")).any(),
