@@ -1,0 +1,46 @@
+# ruff: noqa: E501
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memops.display import csv_safe, shown
+
+HOSTILE = [
+    "\x1b[31mred\x1b[0m", "\x1b]8;;http://evil.example\x07link\x1b]8;;\x07", "\x9b2J", "a\rb", "a\nb", "a\x08b",
+    "\u202etxt.exe", "\u2066left\u2069", "in\u200bvisible", "\ufeffbom", "\u2028line", "\x00nul",
+    "\x85next", "a\tb", "\U000e0041tag", "\ud800", "\u200fmark", "\u061c",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_cannot_be_seen_is_spelled_out(text):
+    line = shown(text)
+    assert all(unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Zl", "Zp") for c in line)
+    assert "\\" in line
+
+
+def test_escapes_are_those_of_python_and_words_stay():
+    assert shown("a\x1b[1m\u202eb\U000e0041 喜欢 🙂 é") == "a\\x1b[1m\\u202eb\\U000e0041 喜欢 🙂 é"
+
+
+@given(st.text())
+def test_any_text_becomes_one_line_and_stays_it(text):
+    once = shown(text)
+    assert len(once.splitlines()) <= 1
+    assert shown(once) == once
+
+
+@pytest.mark.parametrize(
+    "cell", ["=1+1", "+SUM(A1)", "-2+3", "@import", "\t=1", " =1", "\r=1", "|calc", "＝1+1", "%0A=1", "\n=x", "=HYPERLINK(1)", "--x", "+abc"]
+)  # fmt: skip
+def test_cells_that_start_a_formula_get_a_quote(cell):
+    assert csv_safe(cell) == "'" + cell
+
+
+@pytest.mark.parametrize(
+    "cell", ["plain", "a=b", "-5", "+3.5", "1e-3", "-12,000.5", "", 7, -7, None, 0.5]
+)
+def test_other_cells_and_numbers_stay(cell):
+    assert csv_safe(cell) == cell
