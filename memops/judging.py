@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 
 def grade(
-    store: str, suite: str, settings: Settings, encoder: str | None = None, now: datetime | None = None
+    store: str,
+    suite: str,
+    settings: Settings,
+    encoder: str | None = None,
+    now: datetime | None = None,
 ) -> dict[str, Any]:
     """Grade a store or snapshot against a suite; returns means by retriever and slice."""
     graded, taken = _graded(store, suite, settings, encoder, now)
@@ -52,10 +56,12 @@ def gate(
     """
     from memops import gate as gates
     from memops.gate_output import github, junit, markdown
+    from memops.suite import freeze
 
-    graded, taken = _graded(store, suite, settings, encoder, now)
+    graded, taken = _graded(store, suite, settings, encoder, now, refit=accept)
     path = suite_folder(suite) / "baseline.json"
     if accept:
+        freeze(graded, path.parent)
         files.write_json(path, gates.accept(graded))
     if not path.is_file():
         raise GateInconclusive(f"{path}: no baseline", "record one with --accept")
@@ -124,14 +130,21 @@ def suite_folder(name: str) -> Path:
 
 
 def _graded(
-    store: str, suite: str, settings: Settings, encoder: str | None, now: datetime | None
+    store: str,
+    suite: str,
+    settings: Settings,
+    encoder: str | None,
+    now: datetime | None,
+    refit: bool = False,
 ) -> "tuple[Grades, snapshot.Snapshot]":
+    """Grades by the encoder frozen with the suite's baseline, unless it is to be fitted anew."""
     from memops import suite as suites
 
     loaded = suites.load(suite_folder(suite))
     taken = open_or_take(store, settings, now)
     records = taken.records()
     name = encoder or (settings.encoder if settings.encoder != "lsa" else None)
+    name = name or (loaded.encoder if refit or loaded.encoder != "lsa" else None)
     return suites.grade(records, loaded, settings.policy, _encoder(name, records, settings)), taken
 
 
@@ -187,13 +200,17 @@ def _shown(suite: "Suite", verdict: "Verdict", was: "Grades", now: "Grades") -> 
 
 
 def _sides(row: dict[str, Any]) -> dict[str, Any]:
-    before, after = ({"value": row[side], "low": None, "high": None} for side in ("before", "after"))
+    before, after = (
+        {"value": row[side], "low": None, "high": None} for side in ("before", "after")
+    )
     return {"n": row["queries"], "before": before, "after": after}
 
 
 def _first_ranks(graded: "Grades") -> dict[str, int]:
     """For each query, the rank of the first right answer, from its reciprocal rank."""
     own = graded.per_query.filter(
-        (pl.col("retriever") == graded.retriever) & pl.col("measure").str.starts_with("RR") & (pl.col("value") > 0)
+        (pl.col("retriever") == graded.retriever)
+        & pl.col("measure").str.starts_with("RR")
+        & (pl.col("value") > 0)
     )
     return {q: round(1 / v) for q, v in own.select("query_id", "value").iter_rows()}

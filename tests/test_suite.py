@@ -9,7 +9,7 @@ from memops.errors import Corrupt, MemopsError, StoreNotFound
 from memops.plan import delete, edit, outcome, put
 from memops.policy import Policy
 from memops.schema import TOMBSTONE, from_rows
-from memops.suite import Grades, check, grade, lineage, load, qrels, save
+from memops.suite import Grades, check, freeze, grade, lineage, load, qrels, save
 from memops.suite.golden import as_rows
 from memops.suite.grading import frozen
 
@@ -176,6 +176,16 @@ def test_grades_come_with_grep_and_rrf_and_survive_a_file(tmp_path):
     assert again.fingerprints == graded.fingerprints
     table = {(r, s, m): v for r, s, m, _, v in graded.aggregates().rows()}
     assert table["hybrid", "lang:zh", "R@5"] == 1.0 and table["hybrid", "all", "leak@5"] == 0.25
+
+
+def test_a_baseline_keeps_its_encoder_so_that_another_day_can_be_compared(tmp_path):
+    suite = load(folder(tmp_path))
+    accepted = grade(store(), suite, Policy())
+    freeze(accepted, suite.folder)
+    grown = store(more="the cat moved to Munich", again="乌龙茶卖完了")
+    assert grade(grown, suite, Policy()).fingerprints == accepted.fingerprints
+    (suite.folder / "encoder.npz").unlink()
+    assert grade(grown, suite, Policy()).fingerprints != accepted.fingerprints
 
 
 def test_a_damaged_baseline_is_corrupt():

@@ -2,7 +2,9 @@
 
 from memops.suite.check import Problem, check
 from memops.suite.golden import Suite, load, save
-from memops.suite.grading import Grades, grade
+from memops.suite.grading import Grades, freeze, grade
 from memops.suite.lineage import lineage, qrels
 
-__all__ = ["Grades", "Problem", "Suite", "check", "grade", "lineage", "load", "qrels", "save"]
+__all__ = [
+    "Grades", "Problem", "Suite", "check", "freeze", "grade", "lineage", "load", "qrels", "save",
+]  # fmt: skip

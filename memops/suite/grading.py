@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -17,6 +18,7 @@ from memops.suite.golden import Suite
 from memops.suite.lineage import qrels
 
 REFERENCES = ("grep", "rrf")
+ENCODER = "encoder.npz"
 PER_QUERY = pl.Schema(
     {
         "retriever": pl.String(),
@@ -46,6 +48,8 @@ class Grades:
     floors: Mapping[str, float] = field(default_factory=dict)
     run: pl.DataFrame = field(default_factory=RUN.to_frame, compare=False, repr=False)
     """The judged retriever's answers; not kept in a baseline."""
+    encoder: Encoder | None = field(default=None, compare=False, repr=False)
+    """What it was graded with; `freeze` keeps it beside a baseline."""
 
     def aggregates(self) -> pl.DataFrame:
         """Return (retriever, slice, measure, queries, value): means over all and by slice."""
@@ -137,13 +141,23 @@ def grade(
     )  # fmt: skip
     return Grades(
         suite.name, suite.retriever, per_query, fingerprints(suite, policy, encoder),
-        records.filter(LIVE).height, suite.floors, runs[suite.retriever],
+        records.filter(LIVE).height, suite.floors, runs[suite.retriever], encoder,
     )  # fmt: skip
+
+
+def freeze(grades: Grades, folder: Path) -> None:
+    """Write the fitted encoder of these grades beside their baseline.
+
+    Fitted anew on the records of another day it would be another encoder, and nothing could be
+    compared.
+    """
+    if isinstance(grades.encoder, Lsa):
+        grades.encoder.save(folder / ENCODER)
 
 
 def frozen(suite: Suite, records: pl.DataFrame) -> Encoder:
     """Return the suite's encoder: as it was saved with the baseline, or fitted on these records."""
-    saved = suite.folder / "encoder.npz" if suite.folder else None
+    saved = suite.folder / ENCODER if suite.folder else None
     if suite.encoder == "lsa" and saved is not None and saved.is_file():
         return Lsa.load(saved)
     return open_encoder(suite.encoder).fitted(texts_of(records))
