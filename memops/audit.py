@@ -84,8 +84,8 @@ def _hidden(records: pl.DataFrame) -> pl.DataFrame:
 
 def _contradictions(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """One row a pair, under the smaller id; an example names the other."""
-    pairs = conflicting(records, ctx).filter(pl.col("old") < pl.col("new"))
-    return pairs.group_by("old").agg(pl.col("new").sort().first(), pl.col("opposes").first()).select(
+    pairs = conflicting(records, ctx).filter(pl.col("old") < pl.col("new")).group_by("old")
+    return pairs.agg(pl.col("new").sort().first(), pl.col("opposes").first()).select(
         id="old", why=pl.format("conflicts with {}: {}", "new", "opposes")
     )  # fmt: skip
 
