@@ -29,17 +29,16 @@ _BASE64 = r"[A-Za-z0-9+/]{24,}={0,2}"
 def injected(texts: pl.Series, policy: Hostile = _DEFAULT) -> pl.Series:
     """Return, for each text, why it is hostile, or null."""
     frame = texts.rename("raw").cast(pl.String).to_frame().with_row_index("row")
-    return reasons(frame, policy).rename(texts.name)
+    return _reasons(frame, policy).rename(texts.name)
 
 
-def reasons(frame: pl.DataFrame, policy: Hostile) -> pl.Series:
-    """Return the reasons for a frame (row, raw)."""
+def _reasons(frame: pl.DataFrame, policy: Hostile) -> pl.Series:
     given = frame.filter(pl.col("raw").is_not_null())
     plain = pl.col("raw").str.contains(r"^[\x00-\x7f]*$")  # nothing to fold but case
     read = pl.concat(
         [
             given.filter(plain).with_columns(text=pl.col("raw").str.to_lowercase()),
-            given.filter(~plain).with_columns(text=readable(pl.col("raw"))),
+            given.filter(~plain).with_columns(text=_readable(pl.col("raw"))),
         ]
     )
     scored = pl.concat([_scored(_passages(read.select("row", "text"))), *_smuggled(read)])
@@ -54,8 +53,8 @@ def reasons(frame: pl.DataFrame, policy: Hostile) -> pl.Series:
     return frame.select("row").join(found, on="row", how="left", maintain_order="left")["why"]
 
 
-def readable(text: pl.Expr) -> pl.Expr:
-    """Return text as a model reads it: NFKC, lower case, invisible characters gone."""
+def _readable(text: pl.Expr) -> pl.Expr:
+    """The text as a model reads it: NFKC, lower case, invisible characters gone."""
     bare = text.str.replace_all(_HIDDEN, "")
     return folded(bare)
 
@@ -132,7 +131,7 @@ def _smuggled(read: pl.DataFrame) -> list[pl.DataFrame]:
         .with_columns(
             pl.col("text").str.decode("base64", strict=False).map_batches(_utf8, pl.String)
         )
-        .with_columns(readable(pl.col("text")))
+        .with_columns(_readable(pl.col("text")))
         .filter(pl.col("text").str.contains(r"^[\P{C}\n\r\t]+$"))
     )
     hidden = _scored(coded).with_columns(

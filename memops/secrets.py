@@ -2,8 +2,8 @@
 
 The shapes are data (`data/lexicons/secrets.toml`), matched by Rust's regular expressions in linear
 time, and only in texts that hold one of a shape's trigger strings. What a shape matches still has
-to look like a secret (`memops.secrets_shapes`). Masking repeats until nothing more is found, so that a
-masked text is left alone the next time.
+to look like a secret (`memops.secrets_shapes`). Masking repeats until nothing more is found, so
+that a masked text is left alone the next time.
 """
 
 import json
