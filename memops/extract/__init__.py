@@ -39,28 +39,47 @@ def facts(text: str, lang: str | None = None) -> list[Candidate]:
         found = found.filter(han if lang == "zh" else ~han)
     return [
         Candidate(
-            row["kind"], row["text"], row["key"], row["confidence"], (row["start"], row["end"]),
+            row["kind"],
+            row["text"],
+            row["key"],
+            row["confidence"],
+            (row["start"], row["end"]),
             "core" if row["kind"] in policy.extract.core else "working",
-            policy.extract.importance.get(row["kind"], 0.65), row["kind"] in policy.extract.pinned,
+            policy.extract.importance.get(row["kind"], 0.65),
+            row["kind"] in policy.extract.pinned,
         )
         for row in found.to_dicts()
-    ]  # fmt: skip
+    ]
 
 
 def inspect(text: str, policy: Policy | None = None) -> list[dict[str, Any]]:
     """Return what extraction makes of a text: candidates with their spans, and what was passed
-    over and why, in reading order."""
+    over and why, in reading order.
+    """
     found, parts, verdicts = read(pl.DataFrame({"text": [text]}), policy or Policy())
     if (why := verdicts["noise"][0]) is not None:
         return [{"start": 0, "end": len(text), "passed_over": why}]
     kept = [
-        {"start": row["start"], "end": row["end"], "kind": row["kind"], "text": row["text"],
-         "entity_key": row["key"], "confidence": row["confidence"], "cue": row["cue"]}
+        {
+            "start": row["start"],
+            "end": row["end"],
+            "kind": row["kind"],
+            "text": row["text"],
+            "entity_key": row["key"],
+            "confidence": row["confidence"],
+            "cue": row["cue"],
+        }
         for row in found.to_dicts()
-    ]  # fmt: skip
+    ]
     passed = [
-        {"start": row["start"], "end": row["end"], "passed_over": BARS.get(row["barred"] or "", "nothing lasting is said")}
-        for row in parts.filter(pl.col("kind").is_null(), pl.col("start") < pl.col("end")).to_dicts()
+        {
+            "start": row["start"],
+            "end": row["end"],
+            "passed_over": BARS.get(row["barred"] or "", "nothing lasting is said"),
+        }
+        for row in parts.filter(
+            pl.col("kind").is_null(), pl.col("start") < pl.col("end")
+        ).to_dicts()
         if not any(k["start"] <= row["start"] and row["end"] <= k["end"] for k in kept)
-    ]  # fmt: skip
+    ]
     return sorted(kept + passed, key=lambda item: (item["start"], item["end"]))

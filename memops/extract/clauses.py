@@ -23,7 +23,7 @@ _MARKS = (
     (r"([0-9]),([0-9]{3})", f"${{1}}{_KEPT}${{2}}"),
     (rf"(?i)({_MONTH}\.? [0-9]{{1,2}}(?:st|nd|rd|th)?),( [0-9]{{4}})", f"${{1}}{_KEPT}${{2}}"),
     (r"(?i) (and|but|so) (i|i'm|my|we|our|please)\b", ",${1} ${2}"),
-)  # fmt: skip
+)
 
 
 def folded(texts: pl.Series) -> pl.Series:
@@ -73,9 +73,10 @@ def _cut(table: pl.DataFrame, pattern: str, keep: list[str]) -> pl.DataFrame:
     order = table.with_row_index("unit")
     pieces = (
         order.select("unit", text=pl.col("text").str.extract_all(pattern))
-        .explode("text", empty_as_null=True).drop_nulls("text")
+        .explode("text", empty_as_null=True)
+        .drop_nulls("text")
         .with_columns(size=pl.col("text").str.len_chars().cast(pl.Int64))
-    )  # fmt: skip
+    )
     offset = (pl.col("size").cum_sum() - pl.col("size")).over("unit")
     return (
         pieces.with_columns(offset.alias("start_right" if "start" in keep else "start"))

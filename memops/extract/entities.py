@@ -11,9 +11,13 @@ from memops.lexicon import lexicon
 
 FOUND = pl.Schema(
     {
-        "unit": pl.UInt32(), "key": pl.String(), "value": pl.String(), "shown": pl.String(), "norm": pl.String(),
+        "unit": pl.UInt32(),
+        "key": pl.String(),
+        "value": pl.String(),
+        "shown": pl.String(),
+        "norm": pl.String(),
     }
-)  # fmt: skip
+)
 _BARRED = (
     "credential",
     "fiction",
@@ -73,9 +77,10 @@ def _hits(table: pl.DataFrame, slot: dict[str, Any]) -> pl.DataFrame:
     patterns = [f"(?i){_expanded(p)}" for lang in ("zh", "en") for p in slot.get(lang, [])]
     value = pl.coalesce(pl.col("text").str.extract_groups(p).struct.field("v") for p in patterns)
     return (
-        table.select("unit", key=pl.lit(slot["key"]), value=value).drop_nulls("value")
+        table.select("unit", key=pl.lit(slot["key"]), value=value)
+        .drop_nulls("value")
         .with_columns(shown=pl.lit(None, pl.String), norm=pl.lit(None, pl.String))
-    )  # fmt: skip
+    )
 
 
 def _expanded(source: str) -> str:
@@ -85,7 +90,11 @@ def _expanded(source: str) -> str:
 
 
 def _checked(found: pl.DataFrame) -> pl.DataFrame:
-    """Only what passes its check, in its normal form; equal values are checked once."""
+    """Values in their normal form; equal values are checked once.
+
+    What fails goes, save an identity number: it stays without a form, so that its clause is not
+    taken for a fact of another sort.
+    """
     kinds = found.select("key", "value").unique(maintain_order=True)
     forms = [normal(form(key), value) or (None, None) for key, value in kinds.iter_rows()]
     known = kinds.with_columns(
@@ -93,6 +102,8 @@ def _checked(found: pl.DataFrame) -> pl.DataFrame:
         norm=pl.Series([norm for _, norm in forms], dtype=pl.String),
     )
     return (
-        found.drop("shown", "norm").join(known, on=["key", "value"], how="left", maintain_order="left")
-        .drop_nulls("norm").select(FOUND.names())
-    )  # fmt: skip
+        found.drop("shown", "norm")
+        .join(known, on=["key", "value"], how="left", maintain_order="left")
+        .filter(pl.col("norm").is_not_null() | (pl.col("key") == "id_card"))
+        .select(FOUND.names())
+    )

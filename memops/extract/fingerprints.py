@@ -23,7 +23,9 @@ def repeated(texts: pl.Series, times: int) -> pl.Series:
     """Return why a text is such a prompt, or null: `times` notes hold most of it."""
     blank = pl.Series("why", [None], dtype=pl.String).new_from_index(0, len(texts))
     rows = pl.DataFrame({"text": texts.str.head(_READ)}).with_row_index("note")
-    long = rows.filter(pl.col("text").str.len_chars() >= _LONG, pl.col("text").str.contains(_ORDERS))
+    long = rows.filter(
+        pl.col("text").str.len_chars() >= _LONG, pl.col("text").str.contains(_ORDERS)
+    )
     if long.height < times:
         return blank
     words = tokens(long["text"]).with_columns(hash=pl.col("token").hash(0))
@@ -31,8 +33,9 @@ def repeated(texts: pl.Series, times: int) -> pl.Series:
     grams = (
         words.select("row", gram=gram)
         .filter(pl.col("gram").list.len() == _GRAM, ~pl.col("gram").list.contains(None))
-        .select("row", pl.col("gram").hash(0)).unique(maintain_order=True)
-    )  # fmt: skip
+        .select("row", pl.col("gram").hash(0))
+        .unique(maintain_order=True)
+    )
     held = grams.with_columns(often=pl.len().over("gram") >= times)
     share = held.group_by("row").agg(pl.col("often").mean()).filter(pl.col("often") >= _SHARED)
     notes = long["note"].gather(share["row"])

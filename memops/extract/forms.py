@@ -11,7 +11,22 @@ _WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)  # GB 11643-199
 _CHECK = "10X98765432"
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-_EN = "zero one two three four five six seven eight nine ten eleven twelve thirteen".split()
+_EN = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+]
 
 
 def normal(form: str, value: str) -> tuple[str, str] | None:
@@ -101,11 +116,7 @@ def name(value: str) -> tuple[str, str] | None:
 def address(value: str) -> tuple[str, str] | None:
     """Accept an address that says where: a place and, in most, a number."""
     places = re.findall(r"[省市区县镇乡村路街道巷弄号楼栋幢室座苑园里]", value)
-    english = re.search(
-        r"\d+[a-z]? .*\b(?:st|street|rd|road|ave|avenue|lane|ln|blvd|drive|dr|way|court|ct|square|sq|apt|suite|floor|close|place|terrace|straat|str|strasse)\b",
-        value,
-        re.I,
-    )
+    english = re.search(str(lexicon("extract_slots")["words"]["street"]), value, re.IGNORECASE)
     good = 4 <= len(value) <= 120 and (len(places) >= 2 or english or re.search(r"\d", value))
     return (value, re.sub(r"[\s,]", "", value.casefold())) if good else None
 
@@ -125,10 +136,16 @@ def plain(value: str) -> tuple[str, str] | None:
 
 
 FORMS: dict[str, Callable[[str], tuple[str, str] | None]] = {
-    "id_card": id_card, "phone": phone, "email": email, "date": date, "number": number,
-    "name": name, "address": address, "plain": plain,
+    "id_card": id_card,
+    "phone": phone,
+    "email": email,
+    "date": date,
+    "number": number,
+    "name": name,
+    "address": address,
+    "plain": plain,
     "plate": plate,
-}  # fmt: skip
+}
 
 
 @cache
@@ -161,7 +178,8 @@ def _digits(text: str) -> tuple[int, int, int] | None:
 
 def _chinese(text: str) -> tuple[int, int, int] | None:
     found = re.match(
-        r"(?:([0-9零〇一二三四五六七八九]{2,4})年)?([正冬腊一二三四五六七八九十]{1,2}|\d{1,2})月(?:初)?([0-9]{1,2}|[廿一二三四五六七八九十]{1,3})",
+        r"(?:([0-9零〇一二三四五六七八九]{2,4})年)?"
+        r"([正冬腊一二三四五六七八九十]{1,2}|\d{1,2})月(?:初)?([0-9]{1,2}|[廿一二三四五六七八九十]{1,3})",
         text,
     )
     if not found:

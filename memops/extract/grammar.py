@@ -43,6 +43,11 @@ def says(cue: str, text: pl.Expr | None = None) -> pl.Expr:
     return (pl.col("text") if text is None else text).str.contains(pattern(cue))
 
 
+def shape(name: str) -> str:
+    """Return a single pattern of the lexicon, ready to use."""
+    return expanded(str(lexicon("extract")["shape"][name]))
+
+
 def expanded(source: str) -> str:
     """Return a pattern with its word lists put in and ASCII word boundaries.
 

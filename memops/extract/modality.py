@@ -18,10 +18,32 @@ BARS = {
 }
 
 _CUES = (
-    "unkept", "fiction", "retracted", "hypothetical", "quoted", "request", "tag", "question", "indefinite",
-    "standing", "deictic", "other", "own", "uncertain", "fleeting", "serial", "nudge", "ruling", "forbid",
-    "style", "habit", "polite", "thing", "credential", "vague",
-)  # fmt: skip
+    "unkept",
+    "fiction",
+    "retracted",
+    "hypothetical",
+    "quoted",
+    "request",
+    "tag",
+    "question",
+    "indefinite",
+    "standing",
+    "deictic",
+    "other",
+    "own",
+    "uncertain",
+    "fleeting",
+    "serial",
+    "nudge",
+    "ruling",
+    "forbid",
+    "style",
+    "habit",
+    "polite",
+    "thing",
+    "credential",
+    "vague",
+)
 
 
 def judged(clauses: pl.DataFrame) -> pl.DataFrame:

@@ -19,11 +19,18 @@ _FIXED = (  # verbs that do not change: modals and the past
     "\\w+[^e\\W]ed"
 )
 _NOT = (
-    ("don'?t|do not", "does not"), ("haven'?t|have not", "has not"), ("didn'?t", "did not"),
-    ("can'?t|cannot|can not", "cannot"), ("won'?t|will not", "will not"), ("wouldn'?t", "would not"),
-    ("couldn'?t", "could not"), ("shouldn'?t", "should not"), ("wasn'?t|weren'?t", "was not"),
-    ("hadn'?t", "had not"), ("aren'?t", "is not"),
-)  # fmt: skip
+    ("don'?t|do not", "does not"),
+    ("haven'?t|have not", "has not"),
+    ("didn'?t", "did not"),
+    ("can'?t|cannot|can not", "cannot"),
+    ("won'?t|will not", "will not"),
+    ("wouldn'?t", "would not"),
+    ("couldn'?t", "could not"),
+    ("shouldn'?t", "should not"),
+    ("wasn'?t|weren'?t", "was not"),
+    ("hadn'?t", "had not"),
+    ("aren'?t", "is not"),
+)
 
 
 def third_person(raw: pl.Expr, chinese: pl.Expr) -> pl.Expr:

@@ -18,17 +18,26 @@ from memops.secrets import found as secrets_found
 
 CANDIDATES = pl.Schema(
     {
-        "row": pl.UInt32(), "kind": pl.String(), "key": pl.String(), "text": pl.String(), "confidence": pl.Float64(),
-        "start": pl.Int64(), "end": pl.Int64(), "cue": pl.String(),
+        "row": pl.UInt32(),
+        "kind": pl.String(),
+        "key": pl.String(),
+        "text": pl.String(),
+        "confidence": pl.Float64(),
+        "start": pl.Int64(),
+        "end": pl.Int64(),
+        "cue": pl.String(),
     }
-)  # fmt: skip
+)
 _PERSONAL = ("identity-number", "phone")  # what a note may say of its own user
-_REDACTED = r"\[redacted:(?:[a-hj-oq-z]|i[a-ce-z]|p[a-gi-z])[^\]\n]{0,80}\]"  # neither identity-number nor phone
+# a mask of any kind but identity-number and phone
+_REDACTED = r"\[redacted:(?:[a-hj-oq-z]|i[a-ce-z]|p[a-gi-z])[^\]\n]{0,80}\]"
 _MASK = "\u0004"
 
 
 def read(notes: pl.DataFrame, policy: Policy) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Return candidates, clauses and verdicts of notes (a frame with text, and scope, source, tags if any).
+    """Return candidates, clauses and verdicts of notes.
+
+    `notes` has text, and scope, source and tags where they are known.
 
     Candidates have the columns of CANDIDATES; clauses say for each clause why it was barred or
     which cue told; verdicts give for each row its noise (or null), whether it holds a secret, and
@@ -71,13 +80,16 @@ def _without_secrets(texts: pl.Series, policy: Secrets) -> tuple[pl.Series, pl.S
     before = texts.str.contains(_REDACTED)
     for row in before.arg_true():
         out[row] = re.sub(_REDACTED, lambda found: _MASK * len(found[0]), out[row])
-    held = pl.int_range(len(texts), dtype=pl.UInt32, eager=True).is_in(spans["row"].unique().implode())
+    held = pl.int_range(len(texts), dtype=pl.UInt32, eager=True).is_in(
+        spans["row"].unique().implode()
+    )
     return pl.Series(out, dtype=pl.String), (held | before).alias("secret")
 
 
 def _kept(parts: pl.DataFrame) -> pl.Series:
     """Which clauses somebody asked to remember: the rest of the sentence, or the next one where
-    the request stands alone."""
+    the request stands alone.
+    """
     alone = (pl.col("text").str.len_chars() == 0).all().over("row", "sentence")
     asked = pl.col("remember").cum_max().over("row", "sentence") | pl.col("remember").any().over(
         "row", "sentence"
@@ -98,8 +110,9 @@ def _kept(parts: pl.DataFrame) -> pl.Series:
 
 def _facts(parts: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
     who = _entities(parts, found)
-    held = who.filter(pl.col("kind") == "entity").select("row", "sentence").unique()
     spent = who.select("unit").unique()
+    who = who.drop_nulls("norm")
+    held = who.filter(pl.col("kind") == "entity").select("row", "sentence").unique()
     rest = statements(parts.join(spent, on="unit", how="anti", maintain_order="left"), held)
     said = _shareable(rest.with_columns(key=pl.lit(None, pl.String)).select(CANDIDATES.names()))
     return pl.concat([who.select(CANDIDATES.names()), said]).sort(

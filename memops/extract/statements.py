@@ -6,15 +6,20 @@ from memops.extract.grammar import expanded
 from memops.extract.person import third_person
 
 STRONG = (
-    "lesson", "failure", "procedure", "relationship", "project_state", "preference",
-)  # fmt: skip
+    "lesson",
+    "failure",
+    "procedure",
+    "relationship",
+    "project_state",
+    "preference",
+)
 _RANK = {kind: n for n, kind in enumerate((*STRONG, "fact"))}
 _CONFIDENCE = {"remember": 0.9, "value": 0.7, "state": 0.75}
 _SAYS = ["row", "sentence", "part"]
 
 
 def statements(parts: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
-    """Return one statement a sentence: its clauses that assert something, and the most telling kind.
+    """Return one statement a sentence: the clauses that assert, and their most telling kind.
 
     `parts` are sorted-out clauses, `held` (row, sentence) the sentences that gave an entity:
     beside one, only clauses that tell by themselves are taken. What goes on about a person just
@@ -38,7 +43,7 @@ def statements(parts: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
 
 
 def _parted() -> list[pl.Expr]:
-    """`part` numbers the statements of a sentence; `who` names the person that a later one is about."""
+    """Number the statements of a sentence (`part`) and name whom a later one is about (`who`)."""
     named = pl.col("cue") == "bond"
     goes_on = pl.col("aside") & named.shift(1).cum_max().over("row", "sentence").fill_null(False)
     person = pl.col("text").str.extract(expanded("(?i)({rel}|{rel_en})"))
@@ -80,21 +85,31 @@ def _joined(told: pl.DataFrame) -> pl.DataFrame:
     )
     begun = text.str.contains("^(?:用户|The user)")
     wished = (
-        pl.when("chinese").then(pl.format("用户希望：{}", text))
+        pl.when("chinese")
+        .then(pl.format("用户希望：{}", text))
         .otherwise(pl.format("The user wants this: {}", text))
-    )  # fmt: skip
+    )
     wish = pl.col("wish") & (pl.col("kind") == "preference") & ~begun
     return made.select(
-        "row", "kind", text=pl.when(wish).then(wished).otherwise(text),
+        "row",
+        "kind",
+        text=pl.when(wish).then(wished).otherwise(text),
         confidence=pl.col("cue").replace_strict(_CONFIDENCE, default=0.8, return_dtype=pl.Float64),
-        start="start", end="end", cue="cue",
-    )  # fmt: skip
+        start="start",
+        end="end",
+        cue="cue",
+    )
 
 
 def _none() -> pl.DataFrame:
     return pl.DataFrame(
         schema={
-            "row": pl.UInt32, "kind": pl.String, "text": pl.String, "confidence": pl.Float64,
-            "start": pl.Int64, "end": pl.Int64, "cue": pl.String,
+            "row": pl.UInt32,
+            "kind": pl.String,
+            "text": pl.String,
+            "confidence": pl.Float64,
+            "start": pl.Int64,
+            "end": pl.Int64,
+            "cue": pl.String,
         }
-    )  # fmt: skip
+    )

@@ -17,11 +17,14 @@ _SPACE = uuid.UUID("6b7a1f0e-3d0c-5f0a-9a53-0c1d8e2f4a77")  # namespace of extra
 
 
 def notes(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
-    """Return the raw notes that may be judged: live, of kind note, not pinned, not core, not fresh."""
+    """Return the notes that may be judged: live, raw, neither pinned nor core nor fresh."""
     return records.filter(
-        LIVE, pl.col("kind") == "note", ~pl.col("pinned"), pl.col("tier") != "core",
+        LIVE,
+        pl.col("kind") == "note",
+        ~pl.col("pinned"),
+        pl.col("tier") != "core",
         ~pl.col("id").is_in(list(ctx.fresh)),
-    )  # fmt: skip
+    )
 
 
 def judged_notes(records: pl.DataFrame, ctx: Context) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -49,11 +52,16 @@ def extracted(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     same = pl.coalesce("key", normalised(pl.col("text")))
     said = told.with_columns(same=same).sort("created_at", "note", "start", nulls_last=True)
     facts = said.group_by("scope", "kind", "same", maintain_order=True).agg(
-        pl.col("key").first(), pl.col("text").first(), pl.col("confidence").max(),
-        pl.col("created_at").min(), pl.col("updated_at").max(), pl.col("accessed_at").max(),
+        pl.col("key").first(),
+        pl.col("text").first(),
+        pl.col("confidence").max(),
+        pl.col("created_at").min(),
+        pl.col("updated_at").max(),
+        pl.col("accessed_at").max(),
         access_count=pl.col("uses").sum() + pl.col("note").n_unique() - 1,
-        derived_from=pl.col("note").unique(maintain_order=True), kept=pl.col("kept").any(),
-    )  # fmt: skip
+        derived_from=pl.col("note").unique(maintain_order=True),
+        kept=pl.col("kept").any(),
+    )
     ids = [
         str(uuid.uuid5(_SPACE, json.dumps(row, ensure_ascii=False)))
         for row in facts.select("scope", "kind", "same").iter_rows()
@@ -89,9 +97,23 @@ def _judge(rows: pl.DataFrame, ctx: Context) -> tuple[pl.DataFrame, pl.DataFrame
     keyed = rows.with_row_index("row")
     kept = parts.filter("kept").select("row").unique().with_columns(kept=pl.lit(True))
     told = (
-        found.join(keyed.select("row", "scope", "created_at", "updated_at", "accessed_at", note="id", uses="access_count"), on="row", how="left", maintain_order="left")
-        .join(kept, on="row", how="left", maintain_order="left").with_columns(pl.col("kept").fill_null(False))
-    )  # fmt: skip
+        found.join(
+            keyed.select(
+                "row",
+                "scope",
+                "created_at",
+                "updated_at",
+                "accessed_at",
+                note="id",
+                uses="access_count",
+            ),
+            on="row",
+            how="left",
+            maintain_order="left",
+        )
+        .join(kept, on="row", how="left", maintain_order="left")
+        .with_columns(pl.col("kept").fill_null(False))
+    )
     return _verdict(keyed, told, verdicts, ctx.policy.extract), told
 
 
@@ -109,12 +131,18 @@ def _verdict(
         kinds, on="row", how="left", maintain_order="left"
     )
     return table.with_columns(
-        verdict=pl.when(pl.col("kinds").is_not_null()).then(pl.lit("extract"))
-        .when(pl.col("noise").is_not_null() | pl.col("secret") | ~open_).then(pl.lit("tombstone"))
+        verdict=pl.when(pl.col("kinds").is_not_null())
+        .then(pl.lit("extract"))
+        .when(pl.col("noise").is_not_null() | pl.col("secret") | ~open_)
+        .then(pl.lit("tombstone"))
         .otherwise(pl.lit("demote")),
-        why=pl.when(pl.col("kinds").is_not_null()).then(pl.format("its facts stand on their own: {}", pl.col("kinds").list.join(", ")))
-        .when(pl.col("noise").is_not_null()).then("noise")
-        .when("secret").then(pl.lit("a secret and nothing to keep beside it"))
-        .when(~open_).then(pl.coalesce(bar, pl.lit("small talk: nothing lasting is said")))
+        why=pl.when(pl.col("kinds").is_not_null())
+        .then(pl.format("its facts stand on their own: {}", pl.col("kinds").list.join(", ")))
+        .when(pl.col("noise").is_not_null())
+        .then("noise")
+        .when("secret")
+        .then(pl.lit("a secret and nothing to keep beside it"))
+        .when(~open_)
+        .then(pl.coalesce(bar, pl.lit("small talk: nothing lasting is said")))
         .otherwise(pl.lit("neither a clear fact nor mere chatter")),
-    )  # fmt: skip
+    )

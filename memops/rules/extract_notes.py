@@ -36,13 +36,27 @@ def extract_notes(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     return pl.concat(
         [
             put(
-                fresh, pl.format("what the user said, from notes: {}", pl.col("derived_from").list.len()),
-                derived_from=pl.col("derived_from"), evidence=pl.col("derived_from"), risk="low",
+                fresh,
+                pl.format("what the user said, from notes: {}", pl.col("derived_from").list.len()),
+                derived_from=pl.col("derived_from"),
+                evidence=pl.col("derived_from"),
+                risk="low",
             ),
             edit(
-                again, "told again", access_count=pl.col("had") + pl.col("access_count") + 1,
-                derived_from=pl.col("derived_from"), evidence=pl.col("derived_from"), risk="low",
+                again,
+                "told again",
+                access_count=pl.col("had") + pl.col("access_count") + 1,
+                derived_from=pl.col("derived_from"),
+                evidence=pl.col("derived_from"),
+                risk="low",
             ),
-            edit(spent, pl.col("why"), superseded_by=TOMBSTONE, valid_to=ctx.now, evidence=pl.col("made").list.sort(), risk="low"),
+            edit(
+                spent,
+                pl.col("why"),
+                superseded_by=TOMBSTONE,
+                valid_to=ctx.now,
+                evidence=pl.col("made").list.sort(),
+                risk="low",
+            ),
         ]
-    )  # fmt: skip
+    )

@@ -18,7 +18,21 @@ def retire_chatter(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     )
     return pl.concat(
         [
-            edit(notes.filter(pl.col("verdict") == "tombstone"), pl.col("why"), superseded_by=TOMBSTONE, valid_to=ctx.now, evidence=[], risk="low"),
-            edit(unclear, pl.col("why"), tier="peripheral", importance=pl.min_horizontal("importance", pl.lit(weight)), evidence=[], risk="low"),
+            edit(
+                notes.filter(pl.col("verdict") == "tombstone"),
+                pl.col("why"),
+                superseded_by=TOMBSTONE,
+                valid_to=ctx.now,
+                evidence=[],
+                risk="low",
+            ),
+            edit(
+                unclear,
+                pl.col("why"),
+                tier="peripheral",
+                importance=pl.min_horizontal("importance", pl.lit(weight)),
+                evidence=[],
+                risk="low",
+            ),
         ]
-    )  # fmt: skip
+    )

@@ -33,14 +33,19 @@ def revalidate_entities(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         pl.col("pinned") | (pl.col("tier") != "peripheral") | (pl.col("importance") > 0.1)
     )
     reason = (
-        pl.when(pl.col("norm").is_null()).then(pl.format("its value is no {}", "attribute"))
+        pl.when(pl.col("norm").is_null())
+        .then(pl.format("its value is no {}", "attribute"))
         .otherwise(pl.lit("its value belongs to somebody else"))
-    )  # fmt: skip
+    )
     return edit(
-        wrong, reason, tier="peripheral", pinned=False,
+        wrong,
+        reason,
+        tier="peripheral",
+        pinned=False,
         importance=pl.min_horizontal("importance", pl.lit(ctx.policy.extract.demoted)),
-        evidence=pl.coalesce("others", pl.lit([], pl.List(pl.String))), risk="medium",
-    )  # fmt: skip
+        evidence=pl.coalesce("others", pl.lit([], pl.List(pl.String))),
+        risk="medium",
+    )
 
 
 @cache
@@ -61,7 +66,9 @@ def _values(entities: pl.DataFrame) -> pl.DataFrame:
     )
     attribute, value = pl.lit(None, pl.String), pl.lit(None, pl.String)
     for name in reversed(_labels()):
-        attribute = pl.when(pl.col(f"label:{name}").is_not_null()).then(pl.lit(name)).otherwise(attribute)
+        attribute = (
+            pl.when(pl.col(f"label:{name}").is_not_null()).then(pl.lit(name)).otherwise(attribute)
+        )
         value = pl.coalesce(f"label:{name}", value)
     known = found.with_columns(attribute=attribute, value=value).drop_nulls("value")
     kinds = [("date" if kind == "birthday" else kind) for kind in known["attribute"]]
@@ -71,9 +78,15 @@ def _values(entities: pl.DataFrame) -> pl.DataFrame:
 
 def _theirs(records: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
     """Values (scope, norm) that other records give for others only, with those records' ids."""
-    forms = held.filter(pl.col("attribute").is_in(["phone", "email"])).select("scope", "norm").unique()
-    rest = records.filter(LIVE, pl.col("kind") != "entity", pl.col("text").str.contains(f"{_NUMBER}|{_MAIL}"))
-    nothing = pl.DataFrame(schema={"scope": pl.String, "norm": pl.String, "others": pl.List(pl.String)})
+    forms = (
+        held.filter(pl.col("attribute").is_in(["phone", "email"])).select("scope", "norm").unique()
+    )
+    rest = records.filter(
+        LIVE, pl.col("kind") != "entity", pl.col("text").str.contains(f"{_NUMBER}|{_MAIL}")
+    )
+    nothing = pl.DataFrame(
+        schema={"scope": pl.String, "norm": pl.String, "others": pl.List(pl.String)}
+    )
     if forms.is_empty() or rest.is_empty():
         return nothing
     keyed = rest.with_row_index("row").select("row", "id", "scope")
@@ -82,12 +95,18 @@ def _theirs(records: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
         value=pl.col("text").str.extract_all(f"{_MAIL}|{_NUMBER}"),
     )
     parts = parts.with_columns(other=pl.col("other").any().over("row", "sentence"))
-    said = parts.explode("value", empty_as_null=True).drop_nulls("value").join(keyed, on="row", how="left", maintain_order="left")
+    said = (
+        parts.explode("value", empty_as_null=True)
+        .drop_nulls("value")
+        .join(keyed, on="row", how="left", maintain_order="left")
+    )
     keys = [normal("email" if "@" in value else "phone", value) for value in said["value"]]
     said = said.with_columns(norm=pl.Series([k[1] if k else None for k in keys], dtype=pl.String))
     return (
-        said.drop_nulls("norm").join(forms, on=["scope", "norm"], how="semi", maintain_order="left")
+        said.drop_nulls("norm")
+        .join(forms, on=["scope", "norm"], how="semi", maintain_order="left")
         .group_by("scope", "norm", maintain_order=True)
         .agg(others=pl.col("id").unique().sort(), all=pl.col("other").all())
-        .filter("all").drop("all")
-    )  # fmt: skip
+        .filter("all")
+        .drop("all")
+    )

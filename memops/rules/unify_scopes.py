@@ -19,6 +19,9 @@ def unify_scopes(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     apart = ("global", "default", "public", "")
     split = records.filter(LIVE, pl.col("scope").is_in(bare), ~pl.col("scope").is_in(apart))
     return edit(
-        split, pl.format("the same agent as agent:{}", "scope"),
-        scope=pl.format("agent:{}", "scope"), evidence=[], risk="low",
-    )  # fmt: skip
+        split,
+        pl.format("the same agent as agent:{}", "scope"),
+        scope=pl.format("agent:{}", "scope"),
+        evidence=[],
+        risk="low",
+    )
