@@ -68,8 +68,13 @@ def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame
         pl.col("rule").last(), pl.col("risk").last(), _deleted=DELETES.any()
     )
     new = after.rename({name: f"new_{name}" for name in RECORDS if name != "id"})
-    keepers = after.filter(LIVE | pl.col("superseded_by").is_in([*RETIRED])).select(
-        _end="id", keeper_tier="tier", keeper_pinned="pinned", keeper_scope="scope", _stands=LIVE
+    was = records.select(_end="id", _tier="tier")
+    keepers = (
+        after.filter(LIVE | pl.col("superseded_by").is_in([*RETIRED]))
+        .select(_end="id", _new="tier", keeper_pinned="pinned", keeper_scope="scope", _stands=LIVE)
+        .join(was, on="_end", how="left")
+        .with_columns(keeper_tier=pl.coalesce("_tier", "_new"))
+        .drop("_tier", "_new")
     )
     ends = successors(after).rename({"end": "_end"})
     was_live, is_live = pl.col("superseded_by").is_null(), pl.col("new_superseded_by").is_null()

@@ -88,6 +88,12 @@ def test_a_chain_that_ends_in_a_live_record_is_no_loss():
     assert refusals(step, rows, Policy()) == {}
 
 
+def test_a_keeper_that_sinks_in_the_same_plan_may_keep_what_stood_as_high():
+    rows = from_rows([{"id": i} for i in "ab"])
+    step = pl.concat([edit(rows[0], "x", superseded_by="b"), edit(rows[1], "x", tier="peripheral")])
+    assert refusals(step.with_columns(rule=pl.lit("merge_exact")), rows) == {}
+
+
 def test_going_with_a_keeper_that_goes_is_a_loss_that_floors_count():
     rows = from_rows([{"id": i, "kind": "fact", "created_at": at(1)} for i in "abc"])
     step = pl.concat(

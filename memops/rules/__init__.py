@@ -62,13 +62,33 @@ MIGRATION: tuple[Rule, ...] = (
 """What the one-off clean-up of a polluted store does."""
 
 
+ROUNDS = 4
+"""More would mean that two rules undo each other."""
+
+
 def propose(
     records: pl.DataFrame, ctx: Context, rules: Sequence[Rule]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Run the rules in order, each on what the one before it would leave.
+    """Run the rules in order, each on what the one before it would leave, until none asks more.
 
+    What one rule takes away changes what another sees (duplicates hide, word frequencies shift),
+    so the round is repeated on its own outcome; planning the outcome again then proposes nothing.
     Returns the plan and the changes that the guard withdrew, with its reason.
     """
+    plan, withdrawn = [nothing()], nothing()
+    for _ in range(ROUNDS):
+        steps, refused = _round(records, ctx, rules)
+        withdrawn = refused
+        if steps.is_empty():
+            break
+        plan.append(steps)
+        records = outcome(records, steps)
+    return pl.concat(plan), withdrawn
+
+
+def _round(
+    records: pl.DataFrame, ctx: Context, rules: Sequence[Rule]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     steps, withdrawn = [nothing()], [nothing()]
     for rule in rules:
         asked = rule(records, ctx).with_columns(rule=pl.lit(rule.__name__))
