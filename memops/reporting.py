@@ -62,7 +62,7 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
         "snapshot": {"id": taken.id, "rows": before.height},
         "counts": {"before": _count(before), "after": _count(after)},
         "total_changes": len(lines),
-        "changes": list(_changes(lines, changes, texts, skipped, run)),
+        "changes": list(_changes(lines, changes, before, skipped, run)),
         "by_rule": _counted(lines),
         "refused": _refused(made, texts),
         "skipped": skipped,
@@ -140,18 +140,23 @@ def _count(records: pl.DataFrame) -> dict[str, Any]:
 def _changes(
     lines: list[dict[str, Any]],
     changes: pl.DataFrame,
-    texts: dict[str, str],
+    before: pl.DataFrame,
     skipped: list[dict[str, str]],
     run: applying.Run | None,
 ) -> Iterable[dict[str, Any]]:
     waiting = {s["id"] for s in skipped}
+    texts = dict(before.select("id", "text").iter_rows())
+    touched = before.filter(pl.col("id").is_in(changes["id"].implode()))
+    rows = {r["id"]: r for r in touched.iter_rows(named=True)}
     made = "applied" if run and run.state in ("verified", "needs-attention") else "planned"
     for line, row in zip(lines, changes.iter_rows(named=True), strict=True):
+        was = rows.get(line["id"], {})
         fields = [
-            {"name": n, "before": None, "after": str(v)}
+            {"name": n, "before": None if was.get(n) is None else str(was[n]), "after": str(v)}
             for n, v in line.get("set", {}).items()
             if n not in ("text", "extra")
         ]
+        newer = row["superseded_by"]
         kept = texts.get(line["id"])
         after = (
             None
@@ -166,6 +171,7 @@ def _changes(
             "evidence": [{"id": i, "text": texts.get(i, "")} for i in row["evidence"] or []],
             "state": "skipped" if line["id"] in waiting else made,
             "fields": fields,
+            **({"instead": {"id": newer, "text": texts[newer]}} if newer in texts else {}),
         }
 
 
