@@ -5,12 +5,14 @@
       journal.jsonl    started, each batch with what became of its changes, verified, rolled back
       undo.jsonl       native records before and after, on disk before the commit that needs them
       overlay.parquet  the overlay as it was before
+      seal.json        digests of journal and undo at the end, since they may only grow
 
 The truth about progress is the state of the records, not the journal: a change is made only to a
 record that is still what the plan was made from, and one that is already made is passed over. So
 `resume` runs the same work again, and `rollback` takes back what still stands as the run left it.
 """
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -20,7 +22,8 @@ from typing import Any
 import polars as pl
 
 from memops import files, overlay, planfile
-from memops.errors import GuardRefused, MemopsError, PlanRefused
+from memops.errors import Corrupt, GuardRefused, MemopsError, PlanRefused
+from memops.failpoints import failpoint
 from memops.guard import excess, protect
 from memops.plan import EDITS, PUTS, outcome, squash, successors
 from memops.policy import Policy, from_table
@@ -29,6 +32,7 @@ from memops.snapshot import open_snapshot, overlay_path, store_id
 from memops.stores import Store, Undo, Work, Written, open_store
 
 FINISHED = ("verified", "rolled-back")
+_GROWING = ("journal.jsonl", "undo.jsonl")
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ class Run:
     @property
     def header(self) -> dict[str, Any]:
         """What the run was started with."""
-        return files.read_json(self.path / "run.json")
+        return files.read_sealed(self.path / "run.json")
 
     @property
     def journal(self) -> files.Journal:
@@ -62,6 +66,26 @@ class Run:
         """Applying, verified, needs-attention, rolling-back or rolled-back."""
         marks = [e["state"] for e in self.journal.entries() if "state" in e]
         return marks[-1] if marks else "approved"
+
+    def seal(self) -> None:
+        """Write down what journal and undo hold, now that the run has come to an end."""
+        seals = {}
+        for name in _GROWING:
+            path = self.path / name
+            data = path.read_bytes() if path.exists() else b""
+            seals[name] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        files.write_sealed(self.path / "seal.json", seals)
+
+    def verify(self) -> None:
+        """Raise Corrupt, naming the file, when the run's own records are not as they were left."""
+        overlay.read(self.path / "overlay.parquet")
+        seals = files.read_sealed(self.path / "seal.json") if (self.path / "seal.json").exists() else {}
+        for name in _GROWING:
+            path, said = self.path / name, seals.get(name)
+            data = path.read_bytes()[: said["bytes"]] if said and path.exists() else b""
+            if said and hashlib.sha256(data).hexdigest() != said["sha256"]:
+                raise Corrupt(f"{path}: not as it was when the run ended", "restore a snapshot")
+            files.Journal(path).entries()
 
 
 def apply(
@@ -81,6 +105,8 @@ def apply(
     _same_store(store, plan.header["store"])
     with files.lock(_lock_path(state, plan.header["store"]), lock_timeout):
         run = _latest_run(plan.id, state)
+        if run is not None:
+            run.verify()
         if run is not None and run.state == "verified":
             return _summary(run, [])
         if run is None or run.state == "rolled-back":
@@ -97,6 +123,7 @@ def resume(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any]:
     store = open_store(plan.header["address"])
     _same_store(store, plan.header["store"])
     with files.lock(_lock_path(state, plan.header["store"]), lock_timeout):
+        run.verify()
         if run.state == "verified":
             return _summary(run, [])
         return _carried_out(run, plan, store, state, None)
@@ -107,16 +134,21 @@ def rollback(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any
     store = open_store(run.header["address"])
     _same_store(store, run.header["store"])
     with files.lock(_lock_path(state, run.header["store"]), lock_timeout):
+        run.verify()
         if run.state == "rolled-back":
             return _summary(run, [])
         run.journal.add({"state": "rolling-back"})
         written: list[Written] = []
         for batch in _batches_of_undo(run):
+            failpoint("revert-batch")
             done = store.revert(batch)
+            failpoint("reverted-batch")
             written += done
             run.journal.add({"reverted": [asdict(w) for w in done]})
         _restore_overlay(run, state)
+        failpoint("overlay-restored")
         run.journal.add({"state": "rolled-back"})
+        run.seal()
         return _summary(run, written)
 
 
@@ -159,7 +191,8 @@ def _started(
         "approved": approve,
         "started": clock.isoformat(),
     }
-    files.write_json(run.path / "run.json", header)
+    files.write_sealed(run.path / "run.json", header)
+    failpoint("run-begun")
     return run
 
 
@@ -181,20 +214,27 @@ def _carried_out(
     elsewhere = changes.filter(pl.col("id").is_in(overlay.archived_ids(before).implode()))
     inside = changes.join(elsewhere.select("id"), on="id", how="anti")
     written = waiting + [Written(i, "applied") for i in elsewhere["id"]]
+    if written:
+        run.journal.add({"batch": [asdict(w) for w in written]})
     check = _checker(records, changes, before, policy, plan.header["authority"])
     kept = frozenset(entry["id"] for entry in run.undo.entries())
     done = 0
     for batch in store.batches(inside):
         work = Work(batch, records, now, check(batch), _keeper(run), kept)
+        failpoint("batch-write")
         answers = store.write(work)
+        failpoint("batch-written")
         written += answers
         run.journal.add({"batch": [asdict(w) for w in answers]})
         done += batch.height
         if progress:
             progress(done, inside.height)
+    failpoint("overlay-write")
     _write_overlay(run, store, state, records, changes, written)
+    failpoint("overlay-written")
     wrong = _unverified(store, state, run, records, changes, written)
     run.journal.add({"state": "needs-attention" if wrong else "verified", "wrong": wrong})
+    run.seal()
     return _summary(run, written)
 
 
@@ -324,8 +364,7 @@ def _restore_overlay(run: Run, state: Path) -> None:
     path = overlay_path(state, run.header["store"])
     seen = [w for e in run.journal.entries() for w in e.get("batch", [])]
     seen += [{"id": u["id"], "new_id": None} for u in run.undo.entries()]
-    plan = planfile.load(run.header["plan"], state)
-    ids = {w["id"] for w in seen} | {w["new_id"] for w in seen if w["new_id"]} | set(plan.changes["id"])
+    ids = {w["id"] for w in seen} | {w["new_id"] for w in seen if w["new_id"]}
     mine = pl.Series("id", sorted(ids), dtype=pl.String)
     before = overlay.read(run.path / "overlay.parquet")
     again = before.filter(pl.col("id").is_in(mine.implode()))

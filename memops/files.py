@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from memops.errors import Corrupt, Locked, NoSpace
+from memops.failpoints import failpoint
 
 
 def folder(path: Path) -> Path:
@@ -36,12 +37,15 @@ def write(path: Path, data: bytes) -> None:
     """Write a file whole or not at all: temporary name, fsync, rename, fsync of the folder."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
+        failpoint("file-write")
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         with os.fdopen(handle, "wb") as out:
             out.write(data)
             out.flush()
             os.fsync(out.fileno())
+        failpoint("file-rename")
         os.replace(part, path)
+        failpoint("file-renamed")
     finally:
         part.unlink(missing_ok=True)
     sync(path.parent)
@@ -49,8 +53,29 @@ def write(path: Path, data: bytes) -> None:
 
 def write_json(path: Path, value: Any) -> None:
     """Write one JSON value, indented, with sorted keys."""
+    write(path, json_bytes(value))
+
+
+def json_bytes(value: Any) -> bytes:
+    """Return the bytes that `write_json` writes."""
     text = json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True, default=str)
-    write(path, (text + "\n").encode())
+    return (text + "\n").encode()
+
+
+def write_sealed(path: Path, value: dict[str, Any]) -> None:
+    """Write a JSON object with its own SHA-256, so that `read_sealed` finds any damage."""
+    write_json(path, {**value, "sha256": hashlib.sha256(json_bytes(value)).hexdigest()})
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """Return what `write_sealed` wrote; raises Corrupt, naming the file, for any other byte."""
+    value = read_json(path)
+    said = value.pop("sha256", None)
+    if said != hashlib.sha256(json_bytes(value)).hexdigest() or (
+        json_bytes({**value, "sha256": said}) != path.read_bytes()
+    ):
+        raise Corrupt(f"{path}: not as it was written")
+    return value
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -90,7 +115,11 @@ def sha256(path: Path) -> str:
 
 
 class Journal:
-    """A file of JSON lines that only grows; each entry is on disk when `add` returns."""
+    """A file of JSON lines that only grows; each entry is on disk when `add` returns.
+
+    Every line carries a digest of itself. A last line without an end is one that a crash tore: it
+    was never acknowledged, so it is passed over, and cut off when the next is added.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -98,29 +127,34 @@ class Journal:
     def add(self, *entries: dict[str, Any]) -> None:
         """Append entries and fsync once; raises OSError and is not retried."""
         fresh = not self.path.exists()
-        text = "".join(json.dumps(e, ensure_ascii=False, default=str) + "\n" for e in entries)
+        data = b"".join(_line(entry) for entry in entries)
         handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
-            end = os.lseek(handle, 0, os.SEEK_END)
-            torn = end and os.pread(handle, 1, end - 1) != b"\n"
-            data = (b"\n" if torn else b"") + text.encode()
+            _cut_torn(handle)
+            failpoint("journal-write")
             while data:
                 data = data[os.write(handle, data) :]
+            failpoint("journal-sync")
             os.fsync(handle)
         finally:
             os.close(handle)
         if fresh:
             sync(self.path.parent)
+        failpoint("journal-done")
 
     def entries(self) -> list[dict[str, Any]]:
-        """Return every whole entry; a line torn by a crash is passed over."""
+        """Return every acknowledged entry; raises Corrupt, naming the line, for a damaged one."""
         if not self.path.exists():
             return []
+        *lines, tail = self.path.read_bytes().split(b"\n")
+        if tail and _entry(tail[:-1]) is not None:  # a whole line and one more byte: no torn line
+            lines.append(tail)
         found = []
-        for line in self.path.read_bytes().split(b"\n"):
-            with contextlib.suppress(ValueError):
-                if line.strip():
-                    found.append(json.loads(line))
+        for nth, line in enumerate(lines, 1):
+            entry = _entry(line)
+            if entry is None:
+                raise Corrupt(f"{self.path}, line {nth}: not as it was written")
+            found.append(entry)
         return found
 
 
@@ -136,6 +170,34 @@ def lock(path: Path, timeout: float = 10.0) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def _line(entry: dict[str, Any]) -> bytes:
+    text = json.dumps(entry, ensure_ascii=False, default=str)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return f'{{"sum": "{digest}", "entry": {text}}}\n'.encode()
+
+
+def _entry(line: bytes) -> dict[str, Any] | None:
+    """What a line says, or None for one that `_line` did not write."""
+    try:
+        entry: dict[str, Any] = json.loads(line)["entry"]
+        return entry if _line(entry) == line + b"\n" else None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def _cut_torn(handle: int) -> None:
+    end = keep = os.lseek(handle, 0, os.SEEK_END)
+    while keep:
+        start = max(0, keep - (1 << 16))
+        at = os.pread(handle, keep - start, start).rfind(b"\n")
+        if at >= 0:
+            keep = start + at + 1
+            break
+        keep = start
+    if keep < end:
+        os.ftruncate(handle, keep)
 
 
 def _acquire(handle: int, path: Path, deadline: float) -> None:

@@ -2,9 +2,11 @@
 
 Edits carry the columns that the store has no place for; puts carry records whose bytes left the
 store (a superseded line of a Markdown file). A record that the agent stored again is its own
-again: a put is passed over while its id stands in the store.
+again: a put is passed over while its id stands in the store. The file carries its own SHA-256,
+since Parquet does not notice damage.
 """
 
+import hashlib
 import io
 from pathlib import Path
 
@@ -16,14 +18,19 @@ from memops.plan import EDITS, PUTS, nothing, outcome, put, squash
 from memops.schema import CHANGES, RECORDS
 
 _FIELDS = [name for name in RECORDS if name != "id"]
+_BLANK = "0" * 64
+_SUM = b"memops.sha256\x18\x40"  # the name of the digest in the file's footer, and its length
 
 
 def read(path: Path) -> pl.DataFrame:
     """Return the overlay; nothing when there is none yet."""
     if not path.exists():
         return nothing()
+    data = path.read_bytes()
+    if _stamped(data) != data:
+        raise Corrupt(f"{path}: the overlay is not as it was written", "restore a snapshot")
     try:
-        return pl.read_parquet(io.BytesIO(path.read_bytes())).cast(CHANGES)
+        return pl.read_parquet(io.BytesIO(data)).cast(CHANGES)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise Corrupt(f"{path}: the overlay cannot be read: {error}", "restore a snapshot") from error
 
@@ -31,8 +38,8 @@ def read(path: Path) -> pl.DataFrame:
 def write(path: Path, overlay: pl.DataFrame) -> None:
     """Write the overlay, sorted by id."""
     out = io.BytesIO()
-    overlay.sort("id").write_parquet(out)
-    files.write(path, out.getvalue())
+    overlay.sort("id").write_parquet(out, metadata={"memops.sha256": _BLANK})
+    files.write(path, _stamped(out.getvalue()))
 
 
 def joined(records: pl.DataFrame, overlay: pl.DataFrame) -> pl.DataFrame:
@@ -73,6 +80,13 @@ def merged(
 def without(overlay: pl.DataFrame, ids: pl.Series) -> pl.DataFrame:
     """Return the overlay without what it says of these records."""
     return overlay.join(ids.rename("id").to_frame(), on="id", how="anti")
+
+
+def _stamped(data: bytes) -> bytes:
+    """Return a file with the digest of itself, the digest's own place left blank, in its footer."""
+    at = data.rfind(_SUM) + len(_SUM)
+    blank = data[:at] + _BLANK.encode() + data[at + 64 :]
+    return blank[:at] + hashlib.sha256(blank).hexdigest().encode() + blank[at + 64 :]
 
 
 def _edits(expected: pl.DataFrame, projected: pl.DataFrame) -> pl.DataFrame:

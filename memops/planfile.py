@@ -112,7 +112,8 @@ def load(name: str | Path, state: Path) -> PlanFile:
     header = files.read_json(path / "plan.json")
     if header.get("format") != FORMAT or "lines" not in header:
         raise PlanRefused(f"{path / 'plan.json'}: not a memops plan")
-    if plan_id(header) != path.name:
+    as_made = files.json_bytes(header) == (path / "plan.json").read_bytes()
+    if plan_id(header) != path.name or not as_made:
         raise PlanRefused(f"{path / 'plan.json'}: the plan was changed after it was made", "plan again")
     data = (path / "changes.parquet").read_bytes()
     if hashlib.sha256(data).hexdigest() != header["changes_sha256"]:

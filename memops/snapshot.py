@@ -13,7 +13,9 @@ No manifest, no snapshot. `check` re-hashes; planning always does.
 import hashlib
 import io
 import json
+import os
 import platform
+import re
 import shutil
 import sqlite3
 from dataclasses import dataclass
@@ -27,6 +29,7 @@ import polars as pl
 import memops
 from memops import files, overlay
 from memops.errors import Corrupt, Incomplete
+from memops.failpoints import failpoint
 from memops.policy import Limits
 from memops.schema import LIVE, RECORDS
 from memops.secrets import redacted_records
@@ -83,11 +86,13 @@ def take(
     identity = store.identity()
     before = latest(state, identity)
     stem = f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{name or identity['kind']}"
-    draft = files.folder(state / "snapshots") / f".{stem}.draft"
+    _sweep(files.folder(state / "snapshots"))
+    draft = state / "snapshots" / f".{stem}.{os.getpid()}.draft"
     shutil.rmtree(draft, ignore_errors=True)
     try:
         raw = files.folder(draft / "raw")
         notes = store.copy(raw)
+        failpoint("snapshot-copied")
         overlay.write(draft / "overlay.parquet", overlay.read(overlay_path(state, identity)))
         records = overlay.joined(store.load(raw), overlay.read(draft / "overlay.parquet"))
         _believe(records, before, limits, accept_shrink)
@@ -105,10 +110,10 @@ def take(
             "files": _sealed(draft),
             "previous": {"snapshot": before.id, "sha256": before.seal} if before else None,
         }
-        files.write_json(draft / "manifest.json", manifest)
+        files.write_sealed(draft / "manifest.json", manifest)
         digest = files.sha256(draft / "manifest.json")[:8]
-        final = _free(state / "snapshots", f"{stem}-{digest}")
-        draft.rename(final)
+        failpoint("snapshot-sealed")
+        final = _moved(draft, state / "snapshots" / f"{stem}-{digest}")
         files.sync(final.parent)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
@@ -127,7 +132,7 @@ def find(name: str | Path, state: Path) -> Snapshot | None:
 
 def open_snapshot(path: Path) -> Snapshot:
     """Return the snapshot in a folder; raises Corrupt for a foreign or damaged manifest."""
-    manifest = files.read_json(path / "manifest.json")
+    manifest = files.read_sealed(path / "manifest.json")
     if manifest.get("format") != FORMAT or not {"store", "address", "files"} <= manifest.keys():
         raise Corrupt(f"{path / 'manifest.json'}: not the manifest of a memops snapshot")
     return Snapshot(path, manifest)
@@ -221,8 +226,21 @@ def _sealed(draft: Path) -> dict[str, dict[str, Any]]:
     return sealed
 
 
-def _free(parent: Path, stem: str) -> Path:
-    path, n = parent / stem, 2
-    while path.exists():
-        path, n = parent / f"{stem}-{n}", n + 1
-    return path
+def _moved(draft: Path, wanted: Path) -> Path:
+    """Give a draft its name, or the next one that is free; another process may take one, too."""
+    path, n = wanted, 2
+    while True:
+        try:
+            return draft.rename(path)
+        except OSError:
+            if not path.exists():
+                raise
+        path, n = wanted.with_name(f"{wanted.name}-{n}"), n + 1
+
+
+def _sweep(folder: Path) -> None:
+    """Remove the drafts of processes that died; they hold what the store held."""
+    for draft in folder.glob(".*.draft"):
+        pid = re.search(r"\.(\d+)\.draft$", draft.name)
+        if pid is None or not Path(f"/proc/{pid[1]}").exists():
+            shutil.rmtree(draft, ignore_errors=True)

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 LAYERS = [
-    {"errors", "schema", "policy", "text", "lexicon", "display", "values"},
+    {"errors", "failpoints", "schema", "policy", "text", "lexicon", "display", "values"},
     {"terms", "secrets", "hostile", "chatter", "models"},
     {"encode", "similarity", "decay", "slots", "cues", "conflicts", "extract", "features"},
     {"plan", "context", "merge"},

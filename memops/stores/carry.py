@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from memops.failpoints import failpoint
 from memops.stores.openers import writers
 
 TEMPORARY = re.compile(r"^\.memops-.*\.(?:new|old)$")
@@ -123,7 +124,9 @@ class _Swap:
 
     def settle(self, pace: Pace) -> Replaced:
         try:
-            return self._followed(pace)
+            done = self._followed(pace)
+            failpoint("carry-settled")
+            return done
         finally:
             os.close(self.old)
             with contextlib.suppress(FileNotFoundError):
@@ -161,14 +164,15 @@ class _Swap:
         live, busy = _settled(self.folder, self.name)
         if live is None:
             return Replaced(False, "another process removed it")
+        missing = _lines(self.carried) - _lines(live)
+        if live.startswith(self.new) and not missing:
+            return Replaced(True)  # whoever has it open adds to it
         if busy:
             return None
-        if missing := _lines(self.carried) - _lines(live):
+        if missing:
             _append(self.folder, self.name, _joined(missing))
             self.quiet_since = time.monotonic()
             return None
-        if live.startswith(self.new):
-            return Replaced(True)
         return Replaced(False, "another process wrote it over; its version was kept")
 
     def _given_back(self, pace: Pace, why: str) -> Replaced:
@@ -176,20 +180,30 @@ class _Swap:
         new = os.open(self.name, os.O_RDONLY | _FLAGS, dir_fd=self.folder)
         try:
             os.replace(self.link, self.name, src_dir_fd=self.folder, dst_dir_fd=self.folder)
-            known, brought = _lines(self.new + self.carried), Counter[bytes]()
-            end = time.monotonic() + pace.grace
-            while (holders := writers(new)) or time.monotonic() < end:
-                brought += _lines(read_fd(new)) - known - brought
-                live, busy = _settled(self.folder, self.name)
-                if not busy and (lost := brought - _lines(live or b"")):
-                    _append(self.folder, self.name, _joined(lost))
-                    end = time.monotonic() + pace.grace
-                if holders and time.monotonic() > end + pace.limit:
-                    break
-                time.sleep(0.005)
+            self._brought_over(new, pace)
         finally:
             os.close(new)
         return Replaced(False, why)
+
+    def _brought_over(self, new: int, pace: Pace) -> None:
+        """Add to the live file again what only the new one was given; none is left behind."""
+        known, brought = _lines(self.new + self.carried), Counter[bytes]()
+        end = time.monotonic() + pace.grace
+        last = end + pace.limit
+        while True:
+            holders = writers(new)
+            brought += _lines(read_fd(new)) - known - brought
+            live, busy = _settled(self.folder, self.name)
+            lost = brought - _lines(live or b"")
+            late = time.monotonic() > last
+            if lost and live is not None and (late or not busy):
+                _append(self.folder, self.name, _joined(lost))
+                end = time.monotonic() + pace.grace
+            elif not holders and not lost and time.monotonic() >= end:
+                return
+            if late or live is None:
+                return
+            time.sleep(0.005)
 
 
 def _attempt(
@@ -210,17 +224,21 @@ def _attempt(
         _write(folder, new, made, stat.S_IMODE(was.st_mode), was)
         stamp = was.st_mtime_ns if mtime_ns is None else mtime_ns
         os.utime(new, ns=(was.st_atime_ns, stamp), dir_fd=folder)
+        failpoint("carry-drafted")
         keep()
+        failpoint("carry-kept")
         link = f".memops-{len(data)}-{hashlib.sha256(data).hexdigest()[:16]}-{name}.old"
         if not _grown(folder, name, was, len(data)):
             os.unlink(new, dir_fd=folder)
             return None
         os.link(name, link, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        failpoint("carry-linked")
         if not _grown(folder, name, was, len(data)) or writers(old):
             os.unlink(link, dir_fd=folder)
             os.unlink(new, dir_fd=folder)
             return None
         os.replace(new, name, src_dir_fd=folder, dst_dir_fd=folder)
+        failpoint("carry-renamed")
         os.fsync(folder)
         swap = _Swap(folder, name, link, old, data, made)
         return swap

@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from memops.errors import Corrupt
+from memops.failpoints import failpoint
 from memops.schema import TOMBSTONE
 from memops.stores import Undo, Work, Written
 from memops.stores.clawseed_batch import Batch
@@ -66,11 +67,15 @@ class Session:
             version, refused = self._version(), self._judged(batch, losing)
             with transaction(self.connection, "IMMEDIATE"):
                 started = time.monotonic()
+                failpoint("sqlite-begun")
                 if self._version() != version and (batch.read() or losing):
                     refused = self._judged(batch, losing)
                 answers = batch.carry_out(refused)
+                failpoint("sqlite-changed")
                 if undo := batch.undo(answers):
                     work.keep(undo)
+                failpoint("sqlite-kept")
+            failpoint("sqlite-committed")
             self._adapt(time.monotonic() - started)
         return answers
 
@@ -80,6 +85,7 @@ class Session:
         with errors(self.path), transaction(self.connection, "IMMEDIATE"):
             live = rows_of(self.connection, self.columns, [entry.id for entry in undo])
             said = {u.id: reverted(self.connection, u, live.get(u.id)) for u in order}
+            failpoint("sqlite-reverted")
         return [said[entry.id] for entry in undo]
 
     def _judged(self, batch: Batch, losing: bool) -> Mapping[str, str]:

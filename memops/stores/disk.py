@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memops.errors import Locked, MemopsError, NoSpace, StoreNotFound
+from memops.failpoints import failpoint
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 
@@ -77,6 +78,7 @@ def _replaced(target: Path, data: bytes, unless_changed: Stamp | None) -> bool:
     new = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
+            failpoint("disk-write")
             file.write(data)
             file.flush()
             if old is not None:
@@ -86,7 +88,9 @@ def _replaced(target: Path, data: bytes, unless_changed: Stamp | None) -> bool:
             os.fsync(file.fileno())
         if unless_changed is not None and _now(target) != unless_changed:
             return False
+        failpoint("disk-rename")
         new.replace(target)
+        failpoint("disk-renamed")
     finally:
         new.unlink(missing_ok=True)
     sync_folder(target.parent)
