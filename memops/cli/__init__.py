@@ -43,6 +43,12 @@ COMMANDS = {
     "explain": ("look", "Say why a plan changes a record."),
     "extract": ("look", "Show what extraction finds in a text, with spans."),
     "audit": ("look", "Report secrets, injections, duplicates and other findings; read-only."),
+    "inspect": ("control", "List a store's live records; read-only."),
+    "show": ("control", "Show all that is known of one record; read-only."),
+    "edit": ("control", "Change what one record says or weighs."),
+    "pin": ("control", "Pin records: no rule touches their standing."),
+    "unpin": ("control", "Unpin records."),
+    "forget": ("control", "Hide records from recall; undone by a rollback."),
     "serve": ("serve", "Serve the flows with their schedules to Prefect."),
 }
 

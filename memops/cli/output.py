@@ -32,9 +32,16 @@ def emit(value: Any, as_json: bool, text: str | Callable[[], str]) -> None:
 def table(rows: Iterable[Sequence[Any]], head: Sequence[str]) -> str:
     """Return rows as columns that line up; Han characters count as two."""
     cells = [[_cell(c) for c in row] for row in rows]
-    widths = [max(_width(row[i]) for row in [list(head), *cells]) for i in range(len(head))]
+    widths = [max(width(row[i]) for row in [list(head), *cells]) for i in range(len(head))]
     lines = [_line(head, widths), _line(["-" * w for w in widths], widths)]
     return "\n".join([*lines, *(_line(row, widths) for row in cells)])
+
+
+def width(text: str) -> int:
+    """Return the columns that a text takes in a terminal; Han characters take two."""
+    import unicodedata
+
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in str(text))
 
 
 def progress(label: str) -> Callable[[int, int], None] | None:
@@ -67,12 +74,6 @@ def _cell(value: Any) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def _width(text: str) -> int:
-    import unicodedata
-
-    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in str(text))
-
-
 def _line(cells: Sequence[Any], widths: Sequence[int]) -> str:
-    padded = [str(c) + " " * (w - _width(str(c))) for c, w in zip(cells, widths, strict=True)]
+    padded = [str(c) + " " * (w - width(str(c))) for c, w in zip(cells, widths, strict=True)]
     return "  ".join(padded).rstrip()

@@ -1,0 +1,262 @@
+"""Commands by which a person looks at single records, changes them, and judges plans."""
+
+import shutil
+from datetime import datetime
+from typing import Any
+
+import click
+
+from memops.cli import at
+from memops.cli.output import emit, json_option, now_option, table, width
+from memops.display import shown
+
+_MOST = 20
+"""Lines of a list that a command prints; --json has all."""
+
+_PLAN_ONLY = click.option("--plan-only", is_flag=True, help="Stop after the plan.")
+
+
+@click.command()
+@click.argument("store")
+@click.option("--kind", "kinds", multiple=True, help="Only this kind (repeatable).")
+@click.option("--scope", "scopes", multiple=True, help="Only this scope (repeatable).")
+@click.option("--tier", "tiers", multiple=True, help="Only this tier (repeatable).")
+@click.option("--since", help="Only what was stored since: 7d, 12h, 2w, or an instant.")
+@click.option("--text", help="Only records that hold these words, in any case or width.")
+@click.option(
+    "--limit",
+    type=click.IntRange(0),
+    default=50,
+    show_default=True,
+    help="At most so many; 0 is all.",
+)
+@now_option
+@json_option
+@click.pass_context
+def inspect(
+    ctx: click.Context,
+    store: str,
+    kinds: tuple[str, ...],
+    scopes: tuple[str, ...],
+    tiers: tuple[str, ...],
+    since: str | None,
+    text: str | None,
+    limit: int,
+    now: datetime | None,
+    as_json: bool,
+) -> None:
+    """List the live records of STORE (or a snapshot), newest first; secrets masked."""
+    from memops import controls, inspecting
+    from memops.schema import instant
+
+    moment = (instant(since) or controls.duration(since)) if since else None
+    said = inspecting.listed(store, at(ctx), now, kinds, scopes, tiers, moment, text, limit)
+    emit(said, as_json, lambda: _listed_text(said))
+
+
+@click.command()
+@click.argument("store")
+@click.argument("id")
+@now_option
+@json_option
+@click.pass_context
+def show(ctx: click.Context, store: str, id: str, now: datetime | None, as_json: bool) -> None:
+    """Show all that is known of the record ID of STORE: lineage, history, score, when it fades."""
+    from memops import inspecting
+
+    said = inspecting.known_of(store, id, at(ctx), now)
+    emit(said, as_json, lambda: _known_text(said))
+
+
+@click.command()
+@click.argument("store")
+@click.argument("id")
+@click.option("--text", help="What it says from now on.")
+@click.option("--kind", help="The kind of memory that it is.")
+@click.option("--tier", help="peripheral, working or core.")
+@click.option("--importance", type=float, help="From 0 to 1.")
+@_PLAN_ONLY
+@now_option
+@json_option
+@click.pass_context
+def edit(
+    ctx: click.Context,
+    store: str,
+    id: str,
+    text: str | None,
+    kind: str | None,
+    tier: str | None,
+    importance: float | None,
+    plan_only: bool,
+    now: datetime | None,
+    as_json: bool,
+) -> int:
+    """Change the record ID of STORE; what no option names stays."""
+    from memops import controls
+
+    given = {"text": text, "kind": kind, "tier": tier, "importance": importance}
+    fields = {name: value for name, value in given.items() if value is not None}
+    said = controls.change_record(store, id, at(ctx), fields, now, plan_only)
+    return _done(said, as_json, "changed", "it is so already")
+
+
+@click.command()
+@click.argument("store")
+@click.argument("ids", nargs=-1, required=True)
+@_PLAN_ONLY
+@now_option
+@json_option
+@click.pass_context
+def pin(
+    ctx: click.Context,
+    store: str,
+    ids: tuple[str, ...],
+    plan_only: bool,
+    now: datetime | None,
+    as_json: bool,
+) -> int:
+    """Pin records of STORE: no rule demotes, retires, rewrites or deletes them."""
+    from memops import controls
+
+    said = controls.pin_records(store, ids, at(ctx), now, plan_only)
+    return _done(said, as_json, "pinned", "pinned already")
+
+
+@click.command()
+@click.argument("store")
+@click.argument("ids", nargs=-1, required=True)
+@_PLAN_ONLY
+@now_option
+@json_option
+@click.pass_context
+def unpin(
+    ctx: click.Context,
+    store: str,
+    ids: tuple[str, ...],
+    plan_only: bool,
+    now: datetime | None,
+    as_json: bool,
+) -> int:
+    """Unpin records of STORE: the rules treat them as any other."""
+    from memops import controls
+
+    said = controls.unpin_records(store, ids, at(ctx), now, plan_only)
+    return _done(said, as_json, "unpinned", "not pinned")
+
+
+@click.command()
+@click.argument("store")
+@click.argument("ids", nargs=-1)
+@click.option("--last", help="Forget what was stored within this time: 12h, 7d, 2w.")
+@_PLAN_ONLY
+@now_option
+@json_option
+@click.pass_context
+def forget(
+    ctx: click.Context,
+    store: str,
+    ids: tuple[str, ...],
+    last: str | None,
+    plan_only: bool,
+    now: datetime | None,
+    as_json: bool,
+) -> int:
+    """Hide records of STORE from recall; undone by a rollback, unlike `purge`."""
+    from memops import controls
+
+    within = controls.duration(last) if last else None
+    said = controls.forget_records(store, ids, at(ctx), now, within, plan_only)
+    days = at(ctx).policy.retention.grace_days
+    kept = f"their text stays in the store for {days:g} days, and in snapshots"
+    said["note"] = f"{kept}; `memops purge` forgets for good"
+    return _done(said, as_json, "hidden from recall", "nothing to forget")
+
+
+def _done(said: dict[str, Any], as_json: bool, verb: str, nothing: str) -> int:
+    emit(said, as_json, lambda: _done_text(said, verb, nothing))
+    return 3 if said["skipped"] else 0
+
+
+def _done_text(said: dict[str, Any], verb: str, nothing: str) -> str:
+    if not said["ops"]:
+        return f"{nothing}; nothing was changed"
+    made = f"plan {said['plan']}: {said['ops']} changes"
+    lines = [f"{said['applied']} of {said['ops']} records {verb}" if "run" in said else made]
+    lines += [f"  {shown(i)}" for i in said["ids"][:_MOST]]
+    lines += [f"  and {said['ops'] - _MOST} more"] if said["ops"] > _MOST else []
+    lines += [f"not changed: {shown(s['id'])}: {s['why']}" for s in said["skipped"][:_MOST]]
+    lines += [
+        f"the next night would change {shown(t['id'])} again: {t['rule']}, {t['reason']}"
+        for t in said["tonight"][:_MOST]
+    ]
+    lines += [said["note"]] if "note" in said else []
+    next_ = f"undo: {said['undo']}" if "undo" in said else f"next: memops apply {said['plan']}"
+    return "\n".join([*lines, next_])
+
+
+def _listed_text(said: dict[str, Any]) -> str:
+    head = ["id", "kind", "tier", "weight", "pinned", "age"]
+    rows = [_listed_row(record) for record in said["records"]]
+    taken = sum(max(len(row[n]) for row in [head, *rows]) + 2 for n in range(len(head)))
+    room = max(30, shutil.get_terminal_size((120, 40)).columns - taken)
+    texts = [cut(record["text"], room) for record in said["records"]]
+    lines = [[*row, text] for row, text in zip(rows, texts, strict=True)]
+    return f"{table(lines, [*head, 'text'])}\n{said['shown']} of {said['total']} live records"
+
+
+def _listed_row(record: dict[str, Any]) -> list[str]:
+    age = "-" if record["age_days"] is None else f"{record['age_days']:.0f} d"
+    weight, pinned = f"{record['importance']:.2f}", "yes" if record["pinned"] else ""
+    return [shown(record["id"]), record["kind"], record["tier"], weight, pinned, age]
+
+
+def _known_text(said: dict[str, Any]) -> str:
+    record, score = said["record"], said["score"]
+    told = {n: v for n, v in record.items() if n not in ("text", "id") and v not in (None, [], "")}
+    lines = [shown(record["id"]), f"  {shown(record['text'])}", ""]
+    lines += [table([(n, shown(str(v))) for n, v in told.items()], ["field", "value"])]
+    lines += ["", "why it is where it is:", *(f"  {shown(line)}" for line in said["why"])]
+    lines += [f"  tonight: {t['rule']} would change it: {t['reason']}" for t in said["tonight"]]
+    lines += [f"  {t['rule']} may not change it: {t['reason']}" for t in said["held_tonight"]]
+    rows = [
+        (n, f"{score[n]:.3f}", f"{w:.2f}", f"{score[n] * w:.3f}")
+        for n, w in score["weights"].items()
+    ]
+    rows += [("relevance", "", "", f"{score['relevance']:.3f}")]
+    lines += ["", table(rows, ["score", "value", "weight", "adds"]), _fades_text(said["fades"]), ""]
+    for name, title in (("replaced_by", "replaced by"), ("absorbed", "stands for")):
+        lines += [
+            f"{title} {shown(r['id'])}: {cut(r['text'] or 'not in this store', 80)}"
+            for r in said["lineage"][name]
+        ]
+    return "\n".join([*lines, _history_text(said["history"])])
+
+
+def _fades_text(fades: dict[str, Any]) -> str:
+    below = f"falls below {fades['below']:g}"
+    return (
+        f"{below} on {fades['on']:%Y-%m-%d}, {fades['why']}"
+        if fades["on"]
+        else f"never {below}: {fades['why']}"
+    )
+
+
+def _history_text(events: list[dict[str, Any]]) -> str:
+    if not events:
+        return "no run of memops touched it"
+    rows = [
+        (e["at"][:16], e["op"], e["rule"], shown(e["of"] or ""), e["reason"], e["became"])
+        for e in events
+    ]
+    return table(rows, ["when", "change", "rule", "of", "reason", "became"])
+
+
+def cut(text: str, room: int) -> str:
+    """Return a text on one line in so many columns, cut with an ellipsis; Han counts two."""
+    line = shown(text)
+    if width(line) <= room:
+        return line
+    kept = line[:room]
+    while width(kept) > room - 1:
+        kept = kept[:-1]
+    return f"{kept}…"

@@ -1,0 +1,118 @@
+"""Simulation: what the aging rules would do to a store, week by week, before they do it.
+
+Nothing is read but the records given and nothing is written: each simulated night runs the rules
+and the guard on what the night before would have left. Nobody uses or adds anything meanwhile.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import polars as pl
+
+from memops.context import Context
+from memops.plan import meaning, outcome
+from memops.policy import Policy
+from memops.rules import Rule, propose
+from memops.rules.delete_retired import delete_retired
+from memops.rules.demote_faded import demote_faded
+from memops.rules.expire_dated import expire_dated
+from memops.rules.promote_used import promote_used
+from memops.rules.retire_old import retire_old
+from memops.schema import LIVE, TIERS
+
+AGING: tuple[Rule, ...] = (promote_used, demote_faded, expire_dated, retire_old, delete_retired)
+"""The rules that move records as time passes."""
+
+MOVES = ("promoted", "demoted", "expired", "retired", "deleted", "held")
+"""What happens to records in a week; `held` counts what a floor or a pin kept from going."""
+
+_STEP = timedelta(days=7)
+
+
+@dataclass(frozen=True)
+class Course:
+    """One simulated course under one policy.
+
+    `weeks` has a row a night (week, at, MOVES, live, and live by tier); `kinds` a row a night,
+    scope and kind (week, scope, kind, live, floor).
+    """
+
+    weeks: pl.DataFrame
+    kinds: pl.DataFrame
+    records: pl.DataFrame
+
+
+def simulated(
+    records: pl.DataFrame,
+    policy: Policy,
+    now: datetime,
+    days: int,
+    rules: Sequence[Rule] = AGING,
+) -> Course:
+    """Return the course of `days` days, a night a week, the first one tonight (week 0)."""
+    groups = records.filter(LIVE).select("scope", "kind").unique().sort("scope", "kind")
+    rows, kinds = [], []
+    for week in range(days // 7 + 1):
+        at = now + week * _STEP
+        plan, withdrawn = propose(records, Context(now=at, policy=policy), rules)
+        moves = _moves(plan, records) | {"held": withdrawn["id"].n_unique()}
+        records = outcome(records, plan)
+        rows.append({"week": week, "at": at, **moves, **_standing(records)})
+        kinds.append(_by_kind(records, groups, policy).with_columns(week=pl.lit(week)))
+    return Course(
+        pl.DataFrame(rows),
+        pl.concat(kinds).select("week", "scope", "kind", "live", "floor"),
+        records,
+    )
+
+
+def summed(course: Course) -> dict[str, Any]:
+    """Return a course's totals: what moved in all, and how each kind stands to its floor."""
+    first, last = course.kinds["week"].min(), course.kinds["week"].max()
+    start = course.kinds.filter(pl.col("week") == first).select("scope", "kind", start="live")
+    least = course.kinds.group_by("scope", "kind").agg(least=pl.col("live").min())
+    end = course.kinds.filter(pl.col("week") == last).rename({"live": "end"}).drop("week")
+    kinds = (
+        start.join(least, on=["scope", "kind"])
+        .join(end, on=["scope", "kind"])
+        .sort("scope", "kind")
+        .select("scope", "kind", "start", "least", "end", "floor")
+    )
+    totals = {name: int(course.weeks[name].sum()) for name in MOVES if name != "held"}
+    return totals | {
+        "held": int(course.weeks["held"].max() or 0),  # type: ignore[arg-type]
+        "live": int(course.weeks["live"][-1]),
+        "kinds": kinds.to_dicts(),
+    }
+
+
+def _moves(plan: pl.DataFrame, records: pl.DataFrame) -> dict[str, int]:
+    """How many records each kind of move touches."""
+    told = meaning(plan, records).select("id", "rule", "op", "action")
+    is_of = {
+        "promoted": pl.col("op") == "promote",
+        "demoted": pl.col("op") == "demote",
+        "expired": pl.col("rule") == "expire_dated",
+        "retired": (pl.col("op") == "tombstone") & (pl.col("rule") == "retire_old"),
+        "deleted": pl.col("action") == "delete",
+    }
+    return {name: told.filter(which)["id"].n_unique() for name, which in is_of.items()}
+
+
+def _standing(records: pl.DataFrame) -> dict[str, int]:
+    live = records.filter(LIVE)
+    tiers = dict(live.group_by("tier").len().iter_rows())
+    return {"live": live.height, **{tier: int(tiers.get(tier, 0)) for tier in TIERS}}
+
+
+def _by_kind(records: pl.DataFrame, groups: pl.DataFrame, policy: Policy) -> pl.DataFrame:
+    """Live records by scope and kind, of every group that the store began with."""
+    live = records.filter(LIVE).group_by("scope", "kind").agg(live=pl.len().cast(pl.Int64))
+    floor = pl.col("kind").replace_strict(
+        policy.floors.kinds, default=policy.floors.default, return_dtype=pl.Int64
+    )
+    return groups.join(live, on=["scope", "kind"], how="left").select(
+        "scope", "kind", pl.col("live").fill_null(0), floor=floor
+    )
