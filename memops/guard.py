@@ -32,7 +32,7 @@ def protect(
     """
     if step.is_empty():
         return step, step
-    change = _rewritten(_before_and_after(step, records)).with_columns(why=_refusal())
+    change = _rewritten(_before_and_after(step, records), policy).with_columns(why=_refusal())
     floored = _below_floor(change, records, policy, counts)
     why = pl.concat([change.select("id", "why"), floored]).drop_nulls("why").unique("id", keep="first")
     allowed = step.join(why, on="id", how="anti", maintain_order="left")
@@ -120,10 +120,10 @@ def _refusal() -> pl.Expr:
     return refusal
 
 
-def _rewritten(change: pl.DataFrame) -> pl.DataFrame:
+def _rewritten(change: pl.DataFrame, policy: Policy) -> pl.DataFrame:
     """Mark protected records whose text would become anything but its own redaction."""
     rows = change.filter(pl.col("_protected") & (pl.col("new_text") != pl.col("text")))
-    wrong = rows.filter(rows["new_text"] != redacted(rows["text"])) if rows.height else rows
+    wrong = rows.filter(rows["new_text"] != redacted(rows["text"], policy.secrets)) if rows.height else rows
     return change.with_columns(_rewritten=pl.col("id").is_in(wrong["id"].implode()))
 
 

@@ -20,7 +20,7 @@ def explain_change(plan: str, id: str, settings: Settings) -> dict[str, Any]:
         raise MemopsError(f"plan {found.id} does not change {id!r}", f"its changes: {found.path}/ops.jsonl")
     taken = snapshot.find(found.header["snapshot"], settings.state)
     records = taken.records() if taken else None
-    texts = dict(zip(records["id"], redacted(records["text"]), strict=True)) if records is not None else {}
+    texts = dict(zip(records["id"], redacted(records["text"], settings.policy.secrets), strict=True)) if records is not None else {}
     rows = {row["seq"]: row for row in found.changes.with_row_index("seq", 1).iter_rows(named=True)}
     changes = [
         {
@@ -41,7 +41,7 @@ def list_pairs(what: str, store: str, settings: Settings, now: datetime | None) 
     records = taken.records()
     ctx = Context(now=now or datetime.fromisoformat(taken.manifest["taken_at"]), policy=settings.policy)
     frame = getattr(conflicts, what)(records, ctx)
-    shown = frame.with_columns(redacted(frame[n]).alias(n) for n in ("text_a", "text_b") if n in frame.columns)
+    shown = frame.with_columns(redacted(frame[n], settings.policy.secrets).alias(n) for n in ("text_a", "text_b") if n in frame.columns)
     rows: list[dict[str, Any]] = shown.to_dicts()
     return rows
 

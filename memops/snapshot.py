@@ -30,7 +30,7 @@ import memops
 from memops import files, overlay
 from memops.errors import Corrupt, Incomplete
 from memops.failpoints import failpoint
-from memops.policy import Limits
+from memops.policy import Limits, Policy
 from memops.schema import LIVE, RECORDS
 from memops.secrets import redacted_records
 from memops.stores import Store, open_store
@@ -74,7 +74,7 @@ def take(
     store: Store,
     state: Path,
     now: datetime,
-    limits: Limits,
+    policy: Policy,
     name: str = "",
     accept_shrink: bool = False,
 ) -> Snapshot:
@@ -95,8 +95,8 @@ def take(
         failpoint("snapshot-copied")
         overlay.write(draft / "overlay.parquet", overlay.read(overlay_path(state, identity)))
         records = overlay.joined(store.load(raw), overlay.read(draft / "overlay.parquet"))
-        _believe(records, before, limits, accept_shrink)
-        _export(records, draft)
+        _believe(records, before, policy.limits, accept_shrink)
+        _export(records, draft, policy)
         manifest = {
             "format": FORMAT,
             "address": store.address,
@@ -186,8 +186,8 @@ def _believe(
     )
 
 
-def _export(records: pl.DataFrame, into: Path) -> None:
-    masked = redacted_records(records)
+def _export(records: pl.DataFrame, into: Path, policy: Policy) -> None:
+    masked = redacted_records(records, policy.secrets)
     out = io.BytesIO()
     masked.write_parquet(out)
     files.write(into / "records.parquet", out.getvalue())

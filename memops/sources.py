@@ -22,7 +22,7 @@ def take_snapshot(
     configured = settings.store(name)
     store = open_store(configured.address)
     taken = snapshot.take(
-        store, settings.state, now or clock(), settings.policy.limits, configured.name, accept_shrink
+        store, settings.state, now or clock(), settings.policy, configured.name, accept_shrink
     )
     said = {k: taken.manifest[k] for k in ("address", "rows", "live", "counts", "notes")}
     return {"snapshot": taken.id, "path": str(taken.path), **said}

@@ -49,7 +49,7 @@ def restore_snapshot(name: str, settings: Settings, to: str | None = None) -> di
     store = open_store(address)
     safety = None
     try:
-        safety = snapshot.take(store, settings.state, clock(), settings.policy.limits, "before-restore", True)
+        safety = snapshot.take(store, settings.state, clock(), settings.policy, "before-restore", True)
     except MemopsError as error:
         if error.code not in (10, 20):
             raise

@@ -68,7 +68,7 @@ def changes(records):
 
 
 def planned(store, state, records=None):
-    taken = snapshot.take(store, state, NOW, POLICY.limits)
+    taken = snapshot.take(store, state, NOW, POLICY)
     before = taken.records()
     allowed, refused = protect(changes(before), before, POLICY)
     assert refused.is_empty(), refused.to_dicts()
@@ -140,7 +140,7 @@ def test_a_changed_record_is_skipped_and_the_others_are_not(store, tmp_path):
     state = tmp_path / "state"
     plan, before = planned(store, state)
     other = plan.plan().filter(pl.col("id") == chosen(before, "Marek")["id"][0])
-    fresh = snapshot.take(store, state, NOW, POLICY.limits)
+    fresh = snapshot.take(store, state, NOW, POLICY)
     text = edit(chosen(before, "Marek"), "x", text=pl.lit("Marek takes the night shift in June"))
     first = planfile.save(state, fresh, before, text.with_columns(rule=pl.lit("redact_x")), text.clear(), store, POLICY, NOW, NOW, [], "person")
     assert applying.apply(first, state, NOW, approve=True)["applied"] == 1
