@@ -9,7 +9,7 @@ open, or being written, is left for later and said to be stale. What the files h
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +24,7 @@ from memops.stores import markdown_files as files
 from memops.stores.carry import Build, Pace, create, recover, replace
 from memops.stores.lockfile import LockFile, hold
 from memops.stores.markdown_edit import Edit, FileState, Wish, edited
+from memops.stores.markdown_forget import without
 from memops.stores.markdown_lines import Entry, Grammar, entries
 from memops.stores.markdown_records import (
     ID,
@@ -44,7 +45,7 @@ class MarkdownStore:
     """A root folder of Markdown notes; subclasses name its grammar, files and locks."""
 
     kind: ClassVar[str]
-    capabilities: ClassVar[frozenset[str]] = frozenset(CAPABILITIES) - {"purge"}
+    capabilities: ClassVar[frozenset[str]] = frozenset(CAPABILITIES)
     holds: ClassVar[frozenset[str]] = frozenset({"id", "text", "origin", "extra"})
     grammar: ClassVar[Grammar]
 
@@ -130,13 +131,26 @@ class MarkdownStore:
         return [answer for path, items in by_file.items() for answer in self._revert(path, items)]
 
     def restore(self, raw: Path) -> None:
-        """Make every file of the copy what it was; files added since are left."""
+        """Make the memory's files those of the copy; raises Locked before it changes anything."""
         listed = list(files.copied(raw))
         self.path.mkdir(parents=True, exist_ok=True)
-        files.root_of(self.path)
+        live = files.unheld(self.path, self.wanted)
+        for path in sorted(live - {path for path, _, _ in listed}):
+            with hold(self.locks(path)):
+                files.remove(self.path, path)
         for path, data, info in listed:
             with hold(self.locks(path)):
                 files.put(self.path, path, data, info["mode"], info["mtime_ns"])
+
+    def purge(self, ids: Sequence[str]) -> None:
+        """Cut the entries out, those of files that are otherwise only read, too."""
+        by_file: dict[str, set[str]] = {}
+        for key in ids:
+            by_file.setdefault(path_of({"id": key}) or "", set()).add(key)
+        for path, keys in sorted(by_file.items()):
+            why = path and self._replaced(path, self._without(path, keys), lambda: None, make=False)
+            if why:
+                raise Locked(f"{self.path / path}: {why}", "try again: what is gone stays gone")
 
     def locator(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """File and line, from 1, as they were read."""
@@ -151,6 +165,12 @@ class MarkdownStore:
             if not found.why and datetime.fromtimestamp(found.stat.st_mtime, UTC) >= since
         }
         return frozenset(key for path in written for key, _ in self._live().get(path, []))
+
+    def _without(self, path: str, keys: set[str]) -> Build:
+        def build(data: bytes | None) -> bytes | None:
+            return without(data, path, keys, self.grammar) if data else None
+
+        return build
 
     def _where(self, row: dict[str, Any]) -> str:
         """The file that a change goes to, or '' for one that goes to none."""

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from memops.errors import Corrupt, Incomplete, MemopsError, NoSpace, StoreNotFound
-from memops.stores.carry import TEMPORARY, read_fd
+from memops.errors import Corrupt, Incomplete, Locked, MemopsError, NoSpace, StoreNotFound
+from memops.stores.carry import TEMPORARY, read_fd, recover
+from memops.stores.openers import writers
 
 _FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
@@ -165,9 +166,41 @@ def copied(raw: Path) -> Iterator[tuple[str, bytes, dict[str, Any]]]:
         yield path, data, listed[path]
 
 
+def unheld(root: Path, wanted: Wanted) -> set[str]:
+    """Return the files of a memory root; raises Locked when a process writes to one of them.
+
+    What a killed process left beside them is settled first, so that nothing is carried later.
+    """
+    folders = {str(PurePosixPath(found.path).parent) for found in walk(root, wanted)}
+    for place in sorted(folders):
+        with folder_of(root, f"{place}/any") as (folder, _):
+            recover(folder)
+    there = {found.path for found in walk(root, wanted) if not found.why}
+    for path in sorted(there):
+        with folder_of(root, path) as (folder, name):
+            handle = os.open(name, os.O_RDONLY | os.O_NONBLOCK | _FLAGS, dir_fd=folder)
+            try:
+                if pids := writers(handle):
+                    said = f"{root / path}: process {pids[0]} has it open for writing"
+                    raise Locked(said, "stop the agent, then restore again")
+            finally:
+                os.close(handle)
+    return there
+
+
+def remove(root: Path, path: str) -> None:
+    """Remove a file; one that is gone already is no error."""
+    with folder_of(root, path) as (folder, name):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=folder)
+        os.fsync(folder)
+
+
 def put(root: Path, path: str, data: bytes, mode: int, mtime_ns: int) -> None:
     """Make a file exactly this: bytes, mode and time; one that is so already is left alone."""
     with folder_of(root, path, make=True) as (folder, name):
+        if _is(folder, name, data, mode, mtime_ns):
+            return
         new = f".memops-{os.getpid()}-{name}.new"
         handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _FLAGS, 0o600, dir_fd=folder)
         with os.fdopen(handle, "wb") as out:
@@ -190,6 +223,21 @@ def unreadable(path: Path, error: OSError) -> MemopsError:
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
         return Incomplete(f"{path} went away while it was read", "try again")
     return Incomplete(f"{path} cannot be read: {said}", "run as the user that owns the store")
+
+
+def _is(folder: int, name: str, data: bytes, mode: int, mtime_ns: int) -> bool:
+    """Tell whether a regular file has these bytes, this mode and this time."""
+    try:
+        handle = os.open(name, os.O_RDONLY | os.O_NONBLOCK | _FLAGS, dir_fd=folder)
+    except OSError:
+        return False
+    try:
+        info = os.fstat(handle)
+        same = (stat.S_IMODE(info.st_mode), info.st_mtime_ns, info.st_size)
+        plain = stat.S_ISREG(info.st_mode) and same == (mode, mtime_ns, len(data))
+        return plain and read_fd(handle) == data
+    finally:
+        os.close(handle)
 
 
 def _below(base: PurePosixPath, name: str) -> str:
