@@ -1,7 +1,10 @@
 """Facts from notes: what is taken, what is not, and in which words."""
 
+import itertools
+import os
 import random
 import re
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -32,38 +35,59 @@ SENTENCES = [
 ]
 
 
-def told(text):
-    return [(c.kind, c.text) for c in facts(text)]
+def all_told(*texts):
+    """Kind and text of the facts of each note, read in one go."""
+    found, _, _ = read(pl.DataFrame({"text": texts}), Policy())
+    rows = found.select("row", "kind", "text").rows()
+    return {text: [(k, t) for row, k, t in rows if row == i] for i, text in enumerate(texts)}
 
 
-def keys(text):
-    return [c.entity_key for c in facts(text)]
+def all_keys(*texts):
+    found, _, _ = read(pl.DataFrame({"text": texts}), Policy())
+    return {key for key in found["key"] if key}
 
 
 def store(*texts, **fields):
     return from_rows([{"id": f"{i:03}", "text": t, **fields} for i, t in enumerate(texts)])
 
 
-@pytest.mark.parametrize(
-    ("note", "facts_told"),
-    [
-        ("我叫晓雯，幸运数字是42", [("entity", "用户的名字是晓雯"), ("entity", "用户的幸运数字是42")]),
-        ("My birthday is Dec 3rd, 1990", [("entity", "The user's birthday is 1990-12-03")]),
-        ("I live in Lisbon and I work as a nurse", [("fact", "The user lives in Lisbon, the user works as a nurse")]),
-        ("I've never liked mushrooms, my wife loves them", []),
-        ("以后回复都用中文", [("preference", "用户希望：以后回复都用中文")]),
-        ("always cite your sources", [("preference", "The user wants this: always cite your sources")]),
-        ("我不吃牛肉", [("preference", "用户不吃牛肉")]),
-        ("我没有车", [("fact", "用户没有车")]),
-        ("we deploy from the release branch", [("fact", "The user's team deploys from the release branch")]),
-        ("我老婆叫苏苏，她对芒果过敏", [("relationship", "用户老婆叫苏苏"), ("fact", "用户的老婆对芒果过敏")]),
-        ("the beta build is blocked on signing", [("project_state", "the beta build is blocked on signing")]),
-        ("构建失败就先清缓存再重跑", [("procedure", "构建失败就先清缓存再重跑")]),
+TOLD = {
+    "我叫晓雯，幸运数字是42": [
+        ("entity", "用户的名字是晓雯"),
+        ("entity", "用户的幸运数字是42"),
     ],
-)  # fmt: skip
-def test_a_note_tells(note, facts_told):
-    assert [fact for fact in told(note) if fact not in facts_told] == [] or facts_told == []
-    assert all(fact in told(note) for fact in facts_told)
+    "My birthday is Dec 3rd, 1990": [("entity", "The user's birthday is 1990-12-03")],
+    "I live in Lisbon and I work as a nurse": [
+        ("fact", "The user lives in Lisbon, the user works as a nurse")
+    ],
+    "以后回复都用中文": [("preference", "用户希望：以后回复都用中文")],
+    "always cite your sources": [("preference", "The user wants this: always cite your sources")],
+    "我不吃牛肉": [("preference", "用户不吃牛肉")],
+    "我没有车": [("fact", "用户没有车")],
+    "we deploy from the release branch": [
+        ("fact", "The user's team deploys from the release branch")
+    ],
+    "I don't drive": [("fact", "The user does not drive")],
+    "I usually carry two phones": [("fact", "The user usually carries two phones")],
+    "我老婆叫苏苏，她对芒果过敏": [
+        ("relationship", "用户老婆叫苏苏"),
+        ("fact", "用户的老婆对芒果过敏"),
+    ],
+    "the beta build is blocked on signing": [
+        ("project_state", "the beta build is blocked on signing")
+    ],
+    "构建失败就先清缓存再重跑": [("procedure", "构建失败就先清缓存再重跑")],
+    "不对，应该用 UTC 时间": [("lesson", "不对，应该用 UTC 时间")],
+    "tried pinning numpy but it failed on arm": [
+        ("failure", "tried pinning numpy but it failed on arm")
+    ],
+    "a word": [],
+}
+
+
+def test_notes_tell_what_they_say_in_the_third_person():
+    got = all_told(*TOLD)
+    assert got == TOLD
 
 
 def test_unseen_wordings_are_understood_often_enough():
@@ -71,52 +95,68 @@ def test_unseen_wordings_are_understood_often_enough():
     by_note = said.group_by("note").agg(pl.struct("kind", "text").alias("facts"))
     told_by = dict(by_note.iter_rows())
     right = found = wanted = lost = 0
-    for (verdict, expected, _), got in zip(SENTENCES, notes["verdict"], strict=True):
+    for (verdict, _, _), got in zip(SENTENCES, notes["verdict"], strict=True):
         right += got == verdict
         lost += verdict == "extract" and got == "tombstone"
     for i, (_, expected, _) in enumerate(SENTENCES):
         kind, _, part = expected.partition(":")
         wanted += bool(expected)
         found += bool(expected) and any(
-            f["kind"] == kind and part.lower() in f["text"].lower() for f in told_by.get(f"{i:03}", [])
+            f["kind"] == kind and part.lower() in f["text"].lower()
+            for f in told_by.get(f"{i:03}", [])
         )
     assert right / len(SENTENCES) >= 0.98
     assert found / wanted >= 0.95
     assert lost == 0
-    assert said.filter(pl.col("text").str.contains(FIRST_PERSON.pattern.replace("\\b", r"\b"))).is_empty()
+    assert said.filter(
+        pl.col("text").str.contains(FIRST_PERSON.pattern.replace("\\b", r"\b"))
+    ).is_empty()
 
 
 def test_one_value_has_one_key():
     number = "13812345678"
     forms = [
-        f"我的手机号是{number}", "手机：１３８１２３４５６７８", "my phone: 138-1234-5678",
-        "电话 +86 138 1234 5678", "call me at +8613812345678",
-    ]  # fmt: skip
-    assert {key for form in forms for key in keys(form)} == {"phone:+8613812345678"}
-    days = ["我生日是1988年12月12日", "born on December 12, 1988" and "I was born on 12 December 1988",
-            "my birthday is 1988-12-12", "我的生日是一九八八年十二月十二日"]  # fmt: skip
-    assert {key for day in days for key in keys(day)} == {"birthday:1988-12-12"}
+        f"我的手机号是{number}",
+        "手机：１３８１２３４５６７８",
+        "my phone: 138-1234-5678",
+        "电话 +86 138 1234 5678",
+        "call me at +8613812345678",
+    ]
+    assert all_keys(*forms) == {"phone:+8613812345678"}
+    days = [
+        "我生日是1988年12月12日",
+        "I was born on December 12, 1988",
+        "my birthday is 12 December 1988",
+        "我的生日是一九八八年十二月十二日",
+    ]
+    assert all_keys(*days) == {"birthday:1988-12-12"}
 
 
-@pytest.mark.parametrize(
-    ("digits", "taken"),
-    [("11010519491231002X", True), ("110105194912310021", False), ("110105194913310020", False)],
-)
-def test_an_id_card_is_checked_by_its_check_digit(digits, taken):
-    assert keys(f"我的身份证号是{digits}") == ([f"id_card:{digits}"] if taken else [])
+def test_an_id_card_is_checked_by_its_check_digit_and_its_date():
+    numbers = ["11010519491231002X", "110105194912310021", "110105194913310020"]
+    found, _, _ = read(pl.DataFrame({"text": [f"我的身份证号是{n}" for n in numbers]}), Policy())
+    assert found["key"].to_list() == ["id_card:11010519491231002X"]
 
 
-@pytest.mark.parametrize(
-    "note",
-    [
-        "我的幸运数字是啥？", "what's my lucky number", "如果我叫李四就好了", "suppose my name is Zed",
-        "他说：我的手机号是13812345678", "订单 13812345678 到哪了", "git clone git@github.com:a/b.git",
-        "帮我查一下明天的天气", "translate this: 我叫小明，我今年十岁", "忘了我刚才说的吧", "我可太喜欢加班了",
-        '{"name": "Bob", "email": "bob@example.com"}', "客户的电话是13812345678，帮我存到表格",
-    ],
-)  # fmt: skip
-def test_nothing_about_the_user_is_taken(note):
-    assert [c for c in facts(note) if c.kind == "entity"] == []
+def test_nothing_about_the_user_is_taken():
+    notes = [
+        "我的幸运数字是啥？",
+        "what's my lucky number",
+        "如果我叫李四就好了",
+        "suppose my name is Zed",
+        "他说：我的手机号是13812345678",
+        "订单 13812345678 到哪了",
+        "git clone git@github.com:a/b.git",
+        "帮我查一下明天的天气",
+        "translate this: 我叫小明，我今年十岁",
+        "我叫小李。算了，忘了我刚才说的吧",
+        "我可太喜欢加班了",
+        '{"name": "Bob", "email": "bob@example.com"}',
+        "客户的电话是13812345678，帮我存到表格",
+        "张三的邮箱是zhangsan@example.com",
+    ]
+    found, _, _ = read(pl.DataFrame({"text": notes}), Policy())
+    assert found.filter(pl.col("kind") == "entity")["text"].to_list() == []
 
 
 def test_a_password_leaves_and_its_host_may_stay():
@@ -137,16 +177,23 @@ def test_the_span_is_where_the_fact_stands():
 def test_inspection_says_what_was_passed_over_and_why():
     assert inspect("我叫晓雯。你叫什么？") == [
         {
-            "start": 0, "end": 4, "kind": "entity", "text": "用户的名字是晓雯",
-            "entity_key": "name:晓雯", "confidence": 0.95, "cue": "name",
+            "start": 0,
+            "end": 4,
+            "kind": "entity",
+            "text": "用户的名字是晓雯",
+            "entity_key": "name:晓雯",
+            "confidence": 0.95,
+            "cue": "name",
         },
         {"start": 5, "end": 9, "passed_over": "a question"},
-    ]  # fmt: skip
+    ]
     assert inspect("[cron:daily] run")[0]["passed_over"] != ""
 
 
 def test_the_same_fact_three_times_is_one_record():
-    records = store("我喜欢喝绿茶", "我喜欢喝绿茶。", "我喜欢喝绿茶！", scope="agent:main", created_at=NOW)
+    records = store(
+        "我喜欢喝绿茶", "我喜欢喝绿茶。", "我喜欢喝绿茶！", scope="agent:main", created_at=NOW
+    )
     (fact,) = extracted(records, Context(now=NOW)).to_dicts()
     assert (fact["text"], fact["access_count"]) == ("用户喜欢喝绿茶", 2)
     assert fact["derived_from"] == ["000", "001", "002"]
@@ -177,9 +224,28 @@ def test_a_forgotten_fact_is_not_brought_back():
 
 
 def test_twenty_turns_of_chatter_leave_nothing():
-    turns = ["在吗", "快点", "继续", "ok", "thanks!", "帮我查下天气", "今天有什么新闻", "哈哈", "怎么又报错了",
-             "still broken", "画一只猫", "搜一下附近的药店", "what time is it?", "好的", "辛苦了", "再试一次",
-             "lol", "你在吗？", "把它删掉", "晚安"]  # fmt: skip
+    turns = [
+        "在吗",
+        "快点",
+        "继续",
+        "ok",
+        "thanks!",
+        "帮我查下天气",
+        "今天有什么新闻",
+        "哈哈",
+        "怎么又报错了",
+        "still broken",
+        "画一只猫",
+        "搜一下附近的药店",
+        "what time is it?",
+        "好的",
+        "辛苦了",
+        "再试一次",
+        "lol",
+        "你在吗？",
+        "把它删掉",
+        "晚安",
+    ]
     records = store(*turns)
     plan, _ = propose(records, Context(now=NOW), [extract_notes, retire_chatter])
     assert outcome(records, plan).filter(LIVE).is_empty()
@@ -207,15 +273,27 @@ def test_no_pattern_is_broken():
 
 
 HOSTILE = [
-    "我" * 100_000, "a" * 100_000, "我叫" * 50_000, "if " * 33_000, "," * 100_000, "1" * 100_000,
-    "@" * 100_000, "a@" * 50_000, "\u200b" * 100_000, "🙂" * 50_000, "\x00" * 100_000, "先再" * 50_000,
-    "my name is " * 9_000, "138-" * 25_000, "((((" * 25_000, "不不不喜欢" * 20_000, "\n" * 100_000,
-]  # fmt: skip
+    "我" * 100_000,
+    "a" * 100_000,
+    "我叫" * 50_000,
+    "if " * 33_000,
+    "," * 100_000,
+    "1" * 100_000,
+    "@" * 100_000,
+    "a@" * 50_000,
+    "\u200b" * 100_000,
+    "🙂" * 50_000,
+    "\x00" * 100_000,
+    "先再" * 50_000,
+    "my name is " * 9_000,
+    "138-" * 25_000,
+    "((((" * 25_000,
+    "不不不喜欢" * 20_000,
+    "\n" * 100_000,
+]
 
 
 def test_hostile_lines_take_bounded_time():
-    import time
-
     started = time.process_time()
     read(pl.DataFrame({"text": HOSTILE}), Policy())
     assert time.process_time() - started < 20
@@ -227,11 +305,11 @@ def test_clauses_tile_the_text_in_order(text):
     parts = clauses(pl.Series([text]), 1000)
     spans = parts.select("start", "end", "raw").rows()
     assert all(text[start:end] == raw for start, end, raw in spans)
-    assert all(a[1] <= b[0] for a, b in zip(spans, spans[1:], strict=False))
+    assert all(a[1] <= b[0] for a, b in itertools.pairwise(spans))
 
 
-@given(st.lists(st.sampled_from([text for _, _, text in SENTENCES]), max_size=12))
-@settings(deadline=None, max_examples=15)
+@given(st.lists(st.sampled_from([text for _, _, text in SENTENCES]), max_size=60))
+@settings(deadline=None, max_examples=3)
 def test_planning_the_outcome_again_proposes_nothing(texts):
     rules = [extract_notes, retire_chatter]
     records = store(*texts, created_at=NOW)
@@ -242,9 +320,6 @@ def test_planning_the_outcome_again_proposes_nothing(texts):
 
 @pytest.mark.slow
 def test_ten_thousand_short_notes_a_second():
-    import os
-    import time
-
     pick = random.Random(1)
     texts = [f"{pick.choice(SENTENCES)[2]} {i}" for i in range(40_000)]
     read(pl.DataFrame({"text": texts[:100]}), Policy())

@@ -43,6 +43,14 @@ def says(cue: str, text: pl.Expr | None = None) -> pl.Expr:
     return (pl.col("text") if text is None else text).str.contains(pattern(cue))
 
 
+@cache
+def passing() -> str:
+    """Return the pattern of a clause that opens with this moment: today, just now."""
+    words = lexicon("extract")["fleeting"]
+    zh, en = "|".join(words["zh"]), "|".join(words["en"])
+    return expanded(rf"(?i)^(?:我们?|i'm |i am |we're |i )?(?:{zh}|(?:{en})\b)")
+
+
 def shape(name: str) -> str:
     """Return a single pattern of the lexicon, ready to use."""
     return expanded(str(lexicon("extract")["shape"][name]))

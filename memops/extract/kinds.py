@@ -25,6 +25,7 @@ _CUES = (
     "attribute",
     "consent",
     "declarative",
+    "praise",
 )
 
 
@@ -50,6 +51,7 @@ def _flagged(table: pl.DataFrame) -> pl.DataFrame:
     text = pl.col("text")
     table = table.with_columns(
         about_self=text.str.contains(expanded(r"(?i)^(?:{self}|i\b|my\b|we\b|our\b)")),
+        styled=text.str.contains(shape("styled")),
         team=text.str.contains(shape("team")),
         nameable=text.str.contains(shape("nameable")),
         detail=text.str.contains(shape("detail")),
@@ -68,9 +70,20 @@ def _flagged(table: pl.DataFrame) -> pl.DataFrame:
             & ~pl.col("described")
             & (pl.col("chinese") | pl.col("imperative"))
         )
-        | (pl.col("style") & ~pl.col("deictic") & ~pl.col("it") & ~pl.col("about_self"))
+        | (
+            pl.col("style")
+            & (pl.col("chinese") | pl.col("imperative") | pl.col("request") | pl.col("styled"))
+            & ~pl.col("deictic")
+            & ~pl.col("it")
+            & ~pl.col("about_self")
+        )
         | (pl.col("forbid") & ~pl.col("deictic") & (text.str.len_chars() >= 4))
-        | (pl.col("ruling") & ~pl.col("nameable") & ~pl.col("about_self"))
+        | (
+            pl.col("ruling")
+            & (pl.col("style") | text.str.contains(shape("answers")))
+            & ~pl.col("nameable")
+            & ~pl.col("about_self")
+        )
     ) & ~pl.col("nudge")
     told = pl.col("free") | ((pl.col("barred") == "request") & ~pl.col("deictic"))
     sure = pl.col("free") & ~pl.col("uncertain") & ~pl.col("urge")
@@ -151,6 +164,7 @@ def _cases() -> tuple[tuple[str, str, pl.Expr], ...]:
             "plain",
             steady
             & pl.col("declarative")
+            & ~pl.col("praise")
             & ~pl.col("vague")
             & ~pl.col("opinion")
             & ~pl.col("pointing")

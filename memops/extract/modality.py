@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from memops.extract.grammar import says
+from memops.extract.grammar import passing, says
 
 BARS = {
     "unkept": "asked not to be kept",
@@ -29,10 +29,8 @@ _CUES = (
     "indefinite",
     "standing",
     "deictic",
-    "other",
     "own",
     "uncertain",
-    "fleeting",
     "serial",
     "nudge",
     "ruling",
@@ -55,6 +53,10 @@ def judged(clauses: pl.DataFrame) -> pl.DataFrame:
     clause, or all of it where no clause asks by itself.
     """
     table = clauses.with_columns(says(name).alias(name) for name in _CUES)
+    bare = pl.col("text").str.replace_all(r"[A-Za-z0-9._%+-]+@\S+", " ")
+    table = table.with_columns(
+        other=says("other", bare), fleeting=pl.col("text").str.contains(passing())
+    )
     here = ("row", "sentence")
     hinted = pl.col("asks") | pl.col("whole").str.contains("(?i)吧|right|huh|eh")
     table = table.with_columns(

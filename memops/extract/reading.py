@@ -156,7 +156,7 @@ def _residue() -> pl.Expr:
 
 def _left(parts: pl.DataFrame) -> pl.DataFrame:
     """What each row says that nothing explains, and hints that it is not mere chatter."""
-    passing = pl.col("fleeting").any().over("row", "sentence") & ~pl.col("kept")
+    passing = pl.col("fleeting") & ~pl.col("kept")
     open_ = (
         pl.col("barred").is_null()
         & pl.col("kind").is_null()
