@@ -1,13 +1,16 @@
 """Purging: forgetting for good, in the store and in everything that memops kept of it.
 
-There is no undo. The store removes the records so that no byte of their text stays; snapshots,
-plans, runs and reports that hold the records or their text are removed whole; the receipt names
-digests, counts and places, and no text.
+There is no undo. The store removes the records so that no byte of their text stays; its plans and
+runs, and snapshots and reports that hold the records, are removed whole. What other stores have of
+the same text is theirs: it is named, not touched. The receipt holds digests and counts, no text.
 """
 
 import contextlib
 import hashlib
+import html
+import json
 import shutil
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,65 +22,133 @@ from memops.errors import MemopsError
 from memops.settings import Settings
 from memops.stores import open_store
 
+_RECEIPTS = "purges.jsonl"
 
-def purge(name: str, ids: list[str], settings: Settings) -> dict[str, Any]:
-    """Forget records of a store; returns {removed, places}. Raises MemopsError for unknown ids."""
-    store = open_store(settings.store(name).address)
+
+def purge(name: str, ids: Sequence[str], settings: Settings) -> dict[str, Any]:
+    """Forget records of a store.
+
+    Returns {removed, places, same_text, elsewhere}: counts by place, ids of records that still
+    say exactly the same, files of other stores that hold the text. Run again after a crash, it
+    finishes. Raises MemopsError for an id that neither the store nor a snapshot of it has.
+    """
+    store, state = open_store(settings.store(name).address), settings.state
     if "purge" not in store.capabilities:
         raise MemopsError(f"{store.address}: this kind of store cannot forget for good")
     identity = store.identity()
-    path = snapshot.overlay_path(settings.state, identity)
-    lock = files.folder(settings.state / "locks") / f"{snapshot.store_id(identity)}.lock"
-    with files.lock(lock):
+    own = snapshot.store_id(identity)
+    path = snapshot.overlay_path(state, identity)
+    with files.lock(files.folder(state / "locks") / f"{own}.lock"):
         kept = overlay.read(path)
         records = overlay.joined(store.read(), kept)
-        found = records.filter(pl.col("id").is_in(ids))
-        missing = sorted(set(ids) - set(found["id"]))
+        named = pl.col("id").is_in(list(ids))
+        past = [found for taken in _snapshots(state, own) for found in _read(taken, named)]
+        found = records.filter(named)
+        texts = _said([found, *past])
+        missing = set(ids) - set(found["id"]) - {i for rows in past for i in rows["id"]}
         if missing:
-            raise MemopsError(f"{store.address}: no record {missing[0]!r}", "nothing was purged")
-        texts = [text for text in found["text"] if text]
-        store.purge([i for i in ids if i not in set(overlay.archived_ids(kept))])
-        overlay.write(path, overlay.without(kept, found["id"]))
-        places = {"store": found.height, **_forget(settings.state, identity, ids, texts)}
-        receipt = {
-            "ids": [hashlib.sha256(i.encode()).hexdigest()[:16] for i in sorted(ids)],
-            "places": places,
-        }
-        files.Journal(settings.state / "purges.jsonl").add(receipt)
-    return {"removed": found.height, "places": places}
+            raise MemopsError(f"{store.address}: no record {min(missing)!r}", "nothing was purged")
+        archived = set(overlay.archived_ids(kept))
+        store.purge([i for i in found["id"] if i not in archived])
+        overlay.write(path, overlay.without(kept, pl.Series(list(ids), dtype=pl.String())))
+        gone, elsewhere = _forget(state, own, ids, texts)
+        places = {place: n for place, n in {"store": found.height, **gone}.items() if n}
+        digests = [hashlib.sha256(i.encode()).hexdigest()[:16] for i in sorted(ids)]
+        files.Journal(state / _RECEIPTS).add({"ids": digests, "places": places})
+    same = records.filter(~named, pl.col("text").is_in(texts))["id"].sort().to_list()
+    removed = found.height
+    return {"removed": removed, "places": places, "same_text": same, "elsewhere": elsewhere}
 
 
-def _forget(state: Path, identity: dict[str, str], ids: list[str], texts: list[str]) -> dict[str, int]:
-    """Remove the store's snapshots, plans and runs that hold what is to be forgotten."""
-    gone = {"snapshots": 0, "plans": 0, "runs": 0, "other files": 0}
-    tainted = set()
-    for path in sorted((state / "snapshots").glob("*/manifest.json")):
+def _forget(
+    state: Path, own: str, ids: Sequence[str], texts: Sequence[str]
+) -> tuple[dict[str, int], list[str]]:
+    """Remove what is kept of the store and holds the records; snapshots last, for a second try."""
+    needles = _needles(texts)
+    snapshots, runs, plans = _snapshots(state, own), _runs(state, own), _plans(state, own)
+    tainted = [taken.path for taken in snapshots if _holds(taken, ids, texts, needles)]
+    reports = [state / "reports" / path.name for path in tainted]
+    mine = [*tainted, *runs, *plans, *(path for path in reports if path.is_dir())]
+    others: list[Path] = []
+    elsewhere: list[Path] = []
+    for path in _with(state, needles):
+        if any(path.is_relative_to(folder) for folder in mine):
+            continue
+        (others if _loose(path.relative_to(state), own) else elsewhere).append(path)
+    for path in others:
+        path.unlink()
+    for folder in reversed(mine):
+        shutil.rmtree(folder)
+    gone = {"snapshots": len(tainted), "runs": len(runs), "plans": len(plans)}
+    return gone | {"other files": len(others)}, [str(p.relative_to(state)) for p in elsewhere]
+
+
+def _loose(path: Path, own: str) -> bool:
+    """Tell whether a file of the state folder is no part of what another store needs whole."""
+    top = path.parts[0]
+    if top in ("snapshots", "plans", "runs", "prefect", _RECEIPTS):
+        # A draft without a manifest is nobody's: a process died over it.
+        return top == "snapshots" and path.parts[1].startswith(".")
+    return not (top == "stores" and (path.parts[1] != own or path.name == "overlay.parquet"))
+
+
+def _snapshots(state: Path, own: str) -> list[snapshot.Snapshot]:
+    found = []
+    for path in sorted((state / "snapshots").glob("[!.]*/manifest.json")):
         with contextlib.suppress(MemopsError):
             taken = snapshot.open_snapshot(path.parent)
-            if taken.manifest["store"] == identity and _holds(taken, ids, texts):
-                tainted.add(taken.id)
-                shutil.rmtree(taken.path)
-                gone["snapshots"] += 1
-    for run in applying.runs(state):
-        if run.header["store"] == identity:
-            shutil.rmtree(run.path)
-            gone["runs"] += 1
+            if snapshot.store_id(taken.manifest["store"]) == own:
+                found.append(taken)
+    return found
+
+
+def _runs(state: Path, own: str) -> list[Path]:
+    return [r.path for r in applying.runs(state) if snapshot.store_id(r.header["store"]) == own]
+
+
+def _plans(state: Path, own: str) -> list[Path]:
+    found = []
     for path in sorted((state / "plans").glob("*/plan.json")):
-        if files.read_json(path).get("store") == identity:
-            shutil.rmtree(path.parent)
-            gone["plans"] += 1
-    needles = [text.encode() for text in texts]
-    for path in sorted(p for p in state.rglob("*") if p.is_file()):
-        if any(needle in path.read_bytes() for needle in needles):
-            path.unlink()
-            gone["other files"] += 1
-    return {place: n for place, n in gone.items() if n}
+        with contextlib.suppress(MemopsError, KeyError):
+            if snapshot.store_id(files.read_json(path)["store"]) == own:
+                found.append(path.parent)
+    return found
 
 
-def _holds(taken: snapshot.Snapshot, ids: list[str], texts: list[str]) -> bool:
+def _holds(
+    taken: snapshot.Snapshot, ids: Sequence[str], texts: Sequence[str], needles: Sequence[bytes]
+) -> bool:
+    """Tell whether a snapshot has the records or their text; one that cannot be read may have."""
+    said = pl.col("text").str.contains_any(list(texts)) if texts else pl.lit(False)
+    rows = _read(taken, pl.col("id").is_in(list(ids)) | said)
+    return not rows or not rows[0].is_empty() or any(True for _ in _with(taken.path, needles))
+
+
+def _read(taken: snapshot.Snapshot, wanted: pl.Expr) -> list[pl.DataFrame]:
     try:
-        records = taken.records()
+        return [taken.records().filter(wanted)]
     except MemopsError:
-        return True
-    held = pl.col("id").is_in(ids) | pl.col("text").str.contains_any(texts) if texts else pl.col("id").is_in(ids)
-    return not records.filter(held).is_empty()
+        return []
+
+
+def _said(tables: Sequence[pl.DataFrame]) -> list[str]:
+    """The texts, the longest first, each once."""
+    texts = {text for rows in tables for text in rows["text"] if text and text.strip()}
+    return sorted(texts, key=lambda text: (-len(text), text))
+
+
+def _needles(texts: Sequence[str]) -> list[bytes]:
+    """The texts as files may spell them: plain, in JSON, in HTML."""
+    spelled = {
+        spelling
+        for text in texts
+        for spelling in (text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1])
+    }
+    return sorted({s.encode("utf-8", "replace") for t in spelled for s in (t, html.escape(t))})
+
+
+def _with(folder: Path, needles: Sequence[bytes]) -> Iterator[Path]:
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        data = path.read_bytes()
+        if any(needle in data for needle in needles):
+            yield path

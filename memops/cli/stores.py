@@ -88,4 +88,11 @@ def purge(ctx: click.Context, store: str, ids: tuple[str, ...], as_json: bool) -
     from memops import purging
 
     said = purging.purge(store, list(ids), at(ctx))
-    emit(said, as_json, lambda: f"{said['removed']} records purged\n" + table(sorted(said["places"].items()), ["place", "removed"]))
+    left = [f"{len(said[name])} {about}: {', '.join(said[name][:5])}" for name, about in _LEFT.items() if said[name]]
+    emit(said, as_json, lambda: "\n".join([f"{said['removed']} records purged", table(sorted(said["places"].items()), ["place", "removed"]), *left]))
+
+
+_LEFT = {
+    "same_text": "other records of the store say the same; name them to purge them, too",
+    "elsewhere": "files that memops keeps of other stores hold the text",
+}
