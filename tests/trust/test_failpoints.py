@@ -1,0 +1,203 @@
+"""Every step can fail in every way: afterwards resume and rollback are exact, nothing is lost."""
+
+import ast
+import itertools
+import os
+import random
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+
+from memops import failpoints
+from memops.errors import MemopsError
+from memops.failpoints import SITES
+
+from .checker import Tally
+from .scene import ROOT, Scene, package_root
+from .test_kill import judged
+
+KINDS = ("kill", "enospc", "eio", "raise")
+OF = {
+    "clawseed": [s for s in SITES if not s.startswith(("carry-", "disk-", "snapshot-"))],
+    "openclaw": [s for s in SITES if not s.startswith(("sqlite-", "disk-", "snapshot-"))],
+}
+
+
+@contextmanager
+def armed(spec):
+    failpoints.forget()
+    os.environ["MEMOPS_FAIL"] = spec
+    try:
+        yield
+    finally:
+        del os.environ["MEMOPS_FAIL"]
+        failpoints.forget()
+
+
+def strike(scene, verb, site, nth, kind):
+    """Do a verb with a fault in it; returns whether the fault struck.
+
+    A kill needs a process of its own; the other kinds are struck in this one.
+    """
+    spec = f"{site}:{nth}:{kind}"
+    if kind == "kill":
+        process = scene.spawn(verb, {"MEMOPS_FAIL": spec})
+        process.communicate()
+        return process.returncode == -signal.SIGKILL
+    with armed(spec):
+        try:
+            getattr(scene, verb)()
+        except failpoints.Struck:
+            return kind == "raise"
+        except MemopsError as error:
+            return error.code == 26
+        except OSError as error:
+            return error.errno in (28, 5)
+    return False
+
+
+def sweep(scene, cases):
+    """Strike, strike again in the recovery, recover, judge; `cases` are (site, nth, kind, plan)."""
+    tally = Tally()
+    for site, nth, kind, (first, then) in cases:
+        scene.reset()
+        if first == "rollback":
+            scene.apply()
+        struck = strike(scene, first, site, nth, kind)
+        if struck and nth % 2:
+            struck += strike(scene, then, site, nth + 1, "raise")
+        tally.runs += 1
+        tally.delivered += struck
+        where = f"{site}:{nth}:{kind} in {first}, then {then}"
+        try:
+            done = getattr(scene, then)()
+        except Exception as error:
+            tally.failures.append(f"{where}: {type(error).__name__}: {error}")
+            continue
+        tally.failures += [f"{where}: {what}" for what in judged(scene, then, done, [])]
+    return tally
+
+
+def sites(scene, kinds, passages):
+    """Every site with every kind, in turn within apply (finished, taken back) and rollback."""
+    plans = itertools.cycle([("apply", "resume"), ("apply", "rollback"), ("rollback", "rollback")])
+    for site, kind, nth in itertools.product(OF[scene.kind], kinds, passages):
+        back = site.startswith(("revert", "sqlite-reverted", "overlay-restored"))
+        forth = site.startswith(("run-", "batch-", "overlay-w", "sqlite-")) and not back
+        plan = ("rollback", "rollback") if back else next(plans)
+        yield site, nth, kind, (("apply", plan[1]) if forth and plan[0] == "rollback" else plan)
+
+
+def exhausted(scene, kinds):
+    """Strike every passage of every site, from the first until none is left."""
+    tally = Tally()
+    for site, kind, plan in itertools.product(
+        OF[scene.kind], kinds, [("apply", "resume"), ("apply", "rollback"), ("rollback", "rollback")]
+    ):
+        for nth in itertools.count(1):
+            one = sweep(scene, [(site, nth, kind, plan)])
+            tally += one
+            if not one.delivered:
+                break
+    return tally
+
+
+def disk_full(scene, sizes):
+    """Apply with files that may not grow beyond a size, then resume with room: exit 26, all there."""
+    tally = Tally()
+    for nth, size in enumerate(sizes):
+        scene.reset()
+        process = subprocess.Popen(
+            [sys.executable, "-c", _LIMITED, str(size), str(scene.state), scene.plan],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": package_root()},
+        )
+        _, said = process.communicate()
+        verb = ("resume", "rollback")[nth % 2]
+        tally.runs += 1
+        tally.delivered += process.returncode == 26
+        if process.returncode not in (0, 26):
+            last = said.decode().strip()[-200:]
+            tally.failures.append(f"{size} bytes: exit {process.returncode}: {last}")
+        done = getattr(scene, verb)()
+        where = f"files of at most {size} bytes, then {verb}"
+        tally.failures += [f"{where}: {what}" for what in judged(scene, verb, done, [])]
+    return tally
+
+
+_LIMITED = """
+import resource, sys
+from memops.stores import clawseed_write as w
+w.MOST = 20
+from memops import cli, files, overlay, planfile, rules, snapshot  # loaded before room runs out
+import memops.stores.clawseed, memops.stores.openclaw, memops.cli.curate, memops.steps
+size = int(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+sys.dont_write_bytecode = True
+sys.exit(cli.run(["--state", sys.argv[2], "apply", sys.argv[3], "--approve"]))
+"""
+
+
+@pytest.fixture(scope="module", params=["clawseed", "openclaw"])
+def scene(request, tmp_path_factory):
+    return Scene(request.param, tmp_path_factory.mktemp(request.param), 24)
+
+
+def test_every_failpoint_stands_in_the_code_and_is_listed():
+    found = set()
+    for path in (ROOT / "memops").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "failpoint":
+                found.add(node.args[0].value)
+    assert found == set(SITES)
+
+
+def test_without_being_asked_no_failpoint_does_anything(monkeypatch):
+    monkeypatch.delenv("MEMOPS_FAIL", raising=False)
+    assert [failpoints.failpoint(site) for site in SITES] == [None] * len(SITES)
+
+
+def test_a_fault_at_any_step_leaves_a_run_that_ends_exactly(scene):
+    kinds = ("enospc", "eio", "raise")
+    cases = [case for n, case in enumerate(sites(scene, kinds, (1, 2))) if n % 3 == n // 7 % 3]
+    if scene.kind == "openclaw":
+        cases = [case for case in cases if case[0].startswith(("carry", "revert", "overlay"))][::2]
+    tally = sweep(scene, cases)
+    assert tally.failures == []
+    assert tally.delivered >= len(cases) // 2
+
+
+def test_a_kill_at_chosen_steps_leaves_a_run_that_ends_exactly(scene):
+    chosen = {
+        "clawseed": [("sqlite-kept", 3), ("sqlite-committed", 2), ("journal-sync", 4)],
+        "openclaw": [("carry-linked", 2), ("carry-renamed", 1)],
+    }[scene.kind]
+    cases = [(s, n, "kill", ("apply", ("resume", "rollback")[n % 2])) for s, n in chosen]
+    tally = sweep(scene, cases)
+    assert tally.failures == []
+    assert tally.delivered >= len(cases)
+
+
+def test_on_a_full_disk_nothing_is_lost_and_the_run_goes_on_later(scene):
+    tally = disk_full(scene, [600, 6_000])
+    assert tally.failures == []
+    assert tally.delivered == 2
+
+
+@pytest.mark.slow
+def test_every_passage_of_every_failpoint(scene):
+    tally = exhausted(scene, KINDS)
+    assert tally.failures == []
+    assert tally.delivered >= 100
+
+
+@pytest.mark.slow
+def test_forty_sizes_of_a_full_disk(scene):
+    rng = random.Random(3)
+    tally = disk_full(scene, sorted(int(2 ** rng.uniform(0, 18)) for _ in range(40)))
+    assert tally.failures == []
+    assert tally.delivered >= 20
