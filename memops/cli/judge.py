@@ -81,8 +81,11 @@ def suite_check(ctx: click.Context, folder: str, store: str, now: datetime | Non
     from memops import judging
 
     problems = judging.check_suite(folder, store, at(ctx), now)
-    emit({"problems": problems, "ok": not problems}, as_json, lambda: "\n".join(str(p) for p in problems) or "every query has its evidence")
-    return 20 if any(p.get("level", "error") == "error" for p in problems) else 0
+    wrong = any(p["level"] == "error" for p in problems)
+    rows = [(p["level"], p["query_id"], p["id"], p["says"]) for p in problems]
+    text = table(rows, ["level", "query", "id", "problem"]) if rows else "every query has its evidence"
+    emit({"problems": problems, "ok": not wrong}, as_json, text)
+    return 20 if wrong else 0
 
 
 @click.command()
