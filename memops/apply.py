@@ -251,7 +251,7 @@ def _held_back(
 
 
 def _keeper(run: Run) -> Callable[[list[Undo]], None]:
-    return lambda undo: run.undo.add(*(asdict(u) for u in undo))
+    return lambda undo: run.undo.add(*(vars(u) for u in undo))
 
 
 def _checker(
