@@ -15,6 +15,7 @@ from memops.search.arms import Arms, Scores, dense_block
 from memops.search.collection import Block, collect
 from memops.search.fuse import rrf_rows
 from memops.search.hybrid import Hybrid
+from memops.search.profiles import PROFILES, profile_run
 
 Ints = npt.NDArray[np.int64]
 Ranks = tuple[Ints, npt.NDArray[np.float64]]
@@ -48,13 +49,17 @@ class Searcher:
         self.collection = collect(records, queries)
         self.arms = Arms(self.collection, encoder, policy)
         self.policy = policy
+        self._given = records, queries, encoder
 
     def run(self, retriever: str, k: int = 10) -> pl.DataFrame:
-        """Return one retriever's run; raises MemopsError for an unknown one."""
-        if retriever not in RETRIEVERS:
-            raise MemopsError(f"unknown retriever {retriever!r}; known: {', '.join(RETRIEVERS)}")
+        """Return one retriever's or profile's run; raises MemopsError for an unknown one."""
+        if retriever not in RETRIEVERS and retriever not in PROFILES:
+            known = ", ".join((*RETRIEVERS, *PROFILES))
+            raise MemopsError(f"unknown retriever {retriever!r}; known: {known}")
         if self.collection.documents.is_empty() or self.collection.queries.is_empty():
             return RUN.to_frame()
+        if retriever in PROFILES:
+            return profile_run(retriever, *self._given, k)
         found = [
             (block, *RETRIEVERS[retriever](self, block, k)) for block in self.collection.blocks()
         ]

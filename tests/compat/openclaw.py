@@ -1,5 +1,8 @@
 """OpenClaw's paths and line annotations, as the store reads them."""
 
+from datetime import UTC, datetime, time
+
+from memops.search import openclaw as search
 from memops.stores.markdown_fields import day_in
 from memops.stores.markdown_lines import Place
 from memops.stores.openclaw import OpenClaw
@@ -39,9 +42,112 @@ def provenance_tracked_path(case):
     return (path if written and not fields["_readonly"] else None) == case["expected"]
 
 
+def close(got, wanted):
+    return abs(got - wanted) < 1e-9
+
+
+def hybrid_merge(case):
+    given = case["input"]
+    now, fades = given.get("nowMs"), given.get("temporalDecay", {}).get("enabled")
+    legs = [
+        [_aged(hit, now if fades else None) for hit in given[leg]] for leg in ("vector", "keyword")
+    ]
+    weights = (given["vectorWeight"], given["textWeight"])
+    found = search.merged(*legs, weights, given.get("activeProjectKeys", ()))
+    if given.get("mmr", {}).get("enabled"):
+        found = search.diversified(found, given["mmr"]["lambda"])
+    wanted = case["expected"]
+    names = [(hit["path"], hit["snippet"]) for hit in found]
+    same = names == [(hit["path"], hit["snippet"]) for hit in wanted]
+    return same and all(close(a["score"], b["score"]) for a, b in zip(found, wanted, strict=True))
+
+
+def _aged(hit, now):
+    dated = DATED.match(hit["path"]) if now else None
+    at = datetime.combine(day_in(dated[1]), time(), UTC) if dated else None
+    return hit | ({"ageDays": now / 86_400_000 - at.timestamp() / 86_400} if at else {})
+
+
+def hybrid_select(case):
+    given = case["input"]
+    found = search.selected(
+        given["merged"], given["keyword"], given["maxResults"], given["minScore"]
+    )
+    return [hit["path"] for hit in found] == case["expected"]
+
+
+def age_vs_min_score(case):
+    given = case["input"]
+    strict = {
+        "id": "other",
+        "path": "MEMORY.md",
+        "score": 1.0,
+        "vectorScore": 1.0,
+        "textScore": 1.0,
+    }
+    hit = {"id": "x", "path": "memory/2026-01-01.md"} | given
+    found = search.merged([hit], [])
+    shown = search.selected([strict, *found], [], 10, given["minScore"])
+    right = abs(found[0]["score"] - case["expected"]["score"]) < 6e-4
+    return right and (found[0] in shown) == case["expected"]["returned"]
+
+
+def mmr_rerank(case):
+    given = case["input"]
+    found = given["items"]
+    if given["config"]["enabled"]:
+        found = search.diversified(found, given["config"]["lambda"])
+    return [item["id"] for item in found] == case["expected"]
+
+
+def mmr_score(case):
+    given = case["input"]
+    got = search.marginal(given["relevance"], given["maxSimilarity"], given["lambda"])
+    return close(got, case["expected"])
+
+
+def extract_keywords(case):
+    given = case["input"]
+    return (
+        search.keywords(given["query"], given.get("ftsTokenizer", "unicode61")) == case["expected"]
+    )
+
+
+def temporal_decay(case):
+    given = case["input"]
+    got = search.faded(given["score"], given["ageInDays"], given["halfLifeDays"])
+    return close(got, case["expected"])
+
+
+def project_multiplier(case):
+    given = case["input"]
+    return close(search.project_factor(given["projectKey"], given["active"]), case["expected"])
+
+
 GROUPS = {
     "dated_path": dated_path,
     "strip_annotations": strip_annotations,
     "recall_metadata": recall_metadata,
     "provenance_tracked_path": provenance_tracked_path,
+    "build_fts_query": lambda case: search.fts_query(case["input"]) == case["expected"],
+    "bm25_rank_to_score": lambda case: close(
+        search.rank_score(float(case["input"])), case["expected"]
+    ),
+    "extract_keywords": extract_keywords,
+    "exact_path_specificity": lambda case: (
+        search.path_specificity(**case["input"]) == case["expected"]
+    ),
+    "tokenize_mmr": lambda case: search.shingles(case["input"]) == set(case["expected"]),
+    "text_similarity": lambda case: close(search.likeness(*case["input"]), case["expected"]),
+    "mmr_score": mmr_score,
+    "mmr_rerank": mmr_rerank,
+    "temporal_decay": temporal_decay,
+    "importance_multiplier": lambda case: close(
+        search.importance_factor(case["input"]), case["expected"]
+    ),
+    "project_multiplier": project_multiplier,
+    "hybrid_merge": hybrid_merge,
+    "hybrid_select": hybrid_select,
+    "age_vs_min_score": age_vs_min_score,
+    "estimate_string_chars": lambda case: search.weight(case["input"]) == case["expected"],
 }

@@ -1,5 +1,8 @@
 """XingheBot's daily grammar, as the store reads it."""
 
+import polars as pl
+
+from memops.search.profiles import line_score
 from memops.stores.markdown_lines import entries
 from memops.stores.xinghebot import XingheBot
 
@@ -16,4 +19,9 @@ def daily_line_key(case):
     return case["expected"] == {"ok": True, "key": key}
 
 
-GROUPS = {"daily_line_key": daily_line_key}
+def scored(case):
+    text = pl.DataFrame({"text": [case["input"]["line"]]})
+    return text.select(line_score(case["input"]["query"])).item() == case["expected"]
+
+
+GROUPS = {"daily_line_key": daily_line_key, "line_score": scored}
