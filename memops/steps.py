@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from memops import apply as applying
-from memops import files, overlay, planfile, snapshot
+from memops import files, overlay, planfile, reviewing, snapshot
 from memops.context import Context
 from memops.errors import GateFailed, GuardRefused, MemopsError
 from memops.judging import gate, grade_plan
@@ -87,7 +87,8 @@ def make_plan(
     records = taken.records()
     store = open_store(taken.address)
     ctx = Context(now=now, policy=settings.policy)
-    changes, refused = propose(records, ctx, rules)
+    before = reviewing.remembered(settings.state, taken.manifest["store"])
+    changes, refused = propose(records, ctx, rules, before)
     names = [rule.__name__ for rule in rules]
     return planfile.save(
         settings.state, taken, records, changes, refused, store, settings.policy, now, clock(), names

@@ -49,6 +49,7 @@ COMMANDS = {
     "pin": ("control", "Pin records: no rule touches their standing."),
     "unpin": ("control", "Unpin records."),
     "forget": ("control", "Hide records from recall; undone by a rollback."),
+    "review": ("control", "Keep or reject a plan's changes, in the terminal or by number."),
     "serve": ("serve", "Serve the flows with their schedules to Prefect."),
 }
 

@@ -1,13 +1,14 @@
 """Commands by which a person looks at single records, changes them, and judges plans."""
 
 import shutil
+import sys
 from datetime import datetime
 from typing import Any
 
 import click
 
 from memops.cli import at
-from memops.cli.output import emit, json_option, now_option, table, width
+from memops.cli.output import cut, emit, json_option, now_option, table
 from memops.display import shown
 
 _MOST = 20
@@ -172,6 +173,55 @@ def forget(
     return _done(said, as_json, "hidden from recall", "nothing to forget")
 
 
+@click.command()
+@click.argument("plan")
+@click.option("--reject", metavar="SEQ,SEQ", help="Reject these changes, and what hangs on them.")
+@click.option("--reject-rule", multiple=True, help="Reject all changes of this rule (repeatable).")
+@click.option("--keep", metavar="SEQ,SEQ", help="Keep these changes; rejected ones come back.")
+@click.option("--keep-rule", multiple=True, help="Keep all changes of this rule (repeatable).")
+@json_option
+@click.pass_context
+def review(
+    ctx: click.Context,
+    plan: str,
+    reject: str | None,
+    reject_rule: tuple[str, ...],
+    keep: str | None,
+    keep_rule: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Decide which changes of PLAN stay: in the terminal, or by number and rule.
+
+    A rejected change is not proposed again until its evidence changes. Without a terminal and
+    without options, the changes that wait for a decision are listed.
+    """
+    from memops import reviewing
+    from memops.cli.review import ask, counted_text, waiting_text
+    from memops.sources import clock
+
+    begun = reviewing.begun(plan, at(ctx).state)
+    kept = [*_numbers(keep), *(seq for rule in keep_rule for seq in reviewing.of_rule(begun, rule))]
+    out = [*_numbers(reject), *(s for rule in reject_rule for s in reviewing.of_rule(begun, rule))]
+    if kept:
+        reviewing.keep(begun, kept, clock())
+    gone = reviewing.reject(begun, out, clock()) if out else []
+    asked = not (kept or out or as_json)
+    if asked and sys.stdin.isatty():
+        ask(begun, clock)
+    said = {**reviewing.counted(begun), "rejected_now": gone}
+    said["waiting"] = reviewing.described(begun, begun.undecided) if as_json else []
+    listing = waiting_text(begun) if asked and not sys.stdin.isatty() else ""
+    emit(said, as_json, lambda: listing + counted_text(said))
+
+
+def _numbers(text: str | None) -> list[int]:
+    parts = [part.strip() for part in (text or "").split(",") if part.strip()]
+    wrong = [part for part in parts if not part.isdecimal()]
+    if wrong:
+        raise click.UsageError(f"{wrong[0]!r} is not the number of a change, such as 3 or 3,7")
+    return [int(part) for part in parts]
+
+
 def _done(said: dict[str, Any], as_json: bool, verb: str, nothing: str) -> int:
     emit(said, as_json, lambda: _done_text(said, verb, nothing))
     return 3 if said["skipped"] else 0
@@ -249,14 +299,3 @@ def _history_text(events: list[dict[str, Any]]) -> str:
         for e in events
     ]
     return table(rows, ["when", "change", "rule", "of", "reason", "became"])
-
-
-def cut(text: str, room: int) -> str:
-    """Return a text on one line in so many columns, cut with an ellipsis; Han counts two."""
-    line = shown(text)
-    if width(line) <= room:
-        return line
-    kept = line[:room]
-    while width(kept) > room - 1:
-        kept = kept[:-1]
-    return f"{kept}…"

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from memops.display import shown
 from memops.errors import MemopsError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -42,6 +43,17 @@ def width(text: str) -> int:
     import unicodedata
 
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in str(text))
+
+
+def cut(text: str, room: int) -> str:
+    """Return a text on one line in so many columns, cut with an ellipsis; Han counts two."""
+    line = shown(text)
+    if width(line) <= room:
+        return line
+    kept = line[:room]
+    while width(kept) > room - 1:
+        kept = kept[:-1]
+    return f"{kept}…"
 
 
 def progress(label: str) -> Callable[[int, int], None] | None:

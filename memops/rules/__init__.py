@@ -12,6 +12,7 @@ import polars as pl
 from memops.context import Context
 from memops.guard import protect
 from memops.plan import nothing, outcome
+from memops.refusals import Refused, none
 from memops.rules.delete_retired import delete_retired
 from memops.rules.demote_chatter import demote_chatter
 from memops.rules.demote_faded import demote_faded
@@ -67,18 +68,19 @@ ROUNDS = 4
 
 
 def propose(
-    records: pl.DataFrame, ctx: Context, rules: Sequence[Rule]
+    records: pl.DataFrame, ctx: Context, rules: Sequence[Rule], refused: pl.DataFrame | None = None
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Run the rules in order, each on what the one before it would leave, until none asks more.
 
     What one rule takes away changes what another sees (duplicates hide, word frequencies shift),
     so the round is repeated on its own outcome; planning the outcome again then proposes nothing.
-    Returns the plan and the changes that the guard withdrew, with its reason.
+    Returns the plan and the changes that were withdrawn, with the reason: what the guard forbids,
+    and what a person `refused` before.
     """
     plan, withdrawn = [nothing()], nothing()
+    known = Refused(records, none() if refused is None else refused)
     for _ in range(ROUNDS):
-        steps, refused = _round(records, ctx, rules)
-        withdrawn = refused
+        steps, withdrawn = _round(records, ctx, rules, known)
         if steps.is_empty():
             break
         plan.append(steps)
@@ -87,13 +89,14 @@ def propose(
 
 
 def _round(
-    records: pl.DataFrame, ctx: Context, rules: Sequence[Rule]
+    records: pl.DataFrame, ctx: Context, rules: Sequence[Rule], known: Refused
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     steps, withdrawn = [nothing()], [nothing()]
     for rule in rules:
         asked = rule(records, ctx).with_columns(rule=pl.lit(rule.__name__))
+        asked, held = known.withheld(asked)
         step, refused = protect(asked, records, ctx.policy)
         records = outcome(records, step)
         steps.append(step)
-        withdrawn.append(refused)
+        withdrawn += [refused, held]
     return pl.concat(steps), pl.concat(withdrawn)

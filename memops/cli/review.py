@@ -1,0 +1,139 @@
+"""The terminal in which a person reviews a plan: one cluster or change at a time, one key each."""
+
+import contextlib
+import os
+import sys
+import termios
+import tty
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memops.cli.output import cut
+from memops.display import shown
+
+if TYPE_CHECKING:
+    from memops.reviewing import Item, Review
+
+_KEYS = "[k]eep  [r]eject  [a] keep all of this rule  [x] reject all of this rule\n"
+_MORE = "[s] one by one  [u]ndo  [q] save and quit: "
+
+_MOST = 8
+"""Changes of a cluster that are shown at once."""
+
+_ROOM = 1000
+"""Columns of a text that are shown; a reviewer must see what would change."""
+
+
+def ask(review: "Review", clock: Callable[[], datetime]) -> None:
+    """Ask for a decision on each cluster or change until none is left or the person quits.
+
+    Each decision is on disk before the next is asked for, so a review that is cut off goes on.
+    """
+    with _keyboard() as key:
+        _asked(review, clock, key)
+
+
+def waiting_text(review: "Review") -> str:
+    """Return what waits for a decision, as the terminal would show it."""
+    from memops import reviewing
+
+    items = reviewing.items(review, review.undecided)
+    drawn = [_drawn(review, item, list(item.seqs), len(items) - n) for n, item in enumerate(items)]
+    return "".join(f"{text}\n" for text in drawn) + "\n"
+
+
+def counted_text(said: dict[str, Any]) -> str:
+    """Return how far a review is, and what comes next."""
+    lines = [f"{said['left']} of {said['changes']} changes stay, {said['rejected']} were rejected"]
+    if said["undecided"]:
+        todo = f"{said['undecided']} of those that stay are not decided on"
+        lines += [f"{todo}: memops review {said['plan']}"]
+    return "\n".join([*lines, f"carry out what stays: memops apply {said['plan']}"])
+
+
+def _asked(review: "Review", clock: Callable[[], datetime], pressed: Callable[[], str]) -> None:
+    from memops import reviewing
+
+    past: list[list[int]] = []
+    split: tuple[str, str | None] | None = None
+    while waiting := reviewing.items(review, review.undecided):
+        item = waiting[0]
+        seqs = list(item.seqs[:1]) if split == (item.rule, item.keeper) else list(item.seqs)
+        click.echo(_drawn(review, item, seqs, len(waiting)))
+        key = pressed()
+        if key in ("a", "x"):
+            rule = set(reviewing.of_rule(review, item.rule))
+            seqs = [seq for seq in review.undecided if seq in rule]
+        if key == "q":
+            return
+        if key == "s":
+            split = (item.rule, item.keeper)
+        elif key == "u" and past:
+            reviewing.reopen(review, past.pop(), clock())
+        elif key in ("k", "a"):
+            past.append(reviewing.keep(review, seqs, clock()))
+        elif key in ("r", "x"):
+            past.append(reviewing.reject(review, seqs, clock()))
+
+
+@contextlib.contextmanager
+def _keyboard() -> Iterator[Callable[[], str]]:
+    """Read single keys, also those that are typed ahead; an end of input is a wish to stop."""
+    handle, ahead = sys.stdin.fileno(), list[str]()
+    before = termios.tcgetattr(handle)
+    tty.setcbreak(handle, termios.TCSADRAIN)
+
+    def key() -> str:
+        click.echo(_KEYS + _MORE, nl=False)
+        while not ahead:
+            try:
+                typed = os.read(handle, 64)
+            except KeyboardInterrupt:
+                return "q"
+            if not typed or b"\x04" in typed:
+                return "q"
+            if not typed.startswith(b"\x1b"):  # an arrow, say, ends in a letter
+                ahead.extend(typed.decode("utf-8", "replace"))
+        click.echo(shown(ahead[0]))
+        return ahead.pop(0)
+
+    try:
+        yield key
+    finally:
+        termios.tcsetattr(handle, termios.TCSADRAIN, before)
+
+
+def _drawn(review: "Review", item: "Item", seqs: list[int], waiting: int) -> str:
+    from memops import reviewing
+
+    changes = reviewing.described(review, seqs[:_MOST])
+    about = f"keeper {shown(item.keeper)}" if item.keeper else f"record {shown(changes[0]['id'])}"
+    lines = ["", f"{item.rule}: {len(seqs)} changes, {about} ({waiting} to decide on)"]
+    for change in changes:
+        lines += _change(change)
+    lines += [f"  and {len(seqs) - _MOST} more"] if len(seqs) > _MOST else []
+    return "\n".join(lines)
+
+
+def _change(change: dict[str, Any]) -> list[str]:
+    head = f"  #{change['seq']} {change['op']} {shown(change['id'])}, risk {change['risk'] or '-'}"
+    lines = [head, f"    why: {shown(change['reason'])}"]
+    if not any(b["field"] == "text" for b in change["becomes"]):
+        lines += [f"    text: {cut(change['text'] or '', _ROOM)}"]
+    for change_ in change["becomes"]:
+        lines += [
+            f"    {change_['field']}: {_value(change_['before'])} -> {_value(change_['after'])}"
+        ]
+    lines += [
+        f"    evidence: {shown(e['id'])}: {cut(e['text'] or '', _ROOM)}"
+        for e in change["evidence"]
+        if e["id"] != change["id"]
+    ]
+    return lines
+
+
+def _value(value: Any) -> str:
+    return "-" if value is None else cut(str(value), _ROOM)

@@ -1,0 +1,127 @@
+"""Refusals: what a person refused is not proposed again until its evidence changes.
+
+A refusal names rule, record and a digest of what the decision rested on: what the record says,
+which records were its evidence and what they say, and where the change would have taken it. Uses
+and weights are not in it, which change with every night.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import polars as pl
+
+from memops.plan import EDITS, PUTS
+
+REFUSED = pl.Schema({"rule": pl.String(), "id": pl.String(), "digest": pl.String()})
+
+_WHY = "a person refused it, and its evidence is as it was"
+_SAYS = ("scope", "kind", "key", "text", "valid_from", "valid_to", "expires_at")
+_GOES = ("tier", "superseded_by", "scope", "kind")
+
+
+@dataclass(frozen=True)
+class Refused:
+    """What people refused of a store, and the records by which they judged: the snapshot's."""
+
+    records: pl.DataFrame
+    table: pl.DataFrame
+
+    def withheld(self, changes: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+        """Split changes into those to propose and those refused before, with the reason why."""
+        kept, held = withheld(changes, self.records, self.table)
+        return kept, held.with_columns(reason=pl.lit(_WHY))
+
+
+def none() -> pl.DataFrame:
+    """Return the table of no refusals."""
+    return REFUSED.to_frame()
+
+
+def refusals(changes: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
+    """Return rule, id and digest of each change, in order; `records` are the night's snapshot."""
+    says = _said(records)
+    rows = changes.select(
+        "id",
+        "rule",
+        "action",
+        *(pl.col(n).alias(f"to:{n}") for n in _GOES),
+        "evidence",
+        own=_content(),
+    ).with_row_index("nth")
+    cited = (
+        rows.select("nth", id="evidence")
+        .explode("id", empty_as_null=True)
+        .join(says, on="id", how="left")
+        .group_by("nth")
+        .agg(cited=pl.concat_str("id", "says", separator="\x1e", ignore_nulls=True).sort())
+        .with_columns(cited=pl.col("cited").list.join("\x1d", ignore_nulls=True))
+    )
+    goes = [pl.when(EDITS).then(pl.col(f"to:{n}")) for n in _GOES]
+    whole = rows.join(says, on="id", how="left").join(cited, on="nth", how="left").sort("nth")
+    parts = [
+        pl.col("action"),
+        pl.coalesce("says", pl.when(PUTS).then("own"), pl.lit("")),
+        pl.col("cited"),
+        *goes,
+    ]
+    text = pl.concat_str([p.fill_null("") for p in parts], separator="\x1c")
+    digest = pl.Series("digest", _hashed(whole.select(text).to_series()), dtype=pl.String)
+    return whole.select("rule", "id").with_columns(digest).cast(REFUSED)
+
+
+def withheld(
+    changes: pl.DataFrame, records: pl.DataFrame, refused: pl.DataFrame
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Split changes into those to propose and those refused before, with what hangs on them."""
+    if refused.is_empty() or changes.is_empty():
+        return changes, changes.clear()
+    rows = refusals(changes, records).with_row_index("nth")
+    known = rows.join(refused.select(*REFUSED), on=list(REFUSED), how="semi")["nth"]
+    held = hanging(changes, records, known)
+    at = pl.int_range(pl.len(), dtype=pl.UInt32)
+    return changes.filter(~at.is_in(held.implode())), changes.filter(at.is_in(held.implode()))
+
+
+def hanging(changes: pl.DataFrame, records: pl.DataFrame, nths: pl.Series) -> pl.Series:
+    """Return the positions given and those of the changes that make no sense without them.
+
+    A record that would not be inserted is no successor and is not edited; a keeper takes nothing
+    over from a record that does not step back behind it.
+    """
+    rows = changes.with_row_index("nth")
+    new = rows.filter(PUTS).join(records.select("id"), on="id", how="anti")
+    behind = rows.filter(pl.col("superseded_by").is_not_null())
+    taken = rows.filter(EDITS & pl.col("superseded_by").is_null()).select(
+        "nth", "rule", keeper="id", id="evidence"
+    )
+    taken = taken.explode("id", empty_as_null=True).drop_nulls("id")
+    gains = behind.select("rule", "id", held="nth", keeper="superseded_by")
+    gains = taken.join(gains, on=["rule", "id", "keeper"], how="inner").select("held", "nth")
+    links = new.select(held="nth", superseded_by="id").join(behind, on="superseded_by")
+    edits = new.select("id", held="nth").join(rows.filter(EDITS), on="id")
+    every = pl.concat([gains, links.select("held", "nth"), edits.select("held", "nth")])
+    out = nths.cast(pl.UInt32).rename("held").to_frame().unique()
+    while True:
+        more = every.join(out, on="held", how="semi").select(held="nth").unique()
+        more = more.join(out, on="held", how="anti")
+        if more.is_empty():
+            return out["held"].sort().rename("nth")
+        out = pl.concat([out, more])
+
+
+def _said(records: pl.DataFrame) -> pl.DataFrame:
+    return records.select("id", says=_content())
+
+
+def _content() -> pl.Expr:
+    """What a record says, as one text."""
+    tags = pl.col("tags").list.sort().cast(pl.List(pl.String)).list.join(",", ignore_nulls=True)
+    parts = [*(pl.col(name).cast(pl.String) for name in _SAYS), tags]
+    return pl.concat_str([part.fill_null("") for part in parts], separator="\x1f")
+
+
+def _hashed(texts: Iterable[str]) -> list[str]:
+    return [
+        hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32] for text in texts
+    ]

@@ -1,0 +1,285 @@
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memops import reviewing
+from memops.context import Context
+from memops.plan import edit, put
+from memops.refusals import hanging, none, refusals, withheld
+from memops.rules import propose
+from memops.rules.merge_exact import merge_exact
+from memops.schema import from_rows
+from memops.stores.tables import Jsonl
+
+from .stores import samples
+
+NOW = "2026-06-01T00:00:00Z"
+SAID = [
+    "The depot opens at 7:30",
+    "用户养了一只猫",
+    "Ines runs the print workshop",
+    "仓库钥匙在蓝色门后",
+]
+
+
+@pytest.fixture
+def planned(memops):
+    """Four facts, each said twice, and a plan that merges them."""
+    rows = [
+        {"id": f"{n}{twin}", "kind": "fact", "text": text + end, "created_at": f"2026-0{1 + (twin == 'b')}-01T00:00:00Z", "access_count": 1}
+        for n, text in enumerate(SAID)
+        for twin, end in (("a", ""), ("b", "!"))
+    ]  # fmt: skip
+    path = memops.write("m.jsonl", rows)
+    return memops, path, plan(memops, path)["plan"]
+
+
+def plan(memops, path):
+    return memops("plan", f"jsonl:{path}", "--rule", "merge_exact", "--now", NOW)
+
+
+def lines(memops, name):
+    text = (memops.state / "plans" / name / "ops.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def merged(path):
+    return Jsonl(str(path)).read().drop_nulls("superseded_by")["id"].to_list()
+
+
+class Terminal:
+    """A pseudo-terminal with `memops review` in it."""
+
+    def __init__(self, memops, name):
+        self.pid, self.fd = pty.fork()
+        if not self.pid:
+            os.chdir(memops.folder)
+            code = "from memops.cli import main; main()"
+            os.execv(
+                sys.executable,
+                [sys.executable, "-c", code, "--state", str(memops.state), "review", name],
+            )
+        self.seen = ""
+
+    def until(self, words, seconds=60):
+        """Read until these words come; return what came before them."""
+        end = time.monotonic() + seconds
+        while words not in self.seen:
+            if time.monotonic() > end or not self._read(end):
+                raise AssertionError(f"{words!r} did not come after {self.seen!r}")
+        before, _, self.seen = self.seen.partition(words)
+        return before
+
+    def press(self, key):
+        os.write(self.fd, key.encode())
+
+    def ended(self):
+        while self._read(time.monotonic() + 60):
+            pass
+        os.close(self.fd)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1]), self.seen
+
+    def _read(self, end):
+        ready, _, _ = select.select([self.fd], [], [], max(0.0, end - time.monotonic()))
+        try:
+            data = os.read(self.fd, 65536) if ready else b""
+        except OSError:
+            data = b""
+        self.seen += data.decode("utf-8", "replace")
+        return bool(data)
+
+
+ASKS = "save and quit: "
+
+
+def test_two_clusters_rejected_at_a_terminal_are_not_proposed_the_next_night(planned):
+    memops, path, name = planned
+    terminal = Terminal(memops, name)
+    pages = []
+    for key in "rkrk":
+        pages.append(terminal.until(ASKS))
+        terminal.press(key)
+    code, end = terminal.ended()
+    assert code == 0
+    assert "keeper 0a" in pages[0] and "用户养了一只猫!" in pages[1]
+    assert "4 of 8 changes stay, 4 were rejected" in end
+    assert memops("apply", name, "--approve")["applied"] == 4
+    assert merged(path) == ["1b", "3b"]
+    again = plan(memops, path)
+    assert (again["ops"], again["refused"]) == (0, 4)
+    refused = (memops.state / "plans" / again["plan"] / "refused.jsonl").read_text(encoding="utf-8")
+    reasons = {json.loads(line)["reason"] for line in refused.splitlines()}
+    assert reasons == {"a person refused it, and its evidence is as it was"}
+
+
+def test_a_review_goes_on_where_it_stopped(planned):
+    memops, _, name = planned
+    first = Terminal(memops, name)
+    assert "keeper 0a" in first.until(ASKS)
+    first.press("r")
+    first.until(ASKS)
+    first.press("q")
+    assert "6 of 8 changes stay, 2 were rejected" in first.ended()[1]
+    second = Terminal(memops, name)
+    assert "keeper 1a" in second.until(ASKS)
+    second.press("x")
+    assert "0 of 8 changes stay, 8 were rejected" in second.ended()[1]
+
+
+def test_a_review_that_is_killed_keeps_what_was_decided(planned):
+    memops, _, name = planned
+    terminal = Terminal(memops, name)
+    terminal.until(ASKS)
+    terminal.press("r")
+    terminal.until(ASKS)
+    os.kill(terminal.pid, 9)
+    terminal.ended()
+    assert len(lines(memops, name)) == 6
+
+
+def test_one_change_of_a_cluster_can_be_rejected_and_a_decision_taken_back(planned):
+    memops, _, name = planned
+    terminal = Terminal(memops, name)
+    terminal.until(ASKS)
+    terminal.press("r")
+    terminal.until(ASKS)
+    terminal.press("u")
+    assert "keeper 0a" in terminal.until(ASKS)
+    terminal.press("s")
+    assert "1 changes, keeper 0a" in terminal.until(ASKS)
+    terminal.press("r")
+    assert "keeper 1a" in terminal.until(ASKS)  # the keeper's gain went with what it absorbed
+    terminal.press("a")
+    assert "6 of 8 changes stay, 2 were rejected" in terminal.ended()[1]
+
+
+def test_changes_are_rejected_by_number_and_by_rule_without_a_terminal(planned):
+    memops, path, name = planned
+    number = next(op["seq"] for op in lines(memops, name) if op["id"] == "2b")
+    said = memops("review", name, "--reject", str(number))
+    gone = {op["seq"] for op in lines(memops, name)}
+    assert (said["left"], len(said["rejected_now"])) == (6, 2)
+    assert number not in gone
+    back = memops("review", name, "--keep", ",".join(map(str, said["rejected_now"])))
+    assert (back["left"], back["rejected"]) == (8, 0)
+    assert memops("review", name, "--reject-rule", "merge_exact")["left"] == 0
+    assert plan(memops, path)["ops"] == 0
+    assert memops("review", name, "--keep-rule", "merge_exact")["left"] == 8
+    assert plan(memops, path)["ops"] == 8
+
+
+def test_a_refused_change_is_proposed_again_once_its_evidence_changes(planned):
+    memops, path, name = planned
+    memops("review", name, "--reject-rule", "merge_exact")
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for row in rows:
+        row["access_count"] += 3  # being used is no evidence
+        if row["id"] == "1a":
+            row["text"] += "。"
+    memops.write("m.jsonl", rows)
+    again = plan(memops, path)["plan"]
+    assert sorted((op["id"], op["op"]) for op in lines(memops, again)) == [
+        ("1a", "update"),
+        ("1b", "merge"),
+    ]
+
+
+def test_what_does_not_exist_is_refused(planned):
+    memops, _, name = planned
+    assert "no change 99" in memops("review", name, "--reject", "99")["message"]
+    assert "no change by 'retitle'" in memops("review", name, "--reject-rule", "retitle")["message"]
+    memops("review", name, "--reject", "1,two")
+    assert memops.code == 2
+    assert len(lines(memops, name)) == 8
+
+
+def test_a_plan_that_was_applied_is_not_reviewed_until_it_is_rolled_back(planned):
+    memops, _, name = planned
+    run = memops("apply", name, "--approve")["run"]
+    assert f"memops rollback {run}" in memops("review", name, "--reject", "1")["hint"]
+    assert memops.code == 22
+    memops("rollback", run)
+    assert memops("review", name, "--reject-rule", "merge_exact")["left"] == 0
+
+
+def test_a_secret_is_masked_and_no_text_is_remembered(memops):
+    secret = "ghp_" + "Wd49" * 9
+    rows = [{"id": i, "kind": "fact", "text": f"令牌 {secret}"} for i in "ab"]
+    path = memops.write("m.jsonl", rows)
+    name = memops("plan", f"jsonl:{path}", "--rule", "merge_exact", "--now", NOW)["plan"]
+    said = memops("review", name)
+    assert "令牌" in json.dumps(said, ensure_ascii=False) and secret not in json.dumps(said)
+    memops("review", name, "--reject-rule", "merge_exact")
+    kept = next(memops.state.rglob("stores/*/refused.jsonl")).read_text(encoding="utf-8")
+    assert secret not in kept and "令牌" not in kept and len(kept.splitlines()) == said["changes"]
+
+
+def test_hanging_changes_go_with_what_they_hang_on():
+    records = from_rows([{"id": i, "kind": "fact", "text": i} for i in "abcn"])
+    new = from_rows([{"id": "new", "kind": "fact", "text": "made"}])
+    rows = {row["id"]: records.filter(pl.col("id") == row["id"]) for row in records.to_dicts()}
+    changes = pl.concat(
+        [
+            edit(rows["b"], "same", superseded_by="a", evidence=["a"]),
+            edit(rows["c"], "same", superseded_by="a", evidence=["a"]),
+            edit(rows["a"], "takes over", access_count=3, evidence=["b", "c"]),
+            put(new, "a fact in a note", derived_from=["n"]),
+            edit(rows["n"], "its facts are extracted", superseded_by="new", evidence=["new"]),
+        ]
+    ).with_columns(rule=pl.lit("merge_some"))
+    held = [hanging(changes, records, pl.Series([n])).to_list() for n in range(5)]
+    assert held == [[0, 2], [1, 2], [2], [3, 4], [4]]
+
+
+@settings(deadline=None, max_examples=20)
+@given(
+    st.lists(st.sampled_from(["tea", "tea!", "猫", "猫。", "key"]), min_size=2, max_size=9),
+    st.data(),
+)
+def test_what_is_refused_stays_refused_and_the_rest_is_planned_as_before(texts, data):
+    records = from_rows(
+        [{"id": f"{n}", "kind": "fact", "text": t, "access_count": n} for n, t in enumerate(texts)]
+    )
+    ctx = Context(now=samples.NOW)
+    changes, _ = propose(records, ctx, [merge_exact])
+    nths = (
+        data.draw(st.lists(st.integers(0, max(changes.height - 1, 0)), max_size=3))
+        if changes.height
+        else []
+    )
+    going = hanging(changes, records, pl.Series(nths, dtype=pl.UInt32))
+    refused = refusals(changes, records)[going.to_list()] if nths else none()
+    kept, held = withheld(changes, records, refused)
+    assert kept.height + held.height == changes.height
+    assert held["id"].to_list() == changes["id"].gather(going).to_list()
+    again, withdrawn = propose(records, ctx, [merge_exact], refused)
+    assert again.equals(kept)
+    assert set(withdrawn["id"]) <= set(held["id"])
+
+
+def test_digests_do_not_depend_on_the_order_of_rows(planned):
+    memops, _, name = planned
+    begun = reviewing.begun(name, memops.state)
+    changes = begun.plan.changes
+    one = refusals(changes, begun.records)
+    other = refusals(changes.reverse(), begun.records.reverse())
+    assert one.equals(other.reverse())
+    assert one["digest"].n_unique() == changes.height
+
+
+def test_without_a_terminal_what_waits_is_listed(planned):
+    memops, _, name = planned
+    code = "from memops.cli import main; main()"
+    argv = [sys.executable, "-c", code, "--state", str(memops.state), "review", name]
+    out = subprocess.run(argv, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
+    assert out.stdout.count("merge_exact: 2 changes") == 4
+    assert "8 of those that stay are not decided on" in out.stdout
