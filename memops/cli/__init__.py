@@ -50,6 +50,7 @@ COMMANDS = {
     "unpin": ("control", "Unpin records."),
     "forget": ("control", "Hide records from recall; undone by a rollback."),
     "review": ("control", "Keep or reject a plan's changes, in the terminal or by number."),
+    "doctor": ("look", "Examine how a store is kept, and say what to do; read-only."),
     "serve": ("serve", "Serve the flows with their schedules to Prefect."),
 }
 

@@ -109,6 +109,22 @@ def audit(
     return 32 if said["failed"] else 0
 
 
+@click.command()
+@click.argument("store")
+@click.option("--fail-on", type=click.Choice(["info", "warning", "error"]), help="Exit 32 when a finding is this bad or worse.")
+@now_option
+@json_option
+@click.pass_context
+def doctor(ctx: click.Context, store: str, fail_on: str | None, now: datetime | None, as_json: bool) -> int:
+    """Examine how STORE is kept: file, locks, index, vectors, links, clock; says what to do."""
+    from memops.doctor import examine
+
+    said = examine(store, at(ctx), now, fail_on)
+    rows = [[f[n] for n in ("level", "check", "count", "says", "do")] for f in said["findings"]]
+    emit(said, as_json, lambda: table(rows, ["level", "check", "count", "finding", "what to do"]) if rows else "nothing to report")
+    return 32 if said["failed"] else 0
+
+
 def _pairs(what: str, ctx: click.Context, store: str, now: datetime | None, as_json: bool) -> None:
     from memops import looking
 

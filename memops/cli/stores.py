@@ -67,15 +67,19 @@ def diff(ctx: click.Context, a: str, b: str, as_json: bool) -> None:
 @click.command()
 @json_option
 def stores(as_json: bool) -> None:
-    """Show what each kind of store can do."""
+    """Show what each kind of store can do, and what is missing for it on this machine."""
     from memops.stores import CAPABILITIES, STORES, kind_class
 
-    matrix: dict[str, dict[str, bool]] = {}
+    from memops.doctor import missing
+
+    matrix: dict[str, dict[str, Any]] = {}
     for kind in STORES:
         can = kind_class(kind).capabilities
-        matrix[kind] = {c: c in can for c in CAPABILITIES}
+        matrix[kind] = {c: c in can for c in CAPABILITIES} | {"missing": missing(kind)}
     rows: list[list[Any]] = [[k, *("yes" if can[c] else "-" for c in CAPABILITIES)] for k, can in matrix.items()]
-    emit(matrix, as_json, lambda: table(rows, ["kind", *CAPABILITIES]))
+    lacks = [f"{kind}: {said}" for kind, can in matrix.items() for said in can["missing"]]
+    here = ["", "On this machine:", *(lacks or ["nothing is missing"])]
+    emit(matrix, as_json, lambda: "\n".join([table(rows, ["kind", *CAPABILITIES]), *here]))
 
 
 @click.command()

@@ -17,6 +17,14 @@ def writers(handle: int) -> list[int]:
     return [int(pid) for pid, fd in _handles(mine) if _writes(f"{_PROC}/{pid}/fdinfo/{fd}")]
 
 
+def users(path: Path) -> list[int]:
+    """Return process ids, other than ours, that have a file open at all; it is not opened here."""
+    try:
+        return sorted({int(pid) for pid, _ in _handles(path.stat())})
+    except OSError:
+        return []
+
+
 def _handles(mine: os.stat_result) -> Iterator[tuple[str, str]]:
     # Thousands of handles are looked at for each file: plain strings, no Path objects.
     key, own = (mine.st_ino, mine.st_dev), str(os.getpid())
