@@ -13,6 +13,7 @@ FOUND = pl.Schema(
     {
         "unit": pl.UInt32(),
         "key": pl.String(),
+        "form": pl.String(),
         "value": pl.String(),
         "shown": pl.String(),
         "norm": pl.String(),
@@ -65,11 +66,6 @@ def saying(key: str) -> dict[str, str]:
     return {**usual, **slot.get("says", {}), "told": str(slot.get("kind", "entity"))}
 
 
-def form(key: str) -> str:
-    """Return the name of the check of an attribute's values."""
-    return next(str(slot["form"]) for slot in _slots() if slot["key"] == key)
-
-
 def _hits(table: pl.DataFrame, slot: dict[str, Any]) -> pl.DataFrame:
     if slot["form"] == "phone":
         other = says("serial") | says("numbered")
@@ -77,7 +73,7 @@ def _hits(table: pl.DataFrame, slot: dict[str, Any]) -> pl.DataFrame:
     patterns = [f"(?i){_expanded(p)}" for lang in ("zh", "en") for p in slot.get(lang, [])]
     value = pl.coalesce(pl.col("text").str.extract_groups(p).struct.field("v") for p in patterns)
     return (
-        table.select("unit", key=pl.lit(slot["key"]), value=value)
+        table.select("unit", key=pl.lit(slot["key"]), form=pl.lit(slot["form"]), value=value)
         .drop_nulls("value")
         .with_columns(shown=pl.lit(None, pl.String), norm=pl.lit(None, pl.String))
     )
@@ -95,15 +91,15 @@ def _checked(found: pl.DataFrame) -> pl.DataFrame:
     What fails goes, save an identity number: it stays without a form, so that its clause is not
     taken for a fact of another sort.
     """
-    kinds = found.select("key", "value").unique(maintain_order=True)
-    forms = [normal(form(key), value) or (None, None) for key, value in kinds.iter_rows()]
+    kinds = found.select("form", "value").unique(maintain_order=True)
+    forms = [normal(form, value) or (None, None) for form, value in kinds.iter_rows()]
     known = kinds.with_columns(
         shown=pl.Series([shown for shown, _ in forms], dtype=pl.String),
         norm=pl.Series([norm for _, norm in forms], dtype=pl.String),
     )
     return (
         found.drop("shown", "norm")
-        .join(known, on=["key", "value"], how="left", maintain_order="left")
+        .join(known, on=["form", "value"], how="left", maintain_order="left")
         .filter(pl.col("norm").is_not_null() | (pl.col("key") == "id_card"))
         .select(FOUND.names())
     )

@@ -113,6 +113,12 @@ def name(value: str) -> tuple[str, str] | None:
     return shown, shown.casefold()
 
 
+def full_name(value: str) -> tuple[str, str] | None:
+    """Accept a Chinese surname with a given name that is no common noun."""
+    odd = re.search(str(lexicon("extract_slots")["words"]["no_full_name"]), value)
+    return None if odd else name(value)
+
+
 def address(value: str) -> tuple[str, str] | None:
     """Accept an address that says where: a place and, in most, a number."""
     places = re.findall(r"[省市区县镇乡村路街道巷弄号楼栋幢室座苑园里]", value)
@@ -142,6 +148,7 @@ FORMS: dict[str, Callable[[str], tuple[str, str] | None]] = {
     "date": date,
     "number": number,
     "name": name,
+    "full_name": full_name,
     "address": address,
     "plain": plain,
     "plate": plate,

@@ -5,6 +5,7 @@ import polars as pl
 from memops.extract.grammar import expanded, says, shape
 
 HOST = r"(?:[0-9]{1,3}\.){3}[0-9]{1,3}|[A-Za-z0-9-]+://|@[A-Za-z0-9-]+\.[A-Za-z]"
+_SOME = 4
 _FULL = 6  # residue from which a plain statement is worth a record
 _CUES = (
     "likes",
@@ -26,6 +27,7 @@ _CUES = (
     "consent",
     "declarative",
     "praise",
+    "presence",
 )
 
 
@@ -99,7 +101,8 @@ def _flagged(table: pl.DataFrame) -> pl.DataFrame:
 def _cases() -> tuple[tuple[str, str, pl.Expr], ...]:
     """Kind, cue and condition, the most telling first."""
     sure, steady, self_ = pl.col("sure"), pl.col("steady"), pl.col("about_self")
-    ordered = pl.col("condition") | (pl.col("sequence") & ~(pl.col("wish") & pl.col("style")))
+    styled = pl.col("wish") & pl.col("style")
+    ordered = (pl.col("condition") | pl.col("sequence")) & ~styled
     procedure = (
         pl.col("stated")
         & ~pl.col("uncertain")
@@ -119,6 +122,10 @@ def _cases() -> tuple[tuple[str, str, pl.Expr], ...]:
         & ~pl.col("opinion")
         & ~self_
     )
+    barely = ("vague", "opinion", "praise", "pointing", "serial", "nudge", "asks", "tagged")
+    sober = ~pl.any_horizontal(barely)
+    exact_said = pl.col("text").str.contains(shape("exact"))
+    said = (self_ & (pl.col("chinese") | exact_said)) | (pl.col("nameable") & exact_said)
     host = pl.col("secret").any().over("row", "sentence") & pl.col("text").str.contains(HOST)
     return (
         ("lesson", "lesson", sure & pl.col("lesson")),
@@ -159,20 +166,11 @@ def _cases() -> tuple[tuple[str, str, pl.Expr], ...]:
         ("fact", "attribute", steady & pl.col("attribute") & ~pl.col("opinion")),
         ("fact", "place", steady & pl.col("place") & ~pl.col("pointing") & ~self_),
         ("fact", "value", steady & value),
+        ("fact", "plain", steady & pl.col("declarative") & sober & (pl.col("residue") >= _FULL)),
         (
             "fact",
-            "plain",
-            steady
-            & pl.col("declarative")
-            & ~pl.col("praise")
-            & ~pl.col("vague")
-            & ~pl.col("opinion")
-            & ~pl.col("pointing")
-            & ~pl.col("serial")
-            & ~pl.col("nudge")
-            & ~pl.col("asks")
-            & ~pl.col("tagged")
-            & (pl.col("residue") >= _FULL),
+            "said",
+            steady & said & sober & ~pl.col("presence") & (pl.col("residue") >= _SOME),
         ),
         ("fact", "host", sure & host),
         ("fact", "remember", sure & pl.col("kept") & (pl.col("text").str.len_chars() >= 3)),
