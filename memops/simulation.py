@@ -1,19 +1,20 @@
 """Simulation: what the aging rules would do to a store, week by week, before they do it.
 
-Nothing is read but the records given and nothing is written: each simulated night runs the rules
-and the guard on what the night before would have left. Nobody uses or adds anything meanwhile.
+A store is only read: each simulated night runs the rules and the guard on what the night before
+would have left. Nobody uses, adds or changes anything meanwhile.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from memops.context import Context
 from memops.plan import meaning, outcome
-from memops.policy import Policy
+from memops.policy import Policy, described, read
 from memops.rules import Rule, propose
 from memops.rules.delete_retired import delete_retired
 from memops.rules.demote_faded import demote_faded
@@ -21,6 +22,8 @@ from memops.rules.expire_dated import expire_dated
 from memops.rules.promote_used import promote_used
 from memops.rules.retire_old import retire_old
 from memops.schema import LIVE, TIERS
+from memops.settings import Settings
+from memops.sources import open_or_take
 
 AGING: tuple[Rule, ...] = (promote_used, demote_faded, expire_dated, retire_old, delete_retired)
 """The rules that move records as time passes."""
@@ -68,6 +71,41 @@ def simulated(
     )
 
 
+def compared(
+    name: str,
+    settings: Settings,
+    now: datetime | None = None,
+    days: int = 180,
+    policy: Path | None = None,
+) -> dict[str, Any]:
+    """Return the courses of a store (or snapshot) under the policy in force and under a file's.
+
+    `policy` is a TOML file with a `[policy]` table, read as if it were the settings file.
+    """
+    taken = open_or_take(name, settings, now)
+    at = now or datetime.fromisoformat(taken.manifest["taken_at"])
+    policies = {"in force": settings.policy} | ({policy.name: read(policy)} if policy else {})
+    records = taken.records()
+    said: dict[str, Any] = {
+        "store": taken.address,
+        "snapshot": taken.id,
+        "from": at,
+        "days": days,
+        "courses": [],
+    }
+    for title, tried in policies.items():
+        course = simulated(records, tried, at, days)
+        said["courses"].append(
+            {
+                "policy": title,
+                "sha256": tried.digest(),
+                **summed(course),
+                "weeks": course.weeks.to_dicts(),
+            }
+        )
+    return said | {"differs": _differing(settings.policy, policies)}
+
+
 def summed(course: Course) -> dict[str, Any]:
     """Return a course's totals: what moved in all, and how each kind stands to its floor."""
     first, last = course.kinds["week"].min(), course.kinds["week"].max()
@@ -86,6 +124,17 @@ def summed(course: Course) -> dict[str, Any]:
         "live": int(course.weeks["live"][-1]),
         "kinds": kinds.to_dicts(),
     }
+
+
+def _differing(base: Policy, policies: dict[str, Policy]) -> list[dict[str, Any]]:
+    """The settings in which the policies differ from the one in force."""
+    known = {name: value for name, value, _ in described(base)}
+    return [
+        {"setting": name, "in_force": known[name], "tried": value}
+        for tried in policies.values()
+        for name, value, _ in described(tried)
+        if value != known[name]
+    ]
 
 
 def _moves(plan: pl.DataFrame, records: pl.DataFrame) -> dict[str, int]:

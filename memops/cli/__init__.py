@@ -51,6 +51,8 @@ COMMANDS = {
     "forget": ("control", "Hide records from recall; undone by a rollback."),
     "review": ("control", "Keep or reject a plan's changes, in the terminal or by number."),
     "doctor": ("look", "Examine how a store is kept, and say what to do; read-only."),
+    "simulate": ("control", "Say what aging would do to a store week by week; read-only."),
+    "history": ("control", "Show the figures of every night."),
     "serve": ("serve", "Serve the flows with their schedules to Prefect."),
 }
 
