@@ -215,10 +215,14 @@ def rows(db):
 def sound(db):
     """Return what is wrong with a database and its search index, '' for nothing."""
     with contextlib.closing(sqlite3.connect(":memory:")) as copy:
-        with contextlib.closing(sqlite3.connect(f"file:{db}?mode=ro", uri=True, timeout=10)) as live:
+        with contextlib.closing(
+            sqlite3.connect(f"file:{db}?mode=ro", uri=True, timeout=10)
+        ) as live:
             live.backup(copy)
         try:
-            copy.execute("INSERT INTO memories_fts(memories_fts, rank) VALUES('integrity-check', 1)")
+            copy.execute(
+                "INSERT INTO memories_fts(memories_fts, rank) VALUES('integrity-check', 1)"
+            )
             said = copy.execute("PRAGMA integrity_check").fetchone()[0]
         except sqlite3.DatabaseError as error:
             return str(error)
@@ -239,7 +243,9 @@ def package_root():
 
 
 def samples():
-    spec = importlib.util.spec_from_file_location("trust_samples", ROOT / "data" / "make_samples.py")
+    spec = importlib.util.spec_from_file_location(
+        "trust_samples", ROOT / "data" / "make_samples.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -249,7 +255,11 @@ def build_clawseed(workspace, size):
     """The sample store, facts that are said twice, and odd notes to delete and to mend."""
     samples().build_clawseed(workspace)
     stamp = (NOW - timedelta(days=50)).isoformat(timespec="microseconds")
-    extra = [(f"twin_{n:04}_{t}", f"Spare part {n * 7919} lies on shelf {n}") for n in range(size) for t in "ab"]
+    extra = [
+        (f"twin_{n:04}_{t}", f"Spare part {n * 7919} lies on shelf {n}")
+        for n in range(size)
+        for t in "ab"
+    ]
     extra += [(f"odd_{n:04}", f"Odd note {n}, 第 {n} 条杂记") for n in range(size // 2)]
     with contextlib.closing(sqlite3.connect(workspace / "memory" / "brain.db")) as db, db:
         db.executemany(
@@ -267,7 +277,10 @@ def build_openclaw(workspace, size):
     for nth in range(4):
         day = NOW - timedelta(days=90 + nth)
         path = workspace / "memory" / f"{day:%Y-%m-%d}.md"
-        path.write_text("\n".join([f"# {day:%Y-%m-%d}", "", "## Notes", *lines[nth::4]]) + "\n", encoding="utf-8")
+        path.write_text(
+            "\n".join([f"# {day:%Y-%m-%d}", "", "## Notes", *lines[nth::4]]) + "\n",
+            encoding="utf-8",
+        )
         os.utime(path, (day.timestamp(), day.timestamp()))
 
 

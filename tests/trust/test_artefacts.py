@@ -21,8 +21,13 @@ def artefacts(scene):
     """Return (kind, path, how to read it) of each kind of file, once a run has ended."""
     taken = next(p.parent for p in (scene.state / "snapshots").glob("*/manifest.json"))
     plan, run = scene.state / "plans" / scene.plan, scene.run().path
-    said = [(f"snapshot {p.relative_to(taken)}", p, lambda: _checked(scene, taken)) for p in _files(taken)]
-    said += [(f"plan {name}", plan / name, lambda: planfile.load(plan, scene.state)) for name in PLAN]
+    said = [
+        (f"snapshot {p.relative_to(taken)}", p, lambda: _checked(scene, taken))
+        for p in _files(taken)
+    ]
+    said += [
+        (f"plan {name}", plan / name, lambda: planfile.load(plan, scene.state)) for name in PLAN
+    ]
     said += [(f"run {name}", run / name, lambda: _run_read(run)) for name in RUN]
     kept = snapshot.overlay_path(scene.state, open_store(scene.address).identity())
     return [*said, ("the store's overlay", kept, lambda: overlay.read(kept))]
@@ -58,7 +63,10 @@ def flips(count, seed):
         rng = random.Random(seed)
         for _ in range(count if whole else 0):
             at, bit = rng.randrange(len(whole)), rng.randrange(8)
-            yield f"bit {bit} of byte {at}", whole[:at] + bytes([whole[at] ^ 1 << bit]) + whole[at + 1 :]
+            yield (
+                f"bit {bit} of byte {at}",
+                whole[:at] + bytes([whole[at] ^ 1 << bit]) + whole[at + 1 :],
+            )
 
     return mutations
 
@@ -78,7 +86,8 @@ def cuts(count, seed):
 def all_rotten(scene, flipped, cut, seed):
     """Return a tally for each kind of file."""
     return {
-        kind: rotten(kind, path, read, flips(flipped, seed)) + rotten(kind, path, read, cuts(cut, seed))
+        kind: rotten(kind, path, read, flips(flipped, seed))
+        + rotten(kind, path, read, cuts(cut, seed))
         for kind, path, read in artefacts(scene)
     }
 

@@ -95,7 +95,9 @@ def exhausted(scene, kinds):
     """Strike every passage of every site, from the first until none is left."""
     tally = Tally()
     for site, kind, plan in itertools.product(
-        OF[scene.kind], kinds, [("apply", "resume"), ("apply", "rollback"), ("rollback", "rollback")]
+        OF[scene.kind],
+        kinds,
+        [("apply", "resume"), ("apply", "rollback"), ("rollback", "rollback")],
     ):
         for nth in itertools.count(1):
             one = sweep(scene, [(site, nth, kind, plan)])

@@ -110,7 +110,10 @@ class Machine(RuleBasedStateMachine):
     def applies(self, crash):
         if self._run() is None:
             self.before = self.path.read_bytes()
-        self._guarded(lambda: applying.apply(planfile.load(self.plan, self.state), self.state, NOW, True), crash)
+        self._guarded(
+            lambda: applying.apply(planfile.load(self.plan, self.state), self.state, NOW, True),
+            crash,
+        )
 
     @precondition(lambda self: self.plan and self._run())
     @rule(crash=st.none() | st.integers(1, 3))
@@ -158,16 +161,28 @@ class Machine(RuleBasedStateMachine):
     def _floors(self, was, now):
         """Of each group, no more is lost than leaves its floor; what is replaced is not lost."""
         live = was.filter(LIVE)
-        gone = live.join(now.select("id", now_by="superseded_by", now_scope="scope", now_kind="kind"), on="id", how="left")
+        gone = live.join(
+            now.select("id", now_by="superseded_by", now_scope="scope", now_kind="kind"),
+            on="id",
+            how="left",
+        )
         lost = gone.filter(
             pl.col("now_scope").is_null()
             | (pl.col("now_by") == TOMBSTONE)
-            | (pl.col("now_by").is_null() & ((pl.col("now_scope") != pl.col("scope")) | (pl.col("now_kind") != pl.col("kind"))))
+            | (
+                pl.col("now_by").is_null()
+                & (
+                    (pl.col("now_scope") != pl.col("scope"))
+                    | (pl.col("now_kind") != pl.col("kind"))
+                )
+            )
         )
         for key, group in live.group_by(*GROUP):
             floor = POLICY.floors.kinds.get(key[1], POLICY.floors.default)
             away = lost.filter(scope=key[0], kind=key[1]).height
-            assert not away or group.height - away >= floor, f"{key} fell below its floor of {floor}"
+            assert not away or group.height - away >= floor, (
+                f"{key} fell below its floor of {floor}"
+            )
 
     def _stands(self):
         """What the agent wrote since the plan was made is as it wrote it."""
@@ -188,7 +203,9 @@ class Machine(RuleBasedStateMachine):
         return {row["id"]: row for _, row in parsed(self.path.read_bytes(), "m")}
 
     def _write(self, there):
-        self.path.write_text("".join(f"{json_line(row)}\n" for row in there.values()), encoding="utf-8")
+        self.path.write_text(
+            "".join(f"{json_line(row)}\n" for row in there.values()), encoding="utf-8"
+        )
 
 
 def walks(examples, steps):

@@ -68,7 +68,9 @@ def _no_prefix(taken, before):
     found = next(taken.path.rglob("brain.db"))
     uri = f"file:{found}?mode=ro&immutable=1"
     with contextlib.closing(sqlite3.connect(uri, uri=True)) as copy:
-        ids = [i for (i,) in copy.execute("SELECT id FROM memories WHERE id LIKE 'seq-%' ORDER BY id")]
+        ids = [
+            i for (i,) in copy.execute("SELECT id FROM memories WHERE id LIKE 'seq-%' ORDER BY id")
+        ]
         said = copy.execute("PRAGMA integrity_check").fetchone()[0]
     wrong = [] if said == "ok" else [said]
     if ids != [f"seq-{n:07}" for n in range(len(ids))]:
@@ -106,8 +108,10 @@ def _left(kind, folder):
     if kind == "gone":
         yield
         return
-    hold = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute(\"UPDATE memories SET importance = 0.4 WHERE rowid = 1\"); c.commit(); print(flush=True); sys.stdin.read()"
-    agent = subprocess.Popen([sys.executable, "-c", hold, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    hold = 'import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute("UPDATE memories SET importance = 0.4 WHERE rowid = 1"); c.commit(); print(flush=True); sys.stdin.read()'
+    agent = subprocess.Popen(
+        [sys.executable, "-c", hold, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
     agent.stdout.readline()
     if kind == "killed":
         agent.kill()
@@ -132,7 +136,9 @@ def test_reading_changes_no_byte_of_a_database(tmp_path, kind):
         assert any(path.endswith("-wal") for path in before) == (kind != "gone")
         state, address = tmp_path / "state", f"clawseed:{tmp_path / 'ws'}"
         assert command("--state", state, "snapshot", address)[0] == 0
-        planned = command("--state", state, "plan", address, "--rule", "merge_exact", "--now", NOW.isoformat())
+        planned = command(
+            "--state", state, "plan", address, "--rule", "merge_exact", "--now", NOW.isoformat()
+        )
         assert planned[0] == 0 and planned[1]["ops"] > 0
         assert command("--state", state, "audit", address)[0] == 0
         assert _hashes(tmp_path / "ws") == before

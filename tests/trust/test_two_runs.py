@@ -38,7 +38,16 @@ cli.main()
 
 
 def start(scene, log, hold, wait=30.0):
-    argv = ["--state", scene.state, "apply", scene.plan, "--approve", "--lock-timeout", wait, "--json"]
+    argv = [
+        "--state",
+        scene.state,
+        "apply",
+        scene.plan,
+        "--approve",
+        "--lock-timeout",
+        wait,
+        "--json",
+    ]
     return subprocess.Popen(
         [sys.executable, "-c", WATCHED, log, str(hold), *map(str, argv)],
         stdout=subprocess.PIPE,
@@ -91,7 +100,11 @@ def _holder_killed(scene, log):
     other = start(scene, log, 0.0)
     wait_for(log, other.pid, "asks")
     time.sleep(0.1)
-    said = [f"{pid} entered beside the holder" for pid, what, _ in events(log) if (pid, what) == (other.pid, "enters")]
+    said = [
+        f"{pid} entered beside the holder"
+        for pid, what, _ in events(log)
+        if (pid, what) == (other.pid, "enters")
+    ]
     holder.send_signal(signal.SIGKILL)
     struck = time.monotonic()
     holder.communicate()
@@ -99,7 +112,9 @@ def _holder_killed(scene, log):
     entered = [at for pid, what, at in events(log) if (pid, what) == (other.pid, "enters")]
     if other.returncode or not entered:
         return [*said, f"the other ended with {other.returncode}: {out}"]
-    return said + ([f"the lock was free after {entered[0] - struck:.2f} s"] if entered[0] - struck > 1 else [])
+    return said + (
+        [f"the lock was free after {entered[0] - struck:.2f} s"] if entered[0] - struck > 1 else []
+    )
 
 
 def _overlaps(seen):

@@ -1,0 +1,151 @@
+"""Mutants: faults seeded into the safety code, and the test that must notice each one.
+
+    python -m tests.trust.mutants [NAME..]      prints caught and total
+
+Each mutant is one replacement in a temporary copy of the repository; its test is run there and
+has to fail. A test that a mutant survives proves less than it says.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+COPIED = ("memops", "data", "tests", "evals", "reports", "flows", "pyproject.toml", "README.md")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One fault: where, what stands there, what is put in its place, and who notices."""
+
+    name: str
+    file: str
+    was: str
+    becomes: str
+    test: str
+
+
+GUARD, APPLY, FILES = "memops/guard.py", "memops/apply.py", "memops/files.py"
+SQLITE, BATCH, UNDO = (
+    "memops/stores/clawseed_write.py",
+    "memops/stores/clawseed_batch.py",
+    "memops/stores/clawseed_undo.py",
+)
+CARRY, PLANS, TAKEN = "memops/stores/carry.py", "memops/planfile.py", "memops/snapshot.py"
+ROT = (
+    "tests/trust/test_artefacts.py::test_a_flipped_bit_and_a_cut_are_found_by_the_name_of_the_file"
+)
+STEPS = "tests/trust/test_failpoints.py::test_a_fault_at_any_step_leaves_a_run_that_ends_exactly"
+ORDER = "tests/trust/test_order.py::test_undo_is_on_disk_before_the_store_is_written_and_bytes_before_names"
+PAIRS = "tests/trust/test_two_runs.py::test_of_two_runs_one_works_and_one_waits"
+MACHINE = "tests/trust/test_machine.py::test_whatever_happens_in_whatever_order_nothing_that_must_stand_falls"
+KILLS = (
+    "tests/trust/test_kill.py::test_a_killed_run_can_be_finished_or_taken_back_beside_a_live_agent"
+)
+PROTECTED = "tests/test_guard.py::test_protected_records_are_not_deleted_retired_or_demoted"
+
+MUTANTS = (
+    Mutant("a pinned record may be deleted", GUARD, '(protected & pl.col("_gone"),', '(pl.lit(False),', MACHINE),
+    Mutant("a core record may be retired", GUARD, '(protected & pl.col("_retired"),', '(pl.lit(False),', PROTECTED),
+    Mutant("a core record may be demoted", GUARD, '(protected & pl.col("_sunk"),', '(pl.lit(False),', PROTECTED),
+    Mutant("a record may be unpinned", GUARD, '(pinned & ~pl.col("new_pinned"),', '(pl.lit(False),', MACHINE),
+    Mutant("protected text may be rewritten", GUARD, '(pl.col("_rewritten"),', '(pl.lit(False),', MACHINE),
+    Mutant("floors are off by one", GUARD, 'pl.col("nth") > pl.col("spare")', 'pl.col("nth") > pl.col("spare") + 1', MACHINE),
+    Mutant("floors trust the snapshot, not the store", SQLITE, "if self._counts is None or losing:", "if self._counts is None:", "tests/stores/test_clawseed.py::test_counts_for_floors_are_true_inside_the_lock"),
+    Mutant("the guard is not asked at apply", APPLY, 'if authority == "person":\n                return {}', "if True:\n                return {}", MACHINE),
+    Mutant("a refusal is passed over", BATCH, 'if state == "applied" and id_ in refused:', "if False:", "tests/stores/test_clawseed.py::test_the_guard_sees_live_records_and_counts_and_is_obeyed"),
+    Mutant("limits are not looked at", APPLY, "    if beyond:\n", "    if False:\n", "tests/test_apply.py::test_a_plan_beyond_its_limits_waits_for_a_person"),
+    Mutant("compare-and-set is dropped", BATCH, "if there == expected:", "if True:", KILLS),
+    Mutant("compare-and-set of tables is dropped", "memops/stores/tables.py", "    if live == before:\n", "    if True:\n", MACHINE),
+    Mutant("undo after the commit", SQLITE, "                if undo := batch.undo(answers):\n                    work.keep(undo)\n                failpoint(\"sqlite-kept\")\n", "            if undo := batch.undo(answers):\n                work.keep(undo)\n", "tests/stores/test_clawseed.py::test_undo_is_kept_before_the_commit_and_a_failure_leaves_nothing"),
+    Mutant("no undo at all", APPLY, "run.undo.add(*(vars(u) for u in undo))", "None", STEPS),
+    Mutant("journal and undo are not synced", FILES, '            failpoint("journal-sync")\n            os.fsync(handle)\n', '            failpoint("journal-sync")\n', ORDER),
+    Mutant("files get their names before their bytes are on disk", FILES, "            os.fsync(out.fileno())\n", "", ORDER),
+    Mutant("a torn line is not cut off", FILES, "    if keep < end:\n", "    if False:\n", "tests/trust/test_run_records.py::test_a_torn_line_is_passed_over_and_cut_off"),
+    Mutant("lines of journals are not checked", FILES, 'return entry if _line(entry) == line + b"\\n" else None', "return entry", "tests/trust/test_artefacts.py::test_a_flip_in_a_run_that_was_cut_off_is_found_too"),
+    Mutant("the seal of a run is not checked", APPLY, 'if said and hashlib.sha256(data).hexdigest() != said["sha256"]:', "if False:", ROT),
+    Mutant("the overlay's digest is not checked", "memops/overlay.py", "if _stamped(data) != data:", "if False:", ROT),
+    Mutant("sealed JSON is not checked", FILES, 'if said != hashlib.sha256(json_bytes(value)).hexdigest() or (', "if False and (", ROT),
+    Mutant("hashes of snapshots are not checked", TAKEN, 'if files.sha256(snapshot.path / name) != said[name]["sha256"]', "if False", ROT),
+    Mutant("a changed line of a plan is taken", PLANS, 'if not right or digests[seq - 1] != _digest(raw.decode("utf-8", "replace")):', "if not right:", "tests/test_apply.py::test_a_review_may_do_nothing_else"),
+    Mutant("a changed table of a plan is taken", PLANS, 'if hashlib.sha256(data).hexdigest() != header["changes_sha256"]:', "if False:", "tests/test_apply.py::test_a_review_may_do_nothing_else"),
+    Mutant("a plan never expires", PLANS, "if clock - made > timedelta(", "if clock - made > 9**6 * timedelta(", "tests/test_apply.py::test_a_plan_expires"),
+    Mutant("a plan goes to any store", APPLY, "if store.identity() != identity:", "if False:", "tests/test_apply.py::test_a_plan_is_for_its_own_store"),
+    Mutant("the lock is not taken", FILES, "fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)", "pass", PAIRS),
+    Mutant("the lock is a file that a kill leaves", FILES, "fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)", 'os.close(os.open(f"{path}.held", os.O_CREAT | os.O_EXCL))', PAIRS),
+    Mutant("rollback overwrites the agent", UNDO, "if not _agree(there, {name: after[name] for name in changed}):", "if False:", "tests/stores/test_clawseed.py::test_revert_keeps_newer_text_and_keys_stored_again"),
+    Mutant("rollback forgets the overlay", APPLY, "        _restore_overlay(run, state)\n", "", STEPS),
+    Mutant("the last pre-image is kept, not the first", APPLY, 'first.before if first else entry["before"]', 'entry["before"]', "tests/trust/test_run_records.py::test_of_two_pre_images_the_first_is_the_one_to_go_back_to"),
+    Mutant("resume does not know what was begun", APPLY, 'kept = frozenset(entry["id"] for entry in run.undo.entries())', "kept: frozenset[str] = frozenset()", STEPS),
+    Mutant("a rename carries nothing over", CARRY, "            self._carry(now)\n", "", "tests/stores/test_carry.py::test_what_arrives_in_the_old_file_after_the_rename_is_carried_over"),
+    Mutant("a crash's leftovers are only removed", CARRY, "                _append(folder, name, _joined(missing))\n        os.unlink(link", "                pass\n        os.unlink(link", "tests/stores/test_carry.py::test_a_kill_in_between_loses_no_line"),
+    Mutant("a copy is taken outside a transaction", "memops/stores/sqlite.py", "        source.backup(target)\n", "        into.write_bytes(path.read_bytes())\n", "tests/trust/test_snapshot_live.py::test_a_snapshot_beside_a_writer_is_a_consistent_prefix"),
+    Mutant("readers may write", "memops/stores/sqlite.py", 'connection = _opened(path, f"mode=ro{sealed}")', 'connection = _opened(path, f"mode=rw{sealed}")', "tests/trust/test_snapshot_live.py::test_reading_changes_no_byte_of_a_database"),
+    Mutant("a store that shrank is believed", TAKEN, "if accept_shrink or", "if True or", "tests/test_bad_input.py::test_a_store_that_shrank_is_not_believed"),
+    Mutant("drafts of the dead stay", TAKEN, "if pid is None or not _alive(int(pid[1])):", "if False:", "tests/trust/test_snapshot_live.py::test_a_snapshot_that_was_cut_off_is_none_and_is_swept_away"),
+    Mutant("files take the umask's mode", FILES, "os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)", "os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)", "tests/test_bad_input.py::test_files_and_folders_are_private_whatever_the_umask"),
+)  # fmt: skip
+
+
+def misfits(root=ROOT):
+    """Return the mutants whose place in the code is not there exactly once."""
+    return [
+        m.name for m in MUTANTS if (root / m.file).read_text(encoding="utf-8").count(m.was) != 1
+    ]
+
+
+def caught(mutant, copy):
+    """Tell whether the mutant's test fails in a copy of the repository with the fault in it."""
+    path = copy / mutant.file
+    whole = path.read_text(encoding="utf-8")
+    path.write_text(whole.replace(mutant.was, mutant.becomes), encoding="utf-8")
+    try:
+        return run(mutant.test, copy) == 1
+    finally:
+        path.write_text(whole, encoding="utf-8")
+
+
+def run(test, copy):
+    """Run one test in a copy; returns pytest's exit code (1: it failed)."""
+    argv = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:randomly", test]
+    env = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
+    try:
+        return subprocess.run(argv, cwd=copy, env=env, capture_output=True, timeout=600).returncode
+    except subprocess.TimeoutExpired:
+        return 1
+
+
+def copied(folder):
+    """Copy what the tests need into a folder."""
+    for name in COPIED:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        elif source.exists():
+            shutil.copy(source, folder / name)
+    return folder
+
+
+def main(*names):
+    chosen = [m for m in MUTANTS if not names or m.name in names]
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        copy = copied(Path(folder))
+        score = 0
+        for mutant in chosen:
+            noticed = caught(mutant, copy)
+            score += noticed
+            print(
+                f"{'caught  ' if noticed else 'SURVIVED'}  {mutant.name}  [{mutant.test}]",
+                flush=True,
+            )
+    print(f"{score}/{len(chosen)} caught")
+    return score, len(chosen)
+
+
+if __name__ == "__main__":
+    done, total = main(*sys.argv[1:])
+    sys.exit(done != total)
