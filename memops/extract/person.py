@@ -11,6 +11,7 @@ _ADVERBS = (
     "typically|sometimes|normally|rarely|actually|personally|mainly|strongly|absolutely|"
     "definitely|totally|especially|kinda|already|recently|both|all|each|basically|probably"
 )
+_SPEAKS = r"(?i)[我俺咱你您]|鄙人|本人|(?-u:\b)(?:i|i'?m|i'?ve|i'?d|we|us|our|ours|my|mine|me|myself)(?-u:\b)"
 _FIXED = (  # verbs that do not change: modals and the past
     "can|could|will|would|shall|should|may|might|must|cannot|was|were|had|did|went|got|made|took|"
     "came|saw|said|told|knew|thought|felt|found|gave|kept|left|lost|met|paid|ran|sent|spent|wrote|"
@@ -35,10 +36,12 @@ _NOT = (
 
 def third_person(raw: pl.Expr, chinese: pl.Expr) -> pl.Expr:
     """Return clauses in the third person: Chinese ones where `chinese`, else English ones."""
-    zh = _through(pl.when(chinese).then(raw), _ZH).str.replace_all(_USER, "用户")
-    plain = pl.when(~chinese).then(raw).str.replace_all("’", "'")
+    spoken = raw.str.contains(_SPEAKS)
+    zh = _through(pl.when(chinese & spoken).then(raw), _ZH).str.replace_all(_USER, "用户")
+    plain = pl.when(~chinese & spoken).then(raw).str.replace_all("’", "'")
     en = _through(plain, _EN).str.replace(f"^{_USER}", "The user")
-    return pl.when(chinese).then(zh).otherwise(en.str.replace_all(_USER, "the user"))
+    said = pl.when(chinese).then(zh).otherwise(en.str.replace_all(_USER, "the user"))
+    return pl.coalesce(said, raw)
 
 
 def _subject(pronoun: str, name: str) -> list[tuple[str, str]]:
