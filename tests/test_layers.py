@@ -9,16 +9,24 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 LAYERS = [
-    {"errors", "failpoints", "schema", "policy", "text", "lexicon", "display", "values"},
-    {"terms", "secrets", "hostile", "chatter", "models"},
-    {"encode", "similarity", "decay", "slots", "cues", "conflicts", "extract", "features"},
-    {"plan", "context", "merge"},
-    {"guard"},
-    {"rules"},
-    {"stores", "files", "overlay", "snapshot", "planfile", "apply", "search", "measures"},
-    {"suite", "gate", "audit", "bench_pairs", "bench_recall", "settings"},
-    {"report"},
-    {"steps", "reporting", "purging", "demo"},
+    # words and tables
+    {"errors", "lexicon", "policy", "schema", "text", "display", "numerals", "values", "settings"},
+    # computing on them
+    {"plan", "context", "merge", "terms", "secrets", "hostile", "chatter", "decay", "statistics"},
+    {"encode", "models", "vocabulary", "similarity", "scorer", "fact", "reading", "readings"}
+    | {"judgement", "conflicts", "supersession", "extract", "explain"},
+    # deciding
+    {"guard", "refusals", "rules"},
+    # the world
+    {"failpoints", "files", "stores", "overlay", "snapshot", "planfile", "apply", "runs"}
+    | {"sources", "history", "reviewing", "search"},
+    # judging it
+    {"measures", "suite", "gate", "gate_output", "bench_pairs", "bench_recall", "judging", "audit"}
+    | {"doctor"},
+    # composing
+    {"report", "simulation_picture"},
+    {"steps", "reporting", "purging", "demo", "looking", "controls", "inspecting", "simulation"}
+    | {"collecting", "importing"},
     {"cli"},
 ]
 HEAVY = {"prefect", "torch", "sentence_transformers", "faiss", "sklearn", "scipy"}
@@ -30,9 +38,9 @@ def modules():
 
 def layer_of(name):
     for n, layer in enumerate(LAYERS):
-        if any(name == known or name.startswith(f"{known}_") for known in layer):
+        if name in layer:
             return n
-    return None
+    return None if "_" not in name else layer_of(name.rsplit("_", 1)[0])
 
 
 def imports(path, top_only=False):
