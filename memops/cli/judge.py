@@ -110,7 +110,7 @@ def bench() -> None:
 @bench.command("pairs")
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
 @click.option("--json-lines", is_flag=True, help="Kept for habit: it always does.")
-def bench_pairs(file: Path, json_lines: bool) -> None:
+def bench_pairs_command(file: Path, json_lines: bool) -> None:
     """Judge each pair {id, a, b} of FILE: duplicate, conflict, which side is newer."""
     from memops.bench_pairs import judge_pairs
 
@@ -124,7 +124,7 @@ def bench_pairs(file: Path, json_lines: bool) -> None:
 @click.option("--retriever", type=click.Choice(["bm25", "dense", "rrf", "hybrid"]), default="hybrid", show_default=True)
 @click.option("--embedder", default="lsa", show_default=True, help="lsa, or the path or name of a model.")
 @click.option("--k", default=10, show_default=True, help="Results a query.")
-def bench_recall(folder: Path, retriever: str, embedder: str, k: int) -> None:
+def bench_recall_command(folder: Path, retriever: str, embedder: str, k: int) -> None:
     """Search the corpus of FOLDER for each of its queries; one line a result."""
     from memops.bench_recall import recall_run
 
