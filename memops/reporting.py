@@ -66,7 +66,7 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
         "by_rule": _counted(lines),
         "refused": _refused(made, texts),
         "skipped": skipped,
-        "limits": (made.header["exceeds"] if made else [])
+        "limits": (made.header["exceeds"] if made and run is None else [])
         + ([night["stopped"]] if night.get("stopped") else []),
         "conflicts": list(_conflicts(changes, lines, texts)),
         "clusters": _clusters(changes, lines, texts),
