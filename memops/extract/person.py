@@ -11,7 +11,10 @@ _ADVERBS = (
     "typically|sometimes|normally|rarely|actually|personally|mainly|strongly|absolutely|"
     "definitely|totally|especially|kinda|already|recently|both|all|each|basically|probably"
 )
-_SPEAKS = r"(?i)[我俺咱你您]|鄙人|本人|(?-u:\b)(?:i|i'?m|i'?ve|i'?d|we|us|our|ours|my|mine|me|myself)(?-u:\b)"
+_SPEAKS = (
+    r"(?i)[我俺咱你您]|鄙人|本人|"
+    r"(?-u:\b)(?:i|i'?m|i'?ve|i'?d|we|us|our|ours|my|mine|me|myself)(?-u:\b)"
+)
 _FIXED = (  # verbs that do not change: modals and the past
     "can|could|will|would|shall|should|may|might|must|cannot|was|were|had|did|went|got|made|took|"
     "came|saw|said|told|knew|thought|felt|found|gave|kept|left|lost|met|paid|ran|sent|spent|wrote|"
