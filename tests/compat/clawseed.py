@@ -218,3 +218,12 @@ GROUPS = {
     "fts_query": index,
     "fts_cjk": tokenizer,
 }
+
+_AGENT = "issue 3: the agent's own machinery, which memops never calls"
+REASONS = {
+    "curator_plan_parse": _AGENT,
+    "curator_prompt": _AGENT,
+    "store_scenarios": "issue 6: the agent's own store and recall; memops reads and writes its rows",
+    "namespaced_scenarios": "issue 6: as store_scenarios, through a namespace",
+    "": _AGENT,
+}

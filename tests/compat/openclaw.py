@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, time
 
 from memops.search import openclaw as search
+from memops.stores import openclaw_formats as formats
 from memops.stores.markdown_fields import day_in
 from memops.stores.markdown_lines import Place
 from memops.stores.openclaw import OpenClaw
@@ -124,6 +125,31 @@ def project_multiplier(case):
     return close(search.project_factor(given["projectKey"], given["active"]), case["expected"])
 
 
+def chunk_markdown(case):
+    given = case["input"]
+    content = given["content"] if isinstance(given["content"], str) else given["content"]["full"]
+    options = dict(given["options"])
+    per_entry = options.pop("perEntry", False)
+    found = formats.chunks(content, per_entry=per_entry, **options)
+    names = ("startLine", "endLine", "chars", "sha256")
+    wanted = [{n: c[n] for n in names} for c in case["expected"]]
+    got = [(c.start, c.end, len(c.text), c.hash) for c in found]
+    return [dict(zip(names, row, strict=True)) for row in got] == wanted
+
+
+def chunk_id(case):
+    given = case["input"]
+    chunk = formats.Chunk(given["startLine"], given["endLine"], given["chunkText"])
+    made = formats.chunk_id(given["source"], given["path"], chunk, given["model"])
+    return {"chunkHash": chunk.hash, "id": made} == case["expected"]
+
+
+def entry_key(case):
+    given = case["input"]
+    names = ("source", "path", "startLine", "endLine", "claimHash")
+    return formats.entry_key(*(given[n] for n in names)) == case["expected"]
+
+
 GROUPS = {
     "dated_path": dated_path,
     "strip_annotations": strip_annotations,
@@ -150,4 +176,17 @@ GROUPS = {
     "hybrid_select": hybrid_select,
     "age_vs_min_score": age_vs_min_score,
     "estimate_string_chars": lambda case: search.weight(case["input"]) == case["expected"],
+    "chunk_markdown": chunk_markdown,
+    "chunk_id": chunk_id,
+    "promotion_entry_key": entry_key,
+    "promotion_query_hash": lambda case: formats.query_hash(case["input"]) == case["expected"],
+    "promotion_short_term_path": lambda case: (
+        formats.is_short_term(case["input"]) == case["expected"]
+    ),
+}
+
+REASONS = {
+    "provenance_ratchet": "issue 3: memops reports the ratchet (`memops doctor`), it repairs no row",
+    "redact_sensitive_text": "issue 9: memops masks by its own shapes, more of them",
+    "": "issue 7: OpenClaw's own promotion, which memops grades and does not repeat",
 }

@@ -8,6 +8,7 @@ from memops.errors import Incomplete, Unauthorised
 from memops.policy import Decay
 from memops.schema import from_rows
 from memops.stores import open_store
+from memops.stores import rsclaw_formats as formats
 from memops.stores.rsclaw_docs import (
     DOCS,
     Doc,
@@ -135,6 +136,16 @@ _HTTP = {
 }
 
 
+def normalize_memory_scope(case):
+    given = case["input"]
+    return {"scope": formats.scope_of(given["scope"], given["agent_id"])} == case["expected"]
+
+
+def normalized_identity(case):
+    same = formats.identity(case["input"]["a"]) == formats.identity(case["input"]["b"])
+    return {"same": same} == case["expected"]
+
+
 GROUPS = {
     "tier_transition": tier_transition,
     "insert_normalisation": insert_normalisation,
@@ -145,4 +156,34 @@ GROUPS = {
     "abstract_overview": abstract_overview,
     "default_memory_scope": default_memory_scope,
     "http": http,
+    "normalize_memory_scope": normalize_memory_scope,
+    "memory_put_defaults": lambda case: (
+        formats.tool_document(case["input"]["kind"]) == case["expected"]
+    ),
+    "kind_policy": lambda case: (
+        formats.extracted_document(case["input"]["kind"]) == case["expected"]
+    ),
+    "normalized_identity": normalized_identity,
 }
+
+_EXTRACTION = "issue 5: extraction is memops's own"
+_RETRIEVAL = "issue 6: recall is graded by memops's own retrieval"
+_DUPLICATES = "issue 4: duplicates are found by memops's own signals"
+REASONS = {
+    **dict.fromkeys(
+        ("salience_gate", "correction_gate", "extractor_parse", "extractor_filter", "entity_scan",
+         "compaction_entities", "llm_entities", "auto_capture_note", "lessons_phase"),
+        _EXTRACTION,
+    ),
+    **dict.fromkeys(
+        ("rrf_fuse", "hybrid_fanout", "bm25", "cjk_tokenizer", "cjk_query_terms",
+         "auto_recall_gate", "recall_final_k", "recall_max_tokens", "estimate_tokens",
+         "memory_age_label", "recall_feedback_delta", "fnv_embedding"),
+        _RETRIEVAL,
+    ),
+    **dict.fromkeys(
+        ("exact_dedup", "semantic_dup", "refresh_duplicate", "supersede_label", "meditation_dedup"),
+        _DUPLICATES,
+    ),
+    "": "issue 3: the gateway's own machinery (skills, heartbeat, embedder), which memops never calls",
+}  # fmt: skip

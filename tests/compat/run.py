@@ -2,9 +2,10 @@
 
 usage: run.py VECTORS.json [--parity] [--failures]
 
-Prints {group: {passed, failed, unsupported}}. `VECTORS.json` is run by the module of its name in
-this folder, whose GROUPS maps a group to a function of one case that returns whether it holds, or
-raises Unsupported. Cases that pin a bug of the peer (`peer_bug`) are run with --parity only;
+Prints {group: {passed, failed, unsupported}}, with a reason where something is unsupported.
+`VECTORS.json` is run by the module of its name in this folder, whose GROUPS maps a group to a
+function of one case that returns whether it holds, or raises Unsupported; its REASONS say which
+issue is to bring a group, '' any other. Cases that pin a bug of the peer (`peer_bug`) are run with --parity only;
 --failures names on standard error what failed.
 """
 
@@ -20,6 +21,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.compat import Unsupported
 
+PEER = "a bug of the peer, run with --parity; or a case without input and output"
+
 
 def cases(vectors):
     """Yield (group, case): from a list that names its groups, or from lists that are groups."""
@@ -31,10 +34,13 @@ def cases(vectors):
 
 def run(path, parity=False, say=lambda line: None):
     vectors = json.loads(Path(path).read_text(encoding="utf-8"))
-    groups = _groups(Path(path).stem)
+    groups, reasons = _module(Path(path).stem)
     result = defaultdict(lambda: {"passed": 0, "failed": 0, "unsupported": 0})
     for group, case in cases(vectors):
         result[group][_outcome(groups.get(group), group, case, parity, say)] += 1
+    for group, counts in result.items():
+        if counts["unsupported"]:
+            counts["reason"] = PEER if group in groups else reasons.get(group, reasons[""])
     return dict(result)
 
 
@@ -52,9 +58,13 @@ def _outcome(check, group, case, parity, say):
     return "failed"
 
 
-def _groups(stem):
+def _module(stem):
+    """GROUPS and REASONS of the module for a file of vectors."""
     name = f"tests.compat.{stem}"
-    return importlib.import_module(name).GROUPS if importlib.util.find_spec(name) else {}
+    if not importlib.util.find_spec(name):
+        return {}, {"": "no issue: memops knows no store of this name"}
+    module = importlib.import_module(name)
+    return module.GROUPS, module.REASONS
 
 
 def main(argv=None):

@@ -1,0 +1,37 @@
+"""rsclaw's ways with what it is given: scopes, kinds, and what is the same text to it."""
+
+from typing import Any
+
+TOOL_KINDS = {"remember": 0.8, "preference": 0.75, "procedure": 0.65, "fact": 0.65}
+"""Kinds that the agent's own tool writes, with their importance; any other becomes a fact."""
+
+EXTRACTED = {
+    "preference": ("Working", 0.72), "procedure": ("Working", 0.72), "fact": ("Working", 0.65),
+    "project_state": ("Working", 0.65), "relationship": ("Working", 0.65), "lesson": ("Core", 0.85),
+}  # fmt: skip
+"""Kinds that its extraction writes, with tier and importance; it writes no others."""
+
+
+def scope_of(scope: str, agent: str) -> str:
+    """Return a scope as rsclaw files it: an older bare agent's name gets its prefix."""
+    name = scope.strip() or agent
+    return name if ":" in name else f"agent:{name}"
+
+
+def tool_document(kind: str | None) -> dict[str, Any]:
+    """Return kind, importance, tier and pin of what the agent's tool writes."""
+    own = kind if kind in TOOL_KINDS else "fact"
+    return {"kind": own, "importance": TOOL_KINDS[own], "tier": "Working", "pinned": False}
+
+
+def extracted_document(kind: str) -> dict[str, Any] | None:
+    """Return tier, importance and pin of what extraction writes, None for what it leaves out."""
+    if kind not in EXTRACTED:
+        return None
+    tier, importance = EXTRACTED[kind]
+    return {"tier": tier, "importance": importance, "pinned": False}
+
+
+def identity(text: str) -> str:
+    """Return what two texts share that rsclaw takes for one; the last full stop counts."""
+    return " ".join(text.split()).lower()
