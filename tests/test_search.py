@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from memops.encode import Lsa, open_encoder, unit
 from memops.errors import Corrupt, MemopsError
@@ -15,7 +16,8 @@ from memops.policy import Policy
 from memops.schema import QUARANTINE, from_rows
 from memops.search.bm25 import bm25, counted
 from memops.search.fuse import convex, minmax, rrf, rrf_rows
-from memops.search.retrieve import RETRIEVERS, best, search
+from memops.search.ranks import best, best_sparse, nearest
+from memops.search.retrieve import RETRIEVERS, search
 from memops.search.voices import in_own_voice, named
 from memops.terms import grams, words
 
@@ -155,6 +157,21 @@ def test_the_best_are_those_of_a_full_sort(seed, k):
         )[:k]
         assert [j for j in rows[i] if j >= 0] == order
         assert np.allclose(values[i][: len(order)], scores[i, order], atol=1e-6)
+
+
+@pytest.mark.parametrize("k", [3, 12])
+def test_the_best_of_large_products_are_those_of_the_matrix(k):
+    rng = np.random.default_rng(k)
+    queries = (rng.random((70, 30)) * (rng.random((70, 30)) < 0.2)).round(1).astype(np.float32)
+    weights = (rng.random((30, 400)) * (rng.random((30, 400)) < 0.3)).round(1).astype(np.float32)
+    expected = best(queries @ weights, k, None)
+    rows, scores = best_sparse(csr_array(queries), csr_array(weights), 0, k)
+    assert (rows == expected[0]).all() and np.allclose(scores, np.where(rows < 0, 0, expected[1]))
+    vectors = unit(rng.normal(size=(400, 30)).astype(np.float32))
+    vectors[50:60] = vectors[7]
+    near = nearest(vectors, vectors[:9], k)
+    wanted = best(vectors[:9] @ vectors.T, k, None, -np.inf)
+    assert (near[0] == wanted[0]).all() and np.allclose(near[1], wanted[1], atol=2e-6)
 
 
 @settings(deadline=None, max_examples=60)

@@ -18,6 +18,7 @@ import polars as pl
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 FOREVER = 1e300
+_LARGE = 20_000
 _CELLS = 16_000_000  # scores held at a time, 64 MB an arm
 OPTIONAL: dict[str, Any] = {
     "speaker": pl.String, "caption": pl.String, "session": pl.String, "nth": pl.Int64,
@@ -27,11 +28,23 @@ OPTIONAL: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Block:
-    """Some queries of one part, and all its documents, as ranges of rows."""
+    """Queries of one part, and all its documents, as ranges of rows."""
 
     part: int
     queries: slice
     documents: slice
+
+    @property
+    def large(self) -> bool:
+        """Return whether the matrix of all its scores is better not made."""
+        return self.shape[1] > _LARGE
+
+    def pieces(self) -> Iterator["Block"]:
+        """Yield the block in pieces whose matrix is of bounded size."""
+        size = max(1, _CELLS // max(1, self.shape[1]))
+        for start in range(self.queries.start, self.queries.stop, size):
+            stop = min(start + size, self.queries.stop)
+            yield Block(self.part, slice(start, stop), self.documents)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -57,15 +70,13 @@ class Collection:
         return self.documents["part"].to_numpy().astype(np.int64)
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the blocks in order, each of bounded size."""
+        """Yield the parts that are asked, in order."""
         parts = np.arange(self.count + 1)
-        d = np.searchsorted(self.document_parts, parts)
-        q = np.searchsorted(self.queries["part"].to_numpy(), parts)
+        d = np.searchsorted(self.document_parts, parts).tolist()
+        q = np.searchsorted(self.queries["part"].to_numpy(), parts).tolist()
         for part in range(self.count):
-            size = max(1, _CELLS // max(1, int(d[part + 1] - d[part])))
-            for start in range(int(q[part]), int(q[part + 1]), size):
-                stop = min(start + size, int(q[part + 1]))
-                yield Block(part, slice(start, stop), slice(int(d[part]), int(d[part + 1])))
+            if q[part] < q[part + 1]:
+                yield Block(part, slice(q[part], q[part + 1]), slice(d[part], d[part + 1]))
 
     def seen(self, block: Block) -> npt.NDArray[np.bool_] | None:
         """Return which documents each query may see; None is all."""

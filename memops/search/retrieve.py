@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from memops.encode import Encoder
@@ -16,9 +15,8 @@ from memops.search.collection import Block, collect
 from memops.search.fuse import rrf_rows
 from memops.search.hybrid import Hybrid
 from memops.search.profiles import PROFILES, profile_run
+from memops.search.ranks import Ints, Ranks, best, best_sparse, nearest
 
-Ints = npt.NDArray[np.int64]
-Ranks = tuple[Ints, npt.NDArray[np.float64]]
 RUN = pl.Schema(
     {"query_id": pl.String(), "doc_id": pl.String(), "rank": pl.Int64(), "score": pl.Float64()}
 )
@@ -96,39 +94,33 @@ class Searcher:
         )  # fmt: skip
 
 
-def best(scores: Scores, k: int, seen: npt.NDArray[np.bool_] | None, above: float = 0.0) -> Ranks:
-    """Return the columns and scores of each row's k best, best first, -1 where there is none.
-
-    Scores are compared at 1e-6; ties go to the lower column. What is not seen, or not above the
-    given score, is not ranked.
-    """
-    count = scores.shape[1]
-    k = min(k, count)
-    rounded = np.rint(scores.astype(np.float64) * 1e6).astype(np.int64)
-    allowed = (
-        rounded > np.rint(above * 1e6) if above > -np.inf else np.ones(scores.shape, dtype=bool)
-    )
-    allowed = allowed if seen is None else allowed & seen
-    lowest = -(2**62)
-    # One integer holds score and place, so that a partial sort is exact about ties.
-    keys = np.where(allowed, rounded * count - np.arange(count), lowest)
-    top = (
-        np.argpartition(-keys, k - 1, axis=1)[:, :k]
-        if k < count
-        else np.tile(np.arange(count), (len(scores), 1))
-    )
-    order = np.argsort(-np.take_along_axis(keys, top, axis=1), axis=1, kind="stable")
-    rows = np.take_along_axis(top, order, axis=1)
-    ok = np.take_along_axis(allowed, rows, axis=1)
-    return np.where(ok, rows, -1), np.take_along_axis(rounded, rows, axis=1) / 1e6
+def _bm25(searcher: Searcher, block: Block, k: int) -> Ranks:
+    if block.large and searcher.collection.seen(block) is None:
+        index, asked = searcher.arms.sparse("words")
+        return best_sparse(asked[block.queries], index.weights, block.documents.start, k)
+    return _whole(searcher, block, k, lambda piece: searcher.arms.scores("words", piece), 0.0)
 
 
-def _arm(name: str, above: float) -> "Retriever":
-    def ranks(searcher: Searcher, block: Block, k: int) -> Ranks:
-        seen = searcher.collection.seen(block)
-        return best(searcher.arms.scores(name, block), k, seen, above)
+def _dense(searcher: Searcher, block: Block, k: int) -> Ranks:
+    if block.large and searcher.collection.seen(block) is None:
+        documents, queries = searcher.arms.vectors
+        return nearest(documents[block.documents], queries[block.queries], k)
+    return _whole(searcher, block, k, lambda piece: searcher.arms.scores("dense", piece))
 
-    return ranks
+
+def _whole(
+    searcher: Searcher,
+    block: Block,
+    k: int,
+    scores: Callable[[Block], Scores],
+    above: float = float("-inf"),
+) -> Ranks:
+    """Ranks by the full matrix of scores, some queries at a time."""
+    parts = [
+        best(scores(piece), k, searcher.collection.seen(piece), above) for piece in block.pieces()
+    ]
+    rows, values = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return rows, values
 
 
 def _rrf(searcher: Searcher, block: Block, k: int) -> Ranks:
@@ -140,19 +132,21 @@ def _rrf(searcher: Searcher, block: Block, k: int) -> Ranks:
 
 
 def _hybrid(searcher: Searcher, block: Block, k: int) -> Ranks:
-    return best(searcher.hybrid.scores(block), k, searcher.collection.seen(block), float("-inf"))
+    return _whole(searcher, block, k, searcher.hybrid.scores)
 
 
 def _grep(searcher: Searcher, block: Block, k: int) -> Ranks:
     index, asked = searcher.arms.sparse("words")
-    binary, held = asked[block.queries].sign(), index.weights.sign()
-    return best(dense_block(binary @ held, block), k, searcher.collection.seen(block))
+    held = index.weights.sign()
+    return _whole(
+        searcher, block, k, lambda p: dense_block(asked[p.queries].sign() @ held, p), above=0.0
+    )
 
 
 Retriever = Callable[[Searcher, Block, int], Ranks]
 RETRIEVERS: dict[str, Retriever] = {
-    "bm25": _arm("words", 0.0),
-    "dense": _arm("dense", float("-inf")),
+    "bm25": _bm25,
+    "dense": _dense,
     "rrf": _rrf,
     "hybrid": _hybrid,
     "grep": _grep,
