@@ -90,7 +90,7 @@ def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame
             _replaced=was_live & ~is_live & ~link.is_in([*RETIRED]) & pl.col("_stands").fill_null(True),
             _quarantined=was_live & (link == QUARANTINE).fill_null(False),
             _sunk=tier_rank("new_tier") < tier_rank(),
-            _moved=(pl.col("new_scope") != pl.col("scope")) | (pl.col("new_kind") != pl.col("kind")),
+            _moved=pl.col("new_kind") != pl.col("kind"),
         )
         .with_columns(
             _lost=was_live & (pl.col("_gone") | pl.col("_retired") | (pl.col("_moved") & is_live))

@@ -129,6 +129,11 @@ def test_the_oldest_go_first_down_to_the_floor_and_an_unknown_time_is_not_old():
     assert set(refused["reason"]) == {"the floor of 2 live fact records"}
 
 
+def test_moving_records_to_another_scope_loses_none_of_them():
+    rows = from_rows([{"id": f"r{i}", "kind": "fact", "scope": "main"} for i in range(4)])
+    assert refusals(edit(rows, "x", scope="agent:main"), rows, Policy()) == {}
+
+
 def test_moving_records_to_another_kind_counts_as_losing_them():
     rows = from_rows([{"id": f"r{i}", "kind": "fact", "created_at": at(1 + i)} for i in range(4)])
     policy = Policy(floors=Floors(default=3, kinds={}))
