@@ -40,7 +40,8 @@ def none() -> pl.DataFrame:
 
 def refusals(changes: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     """Return rule, id and digest of each change, in order; `records` are the night's snapshot."""
-    says = _said(records)
+    named = pl.concat([changes["id"], changes["evidence"].explode().rename("id")]).unique()
+    says = records.join(named.to_frame(), on="id", how="semi").select("id", says=_content())
     rows = changes.select(
         "id",
         "rule",
@@ -108,10 +109,6 @@ def hanging(changes: pl.DataFrame, records: pl.DataFrame, nths: pl.Series) -> pl
         if more.is_empty():
             return out["held"].sort().rename("nth")
         out = pl.concat([out, more])
-
-
-def _said(records: pl.DataFrame) -> pl.DataFrame:
-    return records.select("id", says=_content())
 
 
 def _content() -> pl.Expr:

@@ -40,24 +40,23 @@ class Item:
 
 @dataclass(frozen=True)
 class Review:
-    """A plan under review, with the records that it was made from."""
+    """A plan under review, with the records that it was made from.
+
+    `lines` are the plan's as it was made, also those that were taken out; `standing` and `open`
+    the sequence numbers that are left and those that nobody has decided on.
+    """
 
     plan: planfile.PlanFile
     state: Path
     records: pl.DataFrame
     lines: dict[int, str]
-    """Every line of the plan as it was made, also those that were taken out."""
-
-    @property
-    def left(self) -> list[int]:
-        """Sequence numbers of the changes that are still in the plan."""
-        return planfile.load(self.plan.path, self.state).kept
+    standing: set[int]
+    open: set[int]
 
     @property
     def undecided(self) -> list[int]:
-        """Those that nobody has decided on."""
-        last = {s: e["decision"] for e in self.journal.entries() for s in e["seqs"]}
-        return [seq for seq in self.left if last.get(seq, "open") == "open"]
+        """Changes of the plan that wait for a decision, in order."""
+        return sorted(self.open & self.standing)
 
     @property
     def journal(self) -> files.Journal:
@@ -78,7 +77,10 @@ def begun(name: str, state: Path) -> Review:
     if taken is None:
         raise PlanRefused(f"the snapshot of plan {plan.id} is gone", "plan again")
     records = taken.records()
-    return Review(plan, state, records, _lines(plan, records))
+    review = Review(plan, state, records, _lines(plan, records), set(plan.kept), set(plan.kept))
+    for entry in review.journal.entries():
+        _noted(review, entry["decision"], entry["seqs"])
+    return review
 
 
 def items(review: Review, seqs: Iterable[int]) -> list[Item]:
@@ -90,23 +92,22 @@ def items(review: Review, seqs: Iterable[int]) -> list[Item]:
     )
     keepers = {(rule, link) for rule, link in behind.select("rule", "superseded_by").iter_rows()}
     groups: dict[tuple[str, str | None, int], list[int]] = {}
+    rows = rows.filter(pl.col("seq").is_in(list(wanted)))
     for seq, rule, id, link in rows.select("seq", "rule", "id", "superseded_by").iter_rows():
         keeper = link if (rule, link) in keepers else id if (rule, id) in keepers else None
-        if seq in wanted:
-            groups.setdefault((rule, keeper, 0 if keeper else seq), []).append(seq)
+        groups.setdefault((rule, keeper, 0 if keeper else seq), []).append(seq)
     return [Item(rule, keeper, tuple(found)) for (rule, keeper, _), found in groups.items()]
 
 
 def reject(review: Review, seqs: Sequence[int], clock: datetime) -> list[int]:
     """Take changes, and what hangs on them, out of the plan; remember them. Returns what went."""
-    changes = review.plan.changes
     _known(review, seqs)
+    changes = review.plan.changes
     nths = hanging(changes, review.records, pl.Series([seq - 1 for seq in seqs], dtype=pl.UInt32))
     going = [int(nth) + 1 for nth in nths]
-    _rewrite(review, [seq for seq in review.left if seq not in set(going)])
+    _rewrite(review, review.standing - set(going))
     _remember(review, going, clock, refused=True)
-    review.journal.add({"at": clock.isoformat(), "decision": "reject", "seqs": going})
-    return going
+    return _decided(review, "reject", going, clock)
 
 
 def keep(review: Review, seqs: Sequence[int], clock: datetime) -> list[int]:
@@ -168,12 +169,12 @@ def described(review: Review, seqs: Iterable[int]) -> list[dict[str, Any]]:
 
 def counted(review: Review) -> dict[str, Any]:
     """Return how far a review is."""
-    left, every = review.left, review.plan.changes.height
+    left, every = len(review.standing), review.plan.changes.height
     return {
         "plan": review.plan.id,
         "changes": every,
-        "left": len(left),
-        "rejected": every - len(left),
+        "left": left,
+        "rejected": every - left,
         "undecided": len(review.undecided),
     }
 
@@ -201,13 +202,24 @@ def _becomes(row: dict[str, Any], before: dict[str, dict[str, Any]]) -> list[dic
 
 def _taken_back(review: Review, seqs: Sequence[int], clock: datetime, decision: str) -> list[int]:
     _known(review, seqs)
-    left = review.left
-    back = sorted(set(seqs) - set(left))
+    back = sorted(set(seqs) - review.standing)
     if back:
-        _rewrite(review, [*left, *back])
+        _rewrite(review, review.standing | set(back))
         _remember(review, back, clock, refused=False)
-    review.journal.add({"at": clock.isoformat(), "decision": decision, "seqs": sorted(seqs)})
-    return sorted(seqs)
+    return _decided(review, decision, sorted(seqs), clock)
+
+
+def _decided(review: Review, decision: str, seqs: list[int], clock: datetime) -> list[int]:
+    review.journal.add({"at": clock.isoformat(), "decision": decision, "seqs": seqs})
+    _noted(review, decision, seqs)
+    return seqs
+
+
+def _noted(review: Review, decision: str, seqs: Iterable[int]) -> None:
+    if decision == "open":
+        review.open.update(seqs)
+    else:
+        review.open.difference_update(seqs)
 
 
 def _known(review: Review, seqs: Sequence[int]) -> None:
@@ -219,11 +231,12 @@ def _known(review: Review, seqs: Sequence[int]) -> None:
         )
 
 
-def _rewrite(review: Review, seqs: list[int]) -> None:
-    """Leave these lines in ops.jsonl, each as it was written; `load` proves it."""
-    wanted = set(seqs)
-    text = "".join(f"{line}\n" for seq, line in review.lines.items() if seq in wanted)
+def _rewrite(review: Review, seqs: set[int]) -> None:
+    """Leave these lines in ops.jsonl, each as it was written."""
+    text = "".join(f"{line}\n" for seq, line in review.lines.items() if seq in seqs)
     files.write(review.plan.path / "ops.jsonl", text.encode())
+    review.standing.clear()
+    review.standing.update(seqs)
 
 
 def _lines(plan: planfile.PlanFile, records: pl.DataFrame) -> dict[int, str]:
@@ -239,7 +252,7 @@ def _lines(plan: planfile.PlanFile, records: pl.DataFrame) -> dict[int, str]:
 
 def _remember(review: Review, seqs: Sequence[int], clock: datetime, refused: bool) -> None:
     about = {"at": clock.isoformat(), "plan": review.plan.id, "refused": refused}
-    keys = refusals(review.plan.changes, review.records)[[seq - 1 for seq in seqs]]
+    keys = refusals(review.plan.changes[[seq - 1 for seq in seqs]], review.records)
     path = _journal(review.state, review.plan.header["store"])
     if keys.height:
         path.add(*({**about, **key} for key in keys.iter_rows(named=True)))

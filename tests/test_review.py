@@ -155,7 +155,7 @@ def test_one_change_of_a_cluster_can_be_rejected_and_a_decision_taken_back(plann
     terminal.press("u")
     assert "keeper 0a" in terminal.until(ASKS)
     terminal.press("s")
-    assert "1 changes, keeper 0a" in terminal.until(ASKS)
+    assert "1 change, keeper 0a" in terminal.until(ASKS)
     terminal.press("r")
     assert "keeper 1a" in terminal.until(ASKS)  # the keeper's gain went with what it absorbed
     terminal.press("a")

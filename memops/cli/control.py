@@ -169,7 +169,7 @@ def forget(
     within = controls.duration(last) if last else None
     said = controls.forget_records(store, ids, at(ctx), now, within, plan_only)
     days = at(ctx).policy.retention.grace_days
-    kept = f"their text stays in the store for {days:g} days, and in snapshots"
+    kept = f"their text stays in the store for at least {days:g} days, and in snapshots"
     said["note"] = f"{kept}; `memops purge` forgets for good"
     return _done(said, as_json, "hidden from recall", "nothing to forget")
 

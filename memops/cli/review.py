@@ -111,7 +111,8 @@ def _drawn(review: "Review", item: "Item", seqs: list[int], waiting: int) -> str
 
     changes = reviewing.described(review, seqs[:_MOST])
     about = f"keeper {shown(item.keeper)}" if item.keeper else f"record {shown(changes[0]['id'])}"
-    lines = ["", f"{item.rule}: {len(seqs)} changes, {about} ({waiting} to decide on)"]
+    many = "1 change" if len(seqs) == 1 else f"{len(seqs)} changes"
+    lines = ["", f"{item.rule}: {many}, {about} ({waiting} to decide on)"]
     for change in changes:
         lines += _change(change)
     lines += [f"  and {len(seqs) - _MOST} more"] if len(seqs) > _MOST else []
