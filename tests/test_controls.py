@@ -92,7 +92,8 @@ def test_what_was_stored_lately_is_forgotten_together(memops, store):
     assert len(inspect(memops, store)) == count - len(recent)
 
 
-def test_only_the_plan_is_made_when_asked(memops, store):
+def test_only_the_plan_is_made_when_asked(memops, tmp_path):
+    store = samples.BUILDERS["clawseed"](tmp_path)
     id, before = id_of(memops, store, ENGLISH), held(store)
     made = memops("forget", store, id, "--plan-only", "--now", NOW)
     assert (made["ops"], made["applied"], held(store)) == (1, 0, before)
@@ -100,7 +101,8 @@ def test_only_the_plan_is_made_when_asked(memops, store):
     assert inspect(memops, store, "--text", ENGLISH) == []
 
 
-def test_nothing_happens_when_one_of_the_ids_is_unknown(memops, store):
+def test_nothing_happens_when_one_of_the_ids_is_unknown(memops, tmp_path):
+    store = samples.BUILDERS["openclaw"](tmp_path)
     id, before = id_of(memops, store, ENGLISH), held(store)
     said = memops("forget", store, id, "no-such-record", "--now", NOW)
     assert (memops.code, held(store)) == (2, before)
@@ -196,13 +198,21 @@ def test_a_hidden_record_is_neither_edited_nor_pinned(memops):
         assert (memops.code, "is hidden (b)" in said["message"]) == (2, True)
 
 
-def test_a_replaced_record_can_be_forgotten_too(memops, store):
-    """Also one whose bytes left a Markdown file when it was hidden."""
-    id = id_of(memops, store, ENGLISH)
-    memops("forget", store, id, "--now", NOW)
-    again = memops("show", store, id, "--now", NOW)
-    assert again["record"]["superseded_by"] == TOMBSTONE
-    assert again["record"]["text"] == ENGLISH
+def test_a_merged_line_whose_bytes_left_its_file_can_be_forgotten_too(memops, tmp_path):
+    store = samples.BUILDERS["openclaw"](tmp_path)
+    day = tmp_path / "ws" / "memory" / "2026-05-30.md"
+    day.write_text(f"# 2026-05-30\n\n## Log\n- {ENGLISH}\n", encoding="utf-8")
+    twins = [r["id"] for r in inspect(memops, store, "--text", ENGLISH)]
+    plan = memops("plan", store, "--rule", "merge_exact", "--now", NOW)["plan"]
+    assert memops("apply", plan, "--approve")["applied"] == 1
+    keeper = id_of(memops, store, ENGLISH)
+    (gone,) = set(twins) - {keeper}
+    assert memops("show", store, gone, "--now", NOW)["record"]["superseded_by"] == keeper
+    done = memops("forget", store, gone, "--now", NOW)
+    assert (done["applied"], done["state"]) == (1, "verified")
+    assert memops("show", store, gone, "--now", NOW)["record"]["superseded_by"] == TOMBSTONE
+    memops("rollback", done["run"])
+    assert memops("show", store, gone, "--now", NOW)["record"]["superseded_by"] == keeper
 
 
 def test_inspect_masks_secrets_and_its_search_cannot_tell_them(memops, capsys):

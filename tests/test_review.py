@@ -240,7 +240,7 @@ def test_hanging_changes_go_with_what_they_hang_on():
     assert held == [[0, 2], [1, 2], [2], [3, 4], [4]]
 
 
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=10)
 @given(
     st.lists(st.sampled_from(["tea", "tea!", "猫", "猫。", "key"]), min_size=2, max_size=9),
     st.data(),
