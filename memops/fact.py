@@ -32,7 +32,7 @@ def frame(
 
     `owner` is empty for the user and the team themselves; `attributes` are words of the lexicon,
     `anchors` those that by themselves tell which attribute is meant; `open` the words and names
-    that no lexicon knows, which is where values are found; `subject` and `complement` what
+    that no lexicon knows (`about` adds those of the subject to the attributes), which is where values are found; `subject` and `complement` what
     stands before and after the relation. `value_like` are concepts that the text says it changes
     from or to, `opposed` those that have an opposite: in a complement they are values.
     """
@@ -41,7 +41,7 @@ def frame(
     naming = any(t.concept == "called" for t in solid)
     roles = {t.concept for t in solid if t.concept in _use("role")} if not naming else set()
     free = roles or naming
-    people = {t.concept for t in solid if person(t)} if not free else set()
+    people = {t.concept for t in before or solid if person(t)} if not free else set()
     owner = {
         t.concept for t in solid if t.kind == "person" and t.concept not in _PLAIN | roles
     } | people
@@ -67,10 +67,12 @@ def frame(
         and any(t.concept.startswith("city=") for t in solid)
     ):
         attributes.add("live")
+    told = {t.concept for t in before if _unknown(t)} - owner if not free else set()
     multi = {t.concept for t in known if t.kind == "multi"}
     return {
         "owner": frozenset(owner),
         "attributes": frozenset(attributes),
+        "about": frozenset(attributes | told),
         "anchors": frozenset(attributes - multi),
         "roles": frozenset(attributes & (_use("role") | _use("sufficient"))),
         "circumstances": frozenset(
@@ -99,14 +101,18 @@ def _split(tokens: Sequence[Token]) -> tuple[list[Token], list[Token]]:
     if len(tokens) > 1 and tokens[0].concept in _LABELS:
         start = next((i for i, t in enumerate(tokens) if t.clause > tokens[0].clause), 0)
     before: list[Token] = []
+    clause = tokens[start].clause if tokens else 0
+    equates = any(t.concept == "copula" and t.clause == clause for t in tokens[start + 1 :])
     for i, token in enumerate(tokens[start:], start):
         clause_ends = before and token.clause > before[-1].clause
-        relates = token.kind in ("single", "multi", "change") or token.concept in ("copula", "aux")
+        verbal = token.kind in ("single", "multi", "change") and not (equates and token.clause == clause)
+        relates = verbal or token.concept in ("copula", "aux")
         anchored = any(
             t.kind in ("thing", "word", "name", "person") or t.concept in _use("sufficient")
             for t in before
         )
-        if clause_ends or (relates and (anchored or token.concept == "copula") and before):
+        measured = token.kind == "value" and not _unknown(token) and before
+        if clause_ends or measured or (relates and (anchored or token.concept == "copula") and before):
             rest = [t for t in tokens[i:] if t.kind in CONTENT and t.concept not in _use("generic")]
             return before, rest
         if token.kind in CONTENT and token.concept not in _PLAIN:

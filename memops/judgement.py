@@ -17,7 +17,7 @@ def about_one_thing() -> pl.Expr:
     owner = (c("owner_a") == 0) & (c("owner_b") == 0)
     where = (c("circumstances_a") == 0) & (c("circumstances_b") == 0)
     roles = (c("roles_a") == 0) & (c("roles_b") == 0)
-    apart = pl.min_horizontal("attributes_a", "attributes_b")
+    apart = pl.min_horizontal("about_a", "about_b")
     return owner & where & roles & (apart == 0) & (c("numbered_differ") == 0)
 
 
@@ -77,11 +77,16 @@ def opposes() -> pl.Expr:
     where = (c("circumstances_a") == 0) & (c("circumstances_b") == 0)
     roles = (c("roles_a") == 0) & (c("roles_b") == 0)
     changed = owner & where & roles & subject & whole & (c("shift_strong_a") != c("shift_strong_b"))
+    equated = (
+        owner & subject & (c("complement_a") >= 1) & (c("complement_b") >= 1) & (c("odd") == 0)
+        & (c("copular_a") > 0) & (c("copular_b") > 0) & (c("numbered_differ") == 0)
+    )  # fmt: skip
     denied = (c("odd") == 1) & (c("values_differ") == 0) & owner & where & _denial()
     return (
         pl.when(replaced).then(pl.lit("replaced"))
         .when(one & (anchored | placed) & typed).then(pl.lit("value"))
         .when(one & anchored & named & like).then(pl.lit("value"))
+        .when(equated).then(pl.lit("value"))
         .when(one & anchored & (c("opposed") >= 1) & (c("agreed") == 0)).then(pl.lit("opposite"))
         .when(owner & (c("alone") >= 1) & (c("odd") == 0)).then(pl.lit("excluded"))
         .when(denied).then(pl.lit("denied"))

@@ -184,8 +184,8 @@ class Duplicates:
     """What counts as said twice."""
 
     similarity: float = setting(0.5, "least weighted overlap of concepts of two records that merge")
-    en: float = setting(0.5, "probability from which an English pair is called a duplicate")
-    zh: float = setting(0.5, "probability from which a Chinese or mixed pair is called a duplicate")
+    en: float = setting(0.37, "probability from which an English pair is called a duplicate")
+    zh: float = setting(0.55, "probability from which a Chinese or mixed pair is called a duplicate")
 
 
 @dataclass(frozen=True)
@@ -197,8 +197,8 @@ class Conflicts:
     bm25: float = setting(0.2, "weight of BM25 in the seed's score (clawseed conflict.rs)")
     boost: float = setting(0.3, "weight of contradiction in the seed's score (clawseed conflict.rs)")
     threshold: float = setting(0.6, "seed's score above which a pair is listed (clawseed)")
-    en: float = setting(0.5, "probability from which an English pair is called a conflict")
-    zh: float = setting(0.5, "probability from which a Chinese or mixed pair is called a conflict")
+    en: float = setting(0.32, "probability from which an English pair is called a conflict")
+    zh: float = setting(0.45, "probability from which a Chinese or mixed pair is called a conflict")
 
 
 @dataclass(frozen=True)

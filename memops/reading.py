@@ -13,17 +13,17 @@ from typing import Any
 
 from memops.fact import frame, person
 from memops.lexicon import lexicon
-from memops.vocabulary import CONTENT, Token, spoken
+from memops.vocabulary import CONTENT, Token, spoken, stem
 
 FAMILIES = (
-    "tokens", "grams", "content", "things", "persons", "qualifiers", "names", "values", "kinds",
+    "tokens", "atoms", "grams", "content", "things", "persons", "qualifiers", "names", "values", "kinds",
     "signed", "turned", "sides", "others", "frames", "filled", "ordered", "head", "subject", "slots", "filled_slots",
-    "was", "becomes", "above", "wide", "relations", "alone", "alone_others", "owner", "attributes", "anchors",
+    "was", "becomes", "above", "wide", "relations", "alone", "alone_others", "owner", "attributes", "about", "anchors",
     "circumstances", "open", "complement", "held", "numbered", "shapes", "roles", "stated", "named", "current", "counters",
 )  # fmt: skip
 MARKS = (
     "negations", "shift", "shift_strong", "past", "past_strong", "hypothetical", "quoted", "todo",
-    "question", "all", "none", "some", "only", "size", "must", "may", "han", "values_n", "change", "event", "related", "latin_open", "han_open",
+    "question", "all", "none", "some", "only", "size", "must", "may", "han", "values_n", "change", "event", "related", "copular", "latin_open", "han_open",
 )  # fmt: skip
 
 
@@ -52,6 +52,7 @@ def read(text: str) -> Reading:
     framed = frame(tokens, was | becomes, frozenset(_opposed(tokens)))
     sets = framed | {
         "tokens": _surface(plain),
+        "atoms": _atoms(plain),
         "grams": _grams(plain),
         "content": concepts,
         "things": frozenset(
@@ -106,7 +107,19 @@ def read(text: str) -> Reading:
         "counters": frozenset(v.kind for v in values if v.kind == "counter"),
         "current": (framed["open"] | typed) - was - retired,
     }
-    return Reading(sets, _marks(plain, tokens, values, content), tuple(tokens))
+    return Reading(sets, _marks(plain, tokens, values, content) | {"copular": _copular(tokens, framed["subject"])}, tuple(tokens))
+
+
+def _copular(tokens: Sequence[Token], subject: frozenset[str]) -> float:
+    """1 for "the <attribute> ... is <value>": a subject that names an attribute in lower case."""
+    named = any(
+        t.concept in subject and t.kind in ("thing", "single", "word", "person") and not t.surface[0].isupper() for t in tokens
+    )
+    doing = any(
+        one.concept == "copula" and two.surface.endswith("ing") and two.surface.islower()
+        for one, two in zip(tokens, tokens[1:], strict=False)
+    )
+    return float(named and not doing and any(t.concept == "copula" for t in tokens))
 
 
 _FLIP = {"+": "-", "-": "+"}
@@ -150,6 +163,13 @@ def _surface(plain: str) -> frozenset[str]:
     latin = re.findall(r"[^\W_一-鿿]+(?:['.:/-][^\W_一-鿿]+)*", low)
     runs = re.findall("[一-鿿]+", low)
     return frozenset(latin) | {r[i : i + 2] for r in runs for i in range(max(1, len(r) - 1))}
+
+
+def _atoms(plain: str) -> frozenset[str]:
+    """Single Chinese characters and the stems of other words."""
+    low = plain.lower()
+    words = re.findall(r"[^\W_一-鿿]+", low)
+    return frozenset(f"a:{stem(w)}" for w in words) | {f"a:{c}" for c in re.findall("[一-鿿]", low)}
 
 
 def _grams(plain: str) -> frozenset[str]:

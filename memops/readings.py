@@ -69,7 +69,7 @@ def readings(texts: Sequence[str]) -> Readings:
         for name, (ptr, ids) in rows.items()
     }
     marks = {name: np.array([r.marks[name] for r in read_texts], np.float64) for name in MARKS}
-    held = np.asarray(made["content"].sum(axis=0)).ravel()
+    held = np.asarray((made["content"] + made["atoms"]).sum(axis=0)).ravel()
     weights = np.log1p(len(texts) / (1.0 + held))
     return Readings(made, weights, _kinds(vocabulary), marks, tuple(texts))
 
@@ -130,6 +130,10 @@ def _likeness(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
             )
             out["length"] = _ratio(np.minimum(one, two), np.maximum(one, two))
             out["both_content"] = both
+    atoms = r.shared("atoms", "atoms", a, b, True)
+    one, two = r.size("atoms", a, True), r.size("atoms", b, True)
+    out["atoms"], out["atoms_in"] = _ratio(atoms, one + two - atoms), _ratio(atoms, np.minimum(one, two))
+    out["atoms_max"] = np.maximum(r.size("atoms", a), r.size("atoms", b))
     grams = r.shared("grams", "grams", a, b)
     out["letters"] = _ratio(2 * grams, r.size("grams", a) + r.size("grams", b))
     out["letters_in"] = _ratio(grams, np.minimum(r.size("grams", a), r.size("grams", b)))
@@ -227,6 +231,7 @@ def _frame(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         "held",
         "roles",
         "current",
+        "about",
     ):
         both = r.shared(family, family, a, b)
         out[f"{family}_same"] = both
@@ -247,6 +252,7 @@ def _frame(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     wide = r.shared("stated", "wide", a, b), r.shared("stated", "wide", b, a)
     out["wide_a"] = r.size("stated", a) - wide[0]
     out["wide_b"] = r.size("stated", b) - wide[1]
+    out["stated_a"], out["stated_b"] = r.size("stated", a), r.size("stated", b)
     out["named_a"] = r.size("named", a) - r.shared("named", "content", a, b)
     out["named_b"] = r.size("named", b) - r.shared("named", "content", b, a)
     latin, han = (r.marks[name] for name in ("latin_open", "han_open"))
@@ -254,6 +260,6 @@ def _frame(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     two = (latin[b] > 0) & (han[b] == 0) & (latin[a] == 0) & (han[a] > 0)
     out["scripts_apart"] = one | two
     out["counters_differ"] = r.shared("counters", "counters", a, b)
-    for name in (*CLAIMS, "shift_strong", "negations", "related"):
+    for name in (*CLAIMS, "shift_strong", "negations", "related", "copular"):
         out[f"{name}_a"], out[f"{name}_b"] = r.marks[name][a], r.marks[name][b]
     return out
