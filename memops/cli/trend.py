@@ -68,7 +68,7 @@ def _store_text(nights: "pl.DataFrame") -> str:
         "applied",
         "skipped",
         *measures,
-        "recall",
+        "verdict",
         "seconds",
     ]
     lines = [shown(nights["store"][0]), table(rows, head), f"live     |{spark(nights, 'live')}|"]
