@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from memops import apply as applying
-from memops import files, overlay, planfile, reviewing, snapshot
+from memops import files, history, overlay, planfile, reviewing, snapshot
 from memops.context import Context
 from memops.errors import GateFailed, GuardRefused, MemopsError
 from memops.judging import gate, grade_plan
@@ -167,6 +167,7 @@ def curate(
     night["timings"] = timings
     night["rows"] |= _after(taken["path"], night, settings)
     night |= timed(report_step, night, settings)
+    history.append(settings.state, night)
     return night
 
 

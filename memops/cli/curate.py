@@ -172,13 +172,16 @@ def demo(ctx: click.Context, into: Path, as_json: bool) -> int:
 
 def _night(name: str, settings: Any, now: datetime | None, suite: str | None, approve: bool) -> dict[str, Any]:
     """One store's night; a store that fails does not keep the others from theirs."""
-    from memops import steps
+    from memops import history, sources, steps
     from memops.errors import MemopsError
 
+    at = now or sources.clock()
     try:
-        return steps.curate(name, settings, now, suite=suite, approve=approve)
+        return steps.curate(name, settings, at, suite=suite, approve=approve)
     except MemopsError as error:
-        return {"store": name, "code": error.code, "error": error.message, "hint": error.hint}
+        night = {"store": name, "now": at.isoformat(), "code": error.code}
+        history.append(settings.state, night)
+        return night | {"error": error.message, "hint": error.hint}
 
 
 def _plan_text(said: dict[str, Any]) -> str:
@@ -186,7 +189,7 @@ def _plan_text(said: dict[str, Any]) -> str:
     lines = [f"plan {said['plan']}: {said['ops']} changes from snapshot {said['snapshot']}"]
     lines += [table(rows, ["rule", "change", "records"])] if rows else []
     lines += [f"beyond a night's limits: {sentence}" for sentence in said["exceeds"]]
-    lines += [f"{said['refused']} more were withdrawn by the guard (refused.jsonl)"] if said["refused"] else []
+    lines += [f"{said['refused']} more were withdrawn by the guard or refused by a person (refused.jsonl)"] if said["refused"] else []
     return "\n".join([*lines, f"{said['path']}/ops.jsonl"])
 
 
