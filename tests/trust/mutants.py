@@ -46,16 +46,18 @@ MACHINE = "tests/trust/test_machine.py::test_whatever_happens_in_whatever_order_
 KILLS = (
     "tests/trust/test_kill.py::test_a_killed_run_can_be_finished_or_taken_back_beside_a_live_agent"
 )
-PROTECTED = "tests/test_guard.py::test_protected_records_are_not_deleted_retired_or_demoted"
+REFUSED = "tests/trust/test_guards.py::test_each_thing_that_no_plan_may_do_is_refused_and_named"
+FLOORS = "tests/trust/test_guards.py::test_floors_hold_while_an_agent_forgets_in_the_same_category"
 
 MUTANTS = (
-    Mutant("a pinned record may be deleted", GUARD, '(protected & pl.col("_gone"),', '(pl.lit(False),', MACHINE),
-    Mutant("a core record may be retired", GUARD, '(protected & pl.col("_retired"),', '(pl.lit(False),', PROTECTED),
-    Mutant("a core record may be demoted", GUARD, '(protected & pl.col("_sunk"),', '(pl.lit(False),', PROTECTED),
-    Mutant("a record may be unpinned", GUARD, '(pinned & ~pl.col("new_pinned"),', '(pl.lit(False),', MACHINE),
+    Mutant("a pinned record may be deleted", GUARD, '(protected & pl.col("_gone"),', '(pl.lit(False),', REFUSED),
+    Mutant("a core record may be retired", GUARD, '(protected & pl.col("_retired"),', '(pl.lit(False),', REFUSED),
+    Mutant("a core record may be demoted", GUARD, '(protected & pl.col("_sunk"),', '(pl.lit(False),', REFUSED),
+    Mutant("a record may be unpinned", GUARD, '(pinned & ~pl.col("new_pinned"),', '(pl.lit(False),', REFUSED),
+    Mutant("a keeper may be in another scope", GUARD, '(replaced & (pl.col("keeper_scope") != pl.col("scope")),', "(pl.lit(False),", REFUSED),
     Mutant("protected text may be rewritten", GUARD, '(pl.col("_rewritten"),', '(pl.lit(False),', MACHINE),
-    Mutant("floors are off by one", GUARD, 'pl.col("nth") > pl.col("spare")', 'pl.col("nth") > pl.col("spare") + 1', MACHINE),
-    Mutant("floors trust the snapshot, not the store", SQLITE, "if self._counts is None or losing:", "if self._counts is None:", "tests/stores/test_clawseed.py::test_counts_for_floors_are_true_inside_the_lock"),
+    Mutant("floors are off by one", GUARD, 'pl.col("nth") > pl.col("spare")', 'pl.col("nth") > pl.col("spare") + 1', "tests/trust/test_guards.py::test_of_records_above_the_floor_just_so_many_go_and_the_oldest"),
+    Mutant("floors trust the snapshot, not the store", SQLITE, "if self._counts is None or losing:", "if self._counts is None:", FLOORS),
     Mutant("the guard is not asked at apply", APPLY, 'if authority == "person":\n                return {}', "if True:\n                return {}", MACHINE),
     Mutant("a refusal is passed over", BATCH, 'if state == "applied" and id_ in refused:', "if False:", "tests/stores/test_clawseed.py::test_the_guard_sees_live_records_and_counts_and_is_obeyed"),
     Mutant("limits are not looked at", APPLY, "    if beyond:\n", "    if False:\n", "tests/test_apply.py::test_a_plan_beyond_its_limits_waits_for_a_person"),
@@ -112,7 +114,12 @@ def caught(mutant, copy):
 def run(test, copy):
     """Run one test in a copy; returns pytest's exit code (1: it failed)."""
     argv = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:randomly", test]
-    env = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
+    env = {
+        **os.environ,
+        "TRUST_MUTANT": "1",
+        "PYTHONPATH": str(copy),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     try:
         return subprocess.run(argv, cwd=copy, env=env, capture_output=True, timeout=600).returncode
     except subprocess.TimeoutExpired:

@@ -3,6 +3,7 @@
 The plans are arbitrary lists of changes that no guard has seen, as a model or a hand might write.
 """
 
+import os
 import shutil
 import tempfile
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -26,13 +27,13 @@ from memops import apply as applying
 from memops import files, planfile, snapshot
 from memops.failpoints import Struck
 from memops.policy import Floors, Policy
-from memops.schema import LIVE, TOMBSTONE
+from memops.schema import LIVE, TIERS, TOMBSTONE
 from memops.secrets import redacted
 from memops.stores import open_store
 from memops.stores.formats import json_line, parsed
 from tests.strategies import IDS, NOW, plans, records, rows
 
-POLICY = Policy(floors=Floors(default=2, kinds={"entity": 1, "preference": 3}))
+POLICY = Policy(floors=Floors(default=1, kinds={"entity": 0, "preference": 1}))
 GROUP = ("scope", "kind")
 
 
@@ -92,8 +93,8 @@ class Machine(RuleBasedStateMachine):
         if there.pop(id_, None):
             self._agent(there, id_)
 
-    @rule(changes=plans(max_size=8))
-    def plans_anything(self, changes):
+    @rule(changes=plans(max_size=8), at_once=st.booleans())
+    def plans_anything(self, changes, at_once):
         if changes.is_empty():
             return
         taken = snapshot.take(self.store, self.state, NOW, POLICY, accept_shrink=True)
@@ -104,6 +105,8 @@ class Machine(RuleBasedStateMachine):
             datetime.now(UTC), ["anything"],
         )  # fmt: skip
         self.plan, self.since, self.before = made.id, {}, None
+        if at_once:
+            self.applies(None)
 
     @precondition(lambda self: self.plan)
     @rule(crash=st.none() | st.integers(1, 5))
@@ -156,6 +159,8 @@ class Machine(RuleBasedStateMachine):
             assert there["superseded_by"] != TOMBSTONE, f"{row['id']} was protected and is retired"
             assert there["text"] in (row["text"], clean[row["id"]]), f"{row['id']} was rewritten"
             assert not row["pinned"] or there["pinned"], f"{row['id']} was unpinned"
+            sunk = TIERS.index(there["tier"]) < TIERS.index(row["tier"])
+            assert not sunk, f"{row['id']} was protected and is demoted"
         self._floors(was, now)
 
     def _floors(self, was, now):
@@ -218,6 +223,7 @@ def walks(examples, steps):
             suppress_health_check=list(HealthCheck),
             derandomize=examples < 100,
             print_blob=True,
+            phases=[Phase.generate] if "TRUST_MUTANT" in os.environ else list(Phase),
             database=None,
         ),
     )

@@ -54,9 +54,9 @@ def disordered(trace, store):
     for call, raw in steps(trace):
         paths = [a or b for a, b in raw]
         if call in ("write", "pwrite64", "ftruncate") and paths:
-            if paths[0].startswith(str(store)) and not paths[0].endswith("-shm"):
-                if "undo" in unsynced or not undone:
-                    said.append(f"{paths[0]} was written before the undo was on disk")
+            early = "undo" in unsynced or not undone
+            if early and paths[0].startswith(str(store)) and not paths[0].endswith("-shm"):
+                said.append(f"{paths[0]} was written before the undo was on disk")
             unsynced.add("undo" if paths[0].endswith("undo.jsonl") else paths[0])
             undone |= paths[0].endswith("undo.jsonl")
         elif call in ("fsync", "fdatasync") and paths:

@@ -1,0 +1,181 @@
+"""The guard at apply: whatever a plan asks for, on the store as it is when it is asked."""
+
+import contextlib
+import random
+import sqlite3
+from datetime import UTC, datetime, timedelta
+
+import polars as pl
+import pytest
+
+from memops import apply as applying
+from memops import planfile, snapshot
+from memops.plan import delete, edit
+from memops.policy import Floors, Policy
+from memops.schema import TOMBSTONE, from_rows
+from memops.stores import clawseed_write, open_store
+from memops.stores.formats import json_line
+from tests.stores.clawseed_db import build
+
+from .checker import Tally
+from .scene import NOW
+
+POLICY = Policy(floors=Floors(default=5, kinds={"lesson": 2, "failure": 0, "summary": 0}))
+
+
+def unguarded(address, state, change, policy=POLICY):
+    """Write a plan that no guard has seen; `change` makes it of the snapshot's records."""
+    store = open_store(address)
+    taken = snapshot.take(store, state, NOW, policy)
+    known = taken.records()
+    changes = change(known).with_columns(rule=pl.lit("anything"))
+    made = planfile.save(
+        state,
+        taken,
+        known,
+        changes,
+        changes.clear(),
+        store,
+        policy,
+        NOW,
+        datetime.now(UTC),
+        ["anything"],
+    )
+    return planfile.load(made.id, state)
+
+
+RECORDS = [
+    {"id": "pinned", "pinned": True},
+    {"id": "core", "tier": "core"},
+    {"id": "core2", "tier": "core"},
+    {"id": "core3", "tier": "core"},
+    {"id": "core4", "tier": "core"},
+    {"id": "pinned2", "pinned": True},
+    {"id": "pinned3", "pinned": True},
+    {"id": "plain"},
+    {"id": "plain2"},
+    {"id": "elsewhere", "scope": "other"},
+    {"id": "newer"},
+    {"id": "low", "tier": "peripheral"},
+]
+ASKED = [
+    ("pinned", lambda r: delete(r, "x")),
+    ("core", lambda r: delete(r, "x")),
+    ("core2", lambda r: edit(r, "x", superseded_by=TOMBSTONE)),
+    ("core3", lambda r: edit(r, "x", tier="peripheral")),
+    ("core4", lambda r: edit(r, "x", superseded_by="newer", risk="high")),
+    ("pinned2", lambda r: edit(r, "x", pinned=False)),
+    ("pinned3", lambda r: edit(r, "x", text="other words")),
+    ("plain2", lambda r: edit(r, "x", superseded_by="elsewhere", risk="low")),
+]
+REASONS = {
+    "pinned": "never deleted", "core": "never deleted", "core2": "never retired", "core3": "never demoted",
+    "core4": "high confidence", "pinned2": "never unpinned", "pinned3": "only redacted",
+    "plain2": "another scope",
+}  # fmt: skip
+
+
+def test_each_thing_that_no_plan_may_do_is_refused_and_named(tmp_path):
+    path = tmp_path / "m.jsonl"
+    rows = from_rows([{"kind": "failure", "text": f"Entry {r['id']}", **r} for r in RECORDS])
+    path.write_text("".join(f"{json_line(row)}\n" for row in rows.to_dicts()), encoding="utf-8")
+    before = path.read_bytes()
+
+    def change(known):
+        asked = [make(known.filter(id=id_)) for id_, make in ASKED]
+        return pl.concat([*asked, delete(known.filter(id="plain"), "x")])
+
+    plan = unguarded(f"jsonl:{path}", tmp_path / "state", change)
+    done = applying.apply(plan, tmp_path / "state", NOW, approve=True)
+    said = {s["id"]: s["why"] for s in done["skipped"]}
+    assert said.keys() == REASONS.keys()
+    assert [id_ for id_, why in REASONS.items() if why not in said[id_]] == []
+    gone = set(before.splitlines()) - set(path.read_bytes().splitlines())
+    assert [b'"plain"' in line for line in gone] == [True]
+
+
+def test_of_records_above_the_floor_just_so_many_go_and_the_oldest(tmp_path):
+    path = tmp_path / "m.jsonl"
+    made = [
+        {
+            "id": f"l{n}",
+            "kind": "lesson",
+            "text": f"Lesson {n}",
+            "created_at": NOW - timedelta(days=9 - n),
+        }
+        for n in range(5)
+    ]
+    path.write_text(
+        "".join(f"{json_line(row)}\n" for row in from_rows(made).to_dicts()), encoding="utf-8"
+    )
+    plan = unguarded(f"jsonl:{path}", tmp_path / "state", lambda known: delete(known, "x"))
+    done = applying.apply(plan, tmp_path / "state", NOW, approve=True)
+    assert sorted(s["id"] for s in done["skipped"]) == ["l3", "l4"]
+    assert open_store(f"jsonl:{path}").read()["id"].to_list() == ["l3", "l4"]
+
+
+def schedules(folder, count, seed):
+    """Delete lessons batch by batch while an agent forgets some in between; floors must hold.
+
+    Memops may leave a group below its floor only when the agent had done so before.
+    """
+    tally = Tally()
+    for nth in range(count):
+        rng = random.Random(seed * 1000 + nth)
+        forgot, said = _schedule(folder / str(nth), rng)
+        tally.runs, tally.delivered = tally.runs + 1, tally.delivered + forgot
+        tally.failures += [f"schedule {nth} of seed {seed}: {what}" for what in said]
+    return tally
+
+
+def _schedule(top, rng):
+    """One plan that deletes lessons; returns how often the agent forgot one, and what went wrong."""
+    policy = Policy(floors=Floors(default=0, kinds={"lesson": 5}))
+    size, stamp = rng.randrange(6, 16), NOW.isoformat(timespec="microseconds")
+    rows = [
+        {"content": f"Lesson {n}", "category": "lesson", "created_at": stamp} for n in range(size)
+    ]
+    db = build(top / "ws", rows)
+    asked, lot = rng.randrange(1, size + 1), rng.randrange(1000)
+    plan = unguarded(
+        f"clawseed:{top / 'ws'}",
+        top / "state",
+        lambda r: delete(r.sample(asked, seed=lot), "x"),
+        policy,
+    )
+    counts, forgot, said = [size], [0], []
+
+    def forgets(done, total):
+        with contextlib.closing(sqlite3.connect(db, isolation_level=None)) as agent:
+            if (live := _live(agent)) < min(5, counts[-1]):
+                said.append(f"{counts[-1]} live became {live}")
+            if rng.random() < 0.7:
+                agent.execute(
+                    "DELETE FROM memories WHERE rowid = (SELECT max(rowid) FROM memories)"
+                )
+                forgot[0] += 1
+            counts.append(_live(agent))
+
+    was, clawseed_write.MOST = clawseed_write.MOST, rng.randrange(1, 4)
+    try:
+        applying.apply(plan, top / "state", NOW, approve=True, progress=forgets)
+    finally:
+        clawseed_write.MOST = was
+    return forgot[0], said
+
+
+def _live(connection):
+    return connection.execute("SELECT count(*) FROM memories").fetchone()[0]
+
+
+def test_floors_hold_while_an_agent_forgets_in_the_same_category(tmp_path):
+    tally = schedules(tmp_path, 6, seed=1)
+    assert tally.failures == []
+    assert tally.delivered >= 5
+
+
+@pytest.mark.slow
+def test_floors_hold_in_five_hundred_schedules(tmp_path):
+    tally = schedules(tmp_path, 500, seed=2)
+    assert tally.failures == []
+    assert tally.delivered >= 500
