@@ -14,6 +14,7 @@ import numpy.typing as npt
 import polars as pl
 
 Floats = npt.NDArray[np.float64]
+_MIX = np.uint64(0x9E3779B97F4A7C15)
 Ints = npt.NDArray[np.int64]
 
 
@@ -42,55 +43,70 @@ class Sparse:
 
 @dataclass(frozen=True)
 class Counts:
-    """Term counts of documents: parallel arrays of row, term and tf, and the terms' table."""
+    """Term counts of documents: a sparse terms x documents matrix, and the terms' table."""
 
-    row: Ints
-    term: Ints
-    tf: Floats
+    matrix: Any
     terms: pl.DataFrame
     parts: Ints
     """Each document's part."""
+
+    @property
+    def row(self) -> Ints:
+        """Return the document of each count."""
+        held: Ints = self.matrix.indices
+        return held
 
     @property
     def sizes(self) -> Floats:
         """Return the number of documents of each part."""
         return np.bincount(self.parts).astype(np.float64)
 
+    def each(self, values: Floats) -> Floats:
+        """Return a value of each term beside each of its counts."""
+        return np.repeat(values, np.diff(self.matrix.indptr))
+
+    def weighted(self, values: Floats) -> Any:
+        """Return the matrix with other values, in single precision."""
+        from scipy.sparse import csr_array
+
+        held = self.matrix
+        data = values.astype(np.float32)
+        return csr_array((data, held.indices, held.indptr), shape=held.shape)
+
 
 def counted(documents: pl.DataFrame, parts: Ints) -> Counts:
     """Count a (row, code) table of terms; `parts` gives each document's part."""
-    held = documents.group_by("row", "code").len("tf").sort("row", "code")
-    held = held.with_columns(part=pl.Series(parts[held["row"].to_numpy()]))
-    terms = (
-        held.group_by("part", "code").agg(df=pl.len()).sort("part", "code").with_row_index("term")
-        .with_columns(factor=pl.lit(1.0))
-    )  # fmt: skip
-    held = held.join(terms, on=["part", "code"], how="left", maintain_order="left")
-    row, term = (held[name].to_numpy().astype(np.int64) for name in ("row", "term"))
-    return Counts(row, term, held["tf"].to_numpy().astype(np.float64), terms, parts)
+    row = documents["row"].to_numpy()
+    part = parts[row]
+    # One key for (part, code), mixed so that two of them meet once in 2^64.
+    key = documents["code"].to_numpy() ^ (part.astype(np.uint64) * _MIX)
+    held = documents.select("code", key=pl.Series(key), part=pl.Series(part))
+    terms = held.unique("key", keep="any").sort("part", "code").with_row_index("term")
+    term = held.select("key").join(
+        terms.select("key", "term"), on="key", how="left", maintain_order="left"
+    )["term"]
+    matrix = sparse(np.ones(len(row)), term.to_numpy(), row, (terms.height, len(parts)))
+    matrix.sum_duplicates()
+    df = pl.Series("df", np.diff(matrix.indptr))
+    return Counts(matrix, terms.drop("key").with_columns(df, factor=pl.lit(1.0)), parts)
 
 
 def bm25(counts: Counts, k1: Floats, b: Floats) -> Sparse:
     """Return BM25 weights; k1 and b are each part's."""
-    part = counts.parts[counts.row]
-    length = np.bincount(counts.row, weights=counts.tf, minlength=len(counts.parts))
-    mean = mean_lengths(length, counts.parts)
-    df = counts.terms["df"].to_numpy().astype(np.float64)[counts.term]
-    weight = idf(df, counts.sizes[part]) * saturation(
-        counts.tf, length[counts.row] / mean[part], k1[part], b[part]
-    )
-    shape = (counts.terms.height, len(counts.parts))
-    return Sparse(sparse(weight, counts.term, counts.row, shape), counts.terms)
+    tf, part = counts.matrix.data.astype(np.float64), counts.terms["part"].to_numpy()
+    length = np.bincount(counts.row, weights=tf, minlength=len(counts.parts))
+    relative = length / mean_lengths(length, counts.parts)[counts.parts]
+    rarity = idf(counts.terms["df"].to_numpy().astype(np.float64), counts.sizes[part])
+    of = counts.parts
+    # What length adds to a document's every denominator, so that each count needs one division.
+    ballast = k1[of] * (1 - b[of] + b[of] * relative)
+    values = counts.each(rarity) * (tf / (tf + ballast[counts.row]))
+    return Sparse(counts.weighted(values), counts.terms)
 
 
 def idf(df: Floats, n: Floats) -> Floats:
     """Return ln(1 + (N - df + 0.5) / (df + 0.5))."""
     return np.asarray(np.log1p((n - df + 0.5) / (df + 0.5)))
-
-
-def saturation(tf: Floats, relative: Floats, k1: Floats, b: Floats) -> Floats:
-    """Return tf / (tf + k1 * (1 - b + b * relative)); `relative` is the length over the mean."""
-    return np.asarray(tf / (tf + k1 * (1 - b + b * relative)))
 
 
 def mean_lengths(length: Any, parts: Ints) -> Floats:

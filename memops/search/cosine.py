@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from memops.search.bm25 import Counts, Floats, Sparse, sparse
+from memops.search.bm25 import Counts, Floats, Sparse
 
 
 def cosine(counts: Counts) -> Sparse:
@@ -15,11 +15,12 @@ def cosine(counts: Counts) -> Sparse:
     part = counts.terms["part"].to_numpy()
     df = counts.terms["df"].to_numpy().astype(np.float64)
     weights: Floats = np.log((1 + counts.sizes[part]) / (1 + df)) + 1
-    values = (1 + np.log(counts.tf)) * weights[counts.term]
+    values = (1 + np.log(counts.matrix.data.astype(np.float64))) * counts.each(weights)
     norm = np.sqrt(np.bincount(counts.row, weights=values**2, minlength=len(counts.parts)))
-    shape = (counts.terms.height, len(counts.parts))
-    matrix = sparse(values / norm[counts.row], counts.term, counts.row, shape)
-    return Sparse(matrix, counts.terms.with_columns(factor=pl.Series(weights)))
+    return Sparse(
+        counts.weighted(values / norm[counts.row]),
+        counts.terms.with_columns(factor=pl.Series(weights)),
+    )
 
 
 def by_part(first: Sparse, second: Sparse, chosen: Floats) -> Sparse:
