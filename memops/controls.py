@@ -54,7 +54,7 @@ def change_record(
             row, f"a person changed its {', '.join(new)}", evidence=[], risk="low", **changed
         )
 
-    return _carried_out("edit", name, settings, make, now, plan_only)
+    return carried_out("edit", name, settings, make, now, plan_only)
 
 
 def pin_records(
@@ -70,7 +70,7 @@ def pin_records(
         rows = _named(records, ids, name, live=True).filter(~pl.col("pinned"))
         return edit(rows, "a person pinned it", pinned=True, evidence=[], risk="low")
 
-    return _carried_out("pin", name, settings, make, now, plan_only)
+    return carried_out("pin", name, settings, make, now, plan_only)
 
 
 def unpin_records(
@@ -86,7 +86,7 @@ def unpin_records(
         rows = _named(records, ids, name, live=False).filter("pinned")
         return edit(rows, "a person unpinned it", pinned=False, evidence=[], risk="low")
 
-    return _carried_out("unpin", name, settings, make, now, plan_only)
+    return carried_out("unpin", name, settings, make, now, plan_only)
 
 
 def forget_records(
@@ -118,7 +118,7 @@ def forget_records(
             rows, why, superseded_by=TOMBSTONE, valid_to=pl.lit(at), evidence=[], risk="low"
         )
 
-    return _carried_out("forget", name, settings, make, now, plan_only)
+    return carried_out("forget", name, settings, make, now, plan_only)
 
 
 def duration(text: str) -> timedelta:
@@ -129,7 +129,7 @@ def duration(text: str) -> timedelta:
     return timedelta(**{_UNITS[said[2]]: int(said[1])})
 
 
-def _carried_out(
+def carried_out(
     rule: str, name: str, settings: Settings, make: Make, now: datetime | None, plan_only: bool
 ) -> dict[str, Any]:
     """Snapshot, plan with a person's authority, apply unless only the plan is asked for."""

@@ -8,6 +8,7 @@ from typing import Any
 from memops import policy as policies
 from memops.errors import Corrupt, MemopsError
 from memops.policy import Policy
+from memops.schema import RECORDS
 
 _STORE_KEYS = {"address", "suite", "schedule"}
 
@@ -23,6 +24,16 @@ class Configured:
 
 
 @dataclass(frozen=True)
+class Import:
+    """One export of another program: its file, and which of its fields are our columns."""
+
+    path: Path
+    fields: dict[str, str] = field(default_factory=dict)
+    defaults: dict[str, Any] = field(default_factory=dict)
+    at: str = ""
+
+
+@dataclass(frozen=True)
 class Settings:
     """What a command works with; `state` is the folder of snapshots, plans and runs."""
 
@@ -30,6 +41,7 @@ class Settings:
     policy: Policy = field(default_factory=Policy)
     stores: dict[str, Configured] = field(default_factory=dict)
     encoder: str = "lsa"
+    imports: dict[str, Import] = field(default_factory=dict)
 
     def store(self, name: str) -> Configured:
         """Return the store of that name, or an unnamed one at that address."""
@@ -50,14 +62,15 @@ def read(config: Path | None, state: Path | None) -> Settings:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Corrupt(f"{path}: not valid TOML: {error}") from error
-    unknown = sorted(table.keys() - {"policy", "stores", "state", "encoder"})
+    unknown = sorted(table.keys() - {"policy", "stores", "state", "encoder", "import"})
     if unknown:
-        raise MemopsError(f"{path}: unknown table {unknown[0]!r}", "known: policy, stores, state, encoder")
+        raise MemopsError(f"{path}: unknown table {unknown[0]!r}", "known: policy, stores, state, encoder, import")
     return Settings(
         state=(state or path.parent / table.get("state", ".memops")).absolute(),
         policy=policies.from_table(table.get("policy", {}), str(path)),
         stores={n: _store(n, t, path) for n, t in table.get("stores", {}).items()},
         encoder=str(table.get("encoder", "lsa")),
+        imports={n: _import(n, t, path) for n, t in table.get("import", {}).items()},
     )
 
 
@@ -68,3 +81,18 @@ def _store(name: str, table: Any, path: Path) -> Configured:
     if unknown:
         raise MemopsError(f"{path}: unknown setting stores.{name}.{unknown[0]}", f"known: {', '.join(sorted(_STORE_KEYS))}")
     return Configured(name=name, **{k: str(v) for k, v in table.items()})
+
+
+def _import(name: str, table: Any, path: Path) -> Import:
+    if not isinstance(table, dict) or not isinstance(table.get("path"), str):
+        raise MemopsError(f"{path}: import.{name} needs a path", 'path = "export.json"')
+    unknown = sorted(table.keys() - {"path", "fields", "defaults", "at"})
+    if unknown:
+        raise MemopsError(f"{path}: unknown setting import.{name}.{unknown[0]}", "known: path, fields, defaults, at")
+    fields, defaults = table.get("fields", {}), table.get("defaults", {})
+    for column in [*fields, *defaults]:
+        if column not in RECORDS or column in ("extra", "origin"):
+            known = ", ".join(c for c in RECORDS if c not in ("extra", "origin"))
+            raise MemopsError(f"{path}: import.{name}: no column {column!r}", f"known: {known}")
+    at = str(table.get("at", ""))
+    return Import(path.parent / Path(table["path"]).expanduser(), dict(fields), dict(defaults), at)

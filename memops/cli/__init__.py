@@ -53,6 +53,8 @@ COMMANDS = {
     "doctor": ("look", "Examine how a store is kept, and say what to do; read-only."),
     "simulate": ("control", "Say what aging would do to a store week by week; read-only."),
     "history": ("control", "Show the figures of every night."),
+    "import": ("gather", "Add another program's export to a store, by a mapping."),
+    "collect": ("gather", "Read several XingheBot nodes as one, collect their sessions."),
     "serve": ("serve", "Serve the flows with their schedules to Prefect."),
 }
 

@@ -1,0 +1,64 @@
+"""Commands that bring memories together."""
+
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from memops.cli import at
+from memops.cli.output import emit, json_option, now_option, table
+
+
+@click.command("import")
+@click.argument("name")
+@click.option("--to", required=True, help="The store to add to; a new jsonl:FILE is made.")
+@click.option("--plan-only", is_flag=True, help="Stop after the plan.")
+@now_option
+@json_option
+@click.pass_context
+def import_(
+    ctx: click.Context, name: str, to: str, plan_only: bool, now: datetime | None, as_json: bool
+) -> int:
+    """Add the export that [import.NAME] of memops.toml describes to a store."""
+    from memops.importing import import_records
+
+    said = import_records(name, to, at(ctx), now, plan_only)
+    counts = [(n, said[n]) for n in ("read", "ops", "applied", "already")]
+    odd = [(f"entry {p['entry']} passed over", p["why"]) for p in said["passed_over"]]
+    emit(said, as_json, lambda: table([*counts, *odd], ["import", name]))
+    return 3 if odd or said["skipped"] else 0
+
+
+globals()["import"] = import_  # a command is found by its name, which is no name in Python
+
+
+@click.command()
+@click.argument("roots", nargs=-1, required=True)
+@click.option(
+    "--into", type=click.Path(path_type=Path), help="The root that sessions are copied to."
+)
+@now_option
+@json_option
+@click.pass_context
+def collect(
+    ctx: click.Context,
+    roots: tuple[str, ...],
+    into: Path | None,
+    now: datetime | None,
+    as_json: bool,
+) -> None:
+    """Read XingheBot ROOTS (ROOT or NODE=ROOT) as one: count, find duplicates across nodes.
+
+    With --into their session summaries are copied there; the roots themselves are only read.
+    """
+    from memops import collecting
+    from memops.sources import clock
+
+    settings = at(ctx)
+    said = collecting.collect(collecting.nodes(roots), into, settings.policy, now or clock())
+    rows = [(node, n["records"], n["sessions"]) for node, n in said["nodes"].items()]
+    tail = (
+        f"{len(said['copied'])} summaries copied, {said['already']} there already; "
+        f"{len(said['duplicates'])} records say what another node's say"
+    )
+    emit(said, as_json, lambda: table(rows, ["node", "records", "sessions"]) + "\n" + tail)
