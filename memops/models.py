@@ -12,6 +12,7 @@ import polars as pl
 from memops.errors import Corrupt, MemopsError
 
 Vectors = npt.NDArray[np.float32]
+_HINT = "give `lsa`, a folder with a sentence-transformers model, or the name of one"
 
 
 class Model:
@@ -107,14 +108,25 @@ def _loaded(name: str) -> Any:
         raise MemopsError(
             "sentence-transformers is not installed", "pip install 'memops[models]'"
         ) from error
+    if name.startswith(("/", ".", "~")) and not Path(name).expanduser().is_dir():
+        raise MemopsError(f"the encoder {name!r} cannot be loaded: no such folder", _HINT)
+    _quieten()
     try:
         return SentenceTransformer(name, device="cpu")
     except (OSError, ValueError, RuntimeError, KeyError) as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise MemopsError(
-            f"the encoder {name!r} cannot be loaded: {first}",
-            "give `lsa`, a folder with a sentence-transformers model, or the name of one",
-        ) from error
+        raise MemopsError(f"the encoder {name!r} cannot be loaded: {first}", _HINT) from error
+
+
+def _quieten() -> None:
+    """Keep the libraries' progress and reports off a terminal that prints results."""
+    import logging
+
+    from transformers.utils import logging as transformers_logging
+
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
 
 
 def _revision(model: Any) -> str:
