@@ -124,8 +124,8 @@ def _quieten() -> None:
 
     from transformers.utils import logging as transformers_logging
 
-    transformers_logging.set_verbosity_error()
-    transformers_logging.disable_progress_bar()
+    transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
 
 
