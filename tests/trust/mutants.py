@@ -43,9 +43,6 @@ STEPS = "tests/trust/test_failpoints.py::test_a_fault_at_any_step_leaves_a_run_t
 ORDER = "tests/trust/test_order.py::test_undo_is_on_disk_before_the_store_is_written_and_bytes_before_names"
 PAIRS = "tests/trust/test_two_runs.py::test_of_two_runs_one_works_and_one_waits"
 MACHINE = "tests/trust/test_machine.py::test_whatever_happens_in_whatever_order_nothing_that_must_stand_falls"
-KILLS = (
-    "tests/trust/test_kill.py::test_a_killed_run_can_be_finished_or_taken_back_beside_a_live_agent"
-)
 REFUSED = "tests/trust/test_guards.py::test_each_thing_that_no_plan_may_do_is_refused_and_named"
 FLOORS = "tests/trust/test_guards.py::test_floors_hold_while_an_agent_forgets_in_the_same_category"
 
@@ -61,7 +58,7 @@ MUTANTS = (
     Mutant("the guard is not asked at apply", APPLY, 'if authority == "person":\n                return {}', "if True:\n                return {}", MACHINE),
     Mutant("a refusal is passed over", BATCH, 'if state == "applied" and id_ in refused:', "if False:", "tests/stores/test_clawseed.py::test_the_guard_sees_live_records_and_counts_and_is_obeyed"),
     Mutant("limits are not looked at", APPLY, "    if beyond:\n", "    if False:\n", "tests/test_apply.py::test_a_plan_beyond_its_limits_waits_for_a_person"),
-    Mutant("compare-and-set is dropped", BATCH, "if there == expected:", "if True:", KILLS),
+    Mutant("compare-and-set is dropped", BATCH, "if there == expected:", "if True:", "tests/stores/test_clawseed.py::test_a_row_that_changed_since_is_stale"),
     Mutant("compare-and-set of tables is dropped", "memops/stores/tables.py", "    if live == before:\n", "    if True:\n", MACHINE),
     Mutant("undo after the commit", SQLITE, "                if undo := batch.undo(answers):\n                    work.keep(undo)\n                failpoint(\"sqlite-kept\")\n", "            if undo := batch.undo(answers):\n                work.keep(undo)\n", "tests/stores/test_clawseed.py::test_undo_is_kept_before_the_commit_and_a_failure_leaves_nothing"),
     Mutant("no undo at all", APPLY, "run.undo.add(*(vars(u) for u in undo))", "None", STEPS),

@@ -45,7 +45,7 @@ def failing(kind):
         kinds = ("kill", "enospc", "eio", "raise")
         if full:
             return exhausted(scene, kinds), "every passage"
-        cases = list(sites(scene, kinds[1:], (1, 2, 3)))
+        cases = list(sites(scene, kinds[1:], (1, 2)))
         if kind == "openclaw":
             cases = cases[::3]
         cases += [c for c in sites(scene, kinds[:1], (1, 2))][::6]
@@ -114,7 +114,7 @@ def rotted(folder, full):
 
 
 def wandered(folder, full):
-    count, length = (5000, 60) if full else (400, 20)
+    count, length = (5000, 60) if full else (100, 20)
     tally = Tally(count)
     try:
         test_machine.walks(count, length)

@@ -93,8 +93,8 @@ class Machine(RuleBasedStateMachine):
         if there.pop(id_, None):
             self._agent(there, id_)
 
-    @rule(changes=plans(max_size=8), at_once=st.booleans())
-    def plans_anything(self, changes, at_once):
+    @rule(changes=plans(max_size=8), then=st.sampled_from(["wait", "apply", "meddle"]), row=rows)
+    def plans_anything(self, changes, then, row):
         if changes.is_empty():
             return
         taken = snapshot.take(self.store, self.state, NOW, POLICY, accept_shrink=True)
@@ -105,7 +105,9 @@ class Machine(RuleBasedStateMachine):
             datetime.now(UTC), ["anything"],
         )  # fmt: skip
         self.plan, self.since, self.before = made.id, {}, None
-        if at_once:
+        if then == "meddle":
+            self.agent_puts(changes["id"][0], row)
+        if then != "wait":
             self.applies(None)
 
     @precondition(lambda self: self.plan)
