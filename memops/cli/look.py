@@ -80,14 +80,27 @@ def explain(ctx: click.Context, plan: str, id: str, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--from", "store", help="Extract from what the agent of this store has kept of its chats.")
 @json_option
-def extract(file: Path, as_json: bool) -> None:
+@click.pass_context
+def extract(ctx: click.Context, file: Path | None, store: str | None, as_json: bool) -> None:
     """Show what extraction finds in FILE, a text with one note a line, with spans."""
     from memops.extract import inspect
 
-    notes = [line for line in file.read_text(encoding="utf-8", errors="replace").split("\n") if line.strip()]
-    found = [{"note": n + 1, **row} for n, note in enumerate(notes) for row in inspect(note)]
+    if (file is None) == (store is None):
+        raise click.UsageError("give a FILE, or --from STORE")
+    found: list[dict[str, Any]]
+    if file is not None:
+        notes = [line for line in file.read_text(encoding="utf-8", errors="replace").split("\n") if line.strip()]
+        found = [{"note": n + 1, **row} for n, note in enumerate(notes) for row in inspect(note)]
+    else:
+        from memops.secrets import redacted
+        from memops.transcripts import turns
+
+        said = turns(str(store), at(ctx))[0].filter(source="user")
+        texts = redacted(said["text"], at(ctx).policy.secrets)
+        found = [{"turn": i, **row} for i, text in zip(said["id"], texts, strict=True) for row in inspect(text)]
     emit(found, as_json, lambda: table([list(r.values()) for r in found], list(found[0]) if found else ["nothing"]))
 
 

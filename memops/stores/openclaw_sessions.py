@@ -1,0 +1,135 @@
+"""OpenClaw's sessions: what was said, from JSON lines and from its databases; they are only read.
+
+Until 2026.7 a session is a file below `agents/ID/sessions`, since 2026.9 rows of the agent's own
+database, some of them zstd; an archived session is a file again.
+"""
+
+import contextlib
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from memops.errors import StoreNotFound
+from memops.schema import empty, from_rows, instant
+from memops.stores.disk import read_whole
+from memops.stores.openclaw import home
+from memops.stores.sqlite import errors, reader, transaction
+
+_LARGEST = 64 << 20
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_ROLES = ("user", "assistant")
+_LATEST = 253_402_300_799
+
+_Line = tuple[str, str, bytes]
+"""Where an event stands, its session, and its JSON."""
+
+
+def sessions(workspace: Path) -> tuple[pl.DataFrame, list[str]]:
+    """Return the turns of a workspace's sessions, and where an event could not be read.
+
+    One record of kind `session` a turn of a person's or the agent's: the role is its source,
+    `origin` its file and line, and `extra` names the session.
+    """
+    base = home(workspace) / "agents"
+    if not base.is_dir():
+        raise StoreNotFound(f"{base}: no such folder", "OpenClaw keeps its sessions there")
+    rows: dict[str, dict[str, Any]] = {}
+    odd: list[str] = []
+    for where, session, data in (*_files(base), *_databases(base)):
+        event = _event(data)
+        if event is None:
+            odd.append(where)
+        elif (turn := _turn(event, where, session)) is not None:
+            rows.setdefault(turn["id"], turn)
+    return from_rows(list(rows.values()), str(base)) if rows else empty(), odd
+
+
+def _files(base: Path) -> Iterator[_Line]:
+    for path in sorted([*base.glob("*/sessions/*.jsonl"), *base.glob("*/sessions/*.jsonl.zst")]):
+        where, session = path.relative_to(base).as_posix(), path.name.split(".jsonl")[0]
+        data = read_whole(path)[0]
+        whole = _unpacked(data) if path.suffix == ".zst" else data
+        lines = whole.split(b"\n")
+        for number, line in enumerate(lines, 1):
+            # A last line without an end is one that is being written.
+            if line.strip() and number < len(lines):
+                yield f"{where}#{number}", session, line
+
+
+def _databases(base: Path) -> Iterator[_Line]:
+    for path in sorted(base.glob("*/agent/openclaw-agent.sqlite")):
+        where = path.relative_to(base).as_posix()
+        with errors(path), contextlib.closing(reader(path)) as db, transaction(db):
+            columns = {
+                row[1].decode() for row in db.execute("PRAGMA table_info(transcript_events)")
+            }
+            if not columns >= {"session_id", "seq", "event_json"}:
+                continue
+            packed = "event_zstd" if "event_zstd" in columns else "NULL"
+            query = (
+                f"SELECT session_id, seq, event_json, {packed} FROM transcript_events ORDER BY 1, 2"
+            )
+            for session, seq, plain, small in db.execute(query):
+                name = bytes(session).decode("utf-8", "replace")
+                yield f"{where}#{name}:{seq}", name, plain if plain else _unpacked(small or b"")
+
+
+def _unpacked(data: bytes) -> bytes:
+    """What zstd packed; nothing for what it did not."""
+    import pyarrow as pa
+
+    try:
+        with pa.input_stream(io.BytesIO(data), compression="zstd") as stream:
+            return bytes(stream.read(_LARGEST))
+    except OSError:
+        return b""
+
+
+def _event(data: bytes) -> Mapping[str, Any] | None:
+    try:
+        event = json.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return None
+    return event if isinstance(event, Mapping) else None
+
+
+def _turn(event: Mapping[str, Any], where: str, session: str) -> dict[str, Any] | None:
+    message = event.get("message")
+    if event.get("type") != "message" or not isinstance(message, Mapping):
+        return None
+    role, text = message.get("role"), _text(message.get("content"))
+    if role not in _ROLES or not text.strip():
+        return None
+    own = event.get("id")
+    return {
+        "id": f"{session}/{own}" if isinstance(own, str) and own.isprintable() else where,
+        "kind": "session",
+        "text": text,
+        "source": role,
+        "created_at": _moment(event.get("timestamp", message.get("timestamp"))),
+        "origin": where,
+        "extra": json.dumps({"session": session}),
+    }
+
+
+def _text(content: Any) -> str:
+    """The text, or the text blocks, a line each; thoughts and tool calls are left out."""
+    if isinstance(content, list):
+        blocks = [b for b in content if isinstance(b, Mapping) and b.get("type") == "text"]
+        content = "\n".join(b["text"] for b in blocks if isinstance(b.get("text"), str))
+    return _SURROGATES.sub("\ufffd", content) if isinstance(content, str) else ""
+
+
+def _moment(value: Any) -> datetime | None:
+    if isinstance(value, str):
+        return instant(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        return None
+    seconds = value / 1000 if abs(value) >= 1e11 else value
+    return datetime.fromtimestamp(seconds, UTC) if 0 < seconds <= _LATEST else None
