@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+import polars as pl
+
 from memops import planfile, snapshot
 from memops.context import Context
 from memops.errors import MemopsError
@@ -35,15 +37,26 @@ def explain_change(plan: str, id: str, settings: Settings) -> dict[str, Any]:
 
 def list_pairs(what: str, store: str, settings: Settings, now: datetime | None) -> list[dict[str, Any]]:
     """Return the store's conflicts or duplicates with their signals; secrets masked."""
-    from memops import conflicts
+    from memops.conflicts import judged
+    from memops.similarity import statements
 
     taken = open_or_take(store, settings, now)
     records = taken.records()
-    ctx = Context(now=now or datetime.fromisoformat(taken.manifest["taken_at"]), policy=settings.policy)
-    frame = getattr(conflicts, what)(records, ctx)
-    shown = frame.with_columns(redacted(frame[n], settings.policy.secrets).alias(n) for n in ("text_a", "text_b") if n in frame.columns)
-    rows: list[dict[str, Any]] = shown.to_dicts()
-    return rows
+    at = now or datetime.fromisoformat(taken.manifest["taken_at"])
+    ctx = Context(now=at, policy=settings.policy)
+    opposed = pl.col("opposes").is_not_null() & ~pl.col("same")
+    wanted = opposed if what == "conflicts" else pl.col("same") & pl.col("opposes").is_null()
+    pairs = judged(records, ctx).filter(wanted & pl.col("firm_a") & pl.col("firm_b"))
+    said = statements(records, ctx)
+    ids = said.members.group_by("statement").agg(pl.col("id").min())
+    masked = said.table.with_columns(text=redacted(said.table["text"], settings.policy.secrets))
+    told = masked.select("statement", "text").join(ids, on="statement")
+    sides = [told.rename({"statement": n, "id": f"{n}_id", "text": f"{n}_text"}) for n in ("a", "b")]
+    rows = pairs.join(sides[0], on="a").join(sides[1], on="b").sort("score", "a_id", "b_id", descending=[True, False, False])
+    columns = ["a_id", "b_id", "a_text", "b_text", "jaccard", "cosine", "bm25", "score", "opposes"]
+    rounded = pl.col("jaccard", "cosine", "bm25", "score").round(3)
+    found: list[dict[str, Any]] = rows.with_columns(rounded).select(columns).to_dicts()
+    return found
 
 
 def audit_store(

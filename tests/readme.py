@@ -21,7 +21,6 @@ SESSION = [
     "memops demo --into d",
     "memops --state d/state runs",
     f"memops --state d/state nightly clawseed:d/clawseed --now {NOW}",
-    "memops --state d/state conflicts openclaw:d/openclaw --now " + NOW,
     "memops --state d/state rollback RUN",
 ]
 
