@@ -26,7 +26,7 @@ LAYERS = [
     # composing
     {"report", "simulation_picture"},
     {"steps", "reporting", "purging", "demo", "looking", "controls", "inspecting", "simulation"}
-    | {"collecting", "importing"},
+    | {"collecting", "importing", "transcripts"},
     {"cli"},
 ]
 HEAVY = {"prefect", "torch", "sentence_transformers", "faiss", "sklearn", "scipy"}

@@ -91,7 +91,7 @@ def suite_check(ctx: click.Context, folder: str, store: str, now: datetime | Non
 @click.command()
 @click.argument("subject")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Where to write the page.")
-@click.option("--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True)
+@click.option("--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="Of the words.")
 @json_option
 @click.pass_context
 def report(ctx: click.Context, subject: str, output: Path | None, lang: str, as_json: bool) -> None:
@@ -121,7 +121,7 @@ def bench_pairs_command(file: Path, json_lines: bool) -> None:
 
 @bench.command("recall")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--retriever", type=click.Choice(["bm25", "dense", "rrf", "hybrid"]), default="hybrid", show_default=True)
+@click.option("--retriever", type=click.Choice(["bm25", "dense", "rrf", "hybrid"]), default="hybrid", show_default=True, help="How to search.")
 @click.option("--embedder", default="lsa", show_default=True, help="lsa, or the path or name of a model.")
 @click.option("--k", default=10, show_default=True, help="Results a query.")
 def bench_recall_command(folder: Path, retriever: str, embedder: str, k: int) -> None:
