@@ -72,7 +72,9 @@ def as_task(step: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def leave_artifacts(night: dict[str, Any]) -> None:
     """Leave a summary, the changes by rule and a link to the report."""
     key = "".join(c if c.isalnum() else "-" for c in night["store"].lower()).strip("-")[-60:]
-    create_markdown_artifact(steps.summary(night), key=f"night-{key}", description="What the night did")
+    create_markdown_artifact(
+        steps.summary(night), key=f"night-{key}", description="What the night did"
+    )
     rows = [
         {"rule": rule, "change": op, "records": n}
         for rule, ops in night["by_rule"].items()
@@ -84,7 +86,13 @@ def leave_artifacts(night: dict[str, Any]) -> None:
 
 def finished(night: dict[str, Any]) -> State:
     """Return the state that says how the night ended."""
-    words = {0: "Completed", 3: "CompletedWithSkips", 23: "AwaitingApproval", 30: "GateFailed", 31: "GateInconclusive"}
+    words = {
+        0: "Completed",
+        3: "CompletedWithSkips",
+        23: "AwaitingApproval",
+        30: "GateFailed",
+        31: "GateInconclusive",
+    }
     message = f"{night['store']}: {night['ops']} planned, {night.get('applied', 0)} applied"
     if night.get("stopped"):
         message += f"; {night['stopped']}"

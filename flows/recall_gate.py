@@ -25,9 +25,13 @@ def recall_gate(
     """Grade a store and compare with the baseline; a failed gate is a completed flow that says so."""
     settings = settings_of.read(Path(config) if config else None, Path(state) if state else None)
     said = as_task(steps.gate, store, suite, settings, None, None, accept)
-    create_markdown_artifact(said["markdown"], key="recall-gate", description="Recall against the baseline")
+    create_markdown_artifact(
+        said["markdown"], key="recall-gate", description="Recall against the baseline"
+    )
     names = {"fail": "GateFailed", "inconclusive": "GateInconclusive", "warn": "GateWarned"}
-    return Completed(name=names.get(said["verdict"], "Completed"), message=f"{store}: {said['verdict']}")
+    return Completed(
+        name=names.get(said["verdict"], "Completed"), message=f"{store}: {said['verdict']}"
+    )
 
 
 if __name__ == "__main__":

@@ -79,7 +79,9 @@ class Run:
     def verify(self) -> None:
         """Raise Corrupt, naming the file, when the run's own records are not as they were left."""
         overlay.read(self.path / "overlay.parquet")
-        seals = files.read_sealed(self.path / "seal.json") if (self.path / "seal.json").exists() else {}
+        seals = (
+            files.read_sealed(self.path / "seal.json") if (self.path / "seal.json").exists() else {}
+        )
         for name in _GROWING:
             path, said = self.path / name, seals.get(name)
             data = path.read_bytes()[: said["bytes"]] if said and path.exists() else b""
@@ -178,10 +180,15 @@ def _started(
     person = plan.header["authority"] == "person"
     beyond = [] if approve or person else excess(kept, records, policy.limits)
     if beyond:
-        raise GuardRefused(f"the plan goes beyond its limits: {'; '.join(beyond)}", "review it, then give --approve")
+        raise GuardRefused(
+            f"the plan goes beyond its limits: {'; '.join(beyond)}",
+            "review it, then give --approve",
+        )
     n = 1 + len(list((state / "runs").glob(f"{plan.id}-*")))
     run = Run(files.folder(state / "runs" / f"{plan.id}-{n}"))
-    overlay.write(run.path / "overlay.parquet", overlay.read(overlay_path(state, plan.header["store"])))
+    overlay.write(
+        run.path / "overlay.parquet", overlay.read(overlay_path(state, plan.header["store"]))
+    )
     header = {
         "plan": plan.id,
         "address": plan.header["address"],
@@ -244,10 +251,14 @@ def _held_back(
     """Leave records in files that were written lately for a later night, unless approved."""
     if run.header["approved"]:
         return [], changes
-    since = datetime.fromisoformat(run.header["started"]) - timedelta(minutes=policy.limits.fresh_minutes)
+    since = datetime.fromisoformat(run.header["started"]) - timedelta(
+        minutes=policy.limits.fresh_minutes
+    )
     fresh = changes.filter(pl.col("id").is_in(list(store.recent(since))))
     why = "its file was written within the last minutes"
-    return [Written(i, "stale", why) for i in fresh["id"]], changes.join(fresh.select("id"), on="id", how="anti")
+    return [Written(i, "stale", why) for i in fresh["id"]], changes.join(
+        fresh.select("id"), on="id", how="anti"
+    )
 
 
 def _keeper(run: Run) -> Callable[[list[Undo]], None]:
@@ -320,7 +331,9 @@ def _write_overlay(
 ) -> None:
     path = overlay_path(state, run.header["store"])
     expected, moved = _expected(records, changes, written)
-    ids = pl.Series("id", [w.id for w in written if w.state in ("applied", "already")], dtype=pl.String)
+    ids = pl.Series(
+        "id", [w.id for w in written if w.state in ("applied", "already")], dtype=pl.String
+    )
     kept = overlay.without(overlay.read(path), ids)
     overlay.write(path, overlay.merged(kept, expected, store.project(expected), moved))
 
@@ -338,7 +351,9 @@ def _unverified(
     expected, _ = _expected(records, changes, mine)
     now = overlay.joined(store.read(), overlay.read(overlay_path(state, run.header["store"])))
     same = ["id", "text", "kind", "scope", "tier", "pinned", "superseded_by"]
-    return sorted(expected.select(same).join(now.select(same), on=same, how="anti", nulls_equal=True)["id"])
+    return sorted(
+        expected.select(same).join(now.select(same), on=same, how="anti", nulls_equal=True)["id"]
+    )
 
 
 def _batches_of_undo(run: Run, size: int = 200) -> Iterable[list[Undo]]:
@@ -372,7 +387,10 @@ def _restore_overlay(run: Run, state: Path) -> None:
 
 
 def _latest_run(plan: str, state: Path) -> Run | None:
-    mine = sorted((state / "runs").glob(f"{plan}-*/run.json"), key=lambda p: int(p.parent.name.rsplit("-", 1)[1]))
+    mine = sorted(
+        (state / "runs").glob(f"{plan}-*/run.json"),
+        key=lambda p: int(p.parent.name.rsplit("-", 1)[1]),
+    )
     return Run(mine[-1].parent) if mine else None
 
 
@@ -389,7 +407,11 @@ def _lock_path(state: Path, identity: dict[str, str]) -> Path:
 
 
 def _summary(run: Run, written: list[Written]) -> dict[str, Any]:
-    skipped = [{"id": w.id, "why": w.why, "state": w.state} for w in written if w.state in ("stale", "refused")]
+    skipped = [
+        {"id": w.id, "why": w.why, "state": w.state}
+        for w in written
+        if w.state in ("stale", "refused")
+    ]
     return {
         "run": run.id,
         "plan": run.header["plan"],

@@ -38,15 +38,21 @@ def text(night: dict[str, Any]) -> str:
         counted = ", ".join(f"{op} {n}" for op, n in ops.items())
         lines.append(f"  {rule:<22} {counted}")
     for measure in night.get("recall", []):
-        lines.append(f"  {measure['measure']:<22} {measure['before']:.3f} -> {measure['after']:.3f}")
+        lines.append(
+            f"  {measure['measure']:<22} {measure['before']:.3f} -> {measure['after']:.3f}"
+        )
     lines.append(f"  {'recall':<22} {night.get('verdict', 'not graded: no suite')}")
     if night.get("run"):
-        lines.append(f"  {'undo':<22} memops --state {Path(night['path']).parents[1]} rollback {night['run']}")
+        lines.append(
+            f"  {'undo':<22} memops --state {Path(night['path']).parents[1]} rollback {night['run']}"
+        )
     return "\n".join([*lines, f"  {'report':<22} {night['report']}"])
 
 
 def _script() -> Any:
-    spec = importlib.util.spec_from_file_location("memops_samples", resource("data/make_samples.py"))
+    spec = importlib.util.spec_from_file_location(
+        "memops_samples", resource("data/make_samples.py")
+    )
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -1,19 +1,19 @@
 """Errors: one sentence that names the thing and the remedy, and the exit code that it ends with.
 
-    MemopsError                 2   usage or configuration
-    ├── StoreNotFound          10   no such store, or it cannot be reached
-    ├── Locked                 11   another process holds the store or its lock
-    ├── Unauthorised           12
-    ├── Corrupt                20   an input or artefact that is damaged or foreign
-    ├── Incomplete             21   a snapshot that may not be believed
-    ├── PlanRefused            22   changed, foreign, stale as a whole, or expired
-    ├── GuardRefused           23   a plan that goes beyond what may happen unattended
-    ├── Interrupted            24   stopped half-way; resumable
-    ├── RollbackConflict       25
-    ├── NoSpace                26   no space, or an input/output error
-    ├── GateFailed             30
-    ├── GateInconclusive       31
-    └── Finding                32   an audit finding with --fail-on
+MemopsError                 2   usage or configuration
+├── StoreNotFound          10   no such store, or it cannot be reached
+├── Locked                 11   another process holds the store or its lock
+├── Unauthorised           12
+├── Corrupt                20   an input or artefact that is damaged or foreign
+├── Incomplete             21   a snapshot that may not be believed
+├── PlanRefused            22   changed, foreign, stale as a whole, or expired
+├── GuardRefused           23   a plan that goes beyond what may happen unattended
+├── Interrupted            24   stopped half-way; resumable
+├── RollbackConflict       25
+├── NoSpace                26   no space, or an input/output error
+├── GateFailed             30
+├── GateInconclusive       31
+└── Finding                32   an audit finding with --fail-on
 """
 
 

@@ -25,9 +25,13 @@ def folder(path: Path) -> Path:
         for part in reversed([path, *(p for p in path.parents if not p.exists())]):
             part.mkdir(mode=0o700, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
-        raise NoSpace(f"{path} cannot be a folder: a file is in the way", "give --state DIR") from error
+        raise NoSpace(
+            f"{path} cannot be a folder: a file is in the way", "give --state DIR"
+        ) from error
     except PermissionError as error:
-        raise NoSpace(f"{path}: no permission to write", "give --state DIR or mend the mode") from error
+        raise NoSpace(
+            f"{path}: no permission to write", "give --state DIR or mend the mode"
+        ) from error
     if not os.access(path, os.W_OK | os.X_OK):
         raise NoSpace(f"{path}: no permission to write", "give --state DIR or mend the mode")
     return path
@@ -44,7 +48,7 @@ def write(path: Path, data: bytes) -> None:
             out.flush()
             os.fsync(out.fileno())
         failpoint("file-rename")
-        os.replace(part, path)
+        part.replace(path)
         failpoint("file-renamed")
     finally:
         part.unlink(missing_ok=True)
@@ -166,7 +170,9 @@ def lock(path: Path, timeout: float = 10.0) -> Iterator[None]:
     try:
         _acquire(handle, path, time.monotonic() + timeout)
         os.ftruncate(handle, 0)
-        os.pwrite(handle, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode(), 0)
+        os.pwrite(
+            handle, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode(), 0
+        )
         yield
     finally:
         os.close(handle)

@@ -34,7 +34,11 @@ def protect(
         return step, step
     change = _rewritten(_before_and_after(step, records), policy).with_columns(why=_refusal())
     floored = _below_floor(change, records, policy, counts)
-    why = pl.concat([change.select("id", "why"), floored]).drop_nulls("why").unique("id", keep="first")
+    why = (
+        pl.concat([change.select("id", "why"), floored])
+        .drop_nulls("why")
+        .unique("id", keep="first")
+    )
     allowed = step.join(why, on="id", how="anti", maintain_order="left")
     stopped = step.join(why, on="id", how="inner", maintain_order="left")
     return allowed, stopped.with_columns(reason="why").drop("why")
@@ -102,6 +106,7 @@ def _refusal() -> pl.Expr:
     protected, pinned, replaced = pl.col("_protected"), pl.col("pinned"), pl.col("_replaced")
     merge = pl.col("rule").fill_null("").str.starts_with("merge")
     lower = tier_rank("keeper_tier") < tier_rank()
+    unsure = (pl.col("risk") != "low").fill_null(True)
     cases = (
         (protected & pl.col("_gone"), "a pinned or core record is never deleted unattended"),
         (protected & pl.col("_retired"), "a pinned or core record is never retired unattended"),
@@ -111,7 +116,7 @@ def _refusal() -> pl.Expr:
         (replaced & (pl.col("keeper_scope") != pl.col("scope")), "its keeper is in another scope"),
         (replaced & merge & lower, "its keeper is of a lower tier"),
         (replaced & pinned & ~(merge & pl.col("keeper_pinned")), "superseding a pinned record is only proposed"),
-        (replaced & protected & ~merge & (pl.col("risk") != "low").fill_null(True), "superseding a core record needs high confidence"),
+        (replaced & protected & ~merge & unsure, "superseding a core record needs high confidence"),
         (pl.col("_rewritten"), "the text of a pinned or core record is only redacted unattended"),
     )  # fmt: skip
     refusal = pl.lit(None, pl.String)
@@ -123,7 +128,11 @@ def _refusal() -> pl.Expr:
 def _rewritten(change: pl.DataFrame, policy: Policy) -> pl.DataFrame:
     """Mark protected records whose text would become anything but its own redaction."""
     rows = change.filter(pl.col("_protected") & (pl.col("new_text") != pl.col("text")))
-    wrong = rows.filter(rows["new_text"] != redacted(rows["text"], policy.secrets)) if rows.height else rows
+    wrong = (
+        rows.filter(rows["new_text"] != redacted(rows["text"], policy.secrets))
+        if rows.height
+        else rows
+    )
     return change.with_columns(_rewritten=pl.col("id").is_in(wrong["id"].implode()))
 
 

@@ -19,10 +19,16 @@ def explain_change(plan: str, id: str, settings: Settings) -> dict[str, Any]:
     found = planfile.load(plan, settings.state)
     lines = [line for line in found.ops() if line["id"] == id]
     if not lines:
-        raise MemopsError(f"plan {found.id} does not change {id!r}", f"its changes: {found.path}/ops.jsonl")
+        raise MemopsError(
+            f"plan {found.id} does not change {id!r}", f"its changes: {found.path}/ops.jsonl"
+        )
     taken = snapshot.find(found.header["snapshot"], settings.state)
     records = taken.records() if taken else None
-    texts = dict(zip(records["id"], redacted(records["text"], settings.policy.secrets), strict=True)) if records is not None else {}
+    texts = (
+        dict(zip(records["id"], redacted(records["text"], settings.policy.secrets), strict=True))
+        if records is not None
+        else {}
+    )
     rows = {row["seq"]: row for row in found.changes.with_row_index("seq", 1).iter_rows(named=True)}
     changes = [
         {
@@ -35,7 +41,9 @@ def explain_change(plan: str, id: str, settings: Settings) -> dict[str, Any]:
     return {"plan": found.id, "id": id, "changes": changes}
 
 
-def list_pairs(what: str, store: str, settings: Settings, now: datetime | None) -> list[dict[str, Any]]:
+def list_pairs(
+    what: str, store: str, settings: Settings, now: datetime | None
+) -> list[dict[str, Any]]:
     """Return the store's conflicts or duplicates with their signals; secrets masked."""
     from memops.conflicts import judged
     from memops.similarity import statements
@@ -51,8 +59,14 @@ def list_pairs(what: str, store: str, settings: Settings, now: datetime | None) 
     ids = said.members.group_by("statement").agg(pl.col("id").min())
     masked = said.table.with_columns(text=redacted(said.table["text"], settings.policy.secrets))
     told = masked.select("statement", "text").join(ids, on="statement")
-    sides = [told.rename({"statement": n, "id": f"{n}_id", "text": f"{n}_text"}) for n in ("a", "b")]
-    rows = pairs.join(sides[0], on="a").join(sides[1], on="b").sort("score", "a_id", "b_id", descending=[True, False, False])
+    sides = [
+        told.rename({"statement": n, "id": f"{n}_id", "text": f"{n}_text"}) for n in ("a", "b")
+    ]
+    rows = (
+        pairs.join(sides[0], on="a")
+        .join(sides[1], on="b")
+        .sort("score", "a_id", "b_id", descending=[True, False, False])
+    )
     columns = ["a_id", "b_id", "a_text", "b_text", "jaccard", "cosine", "bm25", "score", "opposes"]
     rounded = pl.col("jaccard", "cosine", "bm25", "score").round(3)
     found: list[dict[str, Any]] = rows.with_columns(rounded).select(columns).to_dicts()

@@ -32,7 +32,9 @@ def read(path: Path) -> pl.DataFrame:
     try:
         return pl.read_parquet(io.BytesIO(data)).cast(CHANGES)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise Corrupt(f"{path}: the overlay cannot be read: {error}", "restore a snapshot") from error
+        raise Corrupt(
+            f"{path}: the overlay cannot be read: {error}", "restore a snapshot"
+        ) from error
 
 
 def write(path: Path, overlay: pl.DataFrame) -> None:
@@ -93,7 +95,9 @@ def _edits(expected: pl.DataFrame, projected: pl.DataFrame) -> pl.DataFrame:
     """One edit a record with the columns in which the store falls short; empty ones are cleared."""
     both = expected.join(projected, on="id", how="inner", suffix=":store")
     differs = {
-        n: pl.col(n).ne_missing(pl.col(f"{n}:store")) for n in _FIELDS if n not in ("origin", "extra")
+        n: pl.col(n).ne_missing(pl.col(f"{n}:store"))
+        for n in _FIELDS
+        if n not in ("origin", "extra")
     }
     set_ = [pl.when(d).then(pl.col(n)).alias(n) for n, d in differs.items()]
     clears = pl.concat_list(
@@ -108,5 +112,3 @@ def _edits(expected: pl.DataFrame, projected: pl.DataFrame) -> pl.DataFrame:
         clears=pl.when(pl.col("clears").list.len() > 0).then("clears").cast(CHANGES["clears"]),
     ).with_columns(action=pl.lit("edit"), reason=pl.lit("the store has no place for it"))
     return squash(whole.select(CHANGES.names()).cast(CHANGES))
-
-

@@ -115,7 +115,9 @@ def meaning(plan: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
         .when(now > pl.col("_was")).then(pl.lit("promote"))
         .otherwise(pl.lit("update"))
     )  # fmt: skip
-    return plan.join(was, on="id", how="left", maintain_order="left").with_columns(op=op).drop("_was")
+    return (
+        plan.join(was, on="id", how="left", maintain_order="left").with_columns(op=op).drop("_was")
+    )
 
 
 def _squash_edits(edits: pl.DataFrame) -> pl.DataFrame:
@@ -144,9 +146,7 @@ def _edited(rows: pl.DataFrame, edits: pl.DataFrame, names: Sequence[str]) -> pl
     if edits.is_empty() or rows.is_empty():
         return rows
     new = edits.select("id", "clears", *(pl.col(n).alias(f"new:{n}") for n in names if n in edits))
-    joined = rows.drop("clears", strict=False).join(
-        new, on="id", how="left", maintain_order="left"
-    )
+    joined = rows.drop("clears", strict=False).join(new, on="id", how="left", maintain_order="left")
     emptied = {n: pl.col("clears").list.contains(n).fill_null(False) for n in names}
     columns = [
         pl.when(emptied[n]).then(None).otherwise(pl.coalesce(f"new:{n}", n)).alias(n) for n in names

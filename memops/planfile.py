@@ -106,18 +106,26 @@ def save(
 
 def load(name: str | Path, state: Path) -> PlanFile:
     """Return a plan by name or path; raises PlanRefused for one that is not as it was made."""
-    path = next((p for p in (Path(name), state / "plans" / str(name)) if (p / "plan.json").is_file()), None)
+    path = next(
+        (p for p in (Path(name), state / "plans" / str(name)) if (p / "plan.json").is_file()), None
+    )
     if path is None:
-        raise PlanRefused(f"no plan {str(name)!r} in {state / 'plans'}", "make one with `memops plan STORE`")
+        raise PlanRefused(
+            f"no plan {str(name)!r} in {state / 'plans'}", "make one with `memops plan STORE`"
+        )
     header = files.read_json(path / "plan.json")
     if header.get("format") != FORMAT or "lines" not in header:
         raise PlanRefused(f"{path / 'plan.json'}: not a memops plan")
     as_made = files.json_bytes(header) == (path / "plan.json").read_bytes()
     if plan_id(header) != path.name or not as_made:
-        raise PlanRefused(f"{path / 'plan.json'}: the plan was changed after it was made", "plan again")
+        raise PlanRefused(
+            f"{path / 'plan.json'}: the plan was changed after it was made", "plan again"
+        )
     data = (path / "changes.parquet").read_bytes()
     if hashlib.sha256(data).hexdigest() != header["changes_sha256"]:
-        raise PlanRefused(f"{path / 'changes.parquet'}: the plan was changed after it was made", "plan again")
+        raise PlanRefused(
+            f"{path / 'changes.parquet'}: the plan was changed after it was made", "plan again"
+        )
     try:
         changes = pl.read_parquet(io.BytesIO(data)).cast(CHANGES)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
@@ -129,7 +137,9 @@ def refuse_expired(plan: PlanFile, clock: datetime) -> None:
     """Raise PlanRefused when the plan is older than its header allows."""
     made = datetime.fromisoformat(files.read_json(plan.path / "made.json")["at"])
     if clock - made > timedelta(hours=plan.header["expires_after_hours"]):
-        raise PlanRefused(f"plan {plan.id} was made at {made.isoformat()} and has expired", "plan again")
+        raise PlanRefused(
+            f"plan {plan.id} was made at {made.isoformat()} and has expired", "plan again"
+        )
 
 
 def plan_id(header: dict[str, Any]) -> str:
@@ -150,7 +160,8 @@ def exported(
         for row in records.filter(pl.col("id").is_in(list(cited))).iter_rows(named=True)
     }
     made = {
-        row["id"]: {"id": row["id"]} for row in changes.filter(pl.col("action") == "put").iter_rows(named=True)
+        row["id"]: {"id": row["id"]}
+        for row in changes.filter(pl.col("action") == "put").iter_rows(named=True)
     }
     for seq, row in enumerate(meaning(changes, records).iter_rows(named=True), 1):
         given = {n: _plain(row[n]) for n in FIELDS if row[n] is not None}
@@ -166,7 +177,8 @@ def exported(
             "clears": row["clears"],
             "record": {"id": row["id"], **given} if row["action"] == "put" else None,
             "derived_from": row["derived_from"],
-            "evidence": [where.get(i) or made.get(i) or {"id": i} for i in row["evidence"] or []] or None,
+            "evidence": [where.get(i) or made.get(i) or {"id": i} for i in row["evidence"] or []]
+            or None,
             "risk": row["risk"],
         }
         yield {name: value for name, value in line.items() if value is not None}
@@ -208,7 +220,9 @@ def _kept(path: Path, digests: list[str]) -> list[int]:
                 "restore the line or plan again",
             )
         if kept and seq <= kept[-1]:
-            raise PlanRefused(f"{path}, line {nth}: repeated or moved", "restore the file or plan again")
+            raise PlanRefused(
+                f"{path}, line {nth}: repeated or moved", "restore the file or plan again"
+            )
         kept.append(seq)
     return kept
 

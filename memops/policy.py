@@ -121,7 +121,9 @@ class Retrieval:
 class Gate:
     """When a loss of recall stops a change."""
 
-    measure: str = setting("R@10", "the measure that decides; the suite's first if it lacks this one")
+    measure: str = setting(
+        "R@10", "the measure that decides; the suite's first if it lacks this one"
+    )
     minimum: float = setting(0.02, "smallest mean loss worth stopping for")
     slice_minimum: float = setting(0.10, "the same within one category or language")
     slice_queries: int = setting(10, "queries from which a slice is judged by itself")
@@ -156,7 +158,9 @@ class Extract:
 
     longest: int = setting(20_000, "characters of a note that are read")
     clause: int = setting(400, "longer clauses are no statements (pasted data)")
-    residue: int = setting(4, "unexplained characters (a Latin word counts two) that make a note more than chatter")
+    residue: int = setting(
+        4, "unexplained characters (a Latin word counts two) that make a note more than chatter"
+    )
     importance: dict[str, float] = setting(
         {
             "entity": 0.90, "preference": 0.72, "procedure": 0.72, "fact": 0.65, "project_state": 0.65,
@@ -176,7 +180,9 @@ class Candidates:
 
     nearest: int = setting(40, "neighbours that each statement is compared with")
     cosine: float = setting(0.1, "least cosine of terms at which two statements are compared")
-    common: float = setting(0.05, "share of a store's statements above which a term finds no neighbours")
+    common: float = setting(
+        0.05, "share of a store's statements above which a term finds no neighbours"
+    )
 
 
 @dataclass(frozen=True)
@@ -185,7 +191,9 @@ class Duplicates:
 
     similarity: float = setting(0.5, "least weighted overlap of concepts of two records that merge")
     en: float = setting(0.37, "probability from which an English pair is called a duplicate")
-    zh: float = setting(0.55, "probability from which a Chinese or mixed pair is called a duplicate")
+    zh: float = setting(
+        0.55, "probability from which a Chinese or mixed pair is called a duplicate"
+    )
 
 
 @dataclass(frozen=True)
@@ -195,7 +203,9 @@ class Conflicts:
     jaccard: float = setting(0.4, "weight of Jaccard in the seed's score (clawseed conflict.rs)")
     cosine: float = setting(0.4, "weight of cosine in the seed's score (clawseed conflict.rs)")
     bm25: float = setting(0.2, "weight of BM25 in the seed's score (clawseed conflict.rs)")
-    boost: float = setting(0.3, "weight of contradiction in the seed's score (clawseed conflict.rs)")
+    boost: float = setting(
+        0.3, "weight of contradiction in the seed's score (clawseed conflict.rs)"
+    )
     threshold: float = setting(0.6, "seed's score above which a pair is listed (clawseed)")
     en: float = setting(0.32, "probability from which an English pair is called a conflict")
     zh: float = setting(0.45, "probability from which a Chinese or mixed pair is called a conflict")
@@ -275,5 +285,3 @@ def _fitted(old: Any, value: Any, where: str) -> Any:
     if isinstance(value, float | int) and not isinstance(value, bool) and value < 0:
         raise MemopsError(f"{where} must not be negative")
     return {**old, **value} if isinstance(old, dict) else value
-
-

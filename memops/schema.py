@@ -103,7 +103,9 @@ def conform(frame: pl.DataFrame, where: str = "records") -> pl.DataFrame:
     if unknown:
         raise Corrupt(f"{where}: unknown column {unknown[0]!r}", "put native columns into `extra`")
     cast = frame.select(
-        pl.col(name).cast(dtype, strict=False) if name in frame.columns else pl.lit(None, dtype).alias(name)
+        pl.col(name).cast(dtype, strict=False)
+        if name in frame.columns
+        else pl.lit(None, dtype).alias(name)
         for name, dtype in RECORDS.items()
     )
     for name in frame.columns:
@@ -126,7 +128,10 @@ def from_rows(rows: Sequence[dict[str, Any]], where: str = "records") -> pl.Data
         raise Corrupt(f"{where}: unknown column {stray!r}", "put native columns into `extra`")
     try:
         frame = pl.DataFrame(
-            {name: pl.Series(name, [row.get(name) for row in rows], dtype=RECORDS[name]) for name in present}
+            {
+                name: pl.Series(name, [row.get(name) for row in rows], dtype=RECORDS[name])
+                for name in present
+            }
         )
     except (TypeError, pl.exceptions.PolarsError) as error:
         raise Corrupt(f"{where}: {error}") from error
@@ -156,4 +161,6 @@ def _check(out: pl.DataFrame, where: str) -> None:
     for name, known in (("tier", TIERS), ("kind", KINDS), ("sensitivity", SENSITIVITIES)):
         odd = out.filter(~pl.col(name).is_in(known)).head(1)
         if odd.height:
-            raise Corrupt(f"{where}: record {odd['id'][0]!r}: unknown {name} {odd[name][0]!r}; known: {', '.join(known)}")
+            raise Corrupt(
+                f"{where}: record {odd['id'][0]!r}: unknown {name} {odd[name][0]!r}; known: {', '.join(known)}"
+            )

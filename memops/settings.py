@@ -64,7 +64,9 @@ def read(config: Path | None, state: Path | None) -> Settings:
         raise Corrupt(f"{path}: not valid TOML: {error}") from error
     unknown = sorted(table.keys() - {"policy", "stores", "state", "encoder", "import"})
     if unknown:
-        raise MemopsError(f"{path}: unknown table {unknown[0]!r}", "known: policy, stores, state, encoder, import")
+        raise MemopsError(
+            f"{path}: unknown table {unknown[0]!r}", "known: policy, stores, state, encoder, import"
+        )
     return Settings(
         state=(state or path.parent / table.get("state", ".memops")).absolute(),
         policy=policies.from_table(table.get("policy", {}), str(path)),
@@ -79,7 +81,10 @@ def _store(name: str, table: Any, path: Path) -> Configured:
         raise MemopsError(f"{path}: stores.{name} needs an address", 'address = "clawseed:PATH"')
     unknown = sorted(table.keys() - _STORE_KEYS)
     if unknown:
-        raise MemopsError(f"{path}: unknown setting stores.{name}.{unknown[0]}", f"known: {', '.join(sorted(_STORE_KEYS))}")
+        raise MemopsError(
+            f"{path}: unknown setting stores.{name}.{unknown[0]}",
+            f"known: {', '.join(sorted(_STORE_KEYS))}",
+        )
     return Configured(name=name, **{k: str(v) for k, v in table.items()})
 
 
@@ -88,7 +93,10 @@ def _import(name: str, table: Any, path: Path) -> Import:
         raise MemopsError(f"{path}: import.{name} needs a path", 'path = "export.json"')
     unknown = sorted(table.keys() - {"path", "fields", "defaults", "at"})
     if unknown:
-        raise MemopsError(f"{path}: unknown setting import.{name}.{unknown[0]}", "known: path, fields, defaults, at")
+        raise MemopsError(
+            f"{path}: unknown setting import.{name}.{unknown[0]}",
+            "known: path, fields, defaults, at",
+        )
     fields, defaults = table.get("fields", {}), table.get("defaults", {})
     for column in [*fields, *defaults]:
         if column not in RECORDS or column in ("extra", "origin"):

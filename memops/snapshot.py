@@ -153,7 +153,10 @@ def verify(snapshot: Snapshot) -> None:
     said = snapshot.manifest["files"]
     there = {str(p.relative_to(snapshot.path)) for p in snapshot.path.rglob("*") if p.is_file()}
     wrong = [f"{name} is missing" for name in sorted(said.keys() - there)]
-    wrong += [f"{name} is not of this snapshot" for name in sorted(there - said.keys() - {"manifest.json"})]
+    wrong += [
+        f"{name} is not of this snapshot"
+        for name in sorted(there - said.keys() - {"manifest.json"})
+    ]
     wrong += [
         f"{name} has changed"
         for name in sorted(said.keys() & there)

@@ -40,5 +40,3 @@ def open_or_take(
             raise MemopsError(f"{name}: neither a snapshot nor a store", "a store is KIND:PATH")
     taken = take_snapshot(name, settings, now, accept_shrink)
     return snapshot.open_snapshot(Path(taken["path"]))
-
-

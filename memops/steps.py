@@ -8,7 +8,7 @@ step a task.
 import json
 import time
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -49,11 +49,15 @@ def restore_snapshot(name: str, settings: Settings, to: str | None = None) -> di
     store = open_store(address)
     safety = None
     try:
-        safety = snapshot.take(store, settings.state, clock(), settings.policy, "before-restore", True)
+        safety = snapshot.take(
+            store, settings.state, clock(), settings.policy, "before-restore", True
+        )
     except MemopsError as error:
         if error.code not in (10, 20):
             raise
-    identity = store.identity() if safety else {**found.manifest["store"], "path": _path_of(address)}
+    identity = (
+        store.identity() if safety else {**found.manifest["store"], "path": _path_of(address)}
+    )
     with files.lock(files.folder(settings.state / "locks") / f"{snapshot.store_id(identity)}.lock"):
         store.restore(found.path / "raw")
         kept = overlay.read(found.path / "overlay.parquet")
@@ -91,7 +95,16 @@ def make_plan(
     changes, refused = propose(records, ctx, rules, before)
     names = [rule.__name__ for rule in rules]
     return planfile.save(
-        settings.state, taken, records, changes, refused, store, settings.policy, now, clock(), names
+        settings.state,
+        taken,
+        records,
+        changes,
+        refused,
+        store,
+        settings.policy,
+        now,
+        clock(),
+        names,
     )
 
 
@@ -186,13 +199,19 @@ def instant(text: str | None) -> datetime | None:
         return None
     at = as_instant(text)
     if at is None:
-        raise MemopsError(f"{text!r} is not an instant", "write 2026-06-01T02:00:00Z, with its zone")
+        raise MemopsError(
+            f"{text!r} is not an instant", "write 2026-06-01T02:00:00Z, with its zone"
+        )
     return at
 
 
 def summary(night: dict[str, Any]) -> str:
     """Return a night in Markdown, for a pull request, a chat or an artifact; no memory text."""
-    rows = [f"| {rule} | {op} | {n} |" for rule, ops in night["by_rule"].items() for op, n in ops.items()]
+    rows = [
+        f"| {rule} | {op} | {n} |"
+        for rule, ops in night["by_rule"].items()
+        for op, n in ops.items()
+    ]
     table = ["| rule | change | records |", "|---|---|--:|", *rows] if rows else ["No changes."]
     said = night.get("stopped") or f"{night.get('applied', 0)} of {night['ops']} changes applied"
     recall = night.get("verdict", "not graded: the store has no suite")
@@ -208,7 +227,15 @@ def said_of(made: planfile.PlanFile) -> dict[str, Any]:
     return {"plan": made.id, "path": str(made.path), **{k: made.header[k] for k in keys}}
 
 
-__all__ = ["apply_step", "curate", "gate", "grade_plan", "plan_step", "report_step", "take_snapshot"]
+__all__ = [
+    "apply_step",
+    "curate",
+    "gate",
+    "grade_plan",
+    "plan_step",
+    "report_step",
+    "take_snapshot",
+]
 
 
 def apply_step(plan: str, settings: Settings, approve: bool) -> dict[str, Any]:
@@ -227,7 +254,10 @@ def report_step(night: dict[str, Any], settings: Settings) -> dict[str, Any]:
 
     path = Path(night["path"]) / "report.html"
     write_report(night, settings, path)
-    files.write(Path(night["path"]) / "night.json", json.dumps(night, ensure_ascii=False, default=str).encode())
+    files.write(
+        Path(night["path"]) / "night.json",
+        json.dumps(night, ensure_ascii=False, default=str).encode(),
+    )
     return {"report": str(path)}
 
 
@@ -244,5 +274,3 @@ def _after(path: str, night: dict[str, Any], settings: Settings) -> dict[str, in
 
 def _path_of(address: str) -> str:
     return str(Path(address.split(":", 1)[1]).expanduser().resolve())
-
-

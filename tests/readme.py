@@ -40,7 +40,11 @@ def session():
             lines.append(f"$ {command}")
             code = "from memops.cli import main; main()"
             done = subprocess.run(
-                [sys.executable, "-c", code, *argv], cwd=folder, capture_output=True, text=True, check=False
+                [sys.executable, "-c", code, *argv],
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                check=False,
             )
             assert done.returncode in (0, 3), done.stderr
             run = run or re.search(r"rollback (\S+)", done.stdout)[1]
@@ -72,7 +76,9 @@ def rules():
         f"| {rule.__doc__.strip().splitlines()[0]} |"
         for rule in dict.fromkeys((*MIGRATION, *RULES))
     ]
-    return "\n".join(["| rule | night | migration | what it proposes |", "|---|---|---|---|", *rows, ""])
+    return "\n".join(
+        ["| rule | night | migration | what it proposes |", "|---|---|---|---|", *rows, ""]
+    )
 
 
 def policy():

@@ -10,7 +10,14 @@ from memops.schema import KINDS, QUARANTINE, RECORDS, TIERS, TOMBSTONE, from_row
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 IDS = [f"r{i}" for i in range(8)]
-TEXTS = ["User likes tea", "用户喜欢喝茶", "the port is 42617", "用户的生日是 5 月 14 日", "", "mixed 中文 text"]
+TEXTS = [
+    "User likes tea",
+    "用户喜欢喝茶",
+    "the port is 42617",
+    "用户的生日是 5 月 14 日",
+    "",
+    "mixed 中文 text",
+]
 CLEARABLE = ["superseded_by", "valid_to", "expires_at", "confidence", "source"]
 
 times = st.none() | st.integers(-3000, 300).map(lambda d: NOW + timedelta(days=d))

@@ -216,7 +216,9 @@ def test_the_same_input_gives_the_same_plan_bytes_under_any_seed_and_zone(planne
         code = "import sys; from memops.cli import run; sys.exit(run(sys.argv[1:]))"
         argv = ["--state", str(state), "plan", snapshot, "--now", NOW]
         env = os.environ | {"PYTHONHASHSEED": seed, "TZ": zone, "LC_ALL": "C"}
-        subprocess.run([sys.executable, "-c", code, *argv], env=env, check=True, capture_output=True)
+        subprocess.run(
+            [sys.executable, "-c", code, *argv], env=env, check=True, capture_output=True
+        )
         folder = next((state / "plans").iterdir())
         names = ("plan.json", "ops.jsonl", "changes.parquet", "refused.jsonl")
         made.append((folder.name, [(folder / name).read_bytes() for name in names]))

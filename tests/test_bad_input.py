@@ -37,7 +37,9 @@ def refused(memops, code, *argv, says=()):
     return said
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "parquet", "clawseed", "openclaw", "xinghebot", "rsclaw"])
+@pytest.mark.parametrize(
+    "kind", ["jsonl", "parquet", "clawseed", "openclaw", "xinghebot", "rsclaw"]
+)
 def test_a_missing_store_is_not_found_and_not_made(memops, kind):
     path = memops.folder / "nowhere"
     refused(memops, 10, "plan", f"{kind}:{path}", says=str(path))
@@ -70,7 +72,9 @@ def test_a_database_without_memories_is_corrupt(memops):
 
 
 def test_a_locked_database_is_locked(memops):
-    path = brain(memops.folder, "CREATE TABLE memories(id TEXT PRIMARY KEY, key TEXT, content TEXT)")
+    path = brain(
+        memops.folder, "CREATE TABLE memories(id TEXT PRIMARY KEY, key TEXT, content TEXT)"
+    )
     con = sqlite3.connect(path, isolation_level=None)
     con.execute("BEGIN EXCLUSIVE")
     refused(memops, 11, "snapshot", f"clawseed:{memops.folder / 'ws'}", says="brain.db")

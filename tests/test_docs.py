@@ -34,8 +34,17 @@ def test_every_setting_has_its_reason():
 
 def test_help_names_the_exit_codes_and_the_stores():
     code = "from memops.cli import main; main()"
-    out = subprocess.run([sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True)
-    for word in ("guard refused", "incomplete snapshot", "clawseed:", "openclaw:", "rsclaw:", "xinghebot:"):
+    out = subprocess.run(
+        [sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True
+    )
+    for word in (
+        "guard refused",
+        "incomplete snapshot",
+        "clawseed:",
+        "openclaw:",
+        "rsclaw:",
+        "xinghebot:",
+    ):
         assert word in out.stdout
 
 

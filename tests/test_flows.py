@@ -66,7 +66,9 @@ def run_flow(flow, parameters, context, env):
 
     code = RUN.format(flow=flow, context=context)
     argv = [sys.executable, "-c", code, str(ROOT / "flows"), json.dumps(parameters)]
-    done = subprocess.run(argv, env=os.environ | QUIET | env, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        argv, env=os.environ | QUIET | env, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -83,7 +85,9 @@ def check(said, store):
     assert all(state == "Completed" for _, state in said["tasks"])
     assert "redact_secrets" in said["text"]
     con = __import__("sqlite3").connect(f"file:{store}/memory/brain.db?mode=ro", uri=True)
-    texts = [row[0] for row in con.execute("SELECT content FROM memories WHERE length(content) > 20")]
+    texts = [
+        row[0] for row in con.execute("SELECT content FROM memories WHERE length(content) > 20")
+    ]
     con.close()
     assert len(texts) > 100
     shown = said["text"] + str(said["states"]) + str(said["parameters"])
@@ -128,8 +132,22 @@ def test_a_night_completes_under_a_real_server(night, tmp_path):
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port = s.getsockname()[1]
-    env = os.environ | QUIET | {"PREFECT_HOME": str(tmp_path / "home"), "PREFECT_SERVER_UI_ENABLED": "false"}
-    argv = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
+    env = (
+        os.environ
+        | QUIET
+        | {"PREFECT_HOME": str(tmp_path / "home"), "PREFECT_SERVER_UI_ENABLED": "false"}
+    )
+    argv = [
+        sys.executable,
+        "-m",
+        "prefect",
+        "server",
+        "start",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+    ]
     server = subprocess.Popen(argv, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     url = f"http://127.0.0.1:{port}/api"
     try:
@@ -139,7 +157,12 @@ def test_a_night_completes_under_a_real_server(night, tmp_path):
                 break
             except OSError:
                 time.sleep(0.5)
-        said = run_flow("nightly", parameters, "nullcontext()", {"PREFECT_API_URL": url, "PREFECT_HOME": str(tmp_path / "home")})
+        said = run_flow(
+            "nightly",
+            parameters,
+            "nullcontext()",
+            {"PREFECT_API_URL": url, "PREFECT_HOME": str(tmp_path / "home")},
+        )
         check(said, store)
     finally:
         server.terminate()
@@ -150,7 +173,13 @@ def test_without_prefect_serving_names_the_extra_and_the_rest_works(tmp_path):
     hide = "import sys; sys.modules['prefect'] = None; from memops.cli import run; sys.exit(run(sys.argv[1:]))"
 
     def memops(*argv):
-        return subprocess.run([sys.executable, "-c", hide, *argv], cwd=tmp_path, capture_output=True, text=True, check=False)
+        return subprocess.run(
+            [sys.executable, "-c", hide, *argv],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
 
     refused = memops("serve")
     assert refused.returncode == 2

@@ -57,6 +57,8 @@ def test_a_night_that_would_lose_recall_changes_nothing(stores, monkeypatch):
     monkeypatch.setattr(rules, "RULES", (forget_everything,))
     path = folder / "openclaw"
     before = {p: p.read_bytes() for p in path.rglob("*.md")}
-    night = memops("nightly", f"openclaw:{path}", "--suite", "sample/openclaw", "--now", NOW, "--approve")[0]
+    night = memops(
+        "nightly", f"openclaw:{path}", "--suite", "sample/openclaw", "--now", NOW, "--approve"
+    )[0]
     assert (memops.code, night["verdict"], night["applied"]) == (30, "fail", 0)
     assert {p: p.read_bytes() for p in path.rglob("*.md")} == before

@@ -34,7 +34,9 @@ def test_fixture(name, now, case):
     records = from_rows(case["records"])
     plan = KNOWN[name](records, context(case.get("now", now), case))
     got = plan.sort("id", "action").to_dicts()
-    wanted = sorted(({"action": "edit"} | c for c in case["changes"]), key=lambda c: (c["id"], c["action"]))
+    wanted = sorted(
+        ({"action": "edit"} | c for c in case["changes"]), key=lambda c: (c["id"], c["action"])
+    )
     assert [(c["id"], c["action"]) for c in got] == [(c["id"], c["action"]) for c in wanted]
     for have, want in zip(got, wanted, strict=True):
         assert {name: have[name] for name in want} == want

@@ -129,7 +129,9 @@ def run(argv: list[str]) -> int:
     except click.exceptions.Exit as error:
         return int(error.exit_code)
     except click.Abort:
-        return _fail(130, "interrupted", "a run that had begun goes on with `memops resume`", as_json)
+        return _fail(
+            130, "interrupted", "a run that had begun goes on with `memops resume`", as_json
+        )
     except click.ClickException as error:
         return _fail(2, error.format_message(), "see --help", as_json)
     except MemopsError as error:
@@ -139,7 +141,12 @@ def run(argv: list[str]) -> int:
         return 0
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        return _fail(26, f"{where}{error.strerror or error}", "free space or mend the mode, then resume", as_json)
+        return _fail(
+            26,
+            f"{where}{error.strerror or error}",
+            "free space or mend the mode, then resume",
+            as_json,
+        )
     except BaseException as error:
         if os.environ.get("MEMOPS_DEBUG"):
             raise
@@ -150,7 +157,11 @@ def run(argv: list[str]) -> int:
 
 def _fail(code: int, message: str, hint: str, as_json: bool) -> int:
     if as_json:
-        print(json.dumps({"rc": code, "code": code, "message": message, "hint": hint}, ensure_ascii=False))
+        print(
+            json.dumps(
+                {"rc": code, "code": code, "message": message, "hint": hint}, ensure_ascii=False
+            )
+        )
     click.echo(f"memops: {message}" + (f"\n  {hint}" if hint else ""), err=True)
     return code
 

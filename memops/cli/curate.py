@@ -9,7 +9,9 @@ import click
 from memops.cli import at
 from memops.cli.output import emit, json_option, now_option, progress, table
 
-_DETAILED = click.option("--detailed-exitcode", is_flag=True, help="Exit 4 when the plan has changes.")
+_DETAILED = click.option(
+    "--detailed-exitcode", is_flag=True, help="Exit 4 when the plan has changes."
+)
 
 
 @click.command()
@@ -75,7 +77,9 @@ def migrate(
 @click.command()
 @click.argument("plan")
 @click.option("--approve", is_flag=True, help="Apply beyond the limits, and to files just written.")
-@click.option("--lock-timeout", default=10.0, show_default=True, help="Seconds to wait for the lock.")
+@click.option(
+    "--lock-timeout", default=10.0, show_default=True, help="Seconds to wait for the lock."
+)
 @json_option
 @click.pass_context
 def apply(ctx: click.Context, plan: str, approve: bool, lock_timeout: float, as_json: bool) -> int:
@@ -89,7 +93,9 @@ def apply(ctx: click.Context, plan: str, approve: bool, lock_timeout: float, as_
 
 @click.command()
 @click.argument("run")
-@click.option("--lock-timeout", default=10.0, show_default=True, help="Seconds to wait for the lock.")
+@click.option(
+    "--lock-timeout", default=10.0, show_default=True, help="Seconds to wait for the lock."
+)
 @json_option
 @click.pass_context
 def resume(ctx: click.Context, run: str, lock_timeout: float, as_json: bool) -> int:
@@ -104,7 +110,9 @@ def resume(ctx: click.Context, run: str, lock_timeout: float, as_json: bool) -> 
 
 @click.command()
 @click.argument("run")
-@click.option("--lock-timeout", default=10.0, show_default=True, help="Seconds to wait for the lock.")
+@click.option(
+    "--lock-timeout", default=10.0, show_default=True, help="Seconds to wait for the lock."
+)
 @json_option
 @click.pass_context
 def rollback(ctx: click.Context, run: str, lock_timeout: float, as_json: bool) -> int:
@@ -125,10 +133,22 @@ def runs(ctx: click.Context, as_json: bool) -> None:
     from memops import apply as applying
 
     found = [
-        {"run": r.id, "plan": r.header["plan"], "state": r.state, "started": r.header["started"], "store": r.header["address"]}
+        {
+            "run": r.id,
+            "plan": r.header["plan"],
+            "state": r.state,
+            "started": r.header["started"],
+            "store": r.header["address"],
+        }
         for r in applying.runs(at(ctx).state)
     ]
-    emit(found, as_json, lambda: table([list(r.values()) for r in found], ["run", "plan", "state", "started", "store"]))
+    emit(
+        found,
+        as_json,
+        lambda: table(
+            [list(r.values()) for r in found], ["run", "plan", "state", "started", "store"]
+        ),
+    )
 
 
 @click.command()
@@ -158,7 +178,13 @@ def nightly(
 
 
 @click.command()
-@click.option("--into", type=click.Path(path_type=Path), default=Path("memops-demo"), show_default=True, help="Folder to make.")
+@click.option(
+    "--into",
+    type=click.Path(path_type=Path),
+    default=Path("memops-demo"),
+    show_default=True,
+    help="Folder to make.",
+)
 @json_option
 @click.pass_context
 def demo(ctx: click.Context, into: Path, as_json: bool) -> int:
@@ -170,7 +196,9 @@ def demo(ctx: click.Context, into: Path, as_json: bool) -> int:
     return max(int(night["code"]) for night in nights)
 
 
-def _night(name: str, settings: Any, now: datetime | None, suite: str | None, approve: bool) -> dict[str, Any]:
+def _night(
+    name: str, settings: Any, now: datetime | None, suite: str | None, approve: bool
+) -> dict[str, Any]:
     """One store's night; a store that fails does not keep the others from theirs."""
     from memops import history, sources, steps
     from memops.errors import MemopsError
@@ -189,13 +217,25 @@ def _plan_text(said: dict[str, Any]) -> str:
     lines = [f"plan {said['plan']}: {said['ops']} changes from snapshot {said['snapshot']}"]
     lines += [table(rows, ["rule", "change", "records"])] if rows else []
     lines += [f"beyond a night's limits: {sentence}" for sentence in said["exceeds"]]
-    lines += [f"{said['refused']} more were withdrawn by the guard or refused by a person (refused.jsonl)"] if said["refused"] else []
+    lines += (
+        [
+            f"{said['refused']} more were withdrawn by the guard or refused by a person (refused.jsonl)"
+        ]
+        if said["refused"]
+        else []
+    )
     return "\n".join([*lines, f"{said['path']}/ops.jsonl"])
 
 
 def _run_text(done: dict[str, Any]) -> str:
-    lines = [f"run {done['run']}: {done['state']}, {done['applied']} changes made, {done['already']} were made already"]
-    lines += [table([(s["id"], s["why"]) for s in done["skipped"][:20]], ["skipped", "why"])] if done["skipped"] else []
+    lines = [
+        f"run {done['run']}: {done['state']}, {done['applied']} changes made, {done['already']} were made already"
+    ]
+    lines += (
+        [table([(s["id"], s["why"]) for s in done["skipped"][:20]], ["skipped", "why"])]
+        if done["skipped"]
+        else []
+    )
     return "\n".join([*lines, f"undo: memops rollback {done['run']}"])
 
 

@@ -22,7 +22,12 @@ _SUITE = click.option("--suite", required=True, help="Folder of a suite, or its 
 @json_option
 @click.pass_context
 def grade(
-    ctx: click.Context, store: str, suite: str, encoder: str | None, now: datetime | None, as_json: bool
+    ctx: click.Context,
+    store: str,
+    suite: str,
+    encoder: str | None,
+    now: datetime | None,
+    as_json: bool,
 ) -> None:
     """Grade recall of STORE (or a snapshot) against a suite."""
     from memops import judging
@@ -76,14 +81,18 @@ def suite() -> None:
 @now_option
 @json_option
 @click.pass_context
-def suite_check(ctx: click.Context, folder: str, store: str, now: datetime | None, as_json: bool) -> int:
+def suite_check(
+    ctx: click.Context, folder: str, store: str, now: datetime | None, as_json: bool
+) -> int:
     """Check that a suite's golden evidence is in the store that it was made for."""
     from memops import judging
 
     problems = judging.check_suite(folder, store, at(ctx), now)
     wrong = any(p["level"] == "error" for p in problems)
     rows = [(p["level"], p["query_id"], p["id"], p["says"]) for p in problems]
-    text = table(rows, ["level", "query", "id", "problem"]) if rows else "every query has its evidence"
+    text = (
+        table(rows, ["level", "query", "id", "problem"]) if rows else "every query has its evidence"
+    )
     emit({"problems": problems, "ok": not wrong}, as_json, text)
     return 20 if wrong else 0
 
@@ -91,7 +100,9 @@ def suite_check(ctx: click.Context, folder: str, store: str, now: datetime | Non
 @click.command()
 @click.argument("subject")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Where to write the page.")
-@click.option("--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="Of the words.")
+@click.option(
+    "--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="Of the words."
+)
 @json_option
 @click.pass_context
 def report(ctx: click.Context, subject: str, output: Path | None, lang: str, as_json: bool) -> None:
@@ -121,8 +132,16 @@ def bench_pairs_command(file: Path, json_lines: bool) -> None:
 
 @bench.command("recall")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--retriever", type=click.Choice(["bm25", "dense", "rrf", "hybrid"]), default="hybrid", show_default=True, help="How to search.")
-@click.option("--embedder", default="lsa", show_default=True, help="lsa, or the path or name of a model.")
+@click.option(
+    "--retriever",
+    type=click.Choice(["bm25", "dense", "rrf", "hybrid"]),
+    default="hybrid",
+    show_default=True,
+    help="How to search.",
+)
+@click.option(
+    "--embedder", default="lsa", show_default=True, help="lsa, or the path or name of a model."
+)
 @click.option("--k", default=10, show_default=True, help="Results a query.")
 def bench_recall_command(folder: Path, retriever: str, embedder: str, k: int) -> None:
     """Search the corpus of FOLDER for each of its queries; one line a result."""

@@ -26,7 +26,10 @@ def rules(as_json: bool) -> None:
         }
         for rule in every
     ]
-    cells = [[r["rule"], "yes" if r["nightly"] else "-", "yes" if r["migrate"] else "-", r["about"]] for r in rows]
+    cells = [
+        [r["rule"], "yes" if r["nightly"] else "-", "yes" if r["migrate"] else "-", r["about"]]
+        for r in rows
+    ]
     emit(rows, as_json, lambda: table(cells, ["rule", "nightly", "migrate", "what it proposes"]))
 
 
@@ -80,8 +83,12 @@ def explain(ctx: click.Context, plan: str, id: str, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--from", "store", help="Extract from what the agent of this store has kept of its chats.")
+@click.argument(
+    "file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
+@click.option(
+    "--from", "store", help="Extract from what the agent of this store has kept of its chats."
+)
 @json_option
 @click.pass_context
 def extract(ctx: click.Context, file: Path | None, store: str | None, as_json: bool) -> None:
@@ -92,7 +99,11 @@ def extract(ctx: click.Context, file: Path | None, store: str | None, as_json: b
         raise click.UsageError("give a FILE, or --from STORE")
     found: list[dict[str, Any]]
     if file is not None:
-        notes = [line for line in file.read_text(encoding="utf-8", errors="replace").split("\n") if line.strip()]
+        notes = [
+            line
+            for line in file.read_text(encoding="utf-8", errors="replace").split("\n")
+            if line.strip()
+        ]
         found = [{"note": n + 1, **row} for n, note in enumerate(notes) for row in inspect(note)]
     else:
         from memops.secrets import redacted
@@ -100,8 +111,16 @@ def extract(ctx: click.Context, file: Path | None, store: str | None, as_json: b
 
         said = turns(str(store), at(ctx))[0].filter(source="user")
         texts = redacted(said["text"], at(ctx).policy.secrets)
-        found = [{"turn": i, **row} for i, text in zip(said["id"], texts, strict=True) for row in inspect(text)]
-    emit(found, as_json, lambda: table([list(r.values()) for r in found], list(found[0]) if found else ["nothing"]))
+        found = [
+            {"turn": i, **row}
+            for i, text in zip(said["id"], texts, strict=True)
+            for row in inspect(text)
+        ]
+    emit(
+        found,
+        as_json,
+        lambda: table([list(r.values()) for r in found], list(found[0]) if found else ["nothing"]),
+    )
 
 
 @click.command()
@@ -117,24 +136,40 @@ def audit(
     from memops import looking
 
     said = looking.audit_store(store, at(ctx), now, fail_on)
-    rows: list[Any] = [(name, c.get("count", "not measurable")) for name, c in said["classes"].items()]
+    rows: list[Any] = [
+        (name, c.get("count", "not measurable")) for name, c in said["classes"].items()
+    ]
     emit(said, as_json, lambda: table(rows, ["class", "findings"]))
     return 32 if said["failed"] else 0
 
 
 @click.command()
 @click.argument("store")
-@click.option("--fail-on", type=click.Choice(["info", "warning", "error"]), help="Exit 32 when a finding is this bad or worse.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["info", "warning", "error"]),
+    help="Exit 32 when a finding is this bad or worse.",
+)
 @now_option
 @json_option
 @click.pass_context
-def doctor(ctx: click.Context, store: str, fail_on: str | None, now: datetime | None, as_json: bool) -> int:
+def doctor(
+    ctx: click.Context, store: str, fail_on: str | None, now: datetime | None, as_json: bool
+) -> int:
     """Examine how STORE is kept: file, locks, index, vectors, links, clock; says what to do."""
     from memops.doctor import examine
 
     said = examine(store, at(ctx), now, fail_on)
     rows = [[f[n] for n in ("level", "check", "count", "says", "do")] for f in said["findings"]]
-    emit(said, as_json, lambda: table(rows, ["level", "check", "count", "finding", "what to do"]) if rows else "nothing to report")
+    emit(
+        said,
+        as_json,
+        lambda: (
+            table(rows, ["level", "check", "count", "finding", "what to do"])
+            if rows
+            else "nothing to report"
+        ),
+    )
     return 32 if said["failed"] else 0
 
 
@@ -142,4 +177,8 @@ def _pairs(what: str, ctx: click.Context, store: str, now: datetime | None, as_j
     from memops import looking
 
     rows = looking.list_pairs(what, store, at(ctx), now)
-    emit(rows, as_json, lambda: table([list(r.values()) for r in rows], list(rows[0]) if rows else [f"no {what}"]))
+    emit(
+        rows,
+        as_json,
+        lambda: table([list(r.values()) for r in rows], list(rows[0]) if rows else [f"no {what}"]),
+    )

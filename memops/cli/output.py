@@ -18,7 +18,9 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 
 def now_option(command: F) -> F:
     """Add `--now INSTANT`, which fixes the clock."""
-    option = click.option("--now", callback=_instant, help="Fix the clock, e.g. 2026-06-01T02:00:00Z.")
+    option = click.option(
+        "--now", callback=_instant, help="Fix the clock, e.g. 2026-06-01T02:00:00Z."
+    )
     return option(command)
 
 
@@ -77,7 +79,9 @@ def _instant(ctx: click.Context, param: click.Parameter, value: str | None) -> d
         return None
     at = instant(value)
     if at is None:
-        raise MemopsError(f"--now {value!r} is not an instant", "write 2026-06-01T02:00:00Z, with its zone")
+        raise MemopsError(
+            f"--now {value!r} is not an instant", "write 2026-06-01T02:00:00Z, with its zone"
+        )
     return at
 
 

@@ -15,13 +15,25 @@ from memops.cli.output import emit, json_option, now_option, table
 @now_option
 @json_option
 @click.pass_context
-def snapshot(ctx: click.Context, store: str, accept_shrink: bool, now: datetime | None, as_json: bool) -> None:
+def snapshot(
+    ctx: click.Context, store: str, accept_shrink: bool, now: datetime | None, as_json: bool
+) -> None:
     """Take a snapshot of STORE: its records, and the bytes to restore it."""
     from memops import steps
 
     said = steps.take_snapshot(store, at(ctx), now, accept_shrink)
     kinds = [(k, n) for k, n in said["counts"]["kind"].items()]
-    emit(said, as_json, lambda: f"{said['snapshot']}: {said['rows']} records, {said['live']} live\n{table(kinds, ['kind', 'live'])}\n{said['path']}")
+    emit(
+        said,
+        as_json,
+        lambda: "\n".join(
+            [
+                f"{said['snapshot']}: {said['rows']} records, {said['live']} live",
+                table(kinds, ["kind", "live"]),
+                said["path"],
+            ]
+        ),
+    )
 
 
 @click.command()
@@ -34,7 +46,11 @@ def check(ctx: click.Context, snapshot: str, read_data: bool, as_json: bool) -> 
     from memops import steps
 
     said = steps.check_snapshot(snapshot, at(ctx))
-    emit(said, as_json, f"{said['snapshot']}: {said['files']} files and {said['rows']} records are as they were sealed")
+    emit(
+        said,
+        as_json,
+        f"{said['snapshot']}: {said['files']} files and {said['rows']} records are as they were sealed",
+    )
 
 
 @click.command()
@@ -47,7 +63,12 @@ def restore(ctx: click.Context, snapshot: str, to: str | None, as_json: bool) ->
     from memops import steps
 
     said = steps.restore_snapshot(snapshot, at(ctx), to)
-    emit(said, as_json, f"restored {said['restored']} to {said['to']}" + (f"; before it: {said['before']}" if said["before"] else ""))
+    emit(
+        said,
+        as_json,
+        f"restored {said['restored']} to {said['to']}"
+        + (f"; before it: {said['before']}" if said["before"] else ""),
+    )
 
 
 @click.command()
@@ -68,15 +89,16 @@ def diff(ctx: click.Context, a: str, b: str, as_json: bool) -> None:
 @json_option
 def stores(as_json: bool) -> None:
     """Show what each kind of store can do, and what is missing for it on this machine."""
-    from memops.stores import CAPABILITIES, STORES, kind_class
-
     from memops.doctor import missing
+    from memops.stores import CAPABILITIES, STORES, kind_class
 
     matrix: dict[str, dict[str, Any]] = {}
     for kind in STORES:
         can = kind_class(kind).capabilities
         matrix[kind] = {c: c in can for c in CAPABILITIES} | {"missing": missing(kind)}
-    rows: list[list[Any]] = [[k, *("yes" if can[c] else "-" for c in CAPABILITIES)] for k, can in matrix.items()]
+    rows: list[list[Any]] = [
+        [k, *("yes" if can[c] else "-" for c in CAPABILITIES)] for k, can in matrix.items()
+    ]
     lacks = [f"{kind}: {said}" for kind, can in matrix.items() for said in can["missing"]]
     here = ["", "On this machine:", *(lacks or ["nothing is missing"])]
     emit(matrix, as_json, lambda: "\n".join([table(rows, ["kind", *CAPABILITIES]), *here]))
@@ -92,8 +114,22 @@ def purge(ctx: click.Context, store: str, ids: tuple[str, ...], as_json: bool) -
     from memops import purging
 
     said = purging.purge(store, list(ids), at(ctx))
-    left = [f"{len(said[name])} {about}: {', '.join(said[name][:5])}" for name, about in _LEFT.items() if said[name]]
-    emit(said, as_json, lambda: "\n".join([f"{said['removed']} records purged", table(sorted(said["places"].items()), ["place", "removed"]), *left]))
+    left = [
+        f"{len(said[name])} {about}: {', '.join(said[name][:5])}"
+        for name, about in _LEFT.items()
+        if said[name]
+    ]
+    emit(
+        said,
+        as_json,
+        lambda: "\n".join(
+            [
+                f"{said['removed']} records purged",
+                table(sorted(said["places"].items()), ["place", "removed"]),
+                *left,
+            ]
+        ),
+    )
 
 
 _LEFT = {

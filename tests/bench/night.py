@@ -17,12 +17,21 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
-THINGS = [("gateway", "网关"), ("depot", "仓库"), ("studio", "工作室"), ("library", "图书馆"), ("clinic", "诊所")]
+THINGS = [
+    ("gateway", "网关"),
+    ("depot", "仓库"),
+    ("studio", "工作室"),
+    ("library", "图书馆"),
+    ("clinic", "诊所"),
+]
 FACTS = [
     ("The {thing} {n} opens at {hour}:{minute:02}", "{thing}{n}号每天{hour}点{minute:02}分开门"),
     ("The {thing} {n} is run by {name}", "{thing}{n}号由{name}负责"),
     ("The contact address of {thing} {n} is box {value}", "{thing}{n}号的信箱是{value}号"),
-    ("{name} asked that {thing} {n} keep {value} spare lamps", "{name}要求{thing}{n}号备好{value}只灯泡"),
+    (
+        "{name} asked that {thing} {n} keep {value} spare lamps",
+        "{name}要求{thing}{n}号备好{value}只灯泡",
+    ),
 ]
 NAMES = [("Ines", "伊妮"), ("Marek", "马睿"), ("Rosa", "罗莎"), ("Tao", "陶然"), ("Hana", "花奈")]
 CHATTER = ["ok, thanks", "好的，收到", "Good morning", "嗯嗯", "Session started."]
@@ -43,7 +52,11 @@ def records(count, seed=7):
             text = rng.choice(CHATTER)
         else:
             template = rng.choice(FACTS)[lang]
-            fields = {"thing": rng.choice(THINGS)[lang], "n": rng.randrange(count), **_values(rng, lang)}
+            fields = {
+                "thing": rng.choice(THINGS)[lang],
+                "n": rng.randrange(count),
+                **_values(rng, lang),
+            }
             text = template.format(**fields)
             made.append({"text": text, "how": (template, fields, lang)})
         yield {"id": f"r{i:07}", "text": text, "kind": "fact", "created_at": at.isoformat()}
@@ -78,7 +91,10 @@ def measured(counts):
     """Run each size in its own process and return what each said."""
     argv = [sys.executable, "-m", "tests.bench.night", "--one"]
     root = Path(__file__).parents[2]
-    runs = [subprocess.run([*argv, str(n)], capture_output=True, text=True, check=True, cwd=root) for n in counts]
+    runs = [
+        subprocess.run([*argv, str(n)], capture_output=True, text=True, check=True, cwd=root)
+        for n in counts
+    ]
     return [json.loads(run.stdout.splitlines()[-1]) for run in runs]
 
 
@@ -100,7 +116,9 @@ def main(argv):
     print(" | ".join(["records", "changes", *names, "whole", "CPU s", "peak MB"]))
     for row in rows:
         cells = [row["records"], row["ops"], *(row["steps"][n] for n in names)]
-        print(" | ".join(str(c) for c in [*cells, row["seconds"], row["cpu_seconds"], row["peak_mb"]]))
+        print(
+            " | ".join(str(c) for c in [*cells, row["seconds"], row["cpu_seconds"], row["peak_mb"]])
+        )
 
 
 if __name__ == "__main__":

@@ -34,9 +34,15 @@ def at(n):
 
 def table(folder, kind):
     path = folder / f"m.{kind}"
-    rows = [{"id": f"r{n:02}", "text": t, "kind": "fact", "created_at": at(n)} for n, t in enumerate(SAID)]
+    rows = [
+        {"id": f"r{n:02}", "text": t, "kind": "fact", "created_at": at(n)}
+        for n, t in enumerate(SAID)
+    ]
     if kind == "jsonl":
-        lines = [json.dumps(r | {"created_at": r["created_at"].isoformat()}, ensure_ascii=False) for r in rows]
+        lines = [
+            json.dumps(r | {"created_at": r["created_at"].isoformat()}, ensure_ascii=False)
+            for r in rows
+        ]
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     else:
         from_rows(rows).write_parquet(path)
@@ -45,7 +51,11 @@ def table(folder, kind):
 
 def clawseed(folder):
     rows = [
-        {"content": t, "category": "project", "created_at": at(n).isoformat(timespec="microseconds")}
+        {
+            "content": t,
+            "category": "project",
+            "created_at": at(n).isoformat(timespec="microseconds"),
+        }
         for n, t in enumerate(SAID)
     ]
     build_clawseed(folder / "ws", rows)
@@ -56,7 +66,10 @@ def openclaw(folder):
     for n, text in enumerate(SAID):
         day = folder / "ws" / "memory" / f"{at(n):%Y-%m-%d}.md"
         day.parent.mkdir(parents=True, exist_ok=True)
-        day.write_text(f"# {at(n):%Y-%m-%d}\n\n## Log\n- 09:1{n % 10} {text}\n- 10:00 Reviewed the plan of {n}\n", encoding="utf-8")
+        day.write_text(
+            f"# {at(n):%Y-%m-%d}\n\n## Log\n- 09:1{n % 10} {text}\n- 10:00 Reviewed the plan of {n}\n",
+            encoding="utf-8",
+        )
     return f"openclaw:{folder / 'ws'}"
 
 
@@ -65,7 +78,10 @@ def xinghebot(folder):
         day = folder / "mem" / "daily" / f"{at(n):%Y-%m-%d}.md"
         day.parent.mkdir(parents=True, exist_ok=True)
         stamp = f"{at(n):%Y-%m-%dT%H:%M:%SZ}"
-        day.write_text(f"- {stamp} [fact] {text} #work (source=run-{n})\n- {stamp} [note] 第 {n} 次检查\n", encoding="utf-8")
+        day.write_text(
+            f"- {stamp} [fact] {text} #work (source=run-{n})\n- {stamp} [note] 第 {n} 次检查\n",
+            encoding="utf-8",
+        )
     (folder / "mem" / "MEMORY.md").write_text("# MEMORY\n\n## Notes\n", encoding="utf-8")
     return f"xinghebot:{folder / 'mem'}"
 
@@ -107,7 +123,9 @@ def build(kind, folder):
 
 def polluted(folder):
     """Write the polluted sample stores that the demonstration uses."""
-    spec = importlib.util.spec_from_file_location("memops_samples", ROOT / "data" / "make_samples.py")
+    spec = importlib.util.spec_from_file_location(
+        "memops_samples", ROOT / "data" / "make_samples.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     module.build(folder)

@@ -37,6 +37,7 @@ def chosen(records, *words):
 
 def changes(records):
     """One of everything: merge, supersede, retire, quarantine, redact, sink, weigh, link, insert."""
+
     def ruled(step, rule):
         return step.with_columns(rule=pl.lit(rule), risk=pl.lit("low"))
 
@@ -56,11 +57,26 @@ def changes(records):
     return pl.concat(
         [
             ruled(edit(blue, "x", superseded_by=newer, evidence=[newer]), "merge_near"),
-            ruled(edit(chosen(records, "Marek"), "x", superseded_by=TOMBSTONE, valid_to=NOW), "retire_old"),
-            ruled(edit(chosen(records, "灰度"), "x", superseded_by=QUARANTINE), "quarantine_injected"),
-            ruled(edit(chosen(records, "room 12"), "x", text=pl.lit("The reading group meets in ***")), "redact_secrets"),
-            ruled(edit(chosen(records, "麻薯"), "x", tier="peripheral", importance=0.125), "demote_faded"),
-            ruled(edit(chosen(records, "Ines"), "x", valid_to=NOW, tags=["werkstatt", "车间"]), "note"),
+            ruled(
+                edit(chosen(records, "Marek"), "x", superseded_by=TOMBSTONE, valid_to=NOW),
+                "retire_old",
+            ),
+            ruled(
+                edit(chosen(records, "灰度"), "x", superseded_by=QUARANTINE), "quarantine_injected"
+            ),
+            ruled(
+                edit(
+                    chosen(records, "room 12"), "x", text=pl.lit("The reading group meets in ***")
+                ),
+                "redact_secrets",
+            ),
+            ruled(
+                edit(chosen(records, "麻薯"), "x", tier="peripheral", importance=0.125),
+                "demote_faded",
+            ),
+            ruled(
+                edit(chosen(records, "Ines"), "x", valid_to=NOW, tags=["werkstatt", "车间"]), "note"
+            ),
             ruled(delete(chosen(records, "羽毛球"), "x"), "delete_retired"),
             ruled(put(new, "x", derived_from=[blue["id"][0]]), "extract_notes"),
         ]
@@ -72,11 +88,15 @@ def planned(store, state, records=None):
     before = taken.records()
     allowed, refused = protect(changes(before), before, POLICY)
     assert refused.is_empty(), refused.to_dicts()
-    return planfile.save(state, taken, before, allowed, refused, store, POLICY, NOW, NOW, []), before
+    return planfile.save(
+        state, taken, before, allowed, refused, store, POLICY, NOW, NOW, []
+    ), before
 
 
 def joined(store, state):
-    return overlay.joined(store.read(), overlay.read(snapshot.overlay_path(state, store.identity())))
+    return overlay.joined(
+        store.read(), overlay.read(snapshot.overlay_path(state, store.identity()))
+    )
 
 
 def said(records):
@@ -142,7 +162,19 @@ def test_a_changed_record_is_skipped_and_the_others_are_not(store, tmp_path):
     other = plan.plan().filter(pl.col("id") == chosen(before, "Marek")["id"][0])
     fresh = snapshot.take(store, state, NOW, POLICY)
     text = edit(chosen(before, "Marek"), "x", text=pl.lit("Marek takes the night shift in June"))
-    first = planfile.save(state, fresh, before, text.with_columns(rule=pl.lit("redact_x")), text.clear(), store, POLICY, NOW, NOW, [], "person")
+    first = planfile.save(
+        state,
+        fresh,
+        before,
+        text.with_columns(rule=pl.lit("redact_x")),
+        text.clear(),
+        store,
+        POLICY,
+        NOW,
+        NOW,
+        [],
+        "person",
+    )
     assert applying.apply(first, state, NOW, approve=True)["applied"] == 1
     assert other.height == 1
     done = applying.apply(plan, state, NOW, approve=True)
