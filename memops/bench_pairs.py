@@ -22,14 +22,14 @@ def judge_pairs(pairs: list[dict[str, Any]], policy: Policy | None = None) -> It
         return
     limits = policy or Policy()
     read = features(pairs)
-    judged = scores(read).with_columns(read.select("han", note=share("note"), newer=newer()))
+    judged = scores(read).with_columns(read.select("han", long=share("long"), newer=newer()))
     zh = pl.col("han") > 0
     at = {
         "duplicate": pl.when(zh).then(limits.duplicates.zh).otherwise(limits.duplicates.en),
         "conflict": pl.when(zh).then(limits.conflicts.zh).otherwise(limits.conflicts.en),
     }
     both = judged.with_columns(pl.col(f"{name}_score").ge(least).alias(name) for name, least in at.items())
-    sooner = (pl.col("conflict_score") > pl.col("duplicate_score")) & (pl.col("note") == 0)
+    sooner = (pl.col("conflict_score") > pl.col("duplicate_score")) & (pl.col("long") < 1)
     clash = both.with_columns(duplicate=pl.col("duplicate") & ~(pl.col("conflict") & sooner))
     rows = clash.select("duplicate", "conflict", "duplicate_score", "conflict_score", "newer").iter_rows(named=True)
     for pair, row in zip(pairs, rows, strict=True):

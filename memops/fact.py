@@ -36,6 +36,7 @@ def frame(
     stands before and after the relation. `value_like` are concepts that the text says it changes
     from or to, `opposed` those that have an opposite: in a complement they are values.
     """
+    tokens = [t for t in tokens if not t.concept.startswith("counter=")]
     solid = [t for t in tokens if t.kind in CONTENT]
     before, after = _split(tokens)
     naming = any(t.concept == "called" for t in solid)

@@ -58,14 +58,9 @@ def opposes() -> pl.Expr:
         & (c("odd") == 0)
     )
     related = (c("related_a") > 0) & (c("related_b") > 0) & (c("odd") == 0)
-    named = (
-        related
-        & ((c("scripts_apart") == 0) | (c("shift_strong_a") + c("shift_strong_b") > 0))
-        & (c("open_a") >= 1)
-        & (c("open_b") >= 1)
-        & (c("open_a") <= 3)
-        & (c("open_b") <= 3)
-    )
+    known = (c("subject_same") >= 1) | (c("anchors_same") >= 2) | (c("roles_same") >= 1)
+    spelt = (c("scripts_apart") == 0) | (c("shift_strong_a") + c("shift_strong_b") > 0)
+    named = known & related & spelt & c("open_a").is_between(1, 3) & c("open_b").is_between(1, 3)
     like = c("values_differ") + c("current_same") + c("kinds_apart") == 0
     turned = pl.any_horizontal(
         (c(f"was_{side}") >= 1) & (c(f"named_{side}") + c(f"becomes_{side}") >= 1) for side in "ab"
@@ -80,6 +75,7 @@ def opposes() -> pl.Expr:
     equated = (
         owner & subject & (c("complement_a") >= 1) & (c("complement_b") >= 1) & (c("odd") == 0)
         & (c("copular_a") > 0) & (c("copular_b") > 0) & (c("numbered_differ") == 0)
+        & (c("scripts_apart") == 0)
     )  # fmt: skip
     denied = (c("odd") == 1) & (c("values_differ") == 0) & owner & where & _denial()
     return (

@@ -23,7 +23,7 @@ FAMILIES = (
 )  # fmt: skip
 MARKS = (
     "negations", "shift", "shift_strong", "past", "past_strong", "hypothetical", "quoted", "todo",
-    "question", "all", "none", "some", "only", "size", "must", "may", "han", "values_n", "change", "event", "related", "copular", "latin_open", "han_open",
+    "question", "all", "none", "some", "only", "size", "must", "may", "han", "values_n", "change", "event", "related", "copular", "masked", "latin_open", "han_open",
 )  # fmt: skip
 
 
@@ -107,7 +107,10 @@ def read(text: str) -> Reading:
         "counters": frozenset(v.kind for v in values if v.kind == "counter"),
         "current": (framed["open"] | typed) - was - retired,
     }
-    return Reading(sets, _marks(plain, tokens, values, content) | {"copular": _copular(tokens, framed["subject"])}, tuple(tokens))
+    return Reading(sets, _marks(plain, tokens, values, content) | {
+        "copular": _copular(tokens, framed["subject"]),
+        "masked": float("[redacted" in text),
+    }, tuple(tokens))
 
 
 def _copular(tokens: Sequence[Token], subject: frozenset[str]) -> float:

@@ -14,7 +14,7 @@ import polars as pl
 from memops.reading import FAMILIES, MARKS, Reading, read
 
 Ints = Any
-CLAIMS = ("past_strong", "hypothetical", "quoted", "question", "event", "todo")
+CLAIMS = ("past_strong", "hypothetical", "quoted", "question", "event", "todo", "masked")
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from memops.schema import LIVE
 from memops.similarity import statements
 
 _EVIDENCE = 5
+_PASSING = ("session", "summary")  # what was said in passing steps back, and overtakes nothing
 _SAYS = {
     "value": "another value of the same attribute",
     "replaced": "a newer record says that it replaces this value",
@@ -56,7 +57,7 @@ def conflicting(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Return conflicting pairs of records, both ways round: old, new, opposes, score."""
     pairs = judged(records, ctx).filter(pl.col("firm_a") & pl.col("firm_b"))
     members = statements(records, ctx).members.join(
-        records.filter(LIVE & pl.col("kind").is_in(["note", "session", "summary"]).not_()).select("id"), on="id"
+        records.filter(LIVE).select("id", lasting=~pl.col("kind").is_in(_PASSING)), on="id"
     )  # fmt: skip
     against = pairs.filter(pl.col("opposes").is_not_null() & ~pl.col("same"))
     if against.is_empty():
@@ -79,10 +80,10 @@ def conflicting(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         pl.col("opposes").sort_by("score", "opposes", descending=[True, False]).first(),
         pl.col("score").max(),
     )
-    of = members.join(group, on="statement").select("id", "group")
+    of = members.join(group, on="statement").select("id", "group", "lasting")
     wide = (
-        both.join(of.rename({"id": "old", "group": "ga"}), on="ga")
-        .join(of.rename({"id": "new", "group": "gb"}), on="gb")
+        both.join(of.select("id", "group").rename({"id": "old", "group": "ga"}), on="ga")
+        .join(of.filter("lasting").rename({"id": "new", "group": "gb"}), on="gb")
     )  # fmt: skip
     return wide.select("old", "new", "opposes", "score").sort("old", "new")
 

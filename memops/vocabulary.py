@@ -26,7 +26,8 @@ class Token(NamedTuple):
 
 def spoken(text: str) -> tuple[str, list[Token], list[Value]]:
     """Return the text in one script and width, its tokens in order, and its values."""
-    plain = unicodedata.normalize("NFKC", text).replace("’", "'").translate(_simplified())
+    plain = unicodedata.normalize("NFKC", _REDACTED.sub(" ", text))
+    plain = plain.replace("’", "'").translate(_simplified())
     values = found(plain)
     tokens: list[Token] = []
     clause, at, starts = 0, 0, {value.start: value for value in reversed(values)}
@@ -62,6 +63,7 @@ def stem(word: str) -> str:
     return str(_stemmer(snowballstemmer).stemWord(word))
 
 
+_REDACTED = re.compile(r"\[redacted[^\]]*\]")
 _PIECE = re.compile(r"[^\W\d_一-鿿][^\W一-鿿]*(?:['+#.&/-]+[^\W一-鿿]+)*\+*|[一-鿿]+")
 _BREAKS = ",.;:!?，。；：！？、\n"
 _LONGEST = 7

@@ -10,7 +10,7 @@ from memops.schema import LIVE
 from memops.similarity import statements
 from memops.supersession import groups
 
-_PASSING = ("note", "session", "summary")
+_PASSING = ("session", "summary")
 
 
 def merge_near(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
@@ -28,8 +28,8 @@ def merge_near(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     said = statements(records, ctx)
     group = groups(alike, said.table.height).filter(pl.len().over("group") > 1)
     of = said.members.join(group, on="statement")
-    live = records.filter(
-        LIVE & ~pl.col("kind").is_in(_PASSING) & ~pl.col("id").is_in(list(ctx.fresh))
-    )
+    faded = (pl.col("kind") == "note") & (pl.col("tier") == "peripheral")
+    passing = pl.col("kind").is_in(_PASSING) | faded
+    live = records.filter(LIVE & ~passing & ~pl.col("id").is_in(list(ctx.fresh)))
     members = live.join(of, on="id").with_columns(fullness=pl.col("text").str.len_chars() // 40)
     return merged(members.drop("statement"), "it says the same as its keeper in other words")

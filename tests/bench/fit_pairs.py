@@ -25,7 +25,7 @@ DUPLICATE = {"duplicate"}
 HAND = {
     "conflict": {"long_overlap": 9.0, "long_neutral": 0.5},
     "duplicate": {
-        "similar": 8.0, "neutral": 0.5, "long_similar": 12.0, "long_neutral": 0.46, "note_neutral": 0.35,
+        "similar": 8.0, "neutral": 0.5, "long_similar": 12.0, "long_neutral": 0.44, "note_neutral": 0.37,
         "long_hurt": 1.0, "long_odd": 2.0,
     },
     "long": {"from": 11.0, "to": 18.0},
@@ -52,7 +52,9 @@ def fitted(parts: list[tuple[Any, Any, float]]) -> tuple[dict[str, float], float
     x, y = np.vstack([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
     w = np.concatenate([np.full(len(p[1]), p[2] / len(p[1])) for p in parts])
     scale = StandardScaler().fit(x)
-    model = LogisticRegression(C=STRENGTH, max_iter=5000).fit(scale.transform(x), y, sample_weight=w)
+    model = LogisticRegression(C=STRENGTH, max_iter=5000).fit(
+        scale.transform(x), y, sample_weight=w
+    )
     weights = model.coef_[0] / scale.scale_
     intercept = float(model.intercept_[0] - (weights * scale.mean_).sum())
     return dict(zip(FEATURES, map(float, weights), strict=True)), intercept
@@ -71,14 +73,21 @@ def folds(rows: list[dict[str, Any]], k: int = 5) -> list[Any]:
         parent[root(row["a"])] = root(row["b"])
     groups = sorted({root(row["a"]) for row in rows})
     fold = {g: i for i, g in enumerate(np.random.default_rng(1).permutation(groups).tolist())}
-    return [np.array([i for i, r in enumerate(rows) if fold[root(r["a"])] % k == f]) for f in range(k)]
+    return [
+        np.array([i for i, r in enumerate(rows) if fold[root(r["a"])] % k == f]) for f in range(k)
+    ]
 
 
 def main(paths: list[Path], out: Path | None) -> None:
     memory, extra = read(paths[0]), [read(p) for p in paths[1:]]
     own = read(Path("evals/pairs/memory.jsonl"))
     made = pairs()
-    sources = [(own, 320.0), (made, 550.0), (strangers(own + memory, 500), 100.0), *((rows, 60.0) for rows in extra)]
+    sources = [
+        (own, 320.0),
+        (made, 550.0),
+        (strangers(own + memory, 500), 100.0),
+        *((rows, 60.0) for rows in extra),
+    ]
     inputs = [(rows, matrix(rows), weight) for rows, weight in sources]
     target = matrix(memory)
     table: dict[str, Any] = {"long": HAND["long"], "note": HAND["note"]}
@@ -93,7 +102,10 @@ def main(paths: list[Path], out: Path | None) -> None:
             guess[test] = target[test] @ np.array(list(weights.values())) + intercept
         report(name, guess, y, memory)
         weights, intercept = fitted([*used, (target, y, float(len(y)))])
-        table[name] = HAND[name] | {"intercept": round(intercept, 4), "weights": {k: round(v, 4) for k, v in weights.items()}}
+        table[name] = HAND[name] | {
+            "intercept": round(intercept, 4),
+            "weights": {k: round(v, 4) for k, v in weights.items()},
+        }
     if out:
         out.write_text(toml(table), encoding="utf-8")
 
@@ -108,7 +120,11 @@ def report(name: str, z: Any, y: Any, rows: list[dict[str, Any]]) -> None:
 
 
 def toml(table: dict[str, Any]) -> str:
-    lines = ["# Coefficients of memops.scorer, made by tests/bench/fit_pairs.py. `weights` are fitted on", "# raw features; the other numbers are set by hand and stand in that script.", ""]
+    lines = [
+        "# Coefficients of memops.scorer, made by tests/bench/fit_pairs.py. `weights` are fitted on",
+        "# raw features; the other numbers are set by hand and stand in that script.",
+        "",
+    ]
     for name, body in table.items():
         lines += [f"[{name}]", *(f"{k} = {v}" for k, v in body.items() if k != "weights"), ""]
         if "weights" in body:
