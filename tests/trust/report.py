@@ -140,7 +140,17 @@ def tested(*nodes):
     """An experiment that is tests: each that passes is a run."""
 
     def experiment(folder, full):
-        argv = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", *nodes]
+        argv = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-o",
+            "addopts=-p no:cacheprovider",
+            "-m",
+            "not slow",
+            *nodes,
+        ]
         out = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True).stdout
         count = {what: int(n) for n, what in re.findall(r"(\d+) (passed|failed|error)", out)}
         bad = count.get("failed", 0) + count.get("error", 0)

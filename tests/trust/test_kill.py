@@ -86,7 +86,7 @@ def _judged_rows(scene, want, done, acks):
 
 
 def _judged_files(scene, want, done, acks):
-    now, (files_wanted, _) = scene.content(), want
+    now, (files_wanted, kept_wanted) = scene.content(), want
     lines = {ack["line"].encode() for ack in acks if "line" in ack}
     busy = {ack["path"] for ack in acks if "path" in ack}
     said = lost_lines(acks, now)
@@ -97,6 +97,10 @@ def _judged_files(scene, want, done, acks):
             fair += [scene.old.get(path, b""), scene.new.get(path, b"")]
         if bare not in fair:
             said.append(f"{path} is in no state that was planned")
+    if not busy and scene.overlay() != kept_wanted:
+        said.append("the overlay is not as planned")
+    if not busy and done["skipped"]:
+        said.append(f"skipped without cause: {done['skipped'][:2]}")
     return said
 
 
