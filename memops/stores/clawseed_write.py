@@ -21,8 +21,8 @@ from memops.stores.clawseed_sql import TABLE, columns_of, rows_of
 from memops.stores.clawseed_undo import reverted
 from memops.stores.sqlite import errors, transaction, writer
 
-LEAST, MOST = 10, 200
-"""Fewest and most changes in a batch."""
+LEAST, FIRST, MOST = 10, 50, 200
+"""Fewest changes in a batch, those in the first, and most."""
 LOCK = 0.08
 """Seconds that a batch should hold the lock at most."""
 
@@ -45,7 +45,7 @@ class Session:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.size = MOST
+        self.size = min(FIRST, MOST)
         self._counts: pl.DataFrame | None = None
         with errors(path):
             self.connection = writer(path)
@@ -60,7 +60,8 @@ class Session:
         """Carry out one batch; every change gets an answer, in the batch's order.
 
         The guard judges before the lock is taken; once it is, what it judged from is compared
-        with what stands there, and it judges again if another process was quicker.
+        with what stands there, and it judges again if another process was quicker: if it changed
+        one of these rows, or left fewer rows of a kind where this batch may lose some.
         """
         batch, losing = Batch(work, self.connection, self.columns), _may_lose(work)
         with errors(self.path):
@@ -68,7 +69,7 @@ class Session:
             with transaction(self.connection, "IMMEDIATE"):
                 started = time.monotonic()
                 failpoint("sqlite-begun")
-                if self._version() != version and (batch.read() or losing):
+                if self._version() != version and (batch.read() or (losing and self._fewer())):
                     refused = self._judged(batch, losing)
                 answers = batch.carry_out(refused)
                 failpoint("sqlite-changed")
@@ -94,6 +95,14 @@ class Session:
         if self._counts is None or losing:
             self._counts = counted(self.connection, self.columns)
         return batch.work.check(batch.records(str(self.path)), self._counts)
+
+    def _fewer(self) -> bool:
+        """Whether a scope and kind has fewer live rows than the guard judged from."""
+        if self._counts is None:
+            return True
+        now = counted(self.connection, self.columns)
+        both = self._counts.join(now, on=["scope", "kind"], how="left", suffix="_now")
+        return bool((both["live_now"].fill_null(0) < both["live"]).any())
 
     def _version(self) -> int:
         """Changes when another connection commits."""

@@ -58,6 +58,7 @@ MUTANTS = (
     Mutant("protected text may be rewritten", GUARD, '(pl.col("_rewritten"),', '(pl.lit(False),', MACHINE),
     Mutant("floors are off by one", GUARD, 'pl.col("nth") > pl.col("spare")', 'pl.col("nth") > pl.col("spare") + 1', "tests/trust/test_guards.py::test_of_records_above_the_floor_just_so_many_go_and_the_oldest"),
     Mutant("floors trust the snapshot, not the store", SQLITE, "if self._counts is None or losing:", "if self._counts is None:", FLOORS),
+    Mutant("the guard does not judge again inside the lock", SQLITE, "if self._version() != version and (", "if False and (", "tests/trust/test_guards.py::test_what_an_agent_forgot_after_the_guard_judged_counts_too"),
     Mutant("the guard is not asked at apply", APPLY, 'if authority == "person":\n                return {}', "if True:\n                return {}", MACHINE),
     Mutant("a refusal is passed over", BATCH, 'if state == "applied" and id_ in refused:', "if False:", "tests/stores/test_clawseed.py::test_the_guard_sees_live_records_and_counts_and_is_obeyed"),
     Mutant("limits are not looked at", APPLY, "    if beyond:\n", "    if False:\n", "tests/test_apply.py::test_a_plan_beyond_its_limits_waits_for_a_person"),

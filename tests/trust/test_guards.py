@@ -179,3 +179,30 @@ def test_floors_hold_in_five_hundred_schedules(tmp_path):
     tally = schedules(tmp_path, 500, seed=2)
     assert tally.failures == []
     assert tally.delivered >= 500
+
+
+def test_what_an_agent_forgot_after_the_guard_judged_counts_too(tmp_path, monkeypatch):
+    policy = Policy(floors=Floors(default=0, kinds={"lesson": 5}))
+    stamp = NOW.isoformat(timespec="microseconds")
+    rows = [{"content": f"Lesson {n}", "category": "lesson", "created_at": stamp} for n in range(6)]
+    db = build(tmp_path / "ws", rows)
+    address, state = f"clawseed:{tmp_path / 'ws'}", tmp_path / "state"
+    plan = unguarded(address, state, lambda r: delete(r.sort("id").head(1), "x"), policy)
+    asked = plan.changes["id"][0]
+    real, passed = clawseed_write.Session._judged, []
+
+    def judged(self, batch, losing):
+        said = real(self, batch, losing)
+        if not passed:
+            passed.append(said)
+            with contextlib.closing(sqlite3.connect(db, isolation_level=None)) as agent:
+                other = "SELECT min(rowid) FROM memories WHERE id != ?"
+                agent.execute(f"DELETE FROM memories WHERE rowid = ({other})", [asked])
+        return said
+
+    monkeypatch.setattr(clawseed_write.Session, "_judged", judged)
+    done = applying.apply(plan, state, NOW, approve=True)
+    assert passed == [{}]
+    assert [(s["id"], s["state"]) for s in done["skipped"]] == [(asked, "refused")]
+    with contextlib.closing(sqlite3.connect(db)) as live:
+        assert _live(live) == 5
