@@ -55,7 +55,7 @@ MUTANTS = (
     Mutant("a core record may be demoted", GUARD, '(protected & pl.col("_sunk"),', '(pl.lit(False),', REFUSED),
     Mutant("a record may be unpinned", GUARD, '(pinned & ~pl.col("new_pinned"),', '(pl.lit(False),', REFUSED),
     Mutant("a keeper may be in another scope", GUARD, '(replaced & (pl.col("keeper_scope") != pl.col("scope")),', "(pl.lit(False),", REFUSED),
-    Mutant("protected text may be rewritten", GUARD, '(pl.col("_rewritten"),', '(pl.lit(False),', MACHINE),
+    Mutant("protected text may be rewritten", GUARD, '(pl.col("_rewritten"),', '(pl.lit(False),', REFUSED),
     Mutant("floors are off by one", GUARD, 'pl.col("nth") > pl.col("spare")', 'pl.col("nth") > pl.col("spare") + 1', "tests/trust/test_guards.py::test_of_records_above_the_floor_just_so_many_go_and_the_oldest"),
     Mutant("floors trust the snapshot, not the store", SQLITE, "if self._counts is None or losing:", "if self._counts is None:", FLOORS),
     Mutant("the guard does not judge again inside the lock", SQLITE, "if self._version() != version and (", "if False and (", "tests/trust/test_guards.py::test_what_an_agent_forgot_after_the_guard_judged_counts_too"),
