@@ -12,7 +12,9 @@ from memops.readings import differences, readings
 from memops.scorer import scores, share
 
 
-def judge_pairs(pairs: list[dict[str, Any]], policy: Policy | None = None) -> Iterator[dict[str, Any]]:
+def judge_pairs(
+    pairs: list[dict[str, Any]], policy: Policy | None = None
+) -> Iterator[dict[str, Any]]:
     """Yield {id, duplicate, conflict, duplicate_score, conflict_score, newer} for each {id, a, b}.
 
     `newer` is the side whose text says that it replaces the other, or None. One threshold a
@@ -28,10 +30,14 @@ def judge_pairs(pairs: list[dict[str, Any]], policy: Policy | None = None) -> It
         "duplicate": pl.when(zh).then(limits.duplicates.zh).otherwise(limits.duplicates.en),
         "conflict": pl.when(zh).then(limits.conflicts.zh).otherwise(limits.conflicts.en),
     }
-    both = judged.with_columns(pl.col(f"{name}_score").ge(least).alias(name) for name, least in at.items())
+    both = judged.with_columns(
+        pl.col(f"{name}_score").ge(least).alias(name) for name, least in at.items()
+    )
     sooner = (pl.col("conflict_score") > pl.col("duplicate_score")) & (pl.col("long") < 1)
     clash = both.with_columns(duplicate=pl.col("duplicate") & ~(pl.col("conflict") & sooner))
-    rows = clash.select("duplicate", "conflict", "duplicate_score", "conflict_score", "newer").iter_rows(named=True)
+    rows = clash.select(
+        "duplicate", "conflict", "duplicate_score", "conflict_score", "newer"
+    ).iter_rows(named=True)
     for pair, row in zip(pairs, rows, strict=True):
         yield {"id": pair.get("id"), **row}
 
@@ -43,10 +49,15 @@ def features(pairs: list[dict[str, Any]]) -> pl.DataFrame:
     said = readings(texts)
     a, b = (np.array([place[pair[side]] for pair in pairs]) for side in ("a", "b"))
     read = differences(said, a, b)
-    return read.with_columns(same=same(), opposes=opposes(), firm_a=asserted("a"), firm_b=asserted("b"))
+    return read.with_columns(
+        same=same(), opposes=opposes(), firm_a=asserted("a"), firm_b=asserted("b")
+    )
 
 
 def newer() -> pl.Expr:
     """Return which side says that it is the later: by what it replaces, then by words of change."""
-    one, two = (pl.col(f"shift_strong_{side}").clip(0, 1) + 2 * pl.col(f"was_{side}").clip(0, 1) for side in "ab")
+    one, two = (
+        pl.col(f"shift_strong_{side}").clip(0, 1) + 2 * pl.col(f"was_{side}").clip(0, 1)
+        for side in "ab"
+    )
     return pl.when(two > one).then(pl.lit("b")).when(one > two).then(pl.lit("a"))

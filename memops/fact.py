@@ -5,22 +5,16 @@ and circumstances agree and no attribute stands against another; they conflict w
 then differ.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from memops.lexicon import lexicon
 from memops.vocabulary import CONTENT, Token
 
 FRAME = (
-    "owner",
-    "attributes",
-    "anchors",
-    "roles",
-    "circumstances",
-    "open",
-    "subject",
+    "owner", "attributes", "about", "anchors", "roles", "circumstances", "open", "subject",
     "complement",
-)
+)  # fmt: skip
 _PLAIN = frozenset({"user", "we", "they", "you", "he", "she", "team", "guest"})
 _LABELS = frozenset({"decided", "pref_note", "prefer", "user"})
 
@@ -32,57 +26,54 @@ def frame(
 
     `owner` is empty for the user and the team themselves; `attributes` are words of the lexicon,
     `anchors` those that by themselves tell which attribute is meant; `open` the words and names
-    that no lexicon knows (`about` adds those of the subject to the attributes), which is where values are found; `subject` and `complement` what
-    stands before and after the relation. `value_like` are concepts that the text says it changes
-    from or to, `opposed` those that have an opposite: in a complement they are values.
+    that no lexicon knows, which is where values are found (`about` adds those of the subject to
+    the attributes); `subject` and `complement` what stands before and after the relation.
+    `value_like` are concepts that the text says it changes from or to, `opposed` those that have
+    an opposite: in a complement both are values.
     """
     tokens = [t for t in tokens if not t.concept.startswith("counter=")]
     solid = [t for t in tokens if t.kind in CONTENT]
     before, after = _split(tokens)
     naming = any(t.concept == "called" for t in solid)
-    roles = {t.concept for t in solid if t.concept in _use("role")} if not naming else set()
-    free = roles or naming
-    people = {t.concept for t in before or solid if person(t)} if not free else set()
-    owner = {
-        t.concept for t in solid if t.kind == "person" and t.concept not in _PLAIN | roles
-    } | people
-    known = [t for t in solid if t.kind in ("thing", "single", "multi") or t.concept in roles]
-    attributes = {
-        t.concept for t in known
-        if t.concept not in _use("generic") | opposed and not (t.concept in value_like and t in after)
-    }  # fmt: skip
-    unknown = {t.concept for t in solid if _unknown(t) and t.concept not in people}
+    roles = set() if naming else {t.concept for t in solid} & _use("role")
+    people = set() if roles or naming else {t.concept for t in before or solid if person(t)}
+    owner = people | _kept(t for t in solid if t.kind == "person" and t.concept not in roles)
+    known = [t for t in solid if t.kind in _KNOWN or t.concept in roles]
+    told = {t.concept for t in after} & value_like
+    attributes = {t.concept for t in known} - _use("generic") - opposed - told
+    unknown = {t.concept for t in solid if _unknown(t)} - people
     if naming:
-        owner = {
-            t.concept for t in before if t.kind in ("thing", "person") and t.concept not in _PLAIN
-        }
-        unknown |= {
-            t.concept
-            for t in after
-            if t.kind in ("person", "thing", "name", "word") and t.concept not in _PLAIN
-        }
+        owner = _kept(t for t in before if t.kind in ("thing", "person"))
+        unknown |= _kept(t for t in after if t.kind in ("person", "thing", "name", "word"))
         attributes -= unknown | owner
-    if (
-        not attributes
-        and any(t.concept == "move" for t in tokens)
-        and any(t.concept.startswith("city=") for t in solid)
-    ):
+    if not attributes and _moves_house(tokens):
         attributes.add("live")
-    told = {t.concept for t in before if _unknown(t)} - owner if not free else set()
-    multi = {t.concept for t in known if t.kind == "multi"}
-    return {
-        "owner": frozenset(owner),
-        "attributes": frozenset(attributes),
-        "about": frozenset(attributes | told),
-        "anchors": frozenset(attributes - multi),
-        "roles": frozenset(attributes & (_use("role") | _use("sufficient"))),
-        "circumstances": frozenset(
-            t.concept for t in solid if t.kind == "qualifier" and t.concept not in _use("soft")
-        ),
-        "open": frozenset(unknown),
-        "subject": frozenset(t.concept for t in before),
-        "complement": frozenset(t.concept for t in after),
+    stranger = set() if roles or naming else {t.concept for t in before if _unknown(t)} - owner
+    around = {t.concept for t in solid if t.kind == "qualifier"} - _use("soft")
+    sets = {
+        "owner": owner,
+        "attributes": attributes,
+        "about": attributes | stranger,
+        "anchors": attributes - {t.concept for t in known if t.kind == "multi"},
+        "roles": attributes & (_use("role") | _use("sufficient")),
+        "circumstances": around,
+        "open": unknown,
+        "subject": {t.concept for t in before},
+        "complement": {t.concept for t in after},
     }
+    return {name: frozenset(sets[name]) for name in FRAME}
+
+
+_KNOWN = ("thing", "single", "multi")
+
+
+def _kept(tokens: Iterable[Token]) -> set[str]:
+    return {t.concept for t in tokens} - _PLAIN
+
+
+def _moves_house(tokens: Sequence[Token]) -> bool:
+    moves = any(t.concept == "move" for t in tokens)
+    return moves and any(t.concept.startswith("city=") for t in tokens)
 
 
 def _unknown(token: Token) -> bool:
@@ -106,14 +97,20 @@ def _split(tokens: Sequence[Token]) -> tuple[list[Token], list[Token]]:
     equates = any(t.concept == "copula" and t.clause == clause for t in tokens[start + 1 :])
     for i, token in enumerate(tokens[start:], start):
         clause_ends = before and token.clause > before[-1].clause
-        verbal = token.kind in ("single", "multi", "change") and not (equates and token.clause == clause)
+        verbal = token.kind in ("single", "multi", "change") and not (
+            equates and token.clause == clause
+        )
         relates = verbal or token.concept in ("copula", "aux")
         anchored = any(
             t.kind in ("thing", "word", "name", "person") or t.concept in _use("sufficient")
             for t in before
         )
         measured = token.kind == "value" and not _unknown(token) and before
-        if clause_ends or measured or (relates and (anchored or token.concept == "copula") and before):
+        if (
+            clause_ends
+            or measured
+            or (relates and (anchored or token.concept == "copula") and before)
+        ):
             rest = [t for t in tokens[i:] if t.kind in CONTENT and t.concept not in _use("generic")]
             return before, rest
         if token.kind in CONTENT and token.concept not in _PLAIN:

@@ -192,7 +192,7 @@ class Duplicates:
     similarity: float = setting(0.5, "least weighted overlap of concepts of two records that merge")
     en: float = setting(0.37, "probability from which an English pair is called a duplicate")
     zh: float = setting(
-        0.55, "probability from which a Chinese or mixed pair is called a duplicate"
+        0.62, "probability from which a Chinese or mixed pair is called a duplicate"
     )
 
 

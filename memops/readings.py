@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from memops.reading import FAMILIES, MARKS, Reading, read
+from memops.cues import MARKS
+from memops.reading import FAMILIES, Reading, read
 
 Ints = Any
-CLAIMS = ("past_strong", "hypothetical", "quoted", "question", "event", "todo", "masked")
+CLAIMS = ("past_strong", "hypothetical", "quoted", "question", "event", "todo", "masked", "cut")
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,10 @@ def _likeness(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
             out["both_content"] = both
     atoms = r.shared("atoms", "atoms", a, b, True)
     one, two = r.size("atoms", a, True), r.size("atoms", b, True)
-    out["atoms"], out["atoms_in"] = _ratio(atoms, one + two - atoms), _ratio(atoms, np.minimum(one, two))
+    out["atoms"], out["atoms_in"] = (
+        _ratio(atoms, one + two - atoms),
+        _ratio(atoms, np.minimum(one, two)),
+    )
     out["atoms_max"] = np.maximum(r.size("atoms", a), r.size("atoms", b))
     grams = r.shared("grams", "grams", a, b)
     out["letters"] = _ratio(2 * grams, r.size("grams", a) + r.size("grams", b))

@@ -28,9 +28,21 @@ def scores(differences: pl.DataFrame) -> pl.DataFrame:
     """
     read = differences.with_columns(_unhurt=unhurt())
     features = read.select(**FEATURES)
-    regime = read.select(long=share("long"), note=share("note"), similar=_SIMILAR, unhurt="_unhurt", odd="odd", overlap="overlap", held=_HELD)
-    table = pl.concat([features.rename({n: f"f:{n}" for n in features.columns}), regime], how="horizontal")
-    return table.select(duplicate_score=_logistic(_duplicate()), conflict_score=_logistic(_conflict()))
+    regime = read.select(
+        long=share("long"),
+        note=share("note"),
+        similar=_SIMILAR,
+        unhurt="_unhurt",
+        odd="odd",
+        overlap="overlap",
+        held=_HELD,
+    )
+    table = pl.concat(
+        [features.rename({n: f"f:{n}" for n in features.columns}), regime], how="horizontal"
+    )
+    return table.select(
+        duplicate_score=_logistic(_duplicate()), conflict_score=_logistic(_conflict())
+    )
 
 
 def unhurt() -> pl.Expr:
@@ -46,7 +58,8 @@ def share(name: str) -> pl.Expr:
     """From 0 to 1 between two lengths in words; a Chinese character is 2/3 of a word."""
     between = _table()[name]
     words = c("atoms_max") / (1 + 0.5 * c("han"))
-    return ((words - between["from"]) / (between["to"] - between["from"])).clip(0, 1)
+    low, high = float(between["from"]), float(between["to"])
+    return ((words - low) / (high - low)).clip(0, 1)
 
 
 def _features() -> dict[str, pl.Expr]:
@@ -63,8 +76,8 @@ def _features() -> dict[str, pl.Expr]:
     shares = ("things_both", "qualifiers_one", "names_both", "names_one", "values_one")
     flags = (
         "persons_both", "persons_one", "qualifiers_both", "values_differ", "slots_differ", "slots_same",
-        "opposed", "agreed", "alone", "numbered_differ", "kinds_apart", "hypothetical_one", "quoted_one", "past_strong_any",
-        "shift_strong_one", "shift_one",
+        "opposed", "agreed", "alone", "numbered_differ", "kinds_apart", "hypothetical_one", "quoted_one",
+        "past_strong_any", "shift_strong_one", "shift_one",
     )  # fmt: skip
     made = {name: c(name) for name in plain}
     made |= {name: c(name) / size for name in shares}
@@ -104,8 +117,12 @@ FEATURES = {name: value.cast(pl.Float64) for name, value in _features().items()}
 
 
 @cache
-def _table() -> dict[str, Any]:
+def _table() -> dict[str, dict[str, Any]]:
     return lexicon("pair_scorer")
+
+
+def _numbers(name: str) -> dict[str, float]:
+    return {key: float(value) for key, value in _table()[name].items() if key != "weights"}
 
 
 def _linear(name: str) -> pl.Expr:
@@ -115,8 +132,10 @@ def _linear(name: str) -> pl.Expr:
 
 
 def _duplicate() -> pl.Expr:
-    hand = _table()["duplicate"]
-    short = _linear("duplicate") + hand["similar"] * pl.when("unhurt").then(c("similar") - hand["neutral"]).otherwise(0)
+    hand = _numbers("duplicate")
+    short = _linear("duplicate") + hand["similar"] * pl.when("unhurt").then(
+        c("similar") - hand["neutral"]
+    ).otherwise(0)
     hurt = hand["long_hurt"] * (~c("unhurt")).cast(pl.Float64) + hand["long_odd"] * c("odd")
     long = hand["long_similar"] * (c("similar") - hand["long_neutral"]) - hurt
     note = hand["long_similar"] * (c("held") - hand["note_neutral"])
@@ -125,8 +144,10 @@ def _duplicate() -> pl.Expr:
 
 
 def _conflict() -> pl.Expr:
-    hand = _table()["conflict"]
-    return _linear("conflict") + hand["long_overlap"] * c("long") * (c("overlap") - hand["long_neutral"])
+    hand = _numbers("conflict")
+    return _linear("conflict") + hand["long_overlap"] * c("long") * (
+        c("overlap") - hand["long_neutral"]
+    )
 
 
 def _logistic(z: pl.Expr) -> pl.Expr:

@@ -83,11 +83,8 @@ def _candidates(said: Statements, ctx: Context) -> pl.DataFrame:
     if n < 2:
         return _empty()
     terms = term_table(said.table)
-    rows, cols, width = (
-        terms["statement"].to_numpy(),
-        terms["term"].to_numpy(),
-        int(terms["term"].max() or 0) + 1,
-    )  # type: ignore[arg-type]
+    rows, cols = terms["statement"].to_numpy(), terms["term"].to_numpy()
+    width = int(cols.max()) + 1 if len(cols) else 1
     binary = _matrix(np.ones(len(rows), np.float32), rows, cols, n, width)
     held = np.bincount(cols, minlength=width)
     inverse = np.log1p(n / (1.0 + held)).astype(np.float32)
@@ -203,7 +200,7 @@ def _nearest(weighted: Any, held: Any, n: int, k: int, least: float, common: flo
         product = (narrow[start : start + CHUNK] @ other).tocoo()
         keep = (product.data >= least) & (product.row + start != product.col)
         parts.append(
-            pl.DataFrame({"x": (product.row[keep] + start).astype(np.uint32), "y": product.col[keep].astype(np.uint32), "s": product.data[keep]})
+            _rows(product, keep, start)
             .with_columns(s=pl.col("s").round(6))
             .sort("x", "s", "y", descending=[False, True, False]).group_by("x", maintain_order=True).head(k)
         )  # fmt: skip
@@ -213,6 +210,11 @@ def _nearest(weighted: Any, held: Any, n: int, k: int, least: float, common: flo
         .unique()
         .sort("a", "b")
     )
+
+
+def _rows(product: Any, keep: Any, start: int) -> pl.DataFrame:
+    x, y = (product.row[keep] + start).astype(np.uint32), product.col[keep].astype(np.uint32)
+    return pl.DataFrame({"x": x, "y": y, "s": product.data[keep]})
 
 
 def _dot(left: Any, right: Any, a: Any, b: Any) -> Any:

@@ -48,7 +48,7 @@ def overtaken(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         )
         .join(ends, on="old")
         .with_columns(evidence_ids=pl.concat_list("strong", "next", "current").list.unique(maintain_order=True))
-        .with_columns(why=pl.format("{} (similarity {})", pl.col("opposes").replace_strict(_SAYS), pl.col("score").round(2)))
+        .with_columns(why=pl.format("{} (similarity {})", _said(), pl.col("score").round(2)))
     )  # fmt: skip
     return records.join(chosen, left_on="id", right_on="old", how="inner").sort("id")
 
@@ -111,6 +111,10 @@ def groups(same: pl.DataFrame, n: int) -> pl.DataFrame:
     return pl.DataFrame(
         {"statement": np.arange(n, dtype=np.uint32), "group": label.astype(np.int64)}
     )
+
+
+def _said() -> pl.Expr:
+    return pl.col("opposes").replace_strict(_SAYS)
 
 
 def _currents(timed: pl.DataFrame) -> pl.DataFrame:

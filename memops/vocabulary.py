@@ -7,7 +7,7 @@ concept; words in no lexicon are their own stem (`w:...`) or, in Chinese, the ru
 import re
 import unicodedata
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memops.lexicon import lexicon
 from memops.values import Value, found
@@ -49,6 +49,14 @@ def spoken(text: str) -> tuple[str, list[Token], list[Value]]:
     return plain, _phrased(tokens), values
 
 
+def parts(token: Token) -> list[str]:
+    """Return a token as items: an unknown Chinese run falls into bigrams, so that parts match."""
+    run = token.concept
+    if run.startswith("h:") and len(run) > 4:
+        return [f"h:{run[i : i + 2]}" for i in range(2, len(run) - 1)]
+    return [run]
+
+
 @cache
 def words() -> dict[str, tuple[str, str]]:
     """Return every single word and Chinese run of the lexicons with its concept and class."""
@@ -58,9 +66,7 @@ def words() -> dict[str, tuple[str, str]]:
 @cache
 def stem(word: str) -> str:
     """Return the English stem."""
-    import snowballstemmer
-
-    return str(_stemmer(snowballstemmer).stemWord(word))
+    return str(_stemmer().stemWord(word))
 
 
 _REDACTED = re.compile(r"\[redacted[^\]]*\]")
@@ -70,39 +76,62 @@ _LONGEST = 7
 
 
 @cache
-def _stemmer(module: object) -> object:
-    return module.stemmer("english")  # type: ignore[attr-defined]
+def _stemmer() -> Any:
+    import snowballstemmer
+
+    return snowballstemmer.stemmer("english")
 
 
 @cache
 def _simplified() -> dict[int, str]:
     table = lexicon("concepts").get("script", {})
-    return str.maketrans(table.get("traditional", ""), table.get("simplified", ""))
+    pairs = zip(table["traditional"], table["simplified"], strict=True)
+    return {ord(old): new for old, new in pairs}
+
+
+_KINDS = ("person", "qualifier", "single", "multi", "change", "thing", "function")
 
 
 @cache
 def _entries() -> dict[str, tuple[str, str]]:
-    concepts, conflict = lexicon("concepts"), lexicon("conflict")
+    """Every word and phrase with its meaning; where two lists hold one, the first decides."""
     out: dict[str, tuple[str, str]] = {}
-    for word in [*conflict["negation"]["not_zh"], *conflict["negation"]["not_en"]]:
-        out.setdefault(word, (f"w:{word}", "function"))
-    for group, members in conflict["exclusive"].items():
-        for member in members:
-            names = member.split()
-            for name in names:
-                out.setdefault(name.replace("_", " "), (f"{group}={names[0]}", "value"))
-    for kind in ("person", "qualifier", "single", "multi", "change", "thing", "function"):
-        for concept, listed in concepts[kind].items():
-            for word in listed.split():
-                out.setdefault(word.replace("_", " ").lower(), (concept, kind))
-    for word in [*conflict["negation"]["en"], *conflict["negation"]["zh"]]:
-        if out.get(word, ("", ""))[1] not in ("change",):
-            out[word] = ("not", "negation")
-    for concept in ("all", "none", "some", "only"):
-        for word in conflict["quantifier"][concept]:
+    for word, meaning in [*_harmless(), *_exclusives(), *_concept_words()]:
+        out.setdefault(word, meaning)
+    negation, quantifier = (lexicon("conflict")[name] for name in ("negation", "quantifier"))
+    changes = {word for word, (_, kind) in out.items() if kind == "change"}
+    out |= {w: ("not", "negation") for w in negation["en"] + negation["zh"] if w not in changes}
+    for concept, listed in quantifier.items():
+        for word in listed:
             if out.get(word, ("", "function"))[1] == "function":
                 out[word] = (concept, "quantifier")
     return out
+
+
+def _harmless() -> list[tuple[str, tuple[str, str]]]:
+    """Words that hold a negation and deny nothing."""
+    table = lexicon("conflict")["negation"]
+    return [(word, (f"w:{word}", "function")) for word in table["not_zh"] + table["not_en"]]
+
+
+def _exclusives() -> list[tuple[str, tuple[str, str]]]:
+    groups = lexicon("conflict")["exclusive"].items()
+    named = [(group, member.split()) for group, members in groups for member in members]
+    return [
+        (n.replace("_", " "), (f"{group}={names[0]}", "value"))
+        for group, names in named
+        for n in names
+    ]
+
+
+def _concept_words() -> list[tuple[str, tuple[str, str]]]:
+    table = lexicon("concepts")
+    return [
+        (word.replace("_", " ").lower(), (concept, kind))
+        for kind in _KINDS
+        for concept, listed in table[kind].items()
+        for word in listed.split()
+    ]
 
 
 @cache

@@ -8,25 +8,121 @@ value conflicts, with another owner it is another fact, in other words it is the
 import random
 from collections.abc import Iterator
 
-ACTORS = ["man", "woman", "boy", "girl", "dog", "cat", "child", "rider", "cook", "singer", "monkey", "player", "couple", "worker"]
+ACTORS = [
+    "man",
+    "woman",
+    "boy",
+    "girl",
+    "dog",
+    "cat",
+    "child",
+    "rider",
+    "cook",
+    "singer",
+    "monkey",
+    "player",
+    "couple",
+    "worker",
+]
 ACTS = [
-    ("playing", "a flute"), ("peeling", "an apple"), ("riding", "a horse"), ("washing", "a plate"), ("cutting", "some paper"),
-    ("jumping over", "a fence"), ("running through", "a field"), ("sitting on", "a bench"), ("eating", "a sandwich"),
-    ("climbing", "a rope"), ("reading", "a newspaper"), ("pushing", "a cart"), ("painting", "a wall"), ("holding", "a bucket"),
-    ("looking at", "a bird"), ("throwing", "a ball"), ("drawing", "a tree"), ("sleeping on", "a sofa"), ("opening", "a box"),
+    ("playing", "a flute"),
+    ("peeling", "an apple"),
+    ("riding", "a horse"),
+    ("washing", "a plate"),
+    ("cutting", "some paper"),
+    ("jumping over", "a fence"),
+    ("running through", "a field"),
+    ("sitting on", "a bench"),
+    ("eating", "a sandwich"),
+    ("climbing", "a rope"),
+    ("reading", "a newspaper"),
+    ("pushing", "a cart"),
+    ("painting", "a wall"),
+    ("holding", "a bucket"),
+    ("looking at", "a bird"),
+    ("throwing", "a ball"),
+    ("drawing", "a tree"),
+    ("sleeping on", "a sofa"),
+    ("opening", "a box"),
 ]
 PLACES = ["", " in the park", " near the river", " outside", " in the kitchen", " on the street"]
 ZH_ACTORS = ["男人", "女人", "小孩", "老人", "学生", "厨师", "工人", "歌手"]
-ZH_ACTS = ["弹吉他", "切菜", "骑马", "洗盘子", "看报纸", "爬山", "画画", "跑步", "睡觉", "打球", "喂鸟", "开门", "写字", "唱歌"]
-OWNERS = [("the studio", "工作室"), ("the archive", "档案室"), ("the canteen", "食堂"), ("my bike", "我的自行车"), ("the lab", "实验室"), ("the choir", "合唱团"), ("the blog", "博客"), ("the boat", "小船")]
+ZH_ACTS = [
+    "弹吉他",
+    "切菜",
+    "骑马",
+    "洗盘子",
+    "看报纸",
+    "爬山",
+    "画画",
+    "跑步",
+    "睡觉",
+    "打球",
+    "喂鸟",
+    "开门",
+    "写字",
+    "唱歌",
+]
+OWNERS = [
+    ("the studio", "工作室"),
+    ("the archive", "档案室"),
+    ("the canteen", "食堂"),
+    ("my bike", "我的自行车"),
+    ("the lab", "实验室"),
+    ("the choir", "合唱团"),
+    ("the blog", "博客"),
+    ("the boat", "小船"),
+]
 FACTS = [
-    ("{o} opens at {v}", "Opening time of {o} is {v}", "{z}{w}开门", "{z}的开门时间是{w}", [("7:30", "七点半"), ("8:15", "八点一刻"), ("9:00", "上午九点")]),
-    ("{o} costs {v} a month", "The monthly price of {o} is {v}", "{z}每月{w}", "{z}的月租是{w}", [("40 euros", "40 欧元"), ("$55", "55 美元"), ("70 euros", "七十欧元")]),
-    ("{o} is managed by {v}", "{v} manages {o}", "{z}由{w}管理", "{w}管理{z}", [("Ruth", "阿茹"), ("Pavel", "老潘"), ("Ines", "小英")]),
-    ("{o} is in {v}", "{o} is located in {v}", "{z}在{w}", "{z}位于{w}", [("Graz", "格拉茨"), ("Lyon", "里昂"), ("Turin", "都灵")]),
-    ("{o} has {v} seats", "There are {v} seats in {o}", "{z}有{w}个座位", "{z}的座位一共{w}个", [("12", "十二"), ("20", "二十"), ("36", "36")]),
-    ("{o} closes on {v}", "On {v} {o} is closed", "{z}{w}关门", "{w}{z}不开门", [("Monday", "周一"), ("Thursday", "周四"), ("Sunday", "周日")]),
-    ("{o} uses {v}", "{v} is used by {o}", "{z}用{w}", "{z}采用{w}", [("Quarto", "Quarto"), ("Hugo", "Hugo"), ("Zola", "Zola")]),
+    (
+        "{o} opens at {v}",
+        "Opening time of {o} is {v}",
+        "{z}{w}开门",
+        "{z}的开门时间是{w}",
+        [("7:30", "七点半"), ("8:15", "八点一刻"), ("9:00", "上午九点")],
+    ),
+    (
+        "{o} costs {v} a month",
+        "The monthly price of {o} is {v}",
+        "{z}每月{w}",
+        "{z}的月租是{w}",
+        [("40 euros", "40 欧元"), ("$55", "55 美元"), ("70 euros", "七十欧元")],
+    ),
+    (
+        "{o} is managed by {v}",
+        "{v} manages {o}",
+        "{z}由{w}管理",
+        "{w}管理{z}",
+        [("Ruth", "阿茹"), ("Pavel", "老潘"), ("Ines", "小英")],
+    ),
+    (
+        "{o} is in {v}",
+        "{o} is located in {v}",
+        "{z}在{w}",
+        "{z}位于{w}",
+        [("Graz", "格拉茨"), ("Lyon", "里昂"), ("Turin", "都灵")],
+    ),
+    (
+        "{o} has {v} seats",
+        "There are {v} seats in {o}",
+        "{z}有{w}个座位",
+        "{z}的座位一共{w}个",
+        [("12", "十二"), ("20", "二十"), ("36", "36")],
+    ),
+    (
+        "{o} closes on {v}",
+        "On {v} {o} is closed",
+        "{z}{w}关门",
+        "{w}{z}不开门",
+        [("Monday", "周一"), ("Thursday", "周四"), ("Sunday", "周日")],
+    ),
+    (
+        "{o} uses {v}",
+        "{v} is used by {o}",
+        "{z}用{w}",
+        "{z}采用{w}",
+        [("Quarto", "Quarto"), ("Hugo", "Hugo"), ("Zola", "Zola")],
+    ),
 ]
 CHANGE = [("{f} now", "现在{f}"), ("From now on {f}", "以后{f}"), ("It changed: {f}", "改了：{f}")]
 
@@ -55,7 +151,13 @@ def _scenes(rng: random.Random, n: int) -> Iterator[tuple[str, str, str, str]]:
         (act, thing), (act2, thing2) = rng.sample(ACTS, 2)
         place = rng.choice(PLACES)
         said = f"A {actor} is {act} {thing}{place}"
-        denied = rng.choice([f"The {actor} is not {act} {thing}{place}", f"There is no {actor} {act} {thing}{place}", f"A {actor} isn't {act} {thing}"])
+        denied = rng.choice(
+            [
+                f"The {actor} is not {act} {thing}{place}",
+                f"There is no {actor} {act} {thing}{place}",
+                f"A {actor} isn't {act} {thing}",
+            ]
+        )
         yield (*rng.sample([said, denied], 2), "conflict", "en")
         yield said, f"Nobody is {act} {thing}", "conflict", "en"
         yield said, f"The {actor} is {act} {thing}{place}", "duplicate", "en"

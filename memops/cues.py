@@ -1,0 +1,107 @@
+"""Cues: words that turn a statement, or take it out of what holds now.
+
+A mark is a count for one text: negations, signs of change, of the past, of supposition, of quoting,
+of tasks and single events, quantifiers, rules. The words stand in `data/lexicons/conflict.toml`.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from memops.lexicon import lexicon
+from memops.vocabulary import Token
+
+MARKS = (
+    "negations", "shift", "shift_strong", "past_strong", "hypothetical", "quoted", "todo", "question",
+    "all", "none", "some", "only", "size", "must", "may", "han", "change", "event", "related",
+    "copular", "masked", "cut", "latin_open", "han_open",
+)  # fmt: skip
+DENYING = {"dislike": "like"}
+"""Concepts that are the denial of another."""
+
+
+def marks(plain: str, tokens: Sequence[Token], content: Sequence[Token]) -> dict[str, float]:
+    """Return the marks of one text that its words alone give."""
+    counts = {name: _count(plain, *where) for name, where in _COUNTED.items()}
+    return {name: float(value) for name, value in (counts | _quantifiers(tokens)).items()} | {
+        "negations": float(sum(map(_denies, tokens))),
+        "question": float(bool(re.search(r"[?？]\s*$|吗\s*$", plain))),
+        "size": float(len(content)),
+        "han": float(bool(re.search("[一-鿿]", plain))),
+        "change": float(sum(t.kind == "change" for t in tokens)),
+        "event": float(bool(_event().search(plain))),
+        "related": float(":" in plain or any(map(_relates, tokens))),
+        "latin_open": float(sum(t.concept.startswith("w:") for t in content)),
+        "han_open": float(sum(t.concept.startswith("h:") for t in content)),
+    }
+
+
+def signs_of(tokens: Sequence[Token]) -> list[str]:
+    """Return the sign of each token: - where its clause holds an odd number of denials."""
+    odd: dict[int, int] = {}
+    for token in tokens:
+        none = token.kind == "quantifier" and token.concept == "none"
+        if none or _denies(token):
+            odd[token.clause] = odd.get(token.clause, 0) + 1
+    return ["-" if odd.get(t.clause, 0) % 2 else "+" for t in tokens]
+
+
+_COUNTED = {
+    "shift": ("shift", "en", "zh"),
+    "shift_strong": ("shift", "strong_en", "strong_zh"),
+    "past_strong": ("past", "strong_en", "strong_zh"),
+    "hypothetical": ("hypothetical", "en", "zh"),
+    "quoted": ("quoted", "en", "zh"),
+    "todo": ("todo", "en", "zh"),
+    "must": ("modal", "must"),
+    "may": ("modal", "may"),
+}
+_STOPS = frozenset({"stopped"})
+_EVERY = frozenset({"every", "each", "any", "both", "每个", "所有", "全部", "全体", "全员"})
+
+
+def _denies(token: Token) -> bool:
+    return token.kind == "negation" or token.concept in DENYING or token.concept in _STOPS
+
+
+def _relates(token: Token) -> bool:
+    return token.kind in ("single", "multi", "change") or token.concept == "copula"
+
+
+def _quantifiers(tokens: Sequence[Token]) -> dict[str, float]:
+    said = [t.concept for t in tokens if t.kind == "quantifier"]
+    counts = {name: float(said.count(name)) for name in ("all", "none", "some", "only")}
+    counts["all"] += sum(t.kind == "function" and t.surface.lower() in _EVERY for t in tokens)
+    return counts
+
+
+def _count(plain: str, table: str, *lists: str) -> int:
+    return sum(len(pattern.findall(plain)) for pattern in _patterns(table, *lists))
+
+
+@cache
+def _patterns(table: str, *lists: str) -> tuple[re.Pattern[str], ...]:
+    """English words match as words, Chinese ones anywhere; the longest first."""
+    words = sorted(
+        (w for name in lists for w in lexicon("conflict")[table][name]), key=lambda w: (-len(w), w)
+    )
+    latin, han = ([w for w in words if w.isascii() is ascii_] for ascii_ in (True, False))
+    made = []
+    if latin:
+        made.append(re.compile(rf"\b(?:{'|'.join(map(re.escape, latin))})(?!\w)", re.IGNORECASE))
+    if han:
+        made.append(re.compile("|".join(map(re.escape, han))))
+    return tuple(made)
+
+
+@cache
+def _event() -> re.Pattern[str]:
+    table = lexicon("conflict")["event"]
+    opening_en, opening_zh, anywhere = (
+        "|".join(table[n]) for n in ("opening_en", "opening_zh", "anywhere_zh")
+    )
+    return re.compile(
+        rf"^\W*(?:(?:user|assistant|i|we)\W+)?(?:{opening_en})\b"
+        rf"|^\W*(?:和|跟).{{0,12}}讨论|^\W*(?:{opening_zh})|{anywhere}",
+        re.IGNORECASE,
+    )

@@ -1,0 +1,49 @@
+"""Turns: what a text says that something was, and what it says that it becomes."""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from memops.lexicon import lexicon
+from memops.vocabulary import CONTENT, Token, parts, spoken
+
+
+def turned(plain: str, tokens: Sequence[Token]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the concepts that a text of change changes from, and those that it changes to."""
+    if not any(t.kind == "change" for t in tokens):
+        return frozenset(), frozenset()
+    was, becomes = _patterns()
+    return _concepts(was, plain), _concepts(becomes, plain)
+
+
+def retired_in(tokens: Sequence[Token]) -> frozenset[str]:
+    """Return the values of a later clause that only says that they are gone."""
+    gone = {t.clause for t in tokens if t.concept == "stopped"} - {0}
+    return frozenset(t.concept for t in tokens if t.kind == "value" and t.clause in gone)
+
+
+_ONE = r"([\w./+#-]+(?:\s+[\w./+#-]+)?)"
+_MOVES = "换改迁升降切转变搬涨移调"
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    shift = lexicon("conflict")["shift"]
+    from_en, from_zh, to_en, to_zh = (
+        "|".join(shift[n]) for n in ("from_en", "from_zh", "to_en", "to_zh")
+    )
+    was = re.compile(
+        rf"(?<!took )(?<!take )(?<!takes )\b(?:{from_en})\s+{_ONE}"
+        rf"|(?:从|由)\s*([\w./+#-]+?)\s*(?=[{_MOVES}])"
+        rf"|(?:{from_zh})\s*([\w./+#-]+?)(?=\s|，|。|$|做|的|到|成|为|负责)",
+        re.IGNORECASE,
+    )
+    becomes = re.compile(rf"\b(?:{to_en})\s+{_ONE}|(?:{to_zh})\s*([\w./+#-]+)", re.IGNORECASE)
+    return was, becomes
+
+
+def _concepts(pattern: re.Pattern[str], plain: str) -> frozenset[str]:
+    spans = [next(filter(None, match.groups())) for match in pattern.finditer(plain)]
+    return frozenset(
+        item for span in spans for t in spoken(span)[1] if t.kind in CONTENT for item in parts(t)
+    )
