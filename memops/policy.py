@@ -207,6 +207,7 @@ class Conflicts:
         0.3, "weight of contradiction in the seed's score (clawseed conflict.rs)"
     )
     threshold: float = setting(0.6, "seed's score above which a pair is listed (clawseed)")
+    least: float = setting(0.2, "similarity below which nothing is superseded unattended")
     en: float = setting(0.32, "probability from which an English pair is called a conflict")
     zh: float = setting(0.45, "probability from which a Chinese or mixed pair is called a conflict")
 

@@ -27,7 +27,7 @@ _SAYS = {
 
 def overtaken(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Return the records that step back, with current, until, evidence_ids and why."""
-    edges = conflicting(records, ctx)
+    edges = conflicting(records, ctx).filter(pl.col("score") >= ctx.policy.conflicts.least)
     time = _said_at(records, ctx)
     timed = (
         edges.join(time.rename({"id": "old", "at": "old_at", "pinned": "old_pinned"}), on="old")
