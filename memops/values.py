@@ -7,7 +7,7 @@
 import re
 from typing import NamedTuple
 
-from memops.value_readers import HINT, READERS
+from memops.values_readers import HINT, READERS
 
 
 class Value(NamedTuple):

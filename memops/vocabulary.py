@@ -44,7 +44,11 @@ def spoken(text: str) -> tuple[str, list[Token], list[Value]]:
             continue
         stop = min([match.end(), *(start for start in starts if at < start < match.end())])
         piece = plain[at:stop]
-        tokens += _han(piece, clause) if "一" <= piece[0] <= "鿿" else [_latin(piece, clause)]
+        if "一" <= piece[0] <= "鿿":
+            opens = not tokens or tokens[-1].clause < clause
+            tokens += _han(_HOWEVER.sub("", piece) if opens else piece, clause)
+        else:
+            tokens += [_latin(one, clause) for one in _split(piece)]
         at = stop
     return plain, _phrased(tokens), values
 
@@ -71,6 +75,7 @@ def stem(word: str) -> str:
 
 _REDACTED = re.compile(r"\[redacted[^\]]*\]")
 _PIECE = re.compile(r"[^\W\d_一-鿿][^\W一-鿿]*(?:['+#.&/-]+[^\W一-鿿]+)*\+*|[一-鿿]+")
+_HOWEVER = re.compile("^不过(?!敏)")
 _BREAKS = ",.;:!?，。；：！？、\n"
 _LONGEST = 7
 
@@ -151,6 +156,12 @@ def _stems() -> dict[str, tuple[str, str]]:
         if word.isascii() and len(word) > 3 and meaning[1] != "function":
             out.setdefault(stem(word), meaning)
     return out
+
+
+def _split(piece: str) -> list[str]:
+    """Part words joined by a stroke (req/min) when the lexicon knows each of them."""
+    halves = piece.split("/")
+    return halves if all(half.lower() in words() for half in halves) else [piece]
 
 
 def _latin(piece: str, clause: int) -> Token:

@@ -14,7 +14,7 @@ LAYERS = [
     # computing on them
     {"plan", "context", "merge", "terms", "secrets", "hostile", "chatter", "decay", "statistics"},
     {"encode", "models", "vocabulary", "similarity", "scorer", "fact", "reading", "readings"}
-    | {"judgement", "conflicts", "supersession", "extract", "explain"},
+    | {"judgement", "conflicts", "supersession", "extract", "explain", "cues", "turns"},
     # deciding
     {"guard", "refusals", "rules"},
     # the world
