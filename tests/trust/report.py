@@ -6,6 +6,7 @@ A row says what is promised, which test proves it, how many runs there were, how
 struck in them, and how many runs went wrong.
 """
 
+import os
 import random
 import re
 import shutil
@@ -227,7 +228,8 @@ back. Where faults are not what a row is about, the note says what the number is
         for id_, promise, test, t, about, _ in rows
     ]
     seconds = sum(spent for *_, spent in rows)
-    foot = f"\nAll of it took {seconds / 60:.0f} minutes.\n"
+    load = f"{os.cpu_count()} processors under a load of {os.getloadavg()[2]:.0f}"
+    foot = f"\nAll of it took {seconds / 60:.0f} minutes, on {load}.\n"
     return head + "\n".join(lines) + "\n" + foot
 
 
