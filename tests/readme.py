@@ -55,8 +55,9 @@ def session():
 def plain(text, folder):
     """Text without what differs from machine to machine."""
     text = text.replace(str(Path(folder).resolve()) + "/", "").replace(folder + "/", "")
-    text = re.sub(r"\b[0-9a-f]{16}-1\b *", "RUN  ", text)
-    text = re.sub(r"\b[0-9a-f]{16}\b *", "PLAN  ", text)
+    for pattern, word in ((r"\b[0-9a-f]{16}-1\b", "RUN"), (r"\b[0-9a-f]{16}\b", "PLAN")):
+        text = re.sub(pattern + " +", word + "  ", text)
+        text = re.sub(pattern, word, text)
     text = re.sub(r"20\d\d-\d\d-\d\dT[\d:.]+\+00:00 *", "TIME  ", text)
     return re.sub(r"-{4,}", "----", re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE))
 

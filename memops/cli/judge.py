@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import sys
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -151,9 +152,8 @@ def bench_recall_command(folder: Path, retriever: str, embedder: str, k: int) ->
 
 
 def _lines(rows: Any) -> None:
-    out = click.get_text_stream("stdout")
     for row in rows:
-        out.write(json.dumps(row, ensure_ascii=False) + "\n")
+        sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
 def _grades_text(grades: dict[str, Any]) -> str:

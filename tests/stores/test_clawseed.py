@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 
 import polars as pl
 import pytest
-from tests.stores.clawseed_db import build, cell, digest, dump, execute, in_step, vector
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +20,7 @@ from memops.schema import KINDS, QUARANTINE, RECORDS, TIERS, TOMBSTONE, from_row
 from memops.stores import Work, open_store
 from memops.stores.clawseed import Clawseed
 from memops.stores.clawseed_snapshot import exported, parsed, would_hydrate
+from tests.stores.clawseed_db import build, cell, digest, dump, execute, in_step, vector
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 SAMPLE = [
