@@ -217,6 +217,8 @@ class MarkdownStore:
         why = ""
         if self._touches(path, build):
             why = self._replaced(path, build, lambda: work.keep(made.undo))
+        else:
+            self._recover(path)
         answers = made.answers if not why else _all_stale(made.answers, wishes, why)
         self._moved |= {a.id: a.new_id for a in answers if a.new_id}
         self._gone |= {a.id for a in answers if a.state == "applied" and not a.new_id}
@@ -258,6 +260,14 @@ class MarkdownStore:
                 if not os.stat(name, dir_fd=folder, follow_symlinks=False).st_size:
                     os.unlink(name, dir_fd=folder)
         return answers
+
+    def _recover(self, path: str) -> None:
+        """Finish what a killed run left beside a file that is to change no more."""
+        with (
+            contextlib.suppress(Incomplete, StoreNotFound),
+            files.folder_of(self.path, path) as (folder, _),
+        ):
+            recover(folder)
 
     def _touches(self, path: str, build: Build) -> bool:
         """Tell whether a change alters its file at all, without any lock."""

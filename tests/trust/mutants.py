@@ -86,6 +86,7 @@ MUTANTS = (
     Mutant("resume does not know what was begun", APPLY, 'kept = frozenset(entry["id"] for entry in run.undo.entries())', "kept: frozenset[str] = frozenset()", CHOSEN),
     Mutant("a rename carries nothing over", CARRY, "            self._carry(now)\n", "", "tests/stores/test_carry.py::test_what_arrives_in_the_old_file_after_the_rename_is_carried_over"),
     Mutant("a crash's leftovers are only removed", CARRY, "                _append(folder, name, _joined(missing))\n        os.unlink(link", "                pass\n        os.unlink(link", "tests/stores/test_carry.py::test_a_kill_in_between_loses_no_line"),
+    Mutant("leftovers stay where nothing is to change", "memops/stores/markdown.py", "            self._recover(path)\n", "            pass\n", "tests/trust/test_failpoints.py::test_a_kill_in_the_last_file_leaves_nothing_beside_the_notes"),
     Mutant("a copy is taken outside a transaction", "memops/stores/sqlite.py", "        source.backup(target)\n", "        into.write_bytes(path.read_bytes())\n", "tests/trust/test_snapshot_live.py::test_a_snapshot_beside_a_writer_is_a_consistent_prefix"),
     Mutant("readers may write", "memops/stores/sqlite.py", 'connection = _opened(path, f"mode=ro{sealed}")', 'connection = _opened(path, f"mode=rw{sealed}")', "tests/trust/test_snapshot_live.py::test_reading_changes_no_byte_of_a_database"),
     Mutant("a store that shrank is believed", TAKEN, "if accept_shrink or", "if True or", "tests/test_bad_input.py::test_a_store_that_shrank_is_not_believed"),

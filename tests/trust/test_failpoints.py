@@ -203,3 +203,23 @@ def test_forty_sizes_of_a_full_disk(scene):
     tally = disk_full(scene, sorted(int(2 ** rng.uniform(0, 18)) for _ in range(40)))
     assert tally.failures == []
     assert tally.delivered >= 20
+
+
+def test_a_kill_in_the_last_file_leaves_nothing_beside_the_notes(tmp_path):
+    scene = Scene("openclaw", tmp_path, 8)
+    swaps = 1
+    while strike(scene, "apply", "carry-renamed", swaps + 1, "raise"):
+        swaps += 1
+        scene.reset()
+    scene.reset()
+    assert strike(scene, "apply", "carry-renamed", swaps, "kill")
+    left = [p for p in scene.content() if ".memops-" in p]
+    assert len(left) == 1
+    with open(left[0], "a", encoding="utf-8") as late:
+        late.write("- said to the old file by who still has it open\n")
+    done = scene.resume()
+    now = scene.content()
+    said = [p for p in now if b"who still has it open" in now[p]]
+    assert done["skipped"] == []
+    assert [p for p in now if ".memops-" in p] == []
+    assert len(said) == 1 and said[0] in scene.new
