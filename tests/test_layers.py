@@ -14,14 +14,24 @@ LAYERS = [
     # computing on them
     {"plan", "context", "merge", "terms", "secrets", "hostile", "chatter", "decay", "statistics"},
     {"encode", "models", "vocabulary", "similarity", "scorer", "fact", "reading", "readings"}
-    | {"judgement", "conflicts", "supersession", "extract", "explain", "cues", "turns"},
+    | {"judgement", "conflicts", "supersession", "extract", "cues", "turns"},
     # deciding
     {"guard", "refusals", "rules"},
     # the world
     {"failpoints", "files", "stores", "overlay", "snapshot", "planfile", "apply", "runs"}
     | {"sources", "history", "reviewing", "search"},
     # judging it
-    {"measures", "suite", "gate", "gate_output", "bench_pairs", "bench_recall", "judging", "audit"}
+    {
+        "measures",
+        "suite",
+        "gate",
+        "gate_output",
+        "bench_pairs",
+        "bench_recall",
+        "judging",
+        "audit",
+        "explain",
+    }
     | {"doctor"},
     # composing
     {"report", "simulation_picture"},
