@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
 import polars as pl
 
-from memops.judgement import asserted, opposes, same
+from memops.conflicts import features
+from memops.judgement import newer
 from memops.policy import Policy
-from memops.readings import differences, readings
 from memops.scorer import scores, share
 
 
@@ -40,24 +39,3 @@ def judge_pairs(
     ).iter_rows(named=True)
     for pair, row in zip(pairs, rows, strict=True):
         yield {"id": pair.get("id"), **row}
-
-
-def features(pairs: list[dict[str, Any]]) -> pl.DataFrame:
-    """Return the features of pairs, with what the strict judgement makes of them."""
-    texts = sorted({text for pair in pairs for text in (pair["a"], pair["b"])})
-    place = {text: n for n, text in enumerate(texts)}
-    said = readings(texts)
-    a, b = (np.array([place[pair[side]] for pair in pairs]) for side in ("a", "b"))
-    read = differences(said, a, b)
-    return read.with_columns(
-        same=same(), opposes=opposes(), firm_a=asserted("a"), firm_b=asserted("b")
-    )
-
-
-def newer() -> pl.Expr:
-    """Return which side says that it is the later: by what it replaces, then by words of change."""
-    one, two = (
-        pl.col(f"shift_strong_{side}").clip(0, 1) + 2 * pl.col(f"was_{side}").clip(0, 1)
-        for side in "ab"
-    )
-    return pl.when(two > one).then(pl.lit("b")).when(one > two).then(pl.lit("a"))

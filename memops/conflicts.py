@@ -25,6 +25,18 @@ def judged(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     return ctx.once(key, lambda: _judged(records, ctx))
 
 
+def features(pairs: list[dict[str, Any]]) -> pl.DataFrame:
+    """Return the features of pairs, with what the strict judgement makes of them."""
+    texts = sorted({text for pair in pairs for text in (pair["a"], pair["b"])})
+    place = {text: n for n, text in enumerate(texts)}
+    said = readings(texts)
+    a, b = (np.array([place[pair[side]] for pair in pairs]) for side in ("a", "b"))
+    read = differences(said, a, b)
+    return read.with_columns(
+        same=same(), opposes=opposes(), firm_a=asserted("a"), firm_b=asserted("b")
+    )
+
+
 def _judged(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     pairs = candidates(records, ctx)
     if pairs.is_empty():
@@ -41,10 +53,15 @@ def _judged(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         same=same(), opposes=opposes(), firm_a=asserted("a"), firm_b=asserted("b")
     )
     return pl.concat([pairs, verdict], how="horizontal").with_columns(
-        score=combined(pl.col("jaccard"), pl.col("cosine"), pl.col("bm25"))
+        score=combined(ctx.policy.conflicts)
     )
 
 
 def _read(texts: list[str], ctx: Context) -> Readings:
-    made: Any = ctx.once(("readings", tuple(texts)), lambda: readings(texts))
-    return made  # type: ignore[no-any-return]
+    """Read each text once in the life of the context; later rounds need fewer of them."""
+    known: Readings | None = ctx.cache.get("readings")
+    place = {text: n for n, text in enumerate(known.texts)} if known else {}
+    if known is None or not all(text in place for text in texts):
+        ctx.cache["readings"] = made = readings(texts)
+        return made
+    return known.only(np.array([place[text] for text in texts]))

@@ -5,7 +5,7 @@ of tasks and single events, quantifiers, rules. The words stand in `data/lexicon
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from memops.lexicon import lexicon
@@ -22,7 +22,8 @@ DENYING = {"dislike": "like"}
 
 def marks(plain: str, tokens: Sequence[Token], content: Sequence[Token]) -> dict[str, float]:
     """Return the marks of one text that its words alone give."""
-    counts = {name: _count(plain, *where) for name, where in _COUNTED.items()}
+    cued = any(pattern.search(plain) for pattern in _any())
+    counts = {name: _count(plain, *where) if cued else 0 for name, where in _COUNTED.items()}
     return {name: float(value) for name, value in (counts | _quantifiers(tokens)).items()} | {
         "negations": float(sum(map(_denies, tokens))),
         "question": float(bool(re.search(r"[?？]\s*$|吗\s*$", plain))),
@@ -80,11 +81,22 @@ def _count(plain: str, table: str, *lists: str) -> int:
 
 
 @cache
-def _patterns(table: str, *lists: str) -> tuple[re.Pattern[str], ...]:
-    """English words match as words, Chinese ones anywhere; the longest first."""
-    words = sorted(
-        (w for name in lists for w in lexicon("conflict")[table][name]), key=lambda w: (-len(w), w)
+def _any() -> tuple[re.Pattern[str], ...]:
+    """One look for all words that are counted; most texts hold none."""
+    table = lexicon("conflict")
+    return _compiled(
+        w for where in _COUNTED.values() for name in where[1:] for w in table[where[0]][name]
     )
+
+
+@cache
+def _patterns(table: str, *lists: str) -> tuple[re.Pattern[str], ...]:
+    return _compiled(w for name in lists for w in lexicon("conflict")[table][name])
+
+
+def _compiled(listed: Iterable[str]) -> tuple[re.Pattern[str], ...]:
+    """English words match as words, Chinese ones anywhere; the longest first."""
+    words = sorted(set(listed), key=lambda w: (-len(w), w))
     latin, han = ([w for w in words if w.isascii() is ascii_] for ascii_ in (True, False))
     made = []
     if latin:

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from memops.bench_pairs import features, newer
+from memops.conflicts import features
+from memops.judgement import newer
 from memops.reading import Reading, read
 from memops.scorer import scores
 

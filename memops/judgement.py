@@ -90,6 +90,14 @@ def opposes() -> pl.Expr:
     )  # fmt: skip
 
 
+def newer() -> pl.Expr:
+    """Return which side says that it is the later: by what it replaces, then by words of change."""
+    one, two = (
+        c(f"shift_strong_{side}").clip(0, 1) + 2 * c(f"was_{side}").clip(0, 1) for side in "ab"
+    )
+    return pl.when(two > one).then(pl.lit("b")).when(one > two).then(pl.lit("a"))
+
+
 def _denial() -> pl.Expr:
     """Everything that the denying side says of content is in the other, widened to kinds."""
     return (

@@ -183,13 +183,15 @@ class Candidates:
     common: float = setting(
         0.05, "share of a store's statements above which a term finds no neighbours"
     )
+    shared: float = setting(0.25, "least share of the shorter statement's terms that the other holds")
+    apart: int = setting(10, "most terms of the shorter statement that the other may lack")
+
 
 
 @dataclass(frozen=True)
 class Duplicates:
     """What counts as said twice."""
 
-    similarity: float = setting(0.5, "least weighted overlap of concepts of two records that merge")
     en: float = setting(0.37, "probability from which an English pair is called a duplicate")
     zh: float = setting(
         0.62, "probability from which a Chinese or mixed pair is called a duplicate"
@@ -203,10 +205,6 @@ class Conflicts:
     jaccard: float = setting(0.4, "weight of Jaccard in the seed's score (clawseed conflict.rs)")
     cosine: float = setting(0.4, "weight of cosine in the seed's score (clawseed conflict.rs)")
     bm25: float = setting(0.2, "weight of BM25 in the seed's score (clawseed conflict.rs)")
-    boost: float = setting(
-        0.3, "weight of contradiction in the seed's score (clawseed conflict.rs)"
-    )
-    threshold: float = setting(0.6, "seed's score above which a pair is listed (clawseed)")
     least: float = setting(0.2, "similarity below which nothing is superseded unattended")
     en: float = setting(0.32, "probability from which an English pair is called a conflict")
     zh: float = setting(0.45, "probability from which a Chinese or mixed pair is called a conflict")

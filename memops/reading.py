@@ -8,7 +8,7 @@ pairs are products of rows.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from memops.cues import DENYING, marks, signs_of
@@ -243,25 +243,20 @@ def _pairs(table: str) -> dict[str, list[tuple[int, int]]]:
     return out
 
 
-def _names_of(token: Token) -> set[str]:
-    known = {
-        token.surface.lower(),
-        token.concept,
-        token.concept[2:] if token.concept[1:2] == ":" else "",
-    }
-    return known | set(_above().get(token.concept, ()))
+@lru_cache(maxsize=200_000)
+def _placed(surface: str, concept: str, table: str) -> tuple[tuple[int, int], ...]:
+    """Where a word, its concept or what it is a kind of stands in a table of opposites."""
+    bare = concept[2:] if concept[1:2] == ":" else concept
+    names = {surface.lower(), concept, bare, *_above().get(concept, ())}
+    return tuple(place for name in sorted(names) for place in _pairs(table).get(name, ()))
 
 
 def _sides(tokens: Sequence[Token], flip: int, table: str) -> frozenset[str]:
-    pairs = _pairs(table)
     return frozenset(
-        f"{n}:{side ^ flip}"
-        for token in tokens
-        for name in _names_of(token)
-        for n, side in pairs.get(name, ())
+        f"{n}:{side ^ flip}" for t in tokens for n, side in _placed(t.surface, t.concept, table)
     )
 
 
 def _opposed(tokens: Sequence[Token]) -> set[str]:
-    pairs = _pairs("pairs")
-    return {t.concept for t in tokens if t.kind == "thing" and _names_of(t) & pairs.keys()}
+    things = (t for t in tokens if t.kind == "thing")
+    return {t.concept for t in things if _placed(t.surface, t.concept, "pairs")}

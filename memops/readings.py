@@ -34,6 +34,13 @@ class Readings:
         both = left.multiply(right)
         return np.asarray(both @ self.weights if weighted else both.sum(axis=1)).ravel()
 
+    def only(self, at: Ints) -> "Readings":
+        """Return the readings of some of the texts, as if nothing else had been read."""
+        rows = {name: matrix[at] for name, matrix in self.rows.items()}
+        marks = {name: column[at] for name, column in self.marks.items()}
+        texts = tuple(self.texts[n] for n in at)
+        return Readings(rows, _weights(rows, len(texts)), self.kinds, marks, texts)
+
     def kinds_agreed(self, a: Ints, b: Ints) -> Any:
         """Return for each pair in how many kinds of value the two share one."""
         both = self.rows["values"][a].multiply(self.rows["values"][b])
@@ -70,9 +77,13 @@ def readings(texts: Sequence[str]) -> Readings:
         for name, (ptr, ids) in rows.items()
     }
     marks = {name: np.array([r.marks[name] for r in read_texts], np.float64) for name in MARKS}
-    held = np.asarray((made["content"] + made["atoms"]).sum(axis=0)).ravel()
-    weights = np.log1p(len(texts) / (1.0 + held))
-    return Readings(made, weights, _kinds(vocabulary), marks, tuple(texts))
+    return Readings(made, _weights(made, len(texts)), _kinds(vocabulary), marks, tuple(texts))
+
+
+def _weights(rows: dict[str, Any], n: int) -> Any:
+    """How telling each item is: the rarer among the texts, the more."""
+    held = np.asarray((rows["content"] + rows["atoms"]).sum(axis=0)).ravel()
+    return np.log1p(n / (1.0 + held))
 
 
 def _kinds(vocabulary: dict[str, int]) -> Any:

@@ -14,6 +14,7 @@ import polars as pl
 
 from memops.context import Context
 from memops.lexicon import lexicon
+from memops.policy import Conflicts
 from memops.schema import LIVE
 from memops.text import folded, tokens
 from memops.vocabulary import words
@@ -38,7 +39,8 @@ def statements(records: pl.DataFrame, ctx: Context) -> Statements:
 def candidates(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Return the pairs of statements worth comparing: a, b (a < b), jaccard, cosine, bm25.
 
-    For each statement the nearest `candidates.nearest` by cosine that reach `candidates.cosine`;
+    For each statement the nearest `candidates.nearest` by cosine that reach `candidates.cosine`
+    and hold a share `candidates.shared` of the shorter one's terms, all but `candidates.apart`;
     nothing crosses scopes.
     """
     return ctx.once(
@@ -46,9 +48,10 @@ def candidates(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     )
 
 
-def combined(jaccard: pl.Expr, cosine: pl.Expr, bm25: pl.Expr) -> pl.Expr:
-    """Return the seed's similarity, 0.4 Jaccard + 0.4 cosine + 0.2 BM25 (clawseed conflict.rs)."""
-    return 0.4 * jaccard + 0.4 * cosine + 0.2 * bm25
+def combined(weights: Conflicts) -> pl.Expr:
+    """Return the seed's similarity, by default 0.4 Jaccard + 0.4 cosine + 0.2 BM25."""
+    parts = (getattr(weights, name) * pl.col(name) for name in ("jaccard", "cosine", "bm25"))
+    return pl.sum_horizontal(*parts)
 
 
 def _digest(records: pl.DataFrame) -> int:
@@ -92,7 +95,11 @@ def _candidates(said: Statements, ctx: Context) -> pl.DataFrame:
     near = _nearest(weighted, held, n, limits.nearest, limits.cosine, limits.common)
     if near.is_empty():
         return _empty()
+    size = np.asarray(binary.sum(axis=1)).ravel()
     a, b = near["a"].to_numpy(), near["b"].to_numpy()
+    both, least = _dot(binary, binary, a, b), np.minimum(size[a], size[b])
+    enough = (both >= limits.shared * least) & (both >= least - limits.apart)
+    near, a, b = near.filter(pl.Series(enough)), a[enough], b[enough]
     return near.with_columns(
         jaccard=pl.Series(_jaccard(binary, a, b), dtype=pl.Float64),
         cosine=pl.Series(np.clip(_dot(weighted, weighted, a, b), 0, 1), dtype=pl.Float64),

@@ -7,7 +7,7 @@
 import re
 from typing import NamedTuple
 
-from memops.values_readers import HINT, READERS
+from memops.values_readers import HINT, READERS, SPELLING, SPELT
 
 
 class Value(NamedTuple):
@@ -25,7 +25,10 @@ def found(text: str) -> list[Value]:
     if not HINT.search(text):
         return out
     taken = bytearray(len(text))
-    for pattern, read in READERS:
+    held = set(text) | ({SPELT} if SPELLING.search(text) else set())
+    for pattern, read, needed in READERS:
+        if needed and needed.isdisjoint(held):
+            continue
         for match in pattern.finditer(text):
             start, end = match.span()
             if any(taken[start:end]):

@@ -242,95 +242,123 @@ HINT = re.compile(
 )
 """Texts without a match hold no value; a cheap first look."""
 
-_PATTERNS: tuple[tuple[str, Read], ...] = (
-    (r"[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+", _email),
-    (rf"[a-z][a-z0-9+]{{1,12}}://{_REST}+", _url),
-    (rf"\b(?:www\.)?[a-z0-9][\w-]*(?:\.[\w-]+){{0,6}}\.{_SITE}\b(?:/{_REST}*)?", _url),
-    (rf"{_YEAR}[-/.](?P<m>\d{{1,2}})[-/.](?P<d>\d{{1,2}})(?!\d)", _iso),
-    (r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])", _address),
-    (r"(?:腊月|正月|农历)[初一二三四五六七八九十廿]+", _lunar),
+_DIGIT = "0123456789"
+_HAN_DIGIT = "零〇一二两三四五六七八九十百千万亿半"
+SPELT = "#"
+"""Stands among the characters of a text that holds a number in English words."""
+_NUMERAL = _DIGIT + _HAN_DIGIT + SPELT
+
+# A pattern, how it is read, and characters of which a text must hold one for a match.
+_PATTERNS: tuple[tuple[str, Read, str], ...] = (
+    (r"[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+", _email, "@"),
+    (rf"[a-z][a-z0-9+]{{1,12}}://{_REST}+", _url, "."),
+    (rf"\b(?:www\.)?[a-z0-9][\w-]*(?:\.[\w-]+){{0,6}}\.{_SITE}\b(?:/{_REST}*)?", _url, "."),
+    (rf"{_YEAR}[-/.](?P<m>\d{{1,2}})[-/.](?P<d>\d{{1,2}})(?!\d)", _iso, _DIGIT),
+    (r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])", _address, _DIGIT),
+    (r"(?:腊月|正月|农历)[初一二三四五六七八九十廿]+", _lunar, "月农"),
     (
         rf"(?:(?P<y>\d{{4}}|[二〇零一九]{{4}})\s*年\s*)?(?P<m>{_ZH_NUM})\s*月"
         rf"(?:份|\s*(?P<d>{_ZH_NUM})\s*[日号]|(?!\w))",
         _zh_date,
+        "月",
     ),
     (
         rf"\b(?P<d>\d{{1,2}}){_NTH}\s+(?:of\s+)?(?P<mon>{_MONTH})(?=\W|$),?(?:\s+{_YEAR})?",
         _en_date,
+        _DIGIT,
     ),
     (
         rf"\b(?P<mon>{_MONTH})\s+(?:the\s+)?(?P<d>\d{{1,2}}){_NTH}\b(?!:)(?:,?\s+{_YEAR})?",
         _en_date,
+        _DIGIT,
     ),
-    (rf"\b(?P<mon>{_MONTH})(?=\W|$)(?:\s+{_YEAR})?", _en_month),
-    (r"(?:周|星期|礼拜)([一二三四五六日天])", _zh_weekday),
-    (rf"\b{_WEEKDAY}\b", _weekday),
-    (r"\b(?P<h>\d{1,2})(?::(?P<min>\d\d))?(?::\d\d)?\s*(?P<ap>[ap]\.?m\b\.?)", _clock),
-    (r"(?<![\d:.])(?P<h>\d{1,2})[:：](?P<min>\d\d)(?!\d)", _clock),
+    (rf"\b(?P<mon>{_MONTH})(?=\W|$)(?:\s+{_YEAR})?", _en_month, ""),
+    (r"(?:周|星期|礼拜)([一二三四五六日天])", _zh_weekday, "周期拜"),
+    (rf"\b{_WEEKDAY}\b", _weekday, ""),
+    (r"\b(?P<h>\d{1,2})(?::(?P<min>\d\d))?(?::\d\d)?\s*(?P<ap>[ap]\.?m\b\.?)", _clock, _DIGIT),
+    (r"(?<![\d:.])(?P<h>\d{1,2})[:：](?P<min>\d\d)(?!\d)", _clock, _DIGIT),
     (
         rf"(?P<part>{_any(_WORDS['parts'])})?\s*(?P<h>{_ZH_NUM})\s*点(?P<whole>钟|整)?"
         rf"(?:(?P<min>半|一刻|三刻|{_ZH_NUM})分?)?(?!\d|[心子评击])",
         _zh_clock,
+        "点",
     ),
-    (r"\b(?:noon|midnight)\b|中午(?!\S*点)|午夜|零点", _noon),
+    (r"\b(?:noon|midnight)\b|中午(?!\S*点)|午夜|零点", _noon, ""),
     (
         r"\+\d{1,3}[\s-]?\(?\d[\d\s()-]{5,14}\d|\(\d{3,4}\)\s?\d{3,4}[\s-]?\d{3,4}"
         r"|\b\d{3,4}[\s-]\d{3,4}(?:[\s-]\d{3,4})+\b|\b1\d{10}\b|\b\d{3}-\d{4}\b",
         _phone,
+        _DIGIT,
     ),
     (
         rf"(?P<alt>隔天|every other day)"
         rf"|(?P<times>once|twice|{_NUM}(?=\s+times))(?:\s+times)?{_PER}(?P<unit>{_EN_SPAN})",
         _frequency,
+        "",
     ),
     (
         r"(?:每|一)(?P<unit>天|周|星期|个?月|年|小时)[^，。,.\d一二三四五六七八九十两]{0,6}"
         rf"(?P<times>{_ZH_NUM})\s*[次顿遍回趟]",
         _frequency,
+        "",
     ),
-    (rf"\bevery\s+(?P<every>{_NUM})\s+(?P<unit>{_EN_SPAN})", _frequency),
-    (rf"(?:每|隔)(?P<every>{_ZH_NUM})\s*(?P<unit>{_ZH_SPAN})", _frequency),
+    (rf"\bevery\s+(?P<every>{_NUM})\s+(?P<unit>{_EN_SPAN})", _frequency, ""),
+    (rf"(?:每|隔)(?P<every>{_ZH_NUM})\s*(?P<unit>{_ZH_SPAN})", _frequency, ""),
     (
         r"\b(?:a )?fortnight\b|\bhalf a year\b|\bhalf an hour\b|\ban hour and a half\b"
         r"|一个半小时|半个?小时|半年|半天|半个月",
         _half,
+        "",
     ),
     (
         rf"(?P<c>[$€£¥])\s?(?P<n>{DIGITS})\s?(?P<k>k|m|million)?\b"
         rf"|(?P<n2>{_NUM})\s*(?P<c2>{_AFTER_AMOUNT})(?![a-z])",
         _money,
+        _NUMERAL,
     ),
-    (rf"(?P<times>{_NUM})\s+\w+{_PER}(?P<unit>day|week|month)\b", _frequency),
+    (rf"(?P<times>{_NUM})\s+\w+{_PER}(?P<unit>day|week|month)\b", _frequency, ""),
     (
         rf"(?P<n>{DIGITS})\s*(?:%|percent|per cent)|百分之(?P<n2>{_ZH_NUM})"
         r"|(?P<cheng>[一二三四五六七八九])成",
         _percent,
+        "%成分pP",
     ),
-    (rf"\b(?P<a>\d+):(?P<b>\d+)\b|(?P<fold>{_NUM})[\s-]?fold\b", _ratio),
-    (rf"(?P<n>{_NUM})[\s-]*(?P<u>{_EN_SPAN})\b(?P<half>\s+and\s+a\s+half)?", _duration),
-    (rf"(?P<n>{_ZH_NUM})\s*(?P<u>{_ZH_SPAN})(?P<half>半)?", _duration),
+    (rf"\b(?P<a>\d+):(?P<b>\d+)\b|(?P<fold>{_NUM})[\s-]?fold\b", _ratio, _NUMERAL),
+    (rf"(?P<n>{_NUM})[\s-]*(?P<u>{_EN_SPAN})\b(?P<half>\s+and\s+a\s+half)?", _duration, _NUMERAL),
+    (rf"(?P<n>{_ZH_NUM})\s*(?P<u>{_ZH_SPAN})(?P<half>半)?", _duration, _NUMERAL),
     (
         rf"(?P<sign>(?<![\w])[-−])?(?P<n>{_NUM})\s*(?P<u>{_any(_UNITS)})(?![a-z])",
         _quantity,
+        _NUMERAL,
     ),
     (
         rf"\b(?P<head>{_any(_WORDS['numbered'])})[\s-]*(?:no\.?\s*|#)?(?P<n>\d+(?:\.\d+)*)\b",
         _numbered,
+        _NUMERAL,
     ),
     (
         rf"第(?P<n>{_ZH_NUM})(?:\s*[章节步期季层页个])?|(?P<n2>{_ZH_NUM})\s*号(?=[一-鿿])",
         _numbered,
+        _NUMERAL,
     ),
-    (rf"\b(?P<head>{_any(_WORDS['spelt'])})\s+(?P<n>one|two|three|four|five|six)\b", _numbered),
-    (r"(?<![\w.])v(?P<v>\d+(?:\.\d+)*)\b", _version),
+    (
+        rf"\b(?P<head>{_any(_WORDS['spelt'])})\s+(?P<n>one|two|three|four|five|six)\b",
+        _numbered,
+        _NUMERAL,
+    ),
+    (r"(?<![\w.])v(?P<v>\d+(?:\.\d+)*)\b", _version, _DIGIT),
     (
         r"(?<![a-z0-9_])(?=[a-z0-9_./-]{0,80}\d)(?=[a-z0-9_./-]{0,80}[a-z])"
         r"[a-z0-9_]+(?:[./-]+[a-z0-9_]+)*",
         _name,
+        _DIGIT,
     ),
-    (rf"(?<![\w.]){DIGITS}(?![\w.]*\d)", _plain),
-    (rf"\b(?!one\b){ENGLISH}", _plain),
-    (rf"(?P<n>{HAN})(?=[{_WORDS['measures']}])", _zh_count),
-    (r"(?P<n>[一二三四五六七八九十百千万两零]{2,})", _zh_count),
+    (rf"(?<![\w.]){DIGITS}(?![\w.]*\d)", _plain, _NUMERAL),
+    (rf"\b(?!one\b){ENGLISH}", _plain, _NUMERAL),
+    (rf"(?P<n>{HAN})(?=[{_WORDS['measures']}])", _zh_count, _HAN_DIGIT),
+    (r"(?P<n>[一二三四五六七八九十百千万两零]{2,})", _zh_count, _HAN_DIGIT),
 )
-READERS = tuple((re.compile(pattern, re.IGNORECASE), read) for pattern, read in _PATTERNS)
+READERS = tuple(
+    (re.compile(pattern, re.IGNORECASE), read, frozenset(need)) for pattern, read, need in _PATTERNS
+)
+SPELLING = re.compile(ENGLISH, re.IGNORECASE)

@@ -6,7 +6,7 @@ concept; words in no lexicon are their own stem (`w:...`) or, in Chinese, the ru
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from memops.lexicon import lexicon
@@ -42,7 +42,9 @@ def spoken(text: str) -> tuple[str, list[Token], list[Value]]:
             clause += plain[at] in _BREAKS
             at += 1
             continue
-        stop = min([match.end(), *(start for start in starts if at < start < match.end())])
+        stop = match.end()
+        if starts:
+            stop = min([stop, *(start for start in starts if at < start < stop)])
         piece = plain[at:stop]
         if "一" <= piece[0] <= "鿿":
             opens = not tokens or tokens[-1].clause < clause
@@ -67,7 +69,7 @@ def words() -> dict[str, tuple[str, str]]:
     return {word: meaning for word, meaning in _entries().items() if " " not in word}
 
 
-@cache
+@lru_cache(maxsize=200_000)
 def stem(word: str) -> str:
     """Return the English stem."""
     return str(_stemmer().stemWord(word))
@@ -165,17 +167,18 @@ def _split(piece: str) -> list[str]:
 
 
 def _latin(piece: str, clause: int) -> Token:
-    low = piece.lower().rstrip(".'-&/")
-    if low.endswith("'s"):
-        low = low[:-2]
+    return Token(*_meaning(piece), piece, clause)
+
+
+@lru_cache(maxsize=200_000)
+def _meaning(piece: str) -> tuple[str, str]:
+    low = piece.lower().rstrip(".'-&/").removesuffix("'s")
     known = words().get(low) or (words().get(low.rstrip("s")) if len(low) > 4 else None)
     known = known or (_stems().get(stem(low)) if low.isalpha() else None)
     if known:
-        return Token(*known, piece, clause)
+        return known
     named = piece[0].isupper() or not low.isalpha() or any(c.isupper() for c in piece[1:])
-    return Token(
-        f"w:{stem(low) if low.isalpha() else low}", "name" if named else "word", piece, clause
-    )
+    return f"w:{stem(low) if low.isalpha() else low}", "name" if named else "word"
 
 
 def _han(run: str, clause: int) -> list[Token]:

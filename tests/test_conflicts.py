@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memops.bench_pairs import features, judge_pairs
-from memops.conflicts import judged
+from memops.bench_pairs import judge_pairs
+from memops.conflicts import features, judged
 from memops.context import Context
 from memops.explain import explain
 from memops.plan import outcome
@@ -218,11 +218,7 @@ def test_the_seeds_score_is_what_a_loop_over_pairs_computes():
             for j, c, b in pairs.select("jaccard", "cosine", "bm25").iter_rows()
         ]
     )
-    assert (
-        pairs.select(s=combined(pl.col("jaccard"), pl.col("cosine"), pl.col("bm25")))["s"]
-        .is_between(0, 1)
-        .all()
-    )
+    assert pairs.select(s=combined(ctx.policy.conflicts))["s"].is_between(0, 1).all()
 
 
 def test_an_explanation_names_the_attribute_and_both_values():

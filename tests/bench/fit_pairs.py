@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from pair_templates import pairs, strangers
 
-from memops.bench_pairs import features
+from memops.conflicts import features
 from memops.scorer import FEATURES, unhurt
 
 CONFLICT = {"conflict", "contradiction", "supersession"}
