@@ -206,7 +206,7 @@ class Conflicts:
     cosine: float = setting(0.4, "weight of cosine in the seed's score (clawseed conflict.rs)")
     bm25: float = setting(0.2, "weight of BM25 in the seed's score (clawseed conflict.rs)")
     least: float = setting(0.2, "similarity below which nothing is superseded unattended")
-    en: float = setting(0.32, "probability from which an English pair is called a conflict")
+    en: float = setting(0.33, "probability from which an English pair is called a conflict")
     zh: float = setting(0.45, "probability from which a Chinese or mixed pair is called a conflict")
 
 
