@@ -1,5 +1,6 @@
 """The wheel, in a bare environment: help, the demonstration, and a rendered report."""
 
+import os
 import subprocess
 import sys
 import venv
@@ -44,16 +45,17 @@ def test_the_wheel_works_where_nothing_else_is(wheel, tmp_path):
     lent = Path(polars.__file__).parent.parent
     (site / "lent.pth").write_text(f"{lent}\n")
     run = [str(python), "-c", "from memops.cli import main; main()"]
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
 
     def memops(*argv):
         done = subprocess.run(
-            [*run, *argv], cwd=tmp_path, capture_output=True, text=True, check=False
+            [*run, *argv], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
         )
         assert done.returncode in (0, 3), done.stderr
         return done.stdout
 
     where = [str(python), "-c", "import memops; print(memops.__file__)"]
-    found = subprocess.run(where, capture_output=True, text=True, check=True, cwd=tmp_path)
+    found = subprocess.run(where, capture_output=True, text=True, check=True, cwd=tmp_path, env=env)
     assert str(site) in found.stdout
     assert "Exit codes" in memops("--help")
     assert "live before" in memops("demo", "--into", "demo")
