@@ -183,9 +183,10 @@ class Candidates:
     common: float = setting(
         0.05, "share of a store's statements above which a term finds no neighbours"
     )
-    shared: float = setting(0.25, "least share of the shorter statement's terms that the other holds")
+    shared: float = setting(
+        0.25, "least share of the shorter statement's terms that the other holds"
+    )
     apart: int = setting(10, "most terms of the shorter statement that the other may lack")
-
 
 
 @dataclass(frozen=True)
