@@ -37,9 +37,9 @@ RULES: tuple[Rule, ...] = (
     redact_secrets,
     quarantine_injected,
     demote_chatter,
+    supersede_conflicting,
     merge_exact,
     merge_near,
-    supersede_conflicting,
     promote_used,
     demote_faded,
     expire_dated,
@@ -56,9 +56,9 @@ MIGRATION: tuple[Rule, ...] = (
     revalidate_entities,
     extract_notes,
     retire_chatter,
+    supersede_conflicting,
     merge_exact,
     merge_near,
-    supersede_conflicting,
 )
 """What the one-off clean-up of a polluted store does."""
 
