@@ -25,7 +25,7 @@ def brain(folder, sql="CREATE TABLE other(x)"):
     return path
 
 
-def refused(memops, code, *argv, says=()):
+def assert_refused(memops, code, *argv, says=()):
     """Run a command that must fail; its sentence and JSON must agree and hold what `says` says."""
     said = memops(*argv)
     assert memops.code == code, (memops.code, memops.err)
@@ -42,32 +42,32 @@ def refused(memops, code, *argv, says=()):
 )
 def test_a_missing_store_is_not_found_and_not_made(memops, kind):
     path = memops.folder / "nowhere"
-    refused(memops, 10, "plan", f"{kind}:{path}", says=str(path))
+    assert_refused(memops, 10, "plan", f"{kind}:{path}", says=str(path))
     assert not path.exists()
 
 
 def test_an_address_without_a_kind_is_explained(memops):
-    refused(memops, 10, "snapshot", "nowhere", says="KIND:PATH")
+    assert_refused(memops, 10, "snapshot", "nowhere", says="KIND:PATH")
 
 
 def test_an_unknown_kind_is_named(memops):
-    refused(memops, 2, "snapshot", "mongo:x", says=["mongo", "clawseed"])
+    assert_refused(memops, 2, "snapshot", "mongo:x", says=["mongo", "clawseed"])
 
 
 def test_a_file_that_is_no_database_is_corrupt(memops):
     path = memops.folder / "ws" / "memory" / "brain.db"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"this is no database" * 400)
-    refused(memops, 20, "snapshot", f"clawseed:{memops.folder / 'ws'}", says="brain.db")
+    assert_refused(memops, 20, "snapshot", f"clawseed:{memops.folder / 'ws'}", says="brain.db")
     path.write_bytes(b"")
-    refused(memops, 20, "snapshot", f"clawseed:{memops.folder / 'ws'}", says="brain.db")
+    assert_refused(memops, 20, "snapshot", f"clawseed:{memops.folder / 'ws'}", says="brain.db")
     assert path.read_bytes() == b""
 
 
 def test_a_database_without_memories_is_corrupt(memops):
     path = brain(memops.folder)
     before = path.read_bytes()
-    refused(memops, 20, "snapshot", f"clawseed:{memops.folder / 'ws'}", says="memories")
+    assert_refused(memops, 20, "snapshot", f"clawseed:{memops.folder / 'ws'}", says="memories")
     assert path.read_bytes() == before
 
 
@@ -77,7 +77,7 @@ def test_a_locked_database_is_locked(memops):
     )
     con = sqlite3.connect(path, isolation_level=None)
     con.execute("BEGIN EXCLUSIVE")
-    refused(memops, 11, "snapshot", f"clawseed:{memops.folder / 'ws'}", says="brain.db")
+    assert_refused(memops, 11, "snapshot", f"clawseed:{memops.folder / 'ws'}", says="brain.db")
     con.close()
 
 
@@ -86,10 +86,10 @@ def test_an_unreadable_file_is_named(store):
     if os.geteuid() == 0:
         path.unlink()
         path.mkdir()
-        refused(memops, 10, "snapshot", f"jsonl:{path}", says="m.jsonl")
+        assert_refused(memops, 10, "snapshot", f"jsonl:{path}", says="m.jsonl")
     else:
         path.chmod(0)
-        refused(memops, 26, "snapshot", f"jsonl:{path}", says="m.jsonl")
+        assert_refused(memops, 26, "snapshot", f"jsonl:{path}", says="m.jsonl")
 
 
 def test_a_root_that_is_a_link_out_of_itself_is_refused(memops):
@@ -118,7 +118,7 @@ def test_a_root_that_is_a_link_out_of_itself_is_refused(memops):
 def test_a_bad_line_of_a_table_is_named(memops, twins, line, says):
     path = memops.write("m.jsonl", twins[:2])
     path.write_text(path.read_text(encoding="utf-8") + line + "\n", encoding="utf-8")
-    refused(memops, 20, "plan", f"jsonl:{path}", says=says)
+    assert_refused(memops, 20, "plan", f"jsonl:{path}", says=says)
 
 
 @pytest.mark.parametrize("how", ["flipped", "cut", "missing", "added", "manifest", "foreign"])
@@ -140,7 +140,7 @@ def test_a_damaged_snapshot_is_named_and_not_planned_from(store, how):
         (folder / "manifest.json").unlink()
     else:
         (folder / "manifest.json").write_text('{"format": 99}')
-    refused(memops, 20, "check", str(folder), says=folder.name)
+    assert_refused(memops, 20, "check", str(folder), says=folder.name)
     memops("plan", str(folder))
     assert memops.code == 20
 
@@ -155,7 +155,7 @@ def test_a_store_that_shrank_is_not_believed(store, twins):
     memops, path = store
     memops("snapshot", f"jsonl:{path}")
     memops.write("m.jsonl", twins[:40])
-    refused(memops, 21, "snapshot", f"jsonl:{path}", says=["80", "40", "--accept-shrink"])
+    assert_refused(memops, 21, "snapshot", f"jsonl:{path}", says=["80", "40", "--accept-shrink"])
     assert memops("snapshot", f"jsonl:{path}", "--accept-shrink")["rows"] == 40
 
 
@@ -173,27 +173,27 @@ def test_a_store_that_shrank_is_not_believed(store, twins):
 )
 def test_bad_settings_name_the_key(memops, text, code, says):
     (memops.folder / "memops.toml").write_text(text)
-    refused(memops, code, "runs", says=says)
+    assert_refused(memops, code, "runs", says=says)
 
 
 def test_a_settings_file_that_is_asked_for_must_exist(memops):
-    refused(memops, 2, "--config", "absent.toml", "runs", says="absent.toml")
+    assert_refused(memops, 2, "--config", "absent.toml", "runs", says="absent.toml")
 
 
 def test_unknown_names_suggest_the_near_one(store):
     memops, path = store
-    refused(memops, 2, "plan", f"jsonl:{path}", "--rule", "merge_exat", says="merge_exact")
-    refused(memops, 2, "resume", "nothing", says="nothing")
-    refused(memops, 22, "apply", "nothing", says="nothing")
-    refused(memops, 2, "plan", f"jsonl:{path}", "--now", "yesterday", says="yesterday")
-    refused(memops, 2, "plan", f"jsonl:{path}", "--now", "2026-06-01T00:00:00", says="zone")
-    refused(memops, 2, "frobnicate", says="frobnicate")
+    assert_refused(memops, 2, "plan", f"jsonl:{path}", "--rule", "merge_exat", says="merge_exact")
+    assert_refused(memops, 2, "resume", "nothing", says="nothing")
+    assert_refused(memops, 22, "apply", "nothing", says="nothing")
+    assert_refused(memops, 2, "plan", f"jsonl:{path}", "--now", "yesterday", says="yesterday")
+    assert_refused(memops, 2, "plan", f"jsonl:{path}", "--now", "2026-06-01T00:00:00", says="zone")
+    assert_refused(memops, 2, "frobnicate", says="frobnicate")
 
 
 def test_a_state_folder_that_cannot_be_written_is_named(store):
     memops, path = store
     memops.state.write_text("a file is in the way")
-    refused(memops, 26, "snapshot", f"jsonl:{path}", says="state")
+    assert_refused(memops, 26, "snapshot", f"jsonl:{path}", says="state")
 
 
 def test_an_encoder_that_cannot_be_loaded_is_named(store):
@@ -204,7 +204,7 @@ def test_an_encoder_that_cannot_be_loaded_is_named(store):
     query = {"query_id": "q1", "text": "gate 3", "relevant": {"03a": 1}, "answerable": True}
     (suite / "queries.jsonl").write_text(json.dumps(query) + "\n")
     argv = ("grade", f"jsonl:{path}", "--suite", suite, "--encoder", memops.folder / "no-model")
-    refused(memops, 2, *argv, says="no-model")
+    assert_refused(memops, 2, *argv, says="no-model")
 
 
 def test_a_suite_whose_evidence_is_nowhere_is_said_so(store):
@@ -217,7 +217,7 @@ def test_a_suite_whose_evidence_is_nowhere_is_said_so(store):
     said = memops("suite", "check", suite, "--store", f"jsonl:{path}")
     assert memops.code == 20
     assert any(p["query_id"] == "q1" and p["id"] == "gone" for p in said["problems"])
-    refused(memops, 2, "grade", f"jsonl:{path}", "--suite", "nowhere", says="nowhere")
+    assert_refused(memops, 2, "grade", f"jsonl:{path}", "--suite", "nowhere", says="nowhere")
 
 
 def test_files_and_folders_are_private_whatever_the_umask(store):
