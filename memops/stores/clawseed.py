@@ -53,6 +53,12 @@ class Clawseed:
         """The database file; raises StoreNotFound or Corrupt when there is none."""
         return found(self._place(), _HINT)
 
+    @property
+    def workspace(self) -> Path | None:
+        """The folder that also holds state and snapshot; None for a database by itself."""
+        place = self._place()
+        return place.parent.parent if place.parent.name == "memory" else None
+
     def identity(self) -> dict[str, str]:
         """Return kind, path and the schema of the table."""
         with self._reading() as connection:

@@ -1,0 +1,63 @@
+"""clawseed's hygiene state, read and written as clawseed itself does."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+from memops.stores import open_store
+from memops.stores.clawseed_state import (
+    Hygiene,
+    hygiene_file,
+    hygiene_is_due,
+    read_hygiene,
+    write_hygiene,
+)
+
+from .clawseed_db import build
+
+NOW = datetime(2026, 6, 1, 3, tzinfo=UTC)
+WRITTEN = """{
+  "last_run_at": "2026-06-01T03:00:00+00:00",
+  "last_report": {
+    "pruned_conversation_rows": 4,
+    "pruned_daily_rows": 2
+  }
+}"""
+
+
+def test_the_state_is_where_clawseed_keeps_it(tmp_path):
+    path = build(tmp_path / "ws")
+    place = tmp_path / "ws" / "state" / "memory_hygiene_state.json"
+    assert hygiene_file(open_store(f"clawseed:{tmp_path / 'ws'}")) == place
+    assert hygiene_file(open_store(f"clawseed:{path}")) == place
+    assert hygiene_file(open_store(f"clawseed:{tmp_path / 'lone.db'}")) is None
+
+
+def test_a_run_is_written_as_clawseed_writes_it_and_read_again(tmp_path):
+    path = tmp_path / "state" / "memory_hygiene_state.json"
+    assert read_hygiene(path) is None
+    assert hygiene_is_due(path, NOW)
+    write_hygiene(path, Hygiene(NOW, conversation=4, daily=2))
+    assert path.read_text() == WRITTEN
+    assert read_hygiene(path) == Hygiene(NOW, 4, 2)
+    assert not hygiene_is_due(path, NOW + timedelta(hours=11, minutes=59))
+    assert hygiene_is_due(path, NOW + timedelta(hours=12))
+
+
+def test_a_later_run_of_the_agent_is_not_set_back(tmp_path):
+    path = tmp_path / "state" / "memory_hygiene_state.json"
+    write_hygiene(path, Hygiene(NOW, 1, 1))
+    write_hygiene(path, Hygiene(NOW - timedelta(hours=1), 9, 9))
+    assert read_hygiene(path) == Hygiene(NOW, 1, 1)
+    write_hygiene(path, Hygiene(NOW + timedelta(hours=1), 9, 9))
+    assert read_hygiene(path) == Hygiene(NOW + timedelta(hours=1), 9, 9)
+
+
+def test_what_clawseed_cannot_read_means_due(tmp_path):
+    path = tmp_path / "state.json"
+    for said in (b"", b"{}", b"\xff", b"[1]", b'{"last_run_at": null}', WRITTEN[:-9].encode()):
+        path.write_bytes(said)
+        assert read_hygiene(path) is None
+        assert hygiene_is_due(path, NOW)
+    path.write_text(json.dumps(json.loads(WRITTEN) | {"last_run_at": None}))
+    assert read_hygiene(path) == Hygiene(None, 4, 2)
+    assert hygiene_is_due(path, NOW)
