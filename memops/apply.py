@@ -13,7 +13,7 @@ record that is still what the plan was made from, and one that is already made i
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -150,6 +150,34 @@ def rollback(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any
         _restore_overlay(run, state)
         failpoint("overlay-restored")
         run.journal.add({"state": "rolled-back"})
+        run.seal()
+        return _summary(run, written)
+
+
+def take_back(
+    run: Run, ids: Collection[str], state: Path, lock_timeout: float = 10.0
+) -> dict[str, Any]:
+    """Take back what a run did to these records alone; the rest of the run stands.
+
+    Raises MemopsError for a run that has not come to its end, or did nothing to one of them.
+    """
+    store = open_store(run.header["address"])
+    _same_store(store, run.header["store"])
+    with files.lock(_lock_path(state, run.header["store"]), lock_timeout):
+        run.verify()
+        if run.state not in ("verified", "needs-attention"):
+            hint = f"`memops resume {run.id}` ends it; `memops rollback {run.id}` takes back all"
+            raise MemopsError(f"run {run.id} is {run.state}; nothing was taken back", hint)
+        strange = sorted(set(ids) - {w["id"] for w in _answers(run)})
+        if strange:
+            raise MemopsError(f"run {run.id} did nothing to record {strange[0]!r}")
+        written: list[Written] = []
+        for batch in _batches_of_undo(run):
+            done = store.revert([undo for undo in batch if undo.id in ids])
+            failpoint("reverted-batch")
+            written += done
+            run.journal.add({"reverted": [asdict(w) for w in done], "only": sorted(ids)})
+        _restore_overlay(run, state, ids)
         run.seal()
         return _summary(run, written)
 
@@ -374,11 +402,16 @@ def _batches_of_undo(run: Run, size: int = 200) -> Iterable[list[Undo]]:
         yield batch
 
 
-def _restore_overlay(run: Run, state: Path) -> None:
-    """Give the records of a run back what the overlay said of them before it."""
+def _answers(run: Run) -> list[dict[str, Any]]:
+    """What became of each record that the run came to."""
+    return [w for entry in run.journal.entries() for w in entry.get("batch", [])]
+
+
+def _restore_overlay(run: Run, state: Path, only: Collection[str] | None = None) -> None:
+    """Give the records of a run, or only these, back what the overlay said of them before it."""
     path = overlay_path(state, run.header["store"])
-    seen = [w for e in run.journal.entries() for w in e.get("batch", [])]
-    seen += [{"id": u["id"], "new_id": None} for u in run.undo.entries()]
+    seen = [*_answers(run), *({"id": u["id"], "new_id": None} for u in run.undo.entries())]
+    seen = [w for w in seen if only is None or w["id"] in only]
     ids = {w["id"] for w in seen} | {w["new_id"] for w in seen if w["new_id"]}
     mine = pl.Series("id", sorted(ids), dtype=pl.String)
     before = overlay.read(run.path / "overlay.parquet")

@@ -73,11 +73,7 @@ def begun(name: str, state: Path) -> Review:
                 f"plan {plan.id} has been applied by run {run.id}; there is nothing left to review",
                 f"take it back first: memops rollback {run.id}",
             )
-    taken = snapshot.find(plan.header["snapshot"], state)
-    if taken is None:
-        raise PlanRefused(f"the snapshot of plan {plan.id} is gone", "plan again")
-    records = taken.records()
-    review = Review(plan, state, records, _lines(plan, records), set(plan.kept), set(plan.kept))
+    review = _of(plan, state)
     for entry in review.journal.entries():
         _noted(review, entry["decision"], entry["seqs"])
     return review
@@ -108,6 +104,26 @@ def reject(review: Review, seqs: Sequence[int], clock: datetime) -> list[int]:
     _rewrite(review, review.standing - set(going))
     _remember(review, going, clock, refused=True)
     return _decided(review, "reject", going, clock)
+
+
+def take_back(
+    run: applying.Run, seqs: Sequence[int], state: Path, clock: datetime, lock_timeout: float = 10.0
+) -> dict[str, Any]:
+    """Take back what a run did to the records of these changes, and remember them as refused.
+
+    What hangs on them goes with them; returns the run's summary and the `seqs` that went.
+    """
+    review = _of(planfile.load(run.header["plan"], state), state)
+    _known(review, seqs)
+    changes = review.plan.changes
+    named = changes[[seq - 1 for seq in seqs]]["id"]
+    mine = changes.with_row_index("nth").filter(pl.col("id").is_in(named.implode()))["nth"]
+    nths = hanging(changes, review.records, mine)
+    going = [int(nth) + 1 for nth in nths if int(nth) + 1 in set(run.header["kept"])]
+    ids = {str(id) for id in changes[[seq - 1 for seq in going]]["id"]}
+    done = applying.take_back(run, ids, state, lock_timeout)
+    _remember(review, going, clock, refused=True)
+    return done | {"seqs": going}
 
 
 def keep(review: Review, seqs: Sequence[int], clock: datetime) -> list[int]:
@@ -177,6 +193,14 @@ def counted(review: Review) -> dict[str, Any]:
         "rejected": every - left,
         "undecided": len(review.undecided),
     }
+
+
+def _of(plan: planfile.PlanFile, state: Path) -> Review:
+    taken = snapshot.find(plan.header["snapshot"], state)
+    if taken is None:
+        raise PlanRefused(f"the snapshot of plan {plan.id} is gone", "plan again")
+    records = taken.records()
+    return Review(plan, state, records, _lines(plan, records), set(plan.kept), set(plan.kept))
 
 
 def _becomes(row: dict[str, Any], before: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:

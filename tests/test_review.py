@@ -2,6 +2,7 @@ import json
 import os
 import pty
 import select
+import shutil
 import subprocess
 import sys
 import time
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memops import reviewing
+from memops import reviewing, snapshot
 from memops.context import Context
 from memops.plan import edit, put
 from memops.refusals import hanging, none, refusals, withheld
@@ -283,3 +284,53 @@ def test_without_a_terminal_what_waits_is_listed(planned):
     out = subprocess.run(argv, capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL)
     assert out.stdout.count("merge_exact: 2 changes") == 4
     assert "8 of those that stay are not decided on" in out.stdout
+
+
+@pytest.fixture(scope="module")
+def polluted(tmp_path_factory):
+    return samples.polluted(tmp_path_factory.mktemp("polluted"))
+
+
+@pytest.mark.parametrize("kind", ["clawseed", "openclaw"])
+def test_one_change_of_a_run_is_taken_back_and_not_proposed_again(memops, polluted, kind):
+    shutil.copytree(polluted / kind, memops.folder / kind)
+    address, rules = f"{kind}:{memops.folder / kind}", ("--rule", "merge_exact")
+    before = read(memops, address)
+    made = memops("plan", address, *rules, "--now", NOW)
+    run = memops("apply", made["plan"], "--approve")["run"]
+    one, *others = [line for line in lines(memops, made["plan"]) if line["op"] == "merge"]
+    assert one["id"] not in shown(read(memops, address))
+
+    back = memops("rollback", run, "--only", one["seq"])
+    assert (memops.code, back["state"]) == (0, "verified")
+    assert one["seq"] in back["seqs"]
+    after = read(memops, address)
+    assert shown(after)[one["id"]] == shown(before)[one["id"]]
+    assert not {line["id"] for line in others if line["seq"] not in back["seqs"]} & {*shown(after)}
+    again = memops("plan", address, *rules, "--now", NOW)
+    assert one["id"] not in {line["id"] for line in lines(memops, again["plan"])}
+    assert memops("rollback", run, "--only", one["seq"])["applied"] == 0
+
+    memops("rollback", run)
+    assert memops.code == 0
+    assert read(memops, address).equals(before)
+
+
+def test_only_a_run_that_ended_is_taken_back_in_part(planned):
+    memops, path, name = planned
+    run = memops("apply", name)["run"]
+    assert memops("rollback", run, "--only", "99")["hint"] == "they are 1 to 8"
+    memops("rollback", run)
+    assert "is rolled-back; nothing was taken" in memops("rollback", run, "--only", 1)["message"]
+    assert memops.code == 2
+
+
+def read(memops, address):
+    """The store's records as memops sees them, overlay joined."""
+    taken = memops("snapshot", address)
+    return snapshot.find(taken["snapshot"], memops.state).records().sort("id")
+
+
+def shown(records):
+    live = records.filter(pl.col("superseded_by").is_null())
+    return {row["id"]: row for row in live.drop("origin", "extra").to_dicts()}

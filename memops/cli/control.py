@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from memops.cli import at
-from memops.cli.output import cut, emit, json_option, now_option, table
+from memops.cli.output import cut, emit, json_option, now_option, numbers, table
 from memops.display import shown
 
 _MOST = 20
@@ -201,8 +201,8 @@ def review(
     from memops.sources import clock
 
     begun = reviewing.begun(plan, at(ctx).state)
-    kept = [*_numbers(keep), *(seq for rule in keep_rule for seq in reviewing.of_rule(begun, rule))]
-    out = [*_numbers(reject), *(s for rule in reject_rule for s in reviewing.of_rule(begun, rule))]
+    kept = [*numbers(keep), *(seq for rule in keep_rule for seq in reviewing.of_rule(begun, rule))]
+    out = [*numbers(reject), *(s for rule in reject_rule for s in reviewing.of_rule(begun, rule))]
     if kept:
         reviewing.keep(begun, kept, clock())
     gone = reviewing.reject(begun, out, clock()) if out else []
@@ -263,14 +263,6 @@ def history(ctx: click.Context, store: str | None, as_json: bool) -> None:
 
     table_ = nights.nights(at(ctx).state, store)
     emit(nights.trend(table_), as_json, lambda: history_text(table_))
-
-
-def _numbers(text: str | None) -> list[int]:
-    parts = [part.strip() for part in (text or "").split(",") if part.strip()]
-    wrong = [part for part in parts if not part.isdecimal()]
-    if wrong:
-        raise click.UsageError(f"{wrong[0]!r} is not the number of a change, such as 3 or 3,7")
-    return [int(part) for part in parts]
 
 
 def _done(said: dict[str, Any], as_json: bool, verb: str, nothing: str) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from memops.cli import at
-from memops.cli.output import emit, json_option, now_option, progress, table
+from memops.cli.output import emit, json_option, now_option, numbers, progress, table
 
 _DETAILED = click.option(
     "--detailed-exitcode", is_flag=True, help="Exit 4 when the plan has changes."
@@ -111,17 +111,27 @@ def resume(ctx: click.Context, run: str, lock_timeout: float, as_json: bool) -> 
 @click.command()
 @click.argument("run")
 @click.option(
+    "--only", metavar="SEQ,SEQ", help="Only what these changes did; remember them as refused."
+)
+@click.option(
     "--lock-timeout", default=10.0, show_default=True, help="Seconds to wait for the lock."
 )
 @json_option
 @click.pass_context
-def rollback(ctx: click.Context, run: str, lock_timeout: float, as_json: bool) -> int:
+def rollback(
+    ctx: click.Context, run: str, only: str | None, lock_timeout: float, as_json: bool
+) -> int:
     """Take back what RUN changed; what changed since keeps its newer version (exit 25)."""
     from memops import apply as applying
+    from memops import reviewing, sources
 
-    settings = at(ctx)
-    done = applying.rollback(applying.find_run(run, settings.state), settings.state, lock_timeout)
-    emit(done, as_json, lambda: _run_text(done))
+    state = at(ctx).state
+    found = applying.find_run(run, state)
+    if only is None:
+        done = applying.rollback(found, state, lock_timeout)
+    else:
+        done = reviewing.take_back(found, numbers(only), state, sources.clock(), lock_timeout)
+    emit(done, as_json, lambda: _back_text(done))
     return 25 if done["skipped"] else 0
 
 
@@ -237,6 +247,14 @@ def _run_text(done: dict[str, Any]) -> str:
         else []
     )
     return "\n".join([*lines, f"undo: memops rollback {done['run']}"])
+
+
+def _back_text(done: dict[str, Any]) -> str:
+    lines = [f"run {done['run']}: {done['state']}, {done['applied']} records are as they were"]
+    if done.get("seqs"):
+        lines += [f"not proposed again until their evidence changes: {done['seqs']}"]
+    kept = [(s["id"], s["why"]) for s in done["skipped"][:20]]
+    return "\n".join([*lines, *([table(kept, ["not taken back", "why"])] if kept else [])])
 
 
 def _night_text(nights: list[dict[str, Any]]) -> str:
