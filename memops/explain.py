@@ -1,6 +1,9 @@
 """Explanations: what two statements share, where they differ, and what follows from it."""
 
+from collections.abc import Sequence
 from typing import Any
+
+import polars as pl
 
 from memops.conflicts import features
 from memops.judgement import newer
@@ -31,15 +34,27 @@ _SIGNALS = (
 
 def explain(a: str, b: str) -> dict[str, Any]:
     """Return what is read in each text, the signals, the scores, the judgement and a sentence."""
-    pairs = [{"a": a, "b": b}]
-    row = features(pairs).with_columns(newer=newer())
-    judged = row.row(0, named=True)
-    one, two = read(a), read(b)
+    return explained([(a, b)])[0]
+
+
+def explained(pairs: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
+    """Return for each pair what `explain` does, all read at once."""
+    if not pairs:
+        return []
+    rows = features([{"a": a, "b": b} for a, b in pairs]).with_columns(newer=newer())
+    judged = pl.concat([rows, scores(rows)], how="horizontal")
+    return [
+        _told(row, read(a), read(b))
+        for row, (a, b) in zip(judged.iter_rows(named=True), pairs, strict=True)
+    ]
+
+
+def _told(judged: dict[str, Any], one: Reading, two: Reading) -> dict[str, Any]:
     return {
         "a": _seen(one),
         "b": _seen(two),
         "signals": {name: round(float(judged[name]), 4) for name in _SIGNALS},
-        **scores(row).row(0, named=True),
+        **{name: judged[name] for name in ("duplicate_score", "conflict_score")},
         "same": judged["same"],
         "opposes": judged["opposes"],
         "holds_now": {"a": judged["firm_a"], "b": judged["firm_b"]},

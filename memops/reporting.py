@@ -1,8 +1,7 @@
 """Reporting: gather from a run's files what its page says, and write the page."""
 
 import json
-from collections.abc import Iterable, Sequence
-from datetime import datetime
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, cast
 
@@ -10,14 +9,17 @@ import polars as pl
 
 from memops import apply as applying
 from memops import files, planfile, snapshot
+from memops import reporting_figures as figures
 from memops.errors import MemopsError
+from memops.explain import explained
 from memops.plan import nothing, outcome
 from memops.policy import described, from_table
 from memops.report import Report, render
-from memops.schema import LIVE, TIERS
 from memops.settings import Settings
+from memops.supersession import signals
 
-_AGES = (1, 7, 30, 90, 180, 365)
+_TOLD = 200
+"""Conflicts whose words are read again for the page, which has no room for more."""
 _HIDES = ("merge", "supersede", "tombstone", "quarantine")
 
 
@@ -60,19 +62,21 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
         "now": night.get("now") or taken.manifest["taken_at"],
         "verdict_sentence": "",
         "snapshot": {"id": taken.id, "rows": before.height},
-        "counts": {"before": _count(before), "after": _count(after)},
+        "counts": {"before": figures.count(before), "after": figures.count(after)},
         "total_changes": len(lines),
-        "changes": list(_changes(lines, changes, before, skipped, run)),
+        "changes": list(
+            _changes(lines, changes, before, skipped, run, _undoing(made, run, settings))
+        ),
         "by_rule": _counted(lines),
         "refused": _refused(made, texts),
         "skipped": skipped,
         "limits": (made.header["exceeds"] if made and run is None else [])
         + ([night["stopped"]] if night.get("stopped") else []),
-        "conflicts": list(_conflicts(changes, lines, texts)),
+        "conflicts": _conflicts(changes, lines, texts),
         "clusters": _clusters(changes, lines, texts),
-        "floors": _floors(after, policy),
-        "tier_flow": _flow(before, after),
-        "distributions": _distributions(
+        "floors": figures.floors(after, policy),
+        "tier_flow": figures.flow(before, after),
+        "distributions": figures.distributions(
             before, after, night.get("now") or taken.manifest["taken_at"]
         ),
         "grades": _grades(night),
@@ -106,6 +110,12 @@ def _night_of(subject: str, settings: Settings) -> dict[str, Any]:
     }
 
 
+def _undoing(made: planfile.PlanFile | None, run: applying.Run | None, settings: Settings) -> str:
+    """The command that takes one change back, or out of a plan that waits; its number follows."""
+    verb = f"rollback {run.id} --only" if run else f"review {made.id if made else ''} --reject"
+    return f"memops --state {settings.state} {verb}"
+
+
 def _run(run: applying.Run | None, settings: Settings) -> dict[str, Any] | None:
     if run is None:
         return None
@@ -128,21 +138,13 @@ def _skipped(run: applying.Run | None) -> list[dict[str, str]]:
     ]
 
 
-def _count(records: pl.DataFrame) -> dict[str, Any]:
-    live = records.filter(LIVE)
-    by = {
-        f"by_{n}": dict(live.group_by(n).len().sort(n).iter_rows())
-        for n in ("kind", "scope", "tier")
-    }
-    return {"rows": records.height, "live": live.height, **by}
-
-
 def _changes(
     lines: list[dict[str, Any]],
     changes: pl.DataFrame,
     before: pl.DataFrame,
     skipped: list[dict[str, str]],
     run: applying.Run | None,
+    undoing: str,
 ) -> Iterable[dict[str, Any]]:
     waiting = {s["id"] for s in skipped}
     texts = dict(before.select("id", "text").iter_rows())
@@ -164,6 +166,7 @@ def _changes(
             else line.get("set", {}).get("text") or line.get("record", {}).get("text") or kept
         )
         yield {
+            **({"undo": f"{undoing} {line['seq']}"} if line["id"] not in waiting else {}),
             **{k: line.get(k) for k in ("seq", "op", "rule", "reason", "id", "risk")},
             "locator": line.get("locator", {}),
             "before_text": kept,
@@ -199,15 +202,24 @@ def _refused(made: planfile.PlanFile | None, texts: dict[str, str]) -> list[dict
 
 def _conflicts(
     changes: pl.DataFrame, lines: list[dict[str, Any]], texts: dict[str, str]
-) -> Iterable[dict[str, Any]]:
-    for line, row in zip(lines, changes.iter_rows(named=True), strict=True):
-        if line["op"] == "supersede" and row["evidence"]:
-            newer = row["superseded_by"]
-            yield {
-                "old": {"id": row["id"], "text": texts.get(row["id"], "")},
-                "new": {"id": newer, "text": texts.get(newer, "")},
-                "reason": line["reason"],
-            }
+) -> list[dict[str, Any]]:
+    """Each record that steps back and what stands in its place; `judged` tells the first ones."""
+    found = [
+        {
+            "old": {"id": row["id"], "text": texts.get(row["id"], "")},
+            "new": {"id": row["superseded_by"], "text": texts.get(row["superseded_by"], "")},
+            "reason": line["reason"],
+            "signals": signals(line["reason"]),
+        }
+        for line, row in zip(lines, changes.iter_rows(named=True), strict=True)
+        if line["op"] == "supersede" and row["evidence"]
+    ]
+    told = explained([(c["old"]["text"], c["new"]["text"]) for c in found[:_TOLD]])
+    for conflict, said in zip(found, told, strict=False):
+        if said["opposes"]:
+            cues = sorted({cue for side in "ab" for cue in said[side].get("cues", ())})
+            conflict |= {"decided": said["sentence"], "cues": cues}
+    return found
 
 
 def _clusters(
@@ -222,56 +234,6 @@ def _clusters(
         {"keeper": {"id": keeper, "text": texts.get(keeper, "")}, "members": members}
         for keeper, members in sorted(groups.items())
     ]
-
-
-def _floors(after: pl.DataFrame, policy: Any) -> list[dict[str, Any]]:
-    live = after.filter(LIVE).group_by("scope", "kind").len("live").sort("scope", "kind")
-    floor = policy.floors
-    return [
-        {**row, "floor": floor.kinds.get(row["kind"], floor.default)} for row in live.to_dicts()
-    ]
-
-
-def _flow(before: pl.DataFrame, after: pl.DataFrame) -> list[dict[str, Any]]:
-    tier = pl.when(LIVE).then(pl.col("tier")).otherwise(pl.lit("hidden"))
-    was, now = before.select("id", source=tier), after.select("id", target=tier)
-    joined = was.join(now, on="id", how="full", coalesce=True).with_columns(
-        pl.col("source").fill_null("new"), pl.col("target").fill_null("hidden")
-    )
-    moves = joined.filter(pl.col("source") != pl.col("target"))
-    return moves.group_by("source", "target").len("count").sort("source", "target").to_dicts()
-
-
-def _distributions(before: pl.DataFrame, after: pl.DataFrame, now: str) -> list[dict[str, Any]]:
-    at = datetime.fromisoformat(now)
-    days = (pl.lit(at) - pl.coalesce("updated_at", "created_at")).dt.total_days().clip(0)
-    labels = [f"<{d} d" for d in _AGES] + [f">={_AGES[-1]} d"]
-    age = _banded(days, _AGES, labels).fill_null("unknown")
-    names = ["0.0-0.2", "0.2-0.4", "0.4-0.6", "0.6-0.8", "0.8-1.0"]
-    importance = _banded(pl.col("importance"), (0.2, 0.4, 0.6, 0.8), names)
-    return [
-        {"name": "age", "bins": _bins(before, after, age, [*labels, "unknown"])},
-        {"name": "importance", "bins": _bins(before, after, importance, names)},
-        {"name": "tier", "bins": _bins(before, after, pl.col("tier"), list(TIERS))},
-    ]
-
-
-def _banded(value: pl.Expr, edges: Sequence[float], labels: Sequence[str]) -> pl.Expr:
-    """The label of the band, closed on the left, that a value lies in; null for null."""
-    band: pl.Expr = pl.when(value.is_not_null()).then(pl.lit(labels[-1]))
-    for edge, label in reversed(list(zip(edges, labels, strict=False))):
-        band = pl.when(value < edge).then(pl.lit(label)).otherwise(band)
-    return band
-
-
-def _bins(
-    before: pl.DataFrame, after: pl.DataFrame, by: pl.Expr, labels: list[str]
-) -> list[dict[str, Any]]:
-    was, now = (
-        dict(r.filter(LIVE).select(label=by).group_by("label").len().iter_rows())
-        for r in (before, after)
-    )
-    return [{"label": x, "before": was.get(x, 0), "after": now.get(x, 0)} for x in labels]
 
 
 def _grades(night: dict[str, Any]) -> dict[str, Any] | None:

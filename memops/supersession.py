@@ -6,12 +6,16 @@ conflicting groups time decides: event time before storage time; equal or unknow
 nothing. A link leads to the record that stands in the end, the evidence names the steps between.
 """
 
+import re
+
 import polars as pl
 
 from memops.conflicts import judged
 from memops.context import Context
 from memops.schema import LIVE
 from memops.similarity import statements
+
+SIGNALS = ("jaccard", "cosine", "bm25")
 
 _EVIDENCE = 5
 _PASSING = ("session", "summary")  # what was said in passing steps back, and overtakes nothing
@@ -40,21 +44,23 @@ def overtaken(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         timed.sort("old", "score", "new_at", "new", descending=[False, True, False, False], nulls_last=True)
         .group_by("old", maintain_order=True)
         .agg(
+            *(pl.col(name).first() for name in ("opposes", "score", *SIGNALS)),
             strong=pl.col("new").head(_EVIDENCE - 2),
             next=pl.col("new").sort_by("new_at", "new").first(),
             until=pl.col("new_at").min(),
-            opposes=pl.col("opposes").first(),
-            score=pl.col("score").first(),
         )
         .join(ends, on="old")
         .with_columns(evidence_ids=pl.concat_list("strong", "next", "current").list.unique(maintain_order=True))
-        .with_columns(why=pl.format("{} (similarity {})", _said(), pl.col("score").round(2)))
+        .with_columns(why=_why())
     )  # fmt: skip
     return records.join(chosen, left_on="id", right_on="old", how="inner").sort("id")
 
 
 def conflicting(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
-    """Return conflicting pairs of records, both ways round: old, new, opposes, score."""
+    """Return conflicting pairs of records, both ways round.
+
+    Columns: old, new, opposes, score and the three signals, of the pair of statements that decided.
+    """
     pairs = judged(records, ctx).filter(pl.col("firm_a") & pl.col("firm_b"))
     members = statements(records, ctx).members.join(
         records.filter(LIVE).select("id", lasting=~pl.col("kind").is_in(_PASSING)), on="id"
@@ -62,7 +68,8 @@ def conflicting(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     against = pairs.filter(pl.col("opposes").is_not_null() & ~pl.col("same"))
     if against.is_empty():
         return pl.DataFrame(
-            schema={"old": pl.String, "new": pl.String, "opposes": pl.String, "score": pl.Float64}
+            schema={"old": pl.String, "new": pl.String, "opposes": pl.String}
+            | dict.fromkeys(("score", *SIGNALS), pl.Float64)
         )
     group = groups(pairs.filter(pl.col("same")), statements(records, ctx).table.height)
     lifted = (
@@ -70,22 +77,23 @@ def conflicting(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         .join(group.rename({"statement": "b", "group": "gb"}), on="b")
         .filter(pl.col("ga") != pl.col("gb"))
         .group_by("ga", "gb")
-        .agg(
-            pl.col("opposes").sort_by("score", "opposes", descending=[True, False]).first(),
-            pl.col("score").max(),
-        )
+        .agg(*_strongest())
     )
     both = pl.concat([lifted, lifted.rename({"ga": "gb", "gb": "ga"}).select(lifted.columns)])
-    both = both.group_by("ga", "gb").agg(
-        pl.col("opposes").sort_by("score", "opposes", descending=[True, False]).first(),
-        pl.col("score").max(),
-    )
+    both = both.group_by("ga", "gb").agg(*_strongest())
     of = members.join(group, on="statement").select("id", "group", "lasting")
     wide = (
         both.join(of.select("id", "group").rename({"id": "old", "group": "ga"}), on="ga")
         .join(of.filter("lasting").rename({"id": "new", "group": "gb"}), on="gb")
     )  # fmt: skip
-    return wide.select("old", "new", "opposes", "score").sort("old", "new")
+    return wide.select("old", "new", "opposes", "score", *SIGNALS).sort("old", "new")
+
+
+def signals(reason: str) -> dict[str, float]:
+    """Return the similarity and its three signals that the reason of a supersession tells."""
+    told = re.search(r"\(similarity (.+)\)$", reason)
+    parts = [part.rsplit(" ", 1) for part in f"similarity {told[1]}".split(", ")] if told else []
+    return {name: float(value) for name, value in parts}
 
 
 def _said_at(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
@@ -111,6 +119,21 @@ def groups(same: pl.DataFrame, n: int) -> pl.DataFrame:
     return pl.DataFrame(
         {"statement": np.arange(n, dtype=np.uint32), "group": label.astype(np.int64)}
     )
+
+
+def _strongest() -> list[pl.Expr]:
+    """Of several pairs between two groups the one with the highest score."""
+    order = [pl.col("score"), pl.col("opposes"), *map(pl.col, SIGNALS)]
+    falling = [True, False, *(True for _ in SIGNALS)]
+    names = ("opposes", "score", *SIGNALS)
+    return [pl.col(name).sort_by(order, descending=falling).first() for name in names]
+
+
+def _why() -> pl.Expr:
+    """The reason of a supersession; `signals` reads it back."""
+    told = [pl.col(name).round(2) for name in ("score", *SIGNALS)]
+    names = ", ".join(f"{name} {{}}" for name in SIGNALS)
+    return pl.format(f"{{}} (similarity {{}}, {names})", _said(), *told)
 
 
 def _said() -> pl.Expr:

@@ -35,7 +35,8 @@ LAYERS = [
     | {"doctor"},
     # composing
     {"report", "simulation_picture"},
-    {"steps", "reporting", "purging", "demo", "looking", "controls", "inspecting", "simulation"}
+    {"steps", "reporting_figures"},
+    {"reporting", "purging", "demo", "looking", "controls", "inspecting", "simulation"}
     | {"collecting", "importing", "transcripts"},
     {"cli"},
 ]
