@@ -35,8 +35,9 @@ LAYERS = [
     | {"doctor"},
     # composing
     {"report", "simulation_picture"},
-    {"steps", "reporting_figures"},
-    {"reporting", "purging", "demo", "looking", "controls", "inspecting", "simulation"}
+    {"reporting_figures"},
+    {"steps", "reporting"}
+    | {"purging", "demo", "looking", "controls", "inspecting", "simulation"}
     | {"collecting", "importing", "transcripts"},
     {"cli"},
 ]
