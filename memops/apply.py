@@ -22,6 +22,7 @@ from typing import Any
 import polars as pl
 
 from memops import files, overlay, planfile
+from memops.descent import EDGES, keep_lineage, lineage
 from memops.errors import Corrupt, GuardRefused, MemopsError, PlanRefused
 from memops.failpoints import failpoint
 from memops.guard import excess, protect
@@ -196,6 +197,12 @@ def find_run(name: str, state: Path) -> Run:
     raise MemopsError(f"no run {name!r} in {state / 'runs'}", "list them with `memops runs`")
 
 
+def moved(run: Run) -> dict[str, str]:
+    """Return the ids that a run gave records, in a store where the text is the id."""
+    answers = [w for entry in run.journal.entries() for w in entry.get("batch", [])]
+    return {w["id"]: w["new_id"] for w in answers if w["new_id"]}
+
+
 def _started(
     plan: planfile.PlanFile, store: Store, state: Path, clock: datetime, approve: bool
 ) -> Run:
@@ -268,6 +275,9 @@ def _carried_out(
     _write_overlay(run, store, state, records, changes, written)
     failpoint("overlay-written")
     wrong = _unverified(store, state, run, records, changes, written)
+    # Suites name records by id, and must find what came of them.
+    edges = [lineage(plan.plan()), pl.DataFrame(list(moved(run).items()), EDGES, orient="row")]
+    keep_lineage(state, plan.header["store"], pl.concat(edges))
     run.journal.add({"state": "needs-attention" if wrong else "verified", "wrong": wrong})
     run.seal()
     return _summary(run, written)

@@ -159,7 +159,7 @@ def carried_out(
     if plan_only:
         return said
     done = applying.apply(made, settings.state, clock(), approve=True)
-    moved = _moved(applying.find_run(done["run"], settings.state))
+    moved = applying.moved(applying.find_run(done["run"], settings.state))
     said |= {k: done[k] for k in ("run", "state", "applied", "skipped")}
     return said | {
         "ids": [moved.get(i, i) for i in said["ids"]],
@@ -218,9 +218,3 @@ def _tonight(
     plan, _ = propose(records, Context(now=at, policy=settings.policy), AGING)
     mine = plan.filter(pl.col("id").is_in(ids.implode())).sort("id")
     return mine.select("id", "rule", "reason").to_dicts()
-
-
-def _moved(run: applying.Run) -> dict[str, str]:
-    """The ids that a run gave records, in a store where the text is the id."""
-    answers = [w for entry in run.journal.entries() for w in entry.get("batch", [])]
-    return {w["id"]: w["new_id"] for w in answers if w["new_id"]}

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from memops import files, planfile, snapshot
-from memops.errors import GateInconclusive, MemopsError
-from memops.lexicon import resource
+from memops.descent import kept_lineage
+from memops.errors import GateInconclusive
 from memops.plan import outcome
 from memops.settings import Settings
 from memops.sources import open_or_take
+from memops.suite.golden import suite_folder
 
 if TYPE_CHECKING:
     from memops.encode import Encoder
@@ -79,18 +80,6 @@ def gate(
     }
 
 
-def check_suite(
-    suite: str, store: str, settings: Settings, now: datetime | None = None
-) -> list[dict[str, Any]]:
-    """Return what is wrong with a suite for the store that it was made for."""
-    from dataclasses import asdict
-
-    from memops import suite as suites
-
-    records = open_or_take(store, settings, now).records()
-    return [asdict(p) for p in suites.check(suites.load(suite_folder(suite)), records)]
-
-
 def grade_plan(path: str, plan: str, suite: str, settings: Settings) -> dict[str, Any]:
     """Grade a snapshot and what a plan would leave of it, by one frozen encoder, and compare."""
     from memops import gate as gates
@@ -103,8 +92,10 @@ def grade_plan(path: str, plan: str, suite: str, settings: Settings) -> dict[str
     changes = made.plan()
     after = outcome(before, changes)
     encoder = frozen(loaded, before)
-    was = suites.grade(before, loaded, settings.policy, encoder)
-    now = suites.grade(after, loaded, settings.policy, encoder, suites.lineage(changes))
+    past = kept_lineage(settings.state, made.header["store"])
+    was = suites.grade(before, loaded, settings.policy, encoder, past)
+    edges = pl.concat([past, suites.lineage(changes)])
+    now = suites.grade(after, loaded, settings.policy, encoder, edges)
     verdict = gates.judge(was, now, settings.policy)
     out = made.path / "grades.json"
     said = {"before": was.to_json(), "after": now.to_json(), "verdict": verdict.to_json()}
@@ -118,15 +109,6 @@ def grade_plan(path: str, plan: str, suite: str, settings: Settings) -> dict[str
         "grades": str(out),
         "recall": [{k: r[k] for k in kept} for r in recall],
     }
-
-
-def suite_folder(name: str) -> Path:
-    """Return where a suite is: a path, or a name below `evals` (the sample suites are bundled)."""
-    places = (Path(name), Path("evals") / name, resource(f"evals/{name}"))
-    for place in places:
-        if (place / "suite.toml").is_file():
-            return place
-    raise MemopsError(f"no suite {name!r}", f"looked in {', '.join(str(p) for p in places)}")
 
 
 def _graded(
@@ -145,7 +127,9 @@ def _graded(
     records = taken.records()
     name = encoder or (settings.encoder if settings.encoder != "lsa" else None)
     name = name or (loaded.encoder if refit or loaded.encoder != "lsa" else None)
-    return suites.grade(records, loaded, settings.policy, _encoder(name, records, settings)), taken
+    edges = kept_lineage(settings.state, taken.manifest["store"])
+    used = _encoder(name, records, settings)
+    return suites.grade(records, loaded, settings.policy, used, edges), taken
 
 
 def _encoder(name: str | None, records: pl.DataFrame, settings: Settings) -> "Encoder | None":

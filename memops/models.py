@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
-from memops.errors import Corrupt, MemopsError
+from memops.errors import MemopsError
+from memops.vectors import encoded
 
 Vectors = npt.NDArray[np.float32]
 _HINT = "give `lsa`, a folder with a sentence-transformers model, or the name of one"
@@ -41,27 +41,7 @@ class Model:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return one unit vector a text; what was encoded before is read from the cache."""
-        hashes = [hashlib.blake2b(text.encode(), digest_size=16).hexdigest() for text in texts]
-        asked = pl.DataFrame(
-            {"hash": hashes, "text": list(texts)}, schema={"hash": pl.String, "text": pl.String}
-        )
-        held = self._held()
-        new = asked.unique("hash", maintain_order=True).join(
-            held, on="hash", how="anti", maintain_order="left"
-        )
-        if new.height:
-            vectors = self._encode(new["text"].to_list())
-            fresh = pl.DataFrame({"hash": new["hash"], "vector": vectors}).cast(
-                {"vector": pl.Array(pl.Float32, vectors.shape[1])}
-            )
-            held = pl.concat([held, fresh]) if held.height else fresh
-            self._keep(held)
-        rows = asked.select("hash").join(held, on="hash", how="left", maintain_order="left")
-        return (
-            np.asarray(rows["vector"].to_numpy(), dtype=np.float32)
-            if texts
-            else np.zeros((0, 1), np.float32)
-        )
+        return encoded(texts, self._encode, self.cache, self.recipe())
 
     def _encode(self, texts: list[str]) -> Vectors:
         import torch
@@ -75,30 +55,6 @@ class Model:
         from memops.encode import unit
 
         return unit(np.asarray(made, dtype=np.float32))
-
-    def _file(self) -> Path | None:
-        key = hashlib.sha256(repr(sorted(self.recipe().items())).encode()).hexdigest()[:16]
-        return self.cache / f"{key}.parquet" if self.cache else None
-
-    def _held(self) -> pl.DataFrame:
-        path = self._file()
-        if path is None or not path.exists():
-            return pl.DataFrame(schema={"hash": pl.String, "vector": pl.Array(pl.Float32, 1)})
-        try:
-            return pl.read_parquet(path)
-        except (OSError, pl.exceptions.PolarsError) as error:
-            raise Corrupt(
-                f"{path}: damaged vector cache: {error}", "delete it; it is made again"
-            ) from error
-
-    def _keep(self, held: pl.DataFrame) -> None:
-        path = self._file()
-        if path is None:
-            return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(".part")
-        held.write_parquet(part)
-        part.replace(path)
 
 
 def _loaded(name: str) -> Any:

@@ -58,12 +58,26 @@ def detectable(differences: Floats, power: float = 0.8) -> float:
 
     (z of 97.5 % + z of the power) * standard error; with fewer than two differences it is 1.
     """
-    from statistics import NormalDist
-
     if len(differences) < 2:
         return 1.0
-    z = NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(power)
-    return float(z * differences.std(ddof=1) / np.sqrt(len(differences)))
+    return float(_zs(0.95, power) * differences.std(ddof=1) / np.sqrt(len(differences)))
+
+
+def detectable_share(flips: float, count: int, confidence: float, power: float = 0.8) -> float:
+    """Return the mean loss that so many queries show, if a share of them flips by chance."""
+    return float(_zs(confidence, power) * np.sqrt(flips / count))
+
+
+def count_for(flips: float, loss: float, confidence: float, power: float = 0.8) -> int:
+    """Return how many queries show a mean loss, if a share of them flips by chance."""
+    return int(np.ceil(flips * (_zs(confidence, power) / loss) ** 2))
+
+
+def _zs(confidence: float, power: float) -> float:
+    """Where the interval ends, and how far beyond it the truth must lie."""
+    from statistics import NormalDist
+
+    return NormalDist().inv_cdf(0.5 + confidence / 2) + NormalDist().inv_cdf(power)
 
 
 def _resampled(differences: Floats, resamples: int, seed: int) -> Floats:

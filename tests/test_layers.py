@@ -13,12 +13,24 @@ LAYERS = [
     {"errors", "lexicon", "policy", "schema", "text", "display", "numerals", "values", "settings"},
     # computing on them
     {"plan", "context", "merge", "terms", "secrets", "hostile", "chatter", "decay", "statistics"},
-    {"encode", "models", "vocabulary", "similarity", "scorer", "fact", "reading", "readings"}
+    {
+        "files",
+        "failpoints",
+        "vectors",
+        "encode",
+        "models",
+        "vocabulary",
+        "similarity",
+        "scorer",
+        "fact",
+        "reading",
+        "readings",
+    }
     | {"judgement", "conflicts", "supersession", "extract", "cues", "turns"},
     # deciding
     {"guard", "refusals", "rules"},
     # the world
-    {"failpoints", "files", "stores", "overlay", "snapshot", "planfile", "apply", "runs"}
+    {"stores", "overlay", "snapshot", "planfile", "apply", "runs", "descent"}
     | {"sources", "history", "reviewing", "search"},
     # judging it
     {
@@ -29,6 +41,7 @@ LAYERS = [
         "bench_pairs",
         "bench_recall",
         "judging",
+        "suites",
         "audit",
         "explain",
     }

@@ -33,7 +33,7 @@ COMMANDS = {
     "demo": ("curate", "Make the sample stores and do a night on each."),
     "grade": ("judge", "Grade recall against a suite."),
     "gate": ("judge", "Compare grades with a recorded baseline; exit 30 when recall got worse."),
-    "suite": ("judge", "Check a suite's golden evidence against a store."),
+    "suite": ("suite", "Propose, review, check, carry over, import and export golden queries."),
     "report": ("judge", "Render the report of a run, plan or snapshot."),
     "bench": ("judge", "Run memops on labelled pairs or question sets (JSON lines)."),
     "rules": ("look", "List every rule with its sentence."),

@@ -71,33 +71,6 @@ def gate(
     return {"fail": 30, "inconclusive": 31}.get(said["verdict"], 0)
 
 
-@click.group()
-def suite() -> None:
-    """Work with suites of golden queries."""
-
-
-@suite.command("check")
-@click.argument("folder")
-@click.option("--store", required=True, help="The store or snapshot that the suite was made for.")
-@now_option
-@json_option
-@click.pass_context
-def suite_check(
-    ctx: click.Context, folder: str, store: str, now: datetime | None, as_json: bool
-) -> int:
-    """Check that a suite's golden evidence is in the store that it was made for."""
-    from memops import judging
-
-    problems = judging.check_suite(folder, store, at(ctx), now)
-    wrong = any(p["level"] == "error" for p in problems)
-    rows = [(p["level"], p["query_id"], p["id"], p["says"]) for p in problems]
-    text = (
-        table(rows, ["level", "query", "id", "problem"]) if rows else "every query has its evidence"
-    )
-    emit({"problems": problems, "ok": not wrong}, as_json, text)
-    return 20 if wrong else 0
-
-
 @click.command()
 @click.argument("subject")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Where to write the page.")
@@ -144,11 +117,14 @@ def bench_pairs_command(file: Path, json_lines: bool) -> None:
     "--embedder", default="lsa", show_default=True, help="lsa, or the path or name of a model."
 )
 @click.option("--k", default=10, show_default=True, help="Results a query.")
-def bench_recall_command(folder: Path, retriever: str, embedder: str, k: int) -> None:
+@click.pass_context
+def bench_recall_command(
+    ctx: click.Context, folder: Path, retriever: str, embedder: str, k: int
+) -> None:
     """Search the corpus of FOLDER for each of its queries; one line a result."""
     from memops.bench_recall import recall_run
 
-    _lines(recall_run(folder, retriever, embedder, k))
+    _lines(recall_run(folder, retriever, embedder, k, at(ctx).state / "vectors"))
 
 
 def _lines(rows: Any) -> None:

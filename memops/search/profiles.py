@@ -23,6 +23,7 @@ RUN = pl.Schema(
 )
 _RSCLAW_TIERS = {"core": 1.15, "working": 1.0, "peripheral": 0.8}
 CHUNK = 1600  # weighted characters of an OpenClaw chunk: 400 tokens of four
+_CURATED = r"(^|/)(MEMORY|USER)\.md$"
 Hits = list[tuple[list[str], float]]
 """Ids that come together (the lines of a chunk) and their score, best first."""
 Search = Callable[[pl.DataFrame, pl.DataFrame, Encoder | None, int], Iterator[tuple[str, Hits]]]
@@ -197,14 +198,21 @@ def _line() -> pl.Expr:
 
 
 def _chunks(records: pl.DataFrame) -> pl.DataFrame:
-    """(path, scope, text, ids, age): consecutive live lines of a file up to a chunk's weight."""
+    """(path, scope, text, ids, age): consecutive live lines of a file up to a chunk's weight.
+
+    Each entry of the undated MEMORY.md and USER.md is a chunk by itself.
+    """
     newest = pl.lit(records["created_at"].max(), INSTANT)
     sized = (
         records.filter(LIVE).with_columns(path=_path(), line=_line())
         .sort("path", "line", "id", nulls_last=True)
         .with_columns(size=pl.col("text").map_elements(openclaw.weight, return_dtype=pl.Int64) + 1)
         .with_columns(end=pl.col("size").cum_sum().over("path"))
-        .with_columns(chunk=(pl.col("end") - pl.col("size")) // CHUNK)
+        .with_columns(
+            chunk=pl.when(pl.col("path").str.contains(_CURATED))
+            .then(pl.int_range(pl.len()).over("path"))
+            .otherwise((pl.col("end") - pl.col("size")) // CHUNK)
+        )
     )  # fmt: skip
     dated = pl.col("path").str.contains(r"(^|/)\d{4}-\d{2}-\d{2}[^/]*\.md$")
     age = (newest - pl.col("created_at").max()).dt.total_seconds() / 86_400

@@ -5,13 +5,16 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from memops.policy import Policy
 from memops.schema import LIVE
+from memops.statistics import count_for, detectable_share
 from memops.suite.golden import Suite
 from memops.suite.lineage import qrels
 from memops.text import normalised
 
 FEWEST = 20  # queries below which an interval says little
 FEWEST_IN_SLICE = 5
+FLIPS = 0.05  # share of queries that a change without a loss moves, one way or the other
 BROAD = 20  # records that one nugget may match before it tells nothing
 
 
@@ -25,11 +28,11 @@ class Problem:
     says: str
 
 
-def check(suite: Suite, records: pl.DataFrame) -> list[Problem]:
+def check(suite: Suite, records: pl.DataFrame, policy: Policy | None = None) -> list[Problem]:
     """Return the suite's problems against the records that it was made for, errors first."""
     found = qrels(suite, records)
     problems = [*_missing(suite, records, found), *_unanswerable(suite), *_ambiguous(suite, found),
-                *_leaked(suite, records), *_small(suite)]  # fmt: skip
+                *_leaked(suite, records), *_small(suite), *_weak(suite, policy or Policy())]  # fmt: skip
     return sorted(problems, key=lambda p: (p.level, p.query_id or "", p.id or "", p.says))
 
 
@@ -154,3 +157,20 @@ def _small(suite: Suite) -> Iterator[Problem]:
                 f"{name}:{value}",
                 f"{name} {value!r} has {count} queries (want {FEWEST_IN_SLICE})",
             )
+
+
+def _weak(suite: Suite, policy: Policy) -> Iterator[Problem]:
+    """What the gate could not see: with so few queries, which loss would pass for chance.
+
+    A night's noise flips some queries each way; the loss shown with a power of 80 % is
+    (z of 95 % + z of 80 %) * sqrt(flips / queries), after Sakai (2016).
+    """
+    count = suite.queries.filter("answerable").height
+    settings = policy.gate
+    shown = detectable_share(FLIPS, count, settings.confidence) if count else 1.0
+    if shown > settings.unsure:
+        wanted = count_for(FLIPS, settings.unsure, settings.confidence)
+        says = (
+            f"{count} queries show a loss from {shown:.0%}; for {settings.unsure:.0%} ask {wanted}"
+        )
+        yield Problem("warning", None, "power", says)

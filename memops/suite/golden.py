@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from memops.errors import Corrupt, MemopsError, StoreNotFound
+from memops.lexicon import resource
 from memops.measures import measure
 from memops.schema import INSTANT, instant
 
@@ -65,6 +66,15 @@ class Suite:
         return {"retriever": self.retriever, "k": self.k, "measures": list(self.measures)}
 
 
+def suite_folder(name: str) -> Path:
+    """Return where a suite is: a path, or a name below `evals` (the sample suites are bundled)."""
+    places = (Path(name), Path("evals") / name, resource(f"evals/{name}"))
+    for place in places:
+        if (place / "suite.toml").is_file():
+            return place
+    raise MemopsError(f"no suite {name!r}", f"looked in {', '.join(str(p) for p in places)}")
+
+
 def load(folder: Path) -> Suite:
     """Return the suite of a folder; raises StoreNotFound, Corrupt or MemopsError."""
     head, lines = folder / "suite.toml", folder / "queries.jsonl"
@@ -85,7 +95,7 @@ def load(folder: Path) -> Suite:
     names = tuple(table.get("measures", DEFAULT_MEASURES))
     for name in names:
         measure(name)
-    rows = _rows(lines)
+    rows = rows_of(lines)
     return Suite(
         folder.name, *tables(rows, str(lines)), measures=names,
         retriever=str(table.get("retriever", "hybrid")), k=int(table.get("k", 10)),
@@ -139,7 +149,7 @@ def tables(
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Return (queries, relevant, nuggets, avoid) of rows; raises Corrupt, naming the line."""
     for nth, row in enumerate(rows, 1):
-        _check_row(row, f"{where}: line {nth}")
+        check_row(row, f"{where}: line {nth}")
     ids = [row["query_id"] for row in rows]
     if twice := sorted({i for i in ids if ids.count(i) > 1} if len(set(ids)) != len(ids) else ()):
         raise Corrupt(f"{where}: query {twice[0]!r} stands twice")
@@ -173,7 +183,8 @@ def _graded(relevant: Any) -> dict[str, int]:
     return dict.fromkeys(relevant, 1) if isinstance(relevant, list) else dict(relevant or {})
 
 
-def _rows(path: Path) -> list[dict[str, Any]]:
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    """Return the objects of a JSON lines file; raises Corrupt, naming the line."""
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError as error:
@@ -189,7 +200,8 @@ def _row(line: str, where: str) -> dict[str, Any]:
     return row
 
 
-def _check_row(row: Any, where: str) -> None:
+def check_row(row: Any, where: str) -> None:
+    """Raise Corrupt for what is no golden query, naming the line."""
     if not isinstance(row, dict):
         raise Corrupt(f"{where}: not a JSON object")
     for name in ("query_id", "text"):

@@ -1,15 +1,15 @@
 """Lineage: what became of the evidence, so that golden ids outlive merges and migrations."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
-from memops.plan import PUTS
-from memops.schema import LIVE, RETIRED
+from memops.descent import EDGES, descendants, lineage, superseded
+from memops.schema import LIVE
 from memops.suite.golden import Suite
 from memops.text import folded
 
-EDGES = pl.Schema({"old": pl.String(), "new": pl.String()})
 QRELS = pl.Schema(
     {
         "query_id": pl.String(),
@@ -19,17 +19,6 @@ QRELS = pl.Schema(
         "avoid": pl.Boolean(),
     }
 )
-_GENERATIONS = 64
-
-
-def lineage(*plans: pl.DataFrame) -> pl.DataFrame:
-    """Return (old, new) ids of what the plans insert from notes and what they supersede."""
-    edges = [EDGES.to_frame()]
-    for plan in plans:
-        made = plan.filter(PUTS).explode("derived_from", empty_as_null=True)
-        edges.append(made.select(old="derived_from", new="id"))
-        edges.append(_superseded(plan))
-    return pl.concat(edges).drop_nulls().unique().sort("old", "new")
 
 
 def qrels(suite: Suite, records: pl.DataFrame, edges: pl.DataFrame | None = None) -> pl.DataFrame:
@@ -38,7 +27,7 @@ def qrels(suite: Suite, records: pl.DataFrame, edges: pl.DataFrame | None = None
     A unit is a golden id or a nugget. Its records are the id's live descendants, or those whose
     text matches; one that no record holds has a null doc_id and still counts.
     """
-    known = [EDGES.to_frame(), _superseded(records)] + (
+    known = [EDGES.to_frame(), superseded(records)] + (
         [] if edges is None else [edges.select("old", "new")]
     )
     heirs = descendants(suite.relevant["id"].unique(), pl.concat(known).unique())
@@ -59,26 +48,21 @@ def qrels(suite: Suite, records: pl.DataFrame, edges: pl.DataFrame | None = None
     return found.unique().sort("query_id", "unit", "doc_id", nulls_last=True)
 
 
-def descendants(ids: pl.Series, edges: pl.DataFrame) -> pl.DataFrame:
-    """Return (id, doc_id): every id with itself and all that came of it."""
-    reached = pl.DataFrame(
-        {"id": ids, "doc_id": ids}, schema={"id": pl.String, "doc_id": pl.String}
-    )
-    newest = reached
-    for _ in range(_GENERATIONS):
-        newest = (
-            newest.join(edges, left_on="doc_id", right_on="old", how="inner")
-            .select("id", doc_id="new").unique().join(reached, on=["id", "doc_id"], how="anti")
-        )  # fmt: skip
-        if newest.is_empty():
-            break
-        reached = pl.concat([reached, newest])
-    return reached
+def remapped(suite: Suite, records: pl.DataFrame, edges: pl.DataFrame | None = None) -> Suite:
+    """Return the suite with each golden id replaced by its live heirs in these records.
 
-
-def _superseded(table: pl.DataFrame) -> pl.DataFrame:
-    link = pl.col("superseded_by")
-    return table.filter(link.is_not_null() & ~link.is_in(RETIRED)).select(old="id", new=link)
+    An id without any stays, so that the loss is seen; heirs bear the best grade of what they stand
+    for.
+    """
+    known = pl.concat([superseded(records), EDGES.to_frame() if edges is None else edges]).unique()
+    live = records.filter(LIVE).select(doc_id="id")
+    heirs = descendants(suite.relevant["id"].unique(), known).join(live, on="doc_id", how="semi")
+    relevant = (
+        suite.relevant.join(heirs, on="id", how="left", maintain_order="left")
+        .select("query_id", pl.coalesce("doc_id", "id").alias("id"), "grade")
+        .group_by("query_id", "id", maintain_order=True).agg(pl.max("grade"))
+    )  # fmt: skip
+    return replace(suite, relevant=relevant)
 
 
 def _matching(
@@ -125,3 +109,6 @@ def unheld(found: pl.DataFrame) -> Sequence[tuple[str, str]]:
     """Return (query_id, unit) of each unit that no live record holds."""
     lost = found.filter(pl.col("doc_id").is_null(), ~pl.col("avoid"))
     return lost.select("query_id", "unit").rows()
+
+
+__all__ = ["QRELS", "lineage", "qrels", "remapped", "unheld"]

@@ -1,0 +1,133 @@
+"""Commands on suites of golden queries."""
+
+import sys
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from memops.cli import at
+from memops.cli.output import cut, emit, json_option, now_option, table
+
+_ROOM = 100
+
+
+@click.group()
+def suite() -> None:
+    """Work with suites of golden queries."""
+
+
+@suite.command("init")
+@click.argument("store")
+@click.option(
+    "-o", "--folder", type=click.Path(path_type=Path), help="The suite's folder [evals/NAME]."
+)
+@click.option("--each", default=20, show_default=True, help="Most proposals of a category.")
+@now_option
+@json_option
+@click.pass_context
+def suite_init(
+    ctx: click.Context,
+    store: str,
+    folder: Path | None,
+    each: int,
+    now: datetime | None,
+    as_json: bool,
+) -> None:
+    """Propose golden queries from STORE (or a snapshot), for a person to review."""
+    from memops import suites
+
+    said = suites.init(store, at(ctx), folder, each, now)
+    rows = list(said["by_category"].items())
+    text = (
+        table(rows, ["category", "proposed"])
+        + f"\nreview them: memops suite review {said['suite']}"
+    )
+    emit(said, as_json, text)
+
+
+@suite.command("review")
+@click.argument("folder")
+@click.option("--keep", multiple=True, metavar="ID|CATEGORY", help="Keep it (repeatable).")
+@click.option("--drop", multiple=True, metavar="ID|CATEGORY", help="Drop it (repeatable).")
+@click.option("--rest", type=click.Choice(["keep", "drop"]), help="What to do with all others.")
+@json_option
+def suite_review(
+    folder: str, keep: tuple[str, ...], drop: tuple[str, ...], rest: str | None, as_json: bool
+) -> None:
+    """Keep or drop proposals of FOLDER: by name, or one by one in a terminal."""
+    from memops import suites
+
+    said = suites.review(folder, keep, drop, None if rest is None else rest == "keep")
+    if not (keep or drop or rest or as_json) and sys.stdin.isatty():
+        for name, kept in _asked(said["waiting"]):
+            said = suites.review(folder, [name] if kept else [], [] if kept else [name])
+    emit(said, as_json, lambda: _review_text(said))
+
+
+@suite.command("check")
+@click.argument("folder")
+@click.option("--store", required=True, help="The store or snapshot that the suite was made for.")
+@now_option
+@json_option
+@click.pass_context
+def suite_check(
+    ctx: click.Context, folder: str, store: str, now: datetime | None, as_json: bool
+) -> int:
+    """Check that a suite's golden evidence is in its store, and that its queries can decide."""
+    from memops import suites
+
+    problems = suites.check_suite(folder, store, at(ctx), now)
+    wrong = any(p["level"] == "error" for p in problems)
+    rows = [(p["level"], p["query_id"], p["id"], p["says"]) for p in problems]
+    text = (
+        table(rows, ["level", "query", "id", "problem"]) if rows else "every query has its evidence"
+    )
+    emit({"problems": problems, "ok": not wrong}, as_json, text)
+    return 20 if wrong else 0
+
+
+@suite.command("remap")
+@click.argument("folder")
+@click.option("--store", required=True, help="The store whose records' ids changed.")
+@now_option
+@json_option
+@click.pass_context
+def suite_remap(
+    ctx: click.Context, folder: str, store: str, now: datetime | None, as_json: bool
+) -> None:
+    """Write the ids of merged and migrated evidence into FOLDER, by the store's lineage."""
+    from memops import suites
+
+    said = suites.remap(folder, store, at(ctx), now)
+    emit(said, as_json, f"{said['changed']} of {said['queries']} queries have other evidence now")
+
+
+def _asked(waiting: list[dict[str, Any]]) -> Iterator[tuple[str, bool]]:
+    for nth, row in enumerate(waiting):
+        click.echo(
+            _proposal(row) + f"\n  {len(waiting) - nth} left  [k]eep  [d]rop  [q]uit: ", nl=False
+        )
+        key = click.getchar()
+        click.echo(key if key in "kdq" else "")
+        if key == "q":
+            return
+        if key in "kd":
+            yield row["query_id"], key == "k"
+
+
+def _proposal(row: dict[str, Any]) -> str:
+    says = [f"    {cut(text, _ROOM)}" for text in row.get("says", [])[:3]]
+    head = f"{row['query_id']}  {cut(row['text'], _ROOM)}"
+    return "\n".join([head, *(says or ["    no memory should answer this"])])
+
+
+def _review_text(said: dict[str, Any]) -> str:
+    lines = [_proposal(row) for row in said["waiting"]]
+    lines.append(
+        f"{said['kept']} kept, {said['dropped']} dropped, {len(said['waiting'])} wait; "
+        f"{said['suite']} asks {said['queries']} queries"
+    )
+    return "\n".join(lines)

@@ -1,0 +1,91 @@
+"""Proposals: golden queries that wait for a person, in `proposals.jsonl` beside the suite.
+
+A line is a query as it stands in `queries.jsonl`, with what its evidence `says`, and `keep`: true
+or false once a person has decided, null until then. Whoever prefers an editor sets it there; what
+was dropped stays, so that it is not proposed again.
+"""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from memops.errors import MemopsError, StoreNotFound
+from memops.secrets import redacted
+from memops.suite.golden import FIELDS, check_row, rows_of
+
+NAME = "proposals.jsonl"
+Row = dict[str, Any]
+
+
+def read(folder: Path) -> list[Row]:
+    """Return the proposals of a suite; raises StoreNotFound without any, Corrupt for a bad line."""
+    path = folder / NAME
+    if not path.is_file():
+        raise StoreNotFound(
+            f"{path}: no such file", "propose queries with `memops suite init STORE`"
+        )
+    rows = rows_of(path)
+    for nth, row in enumerate(rows, 1):
+        where = f"{path}: line {nth}"
+        check_row({k: v for k, v in row.items() if k not in ("says", "keep")}, where)
+        if row.get("keep") not in (None, True, False):
+            raise MemopsError(f"{where}: keep must be true, false or null")
+    return rows
+
+
+def merged(old: Sequence[Row], new: Sequence[Row]) -> list[Row]:
+    """Return new proposals with the decisions that old ones bear; what was decided on stays."""
+    known = {row["query_id"]: row for row in old}
+    fresh = [row | {"keep": known.get(row["query_id"], {}).get("keep")} for row in new]
+    ids = {row["query_id"] for row in new}
+    decided = [r for r in old if r["query_id"] not in ids and r.get("keep") is not None]
+    return [*decided, *fresh]
+
+
+def described(rows: Sequence[Row], records: pl.DataFrame) -> list[Row]:
+    """Return the rows with the texts of their evidence, secrets masked."""
+    texts = dict(zip(records["id"], redacted(records["text"]), strict=True))
+    return [
+        row | {"says": [texts[i] for i in row.get("relevant", ()) if i in texts]} for row in rows
+    ]
+
+
+def decided(
+    rows: Sequence[Row], keep: Collection[str], drop: Collection[str], rest: bool | None = None
+) -> list[Row]:
+    """Return the rows with decisions by query id or category; `rest` decides what still waits.
+
+    Raises MemopsError for a name that is neither.
+    """
+    known = {name for row in rows for name in (row["query_id"], row["category"])}
+    for name in (*keep, *drop):
+        if name not in known:
+            raise MemopsError(
+                f"no proposal or category {name!r}", "list them with `memops suite review`"
+            )
+
+    def decision(row: Row) -> bool | None:
+        names = (row["query_id"], row["category"])
+        # What names the query itself counts before what names its category.
+        for name in names:
+            if name in drop or name in keep:
+                return name in keep
+        held: bool | None = row.get("keep")
+        return rest if held is None else held
+
+    return [row | {"keep": decision(row)} for row in rows]
+
+
+def queries(rows: Sequence[Row], held: Sequence[Mapping[str, Any]]) -> list[Row]:
+    """Return the suite's queries: what was there without a proposal, and what was kept."""
+    proposed = {row["query_id"] for row in rows}
+    kept = [{k: v for k, v in row.items() if k in FIELDS} for row in rows if row.get("keep")]
+    return [*(dict(row) for row in held if row["query_id"] not in proposed), *kept]
+
+
+def text_of(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return rows as JSON lines."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)

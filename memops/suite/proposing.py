@@ -1,0 +1,145 @@
+"""Proposing golden queries from a store, without a model; a person keeps or drops each of them."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import polars as pl
+
+from memops.chatter import chatter
+from memops.hostile import injected
+from memops.schema import LIVE, RETIRED
+from memops.secrets import found as secrets_in
+from memops.suite.asking import (
+    LANGS,
+    Statement,
+    crossed,
+    known_item,
+    paraphrase,
+    stated,
+    unknowns,
+    value_question,
+)
+from memops.text import language, normalised
+
+CATEGORIES = ("known-item", "paraphrase", "value", "stale", "cross-lingual", "no-answer")
+_READ = 4000  # statements that are read, evenly taken
+_CHARS = (6, 400)  # of a text that is asked about
+_BROKEN = r"…$|\.\.\.$|```|<[a-z/!]|\[SUPERSEDED|^(User|Assistant|用户|助手) ?[:：]|^#"
+_WORN = ("session",)  # what was said in passing is no evidence
+
+Row = dict[str, Any]
+
+
+def propose(records: pl.DataFrame, each: int = 20, links: pl.DataFrame | None = None) -> list[Row]:
+    """Return proposals as rows of `queries.jsonl`, with a `note`; at most `each` a category.
+
+    `links` (old, new) are supersessions that the store does not hold yet. Texts with secrets or
+    orders to a model, and chatter, are not asked about.
+    """
+    texts = _askable(records)
+    said = {text: stated(text, lang) for text, lang in texts.select("text", "lang").iter_rows()}
+    standing = [text for text, one in said.items() if one.standing]
+    texts = texts.filter(pl.col("text").is_in(standing))
+    holders = _holders(texts, said)
+    rarity = Counter(c for s in said.values() for c in {t.concept for t in s.reading.tokens})
+    made: dict[str, list[Row]] = {name: [] for name in CATEGORIES}
+    for row in texts.iter_rows(named=True):
+        statement = said[row["text"]]
+        same, others = holders(row["scope"], statement)
+        ids = sorted({*row["ids"], *same})
+        clear = bool(statement.answer) and not others
+        for category, text in (
+            ("known-item", known_item(statement, rarity)),
+            ("paraphrase", paraphrase(statement) if clear or not statement.answer else None),
+            ("value", value_question(statement) if clear else None),
+            ("cross-lingual", crossed(statement) if clear else None),
+        ):
+            if text:
+                made[category].append(_row(category, text, row["scope"], ids))
+    made["stale"] = list(_stale(records, texts, said, links))
+    made["no-answer"] = list(_unanswerable(texts))
+    return [row for name in CATEGORIES for row in _spread(made[name], each)]
+
+
+def _askable(records: pl.DataFrame) -> pl.DataFrame:
+    """(text, lang, scope, ids): distinct statements of a scope that are worth asking about."""
+    live = records.filter(LIVE, ~pl.col("kind").is_in(_WORN)).with_columns(
+        said=normalised(pl.col("text")), lang=language(pl.col("text"))
+    )
+    whole = ~pl.col("text").str.contains(_BROKEN)
+    sized = live.filter(pl.col("text").str.len_chars().is_between(*_CHARS), whole)
+    leaky = secrets_in(sized["text"])["row"].unique().to_list()
+    odd = chatter(sized["text"]).is_not_null() | injected(sized["text"]).is_not_null()
+    kept = sized.with_row_index("at").filter(~odd & ~pl.col("at").is_in(leaky))
+    one = (
+        kept.sort("id").group_by("scope", "said", maintain_order=True)
+        .agg(pl.first("text"), pl.first("lang"), pl.first("kind"), ids="id")
+        .filter(pl.col("said") != "")
+        .unique(["scope", "text"], keep="first", maintain_order=True)
+    )  # fmt: skip
+    return one.gather_every(max(1, -(-one.height // _READ)))
+
+
+def _holders(texts: pl.DataFrame, said: dict[str, Statement]) -> Any:
+    """Return a function: which records of a scope say the same as a statement, which otherwise."""
+    by_topic: dict[tuple[str, Any], list[tuple[frozenset[str], list[str]]]] = {}
+    for text, scope, ids in texts.select("text", "scope", "ids").iter_rows():
+        one = said[text]
+        if any(one.topic):
+            by_topic.setdefault((scope, one.topic), []).append((one.answer, ids))
+
+    def holders(scope: str, one: Statement) -> tuple[list[str], list[str]]:
+        alike = by_topic.get((scope, one.topic), [])
+        same = [i for answer, ids in alike if answer == one.answer for i in ids]
+        return same if one.answer else [], [i for a, ids in alike if a != one.answer for i in ids]
+
+    return holders
+
+
+def _stale(
+    records: pl.DataFrame,
+    texts: pl.DataFrame,
+    said: dict[str, Statement],
+    links: pl.DataFrame | None,
+) -> Iterator[Row]:
+    """Value questions whose evidence overtook another record, which must not come first."""
+    link = pl.col("superseded_by")
+    held = records.filter(link.is_not_null(), ~link.is_in(RETIRED)).select(old="id", new=link)
+    chains = (held if links is None else pl.concat([held, links.select("old", "new")])).unique()
+    by_new = dict(chains.group_by("new").agg(pl.col("old").sort()).iter_rows())
+    for row in texts.iter_rows(named=True):
+        old = sorted({o for i in row["ids"] for o in by_new.get(i, ())} - set(row["ids"]))
+        one = said[row["text"]]
+        text = (value_question(one) or paraphrase(one)) if old else None
+        if text:
+            yield _row("stale", text, row["scope"], row["ids"]) | {"avoid": old}
+
+
+def _unanswerable(texts: pl.DataFrame) -> Iterator[Row]:
+    held = frozenset(texts.select(normalised(pl.col("text"))).to_series().to_list())
+    langs = [lang for lang in LANGS if lang in texts["lang"].to_list()]
+    for text, lang in unknowns(held, langs):
+        row = _row("no-answer", text, None, [])
+        del row["relevant"], row["scope"]
+        yield row | {"lang": lang, "answerable": False}
+
+
+def _row(category: str, text: str, scope: str | None, ids: Sequence[str]) -> Row:
+    digest = hashlib.sha256("\x1f".join([category, text, scope or "", *ids]).encode()).hexdigest()
+    return {
+        "query_id": f"{category}-{digest[:8]}", "text": text, "scope": scope, "category": category,
+        "relevant": dict.fromkeys(ids, 1),
+    }  # fmt: skip
+
+
+def _spread(rows: Sequence[Row], each: int) -> list[Row]:
+    """At most so many, of different texts, taken by their digests so that no order prefers any."""
+    distinct = {(row["text"], row.get("scope")): row for row in reversed(rows)}
+    # A question whose evidence differs from row to row is ambiguous.
+    told = Counter((row["text"], row.get("scope")) for row in rows)
+    clear = [row for key, row in distinct.items() if told[key] == 1]
+    return sorted(
+        sorted(clear, key=lambda r: str(r["query_id"]))[:each], key=lambda r: str(r["text"])
+    )

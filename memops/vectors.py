@@ -1,0 +1,73 @@
+"""Vectors on disk: what a model has encoded once is not encoded again.
+
+<folder>/<recipe>/<part>.parquet   hash (of the text), vector: a part for each batch of new texts
+
+Nothing but hashes is kept of the texts. A folder may be deleted at any time.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from memops import files
+from memops.errors import Corrupt
+
+Vectors = npt.NDArray[np.float32]
+Encode = Callable[[list[str]], Vectors]
+_BATCH = 2048  # texts that are encoded before they are kept, so that a cut run loses little
+
+
+def encoded(
+    texts: Sequence[str], encode: Encode, cache: Path | None, recipe: Mapping[str, Any]
+) -> Vectors:
+    """Return the texts' vectors: those known to the cache as they are, the others by `encode`.
+
+    Raises Corrupt for a damaged cache.
+    """
+    if not texts:
+        return np.zeros((0, 1), np.float32)
+    asked = pl.DataFrame({"hash": [_hash(text) for text in texts], "text": list(texts)})
+    folder = None if cache is None else cache / _hash(repr(sorted(recipe.items())))[:16]
+    parts = [] if folder is None else [_read(path) for path in sorted(folder.glob("*.parquet"))]
+    new = asked.unique("hash", maintain_order=True)
+    for part in parts:
+        new = new.join(part, on="hash", how="anti", maintain_order="left")
+    # Texts of one length together: a batch is padded to its longest.
+    new = new.sort(pl.col("text").str.len_chars(), "hash")
+    for batch in new.iter_slices(_BATCH):
+        vectors = np.asarray(encode(batch["text"].to_list()), dtype=np.float32)
+        kind = pl.Array(pl.Float32, vectors.shape[1])
+        parts.append(
+            pl.DataFrame({"hash": batch["hash"], "vector": pl.Series(vectors, dtype=kind)})
+        )
+        if folder is not None:
+            _keep(folder, parts[-1])
+    held = pl.concat(parts).unique("hash", keep="first", maintain_order=True)
+    rows = asked.select("hash").join(held, on="hash", how="left", maintain_order="left")
+    return np.asarray(rows["vector"].to_numpy(), dtype=np.float32)
+
+
+def _hash(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _read(path: Path) -> pl.DataFrame:
+    try:
+        return pl.read_parquet(path).select("hash", "vector")
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise Corrupt(
+            f"{path}: damaged vector cache: {error}", "delete it; it is made again"
+        ) from error
+
+
+def _keep(folder: Path, part: pl.DataFrame) -> None:
+    files.folder(folder)
+    draft = folder / f".{_hash(''.join(part['hash']))}.part"
+    part.write_parquet(draft)
+    # Two runs that encode the same batch write the same file.
+    draft.replace(folder / f"{draft.stem[1:]}.parquet")
