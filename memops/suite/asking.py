@@ -84,7 +84,9 @@ def value_question(said: Statement) -> str | None:
         return None
     word = _word(said.told[0], said.lang)
     if said.lang == "zh":
-        return _joined([_EVERY.sub("", text[: spans[0][0]]), word, text[spans[0][1] :], "？"], "zh")
+        head = text[: spans[0][0]]
+        head = _EVERY.sub("", head) if word == _table("zh")["time"] else head
+        return _joined([head, word, text[spans[0][1] :], "？"], "zh")
     copula = _COPULA.search(text)
     if copula and copula.end() <= spans[0][0] + 1:
         subject = _lowered(text[: copula.start()].strip())
@@ -118,17 +120,23 @@ def crossed(said: Statement) -> str | None:
 
 
 def unknowns(held: frozenset[str], langs: Sequence[str]) -> list[tuple[str, str]]:
-    """Return (question, language) of what no word of `held` (words, single Han runs) tells of."""
+    """Return (question, language) of what none of these texts (lower case) has a word of."""
+    whole = "\n".join(sorted(held))
     return [
         (entry[lang], lang)
         for entry in lexicon("questions")["unknown"]
-        if not any(word in held or any(word in h for h in held) for word in entry["words"].split())
+        if not any(word in whole for word in entry["words"].split())
         for lang in langs
     ]
 
 
+def _table(lang: str) -> dict[str, str]:
+    words_of: dict[str, str] = lexicon("questions")["word"][lang]
+    return words_of
+
+
 def _word(token: Token, lang: str) -> str:
-    table: dict[str, str] = lexicon("questions")["word"][lang]
+    table = _table(lang)
     return table.get(
         token.concept.split("=")[0] if "=" in token.concept else "other", table["other"]
     )

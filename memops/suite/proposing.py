@@ -59,7 +59,7 @@ def propose(records: pl.DataFrame, each: int = 20, links: pl.DataFrame | None = 
             if text:
                 made[category].append(_row(category, text, row["scope"], ids))
     made["stale"] = list(_stale(records, texts, said, links))
-    made["no-answer"] = list(_unanswerable(texts))
+    made["no-answer"] = list(_unanswerable(records.filter(LIVE)))
     return [row for name in CATEGORIES for row in _spread(made[name], each)]
 
 
@@ -117,10 +117,10 @@ def _stale(
             yield _row("stale", text, row["scope"], row["ids"]) | {"avoid": old}
 
 
-def _unanswerable(texts: pl.DataFrame) -> Iterator[Row]:
-    held = frozenset(texts.select(normalised(pl.col("text"))).to_series().to_list())
-    langs = [lang for lang in LANGS if lang in texts["lang"].to_list()]
-    for text, lang in unknowns(held, langs):
+def _unanswerable(live: pl.DataFrame) -> Iterator[Row]:
+    told = live.select(said=normalised(pl.col("text")), lang=language(pl.col("text"))).unique()
+    langs = [lang for lang in LANGS if lang in told["lang"].to_list()]
+    for text, lang in unknowns(frozenset(told["said"]), langs):
         row = _row("no-answer", text, None, [])
         del row["relevant"], row["scope"]
         yield row | {"lang": lang, "answerable": False}
