@@ -18,6 +18,7 @@ from memops.context import Context
 from memops.errors import Incomplete, MemopsError
 from memops.plan import edit, nothing, outcome
 from memops.rules import propose
+from memops.runs import find_run
 from memops.schema import KINDS, LIVE, TIERS, TOMBSTONE
 from memops.secrets import found
 from memops.settings import Settings
@@ -159,7 +160,7 @@ def carried_out(
     if plan_only:
         return said
     done = applying.apply(made, settings.state, clock(), approve=True)
-    moved = applying.moved(applying.find_run(done["run"], settings.state))
+    moved = find_run(done["run"], settings.state).moved()
     said |= {k: done[k] for k in ("run", "state", "applied", "skipped")}
     return said | {
         "ids": [moved.get(i, i) for i in said["ids"]],

@@ -17,10 +17,10 @@ from typing import Any
 import polars as pl
 
 import memops
-from memops import apply as applying
 from memops import overlay, snapshot
 from memops.errors import Corrupt, MemopsError
 from memops.policy import Policy
+from memops.runs import runs
 from memops.schema import RETIRED
 from memops.settings import Settings
 from memops.sources import clock
@@ -203,7 +203,7 @@ def _orphans(kept: pl.DataFrame, records: pl.DataFrame) -> Iterator[Finding]:
 
 def _runs(state: Path, identity: dict[str, str]) -> Iterator[Finding]:
     own = snapshot.store_id(identity)
-    mine = [r for r in applying.runs(state) if snapshot.store_id(r.header["store"]) == own]
+    mine = [r for r in runs(state) if snapshot.store_id(r.header["store"]) == own]
     open_ = [r.id for r in mine if r.state not in ("verified", "rolled-back")]
     if open_:
         says = f"runs that did not end: {', '.join(open_[:5])}"

@@ -161,6 +161,11 @@ class Journal:
             found.append(entry)
         return found
 
+    def renew(self) -> None:
+        """Write the acknowledged entries anew; a device that failed once may hold none of them."""
+        if self.path.exists():
+            write(self.path, b"".join(_line(entry) for entry in self.entries()))
+
 
 @contextlib.contextmanager
 def lock(path: Path, timeout: float = 10.0) -> Iterator[None]:

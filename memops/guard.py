@@ -13,6 +13,7 @@ from memops.schema import LIVE, QUARANTINE, RECORDS, RETIRED, TOMBSTONE, tier_ra
 from memops.secrets import redacted
 
 _GROUP = ("scope", "kind")
+_EARLIER = pl.Schema({"scope": pl.String(), "kind": pl.String(), "touched": pl.Int64()})
 
 
 def protect(
@@ -44,25 +45,46 @@ def protect(
     return allowed, stopped.with_columns(reason="why").drop("why")
 
 
-def excess(plan: pl.DataFrame, records: pl.DataFrame, limits: Limits) -> list[str]:
-    """Return a sentence for each limit of the blast radius that the plan exceeds."""
+def excess(
+    plan: pl.DataFrame,
+    records: pl.DataFrame,
+    limits: Limits,
+    earlier: pl.DataFrame | None = None,
+) -> list[str]:
+    """Return a sentence for each limit of the blast radius that the plan exceeds.
+
+    `earlier` (scope, kind, touched) counts what plans before it changed within the limits' window;
+    it adds to what the plan itself touches.
+    """
     touched = plan.join(records.select("id"), on="id", how="semi").select("id").unique()
+    before = pl.DataFrame(schema=_EARLIER) if earlier is None else earlier.select(_EARLIER.names())
+    past = int(before["touched"].sum())
     said = []
-    if touched.height > limits.records:
-        said.append(f"{touched.height} records would change; the limit is {limits.records}")
+    if touched.height and touched.height + past > limits.records:
+        said.append(
+            f"{touched.height} records would change{_after(past, limits)}; "
+            f"the limit is {limits.records}"
+        )
     sizes = records.filter(LIVE).group_by(_GROUP).len("all")
     shares = (
         records.filter(LIVE).join(touched, on="id", how="semi").group_by(_GROUP).len("touched")
-        .join(sizes, on=_GROUP).with_columns(share=pl.col("touched") / pl.col("all"))
-        .filter((pl.col("share") > limits.share) & (pl.col("touched") > limits.small))
+        .join(sizes, on=_GROUP).join(before.rename({"touched": "past"}), on=_GROUP, how="left")
+        .with_columns(pl.col("past").fill_null(0))
+        .with_columns(sum=pl.col("touched") + pl.col("past"))
+        .with_columns(share=pl.col("sum") / pl.col("all"))
+        .filter((pl.col("share") > limits.share) & (pl.col("sum") > limits.small))
         .sort("share", "scope", "kind", descending=[True, False, False])
     )  # fmt: skip
     said += [
         f"{row['touched']} of {row['all']} live {row['kind']} records of scope {row['scope']!r} "
-        f"would change; the limit is {limits.share:.0%}"
+        f"would change{_after(row['past'], limits)}; the limit is {limits.share:.0%}"
         for row in shares.to_dicts()
     ]
     return said
+
+
+def _after(past: int, limits: Limits) -> str:
+    return f", {past} more did within the last {limits.window_hours:g} hours" if past else ""
 
 
 def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:

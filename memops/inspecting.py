@@ -7,13 +7,13 @@ from typing import Any
 
 import polars as pl
 
-from memops import apply as applying
 from memops import overlay, planfile, snapshot
 from memops.context import Context
 from memops.decay import age_days, frequency, half_life, recency, relevance
 from memops.errors import MemopsError
 from memops.policy import Policy
 from memops.rules import propose
+from memops.runs import runs
 from memops.schema import LIVE, QUARANTINE, TOMBSTONE
 from memops.secrets import redacted, redacted_records
 from memops.settings import Settings
@@ -114,10 +114,10 @@ def known_of(name: str, id: str, settings: Settings, now: datetime | None = None
 def history_of(state: Path, identity: dict[str, str], id: str) -> list[dict[str, Any]]:
     """Return what memops did to a record, oldest first, also under ids that it had before."""
     names, events = {id}, []
-    for run in applying.runs(state):
+    for run in runs(state):
         if snapshot.store_id(run.header["store"]) != snapshot.store_id(identity):
             continue
-        answers = [w for entry in run.journal.entries() for w in entry.get("batch", [])]
+        answers = run.answers()
         names |= {w["id"] for w in answers if w["new_id"] in names}
         states = {w["id"]: w["state"] for w in answers}
         try:

@@ -28,9 +28,10 @@ def setting(default: Any, why: str) -> Any:
 class Limits:
     """How much may change without a person."""
 
-    share: float = setting(0.10, "largest share of a scope and kind that one plan may touch")
-    records: int = setting(500, "most records that one plan may touch")
+    share: float = setting(0.10, "largest share of a scope and kind that a night may touch")
+    records: int = setting(500, "most records that a night may touch")
     small: int = setting(10, "changes to a scope and kind that are never too many, whatever share")
+    window_hours: float = setting(20.0, "plans applied within this time count together")
     fresh_minutes: float = setting(15.0, "files written this recently wait, unless approved")
     plan_hours: float = setting(24.0, "age at which a plan expires")
     shrink: float = setting(0.20, "a snapshot this much smaller than the last one is not believed")

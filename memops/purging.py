@@ -16,9 +16,9 @@ from typing import Any
 
 import polars as pl
 
-from memops import apply as applying
 from memops import files, overlay, snapshot
 from memops.errors import MemopsError
+from memops.runs import runs
 from memops.settings import Settings
 from memops.stores import open_store
 
@@ -38,7 +38,7 @@ def purge(name: str, ids: Sequence[str], settings: Settings) -> dict[str, Any]:
     identity = store.identity()
     own = snapshot.store_id(identity)
     path = snapshot.overlay_path(state, identity)
-    with files.lock(files.folder(state / "locks") / f"{own}.lock"):
+    with files.lock(snapshot.lock_path(state, identity)):
         kept = overlay.read(path)
         records = overlay.joined(store.read(), kept)
         named = pl.col("id").is_in(list(ids))
@@ -65,10 +65,10 @@ def _forget(
 ) -> tuple[dict[str, int], list[str]]:
     """Remove what is kept of the store and holds the records; snapshots last, for a second try."""
     needles = _needles(texts)
-    snapshots, runs, plans = _snapshots(state, own), _runs(state, own), _plans(state, own)
+    snapshots, applied, plans = _snapshots(state, own), _runs(state, own), _plans(state, own)
     tainted = [taken.path for taken in snapshots if _holds(taken, ids, texts, needles)]
     reports = [state / "reports" / path.name for path in tainted]
-    mine = [*tainted, *runs, *plans, *(path for path in reports if path.is_dir())]
+    mine = [*tainted, *applied, *plans, *(path for path in reports if path.is_dir())]
     others: list[Path] = []
     elsewhere: list[Path] = []
     for path in _with(state, needles):
@@ -79,7 +79,7 @@ def _forget(
         path.unlink()
     for folder in reversed(mine):
         shutil.rmtree(folder)
-    gone = {"snapshots": len(tainted), "runs": len(runs), "plans": len(plans)}
+    gone = {"snapshots": len(tainted), "runs": len(applied), "plans": len(plans)}
     return gone | {"other files": len(others)}, [str(p.relative_to(state)) for p in elsewhere]
 
 
@@ -103,7 +103,7 @@ def _snapshots(state: Path, own: str) -> list[snapshot.Snapshot]:
 
 
 def _runs(state: Path, own: str) -> list[Path]:
-    return [r.path for r in applying.runs(state) if snapshot.store_id(r.header["store"]) == own]
+    return [r.path for r in runs(state) if snapshot.store_id(r.header["store"]) == own]
 
 
 def _plans(state: Path, own: str) -> list[Path]:

@@ -7,7 +7,6 @@ from typing import Any, cast
 
 import polars as pl
 
-from memops import apply as applying
 from memops import files, planfile, snapshot
 from memops import reporting_figures as figures
 from memops.errors import MemopsError
@@ -15,6 +14,7 @@ from memops.explain import explained
 from memops.plan import nothing, outcome
 from memops.policy import described, from_table
 from memops.report import Report, render
+from memops.runs import Run, find_run
 from memops.settings import Settings
 from memops.supersession import signals
 
@@ -45,7 +45,7 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
         )
     before = taken.records()
     made = planfile.load(night["plan"], settings.state) if night.get("plan") else None
-    run = applying.find_run(night["run"], settings.state) if night.get("run") else None
+    run = find_run(night["run"], settings.state) if night.get("run") else None
     changes = made.plan() if made else nothing()
     skipped = _skipped(run)
     carried = (
@@ -93,7 +93,7 @@ def _night_of(subject: str, settings: Settings) -> dict[str, Any]:
     state = settings.state
     plan, run = subject, None
     if (state / "runs" / subject / "run.json").is_file():
-        run = applying.Run(state / "runs" / subject)
+        run = Run(state / "runs" / subject)
         plan = run.header["plan"]
     place = state / "plans" / plan
     if (place / "plan.json").is_file():
@@ -110,13 +110,13 @@ def _night_of(subject: str, settings: Settings) -> dict[str, Any]:
     }
 
 
-def _undoing(made: planfile.PlanFile | None, run: applying.Run | None, settings: Settings) -> str:
+def _undoing(made: planfile.PlanFile | None, run: Run | None, settings: Settings) -> str:
     """The command that takes one change back, or out of a plan that waits; its number follows."""
     verb = f"rollback {run.id} --only" if run else f"review {made.id if made else ''} --reject"
     return f"memops --state {settings.state} {verb}"
 
 
-def _run(run: applying.Run | None, settings: Settings) -> dict[str, Any] | None:
+def _run(run: Run | None, settings: Settings) -> dict[str, Any] | None:
     if run is None:
         return None
     return {
@@ -128,8 +128,8 @@ def _run(run: applying.Run | None, settings: Settings) -> dict[str, Any] | None:
     }
 
 
-def _skipped(run: applying.Run | None) -> list[dict[str, str]]:
-    answers = [w for e in run.journal.entries() for w in e.get("batch", [])] if run else []
+def _skipped(run: Run | None) -> list[dict[str, str]]:
+    answers = run.answers() if run else []
     last = {w["id"]: w for w in answers}
     return [
         {"id": i, "why": w["why"]}
@@ -143,7 +143,7 @@ def _changes(
     changes: pl.DataFrame,
     before: pl.DataFrame,
     skipped: list[dict[str, str]],
-    run: applying.Run | None,
+    run: Run | None,
     undoing: str,
 ) -> Iterable[dict[str, Any]]:
     waiting = {s["id"] for s in skipped}

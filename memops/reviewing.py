@@ -22,6 +22,7 @@ from memops.errors import MemopsError, PlanRefused
 from memops.plan import FIELDS
 from memops.policy import from_table
 from memops.refusals import REFUSED, hanging, none, refusals
+from memops.runs import Run, runs
 from memops.schema import QUARANTINE, TOMBSTONE
 from memops.secrets import redacted, redacted_records
 from memops.stores import open_store
@@ -67,7 +68,7 @@ class Review:
 def begun(name: str, state: Path) -> Review:
     """Return a plan's review; raises PlanRefused once the plan has been carried out."""
     plan = planfile.load(name, state)
-    for run in applying.runs(state):
+    for run in runs(state):
         if run.header["plan"] == plan.id and run.state != "rolled-back":
             raise PlanRefused(
                 f"plan {plan.id} has been applied by run {run.id}; there is nothing left to review",
@@ -107,7 +108,7 @@ def reject(review: Review, seqs: Sequence[int], clock: datetime) -> list[int]:
 
 
 def take_back(
-    run: applying.Run, seqs: Sequence[int], state: Path, clock: datetime, lock_timeout: float = 10.0
+    run: Run, seqs: Sequence[int], state: Path, clock: datetime, lock_timeout: float = 10.0
 ) -> dict[str, Any]:
     """Take back what a run did to the records of these changes, and remember them as refused.
 

@@ -177,6 +177,11 @@ def overlay_path(state: Path, identity: dict[str, str]) -> Path:
     return files.folder(state / "stores" / store_id(identity)) / "overlay.parquet"
 
 
+def lock_path(state: Path, identity: dict[str, str]) -> Path:
+    """Return the lock that whoever changes a store holds."""
+    return files.folder(state / "locks") / f"{store_id(identity)}.lock"
+
+
 def _believe(
     records: pl.DataFrame, before: Snapshot | None, limits: Limits, accept_shrink: bool
 ) -> None:

@@ -58,7 +58,7 @@ def restore_snapshot(name: str, settings: Settings, to: str | None = None) -> di
     identity = (
         store.identity() if safety else {**found.manifest["store"], "path": _path_of(address)}
     )
-    with files.lock(files.folder(settings.state / "locks") / f"{snapshot.store_id(identity)}.lock"):
+    with files.lock(snapshot.lock_path(settings.state, identity)):
         store.restore(found.path / "raw")
         kept = overlay.read(found.path / "overlay.parquet")
         overlay.write(snapshot.overlay_path(settings.state, store.identity()), kept)

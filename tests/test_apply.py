@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from memops import apply as applying
-from memops import files, planfile
+from memops import files, planfile, snapshot
 from memops.stores.tables import Jsonl
 
 NOW = "2026-06-01T00:00:00Z"
@@ -97,7 +97,7 @@ def test_a_review_may_do_nothing_else(planned, how):
     said = memops("apply", plan, "--approve")
     assert (memops.code, said["code"]) == (22, 22)
     assert path.read_bytes() == before
-    assert memops("runs") == []
+    assert [(r["run"], r["state"]) for r in memops("runs")] == [(None, "planned")]
 
 
 def test_records_that_changed_since_the_snapshot_are_skipped_by_name(planned, twins):
@@ -195,7 +195,7 @@ def files_clock():
 def test_only_one_memops_changes_a_store_at_a_time(planned):
     memops, path, plan = planned
     header = files.read_json(memops.state / "plans" / plan / "plan.json")
-    with files.lock(applying._lock_path(memops.state, header["store"])):
+    with files.lock(snapshot.lock_path(memops.state, header["store"])):
         said = memops("apply", plan, "--approve", "--lock-timeout", "0.1")
     assert memops.code == 11
     assert "another memops" in said["message"]

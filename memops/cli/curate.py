@@ -101,9 +101,10 @@ def apply(ctx: click.Context, plan: str, approve: bool, lock_timeout: float, as_
 def resume(ctx: click.Context, run: str, lock_timeout: float, as_json: bool) -> int:
     """Go on with RUN where it was cut off."""
     from memops import apply as applying
+    from memops.runs import find_run
 
     settings = at(ctx)
-    done = applying.resume(applying.find_run(run, settings.state), settings.state, lock_timeout)
+    done = applying.resume(find_run(run, settings.state), settings.state, lock_timeout)
     emit(done, as_json, lambda: _run_text(done))
     return 3 if done["skipped"] else 0
 
@@ -124,9 +125,10 @@ def rollback(
     """Take back what RUN changed; what changed since keeps its newer version (exit 25)."""
     from memops import apply as applying
     from memops import reviewing, sources
+    from memops.runs import find_run
 
     state = at(ctx).state
-    found = applying.find_run(run, state)
+    found = find_run(run, state)
     if only is None:
         done = applying.rollback(found, state, lock_timeout)
     else:
@@ -139,19 +141,10 @@ def rollback(
 @json_option
 @click.pass_context
 def runs(ctx: click.Context, as_json: bool) -> None:
-    """List runs, newest first."""
-    from memops import apply as applying
+    """List runs, and plans that wait for one, newest first."""
+    from memops.runs import listed
 
-    found = [
-        {
-            "run": r.id,
-            "plan": r.header["plan"],
-            "state": r.state,
-            "started": r.header["started"],
-            "store": r.header["address"],
-        }
-        for r in applying.runs(at(ctx).state)
-    ]
+    found = listed(at(ctx).state)
     emit(
         found,
         as_json,

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from memops import apply as applying
-from memops import overlay, planfile, snapshot
+from memops import overlay, planfile, runs, snapshot
 from memops.errors import MemopsError
 from memops.guard import protect
 from memops.plan import delete, diff, edit, outcome, put
@@ -138,7 +138,7 @@ def test_what_is_applied_is_what_the_outcome_says_and_rollback_takes_it_all_back
     assert said(joined(store, state)) == said(after)
     again = applying.apply(plan, state, NOW, approve=True)
     assert (again["applied"], again["skipped"]) == (0, [])
-    back = applying.rollback(applying.find_run(done["run"], state), state)
+    back = applying.rollback(runs.find_run(done["run"], state), state)
     assert back["skipped"] == []
     assert diff(joined(store, state), before).is_empty()
     if store.kind in ("openclaw", "xinghebot", "jsonl"):

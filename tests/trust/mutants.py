@@ -30,6 +30,7 @@ class Mutant:
 
 
 GUARD, APPLY, FILES = "memops/guard.py", "memops/apply.py", "memops/files.py"
+CHECK, RUNS = "memops/apply_check.py", "memops/runs.py"
 SQLITE, BATCH, UNDO = (
     "memops/stores/clawseed_write.py",
     "memops/stores/clawseed_batch.py",
@@ -59,7 +60,7 @@ MUTANTS = (
     Mutant("floors are off by one", GUARD, 'pl.col("nth") > pl.col("spare")', 'pl.col("nth") > pl.col("spare") + 1', "tests/trust/test_guards.py::test_of_records_above_the_floor_just_so_many_go_and_the_oldest"),
     Mutant("floors trust the snapshot, not the store", SQLITE, "if self._counts is None or losing:", "if self._counts is None:", FLOORS),
     Mutant("the guard does not judge again inside the lock", SQLITE, "if self._version() != version and (", "if False and (", "tests/trust/test_guards.py::test_what_an_agent_forgot_after_the_guard_judged_counts_too"),
-    Mutant("the guard is not asked at apply", APPLY, 'if authority == "person":\n                return {}', "if True:\n                return {}", MACHINE),
+    Mutant("the guard is not asked at apply", CHECK, 'if authority == "person":\n                return {}', "if True:\n                return {}", MACHINE),
     Mutant("a refusal is passed over", BATCH, 'if state == "applied" and id_ in refused:', "if False:", "tests/stores/test_clawseed.py::test_the_guard_sees_live_records_and_counts_and_is_obeyed"),
     Mutant("limits are not looked at", APPLY, "    if beyond:\n", "    if False:\n", "tests/test_apply.py::test_a_plan_beyond_its_limits_waits_for_a_person"),
     Mutant("compare-and-set is dropped", BATCH, "if there == expected:", "if True:", "tests/stores/test_clawseed.py::test_a_row_that_changed_since_is_stale"),
@@ -70,7 +71,7 @@ MUTANTS = (
     Mutant("files get their names before their bytes are on disk", FILES, "            os.fsync(out.fileno())\n", "", ORDER),
     Mutant("a torn line is not cut off", FILES, "    if keep < end:\n", "    if False:\n", "tests/trust/test_run_records.py::test_a_torn_line_is_passed_over_and_cut_off"),
     Mutant("lines of journals are not checked", FILES, 'return entry if _line(entry) == line + b"\\n" else None', "return entry", "tests/trust/test_artefacts.py::test_a_flip_in_a_run_that_was_cut_off_is_found_too"),
-    Mutant("the seal of a run is not checked", APPLY, 'if said and hashlib.sha256(data).hexdigest() != said["sha256"]:', "if False:", ROT),
+    Mutant("the seal of a run is not checked", RUNS, 'if said and hashlib.sha256(data).hexdigest() != said["sha256"]:', "if False:", ROT),
     Mutant("the overlay's digest is not checked", "memops/overlay.py", "if _stamped(data) != data:", "if False:", ROT),
     Mutant("sealed JSON is not checked", FILES, 'if said != hashlib.sha256(json_bytes(value)).hexdigest() or (', "if False and (", ROT),
     Mutant("hashes of snapshots are not checked", TAKEN, 'if files.sha256(snapshot.path / name) != said[name]["sha256"]', "if False", ROT),
@@ -81,8 +82,8 @@ MUTANTS = (
     Mutant("the lock is not taken", FILES, "fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)", "pass", PAIRS),
     Mutant("the lock is a file that a kill leaves", FILES, "fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)", 'os.close(os.open(f"{path}.held", os.O_CREAT | os.O_EXCL))', PAIRS),
     Mutant("rollback overwrites the agent", UNDO, "if not _agree(there, {name: after[name] for name in changed}):", "if False:", "tests/stores/test_clawseed.py::test_revert_keeps_newer_text_and_keys_stored_again"),
-    Mutant("rollback forgets the overlay", APPLY, "        _restore_overlay(run, state)\n", "", STEPS),
-    Mutant("the last pre-image is kept, not the first", APPLY, 'first.before if first else entry["before"]', 'entry["before"]', "tests/trust/test_run_records.py::test_of_two_pre_images_the_first_is_the_one_to_go_back_to"),
+    Mutant("rollback forgets the overlay", APPLY, "            _restore_overlay(run, state)\n", "", STEPS),
+    Mutant("the last pre-image is kept, not the first", RUNS, 'first.before if first else entry["before"]', 'entry["before"]', "tests/trust/test_run_records.py::test_of_two_pre_images_the_first_is_the_one_to_go_back_to"),
     Mutant("resume does not know what was begun", APPLY, 'kept = frozenset(entry["id"] for entry in run.undo.entries())', "kept: frozenset[str] = frozenset()", CHOSEN),
     Mutant("a rename carries nothing over", CARRY, "            self._carry(now)\n", "", "tests/stores/test_carry.py::test_what_arrives_in_the_old_file_after_the_rename_is_carried_over"),
     Mutant("a crash's leftovers are only removed", CARRY, "                _append(folder, name, _joined(missing))\n        os.unlink(link", "                pass\n        os.unlink(link", "tests/stores/test_carry.py::test_a_kill_in_between_loses_no_line"),

@@ -23,7 +23,7 @@ from pathlib import Path
 import polars as pl
 
 from memops import apply as applying
-from memops import cli, failpoints, files, overlay, planfile, snapshot
+from memops import cli, failpoints, files, overlay, planfile, runs, snapshot
 from memops.context import Context
 from memops.guard import protect
 from memops.plan import delete, edit, put
@@ -92,7 +92,7 @@ class Scene:
         return applying.rollback(run, self.state) if run else {"skipped": []}
 
     def run(self):
-        found = applying.runs(self.state)
+        found = runs.runs(self.state)
         return found[0] if found else None
 
     def content(self):

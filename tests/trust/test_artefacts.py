@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memops import apply as applying
-from memops import overlay, planfile, snapshot
+from memops import overlay, planfile, runs, snapshot
 from memops.errors import MemopsError
 from memops.stores import open_store
 
@@ -98,7 +97,7 @@ def _checked(scene, taken):
 
 
 def _run_read(path):
-    run = applying.Run(path)
+    run = runs.Run(path)
     run.verify()
     return run.header, run.state
 

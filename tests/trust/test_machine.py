@@ -24,7 +24,7 @@ from hypothesis.stateful import (
 )
 
 from memops import apply as applying
-from memops import files, planfile, snapshot
+from memops import files, planfile, runs, snapshot
 from memops.failpoints import Struck
 from memops.policy import Floors, Policy
 from memops.schema import LIVE, TIERS, TOMBSTONE
@@ -203,7 +203,7 @@ class Machine(RuleBasedStateMachine):
         self.since[id_] = self._read().get(id_)
 
     def _run(self):
-        mine = [r for r in applying.runs(self.state) if r.header["plan"] == self.plan]
+        mine = [r for r in runs.runs(self.state) if r.header["plan"] == self.plan]
         return mine[0] if mine else None
 
     def _read(self):

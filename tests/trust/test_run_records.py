@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from memops.apply import Run, _batches_of_undo
 from memops.errors import Corrupt
 from memops.files import Journal
+from memops.runs import Run, batches_of_undo
 
 from .checker import lost_lines, lost_rows, unexplained
 
@@ -46,7 +46,7 @@ def test_of_two_pre_images_the_first_is_the_one_to_go_back_to(tmp_path):
     run = Run(tmp_path)
     run.undo.add({"id": "a", "where": "t", "before": "one", "after": "two"})
     run.undo.add({"id": "a", "where": "t", "before": "two", "after": "three"})
-    ((undo,),) = _batches_of_undo(run)
+    ((undo,),) = batches_of_undo(run)
     assert (undo.before, undo.after) == ("one", "three")
 
 

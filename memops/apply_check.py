@@ -1,0 +1,89 @@
+"""What apply checks: the guard on live records before a batch, and how the store reads after it."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+import polars as pl
+
+from memops import overlay
+from memops.guard import protect
+from memops.plan import EDITS, PUTS, outcome, successors
+from memops.policy import Policy
+from memops.schema import RETIRED
+from memops.stores import Written
+
+Check = Callable[[pl.DataFrame, pl.DataFrame], Mapping[str, str]]
+
+_SAME = ["id", "text", "kind", "scope", "tier", "pinned", "superseded_by"]
+
+
+def checker(
+    records: pl.DataFrame,
+    changes: pl.DataFrame,
+    before: pl.DataFrame,
+    policy: Policy,
+    authority: str,
+) -> Callable[[pl.DataFrame], Check]:
+    """Make, for a batch, the guard that runs on live records inside the store's transaction.
+
+    Links are followed to the record that stands at their end once the whole plan is carried out;
+    of the records outside the batch the snapshot tells what they are.
+    """
+    ends = successors(outcome(records, changes))
+    new = outcome(records.clear(), changes.filter(PUTS))
+    beyond = pl.concat([new["id"], overlay.archived_ids(before)])
+
+    def for_batch(batch: pl.DataFrame) -> Check:
+        linked = (
+            batch.join(ends, left_on="superseded_by", right_on="id", how="left")
+            .with_columns(superseded_by=pl.coalesce("end", "superseded_by"))
+            .drop("end")
+        )
+        keepers = linked.select(id="superseded_by").unique()
+        far = pl.concat([new, records]).unique("id", keep="first", maintain_order=True)
+        far = far.join(keepers, on="id", how="semi")
+        direct = batch.filter(pl.col("superseded_by").is_not_null()).select("id", "superseded_by")
+        named = direct.filter(~pl.col("superseded_by").is_in([*RETIRED, *beyond]))
+
+        def check(live: pl.DataFrame, counts: pl.DataFrame) -> Mapping[str, str]:
+            if authority == "person":
+                return {}
+            here = overlay.joined(live, before.filter(EDITS))
+            lost = named.join(here.select(superseded_by="id"), on="superseded_by", how="anti")
+            known = pl.concat([here, far.join(here.select("id"), on="id", how="anti")])
+            _, refused = protect(linked, known, policy, counts)
+            gone = {i: "the record that replaces it is gone" for i in lost["id"]}
+            return dict(refused.select("id", "reason").iter_rows()) | gone
+
+        return check
+
+    return for_batch
+
+
+def touched(records: pl.DataFrame, written: Iterable[Written]) -> list[list[object]]:
+    """Return how many of the records were changed, as [scope, kind, count]."""
+    ids = pl.Series("id", [w.id for w in written if w.state == "applied"], dtype=pl.String)
+    mine = records.join(ids.to_frame(), on="id", how="semi")
+    counts = mine.group_by("scope", "kind").len().sort("scope", "kind")
+    return [list(row) for row in counts.iter_rows()]
+
+
+def expected(
+    records: pl.DataFrame, changes: pl.DataFrame, written: Iterable[Written]
+) -> tuple[pl.DataFrame, dict[str, str]]:
+    """Return the records that were written, as they should read, under the ids they now have."""
+    good = [w for w in written if w.state in ("applied", "already")]
+    moved = {w.id: w.new_id for w in good if w.new_id and w.new_id != w.id}
+    ids = pl.Series("id", [w.id for w in good], dtype=pl.String)
+    mine = changes.filter(pl.col("id").is_in(ids.implode()))
+    base = records.filter(pl.col("id").is_in(ids.implode()))
+    after = outcome(base, mine).with_columns(pl.col("id", "superseded_by").replace(moved))
+    return after.sort("id"), moved
+
+
+def misread(
+    now: pl.DataFrame, records: pl.DataFrame, changes: pl.DataFrame, written: Iterable[Written]
+) -> list[str]:
+    """Return ids that were written and that do not read back as they should."""
+    wanted, _ = expected(records, changes, [w for w in written if w.state == "applied"])
+    there = now.select(_SAME)
+    return sorted(wanted.select(_SAME).join(there, on=_SAME, how="anti", nulls_equal=True)["id"])

@@ -1,0 +1,200 @@
+"""Runs: what applying a plan leaves in the state folder, by which it is resumed, undone and judged.
+
+    runs/<plan>-<n>/
+      run.json         plan, store, what was kept of the plan, whether a person approved
+      journal.jsonl    started, each batch with what became of its changes, verified, rolled back
+      undo.jsonl       native records before and after, on disk before the commit that needs them
+      overlay.parquet  the overlay as it was before
+      seal.json        digests of journal and undo at the end, since they may only grow
+
+A plan is planned until it has a run; a run is approved, applying, applied, verified (or
+needs-attention), and rolling-back and rolled-back where it is taken back.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from memops import files, overlay
+from memops.errors import Corrupt, MemopsError
+from memops.snapshot import store_id
+from memops.stores import Undo, Written
+
+_GROWING = ("journal.jsonl", "undo.jsonl")
+_DIRECTIONS = ("applying", "rolling-back")
+_TOUCHED = pl.Schema({"scope": pl.String(), "kind": pl.String(), "touched": pl.Int64()})
+
+
+@dataclass(frozen=True)
+class Run:
+    """One application of one plan."""
+
+    path: Path
+
+    @property
+    def id(self) -> str:
+        """The folder's name."""
+        return self.path.name
+
+    @property
+    def header(self) -> dict[str, Any]:
+        """What the run was started with."""
+        return files.read_sealed(self.path / "run.json")
+
+    @property
+    def journal(self) -> files.Journal:
+        """What happened, in order."""
+        return files.Journal(self.path / "journal.jsonl")
+
+    @property
+    def undo(self) -> files.Journal:
+        """Pre-images and what they became."""
+        return files.Journal(self.path / "undo.jsonl")
+
+    @property
+    def state(self) -> str:
+        """The last state that the journal names; approved while it names none."""
+        marks = self._marks()
+        return marks[-1] if marks else "approved"
+
+    @property
+    def backwards(self) -> bool:
+        """Whether the run was being taken back when it was left last."""
+        ways = [mark for mark in self._marks() if mark in _DIRECTIONS]
+        return bool(ways) and ways[-1] == "rolling-back"
+
+    def answers(self) -> list[dict[str, Any]]:
+        """Return what became of each change, batch by batch."""
+        return [w for entry in self.journal.entries() for w in entry.get("batch", [])]
+
+    def moved(self) -> dict[str, str]:
+        """Return the ids that the run gave records, in a store where the text is the id."""
+        return {w["id"]: w["new_id"] for w in self.answers() if w["new_id"]}
+
+    def seal(self) -> None:
+        """Write down what journal and undo hold, now that the run has come to an end."""
+        seals = {}
+        for name in _GROWING:
+            path = self.path / name
+            data = path.read_bytes() if path.exists() else b""
+            seals[name] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        files.write_sealed(self.path / "seal.json", seals)
+
+    def verify(self) -> None:
+        """Raise Corrupt, naming the file, when the run's own records are not as they were left."""
+        overlay.read(self.path / "overlay.parquet")
+        seals = (
+            files.read_sealed(self.path / "seal.json") if (self.path / "seal.json").exists() else {}
+        )
+        for name in _GROWING:
+            path, said = self.path / name, seals.get(name)
+            data = path.read_bytes()[: said["bytes"]] if said and path.exists() else b""
+            if said and hashlib.sha256(data).hexdigest() != said["sha256"]:
+                raise Corrupt(f"{path}: not as it was when the run ended", "restore a snapshot")
+            files.Journal(path).entries()
+
+    def _marks(self) -> list[str]:
+        return [e["state"] for e in self.journal.entries() if "state" in e]
+
+
+def runs(state: Path) -> list[Run]:
+    """Return every run, newest first."""
+    found = [Run(p.parent) for p in (state / "runs").glob("*/run.json")]
+    return sorted(found, key=lambda r: (r.header["started"], r.id), reverse=True)
+
+
+def find_run(name: str, state: Path) -> Run:
+    """Return a run by name; raises MemopsError."""
+    for path in (Path(name), state / "runs" / name):
+        if (path / "run.json").is_file():
+            return Run(path)
+    raise MemopsError(f"no run {name!r} in {state / 'runs'}", "list them with `memops runs`")
+
+
+def latest_run(plan: str, state: Path) -> Run | None:
+    """Return the last run of a plan, or None when it has none."""
+    mine = sorted(
+        (state / "runs").glob(f"{plan}-*/run.json"),
+        key=lambda p: int(p.parent.name.rsplit("-", 1)[1]),
+    )
+    return Run(mine[-1].parent) if mine else None
+
+
+def listed(state: Path) -> list[dict[str, Any]]:
+    """Return {run, plan, state, started, store} of runs and of plans without one, newest first."""
+    found = [
+        {"run": run.id, "plan": header["plan"], "state": run.state}
+        | {"started": header["started"], "store": header["address"]}
+        for run in runs(state)
+        for header in [run.header]
+    ]
+    begun = {row["plan"] for row in found}
+    for path in sorted((state / "plans").glob("*/plan.json")):
+        if path.parent.name not in begun:
+            made = files.read_json(path.with_name("made.json"))["at"]
+            store = files.read_json(path).get("address")
+            found.append({"run": None, "plan": path.parent.name, "state": "planned"})
+            found[-1] |= {"started": made, "store": store}
+    return sorted(found, key=lambda row: (row["started"], row["plan"]), reverse=True)
+
+
+def touched_since(since: datetime, store: dict[str, str], state: Path) -> pl.DataFrame:
+    """Return how many records runs changed unattended since then: scope, kind, touched.
+
+    Runs that a person approved do not count, nor those that were taken back.
+    """
+    rows = [
+        row
+        for run in runs(state)
+        for header in [run.header]
+        if store_id(header["store"]) == store_id(store)
+        and not header["approved"]
+        and header.get("authority", "unattended") != "person"
+        and datetime.fromisoformat(header["started"]) >= since
+        and run.state != "rolled-back"
+        for entry in run.journal.entries()
+        for row in entry.get("touched", [])
+    ]
+    table = pl.DataFrame(rows, schema=_TOUCHED, orient="row")
+    return table.group_by("scope", "kind").agg(pl.sum("touched")).sort("scope", "kind")
+
+
+def batches_of_undo(run: Run, size: int = 200) -> Iterable[list[Undo]]:
+    """Yield undo newest first: for each record the first pre-image and the last post-image."""
+    whole: dict[tuple[str, str], Undo] = {}
+    for entry in run.undo.entries():
+        key = (entry["id"], entry["where"])
+        first = whole.get(key)
+        whole[key] = Undo(**{**entry, "before": first.before if first else entry["before"]})
+    last_first = sorted(reversed(list(whole.values())), key=lambda u: u.where)
+    batch: list[Undo] = []
+    for undo in last_first:
+        if batch and (undo.where != batch[-1].where or len(batch) >= size):
+            yield batch
+            batch = []
+        batch.append(undo)
+    if batch:
+        yield batch
+
+
+def summary(run: Run, written: list[Written]) -> dict[str, Any]:
+    """Return what a command prints of a run: counts, and what was skipped and why."""
+    skipped = [
+        {"id": w.id, "why": w.why, "state": w.state}
+        for w in written
+        if w.state in ("stale", "refused")
+    ]
+    return {
+        "run": run.id,
+        "plan": run.header["plan"],
+        "state": run.state,
+        "applied": sum(w.state == "applied" for w in written),
+        "already": sum(w.state == "already" for w in written),
+        "skipped": skipped,
+        "path": str(run.path),
+    }

@@ -1,0 +1,132 @@
+"""Runs: the states that a person is shown, what counts towards a night, and what a failure leaves."""
+
+import json
+import os
+from datetime import timedelta
+
+import pytest
+
+from memops import failpoints, runs, snapshot
+from memops.sources import clock
+from memops.stores import open_store
+
+NOW = "2026-06-01T00:00:00Z"
+
+
+@pytest.fixture
+def planned(memops, twins):
+    path = memops.write("m.jsonl", twins)
+    made = memops("plan", f"jsonl:{path}", "--rule", "merge_exact", "--now", NOW)
+    return memops, path, made["plan"]
+
+
+def reviewed(memops, plan, keep):
+    """Leave these changes of a plan; returns its name."""
+    file = memops.state / "plans" / plan / "ops.jsonl"
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if json.loads(line)["seq"] in keep]
+    file.write_text("".join(kept), encoding="utf-8")
+    return plan
+
+
+def fail(memops, monkeypatch, spec, *argv):
+    failpoints.forget()
+    with monkeypatch.context() as patched:
+        patched.setenv("MEMOPS_FAIL", spec)
+        return memops(*argv)
+
+
+def states(memops):
+    return [(r["run"], r["state"]) for r in memops("runs")]
+
+
+def test_a_plan_is_shown_in_every_state_that_it_goes_through(planned, monkeypatch):
+    memops, _, plan = planned
+    run = f"{plan}-1"
+    assert states(memops) == [(None, "planned")]
+    fail(memops, monkeypatch, "run-begun:1:enospc", "apply", plan, "--approve")
+    assert (memops.code, states(memops)) == (26, [(run, "approved")])
+    fail(memops, monkeypatch, "batch-written:1:raise", "apply", plan, "--approve")
+    assert states(memops) == [(run, "applying")]
+    fail(memops, monkeypatch, "journal-done:3:raise", "apply", plan, "--approve")
+    assert states(memops) == [(run, "applied")]
+    assert memops("resume", run)["state"] == "verified"
+    assert states(memops) == [(run, "verified")]
+    fail(memops, monkeypatch, "reverted-batch:1:raise", "rollback", run)
+    assert states(memops) == [(run, "rolling-back")]
+    memops("rollback", run)
+    assert (memops.code, states(memops)) == (0, [(run, "rolled-back")])
+
+
+@pytest.mark.parametrize("way", ["apply", "rollback"])
+def test_a_device_that_fails_leaves_a_run_that_needs_attention_and_keeps_its_direction(
+    planned, monkeypatch, way
+):
+    memops, path, plan = planned
+    before, run = path.read_bytes(), f"{plan}-1"
+    if way == "rollback":
+        memops("apply", plan, "--approve")
+        fail(memops, monkeypatch, "reverted-batch:1:eio", "rollback", run)
+    else:
+        fail(memops, monkeypatch, "batch-written:1:eio", "apply", plan, "--approve")
+    assert (memops.code, states(memops)) == (26, [(run, "needs-attention")])
+    end = memops("resume", run)["state"]
+    assert end == ("verified" if way == "apply" else "rolled-back")
+    assert (path.read_bytes() == before) == (way == "rollback")
+
+
+def test_a_resumed_run_writes_its_records_anew(planned, monkeypatch):
+    memops, _, plan = planned
+    run = runs.Run(memops.state / "runs" / f"{plan}-1")
+    fail(memops, monkeypatch, "batch-written:1:eio", "apply", plan, "--approve")
+    before = {p.path.name: (p.path.stat().st_ino, p.entries()) for p in (run.journal, run.undo)}
+    assert before["undo.jsonl"][1]
+    memops("resume", run.id)
+    for after in (run.journal, run.undo):
+        inode, entries = before[after.path.name]
+        assert after.path.stat().st_ino != inode
+        assert after.entries()[: len(entries)] == entries
+        assert os.stat(after.path).st_mode & 0o777 == 0o600
+
+
+def test_plans_that_are_applied_within_a_night_count_together(memops, twins):
+    path = memops.write("m.jsonl", twins)
+    address = f"jsonl:{path}"
+
+    def next_plan(*seqs):
+        made = memops("plan", address, "--rule", "merge_exact", "--now", NOW)
+        return reviewed(memops, made["plan"], seqs)
+
+    first = memops("apply", next_plan(1, 2, 3, 4, 5, 6))
+    assert (memops.code, first["applied"]) == (0, 6)
+    second = next_plan(1, 2, 3, 4, 5, 6)
+    said = memops("apply", second)
+    assert memops.code == 23
+    assert "6 more did within the last 20 hours; the limit is 10%" in said["message"]
+    memops("rollback", first["run"])
+    third = memops("apply", next_plan(1, 2, 3, 4, 5, 6))
+    assert (memops.code, third["applied"]) == (0, 6)
+
+
+def test_what_a_person_approved_and_what_is_long_ago_does_not_count(planned):
+    memops, path, plan = planned
+    store = open_store(f"jsonl:{path}").identity()
+    run = memops("apply", reviewed(memops, plan, [1, 2, 3]))["run"]
+    ago = clock() - timedelta(hours=20)
+    counted = runs.touched_since(ago, store, memops.state)
+    assert counted.rows() == [("default", "fact", 3)]
+    assert runs.touched_since(clock() + timedelta(1), store, memops.state).is_empty()
+    assert runs.touched_since(ago, {**store, "path": "elsewhere"}, memops.state).is_empty()
+    made = memops("plan", f"jsonl:{path}", "--rule", "merge_exact", "--now", NOW)
+    memops("apply", made["plan"], "--approve")
+    assert runs.touched_since(ago, store, memops.state).rows() == [("default", "fact", 3)]
+    memops("rollback", run)
+    assert runs.touched_since(ago, store, memops.state).is_empty()
+
+
+def test_a_plan_whose_snapshot_is_gone_is_refused(planned):
+    memops, path, plan = planned
+    taken = snapshot.latest(memops.state, open_store(f"jsonl:{path}").identity())
+    taken.path.rename(memops.folder / "away")
+    said = memops("apply", plan, "--approve")
+    assert (memops.code, said["hint"]) == (22, "plan again")
