@@ -30,6 +30,7 @@ NIGHTS = pl.Schema(
     }
 )
 
+_COURSES = {"live records": "live", "planned": "ops", "applied": "applied"}
 _BLOCKS = "▁▂▃▄▅▆▇█"
 
 
@@ -79,19 +80,71 @@ def missed(days_since: float | None) -> int:
     return 0 if days_since is None else max(0, round(days_since) - 1)
 
 
+def daily(table: pl.DataFrame, column: str) -> pl.DataFrame:
+    """Return one store's column a day, from the first known day to the last: day, value.
+
+    `column` is a number of NIGHTS or a measure of recall; a day without a value is null, and of
+    two nights of a day the later counts. Empty when nothing is known.
+    """
+    value = pl.col(column).cast(pl.Float64) if column in NIGHTS else _measured(column)
+    known = table.sort("at").select(day=pl.col("at").dt.date(), value=value).drop_nulls()
+    if known.is_empty():
+        return known
+    days = table.select(
+        day=pl.date_range(pl.col("at").dt.date().min(), pl.col("at").dt.date().max())
+    )
+    last = known.group_by("day").agg(pl.col("value").last())
+    return days.join(last, on="day", how="left").sort("day")
+
+
+def lines(table: pl.DataFrame, most: int = 60) -> list[dict[str, Any]]:
+    """Return one store's figures over its last days: live, planned, applied and each measure.
+
+    Every line has the same days, `most` at the most: name, points of day and value or None.
+    """
+    taken = table["recall"].explode().drop_nulls()
+    measures = [row["measure"] for row in taken] if _graded(table) else []
+    names = [*_COURSES, *dict.fromkeys(measures)]
+    known = {name: daily(table, _COURSES.get(name, name)) for name in names}
+    return [
+        {
+            "name": name,
+            "points": [
+                {"day": f"{day:%Y-%m-%d}", "value": value}
+                for day, value in part.tail(most).iter_rows()
+            ],
+        }
+        for name, part in known.items()
+        if part.height
+    ]
+
+
+def courses(table: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return every store's lines, by store."""
+    parts = table.partition_by("store", maintain_order=True)
+    return [
+        {"store": part["store"][0], "nights": part.height, "lines": lines(part)}
+        for part in parts
+        if lines(part)
+    ]
+
+
 def spark(table: pl.DataFrame, column: str) -> str:
     """Return one store's column as a sparkline, a place a day; a day without a value is a gap."""
-    known = table.select("at", value=pl.col(column).cast(pl.Float64)).sort("at")
-    if known["value"].null_count() == known.height:
+    values = daily(table, column)["value"]
+    known = values.drop_nulls().to_list()
+    if not known:
         return ""
-    day = known["at"].dt.date()
-    days = known.select(day=pl.date_range(day.min(), day.max()))  # type: ignore[arg-type]
-    daily = known.drop_nulls().group_by(day=pl.col("at").dt.date()).agg(pl.col("value").last())
-    low, high = daily["value"].min(), daily["value"].max()
-    span = (float(high) - float(low)) or 1.0  # type: ignore[arg-type]
-    step = ((pl.col("value") - low) / span * (len(_BLOCKS) - 1)).round().cast(pl.Int64)
-    places = days.join(daily, on="day", how="left").sort("day").select(step).to_series()
-    return "".join(" " if place is None else _BLOCKS[place] for place in places)
+    low, span = min(known), (max(known) - min(known)) or 1.0
+    step = ((values - low) / span * (len(_BLOCKS) - 1)).round().cast(pl.Int64)
+    return "".join(" " if place is None else _BLOCKS[place] for place in step)
+
+
+def with_night(table: pl.DataFrame, night: Mapping[str, Any]) -> pl.DataFrame:
+    """Return the nights of a night's store up to it and with it, whether it is written or not."""
+    row = pl.DataFrame([_row(night)], schema=NIGHTS)
+    past = table.filter((pl.col("store") == night["store"]) & (pl.col("at") < row["at"][0]))
+    return pl.concat([past, row]).sort("at")
 
 
 def _row(night: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,6 +164,16 @@ def _row(night: Mapping[str, Any]) -> dict[str, Any]:
         "recall": _recall(night),
         "seconds": sum(t["seconds"] for t in timings) if timings else None,
     }
+
+
+def _graded(table: pl.DataFrame) -> bool:
+    return bool(table["recall"].list.len().sum())
+
+
+def _measured(name: str) -> pl.Expr:
+    """The value of one measure of recall; null where it was not taken."""
+    named = pl.element().filter(pl.element().struct.field("measure") == name)
+    return pl.col("recall").list.eval(named.struct.field("value")).list.first()
 
 
 def _recall(night: Mapping[str, Any]) -> list[dict[str, Any]] | None:

@@ -6,6 +6,7 @@ every string is masked and made visible in one place (`words.clean`) before anyt
 size, and the templates escape it once more.
 """
 
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NotRequired, TypedDict
 
@@ -219,6 +220,20 @@ class Grades(TypedDict):
     why: str
 
 
+class Point(TypedDict):
+    """A figure on a day; None where there is none."""
+
+    day: str
+    value: float | None
+
+
+class Line(TypedDict):
+    """One figure over the days; all lines of a page have the same days."""
+
+    name: str
+    points: list[Point]
+
+
 class Timing(TypedDict):
     """How long a step took, and the most memory it held."""
 
@@ -262,6 +277,7 @@ class Report(TypedDict):
     tier_flow: list[Flow]
     distributions: list[Distribution]
     grades: Grades | None
+    trend: list[Line]
     timings: list[Timing]
     environment: dict[str, str]
     policy: list[Setting]
@@ -270,19 +286,41 @@ class Report(TypedDict):
 
 def render(data: Report, lang: str = "en") -> str:
     """Return the page, under 500 kB however many changes there are (the first of each rule)."""
-    if lang not in LANGUAGES:
-        raise MemopsError(f"no report language {lang!r}", f"known: {', '.join(LANGUAGES)}")
-    say = words.speaker(lexicon("report")[lang])
+    say = _speaker(lang)
     page = view.selected(words.clean(view.outlined(data)))
     drawn = pictures.drawn(page, say)
     verdict = page["verdict_sentence"] or view.verdict(page, say)
-    return _template().render(
+    return _template("run.html.j2").render(
         d=page, say=say, word=say.word, pictures=drawn, verdict=verdict, lang=lang
     )
 
 
+def render_history(stores: Sequence[Mapping[str, Any]], lang: str = "en") -> str:
+    """Return the page of all nights; `stores` as `history.courses` gives them, gaps as gaps."""
+    say = _speaker(lang)
+    page = words.clean(stores)
+    days = sorted(p["day"] for c in stores for line in c["lines"][:1] for p in line["points"])
+    drawn = [
+        pictures.courses(f"trend{i}", course["store"], say("trend_desc"), course["lines"], say.word)
+        for i, course in enumerate(page)
+    ]
+    about = say("history_none")
+    if days:
+        counts = {"nights": sum(c["nights"] for c in stores), "stores": len(stores)}
+        about = say("history_about", first=days[0], last=days[-1], **counts)
+    return _template("history.html.j2").render(
+        stores=page, pictures=drawn, about=about, say=say, word=say.word, lang=lang
+    )
+
+
+def _speaker(lang: str) -> words.Speaker:
+    if lang not in LANGUAGES:
+        raise MemopsError(f"no report language {lang!r}", f"known: {', '.join(LANGUAGES)}")
+    return words.speaker(lexicon("report")[lang])
+
+
 @cache
-def _template() -> Template:
+def _template(name: str) -> Template:
     environment = Environment(
         loader=FileSystemLoader(resource("reports")),
         autoescape=True,
@@ -292,4 +330,5 @@ def _template() -> Template:
     )
     environment.filters["n"] = words.number
     environment.filters["fixed"] = words.fixed
-    return environment.get_template("run.html.j2")
+    environment.filters["figure"] = pictures.figure
+    return environment.get_template(name)

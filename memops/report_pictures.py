@@ -11,6 +11,7 @@ from memops.report_words import Speaker, clip, fixed, number
 
 WIDTH = 360
 _ROW = 40
+_COURSE = 52
 _TIERS = ("core", "working", "peripheral")
 _INTO = (*_TIERS, "hidden")
 _FROM = (*_TIERS, "new", "hidden")
@@ -24,6 +25,7 @@ def drawn(page: Mapping[str, Any], say: Speaker) -> dict[str, Any]:
         "rules": bars("rules", say("by_rule"), say("by_rule_desc"), _ruled(page["rules"][:20])),
         "timings": bars("timings", say("timings"), say("timings_desc"), _timed(page["timings"])),
         "kinds": pairs("kinds", say("kinds"), say("pairs_desc"), kinds, say.word),
+        "trend": courses("trend", say("trend"), say("trend_desc"), page["trend"], say.word),
         "flow": flow(say("flow"), say("flow_desc"), page["tier_flow"], say),
         "recall": intervals(say("recall"), say("recall_desc"), measures),
         "distributions": [
@@ -96,6 +98,34 @@ def intervals(title: str, desc: str, rows: Sequence[Mapping[str, Any]]) -> dict[
     return {**shape, "rows": placed, "ticks": ticks} if placed else None
 
 
+def courses(
+    key: str, title: str, desc: str, lines: Sequence[Mapping[str, Any]], word: Any
+) -> dict[str, Any] | None:
+    """Return one line a row over its days (`name`, `points` of day and value); gaps stay gaps.
+
+    Each line has a scale of its own, from its least to its greatest value.
+    """
+    placed = [
+        {
+            "label": clip(word(line["name"]), 34),
+            "value": figure(line["points"][-1]["value"]),
+            "y": _COURSE * i,
+            **_course([point["value"] for point in line["points"]], _COURSE * i),
+        }
+        for i, line in enumerate(lines)
+        if len(line["points"]) > 1
+    ]
+    shape = {"key": key, "title": title, "desc": desc, "height": _COURSE * len(placed) + 4}
+    return {**shape, "rows": placed} if placed else None
+
+
+def figure(value: float | None) -> str:
+    """Return a value as a count or with three digits, a dash for none."""
+    if value is None:
+        return "–"
+    return number(round(value)) if float(value).is_integer() and value > 1 else fixed(value, 3)
+
+
 def flow(
     title: str, desc: str, moves: Sequence[Mapping[str, Any]], say: Speaker
 ) -> dict[str, Any] | None:
@@ -118,6 +148,28 @@ def flow(
     low = max(side[-1]["y"] + max(side[-1]["high"], 14) for side in (left, right))
     shape = {"key": "flow", "title": title, "desc": desc, "height": round(low + 8)}
     return {**shape, "left": left, "right": right, "bands": bands}
+
+
+def _course(values: Sequence[float | None], top: float) -> dict[str, Any]:
+    """The path through the known values, broken at gaps, and where each stands alone or last."""
+    known = [value for value in values if value is not None]
+    low, span = min(known), (max(known) - min(known)) or 1.0
+    places: list[tuple[float, float] | None] = []
+    for at, value in enumerate(values):
+        x = 4 + (WIDTH - 8) * at / max(1, len(values) - 1)
+        y = None if value is None else top + 42 - 22 * (value - low) / span
+        places.append(None if y is None else (round(x, 1), round(y, 1)))
+    steps = [
+        f"{'L' if at and places[at - 1] else 'M'}{place[0]} {place[1]}"
+        for at, place in enumerate(places)
+        if place
+    ]
+    dots = [
+        {"x": place[0], "y": place[1]}
+        for at, place in enumerate(places)
+        if place and not (at and places[at - 1] and at + 1 < len(places) and places[at + 1])
+    ]
+    return {"d": "".join(steps), "dots": dots}
 
 
 def _nodes(

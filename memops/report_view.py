@@ -54,6 +54,7 @@ def selected(data: Mapping[str, Any]) -> dict[str, Any]:
         "grades": _grades(data["grades"]) if data["grades"] else None,
         "conflicts": [_conflict(conflict) for conflict in data["conflicts"]],
     }
+    page["trend"] = [{**line, "name": clip(line["name"], 60)} for line in data["trend"][:8]]
     for name in (*_LISTS, "environment", "distributions", "timings", "tier_flow"):
         page[name] = _short(page[name], ROOM.get(name, ROOM["other"]))
     for name in ("title", "now", "store", "run", "snapshot", "verdict_sentence"):

@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import polars as pl
 
-from memops import files, planfile, snapshot
+from memops import files, history, planfile, snapshot
 from memops import reporting_figures as figures
-from memops.errors import MemopsError
+from memops.errors import Corrupt, MemopsError
 from memops.explain import explained
 from memops.plan import nothing, outcome
 from memops.policy import described, from_table
@@ -80,6 +80,7 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
             before, after, night.get("now") or taken.manifest["taken_at"]
         ),
         "grades": _grades(night),
+        "trend": _trend(night, settings),
         "timings": [{"peak_mb": None, **t} for t in night.get("timings", [])],
         "environment": taken.manifest["versions"],
         "policy": [{"name": n, "value": str(v), "why": w} for n, v, w in described(policy)],
@@ -234,6 +235,16 @@ def _clusters(
         {"keeper": {"id": keeper, "text": texts.get(keeper, "")}, "members": members}
         for keeper, members in sorted(groups.items())
     ]
+
+
+def _trend(night: dict[str, Any], settings: Settings) -> list[dict[str, Any]]:
+    """The nights of the store up to this one, once there are two; a damaged history shows none."""
+    try:
+        past = history.nights(settings.state, night.get("store"))
+    except Corrupt:
+        return []
+    table = history.with_night(past, night) if night.get("rows") else past
+    return history.lines(table) if table.height > 1 else []
 
 
 def _grades(night: dict[str, Any]) -> dict[str, Any] | None:

@@ -62,6 +62,10 @@ def night(**over):
         "refused": [{"id": "user_allergy", "rule": "demote_faded", "reason": "a pinned or core record is never demoted unattended", "text": "用户对虾蟹贝类过敏"}],
         "skipped": [{"id": "editor_2", "why": "changed since the snapshot"}],
         "limits": ["12 of 23 live note records of scope 'default' would change; the limit is 10%"],
+        "trend": [
+            {"name": name, "points": [{"day": f"2026-05-{28 + i}", "value": v} for i, v in enumerate(values)]}
+            for name, values in (("live records", [311, None, 301, 295]), ("planned", [40, None, 12, 10]), ("R@10", [0.91, None, None, 0.93]))
+        ],
         "conflicts": [
             {
                 "old": {"id": "home_city_0", "text": "The user lives in Xiamen"},

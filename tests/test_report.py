@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memops import report_pictures, report_words
 from memops.errors import MemopsError
 from memops.lexicon import lexicon, resource
-from memops.report import _template, render
+from memops.report import _template, render, render_history
 from memops.report_words import clean, clipped, differences, visible
 from tests.hostile import PAYLOADS
 from tests.nights import counted, iv, many, night
@@ -141,7 +141,7 @@ def test_a_page_asks_for_nothing_and_runs_nothing():
 
 def test_templates_never_trust_data():
     assert len(TEMPLATES) >= 6
-    environment = _template().environment
+    environment = _template("run.html.j2").environment
     assert environment.autoescape is True and environment.undefined.__name__ == "StrictUndefined"
     for path in TEMPLATES:
         source = path.read_text(encoding="utf-8")
@@ -461,7 +461,7 @@ def test_a_given_verdict_stands_instead_of_the_computed_one():
 def test_pictures_are_to_scale_and_described():
     page = Page(render(night()))
     pictures = [dict(attrs) for tag, attrs in page.tags if tag == "svg"]
-    assert len(pictures) == 6 and all(p["role"] == "img" for p in pictures)
+    assert len(pictures) == 7 and all(p["role"] == "img" for p in pictures)
     ids = [value for _, attrs in page.tags for name, value in attrs if name == "id"]
     assert len(ids) == len(set(ids))
     assert {ref for p in pictures for ref in p["aria-labelledby"].split()} <= set(ids)
@@ -490,6 +490,44 @@ def test_bands_of_the_tier_flow_are_as_high_as_their_counts():
         ("hidden 10", 37.5),
     ]
     assert [band["moved"] for band in drawn["bands"]] == [False, True]
+
+
+def test_lines_of_the_trend_break_at_gaps():
+    lines = [
+        {
+            "name": "live records",
+            "points": [
+                {"day": f"2026-05-0{n}", "value": v}
+                for n, v in enumerate([10.0, 20.0, None, 10.0], 1)
+            ],
+        }
+    ]
+    row = report_pictures.courses("t", "T", "D", lines, str)["rows"][0]
+    assert row["d"] == "M4.0 42.0L121.3 20.0M356.0 42.0"
+    assert [(dot["x"], dot["y"]) for dot in row["dots"]] == [
+        (4.0, 42.0),
+        (121.3, 20.0),
+        (356.0, 42.0),
+    ]
+    page = render(night(trend=lines))
+    cells = re.findall(r'<th scope="row">2026-05-0(.)</th><td class="n">(.*?)</td>', page)
+    assert cells == [("4", "10"), ("3", "–"), ("2", "20"), ("1", "10")]
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_page_of_all_nights_shows_every_store(lang):
+    hostile = "<script>alert(1)</script>"
+    lines = night()["trend"]
+    page = render_history(
+        [
+            {"store": hostile, "nights": 3, "lines": lines},
+            {"store": "港口", "nights": 3, "lines": lines},
+        ],
+        lang,
+    )
+    assert hostile not in page and "&lt;script&gt;" in page and "港口" in page
+    assert page.count("<svg") == 2 and page.count("2026-05-29") == 2
+    assert "default-src 'none'" in page
 
 
 def test_rendering_twice_gives_the_same_bytes():

@@ -254,15 +254,24 @@ def simulate(
 
 @click.command()
 @click.argument("store", required=False)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write one HTML page here.")
+@click.option("--lang", type=click.Choice(["en", "zh"]), default="en", help="Of the page.")
 @json_option
 @click.pass_context
-def history(ctx: click.Context, store: str | None, as_json: bool) -> None:
+def history(
+    ctx: click.Context, store: str | None, output: Path | None, lang: str, as_json: bool
+) -> None:
     """Show the figures of every night, of STORE or of all; a night without figures is a gap."""
     from memops import history as nights
     from memops.cli.trend import history_text
 
     table_ = nights.nights(at(ctx).state, store)
-    emit(nights.trend(table_), as_json, lambda: history_text(table_))
+    said = nights.trend(table_)
+    if output:
+        from memops.report import render_history
+
+        output.write_text(render_history(nights.courses(table_), lang), encoding="utf-8")
+    emit(said, as_json, lambda: str(output) if output else history_text(table_))
 
 
 def _done(said: dict[str, Any], as_json: bool, verb: str, nothing: str) -> int:
