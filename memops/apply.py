@@ -80,6 +80,7 @@ def rollback(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any
         run.verify()
         if run.state == "rolled-back":
             return summary(run, [])
+        run.refuse_without_undo()
         with _noting(run):
             run.journal.add({"state": "rolling-back"})
             written: list[Written] = []
@@ -110,6 +111,7 @@ def take_back(
         if run.state not in ("verified", "needs-attention"):
             hint = f"`memops resume {run.id}` ends it; `memops rollback {run.id}` takes back all"
             raise MemopsError(f"run {run.id} is {run.state}; nothing was taken back", hint)
+        run.refuse_without_undo()
         strange = sorted(set(ids) - {w["id"] for w in run.answers()})
         if strange:
             raise MemopsError(f"run {run.id} did nothing to record {strange[0]!r}")

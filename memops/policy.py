@@ -92,6 +92,18 @@ class Retention:
 
 
 @dataclass(frozen=True)
+class Keep:
+    """Which snapshots and undo copies stay."""
+
+    last: int = setting(3, "newest snapshots of a store that stay, however old")
+    within_days: float = setting(2.0, "age in days up to which every snapshot stays")
+    daily: int = setting(7, "days of which a snapshot each stays")
+    weekly: int = setting(5, "weeks of which a snapshot each stays")
+    monthly: int = setting(12, "months of which a snapshot each stays")
+    undo_days: float = setting(30.0, "days that a run can be taken back")
+
+
+@dataclass(frozen=True)
 class Retrieval:
     """How recall is graded: the reference retrievers' parameters (chosen on public chats and notes)."""
 
@@ -221,6 +233,7 @@ class Policy:
     decay: Decay = field(default_factory=Decay)
     tiers: Tiers = field(default_factory=Tiers)
     retention: Retention = field(default_factory=Retention)
+    keep: Keep = field(default_factory=Keep)
     candidates: Candidates = field(default_factory=Candidates)
     duplicates: Duplicates = field(default_factory=Duplicates)
     conflicts: Conflicts = field(default_factory=Conflicts)

@@ -11,6 +11,7 @@ import html
 import json
 import shutil
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from memops import files, overlay, snapshot
 from memops.errors import MemopsError
 from memops.runs import runs
 from memops.settings import Settings
+from memops.snapshot_chain import note_removed
+from memops.sources import clock
 from memops.stores import open_store
 
 _RECEIPTS = "purges.jsonl"
@@ -51,7 +54,7 @@ def purge(name: str, ids: Sequence[str], settings: Settings) -> dict[str, Any]:
         archived = set(overlay.archived_ids(kept))
         store.purge([i for i in found["id"] if i not in archived])
         overlay.write(path, overlay.without(kept, pl.Series(list(ids), dtype=pl.String())))
-        gone, elsewhere = _forget(state, own, ids, texts)
+        gone, elsewhere = _forget(state, own, ids, texts, clock())
         places = {place: n for place, n in {"store": found.height, **gone}.items() if n}
         digests = [hashlib.sha256(i.encode()).hexdigest()[:16] for i in sorted(ids)]
         files.Journal(state / _RECEIPTS).add({"ids": digests, "places": places})
@@ -61,7 +64,7 @@ def purge(name: str, ids: Sequence[str], settings: Settings) -> dict[str, Any]:
 
 
 def _forget(
-    state: Path, own: str, ids: Sequence[str], texts: Sequence[str]
+    state: Path, own: str, ids: Sequence[str], texts: Sequence[str], at: datetime
 ) -> tuple[dict[str, int], list[str]]:
     """Remove what is kept of the store and holds the records; snapshots last, for a second try."""
     needles = _needles(texts)
@@ -77,6 +80,9 @@ def _forget(
         (others if _loose(path.relative_to(state), own) else elsewhere).append(path)
     for path in others:
         path.unlink()
+    for taken in snapshots:
+        if taken.path in tainted:
+            note_removed(state, taken, "purged", at)
     for folder in reversed(mine):
         shutil.rmtree(folder)
     gone = {"snapshots": len(tainted), "runs": len(applied), "plans": len(plans)}

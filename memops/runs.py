@@ -21,7 +21,7 @@ from typing import Any
 import polars as pl
 
 from memops import files, overlay
-from memops.errors import Corrupt, MemopsError
+from memops.errors import Corrupt, MemopsError, PlanRefused
 from memops.snapshot import store_id
 from memops.stores import Undo, Written
 
@@ -76,14 +76,36 @@ class Run:
         """Return the ids that the run gave records, in a store where the text is the id."""
         return {w["id"]: w["new_id"] for w in self.answers() if w["new_id"]}
 
+    @property
+    def undoable(self) -> bool:
+        """Whether the run's undo copy is still there."""
+        return not any(e.get("undo") == "removed" for e in self.journal.entries())
+
+    def forget_undo(self) -> None:
+        """Remove the run's pre-images for good, in an order that a crash may cut anywhere."""
+        if self.undoable:
+            self.journal.add({"undo": "removed"})
+        self.seal()
+        for name in ("undo.jsonl", "overlay.parquet"):
+            (self.path / name).unlink(missing_ok=True)
+        files.sync(self.path)
+
     def seal(self) -> None:
         """Write down what journal and undo hold, now that the run has come to an end."""
         seals = {}
-        for name in _GROWING:
+        for name in _GROWING if self.undoable else _GROWING[:1]:
             path = self.path / name
             data = path.read_bytes() if path.exists() else b""
             seals[name] = {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
         files.write_sealed(self.path / "seal.json", seals)
+
+    def refuse_without_undo(self) -> None:
+        """Raise PlanRefused when the run's undo copy has been removed."""
+        if not self.undoable:
+            raise PlanRefused(
+                f"the undo copy of run {self.id} was removed when it was past its time",
+                "restore a snapshot: memops restore SNAPSHOT",
+            )
 
     def verify(self) -> None:
         """Raise Corrupt, naming the file, when the run's own records are not as they were left."""

@@ -108,7 +108,7 @@ def take(
             "notes": notes,
             "versions": _versions(),
             "files": _sealed(draft),
-            "previous": {"snapshot": before.id, "sha256": before.seal} if before else None,
+            "previous": _link(before),
         }
         files.write_sealed(draft / "manifest.json", manifest)
         digest = files.sha256(draft / "manifest.json")[:8]
@@ -192,6 +192,12 @@ def _believe(
         f"the store has {records.height} records; the snapshot before, {before.id}, has {was}",
         "if they were really removed, give --accept-shrink",
     )
+
+
+def _link(before: Snapshot | None) -> dict[str, Any] | None:
+    if before is None:
+        return None
+    return {"snapshot": before.id, "sha256": before.seal, "rows": before.manifest["rows"]}
 
 
 def _export(records: pl.DataFrame, into: Path, policy: Policy) -> None:

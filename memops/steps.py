@@ -15,15 +15,16 @@ from typing import Any, TypeVar
 import polars as pl
 
 from memops import apply as applying
-from memops import files, history, overlay, planfile, reviewing, snapshot
+from memops import files, history, overlay, planfile, retention, reviewing, snapshot
 from memops.context import Context
-from memops.errors import GateFailed, GuardRefused, MemopsError
+from memops.errors import Corrupt, GateFailed, GuardRefused, MemopsError
 from memops.judging import gate, grade_plan
 from memops.plan import diff, outcome
 from memops.rules import MIGRATION, RULES, Rule, propose
 from memops.schema import LIVE
 from memops.schema import instant as as_instant
 from memops.settings import Settings
+from memops.snapshot_chain import verify_chain
 from memops.sources import clock, open_or_take, take_snapshot
 from memops.stores import open_store
 
@@ -36,7 +37,38 @@ def check_snapshot(name: str, settings: Settings) -> dict[str, Any]:
     if not found:
         raise MemopsError(f"no snapshot {name!r} in {settings.state / 'snapshots'}")
     rows = found.records().height
-    return {"snapshot": found.id, "rows": rows, "files": len(found.manifest["files"]), "ok": True}
+    chain = 0
+    if found.path.parent.resolve() == (settings.state / "snapshots").resolve():
+        chain = verify_chain(settings.state, found)
+    files_ = len(found.manifest["files"])
+    return {"snapshot": found.id, "rows": rows, "files": files_, "chain": chain, "ok": True}
+
+
+def check_all(settings: Settings) -> dict[str, Any]:
+    """Check every snapshot and the chain between them; raises Corrupt, naming all that differs."""
+    wrong, sums = [], {"snapshots": 0, "rows": 0, "files": 0}
+    folders = sorted((settings.state / "snapshots").glob("[!.]*"))
+    for path in folders:
+        try:
+            said = check_snapshot(str(path), settings)
+        except MemopsError as error:
+            wrong.append(error.message)
+            continue
+        counts = {"snapshots": 1, "rows": said["rows"], "files": said["files"]}
+        sums = {name: n + counts[name] for name, n in sums.items()}
+    if wrong:
+        raise Corrupt(
+            "; ".join(wrong), f"{sums['snapshots']} of {len(folders)} snapshots are whole"
+        )
+    return {**sums, "ok": True}
+
+
+def prune(settings: Settings, now: datetime | None = None, remove: bool = True) -> dict[str, Any]:
+    """Remove the snapshots and undo copies that are past their time, or say which are.
+
+    A night that is asked for as of later than now ages nothing.
+    """
+    return retention.prune(settings.state, settings.policy, min(now or clock(), clock()), remove)
 
 
 def restore_snapshot(name: str, settings: Settings, to: str | None = None) -> dict[str, Any]:
@@ -180,6 +212,7 @@ def curate(
     night["timings"] = timings
     night["rows"] |= _after(taken["path"], night, settings)
     night |= timed(report_step, night, settings)
+    call(prune, settings, at)
     history.append(settings.state, night)
     return night
 

@@ -30,7 +30,8 @@ LAYERS = [
     # deciding
     {"guard", "refusals", "rules"},
     # the world
-    {"stores", "overlay", "snapshot", "planfile", "apply", "runs", "descent"}
+    {"stores", "overlay", "snapshot", "planfile", "apply", "runs", "retention"}
+    | {"descent"}
     | {"sources", "history", "reviewing", "search"},
     # judging it
     {

@@ -18,7 +18,8 @@ from memops.errors import MemopsError
 
 COMMANDS = {
     "snapshot": ("stores", "Take a snapshot of a store."),
-    "check": ("stores", "Verify a snapshot: every file's hash, and that its records read."),
+    "check": ("stores", "Verify a snapshot, or all: every file's hash, and that its records read."),
+    "prune": ("stores", "Remove snapshots and undo copies that are past their time."),
     "restore": ("stores", "Make a store exactly what a snapshot holds."),
     "diff": ("stores", "Say what differs between two snapshots."),
     "stores": ("stores", "Show what each kind of store can do."),

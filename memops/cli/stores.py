@@ -37,20 +37,39 @@ def snapshot(
 
 
 @click.command()
-@click.argument("snapshot")
+@click.argument("snapshot", required=False)
 @click.option("--read-data", is_flag=True, help="Kept for habit: data is always read.")
 @json_option
 @click.pass_context
-def check(ctx: click.Context, snapshot: str, read_data: bool, as_json: bool) -> None:
-    """Verify SNAPSHOT: every file's hash, and that its records read."""
+def check(ctx: click.Context, snapshot: str | None, read_data: bool, as_json: bool) -> None:
+    """Verify SNAPSHOT, or all: every file's hash, that its records read, and what came before."""
     from memops import steps
 
-    said = steps.check_snapshot(snapshot, at(ctx))
+    said = steps.check_snapshot(snapshot, at(ctx)) if snapshot else steps.check_all(at(ctx))
+    what = said["snapshot"] if snapshot else f"{said['snapshots']} snapshots"
     emit(
         said,
         as_json,
-        f"{said['snapshot']}: {said['files']} files and {said['rows']} records are as they were sealed",
+        f"{what}: {said['files']} files and {said['rows']} records are as they were sealed",
     )
+
+
+@click.command()
+@click.option("--remove", is_flag=True, help="Remove them; without it they are only listed.")
+@json_option
+@click.pass_context
+def prune(ctx: click.Context, remove: bool, as_json: bool) -> None:
+    """List the snapshots and undo copies that are past their time ([policy.keep]), or remove them.
+
+    Every night does this with --remove. The newest sound snapshot of a store never goes.
+    """
+    from memops import steps
+
+    said = steps.prune(at(ctx), remove=remove)
+    rows = [(s["snapshot"], s["taken_at"][:16], s["rows"]) for s in said["snapshots"]]
+    rows += [(f"undo of {run}", "", "") for run in said["undo"]]
+    done = "removed" if remove else "would be removed; give --remove"
+    emit(said, as_json, lambda: table(rows, [done, "taken", "records"]) if rows else "nothing")
 
 
 @click.command()

@@ -1,0 +1,53 @@
+"""The chain of snapshots: each names the one before it and its digest, so that none goes unseen.
+
+removed.jsonl    what memops itself removed, each with its digest and its own predecessor
+"""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from memops import files
+from memops.errors import Corrupt
+from memops.snapshot import Snapshot, open_snapshot
+
+_FILE = "removed.jsonl"
+
+
+def note_removed(state: Path, taken: Snapshot, why: str, at: datetime) -> None:
+    """Write down that a snapshot goes, and why, before it does."""
+    said = {"snapshot": taken.id, "sha256": taken.seal, "previous": taken.manifest["previous"]}
+    files.Journal(files.folder(state) / _FILE).add({**said, "why": why, "at": at.isoformat()})
+
+
+def verify_chain(state: Path, first: Snapshot) -> int:
+    """Follow a snapshot's predecessors to the first; returns how many there were.
+
+    Raises Corrupt, naming the snapshot that is missing, changed, or put in another's place.
+    """
+    gone = {entry["snapshot"]: entry for entry in files.Journal(state / _FILE).entries()}
+    at, link, length = first.id, first.manifest.get("previous"), 0
+    while link:
+        name, digest = link["snapshot"], link["sha256"]
+        folder = state / "snapshots" / name
+        there = _opened(folder) if folder.is_dir() else None
+        if there is None and name not in gone:
+            message = f"{folder} is missing; {at} was taken after it, and memops did not remove it"
+            raise Corrupt(message, "find out who removed it; later snapshots are whole")
+        if digest != (there.seal if there else gone[name]["sha256"]):
+            raise Corrupt(f"{folder} is not the snapshot that {at} was taken after")
+        link = there.manifest.get("previous") if there else gone[name]["previous"]
+        at, length = name, length + 1
+    return length
+
+
+def described(taken: Snapshot) -> dict[str, Any]:
+    """Return what a list of snapshots says of one."""
+    said = {name: taken.manifest[name] for name in ("address", "taken_at", "rows")}
+    return {"snapshot": taken.id, **said}
+
+
+def _opened(path: Path) -> Snapshot:
+    if not (path / "manifest.json").is_file():
+        raise Corrupt(f"{path}: no manifest, so no snapshot", "it was cut off; remove it")
+    return open_snapshot(path)
