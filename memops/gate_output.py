@@ -1,5 +1,7 @@
 """Verdicts as continuous integration reads them: JUnit XML, GitHub annotations, Markdown."""
 
+from collections.abc import Mapping
+from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 import polars as pl
@@ -22,7 +24,7 @@ def junit(verdict: Verdict) -> str:
     lost = [
         _case(
             f"query {row['query_id']}",
-            f"{verdict.decided_by} {row['before']:.3f} before, {row['after']:.3f} now",
+            _worse(verdict, row),
             row["category"],
             kind,
         )
@@ -38,18 +40,23 @@ def junit(verdict: Verdict) -> str:
     )
 
 
-def github(verdict: Verdict) -> str:
-    """Return workflow commands: an annotation for each reason, then for the queries lost."""
+def github(verdict: Verdict, places: Mapping[str, tuple[str, int]] | None = None) -> str:
+    """Return workflow commands: an annotation for each reason, then for each query that is worse.
+
+    `places` tells the file and line of a query, where a pull request then shows it.
+    """
     level = {"fail": "error", "inconclusive": "error", "warn": "warning", "pass": "notice"}[
         verdict.verdict
     ]
     lines = [
-        f"::{level} title=memops gate: {verdict.verdict}::{_command(reason)}"
+        f"::{level} title=memops gate{_property(': ' + verdict.verdict)}::{_command(reason)}"
         for reason in verdict.reasons
     ]
-    if verdict.lost.height and verdict.verdict != "pass":
-        named = ", ".join(verdict.lost["query_id"].head(_MOST).to_list())
-        lines.append(f"::{level} title=memops gate: queries that are worse::{_command(named)}")
+    if verdict.verdict != "pass":
+        lines += [
+            f"::{level} {_at(row['query_id'], places or {})}::{_command(_worse(verdict, row))}"
+            for row in verdict.lost.head(_MOST).to_dicts()
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -82,6 +89,22 @@ def _xml(text: str) -> str:
         for c in text
         if not 0xD800 <= ord(c) <= 0xDFFF and c not in "\ufffe\uffff"
     )
+
+
+def _worse(verdict: Verdict, row: Mapping[str, Any]) -> str:
+    return f"{verdict.decided_by} {row['before']:.3f} before, {row['after']:.3f} now"
+
+
+def _at(query: str, places: Mapping[str, tuple[str, int]]) -> str:
+    title = f"title={_property(f'memops gate: query {query} is worse')}"
+    if query not in places:
+        return title
+    path, line = places[query]
+    return f"file={_property(path)},line={line},{title}"
+
+
+def _property(text: str) -> str:
+    return _command(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def _command(text: str) -> str:

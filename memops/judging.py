@@ -58,6 +58,7 @@ def gate(
     from memops import gate as gates
     from memops.gate_output import github, junit, markdown
     from memops.suite import freeze
+    from memops.suite.golden import places
 
     graded, taken = _graded(store, suite, settings, encoder, now, refit=accept)
     path = suite_folder(suite) / "baseline.json"
@@ -75,7 +76,7 @@ def gate(
         **verdict.to_json(),
         "grades": graded.means(),
         "junit": junit(verdict),
-        "github": github(verdict),
+        "github": github(verdict, places(path.parent)),
         "markdown": markdown(verdict),
     }
 

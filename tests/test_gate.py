@@ -1,6 +1,7 @@
 """The gate: what passes, what fails, what cannot be told, and how often it is wrong."""
 
 import dataclasses
+import os
 import xml.etree.ElementTree as ET
 
 import numpy as np
@@ -151,11 +152,45 @@ def test_outputs_name_the_queries_and_hold_any_text():
     assert [c.attrib["name"] for c in suite][:2] == ["verdict", "query q0000"]
     lines = github(verdict).splitlines()
     assert lines[0].startswith(
-        "::error title=memops gate: fail::R@10 fell from 1.000 to 0.800 (90%25"
+        "::error title=memops gate%3A fail::R@10 fell from 1.000 to 0.800 (90%25"
     )
     assert all(line.startswith("::") for line in lines) and "q0019" in lines[-1]
+    placed = github(verdict, {"q0003": ("evals/a,b/queries.jsonl", 4)}).splitlines()
+    there = "file=evals/a%2Cb/queries.jsonl,line=4,title=memops gate%3A query q0003 is worse"
+    assert f"::error {there}::R@10 1.000 before, 0.000 now" in placed
     rows = [line for line in markdown(verdict).splitlines() if line.startswith("| q0")]
     assert len(rows) == 20 and all(row.replace("\\|", "").count("|") == 5 for row in rows)
+
+
+SUITE = {"name", "tests", "failures", "errors", "skipped", "time", "timestamp", "hostname", "id", "package", "file"}  # fmt: skip
+JUNIT = {
+    "testsuites": ({"name", "time", "tests", "failures", "errors"}, set(), {"testsuite"}),
+    "testsuite": (SUITE, {"name", "tests", "failures", "errors"}, {"testcase"}),
+    "testcase": ({"name", "time", "classname", "group"}, {"name"}, {"failure", "skipped", "error"}),
+    "failure": ({"type", "message"}, set(), set()),
+    "skipped": ({"type", "message"}, set(), set()),
+}
+"""Attributes that may stand, those that must, and elements within, as Jenkins' xUnit schema has it."""
+
+
+@pytest.mark.parametrize("lost", [0, 1, 30])
+def test_junit_is_what_the_schema_allows(lost):
+    before, after = np.ones(60), np.ones(60)
+    after[:lost] = 0
+    text = junit(judge(graded(before), graded(after), Policy()))
+    for element in ET.fromstring(text).iter():
+        may, must, within = JUNIT[element.tag]
+        assert must <= set(element.attrib) <= may
+        assert {child.tag for child in element} <= within
+        if element.tag == "testsuite":
+            cases = element.findall("testcase")
+            assert int(element.attrib["tests"]) == len(cases)
+            for tag, name in (("failure", "failures"), ("skipped", "skipped")):
+                assert int(element.attrib[name]) == sum(c.find(tag) is not None for c in cases)
+    if schema := os.environ.get("MEMOPS_JUNIT_XSD"):
+        import xmlschema
+
+        xmlschema.XMLSchema(schema).validate(text)
 
 
 def test_a_pass_is_green_in_junit():

@@ -103,6 +103,13 @@ def load(folder: Path) -> Suite:
     )  # fmt: skip
 
 
+def places(folder: Path) -> dict[str, tuple[str, int]]:
+    """Return where each query of a suite's folder stands: its file and line, from 1."""
+    path = folder / "queries.jsonl"
+    lines = enumerate(path.read_text(encoding="utf-8").split("\n"), 1)
+    return {json.loads(line)["query_id"]: (str(path), nth) for nth, line in lines if line.strip()}
+
+
 def save(suite: Suite, folder: Path) -> None:
     """Write the suite's files into a folder (not its baseline)."""
     folder.mkdir(parents=True, exist_ok=True)
