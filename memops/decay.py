@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import polars as pl
 
 from memops.errors import MemopsError
-from memops.policy import Decay
+from memops.policy_hygiene import Decay
 
 CLOCKS = {
     "created": ("created_at",),

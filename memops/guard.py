@@ -11,6 +11,7 @@ from memops.plan import DELETES, outcome, successors
 from memops.policy import Limits, Policy
 from memops.schema import LIVE, QUARANTINE, RECORDS, RETIRED, TOMBSTONE, tier_rank
 from memops.secrets import redacted
+from memops.tasks import is_task
 
 _GROUP = ("scope", "kind")
 _EARLIER = pl.Schema({"scope": pl.String(), "kind": pl.String(), "touched": pl.Int64()})
@@ -27,8 +28,8 @@ def protect(
     Never: deleting, retiring, demoting or unpinning a pinned or core record; superseding a pinned
     record; superseding a core one at less than low risk; replacing a record by one that is not
     there, is of a lower tier (merges), or is in another scope (one that is itself retired makes
-    it a loss); rewriting a protected text other
-    than by redaction; taking live records of a kind and scope below its floor (oldest go first).
+    it a loss); rewriting a protected text other than by redaction; taking live records of a kind
+    and scope below its floor (oldest go first; a task is kept by no floor, it has an end).
     `counts` (scope, kind, live) stands in for the whole table where only part of it was read.
     """
     if step.is_empty():
@@ -162,11 +163,13 @@ def _below_floor(
     change: pl.DataFrame, records: pl.DataFrame, policy: Policy, counts: pl.DataFrame | None
 ) -> pl.DataFrame:
     """A reason for each lost record that the floor of its scope and kind keeps (id, why)."""
-    lost = change.filter(pl.col("_lost") & pl.col("why").is_null())
+    every = change.filter(pl.col("_lost") & pl.col("why").is_null())
+    lost = every.filter(~is_task())
     if lost.is_empty():
         return lost.select("id", "why")
     live = counts if counts is not None else records.filter(LIVE).group_by(_GROUP).len("live")
-    away = change.filter(pl.col("_replaced") | pl.col("_quarantined")).group_by(_GROUP).len("away")
+    elsewhere = change.filter(pl.col("_replaced") | pl.col("_quarantined"))
+    away = pl.concat([elsewhere, every.filter(is_task())]).group_by(_GROUP).len("away")
     floor = pl.col("kind").replace_strict(
         policy.floors.kinds, default=policy.floors.default, return_dtype=pl.Int64
     )

@@ -15,13 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from memops.errors import Corrupt, MemopsError
-
-
-def setting(default: Any, why: str) -> Any:
-    """Return a dataclass field with its default and the sentence that explains it."""
-    if isinstance(default, dict | list):
-        return field(default_factory=default.copy, metadata={"why": why})
-    return field(default=default, metadata={"why": why})
+from memops.policy_field import setting
+from memops.policy_hygiene import Decay, Floors, Retention, Tasks, Tiers
 
 
 @dataclass(frozen=True)
@@ -35,60 +30,6 @@ class Limits:
     fresh_minutes: float = setting(15.0, "files written this recently wait, unless approved")
     plan_hours: float = setting(24.0, "age at which a plan expires")
     shrink: float = setting(0.20, "a snapshot this much smaller than the last one is not believed")
-
-
-@dataclass(frozen=True)
-class Floors:
-    """Fewest live records of a kind in a scope that unattended curation leaves."""
-
-    default: int = setting(5, "for kinds not named below")
-    kinds: dict[str, int] = setting(
-        {"note": 0, "session": 0, "entity": 20, "preference": 10},
-        "by kind; junk kinds need none",
-    )
-
-
-@dataclass(frozen=True)
-class Decay:
-    """How relevance fades."""
-
-    model: str = setting("rsclaw", "curve: rsclaw, clawseed (7 days), openclaw (30 days) or none")
-    clock: str = setting("used", "age counts from the latest of: created, changed or used times")
-    half_life_days: float = setting(30.0, "base half-life (rsclaw memory.rs)")
-    importance_factor: float = setting(1.5, "half-life grows as exp(factor x importance)")
-    betas: dict[str, float] = setting(
-        {"core": 0.8, "working": 1.0, "peripheral": 1.3}, "shape of the curve by tier (rsclaw)"
-    )
-    floors: dict[str, float] = setting(
-        {"core": 0.9, "working": 0.3, "peripheral": 0.1}, "least relevance for ranking (rsclaw)"
-    )
-    recency: float = setting(0.4, "weight of recency in relevance (rsclaw)")
-    frequency: float = setting(0.3, "weight of use, 1 - exp(-accesses / 5) (rsclaw)")
-    importance: float = setting(0.3, "weight of importance (rsclaw)")
-
-
-@dataclass(frozen=True)
-class Tiers:
-    """When records rise and sink."""
-
-    promote_accesses: int = setting(5, "uses that lift a record, together with importance")
-    promote_importance: float = setting(0.8, "importance that lifts a record, together with uses")
-    restore_accesses: int = setting(3, "uses that bring a peripheral record back to working")
-    restore_relevance: float = setting(0.4, "relevance that goes with them (rsclaw)")
-    demote_relevance: float = setting(0.15, "unfloored relevance below which a record sinks")
-    demote_days: float = setting(60.0, "age at which a little used record sinks (rsclaw)")
-    demote_accesses: int = setting(3, "fewer uses than this count as little used (rsclaw)")
-
-
-@dataclass(frozen=True)
-class Retention:
-    """What goes for good, and after how long."""
-
-    windows: dict[str, float] = setting(
-        {"session": 180.0, "note": 365.0},
-        "days after which records of a kind are retired; kinds not named stay",
-    )
-    grace_days: float = setting(30.0, "days that a retired record waits before it is deleted")
 
 
 @dataclass(frozen=True)
@@ -234,6 +175,7 @@ class Policy:
     tiers: Tiers = field(default_factory=Tiers)
     retention: Retention = field(default_factory=Retention)
     keep: Keep = field(default_factory=Keep)
+    tasks: Tasks = field(default_factory=Tasks)
     candidates: Candidates = field(default_factory=Candidates)
     duplicates: Duplicates = field(default_factory=Duplicates)
     conflicts: Conflicts = field(default_factory=Conflicts)

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 
 from memops.guard import excess, protect
 from memops.plan import delete, edit, outcome, put
-from memops.policy import Floors, Limits, Policy
+from memops.policy import Limits, Policy
+from memops.policy_hygiene import Floors
 from memops.schema import LIVE, QUARANTINE, TOMBSTONE, from_rows
 
 from .strategies import plans, records

@@ -26,7 +26,7 @@ LAYERS = [
         "reading",
         "readings",
     }
-    | {"judgement", "conflicts", "supersession", "extract", "cues", "turns"},
+    | {"judgement", "conflicts", "supersession", "extract", "cues", "turns", "dues", "tasks"},
     # deciding
     {"guard", "refusals", "rules"},
     # the world

@@ -26,6 +26,7 @@ from memops.rules.quarantine_injected import quarantine_injected
 from memops.rules.redact_secrets import redact_secrets
 from memops.rules.retire_chatter import retire_chatter
 from memops.rules.retire_old import retire_old
+from memops.rules.retire_tasks import retire_tasks
 from memops.rules.revalidate_entities import revalidate_entities
 from memops.rules.supersede_conflicting import supersede_conflicting
 from memops.rules.unify_scopes import unify_scopes
@@ -43,6 +44,7 @@ RULES: tuple[Rule, ...] = (
     promote_used,
     demote_faded,
     expire_dated,
+    retire_tasks,
     retire_old,
     delete_retired,
 )

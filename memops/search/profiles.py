@@ -144,7 +144,7 @@ def rsclaw(
     the scope afterwards.
     """
     from memops.decay import relevance
-    from memops.policy import Decay
+    from memops.policy_hygiene import Decay
 
     rows = records.filter(LIVE).sort("id")
     newest = rows["created_at"].max()

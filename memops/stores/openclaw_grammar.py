@@ -117,7 +117,7 @@ def _tail(entry: str, start: int) -> int:
 
 def _fields(place: Place, given: dict[str, Any], suffix: str, text: str) -> dict[str, Any]:
     kind = _kind(place, given)
-    core = curated(place.path)
+    core = curated(place.path) and kind != "project_state"  # a task has an end
     day, clock = _when(place, given, suffix)
     above = " ".join(place.above)
     recall = _recall_metadata(place.path, suffix)

@@ -98,7 +98,8 @@ def _tail(entry: str, start: int, given: dict[str, Any]) -> int:
 
 
 def _fields(place: Place, given: dict[str, Any], suffix: str) -> dict[str, Any]:
-    kind, core = _kind(place, given), place.path == "MEMORY.md"
+    kind = _kind(place, given)
+    core = place.path == "MEMORY.md" and kind != "project_state"  # a task has an end
     lesser = kind in ("session", "summary")
     when, by_line = _when(place, given)
     tags = _SOURCE.sub("", suffix)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from memops.decay import adjusted, half_life, relevance, rsclaw_tier
 from memops.errors import Incomplete, Unauthorised
-from memops.policy import Decay
+from memops.policy_hygiene import Decay
 from memops.schema import from_rows
 from memops.stores import open_store
 from memops.stores import rsclaw_formats as formats

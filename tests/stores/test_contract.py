@@ -10,7 +10,8 @@ from memops import overlay, planfile, runs, snapshot
 from memops.errors import MemopsError
 from memops.guard import protect
 from memops.plan import delete, diff, edit, outcome, put
-from memops.policy import Floors, Limits, Policy
+from memops.policy import Limits, Policy
+from memops.policy_hygiene import Floors
 from memops.schema import QUARANTINE, RECORDS, TOMBSTONE, from_rows
 from memops.stores import CAPABILITIES, STORES, open_store
 

@@ -85,8 +85,8 @@ def test_curated_memory_is_core_and_dated_by_its_run(tmp_path):
     )
     assert said(made, "text", "kind", "tier", "created_at") == [
         ("tea", "preference", "core", day(2026, 10, 1, 8, 9, 10)),
-        ("book flights", "project_state", "core", None),
-        ("upgrade done", "project_state", "core", day(2026, 11, 19, 16, 40)),
+        ("book flights", "project_state", "working", None),
+        ("upgrade done", "project_state", "working", day(2026, 11, 19, 16, 40)),
         ("host is gw-07", "fact", "core", None),
     ]
 

@@ -11,7 +11,8 @@ import pytest
 from memops import apply as applying
 from memops import planfile, snapshot
 from memops.plan import delete, edit
-from memops.policy import Floors, Policy
+from memops.policy import Policy
+from memops.policy_hygiene import Floors
 from memops.schema import TOMBSTONE, from_rows
 from memops.stores import clawseed_write, open_store
 from memops.stores.formats import json_line

@@ -26,7 +26,8 @@ from hypothesis.stateful import (
 from memops import apply as applying
 from memops import files, planfile, runs, snapshot
 from memops.failpoints import Struck
-from memops.policy import Floors, Policy
+from memops.policy import Policy
+from memops.policy_hygiene import Floors
 from memops.schema import LIVE, TIERS, TOMBSTONE
 from memops.secrets import redacted
 from memops.stores import open_store

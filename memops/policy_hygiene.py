@@ -1,0 +1,68 @@
+"""Policy of hygiene: how relevance fades, and when records rise, sink and go."""
+
+from dataclasses import dataclass
+
+from memops.policy_field import setting
+
+
+@dataclass(frozen=True)
+class Floors:
+    """Fewest live records of a kind in a scope that unattended curation leaves."""
+
+    default: int = setting(5, "for kinds not named below")
+    kinds: dict[str, int] = setting(
+        {"note": 0, "session": 0, "entity": 20, "preference": 10},
+        "by kind; junk kinds need none",
+    )
+
+
+@dataclass(frozen=True)
+class Decay:
+    """How relevance fades."""
+
+    model: str = setting("rsclaw", "curve: rsclaw, clawseed (7 days), openclaw (30 days) or none")
+    clock: str = setting("used", "age counts from the latest of: created, changed or used times")
+    half_life_days: float = setting(30.0, "base half-life (rsclaw memory.rs)")
+    importance_factor: float = setting(1.5, "half-life grows as exp(factor x importance)")
+    betas: dict[str, float] = setting(
+        {"core": 0.8, "working": 1.0, "peripheral": 1.3}, "shape of the curve by tier (rsclaw)"
+    )
+    floors: dict[str, float] = setting(
+        {"core": 0.9, "working": 0.3, "peripheral": 0.1}, "least relevance for ranking (rsclaw)"
+    )
+    recency: float = setting(0.4, "weight of recency in relevance (rsclaw)")
+    frequency: float = setting(0.3, "weight of use, 1 - exp(-accesses / 5) (rsclaw)")
+    importance: float = setting(0.3, "weight of importance (rsclaw)")
+
+
+@dataclass(frozen=True)
+class Tiers:
+    """When records rise and sink."""
+
+    promote_accesses: int = setting(5, "uses that lift a record, together with importance")
+    promote_importance: float = setting(0.8, "importance that lifts a record, together with uses")
+    restore_accesses: int = setting(3, "uses that bring a peripheral record back to working")
+    restore_relevance: float = setting(0.4, "relevance that goes with them (rsclaw)")
+    demote_relevance: float = setting(0.15, "unfloored relevance below which a record sinks")
+    demote_days: float = setting(60.0, "age at which a little used record sinks (rsclaw)")
+    demote_accesses: int = setting(3, "fewer uses than this count as little used (rsclaw)")
+
+
+@dataclass(frozen=True)
+class Retention:
+    """What goes for good, and after how long."""
+
+    windows: dict[str, float] = setting(
+        {"session": 180.0, "note": 365.0},
+        "days after which records of a kind are retired; kinds not named stay",
+    )
+    grace_days: float = setting(30.0, "days that a retired record waits before it is deleted")
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """When a task is no longer to be done."""
+
+    late_days: float = setting(1.0, "days after its due day on which a task counts as stale")
+    vague_days: float = setting(30.0, "the same after a time that its text only mentions")
+    closed_days: float = setting(1.0, "days that a task stays after a record said that it is done")
