@@ -24,7 +24,7 @@ def test_vectors_are_counted_by_group(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     said = json.loads(done.stdout)
     assert "--parity" in said["effective_half_life"].pop("reason")
-    assert said["slugify"].pop("reason").startswith("issue ")
+    assert said["slugify"].pop("reason").startswith("by ")
     assert said == {
         "effective_half_life": {"passed": 1, "failed": 2, "unsupported": 1},
         "slugify": {"passed": 0, "failed": 0, "unsupported": 1},

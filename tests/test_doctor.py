@@ -17,6 +17,7 @@ from memops.stores import STORES
 from memops.stores.clawseed_doctor import wal_reset
 from memops.stores.redb import Table
 from memops.stores.redb_build import build as redb_file
+from tests.stores import openclaw_state
 from tests.stores.samples import build
 
 KINDS = ["jsonl", "clawseed", "openclaw", "xinghebot", "rsclaw"]
@@ -138,10 +139,8 @@ def test_what_an_edit_would_cost_in_openclaw_is_said(memops, tmp_path):
     with contextlib.closing(sqlite3.connect(agent / "openclaw-agent.sqlite")) as db:
         db.execute("CREATE TABLE schema_meta (schema_version INTEGER)")
         db.execute("INSERT INTO schema_meta VALUES (3)")
-        db.execute("CREATE TABLE plugin_state_entries (plugin_id TEXT, namespace TEXT, value TEXT)")
-        row = ("core:memory-artifact-provenance", "workspace-files", f'{{"key": "memory/{day}"}}')
-        db.execute("INSERT INTO plugin_state_entries VALUES (?, ?, ?)", row)
         db.commit()
+    openclaw_state.keep(root, {f"memory/{day}": ("agent", None)})
     (root / "memory" / "linked.md").symlink_to(tmp_path / "openclaw.json")
     (root / "memory" / ".memops-7-x.md.new").write_text("x")
     lock = store.locks("MEMORY.md")[0].path

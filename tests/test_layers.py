@@ -52,7 +52,7 @@ LAYERS = [
     {"reporting_figures"},
     {"steps", "reporting"}
     | {"purging", "demo", "looking", "controls", "inspecting", "simulation"}
-    | {"collecting", "importing", "transcripts"},
+    | {"collecting", "importing", "repairing", "transcripts"},
     {"cli"},
 ]
 HEAVY = {"prefect", "torch", "sentence_transformers", "faiss", "sklearn", "scipy"}

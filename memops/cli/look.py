@@ -150,13 +150,23 @@ def audit(
     type=click.Choice(["info", "warning", "error"]),
     help="Exit 32 when a finding is this bad or worse.",
 )
+@click.option("--repair", multiple=True, help="Plan to mend what this check found (repeatable).")
+@click.option("--approve", is_flag=True, help="Carry the repair out, after a snapshot.")
 @now_option
 @json_option
 @click.pass_context
 def doctor(
-    ctx: click.Context, store: str, fail_on: str | None, now: datetime | None, as_json: bool
+    ctx: click.Context,
+    store: str,
+    fail_on: str | None,
+    repair: tuple[str, ...],
+    approve: bool,
+    now: datetime | None,
+    as_json: bool,
 ) -> int:
     """Examine how STORE is kept: file, locks, index, vectors, links, clock; says what to do."""
+    if repair:
+        return _repaired(ctx, store, repair, approve, now, as_json)
     from memops.doctor import examine
 
     said = examine(store, at(ctx), now, fail_on)
@@ -171,6 +181,37 @@ def doctor(
         ),
     )
     return 32 if said["failed"] else 0
+
+
+def _repaired(
+    ctx: click.Context,
+    store: str,
+    checks: tuple[str, ...],
+    approve: bool,
+    now: datetime | None,
+    as_json: bool,
+) -> int:
+    from memops.repairing import repair
+
+    said = repair(store, checks, at(ctx), approve, now)
+    rows = [
+        [r["check"], r["count"], r["says"], "; ".join(r["steps"])[:200]] for r in said["repairs"]
+    ]
+    done = (
+        f"{said['repaired']} repaired; before it: {said['before']}"
+        if said["before"]
+        else "nothing was changed; --approve carries it out"
+    )
+    emit(
+        said,
+        as_json,
+        lambda: (
+            "\n".join([table(rows, ["check", "count", "repair", "steps"]), done])
+            if rows
+            else "nothing to repair"
+        ),
+    )
+    return 0
 
 
 def _pairs(what: str, ctx: click.Context, store: str, now: datetime | None, as_json: bool) -> None:

@@ -287,14 +287,15 @@ def _matches(index: sqlite3.Connection, match: str, count: int) -> list[tuple[in
 def _substrings(
     rows: pl.DataFrame, text: str, scope: str | None, k: int
 ) -> list[tuple[int, float]]:
-    """Live rows that contain any of the first eight words (LIKE folds ASCII), newest first."""
+    """Live rows that contain any of the first eight words (LIKE folds ASCII), newest first.
+
+    A blank question gets the newest of all.
+    """
     words = text.lower().split()[:8]
-    if not words:
-        return []
     key = pl.col("key").fill_null("").str.to_lowercase()
     said = pl.col("text").str.to_lowercase()
-    hit = pl.any_horizontal(c.str.contains(w, literal=True) for w in words for c in (said, key))
-    found = rows.with_row_index("row").filter(LIVE, hit)
+    hits = [c.str.contains(w, literal=True) for w in words for c in (said, key)]
+    found = rows.with_row_index("row").filter(LIVE, pl.any_horizontal(hits) if hits else True)
     if scope is not None:
         found = found.filter(pl.col("scope") == scope)
     newest = found.sort("updated_at", "id", descending=[True, False], nulls_last=True).head(k)

@@ -22,7 +22,7 @@ WAL_RESET = ((3, 7, 0), (3, 51, 3))
 """Versions from the first up to, not with, the second can damage a WAL database that two
 connections write and checkpoint (sqlite.org/wal.html, "the WAL-reset bug")."""
 
-_CHECK = "INSERT INTO memories_fts(memories_fts, rank) VALUES ('integrity-check', 1)"
+INDEX_CHECK = "INSERT INTO memories_fts(memories_fts, rank) VALUES ('integrity-check', 1)"
 _TRIGGERS = ("memories_ai", "memories_ad", "memories_au")
 _COLUMNS = ("session_id", "namespace", "importance", "superseded_by", "embedding_content_hash")
 _BIG_WAL = 64 << 20
@@ -51,6 +51,27 @@ def examined(store: Clawseed) -> Iterator[Finding]:
         if "memories_fts" in tables:
             yield from _index(copy)
     yield from _engine(path)
+
+
+def stale_vectors(connection: sqlite3.Connection, columns: list[str]) -> list[int]:
+    """Return the rows whose vector is no whole number of floats, or of another text."""
+    if "embedding" not in columns:
+        return []
+    doubts = ["length(embedding) % 4"]
+    if "embedding_content_hash" in columns:
+        connection.create_function("memops_hash", 1, _hash, deterministic=True)
+        doubts.append(
+            "length(embedding) AND embedding_content_hash IS NOT memops_hash(CAST(content AS BLOB))"
+        )
+    query = f"SELECT rowid FROM {TABLE} WHERE embedding NOT NULL AND ({' OR '.join(doubts)})"
+    return [int(row[0]) for row in connection.execute(query)]
+
+
+def index_in_step(store: Clawseed) -> bool:
+    """Tell whether the search index says what the table says, by a private copy."""
+    with tempfile.TemporaryDirectory(prefix="memops-") as folder:
+        store.copy(Path(folder))
+        return not any(found.level == "error" for found in _index(Path(folder) / "brain.db"))
 
 
 def wal_reset(version: tuple[int, ...]) -> bool:
@@ -85,7 +106,7 @@ def _schema(columns: list[str], names: set[str]) -> Iterator[Finding]:
         says = (
             "a table as a restored MEMORY_SNAPSHOT.md makes it, which clawseed itself cannot open"
         )
-        do = "restore a snapshot, or put the records into a new store with `memops import`"
+        do = "with the agent stopped: `memops doctor STORE --repair schema`"
         yield Finding("schema", "error", 1, says, do)
         return
     if lacking:
@@ -106,17 +127,13 @@ def _vectors(connection: sqlite3.Connection, columns: list[str]) -> Iterator[Fin
     sizes = {int(size): int(n) for size, n in connection.execute(query)}
     if torn := sum(n for size, n in sizes.items() if size % 4):
         says = "vectors that are no whole number of floats"
-        yield Finding("vectors", "error", torn, says, "set them to NULL, then embed again")
+        do = "with the agent stopped: `memops doctor STORE --repair vectors`"
+        yield Finding("vectors", "error", torn, says, do)
     yield from of_widths({s // 4: n for s, n in sizes.items() if s and s % 4 == 0}, "floats")
-    if "embedding_content_hash" in columns:
-        connection.create_function("memops_hash", 1, _hash, deterministic=True)
-        query = (
-            f"SELECT count(*) FROM {TABLE} WHERE embedding NOT NULL AND length(embedding) "
-            "AND embedding_content_hash IS NOT memops_hash(CAST(content AS BLOB))"
-        )
-        if stale := connection.execute(query).fetchone()[0]:
-            says = "vectors of another text than their row has"
-            yield Finding("vectors", "warning", stale, says, "let the agent embed these again")
+    if stale := len(stale_vectors(connection, columns)) - torn:
+        says = "vectors of another text than their row has"
+        do = "with the agent stopped: `memops doctor STORE --repair vectors`, then embed again"
+        yield Finding("vectors", "warning", stale, says, do)
 
 
 def _rows(connection: sqlite3.Connection, columns: list[str]) -> Iterator[Finding]:
@@ -124,9 +141,8 @@ def _rows(connection: sqlite3.Connection, columns: list[str]) -> Iterator[Findin
         query = f"SELECT count(*) FROM {TABLE} WHERE namespace IS NULL"
         if n := connection.execute(query).fetchone()[0]:
             says = "rows without a namespace: a search within one passes them over"
-            yield Finding(
-                "namespaces", "warning", n, says, "set it to 'default' with the agent stopped"
-            )
+            do = "with the agent stopped: `memops doctor STORE --repair namespaces`"
+            yield Finding("namespaces", "warning", n, says, do)
     texts = connection.execute(f"SELECT CAST(content AS BLOB) FROM {TABLE}")
     if n := sum(not _is_text(row[0]) for row in texts):
         says = "texts that are no UTF-8; clawseed cannot read these rows"
@@ -152,13 +168,13 @@ def _times(connection: sqlite3.Connection) -> Iterator[Finding]:
 def _index(copy: Path) -> Iterator[Finding]:
     with contextlib.closing(sqlite3.connect(copy, isolation_level=None)) as connection:
         try:
-            connection.execute(_CHECK)
+            connection.execute(INDEX_CHECK)
         except sqlite3.OperationalError as error:
             says = f"the search index cannot be checked here: {error}"
             yield Finding("index", "warning", 1, says, "use a Python whose SQLite has FTS5")
         except sqlite3.DatabaseError:
             says = "the search index does not say what the table says: recall misses records"
-            do = "with the agent stopped: INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')"
+            do = "with the agent stopped: `memops doctor STORE --repair index`"
             yield Finding("index", "error", 1, says, do)
 
 

@@ -65,6 +65,25 @@ def index_query(text: str) -> str:
     return " OR ".join(f'"{word}"' for word in text.split())
 
 
+def curation(text: str) -> tuple[list[str], list[tuple[list[str], str]]] | None:
+    """Return the keys to delete and the (keys, text) merges of a curator's answer.
+
+    None for what clawseed cannot read; both parts are needed, and a fence must be closed.
+    """
+    fenced = re.fullmatch(r"\s*```(?:json)?\s*\n(.*?)\n?\s*```\s*", text, re.S)
+    try:
+        said = json.loads(fenced[1] if fenced else text)
+        merges = [(list(m["keys"]), str(m["merged_content"])) for m in said["merge"]]
+        return [str(key) for key in said["delete"]], merges
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def cache_key(query: str, limit: int, session: str, namespace: str) -> str:
+    """Return the key of a cached recall; times are no part of it."""
+    return f"{query}:{limit}:{session}:{namespace}"
+
+
 def floor_of(
     category: str, general: int | None, daily: int | None, conversation: int | None
 ) -> int:

@@ -35,8 +35,7 @@ _TRIGGERS = {
 
 _UNFINISHED = (
     "clawseed's hydration left it unfinished and it cannot open it: with clawseed stopped, run "
-    "`ALTER TABLE embedding_cache ADD COLUMN accessed_at TEXT NOT NULL DEFAULT ''` on it, then "
-    "start clawseed once"
+    "`memops doctor STORE --repair schema --approve`"
 )
 
 
@@ -49,8 +48,12 @@ class Session:
         self._counts: pl.DataFrame | None = None
         with errors(path):
             self.connection = writer(path)
-            self.columns = columns_of(self.connection)
-            refuse_without_triggers(self.connection, str(path))
+            try:
+                self.columns = columns_of(self.connection)
+                refuse_without_triggers(self.connection, str(path))
+            except BaseException:
+                self.connection.close()
+                raise
 
     def close(self) -> None:
         """Let go of the database."""

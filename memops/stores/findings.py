@@ -3,10 +3,10 @@
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from memops.stores.lockfile import LockFile
 from memops.stores.openers import users
@@ -24,6 +24,22 @@ class Finding:
     count: int
     says: str
     do: str
+
+
+@dataclass(frozen=True)
+class Repair:
+    """One way to mend what a check found, as it would be carried out.
+
+    `steps` are its statements or files, `before` what it changes that no snapshot holds, and
+    `carry_out` does it and returns how many it mended.
+    """
+
+    check: str
+    count: int
+    says: str
+    steps: list[str]
+    before: list[dict[str, Any]] | None
+    carry_out: Callable[[], int]
 
 
 def of_modes(paths: Iterable[Path]) -> Iterator[Finding]:

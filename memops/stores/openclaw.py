@@ -18,12 +18,9 @@ from memops.stores.lockfile import LockFile
 from memops.stores.markdown import MarkdownStore
 from memops.stores.markdown_lines import Grammar
 from memops.stores.openclaw_grammar import INSERTED, OpenClawGrammar
+from memops.stores.openclaw_provenance import rows
 
 _SKIPPED = (".openclaw-repair",)
-_PROVENANCE = """
-    SELECT * FROM plugin_state_entries
-    WHERE plugin_id = 'core:memory-artifact-provenance' OR namespace = 'workspace-files'
-"""
 
 
 class OpenClaw(MarkdownStore):
@@ -48,7 +45,7 @@ class OpenClaw(MarkdownStore):
         """The notes name the generation and the files whose trust an edit would cost."""
         return super().copy(into) | {
             "generation": generation(self.path),
-            "provenance": provenance(self.path),
+            "provenance": [row.path for row in rows(home(self.path), self.path)],
         }
 
     def planned(self, record: dict[str, Any]) -> tuple[str, str, str] | None:
@@ -82,21 +79,6 @@ def generation(workspace: Path) -> str:
     if databases:
         return "B" if all(_schema_version(path) <= 1 for path in databases) else "C"
     return "A" if any(base.glob("memory/*.sqlite")) else "unknown"
-
-
-def provenance(workspace: Path) -> list[str]:
-    """Return files that OpenClaw has a provenance row for: an edit from outside costs them trust.
-
-    Its next write to such a file finds a foreign hash and calls the file untrusted for good.
-    """
-    found: set[str] = set()
-    base = home(workspace)
-    for path in [base / "state" / "openclaw.sqlite", *sorted(base.glob("agents/*/agent/*.sqlite"))]:
-        for text in _rows(path, _PROVENANCE):
-            found |= set(
-                re.findall(r'"((?:MEMORY|USER)\.md|users/[^"]+\.md|memory/[^"]+\.md)"', text)
-            )
-    return sorted(found)
 
 
 def _schema_version(path: Path) -> int:

@@ -32,6 +32,18 @@ def extracted_document(kind: str) -> dict[str, Any] | None:
     return {"tier": tier, "importance": importance, "pinned": False}
 
 
+def age_label(days: int) -> str:
+    """Return how old rsclaw calls a memory in its prompt."""
+    spans = [
+        (1, "today"), (2, "yesterday"), (7, f"{days} days ago"), (14, "~1 week ago"),
+        (30, f"{days // 7} weeks ago"), (60, "~1 month ago"), (365, f"{days // 30} months ago"),
+        (730, "~1 year ago"),
+    ]  # fmt: skip
+    label = next((said for below, said in spans if days < below), f"~{days // 365} years ago")
+    doubt = "" if days < 30 else "may be" if days < 365 else "likely"
+    return f"{label} — {doubt} outdated, verify before using" if doubt else label
+
+
 def identity(text: str) -> str:
     """Return what two texts share that rsclaw takes for one; the last full stop counts."""
     return " ".join(text.split()).lower()

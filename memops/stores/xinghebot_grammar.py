@@ -29,6 +29,8 @@ _DATE = re.compile(
     r"^(?P<day>\d{4}-\d{2}-\d{2})(?:[ T](?P<clock>\d{2}:\d{2}(?::\d{2})?)Z?)?\s*[:：]?\s+"
 )
 _TURN = re.compile(r"^\s*-\s+(?P<at>\S+)\s+(?P<role>user|assistant|tool|system)\s*[:：]\s*", re.I)
+_UNDATED = re.compile(r"^\s*-\s+(?P<role>user|assistant|tool|system)\s*[:：]\s*", re.I)
+_MESSAGES = re.compile(r"^##\s+Messages\b")
 _SOURCE = re.compile(r"\s*\(source=(?P<source>[^()\n]*)\)\s*$")
 _TITLE = re.compile(r'\s+title="[^"\n]*"\s*$')
 _TAGS = re.compile(r"(?:\s+#(?!\d+(?:\s|$))\S+)+\s*$")
@@ -74,7 +76,7 @@ def summarised(place: Place) -> bool:
 
 
 def _start(entry: str, place: Place) -> tuple[int, dict[str, Any]]:
-    for pattern in (_TURN,) if place.path.startswith("sessions/") else (_NOTE,):
+    for pattern in _leads(place):
         if found := pattern.match(entry):
             return found.end(), {k: v for k, v in found.groupdict().items() if v}
     lead = _LEAD.match(entry)
@@ -84,6 +86,14 @@ def _start(entry: str, place: Place) -> tuple[int, dict[str, Any]]:
         given |= {k: v for k, v in found.groupdict().items() if v}
         start += found.end()
     return start, given
+
+
+def _leads(place: Place) -> tuple[re.Pattern[str], ...]:
+    """What may stand before a statement; captures gave turns no time once."""
+    if not place.path.startswith("sessions/"):
+        return (_NOTE,)
+    messages = any(_MESSAGES.match(heading) for heading in place.under)
+    return (_TURN, _UNDATED) if messages else (_TURN,)
 
 
 def _tail(entry: str, start: int, given: dict[str, Any]) -> int:

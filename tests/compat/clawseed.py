@@ -11,7 +11,7 @@ from memops.stores import clawseed_formats as formats
 from memops.stores import clawseed_scores as scores
 from memops.stores.clawseed_rows import content_hash, kind_of
 from memops.stores.clawseed_snapshot import exported, parsed, would_hydrate
-from tests.compat import Unsupported
+from tests.compat import Unsupported, clawseed_store
 
 NOW = datetime(2026, 7, 20, 12, tzinfo=UTC)
 
@@ -104,6 +104,13 @@ def snapshot_export(case):
     if "rows" not in case:
         raise Unsupported
     return exported(case["rows"], case.get("now_local", "")) == case["expected_text"]
+
+
+def curation(case):
+    found = formats.curation(case["text"])
+    if not case["ok"] or found is None:
+        return case["ok"] == (found is not None)
+    return [len(part) for part in found] == [case["n_delete"], case["n_merge"]]
 
 
 def hydrate(case):
@@ -217,13 +224,22 @@ GROUPS = {
     "category": category,
     "fts_query": index,
     "fts_cjk": tokenizer,
+    "store_scenarios": clawseed_store.scenario,
+    "namespaced_scenarios": clawseed_store.scenario,
+    "upsert_semantics": clawseed_store.upsert,
+    "entry_json": clawseed_store.entry,
+    "curator_plan_parse": curation,
+    "pipeline_cache_key": lambda case: (
+        formats.cache_key(case["query"], case["limit"], case["session_id"], case["namespace"])
+        == case["expected"]
+    ),
 }
 
-_AGENT = "issue 3: the agent's own machinery, which memops never calls"
+_AGENT = "by nothing: the agent's own machinery, which memops never calls"
 REASONS = {
-    "curator_plan_parse": _AGENT,
-    "curator_prompt": _AGENT,
-    "store_scenarios": "issue 6: the agent's own store and recall; memops reads and writes its rows",
-    "namespaced_scenarios": "issue 6: as store_scenarios, through a namespace",
+    "curator_prompt": "by nothing: memops sends no memories to a model",
+    "embeddings_url": "by an encoder that asks an endpoint",
+    "embedding_provider_factory": "by an encoder that asks an endpoint",
+    "user_profile": "by nothing: a feature of its own, beside the memories",
     "": _AGENT,
 }

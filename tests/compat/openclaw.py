@@ -1,6 +1,8 @@
 """OpenClaw's paths and line annotations, as the store reads them."""
 
+import tempfile
 from datetime import UTC, datetime, time
+from pathlib import Path
 
 from memops.search import openclaw as search
 from memops.stores import openclaw_formats as formats
@@ -8,6 +10,8 @@ from memops.stores.markdown_fields import day_in
 from memops.stores.markdown_lines import Place
 from memops.stores.openclaw import OpenClaw
 from memops.stores.openclaw_grammar import DATED
+from memops.stores.openclaw_provenance import after_write
+from tests.stores import openclaw_state
 
 STORE = OpenClaw("workspace")
 
@@ -150,7 +154,33 @@ def entry_key(case):
     return formats.entry_key(*(given[n] for n in names)) == case["expected"]
 
 
+def provenance_ratchet(case):
+    """What the agent's next write makes of a file that was edited, once its row is mended."""
+    from memops.stores.openclaw import OpenClaw, home
+    from memops.stores.openclaw_provenance import rows
+    from memops.stores.openclaw_repair import repairs
+
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder) / "workspace"
+        root.mkdir()
+        note = root / "MEMORY.md"
+        note.write_text("# Memory\n\n- tea\n")
+        deleted = case["input"][0] == "row deleted"
+        state = openclaw_state.keep(
+            root, {"MEMORY.md": ("untrusted" if deleted else "agent", None)}
+        )
+        note.write_text("# Memory\n\n- 咖啡\n")
+        (found,) = repairs(OpenClaw(str(root)))
+        found.carry_out()
+        kept = rows(home(root), root)
+        now = [row.origin for row in kept] or ["agent"]  # no row: OpenClaw takes it for the agent's
+        known = (kept[0].file_hash, kept[0].origin) if kept else None
+        written = after_write(known, note.read_bytes(), b"# Memory\n")
+        return state.exists() and deleted == (not kept) and [*now, written[1]] == case["expected"]
+
+
 GROUPS = {
+    "provenance_ratchet": provenance_ratchet,
     "dated_path": dated_path,
     "strip_annotations": strip_annotations,
     "recall_metadata": recall_metadata,
@@ -186,7 +216,6 @@ GROUPS = {
 }
 
 REASONS = {
-    "provenance_ratchet": "issue 3: memops reports the ratchet (`memops doctor`), it repairs no row",
-    "redact_sensitive_text": "issue 9: memops masks by its own shapes, more of them",
-    "": "issue 7: OpenClaw's own promotion, which memops grades and does not repeat",
+    "redact_sensitive_text": "by nothing: memops masks by its own shapes, more of them",
+    "": "by parity of OpenClaw's promotion and compaction, which memops grades and does not repeat",
 }

@@ -164,11 +164,14 @@ GROUPS = {
         formats.extracted_document(case["input"]["kind"]) == case["expected"]
     ),
     "normalized_identity": normalized_identity,
+    "memory_age_label": lambda case: (
+        formats.age_label(case["input"]["age_days"]) == case["expected"]["label"]
+    ),
 }
 
-_EXTRACTION = "issue 5: extraction is memops's own"
-_RETRIEVAL = "issue 6: recall is graded by memops's own retrieval"
-_DUPLICATES = "issue 4: duplicates are found by memops's own signals"
+_EXTRACTION = "by parity of extraction, which memops does in its own way"
+_RETRIEVAL = "by parity of rsclaw's recall, of which memops has a profile"
+_DUPLICATES = "by parity of rsclaw's duplicates, which memops finds by its own signals"
 REASONS = {
     **dict.fromkeys(
         ("salience_gate", "correction_gate", "extractor_parse", "extractor_filter", "entity_scan",
@@ -178,12 +181,12 @@ REASONS = {
     **dict.fromkeys(
         ("rrf_fuse", "hybrid_fanout", "bm25", "cjk_tokenizer", "cjk_query_terms",
          "auto_recall_gate", "recall_final_k", "recall_max_tokens", "estimate_tokens",
-         "memory_age_label", "recall_feedback_delta", "fnv_embedding"),
+         "recall_feedback_delta", "fnv_embedding"),
         _RETRIEVAL,
     ),
     **dict.fromkeys(
         ("exact_dedup", "semantic_dup", "refresh_duplicate", "supersede_label", "meditation_dedup"),
         _DUPLICATES,
     ),
-    "": "issue 3: the gateway's own machinery (skills, heartbeat, embedder), which memops never calls",
+    "": "by nothing: the gateway's own machinery (skills, heartbeat, embedder), which memops never calls",
 }  # fmt: skip

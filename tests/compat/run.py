@@ -4,8 +4,8 @@ usage: run.py VECTORS.json [--parity] [--failures]
 
 Prints {group: {passed, failed, unsupported}}, with a reason where something is unsupported.
 `VECTORS.json` is run by the module of its name in this folder, whose GROUPS maps a group to a
-function of one case that returns whether it holds, or raises Unsupported; its REASONS say which
-issue is to bring a group, '' any other. Cases that pin a bug of the peer (`peer_bug`) are run with --parity only;
+function of one case that returns whether it holds, or raises Unsupported; its REASONS say what is
+to bring a group, or why nothing will, '' of any other. Cases that pin a bug of the peer (`peer_bug`) are run with --parity only;
 --failures names on standard error what failed.
 """
 
@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.compat import Unsupported
 
-PEER = "a bug of the peer, run with --parity; or a case without input and output"
+PEER = "a bug of the peer, run with --parity; or a case of what only the peer itself does"
 
 
 def cases(vectors):
@@ -62,7 +62,7 @@ def _module(stem):
     """GROUPS and REASONS of the module for a file of vectors."""
     name = f"tests.compat.{stem}"
     if not importlib.util.find_spec(name):
-        return {}, {"": "no issue: memops knows no store of this name"}
+        return {}, {"": "nothing: memops knows no store of this name"}
     module = importlib.import_module(name)
     return module.GROUPS, module.REASONS
 

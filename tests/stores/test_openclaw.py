@@ -18,7 +18,10 @@ from memops.schema import TOMBSTONE
 from memops.stores import Work
 from memops.stores.carry import Pace
 from memops.stores.lockfile import LockFile, hold
-from memops.stores.openclaw import OpenClaw, generation, provenance
+from memops.stores.openclaw import OpenClaw, generation, home
+from memops.stores.openclaw_provenance import rows
+
+from . import openclaw_state
 
 
 @pytest.fixture
@@ -225,19 +228,12 @@ def test_an_index_of_the_first_generation_tells_it_too(workspace):
 
 
 def test_files_whose_trust_an_edit_would_cost_are_named(workspace):
-    path = workspace.parent / "state" / "openclaw.sqlite"
-    path.parent.mkdir()
-    with closing(sqlite3.connect(path)) as db:
-        db.execute(
-            "CREATE TABLE plugin_state_entries (plugin_id TEXT, namespace TEXT, k TEXT, v TEXT)"
-        )
-        value = json.dumps({"path": "MEMORY.md", "fileHash": "x", "originClass": "agent"})
-        db.execute(
-            "INSERT INTO plugin_state_entries VALUES ('core:memory-artifact-provenance', 'workspace-files', 'k', ?)",
-            (value,),
-        )
-        db.commit()
-    assert provenance(workspace) == ["MEMORY.md"]
+    openclaw_state.keep(workspace, {"MEMORY.md": ("agent", None)})
+    elsewhere = workspace.parent / "other"
+    elsewhere.mkdir()
+    openclaw_state.keep(elsewhere, {"USER.md": ("agent", None)})
+    found = rows(home(workspace), workspace)
+    assert [(row.path, row.origin) for row in found] == [("MEMORY.md", "agent")]
 
 
 def lock_of(workspace):

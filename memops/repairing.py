@@ -1,0 +1,76 @@
+"""Repairing: what the doctor found and a person asks to have mended, planned and then done.
+
+A repair mends what a store is kept in, never what its records say, and nothing is repaired that
+was not named. What was there before is on disk first: a snapshot of the store, and the rows of
+databases that no snapshot holds.
+"""
+
+import importlib
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from memops import files, snapshot
+from memops.errors import MemopsError
+from memops.settings import Settings
+from memops.sources import clock
+from memops.stores import Store, open_store
+from memops.stores.findings import Repair
+
+OWN = {
+    "clawseed": "memops.stores.clawseed_repair",
+    "openclaw": "memops.stores.openclaw_repair",
+}
+"""Modules with REPAIRS, the checks whose findings they mend, and `repairs(store)`."""
+
+
+def repair(
+    name: str,
+    checks: Sequence[str],
+    settings: Settings,
+    approve: bool = False,
+    now: datetime | None = None,
+) -> dict[str, Any]:
+    """Plan the repair of what these checks found, and carry it out when it is approved.
+
+    Returns {store, repairs: [{check, count, says, steps}], repaired, before, kept}: the snapshot
+    taken before, and the file with what it does not hold. Raises Locked while the agent runs
+    where its database is needed alone.
+    """
+    store = open_store(settings.store(name).address)
+    chosen = [r for r in _offered(store, checks) if r.check in checks]
+    said: dict[str, Any] = {
+        "store": store.address,
+        "repairs": [
+            {"check": r.check, "count": r.count, "says": r.says, "steps": r.steps} for r in chosen
+        ],
+        "repaired": 0,
+        "before": None,
+        "kept": None,
+    }
+    if not approve or not chosen:
+        return said
+    taken = snapshot.take(
+        store, settings.state, now or clock(), settings.policy, "before-repair", True
+    )
+    own = snapshot.store_id(store.identity())
+    with files.lock(files.folder(settings.state / "locks") / f"{own}.lock"):
+        if rows := [row for r in chosen for row in r.before or []]:
+            path = files.folder(settings.state / "repairs") / f"{taken.id}.json"
+            files.write_sealed(path, {"store": store.address, "rows": rows})
+            said["kept"] = str(path)
+        said["repaired"] = sum(r.carry_out() for r in chosen)
+    return said | {"before": taken.id}
+
+
+def _offered(store: Store, checks: Sequence[str]) -> list[Repair]:
+    module = importlib.import_module(OWN[store.kind]) if store.kind in OWN else None
+    known = module.REPAIRS if module else ()
+    for check in checks:
+        if check not in known:
+            raise MemopsError(
+                f"memops repairs no {check!r} of a {store.kind} store",
+                f"it can repair: {', '.join(known) or 'nothing'}",
+            )
+    found: list[Repair] = module.repairs(store) if module else []
+    return found
