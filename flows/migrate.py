@@ -2,25 +2,41 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 from prefect import flow
 from prefect.states import State
 
 sys.path.insert(0, str(Path(__file__).parent))
-from nightly import curated, finished
+from flowing import (
+    COMMON,
+    HOOKS,
+    Approve,
+    Config,
+    Folder,
+    Limits,
+    Minutes,
+    Now,
+    Store,
+    Suite,
+)
+from nightly import curated
 
 
-@flow(name="migrate", flow_run_name="migrate {store}", log_prints=False)
+@flow(name="migrate", **COMMON, **HOOKS)
 def migrate(
-    store: str,
-    config: str | None = None,
-    state: str | None = None,
-    suite: str | None = None,
-    approve: bool = False,
-    now: str | None = None,
-) -> State:
+    store: Store,
+    config: Config = None,
+    state: Folder = None,
+    suite: Suite = None,
+    approve: Approve = False,
+    now: Now = None,
+    limits: Limits | None = None,
+    policy: dict[str, Any] | None = None,
+    approval_minutes: Minutes = None,
+) -> State[Any]:
     """Extract facts from raw notes, retire the rest, grade, gate, apply if approved, report."""
-    return finished(curated(store, config, state, suite, approve, now, migrate=True))
+    return curated(**locals(), migrate=True)
 
 
 if __name__ == "__main__":

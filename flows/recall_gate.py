@@ -2,36 +2,43 @@
 
 import sys
 from pathlib import Path
+from typing import Annotated, Any
 
 from prefect import flow
 from prefect.artifacts import create_markdown_artifact
 from prefect.states import Completed, State
-
-from memops import settings as settings_of
-from memops import steps
+from pydantic import Field
 
 sys.path.insert(0, str(Path(__file__).parent))
-from nightly import as_task
+from flowing import COMMON, WORDS, Config, Folder, Store, as_task, lost, settings, slug
+
+from memops import steps
+from memops.errors import GateInconclusive, MemopsError
+
+NAMES = {"fail": WORDS[30], "inconclusive": WORDS[31], "warn": "GateWarned"}
+Accept = Annotated[bool, Field(description="Record these grades as the baseline.")]
 
 
-@flow(name="recall_gate", flow_run_name="recall gate {store}", log_prints=False)
+@flow(name="recall_gate", **COMMON)
 def recall_gate(
-    store: str,
-    suite: str,
-    config: str | None = None,
-    state: str | None = None,
-    accept: bool = False,
-) -> State:
+    store: Store,
+    suite: Annotated[str, Field(description="The suite to grade with.")],
+    config: Config = None,
+    state: Folder = None,
+    accept: Accept = False,
+) -> State[Any]:
     """Grade a store and compare with the baseline; a failed gate is a completed flow that says so."""
-    settings = settings_of.read(Path(config) if config else None, Path(state) if state else None)
-    said = as_task(steps.gate, store, suite, settings, None, None, accept)
+    try:
+        said = as_task(steps.gate, store, suite, settings(config, state), None, None, accept)
+    except GateInconclusive as error:
+        return Completed(name=WORDS[31], message=f"{store}: {error.message}; {error.hint}")
+    except MemopsError as error:
+        return lost(store, type(error).__name__, error.code, error.message, error.hint)
     create_markdown_artifact(
-        said["markdown"], key="recall-gate", description="Recall against the baseline"
+        said["markdown"], key=f"recall-gate-{slug(store)}", description="Recall and its baseline"
     )
-    names = {"fail": "GateFailed", "inconclusive": "GateInconclusive", "warn": "GateWarned"}
-    return Completed(
-        name=names.get(said["verdict"], "Completed"), message=f"{store}: {said['verdict']}"
-    )
+    verdict = said["verdict"]
+    return Completed(name=NAMES.get(verdict, "Completed"), message=f"{store}: {verdict}")
 
 
 if __name__ == "__main__":

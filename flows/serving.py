@@ -1,37 +1,146 @@
-"""Serving: one process with the nightly flow of every configured store on its schedule."""
+"""Serving: the flows of every configured store with their schedules, here or in a work pool."""
 
+import asyncio
 import sys
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from prefect import serve
+from prefect import Flow, deploy, serve
+from prefect.automations import Automation
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.actions import WorkPoolCreate
+from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy
+from prefect.client.schemas.schedules import CronSchedule
+from prefect.events.actions import ChangeFlowRunState
+from prefect.events.schemas.automations import EventTrigger, Posture
+from prefect.exceptions import ObjectAlreadyExists
 
 sys.path.insert(0, str(Path(__file__).parent))
+from audit import audit
+from collect import collect
+from flowing import TURNS
 from migrate import migrate
 from nightly import nightly
+from nights import nights
 from recall_gate import recall_gate
 
-SCHEDULE = "30 3 * * *"
-"""After the hour at which agents tidy up themselves."""
+from memops.errors import StoreNotFound
+from memops.settings import Configured, Settings
+
+OTHERS = {
+    migrate: "migrate",
+    nights: "nights",
+    recall_gate: "recall-gate",
+    audit: "audit",
+    collect: "collect",
+}
+HERE = Path(__file__).parent
+CRASHED = "memops: flow runs whose process is gone"
+WAITING = 8
+"""Processes beside those at work that may wait, for their turn or for a person."""
+BEATS = 3
+"""Heartbeats that a run may miss; its process sends one every 30 seconds."""
 
 
-def serve_all(settings: Any) -> None:
+def serve_all(settings: Settings) -> None:
     """Serve a nightly deployment for each store, and one each of the other flows; blocks."""
-    common = {"state": str(settings.state)}
-    if Path("memops.toml").exists():
-        common["config"] = str(Path("memops.toml").absolute())
-    nights = [
-        nightly.to_deployment(
+    reach()
+    asyncio.run(_watch())
+    asyncio.run(_make_turns(settings.flows.at_once))
+    serve(*deployments(settings), limit=settings.flows.at_once + WAITING)
+
+
+def deploy_all(settings: Settings, pool: str) -> list[str]:
+    """Create the same deployments in a work pool, for its workers to run; returns their names."""
+    reach()
+    asyncio.run(_watch())
+    asyncio.run(_make_turns(settings.flows.at_once))
+    asyncio.run(_make_pool(pool, settings.flows.at_once + WAITING))
+    made = deployments(settings, remote=True)
+    deploy(*made, work_pool_name=pool, build=False, push=False, print_next_steps_message=False)
+    return [f"{item.flow_name}/{item.name}" for item in made]
+
+
+def deployments(settings: Settings, remote: bool = False) -> list[Any]:
+    """Return the deployments; one at a time for each store, and later ones wait."""
+    common = {"state": str(settings.state), "config": str(settings.path) if settings.path else None}
+    nights_of = [
+        _from(nightly, remote).to_deployment(
             name=f"nightly-{name}",
-            cron=store.schedule or SCHEDULE,
+            schedule=_schedule(store, settings),
             parameters={"store": name, **common},
-            concurrency_limit=1,
+            concurrency_limit=ConcurrencyLimitConfig(
+                limit=1, collision_strategy=ConcurrencyLimitStrategy.ENQUEUE
+            ),
+            description=f"The night of {name}.",
             tags=["memops", name],
         )
         for name, store in settings.stores.items()
     ]
     others = [
-        migrate.to_deployment(name="migrate", tags=["memops"]),
-        recall_gate.to_deployment(name="recall-gate", tags=["memops"]),
+        _from(flow, remote).to_deployment(name=name, parameters=common, tags=["memops"])
+        for flow, name in OTHERS.items()
     ]
-    serve(*nights, *others)
+    return [*nights_of, *others]
+
+
+def reach() -> None:
+    """Raise StoreNotFound when the Prefect server that is configured does not answer."""
+    with get_client(sync_client=True) as client:
+        if error := client.api_healthcheck():
+            said = f"the Prefect server at {client.api_url} does not answer: {type(error).__name__}"
+            hint = "start it with `prefect server start`, or leave PREFECT_API_URL unset"
+            raise StoreNotFound(said, hint)
+
+
+def _from(flow: Flow[Any, Any], remote: bool) -> Flow[Any, Any]:
+    """The flow by its file, for a worker that has memops installed, or as it is."""
+    if not remote:
+        return flow
+    name = flow.name
+    found: Any = flow.from_source(source=str(HERE), entrypoint=f"{name}.py:{name}")
+    return found
+
+
+def _schedule(store: Configured, settings: Settings) -> Any:
+    """A cron of local time: a night at 02:30 comes once, also when the clock is put on or back."""
+    cron = store.schedule or settings.flows.schedule
+    return CronSchedule(cron=cron, timezone=store.timezone or settings.flows.timezone)
+
+
+async def _make_turns(at_once: int) -> None:
+    async with get_client() as client:
+        await client.upsert_global_concurrency_limit_by_name(TURNS, at_once)
+
+
+async def _make_pool(pool: str, most: int) -> None:
+    async with get_client() as client:
+        try:
+            made = WorkPoolCreate(name=pool, type="process", concurrency_limit=most)
+            await client.create_work_pool(made)
+        except ObjectAlreadyExists:
+            return
+
+
+async def _watch() -> None:
+    """Have the server call a run crashed whose process, or machine, fell silent."""
+    alive = "prefect.flow-run.heartbeat"
+    ended = {f"prefect.flow-run.{s}" for s in ("Completed", "Failed", "Crashed", "Cancelled")}
+    wanted = Automation(
+        name=CRASHED,
+        description="Nothing was heard of the process for a while; the next night goes on.",
+        trigger=EventTrigger(
+            after={alive},
+            expect={alive, *ended},
+            match={"prefect.resource.id": ["prefect.flow-run.*"]},
+            for_each={"prefect.resource.id"},
+            posture=Posture.Proactive,
+            threshold=1,
+            within=timedelta(seconds=30 * BEATS),
+        ),
+        actions=[ChangeFlowRunState(state="CRASHED", message="its process fell silent")],
+    )
+    async with get_client() as client:
+        if not await client.read_automations_by_name(CRASHED):
+            await wanted.acreate()

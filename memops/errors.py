@@ -16,6 +16,9 @@ MemopsError                 2   usage or configuration
 └── Finding                32   an audit finding with --fail-on
 """
 
+import traceback
+from collections.abc import Iterable
+
 
 class MemopsError(Exception):
     """A failure that is the user's to mend; `hint` says how."""
@@ -104,3 +107,41 @@ class Finding(MemopsError):
     """An audit found what `--fail-on` names."""
 
     code = 32
+
+
+class Bug(MemopsError):
+    """Memops failed in a way that nobody foresaw."""
+
+    code = 1
+
+
+def told(error: BaseException) -> MemopsError:
+    """Return an error as one that may be shown anywhere.
+
+    Of an error that is not memops' own only the class and the place are told: what it says may
+    quote the memory that it stumbled over.
+    """
+    if isinstance(error, MemopsError):
+        return error
+    if isinstance(error, OSError) and not isinstance(error, TimeoutError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return NoSpace(f"{where}{error.strerror}", "free space or mend the mode, then resume")
+    name = type(error).__name__
+    if isinstance(error, TimeoutError):
+        return Interrupted(
+            f"it took longer than it may ({name})", "`memops runs` shows what is open"
+        )
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if "memops" in f.filename]
+    place = f" in {frames[-1].name}, line {frames[-1].lineno}" if frames else ""
+    return Bug(
+        f"a bug in memops: {name}{place}", "`memops nightly STORE` with MEMOPS_DEBUG=1 says more"
+    )
+
+
+MILD = (0, 3, 4, 23, 31)
+"""Codes of what is done, or waits for a person; any other is a failure."""
+
+
+def gravest(codes: Iterable[int]) -> int:
+    """Return the code that several stores end with: a bug, else a failure, else the highest."""
+    return max(codes, key=lambda code: (code == Bug.code, code not in MILD, code), default=0)

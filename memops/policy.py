@@ -202,7 +202,7 @@ def read(path: Path) -> Policy:
 
 def from_table(table: Mapping[str, Any], where: str = "policy") -> Policy:
     """Return the default policy with the given overrides."""
-    made: Policy = _overridden(Policy(), table, where, "policy")
+    made: Policy = overridden(Policy(), table, where, "policy")
     return made
 
 
@@ -215,7 +215,8 @@ def described(policy: Policy) -> list[tuple[str, Any, str]]:
     ]  # fmt: skip
 
 
-def _overridden(base: Any, table: Mapping[str, Any], where: str, at: str) -> Any:
+def overridden(base: Any, table: Mapping[str, Any], where: str, at: str) -> Any:
+    """Return a dataclass with the values of a table, checked against its own by name and type."""
     known = {item.name: item for item in fields(base)}
     changes: dict[str, Any] = {}
     for name, value in table.items():
@@ -227,7 +228,7 @@ def _overridden(base: Any, table: Mapping[str, Any], where: str, at: str) -> Any
         if hasattr(old, "__dataclass_fields__"):
             if not isinstance(value, Mapping):
                 raise MemopsError(f"{where}: {at}.{name} must be a table")
-            changes[name] = _overridden(old, value, where, f"{at}.{name}")
+            changes[name] = overridden(old, value, where, f"{at}.{name}")
         else:
             changes[name] = _fitted(old, value, f"{where}: {at}.{name}")
     return replace(base, **changes)

@@ -7,10 +7,12 @@ from typing import Any
 
 from memops import policy as policies
 from memops.errors import Corrupt, MemopsError
-from memops.policy import Policy
+from memops.policy import Policy, overridden
 from memops.schema import RECORDS
 
-_STORE_KEYS = {"address", "suite", "schedule"}
+_STORE_KEYS = {"address", "suite", "schedule", "timezone"}
+RUNNERS = ("plain", "threads", "processes", "dask")
+_TABLES = ("policy", "stores", "state", "encoder", "import", "flows", "runner", "monitor")
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,40 @@ class Configured:
     address: str
     suite: str | None = None
     schedule: str | None = None
+    timezone: str | None = None
+
+
+@dataclass(frozen=True)
+class Flows:
+    """How the flows are served."""
+
+    schedule: str = "30 3 * * *"
+    """For stores that name none; after the hour at which agents tidy up themselves."""
+    timezone: str = "UTC"
+    at_once: int = 1
+    """Stores whose flows run at the same time; the others queue."""
+    approval_minutes: float = 0.0
+    """How long a plan beyond its limits waits for a person; 0 ends the night at once."""
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Where the heavy steps run: plain, threads, processes or dask."""
+
+    kind: str = "plain"
+    workers: int = 2
+    address: str = ""
+    """Of a Dask scheduler; empty starts a local cluster of `workers`."""
+
+
+@dataclass(frozen=True)
+class Monitor:
+    """What a monitor is told."""
+
+    max_age_hours: float = 36.0
+    """Age of a store's last good night from which `memops status` fails."""
+    textfile: str = ""
+    """File for Prometheus' textfile collector, written after each night."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +78,11 @@ class Settings:
     stores: dict[str, Configured] = field(default_factory=dict)
     encoder: str = "lsa"
     imports: dict[str, Import] = field(default_factory=dict)
+    flows: Flows = field(default_factory=Flows)
+    runner: Runner = field(default_factory=Runner)
+    monitor: Monitor = field(default_factory=Monitor)
+    path: Path | None = None
+    """The file that they were read from."""
 
     def store(self, name: str) -> Configured:
         """Return the store of that name, or an unnamed one at that address."""
@@ -62,18 +103,29 @@ def read(config: Path | None, state: Path | None) -> Settings:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Corrupt(f"{path}: not valid TOML: {error}") from error
-    unknown = sorted(table.keys() - {"policy", "stores", "state", "encoder", "import"})
+    unknown = sorted(table.keys() - {*_TABLES})
     if unknown:
-        raise MemopsError(
-            f"{path}: unknown table {unknown[0]!r}", "known: policy, stores, state, encoder, import"
-        )
+        raise MemopsError(f"{path}: unknown table {unknown[0]!r}", f"known: {', '.join(_TABLES)}")
     return Settings(
         state=(state or path.parent / table.get("state", ".memops")).absolute(),
         policy=policies.from_table(table.get("policy", {}), str(path)),
         stores={n: _store(n, t, path) for n, t in table.get("stores", {}).items()},
         encoder=str(table.get("encoder", "lsa")),
         imports={n: _import(n, t, path) for n, t in table.get("import", {}).items()},
+        flows=overridden(Flows(), table.get("flows", {}), str(path), "flows"),
+        runner=_runner(table.get("runner", {}), path),
+        monitor=overridden(Monitor(), table.get("monitor", {}), str(path), "monitor"),
+        path=path.absolute(),
     )
+
+
+def _runner(table: Any, path: Path) -> Runner:
+    made: Runner = overridden(Runner(), table, str(path), "runner")
+    if made.kind not in RUNNERS:
+        raise MemopsError(
+            f"{path}: runner.kind is no {made.kind!r}", f"known: {', '.join(RUNNERS)}"
+        )
+    return made
 
 
 def _store(name: str, table: Any, path: Path) -> Configured:

@@ -15,101 +15,22 @@ from typing import Any, TypeVar
 import polars as pl
 
 from memops import apply as applying
-from memops import files, history, overlay, planfile, retention, reviewing, snapshot
+from memops import files, history, logbook, planfile, reviewing, snapshot
 from memops.context import Context
-from memops.errors import Corrupt, GateFailed, GuardRefused, MemopsError
+from memops.errors import GateFailed, GuardRefused, MemopsError, told
 from memops.judging import gate, grade_plan
-from memops.plan import diff, outcome
+from memops.keeping import prune
+from memops.looking import audit_store
+from memops.plan import outcome
+from memops.recovery import recover, remedies
 from memops.rules import MIGRATION, RULES, Rule, propose
 from memops.schema import LIVE
 from memops.schema import instant as as_instant
 from memops.settings import Settings
-from memops.snapshot_chain import verify_chain
-from memops.sources import clock, open_or_take, take_snapshot
+from memops.sources import clock, take_snapshot
 from memops.stores import open_store
 
 T = TypeVar("T")
-
-
-def check_snapshot(name: str, settings: Settings) -> dict[str, Any]:
-    """Re-hash a snapshot and read its records; raises Corrupt, naming the files that differ."""
-    found = snapshot.find(name, settings.state)
-    if not found:
-        raise MemopsError(f"no snapshot {name!r} in {settings.state / 'snapshots'}")
-    rows = found.records().height
-    chain = 0
-    if found.path.parent.resolve() == (settings.state / "snapshots").resolve():
-        chain = verify_chain(settings.state, found)
-    files_ = len(found.manifest["files"])
-    return {"snapshot": found.id, "rows": rows, "files": files_, "chain": chain, "ok": True}
-
-
-def check_all(settings: Settings) -> dict[str, Any]:
-    """Check every snapshot and the chain between them; raises Corrupt, naming all that differs."""
-    wrong, sums = [], {"snapshots": 0, "rows": 0, "files": 0}
-    folders = sorted((settings.state / "snapshots").glob("[!.]*"))
-    for path in folders:
-        try:
-            said = check_snapshot(str(path), settings)
-        except MemopsError as error:
-            wrong.append(error.message)
-            continue
-        counts = {"snapshots": 1, "rows": said["rows"], "files": said["files"]}
-        sums = {name: n + counts[name] for name, n in sums.items()}
-    if wrong:
-        raise Corrupt(
-            "; ".join(wrong), f"{sums['snapshots']} of {len(folders)} snapshots are whole"
-        )
-    return {**sums, "ok": True}
-
-
-def prune(settings: Settings, now: datetime | None = None, remove: bool = True) -> dict[str, Any]:
-    """Remove the snapshots and undo copies that are past their time, or say which are.
-
-    A night that is asked for as of later than now ages nothing.
-    """
-    return retention.prune(settings.state, settings.policy, min(now or clock(), clock()), remove)
-
-
-def restore_snapshot(name: str, settings: Settings, to: str | None = None) -> dict[str, Any]:
-    """Make a store exactly what a snapshot holds; what it held until now is snapshotted first."""
-    found = snapshot.find(name, settings.state)
-    if not found:
-        raise MemopsError(f"no snapshot {name!r} in {settings.state / 'snapshots'}")
-    snapshot.verify(found)
-    address = settings.store(to).address if to else found.address
-    store = open_store(address)
-    safety = None
-    try:
-        safety = snapshot.take(
-            store, settings.state, clock(), settings.policy, "before-restore", True
-        )
-    except MemopsError as error:
-        if error.code not in (10, 20):
-            raise
-    identity = (
-        store.identity() if safety else {**found.manifest["store"], "path": _path_of(address)}
-    )
-    with files.lock(snapshot.lock_path(settings.state, identity)):
-        store.restore(found.path / "raw")
-        kept = overlay.read(found.path / "overlay.parquet")
-        overlay.write(snapshot.overlay_path(settings.state, store.identity()), kept)
-    return {"restored": found.id, "to": address, "before": safety.id if safety else None}
-
-
-def compare(a: str, b: str, settings: Settings) -> dict[str, Any]:
-    """Return what differs between two snapshots, as counts and ids."""
-    before, after = (open_or_take(name, settings).records() for name in (a, b))
-    plan = diff(before, after)
-    new = plan.join(before.select("id"), on="id", how="anti")
-    changed = plan.filter(pl.col("action") == "put").join(new.select("id"), on="id", how="anti")
-    gone = plan.filter(pl.col("action") == "delete")
-    return {
-        "added": sorted(new["id"]),
-        "changed": sorted(changed["id"]),
-        "removed": sorted(gone["id"]),
-        "rows": [before.height, after.height],
-    }
 
 
 def make_plan(
@@ -173,6 +94,11 @@ def plainly(step: Callable[..., T], *args: Any, **kwargs: Any) -> T:
     return step(*args, **kwargs)
 
 
+def nobody(night: dict[str, Any]) -> bool:
+    """Answer for the person who is not there: a plan beyond its limits stays a plan."""
+    return False
+
+
 def curate(
     name: str,
     settings: Settings,
@@ -183,25 +109,24 @@ def curate(
     migrate: bool = False,
     approve: bool = False,
     plan_only: bool = False,
+    ask: Callable[[dict[str, Any]], bool] = nobody,
 ) -> dict[str, Any]:
     """Do a store's night: snapshot, plan, grade both sides, gate, apply, report.
 
-    Nothing is written when the gate fails (the result says so, with code 30). A store without a
-    suite is curated within the limits, and its report says that recall was not graded.
+    A run that was cut off is finished first. Nothing is written when the gate fails (the result
+    says so, with code 30). A plan beyond its limits is applied if `ask` says so. A store without
+    a suite is curated within the limits, and its report says that recall was not graded.
     """
     at = now or clock()
     chosen = suite or settings.store(name).suite
+    night: dict[str, Any] = {"store": name, "now": at.isoformat(), "code": 0}
     timings: list[dict[str, Any]] = []
-
-    def timed(step: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        begun = time.perf_counter()
-        value = call(step, *args, **kwargs)
-        timings.append({"step": step.__name__, "seconds": round(time.perf_counter() - begun, 3)})
-        return value
-
+    timed = _logged(call, night, settings, timings)
+    if not plan_only:
+        night |= timed(recover, name, settings)
     taken = timed(take_snapshot, name, settings, at)
     planned = timed(plan_step, taken["path"], settings, at, rules, migrate)
-    night: dict[str, Any] = {"store": name, "now": at.isoformat(), "code": 0, **planned}
+    night |= planned
     night["rows"] = {"before": taken["rows"], "live_before": taken["live"]}
     if chosen:
         night |= timed(grade_plan, taken["path"], planned["plan"], chosen, settings)
@@ -209,6 +134,9 @@ def curate(
         night |= {"code": GateFailed.code, "applied": 0, "stopped": "recall would get worse"}
     elif not plan_only and planned["ops"]:
         night |= timed(apply_step, planned["plan"], settings, approve)
+        if night["code"] == GuardRefused.code and ask(night):
+            del night["stopped"], night["hint"]
+            night |= timed(apply_step, planned["plan"], settings, True)
     night["timings"] = timings
     night["rows"] |= _after(taken["path"], night, settings)
     night |= timed(report_step, night, settings)
@@ -260,12 +188,25 @@ def said_of(made: planfile.PlanFile) -> dict[str, Any]:
     return {"plan": made.id, "path": str(made.path), **{k: made.header[k] for k in keys}}
 
 
+def collect_nodes(
+    roots: Sequence[str], into: str | None, settings: Settings, now: datetime | None
+) -> dict[str, Any]:
+    """Read the memory roots of several XingheBot nodes as one."""
+    from memops import collecting
+
+    place = Path(into) if into else None
+    return collecting.collect(collecting.nodes(roots), place, settings.policy, now or clock())
+
+
 __all__ = [
     "apply_step",
+    "audit_store",
     "curate",
     "gate",
     "grade_plan",
     "plan_step",
+    "recover",
+    "remedies",
     "report_step",
     "take_snapshot",
 ]
@@ -294,6 +235,31 @@ def report_step(night: dict[str, Any], settings: Settings) -> dict[str, Any]:
     return {"report": str(path)}
 
 
+def _logged(
+    call: Callable[..., Any],
+    night: dict[str, Any],
+    settings: Settings,
+    timings: list[dict[str, Any]],
+) -> Callable[..., Any]:
+    """Return `call`, timing each step and noting it in the logbook under one name of the night."""
+    name = f"{night['now']}/{night['store']}"
+
+    def timed(step: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        begun, said = time.perf_counter(), {}
+        try:
+            said = call(step, *args, **kwargs)
+        except BaseException as error:
+            said = {"error": type(error).__name__, "code": told(error).code}
+            raise
+        finally:
+            spent, title = time.perf_counter() - begun, step.__name__
+            timings.append({"step": title, "seconds": round(spent, 3)})
+            logbook.note(settings.state, clock(), name, night["store"], title, spent, said)
+        return said
+
+    return timed
+
+
 def _after(path: str, night: dict[str, Any], settings: Settings) -> dict[str, int]:
     """Rows and live rows once the night is over (of the plan's outcome, less what was skipped)."""
     before = snapshot.open_snapshot(Path(path)).records()
@@ -303,7 +269,3 @@ def _after(path: str, night: dict[str, Any], settings: Settings) -> dict[str, in
     missed = [s["id"] for s in night.get("skipped", [])]
     after = outcome(before, plan.filter(~pl.col("id").is_in(missed)))
     return {"after": after.height, "live_after": after.filter(LIVE).height}
-
-
-def _path_of(address: str) -> str:
-    return str(Path(address.split(":", 1)[1]).expanduser().resolve())

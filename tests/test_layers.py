@@ -32,7 +32,7 @@ LAYERS = [
     # the world
     {"stores", "overlay", "snapshot", "planfile", "apply", "runs", "retention"}
     | {"descent"}
-    | {"sources", "history", "reviewing", "search"},
+    | {"sources", "history", "reviewing", "search", "recovery", "logbook", "keeping"},
     # judging it
     {
         "measures",
@@ -50,7 +50,7 @@ LAYERS = [
     # composing
     {"report", "simulation_picture"},
     {"reporting_figures"},
-    {"steps", "reporting"}
+    {"steps", "reporting", "monitoring", "rounds"}
     | {"purging", "demo", "looking", "controls", "inspecting", "simulation"}
     | {"collecting", "importing", "repairing", "transcripts"},
     {"cli"},
@@ -117,4 +117,4 @@ def test_the_command_line_starts_without_the_heavy_libraries():
 def test_flows_import_steps_settings_and_policy_only():
     for path in (ROOT / "flows").glob("*.py"):
         mine = {n.split(".")[1] for n in imports(path) if n.startswith("memops.")}
-        assert mine <= {"steps", "policy", "settings", "errors"}, path.name
+        assert mine <= {"steps", "rounds", "policy", "settings", "errors"}, path.name

@@ -53,10 +53,12 @@ COMMANDS = {
     "review": ("control", "Keep or reject a plan's changes, in the terminal or by number."),
     "doctor": ("look", "Examine how a store is kept, and say what to do; read-only."),
     "simulate": ("control", "Say what aging would do to a store week by week; read-only."),
+    "status": ("watch", "Say whether every store had its night; exit 32 if one had not."),
     "history": ("control", "Show the figures of every night."),
     "import": ("gather", "Add another program's export to a store, by a mapping."),
     "collect": ("gather", "Read several XingheBot nodes as one, collect their sessions."),
     "serve": ("serve", "Serve the flows with their schedules to Prefect."),
+    "deploy": ("serve", "Hand the flows to a Prefect work pool, for its workers to run."),
 }
 
 EPILOG = """\b

@@ -170,14 +170,16 @@ def nightly(
     as_json: bool,
 ) -> int:
     """Do the night of STORES (default: all of memops.toml); ends with the gravest code."""
-    from memops.errors import MemopsError
+    from memops import rounds
+    from memops.errors import MemopsError, gravest
 
     settings = at(ctx)
     if not stores and not settings.stores:
         raise MemopsError("no store named, and memops.toml names none", "memops nightly STORE")
-    nights = [_night(name, settings, now, suite, approve) for name in stores or settings.stores]
+    chosen = stores or tuple(settings.stores)
+    nights = rounds.nights(chosen, settings, now, suite=suite, approve=approve)
     emit(nights, as_json, lambda: _night_text(nights))
-    return max(int(night["code"]) for night in nights)
+    return gravest(int(night["code"]) for night in nights)
 
 
 @click.command()
@@ -197,22 +199,6 @@ def demo(ctx: click.Context, into: Path, as_json: bool) -> int:
     nights = demonstration.run(into)
     emit(nights, as_json, lambda: "\n\n".join(demonstration.text(night) for night in nights))
     return max(int(night["code"]) for night in nights)
-
-
-def _night(
-    name: str, settings: Any, now: datetime | None, suite: str | None, approve: bool
-) -> dict[str, Any]:
-    """One store's night; a store that fails does not keep the others from theirs."""
-    from memops import history, sources, steps
-    from memops.errors import MemopsError
-
-    at = now or sources.clock()
-    try:
-        return steps.curate(name, settings, at, suite=suite, approve=approve)
-    except MemopsError as error:
-        night = {"store": name, "now": at.isoformat(), "code": error.code}
-        history.append(settings.state, night)
-        return night | {"error": error.message, "hint": error.hint}
 
 
 def _plan_text(said: dict[str, Any]) -> str:

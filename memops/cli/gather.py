@@ -51,11 +51,9 @@ def collect(
 
     With --into their session summaries are copied there; the roots themselves are only read.
     """
-    from memops import collecting
-    from memops.sources import clock
+    from memops import steps
 
-    settings = at(ctx)
-    said = collecting.collect(collecting.nodes(roots), into, settings.policy, now or clock())
+    said = steps.collect_nodes(roots, str(into) if into else None, at(ctx), now)
     rows = [(node, n["records"], n["sessions"]) for node, n in said["nodes"].items()]
     tail = (
         f"{len(said['copied'])} summaries copied, {said['already']} there already; "

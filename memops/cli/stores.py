@@ -43,9 +43,9 @@ def snapshot(
 @click.pass_context
 def check(ctx: click.Context, snapshot: str | None, read_data: bool, as_json: bool) -> None:
     """Verify SNAPSHOT, or all: every file's hash, that its records read, and what came before."""
-    from memops import steps
+    from memops import keeping
 
-    said = steps.check_snapshot(snapshot, at(ctx)) if snapshot else steps.check_all(at(ctx))
+    said = keeping.check_snapshot(snapshot, at(ctx)) if snapshot else keeping.check_all(at(ctx))
     what = said["snapshot"] if snapshot else f"{said['snapshots']} snapshots"
     emit(
         said,
@@ -63,9 +63,9 @@ def prune(ctx: click.Context, remove: bool, as_json: bool) -> None:
 
     Every night does this with --remove. The newest sound snapshot of a store never goes.
     """
-    from memops import steps
+    from memops import keeping
 
-    said = steps.prune(at(ctx), remove=remove)
+    said = keeping.prune(at(ctx), remove=remove)
     rows = [(s["snapshot"], s["taken_at"][:16], s["rows"]) for s in said["snapshots"]]
     rows += [(f"undo of {run}", "", "") for run in said["undo"]]
     done = "removed" if remove else "would be removed; give --remove"
@@ -79,9 +79,9 @@ def prune(ctx: click.Context, remove: bool, as_json: bool) -> None:
 @click.pass_context
 def restore(ctx: click.Context, snapshot: str, to: str | None, as_json: bool) -> None:
     """Make a store exactly what SNAPSHOT holds; its present state is snapshotted first."""
-    from memops import steps
+    from memops import keeping
 
-    said = steps.restore_snapshot(snapshot, at(ctx), to)
+    said = keeping.restore_snapshot(snapshot, at(ctx), to)
     emit(
         said,
         as_json,
@@ -97,9 +97,9 @@ def restore(ctx: click.Context, snapshot: str, to: str | None, as_json: bool) ->
 @click.pass_context
 def diff(ctx: click.Context, a: str, b: str, as_json: bool) -> None:
     """Say what differs between snapshots (or stores) A and B."""
-    from memops import steps
+    from memops import keeping
 
-    said = steps.compare(a, b, at(ctx))
+    said = keeping.compare(a, b, at(ctx))
     counts = [(k, len(said[k])) for k in ("added", "changed", "removed")]
     emit(said, as_json, lambda: table(counts, ["records", "count"]))
 

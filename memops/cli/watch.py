@@ -1,0 +1,55 @@
+"""The command that a monitor calls."""
+
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from memops.cli import at
+from memops.cli.output import emit, json_option, now_option, table
+
+
+@click.command()
+@click.argument("stores", nargs=-1)
+@click.option(
+    "--max-age-hours", type=float, help="Age of the last good night that is too old [36]."
+)
+@click.option(
+    "--prometheus",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the figures to this file, for the textfile collector.",
+)
+@now_option
+@json_option
+@click.pass_context
+def status(
+    ctx: click.Context,
+    stores: tuple[str, ...],
+    max_age_hours: float | None,
+    prometheus: Path | None,
+    now: datetime | None,
+    as_json: bool,
+) -> int:
+    """Say of each of STORES (default: all that are known) whether it had its night.
+
+    Ends with 32 when one is late, failed its last night, never had one, or has a run that was cut
+    off; with 0 when all are good or wait for a person.
+    """
+    from memops import files, monitoring
+    from memops.errors import Finding
+    from memops.sources import clock
+
+    settings = at(ctx)
+    rows = monitoring.standing(settings, now or clock(), stores, max_age_hours)
+    if prometheus:
+        files.write(prometheus, monitoring.exposition(rows).encode())
+        prometheus.chmod(0o644)
+    shown = ("store", "state", "at", "code", "good_at", "hours_since", "unfinished")
+    cells = [[_short(row[column]) for column in shown] for row in rows]
+    head = ["store", "state", "last night", "code", "last good night", "hours ago", "cut off runs"]
+    emit(rows, as_json, lambda: table(cells, head))
+    return 0 if all(row["fine"] for row in rows) else Finding.code
+
+
+def _short(value: object) -> object:
+    return f"{value:%Y-%m-%d %H:%M}" if isinstance(value, datetime) else value
