@@ -56,6 +56,6 @@ def _ended(run: Run) -> bool:
     """Whether its journal is as long as when it was sealed, which is told without reading it."""
     seal, journal = run.path / "seal.json", run.path / "journal.jsonl"
     if not seal.exists() or not journal.exists():
-        return False
+        return run.state in ("verified", "rolled-back", "needs-attention")
     sealed = files.read_sealed(seal)["journal.jsonl"]["bytes"]
     return bool(sealed == journal.stat().st_size)

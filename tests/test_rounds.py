@@ -8,10 +8,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from memops import steps
-from memops.apply import Run
 from memops.errors import Locked, gravest, told
 from memops.recovery import remedies, unfinished
 from memops.rules import RULES
+from memops.runs import Run
 from memops.settings import read
 
 NOW = "2026-06-01T12:00:00Z"
