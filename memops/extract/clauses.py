@@ -6,12 +6,20 @@ character by one, so an offset means the same in both.
 
 import polars as pl
 
-from memops.extract.grammar import opening, says
+from memops.extract.grammar import opening, says, trailing
 
 _FULL = [chr(code) for code in range(0xFF01, 0xFF5F)] + list("\u3000“”‘’\u00a0\t\r")
 _HALF = [chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)] + list(" \"\"''   ")
 _KEPT = "\u0001"  # stands for a mark that ends nothing: the dot of 2.4, the question mark of a URL
-_WHOLE = ("irony", "condition", "sequence", "lesson", "failure", "payload")  # told by a sentence
+_WHOLE = (
+    "irony",
+    "condition",
+    "sequence",
+    "lesson",
+    "failure",
+    "payload",
+    "quotation",
+)  # told by a sentence
 _FORMAT = r"[\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]"
 
 
@@ -22,6 +30,10 @@ _MARKS = (
     (r"([!?])([A-Za-z0-9)\]}/&=_'])", f"{_KEPT}${{2}}"),
     (r"([0-9]),([0-9]{3})", f"${{1}}{_KEPT}${{2}}"),
     (rf"(?i)({_MONTH}\.? [0-9]{{1,2}}(?:st|nd|rd|th)?),( [0-9]{{4}})", f"${{1}}{_KEPT}${{2}}"),
+    (
+        r"(?i)^(\s*(?:no|nope|wrong(?: again)?|incorrect|not right|不对|错了|又错了))[。!] ?",
+        "${1}, ",
+    ),
     (r"(?i) (and|but|so) (i|i'm|my|we|our|please)\b", ",${1} ${2}"),
 )
 
@@ -95,7 +107,7 @@ def _said(parts: pl.DataFrame) -> pl.DataFrame:
         remember=pl.col("remember") | pl.col("text").str.contains(keep)
     )
     parts = parts.with_columns(text=pl.col("text").str.replace(keep, ""))
-    end = r"[\s,;。!?.~…]+$"
+    end = rf"(?i)(?:{trailing()}|[\s,;。!?.~…]+)+$"
     parts = parts.with_columns(start=pl.col("start") + pl.col("whole").str.len_chars() - size)
     parts = parts.with_columns(
         start=pl.col("start") + size - pl.col("text").str.strip_chars_start().str.len_chars(),

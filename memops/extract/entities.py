@@ -19,6 +19,7 @@ FOUND = pl.Schema(
         "norm": pl.String(),
     }
 )
+_DIGITS = "[0-9]{3}|[零〇一二三四五六七八九幺]{11}"
 _BARRED = (
     "credential",
     "fiction",
@@ -29,6 +30,7 @@ _BARRED = (
     "hypothetical",
     "question",
     "quoted",
+    "stranger",
 )
 
 
@@ -45,7 +47,11 @@ def entities(clauses: pl.DataFrame) -> pl.DataFrame:
     )
     table = table.with_columns(
         theirs=others | (others.cum_max().over("row", "sentence") & ~pl.col("own")),
-    ).filter(~pl.col("barred").is_in(_BARRED).fill_null(False), ~pl.col("theirs"))
+        passed=(pl.col("barred") == "request").fill_null(False)
+        & ~pl.col("own").any().over("row", "sentence"),
+    ).filter(
+        ~pl.col("barred").is_in(_BARRED).fill_null(False), ~pl.col("theirs"), ~pl.col("passed")
+    )
     hits = [_hits(table, slot) for slot in _slots()]
     found = pl.concat(hits) if hits else FOUND.to_frame()
     return _checked(found.unique(["unit", "key"], keep="first", maintain_order=True))
@@ -69,7 +75,7 @@ def saying(key: str) -> dict[str, str]:
 def _hits(table: pl.DataFrame, slot: dict[str, Any]) -> pl.DataFrame:
     if slot["form"] == "phone":
         other = says("serial") | says("numbered")
-        table = table.filter(pl.col("text").str.contains(r"[0-9]{3}"), ~other)
+        table = table.filter(pl.col("text").str.contains(_DIGITS), ~other)
     patterns = [f"(?i){_expanded(p)}" for lang in ("zh", "en") for p in slot.get(lang, [])]
     value = pl.coalesce(pl.col("text").str.extract_groups(p).struct.field("v") for p in patterns)
     return (

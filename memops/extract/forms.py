@@ -11,6 +11,7 @@ _WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)  # GB 11643-199
 _CHECK = "10X98765432"
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+_SPOKEN = str.maketrans("零〇一二三四五六七八九幺", "001234567891")
 _EN = [
     "zero",
     "one",
@@ -52,6 +53,7 @@ def phone(value: str) -> tuple[str, str] | None:
     """Check a telephone number by the numbering plans; numbers without + are read as Chinese."""
     import phonenumbers as plans
 
+    value = value.translate(_SPOKEN)
     digits = re.sub(r"[^0-9+]", "", value)
     tries = [(value, "CN"), ("+" + digits, None)] if digits.startswith("86") else [(value, "CN")]
     if re.fullmatch(r"\(?[2-9]\d{2}\)?[ .-]?\d{3}[ .-]?\d{4}", value):

@@ -12,23 +12,32 @@ import polars as pl
 from memops.errors import Corrupt
 from memops.lexicon import lexicon
 
+_LONGEST = 900  # characters of patterns in one regular expression
 _WORD = re.compile(r"\{([a-z_]+)\}")
 
 
 @cache
-def pattern(cue: str) -> str:
-    """Return the one regular expression that all patterns of a cue make."""
+def patterns(cue: str) -> tuple[str, ...]:
+    """Return the regular expressions of a cue, several patterns in each.
+
+    One expression for all would be faster to ask, were it not for the engine's automaton: past a
+    size it no longer fits its cache and is a hundred times slower.
+    """
     table = lexicon("extract").get(cue)
     if not isinstance(table, dict):
         raise Corrupt(f"lexicon extract: no cue {cue!r}")
     lead = rf"^[\s\"'“‘(]*(?:{'|'.join(_lead())})*" if cue not in ("lead", "remember") else r"^\s*"
-    parts = [
-        *(rf"(?:{'|'.join(table['zh'])})" for _ in table.get("zh", [])[:1]),
-        *(rf"(?:\b|^)(?:{'|'.join(table['en'])})(?:\b|$|[^\w])" for _ in table.get("en", [])[:1]),
-        *(rf"{lead}(?:{'|'.join(table['zh_start'])})" for _ in table.get("zh_start", [])[:1]),
-        *(rf"{lead}(?:{'|'.join(table['en_start'])})" for _ in table.get("en_start", [])[:1]),
-    ]
-    return "(?i)" + expanded("|".join(parts))
+    frames = {
+        "zh": "{}",
+        "en": r"(?:\b|^){}(?:\b|$|[^\w])",
+        "zh_start": f"{lead}{{}}",
+        "en_start": f"{lead}{{}}",
+    }
+    return tuple(
+        "(?i)" + expanded(frame.replace("{}", f"(?:{'|'.join(chunk)})"))
+        for name, frame in frames.items()
+        for chunk in _chunks(table.get(name, []))
+    )
 
 
 @cache
@@ -38,9 +47,17 @@ def opening(cue: str) -> str:
     return rf"(?i)^[\s,:;]*(?:{expanded('|'.join([*table['zh_start'], *table['en_start']]))})"
 
 
+@cache
+def trailing() -> str:
+    """Return the pattern of what a clause may end with and does not mean."""
+    words = lexicon("extract")["trail"]
+    return expanded(rf"{'|'.join(words['zh'])}|[ ,]\b(?:{'|'.join(words['en'])})")
+
+
 def says(cue: str, text: pl.Expr | None = None) -> pl.Expr:
     """True of a text in which the cue occurs."""
-    return (pl.col("text") if text is None else text).str.contains(pattern(cue))
+    said = pl.col("text") if text is None else text
+    return pl.any_horizontal(said.str.contains(pattern) for pattern in patterns(cue))
 
 
 @cache
@@ -66,6 +83,20 @@ def expanded(source: str) -> str:
     while _WORD.search(source):
         source = _WORD.sub(lambda found: words[found[1]], source)
     return source.replace(r"\b", r"(?-u:\b)")
+
+
+def _chunks(sources: list[str]) -> list[list[str]]:
+    """Cut a list of patterns where their expanded length passes what the engine caches."""
+    chunks: list[list[str]] = []
+    size = _LONGEST
+    for source in sources:
+        length = len(expanded(source))
+        if size + length > _LONGEST:
+            chunks.append([])
+            size = 0
+        chunks[-1].append(source)
+        size += length
+    return chunks
 
 
 def _lead() -> list[str]:

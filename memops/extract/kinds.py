@@ -28,6 +28,7 @@ _CUES = (
     "declarative",
     "praise",
     "presence",
+    "health",
 )
 
 
@@ -61,32 +62,38 @@ def _flagged(table: pl.DataFrame) -> pl.DataFrame:
         counted=text.str.contains(shape("counted")),
         it=text.str.contains(r"(?i)\b(?:it|them)\b") & ~pl.col("chinese"),
         described=text.str.contains(shape("described")),
+        pronominal=text.str.contains(shape("pronominal")),
+        proper=text.str.contains(shape("proper")) & ~pl.col("chinese"),
         free=pl.col("barred").is_null(),
         steadying=~pl.col("fleeting") | pl.col("habit"),
     )
     instruction = (
         (
-            pl.col("standing")
-            & ~pl.col("about_self")
-            & ~pl.col("nameable")
-            & ~pl.col("described")
-            & (pl.col("chinese") | pl.col("imperative"))
+            (
+                pl.col("standing")
+                & ~pl.col("about_self")
+                & ~pl.col("nameable")
+                & ~pl.col("described")
+                & (pl.col("chinese") | pl.col("imperative"))
+            )
+            | (
+                pl.col("style")
+                & (pl.col("chinese") | pl.col("imperative") | pl.col("request") | pl.col("styled"))
+                & ~pl.col("deictic")
+                & ~pl.col("it")
+                & ~pl.col("about_self")
+            )
+            | (pl.col("forbid") & ~pl.col("deictic") & (text.str.len_chars() >= 4))
+            | (
+                pl.col("ruling")
+                & (pl.col("style") | text.str.contains(shape("answers")))
+                & ~pl.col("nameable")
+                & ~pl.col("about_self")
+            )
         )
-        | (
-            pl.col("style")
-            & (pl.col("chinese") | pl.col("imperative") | pl.col("request") | pl.col("styled"))
-            & ~pl.col("deictic")
-            & ~pl.col("it")
-            & ~pl.col("about_self")
-        )
-        | (pl.col("forbid") & ~pl.col("deictic") & (text.str.len_chars() >= 4))
-        | (
-            pl.col("ruling")
-            & (pl.col("style") | text.str.contains(shape("answers")))
-            & ~pl.col("nameable")
-            & ~pl.col("about_self")
-        )
-    ) & ~pl.col("nudge")
+        & ~pl.col("nudge")
+        & ~pl.col("serial")
+    )
     told = pl.col("free") | ((pl.col("barred") == "request") & ~pl.col("deictic"))
     sure = pl.col("free") & ~pl.col("uncertain") & ~pl.col("urge")
     return table.with_columns(
@@ -101,13 +108,13 @@ def _flagged(table: pl.DataFrame) -> pl.DataFrame:
 def _cases() -> tuple[tuple[str, str, pl.Expr], ...]:
     """Kind, cue and condition, the most telling first."""
     sure, steady, self_ = pl.col("sure"), pl.col("steady"), pl.col("about_self")
-    styled = pl.col("wish") & pl.col("style")
+    styled = (pl.col("wish") & pl.col("style")).any().over("row", "sentence")
     ordered = (pl.col("condition") | pl.col("sequence")) & ~styled
     procedure = (
         pl.col("stated")
         & ~pl.col("uncertain")
         & ~pl.col("liking")
-        & (ordered | pl.col("schedule"))
+        & (ordered | (pl.col("schedule") & ~pl.col("bond")))
         & ~(pl.col("wish") & pl.col("consent"))
     )
     named = pl.col("detail") & (pl.col("nameable") | pl.col("chinese"))
@@ -125,8 +132,14 @@ def _cases() -> tuple[tuple[str, str, pl.Expr], ...]:
     barely = ("vague", "opinion", "praise", "pointing", "serial", "nudge", "asks", "tagged")
     sober = ~pl.any_horizontal(barely)
     exact_said = pl.col("text").str.contains(shape("exact"))
-    said = (self_ & (pl.col("chinese") | exact_said)) | (pl.col("nameable") & exact_said)
-    host = pl.col("secret").any().over("row", "sentence") & pl.col("text").str.contains(HOST)
+    said = (self_ & (pl.col("chinese") | exact_said | pl.col("proper"))) | (
+        pl.col("nameable") & exact_said
+    )
+    host = (
+        pl.col("secret").any().over("row", "sentence")
+        & pl.col("text").str.contains(HOST)
+        & ~pl.col("whole").str.contains(shape("bare"))
+    )
     return (
         ("lesson", "lesson", sure & pl.col("lesson")),
         ("failure", "failure", pl.col("free") & ~pl.col("uncertain") & pl.col("failure")),
@@ -146,7 +159,12 @@ def _cases() -> tuple[tuple[str, str, pl.Expr], ...]:
             & ~(self_ & pl.col("likes"))
             & ~pl.col("wish"),
         ),
-        ("preference", "likes", pl.col("free") & pl.col("likes") & (self_ | ~pl.col("other"))),
+        ("fact", "health", sure & pl.col("health") & (self_ | ~pl.col("other"))),
+        (
+            "preference",
+            "likes",
+            pl.col("free") & pl.col("likes") & ~pl.col("pronominal") & (self_ | ~pl.col("other")),
+        ),
         ("fact", "decision", sure & pl.col("decision") & pl.col("team")),
         ("preference", "instruction", pl.col("wish")),
         ("fact", "decision", sure & pl.col("decision")),

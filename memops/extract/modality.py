@@ -2,13 +2,14 @@
 
 import polars as pl
 
-from memops.extract.grammar import passing, says
+from memops.extract.grammar import expanded, passing, says
 
 BARS = {
     "unkept": "asked not to be kept",
     "credential": "a password or a code",
     "fiction": "made up",
     "payload": "the object of a request",
+    "stranger": "about somebody whom the user deals with",
     "irony": "irony",
     "retracted": "taken back or never said",
     "hypothetical": "only supposed",
@@ -29,7 +30,6 @@ _CUES = (
     "indefinite",
     "standing",
     "deictic",
-    "own",
     "uncertain",
     "serial",
     "nudge",
@@ -41,6 +41,7 @@ _CUES = (
     "thing",
     "credential",
     "vague",
+    "stranger",
 )
 
 
@@ -54,8 +55,12 @@ def judged(clauses: pl.DataFrame) -> pl.DataFrame:
     """
     table = clauses.with_columns(says(name).alias(name) for name in _CUES)
     bare = pl.col("text").str.replace_all(r"[A-Za-z0-9._%+-]+@\S+", " ")
+    bare = bare.str.replace_all(expanded("(?:做|干|搞|当|是)(?:一?[名个位])?{work}(?:的|$)"), "")
+    mine = pl.col("text").str.replace_all("[帮给替跟让叫]我", "")
     table = table.with_columns(
-        other=says("other", bare), fleeting=pl.col("text").str.contains(passing())
+        other=says("other", bare),
+        own=says("own", mine),
+        fleeting=pl.col("text").str.contains(passing()),
     )
     here = ("row", "sentence")
     hinted = pl.col("asks") | pl.col("whole").str.contains("(?i)吧|right|huh|eh")
@@ -83,11 +88,13 @@ def _reaches(here: tuple[str, str]) -> dict[str, pl.Expr]:
         "credential": pl.col("credential") & ~pl.col("secret"),
         "fiction": pl.col("fiction").any().over("row"),
         "payload": payload.cast(pl.Int8).cum_max().over("row") > 0,
+        "stranger": (pl.col("stranger") & ~pl.col("remember")).cast(pl.Int8).cum_max().over("row")
+        > 0,
         "irony": pl.col("irony"),
         "retracted": pl.col("retracted").cast(pl.Int8).reverse().cum_max().reverse().over("row")
         > 0,
         "hypothetical": pl.col("hypothetical").any().over(here),
         "question": asked | asked_whole | (pl.col("asks") & pl.col("last")) | tagged,
-        "quoted": pl.col("quoted").cast(pl.Int8).cum_max().over(here) > 0,
+        "quoted": (pl.col("quoted").cast(pl.Int8).cum_max().over(here) > 0) | pl.col("quotation"),
         "request": pl.col("request").cast(pl.Int8).cum_max().over(here) > 0,
     }

@@ -164,6 +164,8 @@ def _left(parts: pl.DataFrame) -> pl.DataFrame:
         & ~(pl.col("urge") & ~pl.col("text").str.contains("[0-9]"))
         & ~pl.col("serial")
     )
+    served = (pl.col("barred") == "request").any().over("row", "sentence")
+    open_ &= ~(pl.col("other") & ~pl.col("own") & served.fill_null(False))
     return parts.group_by("row", maintain_order=True).agg(
         left=pl.when(open_).then("residue").otherwise(0).sum(),
         bars=pl.col("barred").drop_nulls().unique(maintain_order=True),

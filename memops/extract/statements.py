@@ -15,6 +15,8 @@ STRONG = (
 )
 _RANK = {kind: n for n, kind in enumerate((*STRONG, "fact"))}
 _CONFIDENCE = {"remember": 0.9, "value": 0.7, "state": 0.75}
+_OWN = ("health", "denial", "state")  # facts that tell by themselves
+_SOME = 4  # residue from which they do
 _SAYS = ["row", "sentence", "part"]
 
 
@@ -33,8 +35,14 @@ def statements(parts: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
         maintain_order="left",
     )["beside"]
     table = parts.with_columns(beside=beside.fill_null(False)).with_columns(_parted())
-    usable = pl.col("barred").is_null() | pl.col("kind").is_not_null()
-    telling = pl.col("kind").is_in(STRONG) & ~pl.col("secret")
+    ordered = (pl.col("kind") == "procedure").any().over("row", "sentence")
+    usable = (
+        pl.col("barred").is_null()
+        | pl.col("kind").is_not_null()
+        | (ordered & (pl.col("barred") == "request"))
+    )
+    own = pl.col("cue").is_in(_OWN) & (pl.col("residue") >= _SOME)
+    telling = (pl.col("kind").is_in(STRONG) | own) & ~pl.col("secret")
     table = table.filter(usable, pl.col("raw").str.len_chars() > 0, telling | ~pl.col("beside"))
     told = table.filter(pl.col("kind").is_not_null().any().over(_SAYS))
     if told.is_empty():
@@ -45,11 +53,14 @@ def statements(parts: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
 def _parted() -> list[pl.Expr]:
     """Number the statements of a sentence (`part`) and name whom a later one is about (`who`)."""
     named = pl.col("cue") == "bond"
-    goes_on = pl.col("aside") & named.shift(1).cum_max().over("row", "sentence").fill_null(False)
+    before = named.shift(1).cum_max().over("row", "sentence")
+    goes_on = pl.col("aside") & ~named.fill_null(False) & before.fill_null(False)
     person = pl.col("text").str.extract(expanded("(?i)({rel}|{rel_en})"))
     who = pl.when(named.fill_null(False)).then(person).forward_fill().over("row", "sentence")
+    told = pl.when("about_self").then("kind")
+    turns = (told != told.shift(1).over("row", "sentence")).fill_null(False)
     return [
-        goes_on.cast(pl.Int64).cum_sum().over("row", "sentence").alias("part"),
+        (goes_on | turns).cast(pl.Int64).cum_sum().over("row", "sentence").alias("part"),
         pl.when(goes_on).then(who).alias("who"),
         pl.when(goes_on).then(pl.lit("fact")).otherwise("kind").alias("kind"),
         pl.when(goes_on).then(pl.lit("aside")).otherwise("cue").alias("cue"),
@@ -66,6 +77,7 @@ def _about() -> pl.Expr:
 
 def _joined(told: pl.DataFrame) -> pl.DataFrame:
     rank = pl.col("kind").replace_strict(_RANK, default=99, return_dtype=pl.Int64)
+    rank = pl.when(pl.col("cue") == "health").then(_RANK["project_state"]).otherwise(rank)
     told = told.with_columns(rank=rank).sort("row", "sentence", "part", "nth")
     best, shown = pl.col("rank").arg_min(), pl.col("shown")
     made = told.group_by(_SAYS, maintain_order=True).agg(
