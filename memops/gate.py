@@ -51,6 +51,10 @@ class Verdict:
     decided_by: str = ""
     detectable: float = 0.0
     """Smallest mean loss that this suite would show with a power of 80 %."""
+    dropped: Mapping[str, Any] = field(default_factory=dict)
+    """The mean difference without any one query, lowest and highest, and the query that moves it most."""
+    moves: Mapping[str, int] = field(default_factory=dict)
+    """First right answers by rank: moved up, down, came in, dropped out."""
 
     @property
     def code(self) -> int:
@@ -63,6 +67,7 @@ class Verdict:
             "verdict": self.verdict, "reasons": self.reasons, "decided_by": self.decided_by,
             "detectable": round(self.detectable, 6), "measures": self.measures.to_dicts(),
             "lost": self.lost.to_dicts(), "gained": self.gained.to_dicts(),
+            "dropped": dict(self.dropped), "moves": dict(self.moves),
         }  # fmt: skip
 
 
@@ -105,6 +110,7 @@ def judge(before: Grades | Mapping[str, Any], after: Grades, policy: Policy) -> 
         says, [*failed, *doubt, *warned] or [_unchanged(main)], table,
         _moved(own, decisive, lost=True),
         _moved(own, decisive, lost=False), decisive, detectable(own["difference"].to_numpy()),
+        _dropped(own), _moves(pairs),
     )  # fmt: skip
 
 
@@ -131,9 +137,11 @@ def _pairs(before: Grades, after: Grades) -> pl.DataFrame:
     """The judged retriever's values before and after; a query without one counts as 0."""
     sides = [g.per_query.filter(pl.col("retriever") == g.retriever) for g in (before, after)]
     key = ["query_id", "measure"]
+    # Kind and age are those of the evidence as it was: what is lost has neither.
+    was = sides[0].select(*key, "kind", "age", before="value")
     return (
-        sides[1].rename({"value": "after"})
-        .join(sides[0].select(*key, before="value"), on=key, how="left", maintain_order="left")
+        sides[1].drop("kind", "age").rename({"value": "after"})
+        .join(was, on=key, how="left", maintain_order="left")
         .with_columns(pl.col("before").fill_null(0.0))
         .with_columns(difference=pl.col("after") - pl.col("before"))
     )  # fmt: skip
@@ -157,7 +165,7 @@ def _slice_rows(own: pl.DataFrame, name: str, settings: Gate) -> list[dict[str, 
     rows = []
     for key, label in SLICES.items():
         parts = (
-            own.with_columns(slice=label).partition_by("slice", as_dict=True)
+            own.with_columns(slice=label).drop_nulls("slice").partition_by("slice", as_dict=True)
             if key != "all"
             else {}
         )
@@ -239,6 +247,34 @@ def _moved(own: pl.DataFrame, name: str, lost: bool) -> pl.DataFrame:
         sign * pl.col("difference"), "query_id"
     )
     return moved.select(MOVED.names())
+
+
+def _dropped(own: pl.DataFrame) -> dict[str, Any]:
+    """What leaving out one query would make of the mean difference."""
+    if own.height < 2:
+        return {}
+    difference = pl.col("difference")
+    without = (difference.sum() - difference) / (own.height - 1)
+    far = (without - difference.mean()).abs()
+    table = own.select("query_id", without=without, far=far.round(9))
+    most = table.sort("far", "query_id", descending=[True, False]).row(0, named=True)
+    low, high = table["without"].min(), table["without"].max()
+    return {"low": low, "high": high, "query_id": most["query_id"]}
+
+
+def _moves(pairs: pl.DataFrame) -> dict[str, int]:
+    """Counts of first right answers that moved, from the first reciprocal rank among the measures."""
+    names = [n for n in pairs["measure"].unique(maintain_order=True) if n.split("@")[0] == "RR"]
+    if not names:
+        return {}
+    own = pairs.filter(pl.col("measure") == names[0])
+    was, now = own["before"], own["after"]
+    return {
+        "up": int(((now > was + _SLACK) & (was > 0)).sum()),
+        "down": int(((now < was - _SLACK) & (now > 0)).sum()),
+        "in": int(((was <= 0) & (now > 0)).sum()),
+        "out": int(((was > 0) & (now <= 0)).sum()),
+    }
 
 
 def _unchanged(main: dict[str, Any]) -> str:

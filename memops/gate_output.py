@@ -70,8 +70,26 @@ def markdown(verdict: Verdict) -> str:
     if verdict.measures.height:
         lines += ["", *_HEAD, *map(_measure, verdict.measures.to_dicts())]
         lines += ["", f"This suite shows a loss of {verdict.detectable:.3f} with a power of 80 %."]
+        lines += _robust(verdict)
     lines += _moved("Worse", verdict.lost) + _moved("Better", verdict.gained)
     return "\n".join(lines) + "\n"
+
+
+def _robust(verdict: Verdict) -> list[str]:
+    """How much hangs on one query, and where the first right answers went."""
+    dropped, moves = verdict.dropped, verdict.moves
+    said = []
+    if dropped and abs(dropped["high"] - dropped["low"]) > 1e-9:
+        said.append(
+            f"Without any one query the difference is {dropped['low']:+.3f} to "
+            f"{dropped['high']:+.3f}; `{_cell(dropped['query_id'])}` moves it most."
+        )
+    if any(moves.values()):
+        said.append(
+            f"First right answers: {moves['up']} higher, {moves['down']} lower, "
+            f"{moves['in']} came in, {moves['out']} dropped out."
+        )
+    return [line for text in said for line in ("", text)]
 
 
 def _case(name: str, message: str, text: str, kind: str = "failure") -> str:

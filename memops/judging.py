@@ -1,5 +1,7 @@
 """Judging: the steps that grade a store, compare with a baseline, and preview a plan's effect."""
 
+import time
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,8 +30,10 @@ def grade(
     now: datetime | None = None,
 ) -> dict[str, Any]:
     """Grade a store or snapshot against a suite; returns means by retriever and slice."""
-    graded, taken = _graded(store, suite, settings, encoder, now)
+    graded, taken = _graded(store, suite, settings, encoder, now, timed=True)
     said = graded.to_json()
+    said["no_answer"] = {name: asdict(told) for name, told in graded.unanswered.items()}
+    said["latency_ms"] = dict(graded.latency)
     shown = [m for m in said["means"] if m["slice"] == "all"]
     aggregates: dict[str, dict[str, float]] = {}
     for mean in shown:
@@ -85,6 +89,7 @@ def grade_plan(path: str, plan: str, suite: str, settings: Settings) -> dict[str
     """Grade a snapshot and what a plan would leave of it, by one frozen encoder, and compare."""
     from memops import gate as gates
     from memops import suite as suites
+    from memops.gate_blame import blamed
     from memops.suite.grading import frozen
 
     loaded = suites.load(suite_folder(suite))
@@ -98,6 +103,17 @@ def grade_plan(path: str, plan: str, suite: str, settings: Settings) -> dict[str
     edges = pl.concat([past, suites.lineage(changes)])
     now = suites.grade(after, loaded, settings.policy, encoder, edges)
     verdict = gates.judge(was, now, settings.policy)
+    blame = None
+    if verdict.verdict == "fail":
+
+        def graded(first: pl.DataFrame) -> "Grades":
+            heirs = pl.concat([past, suites.lineage(first)])
+            return suites.grade(outcome(before, first), loaded, settings.policy, encoder, heirs)
+
+        blame = blamed(was, graded, changes, settings.policy)
+        verdict = (
+            verdict if blame is None else replace(verdict, reasons=[*verdict.reasons, blame.says])
+        )
     out = made.path / "grades.json"
     said = {"before": was.to_json(), "after": now.to_json(), "verdict": verdict.to_json()}
     files.write_json(out, said | {"shown": _shown(loaded, verdict, was, now)})
@@ -107,6 +123,7 @@ def grade_plan(path: str, plan: str, suite: str, settings: Settings) -> dict[str
         "suite": suite,
         "verdict": verdict.verdict,
         "why": verdict.reasons,
+        "blame": None if blame is None else asdict(blame),
         "grades": str(out),
         "recall": [{k: r[k] for k in kept} for r in recall],
     }
@@ -119,18 +136,20 @@ def _graded(
     encoder: str | None,
     now: datetime | None,
     refit: bool = False,
+    timed: bool = False,
 ) -> "tuple[Grades, snapshot.Snapshot]":
     """Grades by the encoder frozen with the suite's baseline, unless it is to be fitted anew."""
     from memops import suite as suites
 
     loaded = suites.load(suite_folder(suite))
-    taken = open_or_take(store, settings, now)
+    taken = open_or_take(store, settings, now, to_grade=True)
     records = taken.records()
     name = encoder or (settings.encoder if settings.encoder != "lsa" else None)
     name = name or (loaded.encoder if refit or loaded.encoder != "lsa" else None)
     edges = kept_lineage(settings.state, taken.manifest["store"])
     used = _encoder(name, records, settings)
-    return suites.grade(records, loaded, settings.policy, used, edges), taken
+    clock = time.perf_counter if timed else None
+    return suites.grade(records, loaded, settings.policy, used, edges, clock), taken
 
 
 def _encoder(name: str | None, records: pl.DataFrame, settings: Settings) -> "Encoder | None":

@@ -126,6 +126,35 @@ def grades(run: pl.DataFrame, qrels: pl.DataFrame, measures: Sequence[str]) -> p
     )
 
 
+@dataclass(frozen=True)
+class Answerability:
+    """How well scores tell questions that a store answers from those that it does not.
+
+    `auroc` is the chance that an answerable query's best score is the higher (ties count half);
+    `threshold` is reached by 95 % of those, and `false_positives` is the share of the others that
+    reach it too.
+    """
+
+    auroc: float
+    threshold: float
+    false_positives: float
+
+
+def answerability(run: pl.DataFrame, queries: pl.DataFrame, kept: float = 0.95) -> Answerability:
+    """Return it for queries (query_id, answerable), both kinds present; no answer scores -inf."""
+    best = run.group_by("query_id").agg(pl.max("score"))
+    scored = queries.select("query_id", "answerable").join(best, on="query_id", how="left")
+    scored = scored.with_columns(pl.col("score").fill_null(float("-inf")))
+    ranks = scored["score"].rank("average").filter(scored["answerable"]).to_numpy()
+    yes, no = (
+        scored.filter(pl.col("answerable") == side)["score"].sort() for side in (True, False)
+    )
+    # Mann and Whitney's U over the number of pairs.
+    auroc = (ranks.sum() - len(yes) * (len(yes) + 1) / 2) / (len(yes) * len(no))
+    threshold = float(yes[int((1 - kept) * len(yes))])
+    return Answerability(float(auroc), threshold, float((no.to_numpy() >= threshold).mean()))
+
+
 def _units(run: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:
     """One row a unit: grade, avoid, rank, `nth` (its place among those found), `place` (ideal)."""
     given = qrels.columns

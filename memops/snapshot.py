@@ -77,11 +77,13 @@ def take(
     policy: Policy,
     name: str = "",
     accept_shrink: bool = False,
+    to_grade: bool = False,
 ) -> Snapshot:
     """Take a snapshot of a live store.
 
     Raises what `Store.copy` raises, and Incomplete when the store shrank beyond belief since the
-    snapshot before it.
+    snapshot before it. One that is only `to_grade` shows such a store as it is, and is not what
+    later ones are compared with.
     """
     identity = store.identity()
     before = latest(state, identity)
@@ -95,7 +97,9 @@ def take(
         failpoint("snapshot-copied")
         overlay.write(draft / "overlay.parquet", overlay.read(overlay_path(state, identity)))
         records = overlay.joined(store.load(raw), overlay.read(draft / "overlay.parquet"))
-        _believe(records, before, policy.limits, accept_shrink)
+        doubtful = _shrunk(records, before, policy.limits) and not accept_shrink
+        if doubtful and before and not to_grade:
+            raise _incredible(records, before)
         _export(records, draft, policy)
         manifest = {
             "format": FORMAT,
@@ -109,6 +113,7 @@ def take(
             "versions": _versions(),
             "files": _sealed(draft),
             "previous": _link(before),
+            "doubtful": doubtful,
         }
         files.write_sealed(draft / "manifest.json", manifest)
         digest = files.sha256(draft / "manifest.json")[:8]
@@ -139,11 +144,11 @@ def open_snapshot(path: Path) -> Snapshot:
 
 
 def latest(state: Path, identity: dict[str, str]) -> Snapshot | None:
-    """Return the snapshot of a store that was taken last, whatever `--now` it was taken under."""
+    """Return the believed snapshot of a store that was taken last, whatever `--now` it was given."""
     whole = [p for p in (state / "snapshots").glob("*/manifest.json") if p.parent.name[0] != "."]
     for path in sorted(whole, key=lambda p: (p.stat().st_mtime_ns, p.parent.name), reverse=True):
         snapshot = open_snapshot(path.parent)
-        if snapshot.manifest["store"] == identity:
+        if snapshot.manifest["store"] == identity and not snapshot.manifest.get("doubtful"):
             return snapshot
     return None
 
@@ -182,13 +187,14 @@ def lock_path(state: Path, identity: dict[str, str]) -> Path:
     return files.folder(state / "locks") / f"{store_id(identity)}.lock"
 
 
-def _believe(
-    records: pl.DataFrame, before: Snapshot | None, limits: Limits, accept_shrink: bool
-) -> None:
+def _shrunk(records: pl.DataFrame, before: Snapshot | None, limits: Limits) -> bool:
     was = before.manifest["rows"] if before else 0
-    if accept_shrink or not before or records.height >= was * (1 - limits.shrink):
-        return
-    raise Incomplete(
+    return bool(records.height < was * (1 - limits.shrink))
+
+
+def _incredible(records: pl.DataFrame, before: Snapshot) -> Incomplete:
+    was = before.manifest["rows"]
+    return Incomplete(
         f"the store has {records.height} records; the snapshot before, {before.id}, has {was}",
         "if they were really removed, give --accept-shrink",
     )

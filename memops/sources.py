@@ -16,20 +16,29 @@ def clock() -> datetime:
 
 
 def take_snapshot(
-    name: str, settings: Settings, now: datetime | None = None, accept_shrink: bool = False
+    name: str,
+    settings: Settings,
+    now: datetime | None = None,
+    accept_shrink: bool = False,
+    to_grade: bool = False,
 ) -> dict[str, Any]:
     """Take a snapshot of a live store; returns its name, path and counts."""
     configured = settings.store(name)
     store = open_store(configured.address)
+    at, policy = now or clock(), settings.policy
     taken = snapshot.take(
-        store, settings.state, now or clock(), settings.policy, configured.name, accept_shrink
+        store, settings.state, at, policy, configured.name, accept_shrink, to_grade
     )
     said = {k: taken.manifest[k] for k in ("address", "rows", "live", "counts", "notes")}
     return {"snapshot": taken.id, "path": str(taken.path), **said}
 
 
 def open_or_take(
-    name: str, settings: Settings, now: datetime | None = None, accept_shrink: bool = False
+    name: str,
+    settings: Settings,
+    now: datetime | None = None,
+    accept_shrink: bool = False,
+    to_grade: bool = False,
 ) -> snapshot.Snapshot:
     """Return the snapshot of that name, or take one of the store of that name."""
     if name not in settings.stores and ":" not in name:
@@ -38,5 +47,5 @@ def open_or_take(
             return found
         if Path(name).exists():
             raise MemopsError(f"{name}: neither a snapshot nor a store", "a store is KIND:PATH")
-    taken = take_snapshot(name, settings, now, accept_shrink)
+    taken = take_snapshot(name, settings, now, accept_shrink, to_grade)
     return snapshot.open_snapshot(Path(taken["path"]))

@@ -70,7 +70,7 @@ def detectable_share(flips: float, count: int, confidence: float, power: float =
 
 def count_for(flips: float, loss: float, confidence: float, power: float = 0.8) -> int:
     """Return how many queries show a mean loss, if a share of them flips by chance."""
-    return int(np.ceil(flips * (_zs(confidence, power) / loss) ** 2))
+    return int(np.ceil(flips * (_zs(confidence, power) / loss) ** 2 - 1e-6))
 
 
 def _zs(confidence: float, power: float) -> float:

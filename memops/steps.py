@@ -131,7 +131,9 @@ def curate(
     if chosen:
         night |= timed(grade_plan, taken["path"], planned["plan"], chosen, settings)
     if night.get("verdict") == "fail":
-        night |= {"code": GateFailed.code, "applied": 0, "stopped": "recall would get worse"}
+        rule = (night.get("blame") or {}).get("rule")
+        told = "recall would get worse" + (f", by {rule}" if rule else "")
+        night |= {"code": GateFailed.code, "applied": 0, "stopped": told}
     elif not plan_only and planned["ops"]:
         night |= timed(apply_step, planned["plan"], settings, approve)
         if night["code"] == GuardRefused.code and ask(night):

@@ -32,7 +32,7 @@ def init(
     now: datetime | None = None,
 ) -> dict[str, Any]:
     """Propose golden queries from a store into a suite's review file; decisions are kept."""
-    taken = open_or_take(store, settings, now)
+    taken = open_or_take(store, settings, now, to_grade=True)
     records = taken.records()
     ctx = Context(now=now or clock(), policy=settings.policy)
     # What a night would supersede is out of date already, whether or not it has run.
@@ -71,7 +71,7 @@ def check_suite(
     suite: str, store: str, settings: Settings, now: datetime | None = None
 ) -> list[dict[str, Any]]:
     """Return what is wrong with a suite for the store that it was made for."""
-    taken = open_or_take(store, settings, now)
+    taken = open_or_take(store, settings, now, to_grade=True)
     loaded = golden.load(suite_folder(suite))
     return [asdict(p) for p in check(loaded, taken.records(), settings.policy)]
 
@@ -80,7 +80,7 @@ def remap(
     suite: str, store: str, settings: Settings, now: datetime | None = None
 ) -> dict[str, Any]:
     """Write the live heirs of merged and migrated evidence into a suite."""
-    taken = open_or_take(store, settings, now)
+    taken = open_or_take(store, settings, now, to_grade=True)
     folder = suite_folder(suite)
     before = golden.load(folder)
     after = remapped(before, taken.records(), kept_lineage(settings.state, taken.manifest["store"]))

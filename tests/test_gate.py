@@ -10,9 +10,10 @@ import pytest
 from scipy import stats
 
 from memops.gate import accept, judge
+from memops.gate_blame import blamed
 from memops.gate_output import github, junit, markdown
 from memops.policy import Policy
-from memops.statistics import detectable, holm, interval, sign_flip
+from memops.statistics import count_for, detectable, detectable_share, holm, interval, sign_flip
 from memops.suite.grading import PER_QUERY, Grades
 
 CATEGORIES = ("fact", "preference", "temporal", "procedure")
@@ -28,6 +29,7 @@ def graded(values, names=("R@10",), categories=None, **about):
             {
                 "retriever": ["hybrid"] * n, "query_id": [f"q{i:04}" for i in range(n)],
                 "category": categories or [CATEGORIES[i % 4] for i in range(n)], "lang": ["en"] * n,
+                "kind": [None] * n, "age": [None] * n,
                 "measure": [name] * n, "value": table[:, at],
             },
             schema=PER_QUERY,
@@ -197,6 +199,53 @@ def test_a_pass_is_green_in_junit():
     one = graded(np.ones(50))
     suite = ET.fromstring(junit(judge(one, one, Policy()))).find("testsuite")
     assert suite is not None and suite.attrib["failures"] == "0"
+
+
+def test_leaving_out_one_query_tells_how_much_hangs_on_it():
+    before, after = np.ones(20), np.ones(20)
+    after[3] = 0
+    verdict = judge(graded(before), graded(after), Policy())
+    assert verdict.dropped == {"low": pytest.approx(-1 / 19), "high": 0.0, "query_id": "q0003"}
+    assert "`q0003` moves it most" in markdown(verdict)
+
+
+def test_first_right_answers_are_counted_as_they_move():
+    before = np.column_stack([np.ones(5), [1, 0.5, 0, 0.5, 1]])
+    after = np.column_stack([np.ones(5), [0.5, 1, 0.2, 0, 1]])
+    names = ("R@10", "RR@10")
+    verdict = judge(graded(before, names), graded(after, names), Policy())
+    assert verdict.moves == {"up": 1, "down": 1, "in": 1, "out": 1}
+    assert "1 higher, 1 lower, 1 came in, 1 dropped out" in markdown(verdict)
+
+
+def test_the_rule_that_cost_recall_is_found_by_bisection():
+    plan = pl.DataFrame({"rule": ["a", "a", "b", "c", "d", "d", "a"], "n": range(7)})
+    asked = []
+
+    def of(part):
+        asked.append(part.height)
+        after = np.ones(100)
+        after[: 30 if 4 in part["n"] else 1 if part.height else 0] = 0
+        return graded(after)
+
+    found = blamed(graded(np.ones(100)), of, plan, Policy())
+    assert found is not None
+    assert (found.rule, found.changes, found.before, found.after) == ("d", 2, 0.99, 0.7)
+    assert found.lost == [f"q{i:04}" for i in range(1, 30)] and len(asked) <= 4
+    assert found.says.startswith(
+        "d cost it: R@10 0.990 before its 2 changes, 0.700 after (queries q0001"
+    )
+    assert blamed(graded(np.ones(100)), lambda part: graded(np.ones(100)), plan, Policy()) is None
+
+
+def test_power_is_that_of_a_simulation():
+    rng = np.random.default_rng(11)
+    count, flips = 200, 0.05
+    loss = detectable_share(flips, count, 0.90)
+    moved = rng.choice([-1, 0, 1], (4000, count), p=[flips / 2, 1 - flips, flips / 2]) - loss
+    half = 1.645 * np.sqrt(flips / count)
+    assert (moved.mean(axis=1) + half < 0).mean() == pytest.approx(0.8, abs=0.03)
+    assert count_for(flips, loss, 0.90) == count
 
 
 def test_the_bootstrap_is_near_the_interval_of_the_normal_theory():

@@ -61,4 +61,6 @@ def test_a_night_that_would_lose_recall_changes_nothing(stores, monkeypatch):
         "nightly", f"openclaw:{path}", "--suite", "sample/openclaw", "--now", NOW, "--approve"
     )[0]
     assert (memops.code, night["verdict"], night["applied"]) == (30, "fail", 0)
+    assert night["blame"]["rule"] == "forget_everything" and night["blame"]["lost"]
+    assert night["stopped"] == "recall would get worse, by forget_everything"
     assert {p: p.read_bytes() for p in path.rglob("*.md")} == before

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from memops.errors import MemopsError
-from memops.measures import EXPONENTIAL, grades, measure
+from memops.measures import EXPONENTIAL, answerability, grades, measure
 
 NAMES = [
     "R@5", "R@10", "Success@1", "Success@5", "P@5", "P@10", "RR", "RR@10", "nDCG", "nDCG@10",
@@ -121,3 +121,24 @@ def test_exponential_gain_is_two_to_the_grade_less_one():
     theirs = oracle(run, raised, ["nDCG@10"])
     ours = {(q, "nDCG@10"): v for q, _, v in grades(run, qrels, [f"{EXPONENTIAL}@10"]).iter_rows()}
     assert max(abs(ours[key] - theirs[key]) for key in theirs) < 1e-9
+
+
+def test_answerability_is_the_area_under_the_curve_of_scikit_learn():
+    from sklearn.metrics import roc_auc_score
+
+    rng = np.random.default_rng(4)
+    scores = rng.normal(size=300).round(1) + np.repeat([0.8, 0.0], [200, 100])
+    ids = [f"q{i}" for i in range(300)]
+    queries = pl.DataFrame({"query_id": ids, "answerable": [i < 200 for i in range(300)]})
+    run = run_of([(q, "x", 1) for q in ids]).with_columns(score=pl.Series(scores))
+    told = answerability(run, queries)
+    assert told.auroc == pytest.approx(roc_auc_score(queries["answerable"], scores), abs=1e-12)
+    reached = (scores[:200] >= told.threshold).mean()
+    assert 0.95 <= reached < 0.97
+    assert told.false_positives == pytest.approx((scores[200:] >= told.threshold).mean())
+
+
+def test_a_query_without_any_result_scores_below_all_others():
+    queries = pl.DataFrame({"query_id": ["a", "b"], "answerable": [True, False]})
+    told = answerability(run_of([("a", "x", 1)]), queries)
+    assert (told.auroc, told.threshold, told.false_positives) == (1.0, 1.0, 0.0)

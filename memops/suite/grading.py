@@ -1,7 +1,7 @@
 """Grading: a suite asked of a store's records, by the suite's retriever and two reference ones."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,9 +10,9 @@ import polars as pl
 
 from memops.encode import Encoder, Lsa, open_encoder
 from memops.errors import Corrupt
-from memops.measures import grades
+from memops.measures import Answerability, answerability, grades
 from memops.policy import Policy
-from memops.schema import LIVE
+from memops.schema import INSTANT, LIVE
 from memops.search.retrieve import RUN, Searcher
 from memops.suite.golden import Suite
 from memops.suite.lineage import qrels
@@ -25,10 +25,14 @@ PER_QUERY = pl.Schema(
         "query_id": pl.String(),
         "category": pl.String(),
         "lang": pl.String(),
+        "kind": pl.String(),  # of the evidence; null where it is unknown, as is its age
+        "age": pl.String(),
         "measure": pl.String(),
         "value": pl.Float64(),
     }
 )
+_ABOUT = ["retriever", "query_id", "category", "lang", "kind", "age"]
+_SCORED = ("bm25", "dense")  # whose scores are compared from query to query
 VERSION = 1
 
 
@@ -50,15 +54,23 @@ class Grades:
     """The judged retriever's answers; not kept in a baseline."""
     encoder: Encoder | None = field(default=None, compare=False, repr=False)
     """What it was graded with; `freeze` keeps it beside a baseline."""
+    unanswered: Mapping[str, Answerability] = field(default_factory=dict, compare=False)
+    """How well each retriever's scores tell questions that nothing answers."""
+    latency: Mapping[str, float] = field(default_factory=dict, compare=False)
+    """Milliseconds a query of each retriever, its index built."""
 
     def aggregates(self) -> pl.DataFrame:
         """Return (retriever, slice, measure, queries, value): means over all and by slice."""
-        return pl.concat(
-            self.per_query.with_columns(slice=name)
-            .group_by("retriever", "slice", "measure", maintain_order=True)
-            .agg(queries=pl.len().cast(pl.Int64), value=pl.mean("value"))
-            for name in SLICES.values()
-        ).sort("retriever", "slice", maintain_order=True)
+        return (
+            pl.concat(
+                self.per_query.with_columns(slice=name)
+                .group_by("retriever", "slice", "measure", maintain_order=True)
+                .agg(queries=pl.len().cast(pl.Int64), value=pl.mean("value"))
+                for name in SLICES.values()
+            )
+            .drop_nulls("slice")
+            .sort("retriever", "slice", maintain_order=True)
+        )
 
     def means(self) -> dict[str, float]:
         """Return the judged retriever's mean of each measure."""
@@ -67,9 +79,7 @@ class Grades:
 
     def to_json(self) -> dict[str, Any]:
         """Return it in JSON values: means first, then every query."""
-        table = self.per_query.pivot(
-            "measure", index=["retriever", "query_id", "category", "lang"], values="value"
-        )
+        table = self.per_query.pivot("measure", index=_ABOUT, values="value")
         means = [
             {"retriever": r, "slice": s, "measure": m, "queries": n, "value": round(v, 6)}
             for r, s, m, n, v in self.aggregates().rows()
@@ -92,9 +102,9 @@ class Grades:
             names = held["columns"]
             kinds = {name: PER_QUERY.get(name, pl.Float64()) for name in names}
             table = pl.DataFrame(held["queries"], schema=kinds, orient="row")
-            long = table.unpivot(
-                index=list(PER_QUERY)[:4], variable_name="measure", value_name="value"
-            )
+            about = [name for name in _ABOUT if name in names]
+            long = table.unpivot(index=about, variable_name="measure", value_name="value")
+            long = long.with_columns(pl.lit(None).alias(n) for n in _ABOUT if n not in names)
             return Grades(
                 held["suite"], held["retriever"], long.select(PER_QUERY.names()).cast(PER_QUERY),
                 held["fingerprints"], held["live"], held.get("floors", {}),
@@ -109,7 +119,10 @@ SLICES: dict[str, pl.Expr] = {
     "all": pl.lit("all"),
     "category": pl.format("category:{}", "category"),
     "lang": pl.format("lang:{}", "lang"),
+    "kind": pl.format("kind:{}", "kind"),
+    "age": pl.format("age:{}", "age"),
 }
+_AGES = ((7, "up to 7 days"), (30, "up to 30 days"), (180, "up to 180 days"))
 
 
 def grade(
@@ -118,31 +131,77 @@ def grade(
     policy: Policy,
     encoder: Encoder | None = None,
     edges: pl.DataFrame | None = None,
+    clock: Callable[[], float] | None = None,
 ) -> Grades:
     """Return the suite's grades of records.
 
     Give both sides of a comparison the same encoder (`frozen`); without one, the suite's is used.
-    `edges` (old, new) says what became of records that are no longer there (`lineage`).
+    `edges` (old, new) says what became of records that are no longer there (`lineage`). With a
+    `clock` (seconds) every search is done once more and timed.
     """
     encoder = encoder or frozen(suite, records)
-    golden = qrels(suite, records, edges)
     asked = suite.queries.filter("answerable")
-    searcher = Searcher(records, asked, encoder, policy)
+    golden = qrels(suite, records, edges).join(asked, on="query_id", how="semi")
+    searcher = Searcher(records, suite.queries, encoder, policy)
     names = dict.fromkeys((*REFERENCES, suite.retriever))
     runs = {name: searcher.run(name, suite.k) for name in names}
     parts = [
         grades(run, golden, suite.measures).with_columns(retriever=pl.lit(name))
         for name, run in runs.items()
     ]
+    about = asked.select("query_id", "category", "lang").join(
+        _evidence(golden, records), on="query_id", how="left"
+    )
     per_query = (
         pl.concat(parts)
-        .join(asked.select("query_id", "category", "lang"), on="query_id", maintain_order="left")
+        .join(about, on="query_id", how="left", maintain_order="left")
         .select(PER_QUERY.names())
     )  # fmt: skip
     return Grades(
         suite.name, suite.retriever, per_query, fingerprints(suite, policy, encoder),
         records.filter(LIVE).height, suite.floors, runs[suite.retriever], encoder,
+        _unanswered(searcher, suite, runs), _timed(searcher, suite, names, clock),
     )  # fmt: skip
+
+
+def _evidence(golden: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
+    """(query_id, kind, age) of each query's newest evidence; age counts from the newest record."""
+    held = golden.filter(~pl.col("avoid")).join(
+        records.select("kind", "created_at", doc_id="id"), on="doc_id"
+    )
+    newest_at = pl.lit(records["created_at"].max(), INSTANT)
+    days = (newest_at - pl.col("created_at")).dt.total_days()
+    label = [pl.when(days <= most).then(pl.lit(said)) for most, said in _AGES]
+    age = pl.coalesce(*label, pl.when(days.is_not_null()).then(pl.lit("older")))
+    newest = held.sort("created_at", "doc_id", descending=True, nulls_last=True)
+    return (
+        newest.with_columns(age=age)
+        .group_by("query_id", maintain_order=True).agg(pl.first("kind"), pl.first("age"))
+    )  # fmt: skip
+
+
+def _unanswered(
+    searcher: Searcher, suite: Suite, runs: Mapping[str, pl.DataFrame]
+) -> dict[str, Answerability]:
+    if suite.queries["answerable"].all() or not suite.queries["answerable"].any():
+        return {}
+    names = dict.fromkeys((*_SCORED, suite.retriever))
+    return {
+        name: answerability(runs.get(name, searcher.run(name, 1)), suite.queries) for name in names
+    }
+
+
+def _timed(
+    searcher: Searcher, suite: Suite, names: Iterable[str], clock: Callable[[], float] | None
+) -> dict[str, float]:
+    if clock is None or suite.queries.is_empty():
+        return {}
+    taken = {}
+    for name in names:
+        begun = clock()
+        searcher.run(name, suite.k)
+        taken[name] = round(1000 * (clock() - begun) / suite.queries.height, 3)
+    return taken
 
 
 def freeze(grades: Grades, folder: Path) -> None:
