@@ -15,13 +15,15 @@ class Context:
     """Handed to every rule; rules are pure functions of (records, context).
 
     `fresh` holds the ids of records in files that the agent wrote within the grace time, which
-    are never consolidated. `cache` keeps what several rules would compute again (token tables,
+    are never consolidated, `restored` those of hidden records that the agent has written since
+    they were hidden. `cache` keeps what several rules would compute again (token tables,
     fitted encoders, scored pairs) under a key that names its input.
     """
 
     now: datetime
     policy: Policy = field(default_factory=Policy)
     fresh: frozenset[str] = frozenset()
+    restored: frozenset[str] = frozenset()
     cache: dict[object, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def once(self, key: object, make: Callable[[], T]) -> T:

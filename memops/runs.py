@@ -22,6 +22,7 @@ import polars as pl
 
 from memops import files, overlay
 from memops.errors import Corrupt, MemopsError, PlanRefused
+from memops.schema import LIVE
 from memops.snapshot import store_id
 from memops.stores import Undo, Written
 
@@ -184,6 +185,26 @@ def touched_since(since: datetime, store: dict[str, str], state: Path) -> pl.Dat
     ]
     table = pl.DataFrame(rows, schema=_TOUCHED, orient="row")
     return table.group_by("scope", "kind").agg(pl.sum("touched")).sort("scope", "kind")
+
+
+def written_again(records: pl.DataFrame, store: dict[str, str], state: Path) -> frozenset[str]:
+    """Return hidden records that have a key and were written after the last run that touched them.
+
+    Only a record's agent writes to it between runs, and by key it writes into a hidden one, too.
+    """
+    hidden = records.filter(~LIVE, pl.col("key").is_not_null(), pl.col("updated_at").is_not_null())
+    if hidden.is_empty():
+        return frozenset()
+    touched: dict[str, datetime] = {}
+    for run in reversed(runs(state)):
+        header = run.header
+        if store_id(header["store"]) == store_id(store) and run.state != "rolled-back":
+            at = datetime.fromisoformat(header["started"])
+            touched |= {
+                w["new_id"] or w["id"]: at for w in run.answers() if w["state"] == "applied"
+            }
+    rows = hidden.select("id", "updated_at").iter_rows()
+    return frozenset(id_ for id_, at in rows if id_ in touched and at > touched[id_])
 
 
 def batches_of_undo(run: Run, size: int = 200) -> Iterable[list[Undo]]:

@@ -24,6 +24,7 @@ from memops.looking import audit_store
 from memops.plan import outcome
 from memops.recovery import recover, remedies
 from memops.rules import MIGRATION, RULES, Rule, propose
+from memops.runs import written_again
 from memops.schema import LIVE
 from memops.schema import instant as as_instant
 from memops.settings import Settings
@@ -43,7 +44,8 @@ def make_plan(
     taken = snapshot.open_snapshot(Path(snapshot_path))
     records = taken.records()
     store = open_store(taken.address)
-    ctx = Context(now=now, policy=settings.policy)
+    restored = written_again(records, taken.manifest["store"], settings.state)
+    ctx = Context(now=now, policy=settings.policy, restored=restored)
     before = reviewing.remembered(settings.state, taken.manifest["store"])
     changes, refused = propose(records, ctx, rules, before)
     names = [rule.__name__ for rule in rules]

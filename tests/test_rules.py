@@ -26,7 +26,9 @@ DEFAULT_NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
 
 def context(now, case):
-    return Context(now=now or DEFAULT_NOW, policy=policies.from_table(case.get("policy", {})))
+    policy = policies.from_table(case.get("policy", {}))
+    restored = frozenset(case.get("restored", []))
+    return Context(now=now or DEFAULT_NOW, policy=policy, restored=restored)
 
 
 @pytest.mark.parametrize(("name", "now", "case"), CASES)

@@ -6,6 +6,7 @@ its first docstring line is what `memops rules` prints. To add one: a module her
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -28,12 +29,14 @@ from memops.rules.retire_chatter import retire_chatter
 from memops.rules.retire_old import retire_old
 from memops.rules.retire_tasks import retire_tasks
 from memops.rules.revalidate_entities import revalidate_entities
+from memops.rules.revive_restored import revive_restored
 from memops.rules.supersede_conflicting import supersede_conflicting
 from memops.rules.unify_scopes import unify_scopes
 
 Rule = Callable[[pl.DataFrame, Context], pl.DataFrame]
 
 RULES: tuple[Rule, ...] = (
+    revive_restored,
     normalise_superseded,
     redact_secrets,
     quarantine_injected,
@@ -51,6 +54,7 @@ RULES: tuple[Rule, ...] = (
 """What a night does."""
 
 MIGRATION: tuple[Rule, ...] = (
+    revive_restored,
     normalise_superseded,
     unify_scopes,
     redact_secrets,
@@ -87,6 +91,7 @@ def propose(
             break
         plan.append(steps)
         records = outcome(records, steps)
+        ctx = replace(ctx, restored=frozenset())  # what this plan hides was not stored since
     return pl.concat(plan), withdrawn
 
 

@@ -12,7 +12,7 @@ from memops.stores.clawseed_state import (
     write_hygiene,
 )
 
-from .clawseed_db import build
+from .clawseed_db import build, cell, execute
 
 NOW = datetime(2026, 6, 1, 3, tzinfo=UTC)
 WRITTEN = """{
@@ -61,3 +61,31 @@ def test_what_clawseed_cannot_read_means_due(tmp_path):
     path.write_text(json.dumps(json.loads(WRITTEN) | {"last_run_at": None}))
     assert read_hygiene(path) == Hygiene(None, 4, 2)
     assert hygiene_is_due(path, NOW)
+
+
+def test_a_key_that_the_agent_stores_again_is_seen_again(memops, tmp_path):
+    rows = [
+        {"id": "a", "key": "user_editor", "content": "User works with Vim"},
+        {"id": "b", "key": "core_2", "content": "User works with Vim"},
+        {"id": "c", "key": "user_city", "content": "用户住在成都"},
+        {"id": "d", "key": "core_3", "content": "用户住在成都"},
+    ]
+    path = build(tmp_path / "ws", rows)
+    address = f"clawseed:{tmp_path / 'ws'}"
+    merged = memops("plan", address, "--rule", "merge_exact")
+    assert memops("apply", merged["plan"], "--approve")["applied"] >= 2
+    hidden = {row: cell(path, row, "superseded_by") for row in "abcd"}
+    assert sum(link is not None for link in hidden.values()) == 2
+    assert memops("plan", address, "--rule", "revive_restored")["ops"] == 0
+    vim = next(row for row in "ab" if hidden[row])
+    later = datetime.now(UTC).isoformat()
+    execute(
+        path, "UPDATE memories SET content = 'User works with Helix', updated_at = ? WHERE id = ?",
+        later, vim,
+    )  # fmt: skip
+    plan = memops("plan", address)
+    assert plan["by_rule"]["revive_restored"] == {"update": 1}
+    memops("apply", plan["plan"], "--approve")
+    assert cell(path, vim, "superseded_by") is None
+    assert next(cell(path, row, "superseded_by") for row in "cd" if hidden[row]) is not None
+    assert "revive_restored" not in memops("plan", address)["by_rule"]
