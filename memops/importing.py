@@ -6,8 +6,9 @@
     fields = { text = "content", created_at = "meta.created", tags = "labels" }
     defaults = { kind = "fact", scope = "default" }
 
-What no column takes is kept, unread, in `extra` under `imported`. An entry without an id gets one
-from its content, so that importing twice adds nothing.
+A MEMORY_SNAPSHOT.md of clawseed's needs no mapping. What no column takes is kept, unread, in
+`extra` under `imported`. An entry without an id gets one from its content, so that importing
+twice adds nothing.
 """
 
 import json
@@ -25,7 +26,7 @@ from memops.errors import Corrupt, MemopsError, StoreNotFound
 from memops.plan import put
 from memops.schema import INSTANT, KINDS, RECORDS, from_rows, instant
 from memops.settings import Import, Settings
-from memops.stores import open_store
+from memops.stores import clawseed_view, open_store
 from memops.stores.disk import read_whole
 
 _SPACE = uuid.UUID("7b0a4b5e-6a5d-5d0f-9a67-2f7d3c1f9e10")
@@ -79,6 +80,9 @@ def entries(path: Path, at: str = "") -> Iterator[Any]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Corrupt(f"{path}: not UTF-8: {error}") from error
+    if clawseed_view.is_view(text):
+        yield from clawseed_view.entries(text)
+        return
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError):

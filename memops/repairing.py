@@ -7,6 +7,7 @@ databases that no snapshot holds.
 
 import importlib
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +16,7 @@ from memops.errors import MemopsError
 from memops.settings import Settings
 from memops.sources import clock
 from memops.stores import Store, open_store
+from memops.stores.clawseed import Clawseed
 from memops.stores.findings import Repair
 
 OWN = {
@@ -53,14 +55,73 @@ def repair(
     taken = snapshot.take(
         store, settings.state, now or clock(), settings.policy, "before-repair", True
     )
-    own = snapshot.store_id(store.identity())
-    with files.lock(files.folder(settings.state / "locks") / f"{own}.lock"):
+    with _locked(store, settings):
         if rows := [row for r in chosen for row in r.before or []]:
             path = files.folder(settings.state / "repairs") / f"{taken.id}.json"
             files.write_sealed(path, {"store": store.address, "rows": rows})
             said["kept"] = str(path)
         said["repaired"] = sum(r.carry_out() for r in chosen)
     return said | {"before": taken.id}
+
+
+def embed(
+    name: str, model: str, settings: Settings, approve: bool = False, now: datetime | None = None
+) -> dict[str, Any]:
+    """Give clawseed's rows without a vector theirs, by the model that made those of the others.
+
+    Returns {store, lacking, compared, filled, before}. Raises MemopsError for another model.
+    """
+    from memops.encode import open_encoder
+    from memops.stores import clawseed_vectors as vectors
+
+    store = _clawseed(name, settings)
+    encoder = open_encoder(model, settings.state / "vectors")
+    rows = vectors.lacking(store.path)
+    compared = vectors.refuse_other_model(store.path, encoder)
+    said: dict[str, Any] = {"store": store.address, "lacking": len(rows), "compared": compared}
+    if not approve or not rows:
+        return said | {"filled": 0, "before": None}
+    taken = snapshot.take(
+        store, settings.state, now or clock(), settings.policy, "before-embed", True
+    )
+    with _locked(store, settings):
+        return said | {"filled": vectors.fill(store.path, rows, encoder), "before": taken.id}
+
+
+def view(
+    name: str, settings: Settings, write: bool = False, now: datetime | None = None
+) -> dict[str, Any]:
+    """Return {text, entries, path} of the MEMORY_SNAPSHOT.md for a clawseed store; write it.
+
+    `path` is where it was written. Raises MemopsError when there is nothing to put into it.
+    """
+    from memops.stores import clawseed_view
+
+    store = _clawseed(name, settings)
+    text = clawseed_view.view(store.read(), now or clock())
+    if text is None:
+        raise MemopsError(f"{store.address} has no live core memory", "there is nothing to write")
+    path = None
+    if write:
+        if store.workspace is None:
+            raise MemopsError(
+                f"{store.address} is a database without a workspace", "give its workspace"
+            )
+        with _locked(store, settings):
+            path = str(clawseed_view.write_view(store.workspace, text))
+    return {"text": text, "entries": len(list(clawseed_view.entries(text))), "path": path}
+
+
+def _clawseed(name: str, settings: Settings) -> Clawseed:
+    store = open_store(settings.store(name).address)
+    if not isinstance(store, Clawseed):
+        raise MemopsError(f"{store.address} is no clawseed store", "give clawseed:WORKSPACE")
+    return store
+
+
+def _locked(store: Store, settings: Settings) -> AbstractContextManager[None]:
+    own = snapshot.store_id(store.identity())
+    return files.lock(files.folder(settings.state / "locks") / f"{own}.lock")
 
 
 def _offered(store: Store, checks: Sequence[str]) -> list[Repair]:

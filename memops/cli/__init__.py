@@ -57,6 +57,8 @@ COMMANDS = {
     "history": ("control", "Show the figures of every night."),
     "import": ("gather", "Add another program's export to a store, by a mapping."),
     "collect": ("gather", "Read several XingheBot nodes as one, collect their sessions."),
+    "view": ("clawseed", "Print or write the MEMORY_SNAPSHOT.md of a clawseed workspace."),
+    "embed": ("clawseed", "Give clawseed's rows without a vector theirs, by the same model."),
     "serve": ("serve", "Serve the flows with their schedules to Prefect."),
     "deploy": ("serve", "Hand the flows to a Prefect work pool, for its workers to run."),
 }

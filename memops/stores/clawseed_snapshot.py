@@ -4,6 +4,8 @@ It is no backup: only keys and texts survive, and lines of a text that look like
 furniture are lost. memops reads it, can write it, and never takes it for the store.
 """
 
+import contextlib
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -64,8 +66,18 @@ def without_text(snapshot: str, texts: Sequence[str]) -> str:
     """Return the file without the entries that say one of these texts."""
     gone = {text for text in texts if text}
     head, *entries = re.split(r"(?m)^(?=### `)", snapshot)
-    kept = [entry for entry in entries if not {content for _, content in parsed(entry)} & gone]
+    kept = [entry for entry in entries if not _said(entry) & gone]
     clean = head + "".join(kept)
     for text in sorted(gone, key=len, reverse=True):
         clean = clean.replace(text, "") if len(text) >= _DISTINCT else clean
     return clean
+
+
+def _said(entry: str) -> set[str]:
+    """What an entry says, as clawseed reads it and as it was before memops wrote it down."""
+    exact = re.findall(r"(?m)^\*Created: by memops from (\{.*\})\*\r?$", entry)
+    said = {content for _, content in parsed(entry)}
+    for text in exact:
+        with contextlib.suppress(ValueError):
+            said.add(str(json.loads(text).get("text", "")).strip())
+    return said
