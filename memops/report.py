@@ -7,8 +7,10 @@ size, and the templates escape it once more.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import cache
-from typing import Any, NotRequired, TypedDict
+from datetime import tzinfo
+from functools import cache, partial
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
@@ -17,281 +19,23 @@ from memops import report_view as view
 from memops import report_words as words
 from memops.errors import MemopsError
 from memops.lexicon import lexicon, resource
+from memops.report_data import Report
 
 LANGUAGES = ("en", "zh")
 
 
-class StoreAbout(TypedDict):
-    """The store that was read, as `KIND:PATH`, and its kind."""
+def render(data: Report, lang: str = "en", zone: str = "UTC") -> str:
+    """Return the page, under 500 kB however many changes there are (the first of each rule).
 
-    address: str
-    kind: str
-
-
-class RunAbout(TypedDict):
-    """The run of the plan; times are text, `undo_command` is what takes all of it back."""
-
-    id: str
-    state: str
-    started: str
-    finished: str | None
-    undo_command: str
-
-
-class SnapshotAbout(TypedDict):
-    """The snapshot that the plan was made from."""
-
-    id: str
-    rows: int
-
-
-class Count(TypedDict):
-    """How many records a store holds, and how many live ones by column."""
-
-    rows: int
-    live: int
-    by_kind: dict[str, int]
-    by_scope: dict[str, int]
-    by_tier: dict[str, int]
-
-
-class Counts(TypedDict):
-    """Counts before and after; after a plan that was not applied, of its outcome."""
-
-    before: Count
-    after: Count
-
-
-class Evidence(TypedDict):
-    """One record that a decision rests on."""
-
-    id: str
-    text: str
-
-
-class Field(TypedDict):
-    """A column other than the text that a change sets, as text before and after."""
-
-    name: str
-    before: str | None
-    after: str | None
-
-
-class Change(TypedDict):
-    """One line of the plan and what became of it.
-
-    `before_text` is None for an insert, `after_text` for a record that is hidden or gone;
-    `instead` is then the record that stands in its place (the first evidence if it is absent).
-    `state` is planned, applied, skipped or refused; `undo` a command for this change alone.
+    Times are shown in `zone`, a name such as Asia/Shanghai, or "local" for the machine's own.
     """
-
-    seq: int
-    op: str
-    rule: str
-    reason: str
-    id: str
-    locator: dict[str, Any]
-    before_text: str | None
-    after_text: str | None
-    evidence: list[Evidence]
-    risk: str | None
-    state: str
-    fields: NotRequired[list[Field]]
-    instead: NotRequired[Evidence]
-    undo: NotRequired[str]
-
-
-class Refused(TypedDict):
-    """A change that the guard withdrew."""
-
-    id: str
-    reason: str
-    rule: str
-    text: NotRequired[str]
-
-
-class Skipped(TypedDict):
-    """A record that had changed since the snapshot, or that waits."""
-
-    id: str
-    why: str
-
-
-class Conflict(TypedDict):
-    """Two records that cannot both be true; signals and cues say what decided."""
-
-    old: Evidence
-    new: Evidence
-    reason: str
-    decided: NotRequired[str]
-    signals: NotRequired[dict[str, float]]
-    cues: NotRequired[list[str]]
-
-
-class Cluster(TypedDict):
-    """Records that say the same, and the one that stands for them."""
-
-    keeper: Evidence
-    members: list[Evidence]
-
-
-class Floor(TypedDict):
-    """Live records of a kind in a scope, and the fewest that may remain."""
-
-    scope: str
-    kind: str
-    live: int
-    floor: int
-
-
-class Flow(TypedDict):
-    """How many records moved from a tier to a tier; `new` and `hidden` are the outside."""
-
-    source: str
-    target: str
-    count: int
-
-
-class Bin(TypedDict):
-    """One bar of a distribution, before and after."""
-
-    label: str
-    before: int
-    after: int
-
-
-class Distribution(TypedDict):
-    """Live records by age, importance or another figure."""
-
-    name: str
-    bins: list[Bin]
-
-
-class Interval(TypedDict):
-    """A value with its 95 % interval, where one was computed."""
-
-    value: float
-    low: float | None
-    high: float | None
-
-
-class Measured(TypedDict):
-    """One measure over all queries; `delta` is after minus before, paired by query."""
-
-    measure: str
-    n: int
-    before: Interval
-    after: Interval
-    delta: Interval
-
-
-class Sliced(TypedDict):
-    """The first measure over the queries of one category or language."""
-
-    name: str
-    n: int
-    before: Interval
-    after: Interval
-
-
-class Moved(TypedDict):
-    """A query whose answer came or went; ranks are None beyond the cut-off."""
-
-    query_id: str
-    text: str
-    category: str
-    lang: str
-    before: int | None
-    after: int | None
-
-
-class Grades(TypedDict):
-    """Recall before and after; `verdict` is pass, fail or inconclusive, `why` its sentence."""
-
-    suite: str
-    retriever: str
-    queries: int
-    measures: list[Measured]
-    by_category: list[Sliced]
-    by_lang: list[Sliced]
-    lost: list[Moved]
-    gained: list[Moved]
-    verdict: str
-    why: str
-
-
-class Point(TypedDict):
-    """A figure on a day; None where there is none."""
-
-    day: str
-    value: float | None
-
-
-class Line(TypedDict):
-    """One figure over the days; all lines of a page have the same days."""
-
-    name: str
-    points: list[Point]
-
-
-class Timing(TypedDict):
-    """How long a step took, and the most memory it held."""
-
-    step: str
-    seconds: float
-    peak_mb: float | None
-
-
-class Setting(TypedDict):
-    """One line of the policy in force."""
-
-    name: str
-    value: str
-    why: str
-
-
-class Report(TypedDict):
-    """All that a page says. Lists may be empty; `run` is None for a plan that was not applied.
-
-    `verdict_sentence` is made from the figures when it is empty. `ops_beside` says that ops.jsonl
-    lies in the same folder as the page, which then links to it. `total_changes` and `by_rule`
-    count all changes, also where `changes` holds a part of them.
-    """
-
-    title: str
-    store: StoreAbout
-    run: RunAbout | None
-    now: str
-    verdict_sentence: str
-    snapshot: SnapshotAbout
-    counts: Counts
-    total_changes: int
-    changes: list[Change]
-    by_rule: dict[str, dict[str, int]]
-    refused: list[Refused]
-    skipped: list[Skipped]
-    limits: list[str]
-    conflicts: list[Conflict]
-    clusters: list[Cluster]
-    floors: list[Floor]
-    tier_flow: list[Flow]
-    distributions: list[Distribution]
-    grades: Grades | None
-    trend: list[Line]
-    timings: list[Timing]
-    environment: dict[str, str]
-    policy: list[Setting]
-    ops_beside: bool
-
-
-def render(data: Report, lang: str = "en") -> str:
-    """Return the page, under 500 kB however many changes there are (the first of each rule)."""
     say = _speaker(lang)
     page = view.selected(words.clean(view.outlined(data)))
     drawn = pictures.drawn(page, say)
     verdict = page["verdict_sentence"] or view.verdict(page, say)
+    when = partial(words.moment, zone=_zone(zone))
     return _template("run.html.j2").render(
-        d=page, say=say, word=say.word, pictures=drawn, verdict=verdict, lang=lang
+        d=page, say=say, word=say.word, when=when, pictures=drawn, verdict=verdict
     )
 
 
@@ -309,8 +53,15 @@ def render_history(stores: Sequence[Mapping[str, Any]], lang: str = "en") -> str
         counts = {"nights": sum(c["nights"] for c in stores), "stores": len(stores)}
         about = say("history_about", first=days[0], last=days[-1], **counts)
     return _template("history.html.j2").render(
-        stores=page, pictures=drawn, about=about, say=say, word=say.word, lang=lang
+        stores=page, pictures=drawn, about=about, say=say, word=say.word
     )
+
+
+def _zone(name: str) -> tzinfo | None:
+    try:
+        return None if name == "local" else ZoneInfo(name)
+    except (ValueError, OSError, ZoneInfoNotFoundError) as error:
+        raise MemopsError(f"no time zone {name!r}", "such as UTC, local, Asia/Shanghai") from error
 
 
 def _speaker(lang: str) -> words.Speaker:

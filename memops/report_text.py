@@ -8,7 +8,7 @@ from typing import Any
 from memops import report_view as view
 from memops import report_words as words
 from memops.lexicon import lexicon
-from memops.report import Report
+from memops.report_data import Report
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+!|~$&@:=-])")
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;", "@": "&#64;", ":": "&#58;", "#": "&#35;"}

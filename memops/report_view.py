@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from memops.report_words import Part, Speaker, clip, clipped, differences, number
 
 if TYPE_CHECKING:
-    from memops.report import Report
+    from memops.report_data import Report
 
 ROOM = {
     "changes": 240_000, "conflicts": 45_000, "clusters": 40_000, "refused": 30_000,
@@ -232,12 +232,14 @@ def _conflict(conflict: Mapping[str, Any]) -> dict[str, Any]:
         "decided": conflict.get("decided", ""),
         "signals": [{"name": name, "value": value} for name, value in signals],
         "cues": conflict.get("cues", []),
+        "undo": conflict.get("undo", ""),
     }
 
 
 def _cluster(cluster: Mapping[str, Any]) -> dict[str, Any]:
     members = cluster["members"]
-    return {"keeper": cluster["keeper"], "members": members[:8], "size": len(members)}
+    shown = {"keeper": cluster["keeper"], "members": members[:8], "size": len(members)}
+    return shown | ({"undo": cluster["undo"]} if "undo" in cluster else {})
 
 
 def _short(rows: Sequence[Any], room: int) -> list[Any]:

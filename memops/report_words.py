@@ -3,6 +3,7 @@
 import difflib
 import re
 from collections.abc import Iterator, Mapping
+from datetime import datetime, tzinfo
 from typing import Any
 
 import polars as pl
@@ -59,6 +60,14 @@ def fixed(value: float | None, digits: int = 3, sign: bool = False) -> str:
     if value is None:
         return "–"
     return f"{round(value, digits) + 0.0:{'+' if sign else ''}.{digits}f}"
+
+
+def moment(text: str, zone: tzinfo | None) -> str:
+    """Return an instant as a person writes it, in that zone or the machine's own; else the text."""
+    try:
+        return f"{datetime.fromisoformat(text).astimezone(zone):%Y-%m-%d %H:%M:%S %Z}"
+    except (ValueError, OverflowError):
+        return text
 
 
 def visible(text: str) -> str:

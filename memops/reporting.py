@@ -1,7 +1,7 @@
 """Reporting: gather from a run's files what its page says, and write the page."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,27 +13,33 @@ from memops.errors import Corrupt, MemopsError
 from memops.explain import explained
 from memops.plan import nothing, outcome
 from memops.policy import described, from_table
-from memops.report import Report, render
+from memops.report import render
+from memops.report_data import Report
 from memops.runs import Run, find_run
 from memops.settings import Settings
 from memops.supersession import signals
 
 _TOLD = 200
 """Conflicts whose words are read again for the page, which has no room for more."""
+_UNDONE = ("planned", "applied")
 _HIDES = ("merge", "supersede", "tombstone", "quarantine")
 
 
-def write_report(night: dict[str, Any], settings: Settings, path: Path, lang: str = "en") -> Path:
+def write_report(
+    night: dict[str, Any], settings: Settings, path: Path, lang: str = "en", zone: str = "UTC"
+) -> Path:
     """Write the page of a night (what `steps.curate` returned) and return its path."""
-    files.write(path, render(gathered(night, settings, path.parent), lang).encode())
+    files.write(path, render(gathered(night, settings, path.parent), lang, zone).encode())
     return path
 
 
-def report(subject: str, settings: Settings, output: Path | None, lang: str) -> Path:
+def report(
+    subject: str, settings: Settings, output: Path | None, lang: str, zone: str = "UTC"
+) -> Path:
     """Render a run, a plan or a snapshot; returns where the page is."""
     night = _night_of(subject, settings)
     place = output or Path(night["path"]) / "report.html"
-    return write_report(night, settings, place, lang)
+    return write_report(night, settings, place, lang, zone)
 
 
 def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
@@ -48,13 +54,15 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
     run = find_run(night["run"], settings.state) if night.get("run") else None
     changes = made.plan() if made else nothing()
     skipped = _skipped(run)
-    carried = (
-        changes.filter(~pl.col("id").is_in([s["id"] for s in skipped])) if skipped else changes
-    )
+    back = run.taken_back() if run else frozenset()
+    without = [*(s["id"] for s in skipped), *back]
+    carried = changes.filter(~pl.col("id").is_in(without)) if without else changes
     after = outcome(before, carried)
     policy = from_table(made.header["policy"]) if made else settings.policy
     lines = made.ops() if made else []
     texts = dict(before.select("id", "text").iter_rows())
+    undoing = _undoing(made, run, settings)
+    states = _states(run, skipped, back)
     data: dict[str, Any] = {
         "title": night.get("store") or taken.address,
         "store": {"address": taken.address, "kind": taken.manifest["store"]["kind"]},
@@ -64,16 +72,14 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
         "snapshot": {"id": taken.id, "rows": before.height},
         "counts": {"before": figures.count(before), "after": figures.count(after)},
         "total_changes": len(lines),
-        "changes": list(
-            _changes(lines, changes, before, skipped, run, _undoing(made, run, settings))
-        ),
+        "changes": list(_changes(lines, changes, before, states, undoing)),
         "by_rule": _counted(lines),
         "refused": _refused(made, texts),
         "skipped": skipped,
         "limits": (made.header["exceeds"] if made and run is None else [])
         + ([night["stopped"]] if night.get("stopped") else []),
-        "conflicts": _conflicts(changes, lines, texts),
-        "clusters": _clusters(changes, lines, texts),
+        "conflicts": _conflicts(changes, lines, texts, undoing),
+        "clusters": _clusters(changes, lines, texts, undoing),
         "floors": figures.floors(after, policy),
         "tier_flow": figures.flow(before, after),
         "distributions": figures.distributions(
@@ -139,19 +145,28 @@ def _skipped(run: Run | None) -> list[dict[str, str]]:
     ]
 
 
+def _states(
+    run: Run | None, skipped: list[dict[str, str]], back: Collection[str]
+) -> dict[str, str]:
+    """What became of records by id; "" tells it of all others."""
+    others = "applied" if run and run.state in ("verified", "needs-attention") else "planned"
+    return {
+        "": others,
+        **{s["id"]: "skipped" for s in skipped},
+        **dict.fromkeys(back, "rolled-back"),
+    }
+
+
 def _changes(
     lines: list[dict[str, Any]],
     changes: pl.DataFrame,
     before: pl.DataFrame,
-    skipped: list[dict[str, str]],
-    run: Run | None,
+    states: Mapping[str, str],
     undoing: str,
 ) -> Iterable[dict[str, Any]]:
-    waiting = {s["id"] for s in skipped}
     texts = dict(before.select("id", "text").iter_rows())
     touched = before.filter(pl.col("id").is_in(changes["id"].implode()))
     rows = {r["id"]: r for r in touched.iter_rows(named=True)}
-    made = "applied" if run and run.state in ("verified", "needs-attention") else "planned"
     for line, row in zip(lines, changes.iter_rows(named=True), strict=True):
         was = rows.get(line["id"], {})
         fields = [
@@ -166,14 +181,15 @@ def _changes(
             if line["op"] in _HIDES
             else line.get("set", {}).get("text") or line.get("record", {}).get("text") or kept
         )
+        state = states.get(line["id"], states[""])
         yield {
-            **({"undo": f"{undoing} {line['seq']}"} if line["id"] not in waiting else {}),
+            **({"undo": f"{undoing} {line['seq']}"} if state in _UNDONE else {}),
             **{k: line.get(k) for k in ("seq", "op", "rule", "reason", "id", "risk")},
             "locator": line.get("locator", {}),
             "before_text": kept,
             "after_text": after,
             "evidence": [{"id": i, "text": texts.get(i, "")} for i in row["evidence"] or []],
-            "state": "skipped" if line["id"] in waiting else made,
+            "state": state,
             "fields": fields,
             **({"instead": {"id": newer, "text": texts[newer]}} if newer in texts else {}),
         }
@@ -202,7 +218,7 @@ def _refused(made: planfile.PlanFile | None, texts: dict[str, str]) -> list[dict
 
 
 def _conflicts(
-    changes: pl.DataFrame, lines: list[dict[str, Any]], texts: dict[str, str]
+    changes: pl.DataFrame, lines: list[dict[str, Any]], texts: dict[str, str], undoing: str
 ) -> list[dict[str, Any]]:
     """Each record that steps back and what stands in its place; `judged` tells the first ones."""
     found = [
@@ -211,6 +227,7 @@ def _conflicts(
             "new": {"id": row["superseded_by"], "text": texts.get(row["superseded_by"], "")},
             "reason": line["reason"],
             "signals": signals(line["reason"]),
+            "undo": f"{undoing} {line['seq']}",
         }
         for line, row in zip(lines, changes.iter_rows(named=True), strict=True)
         if line["op"] == "supersede" and row["evidence"]
@@ -224,15 +241,21 @@ def _conflicts(
 
 
 def _clusters(
-    changes: pl.DataFrame, lines: list[dict[str, Any]], texts: dict[str, str]
+    changes: pl.DataFrame, lines: list[dict[str, Any]], texts: dict[str, str], undoing: str
 ) -> list[dict[str, Any]]:
     groups: dict[str, list[dict[str, str]]] = {}
+    seqs: dict[str, list[str]] = {}
     for line, row in zip(lines, changes.iter_rows(named=True), strict=True):
         if line["op"] == "merge":
             member = {"id": row["id"], "text": texts.get(row["id"], "")}
             groups.setdefault(row["superseded_by"], []).append(member)
+            seqs.setdefault(row["superseded_by"], []).append(str(line["seq"]))
     return [
-        {"keeper": {"id": keeper, "text": texts.get(keeper, "")}, "members": members}
+        {
+            "keeper": {"id": keeper, "text": texts.get(keeper, "")},
+            "members": members,
+            "undo": f"{undoing} {','.join(seqs[keeper])}",
+        }
         for keeper, members in sorted(groups.items())
     ]
 

@@ -73,6 +73,13 @@ class Run:
         """Return what became of each change, batch by batch."""
         return [w for entry in self.journal.entries() for w in entry.get("batch", [])]
 
+    def taken_back(self) -> frozenset[str]:
+        """Return the ids of the records that are again as they were before the run."""
+        entries = self.journal.entries()
+        alone = {id for entry in entries for id in entry.get("only", ())}
+        whole = {w["id"] for w in self.answers()} if self.state == "rolled-back" else set()
+        return frozenset(alone | whole)
+
     def moved(self) -> dict[str, str]:
         """Return the ids that the run gave records, in a store where the text is the id."""
         return {w["id"]: w["new_id"] for w in self.answers() if w["new_id"]}

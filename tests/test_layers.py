@@ -48,7 +48,7 @@ LAYERS = [
     }
     | {"doctor"},
     # composing
-    {"report", "simulation_picture"},
+    {"report", "report_data", "simulation_picture"},
     {"reporting_figures"},
     {"steps", "reporting", "monitoring", "rounds"}
     | {"purging", "demo", "looking", "controls", "inspecting", "simulation"}

@@ -2,7 +2,6 @@ import re
 import time
 import unicodedata
 from collections import Counter
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -16,51 +15,9 @@ from memops.report import _template, render, render_history
 from memops.report_words import clean, clipped, differences, visible
 from tests.hostile import PAYLOADS
 from tests.nights import counted, iv, many, night
+from tests.pages import Page
 
 TEMPLATES = sorted(resource("reports").rglob("*.j2"))
-VOID = {"meta", "img", "br", "input", "link", "base", "rect", "line", "circle", "path"}
-
-
-class Page(HTMLParser):
-    """A page as a list of tags, the rows of its tables by label, and texts by id."""
-
-    def __init__(self, html):
-        super().__init__(convert_charrefs=True)
-        self.tags, self.tables, self.ids, self.text = [], {}, {}, []
-        self.open, self.cell, self.rows = [], None, None
-        self.feed(html)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(
-            (tag, tuple((name, value) for name, value in attrs if name != "aria-label"))
-        )
-        attrs = dict(attrs)
-        if tag not in VOID:
-            self.open.append((tag, attrs))
-        if attrs.get("role") == "region":
-            self.rows = self.tables.setdefault(attrs["aria-label"], [])
-        if tag == "tr" and self.rows is not None:
-            self.rows.append([])
-        if tag in ("td", "th") and self.rows:
-            self.cell = []
-
-    def handle_endtag(self, tag):
-        if tag in ("td", "th") and self.cell is not None:
-            self.rows[-1].append(" ".join("".join(self.cell).split()))
-            self.cell = None
-        if tag == "table":
-            self.rows = None
-        if tag not in VOID:
-            assert self.open.pop()[0] == tag, f"</{tag}> closes something else"
-
-    def handle_data(self, data):
-        self.text.append(data)
-        if self.cell is not None:
-            self.cell.append(data)
-        for _, attrs in self.open:
-            if "id" in attrs:
-                self.ids[attrs["id"]] = self.ids.get(attrs["id"], "") + data
 
 
 def _everywhere(value, payload, key=""):

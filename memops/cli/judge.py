@@ -77,13 +77,16 @@ def gate(
 @click.option(
     "--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="Of the words."
 )
+@click.option("--zone", default="UTC", show_default=True, help="Of the times: a name, or local.")
 @json_option
 @click.pass_context
-def report(ctx: click.Context, subject: str, output: Path | None, lang: str, as_json: bool) -> None:
+def report(
+    ctx: click.Context, subject: str, output: Path | None, lang: str, zone: str, as_json: bool
+) -> None:
     """Render the report of a run, a plan or a snapshot (SUBJECT) as one HTML page."""
     from memops import reporting
 
-    path = reporting.report(subject, at(ctx), output, lang)
+    path = reporting.report(subject, at(ctx), output, lang, zone)
     emit({"path": str(path)}, as_json, str(path))
 
 
