@@ -10,7 +10,7 @@ from prefect.states import Completed, State
 from pydantic import Field
 
 sys.path.insert(0, str(Path(__file__).parent))
-from flowing import COMMON, Config, Folder, Now, Store, as_task, lost, settings, slug
+from flowing import COMMON, Config, Folder, Now, Store, as_task, by_hand, lost, settings, slug
 
 from memops import steps
 from memops.errors import Finding, MemopsError
@@ -47,4 +47,4 @@ def audit(
 
 
 if __name__ == "__main__":
-    audit("clawseed")
+    by_hand(audit)

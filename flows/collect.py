@@ -10,7 +10,7 @@ from prefect.states import Completed, State
 from pydantic import Field
 
 sys.path.insert(0, str(Path(__file__).parent))
-from flowing import COMMON, Config, Folder, Now, as_task, lost, settings
+from flowing import COMMON, Config, Folder, Now, as_task, by_hand, lost, settings
 
 from memops import steps
 from memops.errors import MemopsError
@@ -39,4 +39,4 @@ def collect(
 
 
 if __name__ == "__main__":
-    collect(["."])
+    by_hand(collect)

@@ -3,12 +3,13 @@
 Parameters are names and paths; no memory text goes into parameters, states, logs or artifacts.
 """
 
+import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 from prefect import task
 from prefect.artifacts import (
@@ -32,7 +33,7 @@ from typing_extensions import TypedDict
 
 from memops import settings as settings_of
 from memops import steps
-from memops.errors import MemopsError, told
+from memops.errors import MemopsError, StoreNotFound, told
 from memops.policy import Policy, overridden
 from memops.settings import Settings
 
@@ -239,6 +240,28 @@ def name_the_remedy(flow: Any, run: Any, state: State[Any]) -> None:
             key=f"remedy-{slug(store)}",
             description=f"What {run.name} left open ({state.name})",
         )
+
+
+def reach() -> None:
+    """Raise StoreNotFound when the Prefect server that is configured does not answer."""
+    with get_client(sync_client=True) as client:
+        if error := client.api_healthcheck():
+            said = f"the Prefect server at {client.api_url} does not answer: {type(error).__name__}"
+            hint = "start it with `prefect server start`, or leave PREFECT_API_URL unset"
+            raise StoreNotFound(said, hint)
+
+
+def by_hand(flow: Any) -> NoReturn:
+    """Run a flow from a shell, `python flows/FLOW.py STORE [SUITE]`; exits 1 if it failed."""
+    if len(sys.argv) < 2 and flow.name != "nights":
+        sys.exit(f"python flows/{flow.name}.py STORE")
+    try:
+        reach()
+    except StoreNotFound as error:
+        print(f"memops: {error.message}\n  {error.hint}", file=sys.stderr)
+        sys.exit(error.code)
+    given = [sys.argv[1:]] if flow.name in ("nights", "collect") else sys.argv[1:]
+    sys.exit(flow(*given, return_state=True).is_failed())
 
 
 def slug(name: str) -> str:

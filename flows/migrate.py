@@ -19,6 +19,7 @@ from flowing import (
     Now,
     Store,
     Suite,
+    by_hand,
 )
 from nightly import curated
 
@@ -40,4 +41,4 @@ def migrate(
 
 
 if __name__ == "__main__":
-    migrate("rsclaw")
+    by_hand(migrate)

@@ -23,6 +23,7 @@ from flowing import (
     Suite,
     Turn,
     asking,
+    by_hand,
     counted,
     finished,
     leave_artifacts,
@@ -85,4 +86,4 @@ def curated(
 
 
 if __name__ == "__main__":
-    nightly("clawseed")
+    by_hand(nightly)

@@ -10,7 +10,7 @@ from prefect.states import Completed, Failed, State
 from pydantic import Field
 
 sys.path.insert(0, str(Path(__file__).parent))
-from flowing import COMMON, Config, Folder, Now, lost, settings
+from flowing import COMMON, Config, Folder, Now, by_hand, lost, settings
 from nightly import nightly
 
 from memops.errors import MemopsError
@@ -47,4 +47,4 @@ def nights(
 
 
 if __name__ == "__main__":
-    nights()
+    by_hand(nights)

@@ -10,7 +10,7 @@ from prefect.states import Completed, State
 from pydantic import Field
 
 sys.path.insert(0, str(Path(__file__).parent))
-from flowing import COMMON, WORDS, Config, Folder, Store, as_task, lost, settings, slug
+from flowing import COMMON, WORDS, Config, Folder, Store, as_task, by_hand, lost, settings, slug
 
 from memops import steps
 from memops.errors import GateInconclusive, MemopsError
@@ -42,4 +42,4 @@ def recall_gate(
 
 
 if __name__ == "__main__":
-    recall_gate("clawseed", "sample/clawseed")
+    by_hand(recall_gate)

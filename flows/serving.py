@@ -19,13 +19,12 @@ from prefect.exceptions import ObjectAlreadyExists
 sys.path.insert(0, str(Path(__file__).parent))
 from audit import audit
 from collect import collect
-from flowing import TURNS
+from flowing import TURNS, reach
 from migrate import migrate
 from nightly import nightly
 from nights import nights
 from recall_gate import recall_gate
 
-from memops.errors import StoreNotFound
 from memops.settings import Configured, Settings
 
 OTHERS = {
@@ -83,15 +82,6 @@ def deployments(settings: Settings, remote: bool = False) -> list[Any]:
         for flow, name in OTHERS.items()
     ]
     return [*nights_of, *others]
-
-
-def reach() -> None:
-    """Raise StoreNotFound when the Prefect server that is configured does not answer."""
-    with get_client(sync_client=True) as client:
-        if error := client.api_healthcheck():
-            said = f"the Prefect server at {client.api_url} does not answer: {type(error).__name__}"
-            hint = "start it with `prefect server start`, or leave PREFECT_API_URL unset"
-            raise StoreNotFound(said, hint)
 
 
 def _from(flow: Flow[Any, Any], remote: bool) -> Flow[Any, Any]:

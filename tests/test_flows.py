@@ -1,15 +1,17 @@
-"""The flows: under Prefect's test harness here; against a real server in the slow suite."""
+"""The flows under Prefect's test harness; under real servers in test_flows_served."""
 
 import importlib.util
+import json
 import os
-import socket
+import sqlite3
 import subprocess
 import sys
 import time
-import urllib.request
 from pathlib import Path
 
 import pytest
+
+from tests.served import free_port
 
 ROOT = Path(__file__).parent.parent
 NOW = "2026-06-01T12:00:00Z"
@@ -31,12 +33,11 @@ def samples(folder):
 
 
 RUN = """
-import asyncio, json, sys
+import asyncio, importlib, json, sys
 sys.path.insert(0, sys.argv[1])
-from {flow} import {flow} as flow
 from prefect.client.orchestration import get_client
 from prefect.testing.utilities import prefect_test_harness
-from contextlib import nullcontext
+{prelude}
 
 async def read():
     async with get_client() as client:
@@ -49,124 +50,155 @@ async def read():
         return {{
             "artifacts": sorted((a["type"], a["key"]) for a in artifacts),
             "text": "".join(str(a["data"]) for a in artifacts),
-            "states": [(r["name"], r["state"]["name"], r["state"]["message"]) for r in runs],
+            "runs": [(r["name"], r["state"]["name"], r["state"]["message"]) for r in runs],
             "tasks": sorted((t["name"].rsplit("-", 1)[0], t["state"]["name"]) for t in tasks),
             "parameters": [r["parameters"] for r in runs],
         }}
 
-with {context}:
-    state = flow(**json.loads(sys.argv[2]), return_state=True)
+with prefect_test_harness(server_startup_timeout=180):
+    ends = {{}}
+    for title, (name, given) in json.loads(sys.argv[2]).items():
+        flow = getattr(importlib.import_module(name), name)
+        state = flow(**given, return_state=True)
+        ends[title] = (state.name, state.type.value, state.message)
     said = asyncio.run(read())
-print(json.dumps({{"name": state.name, "type": state.type.value, "message": state.message, **said}}, default=str))
+print(json.dumps({{"ends": ends, **said}}, default=str))
 """
 
 
-def run_flow(flow, parameters, context, env):
-    import json
-
-    code = RUN.format(flow=flow, context=context)
-    argv = [sys.executable, "-c", code, str(ROOT / "flows"), json.dumps(parameters)]
+def run_flows(asked, prelude=""):
+    """Run flows one after the other under one harness: {title: (flow, parameters)}."""
+    argv = [sys.executable, "-c", RUN.format(prelude=prelude), str(ROOT / "flows")]
     done = subprocess.run(
-        argv, env=os.environ | QUIET | env, capture_output=True, text=True, check=False
+        [*argv, json.dumps(asked)],
+        env=os.environ | QUIET,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.splitlines()[-1])
-
-
-def check(said, store):
-    assert (said["name"], said["type"]) in [
-        ("Completed", "COMPLETED"),
-        ("CompletedWithSkips", "COMPLETED"),
-    ]
-    kinds = {kind for kind, _ in said["artifacts"]}
-    assert {"markdown", "table"} <= kinds
-    steps = {name for name, _ in said["tasks"]}
-    assert {"take snapshot", "plan step", "grade plan", "apply step", "report step"} <= steps
-    assert all(state == "Completed" for _, state in said["tasks"])
-    assert "redact_secrets" in said["text"]
-    con = __import__("sqlite3").connect(f"file:{store}/memory/brain.db?mode=ro", uri=True)
-    texts = [
-        row[0] for row in con.execute("SELECT content FROM memories WHERE length(content) > 20")
-    ]
-    con.close()
-    assert len(texts) > 100
-    shown = said["text"] + str(said["states"]) + str(said["parameters"])
-    assert not [text for text in texts if text in shown]
+    return json.loads(done.stdout.splitlines()[-1]), done.stderr
 
 
 @pytest.fixture
-def night(tmp_path):
+def common(tmp_path):
     pytest.importorskip("prefect")
+    return {"state": str(tmp_path / "state"), "now": NOW}
+
+
+@pytest.mark.flows
+def test_every_flow_ends_in_a_state_that_says_how(common, tmp_path):
     samples(tmp_path)
-    store = tmp_path / "clawseed"
-    return store, {
-        "store": f"clawseed:{store}",
-        "state": str(tmp_path / "state"),
-        "suite": "sample/clawseed",
-        "approve": True,
-        "now": NOW,
+    store = f"clawseed:{tmp_path / 'clawseed'}"
+    night = {"store": store, "suite": "sample/clawseed", **common}
+    roots = [f"甲={tmp_path / 'openclaw'}", str(tmp_path / "nowhere")]
+    said, logged = run_flows(
+        {
+            "kept": ("migrate", {"store": store, "approval_minutes": 0, **common}),
+            "night": ("nightly", {**night, "approve": True}),
+            "limits": (
+                "nightly",
+                {**night, "limits": {"records": 0}, "policy": {"gate": {"seed": 8}}},
+            ),
+            "lost": ("nightly", {"store": f"clawseed:{tmp_path / 'nowhere'}", **common}),
+            "odd": ("nightly", {"store": store, "policy": {"gaet": {}}, **common}),
+            "audit": ("audit", {"store": store, "fail_on": ["secrets"], **common}),
+            "collect": ("collect", {"roots": roots, **common}),
+        }
+    )
+    ends = {title: tuple(end[:2]) for title, end in said["ends"].items()}
+    assert ends.pop("night") in [("Completed", "COMPLETED"), ("CompletedWithSkips", "COMPLETED")]
+    assert ends == {
+        "kept": ("AwaitingApproval", "COMPLETED"),
+        "limits": ("Completed", "COMPLETED"),
+        "lost": ("StoreNotFound", "FAILED"),
+        "odd": ("MemopsError", "FAILED"),
+        "audit": ("Completed", "COMPLETED"),
+        "collect": ("StoreNotFound", "FAILED"),
     }
+    messages = {title: end[2] for title, end in said["ends"].items()}
+    assert "the limit is" in messages["kept"]
+    assert "(exit 10)" in messages["lost"]
+    assert "gate" in messages["odd"]
+    assert said["runs"][0][0].startswith("migrate clawseed:")
+    assert {"markdown", "table", "progress"} <= {kind for kind, _ in said["artifacts"]}
+    steps = {name for name, _ in said["tasks"]}
+    assert {"take snapshot", "plan step", "grade plan", "apply step", "audit store"} <= steps
+    assert "redact_secrets" in said["text"]
+    with sqlite3.connect(f"file:{tmp_path / 'clawseed'}/memory/brain.db?mode=ro", uri=True) as con:
+        rows = con.execute("SELECT content FROM memories WHERE length(content) > 20").fetchall()
+    texts = [row[0] for row in rows]
+    assert len(texts) > 100
+    shown = json.dumps(said, ensure_ascii=False) + logged
+    assert not [text for text in texts if text in shown]
 
 
-@pytest.mark.flows
-def test_a_night_completes_under_the_harness_with_its_artifacts(night, tmp_path):
-    store, parameters = night
-    said = run_flow("nightly", parameters, "prefect_test_harness(server_startup_timeout=180)", {})
-    check(said, store)
+TRIPS = """
+from memops import steps
+from memops.rules import RULES
 
+def trips(records, ctx):
+    for text in records["text"].to_list():
+        if "odd" in text:
+            raise ValueError("cannot read " + repr(text))
+    return RULES[0](records, ctx)
 
-@pytest.mark.flows
-def test_a_plan_beyond_its_limits_is_a_completed_flow_that_says_so(night):
-    pytest.importorskip("prefect")
-    store, parameters = night
-    parameters |= {"approve": False, "suite": None}
-    said = run_flow("migrate", parameters, "prefect_test_harness(server_startup_timeout=180)", {})
-    assert (said["name"], said["type"]) == ("AwaitingApproval", "COMPLETED")
-    assert "the limit is" in said["message"]
+steps.RULES = (trips, *RULES)
+"""
 
 
 @pytest.mark.slow
 @pytest.mark.flows
-def test_a_night_completes_under_a_real_server(night, tmp_path):
-    store, parameters = night
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        port = s.getsockname()[1]
-    env = (
-        os.environ
-        | QUIET
-        | {"PREFECT_HOME": str(tmp_path / "home"), "PREFECT_SERVER_UI_ENABLED": "false"}
-    )
-    argv = [
-        sys.executable,
-        "-m",
-        "prefect",
-        "server",
-        "start",
-        "--host",
-        "127.0.0.1",
-        "--port",
-        str(port),
-    ]
-    server = subprocess.Popen(argv, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    url = f"http://127.0.0.1:{port}/api"
-    try:
-        for _ in range(240):
-            try:
-                urllib.request.urlopen(f"{url}/health", timeout=2).read()
-                break
-            except OSError:
-                time.sleep(0.5)
-        said = run_flow(
-            "nightly",
-            parameters,
-            "nullcontext()",
-            {"PREFECT_API_URL": url, "PREFECT_HOME": str(tmp_path / "home")},
+def test_a_night_over_twenty_stores_names_the_three_that_fail(common, tmp_path, twins):
+    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in twins[:12]]
+    odd = json.dumps({"id": "x", "kind": "fact", "text": "the odd gate opens at 门卫老周"}) + "\n"
+    stores = {f"s{n:02}": "".join(lines) for n in range(17)}
+    stores |= {"gone": None, "torn": "".join(lines)[:-30], "odd": "".join([*lines, odd])}
+    tables = []
+    for name, text in stores.items():
+        path = tmp_path / f"{name}.jsonl"
+        if text is not None:
+            path.write_text(text, encoding="utf-8")
+        tables.append(f'[stores.{name}]\naddress = "jsonl:{path}"\n')
+    config = tmp_path / "memops.toml"
+    config.write_text("\n".join([*tables, "[policy.limits]\nshare = 1.0\n"]))
+    said, logged = run_flows({"all": ("nights", {"config": str(config), **common})}, TRIPS)
+    name, kind, message = said["ends"]["all"]
+    assert (name, kind) == ("StoresFailed", "FAILED")
+    assert message.startswith("17 of 20 stores good; ")
+    for word in ("gone", "(exit 10)", "torn", "(exit 20)", "odd", "ValueError", "(exit 1)"):
+        assert word in message
+    states = [state for title, state, _ in said["runs"] if title.startswith("nightly")]
+    assert sorted(set(states)) == ["Bug", "Completed", "Corrupt", "StoreNotFound"]
+    assert states.count("Completed") == 17
+    everything = json.dumps(said, ensure_ascii=False) + logged
+    assert "老周" not in everything
+
+
+def test_where_the_server_is_out_of_reach_the_flow_fails_and_the_commands_work(common, tmp_path):
+    port = free_port()
+    env = os.environ | QUIET | {"PREFECT_API_URL": f"http://127.0.0.1:{port}/api"}
+    env |= {"PREFECT_HOME": str(tmp_path / "home"), "PYTHONPATH": str(ROOT)}
+    store = tmp_path / "m.jsonl"
+    store.write_text('{"id": "a", "text": "The depot opens at nine"}\n')
+
+    def timed(*argv):
+        begun = time.monotonic()
+        done = subprocess.run(
+            argv, env=env, cwd=tmp_path, capture_output=True, text=True, check=False
         )
-        check(said, store)
-    finally:
-        server.terminate()
-        server.wait(timeout=30)
+        return done.returncode, done.stderr, time.monotonic() - begun
+
+    run = [sys.executable, "-c", "from memops.cli import main; main()"]
+    code, said, seconds = timed(*run, "serve")
+    assert (code, "does not answer" in said, "Traceback" in said) == (10, True, False)
+    assert seconds < 30
+    code, said, seconds = timed(
+        sys.executable, str(ROOT / "flows" / "nightly.py"), f"jsonl:{store}"
+    )
+    assert (code, "does not answer" in said, "Traceback" in said) == (10, True, False)
+    assert seconds < 30
+    assert timed(*run, "nightly", f"jsonl:{store}")[0] == 0
 
 
 def test_without_prefect_serving_names_the_extra_and_the_rest_works(tmp_path):
