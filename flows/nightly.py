@@ -30,6 +30,7 @@ from flowing import (
     lost,
     settings,
 )
+from runners import mapping
 
 from memops import rounds, steps
 from memops.errors import MemopsError
@@ -76,10 +77,12 @@ def curated(
         return lost(store, type(error).__name__, error.code, error.message, error.hint)
     wait = own.flows.approval_minutes if approval_minutes is None else approval_minutes
     passing = (PrefectException, HTTPError)
-    with Turn() as turn:
-        night = rounds.night(
-            store, own, at, passing, call=counted(STEPS), ask=asking(wait, turn), **how
-        )
+    try:
+        with Turn() as turn, mapping(own.runner) as mapper:
+            call, ask = counted(STEPS), asking(wait, turn)
+            night = rounds.night(store, own, at, passing, call=call, ask=ask, mapper=mapper, **how)
+    except MemopsError as error:
+        return lost(store, type(error).__name__, error.code, error.message, error.hint)
     if "error" not in night:
         leave_artifacts(night)
     return finished(night)

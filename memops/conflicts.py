@@ -4,6 +4,7 @@ Everything is computed per statement and per pair of statements, then spread to 
 make them. `conflicts` and `duplicates` list; the rules decide what may happen unattended.
 """
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,12 @@ import polars as pl
 
 from memops.context import Context
 from memops.judgement import asserted, opposes, same
-from memops.readings import Readings, differences, readings
+from memops.readings import TAKEN, Readings, counted, differences, read_all, readings, taken_apart
 from memops.similarity import candidates, combined, statements
+
+VERDICTS = pl.Schema(
+    {"same": pl.Boolean(), "opposes": pl.String(), "firm_a": pl.Boolean(), "firm_b": pl.Boolean()}
+)
 
 
 def judged(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
@@ -29,39 +34,56 @@ def features(pairs: list[dict[str, Any]]) -> pl.DataFrame:
     """Return the features of pairs, with what the strict judgement makes of them."""
     texts = sorted({text for pair in pairs for text in (pair["a"], pair["b"])})
     place = {text: n for n, text in enumerate(texts)}
-    said = readings(texts)
     a, b = (np.array([place[pair[side]] for pair in pairs]) for side in ("a", "b"))
-    read = differences(said, a, b)
+    read = differences(read_all(texts), a, b)
     return read.with_columns(
         same=same(), opposes=opposes(), firm_a=asserted("a"), firm_b=asserted("b")
     )
 
 
-def _judged(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
-    pairs = candidates(records, ctx)
-    if pairs.is_empty():
-        return pairs.with_columns(
-            score=pl.lit(0.0), same=pl.lit(False), opposes=pl.lit(None, pl.String),
-            firm_a=pl.lit(False), firm_b=pl.lit(False),
-        )  # fmt: skip
-    table = statements(records, ctx).table
-    used = np.unique(np.concatenate([pairs["a"].to_numpy(), pairs["b"].to_numpy()]))
-    said = _read(table["text"].gather(used).to_list(), ctx)
+def verdicts(pairs: pl.DataFrame, said: Readings, used: Any) -> pl.DataFrame:
+    """Return what pairs of statements are; `said` are the readings of the statements `used`."""
     at = {name: np.searchsorted(used, pairs[name].to_numpy()) for name in ("a", "b")}
-    features = differences(said, at["a"], at["b"])
-    verdict = features.select(
+    return differences(said, at["a"], at["b"]).select(
         same=same(), opposes=opposes(), firm_a=asserted("a"), firm_b=asserted("b")
     )
+
+
+def used_in(pairs: pl.DataFrame) -> Any:
+    """Return the statements that pairs are made of, in order."""
+    return np.unique(np.concatenate([pairs["a"].to_numpy(), pairs["b"].to_numpy()]))
+
+
+def _judged(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    said = statements(records, ctx)
+    if ctx.spread is not None and said.table.height > ctx.spread.size:
+        from memops.parts import judged_in_parts
+
+        pairs, verdict = judged_in_parts(said.table, ctx)
+    else:
+        pairs = candidates(records, ctx)
+        verdict = _in_one(pairs, said.table, ctx)
     return pl.concat([pairs, verdict], how="horizontal").with_columns(
         score=combined(ctx.policy.conflicts)
     )
 
 
-def _read(texts: list[str], ctx: Context) -> Readings:
+def _in_one(pairs: pl.DataFrame, table: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    if pairs.is_empty():
+        return VERDICTS.to_frame()
+    used = used_in(pairs)
+    taken = read_once(table["text"].gather(used), ctx)
+    return verdicts(pairs, readings(taken, counted(taken), taken.height), used)
+
+
+def read_once(
+    texts: pl.Series, ctx: Context, take: Callable[[Sequence[str]], pl.DataFrame] = taken_apart
+) -> pl.DataFrame:
     """Read each text once in the life of the context; later rounds need fewer of them."""
-    known: Readings | None = ctx.cache.get("readings")
-    place = {text: n for n, text in enumerate(known.texts)} if known else {}
-    if known is None or not all(text in place for text in texts):
-        ctx.cache["readings"] = made = readings(texts)
-        return made
-    return known.only(np.array([place[text] for text in texts]))
+    known: pl.DataFrame = ctx.once("read", TAKEN.to_frame)
+    new = texts.filter(~texts.is_in(known["text"].implode())).unique(maintain_order=True)
+    if new.len():
+        known = ctx.cache["read"] = pl.concat([known, take(new.to_list())], rechunk=True)
+    place = pl.DataFrame({"text": known["text"], "at": pl.int_range(known.height, eager=True)})
+    at = texts.rename("text").to_frame().join(place, on="text", how="left", maintain_order="left")
+    return known[at["at"]]

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from memops.policy import Policy
+from memops.spread import Spread
 
 T = TypeVar("T")
 
@@ -17,13 +18,15 @@ class Context:
     `fresh` holds the ids of records in files that the agent wrote within the grace time, which
     are never consolidated, `restored` those of hidden records that the agent has written since
     they were hidden. `cache` keeps what several rules would compute again (token tables,
-    fitted encoders, scored pairs) under a key that names its input.
+    fitted encoders, scored pairs) under a key that names its input. `spread` says where the heavy
+    steps run; what they return is the same wherever that is.
     """
 
     now: datetime
     policy: Policy = field(default_factory=Policy)
     fresh: frozenset[str] = frozenset()
     restored: frozenset[str] = frozenset()
+    spread: Spread | None = field(default=None, compare=False, repr=False)
     cache: dict[object, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def once(self, key: object, make: Callable[[], T]) -> T:

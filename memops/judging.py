@@ -14,6 +14,7 @@ from memops.errors import GateInconclusive
 from memops.plan import outcome
 from memops.settings import Settings
 from memops.sources import open_or_take
+from memops.spread import Mapper, plainly
 from memops.suite.golden import suite_folder
 
 if TYPE_CHECKING:
@@ -85,7 +86,9 @@ def gate(
     }
 
 
-def grade_plan(path: str, plan: str, suite: str, settings: Settings) -> dict[str, Any]:
+def grade_plan(
+    path: str, plan: str, suite: str, settings: Settings, mapper: Mapper = plainly
+) -> dict[str, Any]:
     """Grade a snapshot and what a plan would leave of it, by one frozen encoder, and compare."""
     from memops import gate as gates
     from memops import suite as suites
@@ -99,9 +102,9 @@ def grade_plan(path: str, plan: str, suite: str, settings: Settings) -> dict[str
     after = outcome(before, changes)
     encoder = frozen(loaded, before)
     past = kept_lineage(settings.state, made.header["store"])
-    was = suites.grade(before, loaded, settings.policy, encoder, past)
     edges = pl.concat([past, suites.lineage(changes)])
-    now = suites.grade(after, loaded, settings.policy, encoder, edges)
+    by = (loaded, settings.policy, encoder)
+    was, now = mapper(suites.grade, [(before, *by, past), (after, *by, edges)])
     verdict = gates.judge(was, now, settings.policy)
     blame = None
     if verdict.verdict == "fail":

@@ -10,12 +10,25 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from xxhash import xxh3_64_intdigest
 
 from memops.cues import MARKS
-from memops.reading import FAMILIES, Reading, read
+from memops.reading import FAMILIES, read
 
 Ints = Any
 CLAIMS = ("past_strong", "hypothetical", "quoted", "question", "event", "todo", "masked", "cut")
+
+
+TAKEN = pl.Schema(
+    {
+        "text": pl.String(),
+        **dict.fromkeys(FAMILIES, pl.List(pl.UInt64)),
+        "value_kinds": pl.List(pl.UInt64),
+        **dict.fromkeys(MARKS, pl.Float64()),
+    }
+)
+PARTED = ("content", "atoms")
+"""Families whose items weigh the more, the rarer they are."""
 
 
 @dataclass(frozen=True)
@@ -26,20 +39,12 @@ class Readings:
     weights: Any
     kinds: Any
     marks: dict[str, Any]
-    texts: tuple[str, ...]
 
     def shared(self, one: str, other: str, a: Ints, b: Ints, weighted: bool = False) -> Any:
         """Return for each pair how many items of a family of `a` are in one of `b`."""
         left, right = self.rows[one][a], self.rows[other][b]
         both = left.multiply(right)
         return np.asarray(both @ self.weights if weighted else both.sum(axis=1)).ravel()
-
-    def only(self, at: Ints) -> "Readings":
-        """Return the readings of some of the texts, as if nothing else had been read."""
-        rows = {name: matrix[at] for name, matrix in self.rows.items()}
-        marks = {name: column[at] for name, column in self.marks.items()}
-        texts = tuple(self.texts[n] for n in at)
-        return Readings(rows, _weights(rows, len(texts)), self.kinds, marks, texts)
 
     def kinds_agreed(self, a: Ints, b: Ints) -> Any:
         """Return for each pair in how many kinds of value the two share one."""
@@ -53,54 +58,86 @@ class Readings:
         return np.asarray(sums).ravel()[at]
 
 
-def readings(texts: Sequence[str]) -> Readings:
-    """Read each text; equal texts should be given once."""
+def taken_apart(texts: Sequence[str]) -> pl.DataFrame:
+    """Read each text: one row with its families as lists of codes, its marks, and value kinds.
+
+    A code is a hash of the item, the same on every machine, and lists are in the order of codes:
+    so readings made here and there can be put together, and sums come out alike to the last bit.
+    """
+    codes: dict[str, int] = {}
+
+    def code(item: str) -> int:
+        if item not in codes:
+            codes[item] = xxh3_64_intdigest(item.encode("utf-8", "surrogatepass"))
+        return codes[item]
+
+    columns: dict[str, list[Any]] = {name: [] for name in TAKEN}
+    for text in texts:
+        reading = read(text)
+        columns["text"].append(text)
+        for family in FAMILIES:
+            columns[family].append(sorted(map(code, reading.sets[family])))
+        valued = sorted((code(item), item) for item in reading.sets["values"])
+        columns["value_kinds"].append(
+            [code(item.split("=")[0]) if "=" in item else 0 for _, item in valued]
+        )
+        for name in MARKS:
+            columns[name].append(float(reading.marks[name]))
+    return pl.DataFrame(columns, schema=TAKEN)
+
+
+def counted(taken: pl.DataFrame) -> pl.DataFrame:
+    """Return how many texts hold each item that weighs (code, held)."""
+    items = pl.concat(taken[family].explode(empty_as_null=True).drop_nulls() for family in PARTED)
+    return items.rename("code").value_counts(name="held").sort("code")
+
+
+def readings(taken: pl.DataFrame, held: pl.DataFrame, texts: int) -> Readings:
+    """Put texts that were taken apart together; `held` and `texts` count in the whole store."""
     from scipy.sparse import csr_matrix
 
-    read_texts: list[Reading] = [read(text) for text in texts]
-    vocabulary: dict[str, int] = {}
-    rows: dict[str, Any] = {}
-    for family in FAMILIES:
-        indptr, indices = [0], []
-        for reading in read_texts:
-            indices += [
-                vocabulary.setdefault(i, len(vocabulary)) for i in sorted(reading.sets[family])
-            ]
-            indptr.append(len(indices))
-        rows[family] = (indptr, indices)
+    n = taken.height
+    lists = {name: taken[name] for name in FAMILIES}
+    flat = {name: lists[name].explode(empty_as_null=True).drop_nulls() for name in FAMILIES}
+    vocabulary = np.unique(np.concatenate([codes.to_numpy() for codes in flat.values()]))
     width = max(1, len(vocabulary))
-    made = {
-        name: csr_matrix(
-            (np.ones(len(ids), np.float32), np.asarray(ids, np.int32), np.asarray(ptr, np.int64)),
-            shape=(len(texts), width),
-        )
-        for name, (ptr, ids) in rows.items()
-    }
-    marks = {name: np.array([r.marks[name] for r in read_texts], np.float64) for name in MARKS}
-    return Readings(made, _weights(made, len(texts)), _kinds(vocabulary), marks, tuple(texts))
+    rows = {}
+    for name, codes in flat.items():
+        ends = np.cumsum(lists[name].list.len().to_numpy(), dtype=np.int64)
+        at = np.searchsorted(vocabulary, codes.to_numpy()).astype(np.int32)
+        data = np.ones(len(at), np.float32)
+        rows[name] = csr_matrix((data, at, np.concatenate([[0], ends])), shape=(n, width))
+    counts = np.zeros(width)
+    known = held.filter(pl.col("code").is_in(pl.Series(vocabulary).implode()))
+    counts[np.searchsorted(vocabulary, known["code"].to_numpy())] = known["held"].to_numpy()
+    weights = np.log1p(texts / (1.0 + counts))
+    marks = {name: taken[name].to_numpy() for name in MARKS}
+    return Readings(rows, weights, _kinds(taken, vocabulary), marks)
 
 
-def _weights(rows: dict[str, Any], n: int) -> Any:
-    """How telling each item is: the rarer among the texts, the more."""
-    held = np.asarray((rows["content"] + rows["atoms"]).sum(axis=0)).ravel()
-    return np.log1p(n / (1.0 + held))
+def read_all(texts: Sequence[str]) -> Readings:
+    """Read texts that are the whole; equal texts should be given once."""
+    taken = taken_apart(texts)
+    return readings(taken, counted(taken), len(texts))
 
 
-def _kinds(vocabulary: dict[str, int]) -> Any:
+def _kinds(taken: pl.DataFrame, vocabulary: Any) -> Any:
     """A matrix from values (`time=10:00`) to their kinds."""
     from scipy.sparse import csr_matrix
 
-    kinds: dict[str, int] = {}
-    at = [
-        (n, kinds.setdefault(item.split("=")[0], len(kinds)))
-        for item, n in vocabulary.items()
-        if "=" in item
-    ]
-    rows, columns = zip(*at, strict=True) if at else ((), ())
-    return csr_matrix(
-        (np.ones(len(at), np.float32), (rows, columns)),
-        shape=(max(1, len(vocabulary)), max(1, len(kinds))),
+    pairs = (
+        taken.select(value="values", kind="value_kinds")
+        .explode("value", "kind", empty_as_null=True)
+        .drop_nulls()
+        .filter(pl.col("kind") != 0)
+        .unique()
+        .sort("value", "kind")
     )
+    kinds = pairs["kind"].unique().sort()
+    at = np.searchsorted(vocabulary, pairs["value"].to_numpy())
+    columns = np.searchsorted(kinds.to_numpy(), pairs["kind"].to_numpy())
+    shape = (max(1, len(vocabulary)), max(1, kinds.len()))
+    return csr_matrix((np.ones(pairs.height, np.float32), (at, columns)), shape=shape)
 
 
 def differences(r: Readings, a: Ints, b: Ints) -> pl.DataFrame:

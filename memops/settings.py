@@ -47,6 +47,8 @@ class Runner:
     workers: int = 2
     address: str = ""
     """Of a Dask scheduler; empty starts a local cluster of `workers`."""
+    part: int = 5000
+    """Statements that one part holds; a store of fewer runs whole."""
 
 
 @dataclass(frozen=True)

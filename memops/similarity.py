@@ -14,13 +14,18 @@ import polars as pl
 
 from memops.context import Context
 from memops.lexicon import lexicon
-from memops.policy import Conflicts
+from memops.policy import Candidates, Conflicts
 from memops.schema import LIVE
 from memops.text import folded, tokens
 from memops.vocabulary import words
 
 K1, B = 1.2, 0.75
 CHUNK = 4096
+PAIRS = pl.Schema(
+    {"a": pl.UInt32(), "b": pl.UInt32()}
+    | dict.fromkeys(("jaccard", "cosine", "bm25"), pl.Float64())
+)
+"""Pairs of statements, a < b, with their signals."""
 
 
 @dataclass(frozen=True)
@@ -81,35 +86,59 @@ def _statements(records: pl.DataFrame) -> Statements:
 
 
 def _candidates(said: Statements, ctx: Context) -> pl.DataFrame:
-    limits = ctx.policy.candidates
-    n = said.table.height
-    if n < 2:
-        return _empty()
+    if said.table.height < 2:
+        return nothing()
     terms = term_table(said.table)
-    rows, cols = terms["statement"].to_numpy(), terms["term"].to_numpy()
-    width = int(cols.max()) + 1 if len(cols) else 1
-    binary = _matrix(np.ones(len(rows), np.float32), rows, cols, n, width)
+    return near(said.table, terms, said.table.height, terms.height, ctx.policy.candidates)
+
+
+def near(
+    table: pl.DataFrame,
+    terms: pl.DataFrame,
+    whole: int,
+    whole_terms: int,
+    limits: Candidates,
+    rows: tuple[int, int] | None = None,
+) -> pl.DataFrame:
+    """Return the pairs of some scopes' statements that are worth comparing, with their signals.
+
+    `table` and `terms` are those of whole scopes; `whole` statements with `whole_terms` terms are
+    in the store. With `rows` only neighbours of these places of the table are looked for.
+    """
+    n = table.height
+    if n < 2 or terms.is_empty():
+        return nothing()
+    place = table["statement"].to_numpy()
+    at = np.searchsorted(place, terms["statement"].to_numpy())
+    cols = terms["term"].to_numpy()
+    width = int(cols.max()) + 1
+    binary = _matrix(np.ones(len(at), np.float32), at, cols, n, width)
     held = np.bincount(cols, minlength=width)
-    inverse = np.log1p(n / (1.0 + held)).astype(np.float32)
-    weighted = _unit(_matrix(inverse[cols], rows, cols, n, width))
-    near = _nearest(weighted, held, n, limits.nearest, limits.cosine, limits.common)
-    if near.is_empty():
-        return _empty()
+    inverse = np.log1p(whole / (1.0 + held)).astype(np.float32)
+    weighted = _unit(_matrix(inverse[cols], at, cols, n, width))
+    rare = held <= max(64.0, limits.common * whole)
+    found = _nearest(weighted, rare, rows or (0, n), limits.nearest, limits.cosine)
+    if found.is_empty():
+        return nothing()
     size = np.asarray(binary.sum(axis=1)).ravel()
-    a, b = near["a"].to_numpy(), near["b"].to_numpy()
+    a, b = found["a"].to_numpy(), found["b"].to_numpy()
     both, least = _dot(binary, binary, a, b), np.minimum(size[a], size[b])
     enough = (both >= limits.shared * least) & (both >= least - limits.apart)
-    near, a, b = near.filter(pl.Series(enough)), a[enough], b[enough]
-    return near.with_columns(
-        jaccard=pl.Series(_jaccard(binary, a, b), dtype=pl.Float64),
-        cosine=pl.Series(np.clip(_dot(weighted, weighted, a, b), 0, 1), dtype=pl.Float64),
-        bm25=pl.Series(_bm25(binary, held, n, a, b), dtype=pl.Float64),
-    ).sort("a", "b")
+    a, b = a[enough], b[enough]
+    signals = {
+        "a": place[a],
+        "b": place[b],
+        "jaccard": _jaccard(binary, a, b),
+        "cosine": np.clip(_dot(weighted, weighted, a, b), 0, 1),
+        "bm25": _bm25(binary, held, whole, whole_terms / whole, a, b),
+    }
+    return pl.DataFrame(signals, schema_overrides=dict(PAIRS)).sort("a", "b")
 
 
 def term_table(table: pl.DataFrame) -> pl.DataFrame:
     """Return (statement, term) of a table of statements; a term counts in one scope only."""
-    found = tokens(table["text"], unigrams=True).select(statement="row", token="token")
+    found = tokens(table["text"], unigrams=True)
+    found = found.select(statement=table["statement"].gather(found["row"]), token="token")
     found = found.filter(
         (pl.col("token").str.len_chars() > 1)
         | ~pl.col("token").str.contains(r"\p{Han}")
@@ -173,15 +202,9 @@ def _single() -> list[str]:
     )
 
 
-def _empty() -> pl.DataFrame:
-    kinds = {
-        "a": pl.UInt32,
-        "b": pl.UInt32,
-        "jaccard": pl.Float64,
-        "cosine": pl.Float64,
-        "bm25": pl.Float64,
-    }
-    return pl.DataFrame(schema=kinds)
+def nothing() -> pl.DataFrame:
+    """Return no pair."""
+    return PAIRS.to_frame()
 
 
 def _matrix(data: Any, rows: Any, cols: Any, n: int, width: int) -> Any:
@@ -197,14 +220,13 @@ def _unit(matrix: Any) -> Any:
     return (diags(1.0 / np.maximum(norms, 1e-12)) @ matrix).tocsr().astype(np.float32)
 
 
-def _nearest(weighted: Any, held: Any, n: int, k: int, least: float, common: float) -> pl.DataFrame:
-    """Pairs by cosine over terms that at most a share `common` of the statements hold."""
-    rare = held <= max(64.0, common * n)
+def _nearest(weighted: Any, rare: Any, rows: tuple[int, int], k: int, least: float) -> pl.DataFrame:
+    """Pairs of the rows from..to with any other, by cosine over the terms that are rare."""
     narrow = weighted[:, np.flatnonzero(rare)]
     other = narrow.T.tocsr()
     parts = []
-    for start in range(0, n, CHUNK):
-        product = (narrow[start : start + CHUNK] @ other).tocoo()
+    for start in range(*rows, CHUNK):
+        product = (narrow[start : min(start + CHUNK, rows[1])] @ other).tocoo()
         keep = (product.data >= least) & (product.row + start != product.col)
         parts.append(
             _rows(product, keep, start)
@@ -234,12 +256,12 @@ def _jaccard(binary: Any, a: Any, b: Any) -> Any:
     return both / np.maximum(size[a] + size[b] - both, 1)
 
 
-def _bm25(binary: Any, held: Any, n: int, a: Any, b: Any) -> Any:
+def _bm25(binary: Any, held: Any, n: int, mean: float, a: Any, b: Any) -> Any:
     """BM25 of each for the other over BM25 for itself, the mean of both directions."""
     from scipy.sparse import diags
 
     size = np.asarray(binary.sum(axis=1)).ravel()
-    length = K1 * (1 - B + B * size / max(size.mean(), 1e-9))
+    length = K1 * (1 - B + B * size / max(mean, 1e-9))
     inverse = np.log(1 + (n - held + 0.5) / (held + 0.5))
     scored = (diags((K1 + 1) / (1 + length)) @ binary @ diags(inverse)).tocsr()
     own = np.maximum(np.asarray(scored.multiply(binary).sum(axis=1)).ravel(), 1e-9)

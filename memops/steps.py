@@ -29,6 +29,8 @@ from memops.schema import LIVE
 from memops.schema import instant as as_instant
 from memops.settings import Settings
 from memops.sources import clock, take_snapshot
+from memops.spread import Mapper, spreading
+from memops.spread import plainly as plainly_all
 from memops.stores import open_store
 
 T = TypeVar("T")
@@ -39,15 +41,17 @@ def make_plan(
     settings: Settings,
     now: datetime,
     rules: Sequence[Rule] = RULES,
+    mapper: Mapper | None = None,
 ) -> planfile.PlanFile:
-    """Plan from a snapshot and write the plan's folder."""
+    """Plan from a snapshot and write the plan's folder; the heavy steps go to the runner."""
     taken = snapshot.open_snapshot(Path(snapshot_path))
     records = taken.records()
     store = open_store(taken.address)
     restored = written_again(records, taken.manifest["store"], settings.state)
-    ctx = Context(now=now, policy=settings.policy, restored=restored)
     before = reviewing.remembered(settings.state, taken.manifest["store"])
-    changes, refused = propose(records, ctx, rules, before)
+    with spreading(settings.runner, settings.state, mapper) as spread:
+        ctx = Context(now=now, policy=settings.policy, restored=restored, spread=spread)
+        changes, refused = propose(records, ctx, rules, before)
     names = [rule.__name__ for rule in rules]
     return planfile.save(
         settings.state,
@@ -112,12 +116,14 @@ def curate(
     approve: bool = False,
     plan_only: bool = False,
     ask: Callable[[dict[str, Any]], bool] = nobody,
+    mapper: Mapper | None = None,
 ) -> dict[str, Any]:
     """Do a store's night: snapshot, plan, grade both sides, gate, apply, report.
 
     A run that was cut off is finished first. Nothing is written when the gate fails (the result
     says so, with code 30). A plan beyond its limits is applied if `ask` says so. A store without
-    a suite is curated within the limits, and its report says that recall was not graded.
+    a suite is curated within the limits, and its report says that recall was not graded. `mapper`
+    runs the heavy steps, if not the runner that the settings name.
     """
     at = now or clock()
     chosen = suite or settings.store(name).suite
@@ -127,11 +133,13 @@ def curate(
     if not plan_only:
         night |= timed(recover, name, settings)
     taken = timed(take_snapshot, name, settings, at)
-    planned = timed(plan_step, taken["path"], settings, at, rules, migrate)
+    planned = timed(plan_step, taken["path"], settings, at, rules, migrate, mapper)
     night |= planned
     night["rows"] = {"before": taken["rows"], "live_before": taken["live"]}
     if chosen:
-        night |= timed(grade_plan, taken["path"], planned["plan"], chosen, settings)
+        night |= timed(
+            grade_plan, taken["path"], planned["plan"], chosen, settings, mapper or plainly_all
+        )
     if night.get("verdict") == "fail":
         rule = (night.get("blame") or {}).get("rule")
         told = "recall would get worse" + (f", by {rule}" if rule else "")
@@ -150,11 +158,16 @@ def curate(
 
 
 def plan_step(
-    path: str, settings: Settings, now: datetime, rules: Sequence[str], migrate: bool
+    path: str,
+    settings: Settings,
+    now: datetime,
+    rules: Sequence[str],
+    migrate: bool,
+    mapper: Mapper | None = None,
 ) -> dict[str, Any]:
     """Plan from a snapshot; returns the plan's name, path and counts."""
     base = MIGRATION if migrate else RULES
-    made = make_plan(path, settings, now, chosen_rules(base, rules))
+    made = make_plan(path, settings, now, chosen_rules(base, rules), mapper)
     return said_of(made)
 
 

@@ -12,10 +12,22 @@ LAYERS = [
     # words and tables
     {"errors", "lexicon", "policy", "schema", "text", "display", "numerals", "values", "settings"},
     # computing on them
-    {"plan", "context", "merge", "terms", "secrets", "hostile", "chatter", "decay", "statistics"},
     {
         "files",
         "failpoints",
+        "spread",
+        "plan",
+        "context",
+        "merge",
+        "terms",
+        "secrets",
+        "hostile",
+        "chatter",
+        "decay",
+        "statistics",
+    },
+    {
+        "parts",
         "vectors",
         "encode",
         "models",

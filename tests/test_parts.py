@@ -1,0 +1,173 @@
+"""Parts of a store come to what the whole comes to, whatever they run on."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from memops.context import Context
+from memops.policy import Candidates, Policy
+from memops.rules import MIGRATION, RULES, propose
+from memops.settings import Runner
+from memops.spread import Spread, plainly, spreading
+from memops.stores import open_store
+from tests.bench.night import NOW, records
+
+AT = NOW.isoformat()
+
+
+def scoped(folder, scopes, each):
+    """A store whose scopes say alike, but not the same."""
+    lines = []
+    for scope in range(scopes):
+        for row in records(each, seed=scope % 3):
+            own = {
+                "id": f"{scope}-{row['id']}",
+                "scope": f"员工{scope}" if scope % 2 else f"s{scope}",
+            }
+            lines.append(json.dumps(row | own, ensure_ascii=False) + "\n")
+    path = folder / "m.jsonl"
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("rules", "size"), [(RULES, 15), (MIGRATION, 60)])
+def test_parts_of_any_size_come_to_the_same_plan(tmp_path, rules, size):
+    whole = open_store(f"jsonl:{scoped(tmp_path, 3, 40)}").read()
+    policy = Policy(candidates=Candidates(nearest=5))
+    plain = propose(whole, Context(now=NOW, policy=policy), rules)
+    spread = Spread(plainly, tmp_path, size)
+    apart = propose(whole, Context(now=NOW, policy=policy, spread=spread), rules)
+    assert plain[0].height > 10
+    assert apart[0].equals(plain[0])
+    assert apart[1].equals(plain[1])
+
+
+def test_every_job_can_be_done_twice_and_in_any_order(tmp_path):
+    """As after a worker has died: its part is done again by another."""
+    whole = open_store(f"jsonl:{scoped(tmp_path, 2, 40)}").read()
+    plain = propose(whole, Context(now=NOW), RULES)
+
+    def twice(step, jobs):
+        backwards = [step(*job) for job in reversed(jobs)]
+        assert [step(*job) for job in jobs] == backwards[::-1]
+        return backwards[::-1]
+
+    apart = propose(whole, Context(now=NOW, spread=Spread(twice, tmp_path, 20)), RULES)
+    assert apart[0].equals(plain[0])
+
+
+def test_commands_make_the_same_plan_bytes_on_threads_and_processes(memops, tmp_path):
+    store = scoped(tmp_path, 3, 40)
+    snapshot = Path(memops("snapshot", f"jsonl:{store}", "--now", AT)["path"])
+    made = {}
+    for kind in ("plain", "threads", "processes"):
+        (tmp_path / "memops.toml").write_text(f'[runner]\nkind = "{kind}"\npart = 30\n')
+        path = Path(memops("plan", snapshot.name, "--now", AT)["path"])
+        names = ("plan.json", "ops.jsonl", "changes.parquet", "refused.jsonl")
+        made[kind] = [path.name, *((path / name).read_bytes() for name in names)]
+        shutil.rmtree(path)
+    assert made["threads"] == made["plain"] == made["processes"]
+    assert list((memops.state / "parts").iterdir()) == []
+    (tmp_path / "memops.toml").write_text('[runner]\nkind = "dask"\n')
+    said = memops("plan", snapshot.name, "--now", AT)
+    assert (memops.code, "memops serve" in said["hint"]) == (2, True)
+
+
+def test_parts_that_a_crash_left_are_removed(tmp_path):
+    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True, check=True)  # fmt: skip
+    left = tmp_path / "parts" / f"{gone.stdout.strip()}-abc"
+    left.mkdir(parents=True)
+    (left / "said-0.parquet").write_bytes(b"memory")
+    with spreading(Runner(kind="threads"), tmp_path) as spread:
+        assert [p.name for p in (tmp_path / "parts").iterdir()] == [spread.folder.name]
+        assert spread.folder.stat().st_mode & 0o777 == 0o700
+    assert list((tmp_path / "parts").iterdir()) == []
+
+
+FLOW = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+if __name__ == "__main__":
+    from nightly import nightly
+    from prefect.testing.utilities import prefect_test_harness
+    with prefect_test_harness(server_startup_timeout=180):
+        state = nightly(**json.loads(sys.argv[2]), return_state=True)
+    print(json.dumps([state.name, state.message]))
+"""
+
+
+def flow_run(tmp_path, kind, store, then=lambda child, state: None):
+    """A night's flow on a runner; returns its state and the bytes of plan and grades."""
+    from tests.test_flows import QUIET, ROOT
+
+    state = tmp_path / kind
+    config = tmp_path / f"{kind}.toml"
+    config.write_text(
+        f'[runner]\nkind = "{kind.split("-")[0]}"\npart = 100\n[policy.limits]\nshare = 1.0\n'
+    )
+    given = {"store": f"jsonl:{store}", "config": str(config), "state": str(state), "now": AT}
+    given |= {"suite": str(suite(tmp_path)), "limits": {"records": 0}}
+    script = tmp_path / "run.py"
+    script.write_text(FLOW)
+    child = subprocess.Popen(
+        [sys.executable, str(script), str(ROOT / "flows"), json.dumps(given)],
+        env=os.environ | QUIET | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    then(child, state)
+    out, err = child.communicate(timeout=600)
+    assert child.returncode == 0, err[-3000:]
+    (plan,) = (state / "plans").iterdir()
+    files = {
+        p.name: p.read_bytes()
+        for p in plan.iterdir()
+        if p.name in ("ops.jsonl", "changes.parquet", "refused.jsonl", "grades.json")
+    }
+    return json.loads(out.splitlines()[-1])[0], files
+
+
+def suite(folder):
+    made = folder / "suite"
+    made.mkdir(exist_ok=True)
+    (made / "suite.toml").write_text('measures = ["R@5", "RR@10"]\nretriever = "hybrid"\n')
+    rows = [
+        {"query_id": f"q{n}", "text": f"Who runs the depot {n}?", "nuggets": [f"depot {n} is"]}
+        for n in range(20)
+    ]
+    (made / "queries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return made
+
+
+def kill_a_worker(child, state):
+    import psutil
+
+    end = time.monotonic() + 300
+    while time.monotonic() < end and not list(state.glob("parts/*/round-0/read-0.parquet")):
+        time.sleep(0.02)
+    workers = [
+        p for p in psutil.Process(child.pid).children(recursive=True)
+        if "spawn_main" in " ".join(p.cmdline())
+    ]  # fmt: skip
+    assert workers
+    os.kill(workers[-1].pid, signal.SIGKILL)
+
+
+@pytest.mark.slow
+@pytest.mark.flows
+def test_flows_on_threads_processes_and_dask_make_the_same_plans_and_grades(tmp_path):
+    pytest.importorskip("prefect")
+    pytest.importorskip("prefect_dask")
+    store = scoped(tmp_path, 8, 60)
+    plain = flow_run(tmp_path, "plain", store)
+    assert plain[0] == "AwaitingApproval"
+    assert len(plain[1]) == 4
+    for kind in ("threads", "processes", "dask"):
+        assert flow_run(tmp_path, kind, store) == plain
+    assert flow_run(tmp_path, "dask-killed", store, kill_a_worker) == plain
