@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
-from prefect import task
+from prefect import runtime, task
 from prefect.artifacts import (
     create_link_artifact,
     create_markdown_artifact,
@@ -26,7 +26,6 @@ from prefect.exceptions import FlowPauseTimeout, PrefectException
 from prefect.flow_runs import pause_flow_run
 from prefect.input import RunInput
 from prefect.logging.loggers import flow_run_logger
-from prefect.runtime import flow_run
 from prefect.states import Completed, Failed, Running, State
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -98,9 +97,10 @@ def settings(
 
 def titled() -> str:
     """Return a flow run's name: what it does, of which store, for which day."""
-    given, at = flow_run.parameters, flow_run.scheduled_start_time or datetime.now(UTC)
+    run = runtime.flow_run
+    given, at = run.parameters, run.scheduled_start_time or datetime.now(UTC)
     about = given.get("store") or ("every store" if "stores" in given else "nodes")
-    return f"{flow_run.flow_name} {about} {at:%Y-%m-%d %H:%M}"
+    return f"{run.flow_name} {about} {at:%Y-%m-%d %H:%M}"
 
 
 def as_task(step: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -138,13 +138,16 @@ def counted(total: int) -> Callable[..., Any]:
 
 
 class Turn:
-    """A store's turn: so many of them work at once, and one that waits for a person lets go."""
+    """A store's turn: so many of them work at once, and one that waits for a person lets go.
+
+    A process that is killed loses its turn within a minute.
+    """
 
     def __init__(self) -> None:
         self._held: AbstractContextManager[None] | None = None
 
     def __enter__(self) -> "Turn":
-        self._held = concurrency(TURNS, occupy=1)
+        self._held = concurrency(TURNS, occupy=1, lease_duration=60)
         self._held.__enter__()
         return self
 
@@ -223,22 +226,22 @@ def lost(what: str, cause: str, code: int, message: str, hint: str = "") -> Stat
     return Failed(name=cause, message=f"{what}: {message} (exit {code}){then}")
 
 
-def name_the_remedy(flow: Any, run: Any, state: State[Any]) -> None:
+def name_the_remedy(flow: Any, flow_run: Any, state: State[Any]) -> None:
     """Say, when a flow failed, crashed or was cancelled, which command ends what it left open."""
-    given = run.parameters
+    given = flow_run.parameters
     store = given.get("store")
     try:
         found = steps.remedies(store, settings(given.get("config"), given.get("state")))
     except MemopsError:
         return
-    log = flow_run_logger(run, flow)
+    log = flow_run_logger(flow_run, flow)
     for remedy in found:
         log.error("a run was cut off: %s; the next night goes on with it, too", remedy)
     if found:
         create_markdown_artifact(
             "\n".join(f"- {remedy}" for remedy in found),
             key=f"remedy-{slug(store)}",
-            description=f"What {run.name} left open ({state.name})",
+            description=f"What {flow_run.name} left open ({state.name})",
         )
 
 
@@ -311,4 +314,4 @@ def _running() -> None:
     """Put a run that waited in vain back to running; the server would only let it fail."""
     with get_client(sync_client=True) as client:
         state = Running(name="ApprovalExpired")
-        client.set_flow_run_state(flow_run.id, state, force=True)
+        client.set_flow_run_state(runtime.flow_run.id, state, force=True)
