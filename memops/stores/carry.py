@@ -18,11 +18,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memops.failpoints import failpoint
+from memops.stores.carry_files import (
+    FLAGS,
+    append,
+    grown,
+    joined,
+    lines,
+    read,
+    read_fd,
+    settled,
+    still,
+    write,
+)
 from memops.stores.openers import writers
 
 TEMPORARY = re.compile(r"^\.memops-.*\.(?:new|old)$")
 _OLD = re.compile(r"^\.memops-(?P<size>\d+)-(?P<digest>[0-9a-f]{16})-(?P<name>.+)\.old$", re.S)
-_FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 Build = Callable[[bytes | None], bytes | None]
 """Given what the file holds (None if absent), the new bytes, or None to leave it alone."""
@@ -63,7 +74,7 @@ def replace(
     """
     why = "it is being written"
     for _ in range(pace.tries):
-        if not _still(folder, name, pace):
+        if not still(folder, name, pace.recent, pace.still):
             continue
         with locked():
             attempt = _attempt(folder, name, build, keep, mtime_ns)
@@ -79,7 +90,7 @@ def create(folder: int, name: str, data: bytes) -> bool:
     """Write a file that is not there yet, whole; return False when there is one."""
     new = f".memops-{os.getpid()}-{name}.new"
     try:
-        _write(folder, new, data, 0o600 | (os.stat(".", dir_fd=folder).st_mode & 0o044), None)
+        write(folder, new, data, 0o600 | (os.stat(".", dir_fd=folder).st_mode & 0o044), None)
         os.link(new, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
     except FileExistsError:
         return False
@@ -98,15 +109,6 @@ def recover(folder: int) -> None:
         elif TEMPORARY.match(left):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(left, dir_fd=folder)
-
-
-def read_fd(handle: int) -> bytes:
-    """Return everything in an open file, from its start."""
-    parts, at = [], 0
-    while part := os.pread(handle, 1 << 20, at):
-        parts.append(part)
-        at += len(part)
-    return b"".join(parts)
 
 
 @dataclass
@@ -156,28 +158,28 @@ class _Swap:
         """Append to the new file what the old one was given since."""
         tail = now[len(self.data) :] if now.startswith(self.data) else b""
         if len(tail) > len(self.carried) and tail.startswith(self.carried):
-            _append(self.folder, self.name, tail[len(self.carried) :])
+            append(self.folder, self.name, tail[len(self.carried) :])
             self.carried, self.quiet_since = tail, time.monotonic()
 
     def _judged(self) -> Replaced | None:
         """Say how it ended, or add again what a writer of whole files has dropped."""
-        live, busy = _settled(self.folder, self.name)
+        live, busy = settled(self.folder, self.name)
         if live is None:
             return Replaced(False, "another process removed it")
-        missing = _lines(self.carried) - _lines(live)
+        missing = lines(self.carried) - lines(live)
         if live.startswith(self.new) and not missing:
             return Replaced(True)  # whoever has it open adds to it
         if busy:
             return None
         if missing:
-            _append(self.folder, self.name, _joined(missing))
+            append(self.folder, self.name, joined(missing))
             self.quiet_since = time.monotonic()
             return None
         return Replaced(False, "another process wrote it over; its version was kept")
 
     def _given_back(self, pace: Pace, why: str) -> Replaced:
         """Make the old file the live one again, with what only the new one was given."""
-        new = os.open(self.name, os.O_RDONLY | _FLAGS, dir_fd=self.folder)
+        new = os.open(self.name, os.O_RDONLY | FLAGS, dir_fd=self.folder)
         try:
             os.replace(self.link, self.name, src_dir_fd=self.folder, dst_dir_fd=self.folder)
             self._brought_over(new, pace)
@@ -187,17 +189,17 @@ class _Swap:
 
     def _brought_over(self, new: int, pace: Pace) -> None:
         """Add to the live file again what only the new one was given; none is left behind."""
-        known, brought = _lines(self.new + self.carried), Counter[bytes]()
+        known, brought = lines(self.new + self.carried), Counter[bytes]()
         end = time.monotonic() + pace.grace
         last = end + pace.limit
         while True:
             holders = writers(new)
-            brought += _lines(read_fd(new)) - known - brought
-            live, busy = _settled(self.folder, self.name)
-            lost = brought - _lines(live or b"")
+            brought += lines(read_fd(new)) - known - brought
+            live, busy = settled(self.folder, self.name)
+            lost = brought - lines(live or b"")
             late = time.monotonic() > last
             if lost and live is not None and (late or not busy):
-                _append(self.folder, self.name, _joined(lost))
+                append(self.folder, self.name, joined(lost))
                 end = time.monotonic() + pace.grace
             elif not holders and not lost and time.monotonic() >= end:
                 return
@@ -210,7 +212,7 @@ def _attempt(
     folder: int, name: str, build: Build, keep: Callable[[], None], mtime_ns: int | None
 ) -> _Swap | Replaced | None:
     """Return the swap, or why there is none, or None when the file changed meanwhile."""
-    old = os.open(name, os.O_RDONLY | _FLAGS, dir_fd=folder)
+    old = os.open(name, os.O_RDONLY | FLAGS, dir_fd=folder)
     swap = None
     try:
         was = os.fstat(old)
@@ -221,19 +223,19 @@ def _attempt(
         if made is None or made == data:
             return Replaced(True)
         new = f".memops-{os.getpid()}-{name}.new"
-        _write(folder, new, made, stat.S_IMODE(was.st_mode), was)
+        write(folder, new, made, stat.S_IMODE(was.st_mode), was)
         stamp = was.st_mtime_ns if mtime_ns is None else mtime_ns
         os.utime(new, ns=(was.st_atime_ns, stamp), dir_fd=folder)
         failpoint("carry-drafted")
         keep()
         failpoint("carry-kept")
         link = f".memops-{len(data)}-{hashlib.sha256(data).hexdigest()[:16]}-{name}.old"
-        if not _grown(folder, name, was, len(data)):
+        if not grown(folder, name, was, len(data)):
             os.unlink(new, dir_fd=folder)
             return None
         os.link(name, link, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
         failpoint("carry-linked")
-        if not _grown(folder, name, was, len(data)) or writers(old):
+        if not grown(folder, name, was, len(data)) or writers(old):
             os.unlink(link, dir_fd=folder)
             os.unlink(new, dir_fd=folder)
             return None
@@ -247,97 +249,17 @@ def _attempt(
             os.close(old)
 
 
-def _still(folder: int, name: str, pace: Pace) -> bool:
-    """Watch a file for a moment; one that was last written a while ago needs no watching."""
-    before = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    if abs(time.time() - before.st_mtime) > pace.recent:
-        return True
-    time.sleep(pace.still)
-    return not _changed(folder, name, before)
-
-
-def _changed(folder: int, name: str, was: os.stat_result) -> bool:
-    now = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    return (now.st_ino, now.st_size, now.st_mtime_ns) != (was.st_ino, was.st_size, was.st_mtime_ns)
-
-
-def _grown(folder: int, name: str, was: os.stat_result, size: int) -> bool:
-    """Tell whether a file is the one that was read; what was added to it will be carried."""
-    now = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    return now.st_ino == was.st_ino and now.st_size >= size
-
-
-def _write(folder: int, name: str, data: bytes, mode: int, like: os.stat_result | None) -> None:
-    handle = os.open(
-        name,
-        os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC,
-        0o600,
-        dir_fd=folder,
-    )
-    with os.fdopen(handle, "wb") as out:
-        out.write(data)
-        out.flush()
-        os.fchmod(out.fileno(), mode)
-        if like is not None and os.geteuid() == 0:
-            os.fchown(out.fileno(), like.st_uid, like.st_gid)
-        os.fsync(out.fileno())
-
-
-def _read(folder: int, name: str) -> bytes | None:
-    try:
-        handle = os.open(name, os.O_RDONLY | _FLAGS, dir_fd=folder)
-    except FileNotFoundError:
-        return None
-    try:
-        return read_fd(handle)
-    finally:
-        os.close(handle)
-
-
-def _settled(folder: int, name: str) -> tuple[bytes | None, bool]:
-    """Return what a file holds, None if it is gone, and whether somebody is about to write it."""
-    try:
-        handle = os.open(name, os.O_RDONLY | _FLAGS, dir_fd=folder)
-    except FileNotFoundError:
-        return None, False
-    try:
-        data = read_fd(handle)
-        return data, bool(writers(handle)) or read_fd(handle) != data
-    finally:
-        os.close(handle)
-
-
-def _append(folder: int, name: str, tail: bytes) -> None:
-    """Add lines to a file, beginning a line of their own."""
-    handle = os.open(name, os.O_RDWR | os.O_APPEND | _FLAGS, dir_fd=folder)
-    try:
-        size = os.fstat(handle).st_size
-        torn = size and os.pread(handle, 1, size - 1) != b"\n"
-        os.write(handle, (b"\n" if torn else b"") + tail)
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _lines(data: bytes) -> Counter[bytes]:
-    return Counter(line for line in data.split(b"\n") if line.strip())
-
-
-def _joined(lines: Counter[bytes]) -> bytes:
-    return b"".join(line + b"\n" for line in lines.elements())
-
-
 def _recovered(folder: int, link: str, name: str, size: int, digest: str) -> None:
     """Settle a link that a crash left: the same file, or lines to carry over."""
-    handle = os.open(link, os.O_RDONLY | _FLAGS, dir_fd=folder)
+    handle = os.open(link, os.O_RDONLY | FLAGS, dir_fd=folder)
     try:
-        live = _read(folder, name)
+        live = read(folder, name)
         old = read_fd(handle)
         same = live is not None and os.fstat(handle).st_ino == os.stat(name, dir_fd=folder).st_ino
         if not same and live is not None:
             intact = hashlib.sha256(old[:size]).hexdigest()[:16] == digest
-            if missing := _lines(old[size:] if intact else old) - _lines(live):
-                _append(folder, name, _joined(missing))
+            if missing := lines(old[size:] if intact else old) - lines(live):
+                append(folder, name, joined(missing))
         os.unlink(link, dir_fd=folder)
         os.fsync(folder)
     finally:

@@ -15,6 +15,7 @@ from typing import Any
 from memops.errors import Corrupt
 from memops.stores.clawseed import Clawseed
 from memops.stores.clawseed_sql import TABLE, columns_of
+from memops.stores.clawseed_state import hygiene_file, read_hygiene
 from memops.stores.findings import Finding, of_modes, of_openers, of_widths
 from memops.stores.sqlite import errors, reader
 
@@ -51,6 +52,26 @@ def examined(store: Clawseed) -> Iterator[Finding]:
         if "memories_fts" in tables:
             yield from _index(copy)
     yield from _engine(path)
+    yield from _hygiene(store)
+
+
+def _hygiene(store: Clawseed) -> Iterator[Finding]:
+    """When clawseed pruned last; it does so at its start, at most every twelve hours."""
+    path = hygiene_file(store)
+    if path is None or not path.exists():
+        return
+    state = read_hygiene(path)
+    if state is None or state.last_run_at is None:
+        says = f"{path.name} cannot be understood: clawseed prunes old rows at its next start"
+        do = "remove it, or let clawseed write it anew; set hygiene_enabled = false to keep rows"
+        yield Finding("hygiene", "warning", 1, says, do)
+        return
+    says = (
+        f"clawseed pruned last at {state.last_run_at.isoformat(timespec='seconds')}: "
+        f"{state.conversation} conversation and {state.daily} daily rows"
+    )
+    do = "nothing; it prunes again at a start twelve hours later"
+    yield Finding("hygiene", "info", state.conversation + state.daily, says, do)
 
 
 def stale_vectors(connection: sqlite3.Connection, columns: list[str]) -> list[int]:

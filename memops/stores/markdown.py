@@ -10,18 +10,17 @@ import contextlib
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
 import polars as pl
 
-from memops.errors import Incomplete, Locked, StoreNotFound
+from memops.errors import Locked, StoreNotFound
 from memops.schema import DEFAULTS, RECORDS
 from memops.stores import CAPABILITIES, Undo, Work, Written
 from memops.stores import markdown_files as files
-from memops.stores.carry import Build, Pace, create, recover, replace
+from memops.stores.carry import Build, Pace
 from memops.stores.lockfile import LockFile, hold
 from memops.stores.markdown_edit import Edit, FileState, Wish, edited
 from memops.stores.markdown_forget import without
@@ -33,10 +32,8 @@ from memops.stores.markdown_records import (
     projected,
     table,
 )
+from memops.stores.markdown_swap import Swap, recovered, swapped, touches
 from memops.stores.markdown_undo import reverted
-
-PATIENCE = 3.0
-"""Seconds to wait for a lock of the agent's before its file is left for later."""
 
 _Cached = tuple[tuple[int, int, int], list[tuple[str, Entry]]]
 
@@ -148,7 +145,7 @@ class MarkdownStore:
         for key in ids:
             by_file.setdefault(path_of({"id": key}) or "", set()).add(key)
         for path, keys in sorted(by_file.items()):
-            why = path and self._replaced(path, self._without(path, keys), lambda: None, make=False)
+            why = path and self._swapped(path, self._without(path, keys), lambda: None, make=False)
             if why:
                 raise Locked(f"{self.path / path}: {why}", "try again: what is gone stays gone")
 
@@ -165,6 +162,12 @@ class MarkdownStore:
             if not found.why and datetime.fromtimestamp(found.stat.st_mtime, UTC) >= since
         }
         return frozenset(key for path in written for key, _ in self._live().get(path, []))
+
+    def _swapped(self, path: str, build: Build, keep: Callable[[], None], make: bool = True) -> str:
+        if not self.wanted(path):
+            raise StoreNotFound(f"{path!r} is no memory file of {self.address}")
+        self._parsed.pop(path, None)
+        return swapped(self.path, path, Swap(build, keep, self.pace, self.locks(path), make))
 
     def _without(self, path: str, keys: set[str]) -> Build:
         def build(data: bytes | None) -> bytes | None:
@@ -215,10 +218,10 @@ class MarkdownStore:
             return made.data if made.data != state.data else None
 
         why = ""
-        if self._touches(path, build):
-            why = self._replaced(path, build, lambda: work.keep(made.undo))
+        if touches(self.path, path, build):
+            why = self._swapped(path, build, lambda: work.keep(made.undo))
         else:
-            self._recover(path)
+            recovered(self.path, path)
         answers = made.answers if not why else _all_stale(made.answers, wishes, why)
         self._moved |= {a.id: a.new_id for a in answers if a.new_id}
         self._gone |= {a.id for a in answers if a.state == "applied" and not a.new_id}
@@ -252,7 +255,7 @@ class MarkdownStore:
             answers, goes = out.answers, out.data is None and data is not None
             return b"" if goes else out.data
 
-        why = self._replaced(path, build, lambda: None, make=False)
+        why = self._swapped(path, build, lambda: None, make=False)
         if why:
             return [Written(item.id, "stale", why) for item in items]
         if goes:
@@ -260,61 +263,6 @@ class MarkdownStore:
                 if not os.stat(name, dir_fd=folder, follow_symlinks=False).st_size:
                     os.unlink(name, dir_fd=folder)
         return answers
-
-    def _recover(self, path: str) -> None:
-        """Finish what a killed run left beside a file that is to change no more."""
-        with (
-            contextlib.suppress(Incomplete, StoreNotFound),
-            files.folder_of(self.path, path) as (folder, _),
-        ):
-            recover(folder)
-
-    def _touches(self, path: str, build: Build) -> bool:
-        """Tell whether a change alters its file at all, without any lock."""
-        try:
-            data, _ = files.read(self.path, path)
-        except Incomplete:
-            return True
-        return build(data) is not None
-
-    def _replaced(
-        self, path: str, build: Build, keep: Callable[[], None], make: bool = True
-    ) -> str:
-        """Replace or create a file; returns why it could not be, or ''."""
-        if not self.wanted(path):
-            raise StoreNotFound(f"{path!r} is no memory file of {self.address}")
-        try:
-            with files.folder_of(self.path, path, make) as (folder, name):
-                recover(folder)
-                self._parsed.pop(path, None)
-                return self._swapped(path, folder, name, build, keep, make)
-        except Locked as error:
-            return error.message
-        except Incomplete as error:
-            if make:
-                raise
-            build(None)
-            return "" if "went away" in error.message else error.message
-
-    def _swapped(
-        self, path: str, folder: int, name: str, build: Build, keep: Callable[[], None], make: bool
-    ) -> str:
-        def locked() -> AbstractContextManager[None]:
-            return hold(self.locks(path), PATIENCE)
-
-        for _ in range(3):
-            try:
-                done = replace(folder, name, build, keep, self.pace, locked)
-                return "" if done.done else done.why
-            except FileNotFoundError:
-                data = build(None)
-                if not make or data is None:
-                    return ""
-                keep()
-                with locked():
-                    if create(folder, name, data):
-                        return ""
-        return "it appears and goes while it is written"
 
 
 def _after(was: dict[str, Any] | None, row: dict[str, Any]) -> dict[str, Any] | None:

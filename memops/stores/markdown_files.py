@@ -18,7 +18,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from memops.errors import Corrupt, Incomplete, Locked, MemopsError, NoSpace, StoreNotFound
-from memops.stores.carry import TEMPORARY, read_fd, recover
+from memops.stores.carry import TEMPORARY, recover
+from memops.stores.carry_files import read_fd
 from memops.stores.openers import writers
 
 _FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC

@@ -89,3 +89,19 @@ def test_a_key_that_the_agent_stores_again_is_seen_again(memops, tmp_path):
     assert cell(path, vim, "superseded_by") is None
     assert next(cell(path, row, "superseded_by") for row in "cd" if hidden[row]) is not None
     assert "revive_restored" not in memops("plan", address)["by_rule"]
+
+
+def test_the_doctor_says_when_clawseed_pruned_last(memops, tmp_path):
+    build(tmp_path / "ws", [{"content": "x"}])
+    address = f"clawseed:{tmp_path / 'ws'}"
+
+    def hygiene():
+        findings = memops("doctor", address)["findings"]
+        return [(f["level"], f["count"]) for f in findings if f["check"] == "hygiene"]
+
+    path = hygiene_file(open_store(address))
+    assert hygiene() == []
+    write_hygiene(path, Hygiene(NOW, conversation=4, daily=2))
+    assert hygiene() == [("info", 6)]
+    path.write_text("{")
+    assert hygiene() == [("warning", 1)]

@@ -247,7 +247,7 @@ def test_a_promotion_that_runs_is_waited_for_and_then_left_alone(workspace, monk
     lock = lock_of(workspace)
     lock.parent.mkdir()
     lock.write_text(json.dumps({"pid": os.getpid(), "createdAt": "x"}))
-    monkeypatch.setattr("memops.stores.markdown.PATIENCE", 0.1)
+    monkeypatch.setattr("memops.stores.markdown_swap.PATIENCE", 0.1)
     answers = removed(workspace, "Old")
     assert [a.state for a in answers] == ["stale"] and str(lock) in answers[0].why
     assert (workspace / "MEMORY.md").read_text() == "- Old\n"

@@ -1,0 +1,102 @@
+"""Files below an open folder: watched, read, written whole, and added to line by line."""
+
+import os
+import time
+from collections import Counter
+
+from memops.stores.openers import writers
+
+FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+
+
+def still(folder: int, name: str, recent: float, watched: float) -> bool:
+    """Watch a file for a moment; one that was last written a while ago needs no watching."""
+    before = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    if abs(time.time() - before.st_mtime) > recent:
+        return True
+    time.sleep(watched)
+    return not _changed(folder, name, before)
+
+
+def grown(folder: int, name: str, was: os.stat_result, size: int) -> bool:
+    """Tell whether a file is the one that was read; what was added to it will be carried."""
+    now = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    return now.st_ino == was.st_ino and now.st_size >= size
+
+
+def read_fd(handle: int) -> bytes:
+    """Return everything in an open file, from its start."""
+    parts, at = [], 0
+    while part := os.pread(handle, 1 << 20, at):
+        parts.append(part)
+        at += len(part)
+    return b"".join(parts)
+
+
+def read(folder: int, name: str) -> bytes | None:
+    """Return what a file holds, None if there is none."""
+    try:
+        handle = os.open(name, os.O_RDONLY | FLAGS, dir_fd=folder)
+    except FileNotFoundError:
+        return None
+    try:
+        return read_fd(handle)
+    finally:
+        os.close(handle)
+
+
+def settled(folder: int, name: str) -> tuple[bytes | None, bool]:
+    """Return what a file holds, None if it is gone, and whether somebody is about to write it."""
+    try:
+        handle = os.open(name, os.O_RDONLY | FLAGS, dir_fd=folder)
+    except FileNotFoundError:
+        return None, False
+    try:
+        data = read_fd(handle)
+        return data, bool(writers(handle)) or read_fd(handle) != data
+    finally:
+        os.close(handle)
+
+
+def write(folder: int, name: str, data: bytes, mode: int, like: os.stat_result | None) -> None:
+    """Write a new file, whole and on disk; the owner is that of the file that it is like."""
+    handle = os.open(
+        name,
+        os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC,
+        0o600,
+        dir_fd=folder,
+    )
+    with os.fdopen(handle, "wb") as out:
+        out.write(data)
+        out.flush()
+        os.fchmod(out.fileno(), mode)
+        if like is not None and os.geteuid() == 0:
+            os.fchown(out.fileno(), like.st_uid, like.st_gid)
+        os.fsync(out.fileno())
+
+
+def append(folder: int, name: str, tail: bytes) -> None:
+    """Add lines to a file, beginning a line of their own."""
+    handle = os.open(name, os.O_RDWR | os.O_APPEND | FLAGS, dir_fd=folder)
+    try:
+        size = os.fstat(handle).st_size
+        torn = size and os.pread(handle, 1, size - 1) != b"\n"
+        os.write(handle, (b"\n" if torn else b"") + tail)
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def lines(data: bytes) -> Counter[bytes]:
+    """Return how often each line that says something is there."""
+    return Counter(line for line in data.split(b"\n") if line.strip())
+
+
+def joined(lines: Counter[bytes]) -> bytes:
+    """Return lines as the bytes of whole lines."""
+    return b"".join(line + b"\n" for line in lines.elements())
+
+
+def _changed(folder: int, name: str, was: os.stat_result) -> bool:
+    now = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    return (now.st_ino, now.st_size, now.st_mtime_ns) != (was.st_ino, was.st_size, was.st_mtime_ns)
