@@ -1,4 +1,8 @@
-"""Look at reports in a real browser: `python -m tests.report_shots DIR` writes the pictures."""
+"""Look at reports in a real browser.
+
+python -m tests.report_shots DIR       writes pictures of small and large nights
+python -m tests.report_shots sample    writes reports/sample.png anew
+"""
 
 import json
 import re
@@ -12,6 +16,7 @@ from html import unescape
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from memops import demo
 from memops.report import render
 from tests.nights import many, night
 
@@ -106,6 +111,18 @@ def main(out):
                 yield picture
 
 
+def sample(picture):
+    """Take the picture of the README: the page of the night on a sample store."""
+    with tempfile.TemporaryDirectory() as folder, serving(folder) as (address, _):
+        nights = demo.run(Path(folder) / "memops-demo")
+        page = Path(nights[0]["report"]).read_text(encoding="utf-8")
+        (Path(folder) / "page.html").write_text(page.replace(f"{folder}/", ""), encoding="utf-8")
+        shoot(f"{address}/page.html", picture, 1000, 1560)
+
+
 if __name__ == "__main__":
-    for picture in main(Path(sys.argv[1])):
-        print(picture)
+    if sys.argv[1] == "sample":
+        sample(Path("reports/sample.png"))
+    else:
+        for picture in main(Path(sys.argv[1])):
+            print(picture)
