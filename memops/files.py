@@ -20,10 +20,12 @@ from memops.failpoints import failpoint
 
 
 def folder(path: Path) -> Path:
-    """Return the folder, made 0700 with its parents if absent; raises NoSpace if it cannot be."""
+    """Return the folder, made 0700 with its parents if absent, for good; or raises NoSpace."""
     try:
-        for part in reversed([path, *(p for p in path.parents if not p.exists())]):
+        for part in reversed([p for p in (path, *path.parents) if not p.exists()]):
             part.mkdir(mode=0o700, exist_ok=True)
+            sync(part.parent)
+        path.mkdir(mode=0o700, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
         raise NoSpace(
             f"{path} cannot be a folder: a file is in the way", "give --state DIR"

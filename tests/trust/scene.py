@@ -36,18 +36,14 @@ from memops.rules.redact_secrets import redact_secrets
 from memops.schema import LIVE, from_rows
 from memops.stores import clawseed_write, open_store
 
+from .forks import Forked, server
+
 ROOT = Path(__file__).parents[2]
 AGENT = Path(__file__).with_name("agent.py")
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 RULES = (normalise_superseded, redact_secrets, quarantine_injected, merge_exact)
 BATCH = 20
 """Changes in a batch, so that a small plan has many."""
-CLI = (
-    "from memops.stores import clawseed_write as w\n"
-    f"w.MOST = {BATCH}\n"
-    "from memops.cli import main\n"
-    "main()"
-)
 
 
 class Scene:
@@ -115,20 +111,15 @@ class Scene:
         run = self.run()
         return run.undo.entries() if run else []
 
-    def spawn(self, verb, env=None):
-        """Start the real command line on a verb of the run."""
+    def spawn(self, verb, env=None, limit=0, before=""):
+        """Start the real command line on a verb of the run, in a process group of its own."""
         run = self.run()
         if verb == "apply" or run is None:
             argv = ["apply", self.plan, "--approve"]
         else:
             argv = [verb, run.id]
-        return subprocess.Popen(
-            [sys.executable, "-c", CLI, "--state", str(self.state), *argv, "--json"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": package_root(), **(env or {})},
-            start_new_session=True,
-        )
+        argv = ["--state", self.state, *argv, "--json"]
+        return Forked(server(package_root()), argv, self.folder, env, BATCH, limit, before)
 
     def kill(self, verb, rng, tail):
         """Kill -9 a verb at a moment after it has begun to work; returns whether it struck."""

@@ -5,8 +5,6 @@ import itertools
 import os
 import random
 import signal
-import subprocess
-import sys
 from contextlib import contextmanager
 
 import pytest
@@ -16,10 +14,11 @@ from memops.errors import MemopsError
 from memops.failpoints import SITES
 
 from .checker import Tally
-from .scene import ROOT, Scene, package_root
+from .scene import ROOT, Scene
 from .test_kill import judged
 
 KINDS = ("kill", "enospc", "eio", "raise")
+PLANS = (("apply", "resume"), ("apply", "rollback"), ("rollback", "rollback"))
 OF = {
     "clawseed": [s for s in SITES if not s.startswith(("carry-", "disk-", "snapshot-"))],
     "openclaw": [s for s in SITES if not s.startswith(("sqlite-", "disk-", "snapshot-"))],
@@ -83,7 +82,7 @@ def sweep(scene, cases):
 
 def sites(scene, kinds, passages):
     """Every site with every kind, in turn within apply (finished, taken back) and rollback."""
-    plans = itertools.cycle([("apply", "resume"), ("apply", "rollback"), ("rollback", "rollback")])
+    plans = itertools.cycle(PLANS)
     for site, kind, nth in itertools.product(OF[scene.kind], kinds, passages):
         back = site.startswith(("revert", "sqlite-reverted", "overlay-restored"))
         forth = site.startswith(("run-", "batch-", "overlay-w", "sqlite-")) and not back
@@ -91,20 +90,14 @@ def sites(scene, kinds, passages):
         yield site, nth, kind, (("apply", plan[1]) if forth and plan[0] == "rollback" else plan)
 
 
-def exhausted(scene, kinds):
-    """Strike every passage of every site, from the first until none is left."""
+def exhausted(scene, site, kind, plan):
+    """Strike every passage of a site, from the first until none is left."""
     tally = Tally()
-    for site, kind, plan in itertools.product(
-        OF[scene.kind],
-        kinds,
-        [("apply", "resume"), ("apply", "rollback"), ("rollback", "rollback")],
-    ):
-        for nth in itertools.count(1):
-            one = sweep(scene, [(site, nth, kind, plan)])
-            tally += one
-            if not one.delivered:
-                break
-    return tally
+    for nth in itertools.count(1):
+        one = sweep(scene, [(site, nth, kind, plan)])
+        if not one.delivered:
+            return tally + Tally(0, 0, one.failures)
+        tally += one
 
 
 def disk_full(scene, sizes):
@@ -112,12 +105,7 @@ def disk_full(scene, sizes):
     tally = Tally()
     for nth, size in enumerate(sizes):
         scene.reset()
-        process = subprocess.Popen(
-            [sys.executable, "-c", _LIMITED, str(size), str(scene.state), scene.plan],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": package_root()},
-        )
+        process = scene.spawn("apply", limit=size)
         _, said = process.communicate()
         verb = ("resume", "rollback")[nth % 2]
         tally.runs += 1
@@ -129,19 +117,6 @@ def disk_full(scene, sizes):
         where = f"files of at most {size} bytes, then {verb}"
         tally.failures += [f"{where}: {what}" for what in judged(scene, verb, done, [])]
     return tally
-
-
-_LIMITED = """
-import resource, sys
-from memops.stores import clawseed_write as w
-w.MOST = 20
-from memops import cli, files, overlay, planfile, rules, snapshot  # loaded before room runs out
-import memops.stores.clawseed, memops.stores.openclaw, memops.cli.curate, memops.steps
-size = int(sys.argv[1])
-resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-sys.dont_write_bytecode = True
-sys.exit(cli.run(["--state", sys.argv[2], "apply", sys.argv[3], "--approve"]))
-"""
 
 
 @pytest.fixture(scope="module", params=["clawseed", "openclaw"])
@@ -192,7 +167,9 @@ def test_on_a_full_disk_nothing_is_lost_and_the_run_goes_on_later(scene):
 
 @pytest.mark.slow
 def test_every_passage_of_every_failpoint(scene):
-    tally = exhausted(scene, KINDS)
+    tally = Tally()
+    for site, kind, plan in itertools.product(OF[scene.kind], KINDS, PLANS):
+        tally += exhausted(scene, site, kind, plan)
     assert tally.failures == []
     assert tally.delivered >= 100
 

@@ -55,9 +55,9 @@ def _tail(scene):
     while process.poll() is None and scene._marks() == before:
         time.sleep(0.002)
     begun = time.monotonic()
-    if process.wait() not in (0, 3):
-        raise AssertionError(process.stderr.read().decode())
-    process.communicate()
+    _, said = process.communicate()
+    if process.returncode not in (0, 3):
+        raise AssertionError(said.decode())
     return max(time.monotonic() - begun, 0.05)
 
 

@@ -7,12 +7,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 
 import pytest
 
 from .checker import Tally
-from .scene import CLI, Scene, package_root
+from .scene import Scene
 from .test_kill import judged
 
 CALLS = "write,pwrite64,fsync,fdatasync,rename,renameat,renameat2,ftruncate,unlink,unlinkat"
@@ -30,14 +29,29 @@ pytestmark = pytest.mark.skipif(not _works(), reason="strace is not there, or ma
 
 
 def traced(scene, *options):
-    """Apply the plan under strace; returns exit code and the trace, with paths for handles."""
-    log = scene.folder / "trace"
-    argv = [STRACE, "-f", "-y", "-s", "0", "-o", log, *options, sys.executable, "-c", CLI]
-    argv += ["--state", str(scene.state), "apply", scene.plan, "--approve"]
-    done = subprocess.run(
-        argv, capture_output=True, env={**os.environ, "PYTHONPATH": package_root()}
-    )
-    return done.returncode, log.read_text(errors="replace").splitlines()
+    """Apply the plan under strace; returns exit code and the trace, with paths for handles.
+
+    The child waits until strace holds it, so that only the command itself is traced.
+    """
+    log, go = scene.folder / "trace", scene.folder / "go"
+    go.unlink(missing_ok=True)
+    child = scene.spawn("apply", before=_WAIT.format(go=str(go)))
+    argv = [STRACE, "-f", "-y", "-s", "0", "-o", log, *options, "-p", str(child.pid)]
+    tracer = subprocess.Popen(argv, stderr=subprocess.PIPE)
+    said = tracer.stderr.readline()
+    go.touch()
+    child.communicate()
+    tracer.communicate()
+    if b"attached" not in said:
+        raise AssertionError(said.decode())
+    return child.returncode, log.read_text(errors="replace").splitlines()
+
+
+_WAIT = """
+import os, time
+while not os.path.exists({go!r}):
+    time.sleep(0.002)
+"""
 
 
 def steps(trace):
@@ -68,19 +82,28 @@ def disordered(trace, store):
     return said
 
 
+def watched(scene):
+    """Options by which strace looks at nothing but the store and the run's records."""
+    run = scene.state / "runs" / f"{scene.plan}-1"
+    db = scene.store_path / "memory" / "brain.db"
+    paths = [db, f"{db}-wal", run / "journal.jsonl", run / "undo.jsonl", run]
+    return [*(part for path in paths for part in ("-P", str(path))), "-e", f"trace={CALLS}"]
+
+
+def reach(scene):
+    """Return how many system calls an undisturbed run makes on what is watched."""
+    scene.reset()
+    _, trace = traced(scene, *watched(scene))
+    return len([1 for line in trace if re.match(r"\d+ +\w+\(", line)])
+
+
 def injected(scene, kind, positions):
     """Strike system calls on the store and the run's records, one position a run; then recover."""
     fault = {"kill": "signal=KILL", "enospc": "error=ENOSPC", "eio": "error=EIO"}[kind]
-    run = scene.state / "runs" / f"{scene.plan}-1"
-    db = scene.store_path / "memory" / "brain.db"
-    watched = [db, f"{db}-wal", run / "journal.jsonl", run / "undo.jsonl", run]
-    named = [part for path in watched for part in ("-P", str(path))]
     tally = Tally()
     for at in positions:
         scene.reset()
-        code, trace = traced(
-            scene, *named, "-e", f"trace={CALLS}", "-e", f"inject={CALLS}:{fault}:when={at}"
-        )
+        code, trace = traced(scene, *watched(scene), "-e", f"inject={CALLS}:{fault}:when={at}")
         struck = any("(INJECTED)" in line or "+++ killed by SIGKILL" in line for line in trace)
         tally.runs, tally.delivered = tally.runs + 1, tally.delivered + struck
         verb = ("resume", "rollback")[at % 2]
@@ -115,8 +138,6 @@ def test_a_fault_in_a_system_call_leaves_a_run_that_ends_exactly(scene):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["kill", "enospc", "eio"])
 def test_a_fault_at_every_system_call(scene, kind):
-    scene.reset()
-    _, trace = traced(scene, "-e", f"trace={CALLS}")
-    tally = injected(scene, kind, range(1, len(list(steps(trace))) + 1))
+    tally = injected(scene, kind, range(1, reach(scene) + 1))
     assert tally.failures == []
     assert tally.delivered >= 30

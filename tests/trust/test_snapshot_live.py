@@ -20,10 +20,10 @@ from .scene import NOW, Scene, build_clawseed, command
 
 WRITER = """
 import json, select, sqlite3, sys, time
-db, log, top = sys.argv[1], open(sys.argv[2], "w"), int(sys.argv[3])
+db, log, n, top = sys.argv[1], open(sys.argv[2], "w"), int(sys.argv[3]), int(sys.argv[4])
 live = sqlite3.connect(db, timeout=5, isolation_level=None)
 sql = "INSERT INTO memories(id, key, content, category, created_at, updated_at) VALUES (?, ?, ?, 'core', ?, ?)"
-stamp, n = "2026-05-01T00:00:00.000000+00:00", 0
+stamp = "2026-05-01T00:00:00.000000+00:00"
 while n < top and not select.select([sys.stdin], [], [], 0.001)[0]:
     begun = time.monotonic()
     live.execute("BEGIN IMMEDIATE")
@@ -41,15 +41,20 @@ print(json.dumps({str(p): [hashlib.sha256(p.read_bytes()).hexdigest(), p.stat().
 """
 
 
-def prefixes(folder, repeats, rows=10**6):
-    """Take snapshots while rows are added two at a time; returns the tally and the worst commit."""
+def prefixes(folder, repeats, rows):
+    """Take snapshots while rows are added two at a time; returns the tally and two waits.
+
+    The waits are the writer's longest commit in milliseconds: beside snapshots, and alone, on the
+    same store, as the machine has it. Rows are added for as long as snapshots are taken.
+    """
     store_path, state = folder / "ws", folder / "state"
     build_clawseed(store_path, 50)
-    store, tally, log = open_store(f"clawseed:{store_path}"), Tally(), folder / "log"
-    argv = [sys.executable, "-c", WRITER, store_path / "memory" / "brain.db", log, str(rows)]
-    writer = subprocess.Popen(argv, stdin=subprocess.PIPE)
-    try:
-        while not (log.exists() and log.stat().st_size):
+    store, tally, first = open_store(f"clawseed:{store_path}"), Tally(), rows // 8 * 2
+    with _writing(store_path, folder / "alone", 0, first) as (process, log):
+        process.wait(300)
+        alone = _waits(log)
+    with _writing(store_path, folder / "log", first, 10**6) as (process, log):
+        while not (log.exists() and log.stat().st_size) and process.poll() is None:
             time.sleep(0.005)
         for nth in range(repeats):
             before = _acked(log)
@@ -57,11 +62,25 @@ def prefixes(folder, repeats, rows=10**6):
             tally.runs, tally.delivered = tally.runs + 1, tally.delivered + (_acked(log) > before)
             tally.failures += [f"snapshot {nth}: {what}" for what in _no_prefix(taken, before)]
             shutil.rmtree(taken.path)
+            while _acked(log) < first + rows * (nth + 1) // repeats and process.poll() is None:
+                time.sleep(0.01)
+    return tally, max(_waits(log)), max(alone)
+
+
+@contextlib.contextmanager
+def _writing(store_path, log, first, top):
+    db = store_path / "memory" / "brain.db"
+    argv = [sys.executable, "-c", WRITER, db, log, str(first), str(top)]
+    process = subprocess.Popen(argv, stdin=subprocess.PIPE)
+    try:
+        yield process, log
     finally:
-        writer.stdin.close()
-        writer.wait(60)
-    acks = [json.loads(line) for line in log.read_text().split("\n")[:-1]]
-    return tally, max(ms for _, ms in acks)
+        process.stdin.close()
+        process.wait(60)
+
+
+def _waits(log):
+    return [json.loads(line)[1] for line in log.read_text().split("\n")[:-1]]
 
 
 def _no_prefix(taken, before):
@@ -122,10 +141,10 @@ def _left(kind, folder):
 
 
 def test_a_snapshot_beside_a_writer_is_a_consistent_prefix(tmp_path):
-    tally, worst = prefixes(tmp_path, 3)
+    tally, worst, alone = prefixes(tmp_path, 3, 300)
     assert tally.failures == []
     assert tally.delivered >= 2
-    assert worst < 1000
+    assert worst < 1000 + alone  # of a machine that others use; the slow test asks for 100
 
 
 @pytest.mark.parametrize("kind", ["alive", "killed", "gone"])
@@ -170,7 +189,7 @@ def test_a_snapshot_that_was_cut_off_is_none_and_is_swept_away(tmp_path, monkeyp
 
 @pytest.mark.slow
 def test_twenty_snapshots_under_ten_thousand_appends(tmp_path):
-    tally, worst = prefixes(tmp_path, 20)
+    tally, worst, alone = prefixes(tmp_path, 20, 10_000)
     assert tally.failures == []
     assert tally.delivered >= 18
-    assert worst < 1000
+    assert worst < max(100, 2 * alone)

@@ -1,26 +1,22 @@
 """Two runs at once: one changes the store at a time, and a killed holder blocks nobody."""
 
-import os
 import signal
-import subprocess
-import sys
 import time
 from itertools import pairwise
 
 import pytest
 
 from .checker import Tally
-from .scene import Scene, package_root
+from .forks import Forked, server
+from .scene import BATCH, Scene, package_root
 from .test_kill import judged
 
 WATCHED = """
-import os, sys, time
-from memops import apply, cli, files
-from memops.stores import clawseed_write
-clawseed_write.MOST = 20
-log, hold = open(sys.argv[1], "a"), float(sys.argv[2])
+import os, time
+from memops import apply, files
+log, hold = open({log!r}, "a"), {hold}
 def say(what):
-    log.write(f"{os.getpid()} {what} {time.monotonic()}\\n"); log.flush()
+    log.write(f"{{os.getpid()}} {{what}} {{time.monotonic()}}\\n"); log.flush()
 work, lock = apply._carried_out, files.lock
 def carried_out(*given):
     say("enters"); time.sleep(hold)
@@ -32,28 +28,14 @@ def locked(*given):
     say("asks")
     return lock(*given)
 apply._carried_out, files.lock = carried_out, locked
-sys.argv[1:3] = []
-cli.main()
 """
 
 
 def start(scene, log, hold, wait=30.0):
-    argv = [
-        "--state",
-        scene.state,
-        "apply",
-        scene.plan,
-        "--approve",
-        "--lock-timeout",
-        wait,
-        "--json",
-    ]
-    return subprocess.Popen(
-        [sys.executable, "-c", WATCHED, log, str(hold), *map(str, argv)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": package_root()},
-    )
+    argv = ["--state", scene.state, "apply", scene.plan, "--approve"]
+    argv += ["--lock-timeout", wait, "--json"]
+    before = WATCHED.format(log=str(log), hold=float(hold))
+    return Forked(server(package_root()), argv, scene.folder, batch=BATCH, before=before)
 
 
 def events(log):
