@@ -28,6 +28,10 @@ class Encoder(Protocol):
         """Return one unit vector a text, shape (texts, dims); a text without content is zero."""
         ...
 
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        """Return the same of queries, which some models want to be told apart."""
+        ...
+
     def recipe(self) -> dict[str, Any]:
         """Return what the vectors depend on, in JSON values."""
         ...
@@ -37,16 +41,22 @@ class Encoder(Protocol):
         ...
 
 
-def open_encoder(name: str, cache: Path | None = None) -> Encoder:
-    """Return `lsa`, or the sentence-transformers model of a folder or name.
+def open_encoder(name: str, cache: Path | None = None, instruction: str = "") -> Encoder:
+    """Return `lsa`, an endpoint's model (`URL#MODEL`), or the sentence-transformers model of a
+    folder or name.
 
-    `cache` is a folder for the vectors of models. Raises MemopsError when the model cannot be had.
+    `cache` is a folder for the vectors of models, `instruction` what stands before a query.
+    Raises MemopsError when the model cannot be had.
     """
     if name == "lsa":
         return Lsa()
+    if name.startswith(("http://", "https://")):
+        from memops.models_remote import Remote
+
+        return Remote(name, cache, instruction)
     from memops.models import Model
 
-    return Model(name, cache)
+    return Model(name, cache, instruction=instruction)
 
 
 @dataclass(frozen=True)
@@ -92,6 +102,10 @@ class Lsa:
             part = texts[start : start + 50_000]
             out[start : start + len(part)] = self._weighted(_terms(part), len(part)) @ self.axes
         return unit(out)
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        """Return the same: queries are texts like others."""
+        return self.encode(texts)
 
     def recipe(self) -> dict[str, Any]:
         """Return its settings and the digest of what it learnt."""

@@ -161,7 +161,9 @@ def _encoder(name: str | None, records: pl.DataFrame, settings: Settings) -> "En
 
     if name is None:
         return None
-    return open_encoder(name, files.folder(settings.state / "vectors")).fitted(texts_of(records))
+    return open_encoder(
+        name, files.folder(settings.state / "vectors"), settings.instruction
+    ).fitted(texts_of(records))
 
 
 def _shown(suite: "Suite", verdict: "Verdict", was: "Grades", now: "Grades") -> dict[str, Any]:

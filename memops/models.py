@@ -20,10 +20,14 @@ class Model:
 
     speaks = True
 
-    def __init__(self, name: str, cache: Path | None = None, tokens: int = 256) -> None:
+    def __init__(
+        self, name: str, cache: Path | None = None, tokens: int = 256, instruction: str = ""
+    ) -> None:
         folder = Path(name).expanduser()
         self.name, self.tokens, self.cache = name, tokens, cache
-        self._model = _loaded(str(folder) if folder.exists() else name)
+        self._model = load_model(str(folder) if folder.exists() else name)
+        # A model may bring the instruction that its queries were trained with.
+        self.instruction = instruction or str((self._model.prompts or {}).get("query") or "")
         self._model.max_seq_length = min(tokens, self._model.max_seq_length or tokens)
         self._revision = _revision(self._model)
 
@@ -37,11 +41,16 @@ class Model:
             "encoder": "sentence-transformers",
             "weights": self._revision,
             "tokens": self.tokens,
-        }
+        } | ({"instruction": self.instruction} if self.instruction else {})
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return one unit vector a text; what was encoded before is read from the cache."""
-        return encoded(texts, self._encode, self.cache, self.recipe())
+        recipe = {k: v for k, v in self.recipe().items() if k != "instruction"}
+        return encoded(texts, self._encode, self.cache, recipe)
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        """Return the same of queries, with the model's instruction before each."""
+        return self.encode([self.instruction + text for text in texts])
 
     def _encode(self, texts: list[str]) -> Vectors:
         import torch
@@ -57,7 +66,8 @@ class Model:
         return unit(np.asarray(made, dtype=np.float32))
 
 
-def _loaded(name: str) -> Any:
+def load_model(name: str) -> Any:
+    """Return the sentence-transformers model of a folder or name; raises MemopsError."""
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:

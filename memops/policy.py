@@ -59,6 +59,10 @@ class Retrieval:
     weights: dict[str, float] = setting(
         {"words": 0.4, "grams": 0.3, "dense": 0.3}, "of the arms in `hybrid`, LSA as the dense one"
     )
+    chinese_weights: dict[str, float] = setting(
+        {"words": 0.3, "grams": 0.4, "dense": 0.3},
+        "the same where most texts are Chinese; words are then ranked by their cosine",
+    )
     model_weights: dict[str, float] = setting(
         {"words": 0.3, "grams": 0.2, "dense": 0.5}, "the same, with a sentence model"
     )
@@ -68,6 +72,21 @@ class Retrieval:
     named_speaker: float = setting(1.6, "factor for turns of the one speaker whom a query names")
     user_turns: float = setting(1.5, "factor for what a user, not an assistant, said")
     recency: float = setting(0.4, "added for the newest, where a query is asked as of a time")
+    half_life_days: float = setting(
+        0.0, "days in which a score halves, counted back from the newest record; 0 is never"
+    )
+    tier_factors: dict[str, float] = setting(
+        {"core": 1.0, "working": 1.0, "peripheral": 1.0}, "factor for records of a tier"
+    )
+    pinned_factor: float = setting(1.0, "factor for pinned records")
+    importance: float = setting(0.0, "a score grows by this times (importance - 0.5)")
+    diversity: float = setting(0.3, "weight of likeness to what ranks before, in `mmr`")
+    exact_vectors: int = setting(
+        1_000_000, "documents of a scope above which vectors are searched approximately"
+    )
+    approximate_recall: float = setting(
+        0.95, "share of the exact nearest that an approximate search must find, on a sample"
+    )
     recency_steps: float = setting(30.0, "sessions after which that has fallen to 1/e")
 
 

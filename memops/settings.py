@@ -12,7 +12,17 @@ from memops.schema import RECORDS
 
 _STORE_KEYS = {"address", "suite", "schedule", "timezone"}
 RUNNERS = ("plain", "threads", "processes", "dask")
-_TABLES = ("policy", "stores", "state", "encoder", "import", "flows", "runner", "monitor")
+_TABLES = (
+    "policy",
+    "stores",
+    "state",
+    "encoder",
+    "query_instruction",
+    "import",
+    "flows",
+    "runner",
+    "monitor",
+)
 
 
 @dataclass(frozen=True)
@@ -79,6 +89,8 @@ class Settings:
     policy: Policy = field(default_factory=Policy)
     stores: dict[str, Configured] = field(default_factory=dict)
     encoder: str = "lsa"
+    instruction: str = ""
+    """What stands before a query that a model encodes."""
     imports: dict[str, Import] = field(default_factory=dict)
     flows: Flows = field(default_factory=Flows)
     runner: Runner = field(default_factory=Runner)
@@ -113,6 +125,7 @@ def read(config: Path | None, state: Path | None) -> Settings:
         policy=policies.from_table(table.get("policy", {}), str(path)),
         stores={n: _store(n, t, path) for n, t in table.get("stores", {}).items()},
         encoder=str(table.get("encoder", "lsa")),
+        instruction=str(table.get("query_instruction", "")),
         imports={n: _import(n, t, path) for n, t in table.get("import", {}).items()},
         flows=overridden(Flows(), table.get("flows", {}), str(path), "flows"),
         runner=_runner(table.get("runner", {}), path),

@@ -11,12 +11,15 @@ import polars as pl
 from memops import files
 from memops.context import Context
 from memops.descent import kept_lineage, superseded
+from memops.errors import MemopsError
 from memops.rules import propose
 from memops.rules.normalise_superseded import normalise_superseded
 from memops.rules.supersede_conflicting import supersede_conflicting
+from memops.schema import LIVE
+from memops.secrets import redacted_records
 from memops.settings import Settings
 from memops.sources import clock, open_or_take
-from memops.suite import golden, proposals
+from memops.suite import exchange, golden, proposals
 from memops.suite.check import check
 from memops.suite.golden import suite_folder
 from memops.suite.lineage import remapped
@@ -92,6 +95,38 @@ def remap(
     files.write(folder / "queries.jsonl", proposals.text_of(rows).encode())
     changed = sorted(q for q in now_ if now_[q] != was[q])
     return {"suite": str(folder), "queries": len(rows), "changed": len(changed), "ids": changed}
+
+
+def import_suite(path: Path, kind: str, folder: Path) -> dict[str, Any]:
+    """Make a suite of another program's queries; records that come with them stand beside it."""
+    rows, records = exchange.read(path, kind)
+    if (folder / "queries.jsonl").exists():
+        raise MemopsError(f"{folder}: a suite is there already", "give another folder with -o")
+    golden.tables(rows, str(path))
+    files.folder(folder)
+    files.write(folder / "queries.jsonl", proposals.text_of(rows).encode())
+    files.write(folder / "suite.toml", _HEAD.encode())
+    if records:
+        files.write(folder / "records.jsonl", proposals.text_of(records).encode())
+    store = f"jsonl:{folder / 'records.jsonl'}" if records else None
+    return {"suite": str(folder), "queries": len(rows), "records": len(records), "store": store}
+
+
+def export_suite(
+    suite: str,
+    kind: str,
+    folder: Path,
+    settings: Settings,
+    store: str | None = None,
+    now: datetime | None = None,
+) -> dict[str, Any]:
+    """Write a suite as another program reads it; with a store, its live records too."""
+    loaded = golden.load(suite_folder(suite))
+    records = None
+    if store:
+        live = open_or_take(store, settings, now, to_grade=True).records().filter(LIVE)
+        records = redacted_records(live, settings.policy.secrets)
+    return {"folder": str(folder), "files": exchange.write(loaded, folder, kind, records)}
 
 
 _HEAD = """\

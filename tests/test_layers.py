@@ -29,6 +29,7 @@ LAYERS = [
     {
         "parts",
         "vectors",
+        "endpoint",
         "encode",
         "models",
         "vocabulary",
@@ -55,6 +56,8 @@ LAYERS = [
         "bench_recall",
         "judging",
         "suites",
+        "tuning",
+        "choosing",
         "audit",
         "explain",
     }

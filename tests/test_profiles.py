@@ -133,7 +133,7 @@ def test_a_profile_is_a_retriever_by_its_name_and_an_unknown_one_is_named():
         "r0",
     ]
     with pytest.raises(
-        MemopsError, match="known: bm25, dense, rrf, hybrid, grep, openclaw-keyword"
+        MemopsError, match="known: bm25, dense, rrf, hybrid, grep, mmr, openclaw-keyword"
     ):
         search(store(), queries, "openclaw", None, Policy())
 

@@ -1,5 +1,6 @@
 """Search: each formula against an oracle, and what may be seen by whom and when."""
 
+import dataclasses
 from datetime import UTC, datetime, timedelta
 
 import bm25s
@@ -13,7 +14,7 @@ from scipy.sparse import csr_array
 from memops.encode import Lsa, open_encoder, unit
 from memops.errors import Corrupt, MemopsError
 from memops.policy import Policy
-from memops.schema import QUARANTINE, from_rows
+from memops.schema import QUARANTINE, from_rows, instant
 from memops.search.bm25 import bm25, counted
 from memops.search.fuse import convex, minmax, rrf, rrf_rows
 from memops.search.ranks import best, best_sparse, nearest
@@ -290,3 +291,57 @@ def test_an_encoder_that_was_not_fitted_says_so():
 def test_a_dense_retriever_without_an_encoder_says_so():
     with pytest.raises(MemopsError, match="needs an encoder"):
         search(store(), asked("x"), "dense", None, Policy())
+
+
+def test_an_approximate_search_finds_what_it_promised():
+    from memops.search.approximate import approximate
+    from memops.search.ranks import nearest
+
+    rng = np.random.default_rng(3)
+    centres = rng.normal(size=(60, 32))
+    documents = unit(
+        (centres[rng.integers(0, 60, 6000)] + rng.normal(size=(6000, 32)) / 2).astype("f4")
+    )
+    asked = unit((centres[rng.integers(0, 60, 50)] + rng.normal(size=(50, 32)) / 2).astype("f4"))
+    index = approximate(documents, 0.9)
+    exact, _ = nearest(documents, asked, 10)
+    found, scores = index.nearest(asked, 10)
+    assert index.recall >= 0.9 and index.probes < 200
+    assert np.mean([len(set(a) & set(b)) / 10 for a, b in zip(exact, found, strict=True)]) > 0.8
+    assert (np.diff(scores, axis=1) <= 0).all()
+    everything = approximate(documents[:300], 1.0)
+    assert (
+        everything.nearest(asked, 10)[0] == nearest(documents[:300], asked, 10)[0]
+    ).mean() > 0.97
+
+
+def test_diversity_puts_another_record_before_a_repeated_one():
+    from memops.search.diversity import diversified
+
+    vectors = unit(np.array([[1, 0], [1, 0.01], [0.6, 0.8], [0, 1]], np.float32))
+    rows = np.array([[0, 1, 2, -1], [3, -1, -1, -1]])
+    scores = np.array([[1.0, 0.99, 0.8, 0], [0.5, 0, 0, 0]])
+    ranked, _ = diversified(rows, scores, vectors, 0.5, 3)
+    assert ranked.tolist() == [[0, 2, 1], [3, -1, -1]]
+    assert diversified(rows, scores, vectors, 0.0, 3)[0].tolist() == [[0, 1, 2], [3, -1, -1]]
+
+
+def test_priors_and_age_count_only_where_the_policy_says_so():
+    rows = [
+        {"id": "a", "text": "the port is open", "tier": "peripheral", "created_at": "2026-01-01T00:00:00Z"},
+        {"id": "b", "text": "the port is open", "pinned": True, "created_at": "2025-06-01T00:00:00Z"},
+        {"id": "c", "text": "the port is open", "importance": 0.9, "created_at": "2025-12-31T00:00:00Z"},
+        {"id": "d", "text": "cats sleep all day", "created_at": "2025-01-01T00:00:00Z"},
+    ]  # fmt: skip
+    records = from_rows([r | {"created_at": instant(r["created_at"])} for r in rows])
+    queries = pl.DataFrame({"query_id": ["q"], "text": ["port"]})
+
+    def order(**changes):
+        retrieval = dataclasses.replace(Policy().retrieval, **changes)
+        policy = dataclasses.replace(Policy(), retrieval=retrieval)
+        return "".join(search(records, queries, "hybrid", Lsa(), policy, 3)["doc_id"])
+
+    assert order(importance=1.0)[0] == "c"
+    assert order(pinned_factor=2.0)[0] == "b"
+    assert order(tier_factors={"core": 1.0, "working": 1.0, "peripheral": 0.5})[-1] == "a"
+    assert order(half_life_days=30.0) == "acb"

@@ -35,6 +35,11 @@ COMMANDS = {
     "grade": ("judge", "Grade recall against a suite."),
     "gate": ("judge", "Compare grades with a recorded baseline; exit 30 when recall got worse."),
     "suite": ("suite", "Propose, review, check, carry over, import and export golden queries."),
+    "tune": (
+        "tune",
+        "Try ways of searching on half of a suite, and say what the other half tells.",
+    ),
+    "encoder": ("tune", "Make a small static model from a large one."),
     "report": ("judge", "Render the report of a run, plan or snapshot."),
     "bench": ("judge", "Run memops on labelled pairs or question sets (JSON lines)."),
     "rules": ("look", "List every rule with its sentence."),

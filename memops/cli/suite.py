@@ -12,6 +12,8 @@ from memops.cli import at
 from memops.cli.output import cut, emit, json_option, now_option, table
 
 _ROOM = 100
+IMPORTED = ("trec", "beir", "promptfoo", "locomo", "longmemeval")
+EXPORTED = ("trec", "beir", "promptfoo")
 
 
 @click.group()
@@ -103,6 +105,46 @@ def suite_remap(
 
     said = suites.remap(folder, store, at(ctx), now)
     emit(said, as_json, f"{said['changed']} of {said['queries']} queries have other evidence now")
+
+
+@suite.command("import")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--format", "kind", type=click.Choice(IMPORTED), required=True, help="Whose it is.")
+@click.option(
+    "-o", "--folder", type=click.Path(path_type=Path), required=True, help="The new suite."
+)
+@json_option
+def suite_import(path: Path, kind: str, folder: Path, as_json: bool) -> None:
+    """Make a suite of queries that another program wrote into PATH."""
+    from memops import suites
+
+    said = suites.import_suite(path, kind, folder)
+    beside = f" and {said['records']} records, {said['store']}" if said["records"] else ""
+    emit(said, as_json, f"{said['suite']}: {said['queries']} queries{beside}")
+
+
+@suite.command("export")
+@click.argument("folder")
+@click.option("--format", "kind", type=click.Choice(EXPORTED), required=True, help="Who reads it.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Where to.")
+@click.option("--store", help="Also write this store's live records (beir).")
+@now_option
+@json_option
+@click.pass_context
+def suite_export(
+    ctx: click.Context,
+    folder: str,
+    kind: str,
+    output: Path,
+    store: str | None,
+    now: datetime | None,
+    as_json: bool,
+) -> None:
+    """Write FOLDER's queries as another program reads them."""
+    from memops import suites
+
+    said = suites.export_suite(folder, kind, output, at(ctx), store, now)
+    emit(said, as_json, "\n".join(str(output / name) for name in said["files"]))
 
 
 def _asked(waiting: list[dict[str, Any]]) -> Iterator[tuple[str, bool]]:

@@ -1,5 +1,6 @@
 """Arms: the scores that retrievers combine, each a queries x documents matrix for one block."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -41,10 +42,10 @@ class Arms:
         return dense_block((asked[block.queries] @ index.weights), block)
 
     def sparse(self, name: str) -> tuple[Sparse, Any]:
-        """Return the index and the query matrix of `words` or `grams`."""
+        """Return the index and the query matrix of `words`, `grams` or `cosines` (of words)."""
         if name not in self._made:
-            terms = {"words": words, "grams": grams}[name]
-            index = self._index(name, counted(terms(self.texts), self.collection.document_parts))
+            terms = grams if name == "grams" else words
+            index = self._index(name, self._counts(terms))
             asked = terms(self.collection.queries["text"])
             parts = self.collection.queries["part"].gather(asked["row"])
             height = self.collection.queries.height
@@ -52,22 +53,32 @@ class Arms:
         made: tuple[Sparse, Any] = self._made[name]
         return made
 
+    def _counts(self, terms: Callable[[pl.Series], pl.DataFrame]) -> Counts:
+        if terms is grams:  # asked for once, and large
+            return counted(terms(self.texts), self.collection.document_parts)
+        if "counts" not in self._made:
+            self._made["counts"] = counted(terms(self.texts), self.collection.document_parts)
+        counts: Counts = self._made["counts"]
+        return counts
+
     def _index(self, name: str, counts: Counts) -> Sparse:
         """BM25; but the cosine for the n-grams of parts that are mostly Chinese."""
+        if name == "cosines":
+            return cosine(counts)
         index = bm25(counts, *self._saturation())
-        chinese = self._chinese()
-        return (
-            by_part(cosine(counts), index, chinese) if name == "grams" and chinese.any() else index
-        )
+        mixed = name == "grams" and self.chinese.any()
+        return by_part(cosine(counts), index, self.chinese) if mixed else index
 
-    def _chinese(self) -> Floats:
+    @cached_property
+    def chinese(self) -> Floats:
+        """Return 1 for each part whose documents are mostly Chinese, else 0."""
         zh = (
             self.collection.documents.select(language(pl.col("text"))).to_series() == "zh"
         ).to_numpy()
-        return np.asarray(
-            mean_lengths(zh.astype(np.float64), self.collection.document_parts) > 0.5,
-            dtype=np.float64,
-        )
+        out = np.zeros(self.collection.count)
+        shares = mean_lengths(zh.astype(np.float64), self.collection.document_parts)
+        out[: len(shares)] = shares > 0.5
+        return out
 
     @cached_property
     def texts(self) -> pl.Series:
@@ -97,14 +108,14 @@ class Arms:
                 if unfitted(self.encoder)
                 else self.encoder
             )
-            return encoder.encode(self.texts.to_list()), encoder.encode(
+            return encoder.encode(self.texts.to_list()), encoder.encode_queries(
                 collection.queries["text"].to_list()
             )
         spoken = collection.documents.select(
             pl.concat_str("text", pl.format(" [image: {}]", "caption").fill_null(""))
         ).to_series()
         asked = in_own_voice(collection.queries["text"].to_list(), self.named_speakers)
-        return self.encoder.encode(spoken.to_list()), self.encoder.encode(asked)
+        return self.encoder.encode(spoken.to_list()), self.encoder.encode_queries(asked)
 
     @cached_property
     def named_speakers(self) -> list[str | None]:

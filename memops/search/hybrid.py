@@ -24,16 +24,36 @@ class Hybrid:
         """Return the block's scores; 0 is no match."""
         settings = self.arms.policy.retrieval
         encoder = self.arms.encoder
-        weights = (
-            settings.model_weights if encoder is not None and encoder.speaks else settings.weights
-        )
+        chinese = bool(self.arms.chinese[block.part])
+        weights = settings.chinese_weights if chinese else settings.weights
+        if encoder is not None and encoder.speaks:
+            weights = settings.model_weights
         asked = {
-            n: self.arms.scores(n, block)
+            n: self.arms.scores("cosines" if n == "words" and chinese else n, block)
             for n in ARMS
             if weights.get(n) and (n != "dense" or encoder)
         }
         fused = convex(asked, weights, self.arms.collection.seen(block))
-        return self._aged(self._spoken(self._near(fused, block), block), block)
+        found = self._aged(self._spoken(self._near(fused, block), block), block)
+        prior = self.prior[block.documents]
+        return found if (prior == 1).all() else np.asarray(found * prior, dtype=np.float32)
+
+    @cached_property
+    def prior(self) -> Scores:
+        """Return each document's factor: its age, tier, pin and importance, as the policy says."""
+        settings, documents = self.arms.policy.retrieval, self.arms.collection.documents
+        days = (pl.col("created_at").max() - pl.col("created_at")).dt.total_seconds() / 86_400
+        factors = {
+            "created_at": 0.5 ** (days.fill_null(0) / (settings.half_life_days or np.inf)),
+            "tier": pl.col("tier").replace_strict(
+                settings.tier_factors, default=1.0, return_dtype=pl.Float64
+            ),
+            "pinned": pl.when("pinned").then(settings.pinned_factor).otherwise(1.0),
+            "importance": 1 + settings.importance * (pl.col("importance").fill_null(0.5) - 0.5),
+        }
+        known = [f for name, f in factors.items() if name in documents.columns]
+        product = documents.select(p=pl.reduce(lambda a, b: a * b, [pl.lit(1.0), *known]))["p"]
+        return np.asarray(product.to_numpy(), dtype=np.float32)
 
     def _near(self, scores: Scores, block: Block) -> Scores:
         """Each turn gains a share of the scores of the turns around it in its session."""

@@ -254,7 +254,7 @@ def _vectors(
     if encoder is None:
         raise MemopsError("this profile needs an encoder", "open one with open_encoder('lsa')")
     ready = encoder.fitted(texts.to_list()) if unfitted(encoder) else encoder
-    return ready.encode(texts.to_list()), ready.encode(queries["text"].to_list())
+    return ready.encode(texts.to_list()), ready.encode_queries(queries["text"].to_list())
 
 
 def _nearest(vectors: Vectors, asked: Vectors, count: int) -> list[tuple[str, float]]:

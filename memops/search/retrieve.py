@@ -1,6 +1,8 @@
 """Retrieval: the one entry to every retriever, from records and queries to a run."""
 
 from collections.abc import Callable
+from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -10,8 +12,10 @@ import polars as pl
 from memops.encode import Encoder
 from memops.errors import MemopsError
 from memops.policy import Policy
+from memops.search.approximate import approximate
 from memops.search.arms import Arms, Scores, dense_block
 from memops.search.collection import Block, collect
+from memops.search.diversity import diversified
 from memops.search.fuse import rrf_rows
 from memops.search.hybrid import Hybrid
 from memops.search.profiles import PROFILES, profile_run
@@ -48,6 +52,8 @@ class Searcher:
         self.arms = Arms(self.collection, encoder, policy)
         self.policy = policy
         self._given = records, queries, encoder
+        self.measured: dict[int, float] = {}
+        """Recall of the approximate search of each part that is large enough for one."""
 
     def run(self, retriever: str, k: int = 10) -> pl.DataFrame:
         """Return one retriever's or profile's run; raises MemopsError for an unknown one."""
@@ -62,6 +68,18 @@ class Searcher:
             (block, *RETRIEVERS[retriever](self, block, k)) for block in self.collection.blocks()
         ]
         return self._table([f for f in found if f[1].size])
+
+    def weighing(self, weights: dict[str, float]) -> "Searcher":
+        """Return the same with other weights of the arms, sharing what was computed."""
+        other = copy(self)
+        retrieval = replace(
+            self.policy.retrieval, weights=weights, model_weights=weights, chinese_weights=weights
+        )
+        other.policy = replace(self.policy, retrieval=retrieval)
+        other.arms = copy(self.arms)
+        other.arms.policy = other.policy
+        other.__dict__.pop("hybrid", None)
+        return other
 
     @cached_property
     def hybrid(self) -> Hybrid:
@@ -104,6 +122,11 @@ def _bm25(searcher: Searcher, block: Block, k: int) -> Ranks:
 def _dense(searcher: Searcher, block: Block, k: int) -> Ranks:
     if block.large and searcher.collection.seen(block) is None:
         documents, queries = searcher.arms.vectors
+        settings = searcher.policy.retrieval
+        if block.shape[1] > settings.exact_vectors:
+            index = approximate(documents[block.documents], settings.approximate_recall)
+            searcher.measured[block.part] = index.recall
+            return index.nearest(queries[block.queries], k)
         return nearest(documents[block.documents], queries[block.queries], k)
     return _whole(searcher, block, k, lambda piece: searcher.arms.scores("dense", piece))
 
@@ -131,6 +154,15 @@ def _rrf(searcher: Searcher, block: Block, k: int) -> Ranks:
     return rrf_rows(arms, settings.rrf_k, k)
 
 
+def _mmr(searcher: Searcher, block: Block, k: int) -> Ranks:
+    """The hybrid's best, each next one the most telling beside those before it."""
+    rows, scores = _hybrid(searcher, block, max(5 * k, 50))
+    documents, _ = searcher.arms.vectors
+    return diversified(
+        rows, scores, documents[block.documents], searcher.policy.retrieval.diversity, k
+    )
+
+
 def _hybrid(searcher: Searcher, block: Block, k: int) -> Ranks:
     return _whole(searcher, block, k, searcher.hybrid.scores)
 
@@ -150,4 +182,5 @@ RETRIEVERS: dict[str, Retriever] = {
     "rrf": _rrf,
     "hybrid": _hybrid,
     "grep": _grep,
+    "mmr": _mmr,
 }

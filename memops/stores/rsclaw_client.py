@@ -1,40 +1,20 @@
-"""A careful HTTP client for one gateway: GET and JSON only, and nothing that it was not told.
+"""The client of an rsclaw gateway: its address is a host and a port, its token RSCLAW_TOKEN."""
 
-No redirects, no proxy from the environment, no compression, caps on bytes and time. The host must
-be the machine itself, or be named in RSCLAW_HOSTS; it is resolved once and that address is used.
-The token comes from RSCLAW_TOKEN, or from the file that RSCLAW_TOKEN_FILE names and only its
-owner can read; it is in no address, message or file of ours.
-"""
+from urllib.parse import urlsplit
 
-import contextlib
-import http.client
-import ipaddress
-import json
-import os
-import socket
-import ssl
-import stat
-import threading
-import time
-from pathlib import Path
-from typing import Any
-from urllib.parse import urlencode, urlsplit
+from memops.endpoint import MAX_SECONDS, Endpoint, Manners
+from memops.errors import MemopsError
 
-from memops.errors import Incomplete, MemopsError, StoreNotFound, Unauthorised
-
-MAX_BYTES = 64 << 20
-"""Most bytes that all answers together may have."""
-
-MAX_SECONDS = 120.0
-"""Longest time that all requests together may take, waits included."""
-
-_TRIES = 4
-_TIMEOUT = 10.0
-_AGAIN = "see whether the gateway is well, or snapshot its file, rsclaw:PATH/memory.redb"
+_MANNERS = Manners(
+    "RSCLAW",
+    "the gateway",
+    "see whether the gateway is well, or snapshot its file, rsclaw:PATH/memory.redb",
+    "start the gateway, or use its file",
+)
 
 
-class Client:
-    """Requests to `http://HOST:PORT`, of one snapshot; caps count for all of them together."""
+class Client(Endpoint):
+    """Requests to `http://HOST:PORT`, of one snapshot."""
 
     def __init__(self, url: str, pause: float = 0.25, seconds: float = MAX_SECONDS) -> None:
         parts = urlsplit(url)
@@ -43,153 +23,4 @@ class Client:
                 f"rsclaw:{parts.scheme}://{parts.hostname}: give only host and port",
                 "put the token into RSCLAW_TOKEN",
             )
-        try:
-            port = parts.port or (443 if parts.scheme == "https" else 80)
-        except ValueError as error:
-            raise MemopsError(f"rsclaw:{url}: no valid port") from error
-        self.secure, self.host, self.port = parts.scheme == "https", parts.hostname or "", port
-        self.base = f"{parts.scheme}://{parts.netloc}"
-        self.pause, self.seconds = pause, seconds
-        self.left, self.until = MAX_BYTES, time.monotonic() + seconds
-        self.ip = ""
-
-    def get(self, path: str, **query: str) -> dict[str, Any]:
-        """Return the JSON object of a 200; retries what may pass.
-
-        Raises Unauthorised for 401 and 403, StoreNotFound where nothing answers or there is no
-        such route, Incomplete for everything else that is not a whole answer.
-        """
-        target = f"{path}?{urlencode(query)}" if query else path
-        why = ""
-        for attempt in range(_TRIES):
-            if attempt:
-                self._wait(self.pause * 4**attempt)
-            try:
-                status, body = self._once(target)
-            except (http.client.HTTPException, OSError) as error:
-                why = f"the connection broke ({type(error).__name__})"
-                continue
-            if status == 429 or status >= 500:
-                why = f"it answered {status}"
-                continue
-            found = _object(self._believed(status, body, path))
-            if found is not None:
-                return found
-            why = "its answer is no whole JSON object"
-        raise Incomplete(f"{self.base}{path}: {why}, {_TRIES} times", _AGAIN)
-
-    def _believed(self, status: int, body: bytes, path: str) -> bytes:
-        if status in (401, 403):
-            raise Unauthorised(
-                f"{self.base}: the gateway refused the token ({status})",
-                "put the gateway's auth token into RSCLAW_TOKEN",
-            )
-        if status == 404:
-            raise StoreNotFound(f"{self.base}{path}: no such route", "is this an rsclaw gateway?")
-        if status != 200:
-            raise Incomplete(f"{self.base}{path}: it answered {status}; redirects are not followed")
-        return body
-
-    def _once(self, target: str) -> tuple[int, bytes]:
-        """One request on one connection; the body read with both caps in hand."""
-        headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
-        if token := _token():
-            headers["Authorization"] = f"Bearer {token}"
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=_TIMEOUT)
-        connection.sock = plug = self._socket(bool(token))
-        # A byte now and then meets no socket timeout, so a clock pulls the plug.
-        clock = threading.Timer(max(self.until - time.monotonic(), 0), _pull, [plug])
-        clock.start()
-        try:
-            connection.request("GET", target, headers=headers)
-            answer = connection.getresponse()
-            if answer.getheader("Content-Encoding", "identity") != "identity":
-                raise Incomplete(f"{self.base}: it compresses unasked", _AGAIN)
-            return answer.status, self._body(answer)
-        finally:
-            clock.cancel()
-            connection.close()
-            plug.close()
-
-    def _body(self, answer: http.client.HTTPResponse) -> bytes:
-        parts = []
-        while part := answer.read1(1 << 16):
-            self.left -= len(part)
-            if self.left < 0:
-                raise Incomplete(f"{self.base}: it sends more than {MAX_BYTES} bytes", _AGAIN)
-            self._wait(0)
-            parts.append(part)
-        if answer.length:
-            raise http.client.IncompleteRead(b"", answer.length)
-        return b"".join(parts)
-
-    def _socket(self, has_token: bool) -> socket.socket:
-        self.ip = self.ip or _resolved(self.host, self.port)
-        if has_token and not self.secure and not ipaddress.ip_address(self.ip).is_loopback:
-            raise MemopsError(
-                f"{self.base}: a token is not sent unencrypted to another machine",
-                "use https, or a tunnel to this machine",
-            )
-        try:
-            plain = socket.create_connection((self.ip, self.port), timeout=_TIMEOUT)
-        except ConnectionRefusedError as error:
-            raise StoreNotFound(
-                f"{self.base}: nothing answers there", "start the gateway, or use its file"
-            ) from error
-        if not self.secure:
-            return plain
-        return ssl.create_default_context().wrap_socket(plain, server_hostname=self.host)
-
-    def _wait(self, seconds: float) -> None:
-        if time.monotonic() + seconds > self.until:
-            raise Incomplete(f"{self.base}: no whole answer in {self.seconds:.0f} s", _AGAIN)
-        time.sleep(seconds)
-
-
-def _pull(plug: socket.socket) -> None:
-    with contextlib.suppress(OSError):
-        plug.shutdown(socket.SHUT_RDWR)
-
-
-def _resolved(host: str, port: int) -> str:
-    """The one address that is used: loopback, or a host that the user named; never link-local."""
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        raise StoreNotFound(f"{host}: no such host", "check the address") from error
-    allowed = [name.strip() for name in os.environ.get("RSCLAW_HOSTS", "").split(",")]
-    for *_, address in found:
-        ip = ipaddress.ip_address(str(address[0]).partition("%")[0])
-        ip = getattr(ip, "ipv4_mapped", None) or ip
-        if ip.is_link_local or ip.is_multicast or ip.is_unspecified:
-            continue
-        if ip.is_loopback or host in allowed:
-            return str(address[0])
-    raise MemopsError(
-        f"{host} is not this machine", "name it in RSCLAW_HOSTS if you trust it with your memories"
-    )
-
-
-def _token() -> str:
-    token = os.environ.get("RSCLAW_TOKEN", "")
-    name = os.environ.get("RSCLAW_TOKEN_FILE", "")
-    if not token and name:
-        path = Path(name).expanduser()
-        try:
-            mode = stat.S_IMODE(path.stat().st_mode)
-            if mode & 0o077:
-                raise MemopsError(f"{path}: others may read the token", f"chmod 600 {path}")
-            token = path.read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise MemopsError(f"{path}: the token cannot be read") from error
-    if not token.isascii() or not token.isprintable():
-        raise MemopsError("the token has characters that no header may have", "check RSCLAW_TOKEN")
-    return token
-
-
-def _object(body: bytes) -> dict[str, Any] | None:
-    try:
-        found = json.loads(body.decode("utf-8"))
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
+        super().__init__(url, _MANNERS, pause, seconds)

@@ -1,0 +1,86 @@
+"""Commands that choose how to search, and with which model."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from memops.cli import at
+from memops.cli.output import emit, json_option, now_option, table
+
+
+@click.command()
+@click.argument("store")
+@click.option("--suite", required=True, help="Folder of a suite, or its name below evals.")
+@click.option("--encoder", "encoders", multiple=True, help="One more encoder to try (repeatable).")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="The picture [tune.svg].")
+@now_option
+@json_option
+@click.pass_context
+def tune(
+    ctx: click.Context,
+    store: str,
+    suite: str,
+    encoders: tuple[str, ...],
+    output: Path | None,
+    now: datetime | None,
+    as_json: bool,
+) -> None:
+    """Try ways of searching STORE on half of a suite, and tell on the other half what they give."""
+    from memops import choosing
+
+    said = choosing.tuned(store, suite, at(ctx), encoders, output or Path("tune.svg"), now)
+    emit(said, as_json, lambda: _tune_text(said))
+
+
+@click.group()
+def encoder() -> None:
+    """Work with encoders."""
+
+
+@encoder.command("distill")
+@click.argument("path")
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="New folder.")
+@click.option("--dims", default=256, show_default=True, help="Dimensions that are kept.")
+@click.option("--store", help="Compare both on this store's texts, too.")
+@click.option("--suite", help="And by this suite's recall.")
+@now_option
+@json_option
+@click.pass_context
+def encoder_distill(
+    ctx: click.Context,
+    path: str,
+    output: Path,
+    dims: int,
+    store: str | None,
+    suite: str | None,
+    now: datetime | None,
+    as_json: bool,
+) -> None:
+    """Make a static model from the sentence-transformers model at PATH, and compare them."""
+    from memops import choosing
+
+    said = choosing.distilled(path, output, dims, at(ctx), store, suite, now)
+    emit(said, as_json, lambda: _distil_text(said))
+
+
+def _tune_text(said: dict[str, Any]) -> str:
+    rows = [
+        (t["name"], f"{t['dev']:.4f}", f"{t['test']:.4f}", f"{t['ms']:.2f}") for t in said["tried"]
+    ]
+    gain = said["gain"]
+    return (
+        table(rows, ["way", f"{said['measure']} dev", "test", "ms a query"])
+        + f"\nnow: {said['now']}\nchosen on dev: {said['chosen']}, on test {gain['mean']:+.4f} "
+        f"({gain['low']:+.4f} to {gain['high']:+.4f})\npicture: {said['picture']}"
+    )
+
+
+def _distil_text(said: dict[str, Any]) -> str:
+    rows = [
+        (name, said[name]["dims"], said[name]["texts_per_cpu_second"], said[name].get("recall", ""))
+        for name in ("model", "static")
+    ]
+    head = ["", "dims", "texts a CPU second", said.get("measure", "")]
+    return table(rows, head) + f"\nagreement of cosines: {said['agreement']}\n{said['path']}"

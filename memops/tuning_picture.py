@@ -1,0 +1,72 @@
+"""The picture of a tuning: recall against cost, a mark for each way of searching."""
+
+import math
+from collections.abc import Mapping
+from html import escape
+from typing import Any
+
+_WIDE, _HIGH, _LEFT, _TOP, _DOWN = 720, 420, 64, 56, 340
+_STYLE = """
+svg{font:12px system-ui,sans-serif;color:#1a1a1a;background:#fff}
+text{fill:currentColor}line{stroke:currentColor;stroke-opacity:.35}
+circle{fill:#0060a8}.now{fill:none;stroke:#b4500a;stroke-width:3}.chosen{stroke:#0060a8;fill:none;stroke-width:3}
+@media (prefers-color-scheme:dark){svg{color:#eee;background:#161616}circle{fill:#6cb8ff}
+.now{stroke:#ffb066}.chosen{stroke:#6cb8ff}}
+"""
+
+
+def picture(said: Mapping[str, Any]) -> str:
+    """Return what `Tuned.to_json` said as an SVG document; marks bear numbers, the list names."""
+    tried = said["tried"]
+    costs = [math.log10(max(t["ms"], 1e-3)) for t in tried]
+    recalls = [t["test"] for t in tried]
+    (left, right), (low, high) = _room(costs), _room(recalls)
+    title = f"{said['measure']} on the test half against milliseconds a query"
+    marks = []
+    for nth, (tried_, cost) in enumerate(zip(tried, costs, strict=True), 1):
+        x = _LEFT + (_WIDE - _LEFT - 24) * (cost - left) / (right - left)
+        y = _TOP + (_DOWN - _TOP) * (1 - (tried_["test"] - low) / (high - low))
+        marks.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4"/>')
+        for name in ("now", "chosen"):
+            if tried_["name"] == said[name]:
+                marks.append(
+                    f'<circle class="{name}" cx="{x:.1f}" cy="{y:.1f}" r="{8 if name == "now" else 11}"/>'
+                )
+        marks.append(f'<text x="{x + 7:.1f}" y="{y - 5:.1f}">{nth}</text>')
+    names = [
+        f'<text x="8" y="{_HIGH + 18 * nth}">{nth}. {escape(t["name"])}: dev {t["dev"]:.3f}, '
+        f"test {t['test']:.3f}, {t['ms']:.2f} ms</text>"
+        for nth, t in enumerate(tried, 1)
+    ]
+    tall = _HIGH + 18 * (len(tried) + 1)
+    gain = said["gain"]
+    told = (
+        f"Chosen on the other half: {said['chosen']}; against {said['now']} {gain['mean']:+.3f} "
+        f"({gain['low']:+.3f} to {gain['high']:+.3f}). The inner ring is now, the outer the choice."
+    )
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {_WIDE} {tall}" '
+            f'width="{_WIDE}" height="{tall}" aria-labelledby="t d">',
+            f'<title id="t">{escape(title)}</title><desc id="d">{escape(told)}</desc>',
+            f"<style>{_STYLE}</style>",
+            f'<text x="8" y="20" font-weight="600">{escape(title)}</text>',
+            f'<text x="8" y="40">{escape(told)}</text>',
+            f'<line x1="{_LEFT}" y1="{_DOWN}" x2="{_WIDE - 8}" y2="{_DOWN}"/>',
+            f'<line x1="{_LEFT}" y1="{_TOP}" x2="{_LEFT}" y2="{_DOWN}"/>',
+            f'<text x="{_LEFT - 6}" y="{_TOP + 4}" text-anchor="end">{high:.2f}</text>',
+            f'<text x="{_LEFT - 6}" y="{_DOWN}" text-anchor="end">{low:.2f}</text>',
+            f'<text x="{_LEFT}" y="{_DOWN + 18}">{10**left:.2g} ms</text>',
+            f'<text x="{_WIDE - 8}" y="{_DOWN + 18}" text-anchor="end">{10**right:.2g} ms</text>',
+            *marks,
+            *names,
+            "</svg>\n",
+        ]
+    )
+
+
+def _room(values: list[float]) -> tuple[float, float]:
+    """The range of an axis, never empty."""
+    low, high = min(values), max(values)
+    pad = (high - low) * 0.08 or 0.05
+    return low - pad, high + pad
