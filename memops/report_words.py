@@ -34,6 +34,8 @@ class Speaker:
 
     def __init__(self, table: Mapping[str, Any]) -> None:
         self.table = table
+        told = table.get("reasons", {})
+        self.reasons = [(re.compile(pattern), str(said)) for pattern, said in told.items()]
 
     def __call__(self, key: str, **values: Any) -> str:
         """Return the text of that key with its values filled in."""
@@ -43,6 +45,13 @@ class Speaker:
     def word(self, term: str) -> str:
         """Return the term in this language, or as it is."""
         return str(self.table["words"].get(term, term))
+
+    def reason(self, text: str) -> str:
+        """Return the reason of a rule or of the guard in this language, or as it is."""
+        for pattern, said in self.reasons:
+            if found := pattern.fullmatch(text):
+                return said.format(*map(self.word, found.groups()))
+        return text
 
 
 def speaker(table: Mapping[str, Any]) -> Speaker:

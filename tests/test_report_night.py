@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import re
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +11,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from memops import report_words
 from memops.cli import run
+from memops.lexicon import lexicon
 from memops.schema import LIVE
 from memops.snapshot import find
 from tests.pages import Page
@@ -191,3 +194,10 @@ def test_what_is_taken_back_is_told_on_a_page_made_anew(night):
         {op["id"] for op in night.ops if op["seq"] in back}
     )
     assert "taken back" in " ".join(page.text)
+
+
+def test_every_reason_of_a_night_is_said_in_chinese_too(night):
+    say = report_words.speaker(lexicon("report")["zh"])
+    reasons = {op["reason"] for op in night.ops}
+    assert len(reasons) >= 5
+    assert [r for r in reasons if not re.search("[\u4e00-\u9fff]", say.reason(r))] == []
