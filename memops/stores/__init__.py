@@ -18,7 +18,7 @@ import polars as pl
 from memops.errors import MemopsError, StoreNotFound
 
 CAPABILITIES = (
-    "live_read", "live_write", "insert", "update", "supersede", "delete", "redact", "purge",
+    "snapshot", "live_read", "live_write", "insert", "update", "supersede", "delete", "redact", "purge",
     "restore",
 )  # fmt: skip
 

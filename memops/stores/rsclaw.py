@@ -47,7 +47,17 @@ class Rsclaw:
 
     kind: ClassVar[str] = "rsclaw"
     capabilities: ClassVar[frozenset[str]] = frozenset(
-        ("live_read", "insert", "update", "supersede", "delete", "redact", "purge", "restore")
+        (
+            "snapshot",
+            "live_read",
+            "insert",
+            "update",
+            "supersede",
+            "delete",
+            "redact",
+            "purge",
+            "restore",
+        )
     )
     holds: ClassVar[frozenset[str]] = frozenset(
         ("id", "scope", "kind", "text", "tier", "importance", "pinned", "access_count", "tags",

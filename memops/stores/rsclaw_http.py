@@ -31,7 +31,7 @@ _AGAIN = "snapshot the file instead, rsclaw:PATH/memory.redb; it can be read whi
 class RsclawApi(Rsclaw):
     """A running gateway, `rsclaw:http://HOST:PORT`; reading only."""
 
-    capabilities: ClassVar[frozenset[str]] = frozenset(("live_read",))
+    capabilities: ClassVar[frozenset[str]] = frozenset(("snapshot", "live_read"))
 
     pause: float = 0.25
     """Seconds before the first retry; each next one waits four times as long."""

@@ -424,7 +424,7 @@ def test_the_api_is_never_written(serve, tmp_path):
     ):
         with pytest.raises(PlanRefused, match="can only be read"):
             attempt()
-    assert gateway.seen == [] and store.capabilities == {"live_read"}
+    assert gateway.seen == [] and store.capabilities == {"snapshot", "live_read"}
     assert store.identity() == {"kind": "rsclaw", "path": gateway.url, "schema": "api v1"}
 
 
