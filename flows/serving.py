@@ -23,6 +23,7 @@ from flowing import TURNS, reach
 from migrate import migrate
 from nightly import nightly
 from nights import nights
+from notifying import notify
 from recall_gate import recall_gate
 
 from memops.settings import Configured, Settings
@@ -45,16 +46,14 @@ BEATS = 3
 def serve_all(settings: Settings) -> None:
     """Serve a nightly deployment for each store, and one each of the other flows; blocks."""
     reach()
-    asyncio.run(_watch())
-    asyncio.run(_make_turns(settings.flows.at_once))
+    asyncio.run(_prepare(settings))
     serve(*deployments(settings), limit=settings.flows.at_once + WAITING)
 
 
 def deploy_all(settings: Settings, pool: str) -> list[str]:
     """Create the same deployments in a work pool, for its workers to run; returns their names."""
     reach()
-    asyncio.run(_watch())
-    asyncio.run(_make_turns(settings.flows.at_once))
+    asyncio.run(_prepare(settings))
     asyncio.run(_make_pool(pool, settings.flows.at_once + WAITING))
     made = deployments(settings, remote=True)
     deploy(*made, work_pool_name=pool, build=False, push=False, print_next_steps_message=False)
@@ -99,9 +98,12 @@ def _schedule(store: Configured, settings: Settings) -> Any:
     return CronSchedule(cron=cron, timezone=store.timezone or settings.flows.timezone)
 
 
-async def _make_turns(at_once: int) -> None:
+async def _prepare(settings: Settings) -> None:
+    """Have the server let stores queue, see what crashed, and notify."""
     async with get_client() as client:
-        await client.upsert_global_concurrency_limit_by_name(TURNS, at_once)
+        await client.upsert_global_concurrency_limit_by_name(TURNS, settings.flows.at_once)
+    await _watch()
+    await notify(settings.notify)
 
 
 async def _make_pool(pool: str, most: int) -> None:
@@ -115,14 +117,12 @@ async def _make_pool(pool: str, most: int) -> None:
 
 async def _watch() -> None:
     """Have the server call a run crashed whose process, or machine, fell silent."""
-    alive = "prefect.flow-run.heartbeat"
-    ended = {f"prefect.flow-run.{s}" for s in ("Completed", "Failed", "Crashed", "Cancelled")}
     wanted = Automation(
         name=CRASHED,
         description="Nothing was heard of the process for a while; the next night goes on.",
         trigger=EventTrigger(
-            after={alive},
-            expect={alive, *ended},
+            after={"prefect.flow-run.heartbeat"},
+            expect={"prefect.flow-run.*"},
             match={"prefect.resource.id": ["prefect.flow-run.*"]},
             for_each={"prefect.resource.id"},
             posture=Posture.Proactive,

@@ -22,7 +22,7 @@ from memops.failpoints import failpoint
 from memops.guard import excess
 from memops.plan import squash
 from memops.policy import Policy, from_table
-from memops.runs import Run, batches_of_undo, latest_run, summary, touched_since
+from memops.runs import FORMAT, Run, batches_of_undo, latest_run, summary, touched_since
 from memops.snapshot import lock_path, open_snapshot, overlay_path
 from memops.stores import Store, Undo, Work, Written, open_store
 
@@ -167,6 +167,7 @@ def _started(
         "approved": approve,
         "authority": plan.header["authority"],
         "started": clock.isoformat(),
+        "format": FORMAT,
     }
     files.write_sealed(run.path / "run.json", header)
     failpoint("run-begun")

@@ -95,6 +95,16 @@ def read_json(path: Path) -> dict[str, Any]:
     return value
 
 
+def refuse_newer(header: dict[str, Any], known: int, path: Path) -> None:
+    """Raise Corrupt for a file whose format a later memops made; every older one is read."""
+    made = header.get("format", 1)
+    if isinstance(made, int) and made > known:
+        raise Corrupt(
+            f"{path}: a newer memops wrote it (format {made}; this one reads up to {known})",
+            "upgrade memops, or give --state another folder",
+        )
+
+
 def sync(path: Path) -> None:
     """Put a folder's entries on disk."""
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

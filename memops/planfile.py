@@ -114,6 +114,7 @@ def load(name: str | Path, state: Path) -> PlanFile:
             f"no plan {str(name)!r} in {state / 'plans'}", "make one with `memops plan STORE`"
         )
     header = files.read_json(path / "plan.json")
+    files.refuse_newer(header, FORMAT, path / "plan.json")
     if header.get("format") != FORMAT or "lines" not in header:
         raise PlanRefused(f"{path / 'plan.json'}: not a memops plan")
     as_made = files.json_bytes(header) == (path / "plan.json").read_bytes()

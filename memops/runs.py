@@ -26,6 +26,7 @@ from memops.schema import LIVE
 from memops.snapshot import store_id
 from memops.stores import Undo, Written
 
+FORMAT = 1
 _GROWING = ("journal.jsonl", "undo.jsonl")
 _DIRECTIONS = ("applying", "rolling-back")
 _TOUCHED = pl.Schema({"scope": pl.String(), "kind": pl.String(), "touched": pl.Int64()})
@@ -45,7 +46,9 @@ class Run:
     @property
     def header(self) -> dict[str, Any]:
         """What the run was started with."""
-        return files.read_sealed(self.path / "run.json")
+        said = files.read_sealed(self.path / "run.json")
+        files.refuse_newer(said, FORMAT, self.path / "run.json")
+        return said
 
     @property
     def journal(self) -> files.Journal:

@@ -22,6 +22,7 @@ _TABLES = (
     "flows",
     "runner",
     "monitor",
+    "notify",
 )
 
 
@@ -72,6 +73,16 @@ class Monitor:
 
 
 @dataclass(frozen=True)
+class Notify:
+    """Whom the Prefect server tells of flows that failed, crashed or wait for a person."""
+
+    webhook: str = ""
+    """An address that takes JSON: {"subject", "text"}."""
+    email: str = ""
+    """An Apprise address: mailtos://USER:PASSWORD@HOST?to=ADDRESS."""
+
+
+@dataclass(frozen=True)
 class Import:
     """One export of another program: its file, and which of its fields are our columns."""
 
@@ -95,6 +106,7 @@ class Settings:
     flows: Flows = field(default_factory=Flows)
     runner: Runner = field(default_factory=Runner)
     monitor: Monitor = field(default_factory=Monitor)
+    notify: Notify = field(default_factory=Notify)
     path: Path | None = None
     """The file that they were read from."""
 
@@ -130,6 +142,7 @@ def read(config: Path | None, state: Path | None) -> Settings:
         flows=overridden(Flows(), table.get("flows", {}), str(path), "flows"),
         runner=_runner(table.get("runner", {}), path),
         monitor=overridden(Monitor(), table.get("monitor", {}), str(path), "monitor"),
+        notify=overridden(Notify(), table.get("notify", {}), str(path), "notify"),
         path=path.absolute(),
     )
 

@@ -1,13 +1,17 @@
 """A real Prefect server, on SQLite or PostgreSQL, and `memops serve` under it, for slow tests."""
 
 import contextlib
+import email
+import http.server
 import json
 import os
 import shutil
 import signal
 import socket
+import socketserver
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -133,6 +137,47 @@ def memops(folder, *argv, **env):
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     return done.returncode, json.loads(done.stdout) if done.stdout else done.stderr
+
+
+@contextlib.contextmanager
+def listening(handler):
+    """A local socket server whose handler appends what it received; yields its port and that."""
+    received = []
+    handler = type("Handler", (handler,), {"received": received})
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), handler) as it:
+        thread = threading.Thread(target=it.serve_forever, daemon=True)
+        thread.start()
+        yield it.server_address[1], received
+        it.shutdown()
+
+
+class Webhook(http.server.BaseHTTPRequestHandler):
+    """Takes JSON."""
+
+    def do_POST(self):
+        self.received.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *said):
+        pass
+
+
+class Mail(socketserver.StreamRequestHandler):
+    """Takes mail, as SMTP has it since 1982."""
+
+    def handle(self):
+        self.wfile.write(b"220 here\r\n")
+        text = []
+        for line in iter(self.rfile.readline, b""):
+            word = line.strip().upper()
+            if word == b"DATA":
+                self.wfile.write(b"354 go on\r\n")
+                text = list(iter(self.rfile.readline, b".\r\n"))
+                self.received.append(email.message_from_bytes(b"".join(text)))
+            self.wfile.write(b"221 bye\r\n" if word == b"QUIT" else b"250 ok\r\n")
+            if word == b"QUIT":
+                return
 
 
 def postgres():

@@ -181,3 +181,26 @@ def test_a_night_that_is_cancelled_can_be_resumed(folder):
         served.until(lambda: api.runs("CANCELLED"), 120)
     code, night = served.memops(folder, "nightly", "mine", "--approve")
     assert (code in (0, 3), night[0]["applied"] > 0) == (True, True)
+
+
+def test_a_webhook_and_an_e_mail_tell_of_a_store_that_is_lost(folder):
+    shutil.rmtree(folder / "clawseed")
+    with (
+        served.listening(served.Webhook) as (web, posts),
+        served.listening(served.Mail) as (smtp, mails),
+    ):
+        notify = f'[notify]\nwebhook = "http://127.0.0.1:{web}/memops"\n'
+        notify += f'email = "mailto://127.0.0.1:{smtp}?from=memops@example.org&to=me@example.org"\n'
+        configured(folder, {"mine": ("clawseed", "30 3 * * *")}, notify)
+        with served.server(folder) as api, served.serving(folder, api):
+            found = served.until(lambda: [d for d in api("/deployments/filter") if d["name"] == "nightly-mine"])  # fmt: skip
+            api(f"/deployments/{found[0]['id']}/create_flow_run", {})
+            done = served.until(lambda: api.runs(), 300)[0]
+            served.until(lambda: posts and mails, 120)
+    assert (done["state"]["name"], done["state_type"]) == ("StoreNotFound", "FAILED")
+    assert "(exit 10)" in done["state"]["message"]
+    assert posts[0]["subject"].startswith("memops: nightly mine")
+    assert posts[0]["subject"].endswith("is StoreNotFound")
+    assert "(exit 10)" in posts[0]["text"]
+    assert "StoreNotFound" in mails[0]["subject"]
+    assert mails[0]["to"] == "me@example.org"

@@ -166,8 +166,7 @@ def test_flows_on_threads_processes_and_dask_make_the_same_plans_and_grades(tmp_
     pytest.importorskip("prefect_dask")
     store = scoped(tmp_path, 8, 60)
     plain = flow_run(tmp_path, "plain", store)
-    assert plain[0] == "AwaitingApproval"
-    assert len(plain[1]) == 4
+    assert sorted(plain[1]) == ["changes.parquet", "grades.json", "ops.jsonl", "refused.jsonl"]
     for kind in ("threads", "processes", "dask"):
         assert flow_run(tmp_path, kind, store) == plain
     assert flow_run(tmp_path, "dask-killed", store, kill_a_worker) == plain

@@ -1,0 +1,68 @@
+"""Formats: what an earlier memops left is read, what a later one left is refused in a sentence.
+
+`tests/states/v1.tar.gz` is a state folder as format 1 wrote it: a store of eighty records (kept
+beside it), a snapshot, a plan, a run that was taken back and one that was cut off. Keep it,
+and add another when a format changes.
+"""
+
+import hashlib
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from memops import files
+from memops.recovery import unfinished
+
+STATES = Path(__file__).parent / "states"
+
+
+@pytest.fixture(params=sorted(STATES.glob("*.tar.gz")), ids=lambda p: p.name.split(".")[0])
+def old(request, memops):
+    with tarfile.open(request.param) as packed:
+        packed.extractall(memops.folder, filter="data")
+    return memops
+
+
+def one(folder):
+    (found,) = sorted(p for p in folder.iterdir() if p.is_dir() and p.name[0] != ".")
+    return found
+
+
+def test_the_state_of_an_earlier_memops_is_read(old):
+    snapshot = one(old.state / "snapshots")
+    said = old("check", snapshot.name)
+    assert (old.code, said["rows"], said["ok"]) == (0, 80, True)
+    runs = {run["run"]: run["state"] for run in old("runs") if run["run"]}
+    assert sorted(runs.values()) == ["applying", "rolled-back"]
+    (cut,) = unfinished(old.state)
+    assert runs[cut.id] == "applying"
+    assert [night["applied"] for night in old("history")] == [0]
+    assert [row["state"] for row in old("status", "--now", "2026-06-01T13:00:00Z")] == ["failed"]
+    made = old("plan", snapshot.name, "--now", "2026-06-01T12:00:00Z")
+    assert (old.code, made["ops"]) == (0, 40)
+    old("report", one(old.state / "plans").name, "-o", str(old.folder / "r.html"))
+    assert old.code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "argv"),
+    [
+        ("snapshots/*/manifest.json", ["check", "{}"]),
+        ("plans/*/plan.json", ["apply", "{}"]),
+        ("runs/*/run.json", ["resume", "{}"]),
+    ],
+)
+def test_what_a_later_memops_wrote_is_refused_in_a_sentence(old, name, argv):
+    path = sorted(old.state.glob(name))[0]
+    held = json.loads(path.read_bytes()) | {"format": 2}
+    if held.pop("sha256", None):
+        held["sha256"] = hashlib.sha256(files.json_bytes(held)).hexdigest()
+    path.write_bytes(files.json_bytes(held))
+    before = sorted(p.read_bytes() for p in old.state.rglob("*") if p.is_file())
+    said = old(*(word.format(path.parent.name) for word in argv))
+    assert old.code == 20
+    assert "a newer memops wrote it (format 2; this one reads up to 1)" in said["message"]
+    assert "upgrade" in said["hint"]
+    assert sorted(p.read_bytes() for p in old.state.rglob("*") if p.is_file()) == before
