@@ -25,6 +25,7 @@ from memops.rules.normalise_superseded import normalise_superseded
 from memops.rules.promote_used import promote_used
 from memops.rules.quarantine_injected import quarantine_injected
 from memops.rules.redact_secrets import redact_secrets
+from memops.rules.repair_links import repair_links
 from memops.rules.retire_chatter import retire_chatter
 from memops.rules.retire_old import retire_old
 from memops.rules.retire_tasks import retire_tasks
@@ -44,6 +45,7 @@ RULES: tuple[Rule, ...] = (
     supersede_conflicting,
     merge_exact,
     merge_near,
+    repair_links,
     promote_used,
     demote_faded,
     expire_dated,
@@ -65,6 +67,7 @@ MIGRATION: tuple[Rule, ...] = (
     supersede_conflicting,
     merge_exact,
     merge_near,
+    repair_links,
 )
 """What the one-off clean-up of a polluted store does."""
 
