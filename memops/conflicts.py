@@ -13,15 +13,17 @@ import polars as pl
 from memops.context import Context
 from memops.judgement import asserted, opposes, same
 from memops.readings import TAKEN, Readings, counted, differences, read_all, readings, taken_apart
-from memops.similarity import candidates, combined, statements
+from memops.similarity import candidates, combined, statements, worth_reading
 
 VERDICTS = pl.Schema(
     {"same": pl.Boolean(), "opposes": pl.String(), "firm_a": pl.Boolean(), "firm_b": pl.Boolean()}
 )
 
+_STEP = 200_000
+
 
 def judged(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
-    """Return the candidate pairs of statements with their signals and what they are.
+    """Return the candidate pairs of statements that could be judged, and what they are.
 
     Columns: a, b (numbers of statements, a < b), jaccard, cosine, bm25, score (the seed's
     similarity), same (bool), opposes (why, or null), firm_a, firm_b (asserted as standing fact).
@@ -43,10 +45,11 @@ def features(pairs: list[dict[str, Any]]) -> pl.DataFrame:
 
 def verdicts(pairs: pl.DataFrame, said: Readings, used: Any) -> pl.DataFrame:
     """Return what pairs of statements are; `said` are the readings of the statements `used`."""
-    at = {name: np.searchsorted(used, pairs[name].to_numpy()) for name in ("a", "b")}
-    return differences(said, at["a"], at["b"]).select(
-        same=same(), opposes=opposes(), firm_a=asserted("a"), firm_b=asserted("b")
-    )
+    a, b = (np.searchsorted(used, pairs[name].to_numpy()) for name in ("a", "b"))
+    steps = range(0, pairs.height, _STEP)
+    read = (differences(said, a[i : i + _STEP], b[i : i + _STEP]) for i in steps)
+    told = {"same": same(), "opposes": opposes(), "firm_a": asserted("a"), "firm_b": asserted("b")}
+    return pl.concat([VERDICTS.to_frame(), *(found.select(**told) for found in read)])
 
 
 def used_in(pairs: pl.DataFrame) -> Any:
@@ -61,7 +64,7 @@ def _judged(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
         pairs, verdict = judged_in_parts(said.table, ctx)
     else:
-        pairs = candidates(records, ctx)
+        pairs = worth_reading(candidates(records, ctx), ctx.policy)
         verdict = _in_one(pairs, said.table, ctx)
     return pl.concat([pairs, verdict], how="horizontal").with_columns(
         score=combined(ctx.policy.conflicts)

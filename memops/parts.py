@@ -1,9 +1,9 @@
 """Parts: the pairs of a store's statements, found and judged scope by scope on a runner.
 
-Nothing crosses scopes but counts: how many statements and terms the store has, and how many texts
-hold an item. They are added up between the steps, so the parts come to what the whole comes to.
+Nothing crosses scopes but counts: how many statements the store has, and how many texts hold an
+item. They are added up between the steps, so the parts come to what the whole comes to.
 
-    said-P.parquet     the statements of some whole scopes; terms-P.parquet, their terms
+    said-P.parquet     the statements of some whole scopes; codes-P.parquet, their codes
     near-P-FROM        pairs of a shard of them, near-P-FROM.parquet
     text-S.parquet     texts to read; read-S.parquet, what they say
     pairs-P.parquet    pairs of a part; used-P.parquet, what their statements say
@@ -19,11 +19,12 @@ import numpy as np
 import polars as pl
 
 from memops import files
+from memops.codes import Codes, codes
 from memops.conflicts import VERDICTS, read_once, used_in, verdicts
 from memops.context import Context
-from memops.policy import Candidates
+from memops.policy import Candidates, Conflicts, Policy
 from memops.readings import counted, readings, taken_apart
-from memops.similarity import near, nothing, term_table
+from memops.similarity import near, nothing, worth_reading
 from memops.spread import Spread
 
 _ROUND = itertools.count()
@@ -40,8 +41,9 @@ def judged_in_parts(table: pl.DataFrame, ctx: Context) -> tuple[pl.DataFrame, pl
     for p, part in enumerate(parts):
         _write(part, here / f"said-{p}.parquet")
     names = [str(here)]
-    counts = spread.map(terms_of, [(*names, p) for p in range(len(parts))])
-    whole = (table.height, sum(counts), asdict(ctx.policy.candidates))
+    spread.map(codes_of, [(*names, p) for p in range(len(parts))])
+    limits = {name: asdict(getattr(ctx.policy, name)) for name in ("candidates", "conflicts")}
+    whole = (table.height, limits)
     shards = [(p, *s) for p, part in enumerate(parts) for s in _shards(part.height, spread.size)]
     jobs = [(*names, *shard, *whole) for shard in shards]
     spread.map(near_of, jobs)
@@ -49,25 +51,25 @@ def judged_in_parts(table: pl.DataFrame, ctx: Context) -> tuple[pl.DataFrame, pl
     pairs = [f.unique(["a", "b"], keep="first").sort("a", "b") for f in found]
     every = pl.concat(pairs).sort("a", "b")
     if every.is_empty():
-        return nothing(), VERDICTS.to_frame()
+        return nothing().drop("adds"), VERDICTS.to_frame()
     _read_out(table, pairs, ctx, here)
     return every, _judge(pairs, every, spread, here)
 
 
-def terms_of(folder: str, p: int) -> int:
-    """Leave the terms of a part's statements; returns how many there are."""
-    terms = term_table(_read(folder, f"said-{p}"))
-    _write(terms, Path(folder) / f"terms-{p}.parquet")
-    return terms.height
+def codes_of(folder: str, p: int) -> None:
+    """Leave the codes of a part's statements."""
+    found = codes(_read(folder, f"said-{p}")["text"], unigrams=True)
+    _write(pl.DataFrame(found._asdict()), Path(folder) / f"codes-{p}.parquet")
 
 
-def near_of(
-    folder: str, p: int, start: int, end: int, whole: int, terms: int, limits: dict[str, Any]
-) -> None:
+def near_of(folder: str, p: int, start: int, end: int, whole: int, limits: dict[str, Any]) -> None:
     """Leave the pairs of a shard of a part with any statement of the part."""
-    table, said = _read(folder, f"said-{p}"), _read(folder, f"terms-{p}")
-    found = near(table, said, whole, terms, Candidates(**limits), (start, end))
-    _write(found, Path(folder) / f"near-{p}-{start}.parquet")
+    said = Codes(*(c.to_numpy() for c in _read(folder, f"codes-{p}").get_columns()))
+    policy = Policy(
+        candidates=Candidates(**limits["candidates"]), conflicts=Conflicts(**limits["conflicts"])
+    )
+    found = near(_read(folder, f"said-{p}"), said, whole, policy.candidates, (start, end))
+    _write(worth_reading(found, policy), Path(folder) / f"near-{p}-{start}.parquet")
 
 
 def read_of(folder: str, s: int) -> None:
@@ -138,7 +140,7 @@ def _shards(height: int, size: int) -> list[tuple[int, int]]:
 def _collected(here: Path, what: str, p: int) -> pl.DataFrame:
     """The shards of a part, in order."""
     found = sorted(here.glob(f"{what}-{p}-*.parquet"), key=lambda f: int(f.stem.rsplit("-", 1)[1]))
-    empty = nothing() if what == "near" else VERDICTS.to_frame()
+    empty = nothing().drop("adds") if what == "near" else VERDICTS.to_frame()
     return pl.concat([empty, *(_read(str(here), f.stem) for f in found)])
 
 

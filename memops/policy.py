@@ -156,10 +156,18 @@ class Candidates:
     common: float = setting(
         0.05, "share of a store's statements above which a term finds no neighbours"
     )
+    least: float = setting(0.15, "similarity below which two statements are not read")
     shared: float = setting(
         0.25, "least share of the shorter statement's terms that the other holds"
     )
     apart: int = setting(10, "most terms of the shorter statement that the other may lack")
+    postings: int = setting(
+        400, "most statements that a term may find; two commoner terms together find others"
+    )
+    jaccard: float = setting(0.7, "similarity of tokens from which statements are compared anyway")
+    exact: int = setting(
+        200_000, "statements up to which that search is exact; beyond, it goes by MinHash"
+    )
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,16 @@ from memops.turns import retired_in, turned
 from memops.values import Value
 from memops.vocabulary import CONTENT, Token, parts, spoken, stem
 
-FAMILIES = (
-    "tokens", "atoms", "grams", "content", "things", "persons", "qualifiers", "names", "relations",
-    "values", "kinds", "held", "shapes", "numbered", "counters", "current", "named", "slots",
-    "filled_slots", "signed", "turned", "sides", "others", "alone", "alone_others", "frames",
-    "filled", "ordered", "head", "was", "becomes", "above", "wide", "stated", *FRAME,
+JUDGED = (
+    "content", "values", "kinds", "held", "shapes", "numbered", "counters", "current", "named",
+    "sides", "others", "alone", "alone_others", "was", "becomes", "wide", "stated", *FRAME,
 )  # fmt: skip
+"""The families that `memops.judgement` looks at."""
+FAMILIES = (
+    *JUDGED, "tokens", "atoms", "grams", "things", "persons", "qualifiers", "names", "relations",
+    "slots", "filled_slots", "signed", "turned", "frames", "filled", "ordered", "head",
+)  # fmt: skip
+"""All of them; `memops.scorer` looks at the rest too."""
 LIMIT = 4000
 """Characters that are read; a longer text is a document, and no pair with it is judged the same."""
 
@@ -37,8 +41,8 @@ class Reading:
     tokens: tuple[Token, ...]
 
 
-def read(text: str) -> Reading:
-    """Return the reading of one text."""
+def read(text: str, whole: bool = True) -> Reading:
+    """Return the reading of one text; unless whole, only what the judgement looks at."""
     plain, tokens, values = spoken(text[:LIMIT])
     said = [t._replace(concept=DENYING.get(t.concept, t.concept)) for t in tokens]
     content = [t for t in said if t.kind in CONTENT]
@@ -48,8 +52,11 @@ def read(text: str) -> Reading:
     }
     gone = was | retired_in(tokens)
     framed = frame(tokens, was | becomes, frozenset(_opposed(tokens)))
-    sets = framed | _letters(plain) | _words(content, plain) | _signed(said, signs_of(tokens))
-    sets |= _order(content, tokens) | _valued(said, values)
+    names = frozenset(t.concept for t in content if t.kind == "name" or _foreign(t, plain))
+    sets = framed | _meant(content) | _valued(values)
+    if whole:
+        sets |= _letters(plain) | _words(content) | _signed(said, signs_of(tokens))
+        sets |= _order(content, tokens) | _slotted(said) | {"names": names}
     sets |= {
         "was": was,
         "becomes": becomes,
@@ -57,7 +64,7 @@ def read(text: str) -> Reading:
         "kinds": frozenset(item.split("=")[0] for item in typed),
         "held": typed - gone,
         "current": (framed["open"] | typed) - gone,
-        "named": typed | sets["names"] | _people(content),
+        "named": typed | names | _people(content),
         "sides": _sides(tokens, 0, "pairs"),
         "others": _sides(tokens, 1, "pairs"),
         "alone": _sides(tokens, 0, "alone"),
@@ -91,24 +98,29 @@ def _letters(plain: str) -> dict[str, frozenset[str]]:
     }
 
 
-def _words(content: Sequence[Token], plain: str) -> dict[str, frozenset[str]]:
-    """Concepts by class, and widened by what they are a kind of."""
+def _meant(content: Sequence[Token]) -> dict[str, frozenset[str]]:
+    """Concepts, and widened by what they are a kind of."""
+    concepts = frozenset(t.concept for t in content)
+    above = _above()
+    return {
+        "content": frozenset(i for t in content for i in parts(t)),
+        "wide": concepts.union(*(above[c] for c in concepts if c in above)),
+        "stated": concepts - _OURSELVES,
+    }
+
+
+def _words(content: Sequence[Token]) -> dict[str, frozenset[str]]:
+    """Concepts by class."""
 
     def of(*kinds: str) -> frozenset[str]:
         return frozenset(t.concept for t in content if t.kind in kinds)
 
     solid = [t for t in content if t.kind in ("thing", "word", "name")]
-    above = frozenset(up for t in content for up in _above().get(t.concept, ()))
     return {
-        "content": frozenset(i for t in content for i in parts(t)),
         "things": frozenset(i for t in solid for i in parts(t)),
         "persons": of("person"),
         "qualifiers": of("qualifier"),
         "relations": of("single", "multi"),
-        "names": of("name") | {t.concept for t in content if _foreign(t, plain)},
-        "above": above,
-        "wide": frozenset(t.concept for t in content) | above,
-        "stated": frozenset(t.concept for t in content) - _OURSELVES,
     }
 
 
@@ -135,13 +147,10 @@ def _order(content: Sequence[Token], tokens: Sequence[Token]) -> dict[str, froze
     }
 
 
-def _valued(said: Sequence[Token], values: Sequence[Value]) -> dict[str, frozenset[str]]:
-    """Values beside their neighbours, their shapes, and those that only number something."""
-    slots = _slots(said)
+def _valued(values: Sequence[Value]) -> dict[str, frozenset[str]]:
+    """The shapes of values, and those that only number something."""
     shaped = {_shape(v.form) for v in values if v.kind in ("ident", "version")}
     return {
-        "slots": frozenset(slot for slot, _ in slots),
-        "filled_slots": frozenset(f"{slot}={form}" for slot, form in slots),
         "shapes": frozenset(
             shaped | {v.kind for v in values if v.kind in ("url", "email", "phone")}
         ),
@@ -149,6 +158,15 @@ def _valued(said: Sequence[Token], values: Sequence[Value]) -> dict[str, frozens
             f"{v.kind}={v.form}" for v in values if v.kind == "ident" and " " in v.form
         ),
         "counters": frozenset(v.kind for v in values if v.kind == "counter"),
+    }
+
+
+def _slotted(said: Sequence[Token]) -> dict[str, frozenset[str]]:
+    """Values beside their neighbours."""
+    slots = _slots(said)
+    return {
+        "slots": frozenset(slot for slot, _ in slots),
+        "filled_slots": frozenset(f"{slot}={form}" for slot, form in slots),
     }
 
 
@@ -178,7 +196,10 @@ def _copular(tokens: Sequence[Token], subject: frozenset[str]) -> float:
 def _foreign(token: Token, plain: str) -> bool:
     """A Latin word in a Chinese sentence is a name."""
     return (
-        token.kind == "word" and token.surface.isascii() and re.search("[一-鿿]", plain) is not None
+        token.kind == "word"
+        and not plain.isascii()
+        and token.surface.isascii()
+        and re.search("[一-鿿]", plain) is not None
     )
 
 

@@ -13,20 +13,21 @@ import polars as pl
 from xxhash import xxh3_64_intdigest
 
 from memops.cues import MARKS
-from memops.reading import FAMILIES, read
+from memops.reading import FAMILIES, JUDGED, read
 
 Ints = Any
 CLAIMS = ("past_strong", "hypothetical", "quoted", "question", "event", "todo", "masked", "cut")
 
 
-TAKEN = pl.Schema(
-    {
-        "text": pl.String(),
-        **dict.fromkeys(FAMILIES, pl.List(pl.UInt64)),
-        "value_kinds": pl.List(pl.UInt64),
-        **dict.fromkeys(MARKS, pl.Float64()),
-    }
-)
+def _schema(families: Sequence[str]) -> pl.Schema:
+    """The columns of texts taken apart: text, families, kinds of values, marks."""
+    lists = dict.fromkeys((*families, "value_kinds"), pl.List(pl.UInt64))
+    return pl.Schema({"text": pl.String(), **lists, **dict.fromkeys(MARKS, pl.Float64())})
+
+
+TAKEN = _schema(JUDGED)
+"""What a store's statements are taken apart into: as much as the judgement looks at."""
+WHOLE = _schema(FAMILIES)
 PARTED = ("content", "atoms")
 """Families whose items weigh the more, the rarer they are."""
 
@@ -58,24 +59,26 @@ class Readings:
         return np.asarray(sums).ravel()[at]
 
 
-def taken_apart(texts: Sequence[str]) -> pl.DataFrame:
+def taken_apart(texts: Sequence[str], schema: pl.Schema = TAKEN) -> pl.DataFrame:
     """Read each text: one row with its families as lists of codes, its marks, and value kinds.
 
+    The schema is TAKEN, or WHOLE for what the scorer looks at too.
     A code is a hash of the item, the same on every machine, and lists are in the order of codes:
     so readings made here and there can be put together, and sums come out alike to the last bit.
     """
     codes: dict[str, int] = {}
+    families = FAMILIES if schema is WHOLE else JUDGED
 
     def code(item: str) -> int:
         if item not in codes:
             codes[item] = xxh3_64_intdigest(item.encode("utf-8", "surrogatepass"))
         return codes[item]
 
-    columns: dict[str, list[Any]] = {name: [] for name in TAKEN}
+    columns: dict[str, list[Any]] = {name: [] for name in schema}
     for text in texts:
-        reading = read(text)
+        reading = read(text, schema is WHOLE)
         columns["text"].append(text)
-        for family in FAMILIES:
+        for family in families:
             columns[family].append(sorted(map(code, reading.sets[family])))
         valued = sorted((code(item), item) for item in reading.sets["values"])
         columns["value_kinds"].append(
@@ -83,12 +86,16 @@ def taken_apart(texts: Sequence[str]) -> pl.DataFrame:
         )
         for name in MARKS:
             columns[name].append(float(reading.marks[name]))
-    return pl.DataFrame(columns, schema=TAKEN)
+    return pl.DataFrame(columns, schema=schema)
 
 
 def counted(taken: pl.DataFrame) -> pl.DataFrame:
     """Return how many texts hold each item that weighs (code, held)."""
-    items = pl.concat(taken[family].explode(empty_as_null=True).drop_nulls() for family in PARTED)
+    items = pl.concat(
+        taken[family].explode(empty_as_null=True).drop_nulls()
+        for family in PARTED
+        if family in taken.columns
+    )
     return items.rename("code").value_counts(name="held").sort("code")
 
 
@@ -97,8 +104,8 @@ def readings(taken: pl.DataFrame, held: pl.DataFrame, texts: int) -> Readings:
     from scipy.sparse import csr_matrix
 
     n = taken.height
-    lists = {name: taken[name] for name in FAMILIES}
-    flat = {name: lists[name].explode(empty_as_null=True).drop_nulls() for name in FAMILIES}
+    lists = {name: taken[name] for name in FAMILIES if name in taken.columns}
+    flat = {name: rows.explode(empty_as_null=True).drop_nulls() for name, rows in lists.items()}
     vocabulary = np.unique(np.concatenate([codes.to_numpy() for codes in flat.values()]))
     width = max(1, len(vocabulary))
     rows = {}
@@ -117,7 +124,7 @@ def readings(taken: pl.DataFrame, held: pl.DataFrame, texts: int) -> Readings:
 
 def read_all(texts: Sequence[str]) -> Readings:
     """Read texts that are the whole; equal texts should be given once."""
-    taken = taken_apart(texts)
+    taken = taken_apart(texts, WHOLE)
     return readings(taken, counted(taken), len(texts))
 
 
@@ -141,14 +148,11 @@ def _kinds(taken: pl.DataFrame, vocabulary: Any) -> Any:
 
 
 def differences(r: Readings, a: Ints, b: Ints) -> pl.DataFrame:
-    """Return the features of each pair (texts `a[i]` and `b[i]`)."""
+    """Return the features of each pair (texts `a[i]` and `b[i]`), those that the readings hold."""
     out: dict[str, Any] = {}
-    out |= _likeness(r, a, b)
-    out |= _unlikeness(r, a, b)
-    out |= _values(r, a, b)
-    out |= _turns(r, a, b)
-    out |= _cues(r, a, b)
-    out |= _frame(r, a, b)
+    out |= _meaning(r, a, b) | _values(r, a, b) | _turns(r, a, b) | _cues(r, a, b) | _frame(r, a, b)
+    if "atoms" in r.rows:
+        out |= _likeness(r, a, b) | _unlikeness(r, a, b) | _placing(r, a, b)
     return pl.DataFrame({name: np.asarray(v, np.float64) for name, v in out.items()})
 
 
@@ -158,27 +162,24 @@ def _ratio(top: Any, bottom: Any) -> Any:
     )
 
 
+def _meaning(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
+    both, one, two = (
+        r.shared("content", "content", a, b), r.size("content", a), r.size("content", b)
+    )  # fmt: skip
+    weight = r.shared("content", "content", a, b, True)
+    heavy = r.size("content", a, True), r.size("content", b, True)
+    return {
+        "both_content": both,
+        "contained": _ratio(both, np.minimum(one, two)),
+        "overlap": _ratio(weight, np.minimum(*heavy)),
+        "weighted": _ratio(weight, heavy[0] + heavy[1] - weight),
+        "length": _ratio(np.minimum(one, two), np.maximum(one, two)),
+    }
+
+
 def _likeness(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
-    out: dict[str, Any] = {}
-    for family, name in (
-        ("tokens", "jaccard"),
-        ("content", "meaning"),
-        ("names", "same_names"),
-        ("things", "same_things"),
-    ):
-        both, one, two = r.shared(family, family, a, b), r.size(family, a), r.size(family, b)
-        out[name] = _ratio(both, one + two - both)
-        if family == "content":
-            out["contained"] = _ratio(both, np.minimum(one, two))
-            weight = r.shared(family, family, a, b, True)
-            out["overlap"] = _ratio(
-                weight, np.minimum(r.size(family, a, True), r.size(family, b, True))
-            )
-            out["weighted"] = _ratio(
-                weight, r.size(family, a, True) + r.size(family, b, True) - weight
-            )
-            out["length"] = _ratio(np.minimum(one, two), np.maximum(one, two))
-            out["both_content"] = both
+    both, one, two = r.shared("tokens", "tokens", a, b), r.size("tokens", a), r.size("tokens", b)
+    out: dict[str, Any] = {"jaccard": _ratio(both, one + two - both)}
     atoms = r.shared("atoms", "atoms", a, b, True)
     one, two = r.size("atoms", a, True), r.size("atoms", b, True)
     out["atoms"], out["atoms_in"] = (
@@ -217,37 +218,34 @@ def _values(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     both = r.shared("values", "values", a, b)
     kinds = r.shared("kinds", "kinds", a, b)
     one, two = r.size("values", a), r.size("values", b)
-    slots, filled = r.shared("slots", "slots", a, b), r.shared("filled_slots", "filled_slots", a, b)
     return {
         "values_same": both,
         "values_differ": np.maximum(kinds - r.kinds_agreed(a, b), 0),
         "values_one": np.abs(one - two),
+    }
+
+
+def _placing(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
+    """Values beside their neighbours, signs of words, and the order of words."""
+    slots, filled = r.shared("slots", "slots", a, b), r.shared("filled_slots", "filled_slots", a, b)
+    same, turned = r.shared("signed", "signed", a, b), r.shared("signed", "turned", a, b)
+    return {
+        "turned": _ratio(turned, same + turned),
+        "turned_n": turned,
+        "ordered": _ratio(
+            r.shared("ordered", "ordered", a, b),
+            np.minimum(r.size("ordered", a), r.size("ordered", b)),
+        ),
         "slots_differ": np.maximum(slots - filled, 0),
         "slots_same": filled,
     }
 
 
 def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
-    same, turned = r.shared("signed", "signed", a, b), r.shared("signed", "turned", a, b)
-    odd = np.abs(r.marks["negations"][a] % 2 - r.marks["negations"][b] % 2)
-    opposed = r.shared("sides", "others", a, b)
-    agreed = r.shared("sides", "sides", a, b)
-    was = r.shared("was", "content", b, a) + r.shared("was", "content", a, b)
-    gone = r.shared("was", "content", b, a) - r.shared("was", "was", b, a)
-    gone_a = r.shared("was", "content", a, b) - r.shared("was", "was", a, b)
     return {
-        "turned": _ratio(turned, same + turned),
-        "turned_n": turned,
-        "odd": odd,
-        "opposed": opposed,
-        "agreed": agreed,
-        "was": was,
-        "gone": np.maximum(np.maximum(gone, gone_a), 0),
-        "above": r.shared("above", "content", a, b) + r.shared("content", "above", a, b),
-        "ordered": _ratio(
-            r.shared("ordered", "ordered", a, b),
-            np.minimum(r.size("ordered", a), r.size("ordered", b)),
-        ),
+        "odd": np.abs(r.marks["negations"][a] % 2 - r.marks["negations"][b] % 2),
+        "opposed": r.shared("sides", "others", a, b),
+        "agreed": r.shared("sides", "sides", a, b),
     }
 
 

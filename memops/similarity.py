@@ -1,9 +1,10 @@
 """Similarity: which statements are worth comparing, found without comparing all with all.
 
-A statement is a text that stands in a scope, however many records repeat it. Its terms are the
-tokens of `memops.text` and the concepts behind them, so that wordings and languages meet. Pairs
-come from one sparse product over the rarer terms and carry the three signals: Jaccard on tokens,
-cosine of TF-IDF vectors of terms, and BM25 normalised by what a statement scores against itself.
+A statement is a text that stands in a scope, however many records repeat it. Worth comparing are
+statements of which most tokens agree (`memops.near`, exact) and those that are neighbours by the
+rarer of their terms (`memops.neighbours`); the work grows with the number of statements, not with
+its square. Each pair carries the three signals: Jaccard on terms, cosine of TF-IDF vectors of
+terms, and BM25 normalised by what a statement scores against itself.
 """
 
 from dataclasses import dataclass
@@ -12,20 +13,23 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from memops.codes import WITHIN, Codes, codes
 from memops.context import Context
-from memops.lexicon import lexicon
-from memops.policy import Candidates, Conflicts
+from memops.near import alike, alike_by_hashes, sets
+from memops.neighbours import Terms, distinct, neighbours, weighed
+from memops.policy import Candidates, Conflicts, Policy
 from memops.schema import LIVE
-from memops.text import folded, tokens
-from memops.vocabulary import words
+from memops.termsets import additions, term_sets
+from memops.text import folded
 
-K1, B = 1.2, 0.75
-CHUNK = 4096
+SIGNALS = ("jaccard", "cosine", "bm25")
 PAIRS = pl.Schema(
     {"a": pl.UInt32(), "b": pl.UInt32()}
-    | dict.fromkeys(("jaccard", "cosine", "bm25"), pl.Float64())
+    | dict.fromkeys(SIGNALS, pl.Float64())
+    | {"adds": pl.Boolean()}
 )
-"""Pairs of statements, a < b, with their signals."""
+"""Pairs of statements, a < b, with their signals, and if one only adds unknown words."""
+_STEP = 200_000
 
 
 @dataclass(frozen=True)
@@ -42,11 +46,12 @@ def statements(records: pl.DataFrame, ctx: Context) -> Statements:
 
 
 def candidates(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
-    """Return the pairs of statements worth comparing: a, b (a < b), jaccard, cosine, bm25.
+    """Return the pairs of statements worth comparing: a, b (a < b), jaccard, cosine, bm25, adds.
 
-    For each statement the nearest `candidates.nearest` by cosine that reach `candidates.cosine`
-    and hold a share `candidates.shared` of the shorter one's terms, all but `candidates.apart`;
-    nothing crosses scopes.
+    Pairs of at least `candidates.jaccard`, and for each statement the nearest
+    `candidates.nearest` by cosine that reach `candidates.cosine`; of these, pairs that share
+    `candidates.shared` of the shorter one's terms, all but `candidates.apart`. Nothing crosses
+    scopes. `adds` marks pairs in which one only adds unknown words to the other.
     """
     return ctx.once(
         ("candidates", _digest(records)), lambda: _candidates(statements(records, ctx), ctx)
@@ -55,8 +60,65 @@ def candidates(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
 def combined(weights: Conflicts) -> pl.Expr:
     """Return the seed's similarity, by default 0.4 Jaccard + 0.4 cosine + 0.2 BM25."""
-    parts = (getattr(weights, name) * pl.col(name) for name in ("jaccard", "cosine", "bm25"))
+    parts = (getattr(weights, name) * pl.col(name) for name in SIGNALS)
     return pl.sum_horizontal(*parts)
+
+
+def worth_reading(pairs: pl.DataFrame, policy: Policy) -> pl.DataFrame:
+    """Return the pairs that could be judged: alike enough, and not told apart by unknown words."""
+    alike_enough = combined(policy.conflicts) >= policy.candidates.least
+    return pairs.filter(~pl.col("adds") & alike_enough).drop("adds")
+
+
+def near(
+    table: pl.DataFrame,
+    found: Codes,
+    whole: int,
+    limits: Candidates,
+    rows: tuple[int, int] | None = None,
+) -> pl.DataFrame:
+    """Return the pairs of some scopes' statements that are worth comparing, with their signals.
+
+    `table` is of whole scopes, `found` the codes of its texts; `whole` statements are in the
+    store. With `rows` only neighbours of these places of the table are looked for, and what is
+    alike to the letter only from the first.
+    """
+    n = table.height
+    if n < 2:
+        return nothing()
+    terms = weighed(*term_sets(found, table["scope"]), n, whole)
+    pairs = [neighbours(terms, limits, whole, rows or (0, n))]
+    if rows is None or rows[0] == 0:
+        pairs.append(near_pairs(found, n, limits.jaccard, whole <= limits.exact))
+    a, b = _united(pairs, n)
+    scope = table["scope"].rank("dense").to_numpy()
+    a, b = a[scope[a] == scope[b]], b[scope[a] == scope[b]]
+    parts = [_signals(terms, a[i : i + _STEP], b[i : i + _STEP]) for i in range(0, len(a), _STEP)]
+    every = pl.concat([_signals(terms, a[:0], b[:0]), *parts])
+    least = pl.min_horizontal("size_a", "size_b")
+    worth = (pl.col("both") >= limits.shared * least) & (pl.col("both") >= least - limits.apart)
+    kept = every.filter(worth).select("a", "b", *SIGNALS)
+    a, b = (kept[side].to_numpy().astype(np.int64) for side in ("a", "b"))
+    place = table["statement"].to_numpy()
+    return kept.with_columns(
+        a=pl.Series(place[a]), b=pl.Series(place[b]), adds=pl.Series(additions(found, a, b, n))
+    ).cast(PAIRS)  # fmt: skip
+
+
+def near_pairs(found: Codes, n: int, least: float, exact: bool = True) -> tuple[Any, Any]:
+    """Return the pairs of n texts whose tokens have at least that Jaccard similarity.
+
+    Unless exact, which is faster for very many, a pair in some thousands is missed.
+    """
+    search = alike if exact else alike_by_hashes
+    tokens = found.kind != WITHIN
+    a, b, _ = search(*sets(found.rows[tokens], found.codes[tokens], n), n, least)
+    return a, b
+
+
+def nothing() -> pl.DataFrame:
+    """Return no pair."""
+    return PAIRS.to_frame()
 
 
 def _digest(records: pl.DataFrame) -> int:
@@ -86,185 +148,41 @@ def _statements(records: pl.DataFrame) -> Statements:
 
 
 def _candidates(said: Statements, ctx: Context) -> pl.DataFrame:
-    if said.table.height < 2:
-        return nothing()
-    terms = term_table(said.table)
-    return near(said.table, terms, said.table.height, terms.height, ctx.policy.candidates)
+    found = codes(said.table["text"], unigrams=True)
+    return near(said.table, found, said.table.height, ctx.policy.candidates).sort("a", "b")
 
 
-def near(
-    table: pl.DataFrame,
-    terms: pl.DataFrame,
-    whole: int,
-    whole_terms: int,
-    limits: Candidates,
-    rows: tuple[int, int] | None = None,
-) -> pl.DataFrame:
-    """Return the pairs of some scopes' statements that are worth comparing, with their signals.
+def _united(pairs: list[tuple[Any, Any]], n: int) -> tuple[Any, Any]:
+    both = [np.concatenate(side) for side in zip(*pairs, strict=True)]
+    key = distinct(both[0].astype(np.int64) * n + both[1])
+    return key // n, key % n
 
-    `table` and `terms` are those of whole scopes; `whole` statements with `whole_terms` terms are
-    in the store. With `rows` only neighbours of these places of the table are looked for.
+
+def _signals(terms: Terms, a: Any, b: Any) -> pl.DataFrame:
+    """Jaccard, cosine and BM25 of pairs, all from the terms that they share.
+
+    BM25 is of each for the other over BM25 for itself, the mean of both directions; a term counts
+    once, so what a term is worth depends on its rarity and a factor of the statement's length.
     """
-    n = table.height
-    if n < 2 or terms.is_empty():
-        return nothing()
-    place = table["statement"].to_numpy()
-    at = np.searchsorted(place, terms["statement"].to_numpy())
-    cols = terms["term"].to_numpy()
-    width = int(cols.max()) + 1
-    binary = _matrix(np.ones(len(at), np.float32), at, cols, n, width)
-    held = np.bincount(cols, minlength=width)
-    inverse = np.log1p(whole / (1.0 + held)).astype(np.float32)
-    weighted = _unit(_matrix(inverse[cols], at, cols, n, width))
-    rare = held <= max(64.0, limits.common * whole)
-    found = _nearest(weighted, rare, rows or (0, n), limits.nearest, limits.cosine)
-    if found.is_empty():
-        return nothing()
-    size = np.asarray(binary.sum(axis=1)).ravel()
-    a, b = found["a"].to_numpy(), found["b"].to_numpy()
-    both, least = _dot(binary, binary, a, b), np.minimum(size[a], size[b])
-    enough = (both >= limits.shared * least) & (both >= least - limits.apart)
-    a, b = a[enough], b[enough]
-    signals = {
-        "a": place[a],
-        "b": place[b],
-        "jaccard": _jaccard(binary, a, b),
-        "cosine": np.clip(_dot(weighted, weighted, a, b), 0, 1),
-        "bm25": _bm25(binary, held, whole, whole_terms / whole, a, b),
-    }
-    return pl.DataFrame(signals, schema_overrides=dict(PAIRS)).sort("a", "b")
-
-
-def term_table(table: pl.DataFrame) -> pl.DataFrame:
-    """Return (statement, term) of a table of statements; a term counts in one scope only."""
-    found = tokens(table["text"], unigrams=True)
-    found = found.select(statement=table["statement"].gather(found["row"]), token="token")
-    found = found.filter(
-        (pl.col("token").str.len_chars() > 1)
-        | ~pl.col("token").str.contains(r"\p{Han}")
-        | pl.col("token").is_in(_single())
-    )
-    known = pl.DataFrame(
-        {
-            "token": list(words()),
-            "concept": [concept for concept, _ in words().values()],
-            "kind": [kind for _, kind in words().values()],
-        },
-        schema={"token": pl.String, "concept": pl.String, "kind": pl.String},
-    )
-    mapped = found.join(known, on="token", how="left")
-    plural = mapped.filter(pl.col("concept").is_null() & pl.col("token").str.ends_with("s"))
-    stripped = plural.select("statement", token=pl.col("token").str.strip_chars_end("s")).join(
-        known, on="token"
-    )
-    meant = pl.concat(
-        [
-            mapped.select("statement", term=pl.coalesce("concept", "token"), kind="kind"),
-            stripped.select("statement", term="concept", kind="kind"),
-        ]
-    ).filter(
-        ~pl.col("kind").is_in(["function", "negation", "quantifier", "change"]).fill_null(False)
-    )
-    wider = meant.join(_wider(), on="term").select("statement", term="above", kind="kind")
-    meant = pl.concat([meant, wider])
-    scoped = (
-        meant.join(table.select("statement", "scope"), on="statement")
-        .select("statement", "scope", "term")
-        .unique()
-    )
-    ids = scoped.select("scope", "term").unique().sort("scope", "term").with_row_index("number")
-    return (
-        scoped.join(ids, on=["scope", "term"])
-        .select("statement", term="number")
-        .sort("statement", "term")
-    )
-
-
-def _wider() -> pl.DataFrame:
-    """Concepts with what they are a kind of, and with the pair of opposites that they are in."""
-    conflict = lexicon("conflict")
-    above = [(low, high) for high, below in conflict["kind_of"].items() for low in below]
-    for n, pair in enumerate(conflict["opposites"]["alone"]):
-        names = pair.replace("|", " ").split()
-        names += [low for low, high in above if high in names]
-        above += [(name, f"pair {n}") for name in names]
-    return pl.DataFrame(
-        sorted(set(above)), schema={"term": pl.String, "above": pl.String}, orient="row"
-    )
-
-
-def _single() -> list[str]:
-    """Chinese words of one character that mean something by themselves."""
-    return sorted(
-        w
-        for w, (_, kind) in words().items()
-        if len(w) == 1 and kind in ("thing", "single", "multi")
-    )
-
-
-def nothing() -> pl.DataFrame:
-    """Return no pair."""
-    return PAIRS.to_frame()
-
-
-def _matrix(data: Any, rows: Any, cols: Any, n: int, width: int) -> Any:
     from scipy.sparse import csr_matrix
 
-    return csr_matrix((data, (rows, cols)), shape=(n, width))
-
-
-def _unit(matrix: Any) -> Any:
-    from scipy.sparse import diags
-
-    norms = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
-    return (diags(1.0 / np.maximum(norms, 1e-12)) @ matrix).tocsr().astype(np.float32)
-
-
-def _nearest(weighted: Any, rare: Any, rows: tuple[int, int], k: int, least: float) -> pl.DataFrame:
-    """Pairs of the rows from..to with any other, by cosine over the terms that are rare."""
-    narrow = weighted[:, np.flatnonzero(rare)]
-    other = narrow.T.tocsr()
-    parts = []
-    for start in range(*rows, CHUNK):
-        product = (narrow[start : min(start + CHUNK, rows[1])] @ other).tocoo()
-        keep = (product.data >= least) & (product.row + start != product.col)
-        parts.append(
-            _rows(product, keep, start)
-            .with_columns(s=pl.col("s").round(6))
-            .sort("x", "s", "y", descending=[False, True, False]).group_by("x", maintain_order=True).head(k)
-        )  # fmt: skip
-    both = pl.concat(parts)
-    return (
-        both.select(a=pl.min_horizontal("x", "y"), b=pl.max_horizontal("x", "y"))
-        .unique()
-        .sort("a", "b")
-    )
-
-
-def _rows(product: Any, keep: Any, start: int) -> pl.DataFrame:
-    x, y = (product.row[keep] + start).astype(np.uint32), product.col[keep].astype(np.uint32)
-    return pl.DataFrame({"x": x, "y": y, "s": product.data[keep]})
-
-
-def _dot(left: Any, right: Any, a: Any, b: Any) -> Any:
-    return np.asarray(left[a].multiply(right[b]).sum(axis=1)).ravel()
-
-
-def _jaccard(binary: Any, a: Any, b: Any) -> Any:
-    size = np.asarray(binary.sum(axis=1)).ravel()
-    both = _dot(binary, binary, a, b)
-    return both / np.maximum(size[a] + size[b] - both, 1)
-
-
-def _bm25(binary: Any, held: Any, n: int, mean: float, a: Any, b: Any) -> Any:
-    """BM25 of each for the other over BM25 for itself, the mean of both directions."""
-    from scipy.sparse import diags
-
-    size = np.asarray(binary.sum(axis=1)).ravel()
-    length = K1 * (1 - B + B * size / max(mean, 1e-9))
-    inverse = np.log(1 + (n - held + 0.5) / (held + 0.5))
-    scored = (diags((K1 + 1) / (1 + length)) @ binary @ diags(inverse)).tocsr()
-    own = np.maximum(np.asarray(scored.multiply(binary).sum(axis=1)).ravel(), 1e-9)
-    return np.minimum(
-        (_dot(binary, scored, a, b) / own[b] + _dot(binary, scored, b, a) / own[a]) / 2, 1
+    rows = terms.binary[a].multiply(terms.binary[b]).tocsr()
+    own = [terms.weight**2, terms.rarity]
+    shared = csr_matrix((np.ones(rows.nnz, np.float64), rows.indices, rows.indptr), rows.shape)
+    both = np.diff(rows.indptr).astype(np.float64)
+    squared, rare = (shared @ value for value in own)
+    whole = [terms.binary @ value for value in own]
+    size, norm = terms.size, np.sqrt(np.maximum(whole[0], 1e-12))
+    worth = np.maximum(whole[1], 1e-9)
+    return pl.DataFrame(
+        {
+            "a": a.astype(np.uint32),
+            "b": b.astype(np.uint32),
+            "jaccard": both / np.maximum(size[a] + size[b] - both, 1),
+            "cosine": np.clip(squared / (norm[a] * norm[b]), 0, 1),
+            "bm25": np.minimum((rare / worth[b] + rare / worth[a]) / 2, 1),
+            "both": both,
+            "size_a": size[a].astype(np.float64),
+            "size_b": size[b].astype(np.float64),
+        }
     )

@@ -1,0 +1,161 @@
+"""Near: all pairs of sets of codes that share enough, found without comparing all with all.
+
+`alike` is exact: by the prefix filter (Bayardo et al. 2007, Xiao et al. 2008), two sets of a
+Jaccard similarity of at least t share one of the rarest items of each, and most of them if they
+are of a size. `alike_by_hashes` looks only at pairs that agree in a band of MinHashes (Broder
+1997) and checks each: what it returns is exact too, but a pair in some thousands is missed.
+"""
+
+from typing import Any
+
+import numpy as np
+
+Array = Any
+_BUCKETS = 20
+_BLOCK = 8192
+_MANY = 4_000_000
+BANDS, ROWS = 20, 4
+
+
+def sets(rows: Array, codes: Array, n: int) -> tuple[Array, Array]:
+    """Return (rows, items) of the n sets that entries make up, sorted by row, each item once.
+
+    Row and item share 64 bits, so a million sets leave 44 of a code's bits to tell items apart.
+    """
+    bits = np.uint64(bits_of(n))
+    key = (rows.astype(np.uint64) << bits) | (codes >> (np.uint64(64) - bits))
+    key.sort()
+    if len(key):
+        key = key[np.r_[True, key[1:] != key[:-1]]]
+    return (key >> bits).astype(np.int64), key & np.uint64((1 << int(bits)) - 1)
+
+
+def bits_of(n: int) -> int:
+    """Return how many bits of a code are left beside a row's number."""
+    return 64 - max(20, int(n).bit_length())
+
+
+def alike(rows: Array, items: Array, n: int, least: float) -> tuple[Array, Array, Array]:
+    """Return (a, b, Jaccard) of every pair of the n sets (`sets`) of at least that similarity."""
+    size = np.bincount(rows, minlength=n)
+    bucket, begin = _rarest_first(rows, items, size)
+    prefix = size - np.ceil(least * size - 1e-9).astype(np.int64) + 1
+    nth = np.arange(len(rows)) - begin[rows]
+    use = nth < prefix[rows]
+    last = np.zeros(n, np.int64)
+    last[size > 0] = bucket[1][(begin + prefix - 1)[size > 0]]
+    ends = np.argsort(np.argsort(last, kind="stable")).astype(np.int32)
+    need = (least / (1 + least) * size).astype(np.float32)
+    rest = (size - prefix).astype(np.float32)
+    pairs = []
+    for a, b, both in _sharing(rows[use], bucket[0][use], n):
+        most = both + np.where(ends[a] <= ends[b], rest[a], rest[b])
+        keep = most + 1e-3 >= need[a] + need[b]
+        a, b = a[keep], b[keep]
+        keep = np.minimum(size[a], size[b]) >= least * np.maximum(size[a], size[b]) - 1e-9
+        pairs.append((a[keep], b[keep]))
+    a, b = (
+        np.concatenate(side).astype(np.int64)
+        for side in zip((np.empty(0, int),) * 2, *pairs, strict=True)
+    )
+    return _reaching(rows, items, size, a, b, least)
+
+
+def alike_by_hashes(rows: Array, items: Array, n: int, least: float) -> tuple[Array, Array, Array]:
+    """Return (a, b, Jaccard) as `alike` does, for very many sets: a pair in some thousands is missed."""
+    size = np.bincount(rows, minlength=n)
+    begin = np.concatenate([[0], np.cumsum(size)])
+    held = np.flatnonzero(size)
+    signature = np.empty((BANDS * ROWS, len(held)), np.uint32)
+    rng = np.random.default_rng(11)
+    odd = rng.integers(1, 1 << 32, len(signature), np.uint32) | np.uint32(1)
+    salt = rng.integers(0, 1 << 32, len(signature), np.uint32)
+    small = ((items * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)).astype(np.uint32)
+    for start in range(0, len(held), _BLOCK):
+        some = held[start : start + _BLOCK]
+        part = small[begin[some[0]] : begin[some[-1] + 1]]
+        heads = begin[some] - begin[some[0]]
+        for i in range(len(signature)):
+            mixed = (part ^ salt[i]) * odd[i]
+            mixed ^= mixed >> np.uint32(15)
+            signature[i, start : start + len(some)] = np.minimum.reduceat(mixed, heads)
+    found = [_banded(signature[i : i + ROWS], held) for i in range(0, len(signature), ROWS)]
+    key = np.sort(np.concatenate([*found, np.empty(0, np.uint64)]))
+    key = key[np.r_[True, key[1:] != key[:-1]]] if len(key) else key
+    a, b = (key >> np.uint64(32)).astype(np.int64), (key & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    return _reaching(rows, items, size, a, b, least)
+
+
+def _rarest_first(rows: Array, items: Array, size: Array) -> tuple[tuple[Array, Array], Array]:
+    """Return, row by row and the rarest first, each item's bucket and its place in that order."""
+    bits = bits_of(len(size))
+    bucket = (items >> np.uint64(bits - _BUCKETS)).astype(np.int64)
+    held = np.minimum(np.bincount(bucket, minlength=1 << _BUCKETS), 1023).astype(np.uint64)
+    order = (held[bucket] << np.uint64(bits - 10)) | (items >> np.uint64(10))
+    key = (rows.astype(np.uint64) << np.uint64(bits)) | order
+    key.sort()
+    place = (key & np.uint64((1 << bits) - 1)).astype(np.int64)
+    begin = np.cumsum(size) - size
+    return ((place >> (bits - 10 - _BUCKETS)) & ((1 << _BUCKETS) - 1), place), begin
+
+
+def _sharing(rows: Array, columns: Array, n: int) -> Any:
+    """Yield (a, b, how many columns both hold) for pairs a < b that hold one in common."""
+    from scipy.sparse import csr_matrix
+
+    held = np.bincount(columns, minlength=1 << _BUCKETS)
+    twice = held[columns] > 1
+    rows, columns = rows[twice], columns[twice]
+    number = np.cumsum(held > 1) - 1
+    columns = number[columns].astype(np.int32)
+    width = int(number[-1]) + 1 if len(columns) else 1
+    matrix = csr_matrix((np.ones(len(rows), np.int16), (rows, columns)), shape=(n, width))
+    other = matrix.T.tocsr()
+    for start in range(0, n, _BLOCK):
+        product = (matrix[start : start + _BLOCK] @ other[:, start:]).tocoo()
+        above = product.col > product.row
+        yield product.row[above] + start, product.col[above] + start, product.data[above]
+
+
+def _banded(part: Array, held: Array) -> Array:
+    """Keys of pairs of rows whose hashes agree in one band; of a crowd each with the next few."""
+    key = part[0].astype(np.uint64)
+    for more in part[1:]:
+        key = (key ^ (key >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) + more
+    order = np.argsort(key, kind="stable")
+    same = key[order]
+    pairs = []
+    for step in range(1, 17):
+        equal = np.flatnonzero(same[:-step] == same[step:])
+        if not len(equal):
+            break
+        one, two = held[order[equal]], held[order[equal + step]]
+        pairs.append((np.minimum(one, two) << 32 | np.maximum(one, two)).astype(np.uint64))
+    return np.concatenate([*pairs, np.empty(0, np.uint64)])
+
+
+def _reaching(
+    rows: Array, items: Array, size: Array, a: Array, b: Array, least: float
+) -> tuple[Array, Array, Array]:
+    """Keep the pairs that reach the similarity, computed from their sets."""
+    begin = np.cumsum(size) - size
+    both, bits = np.zeros(len(a), np.int64), np.uint64(bits_of(len(size)))
+    step = max(1, _MANY // max(1, 2 * int(size.max(initial=1))))
+    for start in range(0, len(a), step):
+        one, two = a[start : start + step], b[start : start + step]
+        at = np.concatenate([_span(begin[one], size[one]), _span(begin[two], size[two])])
+        pair = np.concatenate([np.repeat(np.arange(len(x)), size[x]) for x in (one, two)])
+        key = (pair.astype(np.uint64) << bits) | items[at]
+        key.sort()
+        twice = key[1:][key[1:] == key[:-1]] >> bits
+        both[start : start + len(one)] = np.bincount(twice.astype(np.int64), minlength=len(one))
+    share = both / np.maximum(size[a] + size[b] - both, 1)
+    keep = share >= least - 1e-9
+    order = np.lexsort((b[keep], a[keep]))
+    return a[keep][order], b[keep][order], share[keep][order]
+
+
+def _span(begin: Array, size: Array) -> Array:
+    """The places begin, begin + 1, ... of each row, one after the other."""
+    shift = np.repeat(begin - (np.cumsum(size) - size), size)
+    return shift + np.arange(len(shift))

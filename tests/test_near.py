@@ -1,0 +1,104 @@
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memops.codes import code_of, codes
+from memops.near import alike, alike_by_hashes, sets
+from memops.termsets import additions, term_sets
+from memops.text import tokens
+from tests.bench.corpus import texts
+
+TEXTS = st.lists(st.text("ab c's1京都大学 .!\nÄＡé", max_size=12), max_size=6)
+
+
+@settings(deadline=None, max_examples=80)
+@given(TEXTS, st.booleans())
+def test_codes_are_the_tokens_of_the_token_table(written, unigrams):
+    said = pl.Series("text", written, dtype=pl.String)
+    table = tokens(said, unigrams)
+    known = table["token"].unique().to_list()
+    name = dict(zip(code_of(known).tolist(), known, strict=True))
+    found = codes(said, unigrams)
+    assert sorted(
+        (r, name[c]) for r, c in zip(found.rows.tolist(), found.codes.tolist(), strict=True)
+    ) == sorted(table.select("row", "token").iter_rows())
+
+
+def test_a_code_is_the_same_on_every_machine_and_knows_its_word_without_s():
+    found = codes(pl.Series(["keys 数据库 库"]), unigrams=True)
+    assert found.codes.tolist()[0] == 3565744015117762631
+    assert found.bare.tolist()[0] == int(code_of(["key"])[0])
+    assert found.kind.tolist() == [0, 2, 1, 1, 3, 3, 3]
+
+
+def exhaustive(members, least):
+    """Every pair, by Python sets."""
+    return {
+        (i, j): len(a & b) / len(a | b)
+        for (i, a), (j, b) in combinations(enumerate(members), 2)
+        if a | b and len(a & b) / len(a | b) >= least - 1e-9
+    }
+
+
+def found_by(search, members, least):
+    rows = np.repeat(np.arange(len(members)), [len(m) for m in members])
+    items = np.array([x for m in members for x in m], np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    a, b, share = search(*sets(rows, items, len(members)), len(members), least)
+    return dict(zip(zip(a.tolist(), b.tolist(), strict=True), share.tolist(), strict=True))
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    st.lists(st.sets(st.integers(1, 14), max_size=9), max_size=14),
+    st.sampled_from([0.3, 0.5, 0.7, 0.9, 1.0]),
+)
+def test_the_prefix_filter_finds_exactly_what_comparing_all_with_all_finds(members, least):
+    assert found_by(alike, members, least) == pytest.approx(exhaustive(members, least))
+
+
+def test_near_duplicates_among_notes_in_two_languages_are_all_found():
+    found = codes(pl.Series(texts(700, seed=3)))
+    rows, items = sets(found.rows, found.codes, 700)
+    members = [set(items[rows == n].tolist()) for n in range(700)]
+    expected = exhaustive(members, 0.7)
+    a, b, share = alike(rows, items, 700, 0.7)
+    assert len(expected) > 40
+    assert dict(
+        zip(zip(a.tolist(), b.tolist(), strict=True), share.tolist(), strict=True)
+    ) == pytest.approx(expected)
+    hashed = alike_by_hashes(rows, items, 700, 0.7)
+    pairs = set(zip(hashed[0].tolist(), hashed[1].tolist(), strict=True))
+    assert pairs <= set(expected) and len(pairs) >= 0.98 * len(expected)
+
+
+def test_terms_are_concepts_across_languages_and_grammar_is_none():
+    said = pl.Series(["用户不喜欢喝咖啡", "The user likes coffee", "keys", "key"])
+    rows, items = term_sets(codes(said, unigrams=True), pl.Series(["a"] * 4))
+    one, two, three, four = (set(items[rows == n].tolist()) for n in range(4))
+    like, coffee, user = (
+        set(term_sets(codes(pl.Series([w]), True), pl.Series(["a"]))[1].tolist())
+        for w in ("like", "coffee", "user")
+    )
+    assert one & two == like | coffee | user and two == like | coffee | user
+    assert three == four
+    apart = term_sets(codes(said, unigrams=True), pl.Series(["a", "a", "b", "a"]))
+    assert not set(apart[1][apart[0] == 2].tolist()) & four
+
+
+def test_a_pair_that_only_gains_unknown_words_is_not_read():
+    said = pl.Series(
+        [
+            "the frobnic runs on port 80",
+            "the frobnic runs on port 80 vlint",
+            "the frobnic never runs on port 80",
+            "数据库 zorp 用 80",
+            "数据库 zorp 不用 80",
+        ]
+    )
+    found = codes(said, unigrams=True)
+    a, b = np.array([0, 0, 1, 3]), np.array([1, 2, 2, 4])
+    assert additions(found, a, b, 5).tolist() == [True, False, False, False]
