@@ -33,6 +33,10 @@ LAYERS = [
         "encode",
         "models",
         "vocabulary",
+        "codes",
+        "near",
+        "neighbours",
+        "termsets",
         "similarity",
         "scorer",
         "fact",
@@ -66,7 +70,7 @@ LAYERS = [
     {"report", "report_data", "simulation_picture"},
     {"reporting_figures"},
     {"steps", "reporting", "monitoring", "rounds"}
-    | {"purging", "demo", "looking", "controls", "inspecting", "simulation"}
+    | {"purging", "demo", "looking", "pairs", "controls", "inspecting", "simulation"}
     | {"collecting", "importing", "repairing", "transcripts"},
     {"cli"},
 ]
