@@ -9,6 +9,7 @@ from memops.conflicts import features
 from memops.judgement import newer
 from memops.reading import Reading, read
 from memops.scorer import scores
+from memops.vocabulary import CONTENT
 
 _SENTENCES = {
     "value": "both speak of {about}; one says {a}, the other {b}",
@@ -37,19 +38,27 @@ def explain(a: str, b: str) -> dict[str, Any]:
     return explained([(a, b)])[0]
 
 
-def explained(pairs: Sequence[tuple[str, str]]) -> list[dict[str, Any]]:
-    """Return for each pair what `explain` does, all read at once."""
+def explained(
+    pairs: Sequence[tuple[str, str]], said_on: Sequence[tuple[str | None, str | None]] = ()
+) -> list[dict[str, Any]]:
+    """Return for each pair what `explain` does, all read at once.
+
+    `said_on` gives for each pair the days or months on which its texts were said, for `change`.
+    """
     if not pairs:
         return []
     rows = features([{"a": a, "b": b} for a, b in pairs]).with_columns(newer=newer())
     judged = pl.concat([rows, scores(rows)], how="horizontal")
+    times = said_on or [(None, None)] * len(pairs)
     return [
-        _told(row, read(a), read(b))
-        for row, (a, b) in zip(judged.iter_rows(named=True), pairs, strict=True)
+        _told(row, read(a), read(b), on)
+        for row, (a, b), on in zip(judged.iter_rows(named=True), pairs, times, strict=True)
     ]
 
 
-def _told(judged: dict[str, Any], one: Reading, two: Reading) -> dict[str, Any]:
+def _told(
+    judged: dict[str, Any], one: Reading, two: Reading, on: tuple[str | None, str | None]
+) -> dict[str, Any]:
     return {
         "a": _seen(one),
         "b": _seen(two),
@@ -60,6 +69,7 @@ def _told(judged: dict[str, Any], one: Reading, two: Reading) -> dict[str, Any]:
         "holds_now": {"a": judged["firm_a"], "b": judged["firm_b"]},
         "newer": judged["newer"],
         "sentence": _sentence(judged, one, two),
+        "change": _change(judged, one, two, on),
     }
 
 
@@ -100,6 +110,28 @@ def _sentence(judged: dict[str, Any], one: Reading, two: Reading) -> str:
         for side, only in (("a", left), ("b", right))
     }
     return _SENTENCES[judged["opposes"]].format(about=about, **told)
+
+
+def _change(
+    judged: dict[str, Any], one: Reading, two: Reading, on: tuple[str | None, str | None]
+) -> str | None:
+    """From what to what: "editor: helix (2026-03) -> zed (2026-09)", where the two conflict."""
+    if judged["same"] or judged["opposes"] is None:
+        return None
+    sides = []
+    for own, other, when in ((one, two, on[0]), (two, one, on[1])):
+        only = (own.sets[name] - other.sets[name] for name in ("current", "stated"))
+        values = next(filter(None, only), frozenset())
+        told = ", ".join(sorted(map(_plain, values))) or _said_of(own)
+        sides.append(f"{told} ({when})" if when else told)
+    about = ", ".join(sorted(_plain(i) for i in one.sets["about"] & two.sets["about"]))
+    return f"{about or 'one thing'}: {sides[0]} -> {sides[1]}"
+
+
+def _said_of(reading: Reading) -> str:
+    """What stands for a value where only the sign differs: the words, denied or not."""
+    words = " ".join(t.surface for t in reading.tokens if t.kind in CONTENT or t.kind == "negation")
+    return f"“{words}”"
 
 
 def _plain(item: str) -> str:

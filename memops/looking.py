@@ -30,45 +30,72 @@ def explain_change(plan: str, id: str, settings: Settings) -> dict[str, Any]:
         else {}
     )
     rows = {row["seq"]: row for row in found.changes.with_row_index("seq", 1).iter_rows(named=True)}
+    dated = _said_on(records) if records is not None else {}
     changes = [
         {
             **{k: line[k] for k in ("op", "rule", "reason", "risk", "locator", "set") if k in line},
             "text": texts.get(id),
             "evidence": {i: texts.get(i) for i in rows[line["seq"]]["evidence"] or []},
+            "pairs": _compared(line, id, rows[line["seq"]]["evidence"] or [], texts, dated),
         }
         for line in lines
     ]
     return {"plan": found.id, "id": id, "changes": changes}
 
 
-def list_pairs(
-    what: str, store: str, settings: Settings, now: datetime | None
+def _compared(
+    line: dict[str, Any],
+    id: str,
+    others: Sequence[str],
+    texts: dict[str, str],
+    dated: dict[str, str | None],
 ) -> list[dict[str, Any]]:
-    """Return the store's conflicts or duplicates with their signals; secrets masked."""
-    from memops.conflicts import judged
-    from memops.similarity import statements
+    """What is read in the record and in each that it steps back behind, and the sentence."""
+    from memops.explain import explained
+
+    if line["op"] not in ("supersede", "merge") or id not in texts:
+        return []
+    known = [other for other in others if other in texts and other != id]
+    pairs = [(texts[id], texts[other]) for other in known]
+    told = explained(pairs, [(dated.get(id), dated.get(other)) for other in known])
+    return [{"with": other, **said} for other, said in zip(known, told, strict=True)]
+
+
+def _said_on(records: pl.DataFrame) -> dict[str, str | None]:
+    """The month in which each record was said."""
+    month = pl.coalesce("valid_from", "created_at").dt.strftime("%Y-%m")
+    return dict(records.select("id", month).iter_rows())
+
+
+def list_pairs(
+    what: str,
+    store: str,
+    settings: Settings,
+    now: datetime | None,
+    least: float = 0.0,
+    near: int = 0,
+) -> list[dict[str, Any]]:
+    """Return the store's conflicts or duplicates with their signals; secrets masked.
+
+    `least` leaves out pairs less similar; `near` asks instead for so many pairs whose probability
+    is nearest to the threshold. Pairs once judged are not judged again for either.
+    """
+    from memops.pairs import borderline, chosen, known_pairs
 
     taken = open_or_take(store, settings, now)
     records = taken.records()
     at = now or datetime.fromisoformat(taken.manifest["taken_at"])
-    ctx = Context(now=at, policy=settings.policy)
-    opposed = pl.col("opposes").is_not_null() & ~pl.col("same")
-    wanted = opposed if what == "conflicts" else pl.col("same") & pl.col("opposes").is_null()
-    pairs = judged(records, ctx).filter(wanted & pl.col("firm_a") & pl.col("firm_b"))
-    said = statements(records, ctx)
-    ids = said.members.group_by("statement").agg(pl.col("id").min())
-    masked = said.table.with_columns(text=redacted(said.table["text"], settings.policy.secrets))
-    told = masked.select("statement", "text").join(ids, on="statement")
-    sides = [
-        told.rename({"statement": n, "id": f"{n}_id", "text": f"{n}_text"}) for n in ("a", "b")
-    ]
-    rows = (
-        pairs.join(sides[0], on="a")
-        .join(sides[1], on="b")
-        .sort("score", "a_id", "b_id", descending=[True, False, False])
-    )
+    pairs = known_pairs(records, Context(now=at, policy=settings.policy), settings.state / "pairs")
+    name = what.removesuffix("s")
+    rows = borderline(pairs, name, near) if near else chosen(pairs, name, least)
+    named = records.filter(pl.col("id").is_in(pl.concat([rows["a_id"], rows["b_id"]]).implode()))
+    texts = named.select("id", text=redacted(named["text"], settings.policy.secrets))
+    for side in ("a", "b"):
+        told = texts.rename({"id": f"{side}_id", "text": f"{side}_text"})
+        rows = rows.join(told, on=f"{side}_id", maintain_order="left", how="left")
     columns = ["a_id", "b_id", "a_text", "b_text", "jaccard", "cosine", "bm25", "score", "opposes"]
-    rounded = pl.col("jaccard", "cosine", "bm25", "score").round(3)
+    columns += [f"{name}_score", f"{name}_at", *([name] if near else [])]
+    rounded = pl.col("jaccard", "cosine", "bm25", "score", f"{name}_score").round(3)
     found: list[dict[str, Any]] = rows.with_columns(rounded).select(columns).to_dicts()
     return found
 

@@ -9,6 +9,13 @@ import click
 from memops.cli import at
 from memops.cli.output import emit, json_option, now_option, table
 
+_least_option = click.option(
+    "--least", type=float, default=0.0, help="Leave out pairs less similar than this (0 to 1)."
+)
+_near_option = click.option(
+    "--near", type=int, default=0, help="List instead the N pairs nearest to the threshold."
+)
+
 
 @click.command()
 @json_option
@@ -50,22 +57,30 @@ def policy(ctx: click.Context, as_json: bool) -> None:
 
 @click.command()
 @click.argument("store")
+@_least_option
+@_near_option
 @now_option
 @json_option
 @click.pass_context
-def conflicts(ctx: click.Context, store: str, now: datetime | None, as_json: bool) -> None:
+def conflicts(
+    ctx: click.Context, store: str, least: float, near: int, now: datetime | None, as_json: bool
+) -> None:
     """List live records of STORE that cannot both be true, with their signals."""
-    _pairs("conflicts", ctx, store, now, as_json)
+    _pairs("conflicts", ctx, store, now, as_json, least, near)
 
 
 @click.command()
 @click.argument("store")
+@_least_option
+@_near_option
 @now_option
 @json_option
 @click.pass_context
-def duplicates(ctx: click.Context, store: str, now: datetime | None, as_json: bool) -> None:
+def duplicates(
+    ctx: click.Context, store: str, least: float, near: int, now: datetime | None, as_json: bool
+) -> None:
     """List live records of STORE that say the same, with their signals."""
-    _pairs("duplicates", ctx, store, now, as_json)
+    _pairs("duplicates", ctx, store, now, as_json, least, near)
 
 
 @click.command()
@@ -78,7 +93,13 @@ def explain(ctx: click.Context, plan: str, id: str, as_json: bool) -> None:
     from memops import looking
 
     said = looking.explain_change(plan, id, at(ctx))
-    rows = [(k, v) for change in said["changes"] for k, v in change.items()]
+    rows: list[tuple[str, Any]] = []
+    for change in said["changes"]:
+        rows += [(k, v) for k, v in change.items() if k != "pairs"]
+        for pair in change["pairs"]:
+            about = {"with": pair["with"], "it says": pair["sentence"], "change": pair["change"]}
+            rows += [*about.items(), ("read here", pair["a"]), ("read there", pair["b"])]
+            rows.append(("signals", pair["signals"]))
     emit(said, as_json, lambda: table(rows, ["", id]))
 
 
@@ -214,10 +235,18 @@ def _repaired(
     return 0
 
 
-def _pairs(what: str, ctx: click.Context, store: str, now: datetime | None, as_json: bool) -> None:
+def _pairs(
+    what: str,
+    ctx: click.Context,
+    store: str,
+    now: datetime | None,
+    as_json: bool,
+    least: float,
+    near: int,
+) -> None:
     from memops import looking
 
-    rows = looking.list_pairs(what, store, at(ctx), now)
+    rows = looking.list_pairs(what, store, at(ctx), now, least, near)
     emit(
         rows,
         as_json,

@@ -1,0 +1,97 @@
+"""Pairs: what was judged of a store's pairs, kept, so that another threshold is only a filter.
+
+Judging reads every statement; the result, ids and numbers without any text, is kept in the state
+folder under the digest of the statements and the policy, and used again until either changes.
+"""
+
+import hashlib
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from memops import files
+from memops.conflicts import features, judged
+from memops.context import Context
+from memops.schema import LIVE
+from memops.scorer import scores
+from memops.similarity import statements
+
+_FORMAT = "1"
+
+
+def known_pairs(records: pl.DataFrame, ctx: Context, folder: Path) -> pl.DataFrame:
+    """Return the judged pairs of a store's statements, from the folder if they are known.
+
+    Columns: a_id, b_id (the first record that says each), jaccard, cosine, bm25, score, conflict,
+    duplicate (bool), opposes, conflict_score, duplicate_score (probabilities), conflict_at,
+    duplicate_at (the thresholds of their language).
+    """
+    path = files.folder(folder) / f"{_digest(records, ctx)}.parquet"
+    if path.exists():
+        return pl.read_parquet(path)
+    found = _scored(records, ctx)
+    found.write_parquet(path)
+    return found
+
+
+def chosen(pairs: pl.DataFrame, what: str, least: float = 0.0) -> pl.DataFrame:
+    """Return the pairs that are judged conflict or duplicate and at least so similar."""
+    return pairs.filter(pl.col(what) & (pl.col("score") >= least)).sort(
+        "score", "a_id", "b_id", descending=[True, False, False]
+    )
+
+
+def borderline(pairs: pl.DataFrame, what: str, count: int) -> pl.DataFrame:
+    """Return the pairs whose probability lies nearest to the threshold, on either side of it."""
+    distance = (pl.col(f"{what}_score") - pl.col(f"{what}_at")).abs()
+    return pairs.sort(distance, "a_id", "b_id").head(count)
+
+
+def _scored(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    pairs, said = judged(records, ctx), statements(records, ctx)
+    first = said.members.group_by("statement").agg(pl.col("id").min())
+    named = (
+        pairs.join(first.rename({"statement": "a", "id": "a_id"}), on="a")
+        .join(first.rename({"statement": "b", "id": "b_id"}), on="b")
+        .sort("a", "b")
+    )
+    firm = pl.col("firm_a") & pl.col("firm_b")
+    told = named.with_columns(
+        conflict=firm & pl.col("opposes").is_not_null() & ~pl.col("same"),
+        duplicate=firm & pl.col("same") & pl.col("opposes").is_null(),
+    )
+    return pl.concat([told, _probable(told, said.table["text"], ctx)], how="horizontal").select(
+        "a_id", "b_id", "jaccard", "cosine", "bm25", "score", "conflict", "duplicate", "opposes",
+        "conflict_score", "duplicate_score", "conflict_at", "duplicate_at",
+    )  # fmt: skip
+
+
+def _probable(pairs: pl.DataFrame, texts: pl.Series, ctx: Context) -> pl.DataFrame:
+    """The scorer's probabilities, and the thresholds of each pair's language."""
+    limits = ctx.policy
+    if pairs.is_empty():
+        names = ("conflict_score", "duplicate_score", "conflict_at", "duplicate_at")
+        return pl.DataFrame(schema=dict.fromkeys(names, pl.Float64))
+    sides = (texts.gather(pairs[side].cast(pl.Int64)).to_list() for side in ("a", "b"))
+    read = features([{"a": a, "b": b} for a, b in zip(*sides, strict=True)])
+    zh = read["han"] > 0
+    return scores(read).with_columns(
+        pl.Series(f"{name}_at", np.where(zh, at.zh, at.en))
+        for name, at in (("conflict", limits.conflicts), ("duplicate", limits.duplicates))
+    )
+
+
+def _digest(records: pl.DataFrame, ctx: Context) -> str:
+    """The SHA-256 of what the judgement depends on."""
+    live = records.filter(LIVE).select("id", "scope", "text").sort("id")
+    policy: dict[str, Any] = {
+        name: asdict(getattr(ctx.policy, name))
+        for name in ("candidates", "conflicts", "duplicates")
+    }
+    hashed = hashlib.sha256(_FORMAT.encode() + json.dumps(policy, sort_keys=True).encode())
+    hashed.update(live.write_ipc(None).getvalue())
+    return hashed.hexdigest()[:32]

@@ -1,0 +1,62 @@
+"""What a person is told of pairs: the listings, the threshold, and why a record steps back."""
+
+import json
+
+import pytest
+
+NOW = "2026-10-01T00:00:00Z"
+SAID = [
+    ("dark", "User prefers dark mode", "2026-03-01"), ("light", "User prefers light mode", "2026-09-01"),
+    ("mysql", "数据库用 MySQL", "2026-01-01"), ("pg", "数据库换成 PostgreSQL", "2026-03-01"),
+    ("rate", "The API rate limit is 100 requests per minute", "2026-01-01"),
+    ("again", "Rate limit of the API: 100 req/min", "2026-02-01"), ("cat", "用户养了一只猫", "2026-02-01"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def store(tmp_path):
+    rows = [{"id": i, "text": text, "kind": "fact", "scope": "me", "created_at": f"{day}T00:00:00Z"} for i, text, day in SAID]  # fmt: skip
+    path = tmp_path / "m.jsonl"
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    return f"jsonl:{path}"
+
+
+def ids(rows):
+    return [{row["a_id"], row["b_id"]} for row in rows]
+
+
+def test_another_threshold_is_a_filter_and_nothing_is_judged_again(memops, store, monkeypatch):
+    found = memops("conflicts", store, "--now", NOW)
+    assert sorted(ids(found), key=sorted) == [{"dark", "light"}, {"mysql", "pg"}]
+    assert ids(memops("duplicates", store, "--now", NOW)) == [{"rate", "again"}]
+    monkeypatch.setattr("memops.pairs._scored", lambda *_: 1 / 0)
+    least = found[0]["score"] - 0.001
+    assert ids(memops("conflicts", store, "--now", NOW, "--least", str(least))) == ids(found[:1])
+
+
+def test_the_pairs_nearest_to_the_threshold_are_listed_for_review(memops, store):
+    rows = memops("conflicts", store, "--now", NOW, "--near", "2")
+    distance = [abs(row["conflict_score"] - row["conflict_at"]) for row in rows]
+    assert len(rows) == 2 and distance == sorted(distance)
+    assert {"a_text", "b_text", "jaccard", "cosine", "bm25", "conflict"} <= rows[0].keys()
+
+
+def test_what_is_kept_of_pairs_holds_no_text(memops, store):
+    memops("conflicts", store, "--now", NOW)
+    (path,) = (memops.state / "pairs").iterdir()
+    data = path.read_bytes()
+    assert b"PAR1" in data and not any(text.encode() in data for _, text, _ in SAID)
+
+
+def test_an_explained_change_names_signals_slots_cues_and_from_what_to_what(memops, store):
+    plan = memops("plan", store, "--now", NOW)["plan"]
+    (change,) = memops("explain", plan, "dark")["changes"]
+    (pair,) = change["pairs"]
+    assert pair["with"] == "light" and pair["opposes"] == "opposite"
+    assert pair["signals"]["opposed"] == 1.0
+    assert pair["change"].endswith("dark (2026-03) -> light (2026-09)")
+    (chinese,) = memops("explain", plan, "mysql")["changes"][0]["pairs"]
+    assert chinese["change"].endswith("mysql (2026-01) -> postgresql (2026-03)")
+    assert chinese["b"]["cues"] == ["shift_strong"] and chinese["b"]["becomes"] == ["postgresql"]
+    merged = memops("explain", plan, "again")["changes"][0]["pairs"][0]
+    assert merged["same"] and merged["change"] is None
