@@ -1,19 +1,21 @@
 """Hostile text: orders to a model that were stored as if they were memories.
 
-Signals, as data in `data/lexicons/hostile.toml`, add up to a score: some phrases stand alone
-("ignore all previous instructions"), most are everyday words until several meet. Text is read as
-a model would read it: in NFKC, without invisible characters, tag characters spelled out, base64
-decoded. Filters of this kind do not stop an attacker who knows them (arXiv 2605.08442 measured
-88 % success against them), so what is found is quarantined for a person and what is not found
-still meets the guard.
+Concepts, as data in `data/lexicons/hostile.toml`, add up to a score: a text speaks of a model's
+instructions, of dropping them, of hiding that from somebody. Text is read as a model would read
+it: in NFKC, without invisible characters, tag characters spelled out, spaced letters closed up,
+base64 decoded. Filters of this kind do not stop an attacker who knows them (arXiv 2605.08442
+measured 88 % success against them), so what is found is quarantined for a person and what is not
+found still meets the guard.
 """
 
+from dataclasses import dataclass
 from functools import cache
 
 import polars as pl
 
 from memops.lexicon import lexicon
 from memops.policy import Hostile
+from memops.prefilter import possible
 from memops.text import folded
 
 _DEFAULT = Hostile()
@@ -22,26 +24,42 @@ _HIDDEN = (
     "\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]"
 )
 _TAGS = "[\U000e0020-\U000e007e]"
+_PLAIN = r"^[\x00-\x7f\u4e00-\u9fff、。《》「」“”‘’…—]*$"  # what NFKC leaves as it is
 _PASSAGE = 200
 _BASE64 = r"[A-Za-z0-9+/]{24,}={0,2}"
+_MAIL = r"[a-z0-9._%+-]+@[a-z0-9.-]*[a-z0-9]"
+_SPACED = r"(?-u:\b)[a-z0-9](?:[ ._*-][a-z0-9]){4,}(?-u:\b)"
+_SCORE = {"row": pl.UInt32(), "score": pl.Float64(), "why": pl.String()}
+
+
+@dataclass(frozen=True)
+class Concept:
+    """Something that hostile texts speak of; one without a reason speaks for a text."""
+
+    name: str
+    why: str
+    weight: float
+    pattern: str
+    alone: bool
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Concepts that meet: of each group, as bits by the concepts' order, one is spoken of."""
+
+    why: str
+    weight: float
+    groups: tuple[int, ...]
 
 
 def injected(texts: pl.Series, policy: Hostile = _DEFAULT) -> pl.Series:
     """Return, for each text, why it is hostile, or null."""
-    frame = texts.rename("raw").cast(pl.String).to_frame().with_row_index("row")
-    return _reasons(frame, policy).rename(texts.name)
-
-
-def _reasons(frame: pl.DataFrame, policy: Hostile) -> pl.Series:
-    given = frame.filter(pl.col("raw").is_not_null())
-    plain = pl.col("raw").str.contains(r"^[\x00-\x7f]*$")  # nothing to fold but case
-    read = pl.concat(
-        [
-            given.filter(plain).with_columns(text=pl.col("raw").str.to_lowercase()),
-            given.filter(~plain).with_columns(text=_readable(pl.col("raw"))),
-        ]
+    frame = texts.rename("raw").cast(pl.String).to_frame()
+    once = (
+        frame.filter(pl.col("raw").is_not_null()).group_by("raw", maintain_order=True).len("times")
     )
-    scored = pl.concat([_scored(_passages(read.select("row", "text"))), *_smuggled(read)])
+    read = _read(once.with_row_index("row"))
+    scored = pl.concat([_scored(_passages(read), policy.threshold), *_smuggled(read, policy)])
     worst = (
         scored.filter(pl.col("score") >= policy.threshold)
         .sort("score", descending=True, maintain_order=True)
@@ -50,75 +68,142 @@ def _reasons(frame: pl.DataFrame, policy: Hostile) -> pl.Series:
     )
     banners = _banners(read, policy.repeats)
     found = pl.concat([worst, banners]).unique("row", keep="first", maintain_order=True)
-    return frame.select("row").join(found, on="row", how="left", maintain_order="left")["why"]
+    whys = read.select("row", "raw").join(found, on="row").select("raw", "why")
+    return frame.join(whys, on="raw", how="left", maintain_order="left")["why"].rename(texts.name)
 
 
-def _readable(text: pl.Expr) -> pl.Expr:
-    """The text as a model reads it: NFKC, lower case, invisible characters gone."""
-    bare = text.str.replace_all(_HIDDEN, "")
-    return folded(bare)
+@cache
+def concepts() -> tuple[Concept, ...]:
+    """Return the lexicon's concepts, each with one pattern for all of its words."""
+    entries = lexicon("hostile")["concept"]
+    return tuple(
+        Concept(c["name"], c["why"], float(c["weight"]), _pattern(c), c.get("alone", False))
+        for c in entries
+    )
+
+
+@cache
+def frames() -> tuple[Frame, ...]:
+    """Return the lexicon's frames."""
+    bits = {concept.name: 1 << nth for nth, concept in enumerate(concepts())}
+    return tuple(
+        Frame(f["why"], float(f["weight"]), tuple(sum(bits[n] for n in group) for group in f["of"]))
+        for f in lexicon("hostile")["frame"]
+    )
+
+
+def spoken(texts: pl.Series) -> pl.Series:
+    """Return the concepts that each text speaks of, as bits by their order in `concepts`."""
+    read = _read(texts.rename("raw").to_frame().with_row_index("row"))["text"]
+    return _fitting(read, _possible(read))
+
+
+def met(frame: Frame, mask: pl.Expr) -> pl.Expr:
+    """Return whether a frame holds of texts that speak of these concepts."""
+    return pl.all_horizontal((mask & pl.lit(group, pl.UInt64)) > 0 for group in frame.groups)
+
+
+def _pattern(entry: dict[str, list[str]]) -> str:
+    words = [rf"\b(?:{'|'.join(entry['en'])})\b"] if "en" in entry else []
+    parts = [*words, *entry.get("zh", []), *entry.get("re", [])]
+    return "|".join(f"(?:{part})" for part in parts).replace(r"\b", r"(?-u:\b)")
+
+
+def _read(frame: pl.DataFrame) -> pl.DataFrame:
+    """Add `text`, as a model reads it: NFKC, lower case, invisible characters gone."""
+    plain = pl.col("raw").str.contains(_PLAIN)
+    bare = folded(pl.col("raw").str.replace_all(_HIDDEN, ""))
+    read = pl.concat(
+        [
+            frame.filter(plain).with_columns(text=pl.col("raw").str.to_lowercase()),
+            frame.filter(~plain).with_columns(text=bare),
+        ]
+    ).sort(frame.columns[0])
+    mail = pl.col("text").str.replace_all(_MAIL, "x@x.x")  # its words say nothing
+    return read.with_columns(
+        pl.when(pl.col("text").str.contains("@", literal=True)).then(mail).otherwise("text")
+    )
 
 
 def _passages(read: pl.DataFrame) -> pl.DataFrame:
     """Long texts in overlapping passages, so that words a page apart do not add up."""
     short = pl.col("text").str.len_bytes() <= 2 * _PASSAGE
+    text = pl.col("text")
     halves = (
-        read.filter(~short)
-        .with_columns(pl.col("text").str.extract_all(rf"(?s).{{1,{_PASSAGE}}}"))
+        read.lazy().select("row", "text")
+        .filter(~short)
+        .with_columns(text.str.extract_all(rf"(?s).{{1,{_PASSAGE}}}"))
         .explode("text")
-        .with_columns(then=pl.col("text").shift(-1).over("row"))
-        .with_columns(pl.col("text") + pl.col("then").fill_null(""))
-        .select(read.columns)
+        .with_columns(text + text.shift(-1).over("row").fill_null(""))
+    )  # fmt: skip
+    spaced = (
+        read.lazy().select("row", "text")
+        .filter(text.str.contains(_SPACED))
+        .with_columns(text.str.replace_all(r"(?-u:\b)([a-z0-9])[ ._*-]", "$1"))
+    )  # fmt: skip
+    whole = read.lazy().select("row", "text").filter(short)
+    return pl.concat(pl.collect_all([whole, halves, spaced]))
+
+
+def _scored(passages: pl.DataFrame, threshold: float) -> pl.DataFrame:
+    """Score and heaviest frame of each passage that may reach the threshold: row, score, why."""
+    mask = pl.col("mask")
+    may = passages.with_columns(mask=_possible(passages["text"]))
+    may = may.filter(_score(mask, only_for=True) >= threshold)
+    spoken = may.with_columns(mask=_fitting(may["text"], may["mask"]))
+    return spoken.select("row", score=_score(mask), why=_why(mask))
+
+
+def _score(mask: pl.Expr, only_for: bool = False) -> pl.Expr:
+    """The points of texts by their concepts; the most they can be where those are only possible."""
+    said = [
+        ((mask & pl.lit(1 << nth, pl.UInt64)) > 0, concept.weight)
+        for nth, concept in enumerate(concepts())
+        if concept.weight > 0 or not only_for
+    ]
+    held = [(met(frame, mask), frame.weight) for frame in frames() if frame.weight > 0]
+    return pl.sum_horizontal(fits.cast(pl.Float64) * weight for fits, weight in [*said, *held])
+
+
+def _why(mask: pl.Expr) -> pl.Expr:
+    """The reason: the heaviest frame that holds, else the heaviest concept spoken of."""
+    held = sorted(frames(), key=lambda frame: -frame.weight)
+    said = sorted(enumerate(concepts()), key=lambda known: -known[1].weight)
+    return pl.coalesce(
+        *(pl.when(met(f, mask)).then(pl.lit(f.why)) for f in held if f.weight > 0),
+        *(
+            pl.when((mask & pl.lit(1 << nth, pl.UInt64)) > 0).then(pl.lit(c.why))
+            for nth, c in said
+            if c.why
+        ),
     )
-    return pl.concat([read.filter(short), halves])
 
 
-def _scored(read: pl.DataFrame) -> pl.DataFrame:
-    """Score and heaviest signal of each text: row, score, why."""
-    if read.is_empty():
-        return pl.DataFrame(schema={"row": pl.UInt32(), "score": pl.Float64(), "why": pl.String()})
-    words = _signals()
-    points = [
-        pl.col("text").str.contains("|".join(f"(?:{p})" for p in patterns)).alias(name)
-        for name, _, _, patterns in words
-    ]
-    whole = pl.col("text").str.replace_all(r"([a-z0-9])\.([a-z0-9])", "$1·$2")
-    hits = read.lazy().with_columns(whole).with_columns(points).collect()
-    score = pl.sum_horizontal(
-        pl.col(name).cast(pl.Float64) * weight for name, weight, _, _ in words
+def _possible(texts: pl.Series) -> pl.Series:
+    return possible(texts, [concept.pattern for concept in concepts()])
+
+
+def _fitting(texts: pl.Series, may: pl.Series) -> pl.Series:
+    """Of the concepts that each text may speak of, as bits, those whose pattern fits."""
+    frame = pl.DataFrame(
+        {"at": pl.Series(range(len(texts)), dtype=pl.UInt32), "text": texts, "may": may}
     )
-    heaviest = sorted((w for w in words if w[1] > 0), key=lambda w: -w[1])
-    why = pl.coalesce(pl.when(pl.col(name)).then(pl.lit(said)) for name, _, said, _ in heaviest)
-    return hits.select("row", score=score, why=why)
+    hits = [pl.DataFrame(schema={"at": pl.UInt32, "mask": pl.UInt64})]
+    for nth, concept in enumerate(concepts()):
+        bit = pl.lit(1 << nth, pl.UInt64)
+        some = frame.filter((pl.col("may") & bit) > 0)
+        fits = some.filter(some["text"].str.contains(concept.pattern))
+        hits.append(fits.select("at", mask=bit))
+    masks = pl.concat(hits).group_by("at").agg(pl.col("mask").sum())
+    return frame.join(masks, on="at", how="left", maintain_order="left")["mask"].fill_null(0)
 
 
-@cache
-def _signals() -> tuple[tuple[str, float, str, tuple[str, ...]], ...]:
-    words = lexicon("hostile")
-    parts = words["parts"]
-
-    def whole(pattern: str) -> str:
-        for name, part in parts.items():
-            pattern = pattern.replace(f"%{name}%", part)
-        return pattern.replace(r"\b", r"(?-u:\b)")
-
-    signals = [
-        (entry["name"], float(entry["weight"]), entry["why"], tuple(map(whole, entry["patterns"])))
-        for entry in words["signal"]
-    ]
-    excuses = [
-        (f"excuse {nth}", -float(entry["weight"]), "", tuple(map(whole, entry["patterns"])))
-        for nth, entry in enumerate(words["excuse"])
-    ]
-    return (*signals, *excuses)
-
-
-def _smuggled(read: pl.DataFrame) -> list[pl.DataFrame]:
+def _smuggled(read: pl.DataFrame, policy: Hostile) -> list[pl.DataFrame]:
     """Scores of what tag characters spell and of what base64 hides, each worth a hostile text."""
     flags = "\U0001f3f4[\U000e0020-\U000e007f]+"  # England, Scotland and Wales are written in tags
-    tags = read.with_columns(text=pl.col("raw").str.replace_all(flags, "")).filter(
-        pl.col("text").str.contains(f"{_TAGS}{{4,}}")
-    )
+    tags = read.filter(
+        pl.col("raw").str.replace_all(flags, "").str.contains(f"{_TAGS}{{4,}}")
+    )  # fmt: skip
     spelled = tags.select(
         "row", score=pl.lit(9.0), why=pl.lit("hides text in invisible characters")
     )
@@ -131,10 +216,10 @@ def _smuggled(read: pl.DataFrame) -> list[pl.DataFrame]:
         .with_columns(
             pl.col("text").str.decode("base64", strict=False).map_batches(_utf8, pl.String)
         )
-        .with_columns(_readable(pl.col("text")))
+        .with_columns(folded(pl.col("text").str.replace_all(_HIDDEN, "")))
         .filter(pl.col("text").str.contains(r"^[\P{C}\n\r\t]+$"))
     )
-    hidden = _scored(coded).with_columns(
+    hidden = _scored(coded, policy.threshold - 1).with_columns(
         score=pl.col("score") + 1, why=pl.lit("hides orders in base64")
     )
     return [spelled, hidden]
@@ -157,7 +242,7 @@ def _banners(read: pl.DataFrame, repeats: int) -> pl.DataFrame:
     known = start.str.contains(rf"^(?:{'|'.join(words['starts'])})")
     opening = start.str.head(60)
     again = (
-        (pl.len().over(opening) >= repeats)
+        (pl.col("times").sum().over(opening) >= repeats)
         & (start.str.len_chars() >= 40)
         & start.str.contains(words["prompts"])
     )

@@ -1,15 +1,18 @@
-"""Orders to a model, and everyday lines that share their words, made at run time from templates.
+"""Orders to a model, and everyday lines that share their words: templates filled at run time, and
+lines written whole (hostile_lines_N.txt, each written before the lexicon knew a line of it).
 
-The lexicon may be changed for what HOSTILE and BENIGN show, never to catch what UNSEEN holds, so
-that its figure says something about next year's phrasing. Whoever tunes the lexicon moves UNSEEN
-to HOSTILE and writes a new one first.
+What the lexicon found of each file at first sight, before it was changed and fitted anew:
+1: recall 0.12, precision 0.95 (phrases only, before there were concepts); 2 (made to avoid usual
+words): 0.24, 0.81; 3: 0.67, 0.96; 4: 0.74, 0.98. Whoever tunes the lexicon writes a new file first.
 """
 
 # ruff: noqa: E501
 import base64
 import itertools
 import random
+from pathlib import Path
 
+FILES = (1, 2, 3, 4)
 SLOTS = {
     "prior": ("previous", "earlier", "prior", "above"),
     "rules": ("instructions", "rules", "guidelines", "directives"),
@@ -345,3 +348,22 @@ def dressed(lines, n, seed):
         nth, text = rng.choice(lines)
         out.append((nth, rng.choice(forms).replace("{}", text)))
     return out
+
+
+def written(nth):
+    """Lines of one labelled file, written whole rather than from templates: (text, hostile)."""
+    path = Path(__file__).with_name(f"hostile_lines_{nth}.txt")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [(line[2:].replace("\\n", "\n"), line[0] == "+") for line in lines if line]
+
+
+def labelled():
+    """Every labelled line that the lexicon may be changed for: (text, hostile)."""
+    made = [(text, True) for _, text in filled(HOSTILE + UNSEEN, 2, seed=5)]
+    made += [(text, False) for _, text in filled(BENIGN + UNSEEN_BENIGN, 2, seed=6)]
+    lines = [*made, *(line for nth in FILES for line in written(nth))]
+    rng = random.Random(7)
+    dress = ("- {}", "- 09:14 {}", "{} #note", "User said: {}", "用户说：{}", "网页摘录：{}")
+    return [
+        (rng.choice(dress).replace("{}", t) if rng.random() < 0.2 else t, bad) for t, bad in lines
+    ]

@@ -1,0 +1,92 @@
+"""Fit the weights of the concepts in data/lexicons/hostile.toml from the labelled lines of the tests.
+
+usage: python -m tests.bench.fit_hostile [--write]
+
+A logistic regression in which a concept can only speak against a text, apart from those that the
+lexicon keeps for everyday accounts and reports about attacks. Weights are scaled so that two
+points stand at `LEVEL` log odds; those that stand alone are enough, or excuse enough, for that. Prints recall and precision by ten-fold cross-validation.
+"""
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from memops.hostile import concepts, frames, met, spoken
+from tests.hostile_corpus import labelled
+
+LEXICON = Path(__file__).parents[2] / "data" / "lexicons" / "hostile.toml"
+ALONE, LEVEL = 2.6, -0.25
+POINTS, STRENGTH, FOLDS = 2.0, 1.0, 10
+
+
+def features(texts: list[str]) -> Any:
+    """One column a concept, then one a frame."""
+    mask = pl.col("mask")
+    said = {
+        f"concept {nth}": (mask & pl.lit(1 << nth, pl.UInt64)) > 0 for nth in range(len(concepts()))
+    }
+    held = {f"frame {nth}": met(frame, mask) for nth, frame in enumerate(frames())}
+    masks = spoken(pl.Series(texts, dtype=pl.String)).to_frame("mask")
+    return masks.select(**said, **held).to_numpy().astype(float)
+
+
+def fitted(x: Any, y: Any) -> Any:
+    """Return one weight a concept, and the intercept last."""
+    from scipy.optimize import minimize
+
+    x1 = np.hstack([x, np.ones((len(x), 1))])
+    sign = np.where(y, 1.0, -1.0)
+
+    def loss(w: Any) -> Any:
+        margin = sign * (x1 @ w)
+        slope = -sign / (1 + np.exp(margin))
+        penalty = w[:-1] / STRENGTH
+        return (
+            np.logaddexp(0, -margin).sum() + (w[:-1] @ penalty) / 2,
+            x1.T @ slope + np.append(penalty, 0),
+        )
+
+    bounds = [(0, None) if one.why else (None, 0) for one in (*concepts(), *frames())]
+    bounds.append((None, None))
+    return minimize(loss, np.zeros(x1.shape[1]), jac=True, bounds=bounds, method="L-BFGS-B").x
+
+
+def points(weights: Any, level: float) -> Any:
+    """Return weights in points: a text whose log odds reach `level` has POINTS."""
+    return weights[:-1] * POINTS / (level - weights[-1])
+
+
+def main(write: bool) -> None:
+    lines = labelled()
+    x, y = features([text for text, _ in lines]), np.array([bad for _, bad in lines])
+    rng = np.random.default_rng(7)
+    fold = rng.integers(0, FOLDS, len(y))
+    odds = np.zeros(len(y))
+    for nth in range(FOLDS):
+        weights = fitted(x[fold != nth], y[fold != nth])
+        odds[fold == nth] = x[fold == nth] @ weights[:-1] + weights[-1]
+    for level in (-1.5, -1.0, -0.5, 0.0, 0.5):
+        hit = odds >= level
+        print(
+            f"level {level:4.1f} recall {(hit & y).sum() / y.sum():.3f} "
+            f"precision {(hit & y).sum() / hit.sum():.3f} ({y.sum()} hostile, {(~y).sum()} benign)"
+        )
+    made = points(fitted(x, y), LEVEL)
+    alone = np.array([one.alone for one in concepts()] + [False] * len(frames()))
+    made = np.where(alone, np.where(made > 0, np.maximum(made, ALONE), -ALONE), made)
+    names = [c.name for c in concepts()] + [f"frame: {f.why}" for f in frames()]
+    for name, weight in zip(names, made, strict=True):
+        print(f"{weight:6.2f} {name}")
+    if write:
+        weights = iter(made)
+        text = LEXICON.read_text(encoding="utf-8")
+        text = re.sub(r"(?m)^weight = .*$", lambda _: f"weight = {next(weights):.2f}", text)
+        LEXICON.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main("--write" in sys.argv)
