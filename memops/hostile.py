@@ -8,6 +8,7 @@ measured 88 % success against them), so what is found is quarantined for a perso
 found still meets the guard.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -26,6 +27,8 @@ _HIDDEN = (
 _TAGS = "[\U000e0020-\U000e007e]"
 _PLAIN = r"^[\x00-\x7f\u4e00-\u9fff、。《》「」“”‘’…—]*$"  # what NFKC leaves as it is
 _PASSAGE = 200
+_BATCH = 16
+_ALL = (1 << 64) - 1
 _BASE64 = r"[A-Za-z0-9+/]{24,}={0,2}"
 _MAIL = r"[a-z0-9._%+-]+@[a-z0-9.-]*[a-z0-9]"
 _SPACED = r"(?-u:\b)[a-z0-9](?:[ ._*-][a-z0-9]){4,}(?-u:\b)"
@@ -95,7 +98,7 @@ def frames() -> tuple[Frame, ...]:
 def spoken(texts: pl.Series) -> pl.Series:
     """Return the concepts that each text speaks of, as bits by their order in `concepts`."""
     read = _read(texts.rename("raw").to_frame().with_row_index("row"))["text"]
-    return _fitting(read, _possible(read))
+    return _fitting(read, _possible(read), range(len(concepts())))
 
 
 def met(frame: Frame, mask: pl.Expr) -> pl.Expr:
@@ -146,12 +149,19 @@ def _passages(read: pl.DataFrame) -> pl.DataFrame:
 
 
 def _scored(passages: pl.DataFrame, threshold: float) -> pl.DataFrame:
-    """Score and heaviest frame of each passage that may reach the threshold: row, score, why."""
+    """Score and heaviest frame of each passage that reaches the threshold: row, score, why.
+
+    The heaviest concepts are looked at first: few passages can still reach it without them.
+    """
     mask = pl.col("mask")
-    may = passages.with_columns(mask=_possible(passages["text"]))
-    may = may.filter(_score(mask, only_for=True) >= threshold)
-    spoken = may.with_columns(mask=_fitting(may["text"], may["mask"]))
-    return spoken.select("row", score=_score(mask), why=_why(mask))
+    left = passages.with_columns(mask=_possible(passages["text"]))
+    order = sorted(range(len(concepts())), key=lambda nth: -abs(concepts()[nth].weight))
+    for start in range(0, len(order), _BATCH):
+        left = left.filter(_score(mask, only_for=True) >= threshold)
+        checked = order[start : start + _BATCH]
+        left = left.with_columns(mask=_fitting(left["text"], left["mask"], checked))
+    sure = left.with_columns(score=_score(mask)).filter(pl.col("score") >= threshold)
+    return sure.select("row", "score", why=_why(mask))
 
 
 def _score(mask: pl.Expr, only_for: bool = False) -> pl.Expr:
@@ -183,32 +193,33 @@ def _possible(texts: pl.Series) -> pl.Series:
     return possible(texts, [concept.pattern for concept in concepts()])
 
 
-def _fitting(texts: pl.Series, may: pl.Series) -> pl.Series:
-    """Of the concepts that each text may speak of, as bits, those whose pattern fits."""
-    frame = pl.DataFrame(
-        {"at": pl.Series(range(len(texts)), dtype=pl.UInt32), "text": texts, "may": may}
-    )
-    hits = [pl.DataFrame(schema={"at": pl.UInt32, "mask": pl.UInt64})]
-    for nth, concept in enumerate(concepts()):
+def _fitting(texts: pl.Series, may: pl.Series, checked: Sequence[int]) -> pl.Series:
+    """The concepts that each text may speak of, without those checked whose pattern does not fit."""
+    frame = pl.DataFrame({"at": pl.arange(len(texts), eager=True), "text": texts, "mask": may})
+    rest = _ALL - sum(1 << nth for nth in checked)
+    hits = [frame.select("at", mask=pl.col("mask") & pl.lit(rest, pl.UInt64))]
+    for nth in checked:
         bit = pl.lit(1 << nth, pl.UInt64)
-        some = frame.filter((pl.col("may") & bit) > 0)
-        fits = some.filter(some["text"].str.contains(concept.pattern))
-        hits.append(fits.select("at", mask=bit))
+        some = frame.filter((pl.col("mask") & bit) > 0)
+        if some.height:
+            fits = some.filter(some["text"].str.contains(concepts()[nth].pattern))
+            hits.append(fits.select("at", mask=bit))
     masks = pl.concat(hits).group_by("at").agg(pl.col("mask").sum())
-    return frame.join(masks, on="at", how="left", maintain_order="left")["mask"].fill_null(0)
+    return frame.join(masks, on="at", how="left", maintain_order="left")["mask_right"]
 
 
 def _smuggled(read: pl.DataFrame, policy: Hostile) -> list[pl.DataFrame]:
     """Scores of what tag characters spell and of what base64 hides, each worth a hostile text."""
     flags = "\U0001f3f4[\U000e0020-\U000e007f]+"  # England, Scotland and Wales are written in tags
-    tags = read.filter(
-        pl.col("raw").str.replace_all(flags, "").str.contains(f"{_TAGS}{{4,}}")
-    )  # fmt: skip
+    raw = pl.col("raw")
+    tags = read.filter(raw.str.contains(f"{_TAGS}{{4}}")).filter(
+        raw.str.replace_all(flags, "").str.contains(f"{_TAGS}{{4}}")
+    )
     spelled = tags.select(
         "row", score=pl.lit(9.0), why=pl.lit("hides text in invisible characters")
     )
     coded = (
-        read.filter(pl.col("raw").str.contains(_BASE64))
+        read.filter(raw.str.contains(_BASE64))
         .select("row", text=pl.col("raw").str.extract_all(_BASE64))
         .explode("text", empty_as_null=True)
         .with_columns(pl.col("text").str.strip_chars_end("="))

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-_MOST = 200  # literals of one pattern: more are no better than a shorter string they share
+_MOST = 1500  # literals of one pattern: more are no better than a shorter string they share
 
 
 @cache
@@ -80,8 +80,8 @@ def _element(op: Any, value: Any) -> tuple[set[str] | None, set[str] | None]:
         return {chr(value).lower()}, None
     if op is codes.AT:
         return {""}, None
-    if op is codes.IN and len(value) <= 4 and all(o is codes.LITERAL for o, _ in value):
-        return {chr(v).lower() for _, v in value}, None
+    if op is codes.IN:
+        return _members(value), None
     if op is codes.SUBPATTERN:
         return _needed(value[-1])
     if op is codes.BRANCH:
@@ -98,6 +98,15 @@ def _element(op: Any, value: Any) -> tuple[set[str] | None, set[str] | None]:
             return exact_ | {""}, None
         return None, held_ if low > 0 else None
     return None, None
+
+
+def _members(value: Any) -> set[str] | None:
+    """The characters of a small class."""
+    if value == [(codes.RANGE, (ord("0"), ord("9")))]:
+        return set("0123456789")
+    if len(value) <= 6 and all(op is codes.LITERAL for op, _ in value):
+        return {chr(code).lower() for _, code in value}
+    return None
 
 
 def _worth(words: set[str]) -> tuple[int, int]:
