@@ -21,6 +21,7 @@ LAYERS = [
         "merge",
         "terms",
         "secrets",
+        "prefilter",
         "hostile",
         "chatter",
         "decay",
