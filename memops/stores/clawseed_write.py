@@ -23,8 +23,12 @@ from memops.stores.sqlite import errors, transaction, writer
 
 LEAST, FIRST, MOST = 10, 50, 200
 """Fewest changes in a batch, those in the first, and most."""
-LOCK = 0.08
+LOCK = 0.05
 """Seconds that a batch should hold the lock at most."""
+MOST_PAUSE = 0.25
+"""Seconds between two batches at most; else as long as the first of them held the lock."""
+TRIES = 3
+"""How often a batch is judged before the lock; the last time it is judged again under it."""
 
 _TRIGGERS = {
     "memories_ai": ("afterinsertonmemories", "values(new.rowid"),
@@ -46,6 +50,7 @@ class Session:
         self.path = path
         self.size = min(FIRST, MOST)
         self._counts: pl.DataFrame | None = None
+        self._held = 0.0
         with errors(path):
             self.connection = writer(path)
             try:
@@ -54,6 +59,7 @@ class Session:
             except BaseException:
                 self.connection.close()
                 raise
+            self._begun = self._version()
 
     def close(self) -> None:
         """Let go of the database."""
@@ -64,15 +70,37 @@ class Session:
 
         The guard judges before the lock is taken; once it is, what it judged from is compared
         with what stands there, and it judges again if another process was quicker: if it changed
-        one of these rows, or left fewer rows of a kind where this batch may lose some.
+        one of these rows, or left fewer rows of a kind where this batch may lose some. It does
+        so outside the lock again, as long as that helps.
         """
         batch, losing = Batch(work, self.connection, self.columns), _may_lose(work)
+        self._give_way()
+        answers = None
+        for left in reversed(range(TRIES)):
+            if answers is None:
+                answers = self._attempt(batch, losing, judge_inside=not left)
+        return answers or []
+
+    def revert(self, undo: Sequence[Undo]) -> list[Written]:
+        """Take changes back in one transaction: insertions first, then edits, then deletions."""
+        order = sorted(undo, key=lambda u: (u.before is not None, u.after is None))
+        with errors(self.path), transaction(self.connection, "IMMEDIATE"):
+            live = rows_of(self.connection, self.columns, [entry.id for entry in undo])
+            said = {u.id: reverted(self.connection, u, live.get(u.id)) for u in order}
+            failpoint("sqlite-reverted")
+        return [said[entry.id] for entry in undo]
+
+    def _attempt(self, batch: Batch, losing: bool, judge_inside: bool) -> list[Written] | None:
+        """Carry a batch out; None, having changed nothing, when it must be judged again first."""
+        work = batch.work
         with errors(self.path):
             version, refused = self._version(), self._judged(batch, losing)
             with transaction(self.connection, "IMMEDIATE"):
                 started = time.monotonic()
                 failpoint("sqlite-begun")
                 if self._version() != version and (batch.read() or (losing and self._fewer())):
+                    if not judge_inside:
+                        return None
                     refused = self._judged(batch, losing)
                 answers = batch.carry_out(refused)
                 failpoint("sqlite-changed")
@@ -83,14 +111,15 @@ class Session:
             self._adapt(time.monotonic() - started)
         return answers
 
-    def revert(self, undo: Sequence[Undo]) -> list[Written]:
-        """Take changes back in one transaction: insertions first, then edits, then deletions."""
-        order = sorted(undo, key=lambda u: (u.before is not None, u.after is None))
-        with errors(self.path), transaction(self.connection, "IMMEDIATE"):
-            live = rows_of(self.connection, self.columns, [entry.id for entry in undo])
-            said = {u.id: reverted(self.connection, u, live.get(u.id)) for u in order}
-            failpoint("sqlite-reverted")
-        return [said[entry.id] for entry in undo]
+    def _give_way(self) -> None:
+        """Leave the lock alone for a while: who waits for it looks only every now and then.
+
+        SQLite sleeps up to 100 ms between two looks, so batches without a pause could keep an
+        agent waiting until it gives up.
+        """
+        with errors(self.path):
+            others = self._version() != self._begun
+        time.sleep(min(MOST_PAUSE, self._held if others else self._held / 4))
 
     def _judged(self, batch: Batch, losing: bool) -> Mapping[str, str]:
         """What the guard refuses; floors need counts that are true, so losses count again."""
@@ -112,6 +141,7 @@ class Session:
         return int(self.connection.execute("PRAGMA data_version").fetchone()[0])
 
     def _adapt(self, seconds: float) -> None:
+        self._held = seconds
         if seconds > LOCK:
             self.size = max(LEAST, self.size // 2)
         elif seconds < LOCK / 3:

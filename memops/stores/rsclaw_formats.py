@@ -32,6 +32,26 @@ def extracted_document(kind: str) -> dict[str, Any] | None:
     return {"tier": tier, "importance": importance, "pinned": False}
 
 
+def refreshed(document: dict[str, Any], importance: float) -> dict[str, Any]:
+    """Return a document once it was said again: one use more, and never less important."""
+    most = max(document["importance"], importance)
+    return document | {"access_count": document.get("access_count", 0) + 1, "importance": most}
+
+
+def stored_again(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any] | None:
+    """Return what the first document becomes when the second says the same, None if it does not.
+
+    The same is: one scope, one kind, one text but for white space and case.
+    """
+    if any(first[name] != second[name] for name in ("scope", "kind")):
+        return None
+    if identity(first["text"]) != identity(second["text"]):
+        return None
+    tags = list(dict.fromkeys([*first.get("tags", []), *second.get("tags", [])]))
+    pinned = first.get("pinned", False) or second.get("pinned", False)
+    return refreshed(first, second["importance"]) | {"tags": tags, "pinned": pinned}
+
+
 def age_label(days: int) -> str:
     """Return how old rsclaw calls a memory in its prompt."""
     spans = [

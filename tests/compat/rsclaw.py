@@ -9,6 +9,7 @@ from memops.policy_hygiene import Decay
 from memops.schema import from_rows
 from memops.stores import open_store
 from memops.stores import rsclaw_formats as formats
+from memops.stores import rsclaw_parsing as parsing
 from memops.stores.rsclaw_docs import (
     DOCS,
     Doc,
@@ -146,7 +147,32 @@ def normalized_identity(case):
     return {"same": same} == case["expected"]
 
 
+def exact_dedup(case):
+    kept = formats.stored_again(case["input"]["first"], case["input"]["second"])
+    expected = {**case["expected"]}
+    uses = expected.pop("access_count_min")
+    return kept["access_count"] >= uses and expected.items() <= ({"docs": 1} | kept).items()
+
+
+def refresh_duplicate(case):
+    document, expected = case["input"].get("doc"), case["expected"]
+    if document is None:
+        return not expected["found"]  # there is none to refresh
+    got = formats.refreshed(document, case["input"]["importance"])
+    uses = expected.get("access_count", got["access_count"])
+    return got["importance"] >= expected["importance_min"] and got["access_count"] == uses
+
+
 GROUPS = {
+    "exact_dedup": exact_dedup,
+    "refresh_duplicate": refresh_duplicate,
+    "extractor_parse": lambda case: (
+        parsing.extracted(case["input"]["raw"]) == case["expected"]["items"]
+    ),
+    "heartbeat_type": lambda case: (
+        parsing.heartbeat_type(case["input"]["heartbeat_md"]) == case["expected"]["type"]
+    ),
+    "slugify": lambda case: parsing.slug(case["input"]["name"]) == case["expected"]["slug"],
     "tier_transition": tier_transition,
     "insert_normalisation": insert_normalisation,
     "relevance_score": relevance_score,
@@ -174,7 +200,7 @@ _RETRIEVAL = "by parity of rsclaw's recall, of which memops has a profile"
 _DUPLICATES = "by parity of rsclaw's duplicates, which memops finds by its own signals"
 REASONS = {
     **dict.fromkeys(
-        ("salience_gate", "correction_gate", "extractor_parse", "extractor_filter", "entity_scan",
+        ("salience_gate", "correction_gate", "extractor_filter", "entity_scan",
          "compaction_entities", "llm_entities", "auto_capture_note", "lessons_phase"),
         _EXTRACTION,
     ),
@@ -185,8 +211,8 @@ REASONS = {
         _RETRIEVAL,
     ),
     **dict.fromkeys(
-        ("exact_dedup", "semantic_dup", "refresh_duplicate", "supersede_label", "meditation_dedup"),
+        ("semantic_dup", "supersede_label", "meditation_dedup"),
         _DUPLICATES,
     ),
-    "": "by nothing: the gateway's own machinery (skills, heartbeat, embedder), which memops never calls",
+    "": "by nothing: the gateway's own machinery (configuration, embedder), which memops never calls",
 }  # fmt: skip

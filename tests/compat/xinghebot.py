@@ -130,6 +130,26 @@ def round_trip(case):
     return first == f"{path}#1" and KEY.encode() not in data
 
 
+def search(case):
+    """XingheBot's scan of a root with the line that was appended and one in Chinese."""
+    query, expected = case["input"]["query"], case["expected"]
+    if not query.strip():
+        return expected == "query is required"  # it asks nothing, and is never asked by memops
+    path, first = writes.daily_line(*PREFERENCE)
+    second = writes.daily_line("note", "老板 下周出差", [], "", NOW)[1]
+    with tempfile.TemporaryDirectory() as folder:
+        found = remembered(folder, {path: first + b"\n" + second + b"\n"})
+    asked = pl.DataFrame({"query_id": ["q"], "text": [query]})
+    run = profile_run("xinghebot-scan", found, asked, None, 10)
+    hits = run.join(found, left_on="doc_id", right_on="id", maintain_order="left")
+    places = [origin.split("#") for origin in hits["origin"]]
+    rows = [
+        {"path": place, "start_line": int(line), "score": score}
+        for (place, line), score in zip(places, hits["score"], strict=True)
+    ]
+    return rows == expected
+
+
 def duplicate(case):
     kind, text, tags, _, at = PREFERENCE
     later = writes.daily_line(kind, text, tags, "other", at.replace(minute=14))[1]
@@ -212,6 +232,7 @@ GROUPS = {
     "redact_default": redacted,
     "append_daily": append_daily,
     "get": get,
+    "search": search,
     "daily_summary": daily_summary,
     "upstream_tests_restated": restated,
     "daily_line_key": daily_line_key,
@@ -229,6 +250,5 @@ GROUPS = {
 REASONS = {
     "prompt_injection": "by nothing: memops has its own signs of injection, in Chinese, too",
     "classify_line": "by parity of extraction, which memops does in its own way",
-    "search": "by parity of XingheBot's search on a given root; its line scores are supported",
     "": "by nothing: XingheBot's own tools, which memops never calls",
 }
