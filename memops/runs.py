@@ -197,12 +197,15 @@ def touched_since(since: datetime, store: dict[str, str], state: Path) -> pl.Dat
     return table.group_by("scope", "kind").agg(pl.sum("touched")).sort("scope", "kind")
 
 
-def written_again(records: pl.DataFrame, store: dict[str, str], state: Path) -> frozenset[str]:
+def written_again(
+    records: pl.DataFrame, store: dict[str, str], state: Path, now: datetime
+) -> frozenset[str]:
     """Return hidden records that have a key and were written after the last run that touched them.
 
     Only a record's agent writes to it between runs, and by key it writes into a hidden one, too.
+    What was written after `now` tells of a wrong clock and of nothing else.
     """
-    hidden = records.filter(~LIVE, pl.col("key").is_not_null(), pl.col("updated_at").is_not_null())
+    hidden = records.filter(~LIVE, pl.col("key").is_not_null(), pl.col("updated_at") <= now)
     if hidden.is_empty():
         return frozenset()
     touched: dict[str, datetime] = {}

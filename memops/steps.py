@@ -47,7 +47,7 @@ def make_plan(
     taken = snapshot.open_snapshot(Path(snapshot_path))
     records = taken.records()
     store = open_store(taken.address)
-    restored = written_again(records, taken.manifest["store"], settings.state)
+    restored = written_again(records, taken.manifest["store"], settings.state, now)
     before = reviewing.remembered(settings.state, taken.manifest["store"])
     with spreading(settings.runner, settings.state, mapper) as spread:
         ctx = Context(now=now, policy=settings.policy, restored=restored, spread=spread)

@@ -16,7 +16,7 @@ def test_vectors_are_counted_by_group(tmp_path):
         {"group": "effective_half_life", "name": "wrong", **wrong},
         {"group": "effective_half_life", "name": "crash", "input": {}, "expected": {}},
         {"group": "effective_half_life", "name": "bug", "peer_bug": True, **right},
-        {"group": "slugify", "name": "x", "input": {}, "expected": {}},
+        {"group": "embedder_swap", "name": "x", "input": {}, "expected": {}},
     ]
     path = tmp_path / "rsclaw.json"
     path.write_text(json.dumps({"about": "x", "vectors": vectors}))
@@ -24,10 +24,10 @@ def test_vectors_are_counted_by_group(tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     said = json.loads(done.stdout)
     assert "--parity" in said["effective_half_life"].pop("reason")
-    assert said["slugify"].pop("reason").startswith("by ")
+    assert said["embedder_swap"].pop("reason").startswith("by ")
     assert said == {
         "effective_half_life": {"passed": 1, "failed": 2, "unsupported": 1},
-        "slugify": {"passed": 0, "failed": 0, "unsupported": 1},
+        "embedder_swap": {"passed": 0, "failed": 0, "unsupported": 1},
     }
     assert done.returncode == 1
     assert "wrong" in done.stderr and "crash" in done.stderr

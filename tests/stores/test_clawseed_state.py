@@ -105,3 +105,13 @@ def test_the_doctor_says_when_clawseed_pruned_last(memops, tmp_path):
     assert hygiene() == [("info", 6)]
     path.write_text("{")
     assert hygiene() == [("warning", 1)]
+
+
+def test_a_clock_that_is_wrong_shows_nothing_again(memops, tmp_path):
+    rows = [{"id": i, "key": i, "content": "用户住在成都"} for i in "ab"]
+    path = build(tmp_path / "ws", rows)
+    address = f"clawseed:{tmp_path / 'ws'}"
+    memops("apply", memops("plan", address, "--rule", "merge_exact")["plan"], "--approve")
+    ahead = (datetime.now(UTC) + timedelta(days=2)).isoformat()
+    execute(path, "UPDATE memories SET updated_at = ? WHERE superseded_by IS NOT NULL", ahead)
+    assert memops("plan", address, "--rule", "revive_restored")["ops"] == 0
