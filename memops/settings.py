@@ -1,5 +1,7 @@
 """Settings: what `memops.toml` names (stores, their suites, the policy) and where state is kept."""
 
+import os
+import stat
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -124,7 +126,7 @@ def read(config: Path | None, state: Path | None) -> Settings:
     if not path.exists():
         if config:
             raise MemopsError(f"{config}: no such file", "leave --config out to use the defaults")
-        return Settings(state=(state or Path(".memops")).absolute())
+        return Settings(state=_private((state or Path(".memops")).absolute()))
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -133,7 +135,7 @@ def read(config: Path | None, state: Path | None) -> Settings:
     if unknown:
         raise MemopsError(f"{path}: unknown table {unknown[0]!r}", f"known: {', '.join(_TABLES)}")
     return Settings(
-        state=(state or path.parent / table.get("state", ".memops")).absolute(),
+        state=_private((state or path.parent / table.get("state", ".memops")).absolute()),
         policy=policies.from_table(table.get("policy", {}), str(path)),
         stores={n: _store(n, t, path) for n, t in table.get("stores", {}).items()},
         encoder=str(table.get("encoder", "lsa")),
@@ -145,6 +147,29 @@ def read(config: Path | None, state: Path | None) -> Settings:
         notify=overridden(Notify(), table.get("notify", {}), str(path), "notify"),
         path=path.absolute(),
     )
+
+
+def _private(state: Path) -> Path:
+    """Return the state folder; raises MemopsError for one that others own or may write to.
+
+    Who can write there can put a plan in another's place.
+    """
+    try:
+        folders = [state, *(p for p in state.iterdir() if p.is_dir())] if state.is_dir() else []
+        for folder in folders:
+            seen = folder.lstat() if folder != state else folder.stat()
+            if seen.st_uid != os.geteuid():
+                raise MemopsError(
+                    f"{folder} belongs to user {seen.st_uid}, not to you",
+                    "run as its owner, or give --state DIR",
+                )
+            if stat.S_IMODE(seen.st_mode) & 0o022 and not stat.S_ISLNK(seen.st_mode):
+                raise MemopsError(f"{folder} may be written by others", f"chmod go-w {folder}")
+    except PermissionError as error:
+        raise MemopsError(
+            f"{state} may not be read", "run as its owner, or give --state DIR"
+        ) from error
+    return state
 
 
 def _runner(table: Any, path: Path) -> Runner:
