@@ -1,6 +1,5 @@
 """Recall bench: a retriever's run over a public question set, for measuring from outside."""
 
-import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +9,7 @@ import polars as pl
 
 from memops.encode import open_encoder
 from memops.errors import Corrupt, StoreNotFound
+from memops.files import gunzipped
 from memops.policy import Policy
 from memops.schema import INSTANT
 from memops.search.retrieve import search
@@ -50,9 +50,9 @@ def _table(path: Path, columns: dict[str, Any]) -> pl.DataFrame:
     if not path.exists():
         raise StoreNotFound(f"{path}: no such file", "give a folder with corpus and queries")
     try:
-        with gzip.open(path, "rt", encoding="utf-8") as handle:
-            rows = [json.loads(line) for line in handle if line.strip()]
-    except (OSError, ValueError) as error:
+        lines = gunzipped(path).decode("utf-8").split("\n")
+        rows = [json.loads(line) for line in lines if line.strip()]
+    except (OSError, ValueError, RecursionError) as error:
         raise Corrupt(f"{path}: {error}") from error
     return pl.DataFrame(
         {name: _column([r.get(name) for r in rows], kind) for name, kind in columns.items()}

@@ -21,92 +21,106 @@ from collections.abc import Iterable
 
 
 class MemopsError(Exception):
-    """A failure that is the user's to mend; `hint` says how."""
+    """A failure that is the user's to mend; `hint` says how, `remedy` where nothing better is known."""
 
     code = 2
+    remedy = "see `memops COMMAND --help`"
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
         self.message = message
-        self.hint = hint
+        self.hint = hint or self.remedy
 
 
 class StoreNotFound(MemopsError):
     """The store is not there, or cannot be reached."""
 
     code = 10
+    remedy = "check the store's address"
 
 
 class Locked(MemopsError):
     """Another process holds what this one needs."""
 
     code = 11
+    remedy = "try again when the other process is done"
 
 
 class Unauthorised(MemopsError):
     """The store refused the credentials."""
 
     code = 12
+    remedy = "check the token"
 
 
 class Corrupt(MemopsError):
     """An input or artefact is damaged, truncated or not ours."""
 
     code = 20
+    remedy = "mend the file, or use another copy"
 
 
 class Incomplete(MemopsError):
     """A snapshot lacks part of its store and may not be planned from."""
 
     code = 21
+    remedy = "take another snapshot"
 
 
 class PlanRefused(MemopsError):
     """The plan is not the one that was made, or not for this store."""
 
     code = 22
+    remedy = "plan again"
 
 
 class GuardRefused(MemopsError):
     """The plan goes beyond what may happen without a person's approval."""
 
     code = 23
+    remedy = "review it, then give --approve"
 
 
 class Interrupted(MemopsError):
     """A run stopped half-way and can be resumed."""
 
     code = 24
+    remedy = "go on with `memops resume RUN`"
 
 
 class RollbackConflict(MemopsError):
     """Records changed after the run; the store's version was kept."""
 
     code = 25
+    remedy = "look at what was kept with `memops show STORE ID`"
 
 
 class NoSpace(MemopsError):
     """No space is left, or the device failed."""
 
     code = 26
+    remedy = "make room, then run the command again"
 
 
 class GateFailed(MemopsError):
     """Recall is worse than the baseline allows."""
 
     code = 30
+    remedy = "look at the report, or accept the new grades with --accept"
 
 
 class GateInconclusive(MemopsError):
     """The grades cannot be compared with the baseline."""
 
     code = 31
+    remedy = "grade with more questions"
 
 
 class Finding(MemopsError):
     """An audit found what `--fail-on` names."""
 
     code = 32
+    remedy = "look at the findings with `memops audit STORE`"
 
 
 class Bug(MemopsError):

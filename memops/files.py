@@ -6,17 +6,21 @@ of it is on disk. A lock is the kernel's (flock), so a killed holder blocks nobo
 
 import contextlib
 import fcntl
+import gzip
 import hashlib
 import json
 import os
 import socket
 import time
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from memops.errors import Corrupt, Locked, NoSpace
 from memops.failpoints import failpoint
+
+_EASY, _RATIO = 64 << 20, 50  # what a gzip file may unfold to: so many bytes, or times its own
 
 
 def folder(path: Path) -> Path:
@@ -128,6 +132,19 @@ def sha256(path: Path) -> str:
     """Return the SHA-256 of a file in hexadecimal digits."""
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def gunzipped(path: Path) -> bytes:
+    """Return what a gzip file holds; raises Corrupt for a damaged one, and for a bomb."""
+    allowed = max(_EASY, _RATIO * path.stat().st_size)
+    try:
+        with gzip.open(path) as file:
+            data = file.read(allowed + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise Corrupt(f"{path}: {error}") from error
+    if len(data) > allowed:
+        raise Corrupt(f"{path} unfolds to too much", "split it into several files")
+    return data
 
 
 class Journal:

@@ -222,7 +222,7 @@ def read(path: Path) -> Policy:
     """Return the policy of a TOML file's `[policy]` table; raises MemopsError for unknown names."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise Corrupt(f"{path}: not valid TOML: {error}") from error
     return from_table(table.get("policy", {}), str(path))
 

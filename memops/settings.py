@@ -129,7 +129,7 @@ def read(config: Path | None, state: Path | None) -> Settings:
         return Settings(state=_private((state or Path(".memops")).absolute()))
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise Corrupt(f"{path}: not valid TOML: {error}") from error
     unknown = sorted(table.keys() - {*_TABLES})
     if unknown:

@@ -1,6 +1,5 @@
 """Commands that grade."""
 
-import gzip
 import json
 import sys
 from datetime import datetime
@@ -101,9 +100,14 @@ def bench() -> None:
 def bench_pairs_command(file: Path, json_lines: bool) -> None:
     """Judge each pair {id, a, b} of FILE: duplicate, conflict, which side is newer."""
     from memops.bench_pairs import judge_pairs
+    from memops.errors import Corrupt
+    from memops.files import gunzipped
 
-    data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
-    pairs = [json.loads(line) for line in data.split(b"\n") if line.strip()]
+    data = gunzipped(file) if file.suffix == ".gz" else file.read_bytes()
+    try:
+        pairs = [json.loads(line) for line in data.split(b"\n") if line.strip()]
+    except (ValueError, RecursionError) as error:
+        raise Corrupt(f"{file}: {error}", "write one JSON object a line") from error
     _lines(judge_pairs(pairs))
 
 

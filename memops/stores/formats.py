@@ -13,7 +13,11 @@ from memops.schema import INSTANT, RECORDS, instant
 
 MAX_BYTES = 4 << 30
 """Most bytes that a Parquet file may unfold to."""
+EASY_BYTES = 256 << 20
+"""Bytes that any Parquet file may unfold to; beyond them at most RATIO times its own."""
+RATIO = 50
 
+_ROW = 64  # bytes that a row of nothing takes in memory, about
 _TYPES: dict[Any, tuple[type, ...]] = {
     pl.String(): (str,), pl.Float64(): (int, float), pl.Boolean(): (bool,), pl.Int64(): (int,),
     INSTANT: (str,), pl.List(pl.String()): (list,),
@@ -146,7 +150,7 @@ def _read_parquet(data: bytes, where: str) -> Any:
         if name not in RECORDS:
             raise Corrupt(f"{where}: unknown column {name!r}", "put native columns into `extra`")
     size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
-    _bounded(max(size, about.num_rows * (MAX_BYTES // 64) // max(len(data), 1)), where)
+    _bounded(max(size, about.num_rows * _ROW), where, len(data))
     texts = [name for name in texts if name in names]
     file = parquet.ParquetFile(
         io.BytesIO(data), page_checksum_verification=True, read_dictionary=texts
@@ -154,19 +158,20 @@ def _read_parquet(data: bytes, where: str) -> Any:
     if "tags" in names:
         for batch in file.iter_batches(256, columns=["tags"]):
             size += batch.nbytes
-            _bounded(size, where)
+            _bounded(size, where, len(data))
     table = file.read()
     for name in texts:
         for chunk in table[name].chunks:
             if hasattr(chunk, "dictionary"):
                 lengths = compute.binary_length(chunk.dictionary).cast("int64")
                 size += compute.sum(lengths.take(chunk.indices)).as_py() or 0
-    _bounded(size, where)
+    _bounded(size, where, len(data))
     return table
 
 
-def _bounded(size: int, where: str) -> None:
-    if size > MAX_BYTES:
+def _bounded(size: int, where: str, held: int) -> None:
+    """Refuse what unfolds to more than text that people wrote does."""
+    if size > min(MAX_BYTES, max(EASY_BYTES, RATIO * held)):
         raise Corrupt(f"{where} unfolds to too much", "split it into several files")
 
 

@@ -213,5 +213,8 @@ ROWS = (
     Row("power", "A17", "what a power cut leaves at any moment ends exactly", "test_power.power_cuts", 20, 2, cut),
     Row("rot", "B1", "every flipped bit and every cut is found, and the file named", ROT, 10, 2, rotted),
     *(Row(f"fuzz-{name}", "B2", f"no input is a crash, a hang or a flood: {name}", "test_fuzz.fuzzed", 10, 1, fuzz(name), slowest) for name in PARSERS),
+    Row("errors", "B3", "errors say what, where and what next, each with its code", "test_errors", 1, 1, tested("tests/test_errors.py", "tests/test_bad_input.py")),
+    Row("private", "D4", "state is nobody else's to write, and files are private", "test_state_folder", 1, 1, tested("tests/test_state_folder.py", "tests/test_bad_input.py", "-k", "private or folder")),
+    Row("bombs", "D8", "what unfolds to too much is refused in bounded time and space", "test_bombs", 1, 1, tested("tests/trust/test_bombs.py")),
     Row("mutants", "net", "the tests themselves notice faults in the safety code", "mutants.main", len(mutants.MUTANTS), 5, seeded),
 )  # fmt: skip

@@ -133,7 +133,7 @@ def main(argv):
     parser.add_argument("rows", nargs="*", help=", ".join(row.key for row in ROWS))
     parser.add_argument("--minutes", type=float, default=10**6)
     parser.add_argument("--fresh", action="store_true")
-    asked = parser.parse_args(argv)
+    asked = parser.parse_intermixed_args(argv)
     if asked.fresh:
         kept = [e for e in ledger() if asked.rows and e["row"] not in asked.rows]
         LEDGER.write_text("".join(json.dumps(e, ensure_ascii=False) + "\n" for e in kept))
