@@ -70,37 +70,44 @@ class Counts:
         from scipy.sparse import csr_array
 
         held = self.matrix
-        data = values.astype(np.float32)
+        data = values.astype(np.float32, copy=False)
         return csr_array((data, held.indices, held.indptr), shape=held.shape)
 
 
 def counted(documents: pl.DataFrame, parts: Ints) -> Counts:
     """Count a (row, code) table of terms; `parts` gives each document's part."""
-    row = documents["row"].to_numpy()
-    part = parts[row]
+    from scipy.sparse import csr_array
+
+    row = documents["row"].cast(pl.Int32)
     # One key for (part, code), mixed so that two of them meet once in 2^64.
-    key = documents["code"].to_numpy() ^ (part.astype(np.uint64) * _MIX)
-    held = documents.select("code", key=pl.Series(key), part=pl.Series(part))
-    terms = held.unique("key", keep="any").sort("part", "code").with_row_index("term")
-    term = held.select("key").join(
-        terms.select("key", "term"), on="key", how="left", maintain_order="left"
-    )["term"]
-    matrix = sparse(np.ones(len(row)), term.to_numpy(), row, (terms.height, len(parts)))
+    mixed = parts.astype(np.uint64) * _MIX
+    key = documents["code"].to_numpy()
+    key = key ^ mixed[row.to_numpy()] if mixed.any() else key
+    held = pl.DataFrame({"key": key, "row": row}).group_by("key").agg("row")
+    first = held["row"].list.first().to_numpy() if held.height else np.zeros(0, np.int32)
+    terms = held.with_columns(
+        code=pl.Series(held["key"].to_numpy() ^ mixed[first]), part=pl.Series(parts[first])
+    ).sort("part", "code").with_row_index("term")  # fmt: skip
+    starts = np.concatenate([[0], np.cumsum(terms["row"].list.len().to_numpy(), dtype=np.int64)])
+    columns = terms["row"].explode(empty_as_null=False).to_numpy()
+    shape = (terms.height, len(parts))
+    matrix = csr_array((np.ones(len(columns), np.float32), columns, starts), shape=shape)
     matrix.sum_duplicates()
     df = pl.Series("df", np.diff(matrix.indptr))
-    return Counts(matrix, terms.drop("key").with_columns(df, factor=pl.lit(1.0)), parts)
+    table = terms.select("term", "code", "part", df, factor=pl.lit(1.0))
+    return Counts(matrix, table, parts)
 
 
 def bm25(counts: Counts, k1: Floats, b: Floats) -> Sparse:
     """Return BM25 weights; k1 and b are each part's."""
-    tf, part = counts.matrix.data.astype(np.float64), counts.terms["part"].to_numpy()
+    tf, part = counts.matrix.data, counts.terms["part"].to_numpy()
     length = np.bincount(counts.row, weights=tf, minlength=len(counts.parts))
     relative = length / mean_lengths(length, counts.parts)[counts.parts]
     rarity = idf(counts.terms["df"].to_numpy().astype(np.float64), counts.sizes[part])
     of = counts.parts
     # What length adds to a document's every denominator, so that each count needs one division.
-    ballast = k1[of] * (1 - b[of] + b[of] * relative)
-    values = counts.each(rarity) * (tf / (tf + ballast[counts.row]))
+    ballast = (k1[of] * (1 - b[of] + b[of] * relative)).astype(np.float32)
+    values = counts.each(rarity.astype(np.float32)) * (tf / (tf + ballast[counts.row]))
     return Sparse(counts.weighted(values), counts.terms)
 
 

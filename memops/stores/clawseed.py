@@ -106,7 +106,9 @@ class Clawseed:
         """Split a squashed plan, new records first, into what fits under one short lock."""
         if changes.is_empty():
             return
-        rest = pl.concat([changes.filter(PUTS), changes.filter(~PUTS)]).select(CHANGES.names())
+        # A new record that another new one replaces at once comes after it.
+        puts = changes.filter(PUTS).sort(pl.col("superseded_by").is_not_null(), maintain_order=True)
+        rest = pl.concat([puts, changes.filter(~PUTS)]).select(CHANGES.names())
         self._session = session = Session(self.path)
         try:
             while rest.height:
