@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
+import httpx
 from prefect import runtime, task
 from prefect.artifacts import (
     create_link_artifact,
@@ -26,6 +27,7 @@ from prefect.exceptions import FlowPauseTimeout, PrefectException
 from prefect.flow_runs import pause_flow_run
 from prefect.input import RunInput
 from prefect.logging.loggers import flow_run_logger
+from prefect.settings import PREFECT_API_URL
 from prefect.states import Completed, Failed, Running, State
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -246,12 +248,16 @@ def name_the_remedy(flow: Any, flow_run: Any, state: State[Any]) -> None:
 
 
 def reach() -> None:
-    """Raise StoreNotFound when the Prefect server that is configured does not answer."""
-    with get_client(sync_client=True) as client:
-        if error := client.api_healthcheck():
-            said = f"the Prefect server at {client.api_url} does not answer: {type(error).__name__}"
-            hint = "start it with `prefect server start`, or leave PREFECT_API_URL unset"
-            raise StoreNotFound(said, hint)
+    """Raise StoreNotFound when the Prefect server that is configured does not answer at all."""
+    url = PREFECT_API_URL.value()
+    if not url:
+        return  # a run starts a server of its own
+    try:
+        httpx.get(f"{url}/health", timeout=10)
+    except httpx.HTTPError as error:
+        said = f"the Prefect server at {url} does not answer: {type(error).__name__}"
+        hint = "start it with `prefect server start`, or leave PREFECT_API_URL unset"
+        raise StoreNotFound(said, hint) from None
 
 
 def by_hand(flow: Any) -> NoReturn:

@@ -6,7 +6,7 @@ The server sends them itself, so it needs no process of memops. They hold names,
 from typing import Any
 
 from prefect.automations import Automation
-from prefect.blocks.notifications import AppriseNotificationBlock, CustomWebhookNotificationBlock
+from prefect.blocks.notifications import CustomWebhookNotificationBlock, SlackWebhook
 from prefect.client.orchestration import get_client
 from prefect.events.actions import SendNotification
 from prefect.events.schemas.automations import EventTrigger, Posture
@@ -29,7 +29,8 @@ async def notify(asked: Notify) -> None:
             json_data={"subject": "{{subject}}", "text": "{{body}}"},
         )
     if asked.email:
-        blocks["email"] = AppriseNotificationBlock(url=SecretStr(asked.email))
+        # The one block that every server knows and that hands any Apprise address on as it is.
+        blocks["email"] = SlackWebhook(url=SecretStr(asked.email))
     for way in ("webhook", "email"):
         for why, states in BAD.items():
             await _forget(f"memops: {way} when {why}")

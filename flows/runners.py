@@ -8,6 +8,7 @@ from typing import Any
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 from prefect.task_runners import ProcessPoolTaskRunner, TaskRunner, ThreadPoolTaskRunner
+from prefect.utilities.annotations import opaque
 
 from memops.errors import MemopsError
 from memops.settings import Runner
@@ -35,7 +36,7 @@ def mapping(runner: Runner) -> Iterator[Callable[..., list[Any]] | None]:
                 persist_result=False,
                 log_prints=False,
             )
-            given = [dict(zip(names, job, strict=True)) for job in jobs]
+            given = [dict(zip(names, map(opaque, job), strict=True)) for job in jobs]
             futures = [pool.submit(part, parameters) for parameters in given]
             return [future.result() for future in futures]
 

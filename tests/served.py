@@ -64,8 +64,9 @@ def until(look, seconds=240, every=1.0):
     """What `look` returns, once it returns something."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        if found := look():
-            return found
+        with contextlib.suppress(OSError):  # a busy server says 503
+            if found := look():
+                return found
         time.sleep(every)
     raise AssertionError(f"nothing came in {seconds} seconds")
 

@@ -3,10 +3,10 @@
 import importlib.util
 import json
 import os
+import socket
 import sqlite3
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -176,30 +176,106 @@ def test_a_night_over_twenty_stores_names_the_three_that_fail(common, tmp_path, 
     assert "老周" not in everything
 
 
-def test_where_the_server_is_out_of_reach_the_flow_fails_and_the_commands_work(common, tmp_path):
-    port = free_port()
-    env = os.environ | QUIET | {"PREFECT_API_URL": f"http://127.0.0.1:{port}/api"}
-    env |= {"PREFECT_HOME": str(tmp_path / "home"), "PYTHONPATH": str(ROOT)}
+SERVED = """
+import asyncio, json, sys, tomllib, yaml
+sys.path.insert(0, sys.argv[1])
+from datetime import datetime, timezone
+from pathlib import Path
+from prefect.server.schemas.schedules import CronSchedule
+from serving import deployments
+from memops.settings import read
+
+made = deployments(read(Path(sys.argv[2]), None))
+found = {}
+for item in made:
+    dates = []
+    for entry in item.schedules or []:
+        cron = CronSchedule(cron=entry.schedule.cron, timezone=entry.schedule.timezone)
+        for start in (datetime(2026, 3, 27, tzinfo=timezone.utc), datetime(2026, 10, 23, tzinfo=timezone.utc)):
+            dates += [str(d.astimezone(timezone.utc)) for d in asyncio.run(cron.get_dates(4, start=start))]
+    schema = item._parameter_openapi_schema.properties
+    found[item.name] = {"dates": dates, "tags": item.tags, "given": item.parameters,
+                        "form": {k: v.get("title") for k, v in schema.items()}}
+listed = yaml.safe_load((Path(sys.argv[1]) / "prefect.yaml").read_text())["deployments"]
+for entry in listed:
+    path, name = entry["entrypoint"].split(":")
+    module = __import__(Path(path).stem)
+    assert set(entry.get("parameters", {})) <= set(getattr(module, name).parameters.properties)
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.flows
+def test_a_night_comes_once_a_day_also_when_the_clocks_change(tmp_path):
+    pytest.importorskip("prefect")
+    config = tmp_path / "memops.toml"
+    config.write_text(
+        '[stores.heim]\naddress = "jsonl:m.jsonl"\nschedule = "30 2 * * *"\n'
+        'timezone = "Europe/Berlin"\n[stores.home]\naddress = "jsonl:n.jsonl"\n'
+    )
+    argv = [sys.executable, "-c", SERVED, str(ROOT / "flows"), str(config)]
+    done = subprocess.run(argv, env=os.environ | QUIET, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert list(found) == ["nightly-heim", "nightly-home", *OTHERS]
+    nights = [date[:16] for date in found["nightly-heim"]["dates"]]
+    assert [night[:10] for night in nights] == [
+        "2026-03-27", "2026-03-28", "2026-03-29", "2026-03-30",
+        "2026-10-23", "2026-10-24", "2026-10-25", "2026-10-26",
+    ]  # fmt: skip
+    assert {night[11:] for night in nights} <= {"00:30", "01:00", "01:30"}
+    assert found["nightly-home"]["dates"][0] == "2026-03-27 03:30:00+00:00"
+    assert found["nightly-heim"]["given"]["config"] == str(config)
+    assert found["nightly-heim"]["tags"] == ["memops", "heim"]
+    assert {"store", "limits", "policy", "approval_minutes"} <= set(found["migrate"]["form"])
+
+
+OTHERS = ["migrate", "nights", "recall-gate", "audit", "collect"]
+
+
+TIMED = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+from flowing import reach
+begun = time.monotonic()
+try:
+    reach()
+except Exception as error:
+    print(time.monotonic() - begun, error)
+"""
+
+
+@pytest.mark.flows
+def test_where_the_server_is_out_of_reach_flows_fail_in_a_sentence_and_commands_work(tmp_path):
+    """One server that is not there, and one that never answers; neither takes half a minute."""
+    pytest.importorskip("prefect")
     store = tmp_path / "m.jsonl"
     store.write_text('{"id": "a", "text": "The depot opens at nine"}\n')
+    memops = [sys.executable, "-c", "from memops.cli import main; main()"]
+    by_hand = [sys.executable, str(ROOT / "flows" / "nightly.py"), f"jsonl:{store}"]
 
-    def timed(*argv):
-        begun = time.monotonic()
-        done = subprocess.run(
+    def run(argv, port):
+        env = {"PREFECT_API_URL": f"http://127.0.0.1:{port}/api", "PYTHONPATH": str(ROOT)}
+        env = os.environ | QUIET | env | {"PREFECT_HOME": str(tmp_path / "home")}
+        return subprocess.run(
             argv, env=env, cwd=tmp_path, capture_output=True, text=True, check=False
         )
-        return done.returncode, done.stderr, time.monotonic() - begun
 
-    run = [sys.executable, "-c", "from memops.cli import main; main()"]
-    code, said, seconds = timed(*run, "serve")
-    assert (code, "does not answer" in said, "Traceback" in said) == (10, True, False)
-    assert seconds < 30
-    code, said, seconds = timed(
-        sys.executable, str(ROOT / "flows" / "nightly.py"), f"jsonl:{store}"
-    )
-    assert (code, "does not answer" in said, "Traceback" in said) == (10, True, False)
-    assert seconds < 30
-    assert timed(*run, "nightly", f"jsonl:{store}")[0] == 0
+    port = free_port()
+    for argv in ([*memops, "serve"], by_hand):
+        done = run(argv, port)
+        assert done.returncode == 10
+        assert "does not answer" in done.stderr
+        assert "Traceback" not in done.stderr
+    assert run([*memops, "nightly", f"jsonl:{store}"], port).returncode == 0
+    with socket.socket() as mute:
+        mute.bind(("127.0.0.1", 0))
+        mute.listen()
+        timed = [sys.executable, "-c", TIMED, str(ROOT / "flows")]
+        for asked in (port, mute.getsockname()[1]):
+            seconds, _, said = run(timed, asked).stdout.partition(" ")
+            assert float(seconds) < 30
+            assert "does not answer" in said
 
 
 def test_without_prefect_serving_names_the_extra_and_the_rest_works(tmp_path):

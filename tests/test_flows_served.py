@@ -174,7 +174,7 @@ def test_a_night_that_is_cancelled_can_be_resumed(folder):
     configured(folder, {"mine": ("clawseed", "30 3 * * *")}, "[flows]\napproval_minutes = 30\n")
     with served.server(folder) as api, served.serving(folder, api):
         found = served.until(lambda: [d for d in api("/deployments/filter") if d["name"] == "nightly-mine"])  # fmt: skip
-        api(f"/deployments/{found[0]['id']}/create_flow_run", {})
+        served.until(lambda: api(f"/deployments/{found[0]['id']}/create_flow_run", {}))
         run = served.until(lambda: api.runs("PAUSED"), 300)[0]
         state = {"state": {"type": "CANCELLING", "name": "Cancelling"}}
         api(f"/flow_runs/{run['id']}/set_state", state)
@@ -194,7 +194,7 @@ def test_a_webhook_and_an_e_mail_tell_of_a_store_that_is_lost(folder):
         configured(folder, {"mine": ("clawseed", "30 3 * * *")}, notify)
         with served.server(folder) as api, served.serving(folder, api):
             found = served.until(lambda: [d for d in api("/deployments/filter") if d["name"] == "nightly-mine"])  # fmt: skip
-            api(f"/deployments/{found[0]['id']}/create_flow_run", {})
+            served.until(lambda: api(f"/deployments/{found[0]['id']}/create_flow_run", {}))
             done = served.until(lambda: api.runs(), 300)[0]
             served.until(lambda: posts and mails, 120)
     assert (done["state"]["name"], done["state_type"]) == ("StoreNotFound", "FAILED")
