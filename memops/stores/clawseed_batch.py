@@ -39,14 +39,19 @@ class Batch:
         self.planned = {row["id"]: row for row in after.to_dicts()}
 
     def read(self) -> bool:
-        """Read the live rows of the batch and of all that replace them; return if they are new."""
+        """Read the live rows of the batch and of all that replace them; return if it matters.
+
+        It matters if a row that may be written, or one that replaces another, is not what was
+        read before; a row that is no longer as planned is left alone, whatever it says now.
+        """
         links = self.work.changes["superseded_by"].drop_nulls().to_list()
         near = sorted({*links} - {*self.ids, *RETIRED})
-        live = rows_of(self.connection, self.columns, self.ids)
-        replacing = rows_of(self.connection, self.columns, near)
-        changed = (live, replacing) != (self.live, self.replacing)
-        self.live, self.replacing = live, replacing
-        return changed
+        were, replaced = self.live, self.replacing
+        self.live = rows_of(self.connection, self.columns, self.ids)
+        self.replacing = rows_of(self.connection, self.columns, near)
+        differ = [id_ for id_ in self.ids if self.live.get(id_) != were.get(id_)]
+        linked = any(id_ in links for id_ in differ)
+        return linked or self.replacing != replaced or any(map(self._as_planned, differ))
 
     def records(self, where: str) -> pl.DataFrame:
         """Return the rows that were read as records."""
@@ -82,6 +87,13 @@ class Batch:
             for id_ in done
             if self.live.get(id_) != after.get(id_)
         ]
+
+    def _as_planned(self, id_: str) -> bool:
+        """Whether a row is what its change was planned from; one that is to be made is."""
+        was, live = self.known.get(id_), self.live.get(id_)
+        if was is None or live is None:
+            return was is None
+        return seen(live) == planned_from(was, self.columns)
 
     def _decided(self, id_: str) -> tuple[State, str, Row]:
         was, will, live = self.known.get(id_), self.planned.get(id_), self.live.get(id_)
