@@ -1,6 +1,5 @@
 """Runners: the heavy steps of a plan as Prefect tasks on threads, processes or a Dask cluster."""
 
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -8,7 +7,6 @@ from typing import Any
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 from prefect.task_runners import ProcessPoolTaskRunner, TaskRunner, ThreadPoolTaskRunner
-from prefect.utilities.annotations import opaque
 
 from memops.errors import MemopsError
 from memops.settings import Runner
@@ -26,21 +24,27 @@ def mapping(runner: Runner) -> Iterator[Callable[..., list[Any]] | None]:
     with _opened(runner) as pool:
 
         def run(step: Callable[..., Any], jobs: Sequence[tuple[Any, ...]]) -> list[Any]:
-            names = list(inspect.signature(step).parameters)
-            part = task(
-                step,
-                name=step.__name__.replace("_", " "),
-                tags=["memops"],
-                retries=RETRIES,
-                cache_policy=NO_CACHE,
-                persist_result=False,
-                log_prints=False,
-            )
-            given = [dict(zip(names, map(opaque, job), strict=True)) for job in jobs]
-            futures = [pool.submit(part, parameters) for parameters in given]
+            futures = [pool.submit(_part(step, job), {}) for job in jobs]
             return [future.result() for future in futures]
 
         yield run
+
+
+def _part(step: Callable[..., Any], job: tuple[Any, ...]) -> Any:
+    """A job as a task without parameters, since Prefect would walk into them."""
+
+    def part() -> Any:
+        return step(*job)
+
+    return task(
+        part,
+        name=step.__name__.replace("_", " "),
+        tags=["memops"],
+        retries=RETRIES,
+        cache_policy=NO_CACHE,
+        persist_result=False,
+        log_prints=False,
+    )
 
 
 def _opened(runner: Runner) -> TaskRunner[Any]:

@@ -110,7 +110,7 @@ if __name__ == "__main__":
     with prefect_test_harness(server_startup_timeout=180):
         for kind, given in json.loads(sys.argv[2]).items():
             if kind == "dask-killed":
-                threading.Thread(target=kill_a_worker, args=[Path(given["state"])]).start()
+                threading.Thread(target=kill_a_worker, args=[Path(given["state"])], daemon=True).start()
             ends[kind] = nightly(**given, return_state=True).name
     print(json.dumps(ends))
 """
