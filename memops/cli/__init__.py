@@ -56,7 +56,7 @@ COMMANDS = {
     "unpin": ("control", "Unpin records."),
     "forget": ("control", "Hide records from recall; undone by a rollback."),
     "review": ("control", "Keep or reject a plan's changes, in the terminal or by number."),
-    "doctor": ("look", "Examine how a store is kept, and say what to do; read-only."),
+    "doctor": ("look", "Examine how a store is kept, and say what to do; repair on request."),
     "simulate": ("control", "Say what aging would do to a store week by week; read-only."),
     "status": ("watch", "Say whether every store had its night; exit 32 if one had not."),
     "history": ("control", "Show the figures of every night."),
