@@ -100,8 +100,9 @@ class Lsa:
         out = np.zeros((len(texts), self.axes.shape[1]), dtype=np.float32)
         for start in range(0, len(texts), 50_000):
             part = texts[start : start + 50_000]
-            out[start : start + len(part)] = self._weighted(_terms(part), len(part)) @ self.axes
-        return unit(out)
+            reduced = self._weighted(_terms(part), len(part)) @ self.axes
+            out[start : start + len(part)] = unit(reduced)
+        return out
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """Return the same: queries are texts like others."""

@@ -19,6 +19,7 @@ GRADES = pl.Schema({"query_id": pl.String(), "measure": pl.String(), "value": pl
 EXPONENTIAL = "nDCG(dcg='exp-log2')"
 _RELEVANT = pl.col("grade") > 0
 _FAR = 2**31
+_PAIR = pl.col("query_id").hash(1) ^ pl.col("doc_id").hash(2)
 
 
 @dataclass(frozen=True)
@@ -52,12 +53,12 @@ def reciprocal_rank(k: int) -> pl.Expr:
 
 def ndcg(k: int) -> pl.Expr:
     """Sum of grade / log2(rank + 1) over its best value (Järvelin and Kekäläinen 2002)."""
-    return _ndcg(pl.col("grade").cast(pl.Float64), k)
+    return _ndcg(lambda grade: grade.cast(pl.Float64), k)
 
 
 def ndcg_exponential(k: int) -> pl.Expr:
     """The same with the gain 2^grade - 1 (Burges et al. 2005)."""
-    return _ndcg(2 ** pl.col("grade").cast(pl.Float64) - 1, k)
+    return _ndcg(lambda grade: 2 ** grade.cast(pl.Float64) - 1, k)
 
 
 def average_precision(k: int) -> pl.Expr:
@@ -117,7 +118,7 @@ def grades(run: pl.DataFrame, qrels: pl.DataFrame, measures: Sequence[str]) -> p
     """
     wanted = [measure(name) for name in measures]
     values = (
-        _units(run, qrels).group_by("query_id")
+        _placed(_units(run, qrels)).group_by("query_id")
         .agg(m.value.cast(pl.Float64).fill_null(0.0).alias(m.name) for m in wanted)
         .sort("query_id")
     )  # fmt: skip
@@ -155,37 +156,49 @@ def answerability(run: pl.DataFrame, queries: pl.DataFrame, kept: float = 0.95) 
     return Answerability(float(auroc), threshold, float((no.to_numpy() >= threshold).mean()))
 
 
+def _placed(units: pl.DataFrame) -> pl.DataFrame:
+    """Adds `nth` (a unit's place among those found) and `place` (its place in the ideal order)."""
+    ranked = _numbered(
+        units.sort("query_id", pl.when(_RELEVANT).then("rank"), nulls_last=True), "nth"
+    )
+    return _numbered(ranked.sort("query_id", "grade", descending=[False, True]), "place")
+
+
+def _numbered(units: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Numbers each query's rows, which stand together, from 1."""
+    row = pl.int_range(pl.len())
+    new = pl.col("query_id").ne_missing(pl.col("query_id").shift(1)) | (row == 0)
+    return units.with_columns((row - pl.when(new).then(row).forward_fill() + 1).alias(name))
+
+
 def _units(run: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:
-    """One row a unit: grade, avoid, rank, `nth` (its place among those found), `place` (ideal)."""
+    """One row a unit: grade, avoid, rank."""
     given = qrels.columns
     judged = qrels.select(
         "query_id", "doc_id", pl.col("grade").cast(pl.Int64),
         (pl.col("unit") if "unit" in given else pl.col("doc_id")).alias("unit"),
         (pl.col("avoid").fill_null(False) if "avoid" in given else pl.lit(False)).alias("avoid"),
     )  # fmt: skip
-    found = judged.join(_hits(run, judged), on=["query_id", "doc_id"], how="left")
-    if "unit" in given:
-        found = found.group_by("query_id", "unit", "avoid").agg(pl.max("grade"), pl.min("rank"))
-    rank = pl.when(_RELEVANT).then(pl.col("rank"))
-    return found.with_columns(
-        nth=rank.rank("ordinal").over("query_id"),
-        place=pl.col("grade").rank("ordinal", descending=True).over("query_id"),
+    # Pairs meet by a hash, for most of a long run is never judged; then by their names.
+    judged = judged.with_columns(key=_PAIR)
+    hits = run.select("rank", found="doc_id", key=_PAIR).filter(
+        pl.col("key").is_in(judged["key"].implode())
     )
-
-
-def _hits(run: pl.DataFrame, judged: pl.DataFrame) -> pl.DataFrame:
-    """The run's rows that may be judged, by hashes: most of a long run never is."""
-    key = pl.col("query_id").hash(1) ^ pl.col("doc_id").hash(2)
-    wanted = judged.select(key.alias("key")).to_series().implode()
-    return run.select("query_id", "doc_id", "rank").filter(key.is_in(wanted))
+    found = judged.join(hits, on="key", how="left").with_columns(
+        rank=pl.when(pl.col("found") == pl.col("doc_id")).then("rank")
+    )
+    if "unit" not in given:
+        return found
+    return found.group_by("query_id", "unit", "avoid").agg(pl.max("grade"), pl.min("rank"))
 
 
 def _within(k: int) -> pl.Expr:
     return _RELEVANT & (pl.col("rank") <= k).fill_null(False)
 
 
-def _ndcg(gain: pl.Expr, k: int) -> pl.Expr:
-    found = (gain / (pl.col("rank") + 1).log(2)).filter(_within(k)).sum()
-    ideal = (gain / (pl.col("place") + 1).log(2)).filter(_RELEVANT & (pl.col("place") <= k)).sum()
+def _ndcg(gain: Callable[[pl.Expr], pl.Expr], k: int) -> pl.Expr:
+    found = (gain(pl.col("grade")) / (pl.col("rank") + 1).log(2)).filter(_within(k)).sum()
+    best = _RELEVANT & (pl.col("place") <= k)
+    ideal = (gain(pl.col("grade")) / (pl.col("place") + 1).log(2)).filter(best).sum()
     # Two units that one merged record holds share its rank, which no ideal order could.
     return (found / ideal).clip(upper_bound=1.0)

@@ -12,7 +12,7 @@ import polars as pl
 from memops.encode import Encoder
 from memops.errors import MemopsError
 from memops.policy import Policy
-from memops.search.approximate import approximate
+from memops.search.approximate import Approximate, approximate
 from memops.search.arms import Arms, Scores, dense_block
 from memops.search.collection import Block, collect
 from memops.search.diversity import diversified
@@ -52,8 +52,8 @@ class Searcher:
         self.arms = Arms(self.collection, encoder, policy)
         self.policy = policy
         self._given = records, queries, encoder
-        self.measured: dict[int, float] = {}
-        """Recall of the approximate search of each part that is large enough for one."""
+        self.indexes: dict[int, Approximate] = {}
+        """Of each part that is too large for exact search, with the recall that was measured."""
 
     def run(self, retriever: str, k: int = 10) -> pl.DataFrame:
         """Return one retriever's or profile's run; raises MemopsError for an unknown one."""
@@ -124,9 +124,10 @@ def _dense(searcher: Searcher, block: Block, k: int) -> Ranks:
         documents, queries = searcher.arms.vectors
         settings = searcher.policy.retrieval
         if block.shape[1] > settings.exact_vectors:
-            index = approximate(documents[block.documents], settings.approximate_recall)
-            searcher.measured[block.part] = index.recall
-            return index.nearest(queries[block.queries], k)
+            if block.part not in searcher.indexes:
+                least = settings.approximate_recall
+                searcher.indexes[block.part] = approximate(documents[block.documents], least)
+            return searcher.indexes[block.part].nearest(queries[block.queries], k)
         return nearest(documents[block.documents], queries[block.queries], k)
     return _whole(searcher, block, k, lambda piece: searcher.arms.scores("dense", piece))
 

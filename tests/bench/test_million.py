@@ -1,0 +1,74 @@
+"""A thousand queries over a million records, by both arms, and how near faiss comes to the machine.
+
+Run with `pytest -m slow -s tests/bench/test_million.py`, on a machine that does nothing else.
+"""
+
+import resource
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+
+from memops.encode import Lsa, unit
+from memops.policy import Policy
+from memops.schema import from_rows
+from memops.search.ranks import nearest
+from memops.search.retrieve import Searcher
+
+pytestmark = pytest.mark.slow
+RECORDS, QUERIES = 1_000_000, 1000
+
+
+def texts(rng, count, words, vocabulary=50_000):
+    """Texts of words that are as unequally frequent as a language's."""
+    syllables = np.array([a + b for a in "bdfgklmnprstvz" for b in "aeiou"])
+    names = np.array(["".join(syllables[rng.integers(0, 70, 3)]) for _ in range(vocabulary)])
+    drawn = (rng.random((count, words)) ** 4 * vocabulary).astype(np.int64)
+    table = pl.DataFrame({f"w{i}": names[drawn[:, i]] for i in range(words)})
+    return table.select(pl.concat_str(table.columns, separator=" ").alias("text"))["text"]
+
+
+def test_a_thousand_queries_over_a_million_records_take_seconds():
+    rng = np.random.default_rng(0)
+    row = from_rows([{"id": "x", "text": "x", "scope": "u", "kind": "fact"}])
+    ids = pl.Series([f"r{i:07}" for i in range(RECORDS)])
+    records = pl.DataFrame({"id": ids, "text": texts(rng, RECORDS, 10)}).join(
+        row.drop("id", "text"), how="cross"
+    )
+    records = records.select(row.columns)
+    queries = pl.DataFrame(
+        {"query_id": [f"q{i}" for i in range(QUERIES)], "text": texts(rng, QUERIES, 6)}
+    )
+    searcher = Searcher(
+        records, queries, Lsa().fitted(records["text"].head(20_000).to_list()), Policy()
+    )
+    begun = time.process_time()
+    _ = searcher.arms.sparse("words"), searcher.arms.vectors
+    print(f"\nindex {time.process_time() - begun:.0f} CPU s")
+    wall, begun = time.perf_counter(), time.process_time()
+    runs = [searcher.run(name, 10) for name in ("bm25", "dense")]
+    taken, wall = time.process_time() - begun, time.perf_counter() - wall
+    gigabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"both arms {wall:.1f} s, {taken:.1f} CPU s; peak {gigabytes:.2f} GB")
+    assert all(run.group_by("query_id").len()["len"].max() == 10 for run in runs)
+    assert wall <= 10 and gigabytes <= 4
+
+
+def test_exact_search_runs_at_the_rate_of_the_matrix_product():
+    rng = np.random.default_rng(1)
+    documents = unit(rng.normal(size=(100_000, 256)).astype(np.float32))
+    asked = unit(rng.normal(size=(1000, 256)).astype(np.float32))
+
+    def cpu(work):
+        least = np.inf
+        for _ in range(5):
+            begun = time.process_time()
+            work()
+            least = min(least, time.process_time() - begun)
+        return least
+
+    product = cpu(lambda: [asked[i : i + 250] @ documents.T for i in range(0, 1000, 250)])
+    search = cpu(lambda: nearest(documents, asked, 10))
+    print(f"\nfaiss at {product / search:.0%} of the rate of the product")
+    assert product / search >= 0.8
