@@ -14,13 +14,13 @@ from typing import Any
 
 import polars as pl
 
-from memops import files, overlay, planfile
+from memops import archive, files, overlay, planfile
 from memops.apply_check import checker, expected, misread, touched
 from memops.descent import EDGES, keep_lineage, lineage
 from memops.errors import GuardRefused, MemopsError, NoSpace, PlanRefused
 from memops.failpoints import failpoint
 from memops.guard import excess
-from memops.plan import squash
+from memops.plan import DELETES, squash
 from memops.policy import Policy, from_table
 from memops.runs import FORMAT, Run, batches_of_undo, latest_run, summary, touched_since
 from memops.snapshot import lock_path, open_snapshot, overlay_path
@@ -215,6 +215,7 @@ def _carried_out(task: _Task, progress: Progress | None) -> dict[str, Any]:
         failpoint("overlay-write")
         _write_overlay(task, changes, written)
         failpoint("overlay-written")
+        _archive(task, changes, written, policy)
         run.journal.add({"state": "applied"})
         kept = overlay.read(overlay_path(task.state, run.header["store"]))
         wrong = misread(overlay.joined(task.store.read(), kept), records, changes, written)
@@ -255,16 +256,38 @@ def _batches(
     return written
 
 
+def _archive(task: _Task, changes: pl.DataFrame, written: list[Written], policy: Policy) -> None:
+    """Keep what the run deleted unattended; a person who deletes wants it gone."""
+    if task.plan.header["authority"] == "person":
+        return
+    done = [w.id for w in written if w.state in ("applied", "already")]
+    gone = changes.filter(DELETES & pl.col("id").is_in(done)).select("id")
+    records = task.records.join(gone, on="id", how="semi")
+    now = datetime.fromisoformat(task.run.header["started"])
+    archive.keep(task.state, task.plan.header["store"], task.run.id, records, policy, now)
+
+
 def _held_back(
     changes: pl.DataFrame, store: Store, run: Run, policy: Policy
 ) -> tuple[list[Written], pl.DataFrame]:
-    """Leave records in files that were written lately for a later night, unless approved."""
-    if run.header["approved"]:
+    """Leave records in files that were written lately for a later night.
+
+    Approval overrides that, except for consolidation, which takes a file apart; what would be
+    made of the lines that wait is not made, either.
+    """
+    consolidated = pl.col("rule").fill_null("").str.starts_with("consolidate")
+    mine = changes.filter(consolidated) if run.header["approved"] else changes
+    if mine.is_empty():
         return [], changes
     since = datetime.fromisoformat(run.header["started"]) - timedelta(
         minutes=policy.limits.fresh_minutes
     )
-    fresh = changes.filter(pl.col("id").is_in(list(store.recent(since))))
+    recent = list(store.recent(since))
+    waits = (
+        pl.col("id").is_in(recent)
+        | pl.col("derived_from").list.eval(pl.element().is_in(recent)).list.any()
+    )
+    fresh = mine.filter(waits.fill_null(False))
     why = "its file was written within the last minutes"
     return [Written(i, "stale", why) for i in fresh["id"]], changes.join(
         fresh.select("id"), on="id", how="anti"

@@ -10,8 +10,11 @@ from typing import Any
 import polars as pl
 
 from memops.context import Context
+from memops.decay import DAY, age_days, since_epoch
 from memops.display import shown
+from memops.impact import impact
 from memops.rules.demote_chatter import demote_chatter
+from memops.rules.doubt_unconfirmed import confirmed
 from memops.rules.expire_dated import expire_dated
 from memops.rules.merge_exact import merge_exact
 from memops.rules.merge_near import merge_near
@@ -23,6 +26,7 @@ from memops.rules.unify_scopes import unify_scopes
 from memops.schema import LIVE, RETIRED
 from memops.secrets import redacted
 from memops.supersession import conflicting
+from memops.swings import swinging
 
 Finding = dict[str, Any]
 Rule = Callable[[pl.DataFrame, Context], pl.DataFrame]
@@ -49,6 +53,9 @@ def audit(records: pl.DataFrame, ctx: Context) -> dict[str, Any]:
         "future": lambda: _future(records, ctx),
         "chatter": lambda: _proposed(records, ctx, demote_chatter),
         "unused": lambda: _unused(records),
+        "unconfirmed": lambda: _unconfirmed(records, ctx),
+        "review": lambda: _review(records, ctx),
+        "swinging": lambda: _swinging(records, ctx),
     }
     texts = records.select("id", "text")
     classes = {name: _finding(find(), texts, ctx) for name, find in finders.items()}
@@ -125,3 +132,33 @@ def _unused(records: pl.DataFrame) -> pl.DataFrame | str:
         return "the store does not count use"
     never = (pl.col("access_count") == 0) & ~pl.col("pinned") & (pl.col("tier") != "core")
     return live.filter(never).select("id", why=pl.lit("never used"))
+
+
+def _unconfirmed(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Live preferences that somebody should be asked about again."""
+    loose = records.filter(LIVE & (pl.col("kind") == "preference") & ~pl.col("pinned"))
+    stated = confirmed(records).join(loose.select("id"), on="id", how="semi")
+    days = ((since_epoch(ctx.now) - pl.col("at")) / DAY).floor().cast(pl.Int64)
+    over = stated.filter(days > ctx.policy.lifecycles.unconfirmed_days)
+    return over.select("id", why=pl.format("stated {} days ago, and not confirmed since", days))
+
+
+def _review(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Live facts about money, health and access that are old enough to be looked at again."""
+    age = age_days(ctx.now, "changed")
+    old = records.filter(
+        LIVE & ~pl.col("kind").is_in(["session", "summary"]),
+        age > ctx.policy.lifecycles.review_days,
+    )
+    facts = old.with_columns(topic=impact()).drop_nulls("topic")
+    return facts.select(
+        "id", why=pl.format("{}, last stated {} days ago", "topic", age.floor().cast(pl.Int64))
+    )
+
+
+def _swinging(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Preferences that go to and fro: what was said last waits to be said again."""
+    edges = conflicting(records, ctx).select("old", "new")
+    waits = swinging(edges, records, ctx).unique("new", keep="first", maintain_order=True)
+    why = pl.format("its value has changed {} times, the other is {}", "swings", "old")
+    return waits.select(id="new", why=why)

@@ -90,3 +90,17 @@ def read_once(
     place = pl.DataFrame({"text": known["text"], "at": pl.int_range(known.height, eager=True)})
     at = texts.rename("text").to_frame().join(place, on="text", how="left", maintain_order="left")
     return known[at["at"]]
+
+
+def groups(same: pl.DataFrame, n: int) -> pl.DataFrame:
+    """Return (statement, group): connected statements share a group."""
+    import numpy as np
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    a, b = same["a"].to_numpy(), same["b"].to_numpy()
+    graph = csr_matrix((np.ones(len(a), np.int8), (a, b)), shape=(n, n))
+    _, label = connected_components(graph, directed=False)
+    return pl.DataFrame(
+        {"statement": np.arange(n, dtype=np.uint32), "group": label.astype(np.int64)}
+    )

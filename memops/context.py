@@ -15,15 +15,17 @@ T = TypeVar("T")
 class Context:
     """Handed to every rule; rules are pure functions of (records, context).
 
-    `fresh` holds the ids of records in files that the agent wrote within the grace time, which
-    are never consolidated, `restored` those of hidden records that the agent has written since
-    they were hidden. `cache` keeps what several rules would compute again (token tables,
-    fitted encoders, scored pairs) under a key that names its input. `spread` says where the heavy
-    steps run; what they return is the same wherever that is.
+    `store` is the kind of store that the records are of, if that is known. `fresh` holds the ids
+    of records in files that the agent wrote within the grace time, which are never consolidated,
+    `restored` those of hidden records that the agent has written since they were hidden. `cache`
+    keeps what several rules would compute again (token tables, fitted encoders, scored pairs)
+    under a key that names its input. `spread` says where the heavy steps run; what they return is
+    the same wherever that is.
     """
 
     now: datetime
     policy: Policy = field(default_factory=Policy)
+    store: str = ""
     fresh: frozenset[str] = frozenset()
     restored: frozenset[str] = frozenset()
     spread: Spread | None = field(default=None, compare=False, repr=False)

@@ -13,13 +13,14 @@ from typing import Any
 import polars as pl
 
 from memops import apply as applying
-from memops import planfile, snapshot
+from memops import archive, overlay, planfile, snapshot
 from memops.context import Context
 from memops.errors import Incomplete, MemopsError
-from memops.plan import edit, nothing, outcome
+from memops.moving import moved
+from memops.plan import PUTS, edit, nothing, outcome, put
 from memops.rules import propose
 from memops.runs import find_run
-from memops.schema import KINDS, LIVE, TIERS, TOMBSTONE
+from memops.schema import KINDS, LIVE, RECORDS, TIERS, TOMBSTONE
 from memops.secrets import found
 from memops.settings import Settings
 from memops.simulation import AGING
@@ -28,6 +29,7 @@ from memops.stores import open_store
 
 Make = Callable[[pl.DataFrame, datetime], pl.DataFrame]
 
+_LINE = r"\.md:[0-9a-f]{12}:\d+$"  # the id of a line, which names bytes that are gone
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -120,6 +122,44 @@ def forget_records(
         )
 
     return carried_out("forget", name, settings, make, now, plan_only)
+
+
+def recover_records(
+    name: str,
+    ids: Sequence[str],
+    settings: Settings,
+    now: datetime | None = None,
+    plan_only: bool = False,
+) -> dict[str, Any]:
+    """Bring back records that are hidden, left the store, or were deleted and archived.
+
+    One whose bytes left its file comes back as a new line of the file of its kind.
+    """
+    identity = open_store(settings.store(name).address).identity()
+    kept = archive.read(settings.state, identity)
+    left = overlay.archived_ids(overlay.read(snapshot.overlay_path(settings.state, identity)))
+    why = "a person brought it back"
+
+    def make(records: pl.DataFrame, at: datetime) -> pl.DataFrame:
+        deleted = kept.join(records.select("id"), on="id", how="anti")
+        rows = _named(pl.concat([records, deleted]).sort("id"), ids, name, live=False)
+        clear = {"superseded_by": None, "valid_to": None, "expires_at": None}
+        in_file = pl.col("id").str.contains(_LINE)
+        blank = [pl.lit(v, RECORDS[n]).alias(n) for n, v in clear.items()]
+        gone = rows.join(deleted.select("id"), on="id", how="semi").with_columns(blank)
+        hidden = rows.filter(~LIVE).join(gone.select("id"), on="id", how="anti")
+        out = hidden.filter(pl.col("id").is_in(left.implode()))
+        here = hidden.join(out.select("id"), on="id", how="anti")
+        return pl.concat(
+            [
+                moved(out.with_columns(blank), pl.lit(why)),
+                edit(here, why, clears=[*clear], evidence=[], risk="low"),
+                put(gone.filter(~in_file), why, evidence=[], risk="low"),
+                moved(gone.filter(in_file), pl.lit(why)).filter(PUTS),
+            ]
+        )
+
+    return carried_out("recover", name, settings, make, now, plan_only)
 
 
 def duration(text: str) -> timedelta:

@@ -24,8 +24,10 @@ CLOCKS = {
 DAY = 86_400e6
 """Microseconds."""
 
+DATED = r"(^|/)(\d{4}-\d{2}-\d{2})[^/]*\.md"
+"""Finds the path of a daily note, with its day as second group."""
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_DATED = r"(^|/)\d{4}-\d{2}-\d{2}[^/]*\.md"
 
 
 def age_days(now: datetime, clock: str = "used") -> pl.Expr:
@@ -64,7 +66,7 @@ def weekly(age: pl.Expr, decay: Decay) -> pl.Expr:
 
 def monthly(age: pl.Expr, decay: Decay) -> pl.Expr:
     """Return OpenClaw's recency, 2^(-age / 30 days) for dated files; all else is evergreen."""
-    dated = pl.col("origin").str.contains(_DATED).fill_null(False)
+    dated = pl.col("origin").str.contains(DATED).fill_null(False)
     return pl.when(dated).then(_halving(age, 30.0)).otherwise(1.0)
 
 
@@ -109,6 +111,11 @@ def relevance(now: datetime, decay: Decay, floored: bool = False) -> pl.Expr:
         floor = pl.col("tier").replace_strict(decay.floors, default=0.0, return_dtype=pl.Float64)
         blend = pl.max_horizontal(blend, floor).clip(lower_bound=0.01)
     return pl.when(pl.col("pinned")).then(1.0).otherwise(blend.clip(0.0, 1.0))
+
+
+def shown(score: pl.Expr) -> pl.Expr:
+    """Return a score as reasons give it, cut to three places: never over a threshold it is under."""
+    return (score * 1000).floor() / 1000
 
 
 def rsclaw_tier(now: datetime, decay: Decay) -> pl.Expr:

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from memops import overlay, planfile, snapshot
+from memops import archive, overlay, planfile, snapshot
 from memops.context import Context
 from memops.decay import age_days, frequency, half_life, recency, relevance
 from memops.errors import MemopsError
@@ -59,15 +59,22 @@ def listed(
     since: datetime | timedelta | None = None,
     text: str | None = None,
     limit: int = 50,
+    archived: bool = False,
 ) -> dict[str, Any]:
     """Return the live records of a store that fit, newest first: total, and the first `limit`.
 
-    Words are looked for in the masked text, whatever their case or width, so that a search
-    cannot tell what a mask hides.
+    With `archived`, those that are hidden, left the store or were deleted, instead. Words are
+    looked for in the masked text, whatever their case or width, so that a search cannot tell what
+    a mask hides.
     """
     at = now or clock()
-    address, _, records = records_of(name, settings)
-    fits = [LIVE]
+    address, identity, records = records_of(name, settings)
+    if archived:
+        deleted = archive.read(settings.state, identity).join(
+            records.select("id"), on="id", how="anti"
+        )
+        records = pl.concat([records.filter(~LIVE), deleted])
+    fits = [pl.lit(True) if archived else LIVE]
     asked = {"kind": kinds, "scope": scopes, "tier": tiers}
     fits += [pl.col(name).is_in(list(values)) for name, values in asked.items() if values]
     if since is not None:

@@ -17,6 +17,7 @@ from memops.errors import Corrupt
 from memops.plan import EDITS, PUTS, nothing, outcome, put, squash
 from memops.schema import CHANGES, RECORDS
 
+_HIDDEN = "the store has no place for it, and it is hidden"
 _FIELDS = [name for name in RECORDS if name != "id"]
 _BLANK = "0" * 64
 _SUM = b"memops.sha256\x18\x40"  # the name of the digest in the file's footer, and its length
@@ -48,10 +49,14 @@ def joined(records: pl.DataFrame, overlay: pl.DataFrame) -> pl.DataFrame:
     """Return a store's records with what the overlay knows of them.
 
     A link that a store can only hold as a mark gives way to the overlay's link; a record that the
-    store has live again is live.
+    store has live again is live, and what the overlay said of it while it was hidden is void.
     """
     if overlay.is_empty():
         return records
+    linked = pl.col("superseded_by").is_not_null()
+    again = records.filter(~linked)["id"].implode()
+    void = (pl.col("reason") == _HIDDEN).fill_null(False) & ~linked & pl.col("id").is_in(again)
+    overlay = overlay.filter(~(EDITS & void))
     archived = overlay.filter(PUTS).join(records.select("id"), on="id", how="anti")
     return outcome(records, pl.concat([overlay.filter(EDITS), archived]))
 
@@ -103,12 +108,15 @@ def _edits(expected: pl.DataFrame, projected: pl.DataFrame) -> pl.DataFrame:
     clears = pl.concat_list(
         pl.when(d & pl.col(n).is_null()).then(pl.lit(n)).otherwise(None) for n, d in differs.items()
     ).list.drop_nulls()
-    rows = both.filter(pl.any_horizontal(*differs.values())).select("id", *set_, clears=clears)
+    why = pl.when(pl.col("superseded_by").is_null()).then(pl.lit("the store has no place for it"))
+    rows = both.filter(pl.any_horizontal(*differs.values())).select(
+        "id", *set_, clears=clears, reason=why.otherwise(pl.lit(_HIDDEN))
+    )
     if rows.is_empty():
         return nothing()
     blank = {n: pl.lit(None, t).alias(n) for n, t in CHANGES.items() if n not in rows.columns}
     whole = rows.with_columns(
         *blank.values(),
         clears=pl.when(pl.col("clears").list.len() > 0).then("clears").cast(CHANGES["clears"]),
-    ).with_columns(action=pl.lit("edit"), reason=pl.lit("the store has no place for it"))
+    ).with_columns(action=pl.lit("edit"))
     return squash(whole.select(CHANGES.names()).cast(CHANGES))

@@ -99,7 +99,8 @@ def meaning(plan: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
 
     The words are those of the plan file: insert, update, merge, supersede, demote, promote,
     tombstone, redact, quarantine. The mechanism decides first, the rule's verb tells merging
-    from superseding and redacting from updating.
+    from superseding and redacting from updating. A record that only moves is updated, one that is
+    moved out of daily notes promoted.
     """
     was, now = records.select("id", _was=tier_rank()), tier_rank()
     rule, link = pl.col("rule").fill_null(""), pl.col("superseded_by")
@@ -109,6 +110,8 @@ def meaning(plan: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
         .when(DELETES | (link == TOMBSTONE)).then(pl.lit("tombstone"))
         .when(link == QUARANTINE).then(pl.lit("quarantine"))
         .when(link.is_not_null() & rule.str.starts_with("merge")).then(pl.lit("merge"))
+        .when(link.is_not_null() & rule.str.starts_with("move")).then(pl.lit("update"))
+        .when(link.is_not_null() & rule.str.starts_with("consolidate")).then(pl.lit("promote"))
         .when(link.is_not_null()).then(pl.lit("supersede"))
         .when(rule.str.starts_with("redact")).then(pl.lit("redact"))
         .when(now < pl.col("_was")).then(pl.lit("demote"))

@@ -16,7 +16,15 @@ from typing import Any
 
 from memops.errors import Corrupt, MemopsError
 from memops.policy_field import setting
-from memops.policy_hygiene import Decay, Floors, Retention, Tasks, Tiers
+from memops.policy_hygiene import (
+    Budgets,
+    Decay,
+    Floors,
+    Lifecycles,
+    Retention,
+    Tasks,
+    Tiers,
+)
 
 
 @dataclass(frozen=True)
@@ -203,6 +211,8 @@ class Policy:
     retention: Retention = field(default_factory=Retention)
     keep: Keep = field(default_factory=Keep)
     tasks: Tasks = field(default_factory=Tasks)
+    budgets: Budgets = field(default_factory=Budgets)
+    lifecycles: Lifecycles = field(default_factory=Lifecycles)
     candidates: Candidates = field(default_factory=Candidates)
     duplicates: Duplicates = field(default_factory=Duplicates)
     conflicts: Conflicts = field(default_factory=Conflicts)

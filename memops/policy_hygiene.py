@@ -39,6 +39,7 @@ class Decay:
 class Tiers:
     """When records rise and sink."""
 
+    promote_by: str = setting("both", "what lifts to core: access, importance, both or either")
     promote_accesses: int = setting(5, "uses that lift a record, together with importance")
     promote_importance: float = setting(0.8, "importance that lifts a record, together with uses")
     restore_accesses: int = setting(3, "uses that bring a peripheral record back to working")
@@ -57,6 +58,10 @@ class Retention:
         "days after which records of a kind are retired; kinds not named stay",
     )
     grace_days: float = setting(30.0, "days that a retired record waits before it is deleted")
+    superseded_days: float = setting(
+        365.0, "days that a superseded record is kept; 0 keeps it for ever"
+    )
+    archive_days: float = setting(730.0, "days that a deleted record stays in the archive")
 
 
 @dataclass(frozen=True)
@@ -66,3 +71,33 @@ class Tasks:
     late_days: float = setting(1.0, "days after its due day on which a task counts as stale")
     vague_days: float = setting(30.0, "the same after a time that its text only mentions")
     closed_days: float = setting(1.0, "days that a task stays after a record said that it is done")
+
+
+@dataclass(frozen=True)
+class Budgets:
+    """How large memory files may grow."""
+
+    words: dict[str, int] = setting(
+        {"openclaw": 2000}, "most words in MEMORY.md by kind of store; a Chinese character is one"
+    )
+    runes: dict[str, int] = setting(
+        {"xinghebot": 1000}, "most characters in MEMORY.md by kind of store"
+    )
+    room: float = setting(0.9, "share of that to which a file that is over it is brought down")
+    daily_days: float = setting(180.0, "age at which a daily note is consolidated; 0 is never")
+
+
+@dataclass(frozen=True)
+class Lifecycles:
+    """What is to be confirmed, and how often hygiene is done."""
+
+    unconfirmed_days: float = setting(
+        180.0, "days after which a preference that nobody confirmed loses confidence; 0 is never"
+    )
+    unconfirmed_share: float = setting(0.5, "share of confidence that is left after each of them")
+    review_days: float = setting(
+        180.0, "age at which facts about money, health and access are listed for review"
+    )
+    swings: int = setting(3, "changes of a preference's value from which it counts as swinging")
+    repeats: int = setting(2, "times that a swinging value is said before it replaces the other")
+    cadence_hours: float = setting(12.0, "nightly leaves hygiene out within this time of the last")

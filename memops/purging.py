@@ -17,7 +17,7 @@ from typing import Any
 
 import polars as pl
 
-from memops import files, overlay, snapshot
+from memops import archive, files, overlay, snapshot
 from memops.errors import MemopsError
 from memops.runs import runs
 from memops.settings import Settings
@@ -46,6 +46,7 @@ def purge(name: str, ids: Sequence[str], settings: Settings) -> dict[str, Any]:
         records = overlay.joined(store.read(), kept)
         named = pl.col("id").is_in(list(ids))
         past = [found for taken in _snapshots(state, own) for found in _read(taken, named)]
+        past.append(archive.read(state, identity).filter(named))
         found = records.filter(named)
         texts = _said([found, *past])
         missing = set(ids) - set(found["id"]) - {i for rows in past for i in rows["id"]}
@@ -54,8 +55,11 @@ def purge(name: str, ids: Sequence[str], settings: Settings) -> dict[str, Any]:
         archived = set(overlay.archived_ids(kept))
         store.purge([i for i in found["id"] if i not in archived])
         overlay.write(path, overlay.without(kept, pl.Series(list(ids), dtype=pl.String())))
+        put_by = archive.forget(state, identity, set(ids))
         gone, elsewhere = _forget(state, own, ids, texts, clock())
-        places = {place: n for place, n in {"store": found.height, **gone}.items() if n}
+        places = {
+            place: n for place, n in {"store": found.height, "archive": put_by, **gone}.items() if n
+        }
         digests = [hashlib.sha256(i.encode()).hexdigest()[:16] for i in sorted(ids)]
         files.Journal(state / _RECEIPTS).add({"ids": digests, "places": places})
     same = records.filter(~named, pl.col("text").is_in(texts))["id"].sort().to_list()

@@ -15,18 +15,12 @@ import polars as pl
 from memops.context import Context
 from memops.plan import meaning, outcome
 from memops.policy import Policy, described, read
-from memops.rules import Rule, propose
-from memops.rules.delete_retired import delete_retired
-from memops.rules.demote_faded import demote_faded
-from memops.rules.expire_dated import expire_dated
-from memops.rules.promote_used import promote_used
-from memops.rules.retire_old import retire_old
+from memops.rules import HYGIENE, Rule, propose
 from memops.schema import LIVE, TIERS
 from memops.settings import Settings
 from memops.sources import open_or_take
 
-AGING: tuple[Rule, ...] = (promote_used, demote_faded, expire_dated, retire_old, delete_retired)
-"""The rules that move records as time passes."""
+AGING: tuple[Rule, ...] = HYGIENE
 
 MOVES = ("promoted", "demoted", "expired", "retired", "deleted", "held")
 """What happens to records in a week; `held` counts what a floor or a pin kept from going."""

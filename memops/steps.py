@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from memops import apply as applying
-from memops import files, history, logbook, planfile, reviewing, snapshot
+from memops import cadence, files, history, logbook, planfile, reviewing, snapshot
 from memops.context import Context
 from memops.errors import GateFailed, GuardRefused, MemopsError, told
 from memops.judging import gate, grade_plan
@@ -23,7 +23,7 @@ from memops.keeping import prune
 from memops.looking import audit_store
 from memops.plan import outcome
 from memops.recovery import recover, remedies
-from memops.rules import MIGRATION, RULES, Rule, propose
+from memops.rules import HYGIENE, MIGRATION, RULES, Rule, propose
 from memops.runs import written_again
 from memops.schema import LIVE
 from memops.schema import instant as as_instant
@@ -50,7 +50,9 @@ def make_plan(
     restored = written_again(records, taken.manifest["store"], settings.state, now)
     before = reviewing.remembered(settings.state, taken.manifest["store"])
     with spreading(settings.runner, settings.state, mapper) as spread:
-        ctx = Context(now=now, policy=settings.policy, restored=restored, spread=spread)
+        ctx = Context(
+            now=now, policy=settings.policy, store=store.kind, restored=restored, spread=spread
+        )
         changes, refused = propose(records, ctx, rules, before)
     names = [rule.__name__ for rule in rules]
     return planfile.save(
@@ -117,15 +119,24 @@ def curate(
     plan_only: bool = False,
     ask: Callable[[dict[str, Any]], bool] = nobody,
     mapper: Mapper | None = None,
+    hygiene: bool = False,
 ) -> dict[str, Any]:
     """Do a store's night: snapshot, plan, grade both sides, gate, apply, report.
 
     A run that was cut off is finished first. Nothing is written when the gate fails (the result
     says so, with code 30). A plan beyond its limits is applied if `ask` says so. A store without
     a suite is curated within the limits, and its report says that recall was not graded. `mapper`
-    runs the heavy steps, if not the runner that the settings name.
+    runs the heavy steps, if not the runner that the settings name. The rules of hygiene are left
+    out within their cadence, unless `hygiene` or `rules` ask for them.
     """
     at = now or clock()
+    store, hours = (
+        open_store(settings.store(name).address),
+        settings.policy.lifecycles.cadence_hours,
+    )
+    asked = hygiene or migrate or bool(rules)
+    last = None if asked else cadence.last_done(store, settings.state)
+    due = asked or cadence.is_due(last, at, hours)
     chosen = suite or settings.store(name).suite
     night: dict[str, Any] = {"store": name, "now": at.isoformat(), "code": 0}
     timings: list[dict[str, Any]] = []
@@ -133,9 +144,10 @@ def curate(
     if not plan_only:
         night |= timed(recover, name, settings)
     taken = timed(take_snapshot, name, settings, at)
-    planned = timed(plan_step, taken["path"], settings, at, rules, migrate, mapper)
+    planned = timed(plan_step, taken["path"], settings, at, rules, migrate, mapper, due)
     night |= planned
     night["rows"] = {"before": taken["rows"], "live_before": taken["live"]}
+    night["hygiene"] = "asked for" if asked else "due" if due else f"left out: done at {last}"
     if chosen:
         night |= timed(
             grade_plan, taken["path"], planned["plan"], chosen, settings, mapper or plainly_all
@@ -149,6 +161,8 @@ def curate(
         if night["code"] == GuardRefused.code and ask(night):
             del night["stopped"], night["hint"]
             night |= timed(apply_step, planned["plan"], settings, True)
+    if due and not (migrate or rules or plan_only) and night["code"] in (0, 3):
+        cadence.record(store, settings.state, at)
     night["timings"] = timings
     night["rows"] |= _after(taken["path"], night, settings)
     night |= timed(report_step, night, settings)
@@ -164,10 +178,12 @@ def plan_step(
     rules: Sequence[str],
     migrate: bool,
     mapper: Mapper | None = None,
+    hygiene: bool = True,
 ) -> dict[str, Any]:
     """Plan from a snapshot; returns the plan's name, path and counts."""
     base = MIGRATION if migrate else RULES
-    made = make_plan(path, settings, now, chosen_rules(base, rules), mapper)
+    without = [] if hygiene or migrate else [rule.__name__ for rule in HYGIENE]
+    made = make_plan(path, settings, now, chosen_rules(base, rules, without), mapper)
     return said_of(made)
 
 

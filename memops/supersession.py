@@ -3,17 +3,19 @@
 Statements that say the same form a group; groups that conflict through any pair conflict as a
 whole, so that one translation or paraphrase that is understood carries the others along. Within
 conflicting groups time decides: event time before storage time; equal or unknown times decide
-nothing. A link leads to the record that stands in the end, the evidence names the steps between.
+nothing, and a preference that goes to and fro must be said again before it replaces the other
+value. A link leads to the record that stands in the end, the evidence names the steps between.
 """
 
 import re
 
 import polars as pl
 
-from memops.conflicts import judged
+from memops.conflicts import groups, judged
 from memops.context import Context
 from memops.schema import LIVE
 from memops.similarity import statements
+from memops.swings import swinging
 
 SIGNALS = ("jaccard", "cosine", "bm25")
 
@@ -39,6 +41,7 @@ def overtaken(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         .filter((pl.col("new_at") > pl.col("old_at")) & ~pl.col("old_pinned"))
     )  # fmt: skip
     timed = timed.filter(~pl.col("old").is_in(list(ctx.fresh)))
+    timed = timed.join(swinging(timed, records, ctx), on=["old", "new"], how="anti")
     ends = _currents(timed)
     chosen = (
         timed.sort("old", "score", "new_at", "new", descending=[False, True, False, False], nulls_last=True)
@@ -105,20 +108,6 @@ def _said_at(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         .join(records.select("id", "pinned", _at=pl.coalesce("valid_from", "created_at")), on="id")
     )  # fmt: skip
     return own.select("id", "pinned", at=pl.coalesce("_at", pl.col("_at").max().over("group")))
-
-
-def groups(same: pl.DataFrame, n: int) -> pl.DataFrame:
-    """Return (statement, group): connected statements share a group."""
-    import numpy as np
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    a, b = same["a"].to_numpy(), same["b"].to_numpy()
-    graph = csr_matrix((np.ones(len(a), np.int8), (a, b)), shape=(n, n))
-    _, label = connected_components(graph, directed=False)
-    return pl.DataFrame(
-        {"statement": np.arange(n, dtype=np.uint32), "group": label.astype(np.int64)}
-    )
 
 
 def _strongest() -> list[pl.Expr]:

@@ -11,8 +11,8 @@ NOW = datetime(2026, 6, 1, tzinfo=UTC)
 CTX = Context(now=NOW)
 
 
-def at(day):
-    return datetime(2026, 5, day, tzinfo=UTC)
+def at(day, year=2026):
+    return datetime(year, 5, day, tzinfo=UTC)
 
 
 def looked_at(*rows):
@@ -43,6 +43,21 @@ CASES = {
         {"id": "x", "text": "a plain fact"},
         {"id": "y", "text": "another plain matter", "access_count": 3},
     ],
+    "unconfirmed": [
+        {"id": "x", "text": "用户喜欢喝茶", "kind": "preference", "created_at": at(1, year=2024)}
+    ],
+    "review": [
+        {"id": "x", "text": "用户对花生过敏", "kind": "fact", "created_at": at(1, year=2024)}
+    ],
+    "swinging": [
+        {
+            "id": f"{'wxyz'[n]}",
+            "text": f"The user's favourite editor is {['Vim', 'Emacs'][n % 2]}",
+            "kind": "preference",
+            "created_at": at(1 + n * 5),
+        }
+        for n in range(4)
+    ],
 }
 
 
@@ -50,7 +65,7 @@ CASES = {
 def test_each_class_finds_what_it_is_named_for(name):
     found = looked_at(*CASES[name])[name]
     assert found["count"] == 1
-    assert found["examples"][0]["id"] in ("w", "x")
+    assert found["examples"][0]["id"] in ("w", "x", "z")
 
 
 def test_a_clean_store_has_no_findings_and_an_empty_one_neither():

@@ -140,6 +140,6 @@ def test_every_tier_change_can_be_computed_again_from_its_reason():
     _, plan = night(records, Policy())
     assert plan.sort("id").select("id", "tier", "reason").rows() == [
         ("a", "core", "used 7 times, importance 0.9"),
-        ("b", "peripheral", "relevance 0.03"),
+        ("b", "peripheral", "relevance 0.03, under 0.15"),
         ("c", "peripheral", "61 days old, used 0 times"),
     ]

@@ -44,13 +44,34 @@ LAYERS = [
         "reading",
         "readings",
     }
-    | {"judgement", "conflicts", "supersession", "extract", "cues", "turns", "dues", "tasks"},
+    | {
+        "judgement",
+        "conflicts",
+        "supersession",
+        "extract",
+        "cues",
+        "turns",
+        "dues",
+        "tasks",
+        "impact",
+        "moving",
+    },
     # deciding
     {"guard", "refusals", "rules"},
     # the world
     {"stores", "overlay", "snapshot", "planfile", "apply", "runs", "retention"}
     | {"descent"}
-    | {"sources", "history", "reviewing", "search", "recovery", "logbook", "keeping"},
+    | {
+        "sources",
+        "archive",
+        "cadence",
+        "history",
+        "reviewing",
+        "search",
+        "recovery",
+        "logbook",
+        "keeping",
+    },
     # judging it
     {
         "measures",

@@ -28,7 +28,9 @@ DEFAULT_NOW = datetime(2026, 6, 1, tzinfo=UTC)
 def context(now, case):
     policy = policies.from_table(case.get("policy", {}))
     restored = frozenset(case.get("restored", []))
-    return Context(now=now or DEFAULT_NOW, policy=policy, restored=restored)
+    return Context(
+        now=now or DEFAULT_NOW, policy=policy, restored=restored, store=case.get("store", "")
+    )
 
 
 @pytest.mark.parametrize(("name", "now", "case"), CASES)

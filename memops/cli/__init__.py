@@ -55,6 +55,7 @@ COMMANDS = {
     "pin": ("control", "Pin records: no rule touches their standing."),
     "unpin": ("control", "Unpin records."),
     "forget": ("control", "Hide records from recall; undone by a rollback."),
+    "recover": ("control", "Bring back records that are hidden or archived."),
     "review": ("control", "Keep or reject a plan's changes, in the terminal or by number."),
     "doctor": ("look", "Examine how a store is kept, and say what to do; repair on request."),
     "simulate": ("control", "Say what aging would do to a store week by week; read-only."),

@@ -25,6 +25,7 @@ _PLAN_ONLY = click.option("--plan-only", is_flag=True, help="Stop after the plan
 @click.option("--tier", "tiers", multiple=True, help="Only this tier (repeatable).")
 @click.option("--since", help="Only what was stored since: 7d, 12h, 2w, or an instant.")
 @click.option("--text", help="Only records that hold these words, in any case or width.")
+@click.option("--archived", is_flag=True, help="What is hidden or was deleted, instead.")
 @click.option(
     "--limit",
     type=click.IntRange(0),
@@ -43,6 +44,7 @@ def inspect(
     tiers: tuple[str, ...],
     since: str | None,
     text: str | None,
+    archived: bool,
     limit: int,
     now: datetime | None,
     as_json: bool,
@@ -52,7 +54,9 @@ def inspect(
     from memops.schema import instant
 
     moment = (instant(since) or controls.duration(since)) if since else None
-    said = inspecting.listed(store, at(ctx), now, kinds, scopes, tiers, moment, text, limit)
+    said = inspecting.listed(
+        store, at(ctx), now, kinds, scopes, tiers, moment, text, limit, archived
+    )
     emit(said, as_json, lambda: _listed_text(said))
 
 
@@ -172,6 +176,28 @@ def forget(
     kept = f"their text stays in the store for at least {days:g} days, and in snapshots"
     said["note"] = f"{kept}; `memops purge` forgets for good"
     return _done(said, as_json, "hidden from recall", "nothing to forget")
+
+
+@click.command()
+@click.argument("store")
+@click.argument("ids", nargs=-1, required=True)
+@_PLAN_ONLY
+@now_option
+@json_option
+@click.pass_context
+def recover(
+    ctx: click.Context,
+    store: str,
+    ids: tuple[str, ...],
+    plan_only: bool,
+    now: datetime | None,
+    as_json: bool,
+) -> int:
+    """Bring back records of STORE that are hidden or archived (`inspect STORE --archived`)."""
+    from memops import controls
+
+    said = controls.recover_records(store, ids, at(ctx), now, plan_only)
+    return _done(said, as_json, "brought back", "they are live")
 
 
 @click.command()
@@ -303,7 +329,7 @@ def _listed_text(said: dict[str, Any]) -> str:
     room = max(30, shutil.get_terminal_size((120, 40)).columns - taken)
     texts = [cut(record["text"], room) for record in said["records"]]
     lines = [[*row, text] for row, text in zip(rows, texts, strict=True)]
-    return f"{table(lines, [*head, 'text'])}\n{said['shown']} of {said['total']} live records"
+    return f"{table(lines, [*head, 'text'])}\n{said['shown']} of {said['total']} records"
 
 
 def _listed_row(record: dict[str, Any]) -> list[str]:

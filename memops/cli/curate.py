@@ -158,6 +158,7 @@ def runs(ctx: click.Context, as_json: bool) -> None:
 @click.argument("stores", nargs=-1)
 @click.option("--suite", help="Grade recall with this suite (memops.toml can name one a store).")
 @click.option("--approve", is_flag=True, help="Apply even beyond the limits of a night.")
+@click.option("--hygiene", is_flag=True, help="Do hygiene, too, if it was done just before.")
 @now_option
 @json_option
 @click.pass_context
@@ -166,6 +167,7 @@ def nightly(
     stores: tuple[str, ...],
     suite: str | None,
     approve: bool,
+    hygiene: bool,
     now: datetime | None,
     as_json: bool,
 ) -> int:
@@ -177,7 +179,7 @@ def nightly(
     if not stores and not settings.stores:
         raise MemopsError("no store named, and memops.toml names none", "memops nightly STORE")
     chosen = stores or tuple(settings.stores)
-    nights = rounds.nights(chosen, settings, now, suite=suite, approve=approve)
+    nights = rounds.nights(chosen, settings, now, suite=suite, approve=approve, hygiene=hygiene)
     emit(nights, as_json, lambda: _night_text(nights))
     return gravest(int(night["code"]) for night in nights)
 

@@ -7,20 +7,25 @@ its first docstring line is what `memops rules` prints. To add one: a module her
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 import polars as pl
 
 from memops.context import Context
 from memops.guard import protect
-from memops.plan import nothing, outcome
+from memops.plan import EDITS, nothing, outcome
 from memops.refusals import Refused, none
+from memops.rules.consolidate_daily import consolidate_daily
 from memops.rules.delete_retired import delete_retired
+from memops.rules.delete_superseded import delete_superseded
 from memops.rules.demote_chatter import demote_chatter
 from memops.rules.demote_faded import demote_faded
+from memops.rules.doubt_unconfirmed import doubt_unconfirmed
 from memops.rules.expire_dated import expire_dated
 from memops.rules.extract_notes import extract_notes
 from memops.rules.merge_exact import merge_exact
 from memops.rules.merge_near import merge_near
+from memops.rules.move_overflow import move_overflow
 from memops.rules.normalise_superseded import normalise_superseded
 from memops.rules.promote_used import promote_used
 from memops.rules.quarantine_injected import quarantine_injected
@@ -33,8 +38,23 @@ from memops.rules.revalidate_entities import revalidate_entities
 from memops.rules.revive_restored import revive_restored
 from memops.rules.supersede_conflicting import supersede_conflicting
 from memops.rules.unify_scopes import unify_scopes
+from memops.schema import RECORDS, RETIRED
 
 Rule = Callable[[pl.DataFrame, Context], pl.DataFrame]
+
+HYGIENE: tuple[Rule, ...] = (
+    promote_used,
+    demote_faded,
+    doubt_unconfirmed,
+    expire_dated,
+    retire_tasks,
+    consolidate_daily,
+    move_overflow,
+    retire_old,
+    delete_retired,
+    delete_superseded,
+)
+"""The rules that move records as time passes."""
 
 RULES: tuple[Rule, ...] = (
     revive_restored,
@@ -46,12 +66,7 @@ RULES: tuple[Rule, ...] = (
     merge_exact,
     merge_near,
     repair_links,
-    promote_used,
-    demote_faded,
-    expire_dated,
-    retire_tasks,
-    retire_old,
-    delete_retired,
+    *HYGIENE,
 )
 """What a night does."""
 
@@ -106,7 +121,19 @@ def _round(
         asked = rule(records, ctx).with_columns(rule=pl.lit(rule.__name__))
         asked, held = known.withheld(asked)
         step, refused = protect(asked, records, ctx.policy)
+        step = _kept_until(step, ctx)
         records = outcome(records, step)
         steps.append(step)
         withdrawn += [refused, held]
     return pl.concat(steps), pl.concat(withdrawn)
+
+
+def _kept_until(step: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Give what steps back behind another record the time until which it is kept."""
+    days = ctx.policy.retention.superseded_days
+    if not days or step.is_empty():
+        return step
+    link = pl.col("superseded_by")
+    hidden = EDITS & link.is_not_null() & ~link.is_in([*RETIRED]) & pl.col("expires_at").is_null()
+    until = pl.lit(ctx.now + timedelta(days=days), RECORDS["expires_at"])
+    return step.with_columns(expires_at=pl.when(hidden).then(until).otherwise("expires_at"))

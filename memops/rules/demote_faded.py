@@ -3,27 +3,38 @@
 import polars as pl
 
 from memops.context import Context
-from memops.decay import age_days, relevance
+from memops.decay import age_days, relevance, shown
+from memops.impact import impact
 from memops.plan import edit
 from memops.schema import LIVE
+from memops.tasks import is_task
 
 
 def demote_faded(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Sink to peripheral what is no longer relevant, or old and little used, unless it is pinned.
 
     Little use says something only where use is counted at all: a store whose every count is nought
-    does not count. A record of unknown age is not old.
+    does not count, so the evidence names a record that was used. A record of unknown age is not
+    old. Open tasks and facts about money, health and access do not sink with time.
     """
     tiers, decay, uses = ctx.policy.tiers, ctx.policy.decay, pl.col("access_count")
     score, age = relevance(ctx.now, decay), age_days(ctx.now, decay.clock)
-    counted = (uses > 0).any()
+    used = records.filter(uses > 0).select("id", uses).sort(uses, "id", descending=[True, False])
+    counted = used.height > 0
     faded = score < tiers.demote_relevance
     unused = (age > tiers.demote_days).fill_null(False) & (uses < tiers.demote_accesses)
     loose = LIVE & (pl.col("tier") == "working") & ~pl.col("pinned")
-    sinking = records.filter(loose & (faded | (unused & counted)))
+    old = records.filter(loose & (faded | (unused & pl.lit(counted))))
+    sinking = old.filter(impact().is_null() & ~is_task())
     reason = (
         pl.when(faded)
-        .then(pl.format("relevance {}", score.round(2)))
+        .then(pl.format("relevance {}, under {}", shown(score), pl.lit(tiers.demote_relevance)))
         .otherwise(pl.format("{} days old, used {} times", age.floor().cast(pl.Int64), uses))
     )
-    return edit(sinking, reason, tier="peripheral", evidence=pl.concat_list("id"), risk="low")
+    other = pl.when(faded).then(pl.lit(None)).otherwise(pl.lit(used["id"][0] if counted else None))
+    evidence = (
+        pl.concat_list("id", other.cast(pl.String))
+        .list.drop_nulls()
+        .list.unique(maintain_order=True)
+    )
+    return edit(sinking, reason, tier="peripheral", evidence=evidence, risk="low")

@@ -2,13 +2,12 @@
 
 import polars as pl
 
-from memops.conflicts import judged
+from memops.conflicts import groups, judged
 from memops.context import Context
 from memops.merge import merged
 from memops.plan import nothing
 from memops.schema import LIVE
 from memops.similarity import statements
-from memops.supersession import groups
 
 _PASSING = ("session", "summary")
 

@@ -3,7 +3,8 @@
 import polars as pl
 
 from memops.context import Context
-from memops.decay import relevance
+from memops.decay import relevance, shown
+from memops.errors import MemopsError
 from memops.plan import edit
 from memops.schema import LIVE
 
@@ -15,9 +16,9 @@ _QUESTION = r"[?？]\s*$|[吗嘛][。！!~～\s]*$"
 def promote_used(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Lift what is used often and matters to core, and what is used again back to working.
 
-    Use alone never lifts (a recalled record gains weight by being recalled), nor does use of what
-    is no knowledge: raw notes, summaries, questions, and what machines said. A restored record
-    lies above every threshold of demotion, so none swings between tiers.
+    Use alone does not lift unless the policy says so (a recalled record gains weight by being
+    recalled), and never what is no knowledge: raw notes, summaries, questions, and what machines
+    said. A restored record lies above every threshold of demotion, so none swings between tiers.
     """
     tiers, uses = ctx.policy.tiers, pl.col("access_count")
     score = relevance(ctx.now, ctx.policy.decay)
@@ -27,7 +28,13 @@ def promote_used(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         & ~pl.col("source").is_in(_MACHINES).fill_null(False)
         & ~pl.col("text").str.contains(_QUESTION)
     )
-    high = (uses >= tiers.promote_accesses) & (pl.col("importance") >= tiers.promote_importance)
+    used, weighty = uses >= tiers.promote_accesses, pl.col("importance") >= tiers.promote_importance
+    ways = {"both": used & weighty, "access": used, "importance": weighty, "either": used | weighty}
+    if tiers.promote_by not in ways:
+        raise MemopsError(
+            f"policy: tiers.promote_by is {tiers.promote_by!r}", f"known: {', '.join(ways)}"
+        )
+    high = ways[tiers.promote_by]
     again = (uses >= tiers.restore_accesses) & (score >= tiers.restore_relevance)
     to = (
         pl.when((pl.col("tier") != "core") & high).then(pl.lit("core"))
@@ -36,8 +43,8 @@ def promote_used(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     lifted = records.filter(knowledge).with_columns(_to=to).filter(pl.col("_to").is_not_null())
     reason = (
         pl.when(pl.col("_to") == "core")
-        .then(pl.format("used {} times, importance {}", uses, pl.col("importance").round(2)))
-        .otherwise(pl.format("used {} times, relevance {}", uses, score.round(2)))
+        .then(pl.format("used {} times, importance {}", uses, shown(pl.col("importance"))))
+        .otherwise(pl.format("used {} times, relevance {}", uses, shown(score)))
     )
     evidence = pl.concat_list("id")
     return edit(lifted, reason, tier=pl.col("_to"), evidence=evidence, risk="low")

@@ -5,6 +5,7 @@ import polars as pl
 from memops.context import Context
 from memops.decay import age_days
 from memops.errors import MemopsError
+from memops.impact import impact
 from memops.plan import edit
 from memops.schema import LIVE, TOMBSTONE
 
@@ -12,14 +13,21 @@ from memops.schema import LIVE, TOMBSTONE
 def retire_old(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Retire records that are older than their kind is kept; the guard keeps each kind's floor.
 
-    A window stands under its kind, or under `scope/kind` for one scope. Kinds without a window
-    stay, and so does what is pinned or core, of unknown age, or in a file still being written.
+    A window stands under its kind, or under `scope/kind` for one scope, or under the category
+    that the agent gave it (`category:daily`, `scope/category:daily`); the narrowest counts. Kinds
+    without a window stay, and so does what is pinned or core, of unknown age, or in a file still
+    being written, and every high-impact note.
     """
     windows = ctx.policy.retention.windows
     for name, days in windows.items():
         if days <= 0:
             raise MemopsError(f"policy: retention.windows.{name} must be above nought days")
-    names = (pl.concat_str("scope", pl.lit("/"), "kind"), pl.col("kind"))
+    own = pl.col("extra").str.json_path_match("$.category")
+    category = pl.format(
+        "category:{}", own if any("category:" in n for n in windows) else pl.lit(None, pl.String)
+    )
+    bare = (category, pl.col("kind"))
+    names = (*(pl.format("{}/{}", "scope", name) for name in bare), *bare)
     window = pl.coalesce(
         name.replace_strict(windows, default=None, return_dtype=pl.Float64) for name in names
     )
@@ -31,6 +39,7 @@ def retire_old(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         pl.col("tier") != "core",
         ~pl.col("id").is_in(list(ctx.fresh)),
     )
+    old = old.filter((pl.col("kind") == "session") | impact().is_null())
     whole = (age.floor().cast(pl.Int64), "kind", window.cast(pl.Int64))
     reason = pl.format("{} days old; a {} is kept for {}", *whole)
     return edit(

@@ -15,6 +15,9 @@ from memops.stores.markdown import MarkdownStore
 from memops.stores.markdown_lines import Grammar
 from memops.stores.xinghebot_grammar import DAILY, KIND_NAMES, XingheBotGrammar
 
+UNDATED = "memops/"
+"""Where moved records go, by kind: files that no day names."""
+
 _NATIVE = {kind: name for name, kind in KIND_NAMES.items() if name in ("pref", "note")}
 
 
@@ -29,16 +32,20 @@ class XingheBot(MarkdownStore):
         return not path.startswith("index/")
 
     def planned(self, record: dict[str, Any]) -> tuple[str, str, str] | None:
-        """A line of the daily grammar, in the file of the UTC day that the record is from."""
+        """A line of the daily grammar, in the file of the UTC day that the record is from.
+
+        One that is moved goes to the undated file of its kind, which its search reads, too.
+        """
         made: datetime | None = record.get("created_at")
-        if made is None:
+        kind, origin = record.get("kind") or "note", record.get("origin") or ""
+        undated = origin.partition("#")[0] if origin.startswith(UNDATED) else ""
+        if made is None and not undated:
             return None
-        stamp = made.astimezone(UTC)
-        kind = record.get("kind") or "note"
+        stamp = f"{made.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ} " if made else ""
         tags = "".join(" #" + re.sub(r"[\s#]+", "-", tag) for tag in record.get("tags") or [])
         return (
-            f"daily/{stamp:%Y-%m-%d}.md",
-            f"- {stamp:%Y-%m-%dT%H:%M:%SZ} [{_NATIVE.get(kind, kind)}] ",
+            undated or f"daily/{stamp[:10]}.md",
+            f"- {stamp}[{_NATIVE.get(kind, kind)}] ",
             f"{tags} (source=memops)",
         )
 

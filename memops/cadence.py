@@ -1,0 +1,64 @@
+"""Cadence: when hygiene was last done on a store, by memops or by the agent itself.
+
+    <state>/stores/<id>/hygiene.json   when memops last did it
+
+clawseed prunes by itself at most every 12 hours, by a file of its own: it is read here, so that a
+night does not repeat what clawseed has just done, and refreshed, so that clawseed does not prune
+what a night has just judged.
+"""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from memops import files
+from memops.errors import MemopsError
+from memops.schema import instant
+from memops.snapshot import overlay_path
+from memops.stores import Store
+
+
+def last_done(store: Store, state: Path) -> datetime | None:
+    """Return when hygiene was last done on a store; None when nobody knows."""
+    path, known = _path(store, state), []
+    if path.is_file():
+        known.append(instant(str(files.read_json(path).get("last"))))
+    if own := _own_file(store):
+        from memops.stores.clawseed_state import read_hygiene
+
+        said = read_hygiene(own)
+        known.append(said.last_run_at if said else None)
+    return max((at for at in known if at), default=None)
+
+
+def is_due(last: datetime | None, now: datetime, hours: float) -> bool:
+    """Tell whether hygiene is due; a last time that lies ahead is not believed."""
+    return last is None or now < last or now - last >= timedelta(hours=hours)
+
+
+def record(store: Store, state: Path, now: datetime) -> None:
+    """Write down that hygiene was done, for memops and for the agent."""
+    files.write_json(_path(store, state), {"last": now.isoformat()})
+    if own := _own_file(store):
+        from memops.stores.clawseed_state import Hygiene, read_hygiene, write_hygiene
+
+        said = read_hygiene(own) or Hygiene(None)
+        write_hygiene(own, Hygiene(now, said.conversation, said.daily))
+
+
+def _path(store: Store, state: Path) -> Path:
+    return overlay_path(state, store.identity()).with_name("hygiene.json")
+
+
+def _own_file(store: Store) -> Path | None:
+    """Clawseed's own state, where the store is a workspace of clawseed's."""
+    if store.kind != "clawseed":
+        return None
+    from memops.stores.clawseed import Clawseed
+    from memops.stores.clawseed_state import hygiene_file
+
+    if not isinstance(store, Clawseed):
+        return None
+    try:
+        return hygiene_file(store)
+    except MemopsError:
+        return None

@@ -1,0 +1,27 @@
+"""Impact: facts that do harm when they are wrong or lost, about money, health and access."""
+
+import re
+from functools import cache
+
+import polars as pl
+
+from memops.lexicon import lexicon
+
+
+def impact() -> pl.Expr:
+    """Return the topic of a record's text: money, health or access; null for any other."""
+    topics = [
+        pl.when(pl.col("text").str.contains(pattern)).then(pl.lit(topic))
+        for topic, pattern in _patterns().items()
+    ]
+    return pl.coalesce(topics)
+
+
+@cache
+def _patterns() -> dict[str, str]:
+    made = {}
+    for topic, words in lexicon("impact").items():
+        latin = "|".join(re.escape(w) for w in words if w.isascii())
+        wide = "|".join(w for w in words if not w.isascii())
+        made[topic] = rf"(?i)\b(?:{latin})s?\b|{wide}"
+    return made

@@ -1,0 +1,55 @@
+"""Daily notes that are long past."""
+
+import polars as pl
+
+from memops.context import Context
+from memops.decay import DATED
+from memops.extract.verdicts import judged_notes
+from memops.impact import impact
+from memops.moving import moved
+from memops.plan import edit, nothing
+from memops.schema import LIVE, TOMBSTONE
+from memops.tasks import is_task
+
+_RAW = ("note", "session", "summary")
+
+
+def consolidate_daily(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Move what lasts out of old daily notes into undated files, and archive the rest of them.
+
+    What lasts: every line that is no raw note, high-impact facts, and notes in which extraction
+    finds a statement. Open tasks stay where they are, and so does what is pinned or core, and all
+    of a file that was written lately.
+    """
+    most = ctx.policy.budgets.daily_days
+    day = pl.col("id").str.extract(DATED, 2).str.to_date(strict=False)
+    age = (pl.lit(ctx.now.date()) - day).dt.total_days()
+    old = records.filter(
+        LIVE,
+        pl.col("id").str.contains(r"\.md:[0-9a-f]{12}:\d+$") & (age > most).fill_null(False),
+        ~pl.col("pinned"),
+        pl.col("tier") != "core",
+        ~pl.col("extra").str.contains('"readonly": true', literal=True),
+        ~pl.col("id").is_in(list(ctx.fresh)),
+    ).filter(~is_task())
+    if not most or old.is_empty():
+        return nothing()
+    judged, _ = judged_notes(old, ctx)
+    told = judged.filter(pl.col("verdict") == "extract")["id"].implode()
+    lasting = ~pl.col("kind").is_in(_RAW) | impact().is_not_null() | pl.col("id").is_in(told)
+    old = old.with_columns(_why=pl.format("a daily note of {} days ago: ", age))
+    kept = old.filter(lasting)
+    rest = old.filter(~lasting)
+    return pl.concat(
+        [
+            moved(kept, pl.col("_why") + "it says what lasts"),
+            edit(
+                rest,
+                pl.col("_why") + "it says nothing that lasts",
+                superseded_by=pl.lit(TOMBSTONE),
+                valid_to=pl.lit(ctx.now),
+                evidence=pl.concat_list("id"),
+                risk="low",
+            ),
+        ]
+    )

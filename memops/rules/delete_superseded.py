@@ -1,0 +1,52 @@
+"""Records that were replaced long ago."""
+
+import polars as pl
+
+from memops.context import Context
+from memops.decay import DAY, age_days, since_epoch
+from memops.plan import delete
+from memops.schema import LIVE, RETIRED
+
+
+def delete_superseded(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Delete what a newer record replaced, once its time is over and nobody recalls it.
+
+    A superseded record is kept until its `expires_at`, which a night gives it; one that the agent
+    superseded itself, for as long since it was last touched. The record that replaced it
+    must be there, and no record that stays may lead to it. Floors count live records only, so none of
+    these is held by one.
+    """
+    window = ctx.policy.retention.superseded_days
+    quiet = (since_epoch(ctx.now) - _last_touched()) / DAY
+    waited = (quiet > ctx.policy.retention.grace_days).fill_null(True)
+    over = (pl.col("expires_at") <= ctx.now).fill_null(False) & waited
+    unset = pl.col("expires_at").is_null() & (age_days(ctx.now) > window)
+    linked = ~LIVE & ~pl.col("superseded_by").is_in([*RETIRED])
+    gone = records.filter(
+        linked & (over | unset) & (window > 0),
+        ~pl.col("pinned"),
+        pl.col("tier") != "core",
+        ~pl.col("id").is_in(list(ctx.fresh)),
+    )
+    links = records.filter(linked).select("id", end="superseded_by")
+    while gone.height:
+        staying = links.join(gone.select("id"), on="id", how="anti")
+        held = gone.join(staying.select(id="end"), on="id", how="semi")
+        unled = gone.join(records.select("id"), left_on="superseded_by", right_on="id", how="anti")
+        out = held["id"].append(unled["id"]).unique()
+        if out.is_empty():
+            break
+        gone = gone.filter(~pl.col("id").is_in(out.implode()))
+    said = pl.format(
+        "replaced by {}, and kept until {}",
+        "superseded_by",
+        pl.coalesce(
+            pl.col("expires_at").dt.strftime("%Y-%m-%d"), pl.lit("long after its last use")
+        ),
+    )
+    return delete(gone, said, evidence=pl.concat_list("superseded_by"), risk="medium")
+
+
+def _last_touched() -> pl.Expr:
+    times = ("updated_at", "accessed_at")
+    return pl.max_horizontal(pl.col(n).dt.timestamp("us").cast(pl.Float64) for n in times)

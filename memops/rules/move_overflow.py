@@ -1,0 +1,86 @@
+"""Memory files that are larger than their agent reads."""
+
+import polars as pl
+
+from memops.context import Context
+from memops.decay import relevance
+from memops.impact import impact
+from memops.moving import moved
+from memops.plan import nothing
+from memops.schema import LIVE
+from memops.tasks import is_task
+
+_CURATED = r"^MEMORY\.md:"
+_AROUND = {"words": 10, "runes": 100}  # comments and stamps, which no record tells of
+
+
+def move_overflow(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Move the lines that matter least out of a MEMORY.md that is over its size.
+
+    They go to the undated file of their kind, where search finds them: states first, then what is
+    least relevant, the older before the newer. Pinned lines and open tasks stay, and high-impact
+    facts while others can go. What remains has a tenth of the size to grow.
+    """
+    budgets = ctx.policy.budgets
+    words, runes = budgets.words.get(ctx.store, 0), budgets.runes.get(ctx.store, 0)
+    here = records.filter(LIVE, pl.col("id").str.contains(_CURATED))
+    if not (words or runes) or here.is_empty():
+        return nothing()
+    unit, most = ("words", words) if words else ("runes", runes)
+    sized = here.with_columns(_size=_size(unit))
+    total = int(sized["_size"].sum()) + _headings(here, unit) + _AROUND[unit]
+    if total <= most:
+        return nothing()
+    order = sized.sort(
+        pl.col("pinned"),
+        pl.col("kind") != "project_state",
+        impact().is_not_null(),
+        relevance(ctx.now, ctx.policy.decay),
+        pl.col("created_at"),
+        "id",
+        nulls_last=False,
+    )
+    spare = total - int(most * budgets.room)
+    loose = order.filter(
+        ~pl.col("pinned") & ~is_task(),
+        ~pl.col("extra").str.contains('"readonly": true', literal=True),
+        ~pl.col("id").is_in(_parents(here).implode()),
+        ~pl.col("id").is_in(list(ctx.fresh)),
+    )
+    going = loose.filter(pl.col("_size").cum_sum() - pl.col("_size") < spare).drop("_size")
+    reason = pl.lit(f"MEMORY.md has {total} {unit}, over {most}; it is among the least relevant")
+    return moved(going.sort("id"), reason)
+
+
+def _size(unit: str) -> pl.Expr:
+    """What an entry takes of its file: the line itself, and the comments that belong to it."""
+    around = (pl.col("extra").str.json_path_match(f"$.{n}") for n in ("prefix", "suffix", "above"))
+    whole = pl.concat_str([pl.col("text"), *around], separator=" ", ignore_nulls=True)
+    return _counted(whole, unit)
+
+
+def _counted(text: pl.Expr, unit: str) -> pl.Expr:
+    """Characters, or words, of which each Chinese character is one."""
+    if unit == "runes":
+        return text.str.len_chars().cast(pl.Int64)
+    return text.str.count_matches(r"\p{Han}|[^\s\p{Han}]+").cast(pl.Int64)
+
+
+def _headings(here: pl.DataFrame, unit: str) -> int:
+    over = here.select(h=pl.col("extra").str.json_path_match("$.under")).drop_nulls()
+    every = over.select(pl.col("h").str.json_decode(pl.List(pl.String))).explode("h").unique()
+    return int(every.select((_counted(pl.col("h"), unit) + 2).sum()).item() or 0)
+
+
+def _parents(here: pl.DataFrame) -> pl.Series:
+    """Lines with points beneath them, which would lose what they are about."""
+    prefix = pl.col("extra").str.json_path_match("$.prefix").fill_null("")
+    height = pl.col("extra").str.json_path_match("$.lines").cast(pl.Int64, strict=False)
+    lines = here.select(
+        "id",
+        line=pl.col("origin").str.extract(r"#(\d+)$").cast(pl.Int64),
+        height=height.fill_null(1).clip(1),
+        indent=prefix.str.extract(r"^(\s*)").str.len_chars(),
+    ).sort("line", "id")
+    below = pl.col("line").shift(-1) == pl.col("line") + pl.col("height")
+    return lines.filter(below & (pl.col("indent").shift(-1) > pl.col("indent")))["id"]
