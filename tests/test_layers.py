@@ -55,6 +55,7 @@ LAYERS = [
         "tasks",
         "impact",
         "moving",
+        "swings",
     },
     # deciding
     {"guard", "refusals", "rules"},
