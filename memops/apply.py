@@ -181,6 +181,8 @@ def _within_limits(
     since = clock - timedelta(hours=limits.window_hours)
     earlier = touched_since(since, plan.header["store"], state)
     beyond = excess(plan.plan(), records, limits, earlier)
+    if plan.header["authority"] == planfile.MODEL:
+        beyond.insert(0, "a model proposed it, and nobody has reviewed it")
     if beyond:
         raise GuardRefused(
             f"the plan goes beyond its limits: {'; '.join(beyond)}",

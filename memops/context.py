@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
+import polars as pl
+
 from memops.policy import Policy
 from memops.spread import Spread
 
@@ -16,17 +18,19 @@ class Context:
     """Handed to every rule; rules are pure functions of (records, context).
 
     `store` is the kind of store that the records are of, if that is known. `fresh` holds the ids
-    of records in files that the agent wrote within the grace time, which are never consolidated,
-    `restored` those of hidden records that the agent has written since they were hidden. `cache`
-    keeps what several rules would compute again (token tables, fitted encoders, scored pairs)
-    under a key that names its input. `spread` says where the heavy steps run; what they return is
-    the same wherever that is.
+    of records that are left alone: those in files that the agent wrote within the grace time, and
+    notes that wait for a model's answer. `told` is what a model said of notes
+    (`memops.extract.verdicts.TOLD`). `restored` holds the ids of hidden records that the agent has
+    written since they were hidden. `cache` keeps what several rules would compute again (token
+    tables, fitted encoders, scored pairs) under a key that names its input. `spread` says where
+    the heavy steps run; what they return is the same wherever that is.
     """
 
     now: datetime
     policy: Policy = field(default_factory=Policy)
     store: str = ""
     fresh: frozenset[str] = frozenset()
+    told: pl.DataFrame | None = None
     restored: frozenset[str] = frozenset()
     spread: Spread | None = field(default=None, compare=False, repr=False)
     cache: dict[object, Any] = field(default_factory=dict, compare=False, repr=False)

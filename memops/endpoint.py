@@ -6,23 +6,18 @@ is used. A token comes from the environment, or from a file that only its owner 
 no address, message or file of ours.
 """
 
-import contextlib
 import http.client
-import ipaddress
 import json
 import os
-import socket
-import ssl
-import stat
-import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from memops.credentials import credential
 from memops.errors import Incomplete, MemopsError, StoreNotFound, Unauthorised
+from memops.wire import Answer, Capped, Place, exchange, is_private, resolved
 
 MAX_BYTES = 64 << 20
 """Most bytes that all answers together may have."""
@@ -66,8 +61,8 @@ class Endpoint:
                 f"{parts.scheme}://{parts.hostname}: give the address without user and query",
                 f"put the token into {manners.env}_TOKEN",
             )
-        self.secure, self.host, self.port = parts.scheme == "https", parts.hostname, port
         self.base, self.below = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
+        self.place = Place(parts.scheme == "https", parts.hostname, port, self.base)
         self.manners, self.pause, self.seconds = manners, pause, seconds
         self.left, self.until = MAX_BYTES, time.monotonic() + seconds
         self.ip = ""
@@ -117,57 +112,46 @@ class Endpoint:
 
     def _once(self, verb: str, target: str, body: bytes) -> tuple[int, bytes]:
         """One request on one connection; the body read with both caps in hand."""
-        headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
-        if body:
-            headers["Content-Type"] = "application/json"
-        if token := _token(self.manners.env):
+        headers = {"Content-Type": "application/json"} if body else {}
+        token = credential(f"{self.manners.env}_TOKEN")
+        if token:
             headers["Authorization"] = f"Bearer {token}"
-        connection = http.client.HTTPConnection(self.host, self.port, timeout=_TIMEOUT)
-        connection.sock = plug = self._socket(bool(token))
-        # A byte now and then meets no socket timeout, so a clock pulls the plug.
-        clock = threading.Timer(max(self.until - time.monotonic(), 0), _pull, [plug])
-        clock.start()
-        try:
-            connection.request(verb, target, body or None, headers=headers)
-            answer = connection.getresponse()
-            if answer.getheader("Content-Encoding", "identity") != "identity":
-                raise Incomplete(f"{self.base}: it compresses unasked", self.manners.again)
-            return answer.status, self._body(answer)
-        finally:
-            clock.cancel()
-            connection.close()
-            plug.close()
-
-    def _body(self, answer: http.client.HTTPResponse) -> bytes:
-        parts = []
-        while part := answer.read1(1 << 16):
-            self.left -= len(part)
-            if self.left < 0:
-                raise Incomplete(
-                    f"{self.base}: it sends more than {MAX_BYTES} bytes", self.manners.again
-                )
-            self._wait(0)
-            parts.append(part)
-        if answer.length:
-            raise http.client.IncompleteRead(b"", answer.length)
-        return b"".join(parts)
-
-    def _socket(self, has_token: bool) -> socket.socket:
-        self.ip = self.ip or _resolved(self.host, self.port, self.manners.env)
-        if has_token and not self.secure and not ipaddress.ip_address(self.ip).is_loopback:
+        self.ip = self.ip or self._resolved()
+        if token and not self.place.secure and not is_private(self.ip):
             raise MemopsError(
                 f"{self.base}: a token is not sent unencrypted to another machine",
                 "use https, or a tunnel to this machine",
             )
+        answer = self._answer((verb, target, body or None), headers)
+        self.left -= len(answer.body)
+        return answer.status, answer.body
+
+    def _answer(self, request: tuple[str, str, bytes | None], headers: dict[str, str]) -> Answer:
         try:
-            plain = socket.create_connection((self.ip, self.port), timeout=_TIMEOUT)
+            return exchange(self.place, self.ip, request, headers, self.until, self.left, _TIMEOUT)
         except ConnectionRefusedError as error:
             raise StoreNotFound(
                 f"{self.base}: nothing answers there", self.manners.absent
             ) from error
-        if not self.secure:
-            return plain
-        return ssl.create_default_context().wrap_socket(plain, server_hostname=self.host)
+        except Capped as error:
+            beyond = {
+                "bytes": f"it sends more than {MAX_BYTES} bytes",
+                "time": f"no whole answer in {self.seconds:.0f} s",
+            }
+            why = beyond.get(str(error), "it compresses unasked")
+            raise Incomplete(f"{self.base}: {why}", self.manners.again) from error
+
+    def _resolved(self) -> str:
+        """The one address that is used: loopback, or a host that the user named."""
+        host, env = self.place.host, self.manners.env
+        allowed = [name.strip() for name in os.environ.get(f"{env}_HOSTS", "").split(",")]
+        ip = resolved(host, self.place.port, host in allowed)
+        if ip is None:
+            raise MemopsError(
+                f"{host} is not this machine",
+                f"name it in {env}_HOSTS if you trust it with your memories",
+            )
+        return ip
 
     def _wait(self, seconds: float) -> None:
         if time.monotonic() + seconds > self.until:
@@ -175,47 +159,6 @@ class Endpoint:
                 f"{self.base}: no whole answer in {self.seconds:.0f} s", self.manners.again
             )
         time.sleep(seconds)
-
-
-def _pull(plug: socket.socket) -> None:
-    with contextlib.suppress(OSError):
-        plug.shutdown(socket.SHUT_RDWR)
-
-
-def _resolved(host: str, port: int, env: str) -> str:
-    """The one address that is used: loopback, or a host that the user named; never link-local."""
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError) as error:
-        raise StoreNotFound(f"{host}: no such host", "check the address") from error
-    allowed = [name.strip() for name in os.environ.get(f"{env}_HOSTS", "").split(",")]
-    for *_, address in found:
-        ip = ipaddress.ip_address(str(address[0]).partition("%")[0])
-        ip = getattr(ip, "ipv4_mapped", None) or ip
-        if ip.is_link_local or ip.is_multicast or ip.is_unspecified:
-            continue
-        if ip.is_loopback or host in allowed:
-            return str(address[0])
-    raise MemopsError(
-        f"{host} is not this machine", f"name it in {env}_HOSTS if you trust it with your memories"
-    )
-
-
-def _token(env: str) -> str:
-    token = os.environ.get(f"{env}_TOKEN", "")
-    name = os.environ.get(f"{env}_TOKEN_FILE", "")
-    if not token and name:
-        path = Path(name).expanduser()
-        try:
-            mode = stat.S_IMODE(path.stat().st_mode)
-            if mode & 0o077:
-                raise MemopsError(f"{path}: others may read the token", f"chmod 600 {path}")
-            token = path.read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise MemopsError(f"{path}: the token cannot be read") from error
-    if not token.isascii() or not token.isprintable():
-        raise MemopsError("the token has characters that no header may have", f"check {env}_TOKEN")
-    return token
 
 
 def _object(body: bytes) -> dict[str, Any] | None:

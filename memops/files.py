@@ -72,6 +72,11 @@ def json_bytes(value: Any) -> bytes:
     return (text + "\n").encode()
 
 
+def json_digest(value: Any) -> str:
+    """Return a short name for a JSON value, the same for the same value."""
+    return hashlib.sha256(json_bytes(value)).hexdigest()[:16]
+
+
 def write_sealed(path: Path, value: dict[str, Any]) -> None:
     """Write a JSON object with its own SHA-256, so that `read_sealed` finds any damage."""
     write_json(path, {**value, "sha256": hashlib.sha256(json_bytes(value)).hexdigest()})

@@ -9,7 +9,7 @@ import polars as pl
 
 from memops.plan import DELETES, outcome, successors
 from memops.policy import Limits, Policy
-from memops.schema import LIVE, QUARANTINE, RECORDS, RETIRED, TOMBSTONE, tier_rank
+from memops.schema import LIVE, MODEL, QUARANTINE, RECORDS, RETIRED, TOMBSTONE, tier_rank
 from memops.secrets import redacted
 from memops.tasks import is_task
 
@@ -29,7 +29,9 @@ def protect(
     record; superseding a core one at less than low risk; replacing a record by one that is not
     there, is of a lower tier (merges), or is in another scope (one that is itself retired makes
     it a loss); rewriting a protected text other than by redaction; taking live records of a kind
-    and scope below its floor (oldest go first; a task is kept by no floor, it has an end).
+    and scope below its floor (oldest go first; a task is kept by no floor, it has an end);
+    changing a record on the word of one that a model wrote, unless a model wrote it too or it
+    is the note that this one was taken from.
     `counts` (scope, kind, live) stands in for the whole table where only part of it was read.
     """
     if step.is_empty():
@@ -37,7 +39,7 @@ def protect(
     change = _rewritten(_before_and_after(step, records), policy).with_columns(why=_refusal())
     floored = _below_floor(change, records, policy, counts)
     why = (
-        pl.concat([change.select("id", "why"), floored])
+        pl.concat([change.select("id", "why"), floored, _by_a_model(step, records)])
         .drop_nulls("why")
         .unique("id", keep="first")
     )
@@ -86,6 +88,26 @@ def excess(
 
 def _after(past: int, limits: Limits) -> str:
     return f", {past} more did within the last {limits.window_hours:g} hours" if past else ""
+
+
+def _by_a_model(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
+    """Changes (id, why) to records of others that rest on a record that a model wrote."""
+    rests = step.filter(pl.col("action") != "put").select("id", on="evidence").explode("on")
+    ids = pl.concat([rests["id"], rests["on"].drop_nulls()]).unique()
+    tagged = pl.col("tags").list.contains(MODEL).fill_null(False)
+    held = pl.concat(
+        [
+            table.select("id", "tags").filter(pl.col("id").is_in(ids.implode()), tagged)["id"]
+            for table in (records, step.filter(pl.col("action") == "put"))
+        ]
+    ).implode()
+    taken = step.select("derived_from", on="id").explode("derived_from").drop_nulls()
+    wrong = rests.filter(pl.col("on").is_in(held), ~pl.col("id").is_in(held)).join(
+        taken.rename({"derived_from": "id"}), on=["id", "on"], how="anti"
+    )
+    return wrong.select(
+        "id", why=pl.lit("what a model wrote changes no other record unattended")
+    ).unique("id")
 
 
 def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:

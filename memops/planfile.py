@@ -31,6 +31,7 @@ from memops.snapshot import Snapshot
 from memops.stores import Store
 
 FORMAT = 1
+MODEL = "model"  # authority of a plan that a person must approve, however small
 
 
 @dataclass(frozen=True)

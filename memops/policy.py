@@ -156,6 +156,28 @@ class Extract:
 
 
 @dataclass(frozen=True)
+class Model:
+    """How a model is asked about what no rule could read; nothing is sent unless asked for."""
+
+    confidence: float = setting(0.55, "least confidence of a fact that a model found")
+    facts: int = setting(6, "most facts that are taken from one note")
+    longest: int = setting(2000, "characters of a note that a model may be sent")
+    in_flight: int = setting(4, "requests at the same time")
+    tries: int = setting(3, "times that a request is sent before its note waits")
+    pause: float = setting(
+        1.0, "seconds before the second try; each next one waits four times as long"
+    )
+    seconds: float = setting(60.0, "longest time that one request may take")
+    minutes: float = setting(30.0, "longest time that all requests of a run may take")
+    reply_tokens: int = setting(800, "tokens that one reply may have")
+    reply_bytes: int = setting(1 << 20, "bytes that one reply may have")
+    tokens: int = setting(500_000, "tokens that a run may use")
+    price: float = setting(0.0, "what a million tokens cost")
+    cost: float = setting(0.0, "what a run may cost; 0 for no limit")
+    batch: int = setting(40, "records that the curator shows a model at a time")
+
+
+@dataclass(frozen=True)
 class Candidates:
     """Which statements are compared with which."""
 
@@ -219,6 +241,7 @@ class Policy:
     secrets: Secrets = field(default_factory=Secrets)
     hostile: Hostile = field(default_factory=Hostile)
     extract: Extract = field(default_factory=Extract)
+    model: Model = field(default_factory=Model)
     retrieval: Retrieval = field(default_factory=Retrieval)
     gate: Gate = field(default_factory=Gate)
 

@@ -24,6 +24,7 @@ SENSITIVITIES = ("allowed", "masked", "never_store")
 QUARANTINE = "memops:quarantine"
 TOMBSTONE = "memops:tombstone"
 RETIRED = (QUARANTINE, TOMBSTONE)
+MODEL = "model"  # source and tag of what a model wrote
 
 RECORDS = pl.Schema(
     {

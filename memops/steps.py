@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from memops import apply as applying
-from memops import cadence, files, history, logbook, planfile, reviewing, snapshot
+from memops import asking, cadence, files, history, logbook, planfile, reviewing, snapshot
 from memops.context import Context
 from memops.errors import GateFailed, GuardRefused, MemopsError, told
 from memops.judging import gate, grade_plan
@@ -34,6 +34,8 @@ from memops.spread import plainly as plainly_all
 from memops.stores import open_store
 
 T = TypeVar("T")
+SKIPPED = 3
+"""Code of a night that was done, but for some changes or notes, which wait for the next."""
 
 
 def make_plan(
@@ -42,16 +44,27 @@ def make_plan(
     now: datetime,
     rules: Sequence[Rule] = RULES,
     mapper: Mapper | None = None,
+    answers: str | None = None,
 ) -> planfile.PlanFile:
-    """Plan from a snapshot and write the plan's folder; the heavy steps go to the runner."""
+    """Plan from a snapshot, and a model's answers if it was asked; write the plan's folder.
+
+    The heavy steps go to the runner.
+    """
     taken = snapshot.open_snapshot(Path(snapshot_path))
     records = taken.records()
     store = open_store(taken.address)
     restored = written_again(records, taken.manifest["store"], settings.state, now)
+    said, waiting = asking.read(Path(answers)) if answers else (None, frozenset[str]())
     before = reviewing.remembered(settings.state, taken.manifest["store"])
     with spreading(settings.runner, settings.state, mapper) as spread:
         ctx = Context(
-            now=now, policy=settings.policy, store=store.kind, restored=restored, spread=spread
+            now=now,
+            policy=settings.policy,
+            store=store.kind,
+            fresh=waiting,
+            told=said,
+            restored=restored,
+            spread=spread,
         )
         changes, refused = propose(records, ctx, rules, before)
     names = [rule.__name__ for rule in rules]
@@ -120,6 +133,7 @@ def curate(
     ask: Callable[[dict[str, Any]], bool] = nobody,
     mapper: Mapper | None = None,
     hygiene: bool = False,
+    model: bool = False,
 ) -> dict[str, Any]:
     """Do a store's night: snapshot, plan, grade both sides, gate, apply, report.
 
@@ -144,7 +158,10 @@ def curate(
     if not plan_only:
         night |= timed(recover, name, settings)
     taken = timed(take_snapshot, name, settings, at)
-    planned = timed(plan_step, taken["path"], settings, at, rules, migrate, mapper, due)
+    if model:
+        night |= timed(ask_step, taken["path"], settings, at)
+    answers = night.get("answers")
+    planned = timed(plan_step, taken["path"], settings, at, rules, migrate, mapper, due, answers)
     night |= planned
     night["rows"] = {"before": taken["rows"], "live_before": taken["live"]}
     night["hygiene"] = "asked for" if asked else "due" if due else f"left out: done at {last}"
@@ -161,6 +178,8 @@ def curate(
         if night["code"] == GuardRefused.code and ask(night):
             del night["stopped"], night["hint"]
             night |= timed(apply_step, planned["plan"], settings, True)
+    if model and night["asked"]["waiting"] and night["code"] == 0:
+        night["code"] = SKIPPED
     if due and not (migrate or rules or plan_only) and night["code"] in (0, 3):
         cadence.record(store, settings.state, at)
     night["timings"] = timings
@@ -179,12 +198,20 @@ def plan_step(
     migrate: bool,
     mapper: Mapper | None = None,
     hygiene: bool = True,
+    answers: str | None = None,
 ) -> dict[str, Any]:
     """Plan from a snapshot; returns the plan's name, path and counts."""
     base = MIGRATION if migrate else RULES
     without = [] if hygiene or migrate else [rule.__name__ for rule in HYGIENE]
-    made = make_plan(path, settings, now, chosen_rules(base, rules, without), mapper)
+    made = make_plan(path, settings, now, chosen_rules(base, rules, without), mapper, answers)
     return said_of(made)
+
+
+def ask_step(path: str, settings: Settings, now: datetime) -> dict[str, Any]:
+    """Ask a model about the notes that no rule could read; returns figures and its answers' file."""
+    taken = snapshot.open_snapshot(Path(path))
+    ctx = Context(now=now, policy=settings.policy)
+    return asking.about_notes(taken.records(), ctx, settings.state)
 
 
 def instant(text: str | None) -> datetime | None:
@@ -233,6 +260,7 @@ def collect_nodes(
 
 __all__ = [
     "apply_step",
+    "ask_step",
     "audit_store",
     "curate",
     "gate",

@@ -30,6 +30,8 @@ LAYERS = [
     {
         "parts",
         "vectors",
+        "credentials",
+        "wire",
         "endpoint",
         "encode",
         "models",
@@ -43,6 +45,7 @@ LAYERS = [
         "fact",
         "reading",
         "readings",
+        "completions",
     }
     | {
         "judgement",
@@ -92,6 +95,7 @@ LAYERS = [
     # composing
     {"report", "report_data", "simulation_picture"},
     {"reporting_figures"},
+    {"asking", "curator"},
     {"steps", "reporting", "monitoring", "rounds"}
     | {"purging", "demo", "looking", "pairs", "controls", "inspecting", "simulation"}
     | {"collecting", "importing", "repairing", "transcripts"},

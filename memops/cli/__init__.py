@@ -26,6 +26,7 @@ COMMANDS = {
     "purge": ("stores", "Forget records for good: store, snapshots, plans, runs."),
     "plan": ("curate", "Propose changes to a store; nothing is written to it."),
     "migrate": ("curate", "Plan, judge and apply the one-off clean-up of a polluted store."),
+    "curator": ("curate", "Ask a model what a store could do without; a plan to review."),
     "apply": ("curate", "Carry out a plan, journalled and undoable."),
     "resume": ("curate", "Go on with a run that was cut off."),
     "rollback": ("curate", "Take back what a run changed."),

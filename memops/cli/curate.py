@@ -50,6 +50,7 @@ def plan(
 @click.option("--plan-only", is_flag=True, help="Stop after the plan.")
 @click.option("--suite", help="Grade recall before and after with this suite.")
 @click.option("--approve", is_flag=True, help="Apply even beyond the limits of a night.")
+@click.option("--ask", is_flag=True, help="Ask the model of MEMOPS_MODEL_URL about unclear notes.")
 @_DETAILED
 @now_option
 @json_option
@@ -60,6 +61,7 @@ def migrate(
     plan_only: bool,
     suite: str | None,
     approve: bool,
+    ask: bool,
     detailed_exitcode: bool,
     now: datetime | None,
     as_json: bool,
@@ -68,10 +70,47 @@ def migrate(
     from memops import steps
 
     night = steps.curate(
-        store, at(ctx), now, suite=suite, migrate=True, approve=approve, plan_only=plan_only
+        store,
+        at(ctx),
+        now,
+        suite=suite,
+        migrate=True,
+        approve=approve,
+        plan_only=plan_only,
+        model=ask,
     )
-    emit(night, as_json, lambda: _plan_text(night) + "\n" + _night_text([night]))
+    emit(
+        night,
+        as_json,
+        lambda: "\n".join(
+            [
+                _plan_text(night),
+                *([_asked_text(night["asked"])] if ask else []),
+                _night_text([night]),
+            ]
+        ),
+    )
     return 4 if detailed_exitcode and plan_only and night["ops"] else int(night["code"])
+
+
+@click.command()
+@click.argument("store")
+@click.option("--scope", help="Only records of this scope.")
+@now_option
+@json_option
+@click.pass_context
+def curator(
+    ctx: click.Context, store: str, scope: str | None, now: datetime | None, as_json: bool
+) -> int:
+    """Ask the model of MEMOPS_MODEL_URL what STORE could do without; writes a plan to review."""
+    from memops import sources
+    from memops.curator import proposed
+
+    settings, made = at(ctx), sources.clock()
+    taken = sources.open_or_take(store, settings, now)
+    said = proposed(taken, settings, now or made, made, scope)
+    emit(said, as_json, lambda: _plan_text(said) + "\n" + _asked_text(said["asked"]))
+    return 3 if said["asked"]["waiting"] else 0
 
 
 @click.command()
@@ -216,6 +255,14 @@ def _plan_text(said: dict[str, Any]) -> str:
         else []
     )
     return "\n".join([*lines, f"{said['path']}/ops.jsonl"])
+
+
+def _asked_text(asked: dict[str, Any]) -> str:
+    waiting = [f"{n} wait for another night: {why}" for why, n in asked["waiting"].items()]
+    said = f"a model answered {asked['answered']} of {asked['asked']} questions"
+    return "\n".join(
+        [f"{said} ({asked['cached']} from before, {asked['tokens']} tokens)", *waiting]
+    )
 
 
 def _run_text(done: dict[str, Any]) -> str:

@@ -10,8 +10,20 @@ from memops.context import Context
 from memops.extract.modality import BARS
 from memops.extract.reading import read
 from memops.policy import Extract
-from memops.schema import LIVE, RECORDS
+from memops.schema import LIVE, MODEL, RECORDS
 from memops.text import normalised
+
+TOLD = pl.Schema(
+    {
+        "note": pl.String(),
+        "kind": pl.String(),
+        "text": pl.String(),
+        "confidence": pl.Float64(),
+        "start": pl.Int64(),
+        "end": pl.Int64(),
+    }
+)
+"""What a model said of a note."""
 
 _SPACE = uuid.UUID("6b7a1f0e-3d0c-5f0a-9a53-0c1d8e2f4a77")  # namespace of extracted records' ids
 
@@ -61,6 +73,7 @@ def extracted(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         access_count=pl.col("uses").sum() + pl.col("note").n_unique() - 1,
         derived_from=pl.col("note").unique(maintain_order=True),
         kept=pl.col("kept").any(),
+        guessed=(pl.col("cue") == MODEL).all(),
     )
     ids = [
         str(uuid.uuid5(_SPACE, json.dumps(row, ensure_ascii=False)))
@@ -76,11 +89,13 @@ def extracted(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         .then(pl.max_horizontal(weight, pl.lit(policy.remembered)))
         .otherwise(weight),
         pinned=pl.col("kind").is_in(policy.pinned),
-        source=pl.lit("extractor"),
+        source=pl.when("guessed").then(pl.lit(MODEL)).otherwise(pl.lit("extractor")),
         sensitivity=pl.lit("allowed"),
         origin=pl.format("note:{}", pl.col("derived_from").list.first()),
         tags=pl.when("kept")
         .then(pl.lit(["extracted", "remembered"]))
+        .when("guessed")
+        .then(pl.lit(["extracted", MODEL]))
         .otherwise(pl.lit(["extracted"])),
         extra=pl.lit("{}"),
     )
@@ -95,6 +110,8 @@ def extracted(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 def _judge(rows: pl.DataFrame, ctx: Context) -> tuple[pl.DataFrame, pl.DataFrame]:
     found, parts, verdicts = read(rows, ctx.policy)
     keyed = rows.with_row_index("row")
+    if ctx.told is not None:
+        found = pl.concat([found, _of_model(ctx.told, keyed, found)])
     kept = parts.filter("kept").select("row").unique().with_columns(kept=pl.lit(True))
     told = (
         found.join(
@@ -115,6 +132,16 @@ def _judge(rows: pl.DataFrame, ctx: Context) -> tuple[pl.DataFrame, pl.DataFrame
         .with_columns(pl.col("kept").fill_null(False))
     )
     return _verdict(keyed, told, verdicts, ctx.policy.extract), told
+
+
+def _of_model(told: pl.DataFrame, keyed: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
+    """What a model told of the notes that the rules found nothing in, as candidates."""
+    return (
+        told.join(keyed.select("row", note="id"), on="note", how="inner", maintain_order="left")
+        .join(found, on="row", how="anti", maintain_order="left")
+        .with_columns(key=pl.lit(None, pl.String), cue=pl.lit(MODEL))
+        .select(found.columns)
+    )
 
 
 def _verdict(

@@ -5,7 +5,7 @@ import polars as pl
 from memops.context import Context
 from memops.extract.verdicts import extracted, judged_notes
 from memops.plan import edit, put
-from memops.schema import LIVE, TOMBSTONE
+from memops.schema import LIVE, MODEL, TOMBSTONE
 
 
 def extract_notes(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
@@ -25,7 +25,7 @@ def extract_notes(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     fresh = known.filter(
         pl.col("live").is_null() | (~pl.col("live") & ~pl.col("was").str.starts_with("memops:"))
     )
-    again = known.filter(pl.col("live").fill_null(False))
+    again = known.filter(pl.col("live").fill_null(False), pl.col("source") != MODEL)
     spent = told.filter(pl.col("verdict") == "extract")
     records_of = (
         facts.explode("derived_from").group_by("derived_from").agg(pl.col("id").alias("made"))

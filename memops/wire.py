@@ -1,0 +1,145 @@
+"""A careful wire: one HTTP request to a place that somebody named, and nothing that was not told.
+
+No redirects, no proxy from the environment, no compression, caps on bytes and time. A host is
+resolved once and that address is used; addresses of the link itself (metadata services) never.
+"""
+
+import contextlib
+import http.client
+import ipaddress
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from memops.errors import MemopsError, StoreNotFound
+
+PIECE = 1 << 16
+
+
+class Capped(Exception):
+    """An answer went beyond what it may: `bytes`, `time`, or it came `compressed`."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a request goes; `base` is the address as given, without a path."""
+
+    secure: bool
+    host: str
+    port: int
+    base: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back, whole."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def place(url: str, what: str) -> tuple[Place, str]:
+    """Return the place that a URL names, and its path; `what` is what a complaint calls it.
+
+    Raises MemopsError for a URL with a user, a query or no valid port.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
+        raise MemopsError(f"{what}: no plain http or https address", "no user, no password in it")
+    try:
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+    except ValueError as error:
+        raise MemopsError(f"{what}: no valid port") from error
+    base = f"{parts.scheme}://{parts.netloc}"
+    return Place(parts.scheme == "https", parts.hostname, port, base), parts.path.rstrip("/")
+
+
+def resolved(host: str, port: int, named: bool) -> str | None:
+    """Return the one address that is used, or None where none may be: loopback, or any that is
+    not the link's own if the host was named. Raises StoreNotFound for no such host.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise StoreNotFound(f"{host}: no such host", "check the address") from error
+    for *_, address in found:
+        ip = ipaddress.ip_address(str(address[0]).partition("%")[0])
+        ip = getattr(ip, "ipv4_mapped", None) or ip
+        if ip.is_link_local or ip.is_multicast or ip.is_unspecified:
+            continue
+        if ip.is_loopback or named:
+            return str(address[0])
+    return None
+
+
+def is_private(ip: str) -> bool:
+    """Tell whether an address is this machine's own."""
+    return ipaddress.ip_address(ip.partition("%")[0]).is_loopback
+
+
+def exchange(
+    to: Place,
+    ip: str,
+    request: tuple[str, str, bytes | None],
+    headers: Mapping[str, str],
+    until: float,
+    most: int,
+    timeout: float = 10.0,
+) -> Answer:
+    """Send one request (method, target, body) on a connection of its own; return its answer.
+
+    `until` is an instant of `time.monotonic`, `most` the bytes that the body may have. Raises
+    Capped beyond them, OSError or HTTPException for a connection that broke.
+    """
+    method, target, body = request
+    connection = http.client.HTTPConnection(to.host, to.port, timeout=timeout)
+    connection.sock = plug = _socket(to, ip, timeout)
+    # A byte now and then meets no socket timeout, so a clock pulls the plug.
+    clock = threading.Timer(max(until - time.monotonic(), 0), _pull, [plug])
+    clock.daemon = True
+    clock.start()
+    try:
+        given = {"Accept": "application/json", "Accept-Encoding": "identity", **headers}
+        connection.request(method, target, body=body, headers=given)
+        answer = connection.getresponse()
+        if answer.getheader("Content-Encoding", "identity") != "identity":
+            raise Capped("compressed")
+        if time.monotonic() > until:
+            raise Capped("time")
+        told = {name.lower(): value for name, value in answer.getheaders()}
+        return Answer(answer.status, told, _body(answer, until, most))
+    finally:
+        clock.cancel()
+        connection.close()
+        plug.close()
+
+
+def _body(answer: http.client.HTTPResponse, until: float, most: int) -> bytes:
+    parts, size = [], 0
+    while part := answer.read1(PIECE):
+        size += len(part)
+        if size > most:
+            raise Capped("bytes")
+        if time.monotonic() > until:
+            raise Capped("time")
+        parts.append(part)
+    if answer.length:
+        raise http.client.IncompleteRead(b"", answer.length)
+    return b"".join(parts)
+
+
+def _socket(to: Place, ip: str, timeout: float) -> socket.socket:
+    plain = socket.create_connection((ip, to.port), timeout=timeout)
+    if not to.secure:
+        return plain
+    return ssl.create_default_context().wrap_socket(plain, server_hostname=to.host)
+
+
+def _pull(plug: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        plug.shutdown(socket.SHUT_RDWR)
