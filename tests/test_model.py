@@ -136,6 +136,7 @@ def test_a_model_is_asked_about_open_notes_only(store):
     assert "k" * 12 not in json.dumps(night)
 
 
+@pytest.mark.slow
 def test_without_ask_nothing_is_sent_and_without_a_model_it_is_said(store, monkeypatch):
     memops, address, ask = store
     night, server = ask(lambda user: "")
@@ -148,6 +149,7 @@ def test_without_ask_nothing_is_sent_and_without_a_model_it_is_said(store, monke
     assert "MEMOPS_MODEL_URL" in memops.err
 
 
+@pytest.mark.slow
 def test_answers_are_kept_and_a_cut_off_night_goes_on(store):
     memops, address, ask = store
     first, one = ask(
@@ -162,6 +164,7 @@ def test_answers_are_kept_and_a_cut_off_night_goes_on(store):
     assert (memops.code, second["asked"]["cached"], second["asked"]["answered"]) == (0, 2, 3)
 
 
+@pytest.mark.slow
 def test_a_purged_note_is_in_no_kept_answer(store):
     memops, address, ask = store
     ask(lambda user: line(*FOUND[note_of(user)]))
@@ -221,7 +224,13 @@ def test_trouble_is_a_question_that_waits(name, tmp_path):
         server.close()
 
 
-@pytest.mark.parametrize("fault", [refuses(500), refuses(401), cut, "prose"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        refuses(500),
+        *(pytest.param(f, marks=pytest.mark.slow) for f in (refuses(401), cut, "prose")),
+    ],
+)
 def test_notes_in_trouble_stay_as_they_are_and_the_run_goes_on(store, fault):
     memops, address, ask = store
     plain = touched(memops("migrate", address, "--plan-only", "--now", NOW))
@@ -232,6 +241,7 @@ def test_notes_in_trouble_stay_as_they_are_and_the_run_goes_on(store, fault):
     assert touched(night) == plain
 
 
+@pytest.mark.slow
 def test_what_passes_is_asked_again(store):
     memops, address, ask = store
     seen = set()
@@ -247,6 +257,7 @@ def test_what_passes_is_asked_again(store):
     assert (memops.code, len(server.asked), len(made(night))) == (0, 6, 3)
 
 
+@pytest.mark.slow
 def test_the_budget_ends_the_asking(store):
     memops, address, ask = store
     config = memops.folder / "memops.toml"
@@ -334,6 +345,7 @@ def test_hostile_replies_change_nothing_but_the_notes_own_facts(store):
     assert told(night) == [op for op in told(plain) if op[1] not in worthless]
 
 
+@pytest.mark.slow
 def test_six_facts_a_note_are_taken(store):
     memops, address, ask = store
     many = [
@@ -347,6 +359,7 @@ def test_six_facts_a_note_are_taken(store):
     assert len(made(night)) == 6
 
 
+@pytest.mark.slow
 def test_what_a_model_wrote_changes_no_other_record(store):
     """Its facts meet the rules that supersede and merge, and lose."""
     memops, address, ask = store
