@@ -25,8 +25,8 @@ LEAST, FIRST, MOST = 10, 50, 200
 """Fewest changes in a batch, those in the first, and most."""
 LOCK = 0.05
 """Seconds that a batch should hold the lock at most."""
-MOST_PAUSE = 0.25
-"""Seconds between two batches at most; else as long as the first of them held the lock."""
+MOST_PAUSE = 0.5
+"""Seconds between two batches at most; else twice as long as the first of them held the lock."""
 TRIES = 3
 """How often a batch is judged before the lock; the last time it is judged again under it."""
 
@@ -119,7 +119,7 @@ class Session:
         """
         with errors(self.path):
             others = self._version() != self._begun
-        time.sleep(min(MOST_PAUSE, self._held if others else self._held / 4))
+        time.sleep(min(MOST_PAUSE, 2 * self._held if others else self._held / 4))
 
     def _judged(self, batch: Batch, losing: bool) -> Mapping[str, str]:
         """What the guard refuses; floors need counts that are true, so losses count again."""
