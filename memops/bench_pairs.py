@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from memops.conflicts import features
-from memops.judgement import newer
+from memops.judgement import apart, newer
 from memops.policy import Policy
 from memops.scorer import scores, share
 
@@ -23,7 +23,9 @@ def judge_pairs(
         return
     limits = policy or Policy()
     read = features(pairs)
-    judged = scores(read).with_columns(read.select("han", long=share("long"), newer=newer()))
+    judged = scores(read).with_columns(
+        read.select("han", "numbered_differ", long=share("long"), newer=newer(), apart=apart())
+    )
     zh = pl.col("han") > 0
     at = {
         "duplicate": pl.when(zh).then(limits.duplicates.zh).otherwise(limits.duplicates.en),
@@ -33,7 +35,11 @@ def judge_pairs(
         pl.col(f"{name}_score").ge(least).alias(name) for name, least in at.items()
     )
     sooner = (pl.col("conflict_score") > pl.col("duplicate_score")) & (pl.col("long") < 1)
-    clash = both.with_columns(duplicate=pl.col("duplicate") & ~(pl.col("conflict") & sooner))
+    other = pl.col("apart") & (pl.col("long") < 1)
+    clash = both.with_columns(
+        duplicate=pl.col("duplicate") & ~(pl.col("conflict") & sooner) & ~other,
+        conflict=pl.col("conflict") & ~(other & (pl.col("numbered_differ") > 0)),
+    )
     rows = clash.select(
         "duplicate", "conflict", "duplicate_score", "conflict_score", "newer"
     ).iter_rows(named=True)

@@ -21,6 +21,13 @@ def about_one_thing() -> pl.Expr:
     return owner & where & roles & (apart == 0) & (c("numbered_differ") == 0)
 
 
+def apart() -> pl.Expr:
+    """True when the two are of different persons, circumstances or numbered things."""
+    owner = (c("owner_a") > 0) & (c("owner_b") > 0)
+    where = (c("circumstances_a") > 0) & (c("circumstances_b") > 0)
+    return owner | where | (c("numbered_differ") > 0)
+
+
 def asserted(side: str) -> pl.Expr:
     """True when the statement of that side says how things are: no history, wish, quote or task."""
     return pl.all_horizontal(c(f"{mark}_{side}") == 0 for mark in CLAIMS)
@@ -71,20 +78,29 @@ def opposes() -> pl.Expr:
     owner = (c("owner_a") == 0) & (c("owner_b") == 0)
     where = (c("circumstances_a") == 0) & (c("circumstances_b") == 0)
     roles = (c("roles_a") == 0) & (c("roles_b") == 0)
-    changed = owner & where & roles & subject & whole & (c("shift_strong_a") != c("shift_strong_b"))
+    counted = c("numbered_differ") == 0
+    changed = (
+        counted
+        & owner
+        & where
+        & roles
+        & subject
+        & whole
+        & (c("shift_strong_a") != c("shift_strong_b"))
+    )
     equated = (
         owner & subject & (c("complement_a") >= 1) & (c("complement_b") >= 1) & (c("odd") == 0)
         & (c("copular_a") > 0) & (c("copular_b") > 0) & (c("numbered_differ") == 0)
         & (c("scripts_apart") == 0)
     )  # fmt: skip
-    denied = (c("odd") == 1) & (c("values_differ") == 0) & owner & where & _denial()
+    denied = counted & (c("odd") == 1) & (c("values_differ") == 0) & owner & where & _denial()
     return (
         pl.when(replaced).then(pl.lit("replaced"))
         .when(one & (anchored | placed) & typed).then(pl.lit("value"))
         .when(one & anchored & named & like).then(pl.lit("value"))
         .when(equated).then(pl.lit("value"))
         .when(one & anchored & (c("opposed") >= 1) & (c("agreed") == 0)).then(pl.lit("opposite"))
-        .when(owner & (c("alone") >= 1) & (c("odd") == 0)).then(pl.lit("excluded"))
+        .when(owner & counted & (c("alone") >= 1) & (c("odd") == 0)).then(pl.lit("excluded"))
         .when(denied).then(pl.lit("denied"))
         .when(changed).then(pl.lit("changed"))
     )  # fmt: skip

@@ -53,7 +53,7 @@ def read(text: str, whole: bool = True) -> Reading:
     gone = was | retired_in(tokens)
     framed = frame(tokens, was | becomes, frozenset(_opposed(tokens)))
     names = frozenset(t.concept for t in content if t.kind == "name" or _foreign(t, plain))
-    sets = framed | _meant(content) | _valued(values)
+    sets = framed | _meant(content) | _valued(values, tokens)
     if whole:
         sets |= _letters(plain) | _words(content) | _signed(said, signs_of(tokens))
         sets |= _order(content, tokens) | _slotted(said) | {"names": names}
@@ -79,6 +79,7 @@ def read(text: str, whole: bool = True) -> Reading:
 
 
 _FLIP = {"+": "-", "-": "+"}
+_VERBAL = ("single", "multi", "change")
 _OURSELVES = frozenset({"user", "we", "you"})
 
 
@@ -147,17 +148,28 @@ def _order(content: Sequence[Token], tokens: Sequence[Token]) -> dict[str, froze
     }
 
 
-def _valued(values: Sequence[Value]) -> dict[str, frozenset[str]]:
+def _valued(values: Sequence[Value], tokens: Sequence[Token]) -> dict[str, frozenset[str]]:
     """The shapes of values, and those that only number something."""
     shaped = {_shape(v.form) for v in values if v.kind in ("ident", "version")}
+    named = {f"{v.kind}={v.form}" for v in values if v.kind == "ident" and " " in v.form}
     return {
         "shapes": frozenset(
             shaped | {v.kind for v in values if v.kind in ("url", "email", "phone")}
         ),
-        "numbered": frozenset(
-            f"{v.kind}={v.form}" for v in values if v.kind == "ident" and " " in v.form
-        ),
+        "numbered": frozenset(named | _numbering(tokens)),
         "counters": frozenset(v.kind for v in values if v.kind == "counter"),
+    }
+
+
+def _numbering(tokens: Sequence[Token]) -> set[str]:
+    """Numbers that tell one thing from its like: after its noun, right before the verb or 的."""
+    return {
+        f"{noun.concept} {number.concept}"
+        for noun, number, then in zip(tokens, tokens[1:], tokens[2:], strict=False)
+        if number.concept.startswith(("amount=", "ident="))
+        and noun.kind in ("thing", "word", "name")
+        and noun.clause == number.clause == then.clause
+        and (then.kind in _VERBAL or then.concept in ("copula", "aux") or then.surface == "的")
     }
 
 

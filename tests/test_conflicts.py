@@ -45,6 +45,10 @@ APART = [
     ),
     ("User name is Alice", "User works at BigCorp"),
     ("项目使用PostgreSQL", "用户养了一只猫"),
+    ("Turbine 4 is offline", "Turbine 6 is online"),
+    ("Probe 12 measures 40 degrees", "Probe 14 measures 55 degrees"),
+    ("The heater in cabin 3 has firmware 5.1", "The heater in cabin 8 has firmware 5.3"),
+    ("柜子 3 的密码是 4411", "柜子 5 的密码是 8822"),
 ]
 AGAINST = [
     ("User lives in Berlin", "User lives in Munich"),
@@ -62,6 +66,8 @@ AGAINST = [
     ("The deploy key is rotated on Friday", "The deploy key is not rotated on Friday"),
     ("User hates meetings before 10am", "User loves meetings before 10am"),
     ("User's budget is 5000 USD", "User's budget is 8000 USD"),
+    ("Probe 12 reports every 5 minutes", "Probe 12 reports every 10 minutes"),
+    ("柜子 3 的密码是 4411", "柜子 3 的密码是 8822"),
 ]
 
 
@@ -73,6 +79,13 @@ def opposed(a, b):
 @pytest.mark.parametrize(("a", "b"), APART)
 def test_other_people_places_and_things_are_no_conflict(a, b):
     assert not opposed(a, b)
+
+
+def test_other_people_places_and_numbered_things_are_never_called_the_same():
+    said = judge_pairs(
+        [{"id": n, "a": a, "b": b} for n, (a, b) in enumerate(APART[:3] + APART[9:])]
+    )
+    assert not any(row["duplicate"] for row in said)
 
 
 @pytest.mark.parametrize(("a", "b"), AGAINST)

@@ -22,7 +22,7 @@ _LARGE = 20_000
 _CELLS = 16_000_000  # scores held at a time, 64 MB an arm
 OPTIONAL: dict[str, Any] = {
     "speaker": pl.String, "caption": pl.String, "session": pl.String, "nth": pl.Int64,
-    "seq": pl.Int64,
+    "seq": pl.Int64, "valid_to": pl.Datetime("us", "UTC"),
 }  # fmt: skip
 
 
@@ -117,15 +117,22 @@ def _with_columns(records: pl.DataFrame) -> pl.DataFrame:
 
 
 def _dated(records: pl.DataFrame) -> pl.DataFrame:
-    """Adds `stored`, and `until`: when the record's successor was stored, if it has one."""
+    """Adds `stored`, and `until`: when a hidden record ceased to hold.
+
+    That is when its successor was stored or, of records with times, when it ceased to be valid if
+    that was before: of a chain each step leads to the last one.
+    """
     stored = pl.coalesce(
         pl.col("seq").cast(pl.Float64), pl.col("created_at").dt.timestamp("us").cast(pl.Float64)
     )
     dated = records.with_columns(stored=stored.fill_null(-FOREVER))
     successors = dated.select(superseded_by="id", until="stored")
+    ended = pl.when(pl.col("seq").is_null() & pl.col("until").is_not_null()).then(
+        pl.col("valid_to").dt.timestamp("us").cast(pl.Float64)
+    )
     return dated.join(successors, on="superseded_by", how="left").with_columns(
         until=pl.when(pl.col("superseded_by").is_null()).then(float("inf"))
-        .otherwise(pl.col("until").fill_null(float("-inf")))
+        .otherwise(pl.min_horizontal("until", ended).fill_null(float("-inf")))
     )  # fmt: skip
 
 
