@@ -60,7 +60,7 @@ def commit(message):
 def gated(memops):
     """What the job prints for a clean checkout of the last commit."""
     assert not git("status", "--porcelain", "memories.jsonl", "evals")
-    argv = ("--suite", "home", "--junit", "junit.xml")
+    argv = ("--suite", "home", "--junit", "junit.xml", "--github")
     said = memops("gate", "jsonl:memories.jsonl", *argv)
     return said, ET.parse("junit.xml").getroot().find("testsuite")
 
@@ -70,7 +70,9 @@ def rewrite(memops, change):
     path.write_text("".join(change(path.read_text(encoding="utf-8").splitlines(keepends=True))))
 
 
-def test_a_commit_that_drops_evidence_is_red_and_names_its_queries(repository):
+def test_a_commit_that_drops_evidence_is_red_and_names_its_queries(repository, monkeypatch):
+    summary = repository.folder / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     gone = {f"{lang}{n:02}" for lang in ("en", "zh") for n in range(0, 30, 2)}
     rewrite(repository, lambda ls: [x for x in ls if json.loads(x)["id"] not in gone])
     commit("Tidy up")
@@ -80,6 +82,7 @@ def test_a_commit_that_drops_evidence_is_red_and_names_its_queries(repository):
     failed = {case.attrib["name"] for case in junit if case.find("failure") is not None}
     assert failed == {"verdict", *(f"query q-{i}" for i in gone)}
     assert int(junit.attrib["failures"]) == len(failed) == 31
+    assert "### Recall gate: fail" in summary.read_text(encoding="utf-8")
     # A night still does not believe that so much is gone.
     repository("plan", "jsonl:memories.jsonl")
     assert repository.code == 21

@@ -1,6 +1,7 @@
 """Commands that grade."""
 
 import json
+import os
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -41,7 +42,7 @@ def grade(
 @_SUITE
 @click.option("--accept", is_flag=True, help="Record these grades as the baseline.")
 @click.option("--junit", type=click.Path(path_type=Path), help="Write JUnit XML here.")
-@click.option("--github", is_flag=True, help="Print GitHub annotations.")
+@click.option("--github", is_flag=True, help="Print GitHub annotations, write the step summary.")
 @click.option("--encoder", help="lsa, or the path or name of a sentence-transformers model.")
 @now_option
 @json_option
@@ -63,8 +64,12 @@ def gate(
     said = judging.gate(store, suite, at(ctx), encoder, now, accept)
     if junit:
         junit.write_text(said["junit"], encoding="utf-8")
-    if github and not as_json:
-        click.echo(said["github"])
+    if github:
+        if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+            with Path(summary).open("a", encoding="utf-8") as out:
+                out.write(said["markdown"])
+        if not as_json:
+            click.echo(said["github"])
     shown = {k: v for k, v in said.items() if k not in ("junit", "github", "markdown")}
     emit(shown, as_json, lambda: str(said["markdown"]))
     return {"fail": 30, "inconclusive": 31}.get(said["verdict"], 0)
