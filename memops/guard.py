@@ -9,7 +9,7 @@ import polars as pl
 
 from memops.plan import DELETES, outcome, successors
 from memops.policy import Limits, Policy
-from memops.schema import LIVE, MODEL, QUARANTINE, RECORDS, RETIRED, TOMBSTONE, tier_rank
+from memops.schema import LIVE, MODEL, QUARANTINE, RETIRED, TOMBSTONE, tier_rank
 from memops.secrets import redacted
 from memops.tasks import is_task
 
@@ -112,11 +112,16 @@ def _by_a_model(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
 
 def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     """One row a touched record: its columns, `new_*` after the step, and what happens to it."""
-    after = outcome(records, step)
+    mine = records.join(step.select("id"), on="id", how="semi")
+    touched_after = outcome(mine, step)
+    seen = ["id", "scope", "tier", "pinned", "superseded_by"]
+    rest = records.select(seen).join(step.select("id"), on="id", how="anti")
+    after = pl.concat([touched_after.select(seen), rest])
     about = step.group_by("id").agg(
         pl.col("rule").last(), pl.col("risk").last(), _deleted=DELETES.any()
     )
-    new = after.rename({name: f"new_{name}" for name in RECORDS if name != "id"})
+    judged = ("scope", "kind", "text", "tier", "pinned", "superseded_by")
+    new = touched_after.select("id", *(pl.col(name).alias(f"new_{name}") for name in judged))
     was = records.select(_end="id", _tier="tier")
     keepers = (
         after.filter(LIVE | pl.col("superseded_by").is_in([*RETIRED]))
@@ -128,7 +133,8 @@ def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame
     ends = successors(after).rename({"end": "_end"})
     was_live, is_live = pl.col("superseded_by").is_null(), pl.col("new_superseded_by").is_null()
     link = pl.col("new_superseded_by")
-    touched = records.join(about, on="id", how="inner").join(new, on="id", how="left")
+    rows = mine.select("id", *judged, "created_at", "extra")
+    touched = rows.join(about, on="id", how="inner").join(new, on="id", how="left")
     return (
         touched.join(ends, on="id", how="left").join(keepers, on="_end", how="left")
         .with_columns(_gone=pl.col("new_scope").is_null())

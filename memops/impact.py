@@ -17,6 +17,18 @@ def impact() -> pl.Expr:
     return pl.coalesce(topics)
 
 
+def high_impact(texts: pl.Series) -> pl.Series:
+    """Return whether each text has such a topic; a cheap first look passes over most of them."""
+    words = [word for listed in lexicon("impact").values() for word in listed]
+    maybe = texts.str.contains_any(words, ascii_case_insensitive=True).fill_null(False)
+    some = texts.filter(maybe).rename("text").to_frame()
+    found = some.select(impact().is_not_null()).to_series()
+    at = maybe.arg_true().filter(found)
+    return (
+        pl.Series(texts.name, [False], pl.Boolean).new_from_index(0, len(texts)).scatter(at, True)
+    )
+
+
 @cache
 def _patterns() -> dict[str, str]:
     made = {}

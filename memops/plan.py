@@ -48,6 +48,8 @@ def delete(records: pl.DataFrame, reason: str | pl.Expr, **about: Any) -> pl.Dat
 
 def squash(plan: pl.DataFrame) -> pl.DataFrame:
     """Return the same plan with one change a record, sorted by id, for those who carry it out."""
+    if not plan["id"].is_duplicated().any():
+        return plan.select(CHANGES.names()).sort("id")
     order = plan.with_row_index("nth")
     whole = order.filter(~EDITS).unique("id", keep="last", maintain_order=True)
     edits = _squash_edits(
@@ -67,9 +69,12 @@ def outcome(records: pl.DataFrame, plan: pl.DataFrame) -> pl.DataFrame:
         return records.sort("id")
     changes = squash(plan)
     gone = changes.filter(~EDITS)
-    puts = changes.filter(PUTS).select(RECORDS.names())
-    kept = pl.concat([records.join(gone, on="id", how="anti"), puts])
-    return _edited(kept, changes.filter(EDITS), FIELDS).sort("id")
+    kept = records
+    if gone.height:
+        puts = changes.filter(PUTS).select(RECORDS.names())
+        kept = pl.concat([records.join(gone, on="id", how="anti"), puts])
+    after = _edited(kept, changes.filter(EDITS), FIELDS)
+    return after if after["id"].is_sorted() else after.sort("id")
 
 
 def diff(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
@@ -148,9 +153,14 @@ def _edited(rows: pl.DataFrame, edits: pl.DataFrame, names: Sequence[str]) -> pl
     """Rows with the fields that the edits (one a record) set or empty."""
     if edits.is_empty() or rows.is_empty():
         return rows
-    new = edits.select("id", "clears", *(pl.col(n).alias(f"new:{n}") for n in names if n in edits))
+    cleared = set(edits["clears"].drop_nulls().explode().drop_nulls().unique())
+    names = [n for n in names if n in cleared or edits[n].null_count() < edits.height]
+    new = edits.select("id", "clears", *(pl.col(n).alias(f"new:{n}") for n in names))
     joined = rows.drop("clears", strict=False).join(new, on="id", how="left", maintain_order="left")
-    emptied = {n: pl.col("clears").list.contains(n).fill_null(False) for n in names}
+    emptied = {
+        n: pl.col("clears").list.contains(n).fill_null(False) if n in cleared else pl.lit(False)
+        for n in names
+    }
     columns = [
         pl.when(emptied[n]).then(None).otherwise(pl.coalesce(f"new:{n}", n)).alias(n) for n in names
     ]

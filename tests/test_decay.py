@@ -107,8 +107,7 @@ def test_an_unknown_model_or_clock_is_named(wrong):
 INT64 = st.integers(-(2**63), 2**63 - 1)
 
 
-@settings(deadline=None, max_examples=200)
-@given(
+ANY_TIME = (
     st.lists(INT64 | st.none(), min_size=2, max_size=8),
     st.sampled_from(TIERS),
     st.floats(),
@@ -116,9 +115,9 @@ INT64 = st.integers(-(2**63), 2**63 - 1)
     st.sampled_from(sorted(MODELS)),
     st.booleans(),
 )
-def test_relevance_is_finite_in_range_and_monotone_for_any_time(
-    times, tier, importance, uses, model, floored
-):
+
+
+def check_any_time(times, tier, importance, uses, model, floored):
     stamps = pl.Series("created_at", times, pl.Int64).cast(RECORDS["created_at"])
     records = stamps.to_frame().with_columns(
         updated_at=pl.lit(None, RECORDS["created_at"]),
@@ -135,6 +134,19 @@ def test_relevance_is_finite_in_range_and_monotone_for_any_time(
     assert got["x"].is_finite().all() and got["x"].is_between(0, 1).all()
     known = got.drop_nulls("created_at")["x"].to_list()
     assert all(b >= a - 1e-12 for a, b in pairwise(known))
+
+
+@settings(deadline=None, max_examples=500)
+@given(*ANY_TIME)
+def test_relevance_is_finite_in_range_and_monotone_for_any_time(*drawn):
+    check_any_time(*drawn)
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=10_000)
+@given(*ANY_TIME)
+def test_ten_thousand_times_keep_relevance_finite_in_range_and_monotone(*drawn):
+    check_any_time(*drawn)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import polars as pl
 
 from memops.context import Context
 from memops.decay import age_days, relevance, shown
-from memops.impact import impact
+from memops.impact import high_impact
 from memops.plan import edit
 from memops.schema import LIVE
 from memops.tasks import is_task
@@ -25,16 +25,12 @@ def demote_faded(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     unused = (age > tiers.demote_days).fill_null(False) & (uses < tiers.demote_accesses)
     loose = LIVE & (pl.col("tier") == "working") & ~pl.col("pinned")
     old = records.filter(loose & (faded | (unused & pl.lit(counted))))
-    sinking = old.filter(impact().is_null() & ~is_task())
+    sinking = old.filter(~high_impact(old["text"]) & ~is_task())
     reason = (
         pl.when(faded)
         .then(pl.format("relevance {}, under {}", shown(score), pl.lit(tiers.demote_relevance)))
         .otherwise(pl.format("{} days old, used {} times", age.floor().cast(pl.Int64), uses))
     )
-    other = pl.when(faded).then(pl.lit(None)).otherwise(pl.lit(used["id"][0] if counted else None))
-    evidence = (
-        pl.concat_list("id", other.cast(pl.String))
-        .list.drop_nulls()
-        .list.unique(maintain_order=True)
-    )
+    one = pl.lit(used["id"][0] if counted else None, pl.String)
+    evidence = pl.when(faded).then(pl.concat_list("id")).otherwise(pl.concat_list("id", one))
     return edit(sinking, reason, tier="peripheral", evidence=evidence, risk="low")

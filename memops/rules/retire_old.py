@@ -5,7 +5,7 @@ import polars as pl
 from memops.context import Context
 from memops.decay import age_days
 from memops.errors import MemopsError
-from memops.impact import impact
+from memops.impact import high_impact
 from memops.plan import edit
 from memops.schema import LIVE, TOMBSTONE
 
@@ -39,7 +39,7 @@ def retire_old(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         pl.col("tier") != "core",
         ~pl.col("id").is_in(list(ctx.fresh)),
     )
-    old = old.filter((pl.col("kind") == "session") | impact().is_null())
+    old = old.filter((pl.col("kind") == "session") | ~high_impact(old["text"]))
     whole = (age.floor().cast(pl.Int64), "kind", window.cast(pl.Int64))
     reason = pl.format("{} days old; a {} is kept for {}", *whole)
     return edit(
