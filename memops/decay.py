@@ -115,7 +115,7 @@ def relevance(now: datetime, decay: Decay, floored: bool = False) -> pl.Expr:
 
 def shown(score: pl.Expr) -> pl.Expr:
     """Return a score as reasons give it, cut to three places: never over a threshold it is under."""
-    return (score * 1000).floor() / 1000
+    return ((score * 1000).floor() / 1000).round(3)
 
 
 def rsclaw_tier(now: datetime, decay: Decay) -> pl.Expr:
