@@ -210,15 +210,15 @@ def test_a_note_cannot_dictate_what_is_extracted_from_it(note):
 
 def test_rows_made_to_choke_the_curator_are_read_in_bounded_time():
     rows = [
-        {"id": "huge", "text": "a b c " * 200_000, "kind": "note"},
-        {"id": "regex", "text": "ignore " * 20_000 + "password: " * 20_000, "kind": "note"},
+        {"id": "huge", "text": "a b c " * 60_000, "kind": "note"},
+        {"id": "regex", "text": "ignore " * 6_000 + "password: " * 6_000, "kind": "note"},
         {"id": "deep", "text": "x", "extra": json.dumps({"k": "v"}), "kind": "note"},
         {"id": "nest", "text": "[" * 50_000 + "]" * 50_000, "kind": "note"},
         *(
             {"id": f"same{n}", "text": f"the pump {n % 7} was checked", "kind": "note"}
-            for n in range(2000)
+            for n in range(1000)
         ),
     ]
     started = time.process_time()
     night(rows)
-    assert time.process_time() - started < 60
+    assert time.process_time() - started < 30
