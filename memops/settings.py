@@ -134,6 +134,9 @@ def read(config: Path | None, state: Path | None) -> Settings:
     unknown = sorted(table.keys() - {*_TABLES})
     if unknown:
         raise MemopsError(f"{path}: unknown table {unknown[0]!r}", f"known: {', '.join(_TABLES)}")
+    for name in ("stores", "import"):
+        if not isinstance(table.get(name, {}), dict):
+            raise MemopsError(f"{path}: {name} must be a table", f"[{name}.NAME]")
     return Settings(
         state=_private((state or path.parent / table.get("state", ".memops")).absolute()),
         policy=policies.from_table(table.get("policy", {}), str(path)),
@@ -203,6 +206,10 @@ def _import(name: str, table: Any, path: Path) -> Import:
             "known: path, fields, defaults, at",
         )
     fields, defaults = table.get("fields", {}), table.get("defaults", {})
+    if not (isinstance(fields, dict) and isinstance(defaults, dict)):
+        raise MemopsError(
+            f"{path}: import.{name}: fields and defaults are tables", '{ text = "body" }'
+        )
     for column in [*fields, *defaults]:
         if column not in RECORDS or column in ("extra", "origin"):
             known = ", ".join(c for c in RECORDS if c not in ("extra", "origin"))

@@ -170,6 +170,8 @@ SCENARIOS = {
     "a negative setting": (settings("[policy.limits]\nrecords = -1\n"), 2, ["records", "negative"]),
     "an unknown table of settings": (settings("[polity]\n"), 2, ["polity", "policy"]),
     "a store without an address": (settings("[stores.a]\nsuite = 'x'\n"), 2, ["stores.a", "address"]),
+    "stores that are no table": (settings("stores = 3\n"), 2, ["stores", "table"]),
+    "an import whose fields are no table": (settings('[import.a]\npath = "x"\nfields = 3\n'), 2, ["import.a", "fields"]),
     "no store for the night": (plain("nightly"), 2, ["memops.toml"]),
     "an unknown run": (plain("resume", "nothing"), 2, ["nothing", "memops runs"]),
     "an unknown snapshot": (plain("check", "nothing"), 2, ["nothing"]),

@@ -56,7 +56,10 @@ def unpacked(data: bytes, where: str) -> pl.DataFrame:
     try:
         table = _read_parquet(data, where)
         frame = pl.DataFrame(pl.from_arrow(table))
-    except (pyarrow.ArrowException, OSError, OverflowError, pl.exceptions.PolarsError) as error:
+    except (
+        pyarrow.ArrowException, OSError, OverflowError, UnicodeDecodeError,
+        pl.exceptions.PolarsError,
+    ) as error:  # fmt: skip
         said = str(error).partition("\n")[0]
         raise Corrupt(f"{where} is no sound Parquet file: {said}") from error
     except pl.exceptions.PanicException as error:

@@ -49,6 +49,8 @@ def errors(path: Path) -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         kind, hint = _KINDS.get(code, (Corrupt, "restore a snapshot"))
         raise kind(f"{path}: {error}", hint) from error
+    except UnicodeDecodeError as error:  # the name of a column, or a statement of the schema
+        raise Corrupt(f"{path}: {error}", "restore a snapshot") from error
     except OSError as error:
         raise failure(path, error) from error
 
