@@ -3,8 +3,9 @@
 Statements that say the same form a group; groups that conflict through any pair conflict as a
 whole, so that one translation or paraphrase that is understood carries the others along. Within
 conflicting groups time decides: event time before storage time; equal or unknown times decide
-nothing, and a preference that goes to and fro must be said again before it replaces the other
-value. A link leads to the record that stands in the end, the evidence names the steps between.
+nothing, nor does a machine's later word against a person's, and a preference that goes to and fro
+must be said again before it replaces the other value. A link leads to the record that stands in the
+end, the evidence names the steps between.
 """
 
 import re
@@ -16,6 +17,7 @@ from memops.context import Context
 from memops.schema import LIVE
 from memops.similarity import statements
 from memops.swings import swinging
+from memops.trust import by_machine
 
 SIGNALS = ("jaccard", "cosine", "bm25")
 
@@ -40,7 +42,9 @@ def overtaken(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         .join(time.select(new="id", new_at="at"), on="new")
         .filter((pl.col("new_at") > pl.col("old_at")) & ~pl.col("old_pinned"))
     )  # fmt: skip
-    timed = timed.filter(~pl.col("old").is_in(list(ctx.fresh)))
+    machine = records.filter(by_machine())["id"].implode()
+    outranked = pl.col("new").is_in(machine) & ~pl.col("old").is_in(machine)
+    timed = timed.filter(~pl.col("old").is_in(list(ctx.fresh)) & ~outranked)
     timed = timed.join(swinging(timed, records, ctx), on=["old", "new"], how="anti")
     ends = _currents(timed)
     chosen = (

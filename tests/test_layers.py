@@ -22,6 +22,7 @@ LAYERS = [
         "terms",
         "secrets",
         "prefilter",
+        "trust",
         "hostile",
         "chatter",
         "decay",

@@ -7,9 +7,9 @@ from memops.decay import relevance, shown
 from memops.errors import MemopsError
 from memops.plan import edit
 from memops.schema import LIVE
+from memops.trust import by_machine
 
 _RAW = ("note", "session", "summary")
-_MACHINES = ("banner", "channel", "system", "tool")
 _QUESTION = r"[?？]\s*$|[吗嘛][。！!~～\s]*$"
 
 
@@ -25,7 +25,7 @@ def promote_used(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     knowledge = (
         LIVE
         & ~pl.col("kind").is_in(_RAW)
-        & ~pl.col("source").is_in(_MACHINES).fill_null(False)
+        & ~(by_machine() | (pl.col("source") == "channel").fill_null(False))
         & ~pl.col("text").str.contains(_QUESTION)
     )
     used, weighty = uses >= tiers.promote_accesses, pl.col("importance") >= tiers.promote_importance

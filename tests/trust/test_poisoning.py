@@ -84,6 +84,27 @@ def test_a_denial_from_a_web_page_does_not_retire_a_protected_fact(protected):
     assert gone == set()
 
 
+@pytest.mark.parametrize("source", ["tool", "web", "system", "banner"])
+def test_a_denial_by_a_machine_overtakes_no_ones_word_and_a_persons_does(source):
+    rows = []
+    for n in range(N):
+        sort, scope = SORTS[n % 5], f"s{n}"
+        said, denied = (
+            (f"用户对{sort}过敏", f"用户对{sort}不过敏")
+            if ord(sort[0]) > 0x4E00
+            else (f"The user is allergic to {sort}", f"The user is not allergic to {sort}")
+        )
+        fact = {"scope": scope, "kind": "fact", "source": "user", "created_at": before(90)}
+        rows.append(fact | {"id": f"fact{n}", "text": said})
+        rows.append(
+            fact | {"id": f"web{n}", "text": denied, "source": source, "created_at": before(1)}
+        )
+    facts = {f"fact{n}" for n in range(N)}
+    assert live(night(rows)[2], facts) == facts
+    by_person = [row | {"source": "user"} for row in rows]
+    assert live(night(by_person)[2], facts) == set()
+
+
 def test_a_flood_of_new_rows_does_not_push_old_facts_out_of_their_floor():
     true = [
         {
