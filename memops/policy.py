@@ -140,7 +140,7 @@ class Extract:
     longest: int = setting(20_000, "characters of a note that are read")
     clause: int = setting(400, "longer clauses are no statements (pasted data)")
     residue: int = setting(
-        4, "unexplained characters (a Latin word counts two) that make a note more than chatter"
+        3, "unexplained characters (a Latin word counts two) that make a note more than chatter"
     )
     importance: dict[str, float] = setting(
         {

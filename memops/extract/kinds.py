@@ -142,7 +142,7 @@ def _cases() -> tuple[tuple[str, str, pl.Expr], ...]:
     )
     return (
         ("lesson", "lesson", sure & pl.col("lesson")),
-        ("failure", "failure", pl.col("free") & ~pl.col("uncertain") & pl.col("failure")),
+        ("failure", "failure", pl.col("stated") & ~pl.col("uncertain") & pl.col("failure")),
         (
             "procedure",
             "procedure",
