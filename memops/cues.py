@@ -14,7 +14,7 @@ from memops.vocabulary import Token
 MARKS = (
     "negations", "shift", "shift_strong", "past_strong", "hypothetical", "quoted", "todo", "question",
     "all", "none", "some", "only", "size", "must", "may", "han", "change", "event", "related",
-    "copular", "masked", "cut", "latin_open", "han_open",
+    "copular", "masked", "cut", "dialogue", "latin_open", "han_open",
 )  # fmt: skip
 DENYING = {"dislike": "like"}
 """Concepts that are the denial of another."""
@@ -31,6 +31,7 @@ def marks(plain: str, tokens: Sequence[Token], content: Sequence[Token]) -> dict
         "han": float(bool(re.search("[一-鿿]", plain))),
         "change": float(sum(t.kind == "change" for t in tokens)),
         "event": float(bool(_event().search(plain))),
+        "dialogue": float(len(set(_labels().findall(plain))) > 1),
         "related": float(":" in plain or any(map(_relates, tokens))),
         "latin_open": float(sum(t.concept.startswith("w:") for t in content)),
         "han_open": float(sum(t.concept.startswith("h:") for t in content)),
@@ -87,6 +88,13 @@ def _any() -> tuple[re.Pattern[str], ...]:
     return _compiled(
         w for where in _COUNTED.values() for name in where[1:] for w in table[where[0]][name]
     )
+
+
+@cache
+def _labels() -> re.Pattern[str]:
+    """A speaker's label before what is said; two of them make a dialogue."""
+    words = lexicon("conflict")["dialogue"]["labels"]
+    return re.compile(rf"(?:^|[\s。.!?！？])({'|'.join(words)})\s*[:：]", re.IGNORECASE)
 
 
 @cache

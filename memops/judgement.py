@@ -28,6 +28,17 @@ def apart() -> pl.Expr:
     return owner | where | (c("numbered_differ") > 0)
 
 
+def contrasted() -> pl.Expr:
+    """True when the subjects share a head, each has a word of its own, and so has what is said.
+
+    "The sensor at berth 3 ..." and "the sensor at berth 7 ..." speak of two sensors, unless one
+    of them says that something changed.
+    """
+    subjects = (c("head_same") >= 1) & (c("head_a") >= 1) & (c("head_b") >= 1)
+    said = (c("tail_a") >= 1) & (c("tail_b") >= 1)
+    return subjects & said & (c("shift_strong_a") + c("shift_strong_b") == 0)
+
+
 def asserted(side: str) -> pl.Expr:
     """True when the statement of that side says how things are: no history, wish, quote or task."""
     return pl.all_horizontal(c(f"{mark}_{side}") == 0 for mark in CLAIMS)
@@ -96,9 +107,9 @@ def opposes() -> pl.Expr:
     denied = counted & (c("odd") == 1) & (c("values_differ") == 0) & owner & where & _denial()
     return (
         pl.when(replaced).then(pl.lit("replaced"))
-        .when(one & (anchored | placed) & typed).then(pl.lit("value"))
-        .when(one & anchored & named & like).then(pl.lit("value"))
-        .when(equated).then(pl.lit("value"))
+        .when(one & (anchored | placed) & typed & ~contrasted()).then(pl.lit("value"))
+        .when(one & anchored & named & like & ~contrasted()).then(pl.lit("value"))
+        .when(equated & ~contrasted()).then(pl.lit("value"))
         .when(one & anchored & (c("opposed") >= 1) & (c("agreed") == 0)).then(pl.lit("opposite"))
         .when(owner & counted & (c("alone") >= 1) & (c("odd") == 0)).then(pl.lit("excluded"))
         .when(denied).then(pl.lit("denied"))

@@ -80,6 +80,7 @@ def read(text: str, whole: bool = True) -> Reading:
 
 _FLIP = {"+": "-", "-": "+"}
 _VERBAL = ("single", "multi", "change")
+_DOERS = ("由", "归")  # what follows is who does it, not what is spoken of
 _OURSELVES = frozenset({"user", "we", "you"})
 
 
@@ -237,6 +238,7 @@ def _head(tokens: Sequence[Token]) -> frozenset[str]:
         if out and (
             token.kind in ("single", "multi", "change", "negation")
             or token.concept in ("copula", "aux")
+            or token.surface in _DOERS
         ):
             break
         if token.kind in CONTENT:

@@ -16,7 +16,17 @@ from memops.cues import MARKS
 from memops.reading import FAMILIES, JUDGED, read
 
 Ints = Any
-CLAIMS = ("past_strong", "hypothetical", "quoted", "question", "event", "todo", "masked", "cut")
+CLAIMS = (
+    "past_strong",
+    "hypothetical",
+    "quoted",
+    "question",
+    "event",
+    "todo",
+    "masked",
+    "cut",
+    "dialogue",
+)
 
 
 def _schema(families: Sequence[str]) -> pl.Schema:
@@ -287,6 +297,11 @@ def _frame(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         out[f"{family}_same"] = both
         out[f"{family}_a"] = r.size(family, a) - both
         out[f"{family}_b"] = r.size(family, b) - both
+    out["head_same"] = r.shared("head", "head", a, b)
+    content = r.shared("content", "content", a, b)
+    for side, one, other in (("a", a, b), ("b", b, a)):
+        out[f"head_{side}"] = r.size("head", one) - r.shared("head", "content", one, other)
+        out[f"tail_{side}"] = r.size("content", one) - content - out[f"head_{side}"]
     numbered = [r.size("numbered", x) - r.shared("numbered", "numbered", a, b) for x in (a, b)]
     out["numbered_differ"] = np.minimum(*numbered)
     one, two = r.size("kinds", a), r.size("kinds", b)

@@ -252,3 +252,27 @@ def test_a_text_too_long_to_be_read_whole_is_not_judged():
     text = "The gateway listens on port 8080. " + "word " * LIMIT
     row = features([{"a": text, "b": text + " and the port is 9090"}]).row(0, named=True)
     assert not row["firm_a"] and not row["firm_b"]
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        (
+            "The sensor at berth 3 reports every 30 seconds",
+            "The sensor at berth 7 reports every 120 seconds",
+        ),
+        ("The user's work phone is an iPhone", "The user's spare phone is a Nokia"),
+        ("Gate 3 opens at 9:00", "Gate 4 opens at 10:00"),
+        ("测试版的日志保留一周", "正式版的日志保留半年"),
+        ("周一例会由依林主持", "周五例会由立冬主持"),
+        ("User: good morning Assistant: Good morning, Irene.", "User: ok Assistant: OK."),
+        ("用户：早上好 助手：早上好，依林。", "用户：算了 助手：好的。"),
+    ],
+)
+def test_what_is_said_of_two_things_is_no_conflict(a, b):
+    row = features([{"a": a, "b": b}, {"a": b, "b": a}])
+    firm = (row["firm_a"] & row["firm_b"]).to_list()
+    assert [why for why, held in zip(row["opposes"], firm, strict=True) if held] in (
+        [],
+        [None, None],
+    )
