@@ -34,7 +34,7 @@ def contrasted() -> pl.Expr:
     "The sensor at berth 3 ..." and "the sensor at berth 7 ..." speak of two sensors, unless one
     of them says that something changed.
     """
-    subjects = (c("head_same") >= 1) & (c("head_a") >= 1) & (c("head_b") >= 1)
+    subjects = (c("head_shared") >= 1) & (c("head_a") >= 1) & (c("head_b") >= 1)
     said = (c("tail_a") >= 1) & (c("tail_b") >= 1)
     return subjects & said & (c("shift_strong_a") + c("shift_strong_b") == 0)
 

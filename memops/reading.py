@@ -20,12 +20,12 @@ from memops.vocabulary import CONTENT, Token, parts, spoken, stem
 
 JUDGED = (
     "content", "values", "kinds", "held", "shapes", "numbered", "counters", "current", "named",
-    "sides", "others", "alone", "alone_others", "was", "becomes", "wide", "stated", *FRAME,
+    "sides", "others", "alone", "alone_others", "was", "becomes", "wide", "stated", "head", *FRAME,
 )  # fmt: skip
 """The families that `memops.judgement` looks at."""
 FAMILIES = (
     *JUDGED, "tokens", "atoms", "grams", "things", "persons", "qualifiers", "names", "relations",
-    "slots", "filled_slots", "signed", "turned", "frames", "filled", "ordered", "head",
+    "slots", "filled_slots", "signed", "turned", "frames", "filled", "ordered",
 )  # fmt: skip
 """All of them; `memops.scorer` looks at the rest too."""
 LIMIT = 4000
@@ -58,6 +58,7 @@ def read(text: str, whole: bool = True) -> Reading:
         sets |= _letters(plain) | _words(content) | _signed(said, signs_of(tokens))
         sets |= _order(content, tokens) | _slotted(said) | {"names": names}
     sets |= {
+        "head": _head(tokens),
         "was": was,
         "becomes": becomes,
         "values": typed,
@@ -145,7 +146,6 @@ def _order(content: Sequence[Token], tokens: Sequence[Token]) -> dict[str, froze
         "frames": _frames(content, False),
         "filled": _frames(content, True),
         "ordered": _ordered(content),
-        "head": _head(tokens),
     }
 
 

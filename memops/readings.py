@@ -297,7 +297,7 @@ def _frame(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         out[f"{family}_same"] = both
         out[f"{family}_a"] = r.size(family, a) - both
         out[f"{family}_b"] = r.size(family, b) - both
-    out["head_same"] = r.shared("head", "head", a, b)
+    out["head_shared"] = r.shared("head", "head", a, b)
     content = r.shared("content", "content", a, b)
     for side, one, other in (("a", a, b), ("b", b, a)):
         out[f"head_{side}"] = r.size("head", one) - r.shared("head", "content", one, other)
