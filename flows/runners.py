@@ -1,12 +1,12 @@
-"""Runners: the heavy steps of a plan as Prefect tasks on threads, processes or a Dask cluster."""
+"""Runners: where a flow's heavy steps run: threads, processes or a Dask cluster."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
-from prefect.task_runners import ProcessPoolTaskRunner, TaskRunner, ThreadPoolTaskRunner
+from prefect.task_runners import ThreadPoolTaskRunner
 
 from memops.errors import MemopsError
 from memops.settings import Runner
@@ -17,17 +17,24 @@ RETRIES = 2
 
 @contextmanager
 def mapping(runner: Runner) -> Iterator[Callable[..., list[Any]] | None]:
-    """Open the task runner of the settings; yields what runs jobs on it, None for none."""
-    if runner.kind == "plain":
+    """Open the runner of the settings; yields what runs jobs on it, None where steps open it.
+
+    Threads are Prefect tasks. Processes and Dask workers get the bare functions: a task would
+    carry the flow's whole context along.
+    """
+    if runner.kind in ("plain", "processes"):
         yield None
-        return
-    with _opened(runner) as pool:
+    elif runner.kind == "threads":
+        with ThreadPoolTaskRunner(max_workers=runner.workers) as pool:
+            yield lambda step, jobs: _results(pool.submit(_part(step, job), {}) for job in jobs)
+    else:
+        with _client(runner) as client:
+            how = {"pure": False, "retries": RETRIES}
+            yield lambda step, jobs: _results(client.submit(step, *job, **how) for job in jobs)
 
-        def run(step: Callable[..., Any], jobs: Sequence[tuple[Any, ...]]) -> list[Any]:
-            futures = [pool.submit(_part(step, job), {}) for job in jobs]
-            return [future.result() for future in futures]
 
-        yield run
+def _results(futures: Iterable[Any]) -> list[Any]:
+    return [future.result() for future in list(futures)]
 
 
 def _part(step: Callable[..., Any], job: tuple[Any, ...]) -> Any:
@@ -47,22 +54,12 @@ def _part(step: Callable[..., Any], job: tuple[Any, ...]) -> Any:
     )
 
 
-def _opened(runner: Runner) -> TaskRunner[Any]:
-    """The task runner; raises MemopsError when Dask is not installed."""
-    made: TaskRunner[Any]
-    if runner.kind == "threads":
-        made = ThreadPoolTaskRunner(max_workers=runner.workers)
-    elif runner.kind == "processes":
-        made = ProcessPoolTaskRunner(max_workers=runner.workers)
-    else:
-        try:
-            from prefect_dask import DaskTaskRunner
-        except ImportError as error:
-            raise MemopsError("Dask is not installed", 'pip install "memops[dask]"') from error
-        made = DaskTaskRunner(
-            address=runner.address or None,
-            cluster_kwargs=None
-            if runner.address
-            else {"n_workers": runner.workers, "threads_per_worker": 1, "dashboard_address": None},
-        )
-    return made
+def _client(runner: Runner) -> Any:
+    """A client of the Dask scheduler, or of a local cluster; raises MemopsError without Dask."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise MemopsError("Dask is not installed", 'pip install "memops[dask]"') from error
+    if runner.address:
+        return Client(runner.address)
+    return Client(n_workers=runner.workers, threads_per_worker=1, dashboard_address=None)
