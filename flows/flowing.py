@@ -142,14 +142,17 @@ def counted(total: int) -> Callable[..., Any]:
 class Turn:
     """A store's turn: so many of them work at once, and one that waits for a person lets go.
 
-    A process that is killed loses its turn within a minute.
+    A process that is killed loses its turn within a minute; one that a busy server forgets keeps
+    on working, since the lock of its store is what protects it.
     """
 
     def __init__(self) -> None:
         self._held: AbstractContextManager[None] | None = None
 
     def __enter__(self) -> "Turn":
-        self._held = concurrency(TURNS, occupy=1, lease_duration=60)
+        self._held = concurrency(
+            TURNS, occupy=1, lease_duration=60, raise_on_lease_renewal_failure=False
+        )
         self._held.__enter__()
         return self
 
