@@ -85,7 +85,7 @@ def load(folder: Path) -> Suite:
             )
     try:
         table = tomllib.loads(head.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise Corrupt(f"{head}: not valid TOML: {error}") from error
     known = {"measures", "retriever", "k", "encoder", "floors", "note"}
     if odd := sorted(set(table) - known):
@@ -95,9 +95,12 @@ def load(folder: Path) -> Suite:
     names = tuple(table.get("measures", DEFAULT_MEASURES))
     for name in names:
         measure(name)
-    rows = rows_of(lines)
+    try:
+        queries = tables(rows_of(lines), str(lines))
+    except OverflowError as error:
+        raise Corrupt(f"{lines}: {error}") from error
     return Suite(
-        folder.name, *tables(rows, str(lines)), measures=names,
+        folder.name, *queries, measures=names,
         retriever=str(table.get("retriever", "hybrid")), k=int(table.get("k", 10)),
         encoder=str(table.get("encoder", "lsa")), floors=table.get("floors", {}), folder=folder,
     )  # fmt: skip
@@ -194,7 +197,7 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     """Return the objects of a JSON lines file; raises Corrupt, naming the line."""
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
-    except UnicodeDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise Corrupt(f"{path}: not UTF-8: {error}") from error
     return [_row(line, f"{path}: line {nth}") for nth, line in enumerate(lines, 1) if line.strip()]
 

@@ -91,6 +91,8 @@ The counts of a change's own tests are smaller (`pytest tests/trust`).
 
 A fault counts as struck only when it was seen to happen: the process died of it, or the error came
 back. Where faults are not what a row is about, the note says what the number is, or there is none.
+`done` counts the slices of the full count; runs at a smaller count that went before are in the
+sums, too.
 
 | | promise | test | runs | struck | failures | done | date | note |
 |---|---|---|--:|--:|--:|--:|---|---|
@@ -111,7 +113,7 @@ def _line(row, mine):
     failures = sum(len(e["failures"]) for e in mine)
     day = max((e["day"] for e in mine), default="never")
     worst = row.worst([e["about"] for e in mine]) if mine else "not run yet"
-    share = f"{len(mine)}/{row.full}"
+    share = f"{sum(isinstance(e['slice'], int) for e in mine)}/{row.full}"
     return f"| {row.id} | {row.promise} | `{row.test}` | {runs} | {struck or '-'} | {failures} | {share} | {day} | {worst} |"
 
 
