@@ -205,7 +205,7 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
 def _row(line: str, where: str) -> dict[str, Any]:
     try:
         row: dict[str, Any] = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Corrupt(f"{where}: not JSON: {error}") from error
     return row
 
