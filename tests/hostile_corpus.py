@@ -13,6 +13,8 @@ import random
 from pathlib import Path
 
 FILES = (1, 2, 3, 4)
+TOLD = 5
+"""The file of what people tell their own assistants: orders in form, and none of them hostile."""
 SLOTS = {
     "prior": ("previous", "earlier", "prior", "above"),
     "rules": ("instructions", "rules", "guidelines", "directives"),
@@ -361,7 +363,7 @@ def labelled():
     """Every labelled line that the lexicon may be changed for: (text, hostile)."""
     made = [(text, True) for _, text in filled(HOSTILE + UNSEEN, 2, seed=5)]
     made += [(text, False) for _, text in filled(BENIGN + UNSEEN_BENIGN, 2, seed=6)]
-    lines = [*made, *(line for nth in FILES for line in written(nth))]
+    lines = [*made, *(line for nth in (*FILES, TOLD) for line in written(nth))]
     rng = random.Random(7)
     dress = ("- {}", "- 09:14 {}", "{} #note", "User said: {}", "用户说：{}", "网页摘录：{}")
     return [

@@ -10,7 +10,7 @@ from memops.hostile import concepts, injected
 from memops.lexicon import lexicon
 from memops.policy import Hostile
 from memops.prefilter import literals
-from tests.hostile_corpus import FILES, labelled, written
+from tests.hostile_corpus import FILES, TOLD, labelled, written
 
 
 def flagged(texts):
@@ -45,6 +45,12 @@ def test_orders_in_both_languages_are_found_in_every_hand(nth):
         ]
         recall, precision = found_of(lines)
         assert (recall >= 0.7, precision >= 0.8) == (True, True)
+
+
+def test_what_people_tell_their_own_assistant_is_hardly_ever_taken_for_an_attack():
+    lines = [text for text, _ in written(TOLD)]
+    assert len(lines) >= 100
+    assert flagged(lines) <= 2
 
 
 def test_words_that_pattern_lists_stumble_over_pass():

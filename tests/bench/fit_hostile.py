@@ -19,7 +19,7 @@ from memops.hostile import concepts, frames, met, spoken
 from tests.hostile_corpus import labelled
 
 LEXICON = Path(__file__).parents[2] / "data" / "lexicons" / "hostile.toml"
-ALONE, LEVEL = 2.6, -0.25
+ALONE, LEVEL = 2.6, 0.3
 POINTS, STRENGTH, FOLDS = 2.0, 1.0, 10
 
 
