@@ -138,15 +138,19 @@ def check_any_time(times, tier, importance, uses, model, floored):
 
 @settings(deadline=None, max_examples=500)
 @given(*ANY_TIME)
-def test_relevance_is_finite_in_range_and_monotone_for_any_time(*drawn):
-    check_any_time(*drawn)
+def test_relevance_is_finite_in_range_and_monotone_for_any_time(
+    times, tier, importance, uses, model, floored
+):
+    check_any_time(times, tier, importance, uses, model, floored)
 
 
 @pytest.mark.slow
 @settings(deadline=None, max_examples=10_000)
 @given(*ANY_TIME)
-def test_ten_thousand_times_keep_relevance_finite_in_range_and_monotone(*drawn):
-    check_any_time(*drawn)
+def test_ten_thousand_times_keep_relevance_finite_in_range_and_monotone(
+    times, tier, importance, uses, model, floored
+):
+    check_any_time(times, tier, importance, uses, model, floored)
 
 
 @pytest.mark.parametrize(

@@ -40,9 +40,10 @@ def test_the_state_of_an_earlier_memops_is_read(old):
     assert runs[cut.id] == "applying"
     assert [night["applied"] for night in old("history")] == [0]
     assert [row["state"] for row in old("status", "--now", "2026-06-01T13:00:00Z")] == ["failed"]
+    planned = one(old.state / "plans").name
     made = old("plan", snapshot.name, "--now", "2026-06-01T12:00:00Z")
     assert (old.code, made["ops"]) == (0, 40)
-    old("report", one(old.state / "plans").name, "-o", str(old.folder / "r.html"))
+    old("report", planned, "-o", str(old.folder / "r.html"))
     assert old.code == 0
 
 

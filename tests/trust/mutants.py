@@ -90,7 +90,7 @@ MUTANTS = (
     Mutant("leftovers stay where nothing is to change", "memops/stores/markdown.py", "            recovered(self.path, path)\n", "            pass\n", "tests/trust/test_failpoints.py::test_a_kill_in_the_last_file_leaves_nothing_beside_the_notes"),
     Mutant("a copy is taken outside a transaction", "memops/stores/sqlite.py", "        source.backup(target)\n", "        into.write_bytes(path.read_bytes())\n", "tests/trust/test_snapshot_live.py::test_a_snapshot_beside_a_writer_is_a_consistent_prefix"),
     Mutant("readers may write", "memops/stores/sqlite.py", 'connection = _opened(path, f"mode=ro{sealed}")', 'connection = _opened(path, f"mode=rw{sealed}")', "tests/trust/test_snapshot_live.py::test_reading_changes_no_byte_of_a_database"),
-    Mutant("a store that shrank is believed", TAKEN, "if accept_shrink or", "if True or", "tests/test_bad_input.py::test_a_store_that_shrank_is_not_believed"),
+    Mutant("a store that shrank is believed", TAKEN, "doubtful = _shrunk(records, before, policy.limits) and not accept_shrink", "doubtful = False", "tests/test_bad_input.py::test_a_store_that_shrank_is_not_believed"),
     Mutant("drafts of the dead stay", TAKEN, "if pid is None or not _alive(int(pid[1])):", "if False:", "tests/trust/test_snapshot_live.py::test_a_snapshot_that_was_cut_off_is_none_and_is_swept_away"),
     Mutant("files take the umask's mode", FILES, "os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)", "os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)", "tests/test_bad_input.py::test_files_and_folders_are_private_whatever_the_umask"),
 )  # fmt: skip
