@@ -106,48 +106,50 @@ def edit(
     return _done(said, as_json, "changed", "it is so already")
 
 
-@click.command()
-@click.argument("store")
-@click.argument("ids", nargs=-1, required=True)
-@_PLAN_ONLY
-@now_option
-@json_option
-@click.pass_context
-def pin(
-    ctx: click.Context,
-    store: str,
-    ids: tuple[str, ...],
-    plan_only: bool,
-    now: datetime | None,
-    as_json: bool,
-) -> int:
-    """Pin records of STORE: no rule demotes, retires, rewrites or deletes them."""
-    from memops import controls
+def _of_records(name: str, sentence: str, verb: str, nothing: str) -> click.Command:
+    """A command that does to the records it names what the control of that name does."""
 
-    said = controls.pin_records(store, ids, at(ctx), now, plan_only)
-    return _done(said, as_json, "pinned", "pinned already")
+    @click.command(name, help=sentence)
+    @click.argument("store")
+    @click.argument("ids", nargs=-1, required=True)
+    @_PLAN_ONLY
+    @now_option
+    @json_option
+    @click.pass_context
+    def command(
+        ctx: click.Context,
+        store: str,
+        ids: tuple[str, ...],
+        plan_only: bool,
+        now: datetime | None,
+        as_json: bool,
+    ) -> int:
+        from memops import controls
+
+        said = getattr(controls, f"{name}_records")(store, ids, at(ctx), now, plan_only)
+        return _done(said, as_json, verb, nothing)
+
+    return command
 
 
-@click.command()
-@click.argument("store")
-@click.argument("ids", nargs=-1, required=True)
-@_PLAN_ONLY
-@now_option
-@json_option
-@click.pass_context
-def unpin(
-    ctx: click.Context,
-    store: str,
-    ids: tuple[str, ...],
-    plan_only: bool,
-    now: datetime | None,
-    as_json: bool,
-) -> int:
-    """Unpin records of STORE: the rules treat them as any other."""
-    from memops import controls
-
-    said = controls.unpin_records(store, ids, at(ctx), now, plan_only)
-    return _done(said, as_json, "unpinned", "not pinned")
+pin = _of_records(
+    "pin",
+    "Pin records of STORE: no rule demotes, retires, rewrites or deletes them.",
+    "pinned",
+    "pinned already",
+)
+unpin = _of_records(
+    "unpin",
+    "Unpin records of STORE: the rules treat them as any other.",
+    "unpinned",
+    "not pinned",
+)
+recover = _of_records(
+    "recover",
+    "Bring back records of STORE that are hidden or archived (`inspect STORE --archived`).",
+    "brought back",
+    "they are live",
+)
 
 
 @click.command()
@@ -176,28 +178,6 @@ def forget(
     kept = f"their text stays in the store for at least {days:g} days, and in snapshots"
     said["note"] = f"{kept}; `memops purge` forgets for good"
     return _done(said, as_json, "hidden from recall", "nothing to forget")
-
-
-@click.command()
-@click.argument("store")
-@click.argument("ids", nargs=-1, required=True)
-@_PLAN_ONLY
-@now_option
-@json_option
-@click.pass_context
-def recover(
-    ctx: click.Context,
-    store: str,
-    ids: tuple[str, ...],
-    plan_only: bool,
-    now: datetime | None,
-    as_json: bool,
-) -> int:
-    """Bring back records of STORE that are hidden or archived (`inspect STORE --archived`)."""
-    from memops import controls
-
-    said = controls.recover_records(store, ids, at(ctx), now, plan_only)
-    return _done(said, as_json, "brought back", "they are live")
 
 
 @click.command()

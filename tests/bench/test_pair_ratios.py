@@ -6,7 +6,6 @@ SemHash and sparse_dot_topn are compared with where they are installed.
 
 import subprocess
 import sys
-import time
 from datetime import UTC, datetime
 from math import log, sqrt
 
@@ -21,20 +20,11 @@ from memops.near import alike, alike_by_hashes, sets
 from memops.policy import Conflicts
 from memops.similarity import candidates, combined, statements
 from tests.bench.corpus import store, texts
+from tests.bench.timing import cpu
 
 pytestmark = pytest.mark.slow
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 MANY = 100_000
-
-
-def cpu(work, repeats=3):
-    """The least CPU seconds of some runs, and the last result."""
-    least, result = np.inf, None
-    for _ in range(repeats):
-        start = time.process_time()
-        result = work()
-        least = min(least, time.process_time() - start)
-    return least, result
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,6 @@
 Run with `pytest -m slow tests/bench/test_search_ratios.py -s`, on a machine that does nothing else.
 """
 
-import time
-
 import bm25s
 import ir_measures
 import numpy as np
@@ -15,19 +13,10 @@ from memops.measures import grades
 from memops.search.bm25 import bm25, counted
 from memops.search.fuse import rrf_rows
 from memops.search.ranks import best_sparse
+from tests.bench.timing import cpu
 
 pytestmark = pytest.mark.slow
 DOCUMENTS, LENGTH, VOCABULARY, QUERIES = 100_000, 30, 60_000, 200
-
-
-def cpu(work, repeats=3):
-    """The least CPU seconds of some runs, and the last result."""
-    least, result = np.inf, None
-    for _ in range(repeats):
-        start = time.process_time()
-        result = work()
-        least = min(least, time.process_time() - start)
-    return least, result
 
 
 @pytest.fixture(scope="module")
