@@ -1,14 +1,76 @@
-"""Tables of figures over time: a simulation's weeks, and the nights that were."""
+"""Commands that show figures over time: a simulation's weeks, and the nights that were."""
 
+from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memops.cli.output import table
+import click
+
+from memops.cli import at
+from memops.cli.output import emit, json_option, now_option, table
 from memops.display import shown
 
 if TYPE_CHECKING:
     import polars as pl
 
 _MOVES = ("promoted", "demoted", "expired", "retired", "deleted")
+
+
+@click.command()
+@click.argument("store")
+@click.option("--days", type=click.IntRange(1, 3650), default=180, show_default=True, help="Days.")
+@click.option(
+    "--policy",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A TOML file with the [policy] to try beside the one in force.",
+)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write a picture (SVG) here.")
+@now_option
+@json_option
+@click.pass_context
+def simulate(
+    ctx: click.Context,
+    store: str,
+    days: int,
+    policy: Path | None,
+    output: Path | None,
+    now: datetime | None,
+    as_json: bool,
+) -> None:
+    """Say what aging would do to STORE (or a snapshot) week by week; nothing is changed.
+
+    Nobody uses or adds anything in the meantime: the records that are there grow older.
+    """
+    from memops import simulation
+
+    said = simulation.compared(store, at(ctx), now, days, policy)
+    if output:
+        from memops.simulation_picture import picture
+
+        output.write_text(picture(said), encoding="utf-8")
+        said["picture"] = str(output)
+    emit(said, as_json, lambda: simulated_text(said))
+
+
+@click.command()
+@click.argument("store", required=False)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write one HTML page here.")
+@click.option("--lang", type=click.Choice(["en", "zh"]), default="en", help="Of the page.")
+@json_option
+@click.pass_context
+def history(
+    ctx: click.Context, store: str | None, output: Path | None, lang: str, as_json: bool
+) -> None:
+    """Show the figures of every night, of STORE or of all; a night without figures is a gap."""
+    from memops import history as nights
+
+    table_ = nights.nights(at(ctx).state, store)
+    said = nights.trend(table_)
+    if output:
+        from memops.report import render_history
+
+        output.write_text(render_history(nights.courses(table_), lang), encoding="utf-8")
+    emit(said, as_json, lambda: str(output) if output else history_text(table_))
 
 
 def simulated_text(said: dict[str, Any]) -> str:
