@@ -29,10 +29,11 @@ def protect(
     record; superseding a core one at less than low risk; replacing a record by one that is not
     there, is of a lower tier (merges), or is in another scope (one that is itself retired makes
     it a loss); rewriting a protected text other than by redaction; taking live records of a kind
-    and scope below its floor (oldest go first; a task is kept by no floor, it has an end);
+    and scope below its floor (oldest go first; a task has an end: no floor keeps it, it fills none);
     changing a record on the word of one that a model wrote, unless a model wrote it too or it
     is the note that this one was taken from.
-    `counts` (scope, kind, live) stands in for the whole table where only part of it was read.
+    `counts` (scope, kind, live) stands in for the whole table where only part of it was read;
+    it counts tasks too.
     """
     if step.is_empty():
         return step, step
@@ -195,9 +196,13 @@ def _below_floor(
     lost = every.filter(~is_task())
     if lost.is_empty():
         return lost.select("id", "why")
-    live = counts if counts is not None else records.filter(LIVE).group_by(_GROUP).len("live")
-    elsewhere = change.filter(pl.col("_replaced") | pl.col("_quarantined"))
-    away = pl.concat([elsewhere, every.filter(is_task())]).group_by(_GROUP).len("away")
+    away = change.filter(pl.col("_replaced") | pl.col("_quarantined"))
+    if counts is None:
+        near = records.filter(LIVE).join(lost, on=_GROUP, how="semi").filter(~is_task())
+        live, away = near.group_by(_GROUP).len("live"), away.filter(~is_task())
+    else:
+        live, away = counts, pl.concat([away, every.filter(is_task())])
+    away = away.group_by(_GROUP).len("away")
     floor = pl.col("kind").replace_strict(
         policy.floors.kinds, default=policy.floors.default, return_dtype=pl.Int64
     )

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memops.context import Context
@@ -110,6 +110,9 @@ def check_a_night(records, policy):
 
 @settings(deadline=None, max_examples=13)
 @given(seeds, policies)
+@example(
+    321, from_table({"floors": {"default": 1}, "decay": {"model": "clawseed"}})
+)  # an open task
 def test_nothing_pinned_core_or_below_a_floor_is_lost_and_a_second_night_is_quiet(seed, policy):
     check_a_night(drawn(seed, stores=40), policy)
 
