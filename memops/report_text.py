@@ -23,7 +23,7 @@ def summary_markdown(data: Report, lang: str = "en") -> str:
         parts.append(_markdown(*_rules(page, say)))
     if page["grades"]:
         parts += [_markdown(*_grades(page, say)), *_moved(page, say)]
-    parts += [f"- {_escaped(limit)}" for limit in page["limits"]]
+    parts += [f"- {_escaped(say.reason(limit))}" for limit in page["limits"]]
     if page["run"] and page["run"]["undo_command"]:
         command = page["run"]["undo_command"].replace("`", "'")
         parts.append(f"{_escaped(say('undo_all'))} `{_one_line(command)}`")
@@ -38,7 +38,7 @@ def summary_table(data: Report, lang: str = "en") -> str:
         parts.append(_aligned(*_rules(page, say)))
     if page["grades"]:
         parts.append(_aligned(*_grades(page, say)))
-    parts += [_one_line(limit) for limit in page["limits"]]
+    parts += [_one_line(say.reason(limit)) for limit in page["limits"]]
     if page["run"] and page["run"]["undo_command"]:
         parts.append(f"{say('undo_all')} {_one_line(page['run']['undo_command'])}")
     return "\n\n".join(parts) + "\n"

@@ -53,6 +53,10 @@ class Speaker:
                 return said.format(*map(self.word, found.groups()))
         return text
 
+    def sentences(self, text: str) -> str:
+        """Return sentences that "; " sets apart, each in this language or as it is."""
+        return str(self.table["semicolon"]).join(map(self.reason, text.split("; ")))
+
 
 def speaker(table: Mapping[str, Any]) -> Speaker:
     """Return the speaker of one language table of `data/lexicons/report.toml`."""

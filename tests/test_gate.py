@@ -2,7 +2,9 @@
 
 import dataclasses
 import os
+import re
 import xml.etree.ElementTree as ET
+from itertools import product
 
 import numpy as np
 import polars as pl
@@ -10,9 +12,11 @@ import pytest
 from scipy import stats
 
 from memops.gate import accept, judge
-from memops.gate_blame import blamed
+from memops.gate_blame import Blame, blamed
 from memops.gate_output import github, junit, markdown
+from memops.lexicon import lexicon
 from memops.policy import Policy
+from memops.report_words import speaker
 from memops.statistics import count_for, detectable, detectable_share, holm, interval, sign_flip
 from memops.suite.grading import PER_QUERY, Grades
 
@@ -86,6 +90,38 @@ def test_a_loss_of_another_measure_warns():
     assert verdict.verdict == "warn" and verdict.reasons[0].startswith(
         "nDCG@10 went from 1.000 to 0.850"
     )
+
+
+def test_every_sentence_of_the_gate_is_said_in_chinese_with_the_same_figures():
+    names, ones = ("R@10", "nDCG@10"), np.ones((800, 2))
+    said = []
+    for seed, (lost, gained) in enumerate(product((0, 8, 15, 240), repeat=2)):
+        before, after = ones.copy(), ones.copy()
+        rows = np.random.default_rng(seed).permutation(800)
+        after[rows[:lost]], before[rows[lost : lost + gained]] = 0, 0
+        after[rows[: 2 * lost], 1] = 0.5
+        categories = ["rare" if i in rows[:20] else "common" for i in range(800)]
+        for count, floors in ((800, {"all": 0.99}), (40, {})):
+            sides = (
+                graded(table[:count], names, categories[:count], floors=floors)
+                for table in (before, after)
+            )
+            said += judge(*sides, Policy()).reasons
+    for name in ("suite", "settings", "retrieval", "encoder"):
+        other = with_prints(graded(ones), **{name: {"other": 1}})
+        said += judge(other, graded(ones), Policy()).reasons
+    said.append(Blame("merge", 3, "R@10", 0.9, 0.7, ["q1", "q2"]).says)
+    chinese = speaker(lexicon("report")["zh"])
+    patterns = {
+        pattern for text in said for pattern, _ in chinese.reasons if pattern.fullmatch(text)
+    }
+    assert len(patterns) >= 13 and all(
+        sum(map(bool, (p.fullmatch(t) for p in patterns))) for t in said
+    )
+    for text in said:
+        assert sorted(re.findall(r"[\d.]*\d", chinese.reason(text))) == sorted(
+            re.findall(r"[\d.]*\d", text)
+        )
 
 
 def test_more_leaks_are_a_loss():

@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given, settings
 
 from memops.guard import excess, protect
+from memops.lexicon import lexicon
 from memops.plan import delete, edit, outcome, put
 from memops.policy import Limits, Policy
 from memops.policy_hygiene import Floors
+from memops.report_words import speaker
 from memops.schema import LIVE, QUARANTINE, TOMBSTONE, from_rows
 
 from .strategies import plans, records
@@ -178,4 +180,8 @@ def test_the_blast_radius_is_said_and_alters_nothing():
         "11 records would change; the limit is 10",
         "11 of 40 live fact records of scope 'default' would change; the limit is 10%",
     ]
+    past = pl.DataFrame({"scope": ["default"], "kind": ["fact"], "touched": [30]})
+    said += excess(edit(rows.head(11), "x", importance=0.1), rows, Limits(records=10), past)
+    in_chinese = [speaker(lexicon("report")["zh"]).reason(text) for text in said]
+    assert len(in_chinese) == 4 and all("上限" in text for text in in_chinese)
     assert excess(edit(rows.head(4), "x", importance=0.1), rows, Limits()) == []
