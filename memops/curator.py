@@ -42,6 +42,7 @@ Answer with JSON lines and no other text; answer with nothing if all may stay:
 _KEYS = {"retire": {"op", "id", "why"}, "merge": {"op", "id", "into", "why"}}
 _SHOWN = 400  # characters of a record that a model is shown
 _WHY = 120
+_MARKUP = r"[<>|`\[\]{}\\]|://"  # a reason is read in reports and reviews, never rendered
 
 
 def proposed(
@@ -189,7 +190,12 @@ def _plainly(why: pl.Series) -> pl.Series:
     """A model's reason as one short line, or nothing where it is no plain sentence."""
     line = why.str.replace_all(r"[\s\p{C}]+", " ").str.head(_WHY).str.strip_chars()
     odd = secrets_found(line)["row"].unique()
-    fine = injected(line).is_null() & ~pl.int_range(len(line), eager=True).is_in(odd.implode())
+    marked = line.str.contains(_MARKUP)
+    fine = (
+        ~marked
+        & injected(line).is_null()
+        & ~pl.int_range(len(line), eager=True).is_in(odd.implode())
+    )
     return pl.select(
         pl.when(fine & (line != "")).then(": " + line).otherwise(pl.lit(""))
     ).to_series()
