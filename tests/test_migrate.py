@@ -1,14 +1,21 @@
 """The one-off migration on a real store: what it leaves, that it is done once, that it is undone."""
 
 import json
+import socket
+import subprocess
+import sys
 
 import polars as pl
+import pytest
 
+from memops.policy import Policy
 from memops.schema import LIVE
+from memops.search.retrieve import search
 from memops.stores import open_store
 from memops.stores.redb import Table
 from memops.stores.redb_build import build
 from memops.stores.rsclaw_docs import abstract, overview, packed
+from tests.stores.clawseed_db import build as clawseed
 
 NOW = "2026-06-01T12:00:00Z"
 CHATTER = [
@@ -34,9 +41,30 @@ def store(folder):
     return path
 
 
+def found(address):
+    """The texts that a search for the lucky number finds, best first, a list a query."""
+    records = open_store(address).read()
+    asked = pl.DataFrame(
+        {
+            "query_id": ["a", "b"],
+            "text": ["幸运数字", "我的幸运数字是多少"],
+            "scope": ["agent:main"] * 2,
+        }
+    )
+    run = search(records, asked, "bm25", None, Policy(), k=40)
+    texts = run.join(records.select(doc_id="id", text="text"), on="doc_id", how="left")
+    return (
+        texts.sort("query_id", "rank")
+        .group_by("query_id", maintain_order=True)
+        .agg("text")["text"]
+        .to_list()
+    )
+
+
 def test_a_polluted_store_becomes_knowledge_once_and_is_undone(memops, tmp_path):
     path = store(tmp_path)
     before = open_store(f"rsclaw:{path}").read()
+    assert all("我的幸运数字是啥？" in texts for texts in found(f"rsclaw:{path}"))
     night = memops("migrate", f"rsclaw:{path}", "--approve", "--now", NOW)
     assert memops.code == 0, memops.err
     live = open_store(f"rsclaw:{path}").read().filter(LIVE)
@@ -49,8 +77,90 @@ def test_a_polluted_store_becomes_knowledge_once_and_is_undone(memops, tmp_path)
     assert live.filter(pl.col("text").str.contains("幸运数字"))["text"].to_list() == [
         "用户的幸运数字是88"
     ]
+    for texts in found(f"rsclaw:{path}"):
+        assert texts[0] == "用户的幸运数字是88"
+        assert "我的幸运数字是啥？" not in texts
     again = memops("migrate", f"rsclaw:{path}", "--plan-only", "--now", NOW)
     assert again["ops"] == 0, json.dumps(again["by_rule"])
     memops("rollback", night["run"])
     assert memops.code == 0
     assert open_store(f"rsclaw:{path}").read().equals(before)
+
+
+def test_a_workspace_of_clawseed_is_migrated_once_and_restored_exactly(memops, tmp_path):
+    said = [*CHATTER, *TOLD]
+    rows = [{"content": text, "category": "daily"} for text in said]
+    clawseed(tmp_path, [*rows, {"content": "每次发布前先跑一遍回归测试", "category": "core"}])
+    address = f"clawseed:{tmp_path}"
+    before = open_store(address).read()
+    night = memops("migrate", address, "--approve", "--now", NOW)
+    assert memops.code == 0, memops.err
+    live = open_store(address).read().filter(LIVE)
+    told = set(live["text"]) - set(before["text"])
+    assert told == {"用户的名字是东升", "用户的幸运数字是88", "用户喜欢喝绿茶"}
+    assert set(live["text"]) - told == {"每次发布前先跑一遍回归测试"}
+    again = memops("migrate", address, "--plan-only", "--now", NOW)
+    assert again["ops"] == 0, json.dumps(again["by_rule"])
+    memops("rollback", night["run"])
+    assert memops.code == 0
+    assert open_store(address).read().equals(before)
+
+
+NIGHT = """
+import socket, sys
+from memops.cli import run
+try:
+    socket.create_connection(("192.0.2.1", 80), 1)
+    sys.exit("there is a network")
+except OSError:
+    pass
+assert [name for _, name in socket.if_nameindex()] == ["lo"], socket.if_nameindex()
+codes = [run(["--state", "state", *argv, "--json"]) for argv in (
+    ["migrate", "jsonl:m.jsonl", "--approve"], ["nightly", "jsonl:m.jsonl"])]
+assert codes == [0, 0], codes
+"""
+
+
+def notes(folder):
+    lines = [
+        {"id": f"n{n}", "scope": "agent:main", "kind": "note", "text": text,
+         "created_at": "2026-05-01T00:00:00Z"}
+        for n, text in enumerate([*CHATTER[:4], *TOLD])
+    ]  # fmt: skip
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    (folder / "m.jsonl").write_text(text, encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_a_migration_and_a_night_need_no_network(tmp_path):
+    """In a network namespace of their own, where there is nothing but loopback."""
+    if sys.platform != "linux":
+        pytest.skip("network namespaces are Linux's")
+    alone = ["unshare", "--map-root-user", "--net"]
+    try:
+        allowed = subprocess.run([*alone, "true"], capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        pytest.skip("no unshare on this machine")
+    if allowed.returncode:
+        pytest.skip(f"this machine permits no network namespace: {allowed.stderr.strip()}")
+    notes(tmp_path)
+    done = subprocess.run(
+        [*alone, sys.executable, "-c", NIGHT], cwd=tmp_path, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "用户的幸运数字是88" in (tmp_path / "m.jsonl").read_text("utf-8")
+
+
+def test_a_migration_and_a_night_open_no_socket(memops, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise AssertionError(f"a socket: {args}")
+
+    for name in ("connect", "connect_ex", "bind", "sendto"):
+        monkeypatch.setattr(socket.socket, name, refuse)
+    for name in ("getaddrinfo", "create_connection"):
+        monkeypatch.setattr(socket, name, refuse)
+    notes(memops.folder)
+    for argv in (["migrate", "jsonl:m.jsonl", "--approve"], ["nightly", "jsonl:m.jsonl"]):
+        memops(*argv, "--now", NOW)
+        assert memops.code == 0, memops.err
