@@ -82,7 +82,7 @@ class Lsa:
         count = len(distinct[::step])
         least = 2 if count >= 50 else 1
         known = (
-            terms.group_by("code").agg(df=pl.len()).filter(pl.col("df") >= least)
+            terms.unique().group_by("code").agg(df=pl.len()).filter(pl.col("df") >= least)
             .sort("df", "code", descending=[True, False]).head(self.features).sort("code")
         )  # fmt: skip
         idf = np.log((1 + count) / (1 + known["df"].to_numpy())) + 1
@@ -161,20 +161,17 @@ class Lsa:
 
         if self.codes is None or self.idf is None:
             raise MemopsError("the LSA encoder is not fitted", "call fitted(texts) first")
-        at = np.searchsorted(self.codes, terms["code"].to_numpy())
-        at = np.minimum(at, max(len(self.codes) - 1, 0))
-        known = (
-            self.codes[at] == terms["code"].to_numpy()
-            if len(self.codes)
-            else np.zeros(len(at), bool)
-        )
-        rows, block = terms["row"].to_numpy()[known], terms["block"].to_numpy()[known]
-        values = (1 + np.log(terms["tf"].to_numpy()[known])) * self.idf[at[known]]
-        length = np.sqrt(np.bincount(rows * 2 + block, weights=values**2, minlength=2 * count))
-        values = values / np.maximum(length[rows * 2 + block], 1e-12)
-        return csr_array(
-            (values.astype(np.float32), (rows, at[known])), shape=(count, len(self.codes))
-        )
+        known = pl.DataFrame({"code": self.codes}).with_row_index("at")
+        held = terms.join(known, on="code", how="inner")
+        places = held["row"].cast(pl.Int32).to_numpy(), held["at"].cast(pl.Int32).to_numpy()
+        tf = csr_array((np.ones(held.height, np.float32), places), shape=(count, len(self.codes)))
+        tf.sort_indices()
+        rows = np.repeat(np.arange(count), np.diff(tf.indptr))
+        values = (1 + np.log(tf.data.astype(np.float64))) * self.idf[tf.indices]
+        block = 2 * rows + (self.codes[tf.indices] & np.uint64(1)).astype(np.int64)
+        length = np.sqrt(np.bincount(block, weights=values**2, minlength=2 * count))
+        values = values / np.maximum(length[block], 1e-12)
+        return csr_array((values.astype(np.float32), tf.indices, tf.indptr), shape=tf.shape)
 
 
 def unit(vectors: Vectors) -> Vectors:
@@ -184,16 +181,12 @@ def unit(vectors: Vectors) -> Vectors:
 
 
 def _terms(texts: Sequence[str]) -> pl.DataFrame:
-    """(row i64, code, tf, block i64): block 0 holds the words, 1 the character n-grams."""
+    """(row u32, code u64) of every word and character n-gram, as often as it stands there."""
     from memops.terms import grams, words
 
     column = pl.Series("text", list(texts), dtype=pl.String)
-    parts = [
-        # The two kinds of code share one space: the lowest bit tells them apart.
-        table.with_columns(code=pl.col("code") // 2 * 2 + block, block=pl.lit(block, pl.Int64))
+    # The two kinds of code share one space: the lowest bit tells them apart.
+    return pl.concat(
+        table.select("row", code=pl.col("code") // 2 * 2 + block)
         for block, table in enumerate((words(column), grams(column)))
-    ]
-    return (
-        pl.concat(parts).group_by("row", "code", "block").len("tf").sort("row", "code")
-        .with_columns(pl.col("row").cast(pl.Int64))
-    )  # fmt: skip
+    )

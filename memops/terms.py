@@ -1,7 +1,8 @@
 """Terms: what sparse retrieval counts, as 64-bit codes that are the same on every machine."""
 
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,23 +18,21 @@ _CHUNK = 20_000_000  # characters hashed at a time, so that a million records ne
 
 
 def words(texts: pl.Series) -> pl.DataFrame:
-    """Return (row u32, code u64) of each word: stop words out, English stemmed (Porter).
+    """Return (row u32, code u64, id u32) of each word: stop words out, English stemmed (Porter).
 
-    Han runs give single characters and overlapping pairs.
+    Han runs give single characters and overlapping pairs. `id` numbers this table's codes.
     """
     from xxhash import xxh3_64_intdigest
 
     table = tokens(texts, unigrams=True).select("row", "token")
     known = table["token"].unique().sort()
     kept = known.filter(~known.is_in(list(_stops())))
-    stems = _stemmed(kept)
+    stems = _stemmed(kept).to_frame("stem").with_columns(id=pl.col("stem").rank("dense") - 1)
     codes = pl.Series(
-        "code", [xxh3_64_intdigest(s.encode()) for s in stems.to_list()], dtype=pl.UInt64
+        "code", [xxh3_64_intdigest(s.encode()) for s in stems["stem"].to_list()], dtype=pl.UInt64
     )
-    return (
-        table.join(pl.DataFrame({"token": kept, "code": codes}), on="token", how="inner")
-        .select("row", "code")
-    )  # fmt: skip
+    coded = pl.DataFrame([kept.alias("token"), codes, stems["id"].cast(pl.UInt32)])
+    return table.join(coded, on="token", how="inner").select("row", "code", "id")
 
 
 def grams(texts: pl.Series) -> pl.DataFrame:
@@ -94,16 +93,27 @@ def _is_han(points: npt.NDArray[np.uint32]) -> npt.NDArray[np.bool_]:
 
 
 def _stemmed(known: pl.Series) -> pl.Series:
-    from snowballstemmer import stemmer
-
     english = known.str.contains(r"^[a-z]{3,}$")
     stems = pl.Series(
-        known.name, stemmer("porter").stemWords(known.filter(english).to_list()), dtype=pl.String
+        known.name, [_stem(word) for word in known.filter(english).to_list()], dtype=pl.String
     )
     return known.to_frame("token").with_columns(
         token=pl.concat([stems, known.filter(~english)])
         .gather(_places(english))
     )["token"]  # fmt: skip
+
+
+@lru_cache(maxsize=1 << 17)
+def _stem(word: str) -> str:
+    stem: str = _porter().stemWord(word)
+    return stem
+
+
+@cache
+def _porter() -> Any:
+    from snowballstemmer import stemmer
+
+    return stemmer("porter")
 
 
 def _places(first: pl.Series) -> pl.Series:

@@ -14,7 +14,6 @@ import numpy.typing as npt
 import polars as pl
 
 Floats = npt.NDArray[np.float64]
-_MIX = np.uint64(0x9E3779B97F4A7C15)
 Ints = npt.NDArray[np.int64]
 
 
@@ -75,27 +74,51 @@ class Counts:
 
 
 def counted(documents: pl.DataFrame, parts: Ints) -> Counts:
-    """Count a (row, code) table of terms; `parts` gives each document's part."""
+    """Count a (row, code) table of terms; `parts` gives each document's part, ascending.
+
+    An `id` column, a small number of each code's own, spares the grouping by codes.
+    """
+    codes, matrix = (_by_id if "id" in documents.columns else _by_code)(documents, len(parts))
+    matrix.sum_duplicates()
+    # Documents ascend within a term, and parts with them: each part's share of it is one range.
+    of = parts[matrix.indices] if len(parts) and parts[-1] else np.zeros(matrix.nnz, np.int8)
+    begins = np.zeros(matrix.nnz + 1, dtype=bool)
+    begins[1:-1] = of[1:] != of[:-1]
+    begins[matrix.indptr[:-1]] = True
+    starts = np.flatnonzero(begins[:-1])
+    ends = np.append(starts, matrix.nnz)
+    term = np.searchsorted(matrix.indptr, starts, side="right") - 1
+    table = pl.DataFrame(
+        {"code": codes[term], "part": of[starts].astype(np.int64), "df": np.diff(ends)}
+    ).with_row_index("term").with_columns(factor=1.0)  # fmt: skip
+    return Counts(_compressed(matrix.data, matrix.indices, ends, len(parts)), table, parts)
+
+
+def _by_id(documents: pl.DataFrame, count: int) -> tuple[Any, Any]:
+    """Codes, and the matrix of a table whose codes are numbered: one counting sort."""
     from scipy.sparse import csr_array
 
-    row = documents["row"].cast(pl.Int32)
-    # One key for (part, code), mixed so that two of them meet once in 2^64.
-    mixed = parts.astype(np.uint64) * _MIX
-    key = documents["code"].to_numpy()
-    key = key ^ mixed[row.to_numpy()] if mixed.any() else key
-    held = pl.DataFrame({"key": key, "row": row}).group_by("key").agg("row")
-    first = held["row"].list.first().to_numpy() if held.height else np.zeros(0, np.int32)
-    terms = held.with_columns(
-        code=pl.Series(held["key"].to_numpy() ^ mixed[first]), part=pl.Series(parts[first])
-    ).sort("part", "code").with_row_index("term")  # fmt: skip
-    starts = np.concatenate([[0], np.cumsum(terms["row"].list.len().to_numpy(), dtype=np.int64)])
-    columns = terms["row"].explode(empty_as_null=False).to_numpy()
-    shape = (terms.height, len(parts))
-    matrix = csr_array((np.ones(len(columns), np.float32), columns, starts), shape=shape)
-    matrix.sum_duplicates()
-    df = pl.Series("df", np.diff(matrix.indptr))
-    table = terms.select("term", "code", "part", df, factor=pl.lit(1.0))
-    return Counts(matrix, table, parts)
+    ids, code = documents["id"].to_numpy(), documents["code"].to_numpy()
+    codes = np.zeros(int(ids.max()) + 1 if len(ids) else 0, dtype=np.uint64)
+    codes[ids] = code
+    places = ids.astype(np.int32, copy=False), documents["row"].cast(pl.Int32).to_numpy()
+    data = np.ones(len(ids), np.float32)
+    return codes, csr_array((data, places), shape=(len(codes), count))
+
+
+def _by_code(documents: pl.DataFrame, count: int) -> tuple[Any, Any]:
+    """Codes in order, and the matrix of any table."""
+    held = documents.group_by("code").agg(pl.col("row").cast(pl.Int32)).sort("code")
+    ends = np.concatenate([[0], np.cumsum(held["row"].list.len().to_numpy(), dtype=np.int64)])
+    columns = held["row"].explode(empty_as_null=False).to_numpy()
+    data = np.ones(len(columns), np.float32)
+    return held["code"].to_numpy(), _compressed(data, columns, ends, count)
+
+
+def _compressed(data: Any, columns: Any, ends: Any, count: int) -> Any:
+    from scipy.sparse import csr_array
+
+    return csr_array((data, columns, ends), shape=(len(ends) - 1, count))
 
 
 def bm25(counts: Counts, k1: Floats, b: Floats) -> Sparse:

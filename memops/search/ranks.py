@@ -44,7 +44,7 @@ def best_sparse(queries: Any, weights: Any, first: int, k: int) -> Ranks:
     for start in range(0, queries.shape[0], _ROWS):
         product = queries[start : start + _ROWS] @ weights
         for i, (a, b) in enumerate(zip(product.indptr, product.indptr[1:], strict=False)):
-            found = _top(product.data[a:b], product.indices[a:b].astype(np.int64), k)
+            found = _top(product.data[a:b], product.indices[a:b], k)
             rows[start + i, : len(found[0])] = found[0] - first
             scores[start + i, : len(found[1])] = found[1]
     return rows, scores
@@ -65,13 +65,16 @@ def nearest(documents: Scores, queries: Scores, k: int) -> Ranks:
     return rows, np.take_along_axis(rounded, order, axis=1) / 1e6
 
 
-def _top(values: Scores, columns: Ints, k: int) -> Ranks:
-    if len(values) > 4 * k:
-        # Half a millionth below the k-th best: all that may be equal to it once rounded.
-        least = np.partition(values, len(values) - k)[len(values) - k]
-        kept = values >= least - 2e-6
+def _top(values: Scores, columns: Any, k: int) -> Ranks:
+    fold = max(1, len(values) // (8 * k))
+    count = len(values) // fold
+    if count > k:
+        # The k-th best of the maxima of groups is at most the k-th best of all; half a millionth
+        # below it stands all that may be equal to that once rounded.
+        highest = values[: fold * count].reshape(fold, count).max(axis=0)
+        kept = np.flatnonzero(values >= np.partition(highest, count - k)[count - k] - 2e-6)
         values, columns = values[kept], columns[kept]
     rounded = np.rint(values.astype(np.float64) * 1e6)
     order = np.lexsort((columns, -rounded))[:k]
     order = order[rounded[order] > 0]
-    return columns[order], rounded[order] / 1e6
+    return columns[order].astype(np.int64), rounded[order] / 1e6
