@@ -35,6 +35,7 @@ from typing_extensions import TypedDict
 from memops import settings as settings_of
 from memops import steps
 from memops.errors import MemopsError, StoreNotFound, told
+from memops.night import summary
 from memops.policy import Policy, overridden
 from memops.settings import Settings
 
@@ -173,7 +174,7 @@ def asking(minutes: float, turn: Turn) -> Callable[[dict[str, Any]], bool]:
             return False
         key = slug(night["store"])
         create_markdown_artifact(
-            steps.summary(night) + f"\nThe plan: `{night['path']}/ops.jsonl`\n",
+            summary(night) + f"\nThe plan: `{night['path']}/ops.jsonl`\n",
             key=f"approval-{key}",
             description="A plan that waits for a person",
         )
@@ -200,9 +201,7 @@ def asking(minutes: float, turn: Turn) -> Callable[[dict[str, Any]], bool]:
 def leave_artifacts(night: dict[str, Any]) -> None:
     """Leave a summary, the changes by rule and a link to the report."""
     key = slug(night["store"])
-    create_markdown_artifact(
-        steps.summary(night), key=f"night-{key}", description="What the night did"
-    )
+    create_markdown_artifact(summary(night), key=f"night-{key}", description="What the night did")
     rows = [
         {"rule": rule, "change": op, "records": n}
         for rule, ops in night["by_rule"].items()

@@ -1,4 +1,4 @@
-"""The night of one store as a Prefect flow: the steps of `steps.curate`, each a task."""
+"""The night of one store as a Prefect flow: the steps of `night.curate`, each a task."""
 
 import sys
 from pathlib import Path

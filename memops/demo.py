@@ -5,8 +5,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from memops import files, settings, steps
+from memops import files, settings
 from memops.lexicon import resource
+from memops.night import curate
 from memops.policy import Policy
 
 
@@ -23,7 +24,7 @@ def run(into: Path) -> list[dict[str, Any]]:
             policy=Policy(),
             stores={kind: settings.Configured(kind, f"{kind}:{into / kind}", f"sample/{kind}")},
         )
-        nights.append(steps.curate(kind, with_state, now, approve=True))
+        nights.append(curate(kind, with_state, now, approve=True))
     return nights
 
 

@@ -35,7 +35,7 @@ _BLOCKS = "▁▂▃▄▅▆▇█"
 
 
 def append(state: Path, night: Mapping[str, Any]) -> None:
-    """Add what `steps.curate` returned as one row; the same store and time stands once.
+    """Add what `night.curate` returned as one row; the same store and time stands once.
 
     A table that cannot be read is set aside as `history.parquet.damaged` and a new one begun.
     """

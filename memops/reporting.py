@@ -28,7 +28,7 @@ _HIDES = ("merge", "supersede", "tombstone", "quarantine")
 def write_report(
     night: dict[str, Any], settings: Settings, path: Path, lang: str = "en", zone: str = "UTC"
 ) -> Path:
-    """Write the page of a night (what `steps.curate` returned) and return its path."""
+    """Write the page of a night (what `night.curate` returned) and return its path."""
     files.write(path, render(gathered(night, settings, path.parent), lang, zone).encode())
     return path
 

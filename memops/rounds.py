@@ -1,13 +1,14 @@
 """Rounds: the nights of several stores, none of which keeps the others from theirs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 import polars as pl
 
-from memops import history, monitoring, steps
+from memops import history, monitoring
 from memops.errors import told
+from memops.night import curate
 from memops.settings import Settings
 from memops.sources import clock
 
@@ -17,7 +18,6 @@ def night(
     settings: Settings,
     now: datetime | None = None,
     passing: tuple[type[BaseException], ...] = (),
-    curate: Callable[..., dict[str, Any]] = steps.curate,
     **how: Any,
 ) -> dict[str, Any]:
     """Return a store's night; one that fails has its `code`, `error`, `hint` and `cause`.

@@ -97,7 +97,7 @@ LAYERS = [
     {"report", "report_data", "simulation_picture"},
     {"reporting_figures"},
     {"asking", "curator"},
-    {"steps", "reporting", "monitoring", "rounds"}
+    {"steps", "night", "reporting", "monitoring", "rounds"}
     | {"purging", "demo", "looking", "pairs", "controls", "inspecting", "simulation"}
     | {"collecting", "importing", "repairing", "transcripts"},
     {"cli"},
@@ -164,4 +164,4 @@ def test_the_command_line_starts_without_the_heavy_libraries():
 def test_flows_import_steps_settings_and_policy_only():
     for path in (ROOT / "flows").glob("*.py"):
         mine = {n.split(".")[1] for n in imports(path) if n.startswith("memops.")}
-        assert mine <= {"steps", "rounds", "policy", "settings", "errors"}, path.name
+        assert mine <= {"steps", "night", "rounds", "policy", "settings", "errors"}, path.name

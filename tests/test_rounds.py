@@ -7,8 +7,8 @@ import sys
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from memops import steps
 from memops.errors import Locked, gravest, told
+from memops.night import curate, nobody
 from memops.recovery import remedies, unfinished
 from memops.rules import RULES
 from memops.runs import Run
@@ -169,9 +169,9 @@ def test_status_knows_late_waiting_failed_and_never(memops, twins):
 def test_a_night_answers_for_nobody(twins, memops):
     path = memops.write("m.jsonl", twins)
     settings = read(None, memops.state)
-    night = steps.curate(f"jsonl:{path}", settings, ask=steps.nobody)
+    night = curate(f"jsonl:{path}", settings, ask=nobody)
     assert (night["code"], "limit" in night["stopped"]) == (23, True)
-    night = steps.curate(f"jsonl:{path}", settings, ask=lambda night: night["code"] == 23)
+    night = curate(f"jsonl:{path}", settings, ask=lambda night: night["code"] == 23)
     assert (night["code"], night["applied"], "stopped" in night) == (0, 40, False)
 
 

@@ -67,9 +67,9 @@ def migrate(
     as_json: bool,
 ) -> int:
     """Clean up a polluted STORE once: extract facts from raw notes, retire the rest."""
-    from memops import steps
+    from memops.night import curate
 
-    night = steps.curate(
+    night = curate(
         store,
         at(ctx),
         now,

@@ -64,7 +64,8 @@ def records(count, seed=7):
 
 def night(count):
     """Run one night over `count` records; returns seconds by step and the peak in megabytes."""
-    from memops import settings, steps
+    from memops import settings
+    from memops.night import curate
     from memops.policy import Limits, Policy
 
     with tempfile.TemporaryDirectory() as folder:
@@ -74,7 +75,7 @@ def night(count):
         policy = Policy(limits=Limits(share=1.0, records=10**9))
         with_state = settings.Settings(state=Path(folder) / "state", policy=policy)
         begun, cpu = time.perf_counter(), time.process_time()
-        done = steps.curate(f"jsonl:{path}", with_state, NOW, approve=True)
+        done = curate(f"jsonl:{path}", with_state, NOW, approve=True)
         assert done["code"] in (0, 3), done
         assert done["ops"] > count / 20
         return {
