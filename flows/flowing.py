@@ -1,11 +1,10 @@
-"""What the flows share: parameters, steps as tasks, the wait for a person, artifacts, states.
+"""What the flows share: parameters, steps as tasks, artifacts, states.
 
 Parameters are names and paths; no memory text goes into parameters, states, logs or artifacts.
 """
 
 import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,14 +20,10 @@ from prefect.artifacts import (
     update_progress_artifact,
 )
 from prefect.cache_policies import NO_CACHE
-from prefect.client.orchestration import get_client
-from prefect.concurrency.sync import concurrency
-from prefect.exceptions import FlowPauseTimeout, PrefectException
-from prefect.flow_runs import pause_flow_run
-from prefect.input import RunInput
+from prefect.exceptions import PrefectException
 from prefect.logging.loggers import flow_run_logger
 from prefect.settings import PREFECT_API_URL
-from prefect.states import Completed, Failed, Running, State
+from prefect.states import Completed, Failed, State
 from pydantic import Field
 from typing_extensions import TypedDict
 
@@ -61,19 +56,10 @@ class Limits(TypedDict, total=False):
     plan_hours: Annotated[float, Field(gt=0)]
 
 
-class Approval(RunInput):  # type: ignore[misc]
-    """What a person answers when a plan goes beyond its limits."""
-
-    approve: bool = Field(description="Apply the plan although it goes beyond the limits.")
-    by: str = Field(default="", description="Who says so.")
-
-
 RETRIED = {"take_snapshot", "grade_plan", "gate", "audit_store", "collect_nodes"}
 """Steps that read a store or an endpoint and change nothing; apply is resumed, not retried."""
 UNTIMED = {"apply_step", "recover"}
 """Steps that no clock cuts off; they could be resumed, but need not be."""
-TURNS = "memops-stores"
-"""The concurrency limit by which stores queue; made by `memops serve` and `memops deploy`."""
 STEP_SECONDS = 4 * 3600
 FLOW_SECONDS = 24 * 3600
 WORDS = {
@@ -138,64 +124,6 @@ def counted(total: int) -> Callable[..., Any]:
         return value
 
     return call
-
-
-class Turn:
-    """A store's turn: so many of them work at once, and one that waits for a person lets go.
-
-    A process that is killed loses its turn within a minute; one that a busy server forgets keeps
-    on working, since the lock of its store is what protects it.
-    """
-
-    def __init__(self) -> None:
-        self._held: AbstractContextManager[None] | None = None
-
-    def __enter__(self) -> "Turn":
-        self._held = concurrency(
-            TURNS, occupy=1, lease_duration=60, raise_on_lease_renewal_failure=False
-        )
-        self._held.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._held:
-            self._held.__exit__(None, None, None)
-            self._held = None
-
-
-def asking(minutes: float, turn: Turn) -> Callable[[dict[str, Any]], bool]:
-    """Return a function that pauses the flow until a person has answered for a night's plan.
-
-    A plan that nobody approves in time stays a plan; the flow goes on, and says so in its state.
-    """
-
-    def ask(night: dict[str, Any]) -> bool:
-        if minutes <= 0:
-            return False
-        key = slug(night["store"])
-        create_markdown_artifact(
-            summary(night) + f"\nThe plan: `{night['path']}/ops.jsonl`\n",
-            key=f"approval-{key}",
-            description="A plan that waits for a person",
-        )
-        wanted = Approval.with_initial_data(
-            description=f"{night['stopped']}. Its changes: {night['path']}/ops.jsonl", approve=False
-        )
-        turn.__exit__()
-        try:
-            said = pause_flow_run(
-                wait_for_input=wanted, timeout=max(1, round(60 * minutes)), poll_interval=2
-            )
-        except FlowPauseTimeout:
-            night["waited"] = "ApprovalExpired"
-            _running()
-            return False
-        finally:
-            turn.__enter__()
-        night["waited"] = "Approved" if said.approve else "ApprovalRefused"
-        return bool(said.approve)
-
-    return ask
 
 
 def leave_artifacts(night: dict[str, Any]) -> None:
@@ -316,10 +244,3 @@ def _quiet(step: Callable[..., Any]) -> Callable[..., Any]:
 def _passing(task: Any, run: Any, state: State[Any]) -> bool:
     """Whether what failed may pass by itself: a store that is busy or out of reach."""
     return any(name in (state.message or "") for name in ("StoreNotFound", "Locked"))
-
-
-def _running() -> None:
-    """Put a run that waited in vain back to running; the server would only let it fail."""
-    with get_client(sync_client=True) as client:
-        state = Running(name="ApprovalExpired")
-        client.set_flow_run_state(runtime.flow_run.id, state, force=True)

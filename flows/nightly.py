@@ -10,6 +10,7 @@ from prefect.exceptions import PrefectException
 from prefect.states import State
 
 sys.path.insert(0, str(Path(__file__).parent))
+from approving import Turn, asking
 from flowing import (
     COMMON,
     HOOKS,
@@ -21,8 +22,6 @@ from flowing import (
     Now,
     Store,
     Suite,
-    Turn,
-    asking,
     by_hand,
     counted,
     finished,

@@ -17,9 +17,10 @@ from prefect.events.schemas.automations import EventTrigger, Posture
 from prefect.exceptions import ObjectAlreadyExists
 
 sys.path.insert(0, str(Path(__file__).parent))
+from approving import TURNS
 from audit import audit
 from collect import collect
-from flowing import TURNS, reach
+from flowing import reach
 from migrate import migrate
 from nightly import nightly
 from nights import nights
