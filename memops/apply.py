@@ -7,14 +7,14 @@ record that is still what the plan was made from, and one that is already made i
 
 import contextlib
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from memops import archive, files, overlay, planfile
+from memops import archive, basis, files, overlay, planfile
 from memops.apply_check import checker, expected, misread, touched
 from memops.descent import EDGES, keep_lineage, lineage
 from memops.errors import GuardRefused, MemopsError, NoSpace, PlanRefused
@@ -23,6 +23,7 @@ from memops.guard import excess
 from memops.plan import DELETES, squash
 from memops.policy import Policy, from_table
 from memops.runs import FORMAT, Run, batches_of_undo, latest_run, summary, touched_since
+from memops.schema import only
 from memops.snapshot import lock_path, open_snapshot, overlay_path
 from memops.stores import Store, Undo, Work, Written, open_store
 
@@ -52,8 +53,10 @@ def apply(
             return summary(run, [])
         if run is None or run.state == "rolled-back":
             planfile.refuse_expired(plan, clock)
-            records = _records(plan, state)
-            run = _started(plan, records, state, clock, approve)
+            records, whole = _basis(plan, state)
+            if not approve and plan.header["authority"] != "person":
+                _within_limits(plan, records, whole, state, clock)
+            run = _started(plan, state, clock, approve)
             return _carried_out(_Task(run, plan, store, state, records), progress)
         return _gone_on(run, plan, store, state, progress)
 
@@ -89,7 +92,7 @@ def rollback(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any
                 done = store.revert(batch)
                 failpoint("reverted-batch")
                 written += done
-                run.journal.add({"reverted": [asdict(w) for w in done]})
+                run.journal.add({"reverted": [vars(w) for w in done]})
             _restore_overlay(run, state)
             failpoint("overlay-restored")
             run.journal.add({"state": "rolled-back"})
@@ -120,7 +123,7 @@ def take_back(
             done = store.revert([undo for undo in batch if undo.id in ids])
             failpoint("reverted-batch")
             written += done
-            run.journal.add({"reverted": [asdict(w) for w in done], "only": sorted(ids)})
+            run.journal.add({"reverted": [vars(w) for w in done], "only": sorted(ids)})
         _restore_overlay(run, state, ids)
         run.seal()
         return summary(run, written)
@@ -137,22 +140,18 @@ class _Task:
     records: pl.DataFrame
 
 
-def _records(plan: planfile.PlanFile, state: Path) -> pl.DataFrame:
-    """The records that a plan was made from, out of its snapshot."""
+def _basis(plan: planfile.PlanFile, state: Path) -> tuple[pl.DataFrame, pl.DataFrame | None]:
+    """The records that a plan was made from, out of its snapshot, and the sizes of the whole."""
     path = state / "snapshots" / plan.header["snapshot"]
     if not path.is_dir():
         raise PlanRefused(f"the snapshot of plan {plan.id} is gone", "plan again")
     taken = open_snapshot(path)
     if taken.seal != plan.header["snapshot_sha256"]:
         raise PlanRefused(f"the snapshot {taken.id} is not the one that the plan was made from")
-    return taken.records()
+    return basis.opened(plan.header.get("basis"), plan.changes, taken)
 
 
-def _started(
-    plan: planfile.PlanFile, records: pl.DataFrame, state: Path, clock: datetime, approve: bool
-) -> Run:
-    if not approve and plan.header["authority"] != "person":
-        _within_limits(plan, records, state, clock)
+def _started(plan: planfile.PlanFile, state: Path, clock: datetime, approve: bool) -> Run:
     n = 1 + len(list((state / "runs").glob(f"{plan.id}-*")))
     run = Run(files.folder(state / "runs" / f"{plan.id}-{n}"))
     overlay.write(
@@ -175,12 +174,16 @@ def _started(
 
 
 def _within_limits(
-    plan: planfile.PlanFile, records: pl.DataFrame, state: Path, clock: datetime
+    plan: planfile.PlanFile,
+    records: pl.DataFrame,
+    whole: pl.DataFrame | None,
+    state: Path,
+    clock: datetime,
 ) -> None:
     limits = from_table(plan.header["policy"], plan.id).limits
     since = clock - timedelta(hours=limits.window_hours)
     earlier = touched_since(since, plan.header["store"], state)
-    beyond = excess(plan.plan(), records, limits, earlier)
+    beyond = excess(plan.plan(), records, limits, earlier, whole)
     if plan.header["authority"] == planfile.MODEL:
         beyond.insert(0, "a model proposed it, and nobody has reviewed it")
     if beyond:
@@ -197,11 +200,11 @@ def _gone_on(
     with _noting(run):
         run.journal.renew()
         run.undo.renew()
-    return _carried_out(_Task(run, plan, store, state, _records(plan, state)), progress)
+    return _carried_out(_Task(run, plan, store, state, _basis(plan, state)[0]), progress)
 
 
 def _carried_out(task: _Task, progress: Progress | None) -> dict[str, Any]:
-    run, header, records = task.run, task.plan.header, task.records
+    run, header = task.run, task.plan.header
     changes = squash(task.plan.changes[[seq - 1 for seq in run.header["kept"]]])
     policy = from_table(header["policy"], task.plan.id)
     before = overlay.read(run.path / "overlay.parquet")
@@ -212,15 +215,14 @@ def _carried_out(task: _Task, progress: Progress | None) -> dict[str, Any]:
         inside = changes.join(elsewhere.select("id"), on="id", how="anti")
         written = waiting + [Written(i, "applied") for i in elsewhere["id"]]
         if written:
-            run.journal.add({"batch": [asdict(w) for w in written]})
+            run.journal.add({"batch": [vars(w) for w in written]})
         written += _batches(task, inside, before, policy, progress)
         failpoint("overlay-write")
         _write_overlay(task, changes, written)
         failpoint("overlay-written")
         _archive(task, changes, written, policy)
         run.journal.add({"state": "applied"})
-        kept = overlay.read(overlay_path(task.state, run.header["store"]))
-        wrong = misread(overlay.joined(task.store.read(), kept), records, changes, written)
+        wrong = _wrong(task, changes, written)
         # Suites name records by id, and must find what came of them.
         edges = [
             lineage(task.plan.plan()),
@@ -252,7 +254,7 @@ def _batches(
         answers = task.store.write(work)
         failpoint("batch-written")
         written += answers
-        run.journal.add({"batch": [asdict(w) for w in answers], "touched": touched(mine, answers)})
+        run.journal.add({"batch": [vars(w) for w in answers], "touched": touched(mine, answers)})
         if progress:
             progress(len(written), changes.height)
     return written
@@ -294,6 +296,16 @@ def _held_back(
     return [Written(i, "stale", why) for i in fresh["id"]], changes.join(
         fresh.select("id"), on="id", how="anti"
     )
+
+
+def _wrong(task: _Task, changes: pl.DataFrame, written: list[Written]) -> list[str]:
+    """Ids of records that the run wrote and that do not read back as they should."""
+    done = [w for w in written if w.state == "applied"]
+    wanted, _ = expected(task.records, changes, done)
+    ids = wanted["id"].to_list()
+    kept = overlay.read(overlay_path(task.state, task.run.header["store"]))
+    there = overlay.joined(task.store.read(ids), only(kept, ids))
+    return misread(there, wanted)
 
 
 def _keeper(run: Run) -> Callable[[list[Undo]], None]:

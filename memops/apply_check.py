@@ -80,10 +80,7 @@ def expected(
     return after.sort("id"), moved
 
 
-def misread(
-    now: pl.DataFrame, records: pl.DataFrame, changes: pl.DataFrame, written: Iterable[Written]
-) -> list[str]:
-    """Return ids that were written and that do not read back as they should."""
-    wanted, _ = expected(records, changes, [w for w in written if w.state == "applied"])
-    there = now.select(_SAME)
-    return sorted(wanted.select(_SAME).join(there, on=_SAME, how="anti", nulls_equal=True)["id"])
+def misread(there: pl.DataFrame, wanted: pl.DataFrame) -> list[str]:
+    """Return the ids of wanted records that do not read as they should."""
+    now, then = there.select(_SAME), wanted.select(_SAME)
+    return sorted(then.join(now, on=_SAME, how="anti", nulls_equal=True)["id"])

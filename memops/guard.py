@@ -54,11 +54,13 @@ def excess(
     records: pl.DataFrame,
     limits: Limits,
     earlier: pl.DataFrame | None = None,
+    whole: pl.DataFrame | None = None,
 ) -> list[str]:
     """Return a sentence for each limit of the blast radius that the plan exceeds.
 
     `earlier` (scope, kind, touched) counts what plans before it changed within the limits' window;
-    it adds to what the plan itself touches.
+    it adds to what the plan itself touches. `whole` stands in for the sizes of the whole table
+    where only part of it was read.
     """
     touched = plan.join(records.select("id"), on="id", how="semi").select("id").unique()
     before = pl.DataFrame(schema=_EARLIER) if earlier is None else earlier.select(_EARLIER.names())
@@ -69,10 +71,10 @@ def excess(
             f"{touched.height} records would change{_after(past, limits)}; "
             f"the limit is {limits.records}"
         )
-    sizes = records.filter(LIVE).group_by(_GROUP).len("all")
+    every = sizes(records) if whole is None else whole
     shares = (
         records.filter(LIVE).join(touched, on="id", how="semi").group_by(_GROUP).len("touched")
-        .join(sizes, on=_GROUP).join(before.rename({"touched": "past"}), on=_GROUP, how="left")
+        .join(every, on=_GROUP).join(before.rename({"touched": "past"}), on=_GROUP, how="left")
         .with_columns(pl.col("past").fill_null(0))
         .with_columns(sum=pl.col("touched") + pl.col("past"))
         .with_columns(share=pl.col("sum") / pl.col("all"))
@@ -85,6 +87,11 @@ def excess(
         for row in shares.to_dicts()
     ]
     return said
+
+
+def sizes(records: pl.DataFrame) -> pl.DataFrame:
+    """Return how many live records there are: scope, kind, all."""
+    return records.filter(LIVE).group_by(_GROUP).len("all")
 
 
 def _after(past: int, limits: Limits) -> str:
@@ -206,7 +213,11 @@ def _below_floor(
     floor = pl.col("kind").replace_strict(
         policy.floors.kinds, default=policy.floors.default, return_dtype=pl.Int64
     )
-    spare = pl.col("live").cast(pl.Int64) - pl.col("away").fill_null(0).cast(pl.Int64) - floor
+    spare = (
+        pl.col("live").fill_null(0).cast(pl.Int64)
+        - pl.col("away").fill_null(0).cast(pl.Int64)
+        - floor
+    )
     return (
         lost.join(live, on=_GROUP, how="left").join(away, on=_GROUP, how="left")
         .sort("created_at", "id", nulls_last=True)

@@ -17,6 +17,7 @@ DELETES = pl.col("action") == "delete"
 EDITS = pl.col("action") == "edit"
 PUTS = pl.col("action") == "put"
 FIELDS = tuple(name for name in RECORDS if name != "id")
+STEPS = 64  # links that are followed, at most
 ABOUT = ("rule", "reason", "evidence", "derived_from", "risk", "clears")
 
 
@@ -87,11 +88,11 @@ def diff(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
 def successors(records: pl.DataFrame) -> pl.DataFrame:
     """Return, for each superseded record, the record at the end of its links (id, end).
 
-    Retired records have none. A cycle ends where it was entered after 2^6 steps.
+    Retired records have none. A cycle ends where it is after STEPS.
     """
     linked = ~LIVE & ~pl.col("superseded_by").is_in([*RETIRED])
     links = records.filter(linked).select("id", end="superseded_by")
-    for _ in range(6):
+    for _ in range(STEPS.bit_length() - 1):
         further = links.join(links.rename({"id": "end", "end": "next"}), on="end", how="left")
         if further["next"].null_count() == further.height:
             break

@@ -21,7 +21,7 @@ from typing import Any
 
 import polars as pl
 
-from memops import files
+from memops import basis, files
 from memops.errors import Corrupt, PlanRefused
 from memops.guard import excess
 from memops.plan import FIELDS, meaning
@@ -94,6 +94,7 @@ def save(
         "exceeds": [] if authority == "person" else excess(changes, records, policy.limits),
         "expires_after_hours": policy.limits.plan_hours,
         "lines": [_digest(line) for line in lines],
+        "basis": basis.sealed(changes, records),
         "changes_sha256": hashlib.sha256(table.getvalue()).hexdigest(),
     }
     path = files.folder(state / "plans" / plan_id(header))

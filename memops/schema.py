@@ -6,7 +6,7 @@ id of the newer record, or a reserved reference that says why a record is hidden
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -137,6 +137,14 @@ def from_rows(rows: Sequence[dict[str, Any]], where: str = "records") -> pl.Data
     except (TypeError, pl.exceptions.PolarsError) as error:
         raise Corrupt(f"{where}: {error}") from error
     return conform(frame, where) if rows else empty()
+
+
+def only(records: pl.DataFrame, ids: Collection[str] | None) -> pl.DataFrame:
+    """Return the records with these ids; all of them for None."""
+    if ids is None:
+        return records
+    wanted = pl.Series("id", ids if isinstance(ids, pl.Series) else sorted(ids), dtype=pl.String)
+    return records.filter(pl.col("id").is_in(wanted.implode()))
 
 
 def extra(record: dict[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ import platform
 import re
 import shutil
 import sqlite3
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -31,7 +32,7 @@ from memops import files, overlay
 from memops.errors import Corrupt, Incomplete
 from memops.failpoints import failpoint
 from memops.policy import Limits, Policy
-from memops.schema import LIVE, RECORDS
+from memops.schema import LIVE, RECORDS, only
 from memops.secrets import redacted_records
 from memops.stores import Store, open_store
 
@@ -64,9 +65,16 @@ class Snapshot:
     def records(self) -> pl.DataFrame:
         """Return the records as they were, secrets and all; files are re-hashed first."""
         verify(self)
-        store = open_store(self.address)
+        return self._joined(None)
+
+    def some(self, ids: Collection[str]) -> pl.DataFrame:
+        """Return those with these ids, no file hashed: the caller must know what to expect."""
+        return self._joined(ids)
+
+    def _joined(self, ids: Collection[str] | None) -> pl.DataFrame:
+        kept = overlay.read(self.path / "overlay.parquet")
         return overlay.joined(
-            store.load(self.path / "raw"), overlay.read(self.path / "overlay.parquet")
+            open_store(self.address).load(self.path / "raw", ids), only(kept, ids)
         )
 
 

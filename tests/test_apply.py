@@ -137,6 +137,39 @@ def test_a_plan_is_for_its_own_store(planned, tmp_path):
     assert memops.code == 22
 
 
+def raw_copy(memops):
+    (raw,) = (memops.state / "snapshots").glob("*/raw/*.jsonl")
+    return raw
+
+
+def test_a_plan_whose_records_changed_in_the_snapshot_is_refused(planned):
+    memops, path, plan = planned
+    before, raw = path.read_bytes(), raw_copy(memops)
+    words = json.loads(raw.read_text(encoding="utf-8").split("\n")[0])["text"]
+    raw.write_text(raw.read_text(encoding="utf-8").replace(words, f"{words}!"), encoding="utf-8")
+    said = memops("apply", plan, "--approve")
+    assert memops.code == 20 and raw.name in said["message"]
+    assert path.read_bytes() == before
+
+
+def test_only_the_records_of_a_plan_are_read_of_its_snapshot(planned, monkeypatch):
+    memops, path, plan = planned
+    monkeypatch.setattr(snapshot, "verify", lambda taken: pytest.fail("it was hashed whole"))
+    assert memops("apply", plan, "--approve")["applied"] == 40
+
+
+def test_a_plan_of_an_earlier_memops_has_no_digest_and_the_whole_snapshot_is_read(planned):
+    memops, path, plan = planned
+    folder = memops.state / "plans" / plan
+    header = files.read_json(folder / "plan.json")
+    del header["basis"]
+    older = memops.state / "plans" / planfile.plan_id(header)
+    shutil.copytree(folder, older)
+    files.write_json(older / "plan.json", header)
+    assert memops("apply", older.name, "--approve")["applied"] == 40
+    assert "the limit is 10%" in memops("apply", plan)["message"]
+
+
 def test_a_plan_expires(planned):
     memops, path, plan = planned
     made = memops.state / "plans" / plan / "made.json"

@@ -185,3 +185,11 @@ def test_the_blast_radius_is_said_and_alters_nothing():
     in_chinese = [speaker(lexicon("report")["zh"]).reason(text) for text in said]
     assert len(in_chinese) == 4 and all("上限" in text for text in in_chinese)
     assert excess(edit(rows.head(4), "x", importance=0.1), rows, Limits()) == []
+
+
+def test_without_a_count_no_record_of_the_group_is_lost():
+    rows = one()
+    policy = Policy(floors=Floors(default=1, kinds={}))
+    none = pl.DataFrame(schema={"scope": pl.String, "kind": pl.String, "live": pl.Int64})
+    allowed, refused = protect(delete(rows, "x"), rows, policy, none)
+    assert allowed.is_empty() and "the floor of 1 live fact" in refused["reason"][0]

@@ -7,7 +7,7 @@ most 100 ms.
 """
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -95,12 +95,12 @@ class Store(Protocol):
         """
         ...
 
-    def load(self, raw: Path) -> pl.DataFrame:
-        """Return the records of such a copy."""
+    def load(self, raw: Path, ids: Collection[str] | None = None) -> pl.DataFrame:
+        """Return the records of such a copy, or of them only these."""
         ...
 
-    def read(self) -> pl.DataFrame:
-        """Return the live store's records."""
+    def read(self, ids: Collection[str] | None = None) -> pl.DataFrame:
+        """Return the live store's records, or of them only these."""
         ...
 
     def project(self, records: pl.DataFrame) -> pl.DataFrame:

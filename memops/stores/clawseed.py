@@ -9,8 +9,9 @@ import contextlib
 import hashlib
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -22,7 +23,7 @@ from memops.schema import CHANGES, DEFAULTS, RECORDS, conform
 from memops.stores import CAPABILITIES, Undo, Work, Written
 from memops.stores.clawseed_purge import forget
 from memops.stores.clawseed_rows import category_for, frame, kind_of, own_key, source_of, tier_of
-from memops.stores.clawseed_sql import TABLE, columns_of, select
+from memops.stores.clawseed_sql import TABLE, columns_of, id_of, select
 from memops.stores.clawseed_write import Session
 from memops.stores.sqlite import copied, errors, found, reader, restored, transaction
 
@@ -79,27 +80,28 @@ class Clawseed:
             "sqlite": sqlite3.sqlite_version,
         }
 
-    def load(self, raw: Path) -> pl.DataFrame:
+    def load(self, raw: Path, ids: Collection[str] | None = None) -> pl.DataFrame:
         """Return the records of such a copy."""
         path = found(raw / "brain.db", "take the snapshot again")
         with errors(path), contextlib.closing(reader(path, private=True)) as connection:
-            return _records(connection, str(path))
+            return _records(connection, str(path), ids)
 
-    def read(self) -> pl.DataFrame:
+    def read(self, ids: Collection[str] | None = None) -> pl.DataFrame:
         """Return the live records, as one transaction sees them."""
         with self._reading() as connection, transaction(connection):
-            return _records(connection, str(self._place()))
+            return _records(connection, str(self._place()), ids)
 
     def project(self, records: pl.DataFrame) -> pl.DataFrame:
         """Return what `read` would return if these records were written."""
         with self._reading() as connection:
             columns = columns_of(connection)
-            rows = connection.execute(f"SELECT id, category FROM {TABLE}").fetchall()
-        known = pl.DataFrame(
-            [(_shown(id_), _shown(category)) for id_, category in rows],
-            schema={"id": pl.String, "_category": pl.String},
-            orient="row",
-        ).unique("id")
+            rows = [
+                (id_, _shown(row[0]))
+                for id_ in records["id"].unique(maintain_order=True)
+                for row in connection.execute(f"SELECT category FROM {TABLE} WHERE id = ?", [id_])
+            ]
+        schema = {"id": pl.String, "_category": pl.String}
+        known = pl.DataFrame(rows, schema=schema, orient="row").unique("id")
         return _projected(records.join(known, on="id", how="left"), columns)
 
     def batches(self, changes: pl.DataFrame) -> Iterator[pl.DataFrame]:
@@ -170,13 +172,19 @@ class Clawseed:
                 yield session
 
 
-def _records(connection: sqlite3.Connection, where: str) -> pl.DataFrame:
+def _records(
+    connection: sqlite3.Connection, where: str, ids: Collection[str] | None
+) -> pl.DataFrame:
     columns = columns_of(connection)
     _refuse_foreign(columns, Path(where))
+    if ids is not None:
+        query = select(columns, "WHERE id = ?")
+        some = [row for id_ in ids for row in connection.execute(query, [id_])]
+        return frame(some, columns, partial(id_of, connection), where)
     rows = connection.execute(select(columns, "ORDER BY rowid")).fetchall()
     id_at, key_at = (1 + columns.index(name) for name in ("id", "key"))
-    ids = {row[key_at]: row[id_at] for row in rows if row[id_at] is not None}
-    return frame(rows, columns, ids.get, where)
+    known = {row[key_at]: row[id_at] for row in rows if row[id_at] is not None}
+    return frame(rows, columns, known.get, where)
 
 
 def _projected(records: pl.DataFrame, columns: list[str]) -> pl.DataFrame:

@@ -2,8 +2,8 @@
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 import polars as pl
 
@@ -15,13 +15,15 @@ from memops.stores.clawseed_rows import (
     altered,
     frame,
     inserted,
+    kind_of,
     own_key,
     plain,
     planned_from,
     seen,
 )
-from memops.stores.clawseed_sql import TABLE, Row, as_undo, insert, rows_of, update
+from memops.stores.clawseed_sql import TABLE, Row, as_undo, id_of, insert, rows_of, update
 
+_COUNTS = pl.Schema({"scope": pl.String(), "kind": pl.String(), "live": pl.Int64()})
 _IDENTICAL = ("content", "category", "namespace", "importance", "superseded_by")
 
 
@@ -33,6 +35,7 @@ class Batch:
         self.ids = work.changes["id"].to_list()
         self.live: dict[str, Row] = {}
         self.replacing: dict[str, Row] = {}
+        self.done: dict[str, Row] = {}
         before = work.before.filter(pl.col("id").is_in(self.ids))
         after = outcome(before, work.changes)
         self.known = {row["id"]: row for row in before.to_dicts()}
@@ -60,7 +63,7 @@ class Batch:
             [len(v or b"") if name == "embedding" else v for name, v in row.items()]
             for row in whole
         ]
-        return frame(rows, self.columns, self._id_of, where)
+        return frame(rows, self.columns, partial(id_of, self.connection), where)
 
     def carry_out(self, refused: Mapping[str, str]) -> list[Written]:
         """Return what became of each change, having made those that may be made."""
@@ -80,13 +83,20 @@ class Batch:
 
     def undo(self, answers: Sequence[Written]) -> list[Undo]:
         """Return the rows that changed, before and after."""
-        done = [answer.id for answer in answers if answer.state == "applied"]
-        after = rows_of(self.connection, self.columns, done)
+        ids = [answer.id for answer in answers if answer.state == "applied"]
+        after = rows_of(self.connection, self.columns, ids)
+        self.done = {i: after.get(i, {}) for i in ids if self.live.get(i) != after.get(i)}
         return [
-            Undo(id_, TABLE, as_undo(self.live.get(id_)), as_undo(after.get(id_)))
-            for id_ in done
-            if self.live.get(id_) != after.get(id_)
+            Undo(id_, TABLE, as_undo(self.live.get(id_)), as_undo(row or None))
+            for id_, row in self.done.items()
         ]
+
+    def counts_after(self, counts: pl.DataFrame) -> pl.DataFrame:
+        """Return live counts by scope and kind, true before the batch, as they are after it."""
+        went = [(self.live[id_], -1) for id_ in self.done if id_ in self.live]
+        came = [(row, 1) for row in self.done.values() if row]
+        moved = [(*_group(row), n) for row, n in went + came if row.get("superseded_by") is None]
+        return totals([*counts.iter_rows(), *moved])
 
     def _as_planned(self, id_: str) -> bool:
         """Whether a row is what its change was planned from; one that is to be made is."""
@@ -146,7 +156,13 @@ class Batch:
         found = self.connection.execute(query, [id_]).fetchone()
         return None if found is None else bytes(found[0]).decode("utf-8", "replace")
 
-    def _id_of(self, key: Any) -> Any:
-        query = f"SELECT id FROM {TABLE} WHERE key = CAST(? AS TEXT)"
-        found = self.connection.execute(query, [bytes(key)]).fetchone()
-        return found and found[0]
+
+def totals(rows: Iterable[tuple[str, str, int]]) -> pl.DataFrame:
+    """Return (scope, kind, live) rows added up by scope and kind."""
+    groups = pl.DataFrame([*rows], schema=_COUNTS, orient="row").group_by("scope", "kind")
+    return groups.agg(pl.sum("live")).filter(pl.col("live") > 0).sort("scope", "kind")
+
+
+def _group(row: Row) -> tuple[str, str]:
+    scope = row.get("namespace")
+    return str(plain("default" if scope is None else scope)), kind_of(str(plain(row["category"])))

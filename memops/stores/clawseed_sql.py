@@ -39,6 +39,13 @@ def rows_of(
     }
 
 
+def id_of(connection: sqlite3.Connection, key: bytes) -> Any:
+    """Return the id of the row that has a key; None if there is none."""
+    query = f"SELECT id FROM {TABLE} WHERE key = CAST(? AS TEXT)"
+    found = connection.execute(query, [bytes(key)]).fetchone()
+    return found and found[0]
+
+
 def insert(connection: sqlite3.Connection, row: Row) -> None:
     """Insert a row as the types that its values have."""
     values = [bound(value) for value in row.values()]

@@ -15,7 +15,7 @@ from memops.errors import Corrupt
 from memops.failpoints import failpoint
 from memops.schema import TOMBSTONE
 from memops.stores import Undo, Work, Written
-from memops.stores.clawseed_batch import Batch
+from memops.stores.clawseed_batch import Batch, totals
 from memops.stores.clawseed_rows import kind_of, plain
 from memops.stores.clawseed_sql import TABLE, columns_of, rows_of
 from memops.stores.clawseed_undo import reverted
@@ -50,6 +50,7 @@ class Session:
         self.path = path
         self.size = min(FIRST, MOST)
         self._counts: pl.DataFrame | None = None
+        self._counted_at = -1
         self._held = 0.0
         with errors(path):
             self.connection = writer(path)
@@ -109,6 +110,8 @@ class Session:
                 failpoint("sqlite-kept")
             failpoint("sqlite-committed")
             self._adapt(time.monotonic() - started)
+            if self._counts is not None:
+                self._counts = batch.counts_after(self._counts)
         return answers
 
     def _give_way(self) -> None:
@@ -122,10 +125,19 @@ class Session:
         time.sleep(min(MOST_PAUSE, 2 * self._held if others else self._held / 4))
 
     def _judged(self, batch: Batch, losing: bool) -> Mapping[str, str]:
-        """What the guard refuses; floors need counts that are true, so losses count again."""
+        """What the guard refuses; floors need counts that are true, so losses count again.
+
+        What this session itself took away is known, so it counts again when another wrote. A
+        batch that can lose nothing (a link may lead to a retired record, which is a loss) is
+        given no counts, and with those the guard lets nothing go.
+        """
         batch.read()
-        if self._counts is None or losing:
+        if not losing and batch.work.changes["superseded_by"].null_count() == len(batch.ids):
+            return batch.work.check(batch.records(str(self.path)), totals(()))
+        version = self._version()
+        if self._counts is None or (losing and version != self._counted_at):
             self._counts = counted(self.connection, self.columns)
+            self._counted_at = version
         return batch.work.check(batch.records(str(self.path)), self._counts)
 
     def _fewer(self) -> bool:
@@ -174,10 +186,7 @@ def counted(connection: sqlite3.Connection, columns: Sequence[str]) -> pl.DataFr
     rows = connection.execute(
         f"SELECT {scope}, category, count(*) FROM {TABLE} {live} GROUP BY 1, 2"
     ).fetchall()
-    data = [(str(plain(scope)), kind_of(str(plain(name))), n) for scope, name, n in rows]
-    schema = {"scope": pl.String, "kind": pl.String, "live": pl.UInt32}
-    groups = pl.DataFrame(data, schema=schema, orient="row").group_by("scope", "kind")
-    return groups.agg(pl.sum("live")).sort("scope", "kind")
+    return totals((str(plain(scope)), kind_of(str(plain(name))), n) for scope, name, n in rows)
 
 
 def _may_lose(work: Work) -> bool:

@@ -9,7 +9,7 @@ open, or being written, is left for later and said to be stale. What the files h
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from memops.errors import Locked, StoreNotFound
-from memops.schema import DEFAULTS, RECORDS
+from memops.schema import DEFAULTS, RECORDS, only
 from memops.stores import CAPABILITIES, Undo, Work, Written
 from memops.stores import markdown_files as files
 from memops.stores.carry import Build, Pace
@@ -78,19 +78,23 @@ class MarkdownStore:
         """Every file as it is in one state; what was passed over is named."""
         return files.copy(self.path, self.wanted, into) | {"times": "local times are taken as UTC"}
 
-    def load(self, raw: Path) -> pl.DataFrame:
-        """Return the records of a copy."""
+    def load(self, raw: Path, ids: Collection[str] | None = None) -> pl.DataFrame:
+        """Return the records of a copy; only files that may hold one of the ids are parsed."""
+        named = _files_of(ids)
         found = [
             item
             for path, data, _ in files.copied(raw)
-            if self.reads(path)
+            if self.reads(path) and (named is None or path in named)
             for item in identified(entries(data, path, self.grammar))
         ]
-        return table(found)
+        return only(table(found), ids)
 
-    def read(self) -> pl.DataFrame:
+    def read(self, ids: Collection[str] | None = None) -> pl.DataFrame:
         """Return the records of the files as they are."""
-        return table([item for found in self._live().values() for item in found])
+        named = _files_of(ids)
+        live = self._live()
+        found = [live[path] for path in live if named is None or path in named]
+        return only(table([item for items in found for item in items]), ids)
 
     def project(self, records: pl.DataFrame) -> pl.DataFrame:
         """What leaves the files is not in it; the overlay keeps it."""
@@ -263,6 +267,10 @@ class MarkdownStore:
                 if not os.stat(name, dir_fd=folder, follow_symlinks=False).st_size:
                     os.unlink(name, dir_fd=folder)
         return answers
+
+
+def _files_of(ids: Collection[str] | None) -> set[str | None] | None:
+    return None if ids is None else {path_of({"id": key}) for key in ids}
 
 
 def _after(was: dict[str, Any] | None, row: dict[str, Any]) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ it embeds when it next starts. Its full-text index beside the store (`var/data/s
 
 import json
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from memops.errors import Corrupt
+from memops.schema import only
 from memops.stores import Undo, Work, Written, redb
 from memops.stores.disk import replace_whole
 from memops.stores.redb_build import build
@@ -103,13 +104,13 @@ class Rsclaw:
             "vector_widths": {str(n): count for n, count in widths(_sound(rows)).items()},
         }
 
-    def load(self, raw: Path) -> pl.DataFrame:
+    def load(self, raw: Path, ids: Collection[str] | None = None) -> pl.DataFrame:
         """Return the records of such a copy."""
-        return _records(redb.read(raw / FILE)[1], raw / FILE)
+        return only(_records(redb.read(raw / FILE)[1], raw / FILE), ids)
 
-    def read(self) -> pl.DataFrame:
+    def read(self, ids: Collection[str] | None = None) -> pl.DataFrame:
         """Return the live store's records; rows that rsclaw cannot parse are in `copy`'s notes."""
-        return _records(redb.read(self.path)[1], self.path)
+        return only(_records(redb.read(self.path)[1], self.path), ids)
 
     def project(self, records: pl.DataFrame) -> pl.DataFrame:
         """Return what the file gives back for these records: through a document and back."""

@@ -9,13 +9,14 @@ used, as it counts as use. Writing through the API is not possible.
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import polars as pl
 
 from memops.errors import Corrupt, Incomplete, PlanRefused
+from memops.schema import only
 from memops.stores import Undo, Work, Written
 from memops.stores.disk import read_whole, replace_whole
 from memops.stores.rsclaw import Rsclaw
@@ -51,18 +52,18 @@ class RsclawApi(Rsclaw):
         replace_whole(into / "stats.json", _json(stats))
         return {"consistency": "api-partitioned", "rows": len(docs), "unparsed": 0}
 
-    def load(self, raw: Path) -> pl.DataFrame:
+    def load(self, raw: Path, ids: Collection[str] | None = None) -> pl.DataFrame:
         """Return the records of such a copy."""
         data, _ = read_whole(raw / "docs.json")
         try:
             docs = json.loads(data)
         except ValueError as error:
             raise Corrupt(f"{raw / 'docs.json'}: {error}") from error
-        return _records(docs)
+        return only(_records(docs), ids)
 
-    def read(self) -> pl.DataFrame:
+    def read(self, ids: Collection[str] | None = None) -> pl.DataFrame:
         """Return the gateway's records, or raise Incomplete."""
-        return _records(complete(Client(self.base, self.pause))[1])
+        return only(_records(complete(Client(self.base, self.pause))[1]), ids)
 
     def batches(self, changes: pl.DataFrame) -> Iterator[pl.DataFrame]:
         """Yield the whole plan, which `write` refuses."""

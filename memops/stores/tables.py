@@ -4,7 +4,7 @@ Both are strict: what does not fit a column is an error that names the line. A f
 whole and atomically, never in place; lines that no change touches keep their bytes.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,7 +13,7 @@ import polars as pl
 
 from memops.errors import Locked
 from memops.plan import outcome
-from memops.schema import LIVE, RECORDS, conform, from_rows
+from memops.schema import LIVE, RECORDS, conform, from_rows, only
 from memops.stores import CAPABILITIES, State, Undo, Work, Written
 from memops.stores.disk import read_whole, replace_whole
 from memops.stores.formats import json_line, packed, parsed, unpacked
@@ -43,13 +43,13 @@ class _Table:
         replace_whole(into / self._file, data)
         return {"consistency": "per-file", "rows": records.height}
 
-    def load(self, raw: Path) -> pl.DataFrame:
+    def load(self, raw: Path, ids: Collection[str] | None = None) -> pl.DataFrame:
         data, _ = read_whole(raw / self._file)
-        return self._frame(data, str(raw / self._file))
+        return only(self._frame(data, str(raw / self._file)), ids)
 
-    def read(self) -> pl.DataFrame:
+    def read(self, ids: Collection[str] | None = None) -> pl.DataFrame:
         data, _ = read_whole(self.path)
-        return self._frame(data, str(self.path))
+        return only(self._frame(data, str(self.path)), ids)
 
     def project(self, records: pl.DataFrame) -> pl.DataFrame:
         return records.sort("id")
@@ -151,11 +151,11 @@ def _changed(
     lines: Lines, live: pl.DataFrame, work: Work, where: str
 ) -> tuple[list[Written], list[Undo], Lines]:
     ids = work.changes["id"]
-    expected = {row["id"]: row for row in _only(work.before, ids).to_dicts()}
+    expected = {row["id"]: row for row in only(work.before, ids).to_dicts()}
     planned = {
-        row["id"]: row for row in conform(outcome(_only(work.before, ids), work.changes)).to_dicts()
+        row["id"]: row for row in conform(outcome(only(work.before, ids), work.changes)).to_dicts()
     }
-    there = {row["id"]: row for row in _only(live, ids).to_dicts()}
+    there = {row["id"]: row for row in only(live, ids).to_dicts()}
     counts = live.filter(LIVE).group_by("scope", "kind").len("live").sort("scope", "kind")
     refused = work.check(live, counts)
     answers, undo, new = [], [], dict(lines)
@@ -207,7 +207,3 @@ def _reverted(lines: Lines, undo: list[Undo]) -> tuple[list[Written], Lines]:
 
 def _joined(lines: Lines) -> bytes:
     return "".join(f"{line}\n" for line in lines.values()).encode()
-
-
-def _only(records: pl.DataFrame, ids: pl.Series) -> pl.DataFrame:
-    return records.filter(pl.col("id").is_in(ids.implode()))

@@ -13,10 +13,10 @@ import polars as pl
 import pytest
 
 from memops import apply as applying
-from memops import files, overlay, planfile, runs, snapshot
+from memops import basis, files, overlay, planfile, runs, snapshot
 from memops.plan import edit
 from memops.policy import Policy
-from memops.stores import clawseed, clawseed_write, open_store
+from memops.stores import clawseed, clawseed_batch, clawseed_write, open_store
 from tests.stores.clawseed_db import build
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -86,8 +86,8 @@ def cost(folder, rows, changes):
     """Return CPU seconds of apply, those of its safety machinery, and those before a resume works."""
     plan = planned(large(folder, rows), folder / "state", changes)
     safety = [
-        (files.Journal, "add"), (runs.Run, "seal"), (snapshot, "verify"), (applying, "misread"),
-        (clawseed.Clawseed, "read"), (clawseed_write.Session, "_judged"), (overlay, "write"),
+        (files.Journal, "add"), (runs.Run, "seal"), (basis, "opened"), (applying, "_wrong"),
+        (clawseed_write.Session, "_judged"), (clawseed_batch.Batch, "undo"), (overlay, "write"),
     ]  # fmt: skip
     with timed(*safety) as spent:
         begun = time.process_time()

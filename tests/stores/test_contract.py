@@ -117,6 +117,15 @@ def test_a_copy_reads_as_the_store_does_and_reading_changes_nothing(store, tmp_p
     assert diff(store.project(first), first).is_empty()
 
 
+def test_some_records_read_as_they_do_among_all(store, tmp_path):
+    store.copy(tmp_path)
+    records = store.read()
+    for ids in ([], records["id"][::2].to_list(), [records["id"][-1], "nobody"]):
+        some = records.filter(pl.col("id").is_in(ids))
+        assert store.read(ids).equals(some)
+        assert store.load(tmp_path, ids).equals(some)
+
+
 def test_identity_is_the_store_s_and_needs_no_inode(store, tmp_path):
     identity = store.identity()
     assert {"kind", "path"} <= identity.keys()

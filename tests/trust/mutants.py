@@ -30,7 +30,7 @@ class Mutant:
 
 
 GUARD, APPLY, FILES = "memops/guard.py", "memops/apply.py", "memops/files.py"
-CHECK, RUNS = "memops/apply_check.py", "memops/runs.py"
+CHECK, RUNS, BASIS = "memops/apply_check.py", "memops/runs.py", "memops/basis.py"
 SQLITE, BATCH, UNDO = (
     "memops/stores/clawseed_write.py",
     "memops/stores/clawseed_batch.py",
@@ -58,7 +58,10 @@ MUTANTS = (
     Mutant("a keeper may be in another scope", GUARD, '(replaced & (pl.col("keeper_scope") != pl.col("scope")),', "(pl.lit(False),", REFUSED),
     Mutant("protected text may be rewritten", GUARD, '(pl.col("_rewritten"),', '(pl.lit(False),', REFUSED),
     Mutant("floors are off by one", GUARD, 'pl.col("nth") > pl.col("spare")', 'pl.col("nth") > pl.col("spare") + 1', "tests/trust/test_guards.py::test_of_records_above_the_floor_just_so_many_go_and_the_oldest"),
-    Mutant("floors trust the snapshot, not the store", SQLITE, "if self._counts is None or losing:", "if self._counts is None:", FLOORS),
+    Mutant("floors trust the snapshot, not the store", SQLITE, "if self._counts is None or (losing and version != self._counted_at):", "if self._counts is None:", FLOORS),
+    Mutant("a batch's own losses are not counted", SQLITE, "self._counts = batch.counts_after(self._counts)", "pass", FLOORS),
+    Mutant("a batch without counts may lose", GUARD, 'pl.col("live").fill_null(0)', 'pl.col("live").fill_null(9**9)', "tests/test_guard.py::test_without_a_count_no_record_of_the_group_is_lost"),
+    Mutant("what a plan was made from is taken unseen", BASIS, 'if _digest(found) == said["sha256"]:', "if True:", "tests/test_apply.py::test_a_plan_whose_records_changed_in_the_snapshot_is_refused"),
     Mutant("the guard does not judge again inside the lock", SQLITE, "if self._version() != version and (", "if False and (", "tests/trust/test_guards.py::test_what_an_agent_forgot_after_the_guard_judged_counts_too"),
     Mutant("the guard is not asked at apply", CHECK, 'if authority == "person":\n                return {}', "if True:\n                return {}", MACHINE),
     Mutant("a refusal is passed over", BATCH, 'if state == "applied" and id_ in refused:', "if False:", "tests/stores/test_clawseed.py::test_the_guard_sees_live_records_and_counts_and_is_obeyed"),
