@@ -34,6 +34,12 @@ _MARKS = (
         r"(?i)^(\s*(?:no|nope|wrong(?: again)?|incorrect|not right|不对|错了|又错了))[。!] ?",
         "${1}, ",
     ),
+    # A tag that asks for assent to an instruction makes no question of it.
+    (
+        r"(?i)((?:以后|今后|往后|每次|一律|统一|尽量|别再|不要再|always|never|keep|from now on|when you)"
+        r"[^。!?\n]*(?:好吗|好不好|行吗|行不行|可以吗|, ?(?:ok|okay|k|alright|got it|deal)))\?",
+        "${1}。",
+    ),
     (r"(?i) (and|but|so) (i|i'm|my|we|our|please)\b", ",${1} ${2}"),
 )
 

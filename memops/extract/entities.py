@@ -43,7 +43,7 @@ def entities(clauses: pl.DataFrame) -> pl.DataFrame:
     """
     table = clauses.with_row_index("unit")
     others = pl.col("other") & ~pl.col("text").str.contains(
-        "^(?:大家|朋友|同事|家里人)?.{0,4}(?:叫|喊|称呼)我"
+        "^(?:大家|朋友|同事|家里人)?.{0,4}(?:叫|喊|称呼|管)我"
     )
     table = table.with_columns(
         theirs=others | (others.cum_max().over("row", "sentence") & ~pl.col("own")),

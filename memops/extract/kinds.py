@@ -46,7 +46,29 @@ def sorted_out(clauses: pl.DataFrame) -> pl.DataFrame:
     for n, (name, because, _) in reversed(list(enumerate(cases))):
         kind = pl.when(f"case:{n}").then(pl.lit(name)).otherwise(kind)
         cue = pl.when(f"case:{n}").then(pl.lit(because)).otherwise(cue)
-    return table.with_columns(kind=kind, cue=cue)
+    table = table.with_columns(kind=kind, cue=cue)
+    left = _left_over()
+    return table.with_columns(
+        kind=pl.when(left).then(pl.lit("fact")).otherwise("kind"),
+        cue=pl.when(left).then(pl.lit("left over")).otherwise("cue"),
+    )
+
+
+def _left_over() -> pl.Expr:
+    """True of a full clause that no cue told, in a note where nothing else tells and nothing
+    says that it asserts nothing: better kept as a fact than left in doubt.
+    """
+    doubts = ("uncertain", "vague", "pointing", "nudge", "urge", "opinion", "praise", "serial")
+    barely = ("presence", "fleeting", "deictic", "request", "asks", "tagged", "secret")
+    doubt = pl.any_horizontal(*doubts, *barely)
+    strange = pl.col("other") & ~pl.col("about_self")
+    addressed = pl.col("text").str.contains(shape("addressed"))
+    quiet = pl.col("kind").is_null() & pl.col("barred").is_null() & ~doubt & ~strange & ~addressed
+    spoken = pl.col("chinese") | (
+        pl.col("text").str.contains(shape("finite")) & ~pl.col("imperative")
+    )
+    full = (pl.col("residue").sum().over("row") >= _FULL) & (pl.col("residue") >= _SOME) & spoken
+    return quiet.all().over("row") & full
 
 
 def _flagged(table: pl.DataFrame) -> pl.DataFrame:

@@ -17,6 +17,8 @@ _RANK = {kind: n for n, kind in enumerate((*STRONG, "fact"))}
 _CONFIDENCE = {"remember": 0.9, "value": 0.7, "state": 0.75}
 _OWN = ("health", "denial", "state")  # facts that tell by themselves
 _SOME = 4  # residue from which they do
+_APART = ("relationship",)  # kinds that part from a fact beside them
+_WHOLE = ("lesson", "failure", "procedure")  # kinds that their sentence tells as a whole
 _SAYS = ["row", "sentence", "part"]
 
 
@@ -57,8 +59,10 @@ def _parted() -> list[pl.Expr]:
     goes_on = pl.col("aside") & ~named.fill_null(False) & before.fill_null(False)
     person = pl.col("text").str.extract(expanded("(?i)({rel}|{rel_en})"))
     who = pl.when(named.fill_null(False)).then(person).forward_fill().over("row", "sentence")
-    told = pl.when("about_self").then("kind")
-    turns = (told != told.shift(1).over("row", "sentence")).fill_null(False)
+    apart = pl.col("kind").is_in(_APART) & ~pl.col("pointing")
+    told = pl.when(pl.col("about_self") | apart).then("kind")
+    whole = pl.col("kind").is_in(_WHOLE).any().over("row", "sentence")
+    turns = ~whole & (told != told.shift(1).over("row", "sentence")).fill_null(False)
     return [
         (goes_on | turns).cast(pl.Int64).cum_sum().over("row", "sentence").alias("part"),
         pl.when(goes_on).then(who).alias("who"),
