@@ -40,7 +40,7 @@ _MARKS = (
         r"[^。!?\n]*(?:好吗|好不好|行吗|行不行|可以吗|, ?(?:ok|okay|k|alright|got it|deal)))\?",
         "${1}。",
     ),
-    (r"(?i) (and|but|so) (i|i'm|my|we|our|please)\b", ",${1} ${2}"),
+    (r"(?i)(\S \S+ \S+) (and|but|so) (i|i'm|my|we|our|please)\b", "${1},${2} ${3}"),
 )
 
 
