@@ -24,11 +24,12 @@ _PAIR = pl.col("query_id").hash(1) ^ pl.col("doc_id").hash(2)
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure of one query; `better` is higher or lower."""
+    """A measure of one query, of ranks to its cutoff; `better` is higher or lower."""
 
     name: str
     value: pl.Expr
     better: str = "higher"
+    cutoff: int = _FAR
 
 
 def recall(k: int) -> pl.Expr:
@@ -106,7 +107,8 @@ def measure(name: str) -> Measure:
         hint = f"did you mean {near[0]!r}?" if near else ""
         raise MemopsError(f"unknown measure {name!r}; known: {', '.join(MEASURES)}", hint)
     definition, better, _ = FAMILIES[family]
-    return Measure(name, definition(int(cutoff) if cutoff else _FAR), better)
+    k = int(cutoff) if cutoff else _FAR
+    return Measure(name, definition(k), better, k)
 
 
 def grades(run: pl.DataFrame, qrels: pl.DataFrame, measures: Sequence[str]) -> pl.DataFrame:
@@ -117,6 +119,8 @@ def grades(run: pl.DataFrame, qrels: pl.DataFrame, measures: Sequence[str]) -> p
     must not come. Ranks are the run's own.
     """
     wanted = [measure(name) for name in measures]
+    deepest = max((m.cutoff for m in wanted), default=_FAR)
+    run = run.filter(pl.col("rank") <= deepest) if deepest < _FAR else run
     values = (
         _placed(_units(run, qrels)).group_by("query_id")
         .agg(m.value.cast(pl.Float64).fill_null(0.0).alias(m.name) for m in wanted)

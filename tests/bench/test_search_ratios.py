@@ -82,8 +82,9 @@ def test_fusion_is_faster_than_a_dictionary():
     assert times > 4
 
 
-def test_measures_are_many_times_faster_than_ir_measures():
-    count, names = 5000, ["R@10", "RR", "nDCG@10"]
+@pytest.mark.parametrize("names", [["R@10", "RR@10", "nDCG@10"], ["R@10", "RR", "nDCG@10"]])
+def test_measures_are_many_times_faster_than_ir_measures(names):
+    count = 5000
     rng = np.random.default_rng(2)
     documents = np.argsort(rng.random((count, 400)), axis=1)[:, :100].ravel()
     run = pl.DataFrame(
@@ -106,8 +107,12 @@ def test_measures_are_many_times_faster_than_ir_measures():
         ranked = [ir_measures.ScoredDoc(*row) for row in tables[1].iter_rows()]
         return list(ir_measures.iter_calc(parsed, judged, ranked))
 
-    times, (found, values) = ratio(by_ir_measures, lambda: grades(run, qrels, names))
-    print(f"\nmeasures {times:.1f}x")
+    judged = [ir_measures.Qrel(*row) for row in tables[0].iter_rows()]
+    ranked = [ir_measures.ScoredDoc(*row) for row in tables[1].iter_rows()]
+    ours = lambda: grades(run, qrels, names)  # noqa: E731
+    times, (found, values) = ratio(by_ir_measures, ours)
+    bare, _ = ratio(lambda: list(ir_measures.iter_calc(parsed, judged, ranked)), ours)
+    print(f"\n{names}: {times:.1f}x from one table, {bare:.1f}x of the calculation alone")
     expected = {(m.query_id, str(m.measure)): m.value for m in found}
     assert max(abs(v - expected[q, m]) for q, m, v in values.iter_rows()) < 1e-9
     assert times > 25
