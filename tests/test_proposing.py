@@ -1,6 +1,13 @@
 """Proposed queries: what is asked of a store, what is not, and what a person decides on."""
 
 import json
+import os
+import pty
+import select
+import signal
+import sys
+import termios
+import time
 
 import polars as pl
 import pytest
@@ -118,6 +125,45 @@ def test_a_suite_is_proposed_reviewed_checked_and_graded(memops):
     assert grades["hybrid"]["R@5"] > 0.8
     memops("suite", "review", "golden", "--keep", "nothing-like-it")
     assert memops.code == 2
+
+
+def test_proposals_are_decided_on_key_by_key_in_a_terminal(memops):
+    rows = [{"id": i, "text": t, "scope": "u", "kind": "fact"} for i, (t, _) in SAID.items()]
+    rows[0]["text"] += " \x1b[2J\x1b]0;pwned\x07"
+    memops("suite", "init", f"jsonl:{memops.write('store.jsonl', rows)}", "-o", "golden")
+    shown = typed(["suite", "review", "golden"], ["k", "d", "?s", "q"])
+    held = [json.loads(line) for line in (memops.folder / "golden/proposals.jsonl").open()]
+    assert [row["keep"] for row in held[:4]] == [True, False, None, None], shown
+    asked = (memops.folder / "golden/queries.jsonl").read_text().splitlines()
+    assert [json.loads(line)["query_id"] for line in asked] == [held[0]["query_id"]]
+    assert shown.count("[k]eep") == 4 and "1 kept, 1 dropped" in shown
+    assert "用户住在上海。" in shown and "\x1b" not in shown and "\x07" not in shown
+
+
+def typed(argv, keys):
+    """What the program shows on a terminal of its own while keys are typed, some a question."""
+    child, terminal = pty.fork()
+    if not child:
+        code = "import sys; from memops.cli import main; main()"
+        os.execv(sys.executable, [sys.executable, "-c", code, *argv])
+    shown, asked, until = b"", 0, time.monotonic() + 60
+    try:
+        while time.monotonic() < until:
+            if select.select([terminal], [], [], 0.01)[0]:
+                try:
+                    shown += os.read(terminal, 4096)
+                except OSError:  # how Linux says that the other end is closed
+                    break
+            # A program that waits for one key has the terminal give it keys and not lines.
+            single = not termios.tcgetattr(terminal)[3] & termios.ICANON
+            if single and asked < len(keys) and shown.count(b"[q]uit: ") > asked:
+                os.write(terminal, keys[asked].encode())
+                asked += 1
+    finally:
+        os.close(terminal)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    return shown.decode()
 
 
 def test_a_decision_in_an_editor_counts_and_a_bad_line_is_named(memops):

@@ -63,10 +63,11 @@ def suite_review(
     from memops import suites
 
     said = suites.review(folder, keep, drop, None if rest is None else rest == "keep")
-    if not (keep or drop or rest or as_json) and sys.stdin.isatty():
+    one_by_one = not (keep or drop or rest or as_json) and sys.stdin.isatty()
+    if one_by_one:
         for name, kept in _asked(said["waiting"]):
             said = suites.review(folder, [name] if kept else [], [] if kept else [name])
-    emit(said, as_json, lambda: _review_text(said))
+    emit(said, as_json, lambda: _review_text(said, with_waiting=not one_by_one))
 
 
 @suite.command("check")
@@ -148,15 +149,17 @@ def suite_export(
 
 
 def _asked(waiting: list[dict[str, Any]]) -> Iterator[tuple[str, bool]]:
+    """Asks for each in turn, by one key, and again for a key that means nothing."""
     for nth, row in enumerate(waiting):
-        click.echo(
-            _proposal(row) + f"\n  {len(waiting) - nth} left  [k]eep  [d]rop  [q]uit: ", nl=False
-        )
-        key = click.getchar()
-        click.echo(key if key in "kdq" else "")
+        ask = f"  {len(waiting) - nth} left  [k]eep  [d]rop  [s]kip  [q]uit: "
+        click.echo(_proposal(row) + f"\n{ask}", nl=False)
+        key = ""
+        while not key:
+            key = next((typed for typed in click.getchar() if typed in "kdsq"), "")
+        click.echo(key)
         if key == "q":
             return
-        if key in "kd":
+        if key != "s":
             yield row["query_id"], key == "k"
 
 
@@ -166,8 +169,8 @@ def _proposal(row: dict[str, Any]) -> str:
     return "\n".join([head, *(says or ["    no memory should answer this"])])
 
 
-def _review_text(said: dict[str, Any]) -> str:
-    lines = [_proposal(row) for row in said["waiting"]]
+def _review_text(said: dict[str, Any], with_waiting: bool) -> str:
+    lines = [_proposal(row) for row in said["waiting"] if with_waiting]
     lines.append(
         f"{said['kept']} kept, {said['dropped']} dropped, {len(said['waiting'])} wait; "
         f"{said['suite']} asks {said['queries']} queries"
