@@ -64,7 +64,8 @@ def test_a_memory_file_over_its_size_is_brought_below_it_and_nothing_is_lost(
 
 DIARY = {
     "memory/2025-08-01.md": "# 2025-08-01\n\n## 9:00 AM - Fact\nThe gateway listens on port 9191.\n\n"
-    "## 9:10 AM - Note\n好的，收到。\n\n- 用户对青霉素过敏\n- TODO: sort the cabinets\n",
+    "## 9:10 AM - Note\n好的，收到。\n\n- 用户对青霉素过敏\n- TODO: sort the cabinets\n"
+    "- Mended the vat, it seeps a little less\n- 东墙的架子又挪回来了\n",
     "memory/2026-05-01.md": "# 2026-05-01\n\n- ok\n",
 }
 
@@ -82,10 +83,12 @@ def test_an_old_daily_note_keeps_what_lasts_and_a_file_just_written_waits(memops
     plan = memops(*ask[:-1], (NOW + timedelta(minutes=1)).isoformat())
     done = memops("apply", plan["plan"], "--approve")
     assert done["skipped"] == []
-    assert sorted(live(memops, address)) == [
+    assert sorted(live(memops, address)) == [  # what nobody can tell from a fact is no chatter
+        "Mended the vat, it seeps a little less",
         "TODO: sort the cabinets",
         "The gateway listens on port 9191.",
         "ok",
+        "东墙的架子又挪回来了",
         "用户对青霉素过敏",
     ]
     old = (root / "memory/2025-08-01.md").read_text()

@@ -15,11 +15,11 @@ _RAW = ("note", "session", "summary")
 
 
 def consolidate_daily(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
-    """Move what lasts out of old daily notes into undated files, and archive the rest of them.
+    """Move what lasts out of old daily notes into undated files, and archive their chatter.
 
     What lasts: every line that is no raw note, high-impact facts, and notes in which extraction
-    finds a statement. Open tasks stay where they are, and so does what is pinned or core, and all
-    of a file that was written lately.
+    finds a statement. Notes that are neither clearly that nor mere chatter stay where they are, and
+    so do open tasks, what is pinned or core, and all of a file that was written lately.
     """
     most = ctx.policy.budgets.daily_days
     day = pl.col("id").str.extract(DATED, 2).str.to_date(strict=False)
@@ -35,11 +35,14 @@ def consolidate_daily(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     if not most or old.is_empty():
         return nothing()
     judged, _ = judged_notes(old, ctx)
-    told = judged.filter(pl.col("verdict") == "extract")["id"].implode()
-    lasting = ~pl.col("kind").is_in(_RAW) | impact().is_not_null() | pl.col("id").is_in(told)
+    told, idle = (
+        pl.col("id").is_in(judged.filter(pl.col("verdict") == verdict)["id"].implode())
+        for verdict in ("extract", "tombstone")
+    )
+    lasting = ~pl.col("kind").is_in(_RAW) | impact().is_not_null() | told
     old = old.with_columns(_why=pl.format("a daily note of {} days ago: ", age))
     kept = old.filter(lasting)
-    rest = old.filter(~lasting)
+    rest = old.filter(~lasting, idle)
     return pl.concat(
         [
             moved(kept, pl.col("_why") + "it says what lasts"),
