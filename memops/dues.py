@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import cache
+from functools import cache, lru_cache
 
 from memops.lexicon import lexicon
 from memops.numerals import HAN, han
@@ -31,6 +31,7 @@ class Due:
     spans: tuple[tuple[int, int], ...]
 
 
+@lru_cache(maxsize=1 << 15)
 def due(text: str, said: date | None) -> Due | None:
     """Return the due day of a text written on a day, or None for a text that names none.
 

@@ -7,7 +7,7 @@ on live records at apply. The blast radius never alters a plan: it is a sentence
 
 import polars as pl
 
-from memops.plan import DELETES, outcome, successors
+from memops.plan import DELETES, STEPS, outcome, successors
 from memops.policy import Limits, Policy
 from memops.schema import LIVE, MODEL, QUARANTINE, RETIRED, TOMBSTONE, tier_rank
 from memops.secrets import redacted
@@ -105,7 +105,9 @@ def _by_a_model(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     tagged = pl.col("tags").list.contains(MODEL).fill_null(False)
     held = pl.concat(
         [
-            table.select("id", "tags").filter(pl.col("id").is_in(ids.implode()), tagged)["id"]
+            table.select("id", "tags")
+            .filter(pl.col("id").is_in(ids.implode()))
+            .filter(tagged)["id"]
             for table in (records, step.filter(pl.col("action") == "put"))
         ]
     ).implode()
@@ -120,17 +122,17 @@ def _by_a_model(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
 
 def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     """One row a touched record: its columns, `new_*` after the step, and what happens to it."""
-    mine = records.join(step.select("id"), on="id", how="semi")
+    mine = records.filter(pl.col("id").is_in(step["id"].implode()))
     touched_after = outcome(mine, step)
-    seen = ["id", "scope", "tier", "pinned", "superseded_by"]
-    rest = records.select(seen).join(step.select("id"), on="id", how="anti")
-    after = pl.concat([touched_after.select(seen), rest])
     about = step.group_by("id").agg(
         pl.col("rule").last(), pl.col("risk").last(), _deleted=DELETES.any()
     )
     judged = ("scope", "kind", "text", "tier", "pinned", "superseded_by")
     new = touched_after.select("id", *(pl.col(name).alias(f"new_{name}") for name in judged))
-    was = records.select(_end="id", _tier="tier")
+    after = _led_to(touched_after, records, step)
+    was = records.select(_end="id", _tier="tier").filter(
+        pl.col("_end").is_in(after["id"].implode())
+    )
     keepers = (
         after.filter(LIVE | pl.col("superseded_by").is_in([*RETIRED]))
         .select(_end="id", _new="tier", keeper_pinned="pinned", keeper_scope="scope", _stands=LIVE)
@@ -159,6 +161,21 @@ def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame
             _lost=was_live & (pl.col("_gone") | pl.col("_retired") | (pl.col("_moved") & is_live))
         )
     )  # fmt: skip
+
+
+def _led_to(touched: pl.DataFrame, records: pl.DataFrame, step: pl.DataFrame) -> pl.DataFrame:
+    """The touched records after the step, and those that their links lead to, as they then stand."""
+    seen = ["id", "scope", "tier", "pinned", "superseded_by"]
+    rest = records.select(seen).filter(~pl.col("id").is_in(step["id"].implode()))
+    found = last = touched.select(seen)
+    for _ in range(STEPS):
+        ends = last["superseded_by"].drop_nulls().unique()
+        if ends.is_empty():
+            break
+        last = rest.filter(pl.col("id").is_in(ends.implode()))
+        last = last.filter(~pl.col("id").is_in(found["id"].implode()))
+        found = pl.concat([found, last])
+    return found
 
 
 def _refusal() -> pl.Expr:
@@ -199,7 +216,10 @@ def _below_floor(
     change: pl.DataFrame, records: pl.DataFrame, policy: Policy, counts: pl.DataFrame | None
 ) -> pl.DataFrame:
     """A reason for each lost record that the floor of its scope and kind keeps (id, why)."""
-    every = change.filter(pl.col("_lost") & pl.col("why").is_null())
+    floor = pl.col("kind").replace_strict(
+        policy.floors.kinds, default=policy.floors.default, return_dtype=pl.Int64
+    )
+    every = change.filter(pl.col("_lost") & pl.col("why").is_null() & (floor > 0))
     lost = every.filter(~is_task())
     if lost.is_empty():
         return lost.select("id", "why")
@@ -210,9 +230,6 @@ def _below_floor(
     else:
         live, away = counts, pl.concat([away, every.filter(is_task())])
     away = away.group_by(_GROUP).len("away")
-    floor = pl.col("kind").replace_strict(
-        policy.floors.kinds, default=policy.floors.default, return_dtype=pl.Int64
-    )
     spare = (
         pl.col("live").fill_null(0).cast(pl.Int64)
         - pl.col("away").fill_null(0).cast(pl.Int64)

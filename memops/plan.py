@@ -67,13 +67,13 @@ def squash(plan: pl.DataFrame) -> pl.DataFrame:
 def outcome(records: pl.DataFrame, plan: pl.DataFrame) -> pl.DataFrame:
     """Return the records as they stand once the plan is carried out, sorted by id."""
     if plan.is_empty():
-        return records.sort("id")
+        return records if records["id"].is_sorted() else records.sort("id")
     changes = squash(plan)
     gone = changes.filter(~EDITS)
     kept = records
     if gone.height:
         puts = changes.filter(PUTS).select(RECORDS.names())
-        kept = pl.concat([records.join(gone, on="id", how="anti"), puts])
+        kept = pl.concat([records.filter(~pl.col("id").is_in(gone["id"].implode())), puts])
     after = _edited(kept, changes.filter(EDITS), FIELDS)
     return after if after["id"].is_sorted() else after.sort("id")
 

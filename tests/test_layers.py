@@ -57,6 +57,7 @@ LAYERS = [
         "turns",
         "dues",
         "tasks",
+        "closing",
         "impact",
         "moving",
         "swings",

@@ -19,18 +19,18 @@ def demote_faded(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """
     tiers, decay, uses = ctx.policy.tiers, ctx.policy.decay, pl.col("access_count")
     score, age = relevance(ctx.now, decay), age_days(ctx.now, decay.clock)
-    used = records.filter(uses > 0).select("id", uses).sort(uses, "id", descending=[True, False])
-    counted = used.height > 0
+    most = records.select("id", uses).filter(uses == uses.max(), uses > 0)["id"].min()
+    counted = most is not None
     faded = score < tiers.demote_relevance
     unused = (age > tiers.demote_days).fill_null(False) & (uses < tiers.demote_accesses)
     loose = LIVE & (pl.col("tier") == "working") & ~pl.col("pinned")
-    old = records.filter(loose & (faded | (unused & pl.lit(counted))))
+    old = records.filter(loose).filter(faded | (unused & pl.lit(counted)))
     sinking = old.filter(~high_impact(old["text"]) & ~is_task())
     reason = (
         pl.when(faded)
         .then(pl.format("relevance {}, under {}", shown(score), pl.lit(tiers.demote_relevance)))
         .otherwise(pl.format("{} days old, used {} times", age.floor().cast(pl.Int64), uses))
     )
-    one = pl.lit(used["id"][0] if counted else None, pl.String)
+    one = pl.lit(most, pl.String)
     evidence = pl.when(faded).then(pl.concat_list("id")).otherwise(pl.concat_list("id", one))
     return edit(sinking, reason, tier="peripheral", evidence=evidence, risk="low")

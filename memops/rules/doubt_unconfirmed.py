@@ -22,7 +22,8 @@ def doubt_unconfirmed(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     live = records.filter(LIVE, pl.col("kind") == "preference", ~pl.col("pinned"))
     if not policy.unconfirmed_days or live.is_empty():
         return nothing()
-    stated = confirmed(records).join(live.select("id"), on="id", how="semi")
+    about = pl.col("id").is_in(live["id"].implode())
+    stated = confirmed(records.filter(about | pl.col("superseded_by").is_in(live["id"].implode())))
     periods = ((since_epoch(ctx.now) - pl.col("at")) / DAY / policy.unconfirmed_days).floor()
     most = _SURE * pl.lit(policy.unconfirmed_share).pow(periods.clip(0, 50))
     rows = live.join(stated, on="id").with_columns(

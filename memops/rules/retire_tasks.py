@@ -2,10 +2,11 @@
 
 import polars as pl
 
+from memops.closing import closed
 from memops.context import Context
 from memops.plan import edit
 from memops.schema import TOMBSTONE
-from memops.tasks import closed, overdue
+from memops.tasks import overdue
 
 
 def retire_tasks(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:

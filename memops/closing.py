@@ -1,0 +1,209 @@
+"""Closing: which tasks a later record closes.
+
+A task is closed by a record that was said after it, that says that something is done, and in
+which the things that the task names are found again: under a mark such as "Done:" that is enough,
+without one the deed must be the same, too. The words stand in `data/lexicons/tasks.toml`.
+"""
+
+import re
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from functools import cache
+
+import polars as pl
+
+from memops.dues import due, folded
+from memops.lexicon import lexicon
+from memops.policy_hygiene import Tasks
+from memops.schema import RETIRED
+from memops.tasks import SAID_IN_PASSING, any_of, is_task, open_tasks, said_at
+from memops.text import folded as fold
+from memops.text import searchable, tokens
+from memops.vocabulary import stem
+
+_COVER = 0.75  # share of what a task names that is found again where it is done
+_ENDING = re.compile(r"(?<=\w)(?:ie|[ie]|(?<=b)l)$")
+
+
+def closed(records: pl.DataFrame, now: datetime, limits: Tasks) -> pl.DataFrame:
+    """Return the live tasks that are done, and the record that says so (id, by).
+
+    A task that is ticked off says it itself. Of several tasks that a record may close, it closes
+    the one that it is most like.
+    """
+    since = now - timedelta(days=limits.closed_days)
+    tasks = open_tasks(records).with_columns(plain=fold(pl.col("text")))
+    ticked = tasks.filter(_ticked() & (pl.col("said") <= since))
+    rest = tasks.join(ticked, on="id", how="anti").drop_nulls("said")
+    if rest.is_empty():
+        return ticked.select("id", by="id")
+    named = _terms(rest, dueless=True)
+    told = records.filter(
+        ~pl.col("superseded_by").is_in([*RETIRED]).fill_null(False),
+        ~pl.col("kind").is_in(SAID_IN_PASSING),
+        said_at() <= since,
+        said_at() > rest["said"].min(),
+        pl.col("scope").is_in(rest["scope"].unique().implode()),
+    )
+    telling = _telling(named)
+    done = _may_close(told, telling).with_columns(said=said_at(), plain=fold(pl.col("text")))
+    done = done.filter(~is_task(), _says_done())
+    found = _matched(rest, named, telling, done)
+    return pl.concat([ticked.select("id", by="id"), found]).sort("id")
+
+
+def _may_close(told: pl.DataFrame, telling: pl.DataFrame) -> pl.DataFrame:
+    """The records that could close any of the tasks: cheap looks, which pass over most of them.
+
+    They name a deed or stand under a mark, and name one of the things by which a task is told
+    from others. Word boundaries are spelt out: those of the engine take fifteen times as long.
+    """
+    words, (latin, wide) = lexicon("tasks")["done"], _deeds()
+    verbs, marks, signs = _openings(map(stem, latin)), any_of(words["marks"]), words["signs"]
+    deed = rf"(?:^|[^\p{{L}}\p{{N}}\p{{M}}]|\p{{Han}})(?:{any_of(verbs)})|{any_of(wide)}"
+    mark = rf"(?:^\s*|[(（\[]\s*)(?:{marks})\s*[:：)）\]]|{any_of(signs)}"
+    done = pl.col("plain").str.contains(f"(?i){deed}|{mark}")
+    ticked = pl.col("extra").str.contains("done", literal=True)
+    things = _openings(telling["term"].unique().sort())
+    named = pl.col("plain").str.contains_any(things, ascii_case_insensitive=True)
+    return told.with_columns(plain=searchable(told["text"])).filter(ticked | done).filter(named)
+
+
+def _telling(named: pl.DataFrame) -> pl.DataFrame:
+    """So many of each task's rarest terms that what names none of them cannot close it (id, term)."""
+    exact, size = pl.col("term").str.contains(r"\d"), pl.len().over("id")
+    needed = pl.when(exact.any().over("id")).then(1).otherwise(size - (_COVER * size).ceil() + 1)
+    things = named.filter(~pl.col("deed")).with_columns(
+        needed=needed, exact=exact, common=pl.len().over("term")
+    )
+    order = things.sort("id", "exact", "common", "term", descending=[False, True, False, False])
+    return order.filter(pl.int_range(pl.len()).over("id") < pl.col("needed")).select("id", "term")
+
+
+def _openings(stems: Iterable[str]) -> list[str]:
+    """What every word of each stem begins with: a stem may have an e or i that its word lacks."""
+    return [_ENDING.sub("", s) if s.isascii() else s for s in stems]
+
+
+def _matched(
+    tasks: pl.DataFrame, named: pl.DataFrame, telling: pl.DataFrame, done: pl.DataFrame
+) -> pl.DataFrame:
+    """Pair each task with the first record after it that says that it is done."""
+    if tasks.is_empty() or done.is_empty():
+        return pl.DataFrame(schema={"id": pl.String, "by": pl.String})
+    told = _terms(done).rename({"id": "by"})
+    after = done.select("scope", by="id", until="said", marked=_marked())
+    pairs = (
+        telling.join(told.select("by", "term"), on="term").select("id", "by").unique()
+        .join(tasks.select("id", "scope", at="said"), on="id")
+        .join(after, on=["by", "scope"])
+        .filter(pl.col("until") > pl.col("at"))
+    )  # fmt: skip
+    sizes = named.group_by("id").agg(_things(), exact=_exact())
+    width = told.join(pairs, on="by", how="semi").group_by("by").agg(_things().alias("width"))
+    both = (
+        pairs.join(named, on="id").join(told.select("by", "term"), on=["by", "term"])
+        .group_by("id", "by", "until", "marked")
+        .agg(_things().alias("shared"), found=_exact(), deeds=pl.col("deed").any())
+        .join(sizes, on="id").join(width, on="by")
+        .filter(
+            pl.col("found") == pl.col("exact"),
+            pl.col("shared") >= _COVER * pl.col("size"),
+            pl.col("deeds") | (pl.col("marked") & (pl.col("shared") > 1)),
+            (pl.col("shared") > 1) | (pl.col("shared") == pl.col("size")),
+            pl.col("shared") > 0,
+        )
+        .with_columns(like=pl.col("shared") / (pl.col("size") + pl.col("width") - pl.col("shared")))
+    )  # fmt: skip
+    best = both.filter(pl.col("like") >= pl.col("like").max().over("by"))
+    return best.sort("id", "until", "by").group_by("id", maintain_order=True).agg(
+        pl.col("by").first()
+    )  # fmt: skip
+
+
+def _things() -> pl.Expr:
+    return pl.col("term").filter(~pl.col("deed")).n_unique().alias("size")
+
+
+def _exact() -> pl.Expr:
+    return pl.col("term").filter(pl.col("term").str.contains(r"\d")).n_unique()
+
+
+def _terms(records: pl.DataFrame, dueless: bool = False) -> pl.DataFrame:
+    """What each text names (id, term, deed): stems, pairs of Han characters, and its deeds.
+
+    With `dueless`, the words of the due day are left out.
+    """
+    plain = records.select("id", text="plain")
+    if dueless:
+        bare = [_without_due(t, a) for t, a in zip(records["text"], records["said"], strict=True)]
+        plain = plain.with_columns(text=pl.Series(bare, dtype=pl.String))
+    table = lexicon("tasks")
+    head = rf"^\s*(?:{any_of([*table['task']['opening'], *table['done']['marks']])})\s*[:：]"
+    plain = plain.with_columns(pl.col("text").str.replace(head, " "))
+    wide, idle = _deeds()[1], table["idle"]["zh"]
+    deeds = plain.select("id", term=pl.col("text").str.extract_all(any_of(wide))).explode(
+        "term", empty_as_null=True
+    )
+    deeds = deeds.drop_nulls().with_columns(pl.col("term").replace_strict(wide, default=None))
+    cut = plain["text"].str.replace_all(f"{any_of(wide)}|{any_of(idle)}", " ")
+    words = tokens(cut).select("row", "token").unique()
+    stems = {word: stem(word) for word in words["token"].unique().to_list()}
+    latin = {stem(word): family for word, family in _deeds()[0].items()}
+    idle_en = {stem(word) for word in table["idle"]["en"]}
+    named = words.with_columns(term=pl.col("token").replace_strict(stems)).filter(
+        ~pl.col("term").is_in([*idle_en]), ~pl.col("token").str.contains(r"^\p{Han}$")
+    )
+    ids = plain.select("id").with_row_index("row")
+    named = named.join(ids, on="row").select("id", "term").with_columns(
+        deed=pl.col("term").is_in([*latin]), term=pl.col("term").replace(latin)
+    )  # fmt: skip
+    return pl.concat([named, deeds.with_columns(deed=pl.lit(True))]).unique().sort("id", "term")
+
+
+def _without_due(text: str, said: datetime) -> str:
+    plain, found = folded(text), due(text, said.date())
+    for start, end in sorted(found.spans if found else (), reverse=True):
+        plain = plain[:start] + " " + plain[end:]
+    return plain
+
+
+def _says_done() -> pl.Expr:
+    """Whether a text says that something is done, and not that some of it is open."""
+    words, text = lexicon("tasks")["done"], pl.col("plain")
+    opens = r"^\W*(?:(?:i|we|user|the user)\s+)?[a-z]+ed\b"
+    past = rf"\b(?:{any_of([*words['said_en'], *words['past_en']])})\b"
+    clear = text.str.replace_all(any_of(words["not_open_zh"]), "")
+    unsaid = (rf"\b(?:{any_of(words['open_en'])})\b", any_of(words["open_zh"]), r"[?？]\s*$")
+    # One pattern a search: joined, they leave the fast part of the engine.
+    said = pl.any_horizontal(text.str.contains(p) for p in (opens, past, any_of(words["said_zh"])))
+    still = pl.any_horizontal(clear.str.contains(p) for p in unsaid)
+    return _marked() | (said & ~still)
+
+
+def _marked() -> pl.Expr:
+    """Whether a text stands under a mark that says that it is done."""
+    words, text = lexicon("tasks")["done"], pl.col("plain")
+    lead = text.str.contains(rf"^\s*(?:{any_of(words['marks'])})\s*[:：]")
+    return lead | _ticked()
+
+
+def _ticked() -> pl.Expr:
+    words, text = lexicon("tasks")["done"], pl.col("plain")
+    sign = text.str.contains(rf"^\s*(?:{any_of(words['signs'])})|(?:{any_of(words['signs'])})\s*$")
+    tail = text.str.contains(rf"[(（\[]\s*(?:{any_of(words['marks'])})\s*[)）\]]\W*$")
+    box = (_native("$.done") == "true").fill_null(False) & pl.col("extra").str.contains("done")
+    return sign | tail | box
+
+
+def _native(path: str) -> pl.Expr:
+    return pl.col("extra").str.json_path_match(path)
+
+
+@cache
+def _deeds() -> tuple[dict[str, str], dict[str, str]]:
+    """Verbs, Latin and Han, with the name of their deed."""
+    pairs = [
+        (w, f"deed:{name}") for name, words in lexicon("tasks")["deeds"].items() for w in words
+    ]
+    return {w: n for w, n in pairs if w.isascii()}, {w: n for w, n in pairs if not w.isascii()}
