@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from memops.conflicts import features
-from memops.judgement import apart, newer
+from memops.judgement import apart, modified, newer
 from memops.policy import Policy
 from memops.scorer import scores, share
 
@@ -24,7 +24,14 @@ def judge_pairs(
     limits = policy or Policy()
     read = features(pairs)
     judged = scores(read).with_columns(
-        read.select("han", "numbered_differ", long=share("long"), newer=newer(), apart=apart())
+        read.select(
+            "han",
+            "numbered_differ",
+            long=share("long"),
+            newer=newer(),
+            apart=apart(),
+            modified=modified(),
+        )
     )
     zh = pl.col("han") > 0
     at = {
@@ -35,7 +42,7 @@ def judge_pairs(
         pl.col(f"{name}_score").ge(least).alias(name) for name, least in at.items()
     )
     sooner = (pl.col("conflict_score") > pl.col("duplicate_score")) & (pl.col("long") < 1)
-    other = pl.col("apart") & (pl.col("long") < 1)
+    other = (pl.col("apart") | pl.col("modified")) & (pl.col("long") < 1)
     clash = both.with_columns(
         duplicate=pl.col("duplicate") & ~(pl.col("conflict") & sooner) & ~other,
         conflict=pl.col("conflict") & ~(other & (pl.col("numbered_differ") > 0)),

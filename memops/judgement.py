@@ -28,6 +28,15 @@ def apart() -> pl.Expr:
     return owner | where | (c("numbered_differ") > 0)
 
 
+def modified() -> pl.Expr:
+    """True when each has a modifier of its own, or another relation stands in one place.
+
+    Work email and home email; who knows Rust, and who uses it. Needs whole readings.
+    """
+    related = (c("relations_one") == 1) & (c("relations_both") == 0) & (c("contained") >= 1)
+    return (c("qualifiers_both") > 0) | (related & (c("swapped") >= 1))
+
+
 def contrasted() -> pl.Expr:
     """True when the subjects share a head, each has a word of its own, and so has what is said.
 
@@ -54,7 +63,10 @@ def same() -> pl.Expr:
         & (c("attributes_a") + c("attributes_b") <= 1)
         & (c("weighted") >= 0.5)
     )
-    telling = (c("current_same") >= 1) & (c("anchors_same") >= 1) & (c("weighted") >= 0.3)
+    telling = (
+        (c("current_same") >= 1) & (c("anchors_same") >= 1) & (c("attributes_a") <= 1) & (c("attributes_b") <= 1)
+        & (c("weighted") >= 0.3)
+    )  # fmt: skip
     unturned = (c("was_a") == 0) & (c("was_b") == 0)
     return about_one_thing() & values & sign & scope & unturned & (near | telling)
 
@@ -64,7 +76,8 @@ def opposes() -> pl.Expr:
 
     value: another value of one attribute; replaced: one says that it replaces the other's value;
     changed: a change of the same subject; opposite: words that exclude each other; denied: one
-    denies the other; excluded: states that exclude each other.
+    denies the other; excluded: states that exclude each other. Different people who do different
+    things in one role do not conflict.
     """
     one = about_one_thing()
     placed = (c("circumstances_same") >= 1) & (c("shapes_same") >= 1)
@@ -76,9 +89,27 @@ def opposes() -> pl.Expr:
         & (c("odd") == 0)
     )
     related = (c("related_a") > 0) & (c("related_b") > 0) & (c("odd") == 0)
+    crossed = (
+        (c("subject_same") == 0) & (c("subject_a") >= 1) & (c("subject_b") >= 1)
+        & (c("complement_same") <= c("roles_same")) & (c("roles_same") >= 1)
+        & (c("complement_a") >= 1) & (c("complement_b") >= 1)
+    )  # fmt: skip
+    filled = (
+        (c("roles_same") >= 1) & (c("complement_same") > c("roles_same")) & (c("odd") == 0)
+        & (c("complement_a") + c("complement_b") == 0) & (c("subject_same") == 0)
+        & c("open_a").is_between(1, 2) & c("open_b").is_between(1, 2)
+        & c("subject_a").is_between(1, 2) & c("subject_b").is_between(1, 2)
+    )  # fmt: skip
     known = (c("subject_same") >= 1) | (c("anchors_same") >= 2) | (c("roles_same") >= 1)
     spelt = (c("scripts_apart") == 0) | (c("shift_strong_a") + c("shift_strong_b") > 0)
-    named = known & related & spelt & c("open_a").is_between(1, 3) & c("open_b").is_between(1, 3)
+    named = (
+        known
+        & ~crossed
+        & related
+        & spelt
+        & c("open_a").is_between(1, 3)
+        & c("open_b").is_between(1, 3)
+    )
     like = c("values_differ") + c("current_same") + c("kinds_apart") == 0
     turned = pl.any_horizontal(
         (c(f"was_{side}") >= 1) & (c(f"named_{side}") + c(f"becomes_{side}") >= 1) for side in "ab"
@@ -97,6 +128,7 @@ def opposes() -> pl.Expr:
         & roles
         & subject
         & whole
+        & (c("kinds_apart") == 0)
         & (c("shift_strong_a") != c("shift_strong_b"))
     )
     equated = (
@@ -105,10 +137,17 @@ def opposes() -> pl.Expr:
         & (c("scripts_apart") == 0)
     )  # fmt: skip
     denied = counted & (c("odd") == 1) & (c("values_differ") == 0) & owner & where & _denial()
+    preferred = (
+        owner & where & counted & (c("choices_same") >= 1) & (c("odd") == 0)
+        & (c("subject_a") == 0) & (c("subject_b") == 0)
+        & (c("complement_a") == 1) & (c("complement_b") == 1)
+    )  # fmt: skip
     return (
         pl.when(replaced).then(pl.lit("replaced"))
-        .when(one & (anchored | placed) & typed & ~contrasted()).then(pl.lit("value"))
+        .when(one & (anchored | placed) & typed & ~crossed & ~contrasted()).then(pl.lit("value"))
         .when(one & anchored & named & like & ~contrasted()).then(pl.lit("value"))
+        .when(one & filled).then(pl.lit("value"))
+        .when(preferred).then(pl.lit("value"))
         .when(equated & ~contrasted()).then(pl.lit("value"))
         .when(one & anchored & (c("opposed") >= 1) & (c("agreed") == 0)).then(pl.lit("opposite"))
         .when(owner & counted & (c("alone") >= 1) & (c("odd") == 0)).then(pl.lit("excluded"))

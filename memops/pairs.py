@@ -20,7 +20,7 @@ from memops.schema import LIVE
 from memops.scorer import scores
 from memops.similarity import statements
 
-_FORMAT = "1"
+_FORMAT = "2"
 
 
 def known_pairs(records: pl.DataFrame, ctx: Context, folder: Path) -> pl.DataFrame:

@@ -14,13 +14,15 @@ from itertools import pairwise
 from memops.cues import DENYING, marks, signs_of
 from memops.fact import FRAME, frame, person
 from memops.lexicon import lexicon
+from memops.numbering import numbering
 from memops.turns import retired_in, turned
 from memops.values import Value
 from memops.vocabulary import CONTENT, Token, parts, spoken, stem
 
 JUDGED = (
     "content", "values", "kinds", "held", "shapes", "numbered", "counters", "current", "named",
-    "sides", "others", "alone", "alone_others", "was", "becomes", "wide", "stated", "head", *FRAME,
+    "sides", "others", "alone", "alone_others", "was", "becomes", "wide", "stated", "head", "choices",
+    *FRAME,
 )  # fmt: skip
 """The families that `memops.judgement` looks at."""
 FAMILIES = (
@@ -59,6 +61,7 @@ def read(text: str, whole: bool = True) -> Reading:
         sets |= _order(content, tokens) | _slotted(said) | {"names": names}
     sets |= {
         "head": _head(tokens),
+        "choices": _choices(tokens),
         "was": was,
         "becomes": becomes,
         "values": typed,
@@ -80,7 +83,6 @@ def read(text: str, whole: bool = True) -> Reading:
 
 
 _FLIP = {"+": "-", "-": "+"}
-_VERBAL = ("single", "multi", "change")
 _DOERS = ("由", "归")  # what follows is who does it, not what is spoken of
 _OURSELVES = frozenset({"user", "we", "you"})
 
@@ -157,20 +159,8 @@ def _valued(values: Sequence[Value], tokens: Sequence[Token]) -> dict[str, froze
         "shapes": frozenset(
             shaped | {v.kind for v in values if v.kind in ("url", "email", "phone")}
         ),
-        "numbered": frozenset(named | _numbering(tokens)),
+        "numbered": frozenset(named | numbering(tokens)),
         "counters": frozenset(v.kind for v in values if v.kind == "counter"),
-    }
-
-
-def _numbering(tokens: Sequence[Token]) -> set[str]:
-    """Numbers that tell one thing from its like: after its noun, right before the verb or 的."""
-    return {
-        f"{noun.concept} {number.concept}"
-        for noun, number, then in zip(tokens, tokens[1:], tokens[2:], strict=False)
-        if number.concept.startswith(("amount=", "ident="))
-        and noun.kind in ("thing", "word", "name")
-        and noun.clause == number.clause == then.clause
-        and (then.kind in _VERBAL or then.concept in ("copula", "aux") or then.surface == "的")
     }
 
 
@@ -256,6 +246,20 @@ def _slots(said: Sequence[Token]) -> list[tuple[str, str]]:
             near = [solid[j] for j in (i - 1, i + 1) if 0 <= j < len(solid)]
             out += [(f"{kind}@{n.concept}", form) for n in near if n.kind != "value"]
     return out
+
+
+def _choices(tokens: Sequence[Token]) -> frozenset[str]:
+    """The kinds of thing of which the text says what somebody prefers."""
+    if not any(t.concept == "prefer" for t in tokens):
+        return frozenset()
+    names = (name for t in tokens for name in (t.surface, t.surface.lower(), t.concept))
+    return frozenset(_rivals()[name] for name in names if name in _rivals())
+
+
+@cache
+def _rivals() -> dict[str, str]:
+    table = lexicon("conflict")["rivals"].items()
+    return {name: kind for kind, names in table for name in names}
 
 
 @cache

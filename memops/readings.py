@@ -309,6 +309,7 @@ def _frame(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         float
     )
     out["shapes_same"] = r.shared("shapes", "shapes", a, b)
+    out["choices_same"] = r.shared("choices", "choices", a, b)
     out["anchors_same"] = r.shared("anchors", "anchors", a, b)
     out["was_a"], out["was_b"] = r.shared("was", "current", a, b), r.shared("was", "current", b, a)
     out["becomes_a"] = r.size("becomes", a) - r.shared("becomes", "content", a, b)

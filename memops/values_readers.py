@@ -191,7 +191,7 @@ def _name(m: re.Match[str]) -> Forms:
 
 
 def _version(m: re.Match[str]) -> Forms:
-    yield "version", m["v"].lower()
+    yield "version", m["v"] or m["dotted"]
 
 
 def _numbered(m: re.Match[str]) -> Forms:
@@ -238,7 +238,7 @@ _AFTER_AMOUNT = _any(word for word in _CURRENCY if word not in "$€£¥")
 HINT = re.compile(
     r"\d|[一二三四五六七八九十百千万亿两零半隔午月周]|星期|礼拜|[@/.]\w"
     rf"|\b(?:{_MONTH}|{_WEEKDAY}|noon|midnight|once|twice|half|every|fortnight|{ENGLISH})\b",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 """Texts without a match hold no value; a cheap first look."""
 
@@ -248,13 +248,14 @@ SPELT = "#"
 """Stands among the characters of a text that holds a number in English words."""
 _NUMERAL = _DIGIT + _HAN_DIGIT + SPELT
 
-# A pattern, how it is read, and characters of which a text must hold one for a match.
+# A pattern, how it is read, and characters of which a text must hold one for a match. ASCII alone
+# counts as letters of words: Chinese is written without spaces, and 端口是8080 holds a number.
 _PATTERNS: tuple[tuple[str, Read, str], ...] = (
     (r"[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+", _email, "@"),
     (rf"[a-z][a-z0-9+]{{1,12}}://{_REST}+", _url, "."),
     (rf"\b(?:www\.)?[a-z0-9][\w-]*(?:\.[\w-]+){{0,6}}\.{_SITE}\b(?:/{_REST}*)?", _url, "."),
     (rf"{_YEAR}[-/.](?P<m>\d{{1,2}})[-/.](?P<d>\d{{1,2}})(?!\d)", _iso, _DIGIT),
-    (r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])", _address, _DIGIT),
+    (r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d)", _address, _DIGIT),
     (r"(?:腊月|正月|农历)[初一二三四五六七八九十廿]+", _lunar, "月农"),
     (
         rf"(?:(?P<y>\d{{4}}|[二〇零一九]{{4}})\s*年\s*)?(?P<m>{_ZH_NUM})\s*月"
@@ -297,7 +298,7 @@ _PATTERNS: tuple[tuple[str, Read, str], ...] = (
         "",
     ),
     (
-        r"(?:每|一)(?P<unit>天|周|星期|个?月|年|小时)[^，。,.\d一二三四五六七八九十两]{0,6}"
+        r"(?:每|一)(?P<unit>天|周|星期|个?月|年|小时|分钟|秒)[^，。,.\d一二三四五六七八九十两]{0,6}"
         rf"(?P<times>{_ZH_NUM})\s*[次顿遍回趟]",
         _frequency,
         "",
@@ -346,7 +347,7 @@ _PATTERNS: tuple[tuple[str, Read, str], ...] = (
         _numbered,
         _NUMERAL,
     ),
-    (r"(?<![\w.])v(?P<v>\d+(?:\.\d+)*)\b", _version, _DIGIT),
+    (r"(?<![\w.])(?:v(?=\d)(?P<v>\d+(?:\.\d+)*)|(?P<dotted>\d+(?:\.\d+){2,}))\b", _version, _DIGIT),
     (
         r"(?<![a-z0-9_])(?=[a-z0-9_./-]{0,80}\d)(?=[a-z0-9_./-]{0,80}[a-z])"
         r"[a-z0-9_]+(?:[./-]+[a-z0-9_]+)*",
@@ -359,6 +360,7 @@ _PATTERNS: tuple[tuple[str, Read, str], ...] = (
     (r"(?P<n>[一二三四五六七八九十百千万两零]{2,})", _zh_count, _HAN_DIGIT),
 )
 READERS = tuple(
-    (re.compile(pattern, re.IGNORECASE), read, frozenset(need)) for pattern, read, need in _PATTERNS
+    (re.compile(pattern, re.IGNORECASE | re.ASCII), read, frozenset(need))
+    for pattern, read, need in _PATTERNS
 )
-SPELLING = re.compile(ENGLISH, re.IGNORECASE)
+SPELLING = re.compile(ENGLISH, re.IGNORECASE | re.ASCII)

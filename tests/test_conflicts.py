@@ -49,6 +49,16 @@ APART = [
     ("Probe 12 measures 40 degrees", "Probe 14 measures 55 degrees"),
     ("The heater in cabin 3 has firmware 5.1", "The heater in cabin 8 has firmware 5.3"),
     ("柜子 3 的密码是 4411", "柜子 5 的密码是 8822"),
+    ("Locker number 1 belongs to Anna", "Locker number 2 belongs to Ben"),
+    ("Server A runs on port 8080", "Server B runs on port 9090"),
+    ("A组的例会在周一", "B组的例会在周二"),
+    ("一号柜放着扫描仪", "二号柜放着打印机"),
+    ("Marta Lund is responsible for Corvid", "Tove Beck is responsible for Ostrich"),
+    ("Marta is on call on Monday", "Tove is on call on Tuesday"),
+    ("赵敏负责Corvid", "孙磊负责Ostrich"),
+    ("User likes tea", "User likes coffee"),
+    ("User prefers tea", "User prefers Python"),
+    ("I moved the staging DB to 10.0.0.7…", "The staging database password rotates every 30 days"),
 ]
 AGAINST = [
     ("User lives in Berlin", "User lives in Munich"),
@@ -68,6 +78,11 @@ AGAINST = [
     ("User's budget is 5000 USD", "User's budget is 8000 USD"),
     ("Probe 12 reports every 5 minutes", "Probe 12 reports every 10 minutes"),
     ("柜子 3 的密码是 4411", "柜子 3 的密码是 8822"),
+    ("User prefers Rust", "User prefers Go"),
+    ("Marta is responsible for billing", "Tove is responsible for billing"),
+    ("网关的端口是8080", "网关的端口是9090"),
+    ("网关限流每分钟100次", "网关限流每分钟300次"),
+    ("The firmware version is 1.2.3", "The firmware version is 1.2.4"),
 ]
 
 
@@ -83,7 +98,7 @@ def test_other_people_places_and_things_are_no_conflict(a, b):
 
 def test_other_people_places_and_numbered_things_are_never_called_the_same():
     said = judge_pairs(
-        [{"id": n, "a": a, "b": b} for n, (a, b) in enumerate(APART[:3] + APART[9:])]
+        [{"id": n, "a": a, "b": b} for n, (a, b) in enumerate([*APART[:4], APART[5], *APART[9:]])]
     )
     assert not any(row["duplicate"] for row in said)
 
@@ -91,6 +106,15 @@ def test_other_people_places_and_numbered_things_are_never_called_the_same():
 @pytest.mark.parametrize(("a", "b"), AGAINST)
 def test_another_value_and_a_denial_are_a_conflict(a, b):
     assert opposed(a, b)
+
+
+def test_the_seeds_wrong_answers_are_right():
+    """The tables of the seed's false positives and false negatives, judged as pairs."""
+    missed = [*AGAINST[:5], ("User prefers Rust", "User prefers Go"), *AGAINST[7:10]]
+    missed += [("now use HTTP for all local connections", "always use HTTPS for all connections")]
+    pairs = [{"a": a, "b": b} for a, b in (*APART[:7], *missed)]
+    told = [(row["conflict"], row["duplicate"]) for row in judge_pairs(pairs)]
+    assert told == [(False, False)] * 7 + [(True, False)] * len(missed)
 
 
 def figures(pairs, said, name, label):

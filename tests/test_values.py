@@ -34,6 +34,11 @@ def forms(text):
         ("$400", "400 美元"),
         ("押金一万二", "押金 12000"),
         ("on Thursday", "周四"),
+        ("port 8080", "端口是8080"),
+        ("at 9:30", "改到9:30开会"),
+        ("邮箱：a@x.com", "邮箱是a@x.com吗"),
+        ("see example.com", "网址是example.com的"),
+        ("call 13800001111", "电话是13800001111"),
     ],
 )
 def test_one_value_has_one_form(one, other):
@@ -51,6 +56,9 @@ def test_one_value_has_one_form(one, other):
         ("5 元", "5.5 元"),
         ("-65 °C", "65 °C"),
         ("1:500", "1:2000"),
+        ("端口是8080", "端口是9090"),
+        ("version 1.2.3", "version 1.2.4"),
+        ("is 1.2.3", "is 1.2.4"),
     ],
 )
 def test_two_values_have_two_forms(one, other):

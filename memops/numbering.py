@@ -1,0 +1,49 @@
+"""Numbering: the numbers and letters that tell one thing from its like (locker 12, server B, A 组)."""
+
+import re
+from collections.abc import Sequence
+
+from memops.vocabulary import Token
+
+_VERBAL = ("single", "multi", "change")
+
+
+def numbering(tokens: Sequence[Token]) -> set[str]:
+    """Return the noun with its number or letter, where one tells the thing from its like.
+
+    It stands beside its noun, right before the verb or 的: what follows is said of that thing.
+    """
+    row = [t for t in tokens if t.surface.lower().rstrip(".") not in _NUMBER_WORDS]
+    out = set()
+    for one, two, then in zip(row, row[1:], row[2:], strict=False):
+        noun, mark = (two, one) if _letter(one) and _is_han(two.surface) else (one, two)
+        marked = mark.concept.startswith(("amount=", "ident=")) or _letter(mark)
+        named = (
+            noun.kind in (_NOUNS if mark.kind == "value" else _LETTERED)
+            and one.clause == two.clause == then.clause
+        )
+        if marked and named and (_says(then) or (one is row[0] and _verb_like(then))):
+            out.add(f"{noun.concept} {mark.surface if _letter(mark) else mark.concept}")
+    return out
+
+
+_NUMBER_WORDS = ("number", "no", "nr", "the")
+_NOUNS = ("thing", "word", "name", "person")
+_LETTERED = (*_NOUNS, "single")
+
+
+def _letter(token: Token) -> bool:
+    return len(token.surface) == 1 and "A" <= token.surface <= "Z" and token.surface != "I"
+
+
+def _is_han(surface: str) -> bool:
+    return "一" <= surface[0] <= "鿿"
+
+
+def _says(then: Token) -> bool:
+    return then.kind in _VERBAL or then.concept in ("copula", "aux") or then.surface == "的"
+
+
+def _verb_like(then: Token) -> bool:
+    """An English word that no lexicon knows and that may be a verb in the third person."""
+    return then.kind == "word" and re.fullmatch("[a-z]+[^s]s", then.surface) is not None
