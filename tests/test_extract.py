@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memops.cli import run
 from memops.context import Context
 from memops.extract import facts, inspect, read
 from memops.extract.clauses import clauses
@@ -200,6 +201,14 @@ def test_inspection_says_what_was_passed_over_and_why():
         {"start": 5, "end": 9, "passed_over": "a question"},
     ]
     assert inspect("[cron:daily] run")[0]["passed_over"] != ""
+
+
+def test_facts_and_what_was_passed_over_stand_in_one_table(tmp_path, capsys):
+    (tmp_path / "notes.txt").write_text("我叫东升，幸运数字是 88\nok thanks\n", encoding="utf-8")
+    assert run(["extract", str(tmp_path / "notes.txt")]) == 0
+    head, _, *rows = capsys.readouterr().out.splitlines()
+    assert {"note", "kind", "text", "passed_over"} <= set(head.split())
+    assert len(rows) == 3 and "88" in rows[0] + rows[1] and "ok" not in rows[0]
 
 
 def test_the_same_fact_three_times_is_one_record():

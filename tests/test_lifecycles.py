@@ -65,6 +65,7 @@ def test_a_memory_file_over_its_size_is_brought_below_it_and_nothing_is_lost(
 DIARY = {
     "memory/2025-08-01.md": "# 2025-08-01\n\n## 9:00 AM - Fact\nThe gateway listens on port 9191.\n\n"
     "## 9:10 AM - Note\n好的，收到。\n\n- 用户对青霉素过敏\n- TODO: sort the cabinets\n"
+    "- From now on the gateway uses port 9292\n- 网关的端口改成 9393 了\n"
     "- Mended the vat, it seeps a little less\n- 东墙的架子又挪回来了\n",
     "memory/2026-05-01.md": "# 2026-05-01\n\n- ok\n",
 }
@@ -84,13 +85,17 @@ def test_an_old_daily_note_keeps_what_lasts_and_a_file_just_written_waits(memops
     done = memops("apply", plan["plan"], "--approve")
     assert done["skipped"] == []
     assert sorted(live(memops, address)) == [  # what nobody can tell from a fact is no chatter
+        "From now on the gateway uses port 9292",
         "Mended the vat, it seeps a little less",
         "TODO: sort the cabinets",
         "The gateway listens on port 9191.",
         "ok",
         "东墙的架子又挪回来了",
         "用户对青霉素过敏",
+        "网关的端口改成 9393 了",
     ]
     old = (root / "memory/2025-08-01.md").read_text()
     assert "9191" not in old and "收到" not in old and "sort the cabinets" in old
     assert "9191" in (root / "memory/memops/fact.md").read_text()
+    raw = (root / "memory/2025-08-01.md").read_text()
+    assert "9292" not in raw and "9393" not in raw and "Mended the vat" in raw

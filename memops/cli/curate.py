@@ -293,8 +293,15 @@ def _night_text(nights: list[dict[str, Any]]) -> str:
             night.get("applied", "-"),
             len(night.get("skipped", [])),
             night.get("verdict", "not graded"),
-            night.get("error") or night.get("stopped") or night.get("report", ""),
+            night.get("report", "-"),
         )
         for night in nights
     ]
-    return table(rows, ["store", "planned", "applied", "skipped", "recall", "report"])
+    lines = [table(rows, ["store", "planned", "applied", "skipped", "recall", "report"])]
+    for night in nights:
+        said, beyond = night.get("error") or night.get("stopped"), night.get("exceeds", [])
+        if said and beyond and said.endswith("; ".join(beyond)):
+            said = "\n  ".join(["the plan goes beyond its limits:", *beyond])
+        lines += [f"{night['store']}: {said}"] if said else []
+        lines += [f"  {night['hint']}"] if night.get("hint") else []
+    return "\n".join(lines)

@@ -137,11 +137,8 @@ def extract(ctx: click.Context, file: Path | None, store: str | None, as_json: b
             for i, text in zip(said["id"], texts, strict=True)
             for row in inspect(text)
         ]
-    emit(
-        found,
-        as_json,
-        lambda: table([list(r.values()) for r in found], list(found[0]) if found else ["nothing"]),
-    )
+    head = list(dict.fromkeys(name for row in found for name in row)) or ["nothing"]
+    emit(found, as_json, lambda: table([[r.get(n, "") for n in head] for r in found], head))
 
 
 @click.command()

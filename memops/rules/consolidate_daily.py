@@ -18,8 +18,9 @@ def consolidate_daily(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Move what lasts out of old daily notes into undated files, and archive their chatter.
 
     What lasts: every line that is no raw note, high-impact facts, and notes in which extraction
-    finds a statement. Notes that are neither clearly that nor mere chatter stay where they are, and
-    so do open tasks, what is pinned or core, and all of a file that was written lately.
+    finds a statement; a raw note becomes a record of that statement's kind. Notes that are neither
+    clearly that nor mere chatter stay where they are, and so do open tasks, what is pinned or core,
+    and all of a file that was written lately.
     """
     most = ctx.policy.budgets.daily_days
     day = pl.col("id").str.extract(DATED, 2).str.to_date(strict=False)
@@ -34,18 +35,25 @@ def consolidate_daily(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     ).filter(~is_task())
     if not most or old.is_empty():
         return nothing()
-    judged, _ = judged_notes(old, ctx)
+    raw = pl.col("kind").is_in(_RAW)
+    judged, said = judged_notes(old.filter(raw).with_columns(kind=pl.lit("note")), ctx)
+    kinds = said.group_by("note").agg(_kind=pl.col("kind").sort_by("start").first())
     told, idle = (
         pl.col("id").is_in(judged.filter(pl.col("verdict") == verdict)["id"].implode())
         for verdict in ("extract", "tombstone")
     )
-    lasting = ~pl.col("kind").is_in(_RAW) | impact().is_not_null() | told
+    lasting = ~raw | impact().is_not_null() | told
     old = old.with_columns(_why=pl.format("a daily note of {} days ago: ", age))
-    kept = old.filter(lasting)
+    kept = old.filter(lasting).join(
+        kinds, left_on="id", right_on="note", how="left", maintain_order="left"
+    )
+    kept = kept.with_columns(
+        kind=pl.when(raw).then(pl.col("_kind").fill_null("fact")).otherwise("kind")
+    )
     rest = old.filter(~lasting, idle)
     return pl.concat(
         [
-            moved(kept, pl.col("_why") + "it says what lasts"),
+            moved(kept.drop("_kind"), pl.col("_why") + "it says what lasts"),
             edit(
                 rest,
                 pl.col("_why") + "it says nothing that lasts",
