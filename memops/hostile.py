@@ -8,6 +8,7 @@ measured 88 % success against them), so what is found is quarantined for a perso
 found still meets the guard.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -32,6 +33,7 @@ _ALL = (1 << 64) - 1
 _BASE64 = r"[A-Za-z0-9+/]{24,}={0,2}"
 _MAIL = r"[a-z0-9._%+-]+@[a-z0-9.-]*[a-z0-9]"
 _SPACED = r"(?-u:\b)[a-z0-9](?:[ ._*-][a-z0-9]){4,}(?-u:\b)"
+_GAP = r"\]\{0,[1-9]\d"
 _SCORE = {"row": pl.UInt32(), "score": pl.Float64(), "why": pl.String()}
 
 
@@ -42,8 +44,13 @@ class Concept:
     name: str
     why: str
     weight: float
-    pattern: str
+    patterns: tuple[str, ...]
     alone: bool
+
+    @property
+    def pattern(self) -> str:
+        """All of its patterns as one; apart they are read faster."""
+        return "|".join(self.patterns)
 
 
 @dataclass(frozen=True)
@@ -62,7 +69,7 @@ def injected(texts: pl.Series, policy: Hostile = _DEFAULT) -> pl.Series:
         frame.filter(pl.col("raw").is_not_null()).group_by("raw", maintain_order=True).len("times")
     )
     read = _read(once.with_row_index("row"))
-    scored = pl.concat([_scored(_passages(read), policy.threshold), *_smuggled(read, policy)])
+    scored = pl.concat([_scored(_passages(read), policy.threshold), _spelled(read)])
     worst = (
         scored.filter(pl.col("score") >= policy.threshold)
         .sort("score", descending=True, maintain_order=True)
@@ -77,10 +84,10 @@ def injected(texts: pl.Series, policy: Hostile = _DEFAULT) -> pl.Series:
 
 @cache
 def concepts() -> tuple[Concept, ...]:
-    """Return the lexicon's concepts, each with one pattern for all of its words."""
+    """Return the lexicon's concepts, each with a few patterns for all of its words."""
     entries = lexicon("hostile")["concept"]
     return tuple(
-        Concept(c["name"], c["why"], float(c["weight"]), _pattern(c), c.get("alone", False))
+        Concept(c["name"], c["why"], float(c["weight"]), _patterns(c), c.get("alone", False))
         for c in entries
     )
 
@@ -106,10 +113,18 @@ def met(frame: Frame, mask: pl.Expr) -> pl.Expr:
     return pl.all_horizontal((mask & pl.lit(group, pl.UInt64)) > 0 for group in frame.groups)
 
 
-def _pattern(entry: dict[str, list[str]]) -> str:
-    words = [rf"\b(?:{'|'.join(entry['en'])})\b"] if "en" in entry else []
-    parts = [*words, *entry.get("zh", []), *entry.get("re", [])]
-    return "|".join(f"(?:{part})" for part in parts).replace(r"\b", r"(?-u:\b)")
+def _patterns(entry: dict[str, list[str]]) -> tuple[str, ...]:
+    """The words as patterns; those with a counted gap apart, since they make automata large."""
+    words = {False: entry.get("en", []), True: [*entry.get("zh", []), *entry.get("re", [])]}
+    kinds: dict[tuple[bool, bool], list[str]] = {}
+    for bare, parts in words.items():
+        for part in parts:
+            kinds.setdefault((bare, bool(re.search(_GAP, part))), []).append(part)
+    joined = [
+        ("|".join(f"(?:{part})" for part in parts), bare) for (bare, _), parts in kinds.items()
+    ]
+    made = (every if bare else rf"\b(?:{every})\b" for every, bare in joined)
+    return tuple(one.replace(r"\b", r"(?-u:\b)") for one in made)
 
 
 def _read(frame: pl.DataFrame) -> pl.DataFrame:
@@ -137,7 +152,9 @@ def _passages(read: pl.DataFrame) -> pl.DataFrame:
         .filter(~short)
         .with_columns(text.str.extract_all(rf"(?s).{{1,{_PASSAGE}}}"))
         .explode("text")
-        .with_columns(text + text.shift(-1).over("row").fill_null(""))
+        .with_columns(next=text.shift(-1).over("row"), first=pl.col("row").is_first_distinct())
+        .filter(pl.col("next").is_not_null() | pl.col("first"))
+        .select("row", text=pl.concat_str("text", "next", ignore_nulls=True))
     )  # fmt: skip
     spaced = (
         read.lazy().select("row", "text")
@@ -145,23 +162,53 @@ def _passages(read: pl.DataFrame) -> pl.DataFrame:
         .with_columns(text.str.replace_all(r"(?-u:\b)([a-z0-9])[ ._*-]", "$1"))
     )  # fmt: skip
     whole = read.lazy().select("row", "text").filter(short)
-    return pl.concat(pl.collect_all([whole, halves, spaced]))
+    shown = pl.concat(pl.collect_all([whole, halves, spaced]))
+    return pl.concat(
+        [
+            shown.with_columns(coded=pl.lit(False)),
+            _decoded(read).with_columns(coded=pl.lit(True)),
+        ]
+    )
+
+
+def _decoded(read: pl.DataFrame) -> pl.DataFrame:
+    """What base64 hides: row, text."""
+    text = pl.col("text")
+    return (
+        read.filter(pl.col("raw").str.contains(_BASE64))
+        .select("row", text=pl.col("raw").str.extract_all(_BASE64))
+        .explode("text", empty_as_null=True)
+        .with_columns(text.str.strip_chars_end("="))
+        .with_columns(text.str.head(text.str.len_bytes() // 4 * 4))
+        .with_columns(text.str.decode("base64", strict=False).map_batches(_utf8, pl.String))
+        .with_columns(folded(text.str.replace_all(_HIDDEN, "")))
+        .filter(text.str.contains(r"^[\P{C}\n\r\t]+$"))
+    )
 
 
 def _scored(passages: pl.DataFrame, threshold: float) -> pl.DataFrame:
     """Score and heaviest frame of each passage that reaches the threshold: row, score, why.
 
-    The heaviest concepts are looked at first: few passages can still reach it without them.
+    The concepts that decide most are looked at first: few passages can still reach it without
+    them. That an order is hidden in base64 is worth a point.
     """
-    mask = pl.col("mask")
+    mask, hidden = pl.col("mask"), pl.col("coded").cast(pl.Float64)
     left = passages.with_columns(mask=_possible(passages["text"]))
-    order = sorted(range(len(concepts())), key=lambda nth: -abs(concepts()[nth].weight))
+    order = sorted(range(len(concepts())), key=_reach, reverse=True)
     for start in range(0, len(order), _BATCH):
-        left = left.filter(_score(mask, only_for=True) >= threshold)
+        left = left.filter(_score(mask, only_for=True) + hidden >= threshold)
         checked = order[start : start + _BATCH]
         left = left.with_columns(mask=_fitting(left["text"], left["mask"], checked))
-    sure = left.with_columns(score=_score(mask)).filter(pl.col("score") >= threshold)
-    return sure.select("row", "score", why=_why(mask))
+    sure = left.with_columns(score=_score(mask) + hidden).filter(pl.col("score") >= threshold)
+    why = pl.when("coded").then(pl.lit("hides orders in base64")).otherwise(_why(mask))
+    return sure.select("row", "score", why=why)
+
+
+def _reach(nth: int) -> float:
+    """How many points hang on a concept: its own, and its share of the frames that name it."""
+    named = [(f, group) for f in frames() for group in f.groups if group >> nth & 1]
+    shares = sum(frame.weight / group.bit_count() for frame, group in named)
+    return max(concepts()[nth].weight, 0.0) + shares
 
 
 def _score(mask: pl.Expr, only_for: bool = False) -> pl.Expr:
@@ -172,7 +219,8 @@ def _score(mask: pl.Expr, only_for: bool = False) -> pl.Expr:
         if concept.weight > 0 or not only_for
     ]
     held = [(met(frame, mask), frame.weight) for frame in frames() if frame.weight > 0]
-    return pl.sum_horizontal(fits.cast(pl.Float64) * weight for fits, weight in [*said, *held])
+    whole = pl.sum_horizontal(fits.cast(pl.Float64) * weight for fits, weight in [*said, *held])
+    return whole.round(6)  # the order in which threads add up shows in the last places
 
 
 def _why(mask: pl.Expr) -> pl.Expr:
@@ -190,7 +238,8 @@ def _why(mask: pl.Expr) -> pl.Expr:
 
 
 def _possible(texts: pl.Series) -> pl.Series:
-    return possible(texts, [concept.pattern for concept in concepts()])
+    """The concepts that each text may speak of; what speaks for a text is looked for at the end."""
+    return possible(texts, [one.pattern if one.weight >= 0 else "" for one in concepts()])
 
 
 def _fitting(texts: pl.Series, may: pl.Series, checked: Sequence[int]) -> pl.Series:
@@ -202,38 +251,24 @@ def _fitting(texts: pl.Series, may: pl.Series, checked: Sequence[int]) -> pl.Ser
         bit = pl.lit(1 << nth, pl.UInt64)
         some = frame.filter((pl.col("mask") & bit) > 0)
         if some.height:
-            fits = some.filter(some["text"].str.contains(concepts()[nth].pattern))
+            fits = some.filter(
+                pl.any_horizontal(
+                    pl.col("text").str.contains(one) for one in concepts()[nth].patterns
+                )
+            )
             hits.append(fits.select("at", mask=bit))
     masks = pl.concat(hits).group_by("at").agg(pl.col("mask").sum())
     return frame.join(masks, on="at", how="left", maintain_order="left")["mask_right"]
 
 
-def _smuggled(read: pl.DataFrame, policy: Hostile) -> list[pl.DataFrame]:
-    """Scores of what tag characters spell and of what base64 hides, each worth a hostile text."""
+def _spelled(read: pl.DataFrame) -> pl.DataFrame:
+    """Scores of texts with words in tag characters, which no reader sees: row, score, why."""
     flags = "\U0001f3f4[\U000e0020-\U000e007f]+"  # England, Scotland and Wales are written in tags
     raw = pl.col("raw")
     tags = read.filter(raw.str.contains(f"{_TAGS}{{4}}")).filter(
         raw.str.replace_all(flags, "").str.contains(f"{_TAGS}{{4}}")
     )
-    spelled = tags.select(
-        "row", score=pl.lit(9.0), why=pl.lit("hides text in invisible characters")
-    )
-    coded = (
-        read.filter(raw.str.contains(_BASE64))
-        .select("row", text=pl.col("raw").str.extract_all(_BASE64))
-        .explode("text", empty_as_null=True)
-        .with_columns(pl.col("text").str.strip_chars_end("="))
-        .with_columns(pl.col("text").str.head(pl.col("text").str.len_bytes() // 4 * 4))
-        .with_columns(
-            pl.col("text").str.decode("base64", strict=False).map_batches(_utf8, pl.String)
-        )
-        .with_columns(folded(pl.col("text").str.replace_all(_HIDDEN, "")))
-        .filter(pl.col("text").str.contains(r"^[\P{C}\n\r\t]+$"))
-    )
-    hidden = _scored(coded, policy.threshold - 1).with_columns(
-        score=pl.col("score") + 1, why=pl.lit("hides orders in base64")
-    )
-    return [spelled, hidden]
+    return tags.select("row", score=pl.lit(9.0), why=pl.lit("hides text in invisible characters"))
 
 
 def _utf8(coded: pl.Series) -> pl.Series:

@@ -5,28 +5,43 @@ pattern itself (the idea of RE2's FilteredRE2). All literals of all patterns are
 (Aho and Corasick 1975), so a text that holds none of them never meets a regular expression.
 """
 
-import re._constants as codes  # type: ignore[import-not-found]
-import re._parser as parser  # type: ignore[import-not-found]
-from collections.abc import Sequence
+import math
+import re
+from collections import deque
+from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Any
 
 import polars as pl
 
-_MOST = 1500  # literals of one pattern: more are no better than a shorter string they share
+_MOST = 800  # strings that a sequence is followed into; more are no better than a part of them
+_WORDS = 12_000  # literals of one pattern
+_TOKEN = re.compile(
+    r"\(\?-u:\\b\)|\(\?[a-z]*:|\\p\{\w+\}|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\d+(?:,\d*)?\}|.", re.S
+)
+_COMMON = re.compile(
+    "[ #-]*(?:a|all|an|and|any|are|as|at|be|by|can|do|for|from|have|if|in|is|it|not|now|of|off|on"
+    "|one|or|that|the|then|there|this|to|use|user|was|will|with|you|your)?[ #-]*"
+)
+
+Words = set[str] | None
+"""A set of strings, or None: not known, or too many."""
 
 
 @cache
 def literals(pattern: str) -> frozenset[str]:
-    """Return lower case strings of which every match of a pattern holds one; empty: unknown."""
-    plain = pattern.replace("(?-u:\\b)", "").replace("\\p{Han}", "[\u4e00-\u9fff]")
-    return frozenset(_needed(parser.parse(plain))[1] or ())
+    """Return lower case strings of which every match of a pattern holds one; empty: unknown.
+
+    Read are the parts of Rust's syntax that lexicons use; classes are not nested in each other.
+    """
+    words = _branches(deque(_TOKEN.findall(pattern.lower())))[1] or set()
+    backwards = _shortest(word[::-1] for word in _shortest(words))
+    return frozenset(word[::-1] for word in backwards)
 
 
 def possible(texts: pl.Series, patterns: Sequence[str]) -> pl.Series:
     """Return, for each text of a lower case column, the patterns it may fit, as bits by their order.
 
-    At most 64 patterns.
+    At most 64 patterns; an empty one is taken to be possible everywhere.
     """
     words, bits, unknown = _table(tuple(patterns))
     found = (
@@ -58,57 +73,90 @@ def _table(patterns: tuple[str, ...]) -> tuple[list[str], pl.Series, int]:
     return words, pl.Series([bits[word] for word in words], dtype=pl.UInt64), unknown
 
 
-def _needed(parsed: Any) -> tuple[set[str] | None, set[str] | None]:
-    """All strings that a sequence matches (None: too many), and strings of which it holds one."""
+def _shortest(words: Iterable[str]) -> list[str]:
+    """The words that do not begin with another one."""
+    kept: list[str] = []
+    for word in sorted(words):
+        if not (kept and word.startswith(kept[-1])):
+            kept.append(word)
+    return kept
+
+
+def _branches(tokens: deque[str]) -> tuple[Words, Words]:
+    """All strings that alternatives match, and strings of which each match holds one."""
+    parts = [_sequence(tokens)]
+    while tokens and tokens.popleft() == "|":  # else the group's end
+        parts.append(_sequence(tokens))
+    return _united([exact for exact, _ in parts]), _united([held for _, held in parts])
+
+
+def _sequence(tokens: deque[str]) -> tuple[Words, Words]:
+    """The same for a sequence: strings that stand side by side are joined as far as it goes."""
     runs: list[set[str]] = [{""}]
     needed: list[set[str]] = []
-    for op, value in parsed:
-        exact, held = _element(op, value)
-        longer = {a + b for a in runs[-1] for b in exact} if exact is not None else None
-        if longer is not None and len(longer) <= _MOST:
-            runs[-1] = longer
-            continue
-        needed += [held] if held else []
-        runs.append(exact if exact is not None and len(exact) <= _MOST else {""})
-    best = max([*runs, *needed], key=_worth)
-    return (runs[0] if len(runs) == 1 else None), (best if "" not in best else None)
+    whole = True
+    while tokens and tokens[0] not in ("|", ")"):
+        for exact, held in _repeated(_element(tokens), tokens):
+            if exact is not None and len(exact) * len(runs[-1]) <= _MOST:
+                runs[-1] = {a + b for a in runs[-1] for b in exact}
+                continue
+            whole = False
+            needed += [held] if held else []
+            runs.append({""} if exact is None else exact)
+    best = min([*runs, *needed], key=_share)
+    return (runs[0] if whole else None), (None if "" in best else best)
 
 
-def _element(op: Any, value: Any) -> tuple[set[str] | None, set[str] | None]:
-    """The same for one element of a sequence."""
-    if op is codes.LITERAL:
-        return {chr(value).lower()}, None
-    if op is codes.AT:
+def _element(tokens: deque[str]) -> tuple[Words, Words]:
+    """The same for a group, a class, an anchor or a character."""
+    token = tokens.popleft()
+    if token.startswith("(") and token != r"(?-u:\b)":
+        return _branches(tokens)
+    if token in ("^", "$", r"\b", r"(?-u:\b)"):
         return {""}, None
-    if op is codes.IN:
-        return _members(value), None
-    if op is codes.SUBPATTERN:
-        return _needed(value[-1])
-    if op is codes.BRANCH:
-        parts = [_needed(branch) for branch in value[1]]
-        exact = [e for e, _ in parts]
-        every = None if any(e is None for e in exact) else set().union(*(e or set() for e in exact))
-        held = [h for _, h in parts]
-        some = None if any(h is None for h in held) else set().union(*(h or set() for h in held))
-        return (every if every is None or len(every) <= _MOST else None), some
-    if op in (codes.MAX_REPEAT, codes.MIN_REPEAT):
-        low, high, inner = value
-        exact_, held_ = _needed(inner)
-        if (low, high) == (0, 1) and exact_ is not None:
-            return exact_ | {""}, None
-        return None, held_ if low > 0 else None
-    return None, None
+    if token == "." or token[0] == "[" or re.fullmatch(r"\\[a-z](?:\{.*)?", token):
+        return _members(token), None
+    return {token[-1]}, None
 
 
-def _members(value: Any) -> set[str] | None:
-    """The characters of a small class."""
-    if value == [(codes.RANGE, (ord("0"), ord("9")))]:
-        return set("0123456789")
-    if len(value) <= 6 and all(op is codes.LITERAL for op, _ in value):
-        return {chr(code).lower() for _, code in value}
-    return None
+def _repeated(element: tuple[Words, Words], tokens: deque[str]) -> list[tuple[Words, Words]]:
+    """An element as often as its quantifier says, and what follows if that may be more."""
+    low, high = 1, "1"
+    if tokens and (tokens[0] in ("?", "*", "+") or re.match(r"\{\d", tokens[0])):
+        token = {"?": "{0,1}", "*": "{0,}", "+": "{1,}"}.get(tokens[0], tokens[0])[1:-1]
+        low, high = int(token.split(",")[0]), token.split(",")[-1]
+        tokens.popleft()
+        if tokens and tokens[0] == "?":  # lazy
+            tokens.popleft()
+    if (low, high) == (0, "1") and element[0] is not None:
+        return [(element[0] | {""}, None)]
+    return [element] * min(low, 8) + ([] if high == str(min(low, 8)) else [(None, None)])
 
 
-def _worth(words: set[str]) -> tuple[int, int]:
-    """Long strings are rare; a Han character says as much as three letters."""
-    return min(sum(3 if ord(c) > 0x2E7F else 1 for c in word) for word in words), -len(words)
+def _members(token: str) -> Words:
+    """The characters of an escape or of a small class."""
+    if token in (r"\n", r"\t"):
+        return {"\n" if token == r"\n" else "\t"}
+    inside = re.sub(r"\\(.)", r"\1", token[1:-1]).replace("0-9", "0123456789")
+    listed = token[0] == "[" and not re.match(r"\^|.*[^-]-[^-]|.*\\[pswdnt]", token[1:-1], re.S)
+    digits = token in (r"\d", "[0-9]")
+    return set("0123456789") if digits else set(inside) if listed and len(inside) <= 12 else None
+
+
+def _united(sets: list[Words]) -> Words:
+    """The union, if all are known and it is small enough."""
+    known = [words for words in sets if words is not None]
+    every = set().union(*known)
+    return every if len(known) == len(sets) and len(every) <= _WORDS else None
+
+
+def _share(words: set[str]) -> float:
+    """About how often one of the strings stands at a place of a text."""
+    return sum(map(_frequency, words)) if "" not in words else 1.0
+
+
+def _frequency(word: str) -> float:
+    if _COMMON.fullmatch(word):
+        return 0.01
+    kinds = (500 if ord(c) > 0x2E7F else 12 if c.isalpha() or c == " " else 50 for c in word)
+    return float(1 / math.prod(kinds))
