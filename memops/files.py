@@ -20,6 +20,8 @@ from typing import Any
 from memops.errors import Corrupt, Locked, NoSpace
 from memops.failpoints import failpoint
 
+STEP = 4 << 20
+"""Bytes that are put on disk at a time: whoever else syncs a file waits for what is on its way."""
 _EASY, _RATIO = 64 << 20, 50  # what a gzip file may unfold to: so many bytes, or times its own
 
 
@@ -50,8 +52,11 @@ def write(path: Path, data: bytes) -> None:
         failpoint("file-write")
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         with os.fdopen(handle, "wb") as out:
-            out.write(data)
-            out.flush()
+            for at in range(0, len(data), STEP):
+                if at:
+                    os.fdatasync(out.fileno())
+                out.write(data[at : at + STEP])
+                out.flush()
             os.fsync(out.fileno())
         failpoint("file-rename")
         part.replace(path)

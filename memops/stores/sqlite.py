@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import quote
 
 from memops.errors import Corrupt, Locked, MemopsError, NoSpace, StoreNotFound
+from memops.files import STEP
 from memops.stores.disk import failure, replace_whole, sync_folder
 
 WAIT = 4.0
@@ -106,16 +107,19 @@ def copied(path: Path, into: Path, table: str) -> int:
     """Copy a live database into a new file; return the number of rows of a table.
 
     The copy is made inside a read transaction that is open already, so a writer cannot make it
-    start again; then it is checked. Raises Corrupt when it does not hold together.
+    start again; then it is checked. It goes to disk bit by bit, so that no commit of the writer
+    has to wait for much of it. Raises Corrupt when it does not hold together.
     """
     with (
         errors(path),
         contextlib.closing(reader(path)) as source,
         contextlib.closing(sqlite3.connect(into, isolation_level=None)) as target,
+        into.open("rb", buffering=0) as file,
         transaction(source),
     ):
         rows = source.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0]
-        source.backup(target)
+        pages = STEP // source.execute("PRAGMA page_size").fetchone()[0]
+        source.backup(target, pages=pages, progress=lambda *_: os.fdatasync(file.fileno()))
     with errors(into), contextlib.closing(reader(into, private=True)) as copy:
         said = [row[0].decode("utf-8", "replace") for row in copy.execute("PRAGMA quick_check(3)")]
         if said != ["ok"]:

@@ -1,19 +1,29 @@
 """The experiments of the trust report, each in slices that can be done one at a time."""
 
-import random
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
+from pathlib import Path
 
-from . import mutants, test_machine
+from . import fuzz, mutants, test_machine
 from .checker import Tally
 from .scene import ROOT, Scene
 from .test_artefacts import all_rotten
-from .test_failpoints import KINDS, OF, PLANS, disk_full, exhausted
+from .test_failpoints import (
+    KINDS,
+    OF,
+    PLANS,
+    disk_full,
+    exhausted,
+    little_left,
+    sizes_of_disks,
+    small_disk,
+)
 from .test_fuzz import PARSERS, fuzzed
 from .test_guards import schedules
 from .test_kill import trials
@@ -24,6 +34,7 @@ from .test_race import races
 from .test_snapshot_live import prefixes
 from .test_two_runs import pairs
 
+CORPUS = Path(tempfile.gettempdir()) / "memops-corpus"  # kept from slice to slice
 FAULTS = ("kill", "enospc", "eio")
 
 
@@ -105,14 +116,24 @@ def raced(kind, pause):
 def prefixed(folder, nth):
     tally, worst, alone = prefixes(folder / f"prefix-{nth}", 20, 10_000)
     said = f"longest commit of the writer {worst:.0f} ms, {alone:.0f} ms without a snapshot"
-    return tally, f"{said}; struck: commits came meanwhile"
+    return tally, f"{said}, at real-time priority; struck: commits came meanwhile"
 
 
 def filled(kind):
     def five(folder, nth):
-        rng = random.Random(13 + nth)
-        sizes = sorted(int(2 ** rng.uniform(0, 18)) for _ in range(5))
+        sizes = sizes_of_disks(5, 18, 13 + nth)
         return disk_full(scene(kind, folder, 24), sizes), "files may not grow beyond 1 B to 256 KiB"
+
+    return five
+
+
+def cramped(kind):
+    def five(folder, nth):
+        made, sizes = scene(kind, folder, 24), sizes_of_disks(5, 20, 23 + nth)
+        with small_disk(made) as mounted:
+            if not mounted:
+                return Tally(), "not done: only root may mount a disk"
+            return disk_full(made, sizes, little_left), "a tmpfs with 1 B to 1 MiB left"
 
     return five
 
@@ -157,11 +178,19 @@ def seeded(folder, nth):
     ), "seeded faults, each caught by a named test"
 
 
-def fuzz(name):
+def fuzzing(name):
     def part(folder, nth):
         return fuzzed(name, 500, seed=nth), "struck: inputs that were refused"
 
     return part
+
+
+def guided(name):
+    def minute(folder, nth):
+        tally = fuzz.guided(name, 1, CORPUS / name)
+        return tally, "a minute each, by atheris; struck: inputs that reached new code"
+
+    return minute
 
 
 def cut(folder, nth):
@@ -206,13 +235,16 @@ ROWS = (
     Row("floors", "A9", "floors hold while an agent forgets in the same category", "test_guards.schedules", 20, 2, floored),
     Row("disk-clawseed", "A10", "on a full disk nothing is lost, and the run goes on later (clawseed)", "test_failpoints.disk_full", 8, 2, filled("clawseed")),
     Row("disk-markdown", "A10", "the same for Markdown notes", "test_failpoints.disk_full", 8, 2, filled("openclaw")),
+    Row("tmpfs-clawseed", "A10", "the same on a small disk of its own (clawseed)", "test_failpoints.disk_full", 8, 2, cramped("clawseed")),
+    Row("tmpfs-markdown", "A10", "the same on a small disk of its own (Markdown)", "test_failpoints.disk_full", 8, 2, cramped("openclaw")),
     Row("limits", "A12", "what goes beyond the limits of a night waits for a person", "test_apply, test_guard, test_runs", 1, 1, tested("tests/test_apply.py", "tests/test_guard.py", "tests/test_runs.py", "-k", "limits or blast or night")),
     Row("retention", "A13", "the newest sound snapshot never goes, and the chain holds", "test_retention", 1, 1, tested("tests/test_retention.py")),
     Row("pairs", "A14", "one run at a time; a killed one blocks nobody", "test_two_runs.pairs", 10, 2, paired),
     Row("again", "A15", "what is done is not done again", "test_apply", 1, 1, tested("tests/test_apply.py", "-k", "again")),
     Row("power", "A17", "what a power cut leaves at any moment ends exactly", "test_power.power_cuts", 20, 2, cut),
     Row("rot", "B1", "every flipped bit and every cut is found, and the file named", ROT, 10, 2, rotted),
-    *(Row(f"fuzz-{name}", "B2", f"no input is a crash, a hang or a flood: {name}", "test_fuzz.fuzzed", 10, 1, fuzz(name), slowest) for name in PARSERS),
+    *(Row(f"fuzz-{name}", "B2", f"no input is a crash, a hang or a flood: {name}", "test_fuzz.fuzzed", 10, 1, fuzzing(name), slowest) for name in PARSERS),
+    *(Row(f"guided-{name}", "B2", f"the same, guided by coverage: {name}", "fuzz.guided", 10, 1, guided(name)) for name in PARSERS),
     Row("errors", "B3", "errors say what, where and what next, each with its code", "test_errors", 1, 1, tested("tests/test_errors.py", "tests/test_bad_input.py")),
     Row("private", "D4", "state is nobody else's to write, and files are private", "test_state_folder", 1, 1, tested("tests/test_state_folder.py", "tests/test_bad_input.py", "-k", "private or folder")),
     Row("bombs", "D8", "what unfolds to too much is refused in bounded time and space", "test_bombs", 1, 1, tested("tests/trust/test_bombs.py")),

@@ -51,6 +51,7 @@ class Scene:
 
     def __init__(self, kind, folder, size=100):
         self.kind, self.folder, self.size = kind, Path(folder), size
+        self.said = self.folder  # where children write what they print
         self.store_path, self.state = self.folder / "ws", self.folder / "state"
         self.address = f"{kind}:{self.store_path}"
         clawseed_write.MOST = BATCH
@@ -119,7 +120,7 @@ class Scene:
         else:
             argv = [verb, run.id]
         argv = ["--state", self.state, *argv, "--json"]
-        return Forked(server(package_root()), argv, self.folder, env, BATCH, limit, before)
+        return Forked(server(package_root()), argv, self.said, env, BATCH, limit, before)
 
     def kill(self, verb, rng, tail):
         """Kill -9 a verb at a moment after it has begun to work; returns whether it struck."""

@@ -4,7 +4,9 @@ import ast
 import itertools
 import os
 import random
+import shutil
 import signal
+import subprocess
 from contextlib import contextmanager
 
 import pytest
@@ -100,13 +102,51 @@ def exhausted(scene, site, kind, plan):
         tally += one
 
 
-def disk_full(scene, sizes):
-    """Apply with files that may not grow beyond a size, then resume with room: exit 26, all there."""
+@contextmanager
+def short_files(scene, size):
+    """Apply with files that may not grow beyond a size."""
+    yield scene.spawn("apply", limit=size)
+
+
+@contextmanager
+def little_left(scene, size):
+    """Apply on a disk that has no more than a size left, which is freed afterwards."""
+    ballast = scene.folder / "ballast"
+    disk = os.statvfs(scene.folder)
+    with ballast.open("wb") as file:
+        os.posix_fallocate(file.fileno(), 0, max(disk.f_bavail * disk.f_frsize - size, 1))
+    try:
+        yield scene.spawn("apply")
+    finally:
+        ballast.unlink()
+
+
+@contextmanager
+def small_disk(scene, size=64 << 20):
+    """Have a scene on a disk of its own in memory; yields whether it could be mounted."""
+    aside = scene.folder.with_name(f"{scene.folder.name}-aside")
+    shutil.copytree(scene.folder, aside)
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "memops-trust", scene.folder]
+    mounted = subprocess.run(mount, capture_output=True).returncode == 0
+    try:
+        if mounted:
+            shutil.copytree(aside, scene.folder, dirs_exist_ok=True)
+            scene.said = aside
+        yield mounted
+    finally:
+        scene.said = scene.folder
+        if mounted:
+            subprocess.run(["umount", "-l", scene.folder], check=True)
+        shutil.rmtree(aside)
+
+
+def disk_full(scene, sizes, cramped=short_files):
+    """Apply without enough room, then resume or roll back with room: exit 26, all there."""
     tally = Tally()
     for nth, size in enumerate(sizes):
         scene.reset()
-        process = scene.spawn("apply", limit=size)
-        _, said = process.communicate()
+        with cramped(scene, size) as process:
+            _, said = process.communicate()
         verb = ("resume", "rollback")[nth % 2]
         tally.runs += 1
         tally.delivered += process.returncode == 26
@@ -114,9 +154,15 @@ def disk_full(scene, sizes):
             last = said.decode().strip()[-200:]
             tally.failures.append(f"{size} bytes: exit {process.returncode}: {last}")
         done = getattr(scene, verb)()
-        where = f"files of at most {size} bytes, then {verb}"
+        where = f"{cramped.__name__} of {size} bytes, then {verb}"
         tally.failures += [f"{where}: {what}" for what in judged(scene, verb, done, [])]
     return tally
+
+
+def sizes_of_disks(count, top, seed=3):
+    """Return so many sizes up to a power of two, small ones as often as large ones."""
+    rng = random.Random(seed)
+    return sorted(int(2 ** rng.uniform(0, top)) for _ in range(count))
 
 
 @pytest.fixture(scope="module", params=["clawseed", "openclaw"])
@@ -174,10 +220,28 @@ def test_every_passage_of_every_failpoint(scene):
     assert tally.delivered >= 100
 
 
+def test_on_a_small_disk_nothing_is_lost_and_the_run_goes_on_later(scene):
+    with small_disk(scene) as mounted:
+        if not mounted:
+            pytest.skip("only root may mount a disk")
+        tally = disk_full(scene, [1, 16 << 10], little_left)
+    assert tally.failures == []
+    assert tally.delivered == 2
+
+
 @pytest.mark.slow
 def test_forty_sizes_of_a_full_disk(scene):
-    rng = random.Random(3)
-    tally = disk_full(scene, sorted(int(2 ** rng.uniform(0, 18)) for _ in range(40)))
+    tally = disk_full(scene, sizes_of_disks(40, 18))
+    assert tally.failures == []
+    assert tally.delivered >= 20
+
+
+@pytest.mark.slow
+def test_forty_sizes_of_a_small_disk(scene):
+    with small_disk(scene) as mounted:
+        if not mounted:
+            pytest.skip("only root may mount a disk")
+        tally = disk_full(scene, sizes_of_disks(40, 20), little_left)
     assert tally.failures == []
     assert tally.delivered >= 20
 

@@ -24,6 +24,7 @@ from memops.suite import golden
 from tests.stores.samples import NOW, build
 
 from .checker import Tally
+from .fuzz import guided
 from .scene import ROOT, package_root
 
 SECONDS, BYTES = 10, 1 << 30
@@ -234,6 +235,13 @@ def test_a_damaged_input_is_read_or_refused(name):
 def test_five_thousand_damaged_inputs(name):
     tally = fuzzed(name, 5_000, seed=2)
     assert tally.failures == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(PARSERS))
+def test_ten_minutes_guided_by_coverage(name, tmp_path):
+    pytest.importorskip("atheris")
+    assert guided(name, 10, tmp_path / "corpus").failures == []
 
 
 if __name__ == "__main__":
