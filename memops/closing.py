@@ -12,10 +12,10 @@ from functools import cache
 
 import polars as pl
 
+from memops.context import Context
 from memops.dues import due, folded
 from memops.lexicon import lexicon
-from memops.policy_hygiene import Tasks
-from memops.schema import RETIRED
+from memops.schema import INSTANT, RETIRED, TOMBSTONE
 from memops.tasks import SAID_IN_PASSING, any_of, is_task, open_tasks, said_at
 from memops.text import folded as fold
 from memops.text import searchable, tokens
@@ -24,32 +24,62 @@ from memops.vocabulary import stem
 _COVER = 0.75  # share of what a task names that is found again where it is done
 _ENDING = re.compile(r"(?<=\w)(?:ie|[ie]|(?<=b)l)$")
 
+_PAIRS = pl.Schema({"id": pl.String(), "by": pl.String(), "until": INSTANT, "like": pl.Float64()})
 
-def closed(records: pl.DataFrame, now: datetime, limits: Tasks) -> pl.DataFrame:
+
+def closed(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Return the live tasks that are done, and the record that says so (id, by).
 
     A task that is ticked off says it itself. Of several tasks that a record may close, it closes
-    the one that it is most like.
+    the one that it is most like, be that retired already.
     """
-    since = now - timedelta(days=limits.closed_days)
+    since = ctx.now - timedelta(days=ctx.policy.tasks.closed_days)
     tasks = open_tasks(records).with_columns(plain=fold(pl.col("text")))
     ticked = tasks.filter(_ticked() & (pl.col("said") <= since))
-    rest = tasks.join(ticked, on="id", how="anti").drop_nulls("said")
-    if rest.is_empty():
-        return ticked.select("id", by="id")
-    named = _terms(rest, dueless=True)
-    told = records.filter(
-        ~pl.col("superseded_by").is_in([*RETIRED]).fill_null(False),
+    hidden = records.filter(pl.col("superseded_by").is_in([*RETIRED]))
+    retired = hidden.filter(pl.col("superseded_by") == TOMBSTONE)["id"]
+    may = _pairs(records, ctx).filter(
+        ~pl.col("by").is_in(hidden["id"].implode()),
+        pl.col("id").is_in(pl.concat([tasks["id"], retired]).implode()),
+    )
+    best = may.filter(pl.col("like") >= pl.col("like").max().over("by"))
+    first = best.sort("id", "until", "by").unique("id", keep="first", maintain_order=True)
+    found = first.filter(pl.col("id").is_in(tasks["id"].implode())).select("id", "by")
+    found = found.join(ticked, on="id", how="anti")
+    return pl.concat([ticked.select("id", by="id"), found]).sort("id")
+
+
+def _pairs(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Which record may close which task, and how like they are (id, by, until, like).
+
+    Whatever their standing, so that it is found out once where a plan only hides and deletes.
+    """
+    rows = records.select("id", "scope", "kind", "text", "extra", said=said_at())
+    since = ctx.now - timedelta(days=ctx.policy.tasks.closed_days)
+    known: dict[str, pl.DataFrame] = ctx.once(("closing", since), dict)
+    seen, here = known.get("rows", rows.clear()), rows["id"].implode()
+    if not known or not seen.filter(pl.col("id").is_in(here)).equals(rows):
+        known |= {"rows": rows, "pairs": _found(rows, since)}
+    return known["pairs"].filter(pl.col("id").is_in(here), pl.col("by").is_in(here))
+
+
+def _found(rows: pl.DataFrame, since: datetime) -> pl.DataFrame:
+    tasks = rows.filter(is_task()).with_columns(plain=fold(pl.col("text")))
+    tasks = tasks.filter(~(_ticked() & (pl.col("said") <= since)).fill_null(False)).drop_nulls(
+        "said"
+    )
+    if tasks.is_empty():
+        return pl.DataFrame(schema=_PAIRS)
+    named = _terms(tasks, dueless=True)
+    told = rows.filter(
         ~pl.col("kind").is_in(SAID_IN_PASSING),
-        said_at() <= since,
-        said_at() > rest["said"].min(),
-        pl.col("scope").is_in(rest["scope"].unique().implode()),
+        pl.col("said") <= since,
+        pl.col("said") > tasks["said"].min(),
+        pl.col("scope").is_in(tasks["scope"].unique().implode()),
     )
     telling = _telling(named)
-    done = _may_close(told, telling).with_columns(said=said_at(), plain=fold(pl.col("text")))
-    done = done.filter(~is_task(), _says_done())
-    found = _matched(rest, named, telling, done)
-    return pl.concat([ticked.select("id", by="id"), found]).sort("id")
+    done = _may_close(told, telling).with_columns(plain=fold(pl.col("text")))
+    return _matched(tasks, named, telling, done.filter(~is_task(), _says_done()))
 
 
 def _may_close(told: pl.DataFrame, telling: pl.DataFrame) -> pl.DataFrame:
@@ -88,9 +118,9 @@ def _openings(stems: Iterable[str]) -> list[str]:
 def _matched(
     tasks: pl.DataFrame, named: pl.DataFrame, telling: pl.DataFrame, done: pl.DataFrame
 ) -> pl.DataFrame:
-    """Pair each task with the first record after it that says that it is done."""
-    if tasks.is_empty() or done.is_empty():
-        return pl.DataFrame(schema={"id": pl.String, "by": pl.String})
+    """Pair each task with the records after it that say that it is done."""
+    if done.is_empty():
+        return pl.DataFrame(schema=_PAIRS)
     told = _terms(done).rename({"id": "by"})
     after = done.select("scope", by="id", until="said", marked=_marked())
     pairs = (
@@ -101,7 +131,7 @@ def _matched(
     )  # fmt: skip
     sizes = named.group_by("id").agg(_things(), exact=_exact())
     width = told.join(pairs, on="by", how="semi").group_by("by").agg(_things().alias("width"))
-    both = (
+    return (
         pairs.join(named, on="id").join(told.select("by", "term"), on=["by", "term"])
         .group_by("id", "by", "until", "marked")
         .agg(_things().alias("shared"), found=_exact(), deeds=pl.col("deed").any())
@@ -114,10 +144,7 @@ def _matched(
             pl.col("shared") > 0,
         )
         .with_columns(like=pl.col("shared") / (pl.col("size") + pl.col("width") - pl.col("shared")))
-    )  # fmt: skip
-    best = both.filter(pl.col("like") >= pl.col("like").max().over("by"))
-    return best.sort("id", "until", "by").group_by("id", maintain_order=True).agg(
-        pl.col("by").first()
+        .select(*_PAIRS)
     )  # fmt: skip
 
 

@@ -225,7 +225,8 @@ def _below_floor(
         return lost.select("id", "why")
     away = change.filter(pl.col("_replaced") | pl.col("_quarantined"))
     if counts is None:
-        near = records.filter(LIVE).join(lost, on=_GROUP, how="semi").filter(~is_task())
+        near = records.select(*_GROUP, "text", "extra", "superseded_by").filter(LIVE)
+        near = near.join(lost, on=_GROUP, how="semi").filter(~is_task())
         live, away = near.group_by(_GROUP).len("live"), away.filter(~is_task())
     else:
         live, away = counts, pl.concat([away, every.filter(is_task())])

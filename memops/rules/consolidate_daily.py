@@ -25,8 +25,8 @@ def consolidate_daily(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     most = ctx.policy.budgets.daily_days
     day = pl.col("id").str.extract(DATED, 2).str.to_date(strict=False)
     age = (pl.lit(ctx.now.date()) - day).dt.total_days()
-    old = records.filter(
-        LIVE,
+    lines = records.filter(LIVE, pl.col("id").str.contains(".md:", literal=True))
+    old = lines.filter(
         pl.col("id").str.contains(r"\.md:[0-9a-f]{12}:\d+$") & (age > most).fill_null(False),
         ~pl.col("pinned"),
         pl.col("tier") != "core",

@@ -26,7 +26,6 @@ def promote_used(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         LIVE
         & ~pl.col("kind").is_in(_RAW)
         & ~(by_machine() | (pl.col("source") == "channel").fill_null(False))
-        & ~pl.col("text").str.contains(_QUESTION)
     )
     used, weighty = uses >= tiers.promote_accesses, pl.col("importance") >= tiers.promote_importance
     ways = {"both": used & weighty, "access": used, "importance": weighty, "either": used | weighty}
@@ -41,6 +40,7 @@ def promote_used(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         .when((pl.col("tier") == "peripheral") & again).then(pl.lit("working"))
     )  # fmt: skip
     lifted = records.filter(knowledge).with_columns(_to=to).filter(pl.col("_to").is_not_null())
+    lifted = lifted.filter(~pl.col("text").str.contains(_QUESTION))
     reason = (
         pl.when(pl.col("_to") == "core")
         .then(pl.format("used {} times, importance {}", uses, shown(pl.col("importance"))))

@@ -22,7 +22,7 @@ def retire_tasks(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         by=pl.lit(None, pl.String),
     )
     said = pl.when(pl.col("by") == pl.col("id")).then(pl.lit("it is ticked off"))
-    done = closed(records, ctx.now, limits).select(
+    done = closed(records, ctx).select(
         "id", why=said.otherwise(pl.lit("a later record says that it is done")), by="by"
     )
     both = pl.concat([done, over]).unique("id", keep="first", maintain_order=True)
