@@ -16,7 +16,7 @@ from memops.context import Context
 from memops.dues import due, folded
 from memops.lexicon import lexicon
 from memops.schema import INSTANT, RETIRED, TOMBSTONE
-from memops.tasks import SAID_IN_PASSING, any_of, is_task, open_tasks, said_at
+from memops.tasks import SAID_IN_PASSING, any_of, is_task, said_at
 from memops.text import folded as fold
 from memops.text import searchable, tokens
 from memops.vocabulary import stem
@@ -27,19 +27,21 @@ _ENDING = re.compile(r"(?<=\w)(?:ie|[ie]|(?<=b)l)$")
 _PAIRS = pl.Schema({"id": pl.String(), "by": pl.String(), "until": INSTANT, "like": pl.Float64()})
 
 
-def closed(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
-    """Return the live tasks that are done, and the record that says so (id, by).
+def closed(tasks: pl.DataFrame, records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Return those of the open tasks that are done, and the record that says so (id, by).
 
     A task that is ticked off says it itself. Of several tasks that a record may close, it closes
     the one that it is most like, be that retired already.
     """
     since = ctx.now - timedelta(days=ctx.policy.tasks.closed_days)
-    tasks = open_tasks(records).with_columns(plain=fold(pl.col("text")))
+    tasks = tasks.with_columns(plain=fold(pl.col("text")))
     ticked = tasks.filter(_ticked() & (pl.col("said") <= since))
-    hidden = records.filter(pl.col("superseded_by").is_in([*RETIRED]))
+    hidden = records.select("id", "superseded_by").filter(pl.col("superseded_by").is_in([*RETIRED]))
     retired = hidden.filter(pl.col("superseded_by") == TOMBSTONE)["id"]
-    may = _pairs(records, ctx).filter(
-        ~pl.col("by").is_in(hidden["id"].implode()),
+    pairs = _pairs(records, ctx)
+    there = records["id"].filter(records["id"].is_in(pairs["by"].implode()))
+    may = pairs.filter(
+        pl.col("by").is_in(there.implode()) & ~pl.col("by").is_in(hidden["id"].implode()),
         pl.col("id").is_in(pl.concat([tasks["id"], retired]).implode()),
     )
     best = may.filter(pl.col("like") >= pl.col("like").max().over("by"))
@@ -52,15 +54,19 @@ def closed(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 def _pairs(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Which record may close which task, and how like they are (id, by, until, like).
 
-    Whatever their standing, so that it is found out once where a plan only hides and deletes.
+    Whatever their standing, so that it is found out once while a plan only hides and deletes; what
+    it deleted may still be named.
     """
     rows = records.select("id", "scope", "kind", "text", "extra", said=said_at())
     since = ctx.now - timedelta(days=ctx.policy.tasks.closed_days)
     known: dict[str, pl.DataFrame] = ctx.once(("closing", since), dict)
-    seen, here = known.get("rows", rows.clear()), rows["id"].implode()
-    if not known or not seen.filter(pl.col("id").is_in(here)).equals(rows):
-        known |= {"rows": rows, "pairs": _found(rows, since)}
-    return known["pairs"].filter(pl.col("id").is_in(here), pl.col("by").is_in(here))
+    seen = known.get("rows", rows)
+    if seen.height > rows.height:
+        seen = seen.filter(pl.col("id").is_in(rows["id"].implode()))
+    if not known or not seen.equals(rows):
+        known["pairs"] = _found(rows, since)
+    known["rows"] = rows
+    return known["pairs"]
 
 
 def _found(rows: pl.DataFrame, since: datetime) -> pl.DataFrame:
@@ -78,8 +84,8 @@ def _found(rows: pl.DataFrame, since: datetime) -> pl.DataFrame:
         pl.col("scope").is_in(tasks["scope"].unique().implode()),
     )
     telling = _telling(named)
-    done = _may_close(told, telling).with_columns(plain=fold(pl.col("text")))
-    return _matched(tasks, named, telling, done.filter(~is_task(), _says_done()))
+    done = _may_close(told, telling).filter(~is_task(), _says_done())
+    return _matched(tasks, named, telling, done)
 
 
 def _may_close(told: pl.DataFrame, telling: pl.DataFrame) -> pl.DataFrame:
@@ -96,7 +102,8 @@ def _may_close(told: pl.DataFrame, telling: pl.DataFrame) -> pl.DataFrame:
     ticked = pl.col("extra").str.contains("done", literal=True)
     things = _openings(telling["term"].unique().sort())
     named = pl.col("plain").str.contains_any(things, ascii_case_insensitive=True)
-    return told.with_columns(plain=searchable(told["text"])).filter(ticked | done).filter(named)
+    maybe = told.with_columns(plain=searchable(told["text"])).filter(ticked | done).filter(named)
+    return maybe.with_columns(pl.col("plain").str.to_lowercase())
 
 
 def _telling(named: pl.DataFrame) -> pl.DataFrame:
@@ -161,31 +168,32 @@ def _terms(records: pl.DataFrame, dueless: bool = False) -> pl.DataFrame:
 
     With `dueless`, the words of the due day are left out.
     """
-    plain = records.select("id", text="plain")
+    texts = records["plain"]
     if dueless:
         bare = [_without_due(t, a) for t, a in zip(records["text"], records["said"], strict=True)]
-        plain = plain.with_columns(text=pl.Series(bare, dtype=pl.String))
-    table = lexicon("tasks")
+        texts = pl.Series(bare, dtype=pl.String)
+    table, (latin, wide) = lexicon("tasks"), _deeds()
     head = rf"^\s*(?:{any_of([*table['task']['opening'], *table['done']['marks']])})\s*[:：]"
-    plain = plain.with_columns(pl.col("text").str.replace(head, " "))
-    wide, idle = _deeds()[1], table["idle"]["zh"]
-    deeds = plain.select("id", term=pl.col("text").str.extract_all(any_of(wide))).explode(
-        "term", empty_as_null=True
-    )
-    deeds = deeds.drop_nulls().with_columns(pl.col("term").replace_strict(wide, default=None))
-    cut = plain["text"].str.replace_all(f"{any_of(wide)}|{any_of(idle)}", " ")
-    words = tokens(cut).select("row", "token").unique()
-    stems = {word: stem(word) for word in words["token"].unique().to_list()}
-    latin = {stem(word): family for word, family in _deeds()[0].items()}
-    idle_en = {stem(word) for word in table["idle"]["en"]}
-    named = words.with_columns(term=pl.col("token").replace_strict(stems)).filter(
-        ~pl.col("term").is_in([*idle_en]), ~pl.col("token").str.contains(r"^\p{Han}$")
-    )
-    ids = plain.select("id").with_row_index("row")
-    named = named.join(ids, on="row").select("id", "term").with_columns(
-        deed=pl.col("term").is_in([*latin]), term=pl.col("term").replace(latin)
+    texts = texts.str.replace(head, " ").alias("text")
+    deeds = (
+        texts.to_frame().with_row_index("row")
+        .select("row", term=pl.col("text").str.extract_all(any_of(wide)))
+        .explode("term", empty_as_null=True).drop_nulls("term")
+        .select("row", pl.col("term").replace_strict(wide, default=None), deed=pl.lit(True))
     )  # fmt: skip
-    return pl.concat([named, deeds.with_columns(deed=pl.lit(True))]).unique().sort("id", "term")
+    words = tokens(texts.str.replace_all(f"{any_of(wide)}|{any_of(table['idle']['zh'])}", " "))
+    known = words.select(pl.col("token").unique())
+    known = known.filter(~pl.col("token").str.contains(r"^\p{Han}$"))
+    stems = pl.Series("term", [stem(word) for word in known["token"].to_list()], dtype=pl.String)
+    deed = {stem(word): family for word, family in latin.items()}
+    idle = [stem(word) for word in table["idle"]["en"]]
+    known = known.with_columns(stems).filter(~pl.col("term").is_in(idle))
+    known = known.with_columns(
+        deed=pl.col("term").is_in([*deed]), term=pl.col("term").replace(deed)
+    )
+    named = words.join(known, on="token").select("row", "term", "deed")
+    every = pl.concat([named, deeds]).unique()
+    return every.select(records["id"].gather(every["row"]), "term", "deed")
 
 
 def _without_due(text: str, said: datetime) -> str:

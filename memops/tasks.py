@@ -44,12 +44,11 @@ def _task_patterns() -> tuple[str, str]:
     return opens, rf'(?i){box}|"kind": "(?:{kinds})"|{under}'
 
 
-def overdue(records: pl.DataFrame, now: datetime, limits: Tasks) -> pl.DataFrame:
-    """Return the live tasks whose due day is past (id, due, late); `late` in whole days.
+def overdue(tasks: pl.DataFrame, now: datetime, limits: Tasks) -> pl.DataFrame:
+    """Return those of the open tasks whose due day is past (id, due, late); `late` in whole days.
 
     A day that the text only mentions counts a while later than one that it calls a due day.
     """
-    tasks = open_tasks(records)
     found = [
         due(text, at.date() if at is not None else None)
         for text, at in zip(tasks["text"], tasks["said"], strict=True)
@@ -66,7 +65,7 @@ def overdue(records: pl.DataFrame, now: datetime, limits: Tasks) -> pl.DataFrame
 def open_tasks(records: pl.DataFrame) -> pl.DataFrame:
     """Return the live tasks that a rule may touch, with when they were said."""
     loose = LIVE & ~pl.col("pinned") & (pl.col("tier") != "core")
-    return records.filter(loose & is_task()).with_columns(said=said_at())
+    return records.filter(loose).filter(is_task()).with_columns(said=said_at())
 
 
 def said_at() -> pl.Expr:

@@ -10,6 +10,7 @@ from memops import closing
 from memops.context import Context
 from memops.lexicon import lexicon
 from memops.schema import from_rows
+from memops.tasks import open_tasks
 from memops.text import folded, searchable
 from memops.vocabulary import stem
 
@@ -75,10 +76,10 @@ def test_the_first_looks_change_nothing(monkeypatch):
         for n in range(600)
     ]
     records = from_rows(rows)
-    quick = closing.closed(records, Context(now=NOW))
+    quick = closing.closed(open_tasks(records), records, Context(now=NOW))
     whole = lambda told, telling: told.with_columns(plain=folded(pl.col("text")))
     monkeypatch.setattr(closing, "_may_close", whole)
     every = lambda named: named.filter(~pl.col("deed")).select("id", "term")
     monkeypatch.setattr(closing, "_telling", every)
     assert quick.height > 50
-    assert closing.closed(records, Context(now=NOW)).equals(quick)
+    assert closing.closed(open_tasks(records), records, Context(now=NOW)).equals(quick)

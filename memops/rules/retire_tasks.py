@@ -6,7 +6,7 @@ from memops.closing import closed
 from memops.context import Context
 from memops.plan import edit
 from memops.schema import TOMBSTONE
-from memops.tasks import overdue
+from memops.tasks import open_tasks, overdue
 
 
 def retire_tasks(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
@@ -15,18 +15,18 @@ def retire_tasks(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     Open tasks stay, however old; so do tasks of pinned and core records and those in a file that
     the agent is still writing.
     """
-    limits = ctx.policy.tasks
-    over = overdue(records, ctx.now, limits).select(
+    tasks = open_tasks(records).filter(~pl.col("id").is_in(list(ctx.fresh)))
+    over = overdue(tasks, ctx.now, ctx.policy.tasks).select(
         "id",
         why=pl.format("it was due on {}, {} days ago", "due", "late"),
         by=pl.lit(None, pl.String),
     )
     said = pl.when(pl.col("by") == pl.col("id")).then(pl.lit("it is ticked off"))
-    done = closed(records, ctx).select(
+    done = closed(tasks, records, ctx).select(
         "id", why=said.otherwise(pl.lit("a later record says that it is done")), by="by"
     )
     both = pl.concat([done, over]).unique("id", keep="first", maintain_order=True)
-    stale = records.join(both, on="id").filter(~pl.col("id").is_in(list(ctx.fresh))).sort("id")
+    stale = tasks.join(both, on="id").sort("id")
     return edit(
         stale,
         pl.col("why"),
