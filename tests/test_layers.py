@@ -37,6 +37,7 @@ LAYERS = [
         "encode",
         "models",
         "vocabulary",
+        "numbering",
         "codes",
         "near",
         "neighbours",
@@ -65,7 +66,7 @@ LAYERS = [
     # deciding
     {"guard", "refusals", "rules"},
     # the world
-    {"stores", "overlay", "snapshot", "planfile", "apply", "runs", "retention"}
+    {"stores", "overlay", "snapshot", "basis", "planfile", "apply", "runs", "retention"}
     | {"descent"}
     | {
         "sources",

@@ -16,12 +16,12 @@ from memops.encode import Encoder, Vectors
 from memops.errors import MemopsError
 from memops.schema import INSTANT, LIVE
 from memops.search import openclaw
+from memops.search import rsclaw as fused_rsclaw
 from memops.search.arms import unfitted
 
 RUN = pl.Schema(
     {"query_id": pl.String(), "doc_id": pl.String(), "rank": pl.Int64(), "score": pl.Float64()}
 )
-_RSCLAW_TIERS = {"core": 1.15, "working": 1.0, "peripheral": 0.8}
 CHUNK = 1600  # weighted characters of an OpenClaw chunk: 400 tokens of four
 _CURATED = r"(^|/)(MEMORY|USER)\.md$"
 Hits = list[tuple[list[str], float]]
@@ -138,38 +138,27 @@ def clawseed(
 def rsclaw(
     records: pl.DataFrame, queries: pl.DataFrame, encoder: Encoder | None, k: int
 ) -> Iterator[tuple[str, Hits]]:
-    """BM25 (4k) and vectors (3k) fused by rank, times relevance, pin, tier and importance.
+    """BM25 and vectors fused by rank, times relevance, pin, tier and importance.
 
-    Its clock is the newest record's. Words are looked for everywhere (8 times as many) and cut to
-    the scope afterwards.
+    Its clock is the newest record's. Words are looked for everywhere and cut to the scope
+    afterwards.
     """
-    from memops.decay import relevance
-    from memops.policy_hygiene import Decay
-
     rows = records.filter(LIVE).sort("id")
     newest = rows["created_at"].max()
     now = newest if isinstance(newest, datetime) else datetime(1970, 1, 1, tzinfo=UTC)
-    tier = pl.col("tier").replace_strict(_RSCLAW_TIERS, default=1.0)
-    pin = pl.when("pinned").then(1.25).otherwise(1.0)
-    prior = relevance(now, Decay(), floored=True) * pin * tier * (0.75 + 0.5 * pl.col("importance"))
-    priors = rows.select(prior.fill_null(1.0)).to_series().to_list()
+    priors = rows.select(fused_rsclaw.prior(now)).to_series().to_list()
     scopes, ids = rows["scope"].to_list(), rows["id"].to_list()
     vectors, asked = _vectors(rows["text"], queries, encoder) if encoder else (None, None)
+    wide = fused_rsclaw.fanout(k)
     with closing(_fts(rows["text"].to_list())) as index:
         for nth, (query, text, scope) in enumerate(_asked(queries)):
             match = " OR ".join(f'"{word}"' for word in openclaw.WORDS.findall(text))
-            words = [i for i, _ in _matches(index, match, 8 * max(4 * k, 16))]
-            legs = [[i for i in words if scope in (None, scopes[i])][: max(4 * k, 16)]]
+            words = [i for i, _ in _matches(index, match, wide.scanned)]
+            legs = [[i for i in words if scope in (None, scopes[i])][: wide.words]]
             if vectors is not None and asked is not None:
-                near = [int(i) for i, _ in _nearest(vectors, asked[nth], 3 * k + 10)]
-                legs.append([i for i in near if scope in (None, scopes[i])][: 3 * k])
-            votes: dict[int, float] = {}
-            for leg in legs:
-                for rank, i in enumerate(leg, 1):
-                    votes[i] = votes.get(i, 0.0) + 1 / (60 + rank)
-            found = sorted(
-                ((i, s * priors[i]) for i, s in votes.items()), key=lambda h: (-h[1], h[0])
-            )
+                near = [int(i) for i, _ in _nearest(vectors, asked[nth], wide.vectors + 10)]
+                legs.append([i for i in near if scope in (None, scopes[i])][: wide.vectors])
+            found = fused_rsclaw.fused(legs, priors)
             yield query, [([ids[i]], score) for i, score in found]
 
 

@@ -3,10 +3,14 @@
 import struct
 from datetime import UTC, datetime, timedelta
 
+import polars as pl
+
 from memops.decay import adjusted, half_life, relevance, rsclaw_tier
 from memops.errors import Incomplete, Unauthorised
 from memops.policy_hygiene import Decay
 from memops.schema import from_rows
+from memops.search import rsclaw as recall
+from memops.search.profiles import profile_run
 from memops.stores import open_store
 from memops.stores import rsclaw_formats as formats
 from memops.stores import rsclaw_parsing as parsing
@@ -22,6 +26,7 @@ from memops.stores.rsclaw_docs import (
     unpacked,
 )
 from memops.stores.rsclaw_transcripts import default_scope
+from tests.compat import Unsupported
 from tests.stores.test_rsclaw_http import Gateway, doc
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -163,7 +168,48 @@ def refresh_duplicate(case):
     return got["importance"] >= expected["importance_min"] and got["access_count"] == uses
 
 
+def rrf_fuse(case):
+    given, wanted = case["input"], case["expected"]
+    ids = sorted(given["docs"])
+    priors = [value(given["docs"][id_], recall.prior(NOW)) for id_ in ids]
+    legs = [[ids.index(id_) for id_ in given[leg]] for leg in ("vector_hits", "bm25_hits")]
+    found = [(ids[row], score) for row, score in recall.fused(legs, priors)][: given["top_k"]]
+    scores = wanted["scores"]
+    return [id_ for id_, _ in found] == wanted["order"] and all(
+        abs(score - scores[id_]) <= 1e-6 for id_, score in found
+    )
+
+
+def hybrid_fanout(case):
+    wide = recall.fanout(case["input"]["top_k"])
+    return case["expected"] == {
+        "vector_k": wide.vectors, "bm25_k": wide.words, "bm25_scan_with_scope": wide.scanned,
+        "rrf_k": recall.RRF_K,
+    }  # fmt: skip
+
+
+def bm25(case):
+    if case["version"] == "snapshot":
+        raise Unsupported
+    given, wanted = case["input"], case["expected"]
+    rows = []
+    for id_, held in given["docs"].items():
+        scope, text = held if isinstance(held, list) else ("default", held)
+        rows.append({"id": id_, "scope": scope, "text": text})
+    queries = pl.DataFrame(
+        {"query_id": ["q"], "text": [given["query"]], "scope": [given.get("scope")]},
+        schema_overrides={"scope": pl.String},
+    )
+    found = profile_run("rsclaw", from_rows(rows), queries, None, 5)["doc_id"].to_list()
+    if "first" in wanted:
+        return found[0] == wanted["first"]
+    return found == wanted["hits"] if "hits" in wanted else wanted["contains"] in found
+
+
 GROUPS = {
+    "rrf_fuse": rrf_fuse,
+    "hybrid_fanout": hybrid_fanout,
+    "bm25": bm25,
     "exact_dedup": exact_dedup,
     "refresh_duplicate": refresh_duplicate,
     "extractor_parse": lambda case: (
@@ -196,7 +242,9 @@ GROUPS = {
 }
 
 _EXTRACTION = "by parity of extraction, which memops does in its own way"
-_RETRIEVAL = "by parity of rsclaw's recall, of which memops has a profile"
+_RETRIEVAL = (
+    "by nothing: what the gateway does with what it recalled, or a stand-in of its embedder"
+)
 _DUPLICATES = "by parity of rsclaw's duplicates, which memops finds by its own signals"
 REASONS = {
     **dict.fromkeys(
@@ -205,14 +253,17 @@ REASONS = {
         _EXTRACTION,
     ),
     **dict.fromkeys(
-        ("rrf_fuse", "hybrid_fanout", "bm25", "cjk_tokenizer", "cjk_query_terms",
-         "auto_recall_gate", "recall_final_k", "recall_max_tokens", "estimate_tokens",
+        ("auto_recall_gate", "recall_final_k", "recall_max_tokens", "estimate_tokens",
          "recall_feedback_delta", "fnv_embedding"),
         _RETRIEVAL,
     ),
     **dict.fromkeys(
         ("semantic_dup", "supersede_label", "meditation_dedup"),
         _DUPLICATES,
+    ),
+    **dict.fromkeys(
+        ("cjk_tokenizer", "cjk_query_terms"),
+        "by nothing: a tokenizer that its memory index does not use",
     ),
     "": "by nothing: the gateway's own machinery (configuration, embedder), which memops never calls",
 }  # fmt: skip
