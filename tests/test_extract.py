@@ -1,8 +1,6 @@
 """Facts from notes: what is taken, what is not, and in which words."""
 
 import itertools
-import os
-import random
 import re
 import time
 from datetime import UTC, datetime
@@ -15,12 +13,15 @@ from hypothesis import strategies as st
 
 from memops.cli import run
 from memops.context import Context
-from memops.extract import facts, inspect, read
+from memops.extract import facts, inspect, inspect_all, read
 from memops.extract.clauses import clauses
+from memops.extract.entities import _hits
+from memops.extract.grammar import expanded
 from memops.extract.verdicts import extracted, judged_notes
 from memops.lexicon import lexicon
 from memops.plan import outcome
 from memops.policy import Policy
+from memops.prefilter import literals
 from memops.rules import propose
 from memops.rules.extract_notes import extract_notes
 from memops.rules.retire_chatter import retire_chatter
@@ -28,6 +29,16 @@ from memops.schema import LIVE, from_rows
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|my|me|our|we)\b|我", re.IGNORECASE)
+
+
+SETS = ("sentences", "blind_a", "blind_b", "blind_c", "blind_d")
+UNSORTED = (
+    "lead",
+    "trail",
+    "remember",
+    "fleeting",
+    "quotation",
+)  # cues that meet texts of any script
 
 
 def all_told(*texts):
@@ -339,13 +350,33 @@ def test_planning_the_outcome_again_proposes_nothing(texts):
     assert again.to_dicts() == []
 
 
-@pytest.mark.slow
-def test_ten_thousand_short_notes_a_second():
-    pick = random.Random(1)
-    notes = [text for _, _, text in wordings("sentences")]
-    texts = [f"{pick.choice(notes)} {i}" for i in range(40_000)]
-    read(pl.DataFrame({"text": texts[:100]}), Policy())
-    started = time.perf_counter()
-    read(pl.DataFrame({"text": texts}), Policy())
-    rate = len(texts) / (time.perf_counter() - started)
-    assert rate >= 10_000 * min(1.0, (os.cpu_count() or 1) / 2), f"{rate:.0f} notes a second"
+def test_the_script_that_a_pattern_is_listed_under_is_one_that_it_needs():
+    """Texts without it never meet the pattern."""
+    letters = {"zh": re.compile("[\u3400-\u9fff]"), "en": re.compile("[a-z]")}
+    wrong = []
+    for cue, table in lexicon("extract").items():
+        for name, listed in table.items() if cue not in ("words", "shape", "filler") else ():
+            letter = letters.get(name.removesuffix("_start"))
+            for pattern in listed if letter and cue not in UNSORTED else ():
+                words = literals(expanded(pattern))
+                if not words or not all(map(letter.search, words)):
+                    wrong.append((cue, name, pattern))
+    assert wrong == []
+
+
+def test_an_anchor_stands_wherever_its_slot_matches():
+    texts = [text for name in SETS for _, _, text in wordings(name)]
+    table = pl.DataFrame({"text": texts, "unit": pl.Series(range(len(texts)), dtype=pl.UInt32)})
+    anchored = [slot for slot in lexicon("extract_slots")["slot"] if "anchor" in slot]
+    assert anchored
+    for slot in anchored:
+        bare = {name: value for name, value in slot.items() if name != "anchor"}
+        assert _hits(table, slot).equals(_hits(table, bare))
+
+
+def test_many_texts_are_inspected_as_each_alone():
+    texts = ["", "[cron:daily] run", "我叫晓雯。你叫什么？"]
+    blank, noise, told = inspect_all(texts)
+    assert (blank, len(noise)) == ([], 1)
+    assert told == inspect(texts[2])
+    assert inspect_all([]) == []

@@ -114,7 +114,7 @@ def explain(ctx: click.Context, plan: str, id: str, as_json: bool) -> None:
 @click.pass_context
 def extract(ctx: click.Context, file: Path | None, store: str | None, as_json: bool) -> None:
     """Show what extraction finds in FILE, a text with one note a line, with spans."""
-    from memops.extract import inspect
+    from memops.extract import inspect_all
 
     if (file is None) == (store is None):
         raise click.UsageError("give a FILE, or --from STORE")
@@ -125,7 +125,8 @@ def extract(ctx: click.Context, file: Path | None, store: str | None, as_json: b
             for line in file.read_text(encoding="utf-8", errors="replace").split("\n")
             if line.strip()
         ]
-        found = [{"note": n + 1, **row} for n, note in enumerate(notes) for row in inspect(note)]
+        read = inspect_all(notes)
+        found = [{"note": n + 1, **row} for n, rows in enumerate(read) for row in rows]
     else:
         from memops.secrets import redacted
         from memops.transcripts import turns
@@ -134,8 +135,8 @@ def extract(ctx: click.Context, file: Path | None, store: str | None, as_json: b
         texts = redacted(said["text"], at(ctx).policy.secrets)
         found = [
             {"turn": i, **row}
-            for i, text in zip(said["id"], texts, strict=True)
-            for row in inspect(text)
+            for i, rows in zip(said["id"], inspect_all(texts.to_list()), strict=True)
+            for row in rows
         ]
     head = list(dict.fromkeys(name for row in found for name in row)) or ["nothing"]
     emit(found, as_json, lambda: table([[r.get(n, "") for n in head] for r in found], head))

@@ -73,6 +73,8 @@ def saying(key: str) -> dict[str, str]:
 
 
 def _hits(table: pl.DataFrame, slot: dict[str, Any]) -> pl.DataFrame:
+    if "anchor" in slot:
+        table = table.filter(pl.col("text").str.contains(f"(?i){_expanded(slot['anchor'])}"))
     if slot["form"] == "phone":
         other = says("serial") | says("numbered")
         table = table.filter(pl.col("text").str.contains(_DIGITS), ~other)

@@ -17,8 +17,9 @@ _WORD = re.compile(r"\{([a-z_]+)\}")
 
 
 @cache
-def patterns(cue: str) -> tuple[str, ...]:
-    """Return the regular expressions of a cue, several patterns in each.
+def patterns(cue: str) -> tuple[tuple[str, str], ...]:
+    """Return the regular expressions of a cue, several patterns in each, and the script that each
+    needs: han, latin, or text where it needs neither.
 
     One expression for all would be faster to ask, were it not for the engine's automaton: past a
     size it no longer fits its cache and is a hundred times slower.
@@ -28,14 +29,16 @@ def patterns(cue: str) -> tuple[str, ...]:
         raise Corrupt(f"lexicon extract: no cue {cue!r}")
     lead = rf"^[\s\"'“‘(]*(?:{'|'.join(_lead())})*" if cue not in ("lead", "remember") else r"^\s*"
     frames = {
-        "zh": "{}",
-        "en": r"(?:\b|^){}(?:\b|$|[^\w])",
-        "zh_start": f"{lead}{{}}",
-        "en_start": f"{lead}{{}}",
+        "zh": ("{}", "han"),
+        "en": (r"(?:\b|^){}(?:\b|$|[^\w])", "latin"),
+        "any": ("{}", "text"),
+        "zh_start": (f"{lead}{{}}", "han"),
+        "en_start": (f"{lead}{{}}", "latin"),
+        "any_start": (f"{lead}{{}}", "text"),
     }
     return tuple(
-        "(?i)" + expanded(frame.replace("{}", f"(?:{'|'.join(chunk)})"))
-        for name, frame in frames.items()
+        ("(?i)" + expanded(frame.replace("{}", f"(?:{'|'.join(chunk)})")), script)
+        for name, (frame, script) in frames.items()
         for chunk in _chunks(table.get(name, []))
     )
 
@@ -57,7 +60,23 @@ def trailing() -> str:
 def says(cue: str, text: pl.Expr | None = None) -> pl.Expr:
     """True of a text in which the cue occurs."""
     said = pl.col("text") if text is None else text
-    return pl.any_horizontal(said.str.contains(pattern) for pattern in patterns(cue))
+    found = [said.str.contains(pattern) for pattern, _ in patterns(cue)]
+    return pl.any_horizontal(found).fill_null(False)
+
+
+def tells(cue: str) -> pl.Expr:
+    """The same of a table with `by_script`, where a pattern meets only texts of its script."""
+    found = [pl.col(script).str.contains(pattern) for pattern, script in patterns(cue)]
+    return pl.any_horizontal(found).fill_null(False)
+
+
+def by_script(text: str = "text") -> list[pl.Expr]:
+    """Return the columns han and latin: a text that holds a letter of the script, else null."""
+    said = pl.col(text)
+    return [
+        pl.when(said.str.contains(letter)).then(said).alias(script)
+        for script, letter in (("han", r"\p{Han}"), ("latin", "[A-Za-z]"))
+    ]
 
 
 @cache

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from memops.extract.grammar import expanded, says, shape
+from memops.extract.grammar import expanded, shape, tells
 
 HOST = r"(?:[0-9]{1,3}\.){3}[0-9]{1,3}|[A-Za-z0-9-]+://|@[A-Za-z0-9-]+\.[A-Za-z]"
 _SOME = 4
@@ -39,7 +39,7 @@ def sorted_out(clauses: pl.DataFrame) -> pl.DataFrame:
     correction, a procedure, a bond between people or services, the state of some work, a
     preference, and last a fact.
     """
-    table = _flagged(clauses.with_columns(says(name).alias(name) for name in _CUES))
+    table = _flagged(clauses.with_columns(tells(name).alias(name) for name in _CUES))
     cases = _cases()
     table = table.with_columns(told.alias(f"case:{n}") for n, (_, _, told) in enumerate(cases))
     kind, cue = pl.lit(None, pl.String), pl.lit(None, pl.String)

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from memops.extract.grammar import expanded, passing, says
+from memops.extract.grammar import by_script, expanded, passing, says, tells
 
 BARS = {
     "unkept": "asked not to be kept",
@@ -53,7 +53,9 @@ def judged(clauses: pl.DataFrame) -> pl.DataFrame:
     quotation and a request, the rest of their sentence; a question mark, the sentence's last
     clause, or all of it where no clause asks by itself.
     """
-    table = clauses.with_columns(says(name).alias(name) for name in _CUES)
+    table = clauses.with_columns(by_script()).with_columns(
+        tells(name).alias(name) for name in _CUES
+    )
     bare = pl.col("text").str.replace_all(r"[A-Za-z0-9._%+-]+@\S+", " ")
     bare = bare.str.replace_all(expanded("(?:做|干|搞|当|是)(?:一?[名个位])?{work}(?:的|$)"), "")
     mine = pl.col("text").str.replace_all("[帮给替跟让叫]我", "")

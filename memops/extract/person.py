@@ -37,14 +37,15 @@ _NOT = (
 )
 
 
-def third_person(raw: pl.Expr, chinese: pl.Expr) -> pl.Expr:
+def third_person(raw: pl.Series, chinese: pl.Series) -> pl.Series:
     """Return clauses in the third person: Chinese ones where `chinese`, else English ones."""
     spoken = raw.str.contains(_SPEAKS)
-    zh = _through(pl.when(chinese & spoken).then(raw), _ZH).str.replace_all(_USER, "用户")
-    plain = pl.when(~chinese & spoken).then(raw).str.replace_all("’", "'")
-    en = _through(plain, _EN).str.replace(f"^{_USER}", "The user")
-    said = pl.when(chinese).then(zh).otherwise(en.str.replace_all(_USER, "the user"))
-    return pl.coalesce(said, raw)
+    said = _changed(raw, chinese & spoken, (*_ZH, (_USER, "用户")))
+    said = _changed(said, ~chinese & spoken, (("’", "'"),))
+    for pronoun, steps in (("[Ii]", _I), ("[Ww]e", _WE)):
+        said = _changed(said, ~chinese & _holds(said, pronoun), steps)
+    end = (*_REST, (f"^{_USER}", "The user"), (_USER, "the user"))
+    return _changed(said, ~chinese & spoken, end)
 
 
 def _subject(pronoun: str, name: str) -> list[tuple[str, str]]:
@@ -71,9 +72,9 @@ def _subject(pronoun: str, name: str) -> list[tuple[str, str]]:
     ]
 
 
-_EN = (
-    *_subject("[Ii]", _USER),
-    *_subject("[Ww]e", f"{_USER}'s team"),
+_I = tuple(_subject("[Ii]", _USER))
+_WE = tuple(_subject("[Ww]e", f"{_USER}'s team"))
+_REST = (
     (r"\b[Oo]urs?\b", f"{_USER}'s"),
     (r"\bus\b", _USER),
     (r"(?i)\b(?:my|mine)\b", f"{_USER}'s"),
@@ -91,7 +92,14 @@ _ZH = (
 )
 
 
-def _through(text: pl.Expr, steps: tuple[tuple[str, str], ...]) -> pl.Expr:
+def _holds(said: pl.Series, pronoun: str) -> pl.Series:
+    return said.str.contains(rf"(?-u:\b){pronoun}")
+
+
+def _changed(said: pl.Series, where: pl.Series, steps: tuple[tuple[str, str], ...]) -> pl.Series:
+    """Take the texts for which `where` holds through the steps; few texts need all of them."""
+    some = said.filter(where)
     for pattern, new in steps:
-        text = text.str.replace_all(pattern.replace(r"\b", r"(?-u:\b)"), new)
-    return text
+        some = some.str.replace_all(pattern.replace(r"\b", r"(?-u:\b)"), new)
+    out = said.clone()
+    return out.scatter(where.arg_true(), some)

@@ -49,7 +49,8 @@ def statements(parts: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
     told = table.filter(pl.col("kind").is_not_null().any().over(_SAYS))
     if told.is_empty():
         return _none()
-    return _joined(told.with_columns(shown=third_person(_about(), pl.col("chinese"))))
+    raw = told.select(_about()).to_series()
+    return _joined(told.with_columns(shown=third_person(raw, told["chinese"])))
 
 
 def _parted() -> list[pl.Expr]:
