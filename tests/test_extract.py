@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from memops.cli import run
 from memops.context import Context
-from memops.extract import facts, inspect, inspect_all, read
+from memops.extract import facts, inspect, inspect_all, kinds, modality, read
 from memops.extract.clauses import clauses
 from memops.extract.entities import _hits
-from memops.extract.grammar import expanded
+from memops.extract.grammar import by_script, expanded, says, tells
 from memops.extract.verdicts import extracted, judged_notes
 from memops.lexicon import lexicon
 from memops.plan import outcome
@@ -359,9 +359,16 @@ def test_the_script_that_a_pattern_is_listed_under_is_one_that_it_needs():
             letter = letters.get(name.removesuffix("_start"))
             for pattern in listed if letter and cue not in UNSORTED else ():
                 words = literals(expanded(pattern))
-                if not words or not all(map(letter.search, words)):
+                if words and not all(map(letter.search, words)):
                     wrong.append((cue, name, pattern))
     assert wrong == []
+
+
+def test_a_cue_tells_by_script_what_it_says():
+    texts = pl.Series([text for name in SETS for _, _, text in wordings(name)])
+    table = clauses(texts, 1000).select("text").with_columns(by_script())
+    for cue in (*modality._CUES, *kinds._CUES):
+        assert table.select(tells(cue) == says(cue)).to_series().all(), cue
 
 
 def test_an_anchor_stands_wherever_its_slot_matches():
