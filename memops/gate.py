@@ -96,7 +96,7 @@ def judge(before: Grades | Mapping[str, Any], after: Grades, policy: Policy) -> 
     table = pl.DataFrame([*overall, *slices], schema=TABLE)
     own = pairs.filter(pl.col("measure") == decisive)
     main = next(row for row in overall if row["measure"] == decisive)
-    failed = _failures(main, slices, after.floors, settings)
+    failed = _failures(main, slices, settings) + _broken(own, decisive, after.floors)
     warned = _warnings(main, overall, settings)
     low = main["low"] if _higher(decisive) else -main["high"]
     unsure = low < -settings.unsure - _SLACK
@@ -181,9 +181,7 @@ def _adjusted(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [row | {"p": p} for row, p in zip(rows, ps, strict=True)]
 
 
-def _failures(
-    main: dict[str, Any], slices: list[dict[str, Any]], floors: Mapping[str, float], settings: Gate
-) -> list[str]:
+def _failures(main: dict[str, Any], slices: list[dict[str, Any]], settings: Gate) -> list[str]:
     name = main["measure"]
     said = []
     if _loss(main) >= settings.minimum - _SLACK and _sure(main):
@@ -197,12 +195,19 @@ def _failures(
         for row in slices
         if _loss(row) >= settings.slice_minimum - _SLACK and row["p"] <= settings.alpha
     ]
-    said += [
-        f"{name} of {row['slice']} is {row['after']:.3f}; its floor is {floors[row['slice']]:.3f}"
-        for row in (main, *slices)
-        if row["slice"] in floors and _under(row, floors[row["slice"]])
-    ]
     return said
+
+
+def _broken(own: pl.DataFrame, name: str, floors: Mapping[str, float]) -> list[str]:
+    """The floors that do not hold, of slices of however few queries."""
+    sign = 1 if _higher(name) else -1
+    labelled = pl.concat(own.select("after", slice=label) for label in SLICES.values())
+    means = dict(labelled.drop_nulls().group_by("slice").agg(pl.mean("after")).rows())
+    return [
+        f"{name} of {part} is {means[part]:.3f}; its floor is {floor:.3f}"
+        for part, floor in floors.items()
+        if part in means and sign * means[part] < sign * floor - _SLACK
+    ]
 
 
 def _warnings(main: dict[str, Any], overall: list[dict[str, Any]], settings: Gate) -> list[str]:
@@ -233,12 +238,6 @@ def _loss(row: dict[str, Any]) -> float:
 def _sure(row: dict[str, Any]) -> bool:
     """Whether the whole interval is a loss."""
     return bool(row["high"] < -_SLACK if _higher(row["measure"]) else row["low"] > _SLACK)
-
-
-def _under(row: dict[str, Any], floor: float) -> bool:
-    return bool(
-        row["after"] < floor - _SLACK if _higher(row["measure"]) else row["after"] > floor + _SLACK
-    )
 
 
 def _moved(own: pl.DataFrame, name: str, lost: bool) -> pl.DataFrame:

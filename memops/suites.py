@@ -21,6 +21,7 @@ from memops.settings import Settings
 from memops.sources import clock, open_or_take
 from memops.suite import exchange, golden, proposals
 from memops.suite.check import check
+from memops.suite.format import rows_of
 from memops.suite.golden import suite_folder
 from memops.suite.lineage import remapped
 from memops.suite.proposing import CATEGORIES
@@ -61,7 +62,7 @@ def review(
     """Decide on proposals, by query or category, and write what was kept into the suite."""
     folder = suite_folder(suite)
     rows = proposals.decided(proposals.read(folder), keep, drop, rest)
-    held = golden.rows_of(folder / "queries.jsonl")
+    held = rows_of(folder / "queries.jsonl")
     files.write(folder / proposals.NAME, proposals.text_of(rows).encode())
     asked = proposals.queries(rows, held)
     files.write(folder / "queries.jsonl", proposals.text_of(asked).encode())
@@ -90,7 +91,7 @@ def remap(
     was, now_ = (dict(zip(*_evidence(s), strict=True)) for s in (before, after))
     rows = [
         row | {"relevant": now_[row["query_id"]]} if row["query_id"] in now_ else row
-        for row in golden.rows_of(folder / "queries.jsonl")
+        for row in rows_of(folder / "queries.jsonl")
     ]
     files.write(folder / "queries.jsonl", proposals.text_of(rows).encode())
     changed = sorted(q for q in now_ if now_[q] != was[q])

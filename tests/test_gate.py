@@ -157,6 +157,16 @@ def test_a_floor_holds_whatever_the_baseline_was():
     assert verdict.reasons == ["R@10 of category:fact is 0.600; its floor is 0.700"]
 
 
+@pytest.mark.parametrize("count", [3, 100])
+def test_a_floor_holds_for_a_slice_of_any_size(count):
+    values, categories = np.ones(100), ["rare"] * count + ["common"] * (100 - count)
+    values[0] = 0.0
+    floors = {"category:rare": 0.995}
+    same = graded(values, categories=categories, floors=floors)
+    verdict = judge(same, same, Policy())
+    assert verdict.verdict == "fail" and "of category:rare is" in verdict.reasons[0]
+
+
 @pytest.mark.parametrize("name", ["suite", "settings", "retrieval", "encoder"])
 def test_grades_that_cannot_be_compared_are_inconclusive(name):
     one = graded(np.ones(50))

@@ -95,6 +95,13 @@ def test_the_digest_is_of_what_is_asked_and_not_of_the_order_of_lines(tmp_path):
             "as_of must be an instant with a time zone",
         ),
         ([1], "line 1: not a JSON object"),
+        ({"query_id": "q", "text": "x", "as_of": 5}, "line 1: as_of must be a text, not 5"),
+        ({"query_id": "q", "text": "x", "category": ["a"]}, "line 1: category must be a text"),
+        ({"query_id": "q", "text": "x", "answerable": "no"}, "answerable must be true or false"),
+        ({"query_id": "q", "text": "x", "relevant": [1]}, "by their ids, which are texts"),
+        ({"query_id": "q", "text": "x", "relevant": {"a": True}}, "grades must be whole numbers"),
+        ({"query_id": "q", "text": "x", "relevant": {"a": 10**20}}, "numbers from 0 to 1000"),
+        ({"query_id": "q", "text": "x", "relevant": "a"}, "must be a list or an object"),
     ],
 )
 def test_a_malformed_line_is_named(tmp_path, row, says):
@@ -111,6 +118,34 @@ def test_what_is_missing_or_unknown_is_named(tmp_path):
         load(folder(tmp_path, head='retrever = "rrf"\n'))
     with pytest.raises(Corrupt, match="query 'q1' stands twice"):
         load(folder(tmp_path, [QUERIES[0], QUERIES[0]]))
+
+
+@pytest.mark.parametrize(
+    ("head", "says"),
+    [
+        ('k = "ten"', "k must be a whole number from 1, not 'ten'"),
+        ("k = 0", "k must be a whole number from 1"),
+        ("k = 5\nmeasures = ['R@10']", "R@10 looks beyond the first 5"),
+        ('measures = "R@5"', "measures must be a list"),
+        ("measures = [1]", "measures must be a list"),
+        ('retriever = "hybird"', "unknown retriever 'hybird'"),
+        ("floors = 3", "floors must be a table"),
+        ('[floors]\nall = "high"', "the floor of all must be from 0 to 1, not 'high'"),
+        ("[floors]\nwrong = 0.5", "floor of an unknown slice 'wrong'"),
+        ('[floors]\n"kind:facts" = 0.5', "floor of an unknown slice 'kind:facts'"),
+        ('[floors]\n"category:facts" = 0.5', "no query is in 'category:facts'"),
+    ],
+)
+def test_a_wrong_setting_is_named_with_its_file(tmp_path, head, says):
+    with pytest.raises(MemopsError, match=says) as refused:
+        load(folder(tmp_path, head=head))
+    assert "suite.toml: " in refused.value.message
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path):
+    path = folder(tmp_path) / "queries.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert load(path.parent).queries.height == len(QUERIES)
 
 
 def test_a_nugget_is_held_by_every_record_of_the_scope_that_matches(tmp_path):

@@ -20,7 +20,8 @@ from typing import Any
 import polars as pl
 
 from memops.errors import Corrupt, StoreNotFound
-from memops.suite.golden import Suite, as_rows, rows_of
+from memops.suite.format import rows_of
+from memops.suite.golden import Suite, as_rows
 
 Row = dict[str, Any]
 Made = tuple[list[Row], list[Row]]

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,8 +11,8 @@ import polars as pl
 
 from memops.errors import Corrupt, MemopsError, StoreNotFound
 from memops.lexicon import resource
-from memops.measures import measure
 from memops.schema import INSTANT, instant
+from memops.suite.format import DEFAULT_MEASURES, check_row, graded, head_of, rows_of
 
 QUERIES = pl.Schema(
     {
@@ -28,8 +27,6 @@ QUERIES = pl.Schema(
 )
 EVIDENCE = pl.Schema({"query_id": pl.String(), "id": pl.String(), "grade": pl.Int64()})
 NUGGETS = pl.Schema({"query_id": pl.String(), "nugget": pl.String()})
-FIELDS = {*QUERIES, "relevant", "nuggets", "avoid", "note"}
-DEFAULT_MEASURES = ("R@5", "R@10", "Success@1", "RR@10", "nDCG@10", "stale@5", "leak@5")
 
 
 @dataclass(frozen=True)
@@ -83,33 +80,29 @@ def load(folder: Path) -> Suite:
             raise StoreNotFound(
                 f"{path}: no such file", "a suite is a folder with suite.toml and queries.jsonl"
             )
-    try:
-        table = tomllib.loads(head.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise Corrupt(f"{head}: not valid TOML: {error}") from error
-    known = {"measures", "retriever", "k", "encoder", "floors", "note"}
-    if odd := sorted(set(table) - known):
-        raise MemopsError(
-            f"{head}: unknown setting {odd[0]!r}", f"known: {', '.join(sorted(known))}"
-        )
-    names = tuple(table.get("measures", DEFAULT_MEASURES))
-    for name in names:
-        measure(name)
+    table = head_of(head)
     try:
         queries = tables(rows_of(lines), str(lines))
     except OverflowError as error:
         raise Corrupt(f"{lines}: {error}") from error
+    floors = table.get("floors", {})
+    asked = {f"{n}:{v}" for n in ("category", "lang") for v in queries[0][n].unique()}
+    for name in floors:
+        if name.startswith(("category:", "lang:")) and name not in asked and asked:
+            raise MemopsError(
+                f"{head}: no query is in {name!r}, which has a floor",
+                f"there are {', '.join(sorted(asked))}",
+            )
     return Suite(
-        folder.name, *queries, measures=names,
-        retriever=str(table.get("retriever", "hybrid")), k=int(table.get("k", 10)),
-        encoder=str(table.get("encoder", "lsa")), floors=table.get("floors", {}), folder=folder,
+        folder.name, *queries, measures=tuple(table["measures"]), retriever=table["retriever"],
+        k=table["k"], encoder=table["encoder"], floors=floors, folder=folder,
     )  # fmt: skip
 
 
 def places(folder: Path) -> dict[str, tuple[str, int]]:
     """Return where each query of a suite's folder stands: its file and line, from 1."""
     path = folder / "queries.jsonl"
-    lines = enumerate(path.read_text(encoding="utf-8").split("\n"), 1)
+    lines = enumerate(path.read_text(encoding="utf-8-sig").split("\n"), 1)
     return {json.loads(line)["query_id"]: (str(path), nth) for nth, line in lines if line.strip()}
 
 
@@ -165,7 +158,7 @@ def tables(
         raise Corrupt(f"{where}: query {twice[0]!r} stands twice")
     queries = pl.DataFrame([_query(row) for row in rows], schema=QUERIES)
     relevant = [
-        (r["query_id"], i, int(g)) for r in rows for i, g in _graded(r.get("relevant")).items()
+        (r["query_id"], i, int(g)) for r in rows for i, g in graded(r.get("relevant")).items()
     ]
     pairs = [
         pl.DataFrame(
@@ -187,53 +180,3 @@ def _query(row: Mapping[str, Any]) -> dict[str, Any]:
         "category": row.get("category") or "other", "lang": lang,
         "as_of": instant(row.get("as_of")), "answerable": bool(row.get("answerable", True)),
     }  # fmt: skip
-
-
-def _graded(relevant: Any) -> dict[str, int]:
-    return dict.fromkeys(relevant, 1) if isinstance(relevant, list) else dict(relevant or {})
-
-
-def rows_of(path: Path) -> list[dict[str, Any]]:
-    """Return the objects of a JSON lines file; raises Corrupt, naming the line."""
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (ValueError, RecursionError) as error:
-        raise Corrupt(f"{path}: not UTF-8: {error}") from error
-    return [_row(line, f"{path}: line {nth}") for nth, line in enumerate(lines, 1) if line.strip()]
-
-
-def _row(line: str, where: str) -> dict[str, Any]:
-    try:
-        row: dict[str, Any] = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise Corrupt(f"{where}: not JSON: {error}") from error
-    return row
-
-
-def check_row(row: Any, where: str) -> None:
-    """Raise Corrupt for what is no golden query, naming the line."""
-    if not isinstance(row, dict):
-        raise Corrupt(f"{where}: not a JSON object")
-    for name in ("query_id", "text"):
-        if not isinstance(row.get(name), str) or not row[name].strip():
-            raise Corrupt(f"{where}: {name} must be a text that is not empty")
-    if odd := sorted(set(row) - FIELDS):
-        raise Corrupt(f"{where}: unknown field {odd[0]!r}", f"known: {', '.join(sorted(FIELDS))}")
-    if row.get("as_of") is not None and instant(row["as_of"]) is None:
-        raise Corrupt(f"{where}: as_of must be an instant with a time zone")
-    for name, kinds in (("relevant", (dict, list)), ("nuggets", (list,)), ("avoid", (list,))):
-        if row.get(name) is not None and not isinstance(row[name], kinds):
-            raise Corrupt(f"{where}: {name} must be {' or '.join(k.__name__ for k in kinds)}")
-    if any(not isinstance(g, int) or g < 0 for g in _graded(row.get("relevant")).values()):
-        raise Corrupt(f"{where}: grades must be whole numbers from 0")
-    _check_patterns([*(row.get("nuggets") or ()), *(row.get("avoid") or ())], where)
-
-
-def _check_patterns(patterns: Sequence[Any], where: str) -> None:
-    for pattern in patterns:
-        if not isinstance(pattern, str) or not pattern:
-            raise Corrupt(f"{where}: {pattern!r} is no pattern")
-        try:
-            pl.select(pl.lit("").str.contains(pattern))
-        except pl.exceptions.PolarsError as error:
-            raise Corrupt(f"{where}: {pattern!r} is no regular expression: {error}") from error

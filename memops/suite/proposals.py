@@ -14,7 +14,7 @@ import polars as pl
 
 from memops.errors import MemopsError, StoreNotFound
 from memops.secrets import redacted
-from memops.suite.golden import FIELDS, check_row, rows_of
+from memops.suite.format import FIELDS, check_row, rows_of
 
 NAME = "proposals.jsonl"
 Row = dict[str, Any]
