@@ -31,10 +31,13 @@ def grade(
     now: datetime | None = None,
 ) -> dict[str, Any]:
     """Grade a store or snapshot against a suite; returns means by retriever and slice."""
+    from memops.suite.comparing import compared
+
     graded, taken = _graded(store, suite, settings, encoder, now, timed=True)
     said = graded.to_json()
     said["no_answer"] = {name: asdict(told) for name, told in graded.unanswered.items()}
     said["latency_ms"] = dict(graded.latency)
+    said["compared"] = compared(graded, settings.policy.gate)
     shown = [m for m in said["means"] if m["slice"] == "all"]
     aggregates: dict[str, dict[str, float]] = {}
     for mean in shown:

@@ -121,8 +121,11 @@ def test_a_suite_is_proposed_reviewed_checked_and_graded(memops):
     again = memops("suite", "init", address, "-o", "golden", "--each", "4")
     assert (again["dropped"], again["kept"]) == (1, said["proposed"] - 1)
     assert memops("suite", "check", "golden", "--store", address)["ok"]
-    grades = memops("grade", address, "--suite", "golden")["grades"]["aggregates"]
-    assert grades["hybrid"]["R@5"] > 0.8
+    grades = memops("grade", address, "--suite", "golden")["grades"]
+    assert grades["aggregates"]["hybrid"]["R@5"] > 0.8
+    assert [(r["against"], r["measure"]) for r in grades["compared"][:2]] == [
+        ("grep", "R@5"), ("grep", "R@10"),
+    ]  # fmt: skip
     memops("suite", "review", "golden", "--keep", "nothing-like-it")
     assert memops.code == 2
 

@@ -10,8 +10,9 @@ from memops.plan import delete, edit, outcome, put
 from memops.policy import Policy
 from memops.schema import TOMBSTONE, from_rows
 from memops.suite import Grades, check, freeze, grade, lineage, load, qrels, save
+from memops.suite.comparing import compared
 from memops.suite.golden import as_rows
-from memops.suite.grading import frozen
+from memops.suite.grading import PER_QUERY, frozen
 
 TEXTS = {
     "home": "Anna lives in Berlin", "cat": "the cat is called Miso", "tea": "用户喜欢喝乌龙茶",
@@ -211,6 +212,28 @@ def test_grades_come_with_grep_and_rrf_and_survive_a_file(tmp_path):
     assert again.fingerprints == graded.fingerprints
     table = {(r, s, m): v for r, s, m, _, v in graded.aggregates().rows()}
     assert table["hybrid", "lang:zh", "R@5"] == 1.0 and table["hybrid", "all", "leak@5"] == 0.25
+
+
+def test_the_judged_retriever_is_compared_with_each_other_query_by_query():
+    count = 20
+    values = {"bm25": [0.0] * 12 + [1.0] * 8, "hybrid": [1.0] * 11 + [0.0] + [1.0] * 8}
+    about = {n: [None] * 2 * count for n in ("category", "lang", "kind", "age")}
+    rows = pl.DataFrame(
+        {
+            "retriever": ["bm25"] * count + ["hybrid"] * count,
+            "query_id": [f"q{i:02}" for i in range(count)] * 2,
+            "measure": ["R@10"] * 2 * count, "value": values["bm25"] + values["hybrid"], **about,
+        },
+        schema_overrides=PER_QUERY,
+    ).select(PER_QUERY.names())  # fmt: skip
+    (row,) = compared(Grades("s", "hybrid", rows, {}, 1), Policy().gate)
+    assert (row["against"], row["won"], row["tied"], row["lost"]) == ("bm25", 11, 9, 0)
+    assert row["difference"] == 0.55 and 0.3 < row["low"] < 0.55 < row["high"]
+    assert row["p"] == pytest.approx(2 / 2**11, abs=1e-6)
+    # Of leaks, the fewer are the better.
+    leaks = rows.with_columns(measure=pl.lit("leak@5"))
+    (row,) = compared(Grades("s", "hybrid", leaks, {}, 1), Policy().gate)
+    assert (row["won"], row["lost"]) == (0, 11)
 
 
 def test_a_baseline_keeps_its_encoder_so_that_another_day_can_be_compared(tmp_path):

@@ -145,9 +145,25 @@ def _lines(rows: Any) -> None:
 
 
 def _grades_text(grades: dict[str, Any]) -> str:
+    """A retriever a row, and how the judged one stands to each other one."""
+    if not grades["aggregates"]:
+        return "the suite asks nothing yet: see `memops suite review`"
+    names = list(next(iter(grades["aggregates"].values())))
+    costs = grades["latency_ms"]
     rows = [
-        (retriever, measure, f"{value:.4f}")
-        for retriever, measures in grades["aggregates"].items()
-        for measure, value in measures.items()
+        (retriever, *(f"{means[n]:.4f}" for n in names), f"{costs[retriever]:.2f}")
+        for retriever, means in grades["aggregates"].items()
     ]
-    return table(rows, ["retriever", "measure", "value"])
+    against = [
+        (
+            row["against"], row["measure"], f"{row['difference']:+.4f}",
+            f"{row['low']:+.4f} to {row['high']:+.4f}", f"{row['p']:.3f}",
+            f"{row['won']}/{row['tied']}/{row['lost']}",
+        )
+        for row in grades["compared"]
+    ]  # fmt: skip
+    head = ["measure", "difference", "interval", "p", "won/tied/lost"]
+    tables = [table(rows, ["retriever", *names, "ms"])]
+    if against:
+        tables.append(table(against, [f"{grades['retriever']} against", *head]))
+    return "\n\n".join(tables)
