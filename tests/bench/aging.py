@@ -39,7 +39,7 @@ def aged(n: int, seed: int = 0, polluted: bool = False) -> pl.DataFrame:
     rng = np.random.default_rng(seed)
     some = lambda share: rng.random(n) < share  # noqa: E731
     days = lambda least, most: rng.integers(least * _DAY, most * _DAY, n)  # noqa: E731
-    kind, loose, live = _drawn(rng, _KINDS, n), some(0.6 if polluted else 0.03), some(0.9)
+    kind, loose, live = _drawn(rng, _KINDS, n), some(0.6 if polluted else 0.05), some(0.9)
     working, kept = some(0.6), np.isin(kind, ["note", "session"])
     lately, years = days(0, 50), days(0, 1000)
     used = np.where(loose | ~working, years, lately)

@@ -1,0 +1,371 @@
+"""The rules of hygiene as a plain Python loop over dictionaries: the yardstick of the benchmark.
+
+Written as one would without tables: a record at a time, a rule after the other, until none asks
+more. It decides what the rules decide, on stores that are no files.
+"""
+
+import math
+import re
+from collections import Counter, defaultdict
+from datetime import timedelta
+from functools import cache
+
+from memops.closing import _COVER, _deeds, _without_due
+from memops.decay import since_epoch
+from memops.dues import due, folded
+from memops.impact import _patterns
+from memops.lexicon import lexicon
+from memops.schema import RETIRED, TOMBSTONE
+from memops.tasks import _task_patterns, any_of
+from memops.trust import MACHINES
+from memops.vocabulary import stem
+
+DAY = 86_400e6
+HAN = "\u3400-\u4dbf\u4e00-\u9fff"
+
+
+def planned(rows, now, policy):
+    """Return what a night decides: (rule, id, reason, tier, confidence), in no order."""
+    store = {row["id"]: dict(row) for row in rows}
+    night, decided = Night(now, policy), []
+    while True:
+        asked = 0
+        for rule in RULES:
+            changes = night.held(store, rule(night, store))
+            asked += len(changes)
+            for id_, reason, fields in changes:
+                decided.append(
+                    (rule.__name__, id_, reason, fields.get("tier"), fields.get("confidence"))
+                )
+                if rule in (delete_retired, delete_superseded):
+                    del store[id_]
+                else:
+                    store[id_].update(fields)
+        if not asked:
+            return decided
+
+
+class Night:
+    """The instant and the policy, and what every rule asks of a record."""
+
+    def __init__(self, now, policy):
+        self.now, self.policy, self.at = now, policy, since_epoch(now)
+
+    def quiet(self, row, names):
+        known = [since_epoch(row[n]) for n in names if row[n] is not None]
+        return (self.at - max(known)) / DAY if known else None
+
+    def age(self, row):
+        days = self.quiet(row, ("created_at", "updated_at", "accessed_at"))
+        return None if days is None else max(0.0, days)
+
+    def relevance(self, row):
+        if row["pinned"]:
+            return 1.0
+        decay = self.policy.decay
+        weight = min(max(row["importance"], 0.0), 1.0)
+        half = decay.half_life_days * min(math.exp(decay.importance_factor * weight), 10.0)
+        recency = math.exp(-math.log(2) / half * (self.age(row) or 0.0) ** decay.betas[row["tier"]])
+        frequency = 1 - math.exp(-row["access_count"] / 5)
+        blend = decay.recency * recency + decay.frequency * frequency + decay.importance * weight
+        return min(max(blend, 0.0), 1.0)
+
+    def held(self, store, changes):
+        """The changes that floors allow: the oldest of a scope and kind go first."""
+        floors, lost = self.policy.floors, defaultdict(list)
+        for id_, _, fields in changes:
+            row = store[id_]
+            floor = floors.kinds.get(row["kind"], floors.default)
+            if fields.get("superseded_by") == TOMBSTONE and floor and not task(row):
+                lost[row["scope"], row["kind"], floor].append(row)
+        live = Counter()
+        for row in store.values() if lost else ():
+            if row["superseded_by"] is None and not task(row):
+                live[row["scope"], row["kind"]] += 1
+        stays = set()
+        for (*group, floor), going in lost.items():
+            spare = max(0, live[tuple(group)] - floor)
+            going.sort(key=lambda r: (r["created_at"] is None, r["created_at"], r["id"]))
+            stays |= {row["id"] for row in going[spare:]}
+        return [change for change in changes if change[0] not in stays]
+
+
+def promote_used(night, store):
+    tiers, out = night.policy.tiers, []
+    for id_, row in store.items():
+        if row["superseded_by"] is not None or row["kind"] in ("note", "session", "summary"):
+            continue
+        if row["source"] in (*MACHINES, "channel") or QUESTION.search(row["text"]):
+            continue
+        uses, weight, score = row["access_count"], row["importance"], night.relevance(row)
+        if (
+            row["tier"] != "core"
+            and uses >= tiers.promote_accesses
+            and weight >= tiers.promote_importance
+        ):
+            out.append((id_, f"used {uses} times, importance {shown(weight)}", {"tier": "core"}))
+        elif (
+            row["tier"] == "peripheral"
+            and uses >= tiers.restore_accesses
+            and score >= tiers.restore_relevance
+        ):
+            out.append((id_, f"used {uses} times, relevance {shown(score)}", {"tier": "working"}))
+    return out
+
+
+def demote_faded(night, store):
+    tiers, out = night.policy.tiers, []
+    counted = any(row["access_count"] for row in store.values())
+    for id_, row in store.items():
+        if row["superseded_by"] is not None or row["tier"] != "working" or row["pinned"]:
+            continue
+        score, age, uses = night.relevance(row), night.age(row), row["access_count"]
+        faded = score < tiers.demote_relevance
+        unused = counted and (age or 0) > tiers.demote_days and uses < tiers.demote_accesses
+        if not (faded or unused) or grave(row) or task(row):
+            continue
+        said = f"relevance {shown(score)}, under {tiers.demote_relevance}"
+        said = said if faded else f"{math.floor(age)} days old, used {uses} times"
+        out.append((id_, said, {"tier": "peripheral"}))
+    return out
+
+
+def doubt_unconfirmed(night, store):
+    policy, out, said = night.policy.lifecycles, [], defaultdict(list)
+    for id_, row in store.items():
+        quiet = night.quiet(row, ("created_at", "updated_at"))
+        for of in {id_, row["superseded_by"]} - {None, *RETIRED} if quiet is not None else ():
+            said[of].append(quiet)
+    for id_, row in store.items():
+        if row["superseded_by"] or row["kind"] != "preference" or row["pinned"] or not said[id_]:
+            continue
+        days = min(said[id_])
+        periods = math.floor(days / policy.unconfirmed_days)
+        most = round(policy.unconfirmed_share ** min(max(periods, 0), 50), 3)
+        if periods >= 1 and (1.0 if row["confidence"] is None else row["confidence"]) > most:
+            reason = f"stated {math.floor(days)} days ago, and not confirmed since"
+            out.append((id_, reason, {"confidence": most}))
+    return out
+
+
+def expire_dated(night, store):
+    return [
+        (id_, f"expired on {row['expires_at']:%Y-%m-%d %H:%M UTC}", night_over(night))
+        for id_, row in store.items()
+        if loose(row) and row["expires_at"] and row["expires_at"] <= night.now
+    ]
+
+
+def retire_tasks(night, store):
+    limits, out = night.policy.tasks, []
+    since = night.now - timedelta(days=limits.closed_days)
+    done = closed(store, since)
+    for id_, row in store.items():
+        if not (loose(row) and task(row)):
+            continue
+        said = row["valid_from"] or row["created_at"]
+        if ticked(row) and said and said <= since:
+            out.append((id_, "it is ticked off", night_over(night)))
+        elif id_ in done:
+            out.append((id_, "a later record says that it is done", night_over(night)))
+        elif found := due(row["text"], said.date() if said else None):
+            late = (night.now.date() - found.day).days
+            if late > (limits.late_days if found.firm else limits.vague_days):
+                reason = f"it was due on {found.day}, {late} days ago"
+                out.append((id_, reason, night_over(night)))
+    return out
+
+
+def closed(store, since):
+    """The tasks that a later record closes: each closes the one that it is most like."""
+    named, index, best = {}, defaultdict(set), {}
+    for id_, row in store.items():
+        here = row["superseded_by"] == TOMBSTONE or loose(row)
+        said = row["valid_from"] or row["created_at"]
+        if here and said and task(row) and not (ticked(row) and said <= since):
+            named[id_] = terms(_without_due(row["text"], said)), said, row["scope"]
+            for term in named[id_][0]:
+                index[term].add(id_)
+    for id_, row in store.items():
+        said = row["valid_from"] or row["created_at"]
+        if row["superseded_by"] in RETIRED or said is None or said > since:
+            continue
+        if row["kind"] in ("session", "summary") or task(row) or not says_done(row):
+            continue
+        told = terms(folded(row["text"]))
+        near = {
+            other
+            for other in {other for term in told for other in index.get(term, ())}
+            if named[other][2] == row["scope"] and named[other][1] < said
+        }
+        likes = {other: likeness(named[other][0], told, row) for other in near}
+        most = max(likes.values(), default=0)
+        for other in (o for o, like in likes.items() if 0 < like >= most):
+            best.setdefault(other, id_)
+    return best
+
+
+def likeness(theirs, told, row):
+    """How like a task what was told is; nought where it does not close it."""
+    things, own = ({t for t in one if not t.startswith("deed:")} for one in (theirs, told))
+    shared, deeds = len(things & own), len(theirs & told) > len(things & own)
+    exact = {t for t in theirs if re.search(r"\d", t)} <= told
+    same = deeds or (marked(row) and shared > 1)
+    if not exact or not same or shared < max(1, _COVER * len(things)):
+        return 0
+    whole = shared > 1 or shared == len(things)
+    return shared / (len(things) + len(own) - shared) if whole else 0
+
+
+def retire_old(night, store):
+    windows, out = night.policy.retention.windows, []
+    for id_, row in store.items():
+        window, age = windows.get(row["kind"]), night.age(row)
+        if window and age and age > window and loose(row):
+            if row["kind"] != "session" and grave(row):
+                continue
+            reason = f"{math.floor(age)} days old; a {row['kind']} is kept for {int(window)}"
+            out.append((id_, reason, night_over(night)))
+    return out
+
+
+def delete_retired(night, store):
+    out = []
+    for id_, row in store.items():
+        if row["superseded_by"] != TOMBSTONE or row["valid_to"] is None:
+            continue
+        quiet = night.quiet(row, ("valid_to", "updated_at", "accessed_at"))
+        if quiet > night.policy.retention.grace_days and firm(row):
+            out.append((id_, f"retired on {row['valid_to']:%Y-%m-%d}", {}))
+    return out
+
+
+def delete_superseded(night, store):
+    policy, gone = night.policy.retention, {}
+    linked = {i: r for i, r in store.items() if r["superseded_by"] not in (None, *RETIRED)}
+    for id_, row in linked.items():
+        quiet, until = night.quiet(row, ("updated_at", "accessed_at")), row["expires_at"]
+        over = until and until <= night.now and (quiet is None or quiet > policy.grace_days)
+        unset = until is None and (night.age(row) or 0) > policy.superseded_days
+        if (over or unset) and firm(row):
+            gone[id_] = row
+    while True:
+        held = {row["superseded_by"] for id_, row in linked.items() if id_ not in gone}
+        out = {i for i, r in gone.items() if i in held or r["superseded_by"] not in store}
+        if not out:
+            break
+        gone = {i: r for i, r in gone.items() if i not in out}
+    until = lambda r: (
+        f"{r['expires_at']:%Y-%m-%d}" if r["expires_at"] else "long after its last use"
+    )
+    said = "replaced by {}, and kept until {}"
+    return [(i, said.format(r["superseded_by"], until(r)), {}) for i, r in gone.items()]
+
+
+RULES = (
+    promote_used, demote_faded, doubt_unconfirmed, expire_dated, retire_tasks, retire_old,
+    delete_retired, delete_superseded,
+)  # fmt: skip
+QUESTION = re.compile(r"[?？]\s*$|[吗嘛][。！!~～\s]*$")
+
+
+def night_over(night):
+    return {"superseded_by": TOMBSTONE, "valid_to": night.now}
+
+
+def firm(row):
+    return not row["pinned"] and row["tier"] != "core"
+
+
+def loose(row):
+    return row["superseded_by"] is None and firm(row)
+
+
+def shown(score):
+    return round(math.floor(score * 1000) / 1000, 3)
+
+
+def task(row):
+    if row["kind"] in ("session", "summary"):
+        return False
+    opens, around = patterns()["task"]
+    return bool(opens.search(row["text"]) or around.search(row["extra"]))
+
+
+def grave(row):
+    return any(p.search(row["text"]) for p in patterns()["impact"])
+
+
+def ticked(row):
+    text = folded(row["text"])
+    return any(p.search(text) for p in patterns()["ticked"])
+
+
+def marked(row):
+    return bool(patterns()["lead"].search(folded(row["text"]))) or ticked(row)
+
+
+def says_done(row):
+    text = folded(row["text"])
+    if marked(row):
+        return True
+    if not any(p.search(text) for p in patterns()["said"]):
+        return False
+    clear = patterns()["clear"].sub("", text)
+    return not any(p.search(clear) for p in patterns()["still"])
+
+
+def terms(text):
+    """Stems, pairs of Han characters and deeds that a text names."""
+    latin, wide = _deeds()
+    known, text = patterns(), patterns()["head"].sub(" ", text, count=1)
+    found = {wide[word] for word in known["wide"].findall(text)}
+    for run in known["runs"].findall(known["cut"].sub(" ", text)):
+        if re.match(f"[{HAN}]", run):
+            found |= {run[i : i + 2] for i in range(len(run) - 1)}
+            continue
+        word = stemmed(run)
+        if word not in known["idle"]:
+            found.add(known["families"].get(word, word))
+    return found
+
+
+@cache
+def stemmed(word):
+    return stem(word)
+
+
+@cache
+def patterns():
+    table = lexicon("tasks")
+    words, (latin, wide) = table["done"], _deeds()
+    marks, signs = any_of(words["marks"]), any_of(words["signs"])
+    heads = any_of([*table["task"]["opening"], *words["marks"]])
+    listed = {
+        "task": _task_patterns(),
+        "impact": _patterns().values(),
+        "ticked": (rf"^\s*(?:{signs})|(?:{signs})\s*$", rf"[(（\[]\s*(?:{marks})\s*[)）\]]\W*$"),
+        "said": (
+            r"^\W*(?:(?:i|we|user|the user)\s+)?[a-z]+ed\b",
+            rf"\b(?:{any_of([*words['said_en'], *words['past_en']])})\b",
+            any_of(words["said_zh"]),
+        ),
+        "still": (
+            rf"\b(?:{any_of(words['open_en'])})\b",
+            any_of(words["open_zh"]),
+            r"[?？]\s*$",
+        ),
+    }
+    single = {
+        "lead": rf"^\s*(?:{marks})\s*[:：]",
+        "clear": any_of(words["not_open_zh"]),
+        "head": rf"^\s*(?:{heads})\s*[:：]",
+        "wide": any_of(wide),
+        "cut": f"{any_of(wide)}|{any_of(table['idle']['zh'])}",
+        "runs": rf"[{HAN}]+|[^\W_{HAN}]+",
+    }
+    made = {name: [re.compile(p) for p in given] for name, given in listed.items()}
+    made |= {name: re.compile(p) for name, p in single.items()}
+    made["idle"] = {stem(word) for word in table["idle"]["en"]}
+    made["families"] = {stem(word): family for word, family in latin.items()}
+    return made
