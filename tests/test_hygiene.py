@@ -4,6 +4,7 @@ Stores are drawn many at a time, one a scope, from a seed: 13 draws of 40 stores
 """
 
 import random
+import re
 from datetime import UTC, datetime, timedelta
 
 import polars as pl
@@ -12,10 +13,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memops.context import Context
+from memops.decay import relevance, shown
 from memops.errors import MemopsError
 from memops.plan import outcome
 from memops.policy import Policy, from_table
 from memops.rules import HYGIENE, propose
+from memops.rules.consolidate_daily import consolidate_daily
 from memops.rules.move_overflow import move_overflow
 from memops.rules.retire_old import retire_old
 from memops.schema import KINDS, LIVE, TIERS, TOMBSTONE, from_rows
@@ -205,6 +208,64 @@ def test_every_change_follows_again_from_its_evidence_alone():
             seen.add(rule.__name__)
     files_only = {"consolidate_daily", move_overflow.__name__}
     assert seen == {rule.__name__ for rule in HYGIENE} - files_only
+
+
+def entries(path, texts, **fields):
+    """Records as they are read from the lines of a Markdown file."""
+    about = {"kind": "fact", "extra": '{"prefix": "- "}', "tier": "working"} | fields
+    return [
+        {"id": f"{path}:{n:012}:0", "text": text, "origin": f"{path}#{n + 1}"} | about
+        for n, text in enumerate(texts)
+    ]
+
+
+def test_what_is_consolidated_follows_again_from_the_line_alone():
+    lines = [
+        "用户对青霉素过敏",
+        "The gateway listens on port 9191",
+        "好的，收到。",
+        "ok, thanks",
+    ] * 5
+    records = from_rows(
+        entries("memory/2025-08-01.md", [f"{text} " * (1 + n // 9) for n, text in enumerate(lines)])
+        + entries("memory/2025-09-01.md", lines, kind="note")
+        + entries("memory/2026-05-20.md", lines, kind="note")
+    )
+    ctx = Context(now=NOW, store="openclaw")
+    plan = consolidate_daily(records, ctx)
+    assert {"put", "edit"} == set(plan["action"]) and TOMBSTONE in plan["superseded_by"]
+    for change in plan.to_dicts():
+        cited = [change["id"], *change["evidence"]]
+        again = consolidate_daily(records.filter(pl.col("id").is_in(cited)), ctx)
+        assert change in again.to_dicts()
+
+
+def test_what_moves_out_of_a_memory_file_follows_again_from_its_reason():
+    texts = [f"Shelf {n} holds {'blue ' * (n % 5)}boxes, 第{n}格放盒子" for n in range(60)]
+    rows = entries("MEMORY.md", texts)
+    for n, row in enumerate(rows):
+        row |= {"created_at": NOW - timedelta(days=7 * n % 90), "access_count": n % 4}
+    records, policy = from_rows(rows), from_table({"budgets": {"words": {"openclaw": 300}}})
+    plan = move_overflow(records, Context(now=NOW, policy=policy, store="openclaw"))
+    shape = r"MEMORY.md has (\d+) words, over (\d+): (\d+) are to go, (\d+) of them before this line, whose relevance is ([\d.]+)"
+    went = plan.filter(pl.col("action") == "edit").sort("id")
+    score = records.select("id", score=shown(relevance(NOW, policy.decay)))
+    words = (
+        pl.col("text").str.count_matches(r"\p{Han}|[^\s\p{Han}]+").alias("words") + 1
+    )  # the dash
+    rows = went.join(records.select("id", words), on="id").join(score, on="id").to_dicts()
+    said = [tuple(map(float, re.fullmatch(shape, row["reason"]).groups())) for row in rows]
+    order = sorted(zip(said, rows, strict=True), key=lambda pair: pair[0][3])
+    assert len(order) > 10 and len({one[:3] for one in said}) == 1
+    (total, most, spare), gone, least = said[0][:3], 0, 0.0
+    assert spare == total - int(most * policy.budgets.room)
+    for (*_, before, relevant), row in order:
+        assert before == gone < spare and relevant == row["score"] >= least
+        gone, least = gone + row["words"], relevant
+    assert gone >= spare
+    puts = plan.filter(pl.col("action") == "put")
+    assert sorted(puts["evidence"].explode()) == went["id"].to_list()
+    assert puts["reason"].sort().to_list() == went["reason"].sort().to_list()
 
 
 def test_a_retired_record_is_deleted_only_after_its_grace_time():

@@ -99,3 +99,35 @@ def test_an_old_daily_note_keeps_what_lasts_and_a_file_just_written_waits(memops
     assert "9191" in (root / "memory/memops/fact.md").read_text()
     raw = (root / "memory/2025-08-01.md").read_text()
     assert "9292" not in raw and "9393" not in raw and "Mended the vat" in raw
+
+
+def labelled(count):
+    """A curated file of values that changed since, and the lines that hold now, in three tongues."""
+    wordings = (
+        "The {} gate of the depot opens at {}:30",
+        "{}号仓库现在的钥匙柜是{}号",
+        "Server {} 的端口现在是 {}",
+    )
+    told = [(wordings[n % 3], 100 + n) for n in range(count)]
+    now = [form.format(n, 5000 + 7 * n) for form, n in told]
+    before = [form.format(n, 4000 + 7 * n) for form, n in told]
+    lines = ["# Memory", "", "## Facts", *(f"- {line}" for line in [*before[::4], *now])]
+    return "\n".join([*lines, ""]), now
+
+
+@pytest.mark.parametrize(
+    ("kind", "count", "measure", "most"),
+    [("openclaw", 330, lambda t: len(t.split()), 2000), ("xinghebot", 60, len, 1000)],
+)
+def test_a_night_brings_a_memory_file_within_its_size_and_loses_no_current_value(
+    memops, kind, count, measure, most
+):
+    text, now = labelled(count)
+    memory = workspace(memops.folder / "ws", {"MEMORY.md": text}) / "MEMORY.md"
+    address = f"{kind}:{memory.parent}"
+    plan = memops("plan", address, "--now", NOW.isoformat())
+    done = memops("apply", plan["plan"], "--approve")
+    assert done["skipped"] == []
+    assert measure(text) > most >= measure(memory.read_text())
+    assert set(now) <= set(live(memops, address))
+    assert plan["by_rule"]["move_overflow"]

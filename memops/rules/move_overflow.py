@@ -3,7 +3,7 @@
 import polars as pl
 
 from memops.context import Context
-from memops.decay import relevance
+from memops.decay import relevance, shown
 from memops.impact import impact
 from memops.moving import moved
 from memops.plan import nothing
@@ -47,9 +47,15 @@ def move_overflow(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         ~pl.col("id").is_in(_parents(here).implode()),
         ~pl.col("id").is_in(list(ctx.fresh)),
     )
-    going = loose.filter(pl.col("_size").cum_sum() - pl.col("_size") < spare).drop("_size")
-    reason = pl.lit(f"MEMORY.md has {total} {unit}, over {most}; it is among the least relevant")
-    return moved(going.sort("id"), reason)
+    loose = loose.with_columns(_before=pl.col("_size").cum_sum() - pl.col("_size"))
+    going = loose.filter(pl.col("_before") < spare).sort("id")
+    why = pl.format(
+        f"MEMORY.md has {total} {unit}, over {most}: {spare} are to go, {{}} of them before this "
+        "line, whose relevance is {}",
+        "_before",
+        shown(relevance(ctx.now, ctx.policy.decay)),
+    )
+    return moved(going.with_columns(_why=why), pl.col("_why"))
 
 
 def _size(unit: str) -> pl.Expr:
