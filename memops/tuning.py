@@ -26,6 +26,7 @@ FEWEST = 20  # queries of a half, below which nothing is chosen
 _SIMPLE = ("bm25", "dense", "rrf", "hybrid")
 _WEIGHTS = ((0.6, 0.2, 0.2), (0.4, 0.4, 0.2), (0.3, 0.3, 0.4), (0.5, 0.5, 0.0))
 _PASSAGE = 400  # characters
+_TIMES = 3  # that a search is timed; the least is told, which other programs disturb little
 
 
 @dataclass(frozen=True)
@@ -154,9 +155,11 @@ class _Tries:
         searcher = self._searcher(candidate)
         deep = 5 * self.k if candidate.passages else self.k
         searcher.run(candidate.retriever, deep)  # builds what later runs share
-        begun = self.clock()
-        run = searcher.run(candidate.retriever, deep)
-        taken = 1000 * (self.clock() - begun) / max(1, self.asked.height)
+        taken = np.inf
+        for _ in range(_TIMES):
+            begun = self.clock()
+            run = searcher.run(candidate.retriever, deep)
+            taken = min(taken, 1000 * (self.clock() - begun) / max(1, self.asked.height))
         run = whole(run, self.k) if candidate.passages else run
         values = dict(
             grades(run, self.golden, [self.measure]).select("query_id", "value").iter_rows()

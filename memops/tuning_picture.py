@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-_WIDE, _HIGH, _LEFT, _TOP, _DOWN = 720, 420, 64, 56, 340
+_WIDE, _HIGH, _LEFT, _TOP, _DOWN = 720, 420, 64, 76, 340
+_ROOM = 104  # characters of a line, which must not run out of the picture
 _STYLE = """
 svg{font:12px system-ui,sans-serif;color:#1a1a1a;background:#fff}
 text{fill:currentColor}line{stroke:currentColor;stroke-opacity:.35}
@@ -34,24 +35,27 @@ def picture(said: Mapping[str, Any]) -> str:
                 )
         marks.append(f'<text x="{x + 7:.1f}" y="{y - 5:.1f}">{nth}</text>')
     names = [
-        f'<text x="8" y="{_HIGH + 18 * nth}">{nth}. {escape(t["name"])}: dev {t["dev"]:.3f}, '
-        f"test {t['test']:.3f}, {t['ms']:.2f} ms</text>"
+        _line(
+            _HIGH + 18 * nth,
+            f"{nth}. dev {t['dev']:.3f}, test {t['test']:.3f}, {t['ms']:.2f} ms: {t['name']}",
+        )
         for nth, t in enumerate(tried, 1)
     ]
     tall = _HIGH + 18 * (len(tried) + 1)
     gain = said["gain"]
     told = (
-        f"Chosen on the other half: {said['chosen']}; against {said['now']} {gain['mean']:+.3f} "
-        f"({gain['low']:+.3f} to {gain['high']:+.3f}). The inner ring is now, the outer the choice."
+        f"Chosen on the other half: {said['chosen']} (outer ring)",
+        f"{gain['mean']:+.3f} ({gain['low']:+.3f} to {gain['high']:+.3f}) against now: "
+        f"{said['now']} (inner ring)",
     )
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {_WIDE} {tall}" '
             f'width="{_WIDE}" height="{tall}" aria-labelledby="t d">',
-            f'<title id="t">{escape(title)}</title><desc id="d">{escape(told)}</desc>',
+            f'<title id="t">{escape(title)}</title><desc id="d">{escape("; ".join(told))}</desc>',
             f"<style>{_STYLE}</style>",
             f'<text x="8" y="20" font-weight="600">{escape(title)}</text>',
-            f'<text x="8" y="40">{escape(told)}</text>',
+            *(_line(40 + 18 * nth, line) for nth, line in enumerate(told)),
             f'<line x1="{_LEFT}" y1="{_DOWN}" x2="{_WIDE - 8}" y2="{_DOWN}"/>',
             f'<line x1="{_LEFT}" y1="{_TOP}" x2="{_LEFT}" y2="{_DOWN}"/>',
             f'<text x="{_LEFT - 6}" y="{_TOP + 4}" text-anchor="end">{high:.2f}</text>',
@@ -63,6 +67,11 @@ def picture(said: Mapping[str, Any]) -> str:
             "</svg>\n",
         ]
     )
+
+
+def _line(y: int, text: str) -> str:
+    kept = text if len(text) <= _ROOM else f"{text[: _ROOM - 1]}…"
+    return f'<text x="8" y="{y}">{escape(kept)}</text>'
 
 
 def _room(values: list[float]) -> tuple[float, float]:

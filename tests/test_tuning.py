@@ -40,6 +40,7 @@ def test_ways_of_searching_are_chosen_on_one_half_and_told_on_the_other(house):
     space = "{http://www.w3.org/2000/svg}"
     marks = [c for c in root.iter(f"{space}circle") if not c.get("class")]
     assert len(marks) == len(names) and "Chosen on the other half" in root.findtext(f"{space}desc")
+    assert all(len("".join(t.itertext())) <= 104 for t in root.iter(f"{space}text"))
 
 
 def test_too_small_a_suite_is_no_ground_to_choose(house):
