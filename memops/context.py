@@ -20,7 +20,8 @@ class Context:
     `store` is the kind of store that the records are of, if that is known. `fresh` holds the ids
     of records that are left alone: those in files that the agent wrote within the grace time, and
     notes that wait for a model's answer. `told` is what a model said of notes
-    (`memops.extract.verdicts.TOLD`). `restored` holds the ids of hidden records that the agent has
+    (`memops.extract.verdicts.TOLD`). `whole` holds the full text (id, text) of notes that the store
+    cut off. `restored` holds the ids of hidden records that the agent has
     written since they were hidden. `cache` keeps what several rules would compute again (token
     tables, fitted encoders, scored pairs) under a key that names its input. `spread` says where
     the heavy steps run; what they return is the same wherever that is.
@@ -31,6 +32,7 @@ class Context:
     store: str = ""
     fresh: frozenset[str] = frozenset()
     told: pl.DataFrame | None = None
+    whole: pl.DataFrame | None = None
     restored: frozenset[str] = frozenset()
     spread: Spread | None = field(default=None, compare=False, repr=False)
     cache: dict[object, Any] = field(default_factory=dict, compare=False, repr=False)

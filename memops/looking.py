@@ -43,6 +43,32 @@ def explain_change(plan: str, id: str, settings: Settings) -> dict[str, Any]:
     return {"plan": found.id, "id": id, "changes": changes}
 
 
+def samples(plan: str, settings: Settings, most: int = 10) -> dict[str, list[dict[str, str]]]:
+    """Return some changes of each rule of a plan (op, text, reason), spread over all it proposes.
+
+    A text is the new record's, else that of the record that changes; secrets masked.
+    """
+    found = planfile.load(plan, settings.state)
+    taken = snapshot.find(found.header["snapshot"], settings.state)
+    said = dict(taken.records().select("id", "text").iter_rows()) if taken else {}
+    by_rule: dict[str, list[dict[str, Any]]] = {}
+    for line in found.ops():
+        by_rule.setdefault(line["rule"], []).append(line)
+    chosen = [line for lines in by_rule.values() for line in _spread(lines, most)]
+    told = [line.get("record", {}).get("text") or said.get(line["id"], "") for line in chosen]
+    masked = redacted(pl.Series(told, dtype=pl.String), settings.policy.secrets)
+    out: dict[str, list[dict[str, str]]] = {}
+    for line, text in zip(chosen, masked, strict=True):
+        row = {"op": line["op"], "text": text, "reason": line["reason"]}
+        out.setdefault(line["rule"], []).append(row)
+    return out
+
+
+def _spread(lines: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
+    """At most so many of the lines, evenly from the first on."""
+    return [lines[at * len(lines) // most] for at in range(most)] if len(lines) > most else lines
+
+
 def _compared(
     line: dict[str, Any],
     id: str,

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from memops import apply as applying
-from memops import asking, files, planfile, reviewing, snapshot
+from memops import asking, files, planfile, reviewing, snapshot, transcripts
 from memops.context import Context
 from memops.errors import GuardRefused, MemopsError
 from memops.judging import gate, grade_plan
 from memops.looking import audit_store
 from memops.recovery import recover, remedies
 from memops.rules import HYGIENE, MIGRATION, RULES, Rule, propose
+from memops.rules.extract_notes import extract_notes
 from memops.runs import written_again
 from memops.schema import instant as as_instant
 from memops.settings import Settings
@@ -50,6 +51,7 @@ def make_plan(
             store=store.kind,
             fresh=waiting,
             told=said,
+            whole=transcripts.whole(records, taken.address) if extract_notes in rules else None,
             restored=restored,
             spread=spread,
         )

@@ -8,6 +8,7 @@ import sys
 import polars as pl
 import pytest
 
+from memops.cli import run
 from memops.policy import Policy
 from memops.schema import LIVE
 from memops.search.retrieve import search
@@ -164,3 +165,26 @@ def test_a_migration_and_a_night_open_no_socket(memops, monkeypatch):
     for argv in (["migrate", "jsonl:m.jsonl", "--approve"], ["nightly", "jsonl:m.jsonl"]):
         memops(*argv, "--now", NOW)
         assert memops.code == 0, memops.err
+
+
+def test_the_summary_shows_ten_samples_a_rule(memops):
+    rows = [
+        {"id": f"n{n:02}", "scope": "agent:main", "kind": "note", "text": f"我喜欢第{n}号茶",
+         "created_at": "2026-05-01T00:00:00Z"}
+        for n in range(10, 35)
+    ]  # fmt: skip
+    secret = "sk-" + "A1b2C3d4" * 5
+    rows.append(rows[0] | {"id": "s", "text": f"openai 的 key 是 {secret}"})
+    address = f"jsonl:{memops.write('m.jsonl', rows)}"
+    night = memops("migrate", address, "--plan-only", "--now", NOW)
+    shown = night["samples"]
+    assert shown.keys() == night["by_rule"].keys()
+    assert len(shown["extract_notes"]) == 10
+    told = {f"用户喜欢第{n}号茶" for n in range(10, 35)} | {row["text"] for row in rows[:-1]}
+    assert {row["text"] for row in shown["extract_notes"]} <= told
+    assert secret not in json.dumps(night)
+    run(["--state", str(memops.state), "migrate", address, "--plan-only", "--now", NOW])
+    said = memops.capsys.readouterr().out
+    assert "extract_notes, for example:" in said
+    assert shown["extract_notes"][0]["text"] in said
+    assert secret not in said

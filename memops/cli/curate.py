@@ -9,6 +9,7 @@ import click
 from memops.cli import at
 from memops.cli.output import emit, json_option, now_option, numbers, progress, table
 
+_SHOWN = 60  # characters of a text in a list of samples
 _DETAILED = click.option(
     "--detailed-exitcode", is_flag=True, help="Exit 4 when the plan has changes."
 )
@@ -67,6 +68,7 @@ def migrate(
     as_json: bool,
 ) -> int:
     """Clean up a polluted STORE once: extract facts from raw notes, retire the rest."""
+    from memops.looking import samples
     from memops.night import curate
 
     night = curate(
@@ -79,12 +81,14 @@ def migrate(
         plan_only=plan_only,
         model=ask,
     )
+    shown = samples(night["plan"], at(ctx))
     emit(
-        night,
+        night | {"samples": shown},
         as_json,
         lambda: "\n".join(
             [
                 _plan_text(night),
+                *(_samples_text(rule, rows) for rule, rows in shown.items()),
                 *([_asked_text(night["asked"])] if ask else []),
                 _night_text([night]),
             ]
@@ -255,6 +259,11 @@ def _plan_text(said: dict[str, Any]) -> str:
         else []
     )
     return "\n".join([*lines, f"{said['path']}/ops.jsonl"])
+
+
+def _samples_text(rule: str, rows: list[dict[str, str]]) -> str:
+    cells = [(row["op"], row["text"][:_SHOWN], row["reason"][:_SHOWN]) for row in rows]
+    return f"\n{rule}, for example:\n" + table(cells, ["change", "text", "why"])
 
 
 def _asked_text(asked: dict[str, Any]) -> str:

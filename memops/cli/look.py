@@ -129,13 +129,20 @@ def extract(ctx: click.Context, file: Path | None, store: str | None, as_json: b
         found = [{"note": n + 1, **row} for n, rows in enumerate(read) for row in rows]
     else:
         from memops.secrets import redacted
-        from memops.transcripts import turns
+        from memops.transcripts import pieces, turns
 
+        policy = at(ctx).policy
         said = turns(str(store), at(ctx))[0].filter(source="user")
-        texts = redacted(said["text"], at(ctx).policy.secrets)
+        texts = redacted(said["text"], policy.secrets)
+        cut = [
+            (turn, part, piece)
+            for turn, text in zip(said["id"], texts, strict=True)
+            for part, piece in enumerate(pieces(text, policy.extract.longest), 1)
+        ]
+        read = inspect_all([piece for *_, piece in cut])
         found = [
-            {"turn": i, **row}
-            for i, rows in zip(said["id"], inspect_all(texts.to_list()), strict=True)
+            {"turn": turn, "part": part, **row}
+            for (turn, part, _), rows in zip(cut, read, strict=True)
             for row in rows
         ]
     head = list(dict.fromkeys(name for row in found for name in row)) or ["nothing"]

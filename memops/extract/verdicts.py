@@ -108,7 +108,7 @@ def extracted(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
 
 def _judge(rows: pl.DataFrame, ctx: Context) -> tuple[pl.DataFrame, pl.DataFrame]:
-    found, parts, verdicts = read(rows, ctx.policy)
+    found, parts, verdicts = read(_whole(rows, ctx), ctx.policy)
     keyed = rows.with_row_index("row")
     if ctx.told is not None:
         found = pl.concat([found, _of_model(ctx.told, keyed, found)])
@@ -132,6 +132,15 @@ def _judge(rows: pl.DataFrame, ctx: Context) -> tuple[pl.DataFrame, pl.DataFrame
         .with_columns(pl.col("kept").fill_null(False))
     )
     return _verdict(keyed, told, verdicts, ctx.policy.extract), told
+
+
+def _whole(rows: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """The notes, with the text that was said in the place of one that was cut off."""
+    if ctx.whole is None:
+        return rows
+    full = ctx.whole.select("id", full="text")
+    joined = rows.join(full, on="id", how="left", maintain_order="left")
+    return joined.with_columns(text=pl.coalesce("full", "text")).drop("full")
 
 
 def _of_model(told: pl.DataFrame, keyed: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
