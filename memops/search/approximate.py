@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from memops.search.ranks import Ranks, Scores, nearest
+from memops.search.ranks import Ranks, Scores, library, nearest
 
 _SAMPLE = 64  # documents, asked as queries, by which the recall is measured
 _DEPTH = 10
@@ -35,8 +35,7 @@ def approximate(documents: Scores, least: float) -> Approximate:
 
     As many cells are searched as that takes, doubling; in the end all of them, which is exact.
     """
-    import faiss
-
+    faiss = library()
     count, dims = documents.shape
     cells = max(1, int(4 * np.sqrt(count)))
     index = faiss.IndexIVFFlat(faiss.IndexFlatIP(dims), dims, cells, faiss.METRIC_INNER_PRODUCT)
