@@ -7,6 +7,7 @@ on live records at apply. The blast radius never alters a plan: it is a sentence
 
 import polars as pl
 
+from memops.narrowest import narrowest
 from memops.plan import DELETES, STEPS, outcome, successors
 from memops.policy import Limits, Policy
 from memops.schema import LIVE, MODEL, QUARANTINE, RETIRED, TOMBSTONE, tier_rank
@@ -33,7 +34,7 @@ def protect(
     changing a record on the word of one that a model wrote, unless a model wrote it too or it
     is the note that this one was taken from.
     `counts` (scope, kind, live) stands in for the whole table where only part of it was read;
-    it counts tasks too.
+    it counts tasks too, and knows no floors by category.
     """
     if step.is_empty():
         return step, step
@@ -216,30 +217,32 @@ def _below_floor(
     change: pl.DataFrame, records: pl.DataFrame, policy: Policy, counts: pl.DataFrame | None
 ) -> pl.DataFrame:
     """A reason for each lost record that the floor of its scope and kind keeps (id, why)."""
-    floor = pl.col("kind").replace_strict(
-        policy.floors.kinds, default=policy.floors.default, return_dtype=pl.Int64
-    )
-    every = change.filter(pl.col("_lost") & pl.col("why").is_null() & (floor > 0))
-    lost = every.filter(~is_task())
+    floors = policy.floors
+    entry = narrowest(floors.kinds, categories=counts is None)
+    floor = entry.replace_strict(floors.kinds, default=floors.default, return_dtype=pl.Int64)
+    held = pl.coalesce(entry.str.strip_prefix(pl.format("{}/", "scope")), "kind")
+    change = change.with_columns(held=held, floor=floor)
+    every = change.filter(pl.col("_lost") & pl.col("why").is_null() & (pl.col("floor") > 0))
+    lost, group = every.filter(~is_task()), ["scope", "held"]
     if lost.is_empty():
         return lost.select("id", "why")
     away = change.filter(pl.col("_replaced") | pl.col("_quarantined"))
     if counts is None:
         near = records.select(*_GROUP, "text", "extra", "superseded_by").filter(LIVE)
-        near = near.join(lost, on=_GROUP, how="semi").filter(~is_task())
-        live, away = near.group_by(_GROUP).len("live"), away.filter(~is_task())
+        near = near.with_columns(held=held).join(lost, on=group, how="semi").filter(~is_task())
+        live, away = near.group_by(group).len("live"), away.filter(~is_task())
     else:
-        live, away = counts, pl.concat([away, every.filter(is_task())])
-    away = away.group_by(_GROUP).len("away")
+        live, away = counts.with_columns(held="kind"), pl.concat([away, every.filter(is_task())])
+    away = away.group_by(group).len("away")
     spare = (
         pl.col("live").fill_null(0).cast(pl.Int64)
         - pl.col("away").fill_null(0).cast(pl.Int64)
-        - floor
+        - pl.col("floor")
     )
     return (
-        lost.join(live, on=_GROUP, how="left").join(away, on=_GROUP, how="left")
+        lost.join(live, on=group, how="left").join(away, on=group, how="left")
         .sort("created_at", "id", nulls_last=True)
-        .with_columns(nth=pl.int_range(1, pl.len() + 1).over(_GROUP), spare=spare.clip(0), floor=floor)
+        .with_columns(nth=pl.int_range(1, pl.len() + 1).over(group), spare=spare.clip(0))
         .filter(pl.col("nth") > pl.col("spare"))
-        .select("id", why=pl.format("the floor of {} live {} records", "floor", "kind"))
+        .select("id", why=pl.format("the floor of {} live {} records", "floor", "held"))
     )  # fmt: skip

@@ -12,7 +12,7 @@ class Floors:
     default: int = setting(5, "for kinds not named below")
     kinds: dict[str, int] = setting(
         {"note": 0, "session": 0, "entity": 20, "preference": 10},
-        "by kind; junk kinds need none",
+        "by kind, or `category:name`, or either in one scope (`work/fact`); junk kinds need none",
     )
 
 
@@ -55,7 +55,8 @@ class Retention:
 
     windows: dict[str, float] = setting(
         {"session": 180.0, "note": 365.0},
-        "days after which records of a kind are retired; kinds not named stay",
+        "days after which records of a kind are retired (or of a `category:name`, or either in one "
+        "scope: `work/note`); what is not named stays",
     )
     grace_days: float = setting(30.0, "days that a retired record waits before it is deleted")
     superseded_days: float = setting(

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from memops.narrowest import narrowest
 from memops.policy import Policy
 from memops.schema import LIVE, TIERS
 
@@ -25,10 +26,10 @@ def count(records: pl.DataFrame) -> dict[str, Any]:
 def floors(after: pl.DataFrame, policy: Policy) -> list[dict[str, Any]]:
     """Return the live records of each scope and kind beside the floor that the policy sets."""
     live = after.filter(LIVE).group_by("scope", "kind").len("live").sort("scope", "kind")
-    floor = policy.floors
-    return [
-        {**row, "floor": floor.kinds.get(row["kind"], floor.default)} for row in live.to_dicts()
-    ]
+    floors = policy.floors.kinds
+    entry = narrowest(floors, categories=False)
+    floor = entry.replace_strict(floors, default=policy.floors.default, return_dtype=pl.Int64)
+    return live.with_columns(floor=floor).to_dicts()
 
 
 def flow(before: pl.DataFrame, after: pl.DataFrame) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from memops.context import Context
+from memops.narrowest import narrowest
 from memops.plan import meaning, outcome
 from memops.policy import Policy, described, read
 from memops.rules import HYGIENE, Rule, propose
@@ -153,7 +154,8 @@ def _standing(records: pl.DataFrame) -> dict[str, int]:
 def _by_kind(records: pl.DataFrame, groups: pl.DataFrame, policy: Policy) -> pl.DataFrame:
     """Live records by scope and kind, of every group that the store began with."""
     live = records.filter(LIVE).group_by("scope", "kind").agg(live=pl.len().cast(pl.Int64))
-    floor = pl.col("kind").replace_strict(
+    entry = narrowest(policy.floors.kinds, categories=False)
+    floor = entry.replace_strict(
         policy.floors.kinds, default=policy.floors.default, return_dtype=pl.Int64
     )
     return groups.join(live, on=["scope", "kind"], how="left").select(

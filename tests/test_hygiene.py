@@ -290,6 +290,49 @@ def test_floors_hold_in_the_night_that_retires():
     assert after.filter(LIVE).height == 5
 
 
+def test_floors_and_windows_stand_by_kind_category_and_scope_and_the_narrowest_counts():
+    native = {"a": '{"category": "daily"}', "b": '{"category": "日记"}', "c": "{}"}
+    records = from_rows(
+        [
+            {
+                "id": f"{scope}{name}{n}",
+                "scope": scope,
+                "kind": "fact" if n % 2 else "note",
+                "extra": native[name],
+                "created_at": NOW - timedelta(days=20 + n),
+            }
+            for scope in ("home", "work")
+            for name in native
+            for n in range(8)
+        ]
+    )
+    policy = from_table(
+        {
+            "floors": {
+                "kinds": {
+                    "fact": 1,
+                    "note": 0,
+                    "work/fact": 3,
+                    "category:日记": 5,
+                    "work/category:日记": 7,
+                }
+            },
+            "retention": {
+                "windows": {"note": 10.0, "fact": 10.0, "category:daily": 24.5, "work/note": 90.0}
+            },
+        }
+    )
+    after, _ = night(records, policy)
+    left = (
+        after.filter(LIVE).group_by(pl.col("id").str.slice(0, 5), "kind").len().sort("id", "kind")
+    )
+    assert left.rows() == [
+        ("homea", "fact", 2), ("homea", "note", 3), ("homeb", "fact", 2), ("homeb", "note", 3),
+        ("worka", "fact", 2), ("worka", "note", 4), ("workb", "fact", 3), ("workb", "note", 4),
+        ("workc", "fact", 1), ("workc", "note", 4),
+    ]  # fmt: skip
+
+
 def test_a_window_of_nought_days_is_refused():
     policy = from_table({"retention": {"windows": {"note": 0.0}}})
     with pytest.raises(MemopsError, match=r"retention.windows.note must be above nought"):

@@ -26,6 +26,7 @@ LAYERS = [
         "hostile",
         "chatter",
         "decay",
+        "narrowest",
         "statistics",
     },
     {

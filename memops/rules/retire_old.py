@@ -6,6 +6,7 @@ from memops.context import Context
 from memops.decay import age_days
 from memops.errors import MemopsError
 from memops.impact import high_impact
+from memops.narrowest import narrowest
 from memops.plan import edit
 from memops.schema import LIVE, TOMBSTONE
 
@@ -22,15 +23,7 @@ def retire_old(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     for name, days in windows.items():
         if days <= 0:
             raise MemopsError(f"policy: retention.windows.{name} must be above nought days")
-    own = pl.col("extra").str.json_path_match("$.category")
-    category = pl.format(
-        "category:{}", own if any("category:" in n for n in windows) else pl.lit(None, pl.String)
-    )
-    bare = (category, pl.col("kind"))
-    names = (*(pl.format("{}/{}", "scope", name) for name in bare), *bare)
-    window = pl.coalesce(
-        name.replace_strict(windows, default=None, return_dtype=pl.Float64) for name in names
-    )
+    window = narrowest(windows).replace_strict(windows, default=None, return_dtype=pl.Float64)
     age = age_days(ctx.now, ctx.policy.decay.clock)
     old = records.filter(
         LIVE,
