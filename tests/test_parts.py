@@ -96,7 +96,7 @@ sys.path.insert(0, sys.argv[1])
 
 def kill_a_worker(state):
     import psutil
-    while not list(state.glob("parts/*/round-*/terms-0.parquet")):
+    while not list(state.glob("parts/*/round-*/codes-0.parquet")):
         time.sleep(0.01)
     below = psutil.Process().children(recursive=True)
     workers = [p for p in below if "spawn_main" in " ".join(p.cmdline())]
