@@ -30,7 +30,7 @@ NOW = datetime(2026, 6, 1, tzinfo=UTC)
 FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|my|me|our|we)\b|我", re.IGNORECASE)
 
 
-SETS = ("sentences", "blind_a", "blind_b", "blind_c", "blind_d")
+SETS = ("sentences", "blind_a", "blind_b", "blind_c", "blind_d", "blind_e")
 
 
 def all_told(*texts):
@@ -106,6 +106,7 @@ def wordings(name):
         ("blind_b", 0.97, 0.93, 0.97),
         ("blind_c", 0.95, 0.90, 0.96),
         ("blind_d", 0.91, 0.90, 0.97),
+        ("blind_e", 0.94, 0.91, 0.97),
     ],
 )
 def test_wordings_are_understood_often_enough(name, accuracy, recall, precision):

@@ -137,6 +137,13 @@ def plate(value: str) -> tuple[str, str] | None:
     )
 
 
+def employer(value: str) -> tuple[str, str] | None:
+    """Accept what may employ somebody: a city does not."""
+    return (
+        None if re.search(str(lexicon("extract_slots")["words"]["place"]), value) else plain(value)
+    )
+
+
 def plain(value: str) -> tuple[str, str] | None:
     """Accept a short value as it stands."""
     good = 1 <= len(value) <= 60 and not _no_name().search(value)
@@ -152,6 +159,7 @@ FORMS: dict[str, Callable[[str], tuple[str, str] | None]] = {
     "name": name,
     "full_name": full_name,
     "address": address,
+    "employer": employer,
     "plain": plain,
     "plate": plate,
 }
