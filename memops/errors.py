@@ -21,15 +21,25 @@ from collections.abc import Iterable
 
 
 class MemopsError(Exception):
-    """A failure that is the user's to mend; `hint` says how, `remedy` where nothing better is known."""
+    """A failure that is the user's to mend; `hint` says how, `remedy` where nothing better is known.
+
+    What it quotes of a store is shown, logged and kept, so secrets in it are masked at once.
+    """
 
     code = 2
     remedy = "see `memops COMMAND --help`"
 
     def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint or self.remedy
+        self.message, self.hint = _masked(message), _masked(hint) or self.remedy
+        super().__init__(self.message)
+
+
+def _masked(text: str) -> str:
+    import polars as pl
+
+    from memops.secrets import redacted
+
+    return str(redacted(pl.Series([text]))[0])
 
 
 class StoreNotFound(MemopsError):

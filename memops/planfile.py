@@ -27,6 +27,7 @@ from memops.guard import excess
 from memops.plan import FIELDS, meaning
 from memops.policy import Policy
 from memops.schema import CHANGES
+from memops.secrets import redacted
 from memops.snapshot import Snapshot
 from memops.stores import Store
 
@@ -158,10 +159,7 @@ def exported(
     named = {row["id"] for row in records.select("id").iter_rows(named=True)}
     wanted = changes.select(pl.concat_list("id", pl.col("evidence").fill_null([]))).to_series()
     cited = set(wanted.explode().to_list()) & named
-    where = {
-        row["id"]: store.locator(row)
-        for row in records.filter(pl.col("id").is_in(list(cited))).iter_rows(named=True)
-    }
+    where = _located(records.filter(pl.col("id").is_in(list(cited))), store)
     made = {
         row["id"]: {"id": row["id"]}
         for row in changes.filter(pl.col("action") == "put").iter_rows(named=True)
@@ -185,6 +183,12 @@ def exported(
             "risk": row["risk"],
         }
         yield {name: value for name, value in line.items() if value is not None}
+
+
+def _located(records: pl.DataFrame, store: Store) -> dict[str, dict[str, Any]]:
+    """Where each record stands; a key that holds a secret is masked, as wherever it is shown."""
+    shown = records.with_columns(redacted(records["key"]))
+    return {row["id"]: store.locator(row) for row in shown.iter_rows(named=True)}
 
 
 def _lines(changes: pl.DataFrame, records: pl.DataFrame, store: Store) -> Iterable[str]:

@@ -66,12 +66,12 @@ print(json.dumps({{"ends": ends, **said}}, default=str))
 """
 
 
-def run_flows(asked, prelude=""):
+def run_flows(asked, prelude="", **env):
     """Run flows one after the other under one harness: {title: (flow, parameters)}."""
     argv = [sys.executable, "-c", RUN.format(prelude=prelude), str(ROOT / "flows")]
     done = subprocess.run(
         [*argv, json.dumps(asked)],
-        env=os.environ | QUIET,
+        env=os.environ | QUIET | env,
         capture_output=True,
         text=True,
         check=False,

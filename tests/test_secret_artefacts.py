@@ -2,14 +2,18 @@
 
 import base64
 import json
+import os
 import random
 import re
 from urllib.parse import quote
 
 import polars as pl
+import pytest
 
 from memops.stores import open_store
 from tests import secret_corpus as corpus
+from tests.stores import clawseed_db
+from tests.test_flows import run_flows
 
 FORMATS = ("github", "npm", "aws", "openai", "slack", "stripe")
 
@@ -102,3 +106,148 @@ def test_a_purge_leaves_no_spelling_of_a_secret_anywhere(memops):
     assert said["removed"] == len(made)
     assert [holding(memops.folder, secret) for secret in secrets.values()] == [[]] * len(secrets)
     assert open_store(address).read()["id"].to_list() == ["kept"]
+
+
+def clawseed(folder, secrets):
+    """A clawseed workspace with them, and its address."""
+    made = [
+        {"content": row["text"], "key": row.get("key", f"k_{row['id']}")} for row in rows(secrets)
+    ]
+    clawseed_db.build(folder / "claw", made)
+    return f"clawseed:{folder / 'claw'}"
+
+
+def openclaw(folder, secrets):
+    """An OpenClaw workspace with them, and its address; a key of many lines is a block."""
+    notes = folder / "open" / "memory"
+    notes.mkdir(parents=True)
+    lines = [row["text"] for row in rows(secrets)]
+    (notes / "2026-05-02.md").write_text(
+        "".join(f"- {line}\n" for line in lines if "\n" not in line)
+        + "".join(f"\n{line}\n" for line in lines if "\n" in line),
+        encoding="utf-8",
+    )
+    (folder / "open" / "MEMORY.md").write_text(
+        f"# MEMORY\n\n- The deploy token is {secrets['github']}\n- 部署令牌：{secrets['npm']}\n",
+        encoding="utf-8",
+    )
+    for path in (folder / "open").rglob("*.md"):
+        os.utime(path, (1.7e9, 1.7e9))
+    return f"openclaw:{folder / 'open'}"
+
+
+KINDS = {"clawseed": clawseed, "openclaw": openclaw}
+
+
+def leaks(secrets, *texts):
+    """Names of the secrets that stand in some text, in whatever spelling."""
+    whole = "\n".join(texts).encode()
+    return [n for n, value in secrets.items() if any(way.search(whole) for way in spellings(value))]
+
+
+def held(folder, secrets):
+    """What in a folder holds a secret, and is not there to restore or undo."""
+    found = {path for value in secrets.values() for path in holding(folder, value)}
+    return sorted(path for path in found if not for_restore(path))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_after_a_night_over_an_agents_store_only_the_bytes_for_restore_hold_a_secret(memops, kind):
+    secrets = planted()
+    address = KINDS[kind](memops.folder, secrets)
+    said = [memops("nightly", address, "--approve", "--now", "2026-06-01T12:00:00Z")]
+    assert memops.code == 0, memops.err
+    errors = [memops.err]
+    run = memops("runs")[0]["run"]
+    for argv in (
+        ("plan", address), ("inspect", address), ("audit", address), ("doctor", address),
+        ("history",), ("runs",), ("report", run), ("snapshot", address), ("duplicates", address),
+        ("conflicts", address), ("extract", "--store", address), ("show", address, "nowhere"),
+    ):  # fmt: skip
+        said.append(memops(*argv))
+        errors.append(memops.err)
+    assert leaks(secrets, json.dumps(said), json.dumps(said, ensure_ascii=False), *errors) == []
+    assert held(memops.folder / "state", secrets) == []
+    workspace = memops.folder / ("claw" if kind == "clawseed" else "open")
+    assert held(workspace, secrets) == []
+
+
+def test_errors_about_a_row_that_holds_a_secret_do_not_say_it(memops, monkeypatch):
+    secrets = planted()
+    token = secrets["github"]
+    sound = {"id": "a", "text": f"the deploy uses {token}", "kind": "fact"}
+    odd = {
+        "date": [sound | {"created_at": token}],
+        "kind": [sound | {"kind": token}],
+        "number": [sound | {"importance": token}],
+        "column": [sound | {token: 1}],
+        "id": [sound | {"id": token}, sound | {"id": token}],
+    }
+    said = []
+    for name, made in odd.items():
+        address = f"jsonl:{memops.write(f'{name}.jsonl', made)}"
+        for command in (("nightly", address), ("inspect", address), ("show", address, token)):
+            said += [memops(*command), memops.err]
+    torn = memops.write("torn.jsonl", [sound])
+    torn.write_text(torn.read_text()[:-8])
+    said += [memops("plan", f"jsonl:{torn}"), memops.err]
+    assert memops.code == 20
+
+    def trips(records, *others, **more):
+        raise ValueError(f"cannot read {records['text'].to_list()}")
+
+    whole = f"jsonl:{memops.write('whole.jsonl', [sound | {'created_at': '2026-01-01T00:00:00Z'}])}"
+    monkeypatch.setattr("memops.steps.propose", trips)
+    for command in ("nightly", "plan", "migrate"):
+        said += [memops(command, whole), memops.err]
+        assert memops.code == 1
+    monkeypatch.undo()
+    monkeypatch.setenv("MEMOPS_FAIL", "batch-written:1:eio")
+    said += [memops("nightly", whole, "--approve"), memops.err]
+    assert memops.code == 26
+    assert [text for text in map(str, said) if leaks(secrets, text)] == []
+    assert held(memops.state, secrets) == []
+
+
+KEPT = """
+import types
+import prefect.testing.utilities as harness
+harness.mkdtemp = lambda: "{folder}"
+harness.shutil = types.SimpleNamespace(rmtree=lambda path: None)
+from memops import steps
+whole = steps.propose
+
+def trips(records, *others, **more):
+    if "odd" in records["id"].to_list():
+        raise ValueError("cannot read " + repr(records["text"].to_list()))
+    return whole(records, *others, **more)
+
+steps.propose = trips
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.flows
+def test_prefects_database_and_logs_hold_no_secret_after_flow_nights(tmp_path, monkeypatch):
+    """A night over each kind of store, one that fails over a row, and an audit."""
+    pytest.importorskip("prefect")
+    secrets, home = planted(), tmp_path / "prefect"
+    home.mkdir()
+    addresses = [make(tmp_path, secrets) for make in KINDS.values()]
+    odd = [row | {"id": "odd" if row["id"] == "key" else row["id"]} for row in rows(secrets)]
+    table = tmp_path / "odd.jsonl"
+    table.write_text("".join(json.dumps(row) + "\n" for row in odd), encoding="utf-8")
+    torn = tmp_path / "torn.jsonl"
+    torn.write_text(json.dumps(odd[0] | {"kind": secrets["github"]}) + "\n", encoding="utf-8")
+    addresses += [f"jsonl:{table}", f"jsonl:{torn}"]
+    common = {"state": str(tmp_path / "state"), "now": "2026-06-01T12:00:00Z"}
+    monkeypatch.setenv("PREFECT_HOME", str(home))
+    flows = {f"n{n}": ("nightly", {"store": a, "approve": True, **common}) for n, a in enumerate(addresses)}  # fmt: skip
+    audit = {"a": ("audit", {"store": addresses[1], "fail_on": ["secrets"], **common})}
+    said, logged = run_flows(flows | audit, KEPT.format(folder=home), PREFECT_LOGGING_LEVEL="DEBUG")
+    assert [said["ends"][f"n{n}"][1] for n in range(4)] == ["COMPLETED"] * 2 + ["FAILED"] * 2
+    assert (home / "prefect-test.db").stat().st_size > 100_000
+    assert leaks(secrets, json.dumps(said, ensure_ascii=False), logged) == []
+    assert held(home, secrets) == []
+    assert held(tmp_path / "state", secrets) == []

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from memops import __version__
-from memops.errors import MemopsError
+from memops.errors import MemopsError, told
 
 COMMANDS = {
     "snapshot": ("stores", "Take a snapshot of a store."),
@@ -162,8 +162,8 @@ def run(argv: list[str]) -> int:
     except BaseException as error:
         if os.environ.get("MEMOPS_DEBUG"):
             raise
-        what = f"{type(error).__name__}: {str(error)[:200]}"
-        return _fail(1, f"a bug in memops: {what}", "set MEMOPS_DEBUG=1 for the traceback", as_json)
+        bug = told(error)
+        return _fail(bug.code, bug.message, "set MEMOPS_DEBUG=1 for the traceback", as_json)
     return code if isinstance(code, int) else 0
 
 
