@@ -17,29 +17,59 @@ MemopsError                 2   usage or configuration
 """
 
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 
 class MemopsError(Exception):
     """A failure that is the user's to mend; `hint` says how, `remedy` where nothing better is known.
 
-    What it quotes of a store is shown, logged and kept, so secrets in it are masked at once.
+    What it quotes of a store is shown, logged and kept, so it is read with secrets masked.
     """
 
     code = 2
     remedy = "see `memops COMMAND --help`"
 
     def __init__(self, message: str, hint: str = "") -> None:
-        self.message, self.hint = _masked(message), _masked(hint) or self.remedy
-        super().__init__(self.message)
+        super().__init__(message)
+        self._message, self._hint = message, hint or self.remedy
+
+    @property
+    def message(self) -> str:
+        """The sentence, with secrets masked."""
+        return _masked(self._message)
+
+    @message.setter
+    def message(self, text: str) -> None:
+        self._message = text
+
+    @property
+    def hint(self) -> str:
+        """The next step, with secrets masked."""
+        return _masked(self._hint)
+
+    @hint.setter
+    def hint(self, text: str) -> None:
+        self._hint = text
+
+    def __str__(self) -> str:
+        return self.message
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.message!r})"
+
+
+_masks: list[Callable[[str], str]] = []
+
+
+def mask_with(mask: Callable[[str], str]) -> None:
+    """Let errors be read through a function; `memops.secrets`, which this may not import, asks."""
+    _masks.append(mask)
 
 
 def _masked(text: str) -> str:
-    import polars as pl
-
-    from memops.secrets import redacted
-
-    return str(redacted(pl.Series([text]))[0])
+    for mask in _masks:
+        text = mask(text)
+    return text
 
 
 class StoreNotFound(MemopsError):

@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 
+from memops.errors import mask_with
 from memops.policy import Secrets
 from memops.secrets_shapes import Shape, shapes
 
@@ -64,6 +65,14 @@ def redacted(texts: pl.Series, policy: Secrets = _DEFAULT) -> pl.Series:
         for row, text in zip(rows, masked.values(), strict=True):
             out[row] = text
     return pl.Series(texts.name, out, dtype=pl.String) if out else texts
+
+
+def masked(text: str) -> str:
+    """Return one text with every secret masked."""
+    return str(redacted(pl.Series([text]))[0])
+
+
+mask_with(masked)
 
 
 def redacted_records(records: pl.DataFrame, policy: Secrets = _DEFAULT) -> pl.DataFrame:

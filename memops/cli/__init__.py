@@ -147,6 +147,8 @@ def run(argv: list[str]) -> int:
     except click.ClickException as error:
         return _fail(2, error.format_message(), "see --help", as_json)
     except MemopsError as error:
+        import memops.secrets  # noqa: F401  (with it, errors mask what they quote)
+
         return _fail(error.code, error.message, error.hint, as_json)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
