@@ -1,6 +1,7 @@
 """Models: sentence-transformers encoders, by folder or name, with their vectors kept on disk."""
 
 import hashlib
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,9 @@ class Model:
         self._model = load_model(str(folder) if folder.exists() else name)
         # A model may bring the instruction that its queries were trained with.
         self.instruction = instruction or str((self._model.prompts or {}).get("query") or "")
-        self._model.max_seq_length = min(tokens, self._model.max_seq_length or tokens)
+        most = self._model.max_seq_length
+        if most != math.inf:  # a static model reads texts whole, and cannot be told otherwise
+            self._model.max_seq_length = min(tokens, most or tokens)
         self._revision = _revision(self._model)
 
     def fitted(self, texts: Sequence[str]) -> "Model":
