@@ -34,6 +34,7 @@ def modified() -> pl.Expr:
     Work email and home email; who knows Rust, and who uses it. Needs whole readings.
     """
     related = (c("relations_one") == 1) & (c("relations_both") == 0) & (c("contained") >= 1)
+    related &= c("size_max") == c("size_min")
     return (c("qualifiers_both") > 0) | (related & (c("swapped") >= 1))
 
 
