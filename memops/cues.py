@@ -20,22 +20,31 @@ DENYING = {"dislike": "like"}
 """Concepts that are the denial of another."""
 
 
-def marks(plain: str, tokens: Sequence[Token], content: Sequence[Token]) -> dict[str, float]:
-    """Return the marks of one text that its words alone give."""
-    cued = any(pattern.search(plain) for pattern in _any())
-    counts = {name: _count(plain, *where) if cued else 0 for name, where in _COUNTED.items()}
-    return {name: float(value) for name, value in (counts | _quantifiers(tokens)).items()} | {
+def marks(
+    plain: str, tokens: Sequence[Token], content: Sequence[Token], cued: bool = True
+) -> dict[str, float]:
+    """Return the marks of one text that its words alone give; unless cued, it holds no cue."""
+    counts = {n: float(_count(plain, *where)) for n, where in _COUNTED.items()} if cued else _NONE
+    return counts | _quantifiers(tokens) | {
         "negations": float(sum(map(_denies, tokens))),
-        "question": float(bool(re.search(r"[?？]\s*$|吗\s*$", plain))),
+        "question": float(plain.rstrip().endswith(("?", "？", "吗"))),
         "size": float(len(content)),
-        "han": float(bool(re.search("[一-鿿]", plain))),
-        "change": float(sum(t.kind == "change" for t in tokens)),
-        "event": float(bool(_event().search(plain))),
-        "dialogue": float(len(set(_labels().findall(plain))) > 1),
+        "han": float(not plain.isascii() and _HAN.search(plain) is not None),
+        "change": float(sum([t.kind == "change" for t in tokens])),
+        "event": float(_is_event(plain)),
+        "dialogue": float(":" in plain and len(set(_labels().findall(plain))) > 1),
         "related": float(":" in plain or any(map(_relates, tokens))),
-        "latin_open": float(sum(t.concept.startswith("w:") for t in content)),
-        "han_open": float(sum(t.concept.startswith("h:") for t in content)),
-    }
+        "latin_open": float(sum([t.concept.startswith("w:") for t in content])),
+        "han_open": float(sum([t.concept.startswith("h:") for t in content])),
+    }  # fmt: skip
+
+
+@cache
+def cue_words() -> list[str]:
+    """Return in lower case every word that is counted; most texts hold none."""
+    table = lexicon("conflict")
+    listed = (table[where[0]][name] for where in _COUNTED.values() for name in where[1:])
+    return sorted({word.lower() for words in listed for word in words})
 
 
 def signs_of(tokens: Sequence[Token]) -> list[str]:
@@ -58,6 +67,8 @@ _COUNTED = {
     "must": ("modal", "must"),
     "may": ("modal", "may"),
 }
+_NONE = dict.fromkeys(_COUNTED, 0.0)
+_HAN = re.compile("[一-鿿]")
 _STOPS = frozenset({"stopped"})
 _EVERY = frozenset({"every", "each", "any", "both", "每个", "所有", "全部", "全体", "全员"})
 
@@ -73,21 +84,13 @@ def _relates(token: Token) -> bool:
 def _quantifiers(tokens: Sequence[Token]) -> dict[str, float]:
     said = [t.concept for t in tokens if t.kind == "quantifier"]
     counts = {name: float(said.count(name)) for name in ("all", "none", "some", "only")}
-    counts["all"] += sum(t.kind == "function" and t.surface.lower() in _EVERY for t in tokens)
+    functions = [t.surface.lower() for t in tokens if t.kind == "function"]
+    counts["all"] += sum([word in _EVERY for word in functions])
     return counts
 
 
 def _count(plain: str, table: str, *lists: str) -> int:
     return sum(len(pattern.findall(plain)) for pattern in _patterns(table, *lists))
-
-
-@cache
-def _any() -> tuple[re.Pattern[str], ...]:
-    """One look for all words that are counted; most texts hold none."""
-    table = lexicon("conflict")
-    return _compiled(
-        w for where in _COUNTED.values() for name in where[1:] for w in table[where[0]][name]
-    )
 
 
 @cache
@@ -114,14 +117,22 @@ def _compiled(listed: Iterable[str]) -> tuple[re.Pattern[str], ...]:
     return tuple(made)
 
 
+def _is_event(plain: str) -> bool:
+    opening, anywhere = _events()
+    return opening.match(plain) is not None or (
+        not plain.isascii() and anywhere.search(plain) is not None
+    )
+
+
 @cache
-def _event() -> re.Pattern[str]:
+def _events() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What opens the account of an event, and what is one anywhere in a Chinese text."""
     table = lexicon("conflict")["event"]
     opening_en, opening_zh, anywhere = (
         "|".join(table[n]) for n in ("opening_en", "opening_zh", "anywhere_zh")
     )
-    return re.compile(
-        rf"^\W*(?:(?:user|assistant|i|we)\W+)?(?:{opening_en})\b"
-        rf"|^\W*(?:和|跟).{{0,12}}讨论|^\W*(?:{opening_zh})|{anywhere}",
-        re.IGNORECASE,
+    opening = (
+        rf"\W*(?:(?:user|assistant|i|we)\W+)?(?:{opening_en})\b"
+        rf"|\W*(?:和|跟).{{0,12}}讨论|\W*(?:{opening_zh})"
     )
+    return re.compile(opening, re.IGNORECASE), re.compile(anywhere, re.IGNORECASE)

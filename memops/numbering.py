@@ -13,16 +13,17 @@ def numbering(tokens: Sequence[Token]) -> set[str]:
 
     It stands beside its noun, right before the verb or 的: what follows is said of that thing.
     """
+    if not any([_marks(t) for t in tokens]):
+        return set()
     row = [t for t in tokens if t.surface.lower().rstrip(".") not in _NUMBER_WORDS]
     out = set()
     for one, two, then in zip(row, row[1:], row[2:], strict=False):
         noun, mark = (two, one) if _letter(one) and _is_han(two.surface) else (one, two)
-        marked = mark.concept.startswith(("amount=", "ident=")) or _letter(mark)
         named = (
             noun.kind in (_NOUNS if mark.kind == "value" else _LETTERED)
             and one.clause == two.clause == then.clause
         )
-        if marked and named and (_says(then) or (one is row[0] and _verb_like(then))):
+        if _marks(mark) and named and (_says(then) or (one is row[0] and _verb_like(then))):
             out.add(f"{noun.concept} {mark.surface if _letter(mark) else mark.concept}")
     return out
 
@@ -30,6 +31,10 @@ def numbering(tokens: Sequence[Token]) -> set[str]:
 _NUMBER_WORDS = ("number", "no", "nr", "the")
 _NOUNS = ("thing", "word", "name", "person")
 _LETTERED = (*_NOUNS, "single")
+
+
+def _marks(token: Token) -> bool:
+    return token.concept.startswith(("amount=", "ident=")) or _letter(token)
 
 
 def _letter(token: Token) -> bool:

@@ -6,18 +6,19 @@ pairs are products of rows.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 
 from memops.cues import DENYING, marks, signs_of
 from memops.fact import FRAME, frame, person
+from memops.hints import hints
 from memops.lexicon import lexicon
 from memops.numbering import numbering
 from memops.turns import retired_in, turned
 from memops.values import Value
-from memops.vocabulary import CONTENT, Token, parts, spoken, stem
+from memops.vocabulary import CONTENT, Token, heard, parts, plainly, stem
 
 JUDGED = (
     "content", "values", "kinds", "held", "shapes", "numbered", "counters", "current", "named",
@@ -45,8 +46,22 @@ class Reading:
 
 def read(text: str, whole: bool = True) -> Reading:
     """Return the reading of one text; unless whole, only what the judgement looks at."""
-    plain, tokens, values = spoken(text[:LIMIT])
-    said = [t._replace(concept=DENYING.get(t.concept, t.concept)) for t in tokens]
+    return next(read_many([text], whole))
+
+
+def read_many(texts: Sequence[str], whole: bool = True) -> Iterator[Reading]:
+    """Yield the reading of each text in turn."""
+    plains = [plainly(text[:LIMIT]) for text in texts]
+    for text, plain, (may, cued) in zip(texts, plains, hints(plains), strict=True):
+        yield _read(text, plain, *heard(plain, may), cued, whole)
+
+
+def _read(
+    text: str, plain: str, tokens: Sequence[Token], values: list[Value], cued: bool, whole: bool
+) -> Reading:
+    said = [
+        t._replace(concept=DENYING[t.concept]) if t.concept in DENYING else t for t in tokens
+    ]
     content = [t for t in said if t.kind in CONTENT]
     was, becomes = turned(plain, tokens)
     typed = frozenset(t.concept for t in content if t.kind == "value") | {
@@ -69,17 +84,14 @@ def read(text: str, whole: bool = True) -> Reading:
         "held": typed - gone,
         "current": (framed["open"] | typed) - gone,
         "named": typed | names | _people(content),
-        "sides": _sides(tokens, 0, "pairs"),
-        "others": _sides(tokens, 1, "pairs"),
-        "alone": _sides(tokens, 0, "alone"),
-        "alone_others": _sides(tokens, 1, "alone"),
     }
+    sets |= _opposites(tokens)
     told = {
         "copular": _copular(tokens, framed["subject"]),
         "masked": float("[redacted" in text),
         "cut": float(len(text) > LIMIT),
     }
-    return Reading(sets, marks(plain, tokens, content) | told, tuple(tokens))
+    return Reading(sets, marks(plain, tokens, content, cued) | told, tuple(tokens))
 
 
 _FLIP = {"+": "-", "-": "+"}
@@ -290,10 +302,22 @@ def _placed(surface: str, concept: str, table: str) -> tuple[tuple[int, int], ..
     return tuple(place for name in sorted(names) for place in _pairs(table).get(name, ()))
 
 
-def _sides(tokens: Sequence[Token], flip: int, table: str) -> frozenset[str]:
-    return frozenset(
-        f"{n}:{side ^ flip}" for t in tokens for n, side in _placed(t.surface, t.concept, table)
-    )
+_NOWHERE: dict[str, frozenset[str]] = dict.fromkeys(
+    ("sides", "others", "alone", "alone_others"), frozenset()
+)
+
+
+def _opposites(tokens: Sequence[Token]) -> dict[str, frozenset[str]]:
+    """The pairs of opposites that words belong to, on their own side and on the other."""
+    out = _NOWHERE
+    for table, own, other in (("pairs", "sides", "others"), ("alone", "alone", "alone_others")):
+        at = [place for t in tokens for place in _placed(t.surface, t.concept, table)]
+        if at:
+            out = out | {
+                own: frozenset(f"{n}:{side}" for n, side in at),
+                other: frozenset(f"{n}:{side ^ 1}" for n, side in at),
+            }
+    return out
 
 
 def _opposed(tokens: Sequence[Token]) -> set[str]:

@@ -5,9 +5,11 @@
 """
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
-from memops.values_readers import HINT, READERS, SPELLING, SPELT
+from memops.numerals import ENGLISH
+from memops.values_readers import HINT, READERS, SPELLING, SPELT, Reader
 
 
 class Value(NamedTuple):
@@ -19,14 +21,23 @@ class Value(NamedTuple):
     form: str
 
 
-def found(text: str) -> list[Value]:
-    """Return the values of a text in NFKC, in reading order; spans do not overlap."""
+EVERY = (1 << len(READERS)) - 1
+"""All readers, as bits by their order."""
+
+
+def found(text: str, may: int = EVERY) -> list[Value]:
+    """Return the values of a text in NFKC, in reading order; spans do not overlap.
+
+    `may` are the readers that may fit (`memops.hints`), as bits by their order.
+    """
     out: list[Value] = []
-    if not HINT.search(text):
+    if may == EVERY and not HINT.search(text):
         return out
     taken = bytearray(len(text))
-    held = set(text) | ({SPELT} if SPELLING.search(text) else set())
-    for pattern, read, needed in READERS:
+    held = set(text)
+    if may & _SPELLED and SPELLING.search(text):
+        held.add(SPELT)
+    for pattern, read, needed in _readers(may):
         if needed and needed.isdisjoint(held):
             continue
         for match in pattern.finditer(text):
@@ -38,6 +49,14 @@ def found(text: str) -> list[Value]:
                 taken[start:end] = b"\1" * (end - start)
                 out += [Value(start, end, kind, form) for kind, form in forms]
     return sorted(_counter(text, value) for value in out)
+
+
+_SPELLED = sum(1 << n for n, (p, _, _) in enumerate(READERS) if p.pattern.endswith(ENGLISH))
+
+
+@lru_cache(maxsize=10_000)
+def _readers(may: int) -> tuple[Reader, ...]:
+    return tuple(reader for n, reader in enumerate(READERS) if may >> n & 1)
 
 
 _LOOSE = re.compile(

@@ -13,6 +13,7 @@ from memops.numerals import DIGITS, ENGLISH, HAN, digits, english, han
 
 Forms = Iterator[tuple[str, str]]
 Read = Callable[[re.Match[str]], Forms]
+Reader = tuple[re.Pattern[str], Read, frozenset[str]]
 
 _TABLE = lexicon("values")
 _WORDS = _TABLE["words"]
@@ -359,7 +360,7 @@ _PATTERNS: tuple[tuple[str, Read, str], ...] = (
     (rf"(?P<n>{HAN})(?=[{_WORDS['measures']}])", _zh_count, _HAN_DIGIT),
     (r"(?P<n>[一二三四五六七八九十百千万两零]{2,})", _zh_count, _HAN_DIGIT),
 )
-READERS = tuple(
+READERS: tuple[Reader, ...] = tuple(
     (re.compile(pattern, re.IGNORECASE | re.ASCII), read, frozenset(need))
     for pattern, read, need in _PATTERNS
 )

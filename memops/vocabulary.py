@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from memops.lexicon import lexicon
-from memops.values import Value, found
+from memops.values import EVERY, Value, found
 
 CONTENT = frozenset({"thing", "single", "multi", "word", "name", "value", "person", "qualifier"})
 
@@ -26,33 +26,49 @@ class Token(NamedTuple):
 
 def spoken(text: str) -> tuple[str, list[Token], list[Value]]:
     """Return the text in one script and width, its tokens in order, and its values."""
-    plain = unicodedata.normalize("NFKC", _REDACTED.sub(" ", text))
-    plain = plain.replace("’", "'").translate(_simplified())
-    values = found(plain)
+    plain = plainly(text)
+    return plain, *heard(plain)
+
+
+def plainly(text: str) -> str:
+    """Return the text in one script and width, without what was redacted."""
+    plain = _REDACTED.sub(" ", text) if "[redacted" in text else text
+    if plain.isascii():
+        return plain
+    plain = unicodedata.normalize("NFKC", plain)
+    return plain.replace("’", "'").translate(_simplified())
+
+
+def heard(plain: str, may: int = EVERY) -> tuple[list[Token], list[Value]]:
+    """Return the tokens of a text of `plainly`, and its values; `may` as in `values.found`."""
+    values = found(plain, may)
     tokens: list[Token] = []
-    clause, at, starts = 0, 0, {value.start: value for value in reversed(values)}
-    end_of = {value.start: max(v.end for v in values if v.start == value.start) for value in values}
+    starts: dict[int, list[Value]] = {}
+    for value in values:
+        starts.setdefault(value.start, []).append(value)
+    ahead = [*starts, len(plain)]
+    clause = at = nth = 0
     while at < len(plain):
-        if at in starts:
-            tokens.append(_valued([v for v in values if v.start == at], plain, clause))
-            at = end_of[at]
+        while ahead[nth] < at:
+            nth += 1
+        start = ahead[nth]
+        match = _PIECE.search(plain, at) if start > at else None
+        stop = min(match.start(), start) if match else start
+        if stop > at:
+            clause += sum([c in _BREAKS for c in plain[at:stop]])
+        if match is None or match.start() >= start:
+            if start in starts:
+                tokens.append(_valued(starts[start], plain, clause))
+                stop = max(value.end for value in starts[start])
+            at = max(stop, at)
             continue
-        match = _PIECE.match(plain, at)
-        if match is None:
-            clause += plain[at] in _BREAKS
-            at += 1
-            continue
-        stop = match.end()
-        if starts:
-            stop = min([stop, *(start for start in starts if at < start < stop)])
-        piece = plain[at:stop]
+        at, piece = min(match.end(), start), plain[match.start() : min(match.end(), start)]
         if "一" <= piece[0] <= "鿿":
             opens = not tokens or tokens[-1].clause < clause
             tokens += _han(_HOWEVER.sub("", piece) if opens else piece, clause)
         else:
             tokens += [_latin(one, clause) for one in _split(piece)]
-        at = stop
-    return plain, _phrased(tokens), values
+    return _phrased(tokens), values
 
 
 def parts(token: Token) -> list[str]:
@@ -162,6 +178,8 @@ def _stems() -> dict[str, tuple[str, str]]:
 
 def _split(piece: str) -> list[str]:
     """Part words joined by a stroke (req/min) when the lexicon knows each of them."""
+    if "/" not in piece:
+        return [piece]
     halves = piece.split("/")
     return halves if all(half.lower() in words() for half in halves) else [piece]
 
@@ -182,23 +200,40 @@ def _meaning(piece: str) -> tuple[str, str]:
 
 
 def _han(run: str, clause: int) -> list[Token]:
-    table, out, unknown, at = words(), [], "", 0
+    return [Token(*word, clause) for word in _segmented(run)]
+
+
+@lru_cache(maxsize=200_000)
+def _segmented(run: str) -> tuple[tuple[str, str, str], ...]:
+    """A Chinese run as concept, class and surface of its words, the longest known first."""
+    table, sizes = words(), _sizes()
+    out: list[tuple[str, str, str]] = []
+    unknown, at = "", 0
     while at < len(run):
-        size = next(
-            (n for n in range(min(_LONGEST, len(run) - at), 0, -1) if run[at : at + n] in table), 0
-        )
+        left = len(run) - at
+        known = (n for n in sizes.get(run[at], ()) if n <= left and run[at : at + n] in table)
+        size = next(known, 0)
         if size:
-            out += _unknown(unknown, clause)
+            if unknown:
+                out.append((f"h:{unknown}", "word", unknown))
             unknown = ""
-            out.append(Token(*table[run[at : at + size]], run[at : at + size], clause))
+            out.append((*table[run[at : at + size]], run[at : at + size]))
         else:
             unknown += run[at]
         at += size or 1
-    return out + _unknown(unknown, clause)
+    if unknown:
+        out.append((f"h:{unknown}", "word", unknown))
+    return tuple(out)
 
 
-def _unknown(run: str, clause: int) -> list[Token]:
-    return [Token(f"h:{run}", "word", run, clause)] if run else []
+@cache
+def _sizes() -> dict[str, tuple[int, ...]]:
+    """For each first character how long the known words are, the longest first."""
+    out: dict[str, set[int]] = {}
+    for word in words():
+        if len(word) <= _LONGEST:
+            out.setdefault(word[0], set()).add(len(word))
+    return {first: tuple(sorted(sizes, reverse=True)) for first, sizes in out.items()}
 
 
 def _valued(values: list[Value], plain: str, clause: int) -> Token:
@@ -208,14 +243,17 @@ def _valued(values: list[Value], plain: str, clause: int) -> Token:
 
 def _phrased(tokens: list[Token]) -> list[Token]:
     """Join the words of English phrases."""
+    phrases = _phrases()
     low = [token.surface.lower().rstrip(".") for token in tokens]
+    if phrases.keys().isdisjoint(low):
+        return tokens
     out: list[Token] = []
     at = 0
     while at < len(tokens):
         hit = next(
             (
                 (parts, m)
-                for parts, m in _phrases().get(low[at], [])
+                for parts, m in phrases.get(low[at], ())
                 if tuple(low[at : at + len(parts)]) == parts
             ),
             None,
