@@ -120,6 +120,7 @@ def opposes() -> pl.Expr:
     whole = (c("complement_same") == 0) & (c("complement_a") >= 1) & (c("complement_b") >= 1)
     owner = (c("owner_a") == 0) & (c("owner_b") == 0)
     where = (c("circumstances_a") == 0) & (c("circumstances_b") == 0)
+    strangers = (c("subject_same") == 0) & (c("subject_a") >= 1) & (c("subject_b") >= 1)
     roles = (c("roles_a") == 0) & (c("roles_b") == 0)
     counted = c("numbered_differ") == 0
     changed = (
@@ -151,7 +152,7 @@ def opposes() -> pl.Expr:
         .when(preferred).then(pl.lit("value"))
         .when(equated & ~contrasted()).then(pl.lit("value"))
         .when(one & anchored & (c("opposed") >= 1) & (c("agreed") == 0)).then(pl.lit("opposite"))
-        .when(owner & counted & (c("alone") >= 1) & (c("odd") == 0)).then(pl.lit("excluded"))
+        .when(owner & counted & ~strangers & (c("alone") >= 1) & (c("odd") == 0)).then(pl.lit("excluded"))
         .when(denied).then(pl.lit("denied"))
         .when(changed).then(pl.lit("changed"))
     )  # fmt: skip

@@ -51,7 +51,7 @@ def judged_in_parts(table: pl.DataFrame, ctx: Context) -> tuple[pl.DataFrame, pl
     pairs = [f.unique(["a", "b"], keep="first").sort("a", "b") for f in found]
     every = pl.concat(pairs).sort("a", "b")
     if every.is_empty():
-        return nothing().drop("adds"), VERDICTS.to_frame()
+        return nothing().drop("unread"), VERDICTS.to_frame()
     _read_out(table, pairs, ctx, here)
     return every, _judge(pairs, every, spread, here)
 
@@ -140,7 +140,7 @@ def _shards(height: int, size: int) -> list[tuple[int, int]]:
 def _collected(here: Path, what: str, p: int) -> pl.DataFrame:
     """The shards of a part, in order."""
     found = sorted(here.glob(f"{what}-{p}-*.parquet"), key=lambda f: int(f.stem.rsplit("-", 1)[1]))
-    empty = nothing().drop("adds") if what == "near" else VERDICTS.to_frame()
+    empty = nothing().drop("unread") if what == "near" else VERDICTS.to_frame()
     return pl.concat([empty, *(_read(str(here), f.stem) for f in found)])
 
 

@@ -59,9 +59,7 @@ def read_many(texts: Sequence[str], whole: bool = True) -> Iterator[Reading]:
 def _read(
     text: str, plain: str, tokens: Sequence[Token], values: list[Value], cued: bool, whole: bool
 ) -> Reading:
-    said = [
-        t._replace(concept=DENYING[t.concept]) if t.concept in DENYING else t for t in tokens
-    ]
+    said = [t._replace(concept=DENYING[t.concept]) if t.concept in DENYING else t for t in tokens]
     content = [t for t in said if t.kind in CONTENT]
     was, becomes = turned(plain, tokens)
     typed = frozenset(t.concept for t in content if t.kind == "value") | {

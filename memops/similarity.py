@@ -19,16 +19,17 @@ from memops.near import alike, alike_by_hashes, sets
 from memops.neighbours import Terms, distinct, neighbours, weighed
 from memops.policy import Candidates, Conflicts, Policy
 from memops.schema import LIVE
-from memops.termsets import additions, term_sets
+from memops.termsets import term_sets
 from memops.text import folded
+from memops.unread import unread
 
 SIGNALS = ("jaccard", "cosine", "bm25")
 PAIRS = pl.Schema(
     {"a": pl.UInt32(), "b": pl.UInt32()}
     | dict.fromkeys(SIGNALS, pl.Float64())
-    | {"adds": pl.Boolean()}
+    | {"unread": pl.Boolean()}
 )
-"""Pairs of statements, a < b, with their signals, and if one only adds unknown words."""
+"""Pairs of statements, a < b, with their signals, and if reading them would make nothing of them."""
 _STEP = 200_000
 
 
@@ -46,12 +47,12 @@ def statements(records: pl.DataFrame, ctx: Context) -> Statements:
 
 
 def candidates(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
-    """Return the pairs of statements worth comparing: a, b (a < b), jaccard, cosine, bm25, adds.
+    """Return the pairs of statements worth comparing: a, b (a < b), jaccard, cosine, bm25, unread.
 
     Pairs of at least `candidates.jaccard`, and for each statement the nearest
     `candidates.nearest` by cosine that reach `candidates.cosine`; of these, pairs that share
     `candidates.shared` of the shorter one's terms, all but `candidates.apart`. Nothing crosses
-    scopes. `adds` marks pairs in which one only adds unknown words to the other.
+    scopes. `unread` marks pairs that their words tell apart (`memops.unread`).
     """
     return ctx.once(
         ("candidates", _digest(records)), lambda: _candidates(statements(records, ctx), ctx)
@@ -65,9 +66,9 @@ def combined(weights: Conflicts) -> pl.Expr:
 
 
 def worth_reading(pairs: pl.DataFrame, policy: Policy) -> pl.DataFrame:
-    """Return the pairs that could be judged: alike enough, and not told apart by unknown words."""
+    """Return the pairs that could be judged: alike enough, and not told apart by their words."""
     alike_enough = combined(policy.conflicts) >= policy.candidates.least
-    return pairs.filter(~pl.col("adds") & alike_enough).drop("adds")
+    return pairs.filter(~pl.col("unread") & alike_enough).drop("unread")
 
 
 def near(
@@ -101,7 +102,7 @@ def near(
     a, b = (kept[side].to_numpy().astype(np.int64) for side in ("a", "b"))
     place = table["statement"].to_numpy()
     return kept.with_columns(
-        a=pl.Series(place[a]), b=pl.Series(place[b]), adds=pl.Series(additions(found, a, b, n))
+        a=pl.Series(place[a]), b=pl.Series(place[b]), unread=pl.Series(unread(found, table["text"], a, b))
     ).cast(PAIRS)  # fmt: skip
 
 

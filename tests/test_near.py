@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from memops.codes import code_of, codes
 from memops.near import alike, alike_by_hashes, sets
-from memops.termsets import additions, term_sets
+from memops.termsets import term_sets
 from memops.text import tokens
+from memops.unread import unread
 from tests.bench.corpus import texts
 
 TEXTS = st.lists(st.text("ab c's1京都大学 .!\nÄＡé", max_size=12), max_size=6)
@@ -97,8 +98,22 @@ def test_a_pair_that_only_gains_unknown_words_is_not_read():
             "the frobnic never runs on port 80",
             "数据库 zorp 用 80",
             "数据库 zorp 不用 80",
+            "zorp was born on 2026-07-07",
+            "zorp was born on 2026-07-28",
         ]
     )
     found = codes(said, unigrams=True)
-    a, b = np.array([0, 0, 1, 3]), np.array([1, 2, 2, 4])
-    assert additions(found, a, b, 5).tolist() == [True, False, False, False]
+    a, b = np.array([0, 0, 1, 3, 5]), np.array([1, 2, 2, 4, 6])
+    assert unread(found, said, a, b).tolist() == [True, False, False, False, False]
+
+
+def test_pairs_that_open_with_other_strangers_or_hold_no_known_word_are_not_read():
+    said = pl.Series(
+        [
+            "Frobnic runs on port 80", "the zorp runs on port 90", "Zorp replaced frobnic on port 80",
+            "quxor plim dask", "quxor plim vorn", "Frobnic的端口是80", "Zorp的端口是90", "Frobnic 80 the plim",
+        ]
+    )  # fmt: skip
+    found = codes(said, unigrams=True)
+    a, b = np.array([0, 0, 3, 5, 0, 1]), np.array([1, 2, 4, 6, 5, 7])
+    assert unread(found, said, a, b).tolist() == [True, False, True, True, False, False]
