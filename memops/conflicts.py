@@ -12,8 +12,9 @@ import polars as pl
 
 from memops.context import Context
 from memops.judgement import asserted, opposes, same
-from memops.readings import TAKEN, Readings, counted, differences, read_all, readings, taken_apart
+from memops.readings import Readings, differences, read_all, readings
 from memops.similarity import candidates, combined, statements, worth_reading
+from memops.taken import TAKEN, counted, taken_apart
 
 VERDICTS = pl.Schema(
     {"same": pl.Boolean(), "opposes": pl.String(), "firm_a": pl.Boolean(), "firm_b": pl.Boolean()}

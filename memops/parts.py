@@ -23,9 +23,10 @@ from memops.codes import Codes, codes
 from memops.conflicts import VERDICTS, read_once, used_in, verdicts
 from memops.context import Context
 from memops.policy import Candidates, Conflicts, Policy
-from memops.readings import counted, readings, taken_apart
+from memops.readings import readings
 from memops.similarity import near, nothing, worth_reading
 from memops.spread import Spread
+from memops.taken import counted, taken_apart
 
 _ROUND = itertools.count()
 PAIRS_A_JOB = 8

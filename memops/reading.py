@@ -8,14 +8,13 @@ pairs are products of rows.
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
 from itertools import pairwise
 
 from memops.cues import DENYING, marks, signs_of
 from memops.fact import FRAME, frame, person
 from memops.hints import hints
-from memops.lexicon import lexicon
 from memops.numbering import numbering
+from memops.opposites import above, choices, opposed, opposites
 from memops.turns import retired_in, turned
 from memops.values import Value
 from memops.vocabulary import CONTENT, Token, heard, parts, plainly, stem
@@ -66,7 +65,7 @@ def _read(
         f"{v.kind}={v.form}" for v in values if v.kind != "currency"
     }
     gone = was | retired_in(tokens)
-    framed = frame(tokens, was | becomes, frozenset(_opposed(tokens)))
+    framed = frame(tokens, was | becomes, frozenset(opposed(tokens)))
     names = frozenset(t.concept for t in content if t.kind == "name" or _foreign(t, plain))
     sets = framed | _meant(content) | _valued(values, tokens)
     if whole:
@@ -74,7 +73,7 @@ def _read(
         sets |= _order(content, tokens) | _slotted(said) | {"names": names}
     sets |= {
         "head": _head(tokens),
-        "choices": _choices(tokens),
+        "choices": choices(tokens),
         "was": was,
         "becomes": becomes,
         "values": typed,
@@ -83,7 +82,7 @@ def _read(
         "current": (framed["open"] | typed) - gone,
         "named": typed | names | _people(content),
     }
-    sets |= _opposites(tokens)
+    sets |= opposites(tokens)
     told = {
         "copular": _copular(tokens, framed["subject"]),
         "masked": float("[redacted" in text),
@@ -116,10 +115,10 @@ def _letters(plain: str) -> dict[str, frozenset[str]]:
 def _meant(content: Sequence[Token]) -> dict[str, frozenset[str]]:
     """Concepts, and widened by what they are a kind of."""
     concepts = frozenset(t.concept for t in content)
-    above = _above()
+    wider = above()
     return {
         "content": frozenset(i for t in content for i in parts(t)),
-        "wide": concepts.union(*(above[c] for c in concepts if c in above)),
+        "wide": concepts.union(*(wider[c] for c in concepts if c in wider)),
         "stated": concepts - _OURSELVES,
     }
 
@@ -256,68 +255,3 @@ def _slots(said: Sequence[Token]) -> list[tuple[str, str]]:
             near = [solid[j] for j in (i - 1, i + 1) if 0 <= j < len(solid)]
             out += [(f"{kind}@{n.concept}", form) for n in near if n.kind != "value"]
     return out
-
-
-def _choices(tokens: Sequence[Token]) -> frozenset[str]:
-    """The kinds of thing of which the text says what somebody prefers."""
-    if not any(t.concept == "prefer" for t in tokens):
-        return frozenset()
-    names = (name for t in tokens for name in (t.surface, t.surface.lower(), t.concept))
-    return frozenset(_rivals()[name] for name in names if name in _rivals())
-
-
-@cache
-def _rivals() -> dict[str, str]:
-    table = lexicon("conflict")["rivals"].items()
-    return {name: kind for kind, names in table for name in names}
-
-
-@cache
-def _above() -> dict[str, tuple[str, ...]]:
-    out: dict[str, tuple[str, ...]] = {}
-    for above, below in lexicon("conflict")["kind_of"].items():
-        for name in below:
-            out[name] = (*out.get(name, ()), above)
-    return out
-
-
-@cache
-def _pairs(table: str) -> dict[str, list[tuple[int, int]]]:
-    """Each word or concept with the pairs of opposites that it belongs to, and its side."""
-    out: dict[str, list[tuple[int, int]]] = {}
-    for n, pair in enumerate(lexicon("conflict")["opposites"][table]):
-        for side, names in enumerate(pair.split("|")):
-            for name in names.split():
-                out.setdefault(name, []).append((n, side))
-    return out
-
-
-@lru_cache(maxsize=200_000)
-def _placed(surface: str, concept: str, table: str) -> tuple[tuple[int, int], ...]:
-    """Where a word, its concept or what it is a kind of stands in a table of opposites."""
-    bare = concept[2:] if concept[1:2] == ":" else concept
-    names = {surface.lower(), concept, bare, *_above().get(concept, ())}
-    return tuple(place for name in sorted(names) for place in _pairs(table).get(name, ()))
-
-
-_NOWHERE: dict[str, frozenset[str]] = dict.fromkeys(
-    ("sides", "others", "alone", "alone_others"), frozenset()
-)
-
-
-def _opposites(tokens: Sequence[Token]) -> dict[str, frozenset[str]]:
-    """The pairs of opposites that words belong to, on their own side and on the other."""
-    out = _NOWHERE
-    for table, own, other in (("pairs", "sides", "others"), ("alone", "alone", "alone_others")):
-        at = [place for t in tokens for place in _placed(t.surface, t.concept, table)]
-        if at:
-            out = out | {
-                own: frozenset(f"{n}:{side}" for n, side in at),
-                other: frozenset(f"{n}:{side ^ 1}" for n, side in at),
-            }
-    return out
-
-
-def _opposed(tokens: Sequence[Token]) -> set[str]:
-    things = (t for t in tokens if t.kind == "thing")
-    return {t.concept for t in things if _placed(t.surface, t.concept, "pairs")}
