@@ -21,6 +21,7 @@ from memops.scorer import scores
 from memops.similarity import statements
 
 _FORMAT = "2"
+_KEPT = 16  # judgements kept, the latest used; a store's own is made anew when it changes
 
 
 def known_pairs(records: pl.DataFrame, ctx: Context, folder: Path) -> pl.DataFrame:
@@ -32,9 +33,11 @@ def known_pairs(records: pl.DataFrame, ctx: Context, folder: Path) -> pl.DataFra
     """
     path = files.folder(folder) / f"{_digest(records, ctx)}.parquet"
     if path.exists():
-        return pl.read_parquet(path)
+        path.touch()
+        return pl.read_parquet(path.read_bytes())
     found = _scored(records, ctx)
     found.write_parquet(path)
+    _forget(folder, _KEPT)
     return found
 
 
@@ -49,6 +52,13 @@ def borderline(pairs: pl.DataFrame, what: str, count: int) -> pl.DataFrame:
     """Return the pairs whose probability lies nearest to the threshold, on either side of it."""
     distance = (pl.col(f"{what}_score") - pl.col(f"{what}_at")).abs()
     return pairs.sort(distance, "a_id", "b_id").head(count)
+
+
+def _forget(folder: Path, kept: int) -> None:
+    """Remove all but the judgements that were used last."""
+    used = sorted((path.stat().st_mtime_ns, path) for path in folder.glob("*.parquet"))
+    for _, path in used[: max(0, len(used) - kept)]:
+        path.unlink(missing_ok=True)
 
 
 def _scored(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:

@@ -1,12 +1,14 @@
 """What a person is told of pairs: the listings, the threshold, and why a record steps back."""
 
 import json
+import os
 from datetime import UTC, datetime
 
 import polars as pl
 import pytest
 
 from memops.context import Context
+from memops.pairs import _KEPT, known_pairs
 from memops.plan import outcome
 from memops.rules import RULES, propose
 from memops.schema import from_rows
@@ -54,6 +56,20 @@ def test_what_is_kept_of_pairs_holds_no_text(memops, store):
     (path,) = (memops.state / "pairs").iterdir()
     data = path.read_bytes()
     assert b"PAR1" in data and not any(text.encode() in data for _, text, _ in SAID)
+
+
+def test_of_what_was_judged_only_what_was_used_last_is_kept(tmp_path):
+    at, made = datetime(2026, 10, 1, tzinfo=UTC), []
+    for n in range(_KEPT + 2):
+        records = from_rows([{"id": "a", "text": f"port {n}"}, {"id": "b", "text": "用户住在上海"}])
+        known_pairs(records, Context(now=at), tmp_path)
+        (new,) = set(tmp_path.iterdir()) - set(made)
+        made.append(new)
+        os.utime(new, (n + 10, n + 10))
+        if n == _KEPT - 1:
+            first = from_rows([{"id": "a", "text": "port 0"}, {"id": "b", "text": "用户住在上海"}])
+            known_pairs(first, Context(now=at), tmp_path)
+    assert set(tmp_path.iterdir()) == {made[0], *made[3:]}
 
 
 def test_an_explained_change_names_signals_slots_cues_and_from_what_to_what(memops, store):

@@ -175,14 +175,14 @@ def test_scoring_is_many_times_faster_than_a_loop_over_pairs_and_agrees():
 
 
 ONE = """
-import resource, sys, time
+import importlib, resource, sys, time
 from datetime import UTC, datetime
 from memops.conflicts import judged
 from memops.context import Context
 from memops.rules.merge_exact import merge_exact
 from memops.rules.merge_near import merge_near
 from memops.rules.supersede_conflicting import supersede_conflicting
-from tests.bench.corpus import store
+store = importlib.import_module(f"tests.bench.{sys.argv[2]}").store
 n = int(sys.argv[1])
 store(100)
 frame, ctx = store(n), Context(now=datetime(2026, 6, 1, tzinfo=UTC))
@@ -194,15 +194,16 @@ print(time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_m
 """
 
 
-def whole(n):
+def whole(n, made="corpus"):
     """CPU seconds and GiB of deduplicating n records and looking for conflicts, in a new process."""
-    done = subprocess.run([sys.executable, "-c", ONE, str(n)], capture_output=True, text=True, check=True)  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", ONE, str(n), made], capture_output=True, text=True, check=True)  # fmt: skip
     return tuple(map(float, done.stdout.split()))
 
 
-def test_the_cost_grows_with_the_records_not_with_their_square():
-    small, large = whole(10_000), whole(100_000)
-    print(f"\n10,000: {small[0]:.1f} CPU-s; 100,000: {large[0]:.1f} CPU-s, {large[0] / small[0]:.1f} times, {large[1]:.1f} GiB")  # fmt: skip
+@pytest.mark.parametrize("made", ["corpus", "lives"])
+def test_the_cost_grows_with_the_records_not_with_their_square(made):
+    small, large = whole(10_000, made), whole(100_000, made)
+    print(f"\n{made}, 10,000: {small[0]:.1f} CPU-s; 100,000: {large[0]:.1f} CPU-s, {large[0] / small[0]:.1f} times, {large[1]:.1f} GiB")  # fmt: skip
     assert large[0] / small[0] <= 15
 
 
