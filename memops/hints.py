@@ -1,5 +1,6 @@
 """Hints: what each of many texts may hold, found in one pass over all before any is read."""
 
+import re
 from collections.abc import Sequence
 from functools import cache
 
@@ -20,4 +21,19 @@ def hints(plains: Sequence[str]) -> list[tuple[int, bool]]:
 
 @cache
 def _patterns() -> tuple[str, ...]:
-    return tuple(pattern.pattern for pattern, _, _ in READERS)
+    return tuple(_plainer(pattern.pattern) for pattern, _, _ in READERS)
+
+
+_LOOKS = ("(?=", "(?!", "(?<=", "(?<!")
+_PARTS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?<?[=!]|\(\?P<\w+>|\(\?:|\(|\)|.", re.S)
+
+
+def _plainer(pattern: str) -> str:
+    """A pattern without what only looks around, and without the names of its groups."""
+    out, depth = [], 0
+    for part in _PARTS.findall(pattern):
+        if depth or part in _LOOKS:
+            depth += part.startswith("(") - (part == ")")
+        else:
+            out.append("(?:" if part.startswith("(") else part)
+    return "".join(out)

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memops import numerals
+from memops.hints import hints
 from memops.values import found
 
 
@@ -63,6 +64,16 @@ def test_one_value_has_one_form(one, other):
 )
 def test_two_values_have_two_forms(one, other):
     assert set(forms(one)) != set(forms(other))
+
+
+def test_what_a_text_may_hold_leaves_out_no_reader_that_fits():
+    said = [
+        "Probe 12 measures 40 degrees", "柜子 3 的密码是 4411", "at 9:30 p.m. on 3 May 2026", "一天吃两次药",
+        "5 dollars, thirty euros, 30%, 三成", "v1.2.3 of release/2.3 on 10.0.0.7", "押金一万二，周四上午十点",
+        "mail a@x.com or www.example.com/x, call +86 138-0000-1111", "every two days for half a year",
+    ]  # fmt: skip
+    for text, (may, _) in zip(said, hints(said), strict=True):
+        assert found(text) == found(text, may) != []
 
 
 def test_a_number_that_only_numbers_a_text_is_a_counter():
