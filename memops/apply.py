@@ -248,15 +248,21 @@ def _batches(
     now = datetime.fromisoformat(header["now"])
     kept = frozenset(entry["id"] for entry in run.undo.entries())
     written: list[Written] = []
-    for batch in task.store.batches(changes):
-        work = Work(batch, records, now, check(batch), _keeper(run), kept)
-        failpoint("batch-write")
-        answers = task.store.write(work)
+
+    def done(answers: list[Written]) -> None:
         failpoint("batch-written")
-        written += answers
+        written.extend(answers)
         run.journal.add({"batch": [vars(w) for w in answers], "touched": touched(mine, answers)})
         if progress:
             progress(len(written), changes.height)
+
+    for batch in task.store.batches(changes):
+        told = len(written)
+        work = Work(batch, records, now, check(batch), _keeper(run), kept, done)
+        failpoint("batch-write")
+        answers = task.store.write(work)
+        if len(written) == told:
+            done(answers)
     return written
 
 

@@ -58,7 +58,8 @@ class Work:
     returns the ids that the guard refuses, with its reason. `keep` puts undo on disk and must
     return before the commit that needs it. `now` is the plan's clock. `kept` names the records
     whose undo an earlier, interrupted part of the run has kept: one of them that is no longer as
-    it was has been written already.
+    it was has been written already. A store that commits a batch in parts tells `done` what became
+    of each part once it has; what it has told it returns all the same.
     """
 
     changes: pl.DataFrame
@@ -67,6 +68,7 @@ class Work:
     check: Callable[[pl.DataFrame, pl.DataFrame], Mapping[str, str]]
     keep: Callable[[list[Undo]], None]
     kept: frozenset[str] = frozenset()
+    done: Callable[[list[Written]], None] | None = None
 
 
 class Store(Protocol):

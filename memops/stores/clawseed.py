@@ -24,7 +24,7 @@ from memops.stores import CAPABILITIES, Undo, Work, Written
 from memops.stores.clawseed_purge import forget
 from memops.stores.clawseed_rows import category_for, frame, kind_of, own_key, source_of, tier_of
 from memops.stores.clawseed_sql import TABLE, columns_of, id_of, select
-from memops.stores.clawseed_write import Session
+from memops.stores.clawseed_write import JUDGED, Session
 from memops.stores.sqlite import copied, errors, found, reader, restored, transaction
 
 _NEEDED = ("id", "key", "content", "category", "created_at", "updated_at")
@@ -105,7 +105,7 @@ class Clawseed:
         return _projected(records.join(known, on="id", how="left"), columns)
 
     def batches(self, changes: pl.DataFrame) -> Iterator[pl.DataFrame]:
-        """Split a squashed plan, new records first, into what fits under one short lock."""
+        """Split a squashed plan, new records first, into what is judged at once."""
         if changes.is_empty():
             return
         # A new record that another new one replaces at once comes after it.
@@ -114,14 +114,14 @@ class Clawseed:
         self._session = session = Session(self.path)
         try:
             while rest.height:
-                batch, rest = rest.head(session.size), rest.slice(session.size)
-                yield batch
+                yield rest.head(JUDGED)
+                rest = rest.slice(JUDGED)
         finally:
             self._session = None
             session.close()
 
     def write(self, work: Work) -> list[Written]:
-        """Carry out one batch in one transaction."""
+        """Carry out one batch in transactions that each fit under one short lock."""
         with self._writing() as session:
             return session.write(work)
 

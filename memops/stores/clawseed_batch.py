@@ -41,8 +41,8 @@ class Batch:
         self.known = {row["id"]: row for row in before.to_dicts()}
         self.planned = {row["id"]: row for row in after.to_dicts()}
 
-    def read(self) -> bool:
-        """Read the live rows of the batch and of all that replace them; return if it matters.
+    def read(self, part: Sequence[str] | None = None) -> bool:
+        """Read the live rows of the batch, or a part, and of all that replace; return if it matters.
 
         It matters if a row that may be written, or one that replaces another, is not what was
         read before; a row that is no longer as planned is left alone, whatever it says now.
@@ -50,9 +50,12 @@ class Batch:
         links = self.work.changes["superseded_by"].drop_nulls().to_list()
         near = sorted({*links} - {*self.ids, *RETIRED})
         were, replaced = self.live, self.replacing
-        self.live = rows_of(self.connection, self.columns, self.ids)
+        mine = {*self.ids}
+        ids = self.ids if part is None else [*part, *sorted(mine & {*links} - {*part})]
+        there = rows_of(self.connection, self.columns, ids)
+        self.live = {id_: row for id_, row in were.items() if id_ not in set(ids)} | there
         self.replacing = rows_of(self.connection, self.columns, near)
-        differ = [id_ for id_ in self.ids if self.live.get(id_) != were.get(id_)]
+        differ = [id_ for id_ in ids if self.live.get(id_) != were.get(id_)]
         linked = any(id_ in links for id_ in differ)
         return linked or self.replacing != replaced or any(map(self._as_planned, differ))
 
@@ -65,10 +68,10 @@ class Batch:
         ]
         return frame(rows, self.columns, partial(id_of, self.connection), where)
 
-    def carry_out(self, refused: Mapping[str, str]) -> list[Written]:
-        """Return what became of each change, having made those that may be made."""
+    def carry_out(self, part: Sequence[str], refused: Mapping[str, str]) -> list[Written]:
+        """Return what became of each change of a part, having made those that may be made."""
         answers = []
-        for id_ in self.ids:
+        for id_ in part:
             state, why, new = self._decided(id_)
             if state == "applied" and id_ in refused:
                 state, why = "refused", refused[id_]
@@ -97,6 +100,12 @@ class Batch:
         came = [(row, 1) for row in self.done.values() if row]
         moved = [(*_group(row), n) for row, n in went + came if row.get("superseded_by") is None]
         return totals([*counts.iter_rows(), *moved])
+
+    def settle(self) -> None:
+        """Take what was done for what stands there."""
+        rest = {id_: row for id_, row in self.live.items() if id_ not in self.done}
+        self.live = rest | {id_: row for id_, row in self.done.items() if row}
+        self.done = {}
 
     def _as_planned(self, id_: str) -> bool:
         """Whether a row is what its change was planned from; one that is to be made is."""

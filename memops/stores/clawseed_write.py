@@ -1,4 +1,4 @@
-"""Writing to clawseed's table: one short transaction a batch, compare-and-set, undo first.
+"""Writing to clawseed's table: in short transactions, compare-and-set, undo first.
 
 Only plain INSERT, UPDATE and DELETE by id are used, so clawseed's triggers keep its search index
 in step. The lock is held from BEGIN IMMEDIATE to COMMIT; what scans the table happens before it.
@@ -21,14 +21,16 @@ from memops.stores.clawseed_sql import TABLE, columns_of, rows_of
 from memops.stores.clawseed_undo import reverted
 from memops.stores.sqlite import errors, transaction, writer
 
+JUDGED = 500
+"""Most changes that the guard judges at once."""
 LEAST, FIRST, MOST = 10, 50, 200
-"""Fewest changes in a batch, those in the first, and most."""
+"""Fewest changes in a transaction, those in the first, and most."""
 LOCK = 0.05
-"""Seconds that a batch should hold the lock at most."""
+"""Seconds that a transaction should hold the lock at most."""
 MOST_PAUSE = 0.5
-"""Seconds between two batches at most; else twice as long as the first of them held the lock."""
+"""Seconds between two transactions at most; else twice as long as the first held the lock."""
 TRIES = 3
-"""How often a batch is judged before the lock; the last time it is judged again under it."""
+"""How often the guard judges before the lock; the last time it judges again under it."""
 
 _TRIGGERS = {
     "memories_ai": ("afterinsertonmemories", "values(new.rowid"),
@@ -67,20 +69,30 @@ class Session:
         self.connection.close()
 
     def write(self, work: Work) -> list[Written]:
-        """Carry out one batch; every change gets an answer, in the batch's order.
+        """Carry out one batch, part by part; every change gets an answer, in the batch's order.
 
-        The guard judges before the lock is taken; once it is, what it judged from is compared
-        with what stands there, and it judges again if another process was quicker: if it changed
-        one of these rows, or left fewer rows of a kind where this batch may lose some. It does
-        so outside the lock again, as long as that helps.
+        The guard judges the batch before the lock is taken; once it is, what it judged from is
+        compared with what stands there, and it judges again if another process was quicker: if
+        it changed one of these rows, or left fewer rows of a kind where this batch may lose some.
+        It does so outside the lock again, as long as that helps.
         """
         batch, losing = Batch(work, self.connection, self.columns), _may_lose(work)
-        self._give_way()
-        answers = None
-        for left in reversed(range(TRIES)):
-            if answers is None:
-                answers = self._attempt(batch, losing, judge_inside=not left)
-        return answers or []
+        answers: list[Written] = []
+        judged, left = None, TRIES
+        while rest := batch.ids[len(answers) :]:
+            self._give_way()
+            if judged is None:
+                with errors(self.path):
+                    judged = self._version(), self._judged(batch, losing)
+                left -= 1
+            said = self._attempt(batch, rest[: self.size], judged, losing, judge_inside=not left)
+            if said is None or not left:  # what was judged inside the lock holds for that part only
+                judged = None
+            if said is not None:
+                answers, left = answers + said, TRIES
+                if work.done:
+                    work.done(said)
+        return answers
 
     def revert(self, undo: Sequence[Undo]) -> list[Written]:
         """Take changes back in one transaction: insertions first, then edits, then deletions."""
@@ -91,19 +103,25 @@ class Session:
             failpoint("sqlite-reverted")
         return [said[entry.id] for entry in undo]
 
-    def _attempt(self, batch: Batch, losing: bool, judge_inside: bool) -> list[Written] | None:
-        """Carry a batch out; None, having changed nothing, when it must be judged again first."""
-        work = batch.work
+    def _attempt(
+        self,
+        batch: Batch,
+        part: Sequence[str],
+        judged: tuple[int, Mapping[str, str]],
+        losing: bool,
+        judge_inside: bool,
+    ) -> list[Written] | None:
+        """Carry a part out; None, having changed nothing, when it must be judged again first."""
+        work, (version, refused) = batch.work, judged
         with errors(self.path):
-            version, refused = self._version(), self._judged(batch, losing)
             with transaction(self.connection, "IMMEDIATE"):
                 started = time.monotonic()
                 failpoint("sqlite-begun")
-                if self._version() != version and (batch.read() or (losing and self._fewer())):
+                if self._version() != version and (batch.read(part) or (losing and self._fewer())):
                     if not judge_inside:
                         return None
                     refused = self._judged(batch, losing)
-                answers = batch.carry_out(refused)
+                answers = batch.carry_out(part, refused)
                 failpoint("sqlite-changed")
                 if undo := batch.undo(answers):
                     work.keep(undo)
@@ -112,6 +130,7 @@ class Session:
             self._adapt(time.monotonic() - started)
             if self._counts is not None:
                 self._counts = batch.counts_after(self._counts)
+            batch.settle()
         return answers
 
     def _give_way(self) -> None:

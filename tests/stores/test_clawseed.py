@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from memops.errors import Corrupt, Locked, StoreNotFound
 from memops.plan import delete, diff, edit, outcome, put, squash
 from memops.schema import KINDS, QUARANTINE, RECORDS, TIERS, TOMBSTONE, from_rows
-from memops.stores import Work, open_store
+from memops.stores import Work, clawseed_write, open_store
 from memops.stores.clawseed import Clawseed
 from memops.stores.clawseed_snapshot import exported, parsed, would_hydrate
 from tests.stores.clawseed_db import build, cell, digest, dump, execute, in_step, vector
@@ -480,12 +480,13 @@ def test_batches_are_small_put_first_and_let_go_of_the_database(tmp_path):
     plan = squash(
         pl.concat([edit(before, "x", importance=0.4), put(from_rows([{"id": "zz"}]), "x")])
     )
-    sizes = []
+    told = []
     for batch in store.batches(plan):
-        sizes.append(batch.height)
-        if len(sizes) == 1:
+        if not told:
             assert batch["id"][0] == "zz"
-        store.write(Work(batch, before, NOW, lambda *_: {}, lambda undo: None))
+        work = Work(batch, before, NOW, lambda *_: {}, lambda undo: None, done=told.append)
+        assert [w.id for w in store.write(work)] == batch["id"].to_list()
+    sizes = [len(said) for said in told]
     assert sum(sizes) == 501 and max(sizes) <= 200
     assert not path.with_name("brain.db-wal").exists()  # the last connection is closed
 
@@ -712,3 +713,31 @@ def test_a_store_is_the_outcome_of_its_plan_and_revert_the_store_before(tmp_path
     assert dump(path) == old and in_step(path)
     assert {w.state for w in store.revert(json_round_trip(kept))} <= {"already"}
     assert dump(path) == old
+
+
+def test_what_the_agent_does_between_two_parts_is_judged_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(clawseed_write, "MOST", 2)
+    path = build(tmp_path, [{"content": f"fact {i}"} for i in range(6)])
+    store, judged, told = Clawseed(str(tmp_path)), [], []
+    before = store.read()
+    *ids, keeper = before["id"].to_list()
+
+    def check(live, counts):
+        judged.append(dict(live.select("id", "text").iter_rows()))
+        return {ids[4]: "the guard says no"} if judged[-1][keeper] == "no fact" else {}
+
+    def done(said):
+        told.append([(w.id, w.state) for w in said])
+        what = {1: ("importance = 0.9", ids[3]), 2: ("content = 'no fact'", keeper)}
+        if len(told) in what:
+            execute(path, "UPDATE memories SET {} WHERE id = '{}'".format(*what[len(told)]))
+
+    plan = squash(edit(before.filter(pl.col("id") != keeper), "x", superseded_by=keeper))
+    (batch,) = store.batches(plan)
+    said = store.write(Work(batch, before, NOW, check, lambda undo: None, done=done))
+    states = ["applied", "applied", "applied", "stale", "refused"]
+    assert [w.state for w in said] == states
+    assert told == [
+        [(i, states[ids.index(i)]) for i in part] for part in (ids[:2], ids[2:4], ids[4:])
+    ]
+    assert len(judged) == 2  # a row that changed is left alone; the keeper's words matter
