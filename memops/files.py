@@ -223,9 +223,9 @@ def lock(path: Path, timeout: float = 10.0) -> Iterator[None]:
 
 
 def _line(entry: dict[str, Any]) -> bytes:
-    text = json.dumps(entry, ensure_ascii=False, default=str)
-    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return f'{{"sum": "{digest}", "entry": {text}}}\n'.encode()
+    data = json.dumps(entry, ensure_ascii=False, default=str).encode()
+    digest = hashlib.sha256(data).hexdigest()[:16]
+    return b'{"sum": "%s", "entry": %s}\n' % (digest.encode(), data)
 
 
 def _entry(line: bytes) -> dict[str, Any] | None:

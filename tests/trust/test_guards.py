@@ -14,7 +14,7 @@ from memops.plan import delete, edit
 from memops.policy import Policy
 from memops.policy_hygiene import Floors
 from memops.schema import TOMBSTONE, from_rows
-from memops.stores import clawseed_write, open_store
+from memops.stores import clawseed, clawseed_write, open_store
 from memops.stores.formats import json_line
 from tests.stores.clawseed_db import build
 
@@ -157,11 +157,12 @@ def _schedule(top, rng):
                 forgot[0] += 1
             counts.append(_live(agent))
 
-    was, clawseed_write.MOST = clawseed_write.MOST, rng.randrange(1, 4)
+    was = clawseed_write.MOST, clawseed.JUDGED
+    clawseed_write.MOST, clawseed.JUDGED = rng.randrange(1, 4), rng.randrange(1, 6)
     try:
         applying.apply(plan, top / "state", NOW, approve=True, progress=forgets)
     finally:
-        clawseed_write.MOST = was
+        clawseed_write.MOST, clawseed.JUDGED = was
     return forgot[0], said
 
 
