@@ -93,7 +93,7 @@ def _below_floors(was, now, policy):
         there, place = now.get(id_), (row["scope"], row["kind"])
         if row["superseded_by"] is not None:
             continue
-        moved = there is not None and (there["scope"], there["kind"]) != place
+        moved = there is not None and there["kind"] != row["kind"]  # another scope is no loss
         if (
             there is None
             or there.get("superseded_by") == TOMBSTONE
