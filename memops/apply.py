@@ -286,7 +286,10 @@ def _held_back(
     made of the lines that wait is not made, either.
     """
     consolidated = pl.col("rule").fill_null("").str.starts_with("consolidate")
-    mine = changes.filter(consolidated) if run.header["approved"] else changes
+    apart = changes.filter(consolidated)
+    from_them = pl.col("derived_from").list.set_intersection(apart["id"].to_list()).list.len() > 0
+    made = consolidated | from_them.fill_null(False)  # a later rule may have named them its own
+    mine = changes.filter(made) if run.header["approved"] else changes
     if mine.is_empty():
         return [], changes
     since = datetime.fromisoformat(run.header["started"]) - timedelta(

@@ -71,6 +71,15 @@ DIARY = {
 }
 
 
+def test_what_a_later_rule_names_its_own_waits_with_the_line_that_it_came_from(memops):
+    root = workspace(memops.folder / "ws", {"memory/2025-08-01.md": "# 2025-08-01\n\n- Rosa prefers tea to coffee\n"}, aged=False)  # fmt: skip
+    rules = ("--rule", "consolidate_daily", "--rule", "doubt_unconfirmed")
+    plan = memops("plan", f"openclaw:{root}", *rules, "--now", NOW.isoformat())
+    assert set(plan["by_rule"]) == {"consolidate_daily", "doubt_unconfirmed"}
+    done = memops("apply", plan["plan"], "--approve")
+    assert (done["applied"], len(done["skipped"])) == (0, 2)
+
+
 def test_an_old_daily_note_keeps_what_lasts_and_a_file_just_written_waits(memops):
     root = workspace(memops.folder / "ws", DIARY, aged=False)
     address = f"openclaw:{root}"
