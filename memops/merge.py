@@ -13,8 +13,9 @@ def merged(members: pl.DataFrame, reason: str) -> pl.DataFrame:
 
     `members` are live records with a column `group` (records of one scope that may merge) and,
     if it matters, `fullness` (the more, the better a keeper). The keeper is chosen by tier, pin,
-    fullness, confidence and age, the oldest first; it takes over the sum of the access counts
-    and the highest importance. A pinned record yields only to a pinned one.
+    fullness, confidence (none given is as sure as any) and age, the oldest first; it takes over
+    the sum of the access counts and the highest importance. A pinned record yields only to a
+    pinned one.
     """
     if members.is_empty():
         return nothing()
@@ -50,9 +51,10 @@ def merged(members: pl.DataFrame, reason: str) -> pl.DataFrame:
 def _in_order_of_keeping(members: pl.DataFrame) -> pl.DataFrame:
     fullness = pl.col("fullness") if "fullness" in members.columns else pl.lit(0)
     return members.with_columns(
-        _rank=pl.col("tier").replace_strict(_RANK, return_dtype=pl.Int8), _full=fullness
+        _rank=pl.col("tier").replace_strict(_RANK, return_dtype=pl.Int8), _full=fullness,
+        _sure=pl.col("confidence").fill_null(1.0),
     ).sort(
-        "_rank", "pinned", "_full", "confidence", "created_at", "id",
+        "_rank", "pinned", "_full", "_sure", "created_at", "id",
         descending=[True, True, True, True, False, False],
         nulls_last=True,
     )  # fmt: skip
