@@ -169,6 +169,7 @@ def _read_parquet(data: bytes, where: str) -> Any:
                 lengths = compute.binary_length(chunk.dictionary).cast("int64")
                 size += compute.sum(lengths.take(chunk.indices)).as_py() or 0
     _bounded(size, where, len(data))
+    table.validate(full=True)  # neither library looks at whether a text is UTF-8 otherwise
     return table
 
 

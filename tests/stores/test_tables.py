@@ -281,3 +281,15 @@ def test_json_lines_stand_in_schema_order_without_nulls():
         "importance": 0.5, "pinned": False, "access_count": 0, "sensitivity": "allowed",
         "tags": [], "extra": "{}",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("column", ["text", "kind", "id"])
+def test_a_text_in_parquet_that_is_no_utf8_is_refused(tmp_path, column):
+    import pyarrow
+    import pyarrow.parquet
+
+    broken = pyarrow.array([b"caf\xe9"]).view(pyarrow.string())
+    rows = {"id": ["a"], "kind": ["fact"], "text": ["茶"]} | {column: broken}
+    pyarrow.parquet.write_table(pyarrow.table(rows), tmp_path / "m.parquet")
+    with pytest.raises(Corrupt, match=r"m\.parquet.*UTF"):
+        open_store(f"parquet:{tmp_path / 'm.parquet'}").read()
