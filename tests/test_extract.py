@@ -324,6 +324,49 @@ def test_hostile_lines_take_bounded_time():
     assert time.process_time() - started < 20
 
 
+def patterns_used(monkeypatch):
+    """Every pattern that reading notes hands to polars, and every one that it hands to Python."""
+    ours, python = set(), set()
+    space = type(pl.col("x").str)
+    for name in ("contains", "extract", "extract_all", "extract_groups", "find", "count_matches", "replace", "replace_all"):  # fmt: skip
+        kept = getattr(space, name)
+
+        def noted(self, pattern, *args, _kept=kept, **kwargs):
+            if isinstance(pattern, str) and not kwargs.get("literal"):
+                ours.add(pattern)
+            return _kept(self, pattern, *args, **kwargs)
+
+        monkeypatch.setattr(space, name, noted)
+    compiled = re._compile
+
+    def seen(pattern, flags):
+        python.add((pattern, int(flags)) if isinstance(pattern, str) else pattern)
+        return compiled(pattern, flags)
+
+    monkeypatch.setattr(re, "_compile", seen)
+    for name in ("blind_c", "blind_d"):
+        read(pl.DataFrame({"text": [text for _, _, text in wordings(name)]}), Policy())
+    monkeypatch.undo()
+    return sorted(ours), [p if isinstance(p, re.Pattern) else re.compile(*p) for p in python]
+
+
+@pytest.mark.slow
+def test_hostile_lines_take_each_pattern_bounded_time(monkeypatch):
+    ours, python = patterns_used(monkeypatch)
+    assert len(ours) > 50 and len(python) > 5
+    lines = pl.Series(HOSTILE)
+    for pattern in ours:
+        begun = time.process_time()
+        lines.str.contains(pattern)
+        assert time.process_time() - begun < 2, pattern
+    clause = Policy().extract.clause  # Python's patterns see values of one clause, no longer ones
+    for pattern in python:
+        begun = time.process_time()
+        for line in HOSTILE:
+            pattern.search(line[:clause])
+        assert time.process_time() - begun < 0.5, pattern.pattern
+
+
 @given(st.text(max_size=200))
 @settings(deadline=None, max_examples=60)
 def test_clauses_tile_the_text_in_order(text):

@@ -85,7 +85,7 @@ def email(value: str) -> tuple[str, str] | None:
 def date(value: str) -> tuple[str, str] | None:
     """Read a birthday in digits, Chinese numerals or English; the year may be missing."""
     lunar = "农历" if re.search("农历|阴历|正月|腊月|冬月|初|廿", value) else ""
-    text = re.sub(r"农历|阴历|公历|阳历|每年|的|\s+(?=[年月日号])", "", value).strip().lower()
+    text = re.sub(r"农历|阴历|公历|阳历|每年|的|\s{1,4}(?=[年月日号])", "", value).strip().lower()
     parts = _digits(text) or _chinese(text) or _english(text)
     if parts is None or not _is_day(parts[1], parts[2]):
         return None
