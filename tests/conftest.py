@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from memops import failpoints
 from memops.cli import run
 
 
@@ -30,6 +31,7 @@ class Memops:
 def memops(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("MEMOPS_DEBUG", raising=False)
+    failpoints.forget()
     return Memops(tmp_path, capsys)
 
 
