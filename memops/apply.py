@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from memops import archive, basis, files, overlay, planfile
-from memops.apply_check import checker, expected, misread, touched
+from memops.apply_check import checker, expected, held_back, misread, touched
 from memops.descent import EDGES, keep_lineage, lineage
 from memops.errors import GuardRefused, MemopsError, NoSpace, PlanRefused
 from memops.failpoints import failpoint
@@ -210,7 +210,7 @@ def _carried_out(task: _Task, progress: Progress | None) -> dict[str, Any]:
     before = overlay.read(run.path / "overlay.parquet")
     with _noting(run):
         run.journal.add({"state": "applying"})
-        waiting, changes = _held_back(changes, task.store, run, policy)
+        waiting, changes = held_back(changes, task.store, run, policy)
         elsewhere = changes.filter(pl.col("id").is_in(overlay.archived_ids(before).implode()))
         inside = changes.join(elsewhere.select("id"), on="id", how="anti")
         written = waiting + [Written(i, "applied") for i in elsewhere["id"]]
@@ -275,36 +275,6 @@ def _archive(task: _Task, changes: pl.DataFrame, written: list[Written], policy:
     records = task.records.join(gone, on="id", how="semi")
     now = datetime.fromisoformat(task.run.header["started"])
     archive.keep(task.state, task.plan.header["store"], task.run.id, records, policy, now)
-
-
-def _held_back(
-    changes: pl.DataFrame, store: Store, run: Run, policy: Policy
-) -> tuple[list[Written], pl.DataFrame]:
-    """Leave records in files that were written lately for a later night.
-
-    Approval overrides that, except for consolidation, which takes a file apart; what would be
-    made of the lines that wait is not made, either.
-    """
-    consolidated = pl.col("rule").fill_null("").str.starts_with("consolidate")
-    apart = changes.filter(consolidated)
-    from_them = pl.col("derived_from").list.set_intersection(apart["id"].to_list()).list.len() > 0
-    made = consolidated | from_them.fill_null(False)  # a later rule may have named them its own
-    mine = changes.filter(made) if run.header["approved"] else changes
-    if mine.is_empty():
-        return [], changes
-    since = datetime.fromisoformat(run.header["started"]) - timedelta(
-        minutes=policy.limits.fresh_minutes
-    )
-    recent = list(store.recent(since))
-    waits = (
-        pl.col("id").is_in(recent)
-        | pl.col("derived_from").list.eval(pl.element().is_in(recent)).list.any()
-    )
-    fresh = mine.filter(waits.fill_null(False))
-    why = "its file was written within the last minutes"
-    return [Written(i, "stale", why) for i in fresh["id"]], changes.join(
-        fresh.select("id"), on="id", how="anti"
-    )
 
 
 def _wrong(task: _Task, changes: pl.DataFrame, written: list[Written]) -> list[str]:

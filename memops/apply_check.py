@@ -1,6 +1,7 @@
-"""What apply checks: the guard on live records before a batch, and how the store reads after it."""
+"""What apply checks: what has to wait, the guard on live records, and how the store reads after."""
 
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timedelta
 
 import polars as pl
 
@@ -8,8 +9,9 @@ from memops import overlay
 from memops.guard import protect
 from memops.plan import EDITS, PUTS, outcome, successors
 from memops.policy import Policy
+from memops.runs import Run
 from memops.schema import RETIRED
-from memops.stores import Written
+from memops.stores import Store, Written
 
 Check = Callable[[pl.DataFrame, pl.DataFrame], Mapping[str, str]]
 
@@ -84,3 +86,33 @@ def misread(there: pl.DataFrame, wanted: pl.DataFrame) -> list[str]:
     """Return the ids of wanted records that do not read as they should."""
     now, then = there.select(_SAME), wanted.select(_SAME)
     return sorted(then.join(now, on=_SAME, how="anti", nulls_equal=True)["id"])
+
+
+def held_back(
+    changes: pl.DataFrame, store: Store, run: Run, policy: Policy
+) -> tuple[list[Written], pl.DataFrame]:
+    """Leave records in files that were written lately for a later night.
+
+    Approval overrides that, except for consolidation, which takes a file apart; what would be
+    made of the lines that wait is not made, either.
+    """
+    consolidated = pl.col("rule").fill_null("").str.starts_with("consolidate")
+    apart = changes.filter(consolidated)
+    from_them = pl.col("derived_from").list.set_intersection(apart["id"].to_list()).list.len() > 0
+    made = consolidated | from_them.fill_null(False)  # a later rule may have named them its own
+    mine = changes.filter(made) if run.header["approved"] else changes
+    if mine.is_empty():
+        return [], changes
+    since = datetime.fromisoformat(run.header["started"]) - timedelta(
+        minutes=policy.limits.fresh_minutes
+    )
+    recent = list(store.recent(since))
+    waits = (
+        pl.col("id").is_in(recent)
+        | pl.col("derived_from").list.eval(pl.element().is_in(recent)).list.any()
+    )
+    fresh = mine.filter(waits.fill_null(False))
+    why = "its file was written within the last minutes"
+    return [Written(i, "stale", why) for i in fresh["id"]], changes.join(
+        fresh.select("id"), on="id", how="anti"
+    )

@@ -108,3 +108,9 @@ def endless(handler):
     handler.end_headers()
     while True:
         handler.wfile.write(b" " * 65_536)
+
+
+def ops(said):
+    """Return the changes of the plan that a command said it made."""
+    with open(f"{said['path']}/ops.jsonl", encoding="utf-8") as lines:
+        return [json.loads(one) for one in lines]

@@ -14,6 +14,7 @@ from tests.model_server import (
     cut,
     endless,
     hangs,
+    ops,
     refuses,
     sends,
 )
@@ -82,11 +83,6 @@ def store(memops, monkeypatch):
     yield memops, address, ask
     for server in servers:
         server.close()
-
-
-def ops(night):
-    with open(f"{night['path']}/ops.jsonl", encoding="utf-8") as lines:
-        return [json.loads(one) for one in lines]
 
 
 def touched(night):

@@ -22,45 +22,60 @@ def consolidate_daily(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     clearly that nor mere chatter stay where they are, and so do open tasks, what is pinned or core,
     and all of a file that was written lately.
     """
-    most = ctx.policy.budgets.daily_days
-    day = pl.col("id").str.extract(DATED, 2).str.to_date(strict=False)
-    age = (pl.lit(ctx.now.date()) - day).dt.total_days()
-    lines = records.filter(LIVE, pl.col("id").str.contains(".md:", literal=True))
-    old = lines.filter(
-        pl.col("id").str.contains(r"\.md:[0-9a-f]{12}:\d+$") & (age > most).fill_null(False),
-        ~pl.col("pinned"),
-        pl.col("tier") != "core",
-        ~pl.col("extra").str.contains('"readonly": true', literal=True),
-        ~pl.col("id").is_in(list(ctx.fresh)),
-    ).filter(~is_task())
-    if not most or old.is_empty():
+    old = _old_lines(records, ctx)
+    if old.is_empty():
         return nothing()
     raw = pl.col("kind").is_in(_RAW)
     judged, said = judged_notes(old.filter(raw).with_columns(kind=pl.lit("note")), ctx)
-    kinds = said.group_by("note").agg(_kind=pl.col("kind").sort_by("start").first())
     told, idle = (
         pl.col("id").is_in(judged.filter(pl.col("verdict") == verdict)["id"].implode())
         for verdict in ("extract", "tombstone")
     )
     lasting = ~raw | impact().is_not_null() | told
-    old = old.with_columns(_why=pl.format("a daily note of {} days ago: ", age))
-    kept = old.filter(lasting).join(
-        kinds, left_on="id", right_on="note", how="left", maintain_order="left"
-    )
-    kept = kept.with_columns(
-        kind=pl.when(raw).then(pl.col("_kind").fill_null("fact")).otherwise("kind")
-    )
-    rest = old.filter(~lasting, idle)
+    age = pl.format("a daily note of {} days ago: ", _age(ctx))
     return pl.concat(
         [
-            moved(kept.drop("_kind"), pl.col("_why") + "it says what lasts"),
+            moved(_of_their_kind(old.filter(lasting), said), age + "it says what lasts"),
             edit(
-                rest,
-                pl.col("_why") + "it says nothing that lasts",
+                old.filter(~lasting, idle),
+                age + "it says nothing that lasts",
                 superseded_by=pl.lit(TOMBSTONE),
                 valid_to=pl.lit(ctx.now),
                 evidence=pl.concat_list("id"),
                 risk="low",
             ),
         ]
+    )
+
+
+def _age(ctx: Context) -> pl.Expr:
+    """Days since the day that a daily note is named after."""
+    day = pl.col("id").str.extract(DATED, 2).str.to_date(strict=False)
+    return (pl.lit(ctx.now.date()) - day).dt.total_days()
+
+
+def _old_lines(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """The lines of daily notes past their time that may be moved or archived."""
+    most = ctx.policy.budgets.daily_days
+    if not most:
+        return records.clear()
+    lines = records.filter(LIVE, pl.col("id").str.contains(".md:", literal=True))
+    past = (_age(ctx) > most).fill_null(False)
+    return lines.filter(
+        pl.col("id").str.contains(r"\.md:[0-9a-f]{12}:\d+$") & past,
+        ~pl.col("pinned"),
+        pl.col("tier") != "core",
+        ~pl.col("extra").str.contains('"readonly": true', literal=True),
+        ~pl.col("id").is_in(list(ctx.fresh)),
+    ).filter(~is_task())
+
+
+def _of_their_kind(kept: pl.DataFrame, said: pl.DataFrame) -> pl.DataFrame:
+    """Raw notes as records of the kind of what they say first; a fact if nothing was told."""
+    kinds = said.group_by("note").agg(_kind=pl.col("kind").sort_by("start").first())
+    own = pl.when(pl.col("kind").is_in(_RAW)).then(pl.col("_kind").fill_null("fact"))
+    return (
+        kept.join(kinds, left_on="id", right_on="note", how="left", maintain_order="left")
+        .with_columns(kind=own.otherwise("kind"))
+        .drop("_kind")
     )

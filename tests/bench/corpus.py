@@ -93,17 +93,18 @@ def texts(n, seed=0):
 
 def store(n, seed=0):
     """Return n records of one scope, a minute apart."""
+    return recorded(pl.DataFrame({"text": texts(n, seed)}))
+
+
+def recorded(said):
+    """Return what a table says (text, perhaps scope) as records, a minute apart."""
     begin = datetime(2024, 1, 1, tzinfo=UTC)
-    frame = pl.DataFrame({"text": texts(n, seed)}).with_row_index("n")
     one = from_rows([{"id": "x", "text": "x", "kind": "fact"}])
-    return one.drop("id", "text", "created_at").join(
-        frame.select(
-            "text",
-            id=pl.col("n").cast(pl.String).str.zfill(8),
-            created_at=pl.lit(begin).cast(one.schema["created_at"]) + pl.duration(minutes=pl.col("n")),
-        ),
-        how="cross",
-    ).select(one.columns)  # fmt: skip
+    frame = said.with_row_index("n").with_columns(
+        id=pl.col("n").cast(pl.String).str.zfill(8),
+        created_at=pl.lit(begin).cast(one.schema["created_at"]) + pl.duration(minutes=pl.col("n")),
+    )
+    return one.drop("id", "created_at", *said.columns).join(frame, how="cross").select(one.columns)
 
 
 def _english(rng, n):

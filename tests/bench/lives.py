@@ -6,12 +6,10 @@ twentieth say another value of it, a seventh are notes of what happened. Every f
 person or project of its scope, so that most records are like many others and the same as few.
 """
 
-from datetime import UTC, datetime
-
 import numpy as np
 import polars as pl
 
-from memops.schema import from_rows
+from tests.bench.corpus import recorded
 
 _GIVEN = ["Alice", "Bob", "Carol", "David", "Emma", "Frank", "Grace", "Henry", "Iris", "Jack", "Karen", "Leo", "Maria", "Nina", "Oscar", "Paul", "Rosa", "Sam", "Tina", "Victor"]  # fmt: skip
 _FAMILY = [
@@ -109,19 +107,8 @@ def texts(n, seed=0):
 
 def store(n, seed=0):
     """Return n records of many scopes, a minute apart."""
-    begin = datetime(2024, 1, 1, tzinfo=UTC)
     said, scopes = texts(n, seed)
-    frame = pl.DataFrame({"text": said, "scope": scopes}).with_row_index("n")
-    one = from_rows([{"id": "x", "text": "x", "kind": "fact"}])
-    return one.drop("id", "text", "scope", "created_at").join(
-        frame.select(
-            "text",
-            "scope",
-            id=pl.col("n").cast(pl.String).str.zfill(8),
-            created_at=pl.lit(begin).cast(one.schema["created_at"]) + pl.duration(minutes=pl.col("n")),
-        ),
-        how="cross",
-    ).select(one.columns)  # fmt: skip
+    return recorded(pl.DataFrame({"text": said, "scope": scopes}))
 
 
 def _words(rng, n):
