@@ -13,28 +13,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from memops.lexicon import lexicon
+from memops.passages import pieces, read, spelled
 from memops.policy import Hostile
 from memops.prefilter import possible
-from memops.text import folded
+
+Masks = NDArray[np.uint64]
+"""Concepts as bits, by their order in the lexicon, one number a text."""
 
 _DEFAULT = Hostile()
-_HIDDEN = (
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e"
-    "\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]"
-)
-_TAGS = "[\U000e0020-\U000e007e]"
-_PLAIN = r"^[\x00-\x7f\u4e00-\u9fff、。《》「」“”‘’…—]*$"  # what NFKC leaves as it is
-_PASSAGE = 200
 _BATCH = 16
 _ALL = (1 << 64) - 1
-_BASE64 = r"[A-Za-z0-9+/]{24,}={0,2}"
-_MAIL = r"[a-z0-9._%+-]+@[a-z0-9.-]*[a-z0-9]"
-_SPACED = r"(?-u:\b)[a-z0-9](?:[ ._*-][a-z0-9]){4,}(?-u:\b)"
 _GAP = r"\]\{0,[1-9]\d"
-_SCORE = {"row": pl.UInt32(), "score": pl.Float64(), "why": pl.String()}
 
 
 @dataclass(frozen=True)
@@ -68,17 +62,13 @@ def injected(texts: pl.Series, policy: Hostile = _DEFAULT) -> pl.Series:
     once = (
         frame.filter(pl.col("raw").is_not_null()).group_by("raw", maintain_order=True).len("times")
     )
-    read = _read(once.with_row_index("row"))
-    scored = pl.concat([_scored(_passages(read), policy.threshold), _spelled(read)])
-    worst = (
-        scored.filter(pl.col("score") >= policy.threshold)
-        .sort("score", descending=True, maintain_order=True)
-        .unique("row", keep="first", maintain_order=True)
-        .select("row", "why")
-    )
-    banners = _banners(read, policy.repeats)
-    found = pl.concat([worst, banners]).unique("row", keep="first", maintain_order=True)
-    whys = read.select("row", "raw").join(found, on="row").select("raw", "why")
+    as_read = read(once.with_row_index("row"))
+    invisible = spelled(as_read).with_columns(why=pl.lit("hides text in invisible characters"))
+    scored = _scored(pieces(as_read), policy.threshold)
+    worst = scored.sort("score", descending=True, maintain_order=True).select("row", "why")
+    found = pl.concat([invisible, worst, _banners(as_read, policy.repeats)])
+    first = found.unique("row", keep="first", maintain_order=True)
+    whys = as_read.select("row", "raw").join(first, on="row").select("raw", "why")
     return frame.join(whys, on="raw", how="left", maintain_order="left")["why"].rename(texts.name)
 
 
@@ -104,13 +94,14 @@ def frames() -> tuple[Frame, ...]:
 
 def spoken(texts: pl.Series) -> pl.Series:
     """Return the concepts that each text speaks of, as bits by their order in `concepts`."""
-    read = _read(texts.rename("raw").to_frame().with_row_index("row"))["text"]
-    return _fitting(read, _possible(read), range(len(concepts())))
+    said = read(texts.rename("raw").to_frame().with_row_index("row"))["text"]
+    return pl.Series(_fitting(said, _possible(said).to_numpy(), range(len(concepts()))))
 
 
-def met(frame: Frame, mask: pl.Expr) -> pl.Expr:
+def met(frame: Frame, masks: Masks) -> NDArray[np.bool_]:
     """Return whether a frame holds of texts that speak of these concepts."""
-    return pl.all_horizontal((mask & pl.lit(group, pl.UInt64)) > 0 for group in frame.groups)
+    held: NDArray[np.bool_] = np.all([masks & np.uint64(group) for group in frame.groups], axis=0)
+    return held
 
 
 def _patterns(entry: dict[str, list[str]]) -> tuple[str, ...]:
@@ -127,81 +118,39 @@ def _patterns(entry: dict[str, list[str]]) -> tuple[str, ...]:
     return tuple(one.replace(r"\b", r"(?-u:\b)") for one in made)
 
 
-def _read(frame: pl.DataFrame) -> pl.DataFrame:
-    """Add `text`, as a model reads it: NFKC, lower case, invisible characters gone."""
-    plain = pl.col("raw").str.contains(_PLAIN)
-    bare = folded(pl.col("raw").str.replace_all(_HIDDEN, ""))
-    read = pl.concat(
-        [
-            frame.filter(plain).with_columns(text=pl.col("raw").str.to_lowercase()),
-            frame.filter(~plain).with_columns(text=bare),
-        ]
-    ).sort(frame.columns[0])
-    mail = pl.col("text").str.replace_all(_MAIL, "x@x.x")  # its words say nothing
-    return read.with_columns(
-        pl.when(pl.col("text").str.contains("@", literal=True)).then(mail).otherwise("text")
-    )
-
-
-def _passages(read: pl.DataFrame) -> pl.DataFrame:
-    """Long texts in overlapping passages, so that words a page apart do not add up."""
-    short = pl.col("text").str.len_bytes() <= 2 * _PASSAGE
-    text = pl.col("text")
-    halves = (
-        read.lazy().select("row", "text")
-        .filter(~short)
-        .with_columns(text.str.extract_all(rf"(?s).{{1,{_PASSAGE}}}"))
-        .explode("text")
-        .with_columns(next=text.shift(-1).over("row"), first=pl.col("row").is_first_distinct())
-        .filter(pl.col("next").is_not_null() | pl.col("first"))
-        .select("row", text=pl.concat_str("text", "next", ignore_nulls=True))
-    )  # fmt: skip
-    spaced = (
-        read.lazy().select("row", "text")
-        .filter(text.str.contains(_SPACED))
-        .with_columns(text.str.replace_all(r"(?-u:\b)([a-z0-9])[ ._*-]", "$1"))
-    )  # fmt: skip
-    whole = read.lazy().select("row", "text").filter(short)
-    shown = pl.concat(pl.collect_all([whole, halves, spaced]))
-    return pl.concat(
-        [
-            shown.with_columns(coded=pl.lit(False)),
-            _decoded(read).with_columns(coded=pl.lit(True)),
-        ]
-    )
-
-
-def _decoded(read: pl.DataFrame) -> pl.DataFrame:
-    """What base64 hides: row, text."""
-    text = pl.col("text")
-    return (
-        read.filter(pl.col("raw").str.contains(_BASE64))
-        .select("row", text=pl.col("raw").str.extract_all(_BASE64))
-        .explode("text", empty_as_null=True)
-        .with_columns(text.str.strip_chars_end("="))
-        .with_columns(text.str.head(text.str.len_bytes() // 4 * 4))
-        .with_columns(text.str.decode("base64", strict=False).map_batches(_utf8, pl.String))
-        .with_columns(folded(text.str.replace_all(_HIDDEN, "")))
-        .filter(text.str.contains(r"^[\P{C}\n\r\t]+$"))
-    )
-
-
-def _scored(passages: pl.DataFrame, threshold: float) -> pl.DataFrame:
+def _scored(pieces: pl.DataFrame, threshold: float) -> pl.DataFrame:
     """Score and heaviest frame of each passage that reaches the threshold: row, score, why.
 
     The concepts that decide most are looked at first: few passages can still reach it without
     them. That an order is hidden in base64 is worth a point.
     """
-    mask, hidden = pl.col("mask"), pl.col("coded").cast(pl.Float64)
-    left = passages.with_columns(mask=_possible(passages["text"]))
+    left, masks = pieces, _possible(pieces["text"]).to_numpy()
     order = sorted(range(len(concepts())), key=_reach, reverse=True)
     for start in range(0, len(order), _BATCH):
-        left = left.filter(_score(mask, only_for=True) + hidden >= threshold)
-        checked = order[start : start + _BATCH]
-        left = left.with_columns(mask=_fitting(left["text"], left["mask"], checked))
-    sure = left.with_columns(score=_score(mask) + hidden).filter(pl.col("score") >= threshold)
-    why = pl.when("coded").then(pl.lit("hides orders in base64")).otherwise(_why(mask))
-    return sure.select("row", "score", why=why)
+        left, masks = _hopeful(left, masks, threshold)
+        masks = _fitting(left["text"], masks, order[start : start + _BATCH])
+    more, coded = left["more"].to_numpy(), left["coded"].to_numpy()
+    both = _joined(masks, more)
+    score = _score(both) + coded
+    ends = np.roll(more, 1) & ~more  # the last piece belongs to the passage before
+    sure = np.flatnonzero((score >= threshold) & ~ends)
+    found = left[sure].select("row", "coded", score=score[sure], why=_why(both[sure]))
+    hides = pl.lit("hides orders in base64")
+    return found.select("row", "score", why=pl.when("coded").then(hides).otherwise("why"))
+
+
+def _joined(masks: Masks, more: NDArray[np.bool_]) -> Masks:
+    """What the passage that begins with each piece speaks of."""
+    return np.where(more, masks | np.roll(masks, -1), masks)
+
+
+def _hopeful(pieces: pl.DataFrame, masks: Masks, threshold: float) -> tuple[pl.DataFrame, Masks]:
+    """The pieces, and their masks, of passages that may still reach the threshold."""
+    more = pieces["more"].to_numpy()
+    most = _score(_joined(masks, more), only_for=True) + pieces["coded"].to_numpy()
+    hope = most >= threshold
+    kept = np.flatnonzero(hope | (np.roll(hope, 1) & np.roll(more, 1)))
+    return pieces.with_columns(more=more & hope)[kept], masks[kept]
 
 
 def _reach(nth: int) -> float:
@@ -211,30 +160,34 @@ def _reach(nth: int) -> float:
     return max(concepts()[nth].weight, 0.0) + shares
 
 
-def _score(mask: pl.Expr, only_for: bool = False) -> pl.Expr:
+def _score(masks: Masks, only_for: bool = False) -> NDArray[np.float64]:
     """The points of texts by their concepts; the most they can be where those are only possible."""
-    said = [
-        ((mask & pl.lit(1 << nth, pl.UInt64)) > 0, concept.weight)
-        for nth, concept in enumerate(concepts())
-        if concept.weight > 0 or not only_for
-    ]
-    held = [(met(frame, mask), frame.weight) for frame in frames() if frame.weight > 0]
-    whole = pl.sum_horizontal(fits.cast(pl.Float64) * weight for fits, weight in [*said, *held])
-    return whole.round(6)  # the order in which threads add up shows in the last places
+    points = np.zeros(len(masks))
+    for nth, concept in enumerate(concepts()):
+        if concept.weight > 0 or (concept.weight < 0 and not only_for):
+            points[masks & np.uint64(1 << nth) > 0] += concept.weight
+    for frame in frames():
+        if frame.weight > 0:
+            points[met(frame, masks)] += frame.weight
+    return points.round(6)
 
 
-def _why(mask: pl.Expr) -> pl.Expr:
+def _why(masks: Masks) -> pl.Series:
     """The reason: the heaviest frame that holds, else the heaviest concept spoken of."""
-    held = sorted(frames(), key=lambda frame: -frame.weight)
-    said = sorted(enumerate(concepts()), key=lambda known: -known[1].weight)
-    return pl.coalesce(
-        *(pl.when(met(f, mask)).then(pl.lit(f.why)) for f in held if f.weight > 0),
-        *(
-            pl.when((mask & pl.lit(1 << nth, pl.UInt64)) > 0).then(pl.lit(c.why))
-            for nth, c in said
-            if c.why
-        ),
-    )
+    held = [(f.weight, f.why, met(f, masks)) for f in frames() if f.weight > 0]
+    said = [
+        (c.weight, c.why, masks & np.uint64(1 << nth) > 0)
+        for nth, c in enumerate(concepts())
+        if c.why
+    ]
+    whys = np.full(len(masks), None, dtype=object)
+    for _, why, fits in [*sorted(said, key=_weight), *sorted(held, key=_weight)]:
+        whys[fits] = why  # the heaviest is the last to write
+    return pl.Series(whys, dtype=pl.String)
+
+
+def _weight(reason: tuple[float, str, NDArray[np.bool_]]) -> float:
+    return reason[0]
 
 
 def _possible(texts: pl.Series) -> pl.Series:
@@ -242,46 +195,21 @@ def _possible(texts: pl.Series) -> pl.Series:
     return possible(texts, [one.pattern if one.weight >= 0 else "" for one in concepts()])
 
 
-def _fitting(texts: pl.Series, may: pl.Series, checked: Sequence[int]) -> pl.Series:
+def _fitting(texts: pl.Series, may: Masks, checked: Sequence[int]) -> Masks:
     """The concepts that each text may speak of, without those checked whose pattern does not fit."""
-    frame = pl.DataFrame({"at": pl.arange(len(texts), eager=True), "text": texts, "mask": may})
-    rest = _ALL - sum(1 << nth for nth in checked)
-    hits = [frame.select("at", mask=pl.col("mask") & pl.lit(rest, pl.UInt64))]
+    masks, missed = may.copy(), {}
     for nth in checked:
-        bit = pl.lit(1 << nth, pl.UInt64)
-        some = frame.filter((pl.col("mask") & bit) > 0)
-        if some.height:
-            fits = some.filter(
-                pl.any_horizontal(
-                    pl.col("text").str.contains(one) for one in concepts()[nth].patterns
-                )
-            )
-            hits.append(fits.select("at", mask=bit))
-    masks = pl.concat(hits).group_by("at").agg(pl.col("mask").sum())
-    return frame.join(masks, on="at", how="left", maintain_order="left")["mask_right"]
+        at = np.flatnonzero(masks & np.uint64(1 << nth))
+        if len(at):
+            fits = (pl.col("text").str.contains(one) for one in concepts()[nth].patterns)
+            rows = pl.LazyFrame({"at": at, "text": texts[at]})
+            missed[nth] = rows.filter(~pl.any_horizontal(fits)).select("at")
+    for nth, gone in zip(missed, pl.collect_all(missed.values()), strict=True):
+        masks[gone["at"].to_numpy()] &= np.uint64(_ALL - (1 << nth))
+    return masks
 
 
-def _spelled(read: pl.DataFrame) -> pl.DataFrame:
-    """Scores of texts with words in tag characters, which no reader sees: row, score, why."""
-    flags = "\U0001f3f4[\U000e0020-\U000e007f]+"  # England, Scotland and Wales are written in tags
-    raw = pl.col("raw")
-    tags = read.filter(raw.str.contains(f"{_TAGS}{{4}}")).filter(
-        raw.str.replace_all(flags, "").str.contains(f"{_TAGS}{{4}}")
-    )
-    return tags.select("row", score=pl.lit(9.0), why=pl.lit("hides text in invisible characters"))
-
-
-def _utf8(coded: pl.Series) -> pl.Series:
-    def text(raw: bytes | None) -> str | None:
-        try:
-            return raw.decode() if raw else None
-        except UnicodeDecodeError:
-            return None
-
-    return pl.Series([text(raw) for raw in coded.to_list()], dtype=pl.String)
-
-
-def _banners(read: pl.DataFrame, repeats: int) -> pl.DataFrame:
+def _banners(texts: pl.DataFrame, repeats: int) -> pl.DataFrame:
     """Known openings of internal prompts, and long prompts that a store holds over and over."""
     words = lexicon("hostile")["banners"]
     start = pl.col("text").str.strip_chars_start()
@@ -292,4 +220,4 @@ def _banners(read: pl.DataFrame, repeats: int) -> pl.DataFrame:
         & (start.str.len_chars() >= 40)
         & start.str.contains(words["prompts"])
     )
-    return read.filter(known | again).select("row", why=pl.lit(words["why"]))
+    return texts.filter(known | again).select("row", why=pl.lit(words["why"]))

@@ -23,6 +23,7 @@ LAYERS = [
         "secrets",
         "prefilter",
         "trust",
+        "passages",
         "hostile",
         "chatter",
         "decay",

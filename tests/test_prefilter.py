@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from memops import hostile, secrets
 from memops.hostile import concepts, injected, spoken
+from memops.passages import read
 from memops.policy import Secrets
 from memops.prefilter import literals, possible
 from memops.secrets import found
@@ -85,12 +86,12 @@ def test_a_pattern_of_which_no_literal_is_known_is_possible_everywhere():
 
 
 def test_concepts_are_the_same_as_when_every_pattern_meets_every_text():
-    read = hostile._read(pl.DataFrame({"row": range(len(LINES)), "raw": LINES}))["text"]
+    said = read(pl.DataFrame({"row": range(len(LINES)), "raw": LINES}))["text"]
     bits = [
         pl.when(pl.col("text").str.contains(concept.pattern)).then(1 << nth).otherwise(0)
         for nth, concept in enumerate(concepts())
     ]
-    whole = read.to_frame("text").select(sum(bit.cast(pl.UInt64) for bit in bits)).to_series()
+    whole = said.to_frame("text").select(sum(bit.cast(pl.UInt64) for bit in bits)).to_series()
     assert spoken(pl.Series(LINES)).to_list() == whole.to_list()
 
 

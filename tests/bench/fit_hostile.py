@@ -25,13 +25,9 @@ POINTS, STRENGTH, FOLDS = 2.0, 1.0, 10
 
 def features(texts: list[str]) -> Any:
     """One column a concept, then one a frame."""
-    mask = pl.col("mask")
-    said = {
-        f"concept {nth}": (mask & pl.lit(1 << nth, pl.UInt64)) > 0 for nth in range(len(concepts()))
-    }
-    held = {f"frame {nth}": met(frame, mask) for nth, frame in enumerate(frames())}
-    masks = spoken(pl.Series(texts, dtype=pl.String)).to_frame("mask")
-    return masks.select(**said, **held).to_numpy().astype(float)
+    masks = spoken(pl.Series(texts, dtype=pl.String)).to_numpy()
+    said = [masks & np.uint64(1 << nth) > 0 for nth in range(len(concepts()))]
+    return np.column_stack([*said, *(met(frame, masks) for frame in frames())]).astype(float)
 
 
 def fitted(x: Any, y: Any) -> Any:
