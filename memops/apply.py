@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from memops import archive, basis, files, overlay, planfile
-from memops.apply_check import checker, expected, held_back, misread, touched
+from memops.apply_check import checker, expected, groups, held_back, misread, touched
 from memops.descent import EDGES, keep_lineage, lineage
 from memops.errors import GuardRefused, MemopsError, NoSpace, PlanRefused
 from memops.failpoints import failpoint
@@ -244,7 +244,7 @@ def _batches(
     """Write batch by batch, each with its guard before and its answers in the journal after it."""
     run, header, records = task.run, task.plan.header, task.records
     check = checker(records, changes, before, policy, header["authority"])
-    mine = records.join(changes.select("id"), on="id", how="semi")
+    mine = groups(records.join(changes.select("id"), on="id", how="semi"))
     now = datetime.fromisoformat(header["now"])
     kept = frozenset(entry["id"] for entry in run.undo.entries())
     written: list[Written] = []

@@ -1,5 +1,6 @@
 """What apply checks: what has to wait, the guard on live records, and how the store reads after."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 
@@ -61,12 +62,17 @@ def checker(
     return for_batch
 
 
-def touched(records: pl.DataFrame, written: Iterable[Written]) -> list[list[object]]:
-    """Return how many of the records were changed, as [scope, kind, count]."""
-    ids = pl.Series("id", [w.id for w in written if w.state == "applied"], dtype=pl.String)
-    mine = records.join(ids.to_frame(), on="id", how="semi")
-    counts = mine.group_by("scope", "kind").len().sort("scope", "kind")
-    return [list(row) for row in counts.iter_rows()]
+def groups(records: pl.DataFrame) -> dict[str, tuple[str, str]]:
+    """Return scope and kind of each record, by id."""
+    return {id_: (scope, kind) for id_, scope, kind in records.select("id", "scope", "kind").rows()}
+
+
+def touched(
+    of: Mapping[str, tuple[str, str]], written: Iterable[Written]
+) -> list[tuple[str, str, int]]:
+    """Return how many records of each scope and kind were changed, new ones apart."""
+    counts = Counter(of[w.id] for w in written if w.state == "applied" and w.id in of)
+    return [(*group, n) for group, n in sorted(counts.items())]
 
 
 def expected(

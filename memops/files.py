@@ -10,6 +10,7 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import socket
 import time
 import zlib
@@ -22,6 +23,7 @@ from memops.failpoints import failpoint
 
 STEP = 4 << 20
 """Bytes that are put on disk at a time: whoever else syncs a file waits for what is on its way."""
+_LINE = re.compile(rb'\{"sum": "([0-9a-f]{16})", "entry": (\{.*\})\}', re.DOTALL)
 _EASY, _RATIO = 64 << 20, 50  # what a gzip file may unfold to: so many bytes, or times its own
 
 
@@ -102,6 +104,7 @@ def read_json(path: Path) -> dict[str, Any]:
     """Return a JSON object; raises Corrupt, naming the file, when it is not one."""
     try:
         value = json.loads(path.read_bytes())
+        json_bytes(value)  # which fails for text that is no Unicode
     except (ValueError, RecursionError) as error:
         raise Corrupt(f"{path}: not valid JSON: {error}") from error
     if not isinstance(value, dict):
@@ -224,17 +227,23 @@ def lock(path: Path, timeout: float = 10.0) -> Iterator[None]:
 
 def _line(entry: dict[str, Any]) -> bytes:
     data = json.dumps(entry, ensure_ascii=False, default=str).encode()
-    digest = hashlib.sha256(data).hexdigest()[:16]
-    return b'{"sum": "%s", "entry": %s}\n' % (digest.encode(), data)
+    return b'{"sum": "%s", "entry": %s}\n' % (_sum(data), data)
 
 
 def _entry(line: bytes) -> dict[str, Any] | None:
     """What a line says, or None for one that `_line` did not write."""
-    try:
-        entry: dict[str, Any] = json.loads(line)["entry"]
-        return entry if _line(entry) == line + b"\n" else None
-    except (ValueError, KeyError, TypeError, RecursionError):
+    found = _LINE.fullmatch(line)
+    if found is None or found[1] != _sum(found[2]):
         return None
+    try:
+        entry: dict[str, Any] = json.loads(found[2])
+    except (ValueError, RecursionError):
+        return None
+    return entry
+
+
+def _sum(data: bytes) -> bytes:
+    return hashlib.sha256(data).hexdigest()[:16].encode()
 
 
 def _cut_torn(handle: int) -> None:

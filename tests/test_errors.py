@@ -132,6 +132,14 @@ def rotten_file(*parts, then):
     return make
 
 
+def unwritable(bench):
+    name = bench.taken()
+    manifest = bench.state / "snapshots" / name / "manifest.json"
+    manifest.chmod(0o600)
+    manifest.write_text(manifest.read_text().replace('"kind"', '"\\ud800"', 1))
+    return "check", name
+
+
 def table(line, kind="jsonl"):
     def make(bench):
         rows = "".join(json.dumps(row) + "\n" for row in bench.twins[:2])
@@ -201,6 +209,7 @@ SCENARIOS = {
     "a snapshot whose bytes changed": (rotten_file("raw", "records.jsonl", then="check"), 20, ["raw/records.jsonl has changed"]),
     "planning from such a snapshot": (rotten_file("raw", "records.jsonl", then="plan"), 20, ["records.jsonl"]),
     "restoring such a snapshot": (rotten_file("overlay.parquet", then="restore"), 20, ["overlay.parquet"]),
+    "a manifest with text that is no Unicode": (unwritable, 20, ["manifest.json"]),
     "a manifest that was cut": (rotten_file("manifest.json", then="check"), 20, ["manifest.json"]),
     "a snapshot that was cut off": (cut_snapshot, 20, ["no manifest", "take another"]),
     "a snapshot whose predecessor somebody took": (lost_predecessor, 20, ["is missing", "later snapshots"]),

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 import polars as pl
@@ -15,7 +15,6 @@ from memops.stores.clawseed_rows import (
     altered,
     frame,
     inserted,
-    kind_of,
     own_key,
     plain,
     planned_from,
@@ -23,7 +22,6 @@ from memops.stores.clawseed_rows import (
 )
 from memops.stores.clawseed_sql import TABLE, Row, as_undo, id_of, insert, rows_of, update
 
-_COUNTS = pl.Schema({"scope": pl.String(), "kind": pl.String(), "live": pl.Int64()})
 _IDENTICAL = ("content", "category", "namespace", "importance", "superseded_by")
 
 
@@ -94,12 +92,10 @@ class Batch:
             for id_, row in self.done.items()
         ]
 
-    def counts_after(self, counts: pl.DataFrame) -> pl.DataFrame:
-        """Return live counts by scope and kind, true before the batch, as they are after it."""
-        went = [(self.live[id_], -1) for id_ in self.done if id_ in self.live]
-        came = [(row, 1) for row in self.done.values() if row]
-        moved = [(*_group(row), n) for row, n in went + came if row.get("superseded_by") is None]
-        return totals([*counts.iter_rows(), *moved])
+    def written(self) -> Iterator[tuple[Row | None, Row | None]]:
+        """Yield each row that was changed since it was read: before and after, None for absence."""
+        for id_, row in self.done.items():
+            yield self.live.get(id_), row or None
 
     def settle(self) -> None:
         """Take what was done for what stands there."""
@@ -164,14 +160,3 @@ class Batch:
         query = f"SELECT key FROM {TABLE} WHERE id = ?"
         found = self.connection.execute(query, [id_]).fetchone()
         return None if found is None else bytes(found[0]).decode("utf-8", "replace")
-
-
-def totals(rows: Iterable[tuple[str, str, int]]) -> pl.DataFrame:
-    """Return (scope, kind, live) rows added up by scope and kind."""
-    groups = pl.DataFrame([*rows], schema=_COUNTS, orient="row").group_by("scope", "kind")
-    return groups.agg(pl.sum("live")).filter(pl.col("live") > 0).sort("scope", "kind")
-
-
-def _group(row: Row) -> tuple[str, str]:
-    scope = row.get("namespace")
-    return str(plain("default" if scope is None else scope)), kind_of(str(plain(row["category"])))

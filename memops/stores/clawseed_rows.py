@@ -8,7 +8,7 @@ rests on. Bytes that are no UTF-8 are shown with replacement characters and neve
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -68,16 +68,25 @@ def frame(
     """
     if not rows:
         return empty()
-    made: dict[str, list[Any]] = {
-        name: []
-        for name in (
-            "id", "scope", "key", "kind", "text", "tier", "importance", "created_at",
-            "updated_at", "superseded_by", "source", "origin", "extra",
-        )
+    rowids, *values = zip(*rows, strict=True)
+    of = dict(zip(columns, values, strict=True))
+    blank = (None,) * len(rowids)
+    categories, keys = [*map(_text, of["category"])], [*map(_text, of["key"])]
+    made = {
+        "id": [_text(v) if _sound(v) else f"rowid:{n}" for n, v in zip(rowids, of["id"], strict=True)],
+        "scope": ["default" if v is None else _text(v) for v in of.get("namespace", blank)],
+        "key": keys,
+        "kind": _each(kind_of, categories),
+        "text": [*map(_text, of["content"])],
+        "tier": _each(tier_of, categories),
+        "importance": [*map(_importance, of.get("importance", blank))],
+        "created_at": _each(_instant, map(_text, of["created_at"])),
+        "updated_at": _each(_instant, map(_text, of["updated_at"])),
+        "superseded_by": [_link(v, id_of) for v in of.get("superseded_by", blank)],
+        "source": [*map(source_of, keys)],
+        "origin": [f"{TABLE}/{n}" for n in rowids],
+        "extra": _extras(of),
     }  # fmt: skip
-    for rowid, *values in rows:
-        for name, value in _record(rowid, dict(zip(columns, values, strict=True)), id_of).items():
-            made[name].append(value)
     return conform(
         pl.DataFrame({n: pl.Series(n, v, dtype=RECORDS[n]) for n, v in made.items()}), where
     )
@@ -91,6 +100,12 @@ def plain(value: Any) -> Any:
         return value.decode("utf-8")
     except UnicodeDecodeError:
         return f"sha256:{hashlib.sha256(value).hexdigest()}"
+
+
+def group_of(row: Row) -> tuple[str, str]:
+    """Return scope and kind of a live row."""
+    scope = row.get("namespace")
+    return str(plain("default" if scope is None else scope)), kind_of(str(plain(row["category"])))
 
 
 def seen(row: Row) -> Row:
@@ -164,38 +179,30 @@ def source_of(key: str | None) -> str | None:
     return next((source for pattern, source in _SOURCES if pattern.match(key or "")), None)
 
 
-def _record(rowid: int, row: Row, id_of: Callable[[Any], Any]) -> Row:
-    category, key = _text(row["category"]), _text(row["key"])
-    importance = row.get("importance")
-    if not isinstance(importance, int | float):
-        importance = 0.5
-    return {
-        "id": _text(row["id"]) if _sound(row["id"]) else f"rowid:{rowid}",
-        "scope": _text(row["namespace"]) if row.get("namespace") is not None else "default",
-        "key": key,
-        "kind": kind_of(category),
-        "text": _text(row["content"]),
-        "tier": tier_of(category),
-        "importance": min(max(float(importance), 0.0), 1.0),
-        "created_at": _instant(row["created_at"]),
-        "updated_at": _instant(row["updated_at"]),
-        "superseded_by": _link(row.get("superseded_by"), id_of),
-        "source": source_of(key),
-        "origin": f"{TABLE}/{rowid}",
-        "extra": _extra(row),
-    }
+def _each(of: Callable[[str], Any], texts: Iterable[str]) -> list[Any]:
+    """What a function makes of each text, asked once of every different one."""
+    listed = [*texts]
+    known = {text: of(text) for text in set(listed)}
+    return [known[text] for text in listed]
 
 
-def _extra(row: Row) -> str:
+def _importance(value: Any) -> float:
+    return min(max(float(value), 0.0), 1.0) if isinstance(value, int | float) else 0.5
+
+
+def _extras(of: Mapping[str, Sequence[Any]]) -> list[str]:
     shown = {
-        "embedding_bytes" if name == "embedding" else name: plain(value)
-        for name, value in row.items()
-        if value is not None and name not in ("id", "key", "content")
+        "embedding_bytes" if name == "embedding" else name: [*map(plain, values)]
+        for name, values in of.items()
+        if name not in ("id", "key", "content")
     }
-    damaged = {name: plain(row[name]) for name in ("key", "content") if not _sound(row[name])}
-    if damaged:
-        shown["not_utf8"] = damaged
-    return _JSON(shown)
+    rows = zip(*shown.values(), strict=True)
+    found = [{n: v for n, v in zip(shown, row, strict=True) if v is not None} for row in rows]
+    for name in ("key", "content"):
+        for nth, value in enumerate(of[name]):
+            if not _sound(value):
+                found[nth].setdefault("not_utf8", {})[name] = plain(value)
+    return [*map(_JSON, found)]
 
 
 def _link(native: Any, id_of: Callable[[Any], Any]) -> str | None:
@@ -225,8 +232,8 @@ def _sound(value: Any) -> bool:
     return True
 
 
-def _instant(value: Any) -> datetime | None:
+def _instant(text: str) -> datetime | None:
     try:
-        return instant(_text(value))
+        return instant(text)
     except OverflowError:
         return None

@@ -13,12 +13,11 @@ import polars as pl
 
 from memops.errors import Corrupt
 from memops.failpoints import failpoint
-from memops.schema import TOMBSTONE
 from memops.stores import Undo, Work, Written
-from memops.stores.clawseed_batch import Batch, totals
-from memops.stores.clawseed_rows import kind_of, plain
+from memops.stores.clawseed_batch import Batch
 from memops.stores.clawseed_sql import TABLE, columns_of, rows_of
 from memops.stores.clawseed_undo import reverted
+from memops.stores.clawseed_witnesses import Witnesses, totals
 from memops.stores.sqlite import errors, transaction, writer
 
 JUDGED = 500
@@ -29,6 +28,8 @@ LOCK = 0.05
 """Seconds that a transaction should hold the lock at most."""
 MOST_PAUSE = 0.5
 """Seconds between two transactions at most; else twice as long as the first held the lock."""
+SPARE = 200
+"""Witnesses of a group beyond the changes of a batch; enough for any usual floor."""
 TRIES = 3
 """How often the guard judges before the lock; the last time it judges again under it."""
 
@@ -51,8 +52,7 @@ class Session:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.size = min(FIRST, MOST)
-        self._counts: pl.DataFrame | None = None
-        self._counted_at = -1
+        self._witnesses: Witnesses | None = None
         self._held = 0.0
         with errors(path):
             self.connection = writer(path)
@@ -73,7 +73,7 @@ class Session:
 
         The guard judges the batch before the lock is taken; once it is, what it judged from is
         compared with what stands there, and it judges again if another process was quicker: if
-        it changed one of these rows, or left fewer rows of a kind where this batch may lose some.
+        it changed one of these rows, or took a witness of a kind where this batch may lose some.
         It does so outside the lock again, as long as that helps.
         """
         batch, losing = Batch(work, self.connection, self.columns), _may_lose(work)
@@ -127,9 +127,9 @@ class Session:
                     work.keep(undo)
                 failpoint("sqlite-kept")
             failpoint("sqlite-committed")
-            self._adapt(time.monotonic() - started)
-            if self._counts is not None:
-                self._counts = batch.counts_after(self._counts)
+            self._adapt(len(part), time.monotonic() - started)
+            if self._witnesses:
+                self._witnesses.follow(batch.written())
             batch.settle()
         return answers
 
@@ -144,39 +144,36 @@ class Session:
         time.sleep(min(MOST_PAUSE, 2 * self._held if others else self._held / 4))
 
     def _judged(self, batch: Batch, losing: bool) -> Mapping[str, str]:
-        """What the guard refuses; floors need counts that are true, so losses count again.
+        """What the guard refuses; floors are judged by witnesses, by all rows only if that matters.
 
-        What this session itself took away is known, so it counts again when another wrote. A
-        batch that can lose nothing (a link may lead to a retired record, which is a loss) is
-        given no counts, and with those the guard lets nothing go.
+        A batch that can lose nothing is given no counts, and with those the guard lets nothing go.
         """
         batch.read()
-        if not losing and batch.work.changes["superseded_by"].null_count() == len(batch.ids):
-            return batch.work.check(batch.records(str(self.path)), totals(()))
-        version = self._version()
-        if self._counts is None or (losing and version != self._counted_at):
-            self._counts = counted(self.connection, self.columns)
-            self._counted_at = version
-        return batch.work.check(batch.records(str(self.path)), self._counts)
+        records, rows = batch.records(str(self.path)), [*batch.live.values()]
+        if not losing:
+            self._witnesses = None
+            return batch.work.check(records, totals(()))
+        some = Witnesses(self.connection, self.columns, rows, len(batch.ids) + SPARE)
+        refused = batch.work.check(records, some.counts())
+        if refused and some.cut:
+            every = Witnesses(self.connection, self.columns, rows, None)
+            if (known := batch.work.check(records, every.counts())) != refused:
+                some, refused = every, known
+        self._witnesses = some
+        return refused
 
     def _fewer(self) -> bool:
-        """Whether a scope and kind has fewer live rows than the guard judged from."""
-        if self._counts is None:
-            return True
-        now = counted(self.connection, self.columns)
-        both = self._counts.join(now, on=["scope", "kind"], how="left", suffix="_now")
-        return bool((both["live_now"].fill_null(0) < both["live"]).any())
+        """Whether a scope and kind may have fewer live rows than the guard judged from."""
+        return self._witnesses is None or self._witnesses.fewer()
 
     def _version(self) -> int:
         """Changes when another connection commits."""
         return int(self.connection.execute("PRAGMA data_version").fetchone()[0])
 
-    def _adapt(self, seconds: float) -> None:
+    def _adapt(self, changes: int, seconds: float) -> None:
         self._held = seconds
-        if seconds > LOCK:
-            self.size = max(LEAST, self.size // 2)
-        elif seconds < LOCK / 3:
-            self.size = min(MOST, self.size * 2)
+        fit = int(changes * LOCK / seconds)
+        self.size = min(MOST, max(LEAST, min(fit, 2 * changes)))
 
 
 def refuse_without_triggers(connection: sqlite3.Connection, where: str) -> None:
@@ -198,19 +195,12 @@ def refuse_without_triggers(connection: sqlite3.Connection, where: str) -> None:
             )
 
 
-def counted(connection: sqlite3.Connection, columns: Sequence[str]) -> pl.DataFrame:
-    """Return the number of live rows by scope and kind."""
-    scope = "coalesce(namespace, 'default')" if "namespace" in columns else "'default'"
-    live = "WHERE superseded_by IS NULL" if "superseded_by" in columns else ""
-    rows = connection.execute(
-        f"SELECT {scope}, category, count(*) FROM {TABLE} {live} GROUP BY 1, 2"
-    ).fetchall()
-    return totals((str(plain(scope)), kind_of(str(plain(name))), n) for scope, name, n in rows)
-
-
 def _may_lose(work: Work) -> bool:
-    """Whether the batch could take live records away from a scope and kind."""
+    """Whether the batch could take live records away from a scope and kind.
+
+    A link may lead to a retired record, which is a loss.
+    """
     moves = pl.col("scope").is_not_null() | pl.col("kind").is_not_null()
-    risky = (pl.col("action") == "delete") | (pl.col("superseded_by") == TOMBSTONE) | moves
-    old = work.changes.filter(risky.fill_null(False)).select("id")
+    risky = (pl.col("action") == "delete") | pl.col("superseded_by").is_not_null() | moves
+    old = work.changes.filter(risky).select("id")
     return old.join(work.before, on="id", how="semi").height > 0
