@@ -13,7 +13,13 @@ import polars as pl
 from memops.context import Context
 from memops.judgement import asserted, opposes, same
 from memops.readings import Readings, differences, read_all, readings
-from memops.similarity import candidates, combined, statements, worth_reading
+from memops.similarity import (
+    candidates_in_parts,
+    combined,
+    nothing,
+    statements,
+    worth_reading,
+)
 from memops.taken import TAKEN, counted, taken_apart
 
 VERDICTS = pl.Schema(
@@ -65,19 +71,27 @@ def _judged(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
         pairs, verdict = judged_in_parts(said.table, ctx)
     else:
-        pairs = worth_reading(candidates(records, ctx), ctx.policy)
-        verdict = _in_one(pairs, said.table, ctx)
+        found = candidates_in_parts(said.table, ctx)
+        parts = [worth_reading(part, ctx.policy) for part in found]
+        pairs = pl.concat([nothing().drop("unread"), *parts])
+        verdict = _one_by_one([part for part in parts if part.height], said.table, ctx)
     return pl.concat([pairs, verdict], how="horizontal").with_columns(
         score=combined(ctx.policy.conflicts)
     )
 
 
-def _in_one(pairs: pl.DataFrame, table: pl.DataFrame, ctx: Context) -> pl.DataFrame:
-    if pairs.is_empty():
+def _one_by_one(parts: list[pl.DataFrame], table: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """What the pairs of each part are; words are counted over all of them."""
+    if not parts:
         return VERDICTS.to_frame()
-    used = used_in(pairs)
-    taken = read_once(table["text"].gather(used), ctx)
-    return verdicts(pairs, readings(taken, counted(taken), taken.height), used)
+    used = [used_in(part) for part in parts]
+    taken = read_once(table["text"].gather(np.concatenate(used)), ctx)
+    held, done, at = counted(taken), [], 0
+    for pairs, mine in zip(parts, used, strict=True):
+        said = readings(taken[at : at + len(mine)], held, taken.height)
+        done.append(verdicts(pairs, said, mine))
+        at += len(mine)
+    return pl.concat(done)
 
 
 def read_once(

@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 
 from memops.codes import numbered
-from memops.near import bits_of
 from memops.policy import Candidates
 
 Array = Any
 _BLOCK = 4096
 _RAREST, _COMMONEST = 16, 4
-_MANY, _HASHED = 4_000_000, 24
 
 
 @dataclass(frozen=True)
@@ -37,10 +35,10 @@ def weighed(rows: Array, items: Array, n: int, whole: int) -> Terms:
     """
     from scipy.sparse import csr_matrix
 
-    columns, width = _columns(items, n)
-    ones = np.ones(len(rows), np.float32)
+    known, columns = np.unique(items, return_inverse=True)
+    ones, width = np.ones(len(rows), np.float32), max(1, len(known))
     begin = np.searchsorted(rows, np.arange(n + 1))
-    binary = csr_matrix((ones, columns, begin), shape=(n, width))
+    binary = csr_matrix((ones, columns.astype(np.int32), begin), shape=(n, width))
     held = np.bincount(columns, minlength=width)
     rarity = np.log(1 + (whole - held + 0.5) / (held + 0.5))
     return Terms(binary, held, np.log1p(whole / (1.0 + held)), rarity, np.diff(begin))
@@ -88,14 +86,6 @@ def distinct(values: Array) -> Array:
     """Return the values sorted, each once; numpy's own hashes them, which takes longer."""
     values = np.sort(values)
     return values[np.r_[True, values[1:] != values[:-1]]] if len(values) else values
-
-
-def _columns(items: Array, n: int) -> tuple[Array, int]:
-    """Number the items; of many millions, one in some dozens shares its number with another."""
-    if len(items) <= _MANY:
-        known, columns = np.unique(items, return_inverse=True)
-        return columns.astype(np.int32), max(1, len(known))
-    return _compact((items >> np.uint64(bits_of(n) - _HASHED)).astype(np.int64))
 
 
 def _compact(columns: Array) -> tuple[Array, int]:

@@ -24,7 +24,7 @@ from memops.conflicts import VERDICTS, read_once, used_in, verdicts
 from memops.context import Context
 from memops.policy import Candidates, Conflicts, Policy
 from memops.readings import readings
-from memops.similarity import near, nothing, worth_reading
+from memops.similarity import near, nothing, whole_scopes, worth_reading
 from memops.spread import Spread
 from memops.taken import counted, taken_apart
 
@@ -38,7 +38,7 @@ def judged_in_parts(table: pl.DataFrame, ctx: Context) -> tuple[pl.DataFrame, pl
     assert ctx.spread is not None
     spread = ctx.spread
     here = files.folder(spread.folder / f"round-{next(_ROUND)}")
-    parts = _shared_out(table, spread.size)
+    parts = whole_scopes(table, spread.size)
     for p, part in enumerate(parts):
         _write(part, here / f"said-{p}.parquet")
     names = [str(here)]
@@ -123,15 +123,6 @@ def _judge(
     judged = pl.concat(_collected(here, "verdict", p) for p in range(len(pairs)))
     keyed = pl.concat([pl.concat(pairs).select("a", "b"), judged], how="horizontal")
     return keyed.sort("a", "b").drop("a", "b")
-
-
-def _shared_out(table: pl.DataFrame, size: int) -> list[pl.DataFrame]:
-    """Whole scopes, in their order, together until a part is full."""
-    sizes = table.group_by("scope", maintain_order=True).len()
-    before = pl.col("len").cum_sum() - pl.col("len")
-    part = sizes.select("scope", part=before // size)
-    placed = table.join(part, on="scope", how="left", maintain_order="left")
-    return [p.drop("part") for p in placed.partition_by("part", maintain_order=True)]
 
 
 def _shards(height: int, size: int) -> list[tuple[int, int]]:

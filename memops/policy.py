@@ -196,7 +196,8 @@ class Candidates:
     )
     jaccard: float = setting(0.7, "similarity of tokens from which statements are compared anyway")
     exact: int = setting(
-        200_000, "statements up to which that search is exact; beyond, it goes by MinHash"
+        200_000,
+        "statements of a scope up to which that search is exact; beyond, it goes by MinHash",
     )
 
 

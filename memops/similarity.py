@@ -7,11 +7,13 @@ its square. Each pair carries the three signals: Jaccard on terms, cosine of TF-
 terms, and BM25 normalised by what a statement scores against itself.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
+from xxhash import xxh3_64_intdigest
 
 from memops.codes import WITHIN, Codes, codes
 from memops.context import Context
@@ -30,6 +32,8 @@ PAIRS = pl.Schema(
     | {"unread": pl.Boolean()}
 )
 """Pairs of statements, a < b, with their signals, and if reading them would make nothing of them."""
+PART = 5000
+"""Statements that are compared at a time, unless one scope has more."""
 _STEP = 200_000
 
 
@@ -54,9 +58,23 @@ def candidates(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     `candidates.shared` of the shorter one's terms, all but `candidates.apart`. Nothing crosses
     scopes. `unread` marks pairs that their words tell apart (`memops.unread`).
     """
-    return ctx.once(
-        ("candidates", _digest(records)), lambda: _candidates(statements(records, ctx), ctx)
-    )
+    return pl.concat([nothing(), *candidates_in_parts(statements(records, ctx).table, ctx)])
+
+
+def candidates_in_parts(table: pl.DataFrame, ctx: Context) -> Iterator[pl.DataFrame]:
+    """Yield the candidates of some whole scopes after the other, so that memory stays bounded."""
+    for part in whole_scopes(table, PART):
+        found = codes(part["text"], unigrams=True)
+        yield near(part, found, table.height, ctx.policy.candidates).sort("a", "b")
+
+
+def whole_scopes(table: pl.DataFrame, size: int) -> list[pl.DataFrame]:
+    """Return the statements of whole scopes, in their order, together until a part is full."""
+    sizes = table.group_by("scope", maintain_order=True).len()
+    before = pl.col("len").cum_sum() - pl.col("len")
+    part = sizes.select("scope", part=before // size)
+    placed = table.join(part, on="scope", how="left", maintain_order="left")
+    return [p.drop("part") for p in placed.partition_by("part", maintain_order=True)]
 
 
 def combined(weights: Conflicts) -> pl.Expr:
@@ -84,15 +102,15 @@ def near(
     store. With `rows` only neighbours of these places of the table are looked for, and what is
     alike to the letter only from the first.
     """
-    n = table.height
+    n, scopes = table.height, table["scope"]
     if n < 2:
         return nothing()
-    terms = weighed(*term_sets(found, table["scope"]), n, whole)
+    terms = weighed(*term_sets(found, scopes), n, whole)
     pairs = [neighbours(terms, limits, whole, rows or (0, n))]
     if rows is None or rows[0] == 0:
-        pairs.append(near_pairs(found, n, limits.jaccard, whole <= limits.exact))
+        pairs.append(near_pairs(found, scopes, limits))
     a, b = _united(pairs, n)
-    scope = table["scope"].rank("dense").to_numpy()
+    scope = scopes.rank("dense").to_numpy()
     a, b = a[scope[a] == scope[b]], b[scope[a] == scope[b]]
     parts = [_signals(terms, a[i : i + _STEP], b[i : i + _STEP]) for i in range(0, len(a), _STEP)]
     every = pl.concat([_signals(terms, a[:0], b[:0]), *parts])
@@ -106,15 +124,23 @@ def near(
     ).cast(PAIRS)  # fmt: skip
 
 
-def near_pairs(found: Codes, n: int, least: float, exact: bool = True) -> tuple[Any, Any]:
-    """Return the pairs of n texts whose tokens have at least that Jaccard similarity.
+def near_pairs(found: Codes, scopes: pl.Series, limits: Candidates) -> tuple[Any, Any]:
+    """Return the pairs of texts of one scope whose tokens have at least the policy's Jaccard.
 
-    Unless exact, which is faster for very many, a pair in some thousands is missed.
+    In scopes of more than `candidates.exact` a pair in some thousands is missed. Tokens of scopes
+    are apart, so that pairs across scopes, of which nothing comes, cost nothing.
     """
-    search = alike if exact else alike_by_hashes
-    tokens = found.kind != WITHIN
-    a, b, _ = search(*sets(found.rows[tokens], found.codes[tokens], n), n, least)
-    return a, b
+    n, tokens = len(scopes), found.kind != WITHIN
+    rows = found.rows[tokens]
+    items = found.codes[tokens] ^ _codes_of(scopes)[rows]
+    few = scopes.to_frame("scope").select(pl.len().over("scope")).to_series().to_numpy()
+    few = (few <= limits.exact)[rows]
+    made = [
+        search(*sets(rows[use], items[use], n), n, limits.jaccard)
+        for search, use in ((alike, few), (alike_by_hashes, ~few))
+        if use.any()
+    ]
+    return _joined([(a, b) for a, b, _ in made])
 
 
 def nothing() -> pl.DataFrame:
@@ -148,14 +174,22 @@ def _statements(records: pl.DataFrame) -> Statements:
     return Statements(table.select("statement", "scope", "text"), members.sort("statement", "id"))
 
 
-def _candidates(said: Statements, ctx: Context) -> pl.DataFrame:
-    found = codes(said.table["text"], unigrams=True)
-    return near(said.table, found, said.table.height, ctx.policy.candidates).sort("a", "b")
+def _codes_of(scopes: pl.Series) -> Any:
+    """A code for each scope, the same whichever are beside it."""
+    names = scopes.unique()
+    known = [xxh3_64_intdigest(name.encode("utf-8", "surrogatepass")) for name in names]
+    return scopes.replace_strict(names, known, return_dtype=pl.UInt64).to_numpy()
+
+
+def _joined(pairs: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+    none = (np.empty(0, np.int64),) * 2
+    a, b = (np.concatenate(side) for side in zip(none, *pairs, strict=True))
+    return a, b
 
 
 def _united(pairs: list[tuple[Any, Any]], n: int) -> tuple[Any, Any]:
-    both = [np.concatenate(side) for side in zip(*pairs, strict=True)]
-    key = distinct(both[0].astype(np.int64) * n + both[1])
+    a, b = _joined(pairs)
+    key = distinct(a.astype(np.int64) * n + b)
     return key // n, key % n
 
 

@@ -2,13 +2,13 @@
 
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from memops.lexicon import lexicon
+from memops.stemming import stemmed
 from memops.text import folded, tokens
 
 _PRIME = np.uint64(0x100000001B3)
@@ -105,15 +105,7 @@ def _stemmed(known: pl.Series) -> pl.Series:
 
 @lru_cache(maxsize=1 << 17)
 def _stem(word: str) -> str:
-    stem: str = _porter().stemWord(word)
-    return stem
-
-
-@cache
-def _porter() -> Any:
-    from snowballstemmer import stemmer
-
-    return stemmer("porter")
+    return stemmed(word, "porter")
 
 
 def _places(first: pl.Series) -> pl.Series:

@@ -12,7 +12,7 @@ import polars as pl
 
 from memops.codes import LONE, Codes, code_of, numbered
 from memops.lexicon import lexicon
-from memops.near import sets
+from memops.near import bits_of, sets
 from memops.vocabulary import words
 
 Array = Any
@@ -38,7 +38,8 @@ class Known(NamedTuple):
 def term_sets(found: Codes, scopes: pl.Series) -> tuple[Array, Array]:
     """Return (rows, items) of the term sets, as `memops.near.sets`; terms of scopes are apart.
 
-    `found` holds the codes of the texts, Han characters by themselves too.
+    `found` holds the codes of the texts, Han characters by themselves too. Items are in the order
+    of scopes first, so what is made of a scope is the same whichever scopes are beside it.
     """
     known, place = known_words(), place_of(found.codes)
     held = place >= 0
@@ -61,12 +62,9 @@ def term_sets(found: Codes, scopes: pl.Series) -> tuple[Array, Array]:
         at = np.repeat(begin[many] - (np.cumsum(count) - count), count) + np.arange(count.sum())
         rows.append(np.repeat(row[many], count))
         items.append(high[at])
-    where = scopes.rank("dense").cast(pl.UInt64).to_numpy()
-    row, item = np.concatenate(rows), np.concatenate(items)
-    with np.errstate(over="ignore"):
-        return sets(
-            row, item ^ (numbered(where)[row] if len(where) and where.max() > 1 else 0), len(scopes)
-        )
+    row, item = sets(np.concatenate(rows), np.concatenate(items), len(scopes))
+    where = scopes.rank("dense").to_numpy().astype(np.uint64) - np.uint64(1)
+    return row, (where[row] << np.uint64(bits_of(len(scopes)))) | item
 
 
 def place_of(found: Array) -> Array:

@@ -7,9 +7,10 @@ concept; words in no lexicon are their own stem (`w:...`) or, in Chinese, the ru
 import re
 import unicodedata
 from functools import cache, lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from memops.lexicon import lexicon
+from memops.stemming import stemmed
 from memops.values import EVERY, Value, found
 
 CONTENT = frozenset({"thing", "single", "multi", "word", "name", "value", "person", "qualifier"})
@@ -88,7 +89,7 @@ def words() -> dict[str, tuple[str, str]]:
 @lru_cache(maxsize=200_000)
 def stem(word: str) -> str:
     """Return the English stem."""
-    return str(_stemmer().stemWord(word))
+    return stemmed(word, "english")
 
 
 _REDACTED = re.compile(r"\[redacted[^\]]*\]")
@@ -96,13 +97,6 @@ _PIECE = re.compile(r"[^\W\d_一-鿿][^\W一-鿿]*(?:['+#.&/-]+[^\W一-鿿]+)*\+
 _HOWEVER = re.compile("^不过(?!敏)")
 _BREAKS = ",.;:!?，。；：！？、\n"
 _LONGEST = 7
-
-
-@cache
-def _stemmer() -> Any:
-    import snowballstemmer
-
-    return snowballstemmer.stemmer("english")
 
 
 @cache

@@ -10,7 +10,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 LAYERS = [
     # words and tables
-    {"errors", "lexicon", "policy", "schema", "text", "display", "numerals", "values", "settings"},
+    {"errors", "lexicon", "policy", "schema", "text", "display", "numerals", "values", "settings"}
+    | {"stemming"},
     # computing on them
     {
         "files",

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from memops.codes import code_of, codes
 from memops.near import alike, alike_by_hashes, sets
+from memops.policy import Candidates
+from memops.similarity import near_pairs
 from memops.termsets import term_sets
 from memops.text import tokens
 from memops.unread import unread
@@ -88,6 +90,34 @@ def test_terms_are_concepts_across_languages_and_grammar_is_none():
     assert three == four
     apart = term_sets(codes(said, unigrams=True), pl.Series(["a", "a", "b", "a"]))
     assert not set(apart[1][apart[0] == 2].tolist()) & four
+
+
+def test_terms_of_scopes_never_meet_and_keep_their_order():
+    said = ["用户不喜欢喝咖啡", "The user likes coffee in the morning", "keys of the office"] * 40
+    scopes = [f"s{n // 3:02}" for n in range(len(said))]
+    rows, items = term_sets(codes(pl.Series(said), unigrams=True), pl.Series(scopes))
+    alone = term_sets(codes(pl.Series(said[:3]), unigrams=True), pl.Series(scopes[:3]))
+    assert len(np.unique(items)) == len(np.unique(alone[1])) * 40
+    for scope in range(40):
+        mine = rows // 3 == scope
+        assert (rows[mine] - 3 * scope).tolist() == alone[0].tolist()
+        assert (items[mine] & np.uint64((1 << 44) - 1)).tolist() == alone[1].tolist()
+
+
+@pytest.mark.parametrize("exact", [200, 40, 4])
+def test_pairs_of_one_scope_are_the_same_whatever_stands_beside_it(exact):
+    """Also where scopes are of a size that is searched by hashes."""
+    said = [f"the depot {n % 12} 仓库 opens at {n % 7} daily by rule {n % 5}" for n in range(90)]
+    scopes = ["a"] * 10 + ["b"] * 50 + ["c"] * 30
+    limits = Candidates(exact=exact)
+    a, b = near_pairs(codes(pl.Series(said)), pl.Series(scopes), limits)
+    found, at = set(zip(a.tolist(), b.tolist(), strict=True)), 0
+    for size, scope in ((10, "a"), (50, "b"), (30, "c")):
+        a, b = near_pairs(codes(pl.Series(said[at : at + size])), pl.Series([scope] * size), limits)
+        mine = {(i, j) for i, j in found if at <= i < at + size}
+        assert mine == set(zip((a + at).tolist(), (b + at).tolist(), strict=True))
+        at += size
+    assert len(found) > 100
 
 
 def test_a_pair_that_only_gains_unknown_words_is_not_read():

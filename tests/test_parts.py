@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from memops.policy import Candidates, Policy
 from memops.rules import MIGRATION, RULES, propose
 from memops.settings import Runner
 from memops.spread import Spread, plainly, spreading
+from memops.stemming import stemmed
 from memops.stores import open_store
 from tests.bench.night import NOW, records
 
@@ -76,6 +78,21 @@ def test_commands_make_the_same_plan_bytes_on_threads_and_processes(memops, tmp_
     (tmp_path / "memops.toml").write_text('[runner]\nkind = "dask"\n')
     said = memops("plan", snapshot.name, "--now", AT)
     assert (memops.code, "memops serve" in said["hint"]) == (2, True)
+
+
+def test_threads_stem_each_their_own_words():
+    words = [head + end for head in ("relation", "organis", "univers") for end in ("s", "al", "ation", "ing", "ally", "ities") * 40]  # fmt: skip
+    plain = [stemmed(word, "english") for word in words]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            turns = [words[n:] + words[:n] for n in range(4)]
+            found = pool.map(lambda own: [stemmed(word, "english") for word in own], turns)
+            for n, stems in enumerate(found):
+                assert stems == plain[n:] + plain[:n]
+    finally:
+        sys.setswitchinterval(before)
 
 
 def test_parts_that_a_crash_left_are_removed(tmp_path):
