@@ -139,12 +139,19 @@ def summary(night: dict[str, Any]) -> str:
         for op, n in ops.items()
     ]
     table = ["| rule | change | records |", "|---|---|--:|", *rows] if rows else ["No changes."]
-    said = night.get("stopped") or f"{night.get('applied', 0)} of {night['ops']} changes applied"
+    said = night.get("stopped") or _said(night)
     recall = night.get("verdict", "not graded: the store has no suite")
     lines = [f"## {night['store']}", "", f"{said}. Recall: {recall}.", "", *table]
     if night.get("run"):
         lines += ["", f"Undo: `memops rollback {night['run']}`"]
     return "\n".join(lines) + "\n"
+
+
+def _said(night: dict[str, Any]) -> str:
+    """Several changes of one record are written at once and count as one record."""
+    return (
+        f"{night.get('applied', 0)} of {night['records']} records changed ({night['ops']} changes)"
+    )
 
 
 def _logged(

@@ -136,9 +136,10 @@ def instant(text: str | None) -> datetime | None:
 
 
 def said_of(made: planfile.PlanFile) -> dict[str, Any]:
-    """Return what a command prints of a plan."""
+    """Return what a command prints of a plan: its changes (`ops`), and the records they change."""
     keys = ("ops", "by_rule", "by_op", "snapshot", "exceeds", "refused")
-    return {"plan": made.id, "path": str(made.path), **{k: made.header[k] for k in keys}}
+    said = {"plan": made.id, "path": str(made.path), **{k: made.header[k] for k in keys}}
+    return said | {"records": made.plan()["id"].n_unique()}
 
 
 def collect_nodes(

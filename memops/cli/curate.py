@@ -276,7 +276,7 @@ def _asked_text(asked: dict[str, Any]) -> str:
 
 def _run_text(done: dict[str, Any]) -> str:
     lines = [
-        f"run {done['run']}: {done['state']}, {done['applied']} changes made, {done['already']} were made already"
+        f"run {done['run']}: {done['state']}, {done['applied']} records changed, {done['already']} were changed already"
     ]
     lines += (
         [table([(s["id"], s["why"]) for s in done["skipped"][:20]], ["skipped", "why"])]
@@ -298,7 +298,7 @@ def _night_text(nights: list[dict[str, Any]]) -> str:
     rows = [
         (
             night["store"],
-            night.get("ops", "-"),
+            night.get("records", night.get("ops", "-")),
             night.get("applied", "-"),
             len(night.get("skipped", [])),
             night.get("verdict", "not graded"),
