@@ -26,6 +26,7 @@ def marks(
     """Return the marks of one text that its words alone give; unless cued, it holds no cue."""
     counts = {n: float(_count(plain, *where)) for n, where in _COUNTED.items()} if cued else _NONE
     return counts | _quantifiers(tokens) | {
+        "past_strong": counts["past_strong"] + _of_a_year(plain, tokens),
         "negations": float(sum(map(_denies, tokens))),
         "question": float(plain.rstrip().endswith(("?", "？", "吗"))),
         "size": float(len(content)),
@@ -115,6 +116,19 @@ def _compiled(listed: Iterable[str]) -> tuple[re.Pattern[str], ...]:
     if han:
         made.append(re.compile("|".join(map(re.escape, han))))
     return tuple(made)
+
+
+_YEAR = re.compile(
+    r"\W*(?:(?:back\s+)?in\s+(?:19|20)\d\d\b(?!.*\b(?:is|are|has|have|will|since)\b)"
+    r"|(?:19|20)\d\d\s*年(?!初|底|末)(?!.*(?:起|开始|以来|将|至今)))",
+    re.IGNORECASE,
+)
+
+
+def _of_a_year(plain: str, tokens: Sequence[Token]) -> float:
+    """1 where a text opens with a year and says neither that something changed nor how it is."""
+    told = _YEAR.match(plain) is not None and not any(t.kind == "change" for t in tokens)
+    return float(told)
 
 
 def _is_event(plain: str) -> bool:

@@ -44,9 +44,11 @@ def contrasted() -> pl.Expr:
     "The sensor at berth 3 ..." and "the sensor at berth 7 ..." speak of two sensors, unless one
     of them says that something changed.
     """
-    subjects = (c("head_shared") >= 1) & (c("head_a") >= 1) & (c("head_b") >= 1)
+    own = (c("head_a") >= 1) & (c("head_b") >= 1)
     said = (c("tail_a") >= 1) & (c("tail_b") >= 1)
-    return subjects & said & (c("shift_strong_a") + c("shift_strong_b") == 0)
+    still = c("shift_strong_a") + c("shift_strong_b") == 0
+    parted = (c("begin") == 0) & (c("subject_a") >= 1) & (c("subject_b") >= 1)
+    return own & said & (((c("head_shared") >= 1) & still) | (parted & (c("subject_same") >= 1)))
 
 
 def asserted(side: str) -> pl.Expr:
@@ -132,7 +134,10 @@ def opposes() -> pl.Expr:
         & whole
         & (c("kinds_apart") == 0)
         & (c("shift_strong_a") != c("shift_strong_b"))
+        & ((c("values_differ") == 0) | (pl.min_horizontal("solid_a", "solid_b") == 0))
+        & (c("attributes_a") + c("attributes_b") == 0)
     )
+    placed_alike = owner & where & roles & counted
     equated = (
         owner & subject & (c("complement_a") >= 1) & (c("complement_b") >= 1) & (c("odd") == 0)
         & (c("copular_a") > 0) & (c("copular_b") > 0) & (c("numbered_differ") == 0)
@@ -154,8 +159,48 @@ def opposes() -> pl.Expr:
         .when(one & anchored & (c("opposed") >= 1) & (c("agreed") == 0)).then(pl.lit("opposite"))
         .when(owner & counted & ~strangers & (c("alone") >= 1) & (c("odd") == 0)).then(pl.lit("excluded"))
         .when(denied).then(pl.lit("denied"))
-        .when(changed).then(pl.lit("changed"))
+        .when(changed | (placed_alike & _realigned())).then(pl.lit("changed"))
+        .when(placed_alike & _ended()).then(pl.lit("denied"))
+        .when(where & counted & _handed()).then(pl.lit("replaced"))
     )  # fmt: skip
+
+
+def _turned() -> pl.Expr:
+    """True when one of the two says that something changed, and the other does not."""
+    return (c("change_a") > 0) != (c("change_b") > 0)
+
+
+def _realigned() -> pl.Expr:
+    """True when one says that something changed, and they differ in one place after the subject.
+
+    In that place stand two values of one kind and nothing else, or two names or things that the
+    words before and after leave no doubt about.
+    """
+    gaps = c("gap_a").is_between(1, 2) & c("gap_b").is_between(1, 2) & (c("begin") >= 1)
+    typed = (c("values_differ") == 1) & (c("solid_a") + c("solid_b") <= 1)
+    known = (c("values_one") == 0) | ((c("open_a") == 1) & (c("open_b") == 1))
+    named = (c("values_differ") == 0) & known & (c("begin") + c("end") >= 2)
+    named &= pl.min_horizontal("head_a", "head_b") == 0
+    return _turned() & (c("odd") == 0) & gaps & (typed | named)
+
+
+def _ended() -> pl.Expr:
+    """True when one says that what the other says is no longer so, and denies nothing else."""
+    return _turned() & (c("odd") == 1) & (c("values_differ") == 0) & pl.any_horizontal(
+        ((c(f"solid_{own}") == 0) & (c(f"refused_{other}") >= 1) | (c(f"refused_{other}") >= 2))
+        & (c(f"refused_else_{other}") == 0) & (c(f"refused_{own}") == 0)
+        for own, other in ("ab", "ba")
+    )  # fmt: skip
+
+
+def _handed() -> pl.Expr:
+    """True when one names whom it takes something over from, and the other says that they had it."""
+    left = pl.any_horizontal(
+        (c(f"left_{side}") >= 1) & ((c("complement_same") >= 2) | (c(f"becomes_{side}") >= 1))
+        for side in "ab"
+    )
+    known = (c("complement_same") >= 2) | ((c("begin") >= 1) & (c("subject_same") >= 1))
+    return _turned() & (c("odd") == 0) & left & known
 
 
 def newer() -> pl.Expr:

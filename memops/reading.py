@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from memops.aligned import edges
 from memops.cues import DENYING, marks, signs_of
 from memops.fact import FRAME, frame, person
 from memops.hints import hints
@@ -22,7 +23,7 @@ from memops.vocabulary import CONTENT, Token, heard, parts, plainly, stem
 JUDGED = (
     "content", "values", "kinds", "held", "shapes", "numbered", "counters", "current", "named",
     "sides", "others", "alone", "alone_others", "was", "becomes", "wide", "stated", "head", "choices",
-    *FRAME,
+    "opens", "closes", "steps", "solid", "refused", *FRAME,
 )  # fmt: skip
 """The families that `memops.judgement` looks at."""
 FAMILIES = (
@@ -82,7 +83,7 @@ def _read(
         "current": (framed["open"] | typed) - gone,
         "named": typed | names | _people(content),
     }
-    sets |= opposites(tokens)
+    sets |= opposites(tokens) | edges(said, signs_of(tokens))
     told = {
         "copular": _copular(tokens, framed["subject"]),
         "masked": float("[redacted" in text),

@@ -108,6 +108,7 @@ def differences(r: Readings, a: Ints, b: Ints) -> pl.DataFrame:
     """Return the features of each pair (texts `a[i]` and `b[i]`), those that the readings hold."""
     out: dict[str, Any] = {}
     out |= _meaning(r, a, b) | _values(r, a, b) | _turns(r, a, b) | _cues(r, a, b) | _frame(r, a, b)
+    out |= _aligned(r, a, b)
     if "atoms" in r.rows:
         out |= _likeness(r, a, b) | _unlikeness(r, a, b) | _placing(r, a, b)
     return pl.DataFrame({name: np.asarray(v, np.float64) for name, v in out.items()})
@@ -206,6 +207,23 @@ def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     }
 
 
+def _aligned(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
+    """How many words the two begin and end alike with, and what each has between."""
+    one, two = r.size("opens", a), r.size("opens", b)
+    begin, end = r.shared("opens", "opens", a, b), r.shared("closes", "closes", a, b)
+    end = np.minimum(end, np.minimum(one, two) - begin)
+    out = {"begin": begin, "end": end, "gap_a": one - begin - end, "gap_b": two - begin - end}
+    for side, own, other in (("a", a, b), ("b", b, a)):
+        left = r.size("solid", own) / 2 - r.shared("solid", "steps", own, other)
+        out[f"solid_{side}"] = np.maximum(left, 0)
+        out[f"refused_{side}"] = r.size("refused", own)
+        out[f"refused_else_{side}"] = r.size("refused", own) - r.shared(
+            "refused", "wide", own, other
+        )
+        out[f"left_{side}"] = r.shared("was", "content", own, other)
+    return out
+
+
 def _cues(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     out: dict[str, Any] = {}
     m = r.marks
@@ -273,6 +291,6 @@ def _frame(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     two = (latin[b] > 0) & (han[b] == 0) & (latin[a] == 0) & (han[a] > 0)
     out["scripts_apart"] = one | two
     out["counters_differ"] = r.shared("counters", "counters", a, b)
-    for name in (*CLAIMS, "shift_strong", "negations", "related", "copular"):
+    for name in (*CLAIMS, "shift_strong", "negations", "related", "copular", "change"):
         out[f"{name}_a"], out[f"{name}_b"] = r.marks[name][a], r.marks[name][b]
     return out

@@ -23,7 +23,7 @@ def retired_in(tokens: Sequence[Token]) -> frozenset[str]:
 
 
 _ONE = r"([\w./+#-]+(?:\s+[\w./+#-]+)?)"
-_MOVES = "换改迁升降切转变搬涨移调"
+_MOVES = "换改迁升降切转变搬涨移调提增减延缩推"
 
 
 @cache

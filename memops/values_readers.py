@@ -69,6 +69,20 @@ def _zh_date(m: re.Match[str]) -> Forms:
         yield "year", _form(year)
 
 
+def _zh_day(m: re.Match[str]) -> Forms:
+    day = _number(m["d"])
+    if day and 1 <= day <= 31:
+        yield "monthday", _form(day)
+
+
+def _zh_year(m: re.Match[str]) -> Forms:
+    yield "year", m["y"]
+
+
+def _grade(m: re.Match[str]) -> Forms:
+    yield "grade", _form(_number(m["n"]) or 0)
+
+
 def _lunar(m: re.Match[str]) -> Forms:
     yield "date", "lunar " + m[0]
 
@@ -257,6 +271,7 @@ _PATTERNS: tuple[tuple[str, Read, str], ...] = (
     (rf"\b(?:www\.)?[a-z0-9][\w-]*(?:\.[\w-]+){{0,6}}\.{_SITE}\b(?:/{_REST}*)?", _url, "."),
     (rf"{_YEAR}[-/.](?P<m>\d{{1,2}})[-/.](?P<d>\d{{1,2}})(?!\d)", _iso, _DIGIT),
     (r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?!\.?\d)", _address, _DIGIT),
+    (rf"每个?月\s*(?P<d>{_ZH_NUM})\s*[日号]", _zh_day, "月"),
     (r"(?:腊月|正月|农历)[初一二三四五六七八九十廿]+", _lunar, "月农"),
     (
         rf"(?:(?P<y>\d{{4}}|[二〇零一九]{{4}})\s*年\s*)?(?P<m>{_ZH_NUM})\s*月"
@@ -327,6 +342,8 @@ _PATTERNS: tuple[tuple[str, Read, str], ...] = (
     ),
     (rf"\b(?P<a>\d+):(?P<b>\d+)\b|(?P<fold>{_NUM})[\s-]?fold\b", _ratio, _NUMERAL),
     (rf"(?P<n>{_NUM})[\s-]*(?P<u>{_EN_SPAN})\b(?P<half>\s+and\s+a\s+half)?", _duration, _NUMERAL),
+    (r"(?P<y>(?:19|20)\d\d)\s*年(?!\w*[内间以])", _zh_year, "年"),
+    (rf"(?P<n>{_ZH_NUM})\s*年级", _grade, "级"),
     (rf"(?P<n>{_ZH_NUM})\s*(?P<u>{_ZH_SPAN})(?P<half>半)?", _duration, _NUMERAL),
     (
         rf"(?P<sign>(?<![\w])[-−])?(?P<n>{_NUM})\s*(?P<u>{_any(_UNITS)})(?![a-z])",

@@ -207,6 +207,8 @@ def _segmented(run: str) -> tuple[tuple[str, str, str], ...]:
         left = len(run) - at
         known = (n for n in sizes.get(run[at], ()) if n <= left and run[at : at + n] in table)
         size = next(known, 0)
+        if size == 1 and unknown and table[run[at]][1] == "qualifier":
+            size = 0
         if size:
             if unknown:
                 out.append((f"h:{unknown}", "word", unknown))

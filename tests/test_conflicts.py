@@ -23,7 +23,8 @@ from memops.schema import LIVE, from_rows
 from memops.similarity import candidates, combined, statements
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
-OWN = Path(__file__).parent.parent / "evals/pairs/memory.jsonl"
+PAIRS = Path(__file__).parent.parent / "evals/pairs"
+OWN = PAIRS / "memory.jsonl"
 RULES = (supersede_conflicting, merge_exact, merge_near, repair_links)
 
 APART = [
@@ -94,6 +95,20 @@ def opposed(a, b):
 @pytest.mark.parametrize(("a", "b"), APART)
 def test_other_people_places_and_things_are_no_conflict(a, b):
     assert not opposed(a, b)
+
+
+def test_a_change_retires_what_it_changes_and_nothing_beside_it():
+    pairs = [json.loads(line) for line in (PAIRS / "changes.jsonl").open(encoding="utf-8")]
+    said = features(pairs).with_columns(
+        label=pl.Series([pair["label"] for pair in pairs]),
+        zh=pl.Series([pair["lang"] != "en" for pair in pairs]),
+    )
+    told = pl.col("opposes").is_not_null() & pl.col("firm_a") & pl.col("firm_b")
+    shares = said.group_by("label", "zh").agg(told.mean(), n=pl.len()).sort("label", "zh")
+    found = {(r["label"], r["zh"]): r["opposes"] for r in shares.iter_rows(named=True)}
+    assert found["complementary", False] == found["complementary", True] == 0
+    assert min(found["conflict", False], found["conflict", True]) >= 0.7
+    assert shares["n"].sum() >= 200
 
 
 def test_other_people_places_and_numbered_things_are_never_called_the_same():
