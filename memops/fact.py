@@ -16,6 +16,7 @@ FRAME = (
     "complement",
 )  # fmt: skip
 _PLAIN = frozenset({"user", "we", "they", "you", "he", "she", "team", "guest"})
+_HOLDING = frozenset({"use", "have", "run_on"})
 _LABELS = frozenset({"decided", "pref_note", "prefer", "user"})
 
 
@@ -58,7 +59,7 @@ def frame(
         "roles": attributes & (_use("role") | _use("sufficient")),
         "circumstances": around,
         "open": unknown,
-        "subject": {t.concept for t in before},
+        "subject": {t.concept for t in before} - _HOLDING,
         "complement": {t.concept for t in after},
     }
     return {name: frozenset(sets[name]) for name in FRAME}

@@ -177,7 +177,9 @@ def _realigned() -> pl.Expr:
     words before and after leave no doubt about.
     """
     gaps = c("gap_a").is_between(1, 2) & c("gap_b").is_between(1, 2) & (c("begin") >= 1)
-    typed = (c("values_differ") == 1) & (c("solid_a") + c("solid_b") <= 1)
+    solid = c("solid_a") + c("solid_b")
+    typed = (c("values_differ") == 1) & (solid <= 1)
+    typed |= (solid == 0) & (c("gap_a") == 1) & (c("gap_b") == 1) & (c("begin") >= 2)
     known = (c("values_one") == 0) | ((c("open_a") == 1) & (c("open_b") == 1))
     named = (c("values_differ") == 0) & known & (c("begin") + c("end") >= 2)
     named &= pl.min_horizontal("head_a", "head_b") == 0
