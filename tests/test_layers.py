@@ -62,6 +62,7 @@ LAYERS = [
         "supersession",
         "extract",
         "cues",
+        "aligned",
         "turns",
         "dues",
         "tasks",
