@@ -15,10 +15,10 @@ import polars as pl
 from memops.context import Context
 from memops.dues import due, folded
 from memops.lexicon import lexicon
-from memops.schema import INSTANT, RETIRED, TOMBSTONE
+from memops.schema import INSTANT, RETIRED, TOMBSTONE, only
 from memops.tasks import SAID_IN_PASSING, any_of, is_task, said_at
+from memops.text import UNFOLDED, searchable, tokens
 from memops.text import folded as fold
-from memops.text import searchable, tokens
 from memops.vocabulary import stem
 
 _COVER = 0.75  # share of what a task names that is found again where it is done
@@ -38,7 +38,7 @@ def closed(tasks: pl.DataFrame, records: pl.DataFrame, ctx: Context) -> pl.DataF
     ticked = tasks.filter(_ticked() & (pl.col("said") <= since))
     hidden = records.select("id", "superseded_by").filter(pl.col("superseded_by").is_in([*RETIRED]))
     retired = hidden.filter(pl.col("superseded_by") == TOMBSTONE)["id"]
-    pairs = _pairs(records, ctx)
+    pairs = _read(records, ctx)["pairs"]
     there = records["id"].filter(records["id"].is_in(pairs["by"].implode()))
     may = pairs.filter(
         pl.col("by").is_in(there.implode()) & ~pl.col("by").is_in(hidden["id"].implode()),
@@ -51,26 +51,32 @@ def closed(tasks: pl.DataFrame, records: pl.DataFrame, ctx: Context) -> pl.DataF
     return pl.concat([ticked.select("id", by="id"), found]).sort("id")
 
 
-def _pairs(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
-    """Which record may close which task, and how like they are (id, by, until, like).
+def tasks_of(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Return the records that are tasks, whatever their standing."""
+    return only(records, _read(records, ctx)["tasks"]["id"])
+
+
+def _read(records: pl.DataFrame, ctx: Context) -> dict[str, pl.DataFrame]:
+    """The tasks, and which record may close which, and how like they are (id, by, until, like).
 
     Whatever their standing, so that it is found out once while a plan only hides and deletes; what
     it deleted may still be named.
     """
-    rows = records.select("id", "scope", "kind", "text", "extra", said=said_at())
     since = ctx.now - timedelta(days=ctx.policy.tasks.closed_days)
     known: dict[str, pl.DataFrame] = ctx.once(("closing", since), dict)
-    seen = known.get("rows", rows)
-    if seen.height > rows.height:
-        seen = seen.filter(pl.col("id").is_in(rows["id"].implode()))
-    if not known or not seen.equals(rows):
-        known["pairs"] = _found(rows, since)
-    known["rows"] = rows
-    return known["pairs"]
+    if known.get("records") is records:
+        return known
+    rows = records.select("id", "scope", "kind", "text", "extra", said=said_at())
+    now = only(rows, ctx.changed)
+    if not known or not only(known["rows"], now["id"]).equals(now):
+        known["tasks"] = rows.filter(is_task())
+        known["pairs"] = _found(rows, known["tasks"], since)
+    known["rows"], known["records"] = rows, records
+    return known
 
 
-def _found(rows: pl.DataFrame, since: datetime) -> pl.DataFrame:
-    tasks = rows.filter(is_task()).with_columns(plain=fold(pl.col("text")))
+def _found(rows: pl.DataFrame, tasks: pl.DataFrame, since: datetime) -> pl.DataFrame:
+    tasks = tasks.with_columns(plain=fold(pl.col("text")))
     tasks = tasks.filter(~(_ticked() & (pl.col("said") <= since)).fill_null(False)).drop_nulls(
         "said"
     )
@@ -84,26 +90,38 @@ def _found(rows: pl.DataFrame, since: datetime) -> pl.DataFrame:
         pl.col("scope").is_in(tasks["scope"].unique().implode()),
     )
     telling = _telling(named)
-    done = _may_close(told, telling).filter(~is_task(), _says_done())
+    deeds = named.filter("deed")["term"].unique()
+    done = _saying_done(_may_close(told, telling, deeds).filter(~is_task()))
     return _matched(tasks, named, telling, done)
 
 
-def _may_close(told: pl.DataFrame, telling: pl.DataFrame) -> pl.DataFrame:
+def _may_close(told: pl.DataFrame, telling: pl.DataFrame, deeds: pl.Series) -> pl.DataFrame:
     """The records that could close any of the tasks: cheap looks, which pass over most of them.
 
-    They name a deed or stand under a mark, and name one of the things by which a task is told
-    from others. Word boundaries are spelt out: those of the engine take fifteen times as long.
+    They name a deed of one or stand under a mark, and name one of the things by which a task is
+    told from others; what is not yet in the form for looking is looked at again once it is.
     """
-    words, (latin, wide) = lexicon("tasks")["done"], _deeds()
-    verbs, marks, signs = _openings(map(stem, latin)), any_of(words["marks"]), words["signs"]
-    deed = rf"(?:^|[^\p{{L}}\p{{N}}\p{{M}}]|\p{{Han}})(?:{any_of(verbs)})|{any_of(wide)}"
-    mark = rf"(?:^\s*|[(（\[]\s*)(?:{marks})\s*[:：)）\]]|{any_of(signs)}"
-    done = pl.col("plain").str.contains(f"(?i){deed}|{mark}")
     ticked = pl.col("extra").str.contains("done", literal=True)
+    done = f"(?i:{_deed_or_mark(deeds)})"
+    some = told.filter(pl.col("text").str.contains(f"{done}|{UNFOLDED}") | ticked)
+    some = some.with_columns(plain=searchable(some["text"]))
     things = _openings(telling["term"].unique().sort())
     named = pl.col("plain").str.contains_any(things, ascii_case_insensitive=True)
-    maybe = told.with_columns(plain=searchable(told["text"])).filter(ticked | done).filter(named)
+    maybe = some.filter(named).filter(pl.col("plain").str.contains(done) | ticked)
     return maybe.with_columns(pl.col("plain").str.to_lowercase())
+
+
+def _deed_or_mark(deeds: pl.Series) -> str:
+    """A pattern for what begins like a verb of one of the deeds, or like a mark.
+
+    Word boundaries are spelt out: those of the engine take fifteen times as long.
+    """
+    words, named = lexicon("tasks")["done"], set(deeds)
+    latin, wide = ([w for w, deed in verbs.items() if deed in named] for verbs in _deeds())
+    verbs = [rf"(?:^|[^\p{{L}}\p{{N}}\p{{M}}]|\p{{Han}})(?:{any_of(_openings(map(stem, latin)))})"]
+    verbs = [*(verbs if latin else []), *([any_of(wide)] if wide else [])]
+    mark = rf"(?:^\s*|[(（\[]\s*)(?:{any_of(words['marks'])})\s*[:：)）\]]"
+    return "|".join([*verbs, mark, any_of(words["signs"])])
 
 
 def _telling(named: pl.DataFrame) -> pl.DataFrame:
@@ -203,17 +221,21 @@ def _without_due(text: str, said: datetime) -> str:
     return plain
 
 
-def _says_done() -> pl.Expr:
-    """Whether a text says that something is done, and not that some of it is open."""
+def _saying_done(records: pl.DataFrame) -> pl.DataFrame:
+    """Those of the records that say that something is done, and not that some of it is open."""
     words, text = lexicon("tasks")["done"], pl.col("plain")
-    opens = r"^\W*(?:(?:i|we|user|the user)\s+)?[a-z]+ed\b"
-    past = rf"\b(?:{any_of([*words['said_en'], *words['past_en']])})\b"
+    opens = r"^\W*(?:(?:i|we|user|the user)\s+)?[a-z]+ed(?:\W|$)"
+    past = _word([*words["said_en"], *words["past_en"]])
+    said = text.str.contains(f"{opens}|{past}|{any_of(words['said_zh'])}")
     clear = text.str.replace_all(any_of(words["not_open_zh"]), "")
-    unsaid = (rf"\b(?:{any_of(words['open_en'])})\b", any_of(words["open_zh"]), r"[?？]\s*$")
-    # One pattern a search: joined, they leave the fast part of the engine.
-    said = pl.any_horizontal(text.str.contains(p) for p in (opens, past, any_of(words["said_zh"])))
-    still = pl.any_horizontal(clear.str.contains(p) for p in unsaid)
-    return _marked() | (said & ~still)
+    still = rf"{_word(words['open_en'])}|{any_of(words['open_zh'])}|[?？]\s*$"
+    told = records.with_columns(_marked=_marked()).filter(pl.col("_marked") | said)
+    return told.filter(pl.col("_marked") | ~clear.str.contains(still)).drop("_marked")
+
+
+def _word(words: Iterable[str]) -> str:
+    """A pattern for any of the words by itself, its boundaries spelt out."""
+    return rf"(?:^|\W)(?:{any_of(words)})(?:\W|$)"
 
 
 def _marked() -> pl.Expr:
@@ -225,14 +247,17 @@ def _marked() -> pl.Expr:
 
 def _ticked() -> pl.Expr:
     words, text = lexicon("tasks")["done"], pl.col("plain")
-    sign = text.str.contains(rf"^\s*(?:{any_of(words['signs'])})|(?:{any_of(words['signs'])})\s*$")
-    tail = text.str.contains(rf"[(（\[]\s*(?:{any_of(words['marks'])})\s*[)）\]]\W*$")
-    box = (_native("$.done") == "true").fill_null(False) & pl.col("extra").str.contains("done")
-    return sign | tail | box
+    signs, marks = any_of(words["signs"]), any_of(words["marks"])
+    sign = _where(text, text.str.contains(signs)).str.contains(rf"^\s*(?:{signs})|(?:{signs})\s*$")
+    tail = text.str.contains(rf"[(（\[]\s*(?:{marks})\s*[)）\]]\W*$")
+    native = _where(pl.col("extra"), pl.col("extra").str.contains("done", literal=True))
+    box = native.str.json_path_match("$.done") == "true"
+    return sign.fill_null(False) | tail | box.fill_null(False)
 
 
-def _native(path: str) -> pl.Expr:
-    return pl.col("extra").str.json_path_match(path)
+def _where(text: pl.Expr, holds: pl.Expr) -> pl.Expr:
+    """A column with null where that does not hold: nulls are not searched."""
+    return pl.when(holds).then(text)
 
 
 @cache

@@ -22,7 +22,10 @@ class Context:
     notes that wait for a model's answer. `told` is what a model said of notes
     (`memops.extract.verdicts.TOLD`). `whole` holds the full text (id, text) of notes that the store
     cut off. `restored` holds the ids of hidden records that the agent has
-    written since they were hidden. `cache` keeps what several rules would compute again (token
+    written since they were hidden. `changed` holds the ids of what has changed since the rule was
+    last asked in this plan, of what those records lead to, and of what was withheld then: a rule
+    that judges each record by itself need not look at others; None where it is asked for the first
+    time. `cache` keeps what several rules would compute again (token
     tables, fitted encoders, scored pairs) under a key that names its input. `spread` says where
     the heavy steps run; what they return is the same wherever that is.
     """
@@ -34,6 +37,7 @@ class Context:
     told: pl.DataFrame | None = None
     whole: pl.DataFrame | None = None
     restored: frozenset[str] = frozenset()
+    changed: pl.Series | None = field(default=None, compare=False, repr=False)
     spread: Spread | None = field(default=None, compare=False, repr=False)
     cache: dict[object, Any] = field(default_factory=dict, compare=False, repr=False)
 

@@ -167,14 +167,15 @@ def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame
 def _led_to(touched: pl.DataFrame, records: pl.DataFrame, step: pl.DataFrame) -> pl.DataFrame:
     """The touched records after the step, and those that their links lead to, as they then stand."""
     seen = ["id", "scope", "tier", "pinned", "superseded_by"]
-    rest = records.select(seen).filter(~pl.col("id").is_in(step["id"].implode()))
+    mine = step["id"].implode()
     found = last = touched.select(seen)
     for _ in range(STEPS):
         ends = last["superseded_by"].drop_nulls().unique()
+        ends = ends.filter(~ends.is_in([*RETIRED]))
         if ends.is_empty():
             break
-        last = rest.filter(pl.col("id").is_in(ends.implode()))
-        last = last.filter(~pl.col("id").is_in(found["id"].implode()))
+        last = records.select(seen).filter(pl.col("id").is_in(ends.implode()))
+        last = last.filter(~pl.col("id").is_in(mine), ~pl.col("id").is_in(found["id"].implode()))
         found = pl.concat([found, last])
     return found
 

@@ -20,5 +20,6 @@ def narrowest(names: Iterable[str], categories: bool = True) -> pl.Expr:
     bare = [pl.col("kind")]
     if own is not None and any("category:" in name for name in known):
         bare.insert(0, pl.format("category:{}", own))
-    listed = [*(pl.format("{}/{}", "scope", name) for name in bare), *bare]
+    scoped = [pl.format("{}/{}", "scope", name) for name in bare if any("/" in n for n in known)]
+    listed = [*scoped, *bare]
     return pl.coalesce(pl.when(name.is_in(known)).then(name) for name in listed)

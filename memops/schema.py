@@ -143,6 +143,8 @@ def only(records: pl.DataFrame, ids: Collection[str] | None) -> pl.DataFrame:
     """Return the records with these ids; all of them for None."""
     if ids is None:
         return records
+    if not len(ids):
+        return records.clear()
     wanted = pl.Series("id", ids if isinstance(ids, pl.Series) else sorted(ids), dtype=pl.String)
     return records.filter(pl.col("id").is_in(wanted.implode()))
 

@@ -77,7 +77,7 @@ def test_the_first_looks_change_nothing(monkeypatch):
     ]
     records = from_rows(rows)
     quick = closing.closed(open_tasks(records), records, Context(now=NOW))
-    whole = lambda told, telling: told.with_columns(plain=folded(pl.col("text")))
+    whole = lambda told, telling, deeds: told.with_columns(plain=folded(pl.col("text")))
     monkeypatch.setattr(closing, "_may_close", whole)
     every = lambda named: named.filter(~pl.col("deed")).select("id", "term")
     monkeypatch.setattr(closing, "_telling", every)

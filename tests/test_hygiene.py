@@ -5,6 +5,7 @@ Stores are drawn many at a time, one a scope, from a seed: 13 draws of 40 stores
 
 import random
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import polars as pl
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from memops import rules
 from memops.context import Context
 from memops.decay import relevance, shown
 from memops.errors import MemopsError
@@ -118,6 +120,41 @@ def check_a_night(records, policy):
 )  # an open task
 def test_nothing_pinned_core_or_below_a_floor_is_lost_and_a_second_night_is_quiet(seed, policy):
     check_a_night(drawn(seed, stores=40), policy)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_rule_that_looks_again_at_what_changed_decides_as_if_it_looked_at_all(seed, monkeypatch):
+    records, policy = drawn(seed, stores=40), from_table({"retention": {"grace_days": 1.0}})
+    for day in (0, 3, 40):
+        ctx = Context(now=NOW + timedelta(days=day), policy=policy)
+        quick = propose(records, ctx, HYGIENE)
+        with monkeypatch.context() as patch:
+            patch.setattr(rules._Course, "since", lambda course, rule: None)
+            whole = propose(records, replace(ctx, cache={}), HYGIENE)
+        assert all(a.equals(b) for a, b in zip(quick, whole, strict=True))
+        records = outcome(records, quick[0])
+
+
+def test_what_a_deletion_takes_the_ground_from_is_looked_at_again_in_the_same_night():
+    said = lambda days: NOW - timedelta(days=days)
+    records = from_rows(
+        [
+            {"id": "a", "kind": "preference", "text": "喜欢浅色主题", "created_at": said(400)},
+            {
+                "id": "b",
+                "kind": "preference",
+                "text": "用户喜欢浅色主题",
+                "created_at": said(100),
+                "superseded_by": "a",
+                "expires_at": said(1),
+            },
+        ]
+    )
+    _, plan = night(records, Policy())
+    assert plan.select("rule", "id").rows() == [
+        ("delete_superseded", "b"),
+        ("doubt_unconfirmed", "a"),
+    ]
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ its first docstring line is what `memops rules` prints. To add one: a module her
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 import polars as pl
@@ -38,7 +38,7 @@ from memops.rules.revalidate_entities import revalidate_entities
 from memops.rules.revive_restored import revive_restored
 from memops.rules.supersede_conflicting import supersede_conflicting
 from memops.rules.unify_scopes import unify_scopes
-from memops.schema import RECORDS, RETIRED
+from memops.schema import RECORDS, RETIRED, only
 
 Rule = Callable[[pl.DataFrame, Context], pl.DataFrame]
 
@@ -103,29 +103,57 @@ def propose(
     """
     plan, withdrawn = [nothing()], nothing()
     known = Refused(records, none() if refused is None else refused)
+    course = _Course()
     for _ in range(ROUNDS):
-        steps, withdrawn = _round(records, ctx, rules, known)
+        steps, withdrawn, records = _round(records, ctx, rules, known, course)
         if steps.is_empty():
             break
         plan.append(steps)
-        records = outcome(records, steps)
         ctx = replace(ctx, restored=frozenset())  # what this plan hides was not stored since
     return pl.concat(plan), withdrawn
 
 
+@dataclass
+class _Course:
+    """What each step changed, in order, and for each rule what it had before it and withheld."""
+
+    changed: list[pl.Series] = field(default_factory=list)
+    asked: dict[int, tuple[int, pl.Series]] = field(default_factory=dict)
+
+    def since(self, rule: int) -> pl.Series | None:
+        """The ids that a rule may judge otherwise than when it was asked last; None for all."""
+        if rule not in self.asked:
+            return None
+        steps, withheld = self.asked[rule]
+        return pl.concat([withheld, *self.changed[steps:]]).unique()
+
+    def went(self, rule: int, step: pl.DataFrame, withheld: pl.Series, links: pl.Series) -> None:
+        """Note what came of a rule; `links` is what the changed records led to."""
+        self.asked[rule] = len(self.changed), withheld
+        led = pl.concat([links, step["superseded_by"]]).drop_nulls()
+        self.changed.append(pl.concat([step["id"], led.rename("id")]))
+
+
 def _round(
-    records: pl.DataFrame, ctx: Context, rules: Sequence[Rule], known: Refused
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+    records: pl.DataFrame,
+    ctx: Context,
+    rules: Sequence[Rule],
+    known: Refused,
+    course: _Course,
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """The changes of one round, what was withdrawn of them, and the records as they leave it."""
     steps, withdrawn = [nothing()], [nothing()]
-    for rule in rules:
-        asked = rule(records, ctx).with_columns(rule=pl.lit(rule.__name__))
-        asked, held = known.withheld(asked)
+    for nth, rule in enumerate(rules):
+        asked = rule(records, replace(ctx, changed=course.since(nth)))
+        asked, held = known.withheld(asked.with_columns(rule=pl.lit(rule.__name__)))
         step, refused = protect(asked, records, ctx.policy)
         step = _kept_until(step, ctx)
+        links = only(records, step["id"])["superseded_by"]
+        course.went(nth, step, pl.concat([refused["id"], held["id"]]), links)
         records = outcome(records, step)
         steps.append(step)
         withdrawn += [refused, held]
-    return pl.concat(steps), pl.concat(withdrawn)
+    return pl.concat(steps), pl.concat(withdrawn), records
 
 
 def _kept_until(step: pl.DataFrame, ctx: Context) -> pl.DataFrame:

@@ -5,7 +5,7 @@ import polars as pl
 from memops.context import Context
 from memops.decay import DAY, since_epoch
 from memops.plan import delete
-from memops.schema import TOMBSTONE
+from memops.schema import TOMBSTONE, only
 
 
 def delete_retired(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
@@ -20,7 +20,7 @@ def delete_retired(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         for name in ("valid_to", "updated_at", "accessed_at")
     ]
     quiet = (since_epoch(ctx.now) - pl.max_horizontal(times)) / DAY
-    over = records.filter(
+    over = only(records, ctx.changed).filter(
         pl.col("superseded_by") == TOMBSTONE,
         pl.col("valid_to").is_not_null(),
         quiet > grace,

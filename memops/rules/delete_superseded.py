@@ -21,14 +21,14 @@ def delete_superseded(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     waited = (quiet > ctx.policy.retention.grace_days).fill_null(True)
     over = (pl.col("expires_at") <= ctx.now).fill_null(False) & waited
     unset = pl.col("expires_at").is_null() & (age_days(ctx.now) > window)
-    linked = ~LIVE & ~pl.col("superseded_by").is_in([*RETIRED])
-    gone = records.filter(
-        linked & (over | unset) & (window > 0),
+    linked = records.filter(~LIVE).filter(~pl.col("superseded_by").is_in([*RETIRED]))
+    gone = linked.filter(
+        (over | unset) & (window > 0),
         ~pl.col("pinned"),
         pl.col("tier") != "core",
         ~pl.col("id").is_in(list(ctx.fresh)),
     )
-    links = records.filter(linked).select("id", end="superseded_by")
+    links = linked.select("id", end="superseded_by")
     while gone.height:
         staying = links.join(gone.select("id"), on="id", how="anti")
         held = gone.join(staying.select(id="end"), on="id", how="semi")

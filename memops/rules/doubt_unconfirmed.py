@@ -5,7 +5,7 @@ import polars as pl
 from memops.context import Context
 from memops.decay import DAY, since_epoch
 from memops.plan import edit, nothing
-from memops.schema import LIVE, RETIRED
+from memops.schema import LIVE, RETIRED, only
 
 _SURE = 1.0  # what a preference of no stated confidence starts from
 
@@ -20,10 +20,11 @@ def doubt_unconfirmed(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """
     policy = ctx.policy.lifecycles
     live = records.filter(LIVE, pl.col("kind") == "preference", ~pl.col("pinned"))
+    live = only(live, ctx.changed)
     if not policy.unconfirmed_days or live.is_empty():
         return nothing()
-    about = pl.col("id").is_in(live["id"].implode())
-    stated = confirmed(records.filter(about | pl.col("superseded_by").is_in(live["id"].implode())))
+    behind = records.filter(~LIVE).filter(pl.col("superseded_by").is_in(live["id"].implode()))
+    stated = confirmed(pl.concat([live, behind]))
     periods = ((since_epoch(ctx.now) - pl.col("at")) / DAY / policy.unconfirmed_days).floor()
     most = _SURE * pl.lit(policy.unconfirmed_share).pow(periods.clip(0, 50))
     rows = live.join(stated, on="id").with_columns(

@@ -4,12 +4,12 @@ import polars as pl
 
 from memops.context import Context
 from memops.plan import edit
-from memops.schema import LIVE, TOMBSTONE
+from memops.schema import LIVE, TOMBSTONE, only
 
 
 def expire_dated(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Retire what has passed the instant it was to be kept until."""
-    past = records.filter(
+    past = only(records, ctx.changed).filter(
         LIVE,
         pl.col("expires_at") <= ctx.now,
         ~pl.col("pinned"),

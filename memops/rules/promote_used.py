@@ -6,7 +6,7 @@ from memops.context import Context
 from memops.decay import relevance, shown
 from memops.errors import MemopsError
 from memops.plan import edit
-from memops.schema import LIVE
+from memops.schema import LIVE, only
 from memops.trust import by_machine
 
 _RAW = ("note", "session", "summary")
@@ -34,12 +34,12 @@ def promote_used(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
             f"policy: tiers.promote_by is {tiers.promote_by!r}", f"known: {', '.join(ways)}"
         )
     high = ways[tiers.promote_by]
-    again = (uses >= tiers.restore_accesses) & (score >= tiers.restore_relevance)
-    to = (
-        pl.when((pl.col("tier") != "core") & high).then(pl.lit("core"))
-        .when((pl.col("tier") == "peripheral") & again).then(pl.lit("working"))
-    )  # fmt: skip
-    lifted = records.filter(knowledge).with_columns(_to=to).filter(pl.col("_to").is_not_null())
+    again = score >= tiers.restore_relevance
+    rising = (pl.col("tier") != "core") & high
+    fallen = (pl.col("tier") == "peripheral") & (uses >= tiers.restore_accesses)
+    some = only(records, ctx.changed).filter(rising | fallen).filter(knowledge)
+    to = pl.when(rising).then(pl.lit("core")).when(fallen & again).then(pl.lit("working"))
+    lifted = some.with_columns(_to=to).filter(pl.col("_to").is_not_null())
     lifted = lifted.filter(~pl.col("text").str.contains(_QUESTION))
     reason = (
         pl.when(pl.col("_to") == "core")

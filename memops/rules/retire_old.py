@@ -8,7 +8,7 @@ from memops.errors import MemopsError
 from memops.impact import high_impact
 from memops.narrowest import narrowest
 from memops.plan import edit
-from memops.schema import LIVE, TOMBSTONE
+from memops.schema import LIVE, TOMBSTONE, only
 
 
 def retire_old(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
@@ -25,7 +25,7 @@ def retire_old(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
             raise MemopsError(f"policy: retention.windows.{name} must be above nought days")
     window = narrowest(windows).replace_strict(windows, default=None, return_dtype=pl.Float64)
     age = age_days(ctx.now, ctx.policy.decay.clock)
-    old = records.filter(
+    old = only(records, ctx.changed).filter(
         LIVE,
         age > window,
         ~pl.col("pinned"),

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from memops.closing import closed
+from memops.closing import closed, tasks_of
 from memops.context import Context
 from memops.plan import edit
 from memops.schema import TOMBSTONE
@@ -15,7 +15,7 @@ def retire_tasks(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     Open tasks stay, however old; so do tasks of pinned and core records and those in a file that
     the agent is still writing.
     """
-    tasks = open_tasks(records).filter(~pl.col("id").is_in(list(ctx.fresh)))
+    tasks = open_tasks(tasks_of(records, ctx)).filter(~pl.col("id").is_in(list(ctx.fresh)))
     over = overdue(tasks, ctx.now, ctx.policy.tasks).select(
         "id",
         why=pl.format("it was due on {}, {} days ago", "due", "late"),
