@@ -8,8 +8,8 @@ open, or being written, is left for later and said to be stale. What the files h
 
 import contextlib
 import os
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
@@ -24,7 +24,8 @@ from memops.stores.carry import Build, Pace
 from memops.stores.lockfile import LockFile, hold
 from memops.stores.markdown_edit import Edit, FileState, Wish, edited
 from memops.stores.markdown_forget import without
-from memops.stores.markdown_lines import Entry, Grammar, entries
+from memops.stores.markdown_lines import Grammar, entries
+from memops.stores.markdown_live import LiveFiles
 from memops.stores.markdown_records import (
     ID,
     identified,
@@ -35,7 +36,7 @@ from memops.stores.markdown_records import (
 from memops.stores.markdown_swap import Swap, recovered, swapped, touches
 from memops.stores.markdown_undo import reverted
 
-_Cached = tuple[tuple[int, int, int], list[tuple[str, Entry]]]
+_SPARE = 200  # live records of a kind beyond the changes; enough for any usual floor
 
 
 class MarkdownStore:
@@ -50,7 +51,7 @@ class MarkdownStore:
         self.path = Path(path).expanduser().absolute()
         self.address = f"{self.kind}:{path}"
         self.pace = Pace()
-        self._parsed: dict[str, _Cached] = {}
+        self._live = LiveFiles(self.path, self.wanted, self.reads, self.grammar)
         self._moved: dict[str, str] = {}  # what this object has written: ids then and now,
         self._gone: set[str] = set()  # and records whose lines it took out
 
@@ -91,10 +92,8 @@ class MarkdownStore:
 
     def read(self, ids: Collection[str] | None = None) -> pl.DataFrame:
         """Return the records of the files as they are."""
-        named = _files_of(ids)
-        live = self._live()
-        found = [live[path] for path in live if named is None or path in named]
-        return only(table([item for items in found for item in items]), ids)
+        found = [item for _, file in self._live.all(_files_of(ids)) for item in file.entries]
+        return only(table(found), ids)
 
     def project(self, records: pl.DataFrame) -> pl.DataFrame:
         """What leaves the files is not in it; the overlay keeps it."""
@@ -165,12 +164,12 @@ class MarkdownStore:
             for found in files.walk(self.path, self.wanted)
             if not found.why and datetime.fromtimestamp(found.stat.st_mtime, UTC) >= since
         }
-        return frozenset(key for path in written for key, _ in self._live().get(path, []))
+        return frozenset(key for _, parsed in self._live.all(written) for key, _ in parsed.entries)
 
     def _swapped(self, path: str, build: Build, keep: Callable[[], None], make: bool = True) -> str:
         if not self.wanted(path):
             raise StoreNotFound(f"{path!r} is no memory file of {self.address}")
-        self._parsed.pop(path, None)
+        self._live.forget(path)
         return swapped(self.path, path, Swap(build, keep, self.pace, self.locks(path), make))
 
     def _without(self, path: str, keys: set[str]) -> Build:
@@ -185,24 +184,6 @@ class MarkdownStore:
             return path
         asked = self.planned(row)
         return asked[0] if asked else ""
-
-    def _live(self) -> dict[str, list[tuple[str, Entry]]]:
-        """The entries of every file; one that has not changed is not parsed again."""
-        out = {}
-        for found in files.walk(self.path, self.wanted):
-            if found.why or not self.reads(found.path):
-                continue
-            state = (found.stat.st_ino, found.stat.st_size, found.stat.st_mtime_ns)
-            known = self._parsed.get(found.path)
-            # Replacing keeps the time stamp, and a same-sized edit could keep all three: the
-            # inode of our own replacement is new, so only a write in the same tick can hide.
-            if known is None or known[0] != state:
-                data, info = files.read(self.path, found.path)
-                state = (info.st_ino, info.st_size, info.st_mtime_ns)
-                known = (state, identified(entries(data, found.path, self.grammar)))
-                self._parsed[found.path] = known
-            out[found.path] = known[1]
-        return out
 
     def _write(self, path: str, wishes: list[Wish], work: Work) -> list[Written]:
         if not path:
@@ -232,22 +213,35 @@ class MarkdownStore:
         return answers
 
     def _refused(self, state: FileState, wishes: list[Wish], work: Work) -> Mapping[str, str]:
-        """Ask the guard about the live records of the batch and those that they name."""
-        everything = self._live() | {state.path: state.found}
-        live = {key: entry for found in everything.values() for key, entry in found}
+        """Ask the guard about the live records of the batch and those that they name.
+
+        Floors are judged by some live records of each kind, by all only if that matters.
+        """
+        known = self._known(state, wishes, work)
+        kinds = {w.before["kind"] for w in wishes if w.before and _may_lose(w.before, w)}
+        kinds |= {*known["kind"]} if kinds else set()
+        some = self._live.counts(state.path, state.found, kinds, len(wishes) + _SPARE)
+        refused = work.check(known, some)
+        if refused and kinds:
+            every = self._live.counts(state.path, state.found, kinds, sys.maxsize)
+            refused = refused if every.equals(some) else work.check(known, every)
+        return refused
+
+    def _known(self, state: FileState, wishes: list[Wish], work: Work) -> pl.DataFrame:
+        """The live records that the wishes name; those that this run took out, as they were."""
         named = {w.id for w in wishes} | {
             link for w in wishes if w.after and (link := w.after.get("superseded_by"))
         }
-        here = [(key, live[key]) for key in sorted(named) if key in live]
-        moved = [
-            (key, live[self._moved[key]])
-            for key in sorted(named)
-            if key not in live and self._moved.get(key) in live
-        ]
-        gone = (named - set(live)) & (self._gone | work.kept)
+        now = {key: self._moved.get(key, key) for key in named}
+        live = dict(state.found)
+        for path in sorted({path_of({"id": id_}) or "" for key in now for id_ in (key, now[key])}):
+            if path and path != state.path:
+                live |= self._live.one(path)
+        here = {key: key if key in live else now[key] for key in sorted(named)}
+        found = table([(key, live[id_]) for key, id_ in here.items() if id_ in live])
+        gone = {key for key, id_ in here.items() if id_ not in live} & (self._gone | work.kept)
         passed = work.before.filter(pl.col("id").is_in(sorted(gone)))
-        known = pl.concat([table([*here, *moved]), passed]) if gone else table([*here, *moved])
-        return work.check(known, _counts(live.values()))
+        return pl.concat([found, passed]) if gone else found
 
     def _revert(self, path: str, items: list[Undo]) -> list[Written]:
         answers: list[Written] = []
@@ -289,12 +283,9 @@ def _nowhere(wish: Wish) -> Written:
     return Written(wish.id, "applied", "nothing of it goes into a file")
 
 
-def _counts(found: Iterable[Entry]) -> pl.DataFrame:
-    """Live records by scope and kind."""
-    kinds = Counter(e.fields["kind"] for e in found if "superseded_by" not in e.fields)
-    schema = {"scope": pl.String(), "kind": pl.String(), "live": pl.UInt32()}
-    rows = [(DEFAULTS["scope"], kind, number) for kind, number in sorted(kinds.items())]
-    return pl.DataFrame(rows, schema=schema, orient="row")
+def _may_lose(was: Mapping[str, Any], wish: Wish) -> bool:
+    """Whether a change could take a live record away from its kind."""
+    return wish.removes or wish.after is None or bool(wish.after["kind"] != was["kind"])
 
 
 def _all_stale(answers: list[Written], wishes: list[Wish], why: str) -> list[Written]:

@@ -109,10 +109,11 @@ def edited(
             if made.entry is None and made.new is not None:
                 copies[made.new.digest] += 1
     data = _put_together(state, pieces)
-    if not _reads_well(state, pieces, data, grammar):
+    there = identified(entries(data, state.path, grammar)) if pieces else state.found
+    if not _reads_well(state, pieces, there):
         why = "the lines around it would read differently"
         return Edit(state.data, [], answers + [Written(p.id, "refused", why) for p in pieces])
-    made_ids = _new_ids(pieces, data, state.path, grammar)
+    made_ids = _new_ids(pieces, there)
     answers += [Written(p.id, "applied", new_id=made_ids.get(p.id)) for p in pieces]
     return Edit(data, _undo(state, pieces, data), answers)
 
@@ -237,17 +238,19 @@ def _put_together(state: FileState, pieces: Sequence[_Piece]) -> bytes:
     return state.bom + b"".join(lines)
 
 
-def _reads_well(state: FileState, pieces: Sequence[_Piece], data: bytes, grammar: Grammar) -> bool:
+def _reads_well(
+    state: FileState, pieces: Sequence[_Piece], there: Sequence[tuple[str, Entry]]
+) -> bool:
     """Tell whether the new bytes hold the entries that they should, and no others."""
     gone = Counter(p.entry.raw for p in pieces if p.entry)
     come = Counter(p.new.raw for p in pieces if p.new)
     should = Counter(entry.raw for _, entry in state.found) - gone + come
-    return Counter(entry.raw for entry in entries(data, state.path, grammar)) == should
+    return Counter(entry.raw for _, entry in there) == should
 
 
-def _new_ids(pieces: Sequence[_Piece], data: bytes, path: str, grammar: Grammar) -> dict[str, str]:
+def _new_ids(pieces: Sequence[_Piece], there: Sequence[tuple[str, Entry]]) -> dict[str, str]:
     """The ids of entries that were inserted or rewritten, as they read now."""
-    keys = {entry.line: key for key, entry in identified(entries(data, path, grammar))}
+    keys = {entry.line: key for key, entry in there}
     at = _positions(pieces)
     made = {p.id: keys.get(at[p.id] + 1) for p in pieces if p.new}
     return {id_: key for id_, key in made.items() if key}

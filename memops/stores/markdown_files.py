@@ -73,6 +73,16 @@ def walk(root: Path, wanted: Wanted) -> Iterator[Found]:
                 yield Found(rel, info, _refusal(name, info, handle))
 
 
+def found(root: Path, path: str) -> Found | None:
+    """Return one file of a memory root as `walk` would, or None where there is none."""
+    try:
+        with folder_of(root, path) as (folder, name):
+            info = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            return Found(path, info, _refusal(name, info, folder))
+    except Incomplete:
+        return None
+
+
 @contextlib.contextmanager
 def folder_of(root: Path, path: str, make: bool = False) -> Iterator[tuple[int, str]]:
     """Open the folder of a file below the root, link by link refused; gives it and the name."""

@@ -738,3 +738,33 @@ def test_what_the_agent_does_between_two_parts_is_judged_again(tmp_path, monkeyp
         [(i, states[ids.index(i)]) for i in part] for part in (ids[:2], ids[2:4], ids[4:])
     ]
     assert len(judged) == 2  # a row that changed is left alone; the keeper's words matter
+
+
+def test_what_is_looked_at_inside_the_lock_does_not_grow_with_the_store(tmp_path, monkeypatch):
+    steps = [_steps_inside(tmp_path / str(rows), rows, monkeypatch) for rows in (400, 4000)]
+    assert 0 < steps[1] < 1.5 * steps[0]
+
+
+def _steps_inside(folder, rows, monkeypatch):
+    """Tens of SQLite's steps that deletions take under the lock while an agent commits all the time."""
+    path = build(folder, [{"content": f"fact {i}", "category": "lesson"} for i in range(rows)])
+    store, counted, inside = Clawseed(str(folder)), [0], []
+    before = store.read()
+    (batch,) = store.batches(squash(delete(before.head(5), "gone")))
+    real, session = clawseed_write.Session._judged, clawseed_write.Session(path)
+
+    def judged(self, batch, losing):
+        said = real(self, batch, losing)
+        execute(path, "UPDATE memories SET importance = 0.9 WHERE id = 'id0300'")
+        inside.append(counted[0])
+        return said
+
+    def count():
+        counted[0] += 1
+
+    with monkeypatch.context() as patched, contextlib.closing(session):
+        patched.setattr(clawseed_write.Session, "_judged", judged)
+        session.connection.set_progress_handler(count, 10)
+        answers = session.write(Work(batch, before, NOW, lambda *_: {}, lambda undo: None))
+    assert [a.state for a in answers] == ["applied"] * 5 and len(inside) == 1
+    return counted[0] - inside[0]
