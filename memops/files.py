@@ -190,6 +190,14 @@ class Journal:
 
     def entries(self) -> list[dict[str, Any]]:
         """Return every acknowledged entry; raises Corrupt, naming the line, for a damaged one."""
+        return [entry for _, entry in self._lines()]
+
+    def renew(self) -> None:
+        """Write the acknowledged entries anew; a device that failed once may hold none of them."""
+        if self.path.exists():
+            write(self.path, b"".join(line + b"\n" for line, _ in self._lines()))
+
+    def _lines(self) -> list[tuple[bytes, dict[str, Any]]]:
         if not self.path.exists():
             return []
         *lines, tail = self.path.read_bytes().split(b"\n")
@@ -200,13 +208,8 @@ class Journal:
             entry = _entry(line)
             if entry is None:
                 raise Corrupt(f"{self.path}, line {nth}: not as it was written")
-            found.append(entry)
+            found.append((line, entry))
         return found
-
-    def renew(self) -> None:
-        """Write the acknowledged entries anew; a device that failed once may hold none of them."""
-        if self.path.exists():
-            write(self.path, b"".join(_line(entry) for entry in self.entries()))
 
 
 @contextlib.contextmanager

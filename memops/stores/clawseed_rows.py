@@ -25,6 +25,8 @@ UNMODELLED = "key:"
 """Stands before the key in `superseded_by` when no row has that key."""
 
 _JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
+_quoted: Callable[[str], str] = json.encoder.encode_basestring  # what that makes of a string
+_UNKNOWN = "\ufffd"  # stands for bytes that are no UTF-8
 _KIND = {"core": "fact", "daily": "note", "conversation": "session"}
 _CATEGORY = {"session": "conversation"}
 _SOURCES = (
@@ -71,13 +73,13 @@ def frame(
     rowids, *values = zip(*rows, strict=True)
     of = dict(zip(columns, values, strict=True))
     blank = (None,) * len(rowids)
-    categories, keys = [*map(_text, of["category"])], [*map(_text, of["key"])]
+    categories, keys, texts = ([*map(_text, of[n])] for n in ("category", "key", "content"))
     made = {
         "id": [_text(v) if _sound(v) else f"rowid:{n}" for n, v in zip(rowids, of["id"], strict=True)],
         "scope": ["default" if v is None else _text(v) for v in of.get("namespace", blank)],
         "key": keys,
         "kind": _each(kind_of, categories),
-        "text": [*map(_text, of["content"])],
+        "text": texts,
         "tier": _each(tier_of, categories),
         "importance": [*map(_importance, of.get("importance", blank))],
         "created_at": _each(_instant, map(_text, of["created_at"])),
@@ -85,7 +87,7 @@ def frame(
         "superseded_by": [_link(v, id_of) for v in of.get("superseded_by", blank)],
         "source": [*map(source_of, keys)],
         "origin": [f"{TABLE}/{n}" for n in rowids],
-        "extra": _extras(of),
+        "extra": _extras(of, keys, texts),
     }  # fmt: skip
     return conform(
         pl.DataFrame({n: pl.Series(n, v, dtype=RECORDS[n]) for n, v in made.items()}), where
@@ -190,19 +192,33 @@ def _importance(value: Any) -> float:
     return min(max(float(value), 0.0), 1.0) if isinstance(value, int | float) else 0.5
 
 
-def _extras(of: Mapping[str, Sequence[Any]]) -> list[str]:
+def _extras(of: Mapping[str, Sequence[Any]], keys: list[str], texts: list[str]) -> list[str]:
+    """The small native columns of each row as one line of JSON, its names in order."""
     shown = {
-        "embedding_bytes" if name == "embedding" else name: [*map(plain, values)]
+        "embedding_bytes" if name == "embedding" else name: values
         for name, values in of.items()
         if name not in ("id", "key", "content")
     }
-    rows = zip(*shown.values(), strict=True)
-    found = [{n: v for n, v in zip(shown, row, strict=True) if v is not None} for row in rows]
-    for name in ("key", "content"):
-        for nth, value in enumerate(of[name]):
-            if not _sound(value):
-                found[nth].setdefault("not_utf8", {})[name] = plain(value)
-    return [*map(_JSON, found)]
+    parts = [
+        [None if value is None else f'"{name}": {_json(plain(value))}' for value in shown[name]]
+        for name in sorted(shown)
+    ]
+    lines = [f"{{{', '.join(filter(None, row))}}}" for row in zip(*parts, strict=True)]
+    for nth, (key, text) in enumerate(zip(keys, texts, strict=True)):
+        if _UNKNOWN in key or _UNKNOWN in text:
+            lines[nth] = _with_damage(
+                lines[nth], {"key": of["key"][nth], "content": of["content"][nth]}
+            )
+    return lines
+
+
+def _with_damage(line: str, values: Mapping[str, Any]) -> str:
+    damaged = {name: plain(value) for name, value in values.items() if not _sound(value)}
+    return _JSON({**json.loads(line), "not_utf8": damaged}) if damaged else line
+
+
+def _json(value: Any) -> str:
+    return _quoted(value) if type(value) is str else _JSON(value)
 
 
 def _link(native: Any, id_of: Callable[[Any], Any]) -> str | None:
