@@ -218,6 +218,9 @@ class Conflicts:
     jaccard: float = setting(0.4, "weight of Jaccard in the seed's score (clawseed conflict.rs)")
     cosine: float = setting(0.4, "weight of cosine in the seed's score (clawseed conflict.rs)")
     bm25: float = setting(0.2, "weight of BM25 in the seed's score (clawseed conflict.rs)")
+    confirmed: int = setting(
+        2, "independent confirmations more that decide between facts of one time, or of none known"
+    )
     least: float = setting(0.2, "similarity below which nothing is superseded unattended")
     en: float = setting(0.33, "probability from which an English pair is called a conflict")
     zh: float = setting(0.45, "probability from which a Chinese or mixed pair is called a conflict")

@@ -42,6 +42,9 @@ class Tiers:
     promote_by: str = setting("both", "what lifts to core: access, importance, both or either")
     promote_accesses: int = setting(5, "uses that lift a record, together with importance")
     promote_importance: float = setting(0.8, "importance that lifts a record, together with uses")
+    promote_confirmed: int = setting(
+        2, "independent confirmations that count as enough uses; 0 lets them count for nothing"
+    )
     restore_accesses: int = setting(3, "uses that bring a peripheral record back to working")
     restore_relevance: float = setting(0.4, "relevance that goes with them (rsclaw)")
     demote_relevance: float = setting(0.15, "unfloored relevance below which a record sinks")

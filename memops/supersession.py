@@ -2,9 +2,10 @@
 
 Statements that say the same form a group; groups that conflict through any pair conflict as a
 whole, so that one translation or paraphrase that is understood carries the others along. Within
-conflicting groups time decides: event time before storage time; equal or unknown times decide
-nothing, nor does a machine's later word against a person's, and a preference that goes to and fro
-must be said again before it replaces the other value. A link leads to the record that stands in the
+conflicting groups time decides: event time before storage time. Where times are equal or unknown
+only what is confirmed clearly more often decides; a machine's later word decides nothing against a
+person's, nor a channel's against what a person said more often, and a preference that goes to and
+fro must be said again before it replaces the other value. A link leads to the record that stands in the
 end, the evidence names the steps between.
 """
 
@@ -12,12 +13,13 @@ import re
 
 import polars as pl
 
+from memops.confirmations import confirmed
 from memops.conflicts import groups, judged
 from memops.context import Context
 from memops.schema import LIVE
 from memops.similarity import statements
 from memops.swings import swinging
-from memops.trust import by_machine
+from memops.trust import by_anybody, by_machine
 
 SIGNALS = ("jaccard", "cosine", "bm25")
 
@@ -40,11 +42,9 @@ def overtaken(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     timed = (
         edges.join(time.rename({"id": "old", "at": "old_at", "pinned": "old_pinned"}), on="old")
         .join(time.select(new="id", new_at="at"), on="new")
-        .filter((pl.col("new_at") > pl.col("old_at")) & ~pl.col("old_pinned"))
+        .filter(~pl.col("old_pinned"))
     )  # fmt: skip
-    machine = records.filter(by_machine())["id"].implode()
-    outranked = pl.col("new").is_in(machine) & ~pl.col("old").is_in(machine)
-    timed = timed.filter(~pl.col("old").is_in(list(ctx.fresh)) & ~outranked)
+    timed = _believed(timed.filter(~pl.col("old").is_in(list(ctx.fresh))), records, ctx)
     timed = timed.join(swinging(timed, records, ctx), on=["old", "new"], how="anti")
     ends = _currents(timed)
     chosen = (
@@ -52,6 +52,7 @@ def overtaken(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         .group_by("old", maintain_order=True)
         .agg(
             *(pl.col(name).first() for name in ("opposes", "score", *SIGNALS)),
+            later=_later().first(),
             strong=pl.col("new").head(_EVIDENCE - 2),
             next=pl.col("new").sort_by("new_at", "new").first(),
             until=pl.col("new_at").min(),
@@ -61,6 +62,30 @@ def overtaken(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         .with_columns(why=_why())
     )  # fmt: skip
     return records.join(chosen, left_on="id", right_on="old", how="inner").sort("id")
+
+
+def _believed(edges: pl.DataFrame, records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """The edges to a later word that may overtake the older one.
+
+    A machine's word overtakes no person's, one from a channel none that was confirmed more often.
+    Of words of one time, or of no known time, only the one that is confirmed clearly more stands.
+    """
+    later, level = _later(), pl.col("new_at").eq_missing(pl.col("old_at"))
+    machine, anybody = (records.filter(by)["id"].implode() for by in (by_machine(), by_anybody()))
+    mine = edges.filter(later | level).filter(
+        ~pl.col("new").is_in(machine) | pl.col("old").is_in(machine)
+    )
+    doubtful = mine.filter(level | pl.col("new").is_in(anybody))
+    if doubtful.is_empty():
+        return mine
+    ids = pl.concat([doubtful["old"], doubtful["new"].rename("old")]).unique().rename("id")
+    count = confirmed(ids, records, ctx)
+    by = [count.rename({"id": n, "confirmed": f"{n}_confirmed"}) for n in ("old", "new")]
+    weighed = doubtful.join(by[0], on="old", how="left").join(by[1], on="new", how="left")
+    more = pl.col("new_confirmed").cast(pl.Int32) - pl.col("old_confirmed").cast(pl.Int32)
+    stands = pl.when(level).then(more >= ctx.policy.conflicts.confirmed).otherwise(more >= 0)  # fmt: skip
+    lost = weighed.filter(~stands.fill_null(False))
+    return mine.join(lost, on=["old", "new"], how="anti")
 
 
 def conflicting(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
@@ -130,7 +155,12 @@ def _why() -> pl.Expr:
 
 
 def _said() -> pl.Expr:
-    return pl.col("opposes").replace_strict(_SAYS)
+    level = pl.lit("a record of the same time that is confirmed more often says otherwise")
+    return pl.when(pl.col("later")).then(pl.col("opposes").replace_strict(_SAYS)).otherwise(level)
+
+
+def _later() -> pl.Expr:
+    return (pl.col("new_at") > pl.col("old_at")).fill_null(False)
 
 
 def _currents(timed: pl.DataFrame) -> pl.DataFrame:

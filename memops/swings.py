@@ -6,10 +6,9 @@ them, so a night counts what the nights before it have hidden.
 
 import polars as pl
 
-from memops.conflicts import groups, judged
+from memops.confirmations import alike
 from memops.context import Context
 from memops.plan import successors
-from memops.similarity import statements
 
 _NONE = pl.Schema({"old": pl.String(), "new": pl.String(), "swings": pl.UInt32()})
 
@@ -24,7 +23,7 @@ def swinging(edges: pl.DataFrame, records: pl.DataFrame, ctx: Context) -> pl.Dat
     said = _said(edges, records)
     if said.height <= policy.swings:
         return _NONE.to_frame()
-    said = _grouped(said, ctx)
+    said = alike(said, ctx)
     group = said.select("id", "group")
     pairs = (
         edges.select("old", "new")
@@ -58,13 +57,4 @@ def _said(edges: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     behind = successors(records).filter(pl.col("end").is_in(ids.implode()))["id"]
     mine = pl.concat([ids.rename("id"), behind.rename("id")]).unique()
     found = prefs.filter(pl.col("id").is_in(mine.implode()), pl.col("at").is_not_null())
-    return found.with_columns(superseded_by=pl.lit(None, pl.String))
-
-
-def _grouped(said: pl.DataFrame, ctx: Context) -> pl.DataFrame:
-    """The records with the group of those that say the same."""
-    frame = said.drop("at")
-    same = judged(frame, ctx).filter(pl.col("same"))
-    table = statements(frame, ctx)
-    of = groups(same, table.table.height)
-    return said.join(table.members.join(of, on="statement").select("id", "group"), on="id")
+    return found

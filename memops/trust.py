@@ -1,14 +1,34 @@
 """Trust: how far a record is believed, by who wrote it, and what that decides.
 
 A person's word stands above what was read off a page or came from a tool. What a machine wrote may
-add to a store; it neither overtakes what a person said nor rises in it by being used.
+add to a store; it neither overtakes what a person said nor rises in it by being used. What came
+over a channel may be anybody's: it does not overtake what a person said more often.
 """
 
 import polars as pl
 
 MACHINES = ("banner", "system", "tool", "web")
+PERSONS = ("user", "owner", "person", "extractor")
+"""Sources of a person's word; what is extracted is drawn from a person's notes."""
+CHANNEL = "channel"
 
 
 def by_machine() -> pl.Expr:
     """Return whether a machine wrote a record; an unknown source is taken for a person's."""
     return pl.col("source").is_in(MACHINES).fill_null(False)
+
+
+def by_anybody() -> pl.Expr:
+    """Return whether a record came over a channel, on which others than the owner may speak."""
+    return (pl.col("source") == CHANNEL).fill_null(False)
+
+
+def voice() -> pl.Expr:
+    """Return the person's voice that a record speaks with, its session or else its day; or null.
+
+    Null is the one voice of all that was not said by a person, however often it is repeated.
+    """
+    native = (pl.col("extra").str.json_path_match(f"$.{n}") for n in ("session_id", "session"))
+    said = pl.coalesce("valid_from", "created_at").dt.date().cast(pl.String)
+    place = pl.coalesce(*native, said, pl.lit("unknown"))
+    return pl.when(pl.col("source").is_in(PERSONS) | pl.col("source").is_null()).then(place)

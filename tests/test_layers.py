@@ -69,6 +69,7 @@ LAYERS = [
         "closing",
         "impact",
         "moving",
+        "confirmations",
         "swings",
     },
     # deciding

@@ -2,12 +2,13 @@
 
 import polars as pl
 
+from memops.confirmations import confirmed
 from memops.context import Context
 from memops.decay import relevance, shown
 from memops.errors import MemopsError
 from memops.plan import edit
 from memops.schema import LIVE, only
-from memops.trust import by_machine
+from memops.trust import by_anybody, by_machine
 
 _RAW = ("note", "session", "summary")
 _QUESTION = r"[?？]\s*$|[吗嘛][。！!~～\s]*$"
@@ -18,17 +19,22 @@ def promote_used(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
     Use alone does not lift unless the policy says so (a recalled record gains weight by being
     recalled), and never what is no knowledge: raw notes, summaries, questions, and what machines
-    said. A restored record lies above every threshold of demotion, so none swings between tiers.
+    said. What people said again in other sessions counts as used. A restored record lies above
+    every threshold of demotion, so none swings between tiers.
     """
     tiers, uses = ctx.policy.tiers, pl.col("access_count")
     score = relevance(ctx.now, ctx.policy.decay)
-    knowledge = (
-        LIVE
-        & ~pl.col("kind").is_in(_RAW)
-        & ~(by_machine() | (pl.col("source") == "channel").fill_null(False))
-    )
-    used, weighty = uses >= tiers.promote_accesses, pl.col("importance") >= tiers.promote_importance
-    ways = {"both": used & weighty, "access": used, "importance": weighty, "either": used | weighty}
+    knowledge = LIVE & ~pl.col("kind").is_in(_RAW) & ~(by_machine() | by_anybody())
+    weighty = pl.col("importance") >= tiers.promote_importance
+    often = pl.col("confirmed") >= tiers.promote_confirmed
+    used = uses >= tiers.promote_accesses
+    enough = used | often.fill_null(False)
+    ways = {
+        "both": enough & weighty,
+        "access": used,
+        "importance": weighty,
+        "either": used | weighty,
+    }
     if tiers.promote_by not in ways:
         raise MemopsError(
             f"policy: tiers.promote_by is {tiers.promote_by!r}", f"known: {', '.join(ways)}"
@@ -37,14 +43,30 @@ def promote_used(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     again = score >= tiers.restore_relevance
     rising = (pl.col("tier") != "core") & high
     fallen = (pl.col("tier") == "peripheral") & (uses >= tiers.restore_accesses)
-    some = only(records, ctx.changed).filter(rising | fallen).filter(knowledge)
+    some = _counted(only(records, ctx.changed).filter(knowledge), weighty & ~used, records, ctx)
     to = pl.when(rising).then(pl.lit("core")).when(fallen & again).then(pl.lit("working"))
-    lifted = some.with_columns(_to=to).filter(pl.col("_to").is_not_null())
+    lifted = some.filter(rising | fallen).with_columns(_to=to).filter(pl.col("_to").is_not_null())
     lifted = lifted.filter(~pl.col("text").str.contains(_QUESTION))
     reason = (
-        pl.when(pl.col("_to") == "core")
+        pl.when((pl.col("_to") == "core") & ~used & often & weighty)
+        .then(
+            pl.format(
+                "said in {} other sessions, importance {}", "confirmed", shown(pl.col("importance"))
+            )
+        )
+        .when(pl.col("_to") == "core")
         .then(pl.format("used {} times, importance {}", uses, shown(pl.col("importance"))))
         .otherwise(pl.format("used {} times, relevance {}", uses, shown(score)))
     )
     evidence = pl.concat_list("id")
     return edit(lifted, reason, tier=pl.col("_to"), evidence=evidence, risk="low")
+
+
+def _counted(
+    some: pl.DataFrame, which: pl.Expr, records: pl.DataFrame, ctx: Context
+) -> pl.DataFrame:
+    """Records, with how often others said what those of them say that may rise by it."""
+    ids = some.filter(which & (pl.col("tier") != "core"))["id"]
+    if ids.is_empty() or not ctx.policy.tiers.promote_confirmed:
+        return some.with_columns(confirmed=pl.lit(None, pl.UInt32))
+    return some.join(confirmed(ids, records, ctx), on="id", how="left", maintain_order="left")
