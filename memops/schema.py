@@ -109,11 +109,11 @@ def conform(frame: pl.DataFrame, where: str = "records") -> pl.DataFrame:
         else pl.lit(None, dtype).alias(name)
         for name, dtype in RECORDS.items()
     )
-    for name in frame.columns:
+    if cast.select(frame.columns).null_count().row(0) != frame.null_count().row(0):
+        name = next(n for n in frame.columns if cast[n].null_count() != frame[n].null_count())
         lost = (frame[name].is_not_null() & cast[name].is_null()).arg_true()
-        if lost.len():
-            what = f"row {lost[0] + 1}, column {name!r}"
-            raise Corrupt(f"{where}: {what}: cannot be read as {RECORDS[name]}")
+        what = f"row {lost[0] + 1}, column {name!r}"
+        raise Corrupt(f"{where}: {what}: cannot be read as {RECORDS[name]}")
     out = cast.with_columns(
         pl.col(name).fill_null(pl.lit(value, RECORDS[name])) for name, value in DEFAULTS.items()
     )
@@ -164,14 +164,18 @@ def instant(text: str | datetime | None) -> datetime | None:
 
 
 def _check(out: pl.DataFrame, where: str) -> None:
+    words = {"tier": TIERS, "kind": KINDS, "sensitivity": SENSITIVITIES}
+    odd = {name: ~pl.col(name).is_in(known) for name, known in words.items()}
+    id_ = pl.col("id")
+    wrong = {"id": id_.is_null() | id_.is_duplicated(), **odd}
+    if not any(out.select(test.any() for test in wrong.values()).row(0)):
+        return
     if (missing := out["id"].is_null().arg_true()).len():
         raise Corrupt(f"{where}: row {missing[0] + 1} has no id")
     if out["id"].n_unique() != out.height:
         twice = out["id"].filter(out["id"].is_duplicated()).min()
         raise Corrupt(f"{where}: id {twice!r} stands twice")
-    for name, known in (("tier", TIERS), ("kind", KINDS), ("sensitivity", SENSITIVITIES)):
-        odd = out.filter(~pl.col(name).is_in(known)).head(1)
-        if odd.height:
-            raise Corrupt(
-                f"{where}: record {odd['id'][0]!r}: unknown {name} {odd[name][0]!r}; known: {', '.join(known)}"
-            )
+    name, at = next((n, out.filter(test)) for n, test in odd.items() if out.filter(test).height)
+    raise Corrupt(
+        f"{where}: record {at['id'][0]!r}: unknown {name} {at[name][0]!r}; known: {', '.join(words[name])}"
+    )
