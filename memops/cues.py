@@ -14,7 +14,7 @@ from memops.vocabulary import Token
 MARKS = (
     "negations", "shift", "shift_strong", "past_strong", "hypothetical", "quoted", "todo", "question",
     "all", "none", "some", "only", "size", "must", "may", "han", "change", "event", "related",
-    "copular", "masked", "cut", "dialogue", "latin_open", "han_open",
+    "copular", "equates", "masked", "cut", "dialogue", "latin_open", "han_open",
 )  # fmt: skip
 DENYING = {"dislike": "like"}
 """Concepts that are the denial of another."""

@@ -48,7 +48,15 @@ def contrasted() -> pl.Expr:
     said = (c("tail_a") >= 1) & (c("tail_b") >= 1)
     still = c("shift_strong_a") + c("shift_strong_b") == 0
     parted = (c("begin") == 0) & (c("subject_a") >= 1) & (c("subject_b") >= 1)
-    return own & said & (((c("head_shared") >= 1) & still) | (parted & (c("subject_same") >= 1)))
+    strangers = parted & (still | (c("subject_same") >= 1))
+    return own & said & (((c("head_shared") >= 1) & still) | strangers)
+
+
+def twins() -> pl.Expr:
+    """True when the same is said of two things that a value tells apart: notes of two days."""
+    subjects = (c("head_a") >= 1) & (c("head_b") >= 1) & (c("solid_a") + c("solid_b") == 0)
+    said = (c("both_content") > c("head_shared")) & (c("begin") >= 1) & (c("end") >= 1)
+    return subjects & said & ~_turned() & (c("equates_a") > 0) & (c("equates_b") > 0)
 
 
 def asserted(side: str) -> pl.Expr:
@@ -59,7 +67,7 @@ def asserted(side: str) -> pl.Expr:
 def same() -> pl.Expr:
     """True when both say the same: one thing, every value and name in both, the same sign."""
     values = (c("current_a") == 0) & (c("current_b") == 0)
-    sign = (c("odd") == 0) & (c("opposed") == 0) & (c("alone") == 0)
+    sign = c("odd") == 0
     scope = (c("all_one") + c("none_one") + c("some_one") + c("only_one")) == 0
     near = (
         (c("attributes_same") >= 1)
@@ -71,7 +79,16 @@ def same() -> pl.Expr:
         & (c("weighted") >= 0.3)
     )  # fmt: skip
     unturned = (c("was_a") == 0) & (c("was_b") == 0)
-    return about_one_thing() & values & sign & scope & unturned & (near | telling)
+    kept = (c("begin") + c("end") >= 1) | (c("subject_same") >= 1) | (c("owner_same") < 2)
+    near = about_one_thing() & (c("opposed") == 0) & (c("alone") == 0) & (near | telling)
+    return values & sign & scope & unturned & kept & (near | _word_for_word())
+
+
+def _word_for_word() -> pl.Expr:
+    """True when the two, laid side by side, differ in nothing but how they are put together."""
+    whole = (c("gap_a") == 0) & (c("gap_b") == 0) & (c("begin") >= 2)
+    owner = (c("owner_a") == 0) & (c("owner_b") == 0)
+    return whole & owner & (c("numbered_differ") == 0) & (c("change_a") == c("change_b"))
 
 
 def opposes() -> pl.Expr:
@@ -151,12 +168,12 @@ def opposes() -> pl.Expr:
     )  # fmt: skip
     return (
         pl.when(replaced).then(pl.lit("replaced"))
-        .when(one & (anchored | placed) & typed & ~crossed & ~contrasted()).then(pl.lit("value"))
+        .when(one & (anchored | placed) & typed & ~crossed & ~contrasted() & ~twins()).then(pl.lit("value"))
         .when(one & anchored & named & like & ~contrasted()).then(pl.lit("value"))
         .when(one & filled).then(pl.lit("value"))
         .when(preferred).then(pl.lit("value"))
         .when(equated & ~contrasted()).then(pl.lit("value"))
-        .when(one & anchored & (c("opposed") >= 1) & (c("agreed") == 0)).then(pl.lit("opposite"))
+        .when(one & anchored & (c("opposed") >= 1) & (c("agreed") == 0) & ~contrasted()).then(pl.lit("opposite"))
         .when(owner & counted & ~strangers & (c("alone") >= 1) & (c("odd") == 0)).then(pl.lit("excluded"))
         .when(denied).then(pl.lit("denied"))
         .when(changed | (placed_alike & _realigned())).then(pl.lit("changed"))

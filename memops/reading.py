@@ -86,6 +86,7 @@ def _read(
     sets |= opposites(tokens) | edges(said, signs_of(tokens))
     told = {
         "copular": _copular(tokens, framed["subject"]),
+        "equates": float(any(t.concept == "copula" for t in tokens)),
         "masked": float("[redacted" in text),
         "cut": float(len(text) > LIMIT),
     }

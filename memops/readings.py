@@ -291,6 +291,6 @@ def _frame(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     two = (latin[b] > 0) & (han[b] == 0) & (latin[a] == 0) & (han[a] > 0)
     out["scripts_apart"] = one | two
     out["counters_differ"] = r.shared("counters", "counters", a, b)
-    for name in (*CLAIMS, "shift_strong", "negations", "related", "copular", "change"):
+    for name in (*CLAIMS, "shift_strong", "negations", "related", "copular", "equates", "change"):
         out[f"{name}_a"], out[f"{name}_b"] = r.marks[name][a], r.marks[name][b]
     return out

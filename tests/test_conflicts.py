@@ -104,11 +104,14 @@ def test_a_change_retires_what_it_changes_and_nothing_beside_it():
         zh=pl.Series([pair["lang"] != "en" for pair in pairs]),
     )
     told = pl.col("opposes").is_not_null() & pl.col("firm_a") & pl.col("firm_b")
-    shares = said.group_by("label", "zh").agg(told.mean(), n=pl.len()).sort("label", "zh")
-    found = {(r["label"], r["zh"]): r["opposes"] for r in shares.iter_rows(named=True)}
-    assert found["complementary", False] == found["complementary", True] == 0
-    assert min(found["conflict", False], found["conflict", True]) >= 0.7
-    assert shares["n"].sum() >= 200
+    shares = said.group_by("label", "zh").agg(told.mean(), pl.col("same").mean(), n=pl.len())
+    found = {(r["label"], r["zh"]): r for r in shares.iter_rows(named=True)}
+    assert shares["n"].sum() >= 290
+    for zh in (False, True):
+        assert found["complementary", zh]["opposes"] == found["complementary", zh]["same"] == 0
+        assert found["duplicate", zh]["opposes"] == found["conflict", zh]["same"] == 0
+        assert found["conflict", zh]["opposes"] >= 0.7
+        assert found["duplicate", zh]["same"] >= 0.6
 
 
 def test_other_people_places_and_numbered_things_are_never_called_the_same():
