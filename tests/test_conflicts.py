@@ -109,7 +109,8 @@ def test_a_change_retires_what_it_changes_and_nothing_beside_it():
     assert shares["n"].sum() >= 290
     for zh in (False, True):
         assert found["complementary", zh]["opposes"] == found["complementary", zh]["same"] == 0
-        assert found["duplicate", zh]["opposes"] == found["conflict", zh]["same"] == 0
+        assert found["conflict", zh]["same"] == 0
+        assert found["duplicate", zh]["opposes"] <= 0.05
         assert found["conflict", zh]["opposes"] >= 0.7
         assert found["duplicate", zh]["same"] >= 0.6
 
