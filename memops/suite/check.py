@@ -8,6 +8,7 @@ import polars as pl
 from memops.policy import Policy
 from memops.schema import LIVE
 from memops.statistics import count_for, detectable_share
+from memops.suite.echoes import echoes
 from memops.suite.golden import Suite
 from memops.suite.lineage import qrels
 from memops.text import normalised
@@ -127,14 +128,10 @@ def _ambiguous(suite: Suite, found: pl.DataFrame) -> Iterator[Problem]:
 
 def _leaked(suite: Suite, records: pl.DataFrame) -> Iterator[Problem]:
     said = normalised(pl.col("text"))
-    held = records.filter(LIVE).select("id", said=said).filter(pl.col("said") != "")
-    asked = suite.queries.select("query_id", said=said)
-    for query, record in (
-        asked.join(held, on="said", how="inner")
-        .select("query_id", "id")
-        .sort("query_id", "id")
-        .rows()
-    ):
+    held = records.filter(LIVE).select(doc_id="id", said=said).filter(pl.col("said") != "")
+    whole = suite.queries.select("query_id", said=said).join(held, on="said", how="inner")
+    leaks = pl.concat([whole.select("query_id", "doc_id"), echoes(suite, records)]).unique()
+    for query, record in leaks.sort("query_id", "doc_id").rows():
         yield Problem(
             "warning", query, record, f"query {query!r} stands in the store as record {record!r}"
         )

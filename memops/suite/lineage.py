@@ -7,6 +7,7 @@ import polars as pl
 
 from memops.descent import EDGES, descendants, lineage, superseded
 from memops.schema import LIVE
+from memops.suite.echoes import echoes
 from memops.suite.golden import Suite
 from memops.text import folded
 
@@ -25,7 +26,8 @@ def qrels(suite: Suite, records: pl.DataFrame, edges: pl.DataFrame | None = None
     """Return (query_id, unit, doc_id, grade, avoid): which live records hold what is to be found.
 
     A unit is a golden id or a nugget. Its records are the id's live descendants, or those whose
-    text matches; one that no record holds has a null doc_id and still counts.
+    text matches and does not hold the question too; one that no record holds has a null doc_id and
+    still counts.
     """
     known = [EDGES.to_frame(), superseded(records)] + (
         [] if edges is None else [edges.select("old", "new")]
@@ -36,7 +38,8 @@ def qrels(suite: Suite, records: pl.DataFrame, edges: pl.DataFrame | None = None
     evidence = suite.relevant.join(held, on="id", how="left").select(
         "query_id", pl.col("id").alias("unit"), "doc_id", "grade", avoid=pl.lit(False)
     )
-    nuggets = _matching(suite.nuggets, suite, records).with_columns(
+    baits = echoes(suite, records).join(evidence, on=["query_id", "doc_id"], how="anti")
+    nuggets = _without(_matching(suite.nuggets, suite, records), baits).with_columns(
         grade=pl.lit(1, pl.Int64), avoid=pl.lit(False)
     )
     avoided = _matching(suite.avoid, suite, records, ids=True).with_columns(
@@ -87,15 +90,20 @@ def _matching(
         if ids
         else found.with_columns(doc_id=pl.when(~outside.fill_null(False)).then("doc_id"))
     )
-    units = inside.select("query_id", unit="nugget", doc_id="doc_id").unique()
-    return pl.concat(
-        [
-            units.drop_nulls(),
-            units.filter(pl.col("doc_id").is_null()).join(
-                units.drop_nulls(), on=["query_id", "unit"], how="anti"
-            ),
-        ]
-    )
+    return _held(inside.select("query_id", unit="nugget", doc_id="doc_id"))
+
+
+def _without(found: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
+    """What was found, less some (query_id, doc_id)."""
+    left = found.join(others, on=["query_id", "doc_id"], how="anti")
+    return _held(pl.concat([left, found.with_columns(doc_id=pl.lit(None, pl.String))]))
+
+
+def _held(units: pl.DataFrame) -> pl.DataFrame:
+    """The records of each unit once; null for a unit that no record holds."""
+    held = units.drop_nulls().unique()
+    lost = units.filter(pl.col("doc_id").is_null()).unique()
+    return pl.concat([held, lost.join(held, on=["query_id", "unit"], how="anti")])
 
 
 def _folded(pattern: str) -> str:
