@@ -146,12 +146,14 @@ class Lsa:
 
     def _axes(self, terms: pl.DataFrame, count: int) -> Vectors:
         from sklearn.decomposition import TruncatedSVD
+        from threadpoolctl import threadpool_limits
 
         matrix = self._weighted(terms, count)
         rank = min(self.dims, min(matrix.shape) - 1)
         if rank < 1:
             return np.eye(matrix.shape[1], max(1, matrix.shape[1]), dtype=np.float32)
-        svd = TruncatedSVD(rank, n_iter=3, random_state=0).fit(matrix)
+        with threadpool_limits(1):  # sums that several threads add up differ in their last bits
+            svd = TruncatedSVD(rank, n_iter=3, random_state=0).fit(matrix)
         # Half precision and back, so that a saved encoder is the one that was in use.
         return np.asarray(svd.components_.T.astype(np.float16).astype(np.float32))
 

@@ -107,22 +107,14 @@ def test_parts_that_a_crash_left_are_removed(tmp_path):
 
 
 FLOW = """
-import json, os, signal, sys, threading, time
+import json, sys, threading
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-
-def kill_a_worker(state):
-    import psutil
-    while not list(state.glob("parts/*/round-*/codes-0.parquet")):
-        time.sleep(0.01)
-    below = psutil.Process().children(recursive=True)
-    workers = [p for p in below if "spawn_main" in " ".join(p.cmdline())]
-    os.kill(workers[-1].pid, signal.SIGKILL)
-    print("killed", workers[-1].pid, file=sys.stderr)
 
 if __name__ == "__main__":
     from nightly import nightly
     from prefect.testing.utilities import prefect_test_harness
+    from tests.bench.runners import kill_a_worker
     ends = {}
     with prefect_test_harness(server_startup_timeout=180):
         for kind, given in json.loads(sys.argv[2]).items():

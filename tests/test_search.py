@@ -1,6 +1,7 @@
 """Search: each formula against an oracle, and what may be seen by whom and when."""
 
 import dataclasses
+import os
 from datetime import UTC, datetime, timedelta
 
 import bm25s
@@ -21,6 +22,7 @@ from memops.search.ranks import best, best_sparse, nearest
 from memops.search.retrieve import RETRIEVERS, search
 from memops.search.voices import in_own_voice, named
 from memops.terms import grams, words
+from tests.bench.night import records as made_up
 
 T0 = datetime(2025, 1, 1, tzinfo=UTC)
 TEXTS = [
@@ -281,6 +283,17 @@ def test_the_encoder_keeps_alike_texts_together():
     v = encoder.encode(["Anna lives in Berlin", "Anna moved to Berlin", "乌龙茶"])
     assert v[0] @ v[1] > 0.5 > abs(v[0] @ v[2])
     assert unit(np.zeros((1, 3), np.float32)).tolist() == [[0, 0, 0]]
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one processor has one thread")
+def test_what_an_encoder_learns_does_not_depend_on_the_number_of_threads():
+    from threadpoolctl import threadpool_limits
+
+    said, learnt = [row["text"] for row in made_up(600)], []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            learnt.append(Lsa().fitted(said).recipe()["fitted"])
+    assert learnt[0] == learnt[1]
 
 
 def test_an_encoder_that_was_not_fitted_says_so():
