@@ -136,7 +136,13 @@ def _candidates(texts: pl.Series, known: tuple[Shape, ...]) -> dict[int, pl.Data
         .select("row", pl.col("word").str.to_lowercase())
         .unique()
     )
-    rows = {nth: _holding(words, marks, shape) for nth, shape in enumerate(known)}
+    said, asked = {*words["word"]}, {when for when in whens if marks[when].any()}
+    rows = {
+        nth: _holding(words, marks, shape)
+        for nth, shape in enumerate(known)
+        if (shape.when in asked or not shape.when)
+        and not (shape.any and said.isdisjoint(shape.any))
+    }
     return {
         nth: frame.join(held, on="row", how="semi", maintain_order="left")
         for nth, held in rows.items()
