@@ -7,7 +7,7 @@ on live records at apply. The blast radius never alters a plan: it is a sentence
 
 import polars as pl
 
-from memops.narrowest import narrowest
+from memops.floors import filling, floored
 from memops.plan import DELETES, STEPS, outcome, successors
 from memops.policy import Limits, Policy
 from memops.schema import LIVE, MODEL, QUARANTINE, RETIRED, TOMBSTONE, tier_rank
@@ -218,10 +218,7 @@ def _below_floor(
     change: pl.DataFrame, records: pl.DataFrame, policy: Policy, counts: pl.DataFrame | None
 ) -> pl.DataFrame:
     """A reason for each lost record that the floor of its scope and kind keeps (id, why)."""
-    floors = policy.floors
-    entry = narrowest(floors.kinds, categories=counts is None)
-    floor = entry.replace_strict(floors.kinds, default=floors.default, return_dtype=pl.Int64)
-    held = pl.coalesce(entry.str.strip_prefix(pl.format("{}/", "scope")), "kind")
+    held, floor = floored(policy.floors, categories=counts is None)
     change = change.with_columns(held=held, floor=floor)
     every = change.filter(pl.col("_lost") & pl.col("why").is_null() & (pl.col("floor") > 0))
     lost, group = every.filter(~is_task()), ["scope", "held"]
@@ -229,9 +226,10 @@ def _below_floor(
         return lost.select("id", "why")
     away = change.filter(pl.col("_replaced") | pl.col("_quarantined"))
     if counts is None:
+        away = away.filter(~is_task())
         near = records.select(*_GROUP, "text", "extra", "superseded_by").filter(LIVE)
-        near = near.with_columns(held=held).join(lost, on=group, how="semi").filter(~is_task())
-        live, away = near.group_by(group).len("live"), away.filter(~is_task())
+        going = pl.concat([lost.select("floor", *group), away.select("floor", *group)])
+        live = filling(near.with_columns(held=held), going)
     else:
         live, away = counts.with_columns(held="kind"), pl.concat([away, every.filter(is_task())])
     away = away.group_by(group).len("away")

@@ -11,6 +11,7 @@ from memops import files, history, planfile, snapshot
 from memops import reporting_figures as figures
 from memops.errors import Corrupt, MemopsError
 from memops.explain import explained
+from memops.floors import standing
 from memops.plan import nothing, outcome
 from memops.policy import described, from_table
 from memops.report import render
@@ -80,7 +81,7 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
         + ([night["stopped"]] if night.get("stopped") else []),
         "conflicts": _conflicts(changes, lines, texts, undoing),
         "clusters": _clusters(changes, lines, texts, undoing),
-        "floors": figures.floors(after, policy),
+        "floors": standing(after, policy.floors).to_dicts(),
         "tier_flow": figures.flow(before, after),
         "distributions": figures.distributions(
             before, after, night.get("now") or taken.manifest["taken_at"]

@@ -6,8 +6,6 @@ from typing import Any
 
 import polars as pl
 
-from memops.narrowest import narrowest
-from memops.policy import Policy
 from memops.schema import LIVE, TIERS
 
 _AGES = (1, 7, 30, 90, 180, 365)
@@ -21,15 +19,6 @@ def count(records: pl.DataFrame) -> dict[str, Any]:
         for n in ("kind", "scope", "tier")
     }
     return {"rows": records.height, "live": live.height, **by}
-
-
-def floors(after: pl.DataFrame, policy: Policy) -> list[dict[str, Any]]:
-    """Return the live records of each scope and kind beside the floor that the policy sets."""
-    live = after.filter(LIVE).group_by("scope", "kind").len("live").sort("scope", "kind")
-    floors = policy.floors.kinds
-    entry = narrowest(floors, categories=False)
-    floor = entry.replace_strict(floors, default=policy.floors.default, return_dtype=pl.Int64)
-    return live.with_columns(floor=floor).to_dicts()
 
 
 def flow(before: pl.DataFrame, after: pl.DataFrame) -> list[dict[str, Any]]:

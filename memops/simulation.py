@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from memops.context import Context
-from memops.narrowest import narrowest
+from memops.floors import standing
 from memops.plan import meaning, outcome
 from memops.policy import Policy, described, read
 from memops.rules import HYGIENE, Rule, propose
@@ -50,7 +50,7 @@ def simulated(
     rules: Sequence[Rule] = AGING,
 ) -> Course:
     """Return the course of `days` days, a night a week, the first one tonight (week 0)."""
-    groups = records.filter(LIVE).select("scope", "kind").unique().sort("scope", "kind")
+    groups = standing(records, policy.floors).drop("live")
     rows, kinds = [], []
     for week in range(days // 7 + 1):
         at = now + week * _STEP
@@ -58,7 +58,10 @@ def simulated(
         moves = _moves(plan, records) | {"held": withdrawn["id"].n_unique()}
         records = outcome(records, plan)
         rows.append({"week": week, "at": at, **moves, **_standing(records)})
-        kinds.append(_by_kind(records, groups, policy).with_columns(week=pl.lit(week)))
+        live = groups.join(
+            standing(records, policy.floors).drop("floor"), on=["scope", "kind"], how="left"
+        )
+        kinds.append(live.with_columns(pl.col("live").fill_null(0), week=pl.lit(week)))
     return Course(
         pl.DataFrame(rows),
         pl.concat(kinds).select("week", "scope", "kind", "live", "floor"),
@@ -149,15 +152,3 @@ def _standing(records: pl.DataFrame) -> dict[str, int]:
     live = records.filter(LIVE)
     tiers = dict(live.group_by("tier").len().iter_rows())
     return {"live": live.height, **{tier: int(tiers.get(tier, 0)) for tier in TIERS}}
-
-
-def _by_kind(records: pl.DataFrame, groups: pl.DataFrame, policy: Policy) -> pl.DataFrame:
-    """Live records by scope and kind, of every group that the store began with."""
-    live = records.filter(LIVE).group_by("scope", "kind").agg(live=pl.len().cast(pl.Int64))
-    entry = narrowest(policy.floors.kinds, categories=False)
-    floor = entry.replace_strict(
-        policy.floors.kinds, default=policy.floors.default, return_dtype=pl.Int64
-    )
-    return groups.join(live, on=["scope", "kind"], how="left").select(
-        "scope", "kind", pl.col("live").fill_null(0), floor=floor
-    )

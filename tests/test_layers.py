@@ -73,6 +73,7 @@ LAYERS = [
         "swings",
     },
     # deciding
+    {"floors"},
     {"guard", "refusals", "rules"},
     # the world
     {"stores", "overlay", "snapshot", "basis", "planfile", "apply", "runs", "retention"}

@@ -1,0 +1,89 @@
+"""Floors: the guard, a simulation and a report count by the same groups."""
+
+from datetime import UTC, datetime, timedelta
+
+import polars as pl
+import pytest
+
+from memops import floors
+from memops.floors import standing
+from memops.guard import protect
+from memops.plan import edit, outcome
+from memops.policy import Policy, from_table
+from memops.schema import LIVE, TOMBSTONE, from_rows
+from memops.simulation import simulated
+
+from .test_hygiene import drawn
+
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
+BY_CATEGORY = {
+    "floors": {
+        "default": 2,
+        "kinds": {"note": 0, "home/fact": 4, "category:日记": 3, "work/category:daily": 5},
+    },
+    "retention": {"windows": {"fact": 10.0, "note": 10.0}},
+}
+
+
+def store():
+    """Eight records of each scope, kind and category, tasks among them."""
+    native = {"a": "{}", "b": '{"category": "日记"}', "c": '{"category": "daily"}'}
+    return from_rows(
+        [
+            {
+                "id": f"{scope}{kind}{name}{n}",
+                "scope": scope,
+                "kind": kind,
+                "text": f"待办：收拾第{n}间" if n > 5 else f"The {n}th shelf is blue",
+                "extra": native[name],
+                "created_at": NOW - timedelta(days=20 + n),
+            }
+            for scope in ("home", "work")
+            for kind in ("fact", "note")
+            for name in native
+            for n in range(8)
+        ]
+    )
+
+
+def retiring(records):
+    greedy = edit(records, "because", superseded_by=pl.lit(TOMBSTONE), valid_to=pl.lit(NOW))
+    return greedy.with_columns(rule=pl.lit("wipe"), risk=pl.lit("low"))
+
+
+def test_what_the_guard_leaves_of_a_greedy_plan_is_what_the_table_of_floors_asks():
+    records, policy = store(), from_table(BY_CATEGORY)
+    allowed, _ = protect(retiring(records), records, policy)
+    left = standing(outcome(records, allowed), policy.floors)
+    assert left.rows() == [
+        ("home", "category:日记", 3, 3),
+        ("home", "fact", 4, 4),
+        ("work", "category:daily", 5, 5),
+        ("work", "category:日记", 3, 3),
+        ("work", "fact", 2, 2),
+    ]
+    start = standing(records, policy.floors)
+    assert start.filter(pl.col("kind") == "fact")["live"].to_list() == [
+        18,
+        6,
+    ]  # a floor of one scope counts before one by category
+
+
+def test_a_simulation_shows_the_groups_that_the_guard_keeps():
+    records, policy = store(), from_table(BY_CATEGORY)
+    course = simulated(records, policy, NOW, days=63)
+    end = course.kinds.filter(pl.col("week") == 9).drop("week")
+    assert end.filter(pl.col("live") > 0).equals(standing(course.records, policy.floors))
+    assert end.filter(pl.col("live") < pl.col("floor")).is_empty()
+    assert end.filter(pl.col("kind") == "category:日记")["live"].to_list() == [3, 3]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_a_large_group_no_more_is_counted_than_decides_the_same(seed, monkeypatch):
+    records = drawn(seed, stores=10, rows=40).with_columns(scope=pl.lit("one"))
+    some = records.filter(LIVE).head(200)
+    whole = protect(retiring(some), records, Policy())
+    monkeypatch.setattr(floors, "_FIRST", 60)
+    again = protect(retiring(some), records, Policy())
+    assert all(a.equals(b) for a, b in zip(whole, again, strict=True))
+    assert whole[1].filter(pl.col("reason").str.contains("floor")).height > 3
