@@ -82,7 +82,7 @@ def _found(rows: pl.DataFrame, tasks: pl.DataFrame, since: datetime) -> pl.DataF
     )
     if tasks.is_empty():
         return pl.DataFrame(schema=_PAIRS)
-    named = _terms(tasks, dueless=True)
+    named = _terms(tasks, dueless=True).unique()
     told = rows.filter(
         ~pl.col("kind").is_in(SAID_IN_PASSING),
         pl.col("said") <= since,
@@ -182,7 +182,7 @@ def _exact() -> pl.Expr:
 
 
 def _terms(records: pl.DataFrame, dueless: bool = False) -> pl.DataFrame:
-    """What each text names (id, term, deed): stems, pairs of Han characters, and its deeds.
+    """What each text names (id, term, deed), once or more: stems, pairs of Han characters, deeds.
 
     With `dueless`, the words of the due day are left out.
     """
@@ -210,7 +210,7 @@ def _terms(records: pl.DataFrame, dueless: bool = False) -> pl.DataFrame:
         deed=pl.col("term").is_in([*deed]), term=pl.col("term").replace(deed)
     )
     named = words.join(known, on="token").select("row", "term", "deed")
-    every = pl.concat([named, deeds]).unique()
+    every = pl.concat([named, deeds])
     return every.select(records["id"].gather(every["row"]), "term", "deed")
 
 

@@ -18,22 +18,16 @@ def impact() -> pl.Expr:
 
 
 def high_impact(texts: pl.Series) -> pl.Series:
-    """Return whether each text has such a topic; a cheap first look passes over most of them."""
-    words = [word for listed in lexicon("impact").values() for word in listed]
-    maybe = texts.str.contains_any(words, ascii_case_insensitive=True).fill_null(False)
-    some = texts.filter(maybe).rename("text").to_frame()
-    found = some.select(impact().is_not_null()).to_series()
-    at = maybe.arg_true().filter(found)
-    return (
-        pl.Series(texts.name, [False], pl.Boolean).new_from_index(0, len(texts)).scatter(at, True)
-    )
+    """Return whether each text has such a topic."""
+    return texts.str.contains("|".join(_patterns().values())).fill_null(False)
 
 
 @cache
 def _patterns() -> dict[str, str]:
+    """By topic. Word boundaries are spelt out: those of the engine take eight times as long."""
     made = {}
     for topic, words in lexicon("impact").items():
         latin = "|".join(re.escape(w) for w in words if w.isascii())
         wide = "|".join(w for w in words if not w.isascii())
-        made[topic] = rf"(?i)\b(?:{latin})s?\b|{wide}"
+        made[topic] = rf"(?i:(?:^|\W)(?:{latin})s?(?:\W|$)|{wide})"
     return made

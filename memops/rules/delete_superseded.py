@@ -5,7 +5,7 @@ import polars as pl
 from memops.context import Context
 from memops.decay import DAY, age_days, since_epoch
 from memops.plan import delete
-from memops.schema import LIVE, RETIRED
+from memops.schema import LIVE, RETIRED, only
 
 
 def delete_superseded(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
@@ -29,10 +29,11 @@ def delete_superseded(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         ~pl.col("id").is_in(list(ctx.fresh)),
     )
     links = linked.select("id", end="superseded_by")
+    there = only(records.select("id"), gone["superseded_by"].unique())
     while gone.height:
         staying = links.join(gone.select("id"), on="id", how="anti")
         held = gone.join(staying.select(id="end"), on="id", how="semi")
-        unled = gone.join(records.select("id"), left_on="superseded_by", right_on="id", how="anti")
+        unled = gone.join(there, left_on="superseded_by", right_on="id", how="anti")
         out = held["id"].append(unled["id"]).unique()
         if out.is_empty():
             break

@@ -24,7 +24,7 @@ def demote_faded(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     faded = score < tiers.demote_relevance
     unused = (age > tiers.demote_days).fill_null(False) & (uses < tiers.demote_accesses)
     loose = LIVE & (pl.col("tier") == "working") & ~pl.col("pinned")
-    old = only(records, ctx.changed).filter(loose).filter(faded | (unused & pl.lit(counted)))
+    old = only(records, ctx.changed).filter(loose & (faded | (unused & pl.lit(counted))))
     sinking = old.filter(~high_impact(old["text"]) & ~is_task())
     reason = (
         pl.when(faded)

@@ -23,8 +23,9 @@ def doubt_unconfirmed(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     live = only(live, ctx.changed)
     if not policy.unconfirmed_days or live.is_empty():
         return nothing()
-    behind = records.filter(~LIVE).filter(pl.col("superseded_by").is_in(live["id"].implode()))
-    stated = confirmed(pl.concat([live, behind]))
+    said = records.select("id", "superseded_by", "created_at", "updated_at")
+    behind = said.filter(~LIVE).filter(pl.col("superseded_by").is_in(live["id"].implode()))
+    stated = confirmed(pl.concat([live.select(said.columns), behind]))
     periods = ((since_epoch(ctx.now) - pl.col("at")) / DAY / policy.unconfirmed_days).floor()
     most = _SURE * pl.lit(policy.unconfirmed_share).pow(periods.clip(0, 50))
     rows = live.join(stated, on="id").with_columns(

@@ -1,7 +1,8 @@
 """The rules of hygiene as a plain Python loop over dictionaries: the yardstick of the benchmark.
 
 Written as one would without tables: a record at a time, a rule after the other, until none asks
-more. It decides what the rules decide, on stores that are no files.
+more. It decides what the rules and the guard decide, with the same reasons and evidence, on stores
+that are no files; a text is read once, and tasks are found by the words that they name.
 """
 
 import math
@@ -15,7 +16,7 @@ from memops.decay import since_epoch
 from memops.dues import due, folded
 from memops.impact import _patterns
 from memops.lexicon import lexicon
-from memops.schema import RETIRED, TOMBSTONE
+from memops.schema import MODEL, RETIRED, TIERS, TOMBSTONE
 from memops.tasks import _task_patterns, any_of
 from memops.trust import MACHINES
 from memops.vocabulary import stem
@@ -25,7 +26,9 @@ HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 
 
 def planned(rows, now, policy):
-    """Return what a night decides: (rule, id, reason, tier, confidence), in no order."""
+    """Return what a night decides (rule, id, reason, evidence, tier, confidence), in no order."""
+    for read in (opens_as_task, done_by_its_words, terms):
+        read.cache_clear()
     store = {row["id"]: dict(row) for row in rows}
     night, decided = Night(now, policy), []
     while True:
@@ -33,10 +36,9 @@ def planned(rows, now, policy):
         for rule in RULES:
             changes = night.held(store, rule(night, store))
             asked += len(changes)
-            for id_, reason, fields in changes:
-                decided.append(
-                    (rule.__name__, id_, reason, fields.get("tier"), fields.get("confidence"))
-                )
+            for id_, reason, evidence, fields in changes:
+                kept = fields.get("tier"), fields.get("confidence")
+                decided.append((rule.__name__, id_, reason, evidence, *kept))
                 if rule in (delete_retired, delete_superseded):
                     del store[id_]
                 else:
@@ -71,9 +73,10 @@ class Night:
         return min(max(blend, 0.0), 1.0)
 
     def held(self, store, changes):
-        """The changes that floors allow: the oldest of a scope and kind go first."""
+        """The changes that the guard allows: none of what is protected, none below a floor."""
+        changes = [one for one in changes if self.allowed(store, *one)]
         floors, lost = self.policy.floors, defaultdict(list)
-        for id_, _, fields in changes:
+        for id_, _, _, fields in changes:
             row = store[id_]
             floor = floors.kinds.get(row["kind"], floors.default)
             if fields.get("superseded_by") == TOMBSTONE and floor and not task(row):
@@ -89,6 +92,15 @@ class Night:
             stays |= {row["id"] for row in going[spare:]}
         return [change for change in changes if change[0] not in stays]
 
+    def allowed(self, store, id_, reason, evidence, fields):
+        row = store[id_]
+        by_a_model = any(MODEL in store[one]["tags"] for one in evidence if one in store)
+        if by_a_model and MODEL not in row["tags"]:
+            return False
+        rank = TIERS.index(fields.get("tier") or row["tier"])
+        goes = not fields or fields.get("superseded_by") == TOMBSTONE
+        return firm(row) or not (goes or rank < TIERS.index(row["tier"]))
+
 
 def promote_used(night, store):
     tiers, out = night.policy.tiers, []
@@ -103,19 +115,22 @@ def promote_used(night, store):
             and uses >= tiers.promote_accesses
             and weight >= tiers.promote_importance
         ):
-            out.append((id_, f"used {uses} times, importance {shown(weight)}", {"tier": "core"}))
+            why = f"used {uses} times, importance {shown(weight)}"
+            out.append((id_, why, [id_], {"tier": "core"}))
         elif (
             row["tier"] == "peripheral"
             and uses >= tiers.restore_accesses
             and score >= tiers.restore_relevance
         ):
-            out.append((id_, f"used {uses} times, relevance {shown(score)}", {"tier": "working"}))
+            why = f"used {uses} times, relevance {shown(score)}"
+            out.append((id_, why, [id_], {"tier": "working"}))
     return out
 
 
 def demote_faded(night, store):
     tiers, out = night.policy.tiers, []
-    counted = any(row["access_count"] for row in store.values())
+    most = max((row["access_count"] for row in store.values()), default=0)
+    counted = min(i for i, row in store.items() if row["access_count"] == most) if most else None
     for id_, row in store.items():
         if row["superseded_by"] is not None or row["tier"] != "working" or row["pinned"]:
             continue
@@ -126,7 +141,7 @@ def demote_faded(night, store):
             continue
         said = f"relevance {shown(score)}, under {tiers.demote_relevance}"
         said = said if faded else f"{math.floor(age)} days old, used {uses} times"
-        out.append((id_, said, {"tier": "peripheral"}))
+        out.append((id_, said, [id_] if faded else [id_, counted], {"tier": "peripheral"}))
     return out
 
 
@@ -135,22 +150,22 @@ def doubt_unconfirmed(night, store):
     for id_, row in store.items():
         quiet = night.quiet(row, ("created_at", "updated_at"))
         for of in {id_, row["superseded_by"]} - {None, *RETIRED} if quiet is not None else ():
-            said[of].append(quiet)
+            said[of].append((quiet, id_))
     for id_, row in store.items():
         if row["superseded_by"] or row["kind"] != "preference" or row["pinned"] or not said[id_]:
             continue
-        days = min(said[id_])
+        days, by = min(said[id_])
         periods = math.floor(days / policy.unconfirmed_days)
         most = round(policy.unconfirmed_share ** min(max(periods, 0), 50), 3)
         if periods >= 1 and (1.0 if row["confidence"] is None else row["confidence"]) > most:
             reason = f"stated {math.floor(days)} days ago, and not confirmed since"
-            out.append((id_, reason, {"confidence": most}))
+            out.append((id_, reason, [by], {"confidence": most}))
     return out
 
 
 def expire_dated(night, store):
     return [
-        (id_, f"expired on {row['expires_at']:%Y-%m-%d %H:%M UTC}", night_over(night))
+        (id_, f"expired on {row['expires_at']:%Y-%m-%d %H:%M UTC}", [id_], night_over(night))
         for id_, row in store.items()
         if loose(row) and row["expires_at"] and row["expires_at"] <= night.now
     ]
@@ -165,14 +180,15 @@ def retire_tasks(night, store):
             continue
         said = row["valid_from"] or row["created_at"]
         if ticked(row) and said and said <= since:
-            out.append((id_, "it is ticked off", night_over(night)))
+            out.append((id_, "it is ticked off", [id_], night_over(night)))
         elif id_ in done:
-            out.append((id_, "a later record says that it is done", night_over(night)))
+            why = "a later record says that it is done"
+            out.append((id_, why, [done[id_]], night_over(night)))
         elif found := due(row["text"], said.date() if said else None):
             late = (night.now.date() - found.day).days
             if late > (limits.late_days if found.firm else limits.vague_days):
                 reason = f"it was due on {found.day}, {late} days ago"
-                out.append((id_, reason, night_over(night)))
+                out.append((id_, reason, [id_], night_over(night)))
     return out
 
 
@@ -183,9 +199,9 @@ def closed(store, since):
         here = row["superseded_by"] == TOMBSTONE or loose(row)
         said = row["valid_from"] or row["created_at"]
         if here and said and task(row) and not (ticked(row) and said <= since):
-            named[id_] = terms(_without_due(row["text"], said)), said, row["scope"]
+            named[id_] = terms(_without_due(row["text"], said)), said
             for term in named[id_][0]:
-                index[term].add(id_)
+                index[row["scope"], term].add(id_)
     for id_, row in store.items():
         said = row["valid_from"] or row["created_at"]
         if row["superseded_by"] in RETIRED or said is None or said > since:
@@ -193,11 +209,8 @@ def closed(store, since):
         if row["kind"] in ("session", "summary") or task(row) or not says_done(row):
             continue
         told = terms(folded(row["text"]))
-        near = {
-            other
-            for other in {other for term in told for other in index.get(term, ())}
-            if named[other][2] == row["scope"] and named[other][1] < said
-        }
+        near = {other for term in told for other in index.get((row["scope"], term), ())}
+        near = {other for other in near if named[other][1] < said}
         likes = {other: likeness(named[other][0], told, row) for other in near}
         most = max(likes.values(), default=0)
         for other in (o for o, like in likes.items() if 0 < like >= most):
@@ -225,7 +238,7 @@ def retire_old(night, store):
             if row["kind"] != "session" and grave(row):
                 continue
             reason = f"{math.floor(age)} days old; a {row['kind']} is kept for {int(window)}"
-            out.append((id_, reason, night_over(night)))
+            out.append((id_, reason, [id_], night_over(night)))
     return out
 
 
@@ -236,7 +249,7 @@ def delete_retired(night, store):
             continue
         quiet = night.quiet(row, ("valid_to", "updated_at", "accessed_at"))
         if quiet > night.policy.retention.grace_days and firm(row):
-            out.append((id_, f"retired on {row['valid_to']:%Y-%m-%d}", {}))
+            out.append((id_, f"retired on {row['valid_to']:%Y-%m-%d}", [id_], {}))
     return out
 
 
@@ -259,7 +272,10 @@ def delete_superseded(night, store):
         f"{r['expires_at']:%Y-%m-%d}" if r["expires_at"] else "long after its last use"
     )
     said = "replaced by {}, and kept until {}"
-    return [(i, said.format(r["superseded_by"], until(r)), {}) for i, r in gone.items()]
+    return [
+        (i, said.format(r["superseded_by"], until(r)), [r["superseded_by"]], {})
+        for i, r in gone.items()
+    ]
 
 
 RULES = (
@@ -286,10 +302,13 @@ def shown(score):
 
 
 def task(row):
-    if row["kind"] in ("session", "summary"):
-        return False
+    return row["kind"] not in ("session", "summary") and opens_as_task(row["text"], row["extra"])
+
+
+@cache
+def opens_as_task(text, extra):
     opens, around = patterns()["task"]
-    return bool(opens.search(row["text"]) or around.search(row["extra"]))
+    return bool(opens.search(text) or around.search(extra))
 
 
 def grave(row):
@@ -306,15 +325,21 @@ def marked(row):
 
 
 def says_done(row):
-    text = folded(row["text"])
-    if marked(row):
+    return done_by_its_words(row["text"])
+
+
+@cache
+def done_by_its_words(text):
+    if marked({"text": text}):
         return True
+    text = folded(text)
     if not any(p.search(text) for p in patterns()["said"]):
         return False
     clear = patterns()["clear"].sub("", text)
     return not any(p.search(clear) for p in patterns()["still"])
 
 
+@cache
 def terms(text):
     """Stems, pairs of Han characters and deeds that a text names."""
     latin, wide = _deeds()

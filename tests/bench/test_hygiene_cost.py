@@ -33,7 +33,7 @@ def loop(records):
 
 def decisions(plan):
     return sorted(
-        plan.select("rule", "id", "reason", "tier", "confidence").rows(),
+        plan.select("rule", "id", "reason", "evidence", "tier", "confidence").rows(),
         key=lambda row: row[:2],
     )
 
