@@ -86,6 +86,7 @@ def rollback(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any
         run.refuse_without_undo()
         with _noting(run):
             run.journal.add({"state": "rolling-back"})
+            store.settle()
             written: list[Written] = []
             for batch in batches_of_undo(run):
                 failpoint("revert-batch")
@@ -200,6 +201,7 @@ def _gone_on(
     with _noting(run):
         run.journal.renew()
         run.undo.renew()
+        store.settle()
     return _carried_out(_Task(run, plan, store, state, _basis(plan, state)[0]), progress)
 
 

@@ -130,3 +130,12 @@ def test_a_plan_whose_snapshot_is_gone_is_refused(planned):
     taken.path.rename(memops.folder / "away")
     said = memops("apply", plan, "--approve")
     assert (memops.code, said["hint"]) == (22, "plan again")
+
+
+def test_what_a_killed_run_left_beside_a_store_goes_with_its_rollback(planned):
+    memops, path, plan = planned
+    run = memops("apply", plan, "--approve")["run"]
+    for name in ("m", "n"):
+        (path.parent / f".memops-{name}.jsonl.x1y2.tmp").write_text("what it held")
+    memops("rollback", run)
+    assert [p.name for p in path.parent.glob(".memops-*")] == [".memops-n.jsonl.x1y2.tmp"]

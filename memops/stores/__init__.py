@@ -122,6 +122,10 @@ class Store(Protocol):
         """Take changes back, newest first; a record that changed since is kept and called stale."""
         ...
 
+    def settle(self) -> None:
+        """Finish, or take away, what a killed process of ours left beside the store's files."""
+        ...
+
     def restore(self, raw: Path) -> None:
         """Make the store exactly what the copy is."""
         ...

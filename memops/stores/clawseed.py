@@ -25,6 +25,7 @@ from memops.stores.clawseed_purge import forget
 from memops.stores.clawseed_rows import category_for, frame, kind_of, own_key, source_of, tier_of
 from memops.stores.clawseed_sql import TABLE, columns_of, id_of, select
 from memops.stores.clawseed_write import JUDGED, Session
+from memops.stores.disk import sweep
 from memops.stores.sqlite import copied, errors, found, reader, restored, transaction
 
 _NEEDED = ("id", "key", "content", "category", "created_at", "updated_at")
@@ -129,6 +130,10 @@ class Clawseed:
         """Take changes back in one transaction."""
         with self._writing() as session:
             return session.revert(undo)
+
+    def settle(self) -> None:
+        """Remove the draft of a restore that was cut off; SQLite itself settles the rest."""
+        sweep(self._place())
 
     def restore(self, raw: Path) -> None:
         """Make the database what the copy is; raises Locked while anyone has it open."""

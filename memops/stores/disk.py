@@ -1,6 +1,7 @@
 """Disk: files read and replaced as a whole, with errors that say what to do."""
 
 import errno
+import glob
 import os
 import stat
 import tempfile
@@ -63,6 +64,13 @@ def replace_whole(path: Path, data: bytes, unless_changed: Stamp | None = None) 
         raise failure(target, error) from error
 
 
+def sweep(path: Path) -> None:
+    """Remove what a killed process left of a replacement of this file."""
+    target = path.resolve()
+    for left in target.parent.glob(f"{glob.escape(_draft(target))}*.tmp"):
+        left.unlink(missing_ok=True)
+
+
 def sync_folder(folder: Path) -> None:
     """Put a folder's entries on disk."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -74,7 +82,8 @@ def sync_folder(folder: Path) -> None:
 
 def _replaced(target: Path, data: bytes, unless_changed: Stamp | None) -> bool:
     old = target.stat() if target.exists() else None
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+    draft = _draft(target)
+    handle, name = tempfile.mkstemp(prefix=draft, suffix=".tmp", dir=target.parent)
     new = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -95,6 +104,10 @@ def _replaced(target: Path, data: bytes, unless_changed: Stamp | None) -> bool:
         new.unlink(missing_ok=True)
     sync_folder(target.parent)
     return True
+
+
+def _draft(target: Path) -> str:
+    return f".memops-{target.name}."
 
 
 def _now(path: Path) -> Stamp | None:

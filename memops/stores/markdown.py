@@ -33,7 +33,7 @@ from memops.stores.markdown_records import (
     projected,
     table,
 )
-from memops.stores.markdown_swap import Swap, recovered, swapped, touches
+from memops.stores.markdown_swap import Swap, swapped, touches
 from memops.stores.markdown_undo import reverted
 
 _SPARE = 200  # live records of a kind beyond the changes; enough for any usual floor
@@ -130,6 +130,10 @@ class MarkdownStore:
             by_file.setdefault(item.where, []).append(item)
         return [answer for path, items in by_file.items() for answer in self._revert(path, items)]
 
+    def settle(self) -> None:
+        """Carry over what was written to a file that was being replaced, in every folder."""
+        files.settle(self.path, self.wanted)
+
     def restore(self, raw: Path) -> None:
         """Make the memory's files those of the copy; raises Locked before it changes anything."""
         listed = list(files.copied(raw))
@@ -205,8 +209,6 @@ class MarkdownStore:
         why = ""
         if touches(self.path, path, build):
             why = self._swapped(path, build, lambda: work.keep(made.undo))
-        else:
-            recovered(self.path, path)
         answers = made.answers if not why else _all_stale(made.answers, wishes, why)
         self._moved |= {a.id: a.new_id for a in answers if a.new_id}
         self._gone |= {a.id for a in answers if a.state == "applied" and not a.new_id}

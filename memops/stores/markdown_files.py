@@ -177,15 +177,20 @@ def copied(raw: Path) -> Iterator[tuple[str, bytes, dict[str, Any]]]:
         yield path, data, listed[path]
 
 
+def settle(root: Path, wanted: Wanted) -> None:
+    """Finish what a killed process left in any folder of a memory root."""
+    for place, folders, _, handle in os.fwalk(root, follow_symlinks=False):
+        base = PurePosixPath(os.path.relpath(place, root))
+        folders[:] = sorted(name for name in folders if wanted(f"{_below(base, name)}/"))
+        recover(handle)
+
+
 def unheld(root: Path, wanted: Wanted) -> set[str]:
     """Return the files of a memory root; raises Locked when a process writes to one of them.
 
     What a killed process left beside them is settled first, so that nothing is carried later.
     """
-    folders = {str(PurePosixPath(found.path).parent) for found in walk(root, wanted)}
-    for place in sorted(folders):
-        with folder_of(root, f"{place}/any") as (folder, _):
-            recover(folder)
+    settle(root, wanted)
     there = {found.path for found in walk(root, wanted) if not found.why}
     for path in sorted(there):
         with folder_of(root, path) as (folder, name):

@@ -1,12 +1,11 @@
 """Swapping a file of a memory root for its edited self, under the agent's own locks."""
 
-import contextlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from memops.errors import Incomplete, Locked, StoreNotFound
+from memops.errors import Incomplete, Locked
 from memops.stores import markdown_files as files
 from memops.stores.carry import Build, Pace, create, recover, replace
 from memops.stores.lockfile import LockFile, hold
@@ -55,15 +54,6 @@ def touches(root: Path, path: str, build: Build) -> bool:
     except Incomplete:
         return True
     return build(data) is not None
-
-
-def recovered(root: Path, path: str) -> None:
-    """Finish what a killed run left beside a file that is to change no more."""
-    with (
-        contextlib.suppress(Incomplete, StoreNotFound),
-        files.folder_of(root, path) as (folder, _),
-    ):
-        recover(folder)
 
 
 def _swapped(folder: int, name: str, swap: Swap) -> str:

@@ -27,7 +27,7 @@ from memops.schema import only
 from memops.stores import Undo, Work, Written, redb
 from memops.stores.disk import replace_whole
 from memops.stores.redb_build import build
-from memops.stores.rsclaw_disk import alone, back_up, forget, install
+from memops.stores.rsclaw_disk import alone, back_up, draft, forget, install
 from memops.stores.rsclaw_docs import (
     ARCHIVES,
     DOCS,
@@ -143,6 +143,10 @@ class Rsclaw:
             if any(answer.state == "applied" for answer in answers):
                 install(self.path, build(_tables(database, values)))
         return answers
+
+    def settle(self) -> None:
+        """Remove the draft of a file that was to be installed."""
+        draft(self.path).unlink(missing_ok=True)
 
     def restore(self, raw: Path) -> None:
         """Put the copy in place of the file."""

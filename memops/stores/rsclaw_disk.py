@@ -80,10 +80,15 @@ def forget(path: Path, ids: Set[str], texts: Set[str]) -> None:
         raise failure(beside, error) from error
 
 
+def draft(path: Path) -> Path:
+    """Return where a new version of a file is written, beside it."""
+    target = path.resolve()
+    return target.with_name(f".{target.name}.memops")
+
+
 def install(path: Path, data: bytes) -> None:
     """Put a whole file in place of another, once it reads back as it was meant; mode is kept."""
-    target = path.resolve()
-    spare = target.with_name(f".{target.name}.memops")
+    target, spare = path.resolve(), draft(path)
     meant = redb.parse(data, str(spare))
     try:
         spare.unlink(missing_ok=True)

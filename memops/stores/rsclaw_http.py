@@ -78,6 +78,9 @@ class RsclawApi(Rsclaw):
         """Refuse, as `write` does."""
         raise PlanRefused(f"{self.address}: the API can only be read", _READ_ONLY)
 
+    def settle(self) -> None:
+        """Nothing of ours is beside an API."""
+
     def restore(self, raw: Path) -> None:
         """Refuse, as `write` does."""
         raise PlanRefused(f"{self.address}: the API can only be read", _READ_ONLY)

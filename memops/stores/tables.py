@@ -15,7 +15,7 @@ from memops.errors import Locked
 from memops.plan import outcome
 from memops.schema import LIVE, RECORDS, conform, from_rows, only
 from memops.stores import CAPABILITIES, State, Undo, Work, Written
-from memops.stores.disk import read_whole, replace_whole
+from memops.stores.disk import read_whole, replace_whole, sweep
 from memops.stores.formats import json_line, packed, parsed, unpacked
 
 Lines = dict[str, str]
@@ -72,6 +72,9 @@ class _Table:
 
     def revert(self, undo: list[Undo]) -> list[Written]:
         return self._rewrite(lambda data: _reverted(self._lines(data, str(self.path)), undo))
+
+    def settle(self) -> None:
+        sweep(self.path)
 
     def restore(self, raw: Path) -> None:
         data, _ = read_whole(raw / self._file)

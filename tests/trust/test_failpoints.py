@@ -197,7 +197,7 @@ def test_a_fault_at_any_step_leaves_a_run_that_ends_exactly(scene):
 def test_a_kill_at_chosen_steps_leaves_a_run_that_ends_exactly(scene):
     chosen = {
         "clawseed": [("sqlite-kept", 3), ("sqlite-committed", 2), ("journal-sync", 4)],
-        "openclaw": [("carry-linked", 1), ("carry-renamed", 2)],
+        "openclaw": [("carry-linked", 1), ("carry-renamed", 2), ("carry-drafted", 1)],
     }[scene.kind]
     cases = [(s, n, "kill", ("apply", ("resume", "rollback")[n % 2])) for s, n in chosen]
     tally = sweep(scene, cases)
