@@ -22,7 +22,9 @@ WORD, PAIR, LONE, WITHIN = range(4)
 
 
 class Codes(NamedTuple):
-    """One entry a token, in no order: its text's place, its code, and what it is made of.
+    """One entry a token: its text's place, its code, and what it is made of.
+
+    Words come in reading order, and what Han runs give in no order between them.
 
     `kind` is WORD, PAIR (two Han characters), LONE (one by itself) or WITHIN (one of a longer
     run); `bare` is the code of a word without its final s, 0 where there is none.
@@ -63,10 +65,9 @@ def numbered(numbers: Array) -> Array:
 def _coded(lines: pl.Series, first: int, unigrams: bool) -> Codes:
     points = np.frombuffer(("\n".join(lines.to_list()) + "\n").encode("utf-32-le"), np.uint32)
     kind = _kinds(points)
-    change = np.flatnonzero(np.diff(kind)) + 1
-    at = np.concatenate([[0], change])
-    at = at[kind[at] != _BREAK]
-    size = change[np.searchsorted(change, at, side="right")] - at if len(at) else at
+    bounds = np.concatenate([[0], np.flatnonzero(kind[1:] != kind[:-1]) + 1, [len(kind)]])
+    runs = kind[bounds[:-1]] != _BREAK
+    at, size = bounds[:-1][runs], np.diff(bounds)[runs]
     line = np.cumsum(points == 10, dtype=np.uint32) + np.uint32(first)
     inside = kind == _HAN
     whole = ~inside[at] | (size == 1)
@@ -116,7 +117,9 @@ def _mixed(codes: Array) -> Array:
 def _kinds(points: Array) -> Array:
     """What each code point is: a break, part of a word, or a Han character."""
     table = np.zeros(0x110000, np.uint8)
-    held = np.flatnonzero(np.bincount(points, minlength=1)) if len(points) else np.empty(0, int)
+    seen = np.zeros(0x110000, bool)
+    seen[points] = True
+    held = np.flatnonzero(seen)
     said = pl.Series("c", [chr(c) for c in held], dtype=pl.String)
     table[held[said.str.contains(r"^[\p{L}\p{N}\p{M}]").to_numpy()]] = _WORD
     table[held[said.str.contains(r"^\p{Han}").to_numpy()]] = _HAN

@@ -24,6 +24,7 @@ def marks(
     plain: str, tokens: Sequence[Token], content: Sequence[Token], cued: bool = True
 ) -> dict[str, float]:
     """Return the marks of one text that its words alone give; unless cued, it holds no cue."""
+    opens = [t.concept[:2] for t in content]
     counts = {n: float(_count(plain, *where)) for n, where in _COUNTED.items()} if cued else _NONE
     return counts | _quantifiers(tokens) | {
         "past_strong": counts["past_strong"] + _of_a_year(plain, tokens),
@@ -35,8 +36,8 @@ def marks(
         "event": float(_is_event(plain)),
         "dialogue": float(":" in plain and len(set(_labels().findall(plain))) > 1),
         "related": float(":" in plain or any(map(_relates, tokens))),
-        "latin_open": float(sum([t.concept.startswith("w:") for t in content])),
-        "han_open": float(sum([t.concept.startswith("h:") for t in content])),
+        "latin_open": float(opens.count("w:")),
+        "han_open": float(opens.count("h:")),
     }  # fmt: skip
 
 
@@ -85,8 +86,7 @@ def _relates(token: Token) -> bool:
 def _quantifiers(tokens: Sequence[Token]) -> dict[str, float]:
     said = [t.concept for t in tokens if t.kind == "quantifier"]
     counts = {name: float(said.count(name)) for name in ("all", "none", "some", "only")}
-    functions = [t.surface.lower() for t in tokens if t.kind == "function"]
-    counts["all"] += sum([word in _EVERY for word in functions])
+    counts["all"] += sum([t.surface.lower() in _EVERY for t in tokens if t.kind == "function"])
     return counts
 
 

@@ -102,15 +102,11 @@ def _split(tokens: Sequence[Token]) -> tuple[list[Token], list[Token]]:
             equates and token.clause == clause
         )
         relates = verbal or token.concept in ("copula", "aux")
-        anchored = any(
-            t.kind in ("thing", "word", "name", "person") or t.concept in _use("sufficient")
-            for t in before
-        )
         measured = token.kind == "value" and not _unknown(token) and before
         if (
             clause_ends
             or measured
-            or (relates and (anchored or token.concept == "copula") and before)
+            or (relates and before and (token.concept == "copula" or any(map(_anchors, before))))
         ):
             rest = [t for t in tokens[i:] if t.kind in CONTENT and t.concept not in _use("generic")]
             return before, rest
@@ -119,17 +115,20 @@ def _split(tokens: Sequence[Token]) -> tuple[list[Token], list[Token]]:
     return [], before
 
 
+def _anchors(token: Token) -> bool:
+    """Whether a relation may follow: the token tells by itself what is spoken of."""
+    return token.kind in ("thing", "word", "name", "person") or token.concept in _use("sufficient")
+
+
 def person(token: Token) -> bool:
     """Return whether a name is a person's: a known given name, an owner, a Chinese surname."""
-    if token.kind != "name" and not token.concept.startswith(("h:", "w:")):
+    opens = token.concept[:2]
+    if opens == "h:":
+        return 2 <= len(token.surface) <= 3 and token.surface[0] in _surnames()
+    if (token.kind != "name" and opens != "w:") or not token.surface[0].isupper():
         return False
     low = token.surface.lower()
-    base = low.removesuffix("'s")
-    if token.concept.startswith("h:"):
-        return 2 <= len(token.surface) <= 3 and token.surface[0] in _surnames()
-    return (base in _given() and token.surface[0].isupper()) or (
-        low.endswith("'s") and token.surface[0].isupper()
-    )
+    return low.endswith("'s") or low in _given()
 
 
 @cache

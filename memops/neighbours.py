@@ -15,6 +15,7 @@ from memops.policy import Candidates
 Array = Any
 _BLOCK = 4096
 _RAREST, _COMMONEST = 16, 4
+_SCORES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -134,16 +135,33 @@ def _shared(codes: Array, most: int) -> Array:
 
 def _best(product: Any, start: int, nearest: int, least: float, n: int) -> Array:
     """Keys a * n + b of the pairs of a block: of each row the nearest that are near enough."""
-    product = product.tocoo()
-    keep = (product.data >= least) & (product.row + start != product.col)
-    row, column = product.row[keep].astype(np.int64), product.col[keep].astype(np.int64)
-    score = np.round(product.data[keep], 6)
-    count = np.bincount(row, minlength=1)
-    if count.max(initial=0) > nearest:
-        order = np.lexsort((column, -score, row))
-        begin = np.cumsum(count) - count
-        nth = np.arange(len(row)) - begin[row[order]]
-        pick = order[nth < nearest]
-        row, column = row[pick], column[pick]
+    at = np.flatnonzero(product.data >= least)
+    row = np.searchsorted(product.indptr, at, side="right") - 1
+    other = product.indices[at] != row + start
+    at, row = at[other], row[other]
+    column = product.indices[at].astype(np.int64)
+    crowded = np.bincount(row, minlength=1)[row] > nearest
+    if crowded.any():
+        score = product.data[at[crowded]]
+        some = _nearest(row[crowded], column[crowded], score, nearest, n)
+        free = ~crowded
+        row, column = (np.concatenate(s) for s in zip((row[free], column[free]), some, strict=True))
     row = row + start
     return np.minimum(row, column) * n + np.maximum(row, column)
+
+
+def _nearest(row: Array, column: Array, score: Array, most: int, n: int) -> tuple[Array, Array]:
+    """Of each row the columns of the highest scores (to six places), of equal ones the first.
+
+    Row, score and column share 64 bits, which sort many times faster than by three keys.
+    """
+    place = np.uint64(n.bit_length())
+    far = (_SCORES - np.rint(score * np.float32(_SCORES))).clip(0).astype(np.uint64)
+    key = ((row.astype(np.uint64) * np.uint64(_SCORES + 1) + far) << place) | column.astype(
+        np.uint64
+    )
+    key.sort()
+    row = (key >> place).astype(np.int64) // (_SCORES + 1)
+    begin = np.searchsorted(row, np.arange(int(row[-1]) + 1))
+    keep = np.arange(len(row)) - begin[row] < most
+    return row[keep], (key[keep] & ((np.uint64(1) << place) - np.uint64(1))).astype(np.int64)

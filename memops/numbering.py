@@ -34,7 +34,9 @@ _LETTERED = (*_NOUNS, "single")
 
 
 def _marks(token: Token) -> bool:
-    return token.concept.startswith(("amount=", "ident=")) or _letter(token)
+    if token.kind == "value":
+        return token.concept.startswith(("amount=", "ident=")) or _letter(token)
+    return len(token.surface) == 1 and _letter(token)
 
 
 def _letter(token: Token) -> bool:

@@ -9,7 +9,7 @@ from memops.vocabulary import Token
 
 def choices(tokens: Sequence[Token]) -> frozenset[str]:
     """Return the kinds of thing of which the text says what somebody prefers."""
-    if not any(t.concept == "prefer" for t in tokens):
+    if "prefer" not in [t.concept for t in tokens]:
         return frozenset()
     names = (name for t in tokens for name in (t.surface, t.surface.lower(), t.concept))
     return frozenset(_rivals()[name] for name in names if name in _rivals())
@@ -59,13 +59,18 @@ def opposites(tokens: Sequence[Token]) -> dict[str, frozenset[str]]:
     """Return the pairs of opposites that words belong to, on their own side and on the other."""
     out = _NOWHERE
     for table, own, other in (("pairs", "sides", "others"), ("alone", "alone", "alone_others")):
-        at = [place for t in tokens for place in _placed(t.surface, t.concept, table)]
+        at = [place for t in tokens if (p := _placed(t.surface, t.concept, table)) for place in p]
         if at:
             out = out | {
                 own: frozenset(f"{n}:{side}" for n, side in at),
                 other: frozenset(f"{n}:{side ^ 1}" for n, side in at),
             }
     return out
+
+
+def excludes(surface: str, concept: str) -> bool:
+    """Return whether a word belongs to a pair of states that exclude each other."""
+    return bool(_placed(surface, concept, "alone"))
 
 
 def opposed(tokens: Sequence[Token]) -> set[str]:

@@ -59,7 +59,12 @@ def read_many(texts: Sequence[str], whole: bool = True) -> Iterator[Reading]:
 def _read(
     text: str, plain: str, tokens: Sequence[Token], values: list[Value], cued: bool, whole: bool
 ) -> Reading:
-    said = [t._replace(concept=DENYING[t.concept]) if t.concept in DENYING else t for t in tokens]
+    denying = not DENYING.keys().isdisjoint([t.concept for t in tokens])
+    said = (
+        [t._replace(concept=DENYING.get(t.concept, t.concept)) for t in tokens]
+        if denying
+        else tokens
+    )
     content = [t for t in said if t.kind in CONTENT]
     was, becomes = turned(plain, tokens)
     typed = frozenset(t.concept for t in content if t.kind == "value") | {
@@ -67,7 +72,8 @@ def _read(
     }
     gone = was | retired_in(tokens)
     framed = frame(tokens, was | becomes, frozenset(opposed(tokens)))
-    names = frozenset(t.concept for t in content if t.kind == "name" or _foreign(t, plain))
+    foreign = not plain.isascii() and re.search("[一-鿿]", plain) is not None
+    names = frozenset([t.concept for t in content if t.kind == "name" or (foreign and _foreign(t))])
     sets = framed | _meant(content) | _valued(values, tokens)
     if whole:
         sets |= _letters(plain) | _words(content) | _signed(said, signs_of(tokens))
@@ -119,7 +125,7 @@ def _meant(content: Sequence[Token]) -> dict[str, frozenset[str]]:
     concepts = frozenset(t.concept for t in content)
     wider = above()
     return {
-        "content": frozenset(i for t in content for i in parts(t)),
+        "content": frozenset([i for t in content for i in parts(t)]),
         "wide": concepts.union(*(wider[c] for c in concepts if c in wider)),
         "stated": concepts - _OURSELVES,
     }
@@ -185,7 +191,7 @@ def _slotted(said: Sequence[Token]) -> dict[str, frozenset[str]]:
 
 
 def _people(content: Sequence[Token]) -> frozenset[str]:
-    return frozenset(t.concept for t in content if t.concept.startswith("h:") and person(t))
+    return frozenset([t.concept for t in content if t.concept[:2] == "h:" and person(t)])
 
 
 def _shape(form: str) -> str:
@@ -194,6 +200,8 @@ def _shape(form: str) -> str:
 
 def _copular(tokens: Sequence[Token], subject: frozenset[str]) -> float:
     """1 for "the <attribute> ... is <value>": a subject that names an attribute in lower case."""
+    if "copula" not in [t.concept for t in tokens]:
+        return 0.0
     named = any(
         t.concept in subject
         and t.kind in ("thing", "single", "word", "person")
@@ -204,17 +212,12 @@ def _copular(tokens: Sequence[Token], subject: frozenset[str]) -> float:
         one.concept == "copula" and two.surface.endswith("ing") and two.surface.islower()
         for one, two in pairwise(tokens)
     )
-    return float(named and not doing and any(t.concept == "copula" for t in tokens))
+    return float(named and not doing)
 
 
-def _foreign(token: Token, plain: str) -> bool:
+def _foreign(token: Token) -> bool:
     """A Latin word in a Chinese sentence is a name."""
-    return (
-        token.kind == "word"
-        and not plain.isascii()
-        and token.surface.isascii()
-        and re.search("[一-鿿]", plain) is not None
-    )
+    return token.kind == "word" and token.surface.isascii()
 
 
 def _frames(content: Sequence[Token], filled: bool) -> frozenset[str]:

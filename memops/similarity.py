@@ -159,7 +159,7 @@ def _statements(records: pl.DataFrame) -> Statements:
     live = records.filter(LIVE & (pl.col("text").str.strip_chars().str.len_chars() > 0))
     form = (
         folded(pl.col("text"))
-        .str.replace_all(r"\s+", " ")
+        .str.replace_all(r"\s\s+|[^\S ]", " ")
         .str.strip_chars()
         .str.strip_chars_end(".。!！")
     )

@@ -68,12 +68,12 @@ def term_sets(found: Codes, scopes: pl.Series) -> tuple[Array, Array]:
 
 
 def place_of(found: Array) -> Array:
-    """Return the place of each code among the known words, or -1; 16 bits find out most."""
-    known = known_words().codes
-    maybe = np.zeros(1 << 16, bool)
-    maybe[(known >> np.uint64(48)).astype(np.int64)] = True
+    """Return the place of each code among the known words, or -1; 20 bits find out nearly all."""
+    known, rest = known_words().codes, np.uint64(44)
+    maybe = np.zeros(1 << 20, bool)
+    maybe[(known >> rest).astype(np.int64)] = True
     out = np.full(len(found), -1, np.int64)
-    look = np.flatnonzero(maybe[(found >> np.uint64(48)).astype(np.int64)])
+    look = np.flatnonzero(maybe[(found >> rest).astype(np.int64)])
     at = np.minimum(np.searchsorted(known, found[look]), len(known) - 1)
     right = known[at] == found[look]
     out[look[right]] = at[right]

@@ -4,17 +4,31 @@ Tokens are NFKC and lower case: words of letters and digits; Han runs become ove
 (a single Han character stands alone), because Chinese is written without spaces.
 """
 
+from typing import Literal
+
 import polars as pl
 
 _RUNS = r"\p{Han}+|[\p{L}\p{N}\p{M}&&\P{Han}]+"
 _HAN = r"\p{Han}"
+_CHANGED = "[^\x00-\x7f\u3001-\u3011\u4e00-\u9fff‘’“”—·]"
 UNFOLDED = "[^\x00-\x7f\u3001-\u3011\u4e00-\u9fff‘’“”…—·！，．：；？（）～]"
 """Matches what folding may change, beside capitals."""
 
 
 def folded(text: pl.Expr) -> pl.Expr:
     """Return text in NFKC and lower case (full width becomes half width)."""
-    return text.str.normalize("NFKC").str.to_lowercase()
+    return in_form(text, "NFKC").str.to_lowercase()
+
+
+def in_form(text: pl.Expr, form: Literal["NFKC", "NFKD"]) -> pl.Expr:
+    """Return text in a normal form; most texts hold nothing that either changes, and are left."""
+    changed = pl.when(text.str.contains(_CHANGED)).then(text)
+    return pl.coalesce(changed.str.normalize(form), text)
+
+
+def spelling(text: pl.Expr) -> pl.Expr:
+    """Return letters and digits alone: what texts of one form (`normalised`) share, sooner told."""
+    return folded(_unaccented(text)).str.replace_all(r"[^\p{L}\p{N}]+", "")
 
 
 def searchable(texts: pl.Series) -> pl.Series:
@@ -34,14 +48,17 @@ def normalised(text: pl.Expr) -> pl.Expr:
     become one space, or nothing beside a Han character; what is value inside or beside a number
     (sign, point, currency, per cent) stays.
     """
-    bare = text.str.normalize("NFKD").str.replace_all("[\u0300-\u036f]", "")
-    kept = folded(bare).str.replace_all(r"([0-9])[,，]([0-9]{3})\b", "$1$2")
+    kept = folded(_unaccented(text)).str.replace_all(r"([0-9])[,，]([0-9]{3})\b", "$1$2")
     spaced = kept.str.replace_all(r"([0-9])\.([0-9])", "$1\u0001$2")
     spaced = spaced.str.replace_all(r"(^|\s)[-−]([0-9])", "$1\u0002$2")
     spaced = spaced.str.replace_all(r"[^\p{L}\p{N}\p{M}\u0001\u0002+#%$€£¥@/:]+", " ")
     spaced = spaced.str.replace_all(r"[/:@]+(\s|$)", " ").str.replace_all(r"\s+", " ")
     spaced = spaced.str.replace_all(r"(\p{Han}) ", "$1").str.replace_all(r" (\p{Han})", "$1")
     return spaced.str.strip_chars()
+
+
+def _unaccented(text: pl.Expr) -> pl.Expr:
+    return in_form(text, "NFKD").str.replace_all("[\u0300-\u036f]", "")
 
 
 def language(text: pl.Expr) -> pl.Expr:

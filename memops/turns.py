@@ -10,7 +10,7 @@ from memops.vocabulary import CONTENT, Token, parts, spoken
 
 def turned(plain: str, tokens: Sequence[Token]) -> tuple[frozenset[str], frozenset[str]]:
     """Return the concepts that a text of change changes from, and those that it changes to."""
-    if not any(t.kind == "change" for t in tokens):
+    if "change" not in [t.kind for t in tokens]:
         return frozenset(), frozenset()
     was, becomes = _patterns()
     return _concepts(was, plain), _concepts(becomes, plain)
@@ -19,6 +19,8 @@ def turned(plain: str, tokens: Sequence[Token]) -> tuple[frozenset[str], frozens
 def retired_in(tokens: Sequence[Token]) -> frozenset[str]:
     """Return the values of a later clause that only says that they are gone."""
     gone = {t.clause for t in tokens if t.concept == "stopped"} - {0}
+    if not gone:
+        return frozenset()
     return frozenset(t.concept for t in tokens if t.kind == "value" and t.clause in gone)
 
 

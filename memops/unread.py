@@ -14,31 +14,29 @@ import polars as pl
 from memops.codes import PAIR, WORD, Codes, code_of, codes
 from memops.lexicon import lexicon
 from memops.near import bits_of, sets
-from memops.termsets import known_words, place_of
+from memops.openings import among, marked, subjects
 from memops.vocabulary import words
 
 Array = Any
 _NUMBER = r"[\p{L}\p{N}\p{M}&&\P{Han}]*\p{N}[\p{L}\p{N}\p{M}&&\P{Han}]*"
 _PAIRS = 200_000
-_OPENING = r"^(?:(?i:the|an?|our|my|this|that)\s+)?([A-Za-z]{3,})(?:\s|\p{Han})"
 
 
 def unread(found: Codes, texts: pl.Series, a: Array, b: Array) -> Array:
     """Return which pairs of texts can neither say the same nor exclude each other.
 
-    One only adds words that no lexicon knows, and no number; or no lexicon knows a word of either, so that
-    nothing says what is told of what; or each opens with a word that no lexicon knows and that
-    the other lacks, so that they speak of different things. Han characters are never strange, as
-    any may be a word.
+    One only adds words that no lexicon knows, and no number; or no lexicon knows a word of either
+    but a denial, so that nothing says what is told of what, and what denies says something else;
+    or each opens with words that no lexicon knows and that the other lacks, so that they speak of
+    different things. Han characters are never strange, as any may be a word.
     """
     from scipy.sparse import csr_matrix
 
-    n = len(texts)
     if not len(a):
         return np.zeros(0, bool)
     used, at = np.unique(np.concatenate([a, b]), return_inverse=True)
     a, b = at[: len(a)], at[len(a) :]
-    place = np.full(n, -1)
+    place = np.full(len(texts), -1)
     place[used] = np.arange(len(used))
     atoms = (found.kind != PAIR) & (place[found.rows] >= 0)
     rows, items = sets(place[found.rows[atoms]], found.codes[atoms], len(used))
@@ -47,14 +45,18 @@ def unread(found: Codes, texts: pl.Series, a: Array, b: Array) -> Array:
     said = texts.gather(used)
     listed = [_familiar(), _numbers(said), found.codes[atoms & (found.kind != WORD)]]
     usual = np.unique(np.concatenate(listed) >> shift)
-    strange = ~np.isin(known, usual)
+    strange = ~among(known, usual)
     shape = (len(used), len(known))
     binary = csr_matrix((np.ones(len(rows), np.float32), (rows, columns)), shape)
     size, odd = np.diff(binary.indptr), binary @ strange.astype(np.float32)
-    bare = size == odd
-    subject = _subjects(found, said, place)
-    column = np.minimum(np.searchsorted(known, subject >> shift), len(known) - 1)
-    told = (subject > 0) & strange[column] & (known[column] == subject >> shift)
+    bare = size - odd == binary @ np.isin(known, _denying() >> shift).astype(np.float32)
+    row, entry, whole = subjects(found, said, place, usual << shift, ~np.uint64(0) << shift)
+    column = np.searchsorted(known, found.codes[entry] >> shift)
+    before = csr_matrix((np.ones(len(row), np.float32), (row, column)), shape)
+    before.data[:] = 1
+    marks = marked(found, said, place)
+    related = marks.relates & ~marks.excludes
+    plain = related & whole & ~marks.denies
     out = np.zeros(len(a), bool)
     for start in range(0, len(a), _PAIRS):
         x, y = a[start : start + _PAIRS], b[start : start + _PAIRS]
@@ -63,14 +65,22 @@ def unread(found: Codes, texts: pl.Series, a: Array, b: Array) -> Array:
         more = size[x] + size[y] - 2 * both
         inside = (size[x] == both) | (size[y] == both)
         adds = inside & (more > 0) & (odd[x] + odd[y] - 2 * known_odd == more)
-        apart = told[x] & told[y] & ~_held(binary, y, column[x]) & ~_held(binary, x, column[y])
-        out[start : start + _PAIRS] = adds | apart | (bare[x] & bare[y])
+        denied = (marks.denies[x] & (odd[x] == known_odd)) | (
+            marks.denies[y] & (odd[y] == known_odd)
+        )
+        unsaid = bare[x] & bare[y] & ~denied & (more > 0)
+        apart = _apart(before, binary, related, x, y) | _apart(before, before, plain, x, y)
+        out[start : start + _PAIRS] = adds | unsaid | apart
     return out
 
 
-def _held(binary: Any, rows: Array, columns: Array) -> Array:
-    """Which rows hold which column."""
-    return np.asarray(binary[rows, columns]).ravel() > 0
+def _apart(subject: Any, other: Any, sure: Array, x: Array, y: Array) -> Array:
+    """Which pairs, both sure, have each a subject that is not among the other's words."""
+    own = [
+        np.asarray(subject[i].sum(axis=1) > subject[i].multiply(other[j]).sum(axis=1)).ravel()
+        for i, j in ((x, y), (y, x))
+    ]
+    return np.asarray(own[0] & own[1] & sure[x] & sure[y])
 
 
 def _numbers(texts: pl.Series) -> Array:
@@ -79,27 +89,9 @@ def _numbers(texts: pl.Series) -> Array:
     return codes(held).codes
 
 
-def _subjects(found: Codes, texts: pl.Series, place: Array) -> Array:
-    """The code of the word that opens a text as what is spoken of, or 0 where that is not sure.
-
-    Sure it is in a sentence that relates it to something, and gives nobody a role or a name.
-    """
-    first = texts.str.extract(_OPENING, 1).fill_null("")
-    opening = code_of(first.to_list())
-    at = place_of(found.codes)
-    held = np.flatnonzero((at >= 0) & (place[found.rows] >= 0))
-    row, word = place[found.rows[held]], at[held]
-    relating = np.bincount(row[known_words().relates[word]], minlength=len(texts)) > 0
-    naming = np.bincount(row[_naming()[word]], minlength=len(texts)) > 0
-    return np.where(relating & ~naming, opening, np.uint64(0))
-
-
 @cache
-def _naming() -> Array:
-    """Which known words name a role that somebody has, or say what somebody is called."""
-    roles = {*lexicon("concepts")["use"]["role"], "called"}
-    listed = [word for word, (concept, _) in words().items() if concept in roles]
-    return np.isin(known_words().codes, code_of(listed))
+def _denying() -> Array:
+    return code_of([word for word, (_, kind) in words().items() if kind == "negation"])
 
 
 @cache

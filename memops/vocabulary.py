@@ -47,35 +47,34 @@ def heard(plain: str, may: int = EVERY) -> tuple[list[Token], list[Value]]:
     starts: dict[int, list[Value]] = {}
     for value in values:
         starts.setdefault(value.start, []).append(value)
-    ahead = [*starts, len(plain)]
-    clause = at = nth = 0
-    while at < len(plain):
-        while ahead[nth] < at:
-            nth += 1
-        start = ahead[nth]
-        match = _PIECE.search(plain, at) if start > at else None
-        stop = min(match.start(), start) if match else start
-        if stop > at:
-            clause += sum([c in _BREAKS for c in plain[at:stop]])
-        if match is None or match.start() >= start:
-            if start in starts:
-                tokens.append(_valued(starts[start], plain, clause))
-                stop = max(value.end for value in starts[start])
-            at = max(stop, at)
+    clause = at = 0
+    for start in (*starts, len(plain)):
+        if start < at:
             continue
-        at, piece = min(match.end(), start), plain[match.start() : min(match.end(), start)]
-        if "一" <= piece[0] <= "鿿":
-            opens = not tokens or tokens[-1].clause < clause
-            tokens += _han(_HOWEVER.sub("", piece) if opens else piece, clause)
-        else:
-            tokens += [_latin(one, clause) for one in _split(piece)]
+        for match in _PIECE.finditer(plain, at):
+            begin, end = match.span()
+            if begin >= start:
+                break
+            if begin > at:
+                clause += _breaks(plain[at:begin])
+            at, piece = min(end, start), plain[begin : min(end, start)]
+            if "一" <= piece[0] <= "鿿":
+                opens = not tokens or tokens[-1].clause < clause
+                tokens += _han(_HOWEVER.sub("", piece) if opens else piece, clause)
+            else:
+                tokens += [Token(*word, clause) for word in _latin(piece)]
+        if start > at:
+            clause += _breaks(plain[at:start])
+        if start in starts:
+            tokens.append(_valued(starts[start], plain, clause))
+            at = max(value.end for value in starts[start])
     return _phrased(tokens), values
 
 
 def parts(token: Token) -> list[str]:
     """Return a token as items: an unknown Chinese run falls into bigrams, so that parts match."""
     run = token.concept
-    if run.startswith("h:") and len(run) > 4:
+    if len(run) > 4 and run[:2] == "h:":
         return [f"h:{run[i : i + 2]}" for i in range(2, len(run) - 1)]
     return [run]
 
@@ -84,6 +83,17 @@ def parts(token: Token) -> list[str]:
 def words() -> dict[str, tuple[str, str]]:
     """Return every single word and Chinese run of the lexicons with its concept and class."""
     return {word: meaning for word, meaning in _entries().items() if " " not in word}
+
+
+@cache
+def phrases() -> dict[str, list[tuple[tuple[str, ...], tuple[str, str]]]]:
+    """Return the English phrases of the lexicons by their first word, the longest first."""
+    out: dict[str, list[tuple[tuple[str, ...], tuple[str, str]]]] = {}
+    for phrase, meaning in _entries().items():
+        parts = tuple(phrase.split())
+        if len(parts) > 1:
+            out.setdefault(parts[0], []).append((parts, meaning))
+    return {first: sorted(rest, key=lambda p: -len(p[0])) for first, rest in out.items()}
 
 
 @lru_cache(maxsize=200_000)
@@ -97,6 +107,11 @@ _PIECE = re.compile(r"[^\W\d_一-鿿][^\W一-鿿]*(?:['+#.&/-]+[^\W一-鿿]+)*\+
 _HOWEVER = re.compile("^不过(?!敏)")
 _BREAKS = ",.;:!?，。；：！？、\n"
 _LONGEST = 7
+
+
+def _breaks(gap: str) -> int:
+    """How many clauses end between two words."""
+    return 0 if gap == " " else sum([c in _BREAKS for c in gap])
 
 
 @cache
@@ -152,16 +167,6 @@ def _concept_words() -> list[tuple[str, tuple[str, str]]]:
 
 
 @cache
-def _phrases() -> dict[str, list[tuple[tuple[str, ...], tuple[str, str]]]]:
-    out: dict[str, list[tuple[tuple[str, ...], tuple[str, str]]]] = {}
-    for phrase, meaning in _entries().items():
-        parts = tuple(phrase.split())
-        if len(parts) > 1:
-            out.setdefault(parts[0], []).append((parts, meaning))
-    return {first: sorted(rest, key=lambda p: -len(p[0])) for first, rest in out.items()}
-
-
-@cache
 def _stems() -> dict[str, tuple[str, str]]:
     out: dict[str, tuple[str, str]] = {}
     for word, meaning in words().items():
@@ -178,11 +183,12 @@ def _split(piece: str) -> list[str]:
     return halves if all(half.lower() in words() for half in halves) else [piece]
 
 
-def _latin(piece: str, clause: int) -> Token:
-    return Token(*_meaning(piece), piece, clause)
-
-
 @lru_cache(maxsize=200_000)
+def _latin(piece: str) -> tuple[tuple[str, str, str], ...]:
+    """A Latin piece as concept, class and surface of its words."""
+    return tuple((*_meaning(word), word) for word in _split(piece))
+
+
 def _meaning(piece: str) -> tuple[str, str]:
     low = piece.lower().rstrip(".'-&/").removesuffix("'s")
     known = words().get(low) or (words().get(low.rstrip("s")) if len(low) > 4 else None)
@@ -237,11 +243,16 @@ def _valued(values: list[Value], plain: str, clause: int) -> Token:
     return Token(f"{first.kind}={first.form}", "value", plain[first.start : first.end], clause)
 
 
+@lru_cache(maxsize=200_000)
+def _bare(surface: str) -> str:
+    return surface.lower().rstrip(".")
+
+
 def _phrased(tokens: list[Token]) -> list[Token]:
     """Join the words of English phrases."""
-    phrases = _phrases()
-    low = [token.surface.lower().rstrip(".") for token in tokens]
-    if phrases.keys().isdisjoint(low):
+    begin = phrases()
+    low = [_bare(token.surface) for token in tokens]
+    if begin.keys().isdisjoint(low):
         return tokens
     out: list[Token] = []
     at = 0
@@ -249,7 +260,7 @@ def _phrased(tokens: list[Token]) -> list[Token]:
         hit = next(
             (
                 (parts, m)
-                for parts, m in phrases.get(low[at], ())
+                for parts, m in begin.get(low[at], ())
                 if tuple(low[at : at + len(parts)]) == parts
             ),
             None,

@@ -43,6 +43,7 @@ LAYERS = [
         "numbering",
         "opposites",
         "hints",
+        "openings",
         "unread",
         "taken",
         "codes",

@@ -147,3 +147,25 @@ def test_pairs_that_open_with_other_strangers_or_hold_no_known_word_are_not_read
     found = codes(said, unigrams=True)
     a, b = np.array([0, 0, 3, 5, 0, 1]), np.array([1, 2, 4, 6, 5, 7])
     assert unread(found, said, a, b).tolist() == [True, False, True, True, False, False]
+
+
+def test_a_pair_of_other_subjects_is_not_read_wherever_in_their_openings_these_stand():
+    said = pl.Series(
+        [
+            "the port of frobnic is 80", "the port of zorp is 90", "plim prefers frobnic", "frobnic prefers dask",
+            "frobnic is the port", "no plim prefers frobnic", "plim 的 vorn 用端口 80", "quxor 的 vorn 用端口 90",
+            "plim 的 vorn 用端口 90",
+        ]
+    )  # fmt: skip
+    found = codes(said, unigrams=True)
+    a, b = np.array([0, 2, 3, 0, 6, 6]), np.array([1, 3, 5, 4, 7, 8])
+    assert unread(found, said, a, b).tolist() == [True, True, False, False, True, False]
+
+
+def test_a_denial_by_what_says_something_else_is_not_read():
+    said = pl.Series(
+        ["quxor plim dask vorn", "not quxor plim zorp", "not quxor plim", "quxor plim dask"]
+    )
+    found = codes(said, unigrams=True)
+    a, b = np.array([0, 0, 1]), np.array([1, 2, 3])
+    assert unread(found, said, a, b).tolist() == [True, False, True]

@@ -5,7 +5,7 @@ import polars as pl
 from memops.context import Context
 from memops.merge import merged
 from memops.schema import LIVE
-from memops.text import normalised
+from memops.text import in_form, normalised, spelling
 
 
 def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
@@ -14,15 +14,21 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     A capital inside a sentence may tell a name from a word (Word and word, Polish and polish),
     so texts that differ in one are left for `memops duplicates` to list.
     """
-    live = records.filter(LIVE & ~pl.col("id").is_in(list(ctx.fresh)))
+    fresh = ~pl.col("id").is_in(list(ctx.fresh))
+    live = repeated(records.filter(LIVE & fresh), _spelt=spelling(pl.col("text"))).drop("_spelt")
     said = live.with_columns(_form=normalised(pl.col("text")), _case=letters(pl.col("text")))
-    said = said.filter(pl.col("_form").str.len_chars() > 0)
-    twice = said.filter(pl.len().over("scope", "_form", "_case") > 1)
+    twice = repeated(said.filter(pl.col("_form").str.len_chars() > 0), "_form", "_case")
     grouped = twice.with_columns(group=pl.struct("_form", "_case")).drop("_form", "_case")
     return merged(grouped, "it says the same as its keeper in the same words")
 
 
+def repeated(said: pl.DataFrame, *names: str, **forms: pl.Expr) -> pl.DataFrame:
+    """Return the rows of which another of the scope has the same in some columns."""
+    made = said.with_columns(**forms)
+    return made.filter(pl.len().over("scope", *names, *forms) > 1)
+
+
 def letters(text: pl.Expr) -> pl.Expr:
     """Return the letters of a text in their case, without the first, which any sentence lifts."""
-    bare = text.str.normalize("NFKD").str.replace_all(r"\P{L}", "")
+    bare = in_form(text, "NFKD").str.replace_all(r"\P{L}", "")
     return bare.str.slice(1)
