@@ -9,6 +9,7 @@ import importlib
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from memops import files, snapshot
@@ -62,6 +63,31 @@ def repair(
             said["kept"] = str(path)
         said["repaired"] = sum(r.carry_out() for r in chosen)
     return said | {"before": taken.id}
+
+
+def taken_back(name: str, state: Path) -> dict[str, Any] | None:
+    """Take a repair back by the name of the snapshot before it; None when there is no such repair.
+
+    Returns what taking a run back does. Raises MemopsError for one that only a restore undoes.
+    """
+    path = state / "repairs" / f"{name}.json"
+    if not path.is_file():
+        return None
+    said = files.read_sealed(path)
+    store = open_store(said["store"])
+    if not all({"row", "after"} <= row.keys() for row in said["rows"]):
+        raise MemopsError(f"{path} holds too little to undo it", f"memops restore {name}")
+    with files.lock(snapshot.lock_path(state, store.identity())):
+        written = importlib.import_module(OWN[store.kind]).take_back(store, said["rows"])
+    return {
+        "run": name,
+        "plan": None,
+        "state": "rolled-back",
+        "applied": sum(w.state == "applied" for w in written),
+        "already": sum(w.state == "already" for w in written),
+        "skipped": [vars(w) for w in written if w.state == "stale"],
+        "path": str(path),
+    }
 
 
 def embed(
@@ -120,8 +146,7 @@ def _clawseed(name: str, settings: Settings) -> Clawseed:
 
 
 def _locked(store: Store, settings: Settings) -> AbstractContextManager[None]:
-    own = snapshot.store_id(store.identity())
-    return files.lock(files.folder(settings.state / "locks") / f"{own}.lock")
+    return files.lock(snapshot.lock_path(settings.state, store.identity()))
 
 
 def _offered(store: Store, checks: Sequence[str]) -> list[Repair]:

@@ -129,7 +129,8 @@ def test_a_file_that_a_person_vouches_for_stays_the_agents(memops, workspace):
     done = memops("doctor", address, "--repair", "provenance", "--approve")
     assert done["repaired"] == 1
     kept = json.loads(open(done["kept"], encoding="utf-8").read())["rows"]  # noqa: SIM115, PTH123
-    assert kept[0]["value"]["fileHash"] == hashlib.sha256(b"- tea\n").hexdigest()
+    was = json.loads(kept[0]["row"]["value_json"])
+    assert was["fileHash"] == hashlib.sha256(b"- tea\n").hexdigest()
     row = rows(home(workspace), workspace)[0]
     assert (row.file_hash, row.origin) == (content_hash(b"- coffee\n"), "agent")
     assert json.loads(row.value)["reservationId"] == "r-1"
@@ -167,3 +168,32 @@ def test_a_row_that_openclaw_changed_meanwhile_is_left(workspace):
         db.execute("UPDATE plugin_state_entries SET value_json = replace(value_json, 'r-1', 'r-2')")
     assert mending.carry_out() == 0
     assert json.loads(rows(home(workspace), workspace)[0].value)["reservationId"] == "r-2"
+
+
+def everything(path):
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        return db.execute("SELECT * FROM plugin_state_entries ORDER BY entry_key").fetchall()
+
+
+def test_a_repair_of_openclaws_rows_is_taken_back_row_by_row(memops, workspace):
+    path = openclaw_state.keep(
+        workspace, {"MEMORY.md": ("agent", None), "USER.md": ("untrusted", None)}
+    )
+    (workspace / "MEMORY.md").write_text("- 咖啡\n", encoding="utf-8")
+    before, address = everything(path), f"openclaw:{workspace}"
+    both = ("--repair", "provenance", "--repair", "untrusted", "--approve")
+    done = memops("doctor", address, *both)
+    assert done["repaired"] == 2 and everything(path) != before
+    back = memops("rollback", done["before"])
+    assert (memops.code, back["applied"], everything(path)) == (0, 2, before)
+    assert (memops("rollback", done["before"])["already"], everything(path)) == (2, before)
+
+
+def test_a_row_that_openclaw_wrote_after_a_repair_stays_when_that_is_taken_back(memops, workspace):
+    path = openclaw_state.keep(workspace, {"MEMORY.md": ("untrusted", None)})
+    done = memops("doctor", f"openclaw:{workspace}", "--repair", "untrusted", "--approve")
+    openclaw_state.keep(workspace, {"MEMORY.md": ("agent", None)})
+    anew = everything(path)
+    back = memops("rollback", done["before"])
+    assert memops.code == 25 and back["skipped"][0]["why"] == "OpenClaw changed it after the repair"
+    assert everything(path) == anew

@@ -167,10 +167,13 @@ def rollback(
 ) -> int:
     """Take back what RUN changed; what changed since keeps its newer version (exit 25)."""
     from memops import apply as applying
-    from memops import reviewing, sources
+    from memops import repairing, reviewing, sources
     from memops.runs import find_run
 
     state = at(ctx).state
+    if only is None and (repair := repairing.taken_back(run, state)):
+        emit(repair, as_json, lambda: _back_text(repair))
+        return 25 if repair["skipped"] else 0
     found = find_run(run, state)
     if only is None:
         done = applying.rollback(found, state, lock_timeout)

@@ -224,7 +224,7 @@ def _repaired(
         [r["check"], r["count"], r["says"], "; ".join(r["steps"])[:200]] for r in said["repairs"]
     ]
     done = (
-        f"{said['repaired']} repaired; before it: {said['before']}"
+        f"{said['repaired']} repaired\nundo: memops {'rollback' if said['kept'] else 'restore'} {said['before']}"
         if said["before"]
         else "nothing was changed; --approve carries it out"
     )

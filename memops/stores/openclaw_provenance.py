@@ -10,14 +10,24 @@ import contextlib
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from memops.errors import MemopsError
+from memops.stores import Written
 from memops.stores import markdown_files as files
-from memops.stores.sqlite import errors, reader, transaction, writer
+from memops.stores.sqlite import (
+    Text,
+    as_json,
+    bound,
+    errors,
+    from_json,
+    reader,
+    transaction,
+    writer,
+)
 
 TABLE = "plugin_state_entries"
 OWNER, NAMESPACE = "core:memory-artifact-provenance", "workspace-files"
@@ -28,7 +38,10 @@ _WHERE = "plugin_id = ? AND namespace = ? AND entry_key = ?"
 
 @dataclass(frozen=True)
 class Provenance:
-    """One row: the file, what the agent last made of it, and whose OpenClaw takes it for."""
+    """One row: the file, what the agent last made of it, and whose OpenClaw takes it for.
+
+    `whole` holds every column of the row, as JSON values.
+    """
 
     database: Path
     key: str
@@ -36,6 +49,7 @@ class Provenance:
     file_hash: str
     origin: str
     value: str
+    whole: tuple[tuple[str, Any], ...]
 
     def edited(self, content: bytes | None) -> bool:
         """Tell whether another hand has changed the file since the agent wrote it."""
@@ -60,12 +74,16 @@ def rows(home: Path, workspace: Path) -> list[Provenance]:
     prefix = _digest(str(workspace.resolve()).replace("\\", "/")) + ":"
     found = []
     database = home / "state" / "openclaw.sqlite"
-    for key, value in _entries(database):
+    for row in _entries(database):
         with contextlib.suppress(ValueError, KeyError, TypeError):
+            key, value = str(row["entry_key"]), str(row["value_json"])
             said = json.loads(value)
             if key.startswith(prefix):
                 path, kept, origin = said["relativePath"], said["fileHash"], said["originClass"]
-                found.append(Provenance(database, key, str(path), str(kept), str(origin), value))
+                whole = tuple(row.items())
+                found.append(
+                    Provenance(database, key, str(path), str(kept), str(origin), value, whole)
+                )
     return sorted(found, key=lambda row: row.path)
 
 
@@ -104,16 +122,46 @@ def change(row: Provenance, value: str | None) -> bool:
         return made.rowcount == 1
 
 
-def _entries(database: Path) -> list[tuple[str, str]]:
+def put_back(database: Path, whole: Mapping[str, Any], after: str | None) -> Written:
+    """Make a row what it was where it still is what `change` made of it."""
+    key, before = whole["entry_key"], whole["value_json"]
+    with (
+        errors(database),
+        contextlib.closing(writer(database)) as connection,
+        transaction(connection, "IMMEDIATE"),
+    ):
+        place = [OWNER, NAMESPACE, key]
+        found = connection.execute(f"SELECT value_json FROM {TABLE} WHERE {_WHERE}", place)
+        now = (row := found.fetchone()) and bytes(row[0]).decode()
+        if now == before:
+            return Written(key, "already")
+        if now != after:
+            return Written(key, "stale", "OpenClaw changed it after the repair")
+        if now is None:
+            values = [bound(from_json(value)) for value in whole.values()]
+            columns, marks = ", ".join(f'"{n}"' for n in whole), ", ".join(m for m, _ in values)
+            connection.execute(
+                f"INSERT INTO {TABLE} ({columns}) VALUES ({marks})", [v for _, v in values]
+            )
+        else:
+            connection.execute(
+                f"UPDATE {TABLE} SET value_json = ? WHERE {_WHERE}", [before, *place]
+            )
+    return Written(key, "applied")
+
+
+def _entries(database: Path) -> list[dict[str, Any]]:
     if not database.is_file():
         return []
-    query = f"SELECT entry_key, value_json FROM {TABLE} WHERE plugin_id = ? AND namespace = ?"
+    query = f"SELECT * FROM {TABLE} WHERE plugin_id = ? AND namespace = ?"
     try:
         with contextlib.closing(reader(database)) as connection:
-            found = connection.execute(query, [OWNER, NAMESPACE]).fetchall()
+            connection.text_factory = Text
+            found = connection.execute(query, [OWNER, NAMESPACE])
+            names = [column[0] for column in found.description]
+            return [dict(zip(names, map(as_json, row), strict=True)) for row in found.fetchall()]
     except sqlite3.Error:
         return []
-    return [(bytes(key).decode(), bytes(value).decode()) for key, value in found]
 
 
 def _digest(text: str) -> str:

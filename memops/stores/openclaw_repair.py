@@ -1,11 +1,20 @@
 """Mending what OpenClaw thinks of a workspace's files, for somebody who vouches for them."""
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
+from memops.stores import Written
 from memops.stores.findings import Repair
 from memops.stores.openclaw import OpenClaw, home
-from memops.stores.openclaw_provenance import UNTRUSTED, Provenance, change, contents, rows, vouched
+from memops.stores.openclaw_provenance import (
+    UNTRUSTED,
+    Provenance,
+    change,
+    contents,
+    put_back,
+    rows,
+    vouched,
+)
 
 REPAIRS = ("provenance", "untrusted")
 
@@ -27,10 +36,16 @@ def repairs(store: OpenClaw) -> list[Repair]:
     ]
 
 
+def take_back(store: OpenClaw, kept: Sequence[Mapping[str, Any]]) -> list[Written]:
+    """Take repairs back, by what was kept of them; a row that OpenClaw changed since stays."""
+    database = home(store.path) / "state" / "openclaw.sqlite"
+    return [put_back(database, entry["row"], entry["after"]) for entry in kept]
+
+
 def _repair(check: str, says: str, values: Mapping[Provenance, str | None]) -> list[Repair]:
     if not values:
         return []
-    before = [{"key": row.key, "value": json.loads(row.value)} for row in values]
+    before = [{"row": dict(row.whole), "after": after} for row, after in values.items()]
     return [Repair(check, len(values), says, [r.path for r in values], before, _changing(values))]
 
 
