@@ -59,6 +59,13 @@ def twins() -> pl.Expr:
     return subjects & said & ~_turned() & (c("equates_a") > 0) & (c("equates_b") > 0)
 
 
+def narrowed() -> pl.Expr:
+    """True when one speaks of a narrower subject: the login interface and the interface."""
+    return pl.any_horizontal(
+        (c(f"attributes_{side}") >= 1) & (c(f"subject_{side}") >= 1) for side in "ab"
+    )
+
+
 def asserted(side: str) -> pl.Expr:
     """True when the statement of that side says how things are: no history, wish, quote or task."""
     return pl.all_horizontal(c(f"{mark}_{side}") == 0 for mark in CLAIMS)
@@ -168,8 +175,8 @@ def opposes() -> pl.Expr:
     )  # fmt: skip
     return (
         pl.when(replaced).then(pl.lit("replaced"))
-        .when(one & (anchored | placed) & typed & ~crossed & ~contrasted() & ~twins()).then(pl.lit("value"))
-        .when(one & anchored & named & like & ~contrasted()).then(pl.lit("value"))
+        .when(one & (anchored | placed) & typed & ~crossed & ~contrasted() & ~twins() & ~narrowed()).then(pl.lit("value"))
+        .when(one & anchored & named & like & ~contrasted() & ~narrowed()).then(pl.lit("value"))
         .when(one & filled).then(pl.lit("value"))
         .when(preferred).then(pl.lit("value"))
         .when(equated & ~contrasted()).then(pl.lit("value"))
