@@ -1,17 +1,22 @@
 """Floors: the guard, a simulation and a report count by the same groups."""
 
+import random
 from datetime import UTC, datetime, timedelta
 
 import polars as pl
 import pytest
 
 from memops import floors
+from memops.context import Context
 from memops.floors import standing
 from memops.guard import protect
 from memops.plan import edit, outcome
 from memops.policy import Policy, from_table
+from memops.rules import propose
+from memops.rules.retire_old import retire_old
 from memops.schema import LIVE, TOMBSTONE, from_rows
 from memops.simulation import simulated
+from memops.stores.clawseed_formats import pruned
 
 from .test_hygiene import drawn
 
@@ -87,3 +92,34 @@ def test_of_a_large_group_no_more_is_counted_than_decides_the_same(seed, monkeyp
     again = protect(retiring(some), records, Policy())
     assert all(a.equals(b) for a, b in zip(whole, again, strict=True))
     assert whole[1].filter(pl.col("reason").str.contains("floor")).height > 3
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_floor_by_category_keeps_of_live_rows_what_clawseed_keeps(seed):
+    draw = random.Random(seed)
+    ages = [draw.choice([3, 20, 40, 90]) + n / 100 for n in range(draw.randint(1, 12))]
+    floor, days = draw.choice([0, 1, 3, 6, 20]), 30
+    records = from_rows(
+        [
+            {
+                "id": f"{n:02}",
+                "kind": draw.choice(["note", "fact"]),
+                "extra": '{"category": "daily"}',
+                "created_at": NOW - timedelta(days=age),
+            }
+            for n, age in enumerate(ages)
+        ]
+    )
+    policy = from_table(
+        {
+            "floors": {"kinds": {"category:daily": floor, "note": 0}},
+            "retention": {"windows": {"category:daily": float(days)}},
+        }
+    )
+    plan, _ = propose(records, Context(now=NOW, policy=policy), [retire_old])
+    rows = [
+        {"id": row["id"], "category": "daily", "superseded_by": None, "updated_at": row["created_at"].isoformat()}
+        for row in records.to_dicts()
+    ]  # fmt: skip
+    gone = pruned(rows, "daily", (NOW - timedelta(days=days)).isoformat(), floor)
+    assert sorted(plan["id"]) == sorted(row["id"] for row in gone)

@@ -1,6 +1,7 @@
 """A night of hygiene over a large store: time and memory, and how much slower a plain loop is.
 
-The loop runs on a part of the store, and its time is taken to grow with the records.
+The loop runs on a fifth of the store, and its time is taken to grow with the records. It grows
+faster, as more records share a word with a task, so a million would take it longer than is said.
 """
 
 import resource
@@ -47,7 +48,7 @@ def test_a_plain_loop_decides_the_same_and_takes_longer():
         print(f"\n{n} records, {plan.height} changes: {quick:.2f} CPU-s, a loop {slow:.2f}")
         assert decisions(plan) == sorted(found, key=lambda row: row[:2])
         assert plan["rule"].n_unique() == 8 and plan.height >= least * n
-        assert polluted or slow / quick >= 1.5  # of a million it is many times that
+        assert polluted or slow / quick >= 1.5  # of a million it is ten times that
 
 
 @pytest.mark.slow
@@ -57,7 +58,7 @@ def test_a_million_records_are_scored_tiered_and_planned_in_one_pass(polluted):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     wall, cpu, plan, refused = night(records)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    part = records.sample(50_000, seed=1).sort("id")
+    part = records.sample(200_000, seed=1).sort("id")
     slow, _ = loop(part)
     slow *= records.height / part.height
     print(
@@ -65,5 +66,5 @@ def test_a_million_records_are_scored_tiered_and_planned_in_one_pass(polluted):
         f"{cpu:.1f} CPU-s, peak {peak:.2f} GB (made by {before:.2f}); "
         f"a loop {slow:.0f} s: {slow / cpu:.0f}x the CPU, {slow / wall:.0f}x the time"
     )
-    assert slow / cpu >= 5
+    assert slow / cpu >= 8  # some twenty where nothing else runs
     assert plan.height > nothing().height
