@@ -9,12 +9,14 @@ import polars as pl
 
 from memops import archive, overlay, planfile, snapshot
 from memops.context import Context
-from memops.decay import age_days, frequency, half_life, recency, relevance
+from memops.decay import CLOCKS, age_days, frequency, half_life, recency, relevance
 from memops.errors import MemopsError
+from memops.impact import high_impact
 from memops.policy import Policy
 from memops.rules import propose
+from memops.rules.retire_old import days_kept
 from memops.runs import runs
-from memops.schema import LIVE, QUARANTINE, TOMBSTONE
+from memops.schema import LIVE, QUARANTINE, RETIRED, TOMBSTONE
 from memops.secrets import redacted, redacted_records
 from memops.settings import Settings
 from memops.simulation import AGING
@@ -113,6 +115,7 @@ def known_of(name: str, id: str, settings: Settings, now: datetime | None = None
         "score": scored(row, at, policy),
         "why": _why(masked, past),
         "fades": fading(row, at, policy),
+        "goes": going(row, at, policy),
         "tonight": tonight,
         "held_tonight": held,
     }
@@ -177,6 +180,44 @@ def fading(row: pl.DataFrame, now: datetime, policy: Policy) -> dict[str, Any]:
     core = row["tier"][0] == "core"
     why = "though a core record is not demoted" if core else "unless it is used or changed before"
     return said | {"on": now + timedelta(days=high), "in_days": round(high, 1), "why": why}
+
+
+def going(row: pl.DataFrame, now: datetime, policy: Policy) -> dict[str, Any]:
+    """Return what becomes of a record and when, if nobody uses it (what, on, why)."""
+    record, keep = row.to_dicts()[0], policy.retention
+    last = max((t for t in map(record.get, CLOCKS[policy.decay.clock]) if t), default=None)
+    touched = [t for t in (record["updated_at"], record["accessed_at"]) if t]
+    window = row.select(days_kept(keep.windows)).item()
+    stays: dict[str, Any] = {"what": None, "on": None}
+    if record["pinned"] or record["tier"] == "core":
+        return stays | {"why": "what is pinned or core is neither retired nor deleted"}
+    if record["superseded_by"] == TOMBSTONE and record["valid_to"]:
+        on = max([record["valid_to"], *touched]) + timedelta(days=keep.grace_days)
+        return {"what": "deleted", "on": on, "why": "its grace time is over then"}
+    if record["superseded_by"] in RETIRED:
+        return stays | {"why": "it is hidden until a person has looked"}
+    if record["superseded_by"]:
+        days = keep.superseded_days
+        on = record["expires_at"] or (last and last + timedelta(days=days))
+        if not days or not on:
+            return stays | {"why": "no time is set for what a newer record replaced"}
+        on = max([on, *(t + timedelta(days=keep.grace_days) for t in touched)])
+        return {
+            "what": "deleted",
+            "on": on,
+            "why": "what a newer record replaced is kept until then",
+        }
+    ends = [(record["expires_at"], "it was stored until then")] if record["expires_at"] else []
+    grave = record["kind"] != "session" and high_impact(row["text"])[0]
+    if window is not None and last and not grave:
+        why = f"a {record['kind']} is kept for {window:g} days here, or longer by a floor"
+        ends.append((last + timedelta(days=window), why))
+    if ends:
+        on, why = min(ends)
+        return {"what": "retired", "on": max(now, on), "why": why}
+    if window is not None and grave:
+        return stays | {"why": "facts about money, health and access are not retired for their age"}
+    return stays | {"why": "no time is set for its kind"}
 
 
 def _touching(plan: planfile.PlanFile, names: set[str]) -> list[tuple[str, dict[str, Any]]]:

@@ -17,7 +17,7 @@ from memops.floors import standing
 from memops.plan import meaning, outcome
 from memops.policy import Policy, described, read
 from memops.rules import HYGIENE, Rule, propose
-from memops.schema import LIVE, TIERS
+from memops.schema import LIVE, TIERS, TOMBSTONE
 from memops.settings import Settings
 from memops.sources import open_or_take
 
@@ -33,10 +33,12 @@ _STEP = timedelta(days=7)
 class Course:
     """One simulated course under one policy.
 
-    `weeks` has a row a night (week, at, MOVES, live, and live by tier); `kinds` a row a night,
-    scope and kind (week, scope, kind, live, floor).
+    `weeks` has a row a night (week, at, MOVES, live, and live by tier); `start` is what fills the
+    floors before the first (scope, kind, live, floor), `kinds` has a row a night, scope and kind
+    (week, scope, kind, live, floor).
     """
 
+    start: pl.DataFrame
     weeks: pl.DataFrame
     kinds: pl.DataFrame
     records: pl.DataFrame
@@ -50,7 +52,8 @@ def simulated(
     rules: Sequence[Rule] = AGING,
 ) -> Course:
     """Return the course of `days` days, a night a week, the first one tonight (week 0)."""
-    groups = standing(records, policy.floors).drop("live")
+    start = standing(records, policy.floors)
+    groups = start.drop("live")
     rows, kinds = [], []
     for week in range(days // 7 + 1):
         at = now + week * _STEP
@@ -63,6 +66,7 @@ def simulated(
         )
         kinds.append(live.with_columns(pl.col("live").fill_null(0), week=pl.lit(week)))
     return Course(
+        start,
         pl.DataFrame(rows),
         pl.concat(kinds).select("week", "scope", "kind", "live", "floor"),
         records,
@@ -106,8 +110,8 @@ def compared(
 
 def summed(course: Course) -> dict[str, Any]:
     """Return a course's totals: what moved in all, and how each kind stands to its floor."""
-    first, last = course.kinds["week"].min(), course.kinds["week"].max()
-    start = course.kinds.filter(pl.col("week") == first).select("scope", "kind", start="live")
+    last = course.kinds["week"].max()
+    start = course.start.select("scope", "kind", start="live")
     least = course.kinds.group_by("scope", "kind").agg(least=pl.col("live").min())
     end = course.kinds.filter(pl.col("week") == last).rename({"live": "end"}).drop("week")
     kinds = (
@@ -137,12 +141,12 @@ def _differing(base: Policy, policies: dict[str, Policy]) -> list[dict[str, Any]
 
 def _moves(plan: pl.DataFrame, records: pl.DataFrame) -> dict[str, int]:
     """How many records each kind of move touches."""
-    told = meaning(plan, records).select("id", "rule", "op", "action")
+    told = meaning(plan, records).select("id", "rule", "op", "action", "superseded_by")
     is_of = {
         "promoted": pl.col("op") == "promote",
         "demoted": pl.col("op") == "demote",
         "expired": pl.col("rule") == "expire_dated",
-        "retired": (pl.col("op") == "tombstone") & (pl.col("rule") == "retire_old"),
+        "retired": (pl.col("superseded_by") == TOMBSTONE) & (pl.col("rule") != "expire_dated"),
         "deleted": pl.col("action") == "delete",
     }
     return {name: told.filter(which)["id"].n_unique() for name, which in is_of.items()}

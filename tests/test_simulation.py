@@ -71,7 +71,7 @@ def test_floors_hold_and_what_they_keep_is_counted():
     )
     said = summed(simulated(records, policy, NOW, 21))
     assert said["kinds"] == [
-        {"scope": "default", "kind": "session", "start": 3, "least": 3, "end": 3, "floor": 3}
+        {"scope": "default", "kind": "session", "start": 8, "least": 3, "end": 3, "floor": 3}
     ]
     assert (said["retired"], said["held"], said["live"]) == (5, 3, 3)
 

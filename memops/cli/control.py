@@ -271,7 +271,8 @@ def _known_text(said: dict[str, Any]) -> str:
         for n, w in score["weights"].items()
     ]
     rows += [("relevance", "", "", f"{score['relevance']:.3f}")]
-    lines += ["", table(rows, ["score", "value", "weight", "adds"]), _fades_text(said["fades"]), ""]
+    lines += ["", table(rows, ["score", "value", "weight", "adds"]), _fades_text(said["fades"])]
+    lines += [_goes_text(said["goes"]), ""]
     for name, title in (("replaced_by", "replaced by"), ("absorbed", "stands for")):
         lines += [
             f"{title} {shown(r['id'])}: {cut(r['text'] or 'not in this store', 80)}"
@@ -287,6 +288,12 @@ def _fades_text(fades: dict[str, Any]) -> str:
         if fades["on"]
         else f"never {below}: {fades['why']}"
     )
+
+
+def _goes_text(goes: dict[str, Any]) -> str:
+    if not goes["on"]:
+        return f"stays: {goes['why']}"
+    return f"{goes['what']} after {goes['on']:%Y-%m-%d}, unless it is used before: {goes['why']}"
 
 
 def _history_text(events: list[dict[str, Any]]) -> str:

@@ -82,7 +82,7 @@ def simulated_text(said: dict[str, Any]) -> str:
     for course in said["courses"]:
         lines += ["", f"policy {shown(course['policy'])}:", _weeks(course)]
         rows = [
-            (shown(k["scope"]), k["kind"], k["start"], k["least"], k["end"], k["floor"])
+            (shown(k["scope"]), shown(k["kind"]), k["start"], k["least"], k["end"], k["floor"])
             for k in course["kinds"]
         ]
         lines += ["", table(rows, ["scope", "kind", "live", "least", "at the end", "floor"])]

@@ -1,5 +1,7 @@
 """Records of kinds that are only kept for a while."""
 
+from collections.abc import Mapping
+
 import polars as pl
 
 from memops.context import Context
@@ -23,7 +25,7 @@ def retire_old(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     for name, days in windows.items():
         if days <= 0:
             raise MemopsError(f"policy: retention.windows.{name} must be above nought days")
-    window = narrowest(windows).replace_strict(windows, default=None, return_dtype=pl.Float64)
+    window = days_kept(windows)
     age = age_days(ctx.now, ctx.policy.decay.clock)
     old = only(records, ctx.changed).filter(
         LIVE,
@@ -33,7 +35,7 @@ def retire_old(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         ~pl.col("id").is_in(list(ctx.fresh)),
     )
     old = old.filter((pl.col("kind") == "session") | ~high_impact(old["text"]))
-    whole = (age.floor().cast(pl.Int64), "kind", window.cast(pl.Int64))
+    whole = (age.floor().cast(pl.Int64), _called(windows), window.cast(pl.Int64))
     reason = pl.format("{} days old; a {} is kept for {}", *whole)
     return edit(
         old,
@@ -43,3 +45,15 @@ def retire_old(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         evidence=pl.concat_list("id"),
         risk="low",
     )
+
+
+def days_kept(windows: Mapping[str, float]) -> pl.Expr:
+    """Return the days that a record is kept by its narrowest window, null for none."""
+    return narrowest(windows).replace_strict(windows, default=None, return_dtype=pl.Float64)
+
+
+def _called(windows: Mapping[str, float]) -> pl.Expr:
+    """What a record is to its window: its kind, with the category where the window is for that."""
+    own = pl.col("extra").str.json_path_match("$.category")
+    by_category = narrowest(windows).str.contains("category:", literal=True)
+    return pl.when(by_category).then(pl.format("{} of category {}", "kind", own)).otherwise("kind")
