@@ -64,7 +64,7 @@ def injected(texts: pl.Series, policy: Hostile = _DEFAULT) -> pl.Series:
     )
     as_read = read(once.with_row_index("row"))
     invisible = spelled(as_read).with_columns(why=pl.lit("hides text in invisible characters"))
-    scored = _scored(pieces(as_read), policy.threshold)
+    scored = _scored(pieces(as_read), policy)
     worst = scored.sort("score", descending=True, maintain_order=True).select("row", "why")
     found = pl.concat([invisible, worst, _banners(as_read, policy.repeats)])
     first = found.unique("row", keep="first", maintain_order=True)
@@ -118,8 +118,8 @@ def _patterns(entry: dict[str, list[str]]) -> tuple[str, ...]:
     return tuple(one.replace(r"\b", r"(?-u:\b)") for one in made)
 
 
-def _scored(pieces: pl.DataFrame, threshold: float) -> pl.DataFrame:
-    """Score and heaviest frame of each passage that reaches the threshold: row, score, why.
+def _scored(pieces: pl.DataFrame, policy: Hostile) -> pl.DataFrame:
+    """Score and heaviest frame of each passage that reaches its bar: row, score, why.
 
     The concepts that decide most are looked at first: few passages can still reach it without
     them. That an order is hidden in base64 is worth a point.
@@ -127,16 +127,22 @@ def _scored(pieces: pl.DataFrame, threshold: float) -> pl.DataFrame:
     left, masks = pieces, _possible(pieces["text"]).to_numpy()
     order = sorted(range(len(concepts())), key=_reach, reverse=True)
     for start in range(0, len(order), _BATCH):
-        left, masks = _hopeful(left, masks, threshold)
+        left, masks = _hopeful(left, masks, policy)
         masks = _fitting(left["text"], masks, order[start : start + _BATCH])
     more, coded = left["more"].to_numpy(), left["coded"].to_numpy()
     both = _joined(masks, more)
     score = _score(both) + coded
     ends = np.roll(more, 1) & ~more  # the last piece belongs to the passage before
-    sure = np.flatnonzero((score >= threshold) & ~ends)
+    sure = np.flatnonzero((score >= _bar(left, policy)) & ~ends)
     found = left[sure].select("row", "coded", score=score[sure], why=_why(both[sure]))
     hides = pl.lit("hides orders in base64")
     return found.select("row", "score", why=pl.when("coded").then(hides).otherwise("why"))
+
+
+def _bar(pieces: pl.DataFrame, policy: Hostile) -> NDArray[np.float64]:
+    """The points that make a passage hostile: of many passages one looks so by chance."""
+    bar: NDArray[np.float64] = policy.threshold + policy.longer * np.log2(pieces["of"].to_numpy())
+    return bar
 
 
 def _joined(masks: Masks, more: NDArray[np.bool_]) -> Masks:
@@ -144,11 +150,11 @@ def _joined(masks: Masks, more: NDArray[np.bool_]) -> Masks:
     return np.where(more, masks | np.roll(masks, -1), masks)
 
 
-def _hopeful(pieces: pl.DataFrame, masks: Masks, threshold: float) -> tuple[pl.DataFrame, Masks]:
-    """The pieces, and their masks, of passages that may still reach the threshold."""
+def _hopeful(pieces: pl.DataFrame, masks: Masks, policy: Hostile) -> tuple[pl.DataFrame, Masks]:
+    """The pieces, and their masks, of passages that may still reach their bar."""
     more = pieces["more"].to_numpy()
     most = _score(_joined(masks, more), only_for=True) + pieces["coded"].to_numpy()
-    hope = most >= threshold
+    hope = most >= _bar(pieces, policy)
     kept = np.flatnonzero(hope | (np.roll(hope, 1) & np.roll(more, 1)))
     return pieces.with_columns(more=more & hope)[kept], masks[kept]
 

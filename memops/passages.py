@@ -11,6 +11,7 @@ from memops.text import folded
 
 SHORT = 400  # bytes of a text that is one passage
 _PIECE = r"(?s).{80,200}?(?:[.!?;]\s+|[。！？；\n]+)|.{1,200}"
+_ONE = pl.lit(1, pl.UInt32)
 _HIDDEN = (
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e"
     "\u2060-\u2064\u2066-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e007f]"
@@ -39,9 +40,10 @@ def read(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def pieces(texts: pl.DataFrame) -> pl.DataFrame:
-    """Return what texts (row, raw, text) say and hide: row, text, coded (in base64), more.
+    """Return what texts (row, raw, text) say and hide: row, text, coded (in base64), more, of.
 
     Where there is `more`, the piece and the next one are a passage; elsewhere it is one alone.
+    `of` is how many passages the text has.
     """
     short, text = pl.col("text").str.len_bytes() <= SHORT, pl.col("text")
     cut = (
@@ -49,16 +51,19 @@ def pieces(texts: pl.DataFrame) -> pl.DataFrame:
         .filter(~short)
         .with_columns(text.str.extract_all(_PIECE))
         .explode("text")
-        .with_columns(more=(pl.col("row") == pl.col("row").shift(-1)).fill_null(False))
+        .with_columns(
+            more=(pl.col("row") == pl.col("row").shift(-1)).fill_null(False),
+            of=(pl.len().over("row") - 1).clip(1),
+        )
     )  # fmt: skip
     spaced = (
         texts.lazy().select("row", "text")
         .filter(text.str.contains(_SPACED))
-        .with_columns(text.str.replace_all(r"(?-u:\b)([a-z0-9])[ ._*-]", "$1"), more=False)
+        .with_columns(text.str.replace_all(r"(?-u:\b)([a-z0-9])[ ._*-]", "$1"), more=False, of=_ONE)
     )  # fmt: skip
-    whole = texts.lazy().select("row", "text", more=False).filter(short)
+    whole = texts.lazy().select("row", "text", more=False, of=_ONE).filter(short)
     shown = pl.concat(pl.collect_all([whole, cut, spaced]))
-    hidden = _decoded(texts).with_columns(more=False)
+    hidden = _decoded(texts).with_columns(more=False, of=_ONE)
     return pl.concat([part.with_columns(coded=pl.lit(part is hidden)) for part in (shown, hidden)])
 
 

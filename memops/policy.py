@@ -130,6 +130,7 @@ class Hostile:
     """When text addressed to a model is quarantined."""
 
     threshold: float = setting(2.0, "points of evidence that make a text hostile")
+    longer: float = setting(0.4, "points more for each doubling of a long text's passages")
     repeats: int = setting(5, "times that one prompt stands in a store before it is a banner")
 
 

@@ -3,7 +3,8 @@ lines written whole (hostile_lines_N.txt, each written before the lexicon knew a
 
 What the lexicon found of each file at first sight, before it was changed and fitted anew:
 1: recall 0.12, precision 0.95 (phrases only, before there were concepts); 2 (made to avoid usual
-words): 0.24, 0.81; 3: 0.67, 0.96; 4: 0.74, 0.98. Whoever tunes the lexicon writes a new file first.
+words): 0.24, 0.81; 3: 0.67, 0.96; 4: 0.74, 0.98; 6 (whose harmless lines were made to look hostile,
+a fifth of them long): 0.93, 0.60. Whoever tunes the lexicon writes a new file first.
 """
 
 # ruff: noqa: E501
@@ -12,7 +13,9 @@ import itertools
 import random
 from pathlib import Path
 
-FILES = (1, 2, 3, 4)
+FILES = (1, 2, 3, 4, 6)
+HARD = 6
+"""The file whose harmless lines were all made to look hostile."""
 TOLD = 5
 """The file of what people tell their own assistants: orders in form, and none of them hostile."""
 SLOTS = {
