@@ -48,7 +48,7 @@ ORDER = "tests/trust/test_order.py::test_undo_is_on_disk_before_the_store_is_wri
 PAIRS = "tests/trust/test_two_runs.py::test_of_two_runs_one_works_and_one_waits"
 MACHINE = "tests/trust/test_machine.py::test_whatever_happens_in_whatever_order_nothing_that_must_stand_falls"
 REFUSED = "tests/trust/test_guards.py::test_each_thing_that_no_plan_may_do_is_refused_and_named"
-FLOORS = "tests/trust/test_guards.py::test_floors_hold_while_an_agent_forgets_in_the_same_category"
+FORGOT = "tests/trust/test_guards.py::test_what_an_agent_forgot_after_the_guard_judged_counts_too"
 
 MUTANTS = (
     Mutant("a pinned record may be deleted", GUARD, '(protected & pl.col("_gone"),', '(pl.lit(False),', REFUSED),
@@ -58,11 +58,11 @@ MUTANTS = (
     Mutant("a keeper may be in another scope", GUARD, '(replaced & (pl.col("keeper_scope") != pl.col("scope")),', "(pl.lit(False),", REFUSED),
     Mutant("protected text may be rewritten", GUARD, '(pl.col("_rewritten"),', '(pl.lit(False),', REFUSED),
     Mutant("floors are off by one", GUARD, 'pl.col("nth") > pl.col("spare")', 'pl.col("nth") > pl.col("spare") + 1', "tests/trust/test_guards.py::test_of_records_above_the_floor_just_so_many_go_and_the_oldest"),
-    Mutant("floors trust the snapshot, not the store", SQLITE, "return self._witnesses is None or self._witnesses.fewer()", "return False", FLOORS),
-    Mutant("a batch's own losses are not counted", SQLITE, "self._witnesses.follow(batch.written())", "pass", FLOORS),
+    Mutant("floors trust the snapshot, not the store", SQLITE, "return self._witnesses is None or self._witnesses.fewer()", "return False", FORGOT),
+    Mutant("what was superseded meanwhile still bears witness", "memops/stores/clawseed_witnesses.py", "WHERE rowid IN ({some}) AND {self._live} GROUP BY", "WHERE rowid IN ({some}) GROUP BY", FORGOT),
     Mutant("a batch without counts may lose", GUARD, 'pl.col("live").fill_null(0)', 'pl.col("live").fill_null(9**9)', "tests/test_guard.py::test_without_a_count_no_record_of_the_group_is_lost"),
     Mutant("what a plan was made from is taken unseen", BASIS, 'if _digest(found) == said["sha256"]:', "if True:", "tests/test_apply.py::test_a_plan_whose_records_changed_in_the_snapshot_is_refused"),
-    Mutant("the guard does not judge again inside the lock", SQLITE, "if self._version() != version and (", "if False and (", "tests/trust/test_guards.py::test_what_an_agent_forgot_after_the_guard_judged_counts_too"),
+    Mutant("the guard does not judge again inside the lock", SQLITE, "if self._version() != version and (", "if False and (", FORGOT),
     Mutant("the guard is not asked at apply", CHECK, 'if authority == "person":\n                return {}', "if True:\n                return {}", MACHINE),
     Mutant("a refusal is passed over", BATCH, 'if state == "applied" and id_ in refused:', "if False:", "tests/stores/test_clawseed.py::test_the_guard_sees_live_records_and_counts_and_is_obeyed"),
     Mutant("limits are not looked at", APPLY, "    if beyond:\n", "    if False:\n", "tests/test_apply.py::test_a_plan_beyond_its_limits_waits_for_a_person"),

@@ -183,7 +183,15 @@ def test_floors_hold_in_five_hundred_schedules(tmp_path):
     assert tally.delivered >= 500
 
 
-def test_what_an_agent_forgot_after_the_guard_judged_counts_too(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "DELETE FROM memories",
+        "UPDATE memories SET superseded_by = 'another'",
+        "UPDATE memories SET category = 'daily'",
+    ],
+)
+def test_what_an_agent_forgot_after_the_guard_judged_counts_too(tmp_path, monkeypatch, loss):
     policy = Policy(floors=Floors(default=0, kinds={"lesson": 5}))
     stamp = NOW.isoformat(timespec="microseconds")
     rows = [{"content": f"Lesson {n}", "category": "lesson", "created_at": stamp} for n in range(6)]
@@ -199,12 +207,13 @@ def test_what_an_agent_forgot_after_the_guard_judged_counts_too(tmp_path, monkey
             passed.append(said)
             with contextlib.closing(sqlite3.connect(db, isolation_level=None)) as agent:
                 other = "SELECT min(rowid) FROM memories WHERE id != ?"
-                agent.execute(f"DELETE FROM memories WHERE rowid = ({other})", [asked])
+                agent.execute(f"{loss} WHERE rowid = ({other})", [asked])
         return said
 
     monkeypatch.setattr(clawseed_write.Session, "_judged", judged)
     done = applying.apply(plan, state, NOW, approve=True)
     assert passed == [{}]
     assert [(s["id"], s["state"]) for s in done["skipped"]] == [(asked, "refused")]
+    lessons = "SELECT count(*) FROM memories WHERE category = 'lesson' AND superseded_by IS NULL"
     with contextlib.closing(sqlite3.connect(db)) as live:
-        assert _live(live) == 5
+        assert live.execute(lessons).fetchone() == (5,)
