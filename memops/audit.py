@@ -31,6 +31,9 @@ from memops.swings import swinging
 Finding = dict[str, Any]
 Rule = Callable[[pl.DataFrame, Context], pl.DataFrame]
 
+LISTED = ("unconfirmed", "review", "swinging")
+"""Classes that a person is asked about: all of their records are named, of others some."""
+
 _EXAMPLES = 5
 _WIDTH = 120
 
@@ -58,7 +61,10 @@ def audit(records: pl.DataFrame, ctx: Context) -> dict[str, Any]:
         "swinging": lambda: _swinging(records, ctx),
     }
     texts = records.select("id", "text")
-    classes = {name: _finding(find(), texts, ctx) for name, find in finders.items()}
+    classes = {
+        name: _finding(find(), texts, ctx, records.height if name in LISTED else _EXAMPLES)
+        for name, find in finders.items()
+    }
     return {
         "records": records.height,
         "live": records.filter(LIVE).height,
@@ -66,10 +72,10 @@ def audit(records: pl.DataFrame, ctx: Context) -> dict[str, Any]:
     }
 
 
-def _finding(found: pl.DataFrame | str, texts: pl.DataFrame, ctx: Context) -> Finding:
+def _finding(found: pl.DataFrame | str, texts: pl.DataFrame, ctx: Context, most: int) -> Finding:
     if isinstance(found, str):
         return {"not_measurable": found}
-    some = found.sort("id").head(_EXAMPLES).join(texts, on="id", how="left", maintain_order="left")
+    some = found.sort("id").head(most).join(texts, on="id", how="left", maintain_order="left")
     masked = redacted(some["text"].fill_null(""), ctx.policy.secrets)
     examples = [
         {"id": shown(id), "why": shown(why), "text": shown(text[:_WIDTH])}

@@ -1,5 +1,5 @@
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -111,3 +111,20 @@ def test_at_most_five_examples_are_shown():
     rows = [{"id": f"r{n}", "text": f"pwd=Blue{n}!river"} for n in range(9)]
     found = looked_at(*rows)["secrets"]
     assert (found["count"], len(found["examples"])) == (9, 5)
+
+
+def test_what_a_person_is_asked_about_is_listed_whole(memops, capsys):
+    from memops.cli import run
+
+    said = (NOW - timedelta(days=400)).isoformat()
+    texts = [f"用户喜欢{n}号茶" for n in range(4)] + [f"The user likes tea {n}" for n in range(4)]
+    rows = [
+        {"id": f"{n}", "kind": "preference", "text": text, "created_at": said}
+        for n, text in enumerate(texts)
+    ]
+    path = memops.write("m.jsonl", rows)
+    asked = ["--state", str(memops.state), "audit", f"jsonl:{path}", "--now", NOW.isoformat()]
+    assert run(asked) == 0
+    out = capsys.readouterr().out
+    assert all(text in out for text in texts)
+    assert out.count("stated 400 days ago, and not confirmed since") == 8

@@ -165,8 +165,20 @@ def audit(
     rows: list[Any] = [
         (name, c.get("count", "not measurable")) for name, c in said["classes"].items()
     ]
-    emit(said, as_json, lambda: table(rows, ["class", "findings"]))
+    emit(said, as_json, lambda: table(rows, ["class", "findings"]) + _to_ask(said["classes"]))
     return 32 if said["failed"] else 0
+
+
+def _to_ask(classes: dict[str, Any]) -> str:
+    """What a person is asked about: to confirm it, or to look whether it still holds."""
+    from memops.audit import LISTED
+
+    rows = [
+        (name, e["id"], e["why"], e["text"])
+        for name in LISTED
+        for e in classes[name].get("examples", ())
+    ]
+    return "\n\n" + table(rows, ["class", "id", "why", "text"]) if rows else ""
 
 
 @click.command()
