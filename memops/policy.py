@@ -121,6 +121,11 @@ class Secrets:
 
     off: list[str] = setting(["phone"], "kinds that are not looked for")
     patterns: dict[str, str] = setting({}, "more kinds: a name, and a regular expression (Rust's)")
+    sensitivity: dict[str, str] = setting(
+        dict.fromkeys(("password", "one-time-code", "private-key", "seed-phrase"), "never_store"),
+        "what is done with a kind: allowed (it stays as it is), never_store (it goes whole), and masked, "
+        "which all others are (its ends show as `keep` says)",
+    )
     allow: list[str] = setting([], "expressions of whole values that are no secrets here")
     keep: int = setting(0, "characters that show at either end of a long secret")
 

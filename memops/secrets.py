@@ -15,7 +15,7 @@ import polars as pl
 
 from memops.errors import mask_with
 from memops.policy import Secrets
-from memops.secrets_shapes import Shape, shapes
+from memops.secrets_shapes import Shape, shapes, staying
 
 FOUND = pl.Schema(
     {"row": pl.UInt32(), "start": pl.UInt32(), "end": pl.UInt32(), "kind": pl.String()}
@@ -35,7 +35,7 @@ def found(texts: pl.Series, policy: Secrets = _DEFAULT) -> pl.DataFrame:
 
     Spans of one text do not overlap; rows without a secret, and null texts, are absent.
     """
-    known = shapes(policy)
+    known, stay = shapes(policy), staying(policy)
     candidates = _candidates(texts, known)
     if not candidates:
         return FOUND.to_frame()
@@ -47,7 +47,7 @@ def found(texts: pl.Series, policy: Secrets = _DEFAULT) -> pl.DataFrame:
         )
         hits = hits.filter(~allowed)
     kinds = pl.Series("kind", [shape.kind for shape in known])
-    spans = _merged(_clear_of_masks(hits))
+    spans = _merged(_clear_of(hits, stay))
     return spans.with_columns(kind=kinds.gather(spans["nth"])).select(FOUND.names())
 
 
@@ -56,7 +56,7 @@ def redacted(texts: pl.Series, policy: Secrets = _DEFAULT) -> pl.Series:
     out: list[str | None] = []
     rows, part = list(range(len(texts))), texts
     for _ in range(_ROUNDS):
-        masked = _masked(part, found(part, policy), policy.keep)
+        masked = _masked(part, found(part, policy), policy)
         if not masked:
             break
         out = out or texts.to_list()
@@ -70,6 +70,11 @@ def redacted(texts: pl.Series, policy: Secrets = _DEFAULT) -> pl.Series:
 def masked(text: str) -> str:
     """Return one text with every secret masked."""
     return str(redacted(pl.Series([text]))[0])
+
+
+def sensitivity(kind: str, policy: Secrets = _DEFAULT) -> str:
+    """Return what the policy makes of a kind of secret: allowed, masked or never_store."""
+    return policy.sensitivity.get(kind, "masked")
 
 
 mask_with(masked)
@@ -185,10 +190,11 @@ def _matches(rows: pl.DataFrame, nth: int, shape: Shape) -> pl.LazyFrame:
     )  # fmt: skip
 
 
-def _clear_of_masks(hits: pl.DataFrame) -> pl.DataFrame:
-    """Hits that do not touch a mask of an earlier redaction (shape 0)."""
-    masks = hits.filter(pl.col("nth") == 0).select("row", mask_start="start", mask_end="end")
-    rest = hits.filter(pl.col("nth") > 0).with_row_index("hit")
+def _clear_of(hits: pl.DataFrame, staying: list[int]) -> pl.DataFrame:
+    """Hits that do not touch what stays: a mask of an earlier redaction, what is allowed."""
+    stays = pl.col("nth").is_in(staying)
+    masks = hits.filter(stays).select("row", mask_start="start", mask_end="end")
+    rest = hits.filter(~stays).with_row_index("hit")
     touching = rest.join(masks, on="row").filter(
         (pl.col("start") < pl.col("mask_end")) & (pl.col("mask_start") < pl.col("end"))
     )
@@ -208,20 +214,24 @@ def _merged(hits: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _masked(texts: pl.Series, spans: pl.DataFrame, keep: int) -> dict[int, str]:
+def _masked(texts: pl.Series, spans: pl.DataFrame, policy: Secrets) -> dict[int, str]:
     """The masked text of each row that has spans."""
     out: dict[int, str] = {}
     for (row,), part in spans.partition_by("row", as_dict=True, maintain_order=True).items():
         text, at, pieces = texts[row], 0, []
         for start, end, kind in part.select("start", "end", "kind").iter_rows():
-            pieces += [text[at:start], _mask(text[start:end], kind, keep)]
+            pieces += [text[at:start], _mask(text[start:end], kind, policy)]
             at = end
         out[row] = "".join([*pieces, text[at:]])
     return out
 
 
-def _mask(secret: str, kind: str, keep: int) -> str:
-    """The mask; the first and last characters show only of a secret four times as long."""
+def _mask(secret: str, kind: str, policy: Secrets) -> str:
+    """The mask; the first and last characters show only of a secret four times as long.
+
+    None show of a kind that is never to be stored.
+    """
+    keep = policy.keep if sensitivity(kind, policy) == "masked" else 0
     shown = f"{secret[:keep]}…{secret[-keep:]}"
     plain = not keep or len(secret) < 8 * keep or any(c.isspace() or c == "]" for c in shown)
     return f"[redacted:{kind}]" if plain else f"[redacted:{kind} {shown}]"

@@ -9,6 +9,7 @@ import polars as pl
 from memops.errors import MemopsError
 from memops.lexicon import lexicon
 from memops.policy import Secrets
+from memops.schema import SENSITIVITIES
 
 MASK = r"\[redacted:[a-z0-9-]+(?: [^\]\s]{0,16})?\]"
 
@@ -29,6 +30,21 @@ class Shape:
 def shapes(policy: Secrets) -> tuple[Shape, ...]:
     """Return the shapes that the policy asks for; the first is the mask that redaction leaves."""
     return _compiled(tuple(sorted(policy.patterns.items())), frozenset(policy.off))
+
+
+def staying(policy: Secrets) -> list[int]:
+    """Return the places of the shapes of what may stay: masks, and kinds that are allowed.
+
+    Raises MemopsError for a sensitivity that is none.
+    """
+    for kind, named in policy.sensitivity.items():
+        if named not in SENSITIVITIES:
+            raise MemopsError(
+                f"policy: secrets.sensitivity of {kind!r} is {named!r}",
+                f"known: {', '.join(SENSITIVITIES)}",
+            )
+    kinds = [shape.kind for shape in shapes(policy)]
+    return [0, *(n for n, k in enumerate(kinds) if policy.sensitivity.get(k) == "allowed")]
 
 
 @cache

@@ -2,14 +2,18 @@ import json
 import random
 import re
 import time
+from datetime import UTC, datetime
 
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memops.context import Context
 from memops.errors import MemopsError
-from memops.policy import Secrets
+from memops.plan import outcome
+from memops.policy import Policy, Secrets
+from memops.rules.redact_secrets import redact_secrets
 from memops.schema import from_rows
 from memops.secrets import found, redacted, redacted_json, redacted_records
 from memops.secrets_shapes import shapes
@@ -236,3 +240,36 @@ def test_every_pattern_takes_linear_time_from_end_to_end(nth):
         started = time.process_time()
         redacted(pl.Series([line]))
         assert time.process_time() - started < 5.0
+
+
+@pytest.mark.parametrize("text", ["deploys use {} now", "部署用 {}，别外传"])
+def test_what_is_done_with_a_kind_and_its_record_is_policy(text):
+    token = corpus.TOKENS["github"](random.Random(4))
+    for named, shown in (
+        ("masked", f"[redacted:code-host-token {token[:4]}…{token[-4:]}]"),
+        ("never_store", "[redacted:code-host-token]"),
+        ("allowed", token),
+    ):
+        given = {"sensitivity": {"code-host-token": named}, "keep": 4}
+        assert one(text.format(token), **given) == text.format(shown)
+        record = from_rows([{"id": "a", "text": text.format(token)}])
+        ctx = Context(now=datetime(2026, 6, 1, tzinfo=UTC), policy=Policy(secrets=Secrets(**given)))
+        marks = outcome(record, redact_secrets(record, ctx))["sensitivity"].to_list()
+        assert marks == [named]
+    with pytest.raises(MemopsError, match="sensitivity of 'jwt' is 'secret'"):
+        one("x", sensitivity={"jwt": "secret"})
+
+
+def test_a_password_is_never_stored_and_what_the_store_says_stands_where_it_is_stricter():
+    token = corpus.TOKENS["github"](random.Random(4))
+    rows = [
+        {"id": "a", "text": "password: Blue7!" + "river"},
+        {"id": "b", "text": f"use {token}"},
+        {"id": "c", "text": f"use {token}", "sensitivity": "never_store"},
+        {"id": "d", "text": "tea", "sensitivity": "masked"},
+    ]
+    records = from_rows(rows)
+    ctx = Context(now=datetime(2026, 6, 1, tzinfo=UTC))
+    after = outcome(records, redact_secrets(records, ctx))
+    assert after["sensitivity"].to_list() == ["never_store", "masked", "never_store", "masked"]
+    assert redact_secrets(after, ctx).is_empty()

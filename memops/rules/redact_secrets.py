@@ -13,7 +13,8 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Mask every key, password and identity number, also in records that are no longer live.
 
     A hidden record's secret is as easily stolen as a live one's. The reason names the kinds; no
-    part of a secret leaves the record.
+    part of a secret leaves the record. It is marked as its kinds are by the policy, and no model
+    is shown it any more; what its store says of it stands where that is stricter.
     """
     policy = ctx.policy.secrets
     clean = redacted_records(records, policy)
@@ -24,12 +25,19 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     }
     touched = records.with_columns(kinds=_kinds(records, ctx), **masked)
     touched = touched.filter(pl.any_horizontal(value.is_not_null() for value in new.values()))
-    kinds = pl.col("kinds").fill_null("a secret in a native field")
-    return edit(touched, pl.format("holds a secret: {}", kinds), (), evidence=[], risk="low", **new)
+    said = pl.col("kinds").list.join(", ").fill_null("a secret in a native field")
+    never = [k for k, named in policy.sensitivity.items() if named == "never_store"]
+    strict = (pl.col("kinds").list.set_intersection(never).list.len() > 0).fill_null(False)
+    strict |= pl.col("sensitivity") == "never_store"
+    marked = pl.when(strict).then(pl.lit("never_store")).otherwise(pl.lit("masked"))
+    return edit(
+        touched, pl.format("holds a secret: {}", said), (), evidence=[], risk="low",
+        sensitivity=pl.when(pl.col("sensitivity") != marked).then(marked), **new,
+    )  # fmt: skip
 
 
 def _kinds(records: pl.DataFrame, ctx: Context) -> pl.Series:
-    """The kinds of secret in the text, the key and the tags of each record, in words."""
+    """The kinds of secret in the text, the key and the tags of each record."""
     said = records.select(
         pl.concat_str(
             "text", "key", pl.col("tags").list.join(" "), separator="\n", ignore_nulls=True
@@ -38,4 +46,4 @@ def _kinds(records: pl.DataFrame, ctx: Context) -> pl.Series:
     kinds = found(said, ctx.policy.secrets).group_by("row").agg(pl.col("kind").unique().sort())
     rows = pl.DataFrame({"row": range(records.height)}, schema={"row": pl.UInt32})
     joined = rows.join(kinds, on="row", how="left", maintain_order="left")
-    return joined["kind"].list.join(", ")
+    return joined["kind"]
