@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 
 from memops.context import Context
-from memops.judgement import asserted, opposes, same
+from memops.judgement import asserted, same
+from memops.opposing import opposes
 from memops.readings import Readings, differences, read_all, readings
 from memops.similarity import (
     candidates_in_parts,

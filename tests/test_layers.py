@@ -59,6 +59,7 @@ LAYERS = [
     }
     | {
         "judgement",
+        "opposing",
         "conflicts",
         "supersession",
         "extract",
