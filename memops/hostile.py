@@ -179,21 +179,17 @@ def _score(masks: Masks, only_for: bool = False) -> NDArray[np.float64]:
 
 
 def _why(masks: Masks) -> pl.Series:
-    """The reason: the heaviest frame that holds, else the heaviest concept spoken of."""
-    held = [(f.weight, f.why, met(f, masks)) for f in frames() if f.weight > 0]
+    """The reason: a concept that needs no other, else the heaviest frame, else concept."""
+    held = [(1, f.weight, f.why, met(f, masks)) for f in frames() if f.weight > 0]
     said = [
-        (c.weight, c.why, masks & np.uint64(1 << nth) > 0)
+        (2 if c.alone else 0, c.weight, c.why, masks & np.uint64(1 << nth) > 0)
         for nth, c in enumerate(concepts())
         if c.why
     ]
     whys = np.full(len(masks), None, dtype=object)
-    for _, why, fits in [*sorted(said, key=_weight), *sorted(held, key=_weight)]:
-        whys[fits] = why  # the heaviest is the last to write
+    for *_, why, fits in sorted(said + held, key=lambda reason: reason[:2]):
+        whys[fits] = why  # the weightiest is the last to write
     return pl.Series(whys, dtype=pl.String)
-
-
-def _weight(reason: tuple[float, str, NDArray[np.bool_]]) -> float:
-    return reason[0]
 
 
 def _possible(texts: pl.Series) -> pl.Series:

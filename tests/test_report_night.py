@@ -39,14 +39,12 @@ class Night:
         samples.polluted(folder)
         address = f"{kind}:{folder / kind}"
         self.before = self.read(address)
+        graded = [self.graded(kind)]  # before the night, whose lineage would tell more of it
         [said] = self.memops(
             "nightly", address, "--suite", f"sample/{kind}", "--approve", "--now", NOW
         )
         self.said, self.after = said, self.read(address)
-        self.grades = [
-            self.memops("grade", s, "--suite", f"sample/{kind}")["grades"]
-            for s in (self.seen[0], self.seen[-1])
-        ]
+        self.grades = [*graded, self.graded(kind)]
         ops = (folder / "state" / "plans" / said["plan"] / "ops.jsonl").read_text(encoding="utf-8")
         self.ops = [json.loads(line) for line in ops.splitlines()]
         self.page = Page(Path(said["report"]).read_text(encoding="utf-8"))
@@ -55,6 +53,10 @@ class Night:
         with contextlib.redirect_stdout(io.StringIO()) as out:
             run(["--state", str(self.folder / "state"), *map(str, argv), "--json"])
         return json.loads(out.getvalue())
+
+    def graded(self, kind):
+        """The grades of what was read last."""
+        return self.memops("grade", self.seen[-1], "--suite", f"sample/{kind}")["grades"]
 
     def read(self, address):
         taken = self.memops("snapshot", address)["snapshot"]
