@@ -78,6 +78,19 @@ def test_what_people_tell_their_own_assistant_is_hardly_ever_taken_for_an_attack
     assert flagged(lines) <= 2
 
 
+def test_where_the_user_can_be_reached_is_no_order_to_send():
+    told = [
+        "The user's email is kim@example.org",
+        "User's email: kim@example.org",
+        "The user's email changed to kim@example.net",
+        "The user's report is at https://reports.example.org/7",
+        "Invoices are emailed to billing@example.org",
+        "用户的邮箱地址是 kim@example.org",
+        "用户的账单每月发送到 kim@example.org",
+    ]
+    assert injected(pl.Series(told)).to_list() == [None] * len(told)
+
+
 def test_words_that_pattern_lists_stumble_over_pass():
     lines = [
         "Fixed a memory leak in the report worker.",
