@@ -83,6 +83,24 @@ TOLD = {
 }
 
 
+@pytest.mark.parametrize(
+    ("sources", "kept"),
+    [
+        (["web"], "web"),
+        (["user"], "extractor"),
+        ([None], "extractor"),
+        (["web", "user"], "extractor"),
+    ],
+)
+def test_what_only_a_page_said_does_not_become_a_persons_word(sources, kept):
+    notes = [
+        {"id": f"{n}", "kind": "note", "text": "I live in Lisbon", "source": source}
+        for n, source in enumerate(sources)
+    ]
+    made = extracted(from_rows(notes), Context(NOW, Policy()))
+    assert made["source"].to_list() == [kept]
+
+
 def test_notes_tell_what_they_say_in_the_third_person():
     got = all_told(*TOLD)
     assert got == TOLD

@@ -12,6 +12,7 @@ from memops.extract.reading import read
 from memops.policy import Extract
 from memops.schema import LIVE, MODEL, RECORDS
 from memops.text import normalised
+from memops.trust import by_anybody, by_machine
 
 TOLD = pl.Schema(
     {
@@ -58,10 +59,13 @@ def extracted(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
     The id is made from scope, kind and what is said, so the same fact from three notes, or on
     three nights, is one record. Columns: those of a record, and derived_from (ids of its notes).
+    What no person said stays the word of whatever machine or channel said it.
     """
     _, told = judged_notes(records, ctx)
     policy = ctx.policy.extract
     same = pl.coalesce("key", normalised(pl.col("text")))
+    writers = records.select(note="id", writer="source", foreign=by_machine() | by_anybody())
+    told = told.join(writers, on="note", how="left", maintain_order="left")
     said = told.with_columns(same=same).sort("created_at", "note", "start", nulls_last=True)
     facts = said.group_by("scope", "kind", "same", maintain_order=True).agg(
         pl.col("key").first(),
@@ -74,6 +78,8 @@ def extracted(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         derived_from=pl.col("note").unique(maintain_order=True),
         kept=pl.col("kept").any(),
         guessed=(pl.col("cue") == MODEL).all(),
+        foreign=pl.col("foreign").all(),
+        writer=pl.col("writer").first(),
     )
     ids = [
         str(uuid.uuid5(_SPACE, json.dumps(row, ensure_ascii=False)))
@@ -89,7 +95,11 @@ def extracted(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         .then(pl.max_horizontal(weight, pl.lit(policy.remembered)))
         .otherwise(weight),
         pinned=pl.col("kind").is_in(policy.pinned),
-        source=pl.when("guessed").then(pl.lit(MODEL)).otherwise(pl.lit("extractor")),
+        source=pl.when("guessed")
+        .then(pl.lit(MODEL))
+        .when("foreign")
+        .then("writer")
+        .otherwise(pl.lit("extractor")),
         sensitivity=pl.lit("allowed"),
         origin=pl.format("note:{}", pl.col("derived_from").list.first()),
         tags=pl.when("kept")
