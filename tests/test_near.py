@@ -132,9 +132,12 @@ def test_a_pair_that_only_gains_unknown_words_is_not_read():
             "zorp was born on 2026-07-28",
         ]
     )
-    found = codes(said, unigrams=True)
-    a, b = np.array([0, 0, 1, 3, 5]), np.array([1, 2, 2, 4, 6])
-    assert unread(found, said, a, b).tolist() == [True, False, False, False, False]
+    assert left_unread(said, [0, 0, 1, 3, 5], [1, 2, 2, 4, 6]) == [True, False, False, False, False]
+
+
+def left_unread(said, a, b):
+    """Which pairs of texts are told apart by their words."""
+    return unread(codes(said, unigrams=True), said, np.array(a), np.array(b)).tolist()
 
 
 def test_pairs_that_open_with_other_strangers_or_hold_no_known_word_are_not_read():
@@ -144,9 +147,14 @@ def test_pairs_that_open_with_other_strangers_or_hold_no_known_word_are_not_read
             "quxor plim dask", "quxor plim vorn", "Frobnic的端口是80", "Zorp的端口是90", "Frobnic 80 the plim",
         ]
     )  # fmt: skip
-    found = codes(said, unigrams=True)
-    a, b = np.array([0, 0, 3, 5, 0, 1]), np.array([1, 2, 4, 6, 5, 7])
-    assert unread(found, said, a, b).tolist() == [True, False, True, True, False, False]
+    assert left_unread(said, [0, 0, 3, 5, 0, 1], [1, 2, 4, 6, 5, 7]) == [
+        True,
+        False,
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_a_pair_of_other_subjects_is_not_read_wherever_in_their_openings_these_stand():
@@ -157,15 +165,18 @@ def test_a_pair_of_other_subjects_is_not_read_wherever_in_their_openings_these_s
             "plim 的 vorn 用端口 90",
         ]
     )  # fmt: skip
-    found = codes(said, unigrams=True)
-    a, b = np.array([0, 2, 3, 0, 6, 6]), np.array([1, 3, 5, 4, 7, 8])
-    assert unread(found, said, a, b).tolist() == [True, True, False, False, True, False]
+    assert left_unread(said, [0, 2, 3, 0, 6, 6], [1, 3, 5, 4, 7, 8]) == [
+        True,
+        True,
+        False,
+        False,
+        True,
+        False,
+    ]
 
 
 def test_a_denial_by_what_says_something_else_is_not_read():
     said = pl.Series(
         ["quxor plim dask vorn", "not quxor plim zorp", "not quxor plim", "quxor plim dask"]
     )
-    found = codes(said, unigrams=True)
-    a, b = np.array([0, 0, 1]), np.array([1, 2, 3])
-    assert unread(found, said, a, b).tolist() == [True, False, True]
+    assert left_unread(said, [0, 0, 1], [1, 2, 3]) == [True, False, True]

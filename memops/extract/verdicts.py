@@ -61,26 +61,8 @@ def extracted(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     three nights, is one record. Columns: those of a record, and derived_from (ids of its notes).
     What no person said stays the word of whatever machine or channel said it.
     """
-    _, told = judged_notes(records, ctx)
+    facts = _facts(records, ctx)
     policy = ctx.policy.extract
-    same = pl.coalesce("key", normalised(pl.col("text")))
-    writers = records.select(note="id", writer="source", foreign=by_machine() | by_anybody())
-    told = told.join(writers, on="note", how="left", maintain_order="left")
-    said = told.with_columns(same=same).sort("created_at", "note", "start", nulls_last=True)
-    facts = said.group_by("scope", "kind", "same", maintain_order=True).agg(
-        pl.col("key").first(),
-        pl.col("text").first(),
-        pl.col("confidence").max(),
-        pl.col("created_at").min(),
-        pl.col("updated_at").max(),
-        pl.col("accessed_at").max(),
-        access_count=pl.col("uses").sum() + pl.col("note").n_unique() - 1,
-        derived_from=pl.col("note").unique(maintain_order=True),
-        kept=pl.col("kept").any(),
-        guessed=(pl.col("cue") == MODEL).all(),
-        foreign=pl.col("foreign").all(),
-        writer=pl.col("writer").first(),
-    )
     ids = [
         str(uuid.uuid5(_SPACE, json.dumps(row, ensure_ascii=False)))
         for row in facts.select("scope", "kind", "same").iter_rows()
@@ -115,6 +97,29 @@ def extracted(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         if name not in made.columns
     }
     return made.with_columns(**blank).select(*RECORDS.names(), "derived_from").sort("id")
+
+
+def _facts(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """What notes tell, one row for each fact of a scope, with what its notes have in common."""
+    _, told = judged_notes(records, ctx)
+    same = pl.coalesce("key", normalised(pl.col("text")))
+    writers = records.select(note="id", writer="source", foreign=by_machine() | by_anybody())
+    told = told.join(writers, on="note", how="left", maintain_order="left")
+    said = told.with_columns(same=same).sort("created_at", "note", "start", nulls_last=True)
+    return said.group_by("scope", "kind", "same", maintain_order=True).agg(
+        pl.col("key").first(),
+        pl.col("text").first(),
+        pl.col("confidence").max(),
+        pl.col("created_at").min(),
+        pl.col("updated_at").max(),
+        pl.col("accessed_at").max(),
+        access_count=pl.col("uses").sum() + pl.col("note").n_unique() - 1,
+        derived_from=pl.col("note").unique(maintain_order=True),
+        kept=pl.col("kept").any(),
+        guessed=(pl.col("cue") == MODEL).all(),
+        foreign=pl.col("foreign").all(),
+        writer=pl.col("writer").first(),
+    )
 
 
 def _judge(rows: pl.DataFrame, ctx: Context) -> tuple[pl.DataFrame, pl.DataFrame]:
