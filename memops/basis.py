@@ -5,6 +5,7 @@ snapshot than that, however large it is.
 """
 
 import hashlib
+import io
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -62,4 +63,6 @@ def opened(
 
 
 def _digest(records: pl.DataFrame) -> str:
-    return hashlib.sha256(records.write_ndjson().encode()).hexdigest()
+    lines = io.BytesIO()
+    records.write_ndjson(lines)
+    return hashlib.sha256(lines.getbuffer()).hexdigest()

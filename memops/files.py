@@ -24,6 +24,7 @@ from memops.failpoints import failpoint
 STEP = 4 << 20
 """Bytes that are put on disk at a time: whoever else syncs a file waits for what is on its way."""
 _LINE = re.compile(rb'\{"sum": "([0-9a-f]{16})", "entry": (\{.*\})\}', re.DOTALL)
+_JSON = json.JSONEncoder(ensure_ascii=False, default=str).encode
 _EASY, _RATIO = 64 << 20, 50  # what a gzip file may unfold to: so many bytes, or times its own
 
 
@@ -229,7 +230,7 @@ def lock(path: Path, timeout: float = 10.0) -> Iterator[None]:
 
 
 def _line(entry: dict[str, Any]) -> bytes:
-    data = json.dumps(entry, ensure_ascii=False, default=str).encode()
+    data = _JSON(entry).encode()
     return b'{"sum": "%s", "entry": %s}\n' % (_sum(data), data)
 
 

@@ -26,7 +26,7 @@ from memops.schema import LIVE
 from memops.snapshot import store_id
 from memops.stores import Undo, Written
 
-FORMAT = 1
+FORMAT = 2  # 1: the undo of an edit held whole rows of clawseed's
 _GROWING = ("journal.jsonl", "undo.jsonl")
 _DIRECTIONS = ("applying", "rolling-back")
 _TOUCHED = pl.Schema({"scope": pl.String(), "kind": pl.String(), "touched": pl.Int64()})
@@ -221,12 +221,16 @@ def written_again(
 
 
 def batches_of_undo(run: Run, size: int = 200) -> Iterable[list[Undo]]:
-    """Yield undo newest first: for each record the first pre-image and the last post-image."""
+    """Yield undo newest first: for each record the first pre-image and the last post-image.
+
+    Of a record whose undo holds only some fields, that is so for each field.
+    """
     whole: dict[tuple[str, str], Undo] = {}
     for entry in run.undo.entries():
-        key = (entry["id"], entry["where"])
-        first = whole.get(key)
-        whole[key] = Undo(**{**entry, "before": first.before if first else entry["before"]})
+        key, last = (entry["id"], entry["where"]), Undo(**entry)
+        if first := whole.get(key):
+            last = Undo(*key, _over(first.before, last.before), _over(last.after, first.after))
+        whole[key] = last
     last_first = sorted(reversed(list(whole.values())), key=lambda u: u.where)
     batch: list[Undo] = []
     for undo in last_first:
@@ -236,6 +240,11 @@ def batches_of_undo(run: Run, size: int = 200) -> Iterable[list[Undo]]:
         batch.append(undo)
     if batch:
         yield batch
+
+
+def _over(upper: Any, lower: Any) -> Any:
+    """The one image, and of the other what fields it has besides."""
+    return {**lower, **upper} if isinstance(upper, dict) and isinstance(lower, dict) else upper
 
 
 def summary(run: Run, written: list[Written]) -> dict[str, Any]:

@@ -1,8 +1,10 @@
 """Formats: what an earlier memops left is read, what a later one left is refused in a sentence.
 
 `tests/states/v1.tar.gz` is a state folder as format 1 wrote it: a store of eighty records (kept
-beside it), a snapshot, a plan, a run that was taken back and one that was cut off. Keep it,
-and add another when a format changes.
+beside it), a snapshot, a plan, a run that was taken back and one that was cut off.
+`tests/states/clawseed/` has, for each format of runs, a clawseed store beside the run that was cut
+off in it (three of its transactions are committed, of a fourth there is only the undo), and the
+store as it was before. Keep them, and add another when a format changes.
 """
 
 import hashlib
@@ -14,6 +16,8 @@ import pytest
 
 from memops import files
 from memops.recovery import unfinished
+from memops.runs import FORMAT
+from tests.stores.clawseed_db import dump, in_step
 
 STATES = Path(__file__).parent / "states"
 
@@ -48,22 +52,48 @@ def test_the_state_of_an_earlier_memops_is_read(old):
 
 
 @pytest.mark.parametrize(
-    ("name", "argv"),
-    [
-        ("snapshots/*/manifest.json", ["check", "{}"]),
-        ("plans/*/plan.json", ["apply", "{}"]),
-        ("runs/*/run.json", ["resume", "{}"]),
-    ],
+    "made", sorted((STATES / "clawseed").glob("*.tar.gz")), ids=lambda p: p.name[:2]
 )
-def test_what_a_later_memops_wrote_is_refused_in_a_sentence(old, name, argv):
-    path = sorted(old.state.glob(name))[0]
-    held = json.loads(path.read_bytes()) | {"format": 2}
+def test_a_run_that_an_earlier_memops_left_in_clawseed_is_taken_back_exactly(memops, made):
+    with tarfile.open(made) as packed:
+        packed.extractall(memops.folder, filter="data")
+    db, run = memops.folder / "ws" / "memory" / "brain.db", one(memops.state / "runs")
+    moved(run / "run.json", db)
+    before = dump(memops.folder / "before" / "brain.db")
+    assert len(before.keys() ^ dump(db).keys()) == 3
+    done = memops("rollback", run.name)
+    assert (memops.code, done["applied"], done["already"]) == (0, 9, 3)
+    assert dump(db) == before and in_step(db)
+
+
+def moved(path, db):
+    """Have a run's header say that its store is where it was unpacked."""
+    held = json.loads(path.read_bytes())
+    held["address"], held["store"]["path"] = f"clawseed:{db.parent.parent}", str(db)
+    resealed(path, held)
+
+
+def resealed(path, held):
     if held.pop("sha256", None):
         held["sha256"] = hashlib.sha256(files.json_bytes(held)).hexdigest()
     path.write_bytes(files.json_bytes(held))
+
+
+@pytest.mark.parametrize(
+    ("name", "argv", "known"),
+    [
+        ("snapshots/*/manifest.json", ["check", "{}"], 1),
+        ("plans/*/plan.json", ["apply", "{}"], 1),
+        ("runs/*/run.json", ["resume", "{}"], FORMAT),
+    ],
+)
+def test_what_a_later_memops_wrote_is_refused_in_a_sentence(old, name, argv, known):
+    path = sorted(old.state.glob(name))[0]
+    resealed(path, json.loads(path.read_bytes()) | {"format": known + 1})
     before = sorted(p.read_bytes() for p in old.state.rglob("*") if p.is_file())
     said = old(*(word.format(path.parent.name) for word in argv))
     assert old.code == 20
-    assert "a newer memops wrote it (format 2; this one reads up to 1)" in said["message"]
+    limit = f"a newer memops wrote it (format {known + 1}; this one reads up to {known})"
+    assert limit in said["message"]
     assert "upgrade" in said["hint"]
     assert sorted(p.read_bytes() for p in old.state.rglob("*") if p.is_file()) == before

@@ -23,7 +23,7 @@ from memops.schema import CHANGES, DEFAULTS, RECORDS, conform
 from memops.stores import CAPABILITIES, Undo, Work, Written
 from memops.stores.clawseed_purge import forget
 from memops.stores.clawseed_rows import category_for, frame, kind_of, own_key, source_of, tier_of
-from memops.stores.clawseed_sql import TABLE, columns_of, id_of, select
+from memops.stores.clawseed_sql import TABLE, columns_of, id_of, of_ids, select, text_of
 from memops.stores.clawseed_write import JUDGED, Session
 from memops.stores.disk import sweep
 from memops.stores.sqlite import copied, errors, found, reader, restored, transaction
@@ -96,10 +96,10 @@ class Clawseed:
         """Return what `read` would return if these records were written."""
         with self._reading() as connection:
             columns = columns_of(connection)
+            query, ids = f"SELECT id, category FROM {TABLE}", records["id"].unique().to_list()
             rows = [
-                (id_, _shown(row[0]))
-                for id_ in records["id"].unique(maintain_order=True)
-                for row in connection.execute(f"SELECT category FROM {TABLE} WHERE id = ?", [id_])
+                (text_of(id_), "" if category is None else text_of(category))
+                for id_, category in of_ids(connection, query, ids)
             ]
         schema = {"id": pl.String, "_category": pl.String}
         known = pl.DataFrame(rows, schema=schema, orient="row").unique("id")
@@ -183,8 +183,7 @@ def _records(
     columns = columns_of(connection)
     _refuse_foreign(columns, Path(where))
     if ids is not None:
-        query = select(columns, "WHERE id = ?")
-        some = [row for id_ in ids for row in connection.execute(query, [id_])]
+        some = [*of_ids(connection, select(columns), sorted(ids))]
         return frame(some, columns, partial(id_of, connection), where)
     rows = connection.execute(select(columns, "ORDER BY rowid")).fetchall()
     id_at, key_at = (1 + columns.index(name) for name in ("id", "key"))
@@ -229,10 +228,6 @@ def _default(name: str) -> pl.Expr:
 
 def _category(row: dict[str, str]) -> str:
     return category_for(row["kind"], row["tier"])
-
-
-def _shown(value: Any) -> str:
-    return bytes(value).decode("utf-8", "replace") if value is not None else ""
 
 
 def _refuse_foreign(columns: list[str], path: Path) -> None:

@@ -20,7 +20,8 @@ from memops.stores.clawseed_rows import (
     planned_from,
     seen,
 )
-from memops.stores.clawseed_sql import TABLE, Row, as_undo, id_of, insert, rows_of, update
+from memops.stores.clawseed_sql import TABLE, Row, id_of, insert, rows_of, update
+from memops.stores.clawseed_undo import kept
 
 _IDENTICAL = ("content", "category", "namespace", "importance", "superseded_by")
 
@@ -50,8 +51,8 @@ class Batch:
         were, replaced = self.live, self.replacing
         mine = {*self.ids}
         ids = self.ids if part is None else [*part, *sorted(mine & {*links} - {*part})]
-        there = rows_of(self.connection, self.columns, ids)
-        self.live = {id_: row for id_, row in were.items() if id_ not in set(ids)} | there
+        there, again = rows_of(self.connection, self.columns, ids), {*ids}
+        self.live = {id_: row for id_, row in were.items() if id_ not in again} | there
         self.replacing = rows_of(self.connection, self.columns, near)
         differ = [id_ for id_ in ids if self.live.get(id_) != were.get(id_)]
         linked = any(id_ in links for id_ in differ)
@@ -59,11 +60,11 @@ class Batch:
 
     def records(self, where: str) -> pl.DataFrame:
         """Return the rows that were read as records."""
-        whole = [*self.live.values(), *self.replacing.values()]
-        rows = [
-            [len(v or b"") if name == "embedding" else v for name, v in row.items()]
-            for row in whole
-        ]
+        rows = [[*row.values()] for row in (*self.live.values(), *self.replacing.values())]
+        if "embedding" in self.columns:
+            vector = 1 + self.columns.index("embedding")
+            for row in rows:
+                row[vector] = len(row[vector] or b"")
         return frame(rows, self.columns, partial(id_of, self.connection), where)
 
     def carry_out(self, part: Sequence[str], refused: Mapping[str, str]) -> list[Written]:
@@ -83,14 +84,11 @@ class Batch:
         return answers
 
     def undo(self, answers: Sequence[Written]) -> list[Undo]:
-        """Return the rows that changed, before and after."""
+        """Return what it takes to make the rows that changed what they were."""
         ids = [answer.id for answer in answers if answer.state == "applied"]
         after = rows_of(self.connection, self.columns, ids)
         self.done = {i: after.get(i, {}) for i in ids if self.live.get(i) != after.get(i)}
-        return [
-            Undo(id_, TABLE, as_undo(self.live.get(id_)), as_undo(row or None))
-            for id_, row in self.done.items()
-        ]
+        return [kept(id_, self.live.get(id_), row or None) for id_, row in self.done.items()]
 
     def written(self) -> Iterator[tuple[Row | None, Row | None]]:
         """Yield each row that was changed since it was read: before and after, None for absence."""

@@ -8,14 +8,14 @@ rests on. Bytes that are no UTF-8 are shown with replacement characters and neve
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import polars as pl
 
-from memops.schema import KINDS, RECORDS, RETIRED, conform, empty, instant
-from memops.stores.clawseed_sql import TABLE, Row
+from memops.schema import INSTANT, KINDS, RECORDS, RETIRED, conform, empty, instant
+from memops.stores.clawseed_sql import TABLE, Row, text_of
 
 CONTENT = (
     "key", "content", "category", "namespace", "importance", "superseded_by", "updated_at",
@@ -26,6 +26,7 @@ UNMODELLED = "key:"
 
 _JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
 _quoted: Callable[[str], str] = json.encoder.encode_basestring  # what that makes of a string
+_EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 _UNKNOWN = "\ufffd"  # stands for bytes that are no UTF-8
 _KIND = {"core": "fact", "daily": "note", "conversation": "session"}
 _CATEGORY = {"session": "conversation"}
@@ -73,17 +74,17 @@ def frame(
     rowids, *values = zip(*rows, strict=True)
     of = dict(zip(columns, values, strict=True))
     blank = (None,) * len(rowids)
-    categories, keys, texts = ([*map(_text, of[n])] for n in ("category", "key", "content"))
-    made = {
-        "id": [_text(v) if _sound(v) else f"rowid:{n}" for n, v in zip(rowids, of["id"], strict=True)],
-        "scope": ["default" if v is None else _text(v) for v in of.get("namespace", blank)],
+    categories, keys, texts = (_texts(of[n]) for n in ("category", "key", "content"))
+    made: dict[str, Any] = {
+        "id": _ids(rowids, of["id"]),
+        "scope": ["default" if v is None else text_of(v) for v in of.get("namespace", blank)],
         "key": keys,
         "kind": _each(kind_of, categories),
         "text": texts,
         "tier": _each(tier_of, categories),
         "importance": [*map(_importance, of.get("importance", blank))],
-        "created_at": _each(_instant, map(_text, of["created_at"])),
-        "updated_at": _each(_instant, map(_text, of["updated_at"])),
+        "created_at": _instants(of["created_at"]),
+        "updated_at": _instants(of["updated_at"]),
         "superseded_by": [_link(v, id_of) for v in of.get("superseded_by", blank)],
         "source": [*map(source_of, keys)],
         "origin": [f"{TABLE}/{n}" for n in rowids],
@@ -178,14 +179,29 @@ def own_key(id_: str) -> str:
 
 def source_of(key: str | None) -> str | None:
     """Return where a row comes from, as far as its key tells."""
-    return next((source for pattern, source in _SOURCES if pattern.match(key or "")), None)
+    for pattern, source in _SOURCES:
+        if key and pattern.match(key):
+            return source
+    return None
 
 
-def _each(of: Callable[[str], Any], texts: Iterable[str]) -> list[Any]:
+def _texts(values: Sequence[Any]) -> list[str]:
+    return [v.decode("utf-8", "replace") if isinstance(v, bytes) else str(v) for v in values]
+
+
+def _ids(rowids: Sequence[int], values: Sequence[Any]) -> list[str]:
+    """Ids as text; a row without one, or with one that is no UTF-8, goes by its number."""
+    texts = _texts(values)
+    for nth, (text, value) in enumerate(zip(texts, values, strict=True)):
+        if value is None or (_UNKNOWN in text and not _sound(value)):
+            texts[nth] = f"rowid:{rowids[nth]}"
+    return texts
+
+
+def _each(of: Callable[[str], Any], texts: Sequence[str]) -> list[Any]:
     """What a function makes of each text, asked once of every different one."""
-    listed = [*texts]
-    known = {text: of(text) for text in set(listed)}
-    return [known[text] for text in listed]
+    known = {text: of(text) for text in set(texts)}
+    return [known[text] for text in texts]
 
 
 def _importance(value: Any) -> float:
@@ -200,7 +216,7 @@ def _extras(of: Mapping[str, Sequence[Any]], keys: list[str], texts: list[str]) 
         if name not in ("id", "key", "content")
     }
     parts = [
-        [None if value is None else f'"{name}": {_json(plain(value))}' for value in shown[name]]
+        [None if value is None else f'"{name}": {_json(value)}' for value in shown[name]]
         for name in sorted(shown)
     ]
     lines = [f"{{{', '.join(filter(None, row))}}}" for row in zip(*parts, strict=True)]
@@ -218,24 +234,25 @@ def _with_damage(line: str, values: Mapping[str, Any]) -> str:
 
 
 def _json(value: Any) -> str:
-    return _quoted(value) if type(value) is str else _JSON(value)
+    if not isinstance(value, bytes):
+        return _JSON(value)
+    try:
+        return _quoted(value.decode("utf-8"))
+    except UnicodeDecodeError:
+        return _JSON(plain(value))
 
 
 def _link(native: Any, id_of: Callable[[Any], Any]) -> str | None:
-    if native is None or (text := _text(native)) in RETIRED:
+    if native is None or (text := text_of(native)) in RETIRED:
         return None if native is None else text
     found = id_of(native)
-    return _text(found) if found is not None else f"{UNMODELLED}{text}"
+    return text_of(found) if found is not None else f"{UNMODELLED}{text}"
 
 
 def _native_link(link: str | None, key_of: Callable[[str], str | None]) -> str | None:
     if link is None or link in RETIRED:
         return link
     return link.removeprefix(UNMODELLED) if link.startswith(UNMODELLED) else key_of(link)
-
-
-def _text(value: Any) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def _sound(value: Any) -> bool:
@@ -248,8 +265,15 @@ def _sound(value: Any) -> bool:
     return True
 
 
-def _instant(text: str) -> datetime | None:
+def _instants(values: Sequence[Any]) -> pl.Series:
+    """Times as clawseed writes them; null for what is no instant."""
+    micros = _each(_micros, _texts(values))
+    return pl.Series(micros, dtype=pl.Int64).cast(INSTANT)
+
+
+def _micros(text: str) -> int | None:
     try:
-        return instant(text)
+        at = instant(text)
     except OverflowError:
         return None
+    return None if at is None else (at - _EPOCH) // _MICROSECOND

@@ -1,14 +1,15 @@
 """The few statements that are made to clawseed's `memories` table, whatever columns it has."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from memops.stores.sqlite import as_json, bound
+from memops.stores.sqlite import bound
 
 TABLE = "memories"
 
 Row = dict[str, Any]
+_AT_ONCE = 500  # ids in one statement
 
 
 def columns_of(connection: sqlite3.Connection) -> list[str]:
@@ -25,18 +26,26 @@ def select(columns: Sequence[str], where: str = "") -> str:
     return f"SELECT rowid, {', '.join(shown)} FROM {TABLE} {where}"
 
 
+def of_ids(connection: sqlite3.Connection, query: str, ids: Sequence[str]) -> Iterator[Any]:
+    """Yield what a query without a condition gives for the rows with these ids, in any order."""
+    for at in range(0, len(ids), _AT_ONCE):
+        some = ids[at : at + _AT_ONCE]
+        yield from connection.execute(f"{query} WHERE id IN ({','.join('?' * len(some))})", some)
+
+
 def rows_of(
     connection: sqlite3.Connection, columns: Sequence[str], ids: Sequence[str]
 ) -> dict[str, Row]:
     """Return whole rows (rowid and every column) by id."""
     names = ", ".join(f'"{name}"' for name in columns)
-    query = f"SELECT rowid, {names} FROM {TABLE} WHERE id = ?"
-    found = {id_: connection.execute(query, [id_]).fetchone() for id_ in ids}
-    return {
-        id_: dict(zip(["rowid", *columns], row, strict=True))
-        for id_, row in found.items()
-        if row is not None
-    }
+    found = of_ids(connection, f"SELECT rowid, {names} FROM {TABLE}", ids)
+    at = 1 + columns.index("id")
+    return {text_of(row[at]): dict(zip(["rowid", *columns], row, strict=True)) for row in found}
+
+
+def text_of(value: Any) -> str:
+    """Return a native value as text; bytes that are no UTF-8 as replacement characters."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def id_of(connection: sqlite3.Connection, key: bytes) -> Any:
@@ -63,8 +72,3 @@ def update(connection: sqlite3.Connection, id_: str, new: Row) -> None:
     connection.execute(
         f"UPDATE {TABLE} SET {sets} WHERE id = ?", [*(value for _, value in values), id_]
     )
-
-
-def as_undo(row: Row | None) -> Any:
-    """Return a whole row in the JSON values that undo keeps."""
-    return row and {name: as_json(value) for name, value in row.items()}

@@ -1,14 +1,26 @@
-"""Taking changes to clawseed's table back, column by column, exactly."""
+"""What undo keeps of changes to clawseed's table, and taking them back by it, exactly.
+
+Of a row that was made or deleted all of it is kept, of an edit the columns that it altered. (Runs
+of format 1 kept whole rows of both, by which they are taken back just so.)
+"""
 
 import sqlite3
 from typing import Any
 
 from memops.stores import Undo, Written
 from memops.stores.clawseed_sql import TABLE, Row, insert, update
-from memops.stores.sqlite import bound, from_json
+from memops.stores.sqlite import as_json, bound, from_json
 
 VECTOR = ("embedding", "embedding_content_hash")
 """Filled by clawseed at any time, so no sign that a row changed."""
+
+
+def kept(id_: str, before: Row | None, after: Row | None) -> Undo:
+    """Return the undo of a change from one whole row to another; None is absence."""
+    if before and after:
+        altered = [name for name in before if not _exact(before[name], after.get(name))]
+        before, after = ({name: row[name] for name in altered} for row in (before, after))
+    return Undo(id_, TABLE, _as_json(before), _as_json(after))
 
 
 def reverted(connection: sqlite3.Connection, entry: Undo, live: Row | None) -> Written:
@@ -60,7 +72,11 @@ def _agree(there: Row, wanted: Row) -> bool:
 
 
 def _exact(one: Any, other: Any) -> bool:
-    return type(one) is type(other) and bool(one == other)
+    return one is other or (type(one) is type(other) and bool(one == other))
+
+
+def _as_json(row: Row | None) -> Any:
+    return row and {name: as_json(value) for name, value in row.items()}
 
 
 def _native(row: Any) -> Row | None:

@@ -53,7 +53,7 @@ class Session:
         self.path = path
         self.size = min(FIRST, MOST)
         self._witnesses: Witnesses | None = None
-        self._held = 0.0
+        self._held = self._freed = 0.0
         with errors(path):
             self.connection = writer(path)
             try:
@@ -127,7 +127,8 @@ class Session:
                     work.keep(undo)
                 failpoint("sqlite-kept")
             failpoint("sqlite-committed")
-            self._adapt(len(part), time.monotonic() - started)
+            self._freed = time.monotonic()
+            self._adapt(len(part), self._freed - started)
             if self._witnesses:
                 self._witnesses.follow(batch.written())
             batch.settle()
@@ -137,11 +138,12 @@ class Session:
         """Leave the lock alone for a while: who waits for it looks only every now and then.
 
         SQLite sleeps up to 100 ms between two looks, so batches without a pause could keep an
-        agent waiting until it gives up.
+        agent waiting until it gives up. What is done meanwhile is part of the pause.
         """
         with errors(self.path):
             others = self._version() != self._begun
-        time.sleep(min(MOST_PAUSE, 2 * self._held if others else self._held / 4))
+        pause = min(MOST_PAUSE, 2 * self._held if others else self._held / 4)
+        time.sleep(max(0.0, self._freed + pause - time.monotonic()))
 
     def _judged(self, batch: Batch, losing: bool) -> Mapping[str, str]:
         """What the guard refuses; floors are judged by witnesses, by all rows only if that matters.

@@ -538,6 +538,18 @@ def test_the_first_generation_is_written_in_the_columns_that_it_has(tmp_path):
 # taking back
 
 
+def test_undo_holds_what_an_edit_altered_and_all_of_a_row_that_came_or_went(store, db):
+    kept, before = [], store.read()
+    plan = pl.concat([
+        edit(only(before, "a"), "x", importance=0.25), delete(only(before, "b"), "x"), some_plan(),
+    ])  # fmt: skip
+    carry_out(store, plan, kept=kept)
+    undo = {entry.id: (entry.before, entry.after) for entry in kept}
+    assert undo["a"] == ({"importance": 0.9}, {"importance": 0.25})
+    assert undo["b"][0]["content"] == "用户住在杭州" and undo["b"][1] is None
+    assert undo["new"][0] is None and undo["new"][1]["rowid"]
+
+
 def test_revert_keeps_what_the_agent_did_to_other_columns(store, db):
     kept = []
     plan = edit(only(store.read(), "a", "b"), "x", superseded_by="d")

@@ -86,7 +86,7 @@ MUTANTS = (
     Mutant("the lock is a file that a kill leaves", FILES, "fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)", 'os.close(os.open(f"{path}.held", os.O_CREAT | os.O_EXCL))', PAIRS),
     Mutant("rollback overwrites the agent", UNDO, "if not _agree(there, {name: after[name] for name in changed}):", "if False:", "tests/stores/test_clawseed.py::test_revert_keeps_newer_text_and_keys_stored_again"),
     Mutant("rollback forgets the overlay", APPLY, "            _restore_overlay(run, state)\n", "", STEPS),
-    Mutant("the last pre-image is kept, not the first", RUNS, 'first.before if first else entry["before"]', 'entry["before"]', "tests/trust/test_run_records.py::test_of_two_pre_images_the_first_is_the_one_to_go_back_to"),
+    Mutant("the last pre-image is kept, not the first", RUNS, '_over(first.before, last.before)', 'last.before', "tests/trust/test_run_records.py::test_of_two_pre_images_the_first_is_the_one_to_go_back_to"),
     Mutant("resume does not know what was begun", APPLY, 'kept = frozenset(entry["id"] for entry in run.undo.entries())', "kept: frozenset[str] = frozenset()", CHOSEN),
     Mutant("a rename carries nothing over", CARRY, "            self._carry(now)\n", "", "tests/stores/test_carry.py::test_what_arrives_in_the_old_file_after_the_rename_is_carried_over"),
     Mutant("a crash's leftovers are only removed", CARRY, "                append(folder, name, joined(missing))\n        os.unlink(link", "                pass\n        os.unlink(link", "tests/stores/test_carry.py::test_a_kill_in_between_loses_no_line"),

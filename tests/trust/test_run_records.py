@@ -50,6 +50,21 @@ def test_of_two_pre_images_the_first_is_the_one_to_go_back_to(tmp_path):
     assert (undo.before, undo.after) == ("one", "three")
 
 
+def test_of_undo_that_holds_some_fields_the_first_pre_image_of_each_counts(tmp_path):
+    """Another field may differ when a change that was cut off is made again."""
+    run = Run(tmp_path)
+    about = {"id": "a", "where": "t"}
+    run.undo.add({**about, "before": {"x": 1}, "after": {"x": 2}})
+    run.undo.add({**about, "before": {"x": 2, "y": "一"}, "after": {"x": 3, "y": "二"}})
+    run.undo.add({**about, "before": {"x": 3, "y": "二", "z": 0}, "after": None})
+    run.undo.add({"id": "new", "where": "t", "before": None, "after": {"x": 1, "y": 1}})
+    run.undo.add({"id": "new", "where": "t", "before": {"x": 1}, "after": {"x": 2}})
+    (there,) = batches_of_undo(run)
+    images = {undo.id: (undo.before, undo.after) for undo in there}
+    assert images["a"] == ({"x": 1, "y": "一", "z": 0}, None)
+    assert images["new"] == (None, {"x": 2, "y": 1})
+
+
 def test_files_are_private_whatever_the_umask(tmp_path):
     old = os.umask(0)
     try:
