@@ -15,6 +15,7 @@ from memops.secrets import redacted
 from memops.tasks import is_task
 
 _GROUP = ("scope", "kind")
+_JUDGED = ("scope", "kind", "text", "tier", "pinned", "superseded_by")
 _EARLIER = pl.Schema({"scope": pl.String(), "kind": pl.String(), "touched": pl.Int64()})
 
 
@@ -38,13 +39,14 @@ def protect(
     """
     if step.is_empty():
         return step, step
-    change = _rewritten(_before_and_after(step, records), policy).with_columns(why=_refusal())
-    floored = _below_floor(change, records, policy, counts)
-    why = (
-        pl.concat([change.select("id", "why"), floored, _by_a_model(step, records)])
-        .drop_nulls("why")
-        .unique("id", keep="first")
-    )
+    found = [_by_a_model(step, records)]
+    weighty = step.filter(pl.col("id").is_in(step.filter(_weighs())["id"].implode()))
+    if weighty.height:
+        change = _rewritten(_before_and_after(weighty, records), policy)
+        change = change.with_columns(why=_refusal())
+        floored = _below_floor(change, records, policy, counts)
+        found = [change.select("id", "why"), floored, *found]
+    why = pl.concat(found).drop_nulls("why").unique("id", keep="first")
     allowed = step.join(why, on="id", how="anti", maintain_order="left")
     stopped = step.join(why, on="id", how="inner", maintain_order="left")
     return allowed, stopped.with_columns(reason="why").drop("why")
@@ -99,11 +101,19 @@ def _after(past: int, limits: Limits) -> str:
     return f", {past} more did within the last {limits.window_hours:g} hours" if past else ""
 
 
+def _weighs() -> pl.Expr:
+    """True of a change that could alter what a record is judged by."""
+    sets = pl.any_horizontal(pl.col(*_JUDGED).is_not_null())
+    return (pl.col("action") != "edit") | sets | (pl.col("clears").list.len() > 0).fill_null(False)
+
+
 def _by_a_model(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     """Changes (id, why) to records of others that rest on a record that a model wrote."""
-    rests = step.filter(pl.col("action") != "put").select("id", on="evidence").explode("on")
-    ids = pl.concat([rests["id"], rests["on"].drop_nulls()]).unique()
     tagged = pl.col("tags").list.contains(MODEL).fill_null(False)
+    rests = step.filter(pl.col("action") != "put").select("id", on="evidence").explode("on")
+    if not any(table.select(tagged.any()).item() for table in (records, step)):
+        return rests.clear().select("id", why=pl.lit(""))
+    ids = pl.concat([rests["id"], rests["on"].drop_nulls()]).unique()
     held = pl.concat(
         [
             table.select("id", "tags")
@@ -128,8 +138,7 @@ def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame
     about = step.group_by("id").agg(
         pl.col("rule").last(), pl.col("risk").last(), _deleted=DELETES.any()
     )
-    judged = ("scope", "kind", "text", "tier", "pinned", "superseded_by")
-    new = touched_after.select("id", *(pl.col(name).alias(f"new_{name}") for name in judged))
+    new = touched_after.select("id", *(pl.col(name).alias(f"new_{name}") for name in _JUDGED))
     after = _led_to(touched_after, records, step)
     was = records.select(_end="id", _tier="tier").filter(
         pl.col("_end").is_in(after["id"].implode())
@@ -144,7 +153,7 @@ def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame
     ends = successors(after).rename({"end": "_end"})
     was_live, is_live = pl.col("superseded_by").is_null(), pl.col("new_superseded_by").is_null()
     link = pl.col("new_superseded_by")
-    rows = mine.select("id", *judged, "created_at", "extra")
+    rows = mine.select("id", *_JUDGED, "created_at", "extra")
     touched = rows.join(about, on="id", how="inner").join(new, on="id", how="left")
     return (
         touched.join(ends, on="id", how="left").join(keepers, on="_end", how="left")

@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 
+from memops import guard
 from memops.guard import excess, protect
 from memops.lexicon import lexicon
 from memops.plan import delete, edit, outcome, put
@@ -54,6 +55,17 @@ def test_a_core_record_gives_way_to_newer_evidence_of_low_risk_only():
     step = edit(rows.head(1), "x", superseded_by="b")
     assert "high confidence" in refusals(step.with_columns(risk=pl.lit("medium")), rows)["a"]
     assert refusals(step.with_columns(risk=pl.lit("low")), rows) == {}
+
+
+@settings(max_examples=60, deadline=None)
+@given(records(), plans())
+def test_what_is_passed_over_unjudged_would_have_been_allowed(rows, step):
+    policy = Policy(floors=Floors(default=2))
+    usual = protect(step, rows, policy)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(guard, "_weighs", lambda: pl.lit(True))
+        judged = protect(step, rows, policy)
+    assert all(one.equals(other) for one, other in zip(usual, judged, strict=True))
 
 
 def test_anything_may_be_quarantined():
