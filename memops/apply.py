@@ -7,7 +7,7 @@ record that is still what the plan was made from, and one that is already made i
 
 import contextlib
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -243,28 +243,44 @@ def _batches(
     policy: Policy,
     progress: Progress | None,
 ) -> list[Written]:
-    """Write batch by batch, each with its guard before and its answers in the journal after it."""
+    """Write batch by batch, each with its guard before and its answers in the journal after it.
+
+    Of a batch that was cut off, the undo that was kept tells what is this run's own doing.
+    """
     run, header, records = task.run, task.plan.header, task.records
     check = checker(records, changes, before, policy, header["authority"])
     mine = groups(records.join(changes.select("id"), on="id", how="semi"))
     now = datetime.fromisoformat(header["now"])
     kept = frozenset(entry["id"] for entry in run.undo.entries())
+    begun = kept - {w["id"] for w in run.answers() if w["state"] == "applied"}
     written: list[Written] = []
 
     def done(answers: list[Written]) -> None:
         failpoint("batch-written")
         written.extend(answers)
-        run.journal.add({"batch": [vars(w) for w in answers], "touched": touched(mine, answers)})
         if progress:
             progress(len(written), changes.height)
+
+    def note(answers: list[Written]) -> None:
+        own = [
+            replace(w, state="applied") if w.state == "already" and w.id in begun else w
+            for w in answers
+        ]
+        run.journal.add({"batch": [vars(w) for w in own], "touched": touched(mine, own)})
 
     for batch in task.store.batches(changes):
         told = len(written)
         work = Work(batch, records, now, check(batch), _keeper(run), kept, done)
         failpoint("batch-write")
-        answers = task.store.write(work)
+        try:
+            answers = task.store.write(work)
+        except (OSError, MemopsError):
+            with contextlib.suppress(OSError):
+                note(written[told:])
+            raise
         if len(written) == told:
             done(answers)
+        note(written[told:])
     return written
 
 

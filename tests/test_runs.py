@@ -124,6 +124,18 @@ def test_what_a_person_approved_and_what_is_long_ago_does_not_count(planned):
     assert runs.touched_since(ago, store, memops.state).is_empty()
 
 
+def test_what_was_written_before_a_crash_counts_as_the_runs_own(planned, monkeypatch):
+    memops, path, plan = planned
+    fail(memops, monkeypatch, "batch-written:1:raise", "apply", reviewed(memops, plan, [1, 2]))
+    (run,) = runs.runs(memops.state)
+    assert run.answers() == [] and len(run.undo.entries()) == 2
+    assert memops("resume", run.id)["state"] == "verified"
+    assert [w["state"] for w in run.answers()] == ["applied", "applied"]
+    since = clock() - timedelta(hours=20)
+    counted = runs.touched_since(since, open_store(f"jsonl:{path}").identity(), memops.state)
+    assert counted.rows() == [("default", "fact", 2)]
+
+
 def test_a_plan_whose_snapshot_is_gone_is_refused(planned):
     memops, path, plan = planned
     taken = snapshot.latest(memops.state, open_store(f"jsonl:{path}").identity())
