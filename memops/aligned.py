@@ -4,45 +4,65 @@ Words that say nothing of the subject are left out (the user, light verbs, words
 that "the cache uses Redis" and "the cache was moved to Valkey" differ in one place.
 """
 
-from collections.abc import Sequence
 from functools import cache
-from itertools import accumulate
+from typing import Any
 
+import numpy as np
+
+from memops.codes import numbered
 from memops.lexicon import lexicon
-from memops.vocabulary import CONTENT, Token, parts
+from memops.tokens import Keys, Tokens, in_order, keyed
 
+Array = Any
 _LONGEST = 16  # words of a statement that are aligned
 
 
-def edges(tokens: Sequence[Token], signs: Sequence[str]) -> dict[str, frozenset[str]]:
-    """Return the beginnings and the endings of a statement, of one word and more.
+def edges(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
+    """Return the beginnings and the endings of each statement, of one word and more.
 
     Two statements share as many of `opens` as they have first words in common, and of `closes` as
-    last ones. `steps` are both; `solid` those whose word at that place is no value; `refused` are the
-    words that the statement denies.
+    last ones. `steps` are both; `solid` those whose word at that place is no value. Each is of
+    texts' numbers and codes, in their order; `code` is that of each item.
     """
-    kept = [
-        (t, sign)
-        for t, sign in zip(tokens, signs, strict=True)
-        if t.kind in CONTENT and t.concept not in _light()
-    ][:_LONGEST]
-    words = [t.concept for t, _ in kept]
-    opens = list(accumulate(words, "{}|{}".format, initial="<"))[1:]
-    closes = list(accumulate(reversed(words), "{}|{}".format, initial=">"))[1:]
-    solid = [t.kind not in ("value", "qualifier") for t, _ in kept]
-    ways = [*zip(opens, solid, strict=True), *zip(closes, reversed(solid), strict=True)]
-    return {
-        "opens": frozenset(opens),
-        "closes": frozenset(closes),
-        "steps": frozenset(opens + closes),
-        "solid": frozenset(way for way, is_solid in ways if is_solid),
-        "refused": frozenset(
-            part
-            for is_solid, (t, sign) in zip(solid, kept, strict=True)
-            if is_solid and sign == "-"
-            for part in parts(t)
-        ),
+    kept = aligned(t)
+    row, solid = t.row[kept], ~t.kinds("value", "qualifier")[kept]
+    nth = t.before(kept)[kept]
+    size = np.bincount(row, minlength=t.n)
+    words = np.zeros((t.n, _LONGEST), np.uint64)
+    words[row, nth] = code[t.concept[kept]]
+    opens = _running(words, 1)[row, nth]
+    words[row, size[row] - 1 - nth] = code[t.concept[kept]]
+    closes = _running(words, 2)[row, size[row] - 1 - nth]
+    known, number = np.unique(np.concatenate([opens, closes]), return_inverse=True)
+    first, last = np.split(number, 2)
+    twice, both = np.concatenate([row, row]), np.concatenate([solid, solid])
+    sets = {
+        "opens": keyed(row, first),
+        "closes": keyed(row, last),
+        "steps": keyed(twice, number),
+        "solid": keyed(twice[both], number[both]),
     }
+    return in_order(sets, known)
+
+
+def aligned(t: Tokens) -> Array:
+    """Return which tokens are laid side by side: the first with content that are not light."""
+    told = t.solid & ~t.means(_light())
+    return told & (t.before(told) < _LONGEST)
+
+
+def refused(t: Tokens, denied: Array) -> Keys:
+    """Return the parts of the aligned words that a statement denies, other than values."""
+    return t.parted(aligned(t) & denied & ~t.kinds("value", "qualifier"))
+
+
+def _running(words: Array, seed: int) -> Array:
+    """The code of all words up to each place, row by row."""
+    out = np.empty_like(words)
+    last = numbered(np.full(len(words), seed))
+    for place in range(words.shape[1]):
+        last = out[:, place] = numbered(last ^ words[:, place])
+    return out
 
 
 @cache

@@ -5,11 +5,13 @@ of tasks and single events, quantifiers, rules. The words stand in `data/lexicon
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
+import numpy as np
+
 from memops.lexicon import lexicon
-from memops.vocabulary import Token
+from memops.tokens import Array, Tokens
 
 MARKS = (
     "negations", "shift", "shift_strong", "past_strong", "hypothetical", "quoted", "todo", "question",
@@ -20,25 +22,32 @@ DENYING = {"dislike": "like"}
 """Concepts that are the denial of another."""
 
 
-def marks(
-    plain: str, tokens: Sequence[Token], content: Sequence[Token], cued: bool = True
-) -> dict[str, float]:
-    """Return the marks of one text that its words alone give; unless cued, it holds no cue."""
-    opens = [t.concept[:2] for t in content]
-    counts = {n: float(_count(plain, *where)) for n, where in _COUNTED.items()} if cued else _NONE
-    return counts | _quantifiers(tokens) | {
-        "past_strong": counts["past_strong"] + _of_a_year(plain, tokens),
-        "negations": float(sum(map(_denies, tokens))),
-        "question": float(plain.rstrip().endswith(("?", "？", "吗"))),
-        "size": float(len(content)),
-        "han": float(not plain.isascii() and _HAN.search(plain) is not None),
-        "change": float(sum([t.kind == "change" for t in tokens])),
-        "event": float(_is_event(plain)),
-        "dialogue": float(":" in plain and len(set(_labels().findall(plain))) > 1),
-        "related": float(":" in plain or any(map(_relates, tokens))),
-        "latin_open": float(opens.count("w:")),
-        "han_open": float(opens.count("h:")),
-    }  # fmt: skip
+def marks(plains: Sequence[str], cued: Array, t: Tokens, said: Tokens) -> dict[str, Array]:
+    """Return the marks of texts that their words alone give, as numbers.
+
+    `cued` says which texts may hold a cue, `said` is `t` with denials taken apart.
+    """
+    out = {name: np.zeros(t.n) for name in _COUNTED}
+    for i in np.flatnonzero(cued).tolist():
+        for name, where in _COUNTED.items():
+            out[name][i] = _count(plains[i], *where)
+    change = t.kinds("change")
+    latin, han = (said.where(_opening(mark), "name", "word") for mark in ("w:", "h:"))
+    told = {
+        "negations": t.count(_denying(t)),
+        "question": np.array([p.rstrip().endswith(("?", "？", "吗")) for p in plains]),
+        "size": t.count(said.solid),
+        "han": np.array([not p.isascii() and _HAN.search(p) is not None for p in plains]),
+        "change": t.count(change),
+        "event": np.array([_is_event(p) for p in plains]),
+        "dialogue": np.array([":" in p and len(set(_labels().findall(p))) > 1 for p in plains]),
+        "related": np.array([":" in p for p in plains]) | t.texts(_relating(t)),
+        "latin_open": t.count(latin),
+        "han_open": t.count(han),
+    }
+    of_a_year = np.array([_YEAR.match(p) is not None for p in plains]) & ~t.texts(change)
+    out["past_strong"] = out["past_strong"] + of_a_year
+    return {name: np.asarray(v, float) for name, v in (out | _quantifiers(t) | told).items()}
 
 
 @cache
@@ -49,14 +58,12 @@ def cue_words() -> list[str]:
     return sorted({word.lower() for words in listed for word in words})
 
 
-def signs_of(tokens: Sequence[Token]) -> list[str]:
-    """Return the sign of each token: - where its clause holds an odd number of denials."""
-    odd: dict[int, int] = {}
-    for token in tokens:
-        none = token.kind == "quantifier" and token.concept == "none"
-        if none or _denies(token):
-            odd[token.clause] = odd.get(token.clause, 0) + 1
-    return ["-" if odd.get(t.clause, 0) % 2 else "+" for t in tokens]
+def denied(t: Tokens) -> Array:
+    """Return which tokens stand in a clause with an odd number of denials."""
+    begins = np.r_[True, (t.row[1:] != t.row[:-1]) | (t.clause[1:] != t.clause[:-1])]
+    clause = np.cumsum(begins[: len(t.row)]) - 1
+    denials = _denying(t) | (t.kinds("quantifier") & t.means({"none"}))
+    return np.bincount(clause[denials], minlength=len(t.row) + 1)[clause] % 2 == 1
 
 
 _COUNTED = {
@@ -69,24 +76,27 @@ _COUNTED = {
     "must": ("modal", "must"),
     "may": ("modal", "may"),
 }
-_NONE = dict.fromkeys(_COUNTED, 0.0)
 _HAN = re.compile("[一-鿿]")
-_STOPS = frozenset({"stopped"})
 _EVERY = frozenset({"every", "each", "any", "both", "每个", "所有", "全部", "全体", "全员"})
 
 
-def _denies(token: Token) -> bool:
-    return token.kind == "negation" or token.concept in DENYING or token.concept in _STOPS
+def _denying(t: Tokens) -> Array:
+    return t.kinds("negation") | t.means({*DENYING, "stopped"})
 
 
-def _relates(token: Token) -> bool:
-    return token.kind in ("single", "multi", "change") or token.concept == "copula"
+def _relating(t: Tokens) -> Array:
+    return t.kinds("single", "multi", "change") | t.means({"copula"})
 
 
-def _quantifiers(tokens: Sequence[Token]) -> dict[str, float]:
-    said = [t.concept for t in tokens if t.kind == "quantifier"]
-    counts = {name: float(said.count(name)) for name in ("all", "none", "some", "only")}
-    counts["all"] += sum([t.surface.lower() in _EVERY for t in tokens if t.kind == "function"])
+def _opening(mark: str) -> Callable[[str, str, str], bool]:
+    return lambda concept, kind, surface: concept.startswith(mark)
+
+
+def _quantifiers(t: Tokens) -> dict[str, Array]:
+    said = t.kinds("quantifier")
+    counts = {name: t.count(said & t.means({name})) for name in ("all", "none", "some", "only")}
+    every = t.where(lambda concept, kind, surface: surface.lower() in _EVERY, "function")
+    counts["all"] = counts["all"] + t.count(every)
     return counts
 
 
@@ -118,17 +128,12 @@ def _compiled(listed: Iterable[str]) -> tuple[re.Pattern[str], ...]:
     return tuple(made)
 
 
+# What opens with a year is history, unless it says that something changed, or how it is now.
 _YEAR = re.compile(
     r"\W*(?:(?:back\s+)?in\s+(?:19|20)\d\d\b(?!.*\b(?:is|are|has|have|will|since)\b)"
     r"|(?:19|20)\d\d\s*年(?!初|底|末)(?!.*(?:起|开始|以来|将|至今)))",
     re.IGNORECASE,
 )
-
-
-def _of_a_year(plain: str, tokens: Sequence[Token]) -> float:
-    """1 where a text opens with a year and says neither that something changed nor how it is."""
-    told = _YEAR.match(plain) is not None and not any(t.kind == "change" for t in tokens)
-    return float(told)
 
 
 def _is_event(plain: str) -> bool:

@@ -7,7 +7,7 @@ import polars as pl
 
 from memops.conflicts import features
 from memops.judgement import newer
-from memops.reading import Reading, read
+from memops.reading import Reading, read_many
 from memops.scorer import scores
 from memops.vocabulary import CONTENT
 
@@ -50,10 +50,9 @@ def explained(
     rows = features([{"a": a, "b": b} for a, b in pairs]).with_columns(newer=newer())
     judged = pl.concat([rows, scores(rows)], how="horizontal")
     times = said_on or [(None, None)] * len(pairs)
-    return [
-        _told(row, read(a), read(b), on)
-        for row, (a, b), on in zip(judged.iter_rows(named=True), pairs, times, strict=True)
-    ]
+    read = read_many([text for pair in pairs for text in pair])
+    sides = zip(judged.iter_rows(named=True), read[::2], read[1::2], times, strict=True)
+    return [_told(row, one, two, on) for row, one, two, on in sides]
 
 
 def _told(

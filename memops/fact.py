@@ -5,11 +5,12 @@ and circumstances agree and no attribute stands against another; they conflict w
 then differ.
 """
 
-from collections.abc import Iterable, Sequence
 from functools import cache
 
+import numpy as np
+
 from memops.lexicon import lexicon
-from memops.vocabulary import CONTENT, Token
+from memops.tokens import Array, Keys, Tokens, divided, keyed, minus, of_texts, union, within
 
 FRAME = (
     "owner", "attributes", "about", "anchors", "roles", "circumstances", "open", "subject",
@@ -18,12 +19,11 @@ FRAME = (
 _PLAIN = frozenset({"user", "we", "they", "you", "he", "she", "team", "guest"})
 _HOLDING = frozenset({"use", "have", "run_on"})
 _LABELS = frozenset({"decided", "pref_note", "prefer", "user"})
+_KNOWN = ("thing", "single", "multi")
 
 
-def frame(
-    tokens: Sequence[Token], value_like: frozenset[str], opposed: frozenset[str]
-) -> dict[str, frozenset[str]]:
-    """Return the sets of FRAME for the tokens of one statement.
+def frame(tokens: Tokens, value_like: Keys, opposed: Keys) -> dict[str, Keys]:
+    """Return the sets of FRAME for the tokens of each statement.
 
     `owner` is empty for the user and the team themselves; `attributes` are words of the lexicon,
     `anchors` those that by themselves tell which attribute is meant; `open` the words and names
@@ -32,55 +32,56 @@ def frame(
     `value_like` are concepts that the text says it changes from or to, `opposed` those that have
     an opposite: in a complement both are values.
     """
-    tokens = [t for t in tokens if not t.concept.startswith("counter=")]
-    solid = [t for t in tokens if t.kind in CONTENT]
-    before, after = _split(tokens)
-    naming = any(t.concept == "called" for t in solid)
-    roles = set() if naming else {t.concept for t in solid} & _use("role")
-    people = set() if roles or naming else {t.concept for t in before or solid if person(t)}
-    owner = people | _kept(t for t in solid if t.kind == "person" and t.concept not in roles)
-    known = [t for t in solid if t.kind in _KNOWN or t.concept in roles]
-    told = {t.concept for t in after} & value_like
-    attributes = {t.concept for t in known} - _use("generic") - opposed - told
-    unknown = {t.concept for t in solid if _unknown(t)} - people
-    if naming:
-        owner = _kept(t for t in before if t.kind in ("thing", "person"))
-        unknown |= _kept(t for t in after if t.kind in ("person", "thing", "name", "word"))
-        attributes -= unknown | owner
-    if not attributes and _moves_house(tokens):
-        attributes.add("live")
-    stranger = set() if roles or naming else {t.concept for t in before if _unknown(t)} - owner
-    around = {t.concept for t in solid if t.kind == "qualifier"} - _use("soft")
-    sets = {
+    t = tokens.only(~tokens.where(lambda concept, *_: concept.startswith("counter="), "value"))
+    before, after = _split(t)
+    naming = t.texts(t.solid & t.means({"called"}))
+    role = t.solid & t.means(_use("role")) & ~naming[t.row]
+    nameless = ~(naming | t.texts(role))[t.row]
+    unknown_here, kept = _unknown(t), ~t.means(_PLAIN)
+    first = before | (t.solid & ~t.texts(before)[t.row])
+    people = t.keys(first & nameless & t.where(person, "name", "word"))
+    owner = union(people, t.keys(t.kinds("person") & ~role & kept))
+    known = (t.kinds(*_KNOWN) | role) & t.solid
+    told = t.keys(after)
+    values = union(opposed, told[within(told, value_like)])
+    attributes = minus(t.keys(known & ~t.means(_use("generic"))), values)
+    unknown = minus(t.keys(unknown_here), people)
+    if naming.any():
+        named = naming[t.row] & kept
+        theirs = t.keys(before & named & t.kinds("thing", "person"))
+        owner = union(of_texts(owner, ~naming), theirs)
+        names = t.keys(after & named & t.kinds("person", "thing", "name", "word"))
+        unknown = union(unknown, names)
+        attributes = minus(attributes, of_texts(union(unknown, owner), naming))
+    attributes = union(attributes, _moves_house(t, attributes))
+    stranger = minus(t.keys(before & unknown_here & nameless), owner)
+    subject = t.keys(before)
+    return {
         "owner": owner,
         "attributes": attributes,
-        "about": attributes | stranger,
-        "anchors": attributes - {t.concept for t in known if t.kind == "multi"},
-        "roles": attributes & (_use("role") | _use("sufficient")),
-        "circumstances": around,
+        "about": union(attributes, stranger),
+        "anchors": minus(attributes, t.keys(known & t.kinds("multi"))),
+        "roles": attributes[t.of(attributes, _use("role") | _use("sufficient"))],
+        "circumstances": t.keys(t.kinds("qualifier") & ~t.means(_use("soft"))),
         "open": unknown,
-        "subject": {t.concept for t in before} - _HOLDING,
-        "complement": {t.concept for t in after},
+        "subject": subject[~t.of(subject, _HOLDING)],
+        "complement": told,
     }
-    return {name: frozenset(sets[name]) for name in FRAME}
 
 
-_KNOWN = ("thing", "single", "multi")
-
-
-def _kept(tokens: Iterable[Token]) -> set[str]:
-    return {t.concept for t in tokens} - _PLAIN
-
-
-def _moves_house(tokens: Sequence[Token]) -> bool:
-    moves = any(t.concept == "move" for t in tokens)
-    return moves and any(t.concept.startswith("city=") for t in tokens)
-
-
-def _unknown(token: Token) -> bool:
-    return token.kind in ("word", "name") or (
-        token.kind == "value" and token.concept.split("=")[0] in _groups()
+def _moves_house(t: Tokens, attributes: Keys) -> Keys:
+    """The attribute of those who moved to a city, where nothing else is said to be one."""
+    moved = t.texts(t.means({"move"})) & t.texts(
+        t.where(lambda c, *_: c.startswith("city="), "value")
     )
+    moved[divided(attributes)[0]] = False
+    return keyed(np.flatnonzero(moved), t.items["live"])
+
+
+def _unknown(t: Tokens) -> Array:
+    """Which tokens no lexicon knows, and members of groups that exclude each other."""
+    grouped = t.where(lambda concept, *_: concept.split("=")[0] in _groups(), "value")
+    return t.kinds("word", "name") | grouped
 
 
 @cache
@@ -88,46 +89,47 @@ def _groups() -> frozenset[str]:
     return frozenset(lexicon("conflict")["exclusive"])
 
 
-def _split(tokens: Sequence[Token]) -> tuple[list[Token], list[Token]]:
+def _split(t: Tokens) -> tuple[Array, Array]:
     """The content before the relation of the main clause, and after it."""
-    start = 0
-    if len(tokens) > 1 and tokens[0].concept in _LABELS:
-        start = next((i for i, t in enumerate(tokens) if t.clause > tokens[0].clause), 0)
-    before: list[Token] = []
-    clause = tokens[start].clause if tokens else 0
-    equates = any(t.concept == "copula" and t.clause == clause for t in tokens[start + 1 :])
-    for i, token in enumerate(tokens[start:], start):
-        clause_ends = before and token.clause > before[-1].clause
-        verbal = token.kind in ("single", "multi", "change") and not (
-            equates and token.clause == clause
-        )
-        relates = verbal or token.concept in ("copula", "aux")
-        measured = token.kind == "value" and not _unknown(token) and before
-        if (
-            clause_ends
-            or measured
-            or (relates and before and (token.concept == "copula" or any(map(_anchors, before))))
-        ):
-            rest = [t for t in tokens[i:] if t.kind in CONTENT and t.concept not in _use("generic")]
-            return before, rest
-        if token.kind in CONTENT and token.concept not in _PLAIN:
-            before.append(token)
-    return [], before
+    if not len(t.at):
+        return t.solid, t.solid
+    copula = t.means({"copula"})
+    start = _starts(t)
+    inside = t.at >= start[t.row]
+    main = t.clause == t.clause[np.minimum(start, len(t.at) - 1)][t.row]
+    equates = t.texts(copula & main & (t.at > start[t.row]))
+    verbal = t.kinds("single", "multi", "change") & ~(equates[t.row] & main)
+    content = inside & t.solid & ~t.means(_PLAIN)
+    # A relation may follow what tells by itself what is spoken of.
+    anchors = t.kinds("thing", "word", "name", "person") | t.means(_use("sufficient"))
+    some, anchored = t.before(content) > 0, t.before(content & anchors) > 0
+    last = np.maximum.accumulate(np.r_[0, np.where(content, t.at, 0)])[:-1]
+    ends = t.clause > t.clause[last]
+    measured = t.kinds("value") & ~_unknown(t)
+    relates = copula | ((verbal | t.means({"aux"})) & anchored)
+    stop = t.first(inside & some & (ends | measured | relates))
+    stopped = (stop < len(t.at))[t.row]
+    before = content & (t.at < stop[t.row])
+    rest = t.solid & ~t.means(_use("generic")) & (t.at >= stop[t.row])
+    return before & stopped, np.where(stopped, rest, before)
 
 
-def _anchors(token: Token) -> bool:
-    """Whether a relation may follow: the token tells by itself what is spoken of."""
-    return token.kind in ("thing", "word", "name", "person") or token.concept in _use("sufficient")
+def _starts(t: Tokens) -> Array:
+    """Where each text begins, behind a label in a clause of its own ("Decided: ...")."""
+    place = np.minimum(t.begin, len(t.at) - 1)
+    label = t.means(_LABELS)[place] & (np.bincount(t.row, minlength=t.n) > 1)
+    later = t.first(label[t.row] & (t.clause > t.clause[place][t.row]))
+    return np.where(later < len(t.at), later, t.begin)
 
 
-def person(token: Token) -> bool:
+def person(concept: str, kind: str, surface: str) -> bool:
     """Return whether a name is a person's: a known given name, an owner, a Chinese surname."""
-    opens = token.concept[:2]
+    opens = concept[:2]
     if opens == "h:":
-        return 2 <= len(token.surface) <= 3 and token.surface[0] in _surnames()
-    if (token.kind != "name" and opens != "w:") or not token.surface[0].isupper():
+        return 2 <= len(surface) <= 3 and surface[0] in _surnames()
+    if (kind != "name" and opens != "w:") or not surface[0].isupper():
         return False
-    low = token.surface.lower()
+    low = surface.lower()
     return low.endswith("'s") or low in _given()
 
 

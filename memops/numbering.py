@@ -12,9 +12,8 @@ def numbering(tokens: Sequence[Token]) -> set[str]:
     """Return the noun with its number or letter, where one tells the thing from its like.
 
     It stands beside its noun, right before the verb or 的: what follows is said of that thing.
+    Without a token that `numbers` there is none.
     """
-    if not any([_marks(t) for t in tokens]):
-        return set()
     row = [t for t in tokens if t.surface.lower().rstrip(".") not in _NUMBER_WORDS]
     out = set()
     for one, two, then in zip(row, row[1:], row[2:], strict=False):
@@ -33,14 +32,22 @@ _NOUNS = ("thing", "word", "name", "person")
 _LETTERED = (*_NOUNS, "single")
 
 
+def numbers(concept: str, kind: str, surface: str) -> bool:
+    """Return whether a word may number something: a number, an identifier, a capital letter."""
+    valued = kind == "value" and concept.startswith(("amount=", "ident="))
+    return valued or _capital(surface)
+
+
 def _marks(token: Token) -> bool:
-    if token.kind == "value":
-        return token.concept.startswith(("amount=", "ident=")) or _letter(token)
-    return len(token.surface) == 1 and _letter(token)
+    return numbers(*token[:3])
 
 
 def _letter(token: Token) -> bool:
-    return len(token.surface) == 1 and "A" <= token.surface <= "Z" and token.surface != "I"
+    return _capital(token.surface)
+
+
+def _capital(surface: str) -> bool:
+    return len(surface) == 1 and "A" <= surface <= "Z" and surface != "I"
 
 
 def _is_han(surface: str) -> bool:

@@ -1,18 +1,21 @@
 """Opposites: words that exclude each other, kinds of things, and things that rival each other."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from functools import cache, lru_cache
 
 from memops.lexicon import lexicon
-from memops.vocabulary import Token
+from memops.tokens import Keys, Tokens
 
 
-def choices(tokens: Sequence[Token]) -> frozenset[str]:
-    """Return the kinds of thing of which the text says what somebody prefers."""
-    if "prefer" not in [t.concept for t in tokens]:
-        return frozenset()
-    names = (name for t in tokens for name in (t.surface, t.surface.lower(), t.concept))
-    return frozenset(_rivals()[name] for name in names if name in _rivals())
+def choices(t: Tokens) -> Keys:
+    """Return the kinds of thing of which each text says what somebody prefers."""
+    prefers = t.texts(t.means({"prefer"}))[t.row]
+    return t.spread(prefers, _kinds)
+
+
+def _kinds(concept: str, kind: str, surface: str) -> list[str]:
+    rivals = _rivals()
+    return [rivals[name] for name in (surface, surface.lower(), concept) if name in rivals]
 
 
 @cache
@@ -50,22 +53,23 @@ def _placed(surface: str, concept: str, table: str) -> tuple[tuple[int, int], ..
     return tuple(place for name in sorted(names) for place in _pairs(table).get(name, ()))
 
 
-_NOWHERE: dict[str, frozenset[str]] = dict.fromkeys(
-    ("sides", "others", "alone", "alone_others"), frozenset()
-)
-
-
-def opposites(tokens: Sequence[Token]) -> dict[str, frozenset[str]]:
+def opposites(t: Tokens) -> dict[str, Keys]:
     """Return the pairs of opposites that words belong to, on their own side and on the other."""
-    out = _NOWHERE
+    out: dict[str, Keys] = {}
     for table, own, other in (("pairs", "sides", "others"), ("alone", "alone", "alone_others")):
-        at = [place for t in tokens if (p := _placed(t.surface, t.concept, table)) for place in p]
-        if at:
-            out = out | {
-                own: frozenset(f"{n}:{side}" for n, side in at),
-                other: frozenset(f"{n}:{side ^ 1}" for n, side in at),
-            }
+        placed = t.where(_placed_in(table))
+        out |= {own: t.spread(placed, _sides(table, 0)), other: t.spread(placed, _sides(table, 1))}
     return out
+
+
+def _placed_in(table: str) -> Callable[[str, str, str], bool]:
+    return lambda concept, kind, surface: bool(_placed(surface, concept, table))
+
+
+def _sides(table: str, other: int) -> Callable[[str, str, str], list[str]]:
+    return lambda concept, kind, surface: [
+        f"{n}:{side ^ other}" for n, side in _placed(surface, concept, table)
+    ]
 
 
 def excludes(surface: str, concept: str) -> bool:
@@ -73,7 +77,6 @@ def excludes(surface: str, concept: str) -> bool:
     return bool(_placed(surface, concept, "alone"))
 
 
-def opposed(tokens: Sequence[Token]) -> set[str]:
+def opposed(t: Tokens) -> Keys:
     """Return the things that have an opposite."""
-    things = (t for t in tokens if t.kind == "thing")
-    return {t.concept for t in things if _placed(t.surface, t.concept, "pairs")}
+    return t.keys(t.where(_placed_in("pairs"), "thing"))

@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from xxhash import xxh3_64_intdigest
 
 from memops.cues import MARKS
-from memops.reading import FAMILIES, JUDGED, read_many
+from memops.reading import FAMILIES, JUDGED, Read, code_of_item, read_in_one
 
 
 def _schema(families: Sequence[str]) -> pl.Schema:
@@ -37,48 +36,33 @@ def taken_apart(texts: Sequence[str], schema: pl.Schema = TAKEN) -> pl.DataFrame
     return pl.concat([schema.to_frame(), *parts], rechunk=True)
 
 
-class _Codes(dict[str, int]):
-    """The code of each item."""
-
-    def __missing__(self, item: str) -> int:
-        code = xxh3_64_intdigest(item.encode("utf-8", "surrogatepass"))
-        self[item] = code
-        return code
-
-
-_BATCH = 20_000
+_BATCH = 10_000
 
 
 def _taken(texts: Sequence[str], schema: pl.Schema) -> pl.DataFrame:
-    whole = schema is WHOLE
-    families = FAMILIES if whole else JUDGED
-    code = _Codes().__getitem__
-    flat: dict[str, list[int]] = {name: [] for name in (*families, "value_kinds")}
-    ends: dict[str, list[int]] = {name: [0] for name in flat}
-    marks: list[list[float]] = []
-    for reading in read_many(texts, whole):
-        for family in families:
-            items = reading.sets[family]
-            if items:
-                flat[family] += sorted(map(code, items))
-            ends[family].append(len(flat[family]))
-        valued = sorted((code(item), item) for item in reading.sets["values"])
-        flat["value_kinds"] += [code(i.split("=")[0]) if "=" in i else 0 for _, i in valued]
-        ends["value_kinds"].append(len(flat["value_kinds"]))
-        marks.append([reading.marks[name] for name in MARKS])
+    found, n = read_in_one(texts, schema is WHOLE), len(texts)
+    families = FAMILIES if schema is WHOLE else JUDGED
     columns: dict[str, Any] = {"text": pl.Series(texts, dtype=pl.String)}
-    columns |= {name: _lists(flat[name], ends[name]) for name in flat}
-    table = np.array(marks, np.float64).reshape(len(texts), len(MARKS))
-    columns |= {name: table[:, n] for n, name in enumerate(MARKS)}
+    columns |= {name: _lists(*found.families[name], n) for name in families}
+    columns["value_kinds"] = _value_kinds(found, n)
+    columns |= {name: found.marks[name] for name in MARKS}
     return pl.DataFrame({name: columns[name] for name in schema}, schema=schema)
 
 
-def _lists(items: list[int], ends: list[int]) -> pl.Series:
-    """A column of lists from their items and where each begins and ends."""
+def _value_kinds(found: Read, n: int) -> pl.Series:
+    """For each value of `values`, in the order of codes, the code of its kind; 0 for none."""
+    rows, values = found.families["values"]
+    named = (found.items[code] for code in values.tolist())
+    kinds = [code_of_item(item.split("=")[0]) if "=" in item else 0 for item in named]
+    return _lists(rows, np.array(kinds, np.uint64), n)
+
+
+def _lists(rows: Any, codes: Any, n: int) -> pl.Series:
+    """A column of lists from texts' numbers, in their order, and codes."""
     import pyarrow as pa
 
-    offsets, values = np.array(ends, np.int64), np.array(items, np.uint64)
-    made = pl.from_arrow(pa.LargeListArray.from_arrays(pa.array(offsets), pa.array(values)))
+    ends = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))]).astype(np.int64)
+    made = pl.from_arrow(pa.LargeListArray.from_arrays(pa.array(ends), pa.array(codes)))
     assert isinstance(made, pl.Series)
     return made
 

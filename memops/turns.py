@@ -1,27 +1,27 @@
 """Turns: what a text says that something was, and what it says that it becomes."""
 
 import re
-from collections.abc import Sequence
 from functools import cache
 
 from memops.lexicon import lexicon
-from memops.vocabulary import CONTENT, Token, parts, spoken
+from memops.tokens import Keys, Tokens, keyed, within
+from memops.vocabulary import CONTENT, parts, spoken
 
 
-def turned(plain: str, tokens: Sequence[Token]) -> tuple[frozenset[str], frozenset[str]]:
+def turned(plain: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the concepts that a text of change changes from, and those that it changes to."""
-    if "change" not in [t.kind for t in tokens]:
-        return frozenset(), frozenset()
     was, becomes = _patterns()
     return _concepts(was, plain), _concepts(becomes, plain)
 
 
-def retired_in(tokens: Sequence[Token]) -> frozenset[str]:
+def retired_in(t: Tokens) -> Keys:
     """Return the values of a later clause that only says that they are gone."""
-    gone = {t.clause for t in tokens if t.concept == "stopped"} - {0}
-    if not gone:
-        return frozenset()
-    return frozenset(t.concept for t in tokens if t.kind == "value" and t.clause in gone)
+    gone = t.means({"stopped"}) & (t.clause > 0)
+    clauses = keyed(t.row[gone], t.clause[gone])
+    value = t.kinds("value")
+    there = (t.row[value] << 32) | t.clause[value]
+    value[value] = within(there, clauses)
+    return t.keys(value)
 
 
 _ONE = r"([\w./+#-]+(?:\s+[\w./+#-]+)?)"
