@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from memops.tokens import Array, Tokens
 from memops.vocabulary import Token
 
 _VERBAL = ("single", "multi", "change")
@@ -27,19 +28,20 @@ def numbering(tokens: Sequence[Token]) -> set[str]:
     return out
 
 
+_NUMBERS = ("amount=", "ident=")
 _NUMBER_WORDS = ("number", "no", "nr", "the")
 _NOUNS = ("thing", "word", "name", "person")
 _LETTERED = (*_NOUNS, "single")
 
 
-def numbers(concept: str, kind: str, surface: str) -> bool:
-    """Return whether a word may number something: a number, an identifier, a capital letter."""
-    valued = kind == "value" and concept.startswith(("amount=", "ident="))
-    return valued or _capital(surface)
+def numbers(t: Tokens) -> Array:
+    """Return which tokens may number something: numbers, identifiers, capital letters."""
+    valued = t.where(lambda concept, *_: concept.startswith(_NUMBERS), "value")
+    return valued | t.where(lambda concept, kind, surface: _capital(surface), letters=True)
 
 
 def _marks(token: Token) -> bool:
-    return numbers(*token[:3])
+    return (token.kind == "value" and token.concept.startswith(_NUMBERS)) or _letter(token)
 
 
 def _letter(token: Token) -> bool:

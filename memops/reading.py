@@ -71,11 +71,6 @@ class Read(NamedTuple):
     tokens: list[list[Token]]
 
 
-def read(text: str) -> Reading:
-    """Return the reading of one text."""
-    return read_many([text])[0]
-
-
 def read_many(texts: Sequence[str]) -> list[Reading]:
     """Return the reading of each text: the sets of words that the judgement looks at, and marks."""
     found = read_in_one(texts)
@@ -182,14 +177,14 @@ def _numbered(lists: list[list[Token]], values: list[list[Value]], t: Tokens) ->
         for row, found in enumerate(values)
         for v in found if v.kind == "ident" and " " in v.form
     ]  # fmt: skip
-    rows = np.flatnonzero(t.texts(t.where(numbers))).tolist()
+    rows = np.flatnonzero(t.texts(numbers(t))).tolist()
     return keys_of([*named, *((row, numbering(lists[row])) for row in rows)], t.items)
 
 
 def _head(t: Tokens) -> Keys:
     """What stands before the first relation."""
     ends = t.kinds("single", "multi", "change", "negation") | t.means({"copula", "aux"})
-    ends |= t.where(lambda concept, kind, surface: surface in _DOERS)
+    ends |= t.where(lambda concept, kind, surface: surface in _DOERS, letters=True)
     stop = t.first(ends & (t.before(t.solid) > 0))
     return t.parted(t.solid & (t.at < stop[t.row]))
 

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from memops.vocabulary import CONTENT, Token, parts
+from memops.vocabulary import CONTENT, Token, bigrams, is_run
 
 Array = Any
 T = TypeVar("T")
@@ -37,7 +37,8 @@ class Words:
         self.classes: Numbers[str] = Numbers()
         self.kind = np.array([self.classes[kind] for _, kind, _ in words], np.int64)
         self.concept = np.array([items[concept] for concept, _, _ in words], np.int64)
-        self.run = np.array([len(c) > 4 and c[:2] == "h:" for c, _, _ in words], bool)
+        self.run = np.array([is_run(concept) for concept, _, _ in words], bool)
+        self.letter = np.array([len(surface) == 1 for _, _, surface in words], bool)
 
     def of(self, kinds: Iterable[str]) -> Array:
         """Return which words are of some classes."""
@@ -75,9 +76,16 @@ class Tokens:
         named = Words(words, self.items)
         return Tokens(self.n, self.row, self.word, self.clause, named, self.items)
 
-    def where(self, test: Callable[[str, str, str], Any], *kinds: str) -> Array:
-        """Return which tokens, of some classes or of any, pass a test of concept, class and surface."""
+    def where(
+        self, test: Callable[[str, str, str], Any], *kinds: str, letters: bool = False
+    ) -> Array:
+        """Return which tokens pass a test of concept, class and surface.
+
+        Only those of some classes are asked, where any are given; with `letters` only those of
+        one character.
+        """
         passed = self.words.of(kinds) if kinds else np.ones(len(self.words.words), bool)
+        passed = passed & self.words.letter if letters else passed
         asked = np.flatnonzero(passed).tolist()
         passed[asked] = [bool(test(*self.words.words[w])) for w in asked]
         return passed[self.word]
@@ -102,10 +110,7 @@ class Tokens:
     def parted(self, mask: Array) -> Keys:
         """Return for each text the parts of the tokens of a mask (`vocabulary.parts`)."""
         run = self.words.run[self.word] & mask
-        return union(
-            self.keys(mask & ~run),
-            self.spread(run, lambda c, kind, said: parts(Token(c, kind, said, 0))),
-        )
+        return union(self.keys(mask & ~run), self.spread(run, lambda run, *_: bigrams(run)))
 
     def spread(self, mask: Array, items_of: Callable[[str, str, str], Sequence[str]]) -> Keys:
         """Return for each text the items that the words of a mask stand for."""

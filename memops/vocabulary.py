@@ -55,14 +55,16 @@ def heard(plain: str, may: int = EVERY) -> tuple[list[Token], list[Value]]:
             begin, end = match.span()
             if begin >= start:
                 break
-            if begin > at:
-                clause += _breaks(plain[at:begin])
-            at, piece = min(end, start), plain[begin : min(end, start)]
+            if begin > at and (gap := plain[at:begin]) != " ":
+                clause += _breaks(gap)
+            at = end if end < start else start
+            piece = plain[begin:at]
             if "一" <= piece[0] <= "鿿":
                 opens = not tokens or tokens[-1].clause < clause
-                tokens += _han(_HOWEVER.sub("", piece) if opens else piece, clause)
+                run = _HOWEVER.sub("", piece) if opens and piece[0] == "不" else piece
+                tokens += [Token(*word, clause) for word in _segmented(run)]
             else:
-                tokens += [Token(*word, clause) for word in _latin(piece)]
+                tokens += _latin(piece, clause)
         if start > at:
             clause += _breaks(plain[at:start])
         if start in starts:
@@ -73,10 +75,17 @@ def heard(plain: str, may: int = EVERY) -> tuple[list[Token], list[Value]]:
 
 def parts(token: Token) -> list[str]:
     """Return a token as items: an unknown Chinese run falls into bigrams, so that parts match."""
-    run = token.concept
-    if len(run) > 4 and run[:2] == "h:":
-        return [f"h:{run[i : i + 2]}" for i in range(2, len(run) - 1)]
-    return [run]
+    return [token.concept] if not is_run(token.concept) else bigrams(token.concept)
+
+
+def is_run(concept: str) -> bool:
+    """Return whether a concept is an unknown Chinese run of more than two characters."""
+    return len(concept) > 4 and concept[:2] == "h:"
+
+
+def bigrams(run: str) -> list[str]:
+    """Return the parts of an unknown run."""
+    return [f"h:{run[i : i + 2]}" for i in range(2, len(run) - 1)]
 
 
 @cache
@@ -111,7 +120,7 @@ _LONGEST = 7
 
 def _breaks(gap: str) -> int:
     """How many clauses end between two words."""
-    return 0 if gap == " " else sum([c in _BREAKS for c in gap])
+    return sum([c in _BREAKS for c in gap])
 
 
 @cache
@@ -184,9 +193,9 @@ def _split(piece: str) -> list[str]:
 
 
 @lru_cache(maxsize=200_000)
-def _latin(piece: str) -> tuple[tuple[str, str, str], ...]:
-    """A Latin piece as concept, class and surface of its words."""
-    return tuple((*_meaning(word), word) for word in _split(piece))
+def _latin(piece: str, clause: int) -> tuple[Token, ...]:
+    """The words of a Latin piece."""
+    return tuple(Token(*_meaning(word), word, clause) for word in _split(piece))
 
 
 def _meaning(piece: str) -> tuple[str, str]:
@@ -197,10 +206,6 @@ def _meaning(piece: str) -> tuple[str, str]:
         return known
     named = piece[0].isupper() or not low.isalpha() or any(c.isupper() for c in piece[1:])
     return f"w:{stem(low) if low.isalpha() else low}", "name" if named else "word"
-
-
-def _han(run: str, clause: int) -> list[Token]:
-    return [Token(*word, clause) for word in _segmented(run)]
 
 
 @lru_cache(maxsize=200_000)

@@ -41,6 +41,7 @@ LAYERS = [
         "models",
         "vocabulary",
         "numbering",
+        "tokens",
         "opposites",
         "hints",
         "openings",

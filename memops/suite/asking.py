@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from memops.lexicon import lexicon
-from memops.reading import Reading, read
+from memops.reading import Reading, read_many
 from memops.vocabulary import CONTENT, Token, words
 
 LANGS = ("en", "zh")
@@ -58,7 +58,16 @@ class Statement:
 
 def stated(text: str, lang: str) -> Statement:
     """Return what can be asked of a text; `lang` is en, zh or mixed (asked in Chinese)."""
-    reading = read(_LABEL.sub("", text))
+    return stated_many([(text, lang)])[0]
+
+
+def stated_many(texts: Sequence[tuple[str, str]]) -> list[Statement]:
+    """Return what can be asked of each of many texts, with its language as in `stated`."""
+    read = read_many([_LABEL.sub("", text) for text, _ in texts])
+    return [_stated(*told, reading) for told, reading in zip(texts, read, strict=True)]
+
+
+def _stated(text: str, lang: str, reading: Reading) -> Statement:
     sets = reading.sets
     answer = (sets["current"] | sets["held"]) & sets["complement"]
     topic = tuple(sets[n] - answer for n in ("owner", "about", "circumstances", "subject"))

@@ -17,7 +17,7 @@ from memops.suite.asking import (
     crossed,
     known_item,
     paraphrase,
-    stated,
+    stated_many,
     unknowns,
     value_question,
 )
@@ -39,7 +39,8 @@ def propose(records: pl.DataFrame, each: int = 20, links: pl.DataFrame | None = 
     orders to a model, and chatter, are not asked about.
     """
     texts = _askable(records)
-    said = {text: stated(text, lang) for text, lang in texts.select("text", "lang").iter_rows()}
+    asked = texts.select("text", "lang").rows()
+    said = {statement.text: statement for statement in stated_many(asked)}
     standing = [text for text, one in said.items() if one.standing]
     texts = texts.filter(pl.col("text").is_in(standing))
     holders = _holders(texts, said)
