@@ -30,14 +30,20 @@ VERDICTS = pl.Schema(
 _STEP = 200_000
 
 
-def judged(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+Keep = Callable[[pl.DataFrame], pl.DataFrame]
+"""Which of the pairs of some whole scopes are read at all."""
+
+
+def judged(records: pl.DataFrame, ctx: Context, keep: Keep | None = None) -> pl.DataFrame:
     """Return the candidate pairs of statements that could be judged, and what they are.
 
     Columns: a, b (numbers of statements, a < b), jaccard, cosine, bm25, score (the seed's
     similarity), same (bool), opposes (why, or null), firm_a, firm_b (asserted as standing fact).
     """
+    if keep is not None:
+        return _judged(records, ctx, keep)
     key = ("judged", id(statements(records, ctx)))
-    return ctx.once(key, lambda: _judged(records, ctx))
+    return ctx.once(key, lambda: _judged(records, ctx, lambda pairs: pairs))
 
 
 def features(pairs: list[dict[str, Any]]) -> pl.DataFrame:
@@ -65,15 +71,15 @@ def used_in(pairs: pl.DataFrame) -> Any:
     return np.unique(np.concatenate([pairs["a"].to_numpy(), pairs["b"].to_numpy()]))
 
 
-def _judged(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+def _judged(records: pl.DataFrame, ctx: Context, keep: Keep) -> pl.DataFrame:
     said = statements(records, ctx)
     if ctx.spread is not None and said.table.height > ctx.spread.size:
         from memops.parts import judged_in_parts
 
-        pairs, verdict = judged_in_parts(said.table, ctx)
+        pairs, verdict = judged_in_parts(said.table, ctx, keep)
     else:
         found = candidates_in_parts(said.table, ctx)
-        parts = [worth_reading(part, ctx.policy) for part in found]
+        parts = [keep(worth_reading(part, ctx.policy)) for part in found]
         pairs = pl.concat([nothing().drop("unread"), *parts])
         verdict = _one_by_one([part for part in parts if part.height], said.table, ctx)
     return pl.concat([pairs, verdict], how="horizontal").with_columns(

@@ -10,7 +10,7 @@ import polars as pl
 from memops.floors import filling, floored
 from memops.plan import DELETES, STEPS, outcome, successors
 from memops.policy import Limits, Policy
-from memops.schema import LIVE, MODEL, QUARANTINE, RETIRED, TOMBSTONE, tier_rank
+from memops.schema import LIVE, MODEL, QUARANTINE, RETIRED, TOMBSTONE, only, tier_rank
 from memops.secrets import redacted
 from memops.tasks import is_task
 
@@ -109,40 +109,31 @@ def _weighs() -> pl.Expr:
 
 def _by_a_model(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     """Changes (id, why) to records of others that rest on a record that a model wrote."""
-    tagged = pl.col("tags").list.contains(MODEL).fill_null(False)
     rests = step.filter(pl.col("action") != "put").select("id", on="evidence").explode("on")
-    if not any(table.select(tagged.any()).item() for table in (records, step)):
-        return rests.clear().select("id", why=pl.lit(""))
     ids = pl.concat([rests["id"], rests["on"].drop_nulls()]).unique()
-    held = pl.concat(
-        [
-            table.select("id", "tags")
-            .filter(pl.col("id").is_in(ids.implode()))
-            .filter(tagged)["id"]
-            for table in (records, step.filter(pl.col("action") == "put"))
-        ]
-    ).implode()
+    tagged = pl.col("tags").list.contains(MODEL).fill_null(False)
+    tables = (records, step.filter(pl.col("action") == "put"))
+    held = pl.concat(only(t.select("id", "tags"), ids).filter(tagged)["id"] for t in tables)
+    why = pl.lit("what a model wrote changes no other record unattended").alias("why")
+    if held.is_empty():
+        return rests.clear().select("id", why)
     taken = step.select("derived_from", on="id").explode("derived_from").drop_nulls()
-    wrong = rests.filter(pl.col("on").is_in(held), ~pl.col("id").is_in(held)).join(
-        taken.rename({"derived_from": "id"}), on=["id", "on"], how="anti"
-    )
-    return wrong.select(
-        "id", why=pl.lit("what a model wrote changes no other record unattended")
-    ).unique("id")
+    wrong = rests.filter(
+        pl.col("on").is_in(held.implode()), ~pl.col("id").is_in(held.implode())
+    ).join(taken.rename({"derived_from": "id"}), on=["id", "on"], how="anti")
+    return wrong.select("id", why).unique("id")
 
 
 def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     """One row a touched record: its columns, `new_*` after the step, and what happens to it."""
-    mine = records.filter(pl.col("id").is_in(step["id"].implode()))
+    mine = only(records, step["id"])
     touched_after = outcome(mine, step)
     about = step.group_by("id").agg(
         pl.col("rule").last(), pl.col("risk").last(), _deleted=DELETES.any()
     )
     new = touched_after.select("id", *(pl.col(name).alias(f"new_{name}") for name in _JUDGED))
     after = _led_to(touched_after, records, step)
-    was = records.select(_end="id", _tier="tier").filter(
-        pl.col("_end").is_in(after["id"].implode())
-    )
+    was = only(records.select("id", "tier"), after["id"]).rename({"id": "_end", "tier": "_tier"})
     keepers = (
         after.filter(LIVE | pl.col("superseded_by").is_in([*RETIRED]))
         .select(_end="id", _new="tier", keeper_pinned="pinned", keeper_scope="scope", _stands=LIVE)
@@ -183,8 +174,9 @@ def _led_to(touched: pl.DataFrame, records: pl.DataFrame, step: pl.DataFrame) ->
         ends = ends.filter(~ends.is_in([*RETIRED]))
         if ends.is_empty():
             break
-        last = records.select(seen).filter(pl.col("id").is_in(ends.implode()))
-        last = last.filter(~pl.col("id").is_in(mine), ~pl.col("id").is_in(found["id"].implode()))
+        last = only(records.select(seen), ends).filter(
+            ~pl.col("id").is_in(mine), ~pl.col("id").is_in(found["id"].implode())
+        )
         found = pl.concat([found, last])
     return found
 

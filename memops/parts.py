@@ -20,7 +20,7 @@ import polars as pl
 
 from memops import files
 from memops.codes import Codes, codes
-from memops.conflicts import VERDICTS, read_once, used_in, verdicts
+from memops.conflicts import VERDICTS, Keep, read_once, used_in, verdicts
 from memops.context import Context
 from memops.policy import Candidates, Conflicts, Policy
 from memops.readings import readings
@@ -33,7 +33,9 @@ PAIRS_A_JOB = 8
 """Pairs that a job judges, by the statements of a part."""
 
 
-def judged_in_parts(table: pl.DataFrame, ctx: Context) -> tuple[pl.DataFrame, pl.DataFrame]:
+def judged_in_parts(
+    table: pl.DataFrame, ctx: Context, keep: Keep
+) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the pairs of statements worth comparing, and what each is, as the whole would."""
     assert ctx.spread is not None
     spread = ctx.spread
@@ -49,7 +51,7 @@ def judged_in_parts(table: pl.DataFrame, ctx: Context) -> tuple[pl.DataFrame, pl
     jobs = [(*names, *shard, *whole) for shard in shards]
     spread.map(near_of, jobs)
     found = [_collected(here, "near", p) for p in range(len(parts))]
-    pairs = [f.unique(["a", "b"], keep="first").sort("a", "b") for f in found]
+    pairs = [keep(f.unique(["a", "b"], keep="first").sort("a", "b")) for f in found]
     every = pl.concat(pairs).sort("a", "b")
     if every.is_empty():
         return nothing().drop("unread"), VERDICTS.to_frame()

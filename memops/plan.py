@@ -11,7 +11,16 @@ from typing import Any
 
 import polars as pl
 
-from memops.schema import CHANGES, LIVE, QUARANTINE, RECORDS, RETIRED, TOMBSTONE, tier_rank
+from memops.schema import (
+    CHANGES,
+    LIVE,
+    QUARANTINE,
+    RECORDS,
+    RETIRED,
+    TOMBSTONE,
+    places,
+    tier_rank,
+)
 
 DELETES = pl.col("action") == "delete"
 EDITS = pl.col("action") == "edit"
@@ -59,7 +68,11 @@ def squash(plan: pl.DataFrame) -> pl.DataFrame:
         .filter(pl.col("replaced").is_null() | (pl.col("nth") > pl.col("replaced")))
     )
     whole = whole.select(CHANGES.names())
-    puts = _edited(whole.filter(PUTS), edits, [*FIELDS, *(n for n in ABOUT if n != "clears")])
+    puts = _edited(
+        whole.filter(PUTS).sort("id"),
+        edits.sort("id"),
+        [*FIELDS, *(n for n in ABOUT if n != "clears")],
+    )
     rest = edits.join(whole, on="id", how="anti").select(CHANGES.names())
     return pl.concat([puts, rest, whole.filter(DELETES)]).sort("id")
 
@@ -68,14 +81,14 @@ def outcome(records: pl.DataFrame, plan: pl.DataFrame) -> pl.DataFrame:
     """Return the records as they stand once the plan is carried out, sorted by id."""
     if plan.is_empty():
         return records if records["id"].is_sorted() else records.sort("id")
-    changes = squash(plan)
+    changes, kept = squash(plan), records
     gone = changes.filter(~EDITS)
-    kept = records
     if gone.height:
         puts = changes.filter(PUTS).select(RECORDS.names())
-        kept = pl.concat([records.filter(~pl.col("id").is_in(gone["id"].implode())), puts])
-    after = _edited(kept, changes.filter(EDITS), FIELDS)
-    return after if after["id"].is_sorted() else after.sort("id")
+        kept = _without(records, gone["id"])
+        kept = pl.concat([kept, puts]) if puts.height else kept
+    kept = kept if kept["id"].is_sorted() else kept.sort("id")
+    return _edited(kept, changes.filter(EDITS), FIELDS)
 
 
 def diff(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
@@ -150,23 +163,42 @@ def _squash_edits(edits: pl.DataFrame) -> pl.DataFrame:
     return merged.with_columns(clears=clears.cast(CHANGES["clears"])).select(CHANGES.names())
 
 
+def _without(records: pl.DataFrame, ids: pl.Series) -> pl.DataFrame:
+    if not records["id"].is_sorted():
+        return records.filter(~pl.col("id").is_in(ids.implode()))
+    gone = places(records["id"], ids)["place"]
+    stays = pl.repeat(True, records.height, eager=True).scatter(gone, False)
+    return records.filter(stays) if gone.len() else records
+
+
 def _edited(rows: pl.DataFrame, edits: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """Rows with the fields that the edits (one a record) set or empty."""
+    """Rows with the fields that the edits (one a record) set or empty; both are sorted by id."""
     if edits.is_empty() or rows.is_empty():
         return rows
+    found = places(rows["id"], edits["id"])
+    edits, at = edits[found["nth"]], found["place"]
     cleared = set(edits["clears"].drop_nulls().explode().drop_nulls().unique())
     names = [n for n in names if n in cleared or edits[n].null_count() < edits.height]
-    new = edits.select("id", "clears", *(pl.col(n).alias(f"new:{n}") for n in names))
-    joined = rows.drop("clears", strict=False).join(new, on="id", how="left", maintain_order="left")
-    emptied = {
-        n: pl.col("clears").list.contains(n).fill_null(False) if n in cleared else pl.lit(False)
+    old = {n: rows[n].gather(at) for n in names}
+    new = edits.select(
+        pl.when(pl.col("clears").list.contains(n).fill_null(False) & pl.lit(n in cleared))
+        .then(None)
+        .otherwise(pl.coalesce(n, old[n]))
+        .alias(n)
         for n in names
-    }
-    columns = [
-        pl.when(emptied[n]).then(None).otherwise(pl.coalesce(f"new:{n}", n)).alias(n) for n in names
-    ]
+    )
+    columns = [_placed(rows[n], at, new[n]) for n in names]
     blank = [pl.lit(None, CHANGES["clears"]).alias("clears")] if "clears" in rows.columns else []
-    return joined.with_columns(columns).drop("clears").with_columns(blank).select(rows.columns)
+    return rows.with_columns(columns).with_columns(blank)
+
+
+def _placed(column: pl.Series, at: pl.Series, values: pl.Series) -> pl.Series:
+    """A column with other values at some places."""
+    if not column.dtype.is_nested():
+        return column.clone().scatter(at, values)
+    nth = pl.int_range(column.len(), eager=True)
+    both = pl.concat([column, values.cast(column.dtype)])
+    return both.gather(nth.scatter(at, pl.int_range(column.len(), both.len(), eager=True)))
 
 
 def _changes(

@@ -24,6 +24,7 @@ SENSITIVITIES = ("allowed", "masked", "never_store")
 QUARANTINE = "memops:quarantine"
 TOMBSTONE = "memops:tombstone"
 RETIRED = (QUARANTINE, TOMBSTONE)
+_LOOKS = 32  # rows that are passed over in the time in which one is looked for
 MODEL = "model"  # source and tag of what a model wrote
 
 RECORDS = pl.Schema(
@@ -140,13 +141,24 @@ def from_rows(rows: Sequence[dict[str, Any]], where: str = "records") -> pl.Data
 
 
 def only(records: pl.DataFrame, ids: Collection[str] | None) -> pl.DataFrame:
-    """Return the records with these ids; all of them for None."""
+    """Return the records with these ids, in their order; all of them for None."""
     if ids is None:
         return records
     if not len(ids):
         return records.clear()
     wanted = pl.Series("id", ids if isinstance(ids, pl.Series) else sorted(ids), dtype=pl.String)
+    if wanted.len() * _LOOKS < records.height and records["id"].is_sorted():
+        return records[places(records["id"], wanted.unique().sort())["place"]]
     return records.filter(pl.col("id").is_in(wanted.implode()))
+
+
+def places(known: pl.Series, ids: pl.Series) -> pl.DataFrame:
+    """Return which of the ids are known and where (nth of the ids, place); both are sorted."""
+    if known.is_empty():
+        ids = ids.clear()
+    at = known.search_sorted(ids).clip(0, max(0, known.len() - 1)).alias("place")
+    found = pl.DataFrame({"nth": pl.int_range(ids.len(), eager=True), "place": at})
+    return found.filter(known.gather(at).eq_missing(ids))
 
 
 def extra(record: dict[str, Any]) -> dict[str, Any]:

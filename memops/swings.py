@@ -6,9 +6,9 @@ them, so a night counts what the nights before it have hidden.
 
 import polars as pl
 
-from memops.confirmations import alike
+from memops.confirmations import alike, behind
 from memops.context import Context
-from memops.plan import successors
+from memops.schema import only
 
 _NONE = pl.Schema({"old": pl.String(), "new": pl.String(), "swings": pl.UInt32()})
 
@@ -54,7 +54,5 @@ def _said(edges: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
         at=pl.coalesce("valid_from", "created_at")
     )
     ids = pl.concat([edges["old"], edges["new"].rename("old")]).unique()
-    behind = successors(records).filter(pl.col("end").is_in(ids.implode()))["id"]
-    mine = pl.concat([ids.rename("id"), behind.rename("id")]).unique()
-    found = prefs.filter(pl.col("id").is_in(mine.implode()), pl.col("at").is_not_null())
-    return found
+    mine = pl.concat([ids.rename("id"), behind(ids, records)["id"]])
+    return only(prefs, mine).filter(pl.col("at").is_not_null())

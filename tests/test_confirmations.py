@@ -10,6 +10,7 @@ from memops.context import Context
 from memops.plan import outcome
 from memops.policy import from_table
 from memops.rules import RULES, propose
+from memops.rules.promote_used import promote_used
 from memops.schema import LIVE, from_rows
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -87,11 +88,31 @@ def test_a_channel_does_not_overtake_what_a_person_said_more_often(n):
 
 
 @pytest.mark.parametrize("n", [0, 1])
+def test_a_rise_by_confirmations_follows_again_from_the_records_that_it_names(n):
+    heavy = {"importance": 0.9}
+    rows = [
+        *(said(f"a{day:02}", SAID[n], day, **heavy) for day in range(1, 9)),
+        said("b", SAID[n] + "!", 60, superseded_by="a01"),
+        said("c", DENIED[n], 70, **heavy),
+        said("d", "The gateway listens on port 9191", 3, **heavy),
+        said("e", "The gateway listens on port 9191!", 5, superseded_by="d"),
+        said("f", "the gateway listens on port 9191", 7, superseded_by="e"),
+    ]
+    records = from_rows(rows)
+    plan = promote_used(records, CTX)
+    assert plan["id"].to_list() == [*(f"a{day:02}" for day in range(1, 9)), "d"]
+    assert plan["evidence"].list.len().unique().to_list() == [3]
+    for change in plan.to_dicts():
+        alone = records.filter(pl.col("id").is_in([change["id"], *change["evidence"]]))
+        assert change in promote_used(alone, CTX).to_dicts()
+
+
+@pytest.mark.parametrize("n", [0, 1])
 def test_saying_it_again_in_other_sessions_lifts_what_matters_and_repeating_does_not(n):
     person = [said(f"a{day}", SAID[n], day, importance=0.9) for day in (1, 20, 40)]
     plan, after = night(person)
     lifted = plan.filter(rule="promote_used")
-    assert lifted["reason"].to_list() == ["said in 2 other sessions, importance 0.9"]
+    assert lifted["reason"].to_list() == ["said in at least 2 other sessions, importance 0.9"]
     assert after.filter(LIVE)["tier"].to_list() == ["core"]
     for source in ("tool", "web", "channel"):
         flood = [said(f"x{day}", SAID[n], day, source, importance=1.0) for day in range(1, 9)]

@@ -7,6 +7,10 @@ from memops.decay import DAY, age_days, since_epoch
 from memops.plan import delete
 from memops.schema import LIVE, RETIRED, only
 
+_LOOKED = (
+    "id", "pinned", "tier", "superseded_by", "expires_at", "created_at", "updated_at", "accessed_at"
+)  # fmt: skip
+
 
 def delete_superseded(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Delete what a newer record replaced, once its time is over and nobody recalls it.
@@ -21,7 +25,8 @@ def delete_superseded(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     waited = (quiet > ctx.policy.retention.grace_days).fill_null(True)
     over = (pl.col("expires_at") <= ctx.now).fill_null(False) & waited
     unset = pl.col("expires_at").is_null() & (age_days(ctx.now) > window)
-    linked = records.filter(~LIVE).filter(~pl.col("superseded_by").is_in([*RETIRED]))
+    looked = records.select(_LOOKED)
+    linked = looked.filter(~LIVE).filter(~pl.col("superseded_by").is_in([*RETIRED]))
     gone = linked.filter(
         (over | unset) & (window > 0),
         ~pl.col("pinned"),

@@ -47,18 +47,22 @@ def promote_used(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     to = pl.when(rising).then(pl.lit("core")).when(fallen & again).then(pl.lit("working"))
     lifted = some.filter(rising | fallen).with_columns(_to=to).filter(pl.col("_to").is_not_null())
     lifted = lifted.filter(~pl.col("text").str.contains(_QUESTION))
+    by_others = (pl.col("_to") == "core") & ~used & often.fill_null(False) & weighty
     reason = (
-        pl.when((pl.col("_to") == "core") & ~used & often & weighty)
+        pl.when(by_others)
         .then(
             pl.format(
-                "said in {} other sessions, importance {}", "confirmed", shown(pl.col("importance"))
+                "said in at least {} other sessions, importance {}",
+                pl.lit(tiers.promote_confirmed),
+                shown(pl.col("importance")),
             )
         )
         .when(pl.col("_to") == "core")
         .then(pl.format("used {} times, importance {}", uses, shown(pl.col("importance"))))
         .otherwise(pl.format("used {} times, relevance {}", uses, shown(score)))
     )
-    evidence = pl.concat_list("id")
+    own = pl.concat_list("id")
+    evidence = pl.when(by_others).then(pl.concat_list("id", "by")).otherwise(own)
     return edit(lifted, reason, tier=pl.col("_to"), evidence=evidence, risk="low")
 
 
@@ -68,5 +72,7 @@ def _counted(
     """Records, with how often others said what those of them say that may rise by it."""
     ids = some.filter(which & (pl.col("tier") != "core"))["id"]
     if ids.is_empty() or not ctx.policy.tiers.promote_confirmed:
-        return some.with_columns(confirmed=pl.lit(None, pl.UInt32))
-    return some.join(confirmed(ids, records, ctx), on="id", how="left", maintain_order="left")
+        blank = {"confirmed": pl.lit(None, pl.UInt32), "by": pl.lit(None, pl.List(pl.String))}
+        return some.with_columns(**blank)
+    said = confirmed(ids, records, ctx, ctx.policy.tiers.promote_confirmed)
+    return some.join(said, on="id", how="left", maintain_order="left")
