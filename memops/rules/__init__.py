@@ -125,7 +125,7 @@ class _Course:
         if rule not in self.asked:
             return None
         steps, withheld = self.asked[rule]
-        return pl.concat([withheld, *self.changed[steps:]]).unique()
+        return pl.concat([withheld, *self.changed[steps:]]).unique().sort()
 
     def went(self, rule: int, step: pl.DataFrame, withheld: pl.Series, links: pl.Series) -> None:
         """Note what came of a rule; `links` is what the changed records led to."""
