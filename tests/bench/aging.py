@@ -61,13 +61,13 @@ def aged(n: int, seed: int = 0, polluted: bool = False) -> pl.DataFrame:
             "accessed_at": at(np.where(kept & ~loose, lately, used)),
             "source": rng.choice(["user", "user", "tool", "extractor"], n),
             "origin": np.char.add("memories/", np.arange(n).astype(str)),
-            "extra": ['{"category": "daily", "namespace": "default", "session_id": "s-1"}'] * n,
             "_link": np.where(some(0.3), TOMBSTONE, ids[rng.integers(0, n, n)]),
             "_hidden": at(np.where(loose, days(0, 200), days(0, 25))),
             "_until": at(np.where(loose, days(-200, 200), -days(0, 300))),
             "_loose": loose,
             "_live": live,
             "_ends": some(0.03),
+            "_session": rng.integers(0, 1 + n // 50, n),
         }
     )
     halves = (
@@ -82,6 +82,9 @@ def aged(n: int, seed: int = 0, polluted: bool = False) -> pl.DataFrame:
             updated_at=pl.when(hidden).then(pl.min_horizontal("updated_at", "_hidden")).otherwise("updated_at"),
             expires_at=pl.when(hidden | pl.col("_ends")).then("_until"),
             confidence=pl.when(sure).then(pl.lit(0.5).pow(halves).round(3)),
+            extra=pl.concat_str(
+                pl.lit('{"category": "daily", "namespace": "default", "session_id": "s-'), "_session", pl.lit('"}')
+            ),
         ).select(n for n in RECORDS if n not in ("key", "valid_from", "sensitivity", "tags"))
     )  # fmt: skip
 

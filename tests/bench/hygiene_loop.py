@@ -21,6 +21,8 @@ from memops.tasks import _task_patterns, any_of
 from memops.trust import MACHINES
 from memops.vocabulary import stem
 
+from .loop_confirmations import confirmed
+
 DAY = 86_400e6
 HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 
@@ -104,10 +106,17 @@ class Night:
 
 def promote_used(night, store):
     tiers, out = night.policy.tiers, []
-    for id_, row in store.items():
-        if row["superseded_by"] is not None or row["kind"] in ("note", "session", "summary"):
-            continue
-        if row["source"] in (*MACHINES, "channel") or QUESTION.search(row["text"]):
+    known = {id_: row for id_, row in store.items() if knowledge(row)}
+    unused = [
+        id_
+        for id_, row in known.items()
+        if row["tier"] != "core"
+        and row["importance"] >= tiers.promote_importance
+        and row["access_count"] < tiers.promote_accesses
+    ]
+    said = confirmed(store, unused, terms, tiers.promote_confirmed)
+    for id_, row in known.items():
+        if QUESTION.search(row["text"]):
             continue
         uses, weight, score = row["access_count"], row["importance"], night.relevance(row)
         if (
@@ -117,6 +126,10 @@ def promote_used(night, store):
         ):
             why = f"used {uses} times, importance {shown(weight)}"
             out.append((id_, why, [id_], {"tier": "core"}))
+        elif id_ in said:
+            why = f"said in at least {tiers.promote_confirmed} other sessions"
+            why += f", importance {shown(weight)}"
+            out.append((id_, why, said[id_], {"tier": "core"}))
         elif (
             row["tier"] == "peripheral"
             and uses >= tiers.restore_accesses
@@ -125,6 +138,12 @@ def promote_used(night, store):
             why = f"used {uses} times, relevance {shown(score)}"
             out.append((id_, why, [id_], {"tier": "working"}))
     return out
+
+
+def knowledge(row):
+    if row["superseded_by"] is not None or row["kind"] in ("note", "session", "summary"):
+        return False
+    return row["source"] not in (*MACHINES, "channel")
 
 
 def demote_faded(night, store):
@@ -230,6 +249,18 @@ def likeness(theirs, told, row):
     return shared / (len(things) + len(own) - shared) if whole else 0
 
 
+def consolidate_daily(night, store):
+    """Lines of daily notes: a store that is no files has none."""
+    assert not [i for i, row in store.items() if row["superseded_by"] is None and LINE.search(i)]
+    return []
+
+
+def move_overflow(night, store):
+    """Lines of a MEMORY.md: a store that is no files has none."""
+    assert not [i for i, row in store.items() if row["superseded_by"] is None and CURATED.match(i)]
+    return []
+
+
 def retire_old(night, store):
     windows, out = night.policy.retention.windows, []
     for id_, row in store.items():
@@ -279,9 +310,10 @@ def delete_superseded(night, store):
 
 
 RULES = (
-    promote_used, demote_faded, doubt_unconfirmed, expire_dated, retire_tasks, retire_old,
-    delete_retired, delete_superseded,
+    promote_used, demote_faded, doubt_unconfirmed, expire_dated, retire_tasks, consolidate_daily,
+    move_overflow, retire_old, delete_retired, delete_superseded,
 )  # fmt: skip
+LINE, CURATED = re.compile(r"\.md:[0-9a-f]{12}:\d+$"), re.compile(r"MEMORY\.md:")
 QUESTION = re.compile(r"[?？]\s*$|[吗嘛][。！!~～\s]*$")
 
 
