@@ -1,19 +1,13 @@
 """Ranks: the best of many scores, compared at 1e-6, ties by the order of ids."""
 
-import os
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Scores = npt.NDArray[np.float32]
-Ranks = tuple[Ints, Floats]
-"""Columns and scores, a row a query, best first; -1 where there is none."""
+from memops.vectors_nearest import Ranks, Scores
 
 _LOWEST = -(2**62)
-_FEW = 4  # queries below which each is better multiplied by itself
 _ROWS = 32  # rows of a sparse product at a time, which may hold a third of all documents each
 
 
@@ -50,34 +44,6 @@ def best_sparse(queries: Any, weights: Any, first: int, k: int) -> Ranks:
             rows[start + i, : len(found[0])] = found[0] - first
             scores[start + i, : len(found[1])] = found[1]
     return rows, scores
-
-
-def nearest(documents: Scores, queries: Scores, k: int) -> Ranks:
-    """Return the same of all inner products, exactly, by faiss.
-
-    Some more than k are asked for, so that those equal at 1e-6 come in the order of ids.
-    """
-    faiss = library()
-    more = min(k + 32, len(documents))
-    # Its own limit leaves hundreds of queries without the matrix product, at a sixth of the rate.
-    faiss.cvar.distance_compute_blas_threshold = _FEW * documents.shape[1]
-    products, found = faiss.knn(queries, documents, more, metric=faiss.METRIC_INNER_PRODUCT)
-    rounded = np.rint(products.astype(np.float64) * 1e6)
-    order = np.lexsort((found, -rounded), axis=1)[:, :k]
-    rows = np.take_along_axis(found.astype(np.int64), order, axis=1)
-    return rows, np.take_along_axis(rounded, order, axis=1) / 1e6
-
-
-def library() -> Any:
-    """Return faiss, with threads that sleep while they wait for each other.
-
-    Those that spin, as they would, take a busy machine's time from the ones that work: measured,
-    four times the CPU time and three times as long.
-    """
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # is read when faiss is loaded
-    import faiss
-
-    return faiss
 
 
 def _top(values: Scores, columns: Any, k: int) -> Ranks:

@@ -12,14 +12,14 @@ import polars as pl
 from memops.encode import Encoder
 from memops.errors import MemopsError
 from memops.policy import Policy
-from memops.search.approximate import Approximate, approximate
 from memops.search.arms import Arms, Scores, dense_block
 from memops.search.collection import Block, collect
 from memops.search.diversity import diversified
 from memops.search.fuse import rrf_rows
 from memops.search.hybrid import Hybrid
 from memops.search.profiles import PROFILES, profile_run
-from memops.search.ranks import Ints, Ranks, best, best_sparse, nearest
+from memops.search.ranks import best, best_sparse
+from memops.vectors_nearest import Approximate, Ints, Ranks, approximate, nearest
 
 RUN = pl.Schema(
     {"query_id": pl.String(), "doc_id": pl.String(), "rank": pl.Int64(), "score": pl.Float64()}

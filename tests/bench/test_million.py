@@ -14,8 +14,8 @@ from threadpoolctl import threadpool_limits
 from memops.encode import Lsa, unit
 from memops.policy import Policy
 from memops.schema import from_rows
-from memops.search.ranks import library, nearest
 from memops.search.retrieve import Searcher
+from memops.vectors_nearest import library, nearest
 from tests.bench.timing import ratio
 
 pytestmark = pytest.mark.slow
