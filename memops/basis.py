@@ -6,7 +6,7 @@ snapshot than that, however large it is.
 
 import hashlib
 import io
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import polars as pl
@@ -36,11 +36,17 @@ def basis(changes: pl.DataFrame, load: Callable[[Collection[str]], pl.DataFrame]
     return pl.concat(parts).sort("id")
 
 
-def sealed(changes: pl.DataFrame, records: pl.DataFrame) -> dict[str, Any]:
-    """Return what a plan's header says of its basis: its digest, and how large the whole is."""
+def sealed(
+    changes: pl.DataFrame, records: pl.DataFrame, models: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return what a plan's header says of its basis: its digest, and how large the whole is.
+
+    Where local models helped, also what those were (`Models.recipes`).
+    """
     mine = basis(changes, lambda ids: only(records, ids))
     counts = sizes(records).join(mine, on=["scope", "kind"], how="semi").sort("scope", "kind")
-    return {"sha256": _digest(mine), "live": [list(row) for row in counts.iter_rows()]}
+    said = {"sha256": _digest(mine), "live": [list(row) for row in counts.iter_rows()]}
+    return said | ({"models": dict(models)} if models else {})
 
 
 def opened(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from memops.conflicts_judge import asked, heard
 from memops.context import Context
 from memops.judgement import asserted, same
 from memops.opposing import opposes
@@ -21,7 +22,7 @@ from memops.similarity import (
     statements,
     worth_reading,
 )
-from memops.taken import TAKEN, counted, taken_apart
+from memops.taken import counted, taken_apart
 
 VERDICTS = pl.Schema(
     {"same": pl.Boolean(), "opposes": pl.String(), "firm_a": pl.Boolean(), "firm_b": pl.Boolean()}
@@ -38,7 +39,8 @@ def judged(records: pl.DataFrame, ctx: Context, keep: Keep | None = None) -> pl.
     """Return the candidate pairs of statements that could be judged, and what they are.
 
     Columns: a, b (numbers of statements, a < b), jaccard, cosine, bm25, score (the seed's
-    similarity), same (bool), opposes (why, or null), firm_a, firm_b (asserted as standing fact).
+    similarity), same (bool), opposes (why, or null), firm_a, firm_b (asserted as standing fact);
+    with a judge also what it said (`memops.conflicts_judge`).
     """
     if keep is not None:
         return _judged(records, ctx, keep)
@@ -82,9 +84,12 @@ def _judged(records: pl.DataFrame, ctx: Context, keep: Keep) -> pl.DataFrame:
         parts = [keep(worth_reading(part, ctx.policy)) for part in found]
         pairs = pl.concat([nothing().drop("unread"), *parts])
         verdict = _one_by_one([part for part in parts if part.height], said.table, ctx)
-    return pl.concat([pairs, verdict], how="horizontal").with_columns(
+    told = pl.concat([pairs, verdict], how="horizontal").with_columns(
         score=combined(ctx.policy.conflicts)
     )
+    settled = heard(told, said.table["text"], ctx)
+    asked(settled, said.members, ctx)
+    return settled
 
 
 def _one_by_one(parts: list[pl.DataFrame], table: pl.DataFrame, ctx: Context) -> pl.DataFrame:
@@ -105,13 +110,7 @@ def read_once(
     texts: pl.Series, ctx: Context, take: Callable[[Sequence[str]], pl.DataFrame] = taken_apart
 ) -> pl.DataFrame:
     """Read each text once in the life of the context; later rounds need fewer of them."""
-    known: pl.DataFrame = ctx.once("read", TAKEN.to_frame)
-    new = texts.filter(~texts.is_in(known["text"].implode())).unique(maintain_order=True)
-    if new.len():
-        known = ctx.cache["read"] = pl.concat([known, take(new.to_list())], rechunk=True)
-    place = pl.DataFrame({"text": known["text"], "at": pl.int_range(known.height, eager=True)})
-    at = texts.rename("text").to_frame().join(place, on="text", how="left", maintain_order="left")
-    return known[at["at"]]
+    return ctx.of_texts("read", texts, take)
 
 
 def groups(same: pl.DataFrame, n: int) -> pl.DataFrame:

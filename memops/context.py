@@ -1,6 +1,6 @@
 """What a rule may know beside the records: the clock, the policy, and what was computed already."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
@@ -11,6 +11,20 @@ from memops.policy import Policy
 from memops.spread import Spread
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Models:
+    """Local models that the policy names, as functions; None where it names none.
+
+    `encode` returns one unit vector a text; `judge` the probabilities of contradiction,
+    entailment and neither, shape (pairs, 3), that the first text of each pair entails the second.
+    `recipes` says what their answers depend on.
+    """
+
+    encode: Callable[[Sequence[str]], Any] | None = None
+    judge: Callable[[Sequence[tuple[str, str]]], Any] | None = None
+    recipes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -27,7 +41,8 @@ class Context:
     that judges each record by itself need not look at others; None where it is asked for the first
     time. `cache` keeps what several rules would compute again (token
     tables, fitted encoders, scored pairs) under a key that names its input. `spread` says where
-    the heavy steps run; what they return is the same wherever that is.
+    the heavy steps run; what they return is the same wherever that is. `models` are those that
+    may help to find and judge pairs.
     """
 
     now: datetime
@@ -39,6 +54,7 @@ class Context:
     restored: frozenset[str] = frozenset()
     changed: pl.Series | None = field(default=None, compare=False, repr=False)
     spread: Spread | None = field(default=None, compare=False, repr=False)
+    models: Models = field(default_factory=Models, compare=False, repr=False)
     cache: dict[object, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def once(self, key: object, make: Callable[[], T]) -> T:
@@ -47,3 +63,22 @@ class Context:
             self.cache[key] = make()
         value: T = self.cache[key]
         return value
+
+    def of_texts(
+        self, key: object, texts: pl.Series, make: Callable[[list[str]], pl.DataFrame]
+    ) -> pl.DataFrame:
+        """Return a row a text of what `make` returns (text and more), each text made once."""
+        known = self.cache.get(key)
+        new = texts.unique(maintain_order=True)
+        if known is not None:
+            new = new.filter(~new.is_in(known["text"].implode()))
+        if known is None or new.len():
+            made = make(new.to_list())
+            known = made if known is None else pl.concat([known, made], rechunk=True)
+            self.cache[key] = known
+        place = pl.DataFrame({"text": known["text"], "at": pl.int_range(known.height, eager=True)})
+        at = texts.rename("text").to_frame()
+        rows: pl.DataFrame = known[
+            at.join(place, on="text", how="left", maintain_order="left")["at"]
+        ]
+        return rows

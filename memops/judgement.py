@@ -72,6 +72,11 @@ def narrowed() -> pl.Expr:
     )
 
 
+def about_others() -> pl.Expr:
+    """True when the two speak of different persons, things, circumstances or occasions."""
+    return apart() | modified() | contrasted() | twins() | narrowed() | ~neither("circumstances")
+
+
 def asserted(side: str) -> pl.Expr:
     """True when the statement of that side says how things are: no history, wish, quote or task."""
     return pl.all_horizontal(c(f"{mark}_{side}") == 0 for mark in CLAIMS)
@@ -79,9 +84,6 @@ def asserted(side: str) -> pl.Expr:
 
 def same() -> pl.Expr:
     """True when both say the same: one thing, every value and name in both, the same sign."""
-    values = (c("current_a") == 0) & (c("current_b") == 0)
-    sign = c("odd") == 0
-    scope = (c("all_one") + c("none_one") + c("some_one") + c("only_one")) == 0
     near = (
         (c("attributes_same") >= 1)
         & (c("attributes_a") + c("attributes_b") <= 1)
@@ -91,10 +93,30 @@ def same() -> pl.Expr:
         (c("current_same") >= 1) & (c("anchors_same") >= 1) & (c("attributes_a") <= 1) & (c("attributes_b") <= 1)
         & (c("weighted") >= 0.3)
     )  # fmt: skip
-    unturned = (c("was_a") == 0) & (c("was_b") == 0)
     kept = (c("begin") + c("end") >= 1) | (c("subject_same") >= 1) | (c("owner_same") < 2)
     near = about_one_thing() & (c("opposed") == 0) & (c("alone") == 0) & (near | telling)
-    return values & sign & scope & unturned & kept & (near | _word_for_word())
+    return unaltered() & kept & (near | _word_for_word())
+
+
+def unaltered() -> pl.Expr:
+    """True when no value, name, sign or quantifier stands in one alone, nor what is replaced."""
+    values = (c("current_a") == 0) & (c("current_b") == 0)
+    scope = (c("all_one") + c("none_one") + c("some_one") + c("only_one")) == 0
+    unturned = (c("was_a") == 0) & (c("was_b") == 0)
+    return values & (c("odd") == 0) & scope & unturned
+
+
+def lossless() -> pl.Expr:
+    """True when the reading finds nothing that a merge of the two would lose: the value guard.
+
+    Every value, name, sign, quantifier, owner, circumstance, role and numbered thing agrees, no
+    words exclude each other, and neither names a thing of its own. Needs whole readings.
+    """
+    parts = ("values_differ", "values_one", "names_one", "persons_one", "things_both")
+    things = pl.all_horizontal(c(name) == 0 for name in parts)
+    still = (c("opposed") == 0) & (c("alone") == 0) & ~turned() & neither("shift_strong")
+    one = neither("owner", "circumstances", "roles") & (c("numbered_differ") == 0)
+    return unaltered() & things & still & one
 
 
 def _word_for_word() -> pl.Expr:

@@ -9,6 +9,7 @@ import polars as pl
 from memops import planfile, snapshot
 from memops.context import Context
 from memops.errors import MemopsError
+from memops.models_local import local_models
 from memops.secrets import redacted
 from memops.settings import Settings
 from memops.sources import open_or_take
@@ -40,6 +41,9 @@ def explain_change(plan: str, id: str, settings: Settings) -> dict[str, Any]:
         }
         for line in lines
     ]
+    judged = found.judged()
+    for pair in (pair for change in changes for pair in change["pairs"]):
+        pair |= _word_of(judged, id, pair["with"])
     return {"plan": found.id, "id": id, "changes": changes}
 
 
@@ -87,6 +91,14 @@ def _compared(
     return [{"with": other, **said} for other, said in zip(known, told, strict=True)]
 
 
+def _word_of(judged: list[dict[str, Any]], one: str, two: str) -> dict[str, Any]:
+    """What a local model said of two records, if it was asked."""
+    for row in judged:
+        if (one in row["a"] and two in row["b"]) or (two in row["a"] and one in row["b"]):
+            return {"judge": {name: value for name, value in row.items() if name not in "ab"}}
+    return {}
+
+
 def _said_on(records: pl.DataFrame) -> dict[str, str | None]:
     """The month in which each record was said."""
     month = pl.coalesce("valid_from", "created_at").dt.strftime("%Y-%m")
@@ -111,7 +123,9 @@ def list_pairs(
     taken = open_or_take(store, settings, now)
     records = taken.records()
     at = now or datetime.fromisoformat(taken.manifest["taken_at"])
-    pairs = known_pairs(records, Context(now=at, policy=settings.policy), settings.state / "pairs")
+    models = local_models(settings.policy, settings.state, records)
+    ctx = Context(now=at, policy=settings.policy, models=models)
+    pairs = known_pairs(records, ctx, settings.state / "pairs")
     name = what.removesuffix("s")
     rows = borderline(pairs, name, near) if near else chosen(pairs, name, least)
     named = records.filter(pl.col("id").is_in(pl.concat([rows["a_id"], rows["b_id"]]).implode()))
@@ -121,6 +135,7 @@ def list_pairs(
         rows = rows.join(told, on=f"{side}_id", maintain_order="left", how="left")
     columns = ["a_id", "b_id", "a_text", "b_text", "jaccard", "cosine", "bm25", "score", "opposes"]
     columns += [f"{name}_score", f"{name}_at", *([name] if near else [])]
+    columns += ["word", "effect"] if settings.policy.judge.model else []
     rounded = pl.col("jaccard", "cosine", "bm25", "score", f"{name}_score").round(3)
     found: list[dict[str, Any]] = rows.with_columns(rounded).select(columns).to_dicts()
     return found
@@ -134,7 +149,9 @@ def audit_store(
 
     taken = open_or_take(store, settings, now)
     at = now or datetime.fromisoformat(taken.manifest["taken_at"])
-    said = audit(taken.records(), Context(now=at, policy=settings.policy))
+    records = taken.records()
+    models = local_models(settings.policy, settings.state, records)
+    said = audit(records, Context(now=at, policy=settings.policy, models=models))
     unknown = sorted(set(fail_on) - said["classes"].keys())
     if unknown:
         raise MemopsError(f"unknown class {unknown[0]!r}", f"known: {', '.join(said['classes'])}")

@@ -1,8 +1,9 @@
 """Models: sentence-transformers encoders, by folder or name, with their vectors kept on disk."""
 
+import contextlib
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,24 @@ _HINT = "give `lsa`, a folder with a sentence-transformers model, or the name of
 
 
 class Model:
-    """A sentence-transformers model; vectors are cached by recipe and hash of the text."""
+    """A sentence-transformers model; vectors are cached by recipe and hash of the text.
+
+    `steady` encodes each text by itself, in whole precision and on one thread: its vector is the
+    same to the last bit whatever is encoded beside it, at a third of the rate.
+    """
 
     speaks = True
 
     def __init__(
-        self, name: str, cache: Path | None = None, tokens: int = 256, instruction: str = ""
+        self,
+        name: str,
+        cache: Path | None = None,
+        tokens: int = 256,
+        instruction: str = "",
+        steady: bool = False,
     ) -> None:
         folder = Path(name).expanduser()
+        self._steady = steady
         self.name, self.tokens, self.cache = name, tokens, cache
         self._model = load_model(str(folder) if folder.exists() else name)
         # A model may bring the instruction that its queries were trained with.
@@ -44,6 +55,7 @@ class Model:
             "encoder": "sentence-transformers",
             "weights": self._revision,
             "tokens": self.tokens,
+            **({"steady": True} if self._steady else {}),
         } | ({"instruction": self.instruction} if self.instruction else {})
 
     def encode(self, texts: Sequence[str]) -> Vectors:
@@ -58,15 +70,37 @@ class Model:
     def _encode(self, texts: list[str]) -> Vectors:
         import torch
 
+        if self._steady:
+            with one_thread():
+                return self._made(texts, 1)
         # Half-precision products keep cosines to 4 digits and double the rate on recent CPUs.
-        with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return self._made(texts, 64)
+
+    def _made(self, texts: list[str], at_once: int) -> Vectors:
+        import torch
+
+        with torch.inference_mode():
             made = self._model.encode(
-                texts, batch_size=64, normalize_embeddings=True, convert_to_numpy=True,
+                texts, batch_size=at_once, normalize_embeddings=True, convert_to_numpy=True,
                 show_progress_bar=False,
             )  # fmt: skip
         from memops.encode import unit
 
         return unit(np.asarray(made, dtype=np.float32))
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Let models compute on one thread meanwhile: sums of several differ in their last bits."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def load_model(name: str) -> Any:
@@ -79,7 +113,7 @@ def load_model(name: str) -> Any:
         ) from error
     if name.startswith(("/", ".", "~")) and not Path(name).expanduser().is_dir():
         raise MemopsError(f"the encoder {name!r} cannot be loaded: no such folder", _HINT)
-    _quieten()
+    quieten()
     try:
         return SentenceTransformer(name, device="cpu")
     except (OSError, ValueError, RuntimeError, KeyError) as error:
@@ -87,7 +121,7 @@ def load_model(name: str) -> Any:
         raise MemopsError(f"the encoder {name!r} cannot be loaded: {first}", _HINT) from error
 
 
-def _quieten() -> None:
+def quieten() -> None:
     """Keep the libraries' progress and reports off a terminal that prints results."""
     import logging
 

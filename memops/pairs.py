@@ -10,17 +10,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from memops import files
-from memops.conflicts import features, judged
+from memops.conflicts import judged
+from memops.conflicts_judge import scored
 from memops.context import Context
 from memops.schema import LIVE
-from memops.scorer import scores
 from memops.similarity import statements
 
-_FORMAT = "2"
+_FORMAT = "3"
 _KEPT = 16  # judgements kept, the latest used; a store's own is made anew when it changes
 
 
@@ -29,7 +28,7 @@ def known_pairs(records: pl.DataFrame, ctx: Context, folder: Path) -> pl.DataFra
 
     Columns: a_id, b_id (the first record that says each), jaccard, cosine, bm25, score, conflict,
     duplicate (bool), opposes, conflict_score, duplicate_score (probabilities), conflict_at,
-    duplicate_at (the thresholds of their language).
+    duplicate_at (the thresholds of their language), word and effect (of a judge, else null).
     """
     path = files.folder(folder) / f"{_digest(records, ctx)}.parquet"
     if path.exists():
@@ -49,9 +48,12 @@ def chosen(pairs: pl.DataFrame, what: str, least: float = 0.0) -> pl.DataFrame:
 
 
 def borderline(pairs: pl.DataFrame, what: str, count: int) -> pl.DataFrame:
-    """Return the pairs whose probability lies nearest to the threshold, on either side of it."""
+    """Return the pairs whose probability lies nearest to the threshold, on either side of it.
+
+    Those come first on which a judge said otherwise than the rules.
+    """
     distance = (pl.col(f"{what}_score") - pl.col(f"{what}_at")).abs()
-    return pairs.sort(distance, "a_id", "b_id").head(count)
+    return pairs.sort(pl.col("effect").is_null(), distance, "a_id", "b_id").head(count)
 
 
 def _forget(folder: Path, kept: int) -> None:
@@ -74,25 +76,15 @@ def _scored(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         conflict=firm & pl.col("opposes").is_not_null() & ~pl.col("same"),
         duplicate=firm & pl.col("same") & pl.col("opposes").is_null(),
     )
-    return pl.concat([told, _probable(told, said.table["text"], ctx)], how="horizontal").select(
+    if "word" not in told.columns:
+        found = scored(told, said.table["text"], ctx.policy)
+        told = pl.concat([told, found], how="horizontal").with_columns(
+            word=pl.lit(None, pl.String), effect=pl.lit(None, pl.String)
+        )
+    return told.select(
         "a_id", "b_id", "jaccard", "cosine", "bm25", "score", "conflict", "duplicate", "opposes",
-        "conflict_score", "duplicate_score", "conflict_at", "duplicate_at",
+        "conflict_score", "duplicate_score", "conflict_at", "duplicate_at", "word", "effect",
     )  # fmt: skip
-
-
-def _probable(pairs: pl.DataFrame, texts: pl.Series, ctx: Context) -> pl.DataFrame:
-    """The scorer's probabilities, and the thresholds of each pair's language."""
-    limits = ctx.policy
-    if pairs.is_empty():
-        names = ("conflict_score", "duplicate_score", "conflict_at", "duplicate_at")
-        return pl.DataFrame(schema=dict.fromkeys(names, pl.Float64))
-    sides = (texts.gather(pairs[side].cast(pl.Int64)).to_list() for side in ("a", "b"))
-    read = features([{"a": a, "b": b} for a, b in zip(*sides, strict=True)])
-    zh = read["han"] > 0
-    return scores(read).with_columns(
-        pl.Series(f"{name}_at", np.where(zh, at.zh, at.en))
-        for name, at in (("conflict", limits.conflicts), ("duplicate", limits.duplicates))
-    )
 
 
 def _digest(records: pl.DataFrame, ctx: Context) -> str:
@@ -100,8 +92,9 @@ def _digest(records: pl.DataFrame, ctx: Context) -> str:
     live = records.filter(LIVE).select("id", "scope", "text").sort("id")
     policy: dict[str, Any] = {
         name: asdict(getattr(ctx.policy, name))
-        for name in ("candidates", "conflicts", "duplicates")
+        for name in ("candidates", "dense", "conflicts", "duplicates", "judge")
     }
     hashed = hashlib.sha256(_FORMAT.encode() + json.dumps(policy, sort_keys=True).encode())
+    hashed.update(json.dumps(ctx.models.recipes, sort_keys=True).encode())
     hashed.update(live.write_ipc(None).getvalue())
     return hashed.hexdigest()[:32]

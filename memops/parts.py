@@ -4,6 +4,7 @@ Nothing crosses scopes but counts: how many statements the store has, and how ma
 item. They are added up between the steps, so the parts come to what the whole comes to.
 
     said-P.parquet     the statements of some whole scopes; codes-P.parquet, their codes
+    dense-P.parquet    pairs of them that an encoder places near, found before the parts are made
     near-P-FROM        pairs of a shard of them, near-P-FROM.parquet
     text-S.parquet     texts to read; read-S.parquet, what they say
     pairs-P.parquet    pairs of a part; used-P.parquet, what their statements say
@@ -22,9 +23,10 @@ from memops import files
 from memops.codes import Codes, codes
 from memops.conflicts import VERDICTS, Keep, read_once, used_in, verdicts
 from memops.context import Context
+from memops.neighbours_dense import dense_neighbours
 from memops.policy import Candidates, Conflicts, Policy
 from memops.readings import readings
-from memops.similarity import near, nothing, whole_scopes, worth_reading
+from memops.similarity import beside, near, nothing, whole_scopes, worth_reading
 from memops.spread import Spread
 from memops.taken import counted, taken_apart
 
@@ -41,8 +43,11 @@ def judged_in_parts(
     spread = ctx.spread
     here = files.folder(spread.folder / f"round-{next(_ROUND)}")
     parts = whole_scopes(table, spread.size)
+    dense = dense_neighbours(table, ctx)
     for p, part in enumerate(parts):
         _write(part, here / f"said-{p}.parquet")
+        if (close := beside(dense, part)) is not None:
+            _write(close, here / f"dense-{p}.parquet")
     names = [str(here)]
     spread.map(codes_of, [(*names, p) for p in range(len(parts))])
     limits = {name: asdict(getattr(ctx.policy, name)) for name in ("candidates", "conflicts")}
@@ -71,7 +76,9 @@ def near_of(folder: str, p: int, start: int, end: int, whole: int, limits: dict[
     policy = Policy(
         candidates=Candidates(**limits["candidates"]), conflicts=Conflicts(**limits["conflicts"])
     )
-    found = near(_read(folder, f"said-{p}"), said, whole, policy.candidates, (start, end))
+    dense = Path(folder, f"dense-{p}.parquet").exists()
+    close = _read(folder, f"dense-{p}") if dense else None
+    found = near(_read(folder, f"said-{p}"), said, whole, policy.candidates, (start, end), close)
     _write(worth_reading(found, policy), Path(folder) / f"near-{p}-{start}.parquet")
 
 

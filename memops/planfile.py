@@ -5,6 +5,7 @@
       ops.jsonl        one change a line; reviewing is removing lines
       changes.parquet  the plan as a table
       refused.jsonl    what the guard withdrew, and why
+    judged.jsonl     what a local model was asked about pairs, and what came of it; without texts
       made.json        the wall-clock time, apart, so that the rest is the same for the same input
 
 `apply` accepts any subset of the lines and refuses one that was changed, added or moved.
@@ -13,7 +14,7 @@
 import hashlib
 import io
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -58,6 +59,16 @@ class PlanFile:
         lines = (self.path / "ops.jsonl").read_text(encoding="utf-8").split("\n")
         return [json.loads(line) for line in lines if line.strip()]
 
+    def judged(self) -> list[dict[str, Any]]:
+        """Return what a local model said of pairs; raises PlanRefused if it was changed since."""
+        if "judged_sha256" not in self.header:
+            return []
+        path = self.path / "judged.jsonl"
+        data = path.read_bytes() if path.is_file() else b""
+        if hashlib.sha256(data).hexdigest() != self.header["judged_sha256"]:
+            raise PlanRefused(f"{path}: changed after it was made", "plan again")
+        return [json.loads(line) for line in data.splitlines()]
+
 
 def save(
     state: Path,
@@ -71,8 +82,13 @@ def save(
     made: datetime,
     rules: list[str],
     authority: str = "unattended",
+    models: Mapping[str, Any] | None = None,
+    judged: Sequence[Mapping[str, Any]] = (),
 ) -> PlanFile:
-    """Write a plan's folder and return it; the same plan gets the same folder."""
+    """Write a plan's folder and return it; the same plan gets the same folder.
+
+    `models` says which local models helped, `judged` what one said of pairs.
+    """
     lines = list(_lines(changes, records, store))
     table = io.BytesIO()
     changes.cast(CHANGES).write_parquet(table)
@@ -95,10 +111,15 @@ def save(
         "exceeds": [] if authority == "person" else excess(changes, records, policy.limits),
         "expires_after_hours": policy.limits.plan_hours,
         "lines": [_digest(line) for line in lines],
-        "basis": basis.sealed(changes, records),
+        "basis": basis.sealed(changes, records, models),
         "changes_sha256": hashlib.sha256(table.getvalue()).hexdigest(),
     }
+    words = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in judged).encode()
+    if judged:
+        header["judged_sha256"] = hashlib.sha256(words).hexdigest()
     path = files.folder(state / "plans" / plan_id(header))
+    if judged:
+        files.write(path / "judged.jsonl", words)
     files.write(path / "changes.parquet", table.getvalue())
     files.write(path / "ops.jsonl", "".join(f"{line}\n" for line in lines).encode())
     files.write(path / "refused.jsonl", _refused_lines(refused, records, store).encode())

@@ -25,6 +25,7 @@ from memops.policy_hygiene import (
     Tasks,
     Tiers,
 )
+from memops.policy_models import Dense, Judge
 
 
 @dataclass(frozen=True)
@@ -246,8 +247,10 @@ class Policy:
     budgets: Budgets = field(default_factory=Budgets)
     lifecycles: Lifecycles = field(default_factory=Lifecycles)
     candidates: Candidates = field(default_factory=Candidates)
+    dense: Dense = field(default_factory=Dense)
     duplicates: Duplicates = field(default_factory=Duplicates)
     conflicts: Conflicts = field(default_factory=Conflicts)
+    judge: Judge = field(default_factory=Judge)
     secrets: Secrets = field(default_factory=Secrets)
     hostile: Hostile = field(default_factory=Hostile)
     extract: Extract = field(default_factory=Extract)

@@ -1,10 +1,12 @@
 """Similarity: which statements are worth comparing, found without comparing all with all.
 
 A statement is a text that stands in a scope, however many records repeat it. Worth comparing are
-statements of which most tokens agree (`memops.near`, exact) and those that are neighbours by the
-rarer of their terms (`memops.neighbours`); the work grows with the number of statements, not with
-its square. Each pair carries the three signals: Jaccard on terms, cosine of TF-IDF vectors of
-terms, and BM25 normalised by what a statement scores against itself.
+statements of which most tokens agree (`memops.near`, exact), those that are neighbours by the
+rarer of their terms (`memops.neighbours`), and those that an encoder places near each other if
+the policy names one (`memops.neighbours_dense`); the work grows with the number of statements, not
+with its square. Each pair carries the three signals: Jaccard on terms, cosine of TF-IDF vectors of
+terms, or of the encoder's vectors where that is higher, and BM25 normalised by what a statement
+scores against itself.
 """
 
 from collections.abc import Iterator
@@ -19,6 +21,7 @@ from memops.codes import WITHIN, Codes, codes
 from memops.context import Context
 from memops.near import alike, alike_by_hashes, sets
 from memops.neighbours import Terms, distinct, neighbours, weighed
+from memops.neighbours_dense import dense_neighbours
 from memops.policy import Candidates, Conflicts, Policy
 from memops.schema import LIVE
 from memops.termsets import term_sets
@@ -63,9 +66,11 @@ def candidates(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
 def candidates_in_parts(table: pl.DataFrame, ctx: Context) -> Iterator[pl.DataFrame]:
     """Yield the candidates of some whole scopes after the other, so that memory stays bounded."""
+    dense = dense_neighbours(table, ctx)
     for part in whole_scopes(table, PART):
         found = codes(part["text"], unigrams=True)
-        yield near(part, found, table.height, ctx.policy.candidates).sort("a", "b")
+        close = beside(dense, part)
+        yield near(part, found, table.height, ctx.policy.candidates, dense=close).sort("a", "b")
 
 
 def whole_scopes(table: pl.DataFrame, size: int) -> list[pl.DataFrame]:
@@ -95,12 +100,13 @@ def near(
     whole: int,
     limits: Candidates,
     rows: tuple[int, int] | None = None,
+    dense: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """Return the pairs of some scopes' statements that are worth comparing, with their signals.
 
     `table` is of whole scopes, `found` the codes of its texts; `whole` statements are in the
     store. With `rows` only neighbours of these places of the table are looked for, and what is
-    alike to the letter only from the first.
+    alike to the letter only from the first. `dense` are pairs that an encoder places near.
     """
     n, scopes = table.height, table["scope"]
     if n < 2:
@@ -109,19 +115,25 @@ def near(
     pairs = [neighbours(terms, limits, whole, rows or (0, n))]
     if rows is None or rows[0] == 0:
         pairs.append(near_pairs(found, scopes, limits))
-    a, b = _united(pairs, n)
+    close = _placed(dense, table, rows or (0, n))
+    a, b = _united([*pairs, close[:2]], n)
     scope = scopes.rank("dense").to_numpy()
     a, b = a[scope[a] == scope[b]], b[scope[a] == scope[b]]
     parts = [_signals(terms, a[i : i + _STEP], b[i : i + _STEP]) for i in range(0, len(a), _STEP)]
     every = pl.concat([_signals(terms, a[:0], b[:0]), *parts])
     least = pl.min_horizontal("size_a", "size_b")
     worth = (pl.col("both") >= limits.shared * least) & (pl.col("both") >= least - limits.apart)
-    kept = every.filter(worth).select("a", "b", *SIGNALS)
+    kept = _closer(every, close, n).filter(worth | "dense").select("a", "b", *SIGNALS)
     a, b = (kept[side].to_numpy().astype(np.int64) for side in ("a", "b"))
     place = table["statement"].to_numpy()
     return kept.with_columns(
         a=pl.Series(place[a]), b=pl.Series(place[b]), unread=pl.Series(unread(found, table["text"], a, b))
     ).cast(PAIRS)  # fmt: skip
+
+
+def beside(dense: pl.DataFrame | None, part: pl.DataFrame) -> pl.DataFrame | None:
+    """Return those of the pairs that are of a part's statements."""
+    return dense if dense is None else dense.filter(pl.col("a").is_in(part["statement"].implode()))
 
 
 def near_pairs(found: Codes, scopes: pl.Series, limits: Candidates) -> tuple[Any, Any]:
@@ -191,6 +203,31 @@ def _united(pairs: list[tuple[Any, Any]], n: int) -> tuple[Any, Any]:
     a, b = _joined(pairs)
     key = distinct(a.astype(np.int64) * n + b)
     return key // n, key % n
+
+
+def _placed(dense: pl.DataFrame | None, table: pl.DataFrame, rows: tuple[int, int]) -> Any:
+    """Places and cosines of the dense pairs of which one is in the rows; from the first, all."""
+    if dense is None:
+        return (*_joined([]), np.empty(0))
+    a, b = (table["statement"].search_sorted(dense[side]).to_numpy() for side in ("a", "b"))
+    mine = [(rows[0] <= side) & (side < rows[1]) for side in (a, b)]
+    keep = mine[0] | mine[1] | (rows[0] == 0)
+    return a[keep].astype(np.int64), b[keep].astype(np.int64), dense["cosine"].to_numpy()[keep]
+
+
+def _closer(pairs: pl.DataFrame, close: Any, n: int) -> pl.DataFrame:
+    """Mark the dense pairs; their cosine is the higher of the terms' and the vectors'."""
+    a, b, cosine = close
+    if not len(a):
+        return pairs.with_columns(dense=False)
+    key = pairs["a"].to_numpy().astype(np.int64) * n + pairs["b"].to_numpy()
+    at = np.searchsorted(key, a * n + b)
+    by_vectors = np.full(len(key), -1.0)
+    by_vectors[at] = cosine
+    told = pairs.with_columns(_vectors=by_vectors)
+    return told.with_columns(
+        cosine=pl.max_horizontal("cosine", "_vectors"), dense=pl.col("_vectors") >= 0
+    ).drop("_vectors")
 
 
 def _signals(terms: Terms, a: Any, b: Any) -> pl.DataFrame:

@@ -11,10 +11,13 @@ from typing import Any
 
 from memops import apply as applying
 from memops import asking, files, planfile, reviewing, snapshot, transcripts
+from memops.conflicts_judge import said_to
 from memops.context import Context
 from memops.errors import GuardRefused, MemopsError
 from memops.judging import gate, grade_plan
 from memops.looking import audit_store
+from memops.models_local import local_models
+from memops.neighbours_dense import measured
 from memops.recovery import recover, remedies
 from memops.rules import HYGIENE, MIGRATION, RULES, Rule, propose
 from memops.rules.extract_notes import extract_notes
@@ -44,6 +47,7 @@ def make_plan(
     restored = written_again(records, taken.manifest["store"], settings.state, now)
     said, waiting = asking.read(Path(answers)) if answers else (None, frozenset[str]())
     before = reviewing.remembered(settings.state, taken.manifest["store"])
+    models = local_models(settings.policy, settings.state, records)
     with spreading(settings.runner, settings.state, mapper) as spread:
         ctx = Context(
             now=now,
@@ -54,6 +58,7 @@ def make_plan(
             whole=transcripts.whole(records, taken.address) if extract_notes in rules else None,
             restored=restored,
             spread=spread,
+            models=models,
         )
         changes, refused = propose(records, ctx, rules, before)
     names = [rule.__name__ for rule in rules]
@@ -68,6 +73,8 @@ def make_plan(
         now,
         clock(),
         names,
+        models=measured(ctx),
+        judged=said_to(ctx),
     )
 
 

@@ -32,6 +32,7 @@ _SAYS = {
     "opposite": "a newer record says the opposite",
     "denied": "a newer record denies it",
     "excluded": "a newer record excludes it",
+    "judged": "a model finds that a newer record contradicts it",
 }
 
 

@@ -100,6 +100,7 @@ def explain(ctx: click.Context, plan: str, id: str, as_json: bool) -> None:
             about = {"with": pair["with"], "it says": pair["sentence"], "change": pair["change"]}
             rows += [*about.items(), ("read here", pair["a"]), ("read there", pair["b"])]
             rows.append(("signals", pair["signals"]))
+            rows += [("a model says", pair["judge"])] if "judge" in pair else []
     emit(said, as_json, lambda: table(rows, ["", id]))
 
 

@@ -1,0 +1,272 @@
+"""A judge's say on pairs: what it withholds, adds and may not; and a cross-encoder as the judge."""
+
+import json
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memops.conflicts import judged
+from memops.conflicts_judge import said_to
+from memops.context import Context, Models
+from memops.errors import Corrupt, MemopsError, PlanRefused
+from memops.models_judge import CrossEncoderJudge
+from memops.policy import Judge, Policy
+from memops.rules import RULES, propose
+from memops.rules.merge_near import merge_near
+from memops.rules.supersede_conflicting import supersede_conflicting
+from memops.schema import from_rows
+from memops.spread import Spread, plainly
+
+NOW = datetime(2026, 10, 1, tzinfo=UTC)
+SAYS = {"contradiction": (0.98, 0.01, 0.01), "entailment": (0.01, 0.98, 0.01), "neutral": (0.02, 0.02, 0.96)}  # fmt: skip
+OPEN = [  # what rules leave open: nothing differs that a merge would lose
+    ("Rent is due on the 1st", "The 1st is when rent has to be paid"),
+    ("每天 9:00 开晨会", "晨会在每天 9:00"),
+    ("每天 9:00 开 sync 会", "sync 会在每天 9:00"),
+]
+APART = [  # what rules leave open, of one subject
+    ("The office is quiet", "The office is noisy all day"),
+    ("办公室整天很安静", "办公室整天吵得很"),
+    ("staging 环境很稳定", "staging 环境老是挂"),
+]
+CLEAR = [  # what rules call a conflict
+    ("The build takes 12 minutes", "The build takes 14 minutes"),
+    ("构建要 12 分钟", "构建要 14 分钟"),
+    ("CI 要 12 分钟", "CI 要 14 分钟"),
+]
+SAME = [  # what rules call the same
+    ("The build takes 12 minutes", "A build needs 12 minutes"),
+    ("工资 15 号发", "15 号是发工资的日子"),
+    ("API 配额每周三重置", "周三是 API 配额重置的日子"),
+]
+
+
+def store(*texts):
+    rows = [{"id": f"r{n}", "text": t, "kind": "fact", "created_at": f"2026-0{n + 1}-01T00:00:00Z"} for n, t in enumerate(texts)]  # fmt: skip
+    return from_rows(rows)
+
+
+def context(word, **policy):
+    settings = Policy(judge=Judge(model="x", **{"band": 1.0, "decides": True, **policy}))
+    said = word if callable(word) else lambda pairs: np.array([SAYS[word]] * len(pairs))
+    models = Models(judge=said, recipes={"judge": {"sha256": "of the model"}})
+    return Context(now=NOW, policy=settings, models=models)
+
+
+def one(pair, ctx):
+    found = judged(store(*pair), ctx)
+    assert found.height == 1
+    return found.row(0, named=True)
+
+
+@cache
+def plain(pair):
+    return one(pair, Context(now=NOW))
+
+
+@pytest.mark.parametrize("pair", OPEN)
+def test_what_says_the_same_both_ways_is_merged_where_the_judge_may_decide(pair):
+    assert not plain(pair)["same"] and plain(pair)["opposes"] is None
+    assert one(pair, context("entailment"))["effect"] == "decided"
+    assert merge_near(store(*pair), context("entailment")).height
+    loose = one(pair, context("entailment", decides=False))
+    assert (loose["same"], loose["effect"]) == (False, "review")
+    assert merge_near(store(*pair), context("entailment", decides=False)).is_empty()
+
+
+@pytest.mark.parametrize("pair", CLEAR + APART)
+def test_nothing_that_differs_is_merged_whatever_the_judge_says(pair):
+    frame, ctx = store(*pair), context("entailment")
+    assert judged(frame, ctx)["word"].to_list() == ["entailment"]
+    assert not judged(frame, ctx)["same"].any() and merge_near(frame, ctx).is_empty()
+
+
+@pytest.mark.parametrize("pair", APART)
+def test_what_the_judge_calls_a_contradiction_steps_back_by_time_if_it_may_decide(pair):
+    assert plain(pair)["opposes"] is None
+    (change,) = supersede_conflicting(store(*pair), context("contradiction")).to_dicts()
+    assert (change["id"], change["superseded_by"]) == ("r0", "r1")
+    assert change["reason"].startswith("a model finds that a newer record contradicts it")
+    assert one(pair, context("contradiction", decides=False))["effect"] == "review"
+    assert supersede_conflicting(store(*pair), context("contradiction", decides=False)).is_empty()
+    other = ("Ana's office is quiet", "Ben's office is noisy all day")
+    assert one(other, context("contradiction"))["effect"] is None
+
+
+@pytest.mark.parametrize(("decides", "word"), [(True, "neutral"), (False, "entailment")])
+@pytest.mark.parametrize("pair", CLEAR)
+def test_a_conflict_that_the_judge_denies_is_withheld(pair, decides, word):
+    assert plain(pair)["opposes"] == "value"
+    assert one(pair, context("contradiction", decides=decides))["opposes"] == "value"
+    row = one(pair, context(word, decides=decides))
+    assert (row["same"], row["opposes"], row["effect"]) == (False, None, "withheld")
+    assert supersede_conflicting(store(*pair), context(word, decides=decides)).is_empty()
+
+
+@pytest.mark.parametrize(("decides", "word"), [(True, "contradiction"), (False, "neutral")])
+@pytest.mark.parametrize("pair", SAME)
+def test_a_merge_that_the_judge_speaks_against_is_withheld(pair, decides, word):
+    assert plain(pair)["same"] and one(pair, context("entailment"))["same"]
+    row = one(pair, context(word, decides=decides))
+    assert (row["same"], row["opposes"], row["effect"]) == (False, None, "withheld")
+    assert merge_near(store(*pair), context(word, decides=decides)).is_empty()
+
+
+def test_a_word_counts_that_is_sure_both_ways_round_and_only_near_a_threshold():
+    order = []
+
+    def one_way(pairs):
+        order.append(pairs)
+        return np.array([SAYS["entailment" if a < b else "neutral"] for a, b in pairs])
+
+    row = one(OPEN[0], context(one_way))
+    assert (row["word"], row["effect"], row["entailment"]) == (None, None, 0.02)
+    assert order[0] == [pair[::-1] for pair in order[1]]
+    unsure = lambda pairs: np.array([(0.7, 0.2, 0.1)] * len(pairs))
+    assert one(CLEAR[0], context(unsure))["opposes"] == "value"
+    assert one(CLEAR[0], context("neutral", band=0.15))["opposes"] == "value"
+    assert one(CLEAR[0], context("neutral", band=0.15))["word"] is None
+
+
+def test_parts_and_rounds_come_to_the_same_and_the_evidence_says_what_was_asked(tmp_path):
+    rows = [(f"{s}-{n}", t, s) for s in ("甲", "b") for n, t in enumerate(t for p in (*OPEN, *APART) for t in p)]  # fmt: skip
+    frame = from_rows([{"id": i, "text": t, "scope": s, "kind": "fact", "created_at": f"2026-01-{n + 1:02}T00:00:00Z"} for n, (i, t, s) in enumerate(rows)])  # fmt: skip
+
+    def by_text(pairs):
+        together = {frozenset(pair) for pair in OPEN}
+        return np.array([SAYS["entailment" if {*p} in together else "neutral"] for p in pairs])
+
+    ctx = context(by_text)
+    whole = propose(frame, ctx, RULES)
+    apart = context(by_text)
+    parts = propose(frame, Context(now=NOW, policy=apart.policy, models=apart.models, spread=Spread(plainly, tmp_path, 5)), RULES)  # fmt: skip
+    assert parts[0].equals(whole[0]) and whole[0].filter(rule="merge_near").height >= 6
+    said = said_to(ctx)
+    decided = [row for row in said if row["effect"] == "decided"]
+    assert len(decided) == 6 and {row["model"] for row in said} == {"of the model"}
+    assert all(len(row["a"]) == 1 and row["word"] == "entailment" for row in decided)
+    assert "text" not in json.dumps(said) and said_to(Context(now=NOW)) == []
+
+
+def test_without_a_judge_nothing_is_scored(monkeypatch):
+    monkeypatch.setattr("memops.conflicts_judge.scored", lambda *_: 1 / 0)
+    assert "word" not in judged(store(*OPEN[0]), Context(now=NOW)).columns
+
+
+LABELS = {"id2label": {"0": "CONTRADICTION", "1": "ENTAILMENT", "2": "NEUTRAL"}}
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """A cross-encoder with three labels: one layer, weights from a seed, words of the tests."""
+    pytest.importorskip("sentence_transformers")
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+
+    folder = tmp_path_factory.mktemp("judge")
+    letters = sorted({c for pair in (*OPEN, *APART, *CLEAR, *SAME) for t in pair for c in t.lower()})  # fmt: skip
+    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{c}" for c in letters)]
+    (folder / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
+    torch.manual_seed(7)
+    size = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}  # fmt: skip
+    config = BertConfig(vocab_size=len(words), max_position_embeddings=64, num_labels=3, **size)
+    config.id2label = {int(n): name for n, name in LABELS["id2label"].items()}
+    config.label2id = {name: n for n, name in config.id2label.items()}
+    BertForSequenceClassification(config).save_pretrained(folder)
+    BertTokenizerFast(vocab=str(folder / "vocab.txt")).save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.models
+def test_a_cross_encoder_says_the_same_of_a_pair_whatever_is_asked_beside_it(tiny, tmp_path):
+    pairs = [*OPEN, *APART, *SAME, ("long " * 300, "text")]
+    alone = np.concatenate([CrossEncoderJudge(str(tiny))([pair]) for pair in pairs])
+    judge = CrossEncoderJudge(str(tiny), tmp_path)
+    together = judge(pairs)
+    assert together.shape == (10, 3) and (together == alone).all()
+    assert np.abs(together.sum(axis=1) - 1).max() < 2e-4
+    assert judge([]).shape == (0, 3)
+    again = CrossEncoderJudge(str(tiny), tmp_path)
+    assert (again(pairs[::-1]) == together[::-1]).all() and again._model is None
+    assert not any(b"rent" in p.read_bytes().lower() for p in tmp_path.rglob("*.parquet"))
+
+
+@pytest.mark.models
+def test_a_plan_with_a_cross_encoder_is_made_again_to_the_byte_and_names_its_weights(memops, tiny, tmp_path):  # fmt: skip
+    path = tmp_path / "m.jsonl"
+    rows = [{"id": f"r{n}", "text": t, "kind": "fact", "created_at": f"2026-01-{n + 1:02}T00:00:00Z"} for n, t in enumerate(t for p in (*OPEN, *SAME) for t in p)]  # fmt: skip
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    config = f'[policy.judge]\nmodel = "{tiny}"\nband = 1.0\ndecides = true\nconfidence = 0.05\n'
+    (tmp_path / "memops.toml").write_text(config)
+    made = memops("plan", f"jsonl:{path}", "--now", NOW.isoformat())
+    again = memops("plan", made["snapshot"], "--now", NOW.isoformat())
+    assert again["plan"] == made["plan"]
+    folder = Path(made["path"])
+    header = json.loads((folder / "plan.json").read_bytes())
+    model = header["basis"]["models"]["judge"]["sha256"]
+    said = [json.loads(line) for line in (folder / "judged.jsonl").open(encoding="utf-8")]
+    assert said and {row["model"] for row in said} == {model} and len(model) == 64
+    assert {"contradiction", "entailment", "neutral", "word", "duplicate_score"} <= said[0].keys()
+    changed = next(
+        row["id"] for row in map(json.loads, (folder / "ops.jsonl").open(encoding="utf-8"))
+    )
+    pairs = memops("explain", made["plan"], changed)["changes"][0]["pairs"]
+    assert pairs and all(pair["judge"]["model"] == model for pair in pairs)
+    listed = memops("duplicates", f"jsonl:{path}", "--now", NOW.isoformat(), "--near", "3")
+    assert {"word", "effect"} <= listed[0].keys()
+    (folder / "judged.jsonl").write_text("{}\n")
+    from memops.planfile import load
+
+    with pytest.raises(PlanRefused, match="changed after it was made"):
+        load(folder, tmp_path).judged()
+
+
+@pytest.mark.models
+def test_only_weights_in_safetensors_with_known_labels_are_read(tiny, tmp_path):
+    def copy(**config):
+        folder = tmp_path / f"m{len(list(tmp_path.iterdir()))}"
+        folder.mkdir()
+        (folder / "model.safetensors").write_bytes((tiny / "model.safetensors").read_bytes())
+        said = json.loads((tiny / "config.json").read_text()) | config
+        (folder / "config.json").write_text(json.dumps(said))
+        return folder
+
+    def refused(folder, match, kind=MemopsError):
+        with pytest.raises(kind, match=match):
+            CrossEncoderJudge(str(folder))
+
+    refused("/no/such/folder", "no such folder")
+    refused(tmp_path, "no safetensors")
+    refused(
+        copy(id2label={"0": "LABEL_0", "1": "LABEL_1", "2": "LABEL_2"}), "its labels are label_0"
+    )
+    with_code = copy()
+    (with_code / "modeling.py").write_text("raise SystemExit")
+    refused(with_code, "own code is not run")
+    pickled = copy()
+    (pickled / "1_Dense").mkdir()
+    (pickled / "1_Dense" / "pytorch_model.bin").write_bytes(b"")
+    refused(pickled, "pickles are not read")
+    broken = copy()
+    (broken / "config.json").write_text("{")
+    refused(broken, "no configuration", Corrupt)
+    first, other = copy(), copy()
+    data = bytearray((other / "model.safetensors").read_bytes())
+    data[-1] ^= 1
+    (other / "model.safetensors").write_bytes(bytes(data))
+    digests = [CrossEncoderJudge(str(f)).recipe()["sha256"] for f in (first, other, first)]
+    assert digests[0] == digests[2] != digests[1]
+    empty = copy()
+    (empty / "model.safetensors").write_bytes(b"no tensors")
+    with pytest.raises(MemopsError, match="cannot be loaded"):
+        CrossEncoderJudge(str(empty))([("a", "b")])
+
+
+def test_a_judge_without_its_package_is_told_how_to_get_it(monkeypatch, tmp_path):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MemopsError) as raised:
+        CrossEncoderJudge(str(tmp_path))
+    assert raised.value.hint == "pip install 'memops[models]'"
