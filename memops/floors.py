@@ -8,18 +8,19 @@ import polars as pl
 
 from memops.narrowest import narrowest
 from memops.policy_hygiene import Floors
-from memops.schema import LIVE
+from memops.schema import CATEGORY, LIVE
 from memops.tasks import is_task
 
 _FIRST = 1 << 16  # rows of a large table that are looked at before all are
 
 
-def floored(floors: Floors, categories: bool = True) -> tuple[pl.Expr, pl.Expr]:
+def floored(floors: Floors, category: pl.Expr = CATEGORY) -> tuple[pl.Expr, pl.Expr]:
     """Return the group of its scope that a record counts in, and the floor of that group.
 
     A group is a kind, or the category of an entry that counts before its kind (`category:daily`).
+    `category` tells the category where the rows are no records.
     """
-    entry = narrowest(floors.kinds, categories)
+    entry = narrowest(floors.kinds, category)
     floor = entry.replace_strict(floors.kinds, default=floors.default, return_dtype=pl.Int64)
     if any("/" in name for name in floors.kinds):
         entry = entry.str.strip_prefix(pl.format("{}/", "scope"))

@@ -34,8 +34,8 @@ def protect(
     and scope below its floor (oldest go first; a task has an end: no floor keeps it, it fills none);
     changing a record on the word of one that a model wrote, unless a model wrote it too or it
     is the note that this one was taken from.
-    `counts` (scope, kind, live) stands in for the whole table where only part of it was read;
-    it counts tasks too, and knows no floors by category.
+    `counts` (scope, kind, category, live) stands in for the whole table where only part of it was
+    read; it counts tasks too.
     """
     if step.is_empty():
         return step, step
@@ -219,7 +219,7 @@ def _below_floor(
     change: pl.DataFrame, records: pl.DataFrame, policy: Policy, counts: pl.DataFrame | None
 ) -> pl.DataFrame:
     """A reason for each lost record that the floor of its scope and kind keeps (id, why)."""
-    held, floor = floored(policy.floors, categories=counts is None)
+    held, floor = floored(policy.floors)
     change = change.with_columns(held=held, floor=floor)
     every = change.filter(pl.col("_lost") & pl.col("why").is_null() & (pl.col("floor") > 0))
     lost, group = every.filter(~is_task()), ["scope", "held"]
@@ -232,7 +232,9 @@ def _below_floor(
         going = pl.concat([lost.select("floor", *group), away.select("floor", *group)])
         live = filling(near.with_columns(held=held), going)
     else:
-        live, away = counts.with_columns(held="kind"), pl.concat([away, every.filter(is_task())])
+        held, _ = floored(policy.floors, pl.col("category"))
+        live = counts.with_columns(held=held).group_by(group).agg(pl.sum("live"))
+        away = pl.concat([away, every.filter(is_task())])
     away = away.group_by(group).len("away")
     spare = (
         pl.col("live").fill_null(0).cast(pl.Int64)

@@ -67,6 +67,11 @@ CHANGES = pl.Schema(
     }
 )
 
+COUNTS = pl.Schema(
+    {"scope": pl.String(), "kind": pl.String(), "category": pl.String(), "live": pl.Int64()}
+)
+"""How many live records there are by what floors are set for."""
+
 DEFAULTS: dict[str, Any] = {
     "scope": "default",
     "kind": "note",
@@ -82,6 +87,10 @@ DEFAULTS: dict[str, Any] = {
 
 LIVE = pl.col("superseded_by").is_null()
 """True of a record that recall may return."""
+
+
+CATEGORY = pl.col("extra").str.json_path_match("$.category")
+"""The category that the agent gave a record, null for none."""
 
 
 def tier_rank(column: str = "tier") -> pl.Expr:
@@ -159,6 +168,13 @@ def places(known: pl.Series, ids: pl.Series) -> pl.DataFrame:
     at = known.search_sorted(ids).clip(0, max(0, known.len() - 1)).alias("place")
     found = pl.DataFrame({"nth": pl.int_range(ids.len(), eager=True), "place": at})
     return found.filter(known.gather(at).eq_missing(ids))
+
+
+def live_counts(records: pl.DataFrame) -> pl.DataFrame:
+    """Return how many live records there are (COUNTS), sorted."""
+    *group, _ = COUNTS.names()
+    live = records.filter(LIVE).with_columns(category=CATEGORY)
+    return live.group_by(group).agg(live=pl.len().cast(pl.Int64)).sort(group)
 
 
 def extra(record: dict[str, Any]) -> dict[str, Any]:

@@ -54,10 +54,10 @@ class Work:
 
     `changes` is a squashed plan; `before` the records that it was made from (compare-and-set:
     a live record that differs in content is stale and left alone). `check` is given the live
-    records of the batch and, of each scope and kind that it may lose one of, how many live ones
-    there are (or at least are), true inside the transaction, and returns the ids that the guard
-    refuses, with its reason. `keep` puts undo on disk and must
-    return before the commit that needs it. `now` is the plan's clock. `kept` names the records
+    records of the batch and, of each scope, kind and category that it may lose one of, how many
+    live ones there are (or at least are), true inside the transaction, and returns the ids that
+    the guard refuses, with its reason. `keep` puts undo on disk and must return before the commit
+    that needs it. `now` is the plan's clock. `kept` names the records
     whose undo an earlier, interrupted part of the run has kept: one of them that is no longer as
     it was has been written already. A store that commits a batch in parts tells `done` what became
     of each part once it has; what it has told it returns all the same.

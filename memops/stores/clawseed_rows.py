@@ -106,9 +106,9 @@ def plain(value: Any) -> Any:
 
 
 def group_of(row: Row) -> tuple[str, str]:
-    """Return scope and kind of a live row."""
+    """Return scope and category of a live row."""
     scope = row.get("namespace")
-    return str(plain("default" if scope is None else scope)), kind_of(str(plain(row["category"])))
+    return str(plain("default" if scope is None else scope)), str(plain(row["category"]))
 
 
 def seen(row: Row) -> Row:

@@ -12,16 +12,20 @@ from typing import Any
 
 import polars as pl
 
+from memops.schema import COUNTS
 from memops.stores.clawseed_rows import group_of, kind_of, plain
 from memops.stores.clawseed_sql import TABLE, Row
 from memops.stores.sqlite import bound
 
-COUNTS = pl.Schema({"scope": pl.String(), "kind": pl.String(), "live": pl.Int64()})
 _AT_ONCE = 500  # rowids in one statement
 
 
 class Witnesses:
-    """At most so many live rows (all without `most`) of each group (scope, kind) of some rows."""
+    """At most so many live rows (all without `most`) of each scope and category of some rows.
+
+    Where they are fewer, rows of the other categories of their kind stand by them. `cut` tells
+    whether there may be more of the kind than were found.
+    """
 
     def __init__(
         self,
@@ -34,19 +38,22 @@ class Witnesses:
         self._scope = "coalesce(namespace, 'default')" if "namespace" in columns else "'default'"
         self._live = "superseded_by IS NULL" if "superseded_by" in columns else "true"
         self._group: dict[int, tuple[str, str]] = {}
-        groups = {group_of(row): row.get("namespace") for row in rows}
-        categories = connection.execute(f"SELECT DISTINCT category FROM {TABLE}").fetchall()
-        for group, scope in groups.items():
-            mine = [name for (name,) in categories if kind_of(str(plain(name))) == group[1]]
-            for rowid in self._found(scope, mine, -1 if most is None else most):
-                self._group[rowid] = group
-        self._groups = frozenset(groups)
-        seen = Counter(self._group.values())
-        self.cut = most is not None and any(seen[group] >= most for group in groups)
+        self.cut = False
+        wanted: dict[tuple[str, str], tuple[Any, set[Any]]] = {}
+        for row in rows:
+            scope, category = group_of(row)
+            known = wanted.setdefault((scope, kind_of(category)), (row.get("namespace"), set()))
+            known[1].add(row["category"])
+        self._kinds = frozenset(wanted)
+        names = connection.execute(f"SELECT DISTINCT category FROM {TABLE}").fetchall()
+        for (_, kind), (scope, own) in wanted.items():
+            others = {name for (name,) in names if kind_of(str(plain(name))) == kind} - own
+            self._find(scope, own, others, most)
 
     def counts(self) -> pl.DataFrame:
-        """Return (scope, kind, live): so many live rows the groups have, or more."""
-        return totals((*group, n) for group, n in Counter(self._group.values()).items())
+        """Return so many live rows as the groups have, or more (COUNTS)."""
+        groups = Counter(self._group.values()).items()
+        return totals((scope, kind_of(name), name, n) for (scope, name), n in groups)
 
     def fewer(self) -> bool:
         """Tell whether one of them is gone, superseded, or in another group now."""
@@ -58,7 +65,7 @@ class Witnesses:
             for scope, category, n in self.connection.execute(
                 f"{query} WHERE rowid IN ({some}) AND {self._live} GROUP BY 1, 2"
             ):
-                there[str(plain(scope)), kind_of(str(plain(category)))] += n
+                there[str(plain(scope)), str(plain(category))] += n
         return there != Counter(self._group.values())
 
     def follow(self, done: Iterable[tuple[Row | None, Row | None]]) -> None:
@@ -66,18 +73,37 @@ class Witnesses:
         for was, now in done:
             if was:
                 self._group.pop(was["rowid"], None)
-            if now and now.get("superseded_by") is None and group_of(now) in self._groups:
-                self._group[now["rowid"]] = group_of(now)
+            if now and now.get("superseded_by") is None:
+                scope, category = group_of(now)
+                if (scope, kind_of(category)) in self._kinds:
+                    self._group[now["rowid"]] = scope, category
 
-    def _found(self, scope: Any, categories: Sequence[Any], most: int) -> list[int]:
+    def _find(self, scope: Any, own: set[Any], others: set[Any], most: int | None) -> None:
+        """Find rows of each own category, and of the others together where those are few."""
+        found = 0
+        for names in [*({name} for name in sorted(own)), others]:
+            if not names:
+                continue
+            if names is others and most is not None and found >= most:
+                self.cut = True
+                continue
+            rows = self._rows(scope, sorted(names), -1 if most is None else most)
+            self._group |= {rowid: (str(plain(s)), str(plain(c))) for rowid, s, c in rows}
+            found += len(rows)
+            self.cut |= len(rows) == most
+
+    def _rows(self, scope: Any, categories: Sequence[Any], most: int) -> list[Any]:
         values = [bound(value) for value in ("default" if scope is None else scope, *categories)]
         marks = [mark for mark, _ in values]
-        query = f"SELECT rowid FROM {TABLE} WHERE {self._live} AND {self._scope} = {marks[0]}"
-        query += f" AND category IN ({', '.join(marks[1:])}) LIMIT {most}"
-        return [row[0] for row in self.connection.execute(query, [value for _, value in values])]
+        query = f"SELECT rowid, {self._scope}, category FROM {TABLE} WHERE {self._live}"
+        query += f" AND {self._scope} = {marks[0]} AND category IN ({', '.join(marks[1:])})"
+        return self.connection.execute(
+            f"{query} LIMIT {most}", [value for _, value in values]
+        ).fetchall()
 
 
-def totals(rows: Iterable[tuple[str, str, int]]) -> pl.DataFrame:
-    """Return (scope, kind, live) rows added up by scope and kind."""
-    groups = pl.DataFrame([*rows], schema=COUNTS, orient="row").group_by("scope", "kind")
-    return groups.agg(pl.sum("live")).filter(pl.col("live") > 0).sort("scope", "kind")
+def totals(rows: Iterable[tuple[str, str, str, int]]) -> pl.DataFrame:
+    """Return counts of live rows (COUNTS) added up."""
+    *group, _ = COUNTS.names()
+    whole = pl.DataFrame([*rows], schema=COUNTS, orient="row").group_by(group).agg(pl.sum("live"))
+    return whole.filter(pl.col("live") > 0).sort(group)

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import polars as pl
 
-from memops.schema import DEFAULTS
+from memops.schema import COUNTS, DEFAULTS
 from memops.stores import markdown_files as files
 from memops.stores.markdown_lines import Entry, Grammar, entries
 from memops.stores.markdown_records import identified
 
 Entries = list[tuple[str, Entry]]
-_COUNTS = pl.Schema({"scope": pl.String(), "kind": pl.String(), "live": pl.UInt32()})
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class LiveFiles:
         return self._read(found).entries if found and not found.why else []
 
     def counts(self, path: str, own: Entries, kinds: Collection[str], most: int) -> pl.DataFrame:
-        """Return live records by scope and kind: of these kinds all, or `most` of each or more.
+        """Return live records by scope and kind (COUNTS): of these kinds all, or `most` of each or more.
 
         `own` stands for the file at `path`, which is being looked at already.
         """
@@ -62,8 +61,8 @@ class LiveFiles:
                 break
             if other != path:
                 seen.update(parsed.kinds)
-        rows = [(DEFAULTS["scope"], kind, seen[kind]) for kind in sorted(kinds) if seen[kind]]
-        return pl.DataFrame(rows, schema=_COUNTS, orient="row")
+        rows = [(DEFAULTS["scope"], kind, None, seen[kind]) for kind in sorted(kinds) if seen[kind]]
+        return pl.DataFrame(rows, schema=COUNTS, orient="row")
 
     def forget(self, path: str) -> None:
         """Parse a file anew when it is asked for next."""

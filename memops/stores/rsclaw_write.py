@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from memops.plan import outcome
-from memops.schema import LIVE
+from memops.schema import live_counts
 from memops.stores import State, Undo, Work, Written
 from memops.stores.rsclaw_docs import ARCHIVES, SUPERSEDED, Doc, document, packed, unpacked
 
@@ -31,7 +31,7 @@ def changed(old: Rows, live: pl.DataFrame, work: Work) -> tuple[list[Written], l
     wanted = {row["id"]: row for row in outcome(before, work.changes).to_dicts()}
     known = {row["id"]: row for row in before.to_dicts()}
     there = {row["id"]: row for row in live.filter(pl.col("id").is_in(ids)).to_dicts()}
-    counts = live.filter(LIVE).group_by("scope", "kind").len("live").sort("scope", "kind")
+    counts = live_counts(live)
     refused = work.check(live, counts)
     answers, undo, new = [], [], dict(old)
     for id_, action in work.changes.select("id", "action").iter_rows():

@@ -13,7 +13,7 @@ import polars as pl
 
 from memops.errors import Locked
 from memops.plan import outcome
-from memops.schema import LIVE, RECORDS, conform, from_rows, only
+from memops.schema import RECORDS, conform, from_rows, live_counts, only
 from memops.stores import CAPABILITIES, State, Undo, Work, Written
 from memops.stores.disk import read_whole, replace_whole, sweep
 from memops.stores.formats import json_line, packed, parsed, unpacked
@@ -159,7 +159,7 @@ def _changed(
         row["id"]: row for row in conform(outcome(only(work.before, ids), work.changes)).to_dicts()
     }
     there = {row["id"]: row for row in only(live, ids).to_dicts()}
-    counts = live.filter(LIVE).group_by("scope", "kind").len("live").sort("scope", "kind")
+    counts = live_counts(live)
     refused = work.check(live, counts)
     answers, undo, new = [], [], dict(lines)
     place = {id_: nth for nth, id_ in enumerate(lines)}

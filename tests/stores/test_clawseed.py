@@ -441,7 +441,10 @@ def test_the_guard_sees_live_records_and_counts_and_is_obeyed(store, db):
     assert said["d"] == ("refused", "the guard says no") and said["e"][0] == "applied"
     assert said["c"][0] == "stale"
     assert seen["live"] == [("a", None), ("b", None), ("c", "d"), ("d", None), ("e", "a")]
-    assert seen["counts"] == [("default", "fact", 1), ("default", "session", 1)]
+    assert seen["counts"] == [
+        ("default", "fact", "core", 1),
+        ("default", "session", "conversation", 1),
+    ]
 
 
 def test_counts_for_floors_are_true_inside_the_lock(store, db):

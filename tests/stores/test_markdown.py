@@ -256,7 +256,7 @@ def test_the_guard_sees_live_records_and_keepers_and_may_refuse(tmp_path):
     assert (undo, (made.path / "memory/2026-11-02.md").read_bytes()) == ([], NOTE)
     assert seen == {
         "ids": sorted([old, new]),
-        "counts": [{"scope": "default", "kind": "note", "live": 3}],
+        "counts": [{"scope": "default", "kind": "note", "category": None, "live": 3}],
     }
 
 

@@ -416,7 +416,7 @@ def test_the_guard_sees_live_records_and_counts(store):
     store.write(Work(squash(edit(one(store, "a"), "x", tier="core")), before, NOW, check, list))
     assert seen["live"].equals(before)
     assert seen["counts"].rows() == [
-        ("agent:main", "entity", 1), ("agent:main", "fact", 1), ("agent:main", "preference", 1),
+        ("agent:main", kind, None, 1) for kind in ("entity", "fact", "preference")
     ]  # fmt: skip
 
 

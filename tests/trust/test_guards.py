@@ -131,7 +131,8 @@ def schedules(folder, count, seed):
 
 def _schedule(top, rng):
     """One plan that deletes lessons; returns how often the agent forgot one, and what went wrong."""
-    policy = Policy(floors=Floors(default=0, kinds={"lesson": 5}))
+    by = rng.choice(["lesson", "category:lesson"])
+    policy = Policy(floors=Floors(default=0, kinds={by: 5}))
     size, stamp = rng.randrange(6, 16), NOW.isoformat(timespec="microseconds")
     rows = [
         {"content": f"Lesson {n}", "category": "lesson", "created_at": stamp} for n in range(size)
@@ -183,6 +184,7 @@ def test_floors_hold_in_five_hundred_schedules(tmp_path):
     assert tally.delivered >= 500
 
 
+@pytest.mark.parametrize("by", ["lesson", "category:lesson"])
 @pytest.mark.parametrize(
     "loss",
     [
@@ -191,8 +193,8 @@ def test_floors_hold_in_five_hundred_schedules(tmp_path):
         "UPDATE memories SET category = 'daily'",
     ],
 )
-def test_what_an_agent_forgot_after_the_guard_judged_counts_too(tmp_path, monkeypatch, loss):
-    policy = Policy(floors=Floors(default=0, kinds={"lesson": 5}))
+def test_what_an_agent_forgot_after_the_guard_judged_counts_too(tmp_path, monkeypatch, loss, by):
+    policy = Policy(floors=Floors(default=0, kinds={by: 5}))
     stamp = NOW.isoformat(timespec="microseconds")
     rows = [{"content": f"Lesson {n}", "category": "lesson", "created_at": stamp} for n in range(6)]
     db = build(tmp_path / "ws", rows)
@@ -217,3 +219,26 @@ def test_what_an_agent_forgot_after_the_guard_judged_counts_too(tmp_path, monkey
     lessons = "SELECT count(*) FROM memories WHERE category = 'lesson' AND superseded_by IS NULL"
     with contextlib.closing(sqlite3.connect(db)) as live:
         assert live.execute(lessons).fetchone() == (5,)
+
+
+@pytest.mark.parametrize("spare", [1, 200])
+def test_a_floor_by_category_holds_although_its_kind_has_many(tmp_path, monkeypatch, spare):
+    """The agent forgets two of a category after the plan was made; its kind stays far above."""
+    monkeypatch.setattr(clawseed_write, "SPARE", spare)
+    floors = Floors(default=0, kinds={"note": 3, "category:diary 日记": 4})
+    stamp = NOW.isoformat(timespec="microseconds")
+    rows = [
+        {"content": f"Day {n}", "category": "diary 日记", "created_at": stamp} for n in range(7)
+    ]
+    rows += [{"content": f"Note {n}", "category": "daily", "created_at": stamp} for n in range(9)]
+    db = build(tmp_path / "ws", rows)
+    all_of = lambda r: delete(r, "x").sort("id")  # noqa: E731
+    address, state = f"clawseed:{tmp_path / 'ws'}", tmp_path / "state"
+    plan = unguarded(address, state, all_of, Policy(floors=floors))
+    with contextlib.closing(sqlite3.connect(db, isolation_level=None)) as agent:
+        agent.execute("DELETE FROM memories WHERE id IN ('id0005', 'id0006')")
+    done = applying.apply(plan, state, NOW, approve=True)
+    assert {s["state"] for s in done["skipped"]} == {"refused"}
+    count = "SELECT category, count(*) FROM memories GROUP BY 1 ORDER BY 1"
+    with contextlib.closing(sqlite3.connect(db)) as live:
+        assert live.execute(count).fetchall() == [("daily", 3), ("diary 日记", 4)]
