@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from memops import archive, basis, files, overlay, planfile
-from memops.apply_check import checker, expected, groups, held_back, misread, touched
+from memops.apply_check import Checker, expected, groups, held_back, misread, touched
 from memops.descent import EDGES, keep_lineage, lineage
 from memops.errors import GuardRefused, MemopsError, NoSpace, PlanRefused
 from memops.failpoints import failpoint
@@ -248,7 +248,7 @@ def _batches(
     Of a batch that was cut off, the undo that was kept tells what is this run's own doing.
     """
     run, header, records = task.run, task.plan.header, task.records
-    check = checker(records, changes, before, policy, header["authority"])
+    checker = Checker(records, changes, before, policy, header["authority"])
     mine = groups(records.join(changes.select("id"), on="id", how="semi"))
     now = datetime.fromisoformat(header["now"])
     kept = frozenset(entry["id"] for entry in run.undo.entries())
@@ -270,7 +270,8 @@ def _batches(
 
     for batch in task.store.batches(changes):
         told = len(written)
-        work = Work(batch, records, now, check(batch), _keeper(run), kept, done)
+        check, sees = checker.of(batch)
+        work = Work(batch, records, now, check, _keeper(run), kept, done, sees)
         failpoint("batch-write")
         try:
             answers = task.store.write(work)

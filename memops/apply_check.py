@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import polars as pl
 
 from memops import overlay
-from memops.guard import protect
+from memops.guard import looked_at, protect
 from memops.plan import EDITS, PUTS, outcome, successors
 from memops.policy import Policy
 from memops.runs import Run
@@ -19,47 +19,53 @@ Check = Callable[[pl.DataFrame, pl.DataFrame], Mapping[str, str]]
 _SAME = ["id", "text", "kind", "scope", "tier", "pinned", "superseded_by"]
 
 
-def checker(
-    records: pl.DataFrame,
-    changes: pl.DataFrame,
-    before: pl.DataFrame,
-    policy: Policy,
-    authority: str,
-) -> Callable[[pl.DataFrame], Check]:
-    """Make, for a batch, the guard that runs on live records inside the store's transaction.
+class Checker:
+    """The guard that runs on live records inside the store's transaction, for batches of a plan.
 
     Links are followed to the record that stands at their end once the whole plan is carried out;
-    of the records outside the batch the snapshot tells what they are.
+    of the records outside a batch the snapshot tells what they are.
     """
-    ends = successors(outcome(records, changes))
-    new = outcome(records.clear(), changes.filter(PUTS))
-    beyond = pl.concat([new["id"], overlay.archived_ids(before)])
 
-    def for_batch(batch: pl.DataFrame) -> Check:
+    def __init__(
+        self,
+        records: pl.DataFrame,
+        changes: pl.DataFrame,
+        before: pl.DataFrame,
+        policy: Policy,
+        authority: str,
+    ) -> None:
+        self.policy, self.before = policy, before
+        self.asked = authority != "person"
+        self.ends = successors(outcome(records, changes))
+        self.new = outcome(records.clear(), changes.filter(PUTS))
+        self.records = pl.concat([self.new, records]).unique(
+            "id", keep="first", maintain_order=True
+        )
+
+    def of(self, batch: pl.DataFrame) -> tuple[Check, frozenset[str]]:
+        """Return the check of a batch, and the ids of the live records that it looks at."""
+        if not self.asked:
+            return lambda live, counts: {}, frozenset()
         linked = (
-            batch.join(ends, left_on="superseded_by", right_on="id", how="left")
+            batch.join(self.ends, left_on="superseded_by", right_on="id", how="left")
             .with_columns(superseded_by=pl.coalesce("end", "superseded_by"))
             .drop("end")
         )
         keepers = linked.select(id="superseded_by").unique()
-        far = pl.concat([new, records]).unique("id", keep="first", maintain_order=True)
-        far = far.join(keepers, on="id", how="semi")
+        far = self.records.join(keepers, on="id", how="semi")
         direct = batch.filter(pl.col("superseded_by").is_not_null()).select("id", "superseded_by")
+        beyond = pl.concat([self.new["id"], overlay.archived_ids(self.before)])
         named = direct.filter(~pl.col("superseded_by").is_in([*RETIRED, *beyond]))
 
         def check(live: pl.DataFrame, counts: pl.DataFrame) -> Mapping[str, str]:
-            if authority == "person":
-                return {}
-            here = overlay.joined(live, before.filter(EDITS))
+            here = overlay.joined(live, self.before.filter(EDITS))
             lost = named.join(here.select(superseded_by="id"), on="superseded_by", how="anti")
             known = pl.concat([here, far.join(here.select("id"), on="id", how="anti")])
-            _, refused = protect(linked, known, policy, counts)
+            _, refused = protect(linked, known, self.policy, counts)
             gone = {i: "the record that replaces it is gone" for i in lost["id"]}
             return dict(refused.select("id", "reason").iter_rows()) | gone
 
-        return check
-
-    return for_batch
+        return check, looked_at(linked) | {*direct["superseded_by"]}
 
 
 def groups(records: pl.DataFrame) -> dict[str, tuple[str, str]]:

@@ -52,6 +52,17 @@ def protect(
     return allowed, stopped.with_columns(reason="why").drop("why")
 
 
+def looked_at(step: pl.DataFrame) -> frozenset[str]:
+    """Return the ids of the records that `protect` looks at; it need be given no others.
+
+    Of records that only gain or lose a little (importance, accesses, times) it asks nothing.
+    """
+    heavy, based = step.filter(_weighs()), step.filter(pl.col("evidence").list.len() > 0)
+    named = based["evidence"].explode().drop_nulls()
+    links = heavy["superseded_by"].drop_nulls()
+    return frozenset({*heavy["id"], *links, *based["id"], *named})
+
+
 def excess(
     plan: pl.DataFrame,
     records: pl.DataFrame,

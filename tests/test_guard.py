@@ -3,6 +3,7 @@ from datetime import UTC, datetime
 import polars as pl
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from memops import guard
 from memops.guard import excess, protect
@@ -11,10 +12,11 @@ from memops.plan import delete, edit, outcome, put
 from memops.policy import Limits, Policy
 from memops.policy_hygiene import Floors
 from memops.report_words import speaker
-from memops.schema import LIVE, QUARANTINE, TOMBSTONE, from_rows
+from memops.schema import LIVE, QUARANTINE, TOMBSTONE, from_rows, live_counts, only
 
-from .strategies import plans, records
+from .strategies import IDS, plans, records
 
+named = st.lists(st.sampled_from(IDS), unique=True)
 NO_FLOORS = Policy(floors=Floors(default=0, kinds={}))
 
 
@@ -58,14 +60,32 @@ def test_a_core_record_gives_way_to_newer_evidence_of_low_risk_only():
 
 
 @settings(max_examples=60, deadline=None)
-@given(records(), plans())
-def test_what_is_passed_over_unjudged_would_have_been_allowed(rows, step):
+@given(records(), plans(), named, named)
+def test_what_is_passed_over_unjudged_would_have_been_allowed(rows, step, model, evidence):
     policy = Policy(floors=Floors(default=2))
+    tags = pl.when(pl.col("id").is_in(model)).then(pl.lit(["model"])).otherwise("tags")
+    rows = rows.with_columns(tags=tags)
+    step = step.with_columns(evidence=pl.lit(evidence, pl.List(pl.String)))
     usual = protect(step, rows, policy)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(guard, "_weighs", lambda: pl.lit(True))
         judged = protect(step, rows, policy)
     assert all(one.equals(other) for one, other in zip(usual, judged, strict=True))
+    counts, some = live_counts(rows), only(rows, guard.looked_at(step))
+    given = protect(step, rows, policy, counts), protect(step, some, policy, counts)
+    assert all(one.equals(other) for one, other in zip(*given, strict=True))
+
+
+def test_the_guard_looks_at_keepers_and_at_what_a_change_rests_on():
+    rows = from_rows([{"id": i, "tags": ["model"]} for i in "abcd"])
+    newer = edit(rows[:1], "x", superseded_by="b").with_columns(risk=pl.lit("low"))
+    resting = edit(rows[2:3], "x", importance=0.1).with_columns(evidence=pl.lit(["d"]))
+    step = pl.concat([newer, resting])
+    assert guard.looked_at(step) == {*"abcd"}
+    for without in "abcd":
+        said = protect(step, rows.filter(pl.col("id") != without), NO_FLOORS, live_counts(rows))
+        assert said[1].height == (without in "bc")
+    assert guard.looked_at(edit(rows, "x", importance=0.1)) == frozenset()
 
 
 def test_anything_may_be_quarantined():

@@ -60,7 +60,8 @@ class Work:
     that needs it. `now` is the plan's clock. `kept` names the records
     whose undo an earlier, interrupted part of the run has kept: one of them that is no longer as
     it was has been written already. A store that commits a batch in parts tells `done` what became
-    of each part once it has; what it has told it returns all the same.
+    of each part once it has; what it has told it returns all the same. `sees` are the ids of the
+    live records that `check` looks at; None for all.
     """
 
     changes: pl.DataFrame
@@ -70,6 +71,7 @@ class Work:
     keep: Callable[[list[Undo]], None]
     kept: frozenset[str] = frozenset()
     done: Callable[[list[Written]], None] | None = None
+    sees: frozenset[str] | None = None
 
 
 class Store(Protocol):

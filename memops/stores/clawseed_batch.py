@@ -59,8 +59,10 @@ class Batch:
         return linked or self.replacing != replaced or any(map(self._as_planned, differ))
 
     def records(self, where: str) -> pl.DataFrame:
-        """Return the rows that were read as records."""
-        rows = [[*row.values()] for row in (*self.live.values(), *self.replacing.values())]
+        """Return as records those of the rows that were read that the check looks at."""
+        sees = self.work.sees
+        mine = [row for id_, row in self.live.items() if sees is None or id_ in sees]
+        rows = [[*row.values()] for row in (*mine, *self.replacing.values())]
         if "embedding" in self.columns:
             vector = 1 + self.columns.index("embedding")
             for row in rows:

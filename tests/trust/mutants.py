@@ -65,7 +65,7 @@ MUTANTS = (
     Mutant("floors by category are forgotten at apply", GUARD, 'held, _ = floored(policy.floors, pl.col("category"))', 'held = pl.col("kind")', "tests/trust/test_guards.py::test_a_floor_by_category_holds_although_its_kind_has_many"),
     Mutant("what weighs something is not judged", GUARD, '(pl.col("action") != "edit") | sets |', '(pl.col("action") != "edit") |', REFUSED),
     Mutant("the guard does not judge again inside the lock", SQLITE, "if self._version() != version and (", "if False and (", FORGOT),
-    Mutant("the guard is not asked at apply", CHECK, 'if authority == "person":\n                return {}', "if True:\n                return {}", MACHINE),
+    Mutant("the guard is not asked at apply", CHECK, "if not self.asked:", "if True:", MACHINE),
     Mutant("a refusal is passed over", BATCH, 'if state == "applied" and id_ in refused:', "if False:", "tests/stores/test_clawseed.py::test_the_guard_sees_live_records_and_counts_and_is_obeyed"),
     Mutant("limits are not looked at", APPLY, "    if beyond:\n", "    if False:\n", "tests/test_apply.py::test_a_plan_beyond_its_limits_waits_for_a_person"),
     Mutant("compare-and-set is dropped", BATCH, "if there == expected:", "if True:", "tests/stores/test_clawseed.py::test_a_row_that_changed_since_is_stale"),

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from memops.apply_check import checker
+from memops.apply_check import Checker
 from memops.guard import excess
 from memops.plan import nothing, squash
 from memops.policy import Floors, Limits, Policy
-from memops.schema import TIERS, TOMBSTONE, from_rows
+from memops.schema import TIERS, TOMBSTONE, from_rows, only
 from memops.secrets import redacted
 from memops.stores import Work
 from memops.stores.formats import json_line, parsed
@@ -47,8 +47,9 @@ def scenes(draw):
 def carried_out(before, live, plan):
     """Carry a plan out on live records as a table's write does; returns records by id."""
     changes, table = squash(plan), from_rows(list(live.values()))
-    check = checker(before, changes, nothing(), POLICY, "unattended")(changes)
-    work = Work(changes, before, NOW, check, lambda undo: None)
+    check, sees = Checker(before, changes, nothing(), POLICY, "unattended").of(changes)
+    told = lambda live, counts: check(only(live, sees), counts)  # noqa: E731
+    work = Work(changes, before, NOW, told, lambda undo: None)
     answers, undo, new = _changed(lines_of(live), table, work, "table")
     assert {u.id for u in undo} == {a.id for a in answers if a.state == "applied"}
     return {row["id"]: row for _, row in parsed("\n".join(new.values()).encode(), "table")}
