@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from math import isfinite
 from typing import Any
 
 import polars as pl
@@ -235,7 +236,7 @@ def _with_damage(line: str, values: Mapping[str, Any]) -> str:
 
 def _json(value: Any) -> str:
     if not isinstance(value, bytes):
-        return _JSON(value)
+        return repr(value) if type(value) is float and isfinite(value) else _JSON(value)
     try:
         return _quoted(value.decode("utf-8"))
     except UnicodeDecodeError:

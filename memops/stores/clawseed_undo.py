@@ -18,7 +18,8 @@ VECTOR = ("embedding", "embedding_content_hash")
 def kept(id_: str, before: Row | None, after: Row | None) -> Undo:
     """Return the undo of a change from one whole row to another; None is absence."""
     if before and after:
-        altered = [name for name in before if not _exact(before[name], after.get(name))]
+        pairs = ((name, value, after.get(name)) for name, value in before.items())
+        altered = [n for n, was, now in pairs if was is not now and not _exact(was, now)]
         before, after = ({name: row[name] for name in altered} for row in (before, after))
     return Undo(id_, TABLE, _as_json(before), _as_json(after))
 
@@ -72,7 +73,7 @@ def _agree(there: Row, wanted: Row) -> bool:
 
 
 def _exact(one: Any, other: Any) -> bool:
-    return one is other or (type(one) is type(other) and bool(one == other))
+    return type(one) is type(other) and bool(one == other)
 
 
 def _as_json(row: Row | None) -> Any:

@@ -179,7 +179,7 @@ def test_a_thousand_changes_on_a_hundred_thousand_rows(tmp_path):
     for clock, all_, part in zip(("of CPU", "by the clock"), whole, safety, strict=True):
         print(f"\napply {all_:.2f} s {clock}, safety {part:.2f} s ({part / all_:.0%})")
     print(f"of it {paused:.2f} s left to the agent; a resume works after {starts:.2f} s of CPU")
-    assert safety[0] / whole[0] <= 0.45  # a quarter is asked for
+    assert safety[0] / whole[0] <= 0.4  # a quarter is asked for, by the clock
 
 
 @pytest.mark.slow

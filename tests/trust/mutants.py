@@ -89,7 +89,7 @@ MUTANTS = (
     Mutant("rollback overwrites the agent", UNDO, "if not _agree(there, {name: after[name] for name in changed}):", "if False:", "tests/stores/test_clawseed.py::test_revert_keeps_newer_text_and_keys_stored_again"),
     Mutant("rollback forgets the overlay", APPLY, "            _restore_overlay(run, state)\n", "", STEPS),
     Mutant("the last pre-image is kept, not the first", RUNS, '_over(first.before, last.before)', 'last.before', "tests/trust/test_run_records.py::test_of_two_pre_images_the_first_is_the_one_to_go_back_to"),
-    Mutant("undo forgets a column", UNDO, "if not _exact(before[name], after.get(name))]", "if not _exact(before[name], after.get(name))][1:]", "tests/stores/test_clawseed.py::test_revert_looks_past_a_vector_filled_since"),
+    Mutant("undo forgets a column", UNDO, "if was is not now and not _exact(was, now)]", "if was is not now and not _exact(was, now)][1:]", "tests/stores/test_clawseed.py::test_revert_looks_past_a_vector_filled_since"),
     Mutant("a resume disowns what was written before the crash", APPLY, 'if w.state == "already" and w.id in begun else w', "if False else w", "tests/test_runs.py::test_what_was_written_before_a_crash_counts_as_the_runs_own"),
     Mutant("resume does not know what was begun", APPLY, 'kept = frozenset(entry["id"] for entry in run.undo.entries())', "kept: frozenset[str] = frozenset()", CHOSEN),
     Mutant("a rename carries nothing over", CARRY, "            self._carry(now)\n", "", "tests/stores/test_carry.py::test_what_arrives_in_the_old_file_after_the_rename_is_carried_over"),
