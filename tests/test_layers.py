@@ -55,6 +55,7 @@ LAYERS = [
         "scorer",
         "fact",
         "reading",
+        "reading_whole",
         "readings",
         "completions",
     }
