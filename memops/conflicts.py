@@ -13,6 +13,7 @@ import polars as pl
 from memops.conflicts_judge import asked, heard
 from memops.context import Context
 from memops.judgement import asserted, same
+from memops.neighbours import distinct
 from memops.opposing import opposes
 from memops.readings import Readings, differences, read_all, readings
 from memops.similarity import (
@@ -70,7 +71,7 @@ def verdicts(pairs: pl.DataFrame, said: Readings, used: Any) -> pl.DataFrame:
 
 def used_in(pairs: pl.DataFrame) -> Any:
     """Return the statements that pairs are made of, in order."""
-    return np.unique(np.concatenate([pairs["a"].to_numpy(), pairs["b"].to_numpy()]))
+    return distinct(np.concatenate([pairs["a"].to_numpy(), pairs["b"].to_numpy()]))
 
 
 def _judged(records: pl.DataFrame, ctx: Context, keep: Keep) -> pl.DataFrame:

@@ -30,6 +30,31 @@ def sets(rows: Array, codes: Array, n: int) -> tuple[Array, Array]:
     return (key >> bits).astype(np.int64), key & np.uint64((1 << int(bits)) - 1)
 
 
+def held_in(rows: Array, items: Array, n: int) -> tuple[Any, Array]:
+    """Return the n sets (`sets`) as sparse rows of ones, and the item of each column.
+
+    What stands above an item's bits tells items apart too, and must be the same throughout a row.
+    """
+    from scipy.sparse import csc_matrix
+
+    low = np.uint64(64 - bits_of(n))
+    apart = np.zeros(n, np.uint64)
+    apart[rows] = items >> np.uint64(bits_of(n))
+    key = (items << low) | rows.astype(np.uint64)
+    key.sort()
+    row = (key & ((np.uint64(1) << low) - np.uint64(1))).astype(np.int32)
+    key >>= low
+    group = apart[row]
+    first = np.flatnonzero(
+        np.r_[True, (key[1:] != key[:-1]) | (group[1:] != group[:-1])][: len(key)]
+    )
+    known = key[first]
+    del key, group
+    begin = np.append(first if len(first) else [0], len(row))
+    ones = np.ones(len(row), np.float32)
+    return csc_matrix((ones, row, begin), shape=(n, len(begin) - 1)).tocsr(), known
+
+
 def bits_of(n: int) -> int:
     """Return how many bits of a code are left beside a row's number."""
     return 64 - max(20, int(n).bit_length())

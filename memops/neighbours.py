@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from memops.codes import numbered
+from memops.near import held_in
 from memops.policy import Candidates
 
 Array = Any
@@ -20,13 +21,18 @@ _SCORES = 1_000_000
 
 @dataclass(frozen=True)
 class Terms:
-    """Term sets as sparse rows; per term how many hold it, its weight (IDF) and BM25's rarity."""
+    """Term sets as sparse rows; per term how many hold it, its weight (IDF) and BM25's rarity.
+
+    Per set how many terms it has, the length of its vector, and what it scores against itself.
+    """
 
     binary: Any
     held: Array
     weight: Array
     rarity: Array
     size: Array
+    norm: Array
+    worth: Array
 
 
 def weighed(rows: Array, items: Array, n: int, whole: int) -> Terms:
@@ -34,15 +40,13 @@ def weighed(rows: Array, items: Array, n: int, whole: int) -> Terms:
 
     Terms are of one scope (`memops.termsets`), so whole scopes know how many hold each.
     """
-    from scipy.sparse import csr_matrix
-
-    known, columns = np.unique(items, return_inverse=True)
-    ones, width = np.ones(len(rows), np.float32), max(1, len(known))
-    begin = np.searchsorted(rows, np.arange(n + 1))
-    binary = csr_matrix((ones, columns.astype(np.int32), begin), shape=(n, width))
-    held = np.bincount(columns, minlength=width)
+    binary, _ = held_in(rows, items, n)
+    held = np.bincount(binary.indices, minlength=binary.shape[1])
     rarity = np.log(1 + (whole - held + 0.5) / (held + 0.5))
-    return Terms(binary, held, np.log1p(whole / (1.0 + held)), rarity, np.diff(begin))
+    weight = np.log1p(whole / (1.0 + held))
+    norm = np.sqrt(np.maximum(binary @ weight**2, 1e-12))
+    worth = np.maximum(binary @ rarity, 1e-9)
+    return Terms(binary, held, weight, rarity, np.diff(binary.indptr), norm, worth)
 
 
 def neighbours(
@@ -60,16 +64,15 @@ def neighbours(
     rows = np.repeat(np.arange(n), terms.size)
     columns = terms.binary.indices
     held = terms.held[columns]
-    norm = np.sqrt(np.maximum(terms.binary @ terms.weight**2, 1e-12))
     rare = (held > 1) & (held <= most)
     row, column = _rarest(rows[rare], columns[rare], held[rare], _RAREST, n)
-    weight = terms.weight[column] / norm[row]
+    weight = terms.weight[column] / terms.norm[row]
     if most >= limits.postings:
         often = held > most
         row2, one, two = _together(rows[often], columns[often], held[often], n)
         number = _shared(numbered(one) ^ (numbered(two) << np.uint64(1)), most)
         few = number >= 0
-        both = np.hypot(terms.weight[one], terms.weight[two]) / norm[row2]
+        both = np.hypot(terms.weight[one], terms.weight[two]) / terms.norm[row2]
         row, weight = np.concatenate([row, row2[few]]), np.concatenate([weight, both[few]])
         column = np.concatenate([column, number[few] + terms.binary.shape[1]])
     column, width = _compact(column)

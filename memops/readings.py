@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from memops.cues import MARKS
+from memops.neighbours import distinct
 from memops.reading import FAMILIES
 from memops.taken import WHOLE, counted, taken_apart
 
@@ -63,7 +64,7 @@ def readings(taken: pl.DataFrame, held: pl.DataFrame, texts: int) -> Readings:
     n = taken.height
     lists = {name: taken[name] for name in FAMILIES if name in taken.columns}
     flat = {name: rows.explode(empty_as_null=True).drop_nulls() for name, rows in lists.items()}
-    vocabulary = np.unique(np.concatenate([codes.to_numpy() for codes in flat.values()]))
+    vocabulary = distinct(np.concatenate([codes.to_numpy() for codes in flat.values()]))
     width = max(1, len(vocabulary))
     rows = {}
     for name, codes in flat.items():

@@ -239,13 +239,10 @@ def _signals(terms: Terms, a: Any, b: Any) -> pl.DataFrame:
     from scipy.sparse import csr_matrix
 
     rows = terms.binary[a].multiply(terms.binary[b]).tocsr()
-    own = [terms.weight**2, terms.rarity]
     shared = csr_matrix((np.ones(rows.nnz, np.float64), rows.indices, rows.indptr), rows.shape)
     both = np.diff(rows.indptr).astype(np.float64)
-    squared, rare = (shared @ value for value in own)
-    whole = [terms.binary @ value for value in own]
-    size, norm = terms.size, np.sqrt(np.maximum(whole[0], 1e-12))
-    worth = np.maximum(whole[1], 1e-9)
+    squared, rare = (shared @ value for value in (terms.weight**2, terms.rarity))
+    size, norm, worth = terms.size, terms.norm, terms.worth
     return pl.DataFrame(
         {
             "a": a.astype(np.uint32),

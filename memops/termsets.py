@@ -18,6 +18,7 @@ from memops.vocabulary import words
 Array = Any
 _GRAMMAR = ("function", "negation", "quantifier", "change")
 
+_REST = np.uint64(44)
 _ALONE = ("thing", "single", "multi")
 
 
@@ -56,10 +57,10 @@ def term_sets(found: Codes, scopes: pl.Series) -> tuple[Array, Array]:
     items = [term[word], known.meaning[under][plural]]
     low, high = _wider()
     for row, item in list(zip(rows, items, strict=True)):
-        begin, end = (np.searchsorted(low, item, side=side) for side in ("left", "right"))
-        many = np.flatnonzero(end > begin)
-        count = (end - begin)[many]
-        at = np.repeat(begin[many] - (np.cumsum(count) - count), count) + np.arange(count.sum())
+        many = np.flatnonzero(_maybe(low)[(item >> _REST).astype(np.int64)])
+        begin, end = (np.searchsorted(low, item[many], side=side) for side in ("left", "right"))
+        count = end - begin
+        at = np.repeat(begin - (np.cumsum(count) - count), count) + np.arange(count.sum())
         rows.append(np.repeat(row[many], count))
         items.append(high[at])
     row, item = sets(np.concatenate(rows), np.concatenate(items), len(scopes))
@@ -69,15 +70,20 @@ def term_sets(found: Codes, scopes: pl.Series) -> tuple[Array, Array]:
 
 def place_of(found: Array) -> Array:
     """Return the place of each code among the known words, or -1; 20 bits find out nearly all."""
-    known, rest = known_words().codes, np.uint64(44)
-    maybe = np.zeros(1 << 20, bool)
-    maybe[(known >> rest).astype(np.int64)] = True
+    known = known_words().codes
     out = np.full(len(found), -1, np.int64)
-    look = np.flatnonzero(maybe[(found >> rest).astype(np.int64)])
+    look = np.flatnonzero(_maybe(known)[(found >> _REST).astype(np.int64)])
     at = np.minimum(np.searchsorted(known, found[look]), len(known) - 1)
     right = known[at] == found[look]
     out[look[right]] = at[right]
     return out
+
+
+def _maybe(codes: Array) -> Array:
+    """A table of what codes begin with."""
+    table = np.zeros(1 << 20, bool)
+    table[(codes >> _REST).astype(np.int64)] = True
+    return table
 
 
 @cache

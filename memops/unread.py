@@ -13,7 +13,7 @@ import polars as pl
 
 from memops.codes import PAIR, WORD, Codes, code_of, codes
 from memops.lexicon import lexicon
-from memops.near import bits_of, sets
+from memops.near import bits_of, held_in, sets
 from memops.openings import among, marked, subjects
 from memops.vocabulary import words
 
@@ -40,19 +40,17 @@ def unread(found: Codes, texts: pl.Series, a: Array, b: Array) -> Array:
     place[used] = np.arange(len(used))
     atoms = (found.kind != PAIR) & (place[found.rows] >= 0)
     rows, items = sets(place[found.rows[atoms]], found.codes[atoms], len(used))
-    known, columns = np.unique(items, return_inverse=True)
+    binary, known = held_in(rows, items, len(used))
     shift = np.uint64(64 - bits_of(len(used)))
     said = texts.gather(used)
     listed = [_familiar(), _numbers(said), found.codes[atoms & (found.kind != WORD)]]
     usual = np.unique(np.concatenate(listed) >> shift)
     strange = ~among(known, usual)
-    shape = (len(used), len(known))
-    binary = csr_matrix((np.ones(len(rows), np.float32), (rows, columns)), shape)
     size, odd = np.diff(binary.indptr), binary @ strange.astype(np.float32)
     bare = size - odd == binary @ np.isin(known, _denying() >> shift).astype(np.float32)
     row, entry, whole = subjects(found, said, place, usual << shift, ~np.uint64(0) << shift)
     column = np.searchsorted(known, found.codes[entry] >> shift)
-    before = csr_matrix((np.ones(len(row), np.float32), (row, column)), shape)
+    before = csr_matrix((np.ones(len(row), np.float32), (row, column)), binary.shape)
     before.data[:] = 1
     marks = marked(found, said, place)
     related = marks.relates & ~marks.excludes
