@@ -14,7 +14,7 @@ from memops.text import folded
 
 Array = Any
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
-_CHUNK = 8_000_000  # characters at a time, so that a million texts need no gigabytes
+_CHUNK = 1_000_000  # characters at a time: what stays in the cache takes half the time
 _LONGEST = 4096
 _KINDS = (np.uint32, np.uint64, np.uint64, np.uint8)
 _BREAK, _WORD, _HAN = 0, 1, 2

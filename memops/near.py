@@ -23,11 +23,15 @@ def sets(rows: Array, codes: Array, n: int) -> tuple[Array, Array]:
     Row and item share 64 bits, so a million sets leave 44 of a code's bits to tell items apart.
     """
     bits = np.uint64(bits_of(n))
-    key = (rows.astype(np.uint64) << bits) | (codes >> (np.uint64(64) - bits))
+    key = rows.astype(np.uint64)
+    key <<= bits
+    key |= codes >> (np.uint64(64) - bits)
     key.sort()
     if len(key):
         key = key[np.r_[True, key[1:] != key[:-1]]]
-    return (key >> bits).astype(np.int64), key & np.uint64((1 << int(bits)) - 1)
+    row = (key >> bits).view(np.int64)
+    key &= np.uint64((1 << int(bits)) - 1)
+    return row, key
 
 
 def held_in(rows: Array, items: Array, n: int) -> tuple[Any, Array]:

@@ -19,6 +19,7 @@ Array = Any
 _GRAMMAR = ("function", "negation", "quantifier", "change")
 
 _REST = np.uint64(44)
+_SLICE = 500_000  # codes at a time, so that what is made of them stays in the cache
 _ALONE = ("thing", "single", "multi")
 
 
@@ -42,6 +43,18 @@ def term_sets(found: Codes, scopes: pl.Series) -> tuple[Array, Array]:
     `found` holds the codes of the texts, Han characters by themselves too. Items are in the order
     of scopes first, so what is made of a scope is the same whichever scopes are beside it.
     """
+    parts = [_terms(found, at, at + _SLICE) for at in range(0, len(found.codes), _SLICE)]
+    none = np.empty(0, found.rows.dtype), np.empty(0, np.uint64)
+    rows, items = (np.concatenate(side) for side in zip(none, *parts, strict=True))
+    row, item = sets(rows, items, len(scopes))
+    where = scopes.rank("dense").to_numpy().astype(np.uint64) - np.uint64(1)
+    item |= where[row] << np.uint64(bits_of(len(scopes)))
+    return row, item
+
+
+def _terms(found: Codes, begin: int, end: int) -> tuple[Array, Array]:
+    """The rows and terms of some of the codes."""
+    found = Codes(*(column[begin:end] for column in found))
     known, place = known_words(), place_of(found.codes)
     held = place >= 0
     concept = np.where(held, known.meaning[place], 0).astype(np.uint64)
@@ -53,19 +66,14 @@ def term_sets(found: Codes, scopes: pl.Series) -> tuple[Array, Array]:
     under = place_of(found.bare[bare])
     under, bare = under[under >= 0], bare[under >= 0]
     plural = ~known.silent[under] & (known.meaning[under] > 0)
-    rows = [found.rows[word], found.rows[bare][plural]]
-    items = [term[word], known.meaning[under][plural]]
+    row = np.concatenate([found.rows[word], found.rows[bare][plural]])
+    item = np.concatenate([term[word], known.meaning[under][plural]])
     low, high = _wider()
-    for row, item in list(zip(rows, items, strict=True)):
-        many = np.flatnonzero(_maybe(low)[(item >> _REST).astype(np.int64)])
-        begin, end = (np.searchsorted(low, item[many], side=side) for side in ("left", "right"))
-        count = end - begin
-        at = np.repeat(begin - (np.cumsum(count) - count), count) + np.arange(count.sum())
-        rows.append(np.repeat(row[many], count))
-        items.append(high[at])
-    row, item = sets(np.concatenate(rows), np.concatenate(items), len(scopes))
-    where = scopes.rank("dense").to_numpy().astype(np.uint64) - np.uint64(1)
-    return row, (where[row] << np.uint64(bits_of(len(scopes)))) | item
+    many = np.flatnonzero(_maybe(low)[(item >> _REST).astype(np.int64)])
+    first, last = (np.searchsorted(low, item[many], side=side) for side in ("left", "right"))
+    count = last - first
+    at = np.repeat(first - (np.cumsum(count) - count), count) + np.arange(count.sum())
+    return np.concatenate([row, np.repeat(row[many], count)]), np.concatenate([item, high[at]])
 
 
 def place_of(found: Array) -> Array:
