@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memops.reading import ALIGNED, read_in_one, read_many
@@ -13,11 +13,13 @@ texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join), min
 sets = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 6)))
 
 
+@settings(deadline=None, max_examples=50)
 @given(texts)
 def test_a_text_is_read_the_same_whatever_is_read_beside_it(said):
     assert read_many(said) == [read_many([text])[0] for text in said]
 
 
+@settings(deadline=None, max_examples=50)
 @given(texts)
 def test_words_side_by_side_have_the_same_codes_in_every_batch(said):
     together = read_in_one(said).families
