@@ -93,6 +93,13 @@ def save(
     table = io.BytesIO()
     changes.cast(CHANGES).write_parquet(table)
     op = pl.Series("op", [json.loads(line)["op"] for line in lines], dtype=pl.String)
+    held = {
+        "changes.parquet": table.getvalue(),
+        "ops.jsonl": _together(lines),
+        "refused.jsonl": _together(_lines(refused, records, store)),
+    }
+    if judged:
+        held["judged.jsonl"] = _together(json.dumps(row, ensure_ascii=False) for row in judged)
     header = {
         "format": FORMAT,
         "address": snapshot.address,
@@ -112,17 +119,13 @@ def save(
         "expires_after_hours": policy.limits.plan_hours,
         "lines": [_digest(line) for line in lines],
         "basis": basis.sealed(changes, records, models),
-        "changes_sha256": hashlib.sha256(table.getvalue()).hexdigest(),
+        "changes_sha256": hashlib.sha256(held["changes.parquet"]).hexdigest(),
     }
-    words = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in judged).encode()
     if judged:
-        header["judged_sha256"] = hashlib.sha256(words).hexdigest()
+        header["judged_sha256"] = hashlib.sha256(held["judged.jsonl"]).hexdigest()
     path = files.folder(state / "plans" / plan_id(header))
-    if judged:
-        files.write(path / "judged.jsonl", words)
-    files.write(path / "changes.parquet", table.getvalue())
-    files.write(path / "ops.jsonl", "".join(f"{line}\n" for line in lines).encode())
-    files.write(path / "refused.jsonl", _refused_lines(refused, records, store).encode())
+    for name, data in held.items():
+        files.write(path / name, data)
     files.write_json(path / "made.json", {"at": made.isoformat()})
     files.write_json(path / "plan.json", header)
     return PlanFile(path, header, changes, list(range(1, len(lines) + 1)))
@@ -217,8 +220,8 @@ def _lines(changes: pl.DataFrame, records: pl.DataFrame, store: Store) -> Iterab
         yield json.dumps(line, ensure_ascii=False)
 
 
-def _refused_lines(refused: pl.DataFrame, records: pl.DataFrame, store: Store) -> str:
-    return "".join(f"{line}\n" for line in _lines(refused, records, store))
+def _together(lines: Iterable[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def _by_rule(changes: pl.DataFrame) -> dict[str, dict[str, int]]:

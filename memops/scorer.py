@@ -63,12 +63,11 @@ def share(name: str) -> pl.Expr:
 
 
 def _features() -> dict[str, pl.Expr]:
-    size = c("size_max") + 1
-    least = pl.min_horizontal
-    deny = pl.max_horizontal(
-        (c("negations_b") % 2) * (1 - c("wide_b") / (c("stated_b") + 0.01)),
-        (c("negations_a") % 2) * (1 - c("wide_a") / (c("stated_a") + 0.01)),
-    ) * c("odd")  # fmt: skip
+    return _counted() | _agreed() | _together()
+
+
+def _counted() -> dict[str, pl.Expr]:
+    """Columns as they are, as a share of the longer statement's words, or as yes or no."""
     plain = (
         "jaccard", "letters", "weighted", "overlap", "atoms", "atoms_in", "contained", "length", "order",
         "ordered", "head_in", "odd", "turned", "all_some", "mixed", "han",
@@ -80,9 +79,14 @@ def _features() -> dict[str, pl.Expr]:
         "past_strong_any", "shift_strong_one", "shift_one",
     )  # fmt: skip
     made = {name: c(name) for name in plain}
-    made |= {name: c(name) / size for name in shares}
-    made |= {name: c(name) > 0 for name in flags}
-    return made | {
+    made |= {name: c(name) / (c("size_max") + 1) for name in shares}
+    return made | {name: c(name) > 0 for name in flags}
+
+
+def _agreed() -> dict[str, pl.Expr]:
+    """How far the two agree in what they are about, and what was judged of them."""
+    least, size = pl.min_horizontal, c("size_max") + 1
+    return {
         "about_both": least("about_a", "about_b") / size,
         "about_one": (c("about_a") - c("about_b")).abs() / size,
         "owner_both": least("owner_a", "owner_b") > 0,
@@ -99,6 +103,16 @@ def _features() -> dict[str, pl.Expr]:
         "opposes_at_all": c("opposes").is_not_null(),
         "same": c("same"),
         "size": c("size_min").clip(0, 12),
+    }
+
+
+def _together() -> dict[str, pl.Expr]:
+    """What speaks against their being the same, weighed by how much else they share."""
+    deny = pl.max_horizontal(
+        (c("negations_b") % 2) * (1 - c("wide_b") / (c("stated_b") + 0.01)),
+        (c("negations_a") % 2) * (1 - c("wide_a") / (c("stated_a") + 0.01)),
+    ) * c("odd")  # fmt: skip
+    return {
         "odd_overlap": c("odd") * c("overlap"),
         "odd_atoms": c("odd") * c("atoms_in"),
         "turned_n": c("turned_n").clip(0, 4) * c("odd"),
@@ -109,7 +123,7 @@ def _features() -> dict[str, pl.Expr]:
         "opposed_overlap": (c("opposed") > 0) * c("overlap"),
         "unhurt_similar": c("_unhurt") * _SIMILAR,
         "similar": _SIMILAR,
-        "cover": least("contained", "length"),
+        "cover": pl.min_horizontal("contained", "length"),
     }
 
 

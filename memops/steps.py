@@ -63,19 +63,9 @@ def make_plan(
         changes, refused = propose(records, ctx, rules, before)
     names = [rule.__name__ for rule in rules]
     return planfile.save(
-        settings.state,
-        taken,
-        records,
-        changes,
-        refused,
-        store,
-        settings.policy,
-        now,
-        clock(),
-        names,
-        models=measured(ctx),
-        judged=said_to(ctx),
-    )
+        settings.state, taken, records, changes, refused, store, settings.policy, now, clock(),
+        names, models=measured(ctx), judged=said_to(ctx),
+    )  # fmt: skip
 
 
 def chosen_rules(
