@@ -40,6 +40,9 @@ _SHOWN = (
 )
 
 
+_GONE: dict[str, Any] = {"what": "gone", "on": None, "why": "it was deleted"}
+
+
 def records_of(name: str, settings: Settings) -> tuple[str, dict[str, str], pl.DataFrame]:
     """Return address, identity and records of a live store, or of a snapshot of that name."""
     taken = None if name in settings.stores or ":" in name else snapshot.find(name, settings.state)
@@ -97,7 +100,10 @@ def known_of(name: str, id: str, settings: Settings, now: datetime | None = None
     """Return all that is known of one record: itself, lineage, history, score, standing, fading."""
     at, policy = now or clock(), settings.policy
     address, identity, records = records_of(name, settings)
-    row = records.filter(pl.col("id") == id)
+    row, gone = records.filter(pl.col("id") == id), False
+    if row.is_empty():
+        row = archive.read(settings.state, identity).filter(pl.col("id") == id)
+        gone = not row.is_empty()
     if row.is_empty():
         near = [i for i in records["id"] if i.startswith(id)][:1]
         hint = f"did you mean {near[0]!r}?" if near else f"list them with `memops inspect {name}`"
@@ -113,9 +119,10 @@ def known_of(name: str, id: str, settings: Settings, now: datetime | None = None
         "lineage": _lineage(records, id, policy),
         "history": past,
         "score": scored(row, at, policy),
-        "why": _why(masked, past),
+        "why": _why(masked, past, gone),
+        "back": f"memops recover {name} {id}" if gone or masked["superseded_by"] else None,
         "fades": fading(row, at, policy),
-        "goes": going(row, at, policy),
+        "goes": _GONE if gone else going(row, at, policy),
         "tonight": tonight,
         "held_tonight": held,
     }
@@ -190,7 +197,9 @@ def going(row: pl.DataFrame, now: datetime, policy: Policy) -> dict[str, Any]:
     window = row.select(days_kept(keep.windows)).item()
     stays: dict[str, Any] = {"what": None, "on": None}
     if record["pinned"] or record["tier"] == "core":
-        return stays | {"why": "what is pinned or core is neither retired nor deleted"}
+        hidden = record["superseded_by"] is not None
+        never = "is not deleted" if hidden else "is neither retired nor deleted"
+        return stays | {"why": f"what is pinned or core {never}"}
     if record["superseded_by"] == TOMBSTONE and record["valid_to"]:
         on = max([record["valid_to"], *touched]) + timedelta(days=keep.grace_days)
         return {"what": "deleted", "on": on, "why": "its grace time is over then"}
@@ -247,7 +256,7 @@ def _lineage(records: pl.DataFrame, id: str, policy: Policy) -> dict[str, Any]:
     links = dict(records.select("id", "superseded_by").drop_nulls().iter_rows())
     chain: list[str] = []
     at = links.get(id)
-    while at is not None and at not in chain and at != id:
+    while at is not None and at not in (*chain, *RETIRED, id):
         chain.append(at)
         at = links.get(at)
     absorbed = records.filter(pl.col("superseded_by") == id).sort("id")
@@ -259,12 +268,14 @@ def _lineage(records: pl.DataFrame, id: str, policy: Policy) -> dict[str, Any]:
     }
 
 
-def _why(record: dict[str, Any], past: list[dict[str, Any]]) -> list[str]:
+def _why(record: dict[str, Any], past: list[dict[str, Any]], gone: bool) -> list[str]:
     """Sentences that say why a record stands where it stands."""
     done = [e for e in past if e["became"] in ("applied", "already") and e["of"] is None]
     said = []
     link = record["superseded_by"]
-    if link is not None:
+    if gone:
+        said.append("deleted: it is in the archive only")
+    elif link is not None:
         hidden = {TOMBSTONE: "retired", QUARANTINE: "quarantined"}.get(link, f"replaced by {link}")
         said.append(f"hidden from recall: {hidden}")
     if record["pinned"]:
@@ -275,7 +286,7 @@ def _why(record: dict[str, Any], past: list[dict[str, Any]]) -> list[str]:
         said.append(f"{record['tier']} since {_told(last)}")
     else:
         said.append(f"{record['tier']}: the store has it so, and no run of memops moved it")
-    if link is not None and done:
+    if (link is not None or gone) and done:
         said.append(f"last changed on {_told(done[-1])}")
     return said
 

@@ -272,7 +272,8 @@ def _known_text(said: dict[str, Any]) -> str:
     ]
     rows += [("relevance", "", "", f"{score['relevance']:.3f}")]
     lines += ["", table(rows, ["score", "value", "weight", "adds"]), _fades_text(said["fades"])]
-    lines += [_goes_text(said["goes"]), ""]
+    lines += [_goes_text(said["goes"])]
+    lines += [*([f"to bring it back: {said['back']}"] if said["back"] else []), ""]
     for name, title in (("replaced_by", "replaced by"), ("absorbed", "stands for")):
         lines += [
             f"{title} {shown(r['id'])}: {cut(r['text'] or 'not in this store', 80)}"
@@ -292,7 +293,7 @@ def _fades_text(fades: dict[str, Any]) -> str:
 
 def _goes_text(goes: dict[str, Any]) -> str:
     if not goes["on"]:
-        return f"stays: {goes['why']}"
+        return f"{goes['what'] or 'stays'}: {goes['why']}"
     return f"{goes['what']} after {goes['on']:%Y-%m-%d}, unless it is used before: {goes['why']}"
 
 
