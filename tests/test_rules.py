@@ -9,7 +9,9 @@ import pytest
 
 from memops import policy as policies
 from memops.context import Context
+from memops.lexicon import lexicon
 from memops.plan import outcome
+from memops.report_words import speaker
 from memops.rules import MIGRATION, RULES, propose
 from memops.schema import from_rows
 
@@ -22,6 +24,7 @@ CASES = [
     for spec in [tomllib.loads(path.read_text(encoding="utf-8"))]
     for case in spec["case"]
 ]
+SAID = speaker(lexicon("report")["zh"])
 DEFAULT_NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
 
@@ -44,6 +47,7 @@ def test_fixture(name, now, case):
     assert [(c["id"], c["action"]) for c in got] == [(c["id"], c["action"]) for c in wanted]
     for have, want in zip(got, wanted, strict=True):
         assert {name: have[name] for name in want} == want
+        assert SAID.sentences(have["reason"]) != have["reason"]  # reports have it in Chinese
 
 
 @pytest.mark.parametrize(("name", "now", "case"), CASES)
