@@ -4,6 +4,7 @@ A code is a polynomial hash of a token's code points, the same on every machine.
 each text what `memops.text.tokens` gives, Han bigrams and all; a text of its own is a word.
 """
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from memops.text import folded
 Array = Any
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
 _CHUNK = 1_000_000  # characters at a time: what stays in the cache takes half the time
+_SLICE = 500_000
 _LONGEST = 4096
 _KINDS = (np.uint32, np.uint64, np.uint64, np.uint8)
 _BREAK, _WORD, _HAN = 0, 1, 2
@@ -35,6 +37,11 @@ class Codes(NamedTuple):
     bare: Array
     kind: Array
 
+    def slices(self) -> Iterator["Codes"]:
+        """Yield the entries some at a time, so that what is made of them stays in the cache."""
+        for at in range(0, len(self.codes), _SLICE):
+            yield Codes(*(column[at : at + _SLICE] for column in self))
+
 
 def codes(texts: pl.Series, unigrams: bool = False) -> Codes:
     """Return the codes of the tokens of each text; with `unigrams` Han characters too."""
@@ -44,9 +51,11 @@ def codes(texts: pl.Series, unigrams: bool = False) -> Codes:
     last = int(ends[-1]) if len(ends) else 0
     cuts = np.searchsorted(ends, np.arange(_CHUNK, last, _CHUNK))
     bounds = np.unique(np.concatenate([[0], cuts, [len(lines)]])).tolist()
-    parts = [_coded(lines[a:b], a, unigrams) for a, b in pairwise(bounds)]
-    empty = [np.empty(0, kind) for kind in _KINDS]
-    return Codes(*(np.concatenate(part) for part in zip(empty, *parts, strict=True)))
+    columns: list[list[Array]] = [[np.empty(0, kind)] for kind in _KINDS]
+    for a, b in pairwise(bounds):
+        for column, part in zip(columns, _coded(lines[a:b], a, unigrams), strict=True):
+            column.append(part)
+    return Codes(*(np.concatenate(columns.pop(0)) for _ in _KINDS))
 
 
 def code_of(words: list[str]) -> Array:

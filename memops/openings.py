@@ -44,15 +44,24 @@ class _Words(NamedTuple):
 def marked(found: Codes, texts: pl.Series, place: Array) -> Marked:
     """Return what each text holds; `place` is the number of each row of `found` among them, or -1."""
     n, lower = len(texts), texts.str.to_lowercase()
-    some = np.flatnonzero(place[found.rows] >= 0)
-    at = _places(found, some)
-    row, word, does = place[found.rows[some]][at >= 0], at[at >= 0], _words()
+    none = (np.empty(0, np.int64),) * 2
+    parts = [_known(part, place) for part in found.slices()]
+    row, word = (np.concatenate(side) for side in zip(none, *parts, strict=True))
+    does = _words()
     deny, exclude, relate, name = (
         np.bincount(row[mark[word]], minlength=n) > 0
         for mark in (does.denies, does.excludes, known_words().relates, does.names)
     )
     relating, naming = (lower.str.contains_any(listed).to_numpy() for listed in _telling())
     return Marked(deny, exclude, (relate | relating) & ~name & ~naming)
+
+
+def _known(found: Codes, place: Array) -> tuple[Array, Array]:
+    """The texts and the places among the known words of those entries that are known."""
+    row = place[found.rows]
+    some = np.flatnonzero(row >= 0)
+    at = _places(found, some)
+    return row[some][at >= 0], at[at >= 0]
 
 
 def subjects(

@@ -19,6 +19,7 @@ from xxhash import xxh3_64_intdigest
 
 from memops.codes import WITHIN, Codes, codes
 from memops.context import Context
+from memops.heap import given_back
 from memops.near import alike, alike_by_hashes, sets
 from memops.neighbours import Terms, distinct, neighbours, weighed
 from memops.neighbours_dense import dense_neighbours
@@ -38,6 +39,7 @@ PAIRS = pl.Schema(
 PART = 5000
 """Statements that are compared at a time, unless one scope has more."""
 _STEP = 200_000
+_MANY = 100_000  # statements whose work leaves so much memory behind that it is given back
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,11 @@ def candidates_in_parts(table: pl.DataFrame, ctx: Context) -> Iterator[pl.DataFr
     for part in whole_scopes(table, PART):
         found = codes(part["text"], unigrams=True)
         close = beside(dense, part)
-        yield near(part, found, table.height, ctx.policy.candidates, dense=close).sort("a", "b")
+        pairs = near(part, found, table.height, ctx.policy.candidates, dense=close).sort("a", "b")
+        del found
+        if part.height >= _MANY:
+            given_back()
+        yield pairs
 
 
 def whole_scopes(table: pl.DataFrame, size: int) -> list[pl.DataFrame]:
@@ -125,6 +131,9 @@ def near(
     worth = (pl.col("both") >= limits.shared * least) & (pl.col("both") >= least - limits.apart)
     kept = _closer(every, close, n).filter(worth | "dense").select("a", "b", *SIGNALS)
     a, b = (kept[side].to_numpy().astype(np.int64) for side in ("a", "b"))
+    del terms, pairs, parts, every
+    if n >= _MANY:
+        given_back()
     place = table["statement"].to_numpy()
     return kept.with_columns(
         a=pl.Series(place[a]), b=pl.Series(place[b]), unread=pl.Series(unread(found, table["text"], a, b))

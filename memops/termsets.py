@@ -19,7 +19,6 @@ Array = Any
 _GRAMMAR = ("function", "negation", "quantifier", "change")
 
 _REST = np.uint64(44)
-_SLICE = 500_000  # codes at a time, so that what is made of them stays in the cache
 _ALONE = ("thing", "single", "multi")
 
 
@@ -43,7 +42,7 @@ def term_sets(found: Codes, scopes: pl.Series) -> tuple[Array, Array]:
     `found` holds the codes of the texts, Han characters by themselves too. Items are in the order
     of scopes first, so what is made of a scope is the same whichever scopes are beside it.
     """
-    parts = [_terms(found, at, at + _SLICE) for at in range(0, len(found.codes), _SLICE)]
+    parts = [_terms(part) for part in found.slices()]
     none = np.empty(0, found.rows.dtype), np.empty(0, np.uint64)
     rows, items = (np.concatenate(side) for side in zip(none, *parts, strict=True))
     row, item = sets(rows, items, len(scopes))
@@ -52,9 +51,8 @@ def term_sets(found: Codes, scopes: pl.Series) -> tuple[Array, Array]:
     return row, item
 
 
-def _terms(found: Codes, begin: int, end: int) -> tuple[Array, Array]:
-    """The rows and terms of some of the codes."""
-    found = Codes(*(column[begin:end] for column in found))
+def _terms(found: Codes) -> tuple[Array, Array]:
+    """The rows and terms of codes."""
     known, place = known_words(), place_of(found.codes)
     held = place >= 0
     concept = np.where(held, known.meaning[place], 0).astype(np.uint64)

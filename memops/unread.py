@@ -36,7 +36,7 @@ def unread(found: Codes, texts: pl.Series, a: Array, b: Array) -> Array:
         return np.zeros(0, bool)
     used, at = np.unique(np.concatenate([a, b]), return_inverse=True)
     a, b = at[: len(a)], at[len(a) :]
-    place = np.full(len(texts), -1)
+    place = np.full(len(texts), -1, np.int32)
     place[used] = np.arange(len(used))
     atoms = (found.kind != PAIR) & (place[found.rows] >= 0)
     rows, items = sets(place[found.rows[atoms]], found.codes[atoms], len(used))

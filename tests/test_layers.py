@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS = [
     # words and tables
     {"errors", "lexicon", "policy", "schema", "text", "display", "numerals", "values", "settings"}
-    | {"stemming"},
+    | {"stemming", "heap"},
     # computing on them
     {
         "files",
