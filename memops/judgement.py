@@ -110,13 +110,15 @@ def lossless() -> pl.Expr:
     """True when the reading finds nothing that a merge of the two would lose: the value guard.
 
     Every value, name, sign, quantifier, owner, circumstance, role and numbered thing agrees, no
-    words exclude each other, and neither names a thing of its own. Needs whole readings.
+    words exclude each other, neither names a thing of its own, and no two have changed places (who
+    trained whom). Needs whole readings.
     """
     parts = ("values_differ", "values_one", "names_one", "persons_one", "things_both")
     things = pl.all_horizontal(c(name) == 0 for name in parts)
     still = (c("opposed") == 0) & (c("alone") == 0) & ~turned() & neither("shift_strong")
     one = neither("owner", "circumstances", "roles") & (c("numbered_differ") == 0)
-    return unaltered() & things & still & one
+    crossed = (c("swapped") >= 2) | ((c("open_same") >= 2) & (c("ordered") < 1))
+    return unaltered() & things & still & one & ~crossed
 
 
 def _word_for_word() -> pl.Expr:

@@ -37,6 +37,11 @@ CLEAR = [  # what rules call a conflict
     ("构建要 12 分钟", "构建要 14 分钟"),
     ("CI 要 12 分钟", "CI 要 14 分钟"),
 ]
+TURNED = [  # who does what to whom
+    ("Alice trained Bob", "Bob trained Alice"),
+    ("小王教小李开车", "小李教小王开车"),
+    ("Luis 比 Marco 高", "Marco 比 Luis 高"),
+]
 SAME = [  # what rules call the same
     ("The build takes 12 minutes", "A build needs 12 minutes"),
     ("工资 15 号发", "15 号是发工资的日子"),
@@ -77,7 +82,7 @@ def test_what_says_the_same_both_ways_is_merged_where_the_judge_may_decide(pair)
     assert merge_near(store(*pair), context("entailment", decides=False)).is_empty()
 
 
-@pytest.mark.parametrize("pair", CLEAR + APART)
+@pytest.mark.parametrize("pair", CLEAR + APART + TURNED)
 def test_nothing_that_differs_is_merged_whatever_the_judge_says(pair):
     frame, ctx = store(*pair), context("entailment")
     assert judged(frame, ctx)["word"].to_list() == ["entailment"]
