@@ -16,7 +16,7 @@ FRAME = (
     "owner", "attributes", "about", "anchors", "roles", "circumstances", "open", "subject",
     "complement",
 )  # fmt: skip
-_PLAIN = frozenset({"user", "we", "they", "you", "he", "she", "team", "guest"})
+PLAIN = frozenset({"user", "we", "they", "you", "he", "she", "team", "guest"})
 _HOLDING = frozenset({"use", "have", "run_on"})
 _LABELS = frozenset({"decided", "pref_note", "prefer", "user"})
 _KNOWN = ("thing", "single", "multi")
@@ -37,7 +37,7 @@ def frame(tokens: Tokens, value_like: Keys, opposed: Keys) -> dict[str, Keys]:
     naming = t.texts(t.solid & t.means({"called"}))
     role = t.solid & t.means(_use("role")) & ~naming[t.row]
     nameless = ~(naming | t.texts(role))[t.row]
-    unknown_here, kept = _unknown(t), ~t.means(_PLAIN)
+    unknown_here, kept = _unknown(t), ~t.means(PLAIN)
     first = before | (t.solid & ~t.texts(before)[t.row])
     people = t.keys(first & nameless & t.where(person, "name", "word"))
     owner = union(people, t.keys(t.kinds("person") & ~role & kept))
@@ -99,7 +99,7 @@ def _split(t: Tokens) -> tuple[Array, Array]:
     main = t.clause == t.clause[np.minimum(start, len(t.at) - 1)][t.row]
     equates = t.texts(copula & main & (t.at > start[t.row]))
     verbal = t.kinds("single", "multi", "change") & ~(equates[t.row] & main)
-    content = inside & t.solid & ~t.means(_PLAIN)
+    content = inside & t.solid & ~t.means(PLAIN)
     # A relation may follow what tells by itself what is spoken of.
     anchors = t.kinds("thing", "word", "name", "person") | t.means(_use("sufficient"))
     some, anchored = t.before(content) > 0, t.before(content & anchors) > 0

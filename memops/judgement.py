@@ -99,11 +99,14 @@ def same() -> pl.Expr:
 
 
 def unaltered() -> pl.Expr:
-    """True when no value, name, sign or quantifier stands in one alone, nor what is replaced."""
+    """True when no value, name, sign or quantifier stands in one alone, nor what is replaced.
+
+    Nor have two names, values or things changed places: who reports to whom.
+    """
     values = (c("current_a") == 0) & (c("current_b") == 0)
     scope = (c("all_one") + c("none_one") + c("some_one") + c("only_one")) == 0
     unturned = (c("was_a") == 0) & (c("was_b") == 0)
-    return values & (c("odd") == 0) & scope & unturned
+    return values & (c("odd") == 0) & scope & unturned & (c("exchanged") == 0)
 
 
 def lossless() -> pl.Expr:

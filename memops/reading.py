@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
-from memops.aligned import edges, refused
+from memops.aligned import edges, places, refused
 from memops.cues import DENYING, denied, marks
 from memops.fact import FRAME, frame, person
 from memops.hints import hints
@@ -37,8 +37,8 @@ from memops.turns import retired_in, turned
 from memops.values import Value
 from memops.vocabulary import Token, heard, plainly
 
-ALIGNED = ("opens", "closes", "steps", "solid")
-"""Families of words side by side, whose codes are of no single item."""
+ALIGNED = ("opens", "closes", "steps", "solid", "ranked", "reversed")
+"""Families of words side by side and of their order, whose codes are of no single item."""
 JUDGED = (
     "content", "values", "kinds", "held", "shapes", "numbered", "counters", "current", "named",
     "sides", "others", "alone", "alone_others", "was", "becomes", "wide", "stated", "head", "choices",
@@ -112,7 +112,7 @@ def read_in_one(texts: Sequence[str], whole: bool = False) -> Read:
     }
     every = list(items)
     codes = np.fromiter(map(code_of_item, every), np.uint64, len(every))
-    families = in_order(sets, codes) | edges(said, codes)
+    families = in_order(sets, codes) | edges(said, codes) | places(said, codes)
     cued = np.array([cue for _, cue in guessed], bool)
     found = marks(plains, cued, t, said) | {n: np.asarray(v, float) for n, v in told.items()}
     return Read(families, found, dict(zip(codes.tolist(), every, strict=True)), lists)

@@ -322,3 +322,35 @@ def test_what_is_said_of_two_things_is_no_conflict(a, b):
         [],
         [None, None],
     )
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("张伟向李娜汇报", "李娜向张伟汇报"),
+        ("李娜的经理是张伟", "张伟的经理是李娜"),
+        ("Li Na's manager is Zhang Wei", "Zhang Wei's manager is Li Na"),
+        ("Anna lent Bob the bike", "Bob lent Anna the bike"),
+        ("妈妈比爸爸大两岁", "爸爸比妈妈大两岁"),
+        ("支付服务调用订单服务", "订单服务调用支付服务"),
+        ("The billing service calls the order service", "The order service calls the billing service"),
+        ("北京到上海的机票是800元", "上海到北京的机票是800元"),
+        ("Ping Anna 之前先问 Bob", "Ping Bob 之前先问 Anna"),
+    ],
+)  # fmt: skip
+def test_what_has_changed_places_is_never_merged(a, b):
+    told = features([{"a": a, "b": b}, {"a": b, "b": a}])
+    assert not told["same"].any()
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("李娜和张伟负责支付", "张伟和李娜负责支付"),
+        ("The API and the worker share Redis", "The worker and the API share Redis"),
+        ("My editor is Helix", "Helix is my editor"),
+        ("我的编辑器是Helix", "Helix是我的编辑器"),
+    ],
+)
+def test_what_is_only_listed_or_turned_round_is_said_once(a, b):
+    assert features([{"a": a, "b": b}])["same"].all()
