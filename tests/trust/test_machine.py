@@ -174,16 +174,11 @@ class Machine(RuleBasedStateMachine):
             on="id",
             how="left",
         )
+        # Who moves to another scope is not lost: scopes that mean the same are made one.
         lost = gone.filter(
             pl.col("now_scope").is_null()
             | (pl.col("now_by") == TOMBSTONE)
-            | (
-                pl.col("now_by").is_null()
-                & (
-                    (pl.col("now_scope") != pl.col("scope"))
-                    | (pl.col("now_kind") != pl.col("kind"))
-                )
-            )
+            | (pl.col("now_by").is_null() & (pl.col("now_kind") != pl.col("kind")))
         )
         for key, group in live.group_by(*GROUP):
             floor = POLICY.floors.kinds.get(key[1], POLICY.floors.default)
