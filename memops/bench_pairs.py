@@ -8,7 +8,7 @@ import polars as pl
 from memops.conflicts import features
 from memops.judgement import apart, modified, newer
 from memops.policy import Policy
-from memops.scorer import scores, share
+from memops.scorer import Table, scores, share
 
 
 def judge_pairs(
@@ -21,13 +21,21 @@ def judge_pairs(
     """
     if not pairs:
         return
-    limits = policy or Policy()
-    read = features(pairs)
-    judged = scores(read).with_columns(
+    rows = decided(features(pairs), policy or Policy()).iter_rows(named=True)
+    for pair, row in zip(pairs, rows, strict=True):
+        yield {"id": pair.get("id"), **row}
+
+
+def decided(read: pl.DataFrame, limits: Policy, fitted: Table | None = None) -> pl.DataFrame:
+    """Return duplicate, conflict, both scores and newer for rows of features (`conflicts.features`).
+
+    `fitted` are coefficients in place of those that are shipped (`memops.scorer`).
+    """
+    judged = scores(read, fitted).with_columns(
         read.select(
             "han",
             "numbered_differ",
-            long=share("long"),
+            long=share("long", fitted),
             newer=newer(),
             apart=apart(),
             modified=modified(),
@@ -47,8 +55,4 @@ def judge_pairs(
         duplicate=pl.col("duplicate") & ~(pl.col("conflict") & sooner) & ~other,
         conflict=pl.col("conflict") & ~(other & (pl.col("numbered_differ") > 0)),
     )
-    rows = clash.select(
-        "duplicate", "conflict", "duplicate_score", "conflict_score", "newer"
-    ).iter_rows(named=True)
-    for pair, row in zip(pairs, rows, strict=True):
-        yield {"id": pair.get("id"), **row}
+    return clash.select("duplicate", "conflict", "duplicate_score", "conflict_score", "newer")

@@ -16,21 +16,24 @@ import polars as pl
 from memops.lexicon import lexicon
 
 c = pl.col
+Table = dict[str, dict[str, Any]]
+"""Coefficients as they stand in `pair_scorer.toml`."""
 _SIMILAR = 0.5 * c("atoms") + 0.5 * c("weighted")
 _HELD = (_SIMILAR * (0.5 * c("atoms_in") + 0.5 * c("overlap"))).sqrt()
 
 
-def scores(differences: pl.DataFrame) -> pl.DataFrame:
+def scores(differences: pl.DataFrame, fitted: Table | None = None) -> pl.DataFrame:
     """Return duplicate_score and conflict_score, probabilities, for rows of features.
 
     Expects the columns of `memops.readings.differences` and of `memops.judgement`: same,
-    opposes, firm_a, firm_b.
+    opposes, firm_a, firm_b. `fitted` are coefficients in place of those that are shipped.
     """
+    shown = fitted or _table()
     read = differences.with_columns(_unhurt=unhurt())
     features = read.select(**FEATURES)
     regime = read.select(
-        long=share("long"),
-        note=share("note"),
+        long=share("long", shown),
+        note=share("note", shown),
         similar=_SIMILAR,
         unhurt="_unhurt",
         odd="odd",
@@ -41,7 +44,7 @@ def scores(differences: pl.DataFrame) -> pl.DataFrame:
         [features.rename({n: f"f:{n}" for n in features.columns}), regime], how="horizontal"
     )
     return table.select(
-        duplicate_score=_logistic(_duplicate()), conflict_score=_logistic(_conflict())
+        duplicate_score=_logistic(_duplicate(shown)), conflict_score=_logistic(_conflict(shown))
     )
 
 
@@ -54,9 +57,9 @@ def unhurt() -> pl.Expr:
     )  # fmt: skip
 
 
-def share(name: str) -> pl.Expr:
+def share(name: str, fitted: Table | None = None) -> pl.Expr:
     """From 0 to 1 between two lengths in words; a Chinese character is 2/3 of a word."""
-    between = _table()[name]
+    between = (fitted or _table())[name]
     words = c("atoms_max") / (1 + 0.5 * c("han"))
     low, high = float(between["from"]), float(between["to"])
     return ((words - low) / (high - low)).clip(0, 1)
@@ -131,23 +134,23 @@ FEATURES = {name: value.cast(pl.Float64) for name, value in _features().items()}
 
 
 @cache
-def _table() -> dict[str, dict[str, Any]]:
+def _table() -> Table:
     return lexicon("pair_scorer")
 
 
-def _numbers(name: str) -> dict[str, float]:
-    return {key: float(value) for key, value in _table()[name].items() if key != "weights"}
+def _numbers(shown: Table, name: str) -> dict[str, float]:
+    return {key: float(value) for key, value in shown[name].items() if key != "weights"}
 
 
-def _linear(name: str) -> pl.Expr:
-    fitted = _table()[name]
+def _linear(shown: Table, name: str) -> pl.Expr:
+    fitted = shown[name]
     terms = [weight * c(f"f:{feature}") for feature, weight in fitted["weights"].items()]
     return pl.sum_horizontal(pl.lit(float(fitted["intercept"])), *terms)
 
 
-def _duplicate() -> pl.Expr:
-    hand = _numbers("duplicate")
-    short = _linear("duplicate") + hand["similar"] * pl.when("unhurt").then(
+def _duplicate(shown: Table) -> pl.Expr:
+    hand = _numbers(shown, "duplicate")
+    short = _linear(shown, "duplicate") + hand["similar"] * pl.when("unhurt").then(
         c("similar") - hand["neutral"]
     ).otherwise(0)
     hurt = hand["long_hurt"] * (~c("unhurt")).cast(pl.Float64) + hand["long_odd"] * c("odd")
@@ -157,9 +160,9 @@ def _duplicate() -> pl.Expr:
     return (1 - c("long")) * short + c("long") * far
 
 
-def _conflict() -> pl.Expr:
-    hand = _numbers("conflict")
-    return _linear("conflict") + hand["long_overlap"] * c("long") * (
+def _conflict(shown: Table) -> pl.Expr:
+    hand = _numbers(shown, "conflict")
+    return _linear(shown, "conflict") + hand["long_overlap"] * c("long") * (
         c("overlap") - hand["long_neutral"]
     )
 

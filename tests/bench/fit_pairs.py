@@ -17,7 +17,9 @@ import numpy as np
 import polars as pl
 from pair_templates import pairs, strangers
 
+from memops.bench_pairs import decided
 from memops.conflicts import features
+from memops.policy import Policy
 from memops.scorer import FEATURES, unhurt
 
 CONFLICT = {"conflict", "contradiction", "supersession"}
@@ -89,34 +91,46 @@ def main(paths: list[Path], out: Path | None) -> None:
         *((rows, 60.0) for rows in extra),
     ]
     inputs = [(rows, matrix(rows), weight) for rows, weight in sources]
-    target = matrix(memory)
+    target, told = matrix(memory), []
+    for test in folds(memory):
+        train = np.setdiff1d(np.arange(len(memory)), test)
+        table = coefficients(inputs, ([memory[n] for n in train], target[train], float(len(train))))
+        held = features([memory[n] for n in test])
+        told.append(decided(held, Policy(), table).with_columns(nth=pl.Series(test)))
+    report(pl.concat(told).sort("nth"), memory)
+    if out:
+        table = coefficients(inputs, (memory, target, float(len(memory))))
+        out.write_text(toml(table), encoding="utf-8")
+
+
+def coefficients(inputs: list[Any], target: Any) -> dict[str, Any]:
+    """The table of both models, fitted on the sources and on pairs of the target, each weighted."""
     table: dict[str, Any] = {"long": HAND["long"], "note": HAND["note"]}
     for name, labels in (("conflict", CONFLICT), ("duplicate", DUPLICATE)):
-        y = np.array([row["label"] in labels for row in memory])
-        used = [(x, np.array([r["label"] in labels for r in rows]), w) for rows, x, w in inputs
-                if name == "duplicate" or not any(r["label"] == "not_duplicate" for r in rows)]  # fmt: skip
-        guess = np.zeros(len(y))
-        for test in folds(memory):
-            train = np.setdiff1d(np.arange(len(y)), test)
-            weights, intercept = fitted([*used, (target[train], y[train], float(len(train)))])
-            guess[test] = target[test] @ np.array(list(weights.values())) + intercept
-        report(name, guess, y, memory)
-        weights, intercept = fitted([*used, (target, y, float(len(y)))])
+        used = [
+            (x, np.array([row["label"] in labels for row in rows]), weight)
+            for rows, x, weight in [*inputs, target]
+            if name == "duplicate" or not any(row["label"] == "not_duplicate" for row in rows)
+        ]
+        weights, intercept = fitted(used)
         table[name] = HAND[name] | {
             "intercept": round(intercept, 4),
             "weights": {k: round(v, 4) for k, v in weights.items()},
         }
-    if out:
-        out.write_text(toml(table), encoding="utf-8")
+    return table
 
 
-def report(name: str, z: Any, y: Any, rows: list[dict[str, Any]]) -> None:
-    p = 1 / (1 + np.exp(-z))
-    clash = np.array([r["label"] in CONFLICT for r in rows])
-    for t in (0.3, 0.35, 0.4, 0.5, 0.6):
-        hit = p >= t
-        print(f"{name} at {t}: precision {(hit & y).sum() / max(1, hit.sum()):.3f} recall {(hit & y).sum() / y.sum():.3f}"
-              f" conflicts flagged {hit[clash].mean():.3f}")  # fmt: skip
+def report(told: pl.DataFrame, rows: list[dict[str, Any]]) -> None:
+    """Precision and recall of what is called a conflict or a duplicate, and conflicts called one."""
+    clash = np.array([row["label"] in CONFLICT for row in rows])
+    for name, labels in (("conflict", CONFLICT), ("duplicate", DUPLICATE)):
+        y = np.array([row["label"] in labels for row in rows])
+        hit = told[name].to_numpy()
+        print(
+            f"{name}: precision {(hit & y).sum() / max(1, hit.sum()):.3f} "
+            f"recall {(hit & y).sum() / y.sum():.3f}"
+        )
+    print(f"conflicts called a duplicate: {told['duplicate'].to_numpy()[clash].mean():.3f}")
 
 
 def toml(table: dict[str, Any]) -> str:
