@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memops import similarity
 from memops.bench_pairs import judge_pairs
 from memops.conflicts import features, judged
 from memops.context import Context
@@ -267,6 +268,16 @@ def test_candidates_hold_every_near_pair_that_comparing_all_with_all_finds():
     }  # fmt: skip
     assert near
     assert near <= set(candidates(frame, ctx).select("a", "b").iter_rows())
+
+
+def test_memory_given_back_on_the_way_changes_no_candidate(monkeypatch):
+    rows = from_rows(
+        [{"id": f"r{i}", "text": f"the port of server {i % 7} is {i}"} for i in range(40)]
+    )
+    kept = candidates(rows, Context(now=NOW))
+    monkeypatch.setattr(similarity, "_MANY", 1)
+    assert candidates(rows, Context(now=NOW)).equals(kept)
+    assert kept.height
 
 
 def test_the_seeds_score_is_what_a_loop_over_pairs_computes():
