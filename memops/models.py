@@ -14,6 +14,7 @@ from memops.errors import MemopsError
 from memops.vectors import encoded
 
 Vectors = npt.NDArray[np.float32]
+_PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
 _HINT = "give `lsa`, a folder with a sentence-transformers model, or the name of one"
 
 
@@ -104,7 +105,12 @@ def one_thread() -> Iterator[None]:
 
 
 def load_model(name: str) -> Any:
-    """Return the sentence-transformers model of a folder or name; raises MemopsError."""
+    """Return the sentence-transformers model of a folder or name; raises MemopsError.
+
+    Only safetensors are read, and no code that a model brings is run.
+    """
+    if (folder := Path(name).expanduser()).is_dir():
+        refuse_code(folder, _HINT)
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
@@ -115,10 +121,23 @@ def load_model(name: str) -> Any:
         raise MemopsError(f"the encoder {name!r} cannot be loaded: no such folder", _HINT)
     quieten()
     try:
-        return SentenceTransformer(name, device="cpu")
+        return SentenceTransformer(
+            name, device="cpu", trust_remote_code=False, model_kwargs={"use_safetensors": True}
+        )
     except (OSError, ValueError, RuntimeError, KeyError) as error:
         first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise MemopsError(f"the encoder {name!r} cannot be loaded: {first}", _HINT) from error
+
+
+def refuse_code(folder: Path, hint: str) -> None:
+    """Raise MemopsError for a folder that brings code, or weights only as a pickle."""
+    if not any(folder.rglob("*.safetensors")):
+        raise MemopsError(f"{folder}: no safetensors, and pickles are not read", hint)
+    for path in sorted(folder.rglob("*")):
+        if path.suffix == ".py":
+            raise MemopsError(f"{path}: a model's own code is not run", hint)
+        if path.suffix in _PICKLES and not any(path.parent.glob("*.safetensors")):
+            raise MemopsError(f"{path}: pickles are not read", hint)
 
 
 def quieten() -> None:

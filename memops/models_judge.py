@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 
 from memops.errors import Corrupt, MemopsError
-from memops.models import one_thread, quieten
+from memops.models import one_thread, quieten, refuse_code
 from memops.vectors import encoded
 
 WORDS = ("contradiction", "entailment", "neutral")
 _HINT = "set judge.model to the folder of a CrossEncoder with safetensors, or leave it empty"
 _FILES = (".json", ".txt", ".safetensors", ".model")
-_PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
 
 
 class CrossEncoderJudge:
@@ -39,7 +38,7 @@ class CrossEncoderJudge:
         self._folder, self._cache, self._tokens = Path(path).expanduser(), cache, tokens
         if not self._folder.is_dir():
             raise MemopsError(f"the judge {path!r} cannot be loaded: no such folder", _HINT)
-        _refuse_code(self._folder)
+        refuse_code(self._folder, _HINT)
         self._labels = _labels(self._folder / "config.json")
         self._digest = _digest(self._folder)
         self._model: Any = None
@@ -91,17 +90,6 @@ def _load(folder: Path, tokens: int) -> Any:
     except (OSError, ValueError, RuntimeError, KeyError, ImportError, SafetensorError) as error:
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise MemopsError(f"the judge {str(folder)!r} cannot be loaded: {first}", _HINT) from error
-
-
-def _refuse_code(folder: Path) -> None:
-    """Raise MemopsError for a folder that brings code, or weights only as a pickle."""
-    if not any(folder.glob("*.safetensors")):
-        raise MemopsError(f"{folder}: no safetensors, and pickles are not read", _HINT)
-    for path in sorted(folder.rglob("*")):
-        if path.suffix == ".py":
-            raise MemopsError(f"{path}: a model's own code is not run", _HINT)
-        if path.suffix in _PICKLES and not any(path.parent.glob("*.safetensors")):
-            raise MemopsError(f"{path}: pickles are not read", _HINT)
 
 
 def _labels(path: Path) -> list[int] | None:

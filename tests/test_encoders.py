@@ -120,6 +120,22 @@ def test_the_cache_grows_by_what_is_new_and_holds_no_text(tmp_path):
     assert encoded([], encode, None, recipe).shape == (0, 1)
 
 
+@pytest.mark.parametrize(
+    ("files", "why"),
+    [
+        (["pytorch_model.bin"], "pickles are not read"),
+        (["model.safetensors", "2_Dense/pytorch_model.bin"], "pickles are not read"),
+        (["model.safetensors", "modeling.py"], "own code is not run"),
+    ],
+)
+def test_a_model_that_brings_a_pickle_or_code_is_refused(tmp_path, files, why):
+    for file in files:
+        (tmp_path / file).parent.mkdir(exist_ok=True)
+        (tmp_path / file).write_bytes(b"")
+    with pytest.raises(MemopsError, match=why):
+        open_encoder(str(tmp_path)).encode(["x"])
+
+
 @pytest.mark.slow
 @pytest.mark.models
 def test_a_static_model_keeps_what_words_mean_and_is_many_times_as_fast(memops):
