@@ -194,9 +194,12 @@ class Machine(RuleBasedStateMachine):
             assert there.get(id_) == row, f"{id_} is not as the agent left it"
 
     def _agent(self, there, id_):
+        was = self._read().get(id_)
         self._write(there)
         self.before = None
-        self.since[id_] = self._read().get(id_)
+        # Who writes what stands there says nothing: a rollback may still take the run's own back.
+        if self._read().get(id_) != was:
+            self.since[id_] = self._read().get(id_)
 
     def _run(self):
         mine = [r for r in runs.runs(self.state) if r.header["plan"] == self.plan]
