@@ -6,8 +6,8 @@ record that is still what the plan was made from, and one that is already made i
 """
 
 import contextlib
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,8 @@ from typing import Any
 import polars as pl
 
 from memops import archive, basis, files, overlay, planfile
-from memops.apply_check import Checker, expected, groups, held_back, misread, touched
+from memops.apply_batches import Batches, Progress
+from memops.apply_check import expected, held_back, misread
 from memops.descent import EDGES, keep_lineage, lineage
 from memops.errors import GuardRefused, MemopsError, NoSpace, PlanRefused
 from memops.failpoints import failpoint
@@ -25,9 +26,7 @@ from memops.policy import Policy, from_table
 from memops.runs import FORMAT, Run, batches_of_undo, latest_run, summary, touched_since
 from memops.schema import only
 from memops.snapshot import lock_path, open_snapshot, overlay_path
-from memops.stores import Store, Undo, Work, Written, open_store
-
-Progress = Callable[[int, int], None]
+from memops.stores import Store, Written, open_store
 
 
 def apply(
@@ -218,7 +217,8 @@ def _carried_out(task: _Task, progress: Progress | None) -> dict[str, Any]:
         written = waiting + [Written(i, "applied") for i in elsewhere["id"]]
         if written:
             run.journal.add({"batch": [vars(w) for w in written]})
-        written += _batches(task, inside, before, policy, progress)
+        batches = Batches(run, task.store, header, task.records, progress)
+        written += batches.write(inside, before, policy)
         failpoint("overlay-write")
         _write_overlay(task, changes, written)
         failpoint("overlay-written")
@@ -234,55 +234,6 @@ def _carried_out(task: _Task, progress: Progress | None) -> dict[str, Any]:
         run.journal.add({"state": "needs-attention" if wrong else "verified", "wrong": wrong})
         run.seal()
     return summary(run, written)
-
-
-def _batches(
-    task: _Task,
-    changes: pl.DataFrame,
-    before: pl.DataFrame,
-    policy: Policy,
-    progress: Progress | None,
-) -> list[Written]:
-    """Write batch by batch, each with its guard before and its answers in the journal after it.
-
-    Of a batch that was cut off, the undo that was kept tells what is this run's own doing.
-    """
-    run, header, records = task.run, task.plan.header, task.records
-    checker = Checker(records, changes, before, policy, header["authority"])
-    mine = groups(records.join(changes.select("id"), on="id", how="semi"))
-    now = datetime.fromisoformat(header["now"])
-    kept = frozenset(entry["id"] for entry in run.undo.entries())
-    begun = kept - {w["id"] for w in run.answers() if w["state"] == "applied"}
-    written: list[Written] = []
-
-    def done(answers: list[Written]) -> None:
-        failpoint("batch-written")
-        written.extend(answers)
-        if progress:
-            progress(len(written), changes.height)
-
-    def note(answers: list[Written]) -> None:
-        own = [
-            replace(w, state="applied") if w.state == "already" and w.id in begun else w
-            for w in answers
-        ]
-        run.journal.add({"batch": [vars(w) for w in own], "touched": touched(mine, own)})
-
-    for batch in task.store.batches(changes):
-        told = len(written)
-        check, sees = checker.of(batch)
-        work = Work(batch, records, now, check, _keeper(run), kept, done, sees)
-        failpoint("batch-write")
-        try:
-            answers = task.store.write(work)
-        except (OSError, MemopsError):
-            with contextlib.suppress(OSError):
-                note(written[told:])
-            raise
-        if len(written) == told:
-            done(answers)
-        note(written[told:])
-    return written
 
 
 def _archive(task: _Task, changes: pl.DataFrame, written: list[Written], policy: Policy) -> None:
@@ -304,10 +255,6 @@ def _wrong(task: _Task, changes: pl.DataFrame, written: list[Written]) -> list[s
     kept = overlay.read(overlay_path(task.state, task.run.header["store"]))
     there = overlay.joined(task.store.read(ids), only(kept, ids))
     return misread(there, wanted)
-
-
-def _keeper(run: Run) -> Callable[[list[Undo]], None]:
-    return lambda undo: run.undo.add(*(vars(u) for u in undo))
 
 
 @contextlib.contextmanager

@@ -13,8 +13,8 @@ import polars as pl
 from memops.conflicts_judge import asked, heard
 from memops.context import Context
 from memops.judgement import asserted, same
-from memops.neighbours import distinct
 from memops.opposing import opposes
+from memops.ordered import distinct
 from memops.readings import Readings, differences, read_all, readings
 from memops.similarity import (
     candidates_in_parts,

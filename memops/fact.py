@@ -10,7 +10,8 @@ from functools import cache
 import numpy as np
 
 from memops.lexicon import lexicon
-from memops.tokens import Array, Keys, Tokens, divided, keyed, minus, of_texts, union, within
+from memops.ordered import within
+from memops.tokens import Array, Keys, Tokens, divided, keyed, minus, of_texts, union
 
 FRAME = (
     "owner", "attributes", "about", "anchors", "roles", "circumstances", "open", "subject",

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from memops.ordered import distinct, once
+
 Array = Any
 _BUCKETS = 20
 _BLOCK = 8192
@@ -27,8 +29,7 @@ def sets(rows: Array, codes: Array, n: int) -> tuple[Array, Array]:
     key <<= bits
     key |= codes >> (np.uint64(64) - bits)
     key.sort()
-    if len(key):
-        key = key[np.r_[True, key[1:] != key[:-1]]]
+    key = once(key)
     row = (key >> bits).view(np.int64)
     key &= np.uint64((1 << int(bits)) - 1)
     return row, key
@@ -109,8 +110,7 @@ def alike_by_hashes(rows: Array, items: Array, n: int, least: float) -> tuple[Ar
             mixed ^= mixed >> np.uint32(15)
             signature[i, start : start + len(some)] = np.minimum.reduceat(mixed, heads)
     found = [_banded(signature[i : i + ROWS], held) for i in range(0, len(signature), ROWS)]
-    key = np.sort(np.concatenate([*found, np.empty(0, np.uint64)]))
-    key = key[np.r_[True, key[1:] != key[:-1]]] if len(key) else key
+    key = distinct(np.concatenate([*found, np.empty(0, np.uint64)]))
     a, b = (key >> np.uint64(32)).astype(np.int64), (key & np.uint64(0xFFFFFFFF)).astype(np.int64)
     return _reaching(rows, items, size, a, b, least)
 

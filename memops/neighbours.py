@@ -11,6 +11,7 @@ import numpy as np
 
 from memops.codes import numbered
 from memops.near import held_in
+from memops.ordered import distinct
 from memops.policy import Candidates
 
 Array = Any
@@ -84,12 +85,6 @@ def neighbours(
     ]
     key = distinct(np.concatenate([*keys, np.empty(0, np.int64)]))
     return key // n, key % n
-
-
-def distinct(values: Array) -> Array:
-    """Return the values sorted, each once; numpy's own hashes them, which takes longer."""
-    values = np.sort(values)
-    return values[np.r_[True, values[1:] != values[:-1]]] if len(values) else values
 
 
 def _compact(columns: Array) -> tuple[Array, int]:

@@ -13,6 +13,7 @@ import polars as pl
 from memops.codes import WORD, Codes, code_of
 from memops.lexicon import lexicon
 from memops.opposites import excludes
+from memops.ordered import within
 from memops.termsets import known_words, place_of, relates
 from memops.vocabulary import phrases, words
 
@@ -84,13 +85,13 @@ def subjects(
     row, nth, some = row[first], nth[first], some[first]
     at, code = _places(found, some), found.codes[some]
     held, does = at >= 0, _words()
-    unknown = ~held & (~among(code & mask, usual) | among(code, _given()))
-    begins = among(code, _phrased()[0])
+    unknown = ~held & (~within(code & mask, usual) | within(code, _given()))
+    begins = within(code, _phrased()[0])
     copula = held & does.copula[at]
     equates = np.bincount(row[copula & (nth > 0)], minlength=n) > 0
     verbal = (held & known_words().relates[at]) | begins
     turns = copula | (held & does.helps[at]) | (verbal & ~equates[row])
-    ends = turns | (~held & ~unknown & ~among(code, _phrased()[1]))
+    ends = turns | (~held & ~unknown & ~within(code, _phrased()[1]))
     stop = most.copy()
     np.minimum.at(stop, row[ends], nth[ends])
     before = unknown & (nth < stop[row])
@@ -150,12 +151,6 @@ def _places(found: Codes, some: Array) -> Array:
 @cache
 def _given() -> Array:
     return np.sort(code_of(lexicon("concepts")["use"]["given"].split()))
-
-
-def among(codes: Array, listed: Array) -> Array:
-    """Return which codes are in a sorted list."""
-    at = np.minimum(np.searchsorted(listed, codes), len(listed) - 1)
-    return np.asarray(listed[at] == codes)
 
 
 @cache

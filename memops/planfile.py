@@ -100,17 +100,7 @@ def save(
     }
     if judged:
         held["judged.jsonl"] = _together(json.dumps(row, ensure_ascii=False) for row in judged)
-    header = {
-        "format": FORMAT,
-        "address": snapshot.address,
-        "store": snapshot.manifest["store"],
-        "snapshot": snapshot.id,
-        "snapshot_sha256": snapshot.seal,
-        "policy": asdict(policy),
-        "policy_sha256": policy.digest(),
-        "now": now.isoformat(),
-        "rules": rules,
-        "authority": authority,
+    header = _header(snapshot, policy, now, rules, authority) | {
         "ops": len(lines),
         "by_rule": _by_rule(changes.with_columns(op=op)),
         "by_op": dict(op.value_counts(sort=False).sort("op").iter_rows()) if lines else {},
@@ -129,6 +119,24 @@ def save(
     files.write_json(path / "made.json", {"at": made.isoformat()})
     files.write_json(path / "plan.json", header)
     return PlanFile(path, header, changes, list(range(1, len(lines) + 1)))
+
+
+def _header(
+    snapshot: Snapshot, policy: Policy, now: datetime, rules: list[str], authority: str
+) -> dict[str, Any]:
+    """What a plan was made from, by what and on whose word."""
+    return {
+        "format": FORMAT,
+        "address": snapshot.address,
+        "store": snapshot.manifest["store"],
+        "snapshot": snapshot.id,
+        "snapshot_sha256": snapshot.seal,
+        "policy": asdict(policy),
+        "policy_sha256": policy.digest(),
+        "now": now.isoformat(),
+        "rules": rules,
+        "authority": authority,
+    }
 
 
 def load(name: str | Path, state: Path) -> PlanFile:

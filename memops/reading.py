@@ -19,6 +19,7 @@ from memops.fact import FRAME, frame, person
 from memops.hints import hints
 from memops.numbering import numbering, numbers
 from memops.opposites import above, choices, opposed, opposites
+from memops.ordered import within
 from memops.reading_whole import wholly
 from memops.tokens import (
     Array,
@@ -31,7 +32,6 @@ from memops.tokens import (
     minus,
     tokens_of,
     union,
-    within,
 )
 from memops.turns import retired_in, turned
 from memops.values import Value

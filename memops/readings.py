@@ -12,11 +12,15 @@ import numpy as np
 import polars as pl
 
 from memops.cues import MARKS
-from memops.neighbours import distinct
+from memops.ordered import distinct
 from memops.reading import FAMILIES
 from memops.taken import WHOLE, counted, taken_apart
 
 Ints = Any
+_FRAMED = (
+    "owner", "attributes", "circumstances", "open", "subject", "complement", "held", "roles",
+    "current", "about",
+)  # fmt: skip
 CLAIMS = (
     "past_strong",
     "hypothetical",
@@ -109,7 +113,7 @@ def differences(r: Readings, a: Ints, b: Ints) -> pl.DataFrame:
     """Return the features of each pair (texts `a[i]` and `b[i]`), those that the readings hold."""
     out: dict[str, Any] = {}
     out |= _meaning(r, a, b) | _values(r, a, b) | _turns(r, a, b) | _cues(r, a, b) | _frame(r, a, b)
-    out |= _aligned(r, a, b)
+    out |= _aligned(r, a, b) | _named(r, a, b)
     if "atoms" in r.rows:
         out |= _likeness(r, a, b) | _unlikeness(r, a, b) | _placing(r, a, b)
     return pl.DataFrame({name: np.asarray(v, np.float64) for name, v in out.items()})
@@ -246,20 +250,21 @@ def _cues(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     return out
 
 
+def _named(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
+    """Concepts and names of each that the other lacks, and all that it states."""
+    out: dict[str, Any] = {}
+    wide = r.shared("stated", "wide", a, b), r.shared("stated", "wide", b, a)
+    out["wide_a"] = r.size("stated", a) - wide[0]
+    out["wide_b"] = r.size("stated", b) - wide[1]
+    out["stated_a"], out["stated_b"] = r.size("stated", a), r.size("stated", b)
+    out["named_a"] = r.size("named", a) - r.shared("named", "content", a, b)
+    out["named_b"] = r.size("named", b) - r.shared("named", "content", b, a)
+    return out
+
+
 def _frame(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     out: dict[str, Any] = {}
-    for family in (
-        "owner",
-        "attributes",
-        "circumstances",
-        "open",
-        "subject",
-        "complement",
-        "held",
-        "roles",
-        "current",
-        "about",
-    ):
+    for family in _FRAMED:
         both = r.shared(family, family, a, b)
         out[f"{family}_same"] = both
         out[f"{family}_a"] = r.size(family, a) - both
@@ -282,12 +287,6 @@ def _frame(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     out["becomes_a"] = r.size("becomes", a) - r.shared("becomes", "content", a, b)
     out["becomes_b"] = r.size("becomes", b) - r.shared("becomes", "content", b, a)
     out["alone"] = r.shared("alone", "alone_others", a, b)
-    wide = r.shared("stated", "wide", a, b), r.shared("stated", "wide", b, a)
-    out["wide_a"] = r.size("stated", a) - wide[0]
-    out["wide_b"] = r.size("stated", b) - wide[1]
-    out["stated_a"], out["stated_b"] = r.size("stated", a), r.size("stated", b)
-    out["named_a"] = r.size("named", a) - r.shared("named", "content", a, b)
-    out["named_b"] = r.size("named", b) - r.shared("named", "content", b, a)
     latin, han = (r.marks[name] for name in ("latin_open", "han_open"))
     one = (latin[a] > 0) & (han[a] == 0) & (latin[b] == 0) & (han[b] > 0)
     two = (latin[b] > 0) & (han[b] == 0) & (latin[a] == 0) & (han[a] > 0)

@@ -21,8 +21,9 @@ from memops.codes import WITHIN, Codes, codes
 from memops.context import Context
 from memops.heap import given_back
 from memops.near import alike, alike_by_hashes, sets
-from memops.neighbours import Terms, distinct, neighbours, weighed
+from memops.neighbours import Terms, neighbours, weighed
 from memops.neighbours_dense import dense_neighbours
+from memops.ordered import distinct
 from memops.policy import Candidates, Conflicts, Policy
 from memops.schema import LIVE
 from memops.termsets import term_sets

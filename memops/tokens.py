@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from memops.ordered import distinct, within
 from memops.vocabulary import CONTENT, Token, bigrams, is_run
 
 Array = Any
@@ -175,7 +176,7 @@ def tokens_of(said: Sequence[Sequence[Token]], items: Numbers[str]) -> Tokens:
 
 def keyed(rows: Array, items: Array) -> Keys:
     """Return the sets that entries make up, each entry a text's number and an item's."""
-    return _once(np.sort((rows.astype(np.int64) << _HALF) | items))
+    return distinct((rows.astype(np.int64) << _HALF) | items)
 
 
 def keys_of(entries: Iterable[tuple[int, Iterable[str]]], items: Numbers[str]) -> Keys:
@@ -214,7 +215,7 @@ def divided(keys: Keys) -> tuple[Array, Array]:
 
 def union(*sets: Keys) -> Keys:
     """Return what is in one of some sets."""
-    return _once(np.sort(np.concatenate(sets)))
+    return distinct(np.concatenate(sets))
 
 
 def minus(keys: Keys, other: Keys) -> Keys:
@@ -222,17 +223,6 @@ def minus(keys: Keys, other: Keys) -> Keys:
     return keys[~within(keys, other)]
 
 
-def within(keys: Keys, other: Keys) -> Array:
-    """Return which keys are in a set."""
-    if not len(other):
-        return np.zeros(len(keys), bool)
-    return other[np.minimum(np.searchsorted(other, keys), len(other) - 1)] == keys
-
-
 def of_texts(keys: Keys, texts: Array) -> Keys:
     """Return the keys of some texts (a mask of texts)."""
     return keys[texts[keys >> _HALF]]
-
-
-def _once(keys: Keys) -> Keys:
-    return keys[np.r_[True, keys[1:] != keys[:-1]]] if len(keys) else keys

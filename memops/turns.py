@@ -4,7 +4,8 @@ import re
 from functools import cache
 
 from memops.lexicon import lexicon
-from memops.tokens import Keys, Tokens, keyed, within
+from memops.ordered import within
+from memops.tokens import Keys, Tokens, keyed
 from memops.vocabulary import CONTENT, parts, spoken
 
 

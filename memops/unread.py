@@ -14,7 +14,8 @@ import polars as pl
 from memops.codes import PAIR, WORD, Codes, code_of, codes
 from memops.lexicon import lexicon
 from memops.near import bits_of, held_in, sets
-from memops.openings import among, marked, subjects
+from memops.openings import marked, subjects
+from memops.ordered import within
 from memops.vocabulary import words
 
 Array = Any
@@ -45,7 +46,7 @@ def unread(found: Codes, texts: pl.Series, a: Array, b: Array) -> Array:
     said = texts.gather(used)
     listed = [_familiar(), _numbers(said), found.codes[atoms & (found.kind != WORD)]]
     usual = np.unique(np.concatenate(listed) >> shift)
-    strange = ~among(known, usual)
+    strange = ~within(known, usual)
     size, odd = np.diff(binary.indptr), binary @ strange.astype(np.float32)
     bare = size - odd == binary @ np.isin(known, _denying() >> shift).astype(np.float32)
     row, entry, whole = subjects(found, said, place, usual << shift, ~np.uint64(0) << shift)

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS = [
     # words and tables
     {"errors", "lexicon", "policy", "schema", "text", "display", "numerals", "values", "settings"}
-    | {"stemming", "heap"},
+    | {"stemming", "heap", "ordered"},
     # computing on them
     {
         "files",

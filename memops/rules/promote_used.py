@@ -48,22 +48,22 @@ def promote_used(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     lifted = some.filter(rising | fallen).with_columns(_to=to).filter(pl.col("_to").is_not_null())
     lifted = lifted.filter(~pl.col("text").str.contains(_QUESTION))
     by_others = (pl.col("_to") == "core") & ~used & often.fill_null(False) & weighty
-    reason = (
-        pl.when(by_others)
-        .then(
-            pl.format(
-                "said in at least {} other sessions, importance {}",
-                pl.lit(tiers.promote_confirmed),
-                shown(pl.col("importance")),
-            )
-        )
-        .when(pl.col("_to") == "core")
-        .then(pl.format("used {} times, importance {}", uses, shown(pl.col("importance"))))
-        .otherwise(pl.format("used {} times, relevance {}", uses, shown(score)))
-    )
+    reason = _reason(by_others, tiers.promote_confirmed, score)
     own = pl.concat_list("id")
     evidence = pl.when(by_others).then(pl.concat_list("id", "by")).otherwise(own)
     return edit(lifted, reason, tier=pl.col("_to"), evidence=evidence, risk="low")
+
+
+def _reason(by_others: pl.Expr, confirmed: int, score: pl.Expr) -> pl.Expr:
+    weight, uses = shown(pl.col("importance")), pl.col("access_count")
+    others = pl.format(
+        "said in at least {} other sessions, importance {}", pl.lit(confirmed), weight
+    )
+    return (
+        pl.when(by_others).then(others)
+        .when(pl.col("_to") == "core").then(pl.format("used {} times, importance {}", uses, weight))
+        .otherwise(pl.format("used {} times, relevance {}", uses, shown(score)))
+    )  # fmt: skip
 
 
 def _counted(

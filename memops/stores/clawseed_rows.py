@@ -187,7 +187,7 @@ def source_of(key: str | None) -> str | None:
 
 
 def _texts(values: Sequence[Any]) -> list[str]:
-    return [v.decode("utf-8", "replace") if isinstance(v, bytes) else str(v) for v in values]
+    return [*map(text_of, values)]
 
 
 def _ids(rowids: Sequence[int], values: Sequence[Any]) -> list[str]:

@@ -29,6 +29,7 @@ class Mutant:
     test: str
 
 
+BATCHES = "memops/apply_batches.py"
 GUARD, APPLY, FILES = "memops/guard.py", "memops/apply.py", "memops/files.py"
 CHECK, RUNS, BASIS = "memops/apply_check.py", "memops/runs.py", "memops/basis.py"
 SQLITE, BATCH, UNDO = (
@@ -71,7 +72,7 @@ MUTANTS = (
     Mutant("compare-and-set is dropped", BATCH, "if there == expected:", "if True:", "tests/stores/test_clawseed.py::test_a_row_that_changed_since_is_stale"),
     Mutant("compare-and-set of tables is dropped", "memops/stores/tables.py", "    if live == before:\n", "    if True:\n", MACHINE),
     Mutant("undo after the commit", SQLITE, "                if undo := batch.undo(answers):\n                    work.keep(undo)\n                failpoint(\"sqlite-kept\")\n", "            if undo := batch.undo(answers):\n                work.keep(undo)\n", "tests/stores/test_clawseed.py::test_undo_is_kept_before_the_commit_and_a_failure_leaves_nothing"),
-    Mutant("no undo at all", APPLY, "run.undo.add(*(vars(u) for u in undo))", "None", STEPS),
+    Mutant("no undo at all", BATCHES, "self.run.undo.add(*(vars(u) for u in undo))", "pass", STEPS),
     Mutant("journal and undo are not synced", FILES, '            failpoint("journal-sync")\n            os.fsync(handle)\n', '            failpoint("journal-sync")\n', ORDER),
     Mutant("files get their names before their bytes are on disk", FILES, "            os.fsync(out.fileno())\n", "", ORDER),
     Mutant("a torn line is not cut off", FILES, "    if keep < end:\n", "    if False:\n", "tests/trust/test_run_records.py::test_a_torn_line_is_passed_over_and_cut_off"),
