@@ -18,7 +18,7 @@ from prefect.input import RunInput
 from prefect.states import Running
 from pydantic import Field
 
-from memops.night import summary
+from memops.nights.night import summary
 
 TURNS = "memops-stores"
 """The concurrency limit by which stores queue; made by `memops serve` and `memops deploy`."""

@@ -30,7 +30,7 @@ from typing_extensions import TypedDict
 from memops import settings as settings_of
 from memops import steps
 from memops.errors import MemopsError, StoreNotFound, told
-from memops.night import summary
+from memops.nights.night import summary
 from memops.policy import Policy, overridden
 from memops.settings import Settings
 

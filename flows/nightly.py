@@ -31,8 +31,9 @@ from flowing import (
 )
 from runners import mapping
 
-from memops import rounds, steps
+from memops import steps
 from memops.errors import MemopsError
+from memops.nights import rounds
 
 STEPS = 7
 """Of a night with a suite: recover, snapshot, plan, grade, apply, report, prune."""

@@ -62,7 +62,7 @@ _masks: list[Callable[[str], str]] = []
 
 
 def mask_with(mask: Callable[[str], str]) -> None:
-    """Let errors be read through a function; `memops.secrets`, which this may not import, asks."""
+    """Let errors be read through a function; `safety.secrets`, which this may not import, asks."""
     _masks.append(mask)
 
 

@@ -7,12 +7,12 @@ on live records at apply. The blast radius never alters a plan: it is a sentence
 
 import polars as pl
 
-from memops.floors import filling, floored
+from memops.hygiene.floors import filling, floored
+from memops.hygiene.tasks import is_task
 from memops.plan import DELETES, STEPS, outcome, successors
 from memops.policy import Limits, Policy
+from memops.safety.secrets import redacted
 from memops.schema import LIVE, MODEL, QUARANTINE, RETIRED, TOMBSTONE, only, tier_rank
-from memops.secrets import redacted
-from memops.tasks import is_task
 
 _GROUP = ("scope", "kind")
 _JUDGED = ("scope", "kind", "text", "tier", "pinned", "superseded_by")

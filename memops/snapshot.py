@@ -32,8 +32,8 @@ from memops import files, overlay
 from memops.errors import Corrupt, Incomplete
 from memops.failpoints import failpoint
 from memops.policy import Limits, Policy
+from memops.safety.secrets import redacted_records
 from memops.schema import LIVE, RECORDS, only
-from memops.secrets import redacted_records
 from memops.stores import Store, open_store
 
 FORMAT = 1

@@ -10,23 +10,26 @@ from pathlib import Path
 from typing import Any
 
 from memops import apply as applying
-from memops import asking, files, planfile, reviewing, snapshot, transcripts
-from memops.conflicts_judge import said_to
+from memops import files, snapshot
+from memops.apply.recovery import recover, remedies
+from memops.candidates.neighbours_dense import measured
+from memops.commands import reviewing
+from memops.commands.looking import audit_store
 from memops.context import Context
 from memops.errors import GuardRefused, MemopsError
-from memops.judging import gate, grade_plan
-from memops.looking import audit_store
-from memops.models_local import local_models
-from memops.neighbours_dense import measured
-from memops.recovery import recover, remedies
+from memops.evaluation.judging import gate, grade_plan
+from memops.extract import asking
+from memops.models.local import local_models
+from memops.pairs.judge import said_to
 from memops.rules import HYGIENE, MIGRATION, RULES, Rule, propose
 from memops.rules.extract_notes import extract_notes
-from memops.runs import written_again
 from memops.schema import instant as as_instant
 from memops.settings import Settings
-from memops.sources import clock, take_snapshot
 from memops.spread import Mapper, spreading
-from memops.stores import open_store
+from memops.state import planfile
+from memops.state.runs import written_again
+from memops.state.sources import clock, take_snapshot
+from memops.stores import open_store, transcripts
 
 
 def make_plan(
@@ -143,7 +146,7 @@ def collect_nodes(
     roots: Sequence[str], into: str | None, settings: Settings, now: datetime | None
 ) -> dict[str, Any]:
     """Read the memory roots of several XingheBot nodes as one."""
-    from memops import collecting
+    from memops.commands import collecting
 
     place = Path(into) if into else None
     return collecting.collect(collecting.nodes(roots), place, settings.policy, now or clock())
@@ -161,7 +164,7 @@ def apply_step(plan: str, settings: Settings, approve: bool) -> dict[str, Any]:
 
 def report_step(night: dict[str, Any], settings: Settings) -> dict[str, Any]:
     """Write the report of a night beside its plan."""
-    from memops.reporting import write_report
+    from memops.reports.reporting import write_report
 
     path = Path(night["path"]) / "report.html"
     write_report(night, settings, path)

@@ -16,8 +16,8 @@ from html import unescape
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from memops import demo
-from memops.report import render
+from memops.nights import demo
+from memops.reports.page import render
 from tests.nights import many, night
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")

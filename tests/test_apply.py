@@ -5,7 +5,8 @@ import polars as pl
 import pytest
 
 from memops import apply as applying
-from memops import files, planfile, snapshot
+from memops import files, snapshot
+from memops.state import planfile
 from memops.stores.tables import Jsonl
 
 NOW = "2026-06-01T00:00:00Z"
@@ -220,7 +221,7 @@ def test_a_run_cut_off_at_any_journal_entry_can_be_finished_or_taken_back(
 
 
 def files_clock():
-    from memops.sources import clock
+    from memops.state.sources import clock
 
     return clock()
 

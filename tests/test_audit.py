@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memops.audit import audit
+from memops.commands.audit import audit
 from memops.context import Context
 from memops.schema import from_rows
 

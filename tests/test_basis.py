@@ -1,11 +1,11 @@
 import polars as pl
 from hypothesis import given, settings
 
-from memops.basis import basis
 from memops.guard import protect
 from memops.plan import edit, outcome, squash, successors
 from memops.policy import Policy
 from memops.schema import from_rows, only
+from memops.state.basis import basis
 
 from .strategies import plans, records
 

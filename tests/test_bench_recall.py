@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from memops.bench_recall import recall_run
-from memops.encode import open_encoder
 from memops.errors import Corrupt, MemopsError, StoreNotFound
+from memops.evaluation.bench_recall import recall_run
+from memops.models.encode import open_encoder
 
 CORPUS = [
     {"id": "a", "text": "I moved to Lisbon", "scope": "s", "speaker": "Ann", "session": 1, "seq": 1, "timestamp": "2025-05-08T10:00:00", "superseded_by": "b"},

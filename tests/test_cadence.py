@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, datetime, timedelta
 
-from memops.cadence import is_due
+from memops.state.cadence import is_due
 
 from .stores.clawseed_db import build
 

@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 import polars as pl
 import pytest
 
-from memops import closing
 from memops.context import Context
-from memops.lexicon import lexicon
+from memops.hygiene import closing
+from memops.hygiene.tasks import open_tasks
+from memops.language.lexicon import lexicon
+from memops.language.text import folded, searchable
+from memops.language.vocabulary import stem
 from memops.schema import from_rows
-from memops.tasks import open_tasks
-from memops.text import folded, searchable
-from memops.vocabulary import stem
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 SUFFIXES = [

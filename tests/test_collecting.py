@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from memops.collecting import gathered, nodes
+from memops.commands.collecting import gathered, nodes
 from memops.errors import MemopsError
 
 SESSION = "# Session Capture\n\n- run_id: run-1\n\n## Messages (last 1)\n\n- ? user: hi\n"

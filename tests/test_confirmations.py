@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import polars as pl
 import pytest
 
-from memops.confirmations import confirmed
 from memops.context import Context
+from memops.pairs.confirmations import confirmed
 from memops.plan import outcome
 from memops.policy import from_table
 from memops.rules import RULES, propose

@@ -8,20 +8,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memops import similarity
-from memops.bench_pairs import judge_pairs
-from memops.conflicts import features, judged
+from memops.candidates import similarity
+from memops.candidates.similarity import candidates, combined, statements
 from memops.context import Context
-from memops.explain import explain
+from memops.evaluation.bench_pairs import judge_pairs
+from memops.pairs.conflicts import features, judged
+from memops.pairs.explain import explain
 from memops.plan import outcome
-from memops.reading import LIMIT
 from memops.rules import propose
 from memops.rules.merge_exact import merge_exact
 from memops.rules.merge_near import merge_near
 from memops.rules.repair_links import repair_links
 from memops.rules.supersede_conflicting import supersede_conflicting
 from memops.schema import LIVE, from_rows
-from memops.similarity import candidates, combined, statements
+from memops.statements.reading import LIMIT
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 PAIRS = Path(__file__).parent.parent / "evals/pairs"

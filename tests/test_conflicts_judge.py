@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memops.conflicts import judged
-from memops.conflicts_judge import said_to
 from memops.context import Context, Models
 from memops.errors import Corrupt, MemopsError, PlanRefused
-from memops.models_judge import CrossEncoderJudge
+from memops.models.judge import CrossEncoderJudge
+from memops.pairs.conflicts import judged
+from memops.pairs.judge import said_to
 from memops.policy import Judge, Policy
 from memops.rules import RULES, propose
 from memops.rules.merge_near import merge_near
@@ -157,7 +157,7 @@ def test_parts_and_rounds_come_to_the_same_and_the_evidence_says_what_was_asked(
 
 
 def test_without_a_judge_nothing_is_scored(monkeypatch):
-    monkeypatch.setattr("memops.conflicts_judge.scored", lambda *_: 1 / 0)
+    monkeypatch.setattr("memops.pairs.judge.scored", lambda *_: 1 / 0)
     assert "word" not in judged(store(*OPEN[0]), Context(now=NOW)).columns
 
 
@@ -223,7 +223,7 @@ def test_a_plan_with_a_cross_encoder_is_made_again_to_the_byte_and_names_its_wei
     listed = memops("duplicates", f"jsonl:{path}", "--now", NOW.isoformat(), "--near", "3")
     assert {"word", "effect"} <= listed[0].keys()
     (folder / "judged.jsonl").write_text("{}\n")
-    from memops.planfile import load
+    from memops.state.planfile import load
 
     with pytest.raises(PlanRefused, match="changed after it was made"):
         load(folder, tmp_path).judged()

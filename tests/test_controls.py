@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 import polars as pl
 import pytest
 
-from memops import inspecting
-from memops.decay import relevance
+from memops.commands import inspecting
+from memops.hygiene.decay import relevance
 from memops.policy import Policy
 from memops.schema import TOMBSTONE, from_rows
 from memops.stores import open_store

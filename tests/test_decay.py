@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memops.decay import CLOCKS, MODELS, age_days, half_life, relevance, rsclaw_tier
 from memops.errors import MemopsError
-from memops.policy_hygiene import Decay
+from memops.hygiene.decay import CLOCKS, MODELS, age_days, half_life, relevance, rsclaw_tier
+from memops.policy.hygiene import Decay
 from memops.schema import RECORDS, TIERS, from_rows
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memops.display import csv_safe, shown
+from memops.safety.display import csv_safe, shown
 
 HOSTILE = [
     "\x1b[31mred\x1b[0m", "\x1b]8;;http://evil.example\x07link\x1b]8;;\x07", "\x9b2J", "a\rb", "a\nb", "a\x08b",

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memops.doctor import missing, of_links
+from memops.commands.doctor import missing, of_links
 from memops.schema import TOMBSTONE, from_rows
 from memops.stores import STORES
 from memops.stores.clawseed_doctor import wal_reset

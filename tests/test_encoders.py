@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from memops.encode import open_encoder, unit
 from memops.errors import Corrupt, Incomplete, MemopsError, Unauthorised
-from memops.vectors import encoded
+from memops.models.encode import open_encoder, unit
+from memops.models.vectors import encoded
 
 
 class Embedder(ThreadingHTTPServer):

@@ -87,7 +87,7 @@ def rotten_run(bench):
 
 
 def no_undo(bench):
-    from memops.runs import find_run
+    from memops.state.runs import find_run
 
     run = bench.ran()
     find_run(run, bench.state).forget_undo()

@@ -18,7 +18,7 @@ from memops.extract.clauses import clauses
 from memops.extract.entities import _hits
 from memops.extract.grammar import by_script, says, tells
 from memops.extract.verdicts import extracted, judged_notes
-from memops.lexicon import lexicon
+from memops.language.lexicon import lexicon
 from memops.plan import outcome
 from memops.policy import Policy
 from memops.rules import propose

@@ -6,16 +6,16 @@ from datetime import UTC, datetime, timedelta
 import polars as pl
 import pytest
 
-from memops import floors
+from memops.commands.simulation import simulated
 from memops.context import Context
-from memops.floors import standing
 from memops.guard import protect
+from memops.hygiene import floors
+from memops.hygiene.floors import standing
 from memops.plan import edit, outcome
 from memops.policy import Policy, from_table
 from memops.rules import propose
 from memops.rules.retire_old import retire_old
 from memops.schema import LIVE, TOMBSTONE, from_rows
-from memops.simulation import simulated
 from memops.stores.clawseed_formats import pruned
 
 from .test_hygiene import drawn

@@ -299,8 +299,8 @@ def test_without_prefect_serving_names_the_extra_and_the_rest_works(tmp_path):
 
 
 def test_without_sentence_transformers_asking_for_a_model_names_the_extra(tmp_path, monkeypatch):
-    from memops.encode import open_encoder
     from memops.errors import MemopsError
+    from memops.models.encode import open_encoder
 
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(MemopsError) as error:

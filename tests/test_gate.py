@@ -11,14 +11,21 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from memops.gate import accept, judge
-from memops.gate_blame import Blame, blamed
-from memops.gate_output import github, junit, markdown
-from memops.lexicon import lexicon
+from memops.evaluation.gate import accept, judge
+from memops.evaluation.gate_blame import Blame, blamed
+from memops.evaluation.gate_output import github, junit, markdown
+from memops.language.lexicon import lexicon
 from memops.policy import Policy
-from memops.report_words import speaker
-from memops.statistics import count_for, detectable, detectable_share, holm, interval, sign_flip
+from memops.reports.words import speaker
 from memops.suite.grading import PER_QUERY, Grades
+from memops.suite.statistics import (
+    count_for,
+    detectable,
+    detectable_share,
+    holm,
+    interval,
+    sign_flip,
+)
 
 CATEGORIES = ("fact", "preference", "temporal", "procedure")
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memops.cli import run
+from memops.commands.inspecting import going
 from memops.context import Context
-from memops.inspecting import going
 from memops.policy import Policy, from_table
 from memops.rules.delete_retired import delete_retired
 from memops.rules.delete_superseded import delete_superseded

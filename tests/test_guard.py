@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from memops import guard
 from memops.guard import excess, protect
-from memops.lexicon import lexicon
+from memops.language.lexicon import lexicon
 from memops.plan import delete, edit, outcome, put
 from memops.policy import Limits, Policy
-from memops.policy_hygiene import Floors
-from memops.report_words import speaker
+from memops.policy.hygiene import Floors
+from memops.reports.words import speaker
 from memops.schema import LIVE, QUARANTINE, TOMBSTONE, from_rows, live_counts, only
 
 from .strategies import IDS, plans, records

@@ -1,7 +1,7 @@
 import pytest
 
-from memops import history
 from memops.errors import Corrupt
+from memops.state import history
 
 
 def night(day, store="harbour", **fields):

@@ -5,11 +5,11 @@ import time
 import polars as pl
 import pytest
 
-from memops.chatter import chatter
-from memops.hostile import concepts, injected
-from memops.lexicon import lexicon
+from memops.hygiene.chatter import chatter
+from memops.language.lexicon import lexicon
+from memops.language.prefilter import literals
 from memops.policy import Hostile
-from memops.prefilter import literals
+from memops.safety.hostile import concepts, injected
 from tests.hostile_corpus import FILES, HARD, TOLD, labelled, written
 
 

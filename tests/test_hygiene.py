@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from memops import rules
 from memops.context import Context
-from memops.decay import relevance, shown
 from memops.errors import MemopsError
+from memops.hygiene.decay import relevance, shown
+from memops.hygiene.tasks import is_task
 from memops.plan import outcome
 from memops.policy import Policy, from_table
 from memops.rules import HYGIENE, propose
@@ -24,7 +25,6 @@ from memops.rules.consolidate_daily import consolidate_daily
 from memops.rules.move_overflow import move_overflow
 from memops.rules.retire_old import retire_old
 from memops.schema import KINDS, LIVE, TIERS, TOMBSTONE, from_rows
-from memops.tasks import is_task
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 TEXTS = [

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from memops.cli import run
+from memops.commands.importing import entries
 from memops.errors import Corrupt
-from memops.importing import entries
 from memops.stores import open_store
 
 EXPORT = {

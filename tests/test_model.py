@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from memops.completions import Endpoint, Question, ask
 from memops.extract.model import parsed
+from memops.models.completions import Endpoint, Question, ask
+from memops.network.wire import place
 from memops.policy import Model as Asking
-from memops.wire import place
 from tests.model_server import (
     Model,
     completion,

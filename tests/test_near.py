@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memops.codes import code_of, codes
-from memops.near import alike, alike_by_hashes, sets
+from memops.candidates.near import alike, alike_by_hashes, sets
+from memops.candidates.similarity import near_pairs
+from memops.candidates.termsets import term_sets
+from memops.candidates.unread import unread
+from memops.language.codes import code_of, codes
+from memops.language.text import tokens
 from memops.policy import Candidates
-from memops.similarity import near_pairs
-from memops.termsets import term_sets
-from memops.text import tokens
-from memops.unread import unread
 from tests.bench.corpus import texts
 
 TEXTS = st.lists(st.text("ab c's1京都大学 .!\nÄＡé", max_size=12), max_size=6)

@@ -7,15 +7,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from memops.conflicts import judged
+from memops.candidates.neighbours_dense import RECALL, dense_neighbours, measured
+from memops.candidates.similarity import candidates, statements
 from memops.context import Context, Models
 from memops.errors import MemopsError
-from memops.models_local import local_models
-from memops.neighbours_dense import RECALL, dense_neighbours, measured
+from memops.models.local import local_models
+from memops.pairs.conflicts import judged
 from memops.policy import Candidates, Dense, Policy
 from memops.rules import RULES, propose
 from memops.schema import from_rows
-from memops.similarity import candidates, statements
 from memops.spread import Spread, plainly
 from tests.bench.night import records as night
 

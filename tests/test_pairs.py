@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from memops.context import Context
-from memops.pairs import _KEPT, known_pairs
+from memops.pairs.kept import _KEPT, known_pairs
 from memops.plan import outcome
 from memops.rules import RULES, propose
 from memops.schema import from_rows
@@ -39,7 +39,7 @@ def test_another_threshold_is_a_filter_and_nothing_is_judged_again(memops, store
     found = memops("conflicts", store, "--now", NOW)
     assert sorted(ids(found), key=sorted) == [{"dark", "light"}, {"mysql", "pg"}]
     assert ids(memops("duplicates", store, "--now", NOW)) == [{"rate", "again"}]
-    monkeypatch.setattr("memops.pairs._scored", lambda *_: 1 / 0)
+    monkeypatch.setattr("memops.pairs.kept._scored", lambda *_: 1 / 0)
     least = found[0]["score"] - 0.001
     assert ids(memops("conflicts", store, "--now", NOW, "--least", str(least))) == ids(found[:1])
 

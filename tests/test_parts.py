@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from memops.context import Context
+from memops.language.stemming import stemmed
 from memops.policy import Candidates, Policy
 from memops.rules import MIGRATION, RULES, propose
 from memops.settings import Runner
 from memops.spread import Spread, plainly, spreading
-from memops.stemming import stemmed
 from memops.stores import open_store
 from tests.bench.night import NOW, records
 

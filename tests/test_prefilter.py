@@ -7,13 +7,13 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from memops import hostile, secrets
-from memops.hostile import concepts, injected, spoken
-from memops.passages import read
+from memops.language.passages import read
+from memops.language.prefilter import literals, possible
 from memops.policy import Secrets
-from memops.prefilter import literals, possible
-from memops.secrets import found
-from memops.secrets_shapes import shapes
+from memops.safety import hostile, secrets
+from memops.safety.hostile import concepts, injected, spoken
+from memops.safety.secrets import found
+from memops.safety.secrets_shapes import shapes
 from tests import secret_corpus as corpus
 from tests.bench.scan import memory
 from tests.bench.timing import cpu

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from memops.encode import Lsa
 from memops.errors import MemopsError
+from memops.models.encode import Lsa
 from memops.policy import Policy
 from memops.schema import from_rows, instant
 from memops.search import openclaw

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memops import report_pictures, report_words
 from memops.errors import MemopsError
-from memops.lexicon import lexicon, resource
-from memops.report import _template, render, render_history
-from memops.report_words import clean, clipped, differences, visible
+from memops.language.lexicon import lexicon, resource
+from memops.reports import pictures as report_pictures
+from memops.reports import words as report_words
+from memops.reports.page import _template, render, render_history
+from memops.reports.words import clean, clipped, differences, visible
 from tests.hostile import PAYLOADS
 from tests.nights import counted, iv, many, night
 from tests.pages import Page
@@ -375,7 +376,7 @@ def test_both_languages_say_the_same_things():
         named = [set(re.findall(r"{\w+}", said[key])) for said in (english, chinese)]
         assert named[0] == named[1], key
     templates = "".join(path.read_text(encoding="utf-8") for path in TEMPLATES)
-    modules = "".join(p.read_text() for p in Path(report_words.__file__).parent.glob("report*.py"))
+    modules = "".join(p.read_text() for p in Path(report_words.__file__).parent.glob("*.py"))
     said = set(re.findall(r"""say\(["'](\w+)["']""", templates + modules)) - {"key"}
     assert said <= english.keys()
     assert english.keys() - said - set(re.findall(r'"(\w+)"', templates + modules)) == set()

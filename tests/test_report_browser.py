@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memops.report import render
+from memops.reports.page import render
 from tests import report_shots as shots
 from tests.hostile import HIT, PAYLOADS
 from tests.nights import many, night

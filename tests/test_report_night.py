@@ -11,9 +11,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from memops import report_words
 from memops.cli import run
-from memops.lexicon import lexicon
+from memops.language.lexicon import lexicon
+from memops.reports import words
 from memops.schema import LIVE
 from memops.snapshot import find
 from tests.pages import Page
@@ -199,7 +199,7 @@ def test_what_is_taken_back_is_told_on_a_page_made_anew(night):
 
 
 def test_every_reason_of_a_night_is_said_in_chinese_too(night):
-    say = report_words.speaker(lexicon("report")["zh"])
+    say = words.speaker(lexicon("report")["zh"])
     reasons = {op["reason"] for op in night.ops}
     assert len(reasons) >= 5
     assert [r for r in reasons if not re.search("[\u4e00-\u9fff]", say.reason(r))] == []

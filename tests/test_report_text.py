@@ -1,6 +1,6 @@
 import re
 
-from memops.report_text import summary_markdown, summary_table
+from memops.reports.text import summary_markdown, summary_table
 from tests.hostile import PAYLOADS
 from tests.nights import night
 from tests.test_report import _filled

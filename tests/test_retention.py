@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memops import retention, runs, snapshot
+from memops import snapshot
 from memops.errors import Corrupt, PlanRefused
 from memops.policy import Keep, Policy
-from memops.retention import Aged, kept
-from memops.snapshot_chain import verify_chain
+from memops.state import retention, runs
+from memops.state.chain import verify_chain
+from memops.state.retention import Aged, kept
 from memops.stores import open_store
 from memops.stores.formats import json_line
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memops import reviewing, snapshot
+from memops import snapshot
+from memops.commands import reviewing
 from memops.context import Context
 from memops.plan import edit, put
 from memops.refusals import hanging, none, refusals, withheld

@@ -7,12 +7,12 @@ import sys
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from memops.apply.recovery import remedies, unfinished
 from memops.errors import Locked, gravest, told
-from memops.night import curate, nobody
-from memops.recovery import remedies, unfinished
+from memops.nights.night import curate, nobody
 from memops.rules import RULES
-from memops.runs import Run
 from memops.settings import read
+from memops.state.runs import Run
 
 NOW = "2026-06-01T12:00:00Z"
 SAID = "Gate 77 of the depot opens at nine, says 门卫老周"

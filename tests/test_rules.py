@@ -9,9 +9,9 @@ import pytest
 
 from memops import policy as policies
 from memops.context import Context
-from memops.lexicon import lexicon
+from memops.language.lexicon import lexicon
 from memops.plan import outcome
-from memops.report_words import speaker
+from memops.reports.words import speaker
 from memops.rules import MIGRATION, RULES, propose
 from memops.schema import from_rows
 

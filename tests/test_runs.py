@@ -6,8 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from memops import failpoints, runs, snapshot
-from memops.sources import clock
+from memops import failpoints, snapshot
+from memops.state import runs
+from memops.state.sources import clock
 from memops.stores import open_store
 
 NOW = "2026-06-01T00:00:00Z"

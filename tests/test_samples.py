@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memops.lexicon import resource
+from memops.language.lexicon import resource
 
 ROOT = resource("data/make_samples.py").parents[1]
 

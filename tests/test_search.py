@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from memops.encode import Lsa, open_encoder, unit
 from memops.errors import Corrupt, MemopsError
+from memops.language.terms import grams, words
+from memops.models.encode import Lsa, open_encoder, unit
+from memops.models.nearest import nearest
 from memops.policy import Policy
 from memops.schema import QUARANTINE, from_rows, instant
 from memops.search.bm25 import bm25, counted
@@ -21,8 +23,6 @@ from memops.search.fuse import convex, minmax, rrf, rrf_rows
 from memops.search.ranks import best, best_sparse
 from memops.search.retrieve import RETRIEVERS, search
 from memops.search.voices import in_own_voice, named
-from memops.terms import grams, words
-from memops.vectors_nearest import nearest
 from tests.bench.night import records as made_up
 
 T0 = datetime(2025, 1, 1, tzinfo=UTC)
@@ -308,7 +308,7 @@ def test_a_dense_retriever_without_an_encoder_says_so():
 
 
 def test_an_approximate_search_finds_what_it_promised():
-    from memops.vectors_nearest import approximate
+    from memops.models.nearest import approximate
 
     rng = np.random.default_rng(3)
     centres = rng.normal(size=(60, 32))

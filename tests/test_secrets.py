@@ -14,9 +14,9 @@ from memops.errors import MemopsError
 from memops.plan import outcome
 from memops.policy import Policy, Secrets
 from memops.rules.redact_secrets import redact_secrets
+from memops.safety.secrets import found, redacted, redacted_json, redacted_records
+from memops.safety.secrets_shapes import shapes
 from memops.schema import from_rows
-from memops.secrets import found, redacted, redacted_json, redacted_records
-from memops.secrets_shapes import shapes
 from tests import secret_corpus as corpus
 
 KNOWN = corpus.everything()

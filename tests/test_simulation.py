@@ -4,12 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import polars as pl
 
+from memops.commands.simulation import AGING, simulated, summed
 from memops.context import Context
 from memops.plan import outcome
 from memops.policy import Policy, from_table
 from memops.rules import propose
 from memops.schema import from_rows
-from memops.simulation import AGING, simulated, summed
 
 from .stores import samples
 

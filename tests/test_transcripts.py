@@ -12,7 +12,7 @@ from memops.stores.clawseed_formats import turn_summary
 from memops.stores.redb import Table
 from memops.stores.redb_build import build
 from memops.stores.rsclaw_docs import abstract, overview, packed
-from memops.transcripts import pieces, whole
+from memops.stores.transcripts import pieces, whole
 from tests.stores.clawseed_db import build as clawseed
 
 NOW = "2026-06-01T12:00:00Z"

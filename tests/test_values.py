@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memops import numerals
-from memops.hints import hints
-from memops.values import found
+from memops.language import numerals
+from memops.language.values import found
+from memops.statements.hints import hints
 
 
 def forms(text):

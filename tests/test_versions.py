@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from memops import files
-from memops.recovery import unfinished
-from memops.runs import FORMAT
+from memops.apply.recovery import unfinished
+from memops.state.runs import FORMAT
 from tests.stores.clawseed_db import dump, in_step
 
 STATES = Path(__file__).parent / "states"

@@ -147,7 +147,7 @@ def run(argv: list[str]) -> int:
     except click.ClickException as error:
         return _fail(2, error.format_message(), "see --help", as_json)
     except MemopsError as error:
-        import memops.secrets  # noqa: F401  (with it, errors mask what they quote)
+        import memops.safety.secrets  # noqa: F401  (with it, errors mask what they quote)
 
         return _fail(error.code, error.message, error.hint, as_json)
     except BrokenPipeError:

@@ -19,7 +19,7 @@ def view(ctx: click.Context, store: str, write: bool, now: datetime | None, as_j
 
     clawseed reads it as its own; `memops import` reads all that is in it, exactly.
     """
-    from memops import repairing
+    from memops.commands import repairing
 
     said = repairing.view(store, at(ctx), write, now)
     emit(said, as_json, f"{said['entries']} memories in {said['path']}" if write else said["text"])
@@ -36,7 +36,7 @@ def embed(
     ctx: click.Context, store: str, model: str, approve: bool, now: datetime | None, as_json: bool
 ) -> None:
     """Give the rows of STORE that have no vector theirs; refused unless the model is the same."""
-    from memops import repairing
+    from memops.commands import repairing
 
     said = repairing.embed(store, model, at(ctx), approve, now)
     done = f"{said['filled']} filled" if approve else "nothing was changed; --approve fills them"

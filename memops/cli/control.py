@@ -9,7 +9,7 @@ import click
 
 from memops.cli import at
 from memops.cli.output import cut, emit, json_option, now_option, numbers, table
-from memops.display import shown
+from memops.safety.display import shown
 
 _MOST = 20
 """Lines of a list that a command prints; --json has all."""
@@ -49,7 +49,7 @@ def inspect(
     as_json: bool,
 ) -> None:
     """List the live records of STORE (or a snapshot), newest first; secrets masked."""
-    from memops import controls, inspecting
+    from memops.commands import controls, inspecting
     from memops.schema import instant
 
     moment = (instant(since) or controls.duration(since)) if since else None
@@ -67,7 +67,7 @@ def inspect(
 @click.pass_context
 def show(ctx: click.Context, store: str, id: str, now: datetime | None, as_json: bool) -> None:
     """Show all that is known of the record ID of STORE: lineage, history, score, when it fades."""
-    from memops import inspecting
+    from memops.commands import inspecting
 
     said = inspecting.known_of(store, id, at(ctx), now)
     emit(said, as_json, lambda: _known_text(said))
@@ -97,7 +97,7 @@ def edit(
     as_json: bool,
 ) -> int:
     """Change the record ID of STORE; what no option names stays."""
-    from memops import controls
+    from memops.commands import controls
 
     given = {"text": text, "kind": kind, "tier": tier, "importance": importance}
     fields = {name: value for name, value in given.items() if value is not None}
@@ -123,7 +123,7 @@ def _of_records(name: str, sentence: str, verb: str, nothing: str) -> click.Comm
         now: datetime | None,
         as_json: bool,
     ) -> int:
-        from memops import controls
+        from memops.commands import controls
 
         said = getattr(controls, f"{name}_records")(store, ids, at(ctx), now, plan_only)
         return _done(said, as_json, verb, nothing)
@@ -169,7 +169,7 @@ def forget(
     as_json: bool,
 ) -> int:
     """Hide records of STORE from recall; undone by a rollback, unlike `purge`."""
-    from memops import controls
+    from memops.commands import controls
 
     within = controls.duration(last) if last else None
     said = controls.forget_records(store, ids, at(ctx), now, within, plan_only)
@@ -201,9 +201,9 @@ def review(
     A rejected change is not proposed again until its evidence changes. Without a terminal and
     without options, the changes that wait for a decision are listed.
     """
-    from memops import reviewing
     from memops.cli.review import ask, counted_text, waiting_text
-    from memops.sources import clock
+    from memops.commands import reviewing
+    from memops.state.sources import clock
 
     begun = reviewing.begun(plan, at(ctx).state)
     kept = [*numbers(keep), *(seq for rule in keep_rule for seq in reviewing.of_rule(begun, rule))]

@@ -35,7 +35,8 @@ def plan(
     as_json: bool,
 ) -> int:
     """Propose changes to STORE (or from a snapshot); nothing is written to it."""
-    from memops import sources, steps
+    from memops import steps
+    from memops.state import sources
 
     settings = at(ctx)
     chosen = steps.chosen_rules(only=rules, without=without)
@@ -68,8 +69,8 @@ def migrate(
     as_json: bool,
 ) -> int:
     """Clean up a polluted STORE once: extract facts from raw notes, retire the rest."""
-    from memops.looking import samples
-    from memops.night import curate
+    from memops.commands.looking import samples
+    from memops.nights.night import curate
 
     night = curate(
         store,
@@ -107,8 +108,8 @@ def curator(
     ctx: click.Context, store: str, scope: str | None, now: datetime | None, as_json: bool
 ) -> int:
     """Ask the model of MEMOPS_MODEL_URL what STORE could do without; writes a plan to review."""
-    from memops import sources
-    from memops.curator import proposed
+    from memops.commands.curator import proposed
+    from memops.state import sources
 
     settings, made = at(ctx), sources.clock()
     taken = sources.open_or_take(store, settings, now)
@@ -144,7 +145,7 @@ def apply(ctx: click.Context, plan: str, approve: bool, lock_timeout: float, as_
 def resume(ctx: click.Context, run: str, lock_timeout: float, as_json: bool) -> int:
     """Go on with RUN where it was cut off."""
     from memops import apply as applying
-    from memops.runs import find_run
+    from memops.state.runs import find_run
 
     settings = at(ctx)
     done = applying.resume(find_run(run, settings.state), settings.state, lock_timeout)
@@ -167,8 +168,9 @@ def rollback(
 ) -> int:
     """Take back what RUN changed; what changed since keeps its newer version (exit 25)."""
     from memops import apply as applying
-    from memops import repairing, reviewing, sources
-    from memops.runs import find_run
+    from memops.commands import repairing, reviewing
+    from memops.state import sources
+    from memops.state.runs import find_run
 
     state = at(ctx).state
     if only is None and (repair := repairing.taken_back(run, state)):
@@ -188,7 +190,7 @@ def rollback(
 @click.pass_context
 def runs(ctx: click.Context, as_json: bool) -> None:
     """List runs, and plans that wait for one, newest first."""
-    from memops.runs import listed
+    from memops.state.runs import listed
 
     found = listed(at(ctx).state)
     emit(
@@ -218,8 +220,8 @@ def nightly(
     as_json: bool,
 ) -> int:
     """Do the night of STORES (default: all of memops.toml); ends with the gravest code."""
-    from memops import rounds
     from memops.errors import MemopsError, gravest
+    from memops.nights import rounds
 
     settings = at(ctx)
     if not stores and not settings.stores:
@@ -242,7 +244,7 @@ def nightly(
 @click.pass_context
 def demo(ctx: click.Context, into: Path, as_json: bool) -> int:
     """Make the two sample stores and do a night on each: the whole path, with a report."""
-    from memops import demo as demonstration
+    from memops.nights import demo as demonstration
 
     nights = demonstration.run(into)
     emit(nights, as_json, lambda: "\n\n".join(demonstration.text(night) for night in nights))

@@ -20,7 +20,7 @@ def import_(
     ctx: click.Context, name: str, to: str, plan_only: bool, now: datetime | None, as_json: bool
 ) -> int:
     """Add the export that [import.NAME] of memops.toml describes to a store."""
-    from memops.importing import import_records
+    from memops.commands.importing import import_records
 
     said = import_records(name, to, at(ctx), now, plan_only)
     counts = [(n, said[n]) for n in ("read", "ops", "applied", "already")]

@@ -31,7 +31,7 @@ def grade(
     as_json: bool,
 ) -> None:
     """Grade recall of STORE (or a snapshot) against a suite."""
-    from memops import judging
+    from memops.evaluation import judging
 
     graded = judging.grade(store, suite, at(ctx), encoder, now)
     emit(graded, as_json, lambda: _grades_text(graded["grades"]))
@@ -59,7 +59,7 @@ def gate(
     as_json: bool,
 ) -> int:
     """Compare STORE's grades with the suite's baseline: exit 30 when recall got worse."""
-    from memops import judging
+    from memops.evaluation import judging
 
     said = judging.gate(store, suite, at(ctx), encoder, now, accept)
     if junit:
@@ -88,7 +88,7 @@ def report(
     ctx: click.Context, subject: str, output: Path | None, lang: str, zone: str, as_json: bool
 ) -> None:
     """Render the report of a run, a plan or a snapshot (SUBJECT) as one HTML page."""
-    from memops import reporting
+    from memops.reports import reporting
 
     path = reporting.report(subject, at(ctx), output, lang, zone)
     emit({"path": str(path)}, as_json, str(path))
@@ -104,8 +104,8 @@ def bench() -> None:
 @click.option("--json-lines", is_flag=True, help="Kept for habit: it always does.")
 def bench_pairs_command(file: Path, json_lines: bool) -> None:
     """Judge each pair {id, a, b} of FILE: duplicate, conflict, which side is newer."""
-    from memops.bench_pairs import judge_pairs
     from memops.errors import Corrupt
+    from memops.evaluation.bench_pairs import judge_pairs
     from memops.files import gunzipped
 
     data = gunzipped(file) if file.suffix == ".gz" else file.read_bytes()
@@ -134,7 +134,7 @@ def bench_recall_command(
     ctx: click.Context, folder: Path, retriever: str, embedder: str, k: int
 ) -> None:
     """Search the corpus of FOLDER for each of its queries; one line a result."""
-    from memops.bench_recall import recall_run
+    from memops.evaluation.bench_recall import recall_run
 
     _lines(recall_run(folder, retriever, embedder, k, at(ctx).state / "vectors"))
 

@@ -90,7 +90,7 @@ def duplicates(
 @click.pass_context
 def explain(ctx: click.Context, plan: str, id: str, as_json: bool) -> None:
     """Say why PLAN changes the record ID: rule, reason, evidence and the texts side by side."""
-    from memops import looking
+    from memops.commands import looking
 
     said = looking.explain_change(plan, id, at(ctx))
     rows: list[tuple[str, Any]] = []
@@ -129,8 +129,8 @@ def extract(ctx: click.Context, file: Path | None, store: str | None, as_json: b
         read = inspect_all(notes)
         found = [{"note": n + 1, **row} for n, rows in enumerate(read) for row in rows]
     else:
-        from memops.secrets import redacted
-        from memops.transcripts import pieces, turns
+        from memops.safety.secrets import redacted
+        from memops.stores.transcripts import pieces, turns
 
         policy = at(ctx).policy
         said = turns(str(store), at(ctx))[0].filter(source="user")
@@ -160,7 +160,7 @@ def audit(
     ctx: click.Context, store: str, fail_on: tuple[str, ...], now: datetime | None, as_json: bool
 ) -> int:
     """Report what is wrong in STORE: secrets, injections, duplicates, contradictions and more."""
-    from memops import looking
+    from memops.commands import looking
 
     said = looking.audit_store(store, at(ctx), now, fail_on)
     rows: list[Any] = [
@@ -172,7 +172,7 @@ def audit(
 
 def _to_ask(classes: dict[str, Any]) -> str:
     """What a person is asked about: to confirm it, or to look whether it still holds."""
-    from memops.audit import LISTED
+    from memops.commands.audit import LISTED
 
     rows = [
         (name, e["id"], e["why"], e["text"])
@@ -206,7 +206,7 @@ def doctor(
     """Examine how STORE is kept: file, locks, index, vectors, links, clock; says what to do."""
     if repair:
         return _repaired(ctx, store, repair, approve, now, as_json)
-    from memops.doctor import examine
+    from memops.commands.doctor import examine
 
     said = examine(store, at(ctx), now, fail_on)
     rows = [[f[n] for n in ("level", "check", "count", "says", "do")] for f in said["findings"]]
@@ -230,7 +230,7 @@ def _repaired(
     now: datetime | None,
     as_json: bool,
 ) -> int:
-    from memops.repairing import repair
+    from memops.commands.repairing import repair
 
     said = repair(store, checks, at(ctx), approve, now)
     rows = [
@@ -262,7 +262,7 @@ def _pairs(
     least: float,
     near: int,
 ) -> None:
-    from memops import looking
+    from memops.commands import looking
 
     rows = looking.list_pairs(what, store, at(ctx), now, least, near)
     emit(

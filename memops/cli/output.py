@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
-from memops.display import shown
 from memops.errors import MemopsError
+from memops.safety.display import shown
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memops.cli.output import cut
-from memops.display import shown
+from memops.safety.display import shown
 
 if TYPE_CHECKING:
-    from memops.reviewing import Item, Review
+    from memops.commands.reviewing import Item, Review
 
 _KEYS = "[k]eep  [r]eject  [a] keep all of this rule  [x] reject all of this rule\n"
 _MORE = "[s] one by one  [u]ndo  [q] save and quit: "
@@ -38,7 +38,7 @@ def ask(review: "Review", clock: Callable[[], datetime]) -> None:
 
 def waiting_text(review: "Review") -> str:
     """Return what waits for a decision, as the terminal would show it."""
-    from memops import reviewing
+    from memops.commands import reviewing
 
     items = reviewing.items(review, review.undecided)
     drawn = [_drawn(review, item, list(item.seqs), len(items) - n) for n, item in enumerate(items)]
@@ -55,7 +55,7 @@ def counted_text(said: dict[str, Any]) -> str:
 
 
 def _asked(review: "Review", clock: Callable[[], datetime], pressed: Callable[[], str]) -> None:
-    from memops import reviewing
+    from memops.commands import reviewing
 
     past: list[list[int]] = []
     split: tuple[str, str | None] | None = None
@@ -107,7 +107,7 @@ def _keyboard() -> Iterator[Callable[[], str]]:
 
 
 def _drawn(review: "Review", item: "Item", seqs: list[int], waiting: int) -> str:
-    from memops import reviewing
+    from memops.commands import reviewing
 
     changes = reviewing.described(review, seqs[:_MOST])
     about = f"keeper {shown(item.keeper)}" if item.keeper else f"record {shown(changes[0]['id'])}"

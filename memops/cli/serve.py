@@ -35,7 +35,7 @@ def _serving(settings: Any) -> dict[str, Any]:
     """What flows/serving.py holds, with Prefect told to keep to itself and to the state folder."""
     from importlib.util import find_spec
 
-    from memops.lexicon import resource
+    from memops.language.lexicon import resource
 
     if find_spec("prefect") is None:
         raise MemopsError("Prefect is not installed", 'pip install "memops[flows]"')

@@ -43,7 +43,7 @@ def snapshot(
 @click.pass_context
 def check(ctx: click.Context, snapshot: str | None, read_data: bool, as_json: bool) -> None:
     """Verify SNAPSHOT, or all: every file's hash, that its records read, and what came before."""
-    from memops import keeping
+    from memops.commands import keeping
 
     said = keeping.check_snapshot(snapshot, at(ctx)) if snapshot else keeping.check_all(at(ctx))
     what = said["snapshot"] if snapshot else f"{said['snapshots']} snapshots"
@@ -63,7 +63,7 @@ def prune(ctx: click.Context, remove: bool, as_json: bool) -> None:
 
     Every night does this with --remove. The newest sound snapshot of a store never goes.
     """
-    from memops import keeping
+    from memops.commands import keeping
 
     said = keeping.prune(at(ctx), remove=remove)
     rows = [(s["snapshot"], s["taken_at"][:16], s["rows"]) for s in said["snapshots"]]
@@ -79,7 +79,7 @@ def prune(ctx: click.Context, remove: bool, as_json: bool) -> None:
 @click.pass_context
 def restore(ctx: click.Context, snapshot: str, to: str | None, as_json: bool) -> None:
     """Make a store exactly what SNAPSHOT holds; its present state is snapshotted first."""
-    from memops import keeping
+    from memops.commands import keeping
 
     said = keeping.restore_snapshot(snapshot, at(ctx), to)
     emit(
@@ -97,7 +97,7 @@ def restore(ctx: click.Context, snapshot: str, to: str | None, as_json: bool) ->
 @click.pass_context
 def diff(ctx: click.Context, a: str, b: str, as_json: bool) -> None:
     """Say what differs between snapshots (or stores) A and B."""
-    from memops import keeping
+    from memops.commands import keeping
 
     said = keeping.compare(a, b, at(ctx))
     counts = [(k, len(said[k])) for k in ("added", "changed", "removed")]
@@ -108,7 +108,7 @@ def diff(ctx: click.Context, a: str, b: str, as_json: bool) -> None:
 @json_option
 def stores(as_json: bool) -> None:
     """Show what each kind of store can do, and what is missing for it on this machine."""
-    from memops.doctor import missing
+    from memops.commands.doctor import missing
     from memops.stores import CAPABILITIES, STORES, kind_class
 
     matrix: dict[str, dict[str, Any]] = {}
@@ -130,7 +130,7 @@ def stores(as_json: bool) -> None:
 @click.pass_context
 def purge(ctx: click.Context, store: str, ids: tuple[str, ...], as_json: bool) -> None:
     """Forget records of STORE for good: in the store, its snapshots, plans and runs. No undo."""
-    from memops import purging
+    from memops.commands import purging
 
     said = purging.purge(store, list(ids), at(ctx))
     left = [

@@ -39,7 +39,7 @@ def suite_init(
     as_json: bool,
 ) -> None:
     """Propose golden queries from STORE (or a snapshot), for a person to review."""
-    from memops import suites
+    from memops.evaluation import suites
 
     said = suites.init(store, at(ctx), folder, each, now)
     rows = list(said["by_category"].items())
@@ -60,7 +60,7 @@ def suite_review(
     folder: str, keep: tuple[str, ...], drop: tuple[str, ...], rest: str | None, as_json: bool
 ) -> None:
     """Keep or drop proposals of FOLDER: by name, or one by one in a terminal."""
-    from memops import suites
+    from memops.evaluation import suites
 
     said = suites.review(folder, keep, drop, None if rest is None else rest == "keep")
     one_by_one = not (keep or drop or rest or as_json) and sys.stdin.isatty()
@@ -80,7 +80,7 @@ def suite_check(
     ctx: click.Context, folder: str, store: str, now: datetime | None, as_json: bool
 ) -> int:
     """Check that a suite's golden evidence is in its store, and that its queries can decide."""
-    from memops import suites
+    from memops.evaluation import suites
 
     problems = suites.check_suite(folder, store, at(ctx), now)
     wrong = any(p["level"] == "error" for p in problems)
@@ -102,7 +102,7 @@ def suite_remap(
     ctx: click.Context, folder: str, store: str, now: datetime | None, as_json: bool
 ) -> None:
     """Write the ids of merged and migrated evidence into FOLDER, by the store's lineage."""
-    from memops import suites
+    from memops.evaluation import suites
 
     said = suites.remap(folder, store, at(ctx), now)
     emit(said, as_json, f"{said['changed']} of {said['queries']} queries have other evidence now")
@@ -117,7 +117,7 @@ def suite_remap(
 @json_option
 def suite_import(path: Path, kind: str, folder: Path, as_json: bool) -> None:
     """Make a suite of queries that another program wrote into PATH."""
-    from memops import suites
+    from memops.evaluation import suites
 
     said = suites.import_suite(path, kind, folder)
     beside = f" and {said['records']} records, {said['store']}" if said["records"] else ""
@@ -142,7 +142,7 @@ def suite_export(
     as_json: bool,
 ) -> None:
     """Write FOLDER's queries as another program reads them."""
-    from memops import suites
+    from memops.evaluation import suites
 
     said = suites.export_suite(folder, kind, output, at(ctx), store, now)
     emit(said, as_json, "\n".join(str(output / name) for name in said["files"]))

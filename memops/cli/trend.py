@@ -8,7 +8,7 @@ import click
 
 from memops.cli import at
 from memops.cli.output import emit, json_option, now_option, table
-from memops.display import shown
+from memops.safety.display import shown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,11 +41,11 @@ def simulate(
 
     Nobody uses or adds anything in the meantime: the records that are there grow older.
     """
-    from memops import simulation
+    from memops.commands import simulation
 
     said = simulation.compared(store, at(ctx), now, days, policy)
     if output:
-        from memops.simulation_picture import picture
+        from memops.commands.simulation_picture import picture
 
         output.write_text(picture(said), encoding="utf-8")
         said["picture"] = str(output)
@@ -62,12 +62,12 @@ def history(
     ctx: click.Context, store: str | None, output: Path | None, lang: str, as_json: bool
 ) -> None:
     """Show the figures of every night, of STORE or of all; a night without figures is a gap."""
-    from memops import history as nights
+    from memops.state import history as nights
 
     table_ = nights.nights(at(ctx).state, store)
     said = nights.trend(table_)
     if output:
-        from memops.report import render_history
+        from memops.reports.page import render_history
 
         output.write_text(render_history(nights.courses(table_), lang), encoding="utf-8")
     emit(said, as_json, lambda: str(output) if output else history_text(table_))
@@ -108,7 +108,7 @@ def _weeks(course: dict[str, Any]) -> str:
 
 
 def _store_text(nights: "pl.DataFrame") -> str:
-    from memops.history import missed, spark, trend
+    from memops.state.history import missed, spark, trend
 
     said = trend(nights)
     measures = list(dict.fromkeys(name for night in said for name in night["recall"]))

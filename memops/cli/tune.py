@@ -28,7 +28,7 @@ def tune(
     as_json: bool,
 ) -> None:
     """Try ways of searching STORE on half of a suite, and tell on the other half what they give."""
-    from memops import choosing
+    from memops.evaluation import choosing
 
     said = choosing.tuned(store, suite, at(ctx), encoders, output or Path("tune.svg"), now)
     emit(said, as_json, lambda: _tune_text(said))
@@ -59,7 +59,7 @@ def encoder_distill(
     as_json: bool,
 ) -> None:
     """Make a static model from the sentence-transformers model at PATH, and compare them."""
-    from memops import choosing
+    from memops.evaluation import choosing
 
     said = choosing.distilled(path, output, dims, at(ctx), store, suite, now)
     emit(said, as_json, lambda: _distil_text(said))

@@ -35,9 +35,10 @@ def status(
     Ends with 32 when one is late, failed its last night, never had one, or has a run that was cut
     off; with 0 when all are good or wait for a person.
     """
-    from memops import files, monitoring
+    from memops import files
     from memops.errors import Finding
-    from memops.sources import clock
+    from memops.nights import monitoring
+    from memops.state.sources import clock
 
     settings = at(ctx)
     rows = monitoring.standing(settings, now or clock(), stores, max_age_hours)

@@ -7,7 +7,7 @@ import polars as pl
 
 from memops.extract.forms import normal
 from memops.extract.grammar import expanded, says
-from memops.lexicon import lexicon
+from memops.language.lexicon import lexicon
 
 FOUND = pl.Schema(
     {

@@ -6,7 +6,7 @@ changed. So a long text is judged by the word 5-grams that it shares with other 
 
 import polars as pl
 
-from memops.text import tokens
+from memops.language.text import tokens
 
 _LONG = 80  # characters below which a repeated text may well be a person's
 _READ = 2000  # characters that tell one prompt from another

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from memops.lexicon import lexicon
-from memops.numerals import han
+from memops.language.lexicon import lexicon
+from memops.language.numerals import han
 
 _WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)  # GB 11643-1999
 _CHECK = "10X98765432"

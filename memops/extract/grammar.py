@@ -10,7 +10,7 @@ from functools import cache
 import polars as pl
 
 from memops.errors import Corrupt
-from memops.lexicon import lexicon
+from memops.language.lexicon import lexicon
 
 _LONGEST = 900  # characters of patterns in one regular expression
 _WORD = re.compile(r"\{([a-z_]+)\}")

@@ -8,9 +8,9 @@ import polars as pl
 from memops.extract.clauses import folded
 from memops.extract.fingerprints import repeated
 from memops.extract.grammar import expanded
-from memops.hostile import injected
-from memops.lexicon import lexicon
+from memops.language.lexicon import lexicon
 from memops.policy import Policy
+from memops.safety.hostile import injected
 
 _CLEARLY = 0.5  # points beyond the threshold of quarantine
 _CHANNELS = r"(?i)[:/](?:heartbeat|cron|system|internal|scheduler)(?:$|[:/])"

@@ -12,9 +12,9 @@ from memops.extract.kinds import HOST, sorted_out
 from memops.extract.modality import judged
 from memops.extract.noise import noise
 from memops.extract.statements import statements
-from memops.lexicon import lexicon
+from memops.language.lexicon import lexicon
 from memops.policy import Policy, Secrets
-from memops.secrets import found as secrets_found
+from memops.safety.secrets import found as secrets_found
 
 CANDIDATES = pl.Schema(
     {

@@ -9,10 +9,10 @@ import xxhash
 from memops.context import Context
 from memops.extract.modality import BARS
 from memops.extract.reading import read
+from memops.language.text import normalised
 from memops.policy import Extract
+from memops.safety.trust import by_anybody, by_machine
 from memops.schema import LIVE, MODEL, RECORDS
-from memops.text import normalised
-from memops.trust import by_anybody, by_machine
 
 TOLD = pl.Schema(
     {

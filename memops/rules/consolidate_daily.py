@@ -3,13 +3,13 @@
 import polars as pl
 
 from memops.context import Context
-from memops.decay import DATED
 from memops.extract.verdicts import judged_notes
-from memops.impact import impact
-from memops.moving import moved
+from memops.hygiene.decay import DATED
+from memops.hygiene.impact import impact
+from memops.hygiene.moving import moved
+from memops.hygiene.tasks import is_task
 from memops.plan import edit, nothing
 from memops.schema import LIVE, TOMBSTONE
-from memops.tasks import is_task
 
 _RAW = ("note", "session", "summary")
 

@@ -3,7 +3,7 @@
 import polars as pl
 
 from memops.context import Context
-from memops.decay import DAY, since_epoch
+from memops.hygiene.decay import DAY, since_epoch
 from memops.plan import delete
 from memops.schema import TOMBSTONE, only
 

@@ -3,7 +3,7 @@
 import polars as pl
 
 from memops.context import Context
-from memops.decay import DAY, age_days, since_epoch
+from memops.hygiene.decay import DAY, age_days, since_epoch
 from memops.plan import delete
 from memops.schema import LIVE, RETIRED, only
 

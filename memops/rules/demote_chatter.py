@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from memops.chatter import chatter
 from memops.context import Context
+from memops.hygiene.chatter import chatter
 from memops.plan import edit
 from memops.schema import LIVE
 

@@ -3,11 +3,11 @@
 import polars as pl
 
 from memops.context import Context
-from memops.decay import age_days, relevance, shown
-from memops.impact import high_impact
+from memops.hygiene.decay import age_days, relevance, shown
+from memops.hygiene.impact import high_impact
+from memops.hygiene.tasks import is_task
 from memops.plan import edit
 from memops.schema import LIVE, only
-from memops.tasks import is_task
 
 
 def demote_faded(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:

@@ -3,9 +3,9 @@
 import polars as pl
 
 from memops.context import Context
-from memops.merge import merged
+from memops.language.text import in_form, normalised, spelling
+from memops.pairs.merge import merged
 from memops.schema import LIVE
-from memops.text import in_form, normalised, spelling
 
 
 def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:

@@ -3,12 +3,12 @@
 import polars as pl
 
 from memops.context import Context
-from memops.decay import relevance, shown
-from memops.impact import impact
-from memops.moving import moved
+from memops.hygiene.decay import relevance, shown
+from memops.hygiene.impact import impact
+from memops.hygiene.moving import moved
+from memops.hygiene.tasks import is_task
 from memops.plan import nothing
 from memops.schema import LIVE
-from memops.tasks import is_task
 
 _CURATED = r"^MEMORY\.md:"
 _AROUND = {"words": 10, "runes": 100}  # comments and stamps, which no record tells of

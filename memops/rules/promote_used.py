@@ -2,13 +2,13 @@
 
 import polars as pl
 
-from memops.confirmations import confirmed
 from memops.context import Context
-from memops.decay import relevance, shown
 from memops.errors import MemopsError
+from memops.hygiene.decay import relevance, shown
+from memops.pairs.confirmations import confirmed
 from memops.plan import edit
+from memops.safety.trust import by_anybody, by_machine
 from memops.schema import LIVE, only
-from memops.trust import by_anybody, by_machine
 
 _RAW = ("note", "session", "summary")
 _QUESTION = r"[?？]\s*$|[吗嘛][。！!~～\s]*$"

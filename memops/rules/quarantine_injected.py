@@ -3,8 +3,8 @@
 import polars as pl
 
 from memops.context import Context
-from memops.hostile import injected
 from memops.plan import edit
+from memops.safety.hostile import injected
 from memops.schema import LIVE, QUARANTINE
 
 

@@ -4,7 +4,7 @@ import polars as pl
 
 from memops.context import Context
 from memops.plan import edit
-from memops.secrets import found, redacted_records
+from memops.safety.secrets import found, redacted_records
 
 _COLUMNS = ("text", "key", "tags", "extra")
 

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 import polars as pl
 
 from memops.context import Context
-from memops.decay import age_days
 from memops.errors import MemopsError
-from memops.impact import high_impact
-from memops.narrowest import narrowest
+from memops.hygiene.decay import age_days
+from memops.hygiene.impact import high_impact
 from memops.plan import edit
+from memops.policy.narrowest import narrowest
 from memops.schema import LIVE, TOMBSTONE, only
 
 

@@ -2,11 +2,11 @@
 
 import polars as pl
 
-from memops.closing import closed, tasks_of
 from memops.context import Context
+from memops.hygiene.closing import closed, tasks_of
+from memops.hygiene.tasks import open_tasks, overdue
 from memops.plan import edit
 from memops.schema import TOMBSTONE
-from memops.tasks import open_tasks, overdue
 
 
 def retire_tasks(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:

@@ -8,7 +8,7 @@ from memops.context import Context
 from memops.extract.clauses import clauses
 from memops.extract.forms import normal
 from memops.extract.grammar import says
-from memops.lexicon import lexicon
+from memops.language.lexicon import lexicon
 from memops.plan import edit
 from memops.schema import LIVE
 

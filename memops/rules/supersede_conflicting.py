@@ -3,8 +3,8 @@
 import polars as pl
 
 from memops.context import Context
+from memops.pairs.supersession import overtaken
 from memops.plan import edit
-from memops.supersession import overtaken
 
 
 def supersede_conflicting(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:

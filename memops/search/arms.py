@@ -9,14 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from memops.encode import Encoder, Vectors
+from memops.language.terms import grams, words
+from memops.language.text import language
+from memops.models.encode import Encoder, Vectors
 from memops.policy import Policy
 from memops.search.bm25 import Counts, Floats, Sparse, bm25, counted, mean_lengths
 from memops.search.collection import Block, Collection
 from memops.search.cosine import by_part, cosine
 from memops.search.voices import in_own_voice, named
-from memops.terms import grams, words
-from memops.text import language
 
 Scores = npt.NDArray[np.float32]
 ARMS = ("words", "grams", "dense")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from memops.vectors_nearest import Floats, Ints, Ranks, Scores
+from memops.models.nearest import Floats, Ints, Ranks, Scores
 
 
 def diversified(rows: Ints, scores: Floats, vectors: Scores, weight: float, k: int) -> Ranks:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from memops.lexicon import lexicon
+from memops.language.lexicon import lexicon
 
 HALF_LIFE_DAYS = 30.0
 LAMBDA = 0.7

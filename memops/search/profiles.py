@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 import numpy as np
 import polars as pl
 
-from memops.encode import Encoder, Vectors
 from memops.errors import MemopsError
+from memops.models.encode import Encoder, Vectors
 from memops.schema import INSTANT, LIVE
 from memops.search import openclaw
 from memops.search import rsclaw as fused_rsclaw

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from memops.vectors_nearest import Ranks, Scores
+from memops.models.nearest import Ranks, Scores
 
 _LOWEST = -(2**62)
 _ROWS = 32  # rows of a sparse product at a time, which may hold a third of all documents each

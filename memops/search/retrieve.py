@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from memops.encode import Encoder
 from memops.errors import MemopsError
+from memops.models.encode import Encoder
+from memops.models.nearest import Approximate, Ints, Ranks, approximate, nearest
 from memops.policy import Policy
 from memops.search.arms import Arms, Scores, dense_block
 from memops.search.collection import Block, collect
@@ -19,7 +20,6 @@ from memops.search.fuse import rrf_rows
 from memops.search.hybrid import Hybrid
 from memops.search.profiles import PROFILES, profile_run
 from memops.search.ranks import best, best_sparse
-from memops.vectors_nearest import Approximate, Ints, Ranks, approximate, nearest
 
 RUN = pl.Schema(
     {"query_id": pl.String(), "doc_id": pl.String(), "rank": pl.Int64(), "score": pl.Float64()}

@@ -9,8 +9,8 @@ from datetime import datetime
 
 import polars as pl
 
-from memops.decay import relevance
-from memops.policy_hygiene import Decay
+from memops.hygiene.decay import relevance
+from memops.policy.hygiene import Decay
 
 RRF_K = 60
 _PINNED = 1.25

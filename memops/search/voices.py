@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from memops.text import tokens
+from memops.language.text import tokens
 
 ROLES = ("user", "assistant", "system", "tool", "human", "ai", "bot", "agent")
 

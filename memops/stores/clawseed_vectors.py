@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from memops.encode import Encoder, Vectors
 from memops.errors import MemopsError
+from memops.models.encode import Encoder, Vectors
 from memops.stores.clawseed_rows import content_hash
 from memops.stores.clawseed_sql import TABLE, columns_of
 from memops.stores.sqlite import errors, reader, transaction, writer

@@ -2,8 +2,8 @@
 
 from urllib.parse import urlsplit
 
-from memops.endpoint import MAX_SECONDS, Endpoint, Manners
 from memops.errors import MemopsError
+from memops.network.endpoint import MAX_SECONDS, Endpoint, Manners
 
 _MANNERS = Manners(
     "RSCLAW",

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from memops.lexicon import lexicon
-from memops.reading import Reading, read_many
-from memops.vocabulary import CONTENT, Token, words
+from memops.language.lexicon import lexicon
+from memops.language.vocabulary import CONTENT, Token, words
+from memops.statements.reading import Reading, read_many
 
 LANGS = ("en", "zh")
 _TELLING = 4  # terms of a query for a known item

@@ -7,8 +7,8 @@ import polars as pl
 
 from memops.measures import measure
 from memops.policy import Gate
-from memops.statistics import holm, interval, sign_flip
 from memops.suite.grading import Grades
+from memops.suite.statistics import holm, interval, sign_flip
 
 _SAME = 1e-9
 

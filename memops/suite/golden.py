@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from memops.errors import Corrupt, MemopsError, StoreNotFound
-from memops.lexicon import resource
+from memops.language.lexicon import resource
 from memops.schema import INSTANT, instant
 from memops.suite.format import DEFAULT_MEASURES, check_row, graded, head_of, rows_of
 
@@ -172,7 +172,7 @@ def tables(
 
 
 def _query(row: Mapping[str, Any]) -> dict[str, Any]:
-    from memops.text import language
+    from memops.language.text import language
 
     lang = row.get("lang") or pl.select(language(pl.lit(row["text"]))).item()
     return {

@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from memops.encode import Encoder, Lsa, open_encoder
 from memops.errors import Corrupt
 from memops.measures import Answerability, answerability, grades
+from memops.models.encode import Encoder, Lsa, open_encoder
 from memops.policy import Policy
 from memops.schema import INSTANT, LIVE
 from memops.search.retrieve import RUN, Searcher

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from memops.errors import MemopsError, StoreNotFound
-from memops.secrets import redacted
+from memops.safety.secrets import redacted
 from memops.suite.format import FIELDS, check_row, rows_of
 
 NAME = "proposals.jsonl"

@@ -7,10 +7,11 @@ from typing import Any
 
 import polars as pl
 
-from memops.chatter import chatter
-from memops.hostile import injected
+from memops.hygiene.chatter import chatter
+from memops.language.text import language, normalised
+from memops.safety.hostile import injected
+from memops.safety.secrets import found as secrets_in
 from memops.schema import LIVE, RETIRED
-from memops.secrets import found as secrets_in
 from memops.suite.asking import (
     LANGS,
     Statement,
@@ -21,7 +22,6 @@ from memops.suite.asking import (
     unknowns,
     value_question,
 )
-from memops.text import language, normalised
 
 CATEGORIES = ("known-item", "paraphrase", "value", "stale", "cross-lingual", "no-answer")
 _READ = 4000  # statements that are read, evenly taken

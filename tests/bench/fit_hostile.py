@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from memops.hostile import concepts, frames, met, spoken
-from memops.passages import pieces, read
+from memops.language.passages import pieces, read
+from memops.safety.hostile import concepts, frames, met, spoken
 from tests.hostile_corpus import labelled
 
 LEXICON = Path(__file__).parents[2] / "data" / "lexicons" / "hostile.toml"

@@ -1,4 +1,4 @@
-"""Fit the two small models of `memops.scorer` and print what they reach on held-out pairs.
+"""Fit the two small models of `memops.pairs.scorer` and print what they reach on held-out pairs.
 
 usage: python tests/bench/fit_pairs.py MEMORY.jsonl[.gz] [TSQA.jsonl.gz REALMEM.jsonl.gz] [-o FILE]
 
@@ -17,10 +17,10 @@ import numpy as np
 import polars as pl
 from pair_templates import pairs, strangers
 
-from memops.bench_pairs import decided
-from memops.conflicts import features
+from memops.evaluation.bench_pairs import decided
+from memops.pairs.conflicts import features
+from memops.pairs.scorer import FEATURES, unhurt
 from memops.policy import Policy
-from memops.scorer import FEATURES, unhurt
 
 CONFLICT = {"conflict", "contradiction", "supersession"}
 DUPLICATE = {"duplicate"}
@@ -135,7 +135,7 @@ def report(told: pl.DataFrame, rows: list[dict[str, Any]]) -> None:
 
 def toml(table: dict[str, Any]) -> str:
     lines = [
-        "# Coefficients of memops.scorer, made by tests/bench/fit_pairs.py. `weights` are fitted on",
+        "# Coefficients of memops.pairs.scorer, made by tests/bench/fit_pairs.py. `weights` are fitted on",
         "# raw features; the other numbers are set by hand and stand in that script.",
         "",
     ]

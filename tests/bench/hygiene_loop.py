@@ -11,15 +11,15 @@ from collections import Counter, defaultdict
 from datetime import timedelta
 from functools import cache
 
-from memops.closing import _COVER, _deeds, _without_due
-from memops.decay import since_epoch
-from memops.dues import due, folded
-from memops.impact import _patterns
-from memops.lexicon import lexicon
+from memops.hygiene.closing import _COVER, _deeds, _without_due
+from memops.hygiene.decay import since_epoch
+from memops.hygiene.dues import due, folded
+from memops.hygiene.impact import _patterns
+from memops.hygiene.tasks import _task_patterns, any_of
+from memops.language.lexicon import lexicon
+from memops.language.vocabulary import stem
+from memops.safety.trust import MACHINES
 from memops.schema import MODEL, RETIRED, TIERS, TOMBSTONE
-from memops.tasks import _task_patterns, any_of
-from memops.trust import MACHINES
-from memops.vocabulary import stem
 
 from .loop_confirmations import confirmed
 

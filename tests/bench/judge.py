@@ -17,10 +17,10 @@ from pathlib import Path
 
 import polars as pl
 
-from memops.conflicts import features
-from memops.conflicts_judge import heard
 from memops.context import Context, Models
-from memops.models_judge import CrossEncoderJudge
+from memops.models.judge import CrossEncoderJudge
+from memops.pairs.conflicts import features
+from memops.pairs.judge import heard
 from memops.policy import Judge, Policy
 
 PAIRS = Path(__file__).parents[2] / "evals" / "pairs"

@@ -4,9 +4,9 @@ import json
 from collections import Counter, defaultdict
 from functools import cache
 
-from memops.conflicts import features
+from memops.pairs.conflicts import features
+from memops.safety.trust import PERSONS
 from memops.schema import RETIRED
-from memops.trust import PERSONS
 
 
 def confirmed(store, ids, terms, least):

@@ -65,7 +65,7 @@ def records(count, seed=7):
 def night(count):
     """Run one night over `count` records; returns seconds by step and the peak in megabytes."""
     from memops import settings
-    from memops.night import curate
+    from memops.nights.night import curate
     from memops.policy import Limits, Policy
 
     with tempfile.TemporaryDirectory() as folder:

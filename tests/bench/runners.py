@@ -124,8 +124,8 @@ def main(argv):
     if argv[0] == "--one":
         print(json.dumps(measured(argv[1], Path(argv[2]), Path(argv[3]), int(argv[4]))))
         return
-    from memops import sources
     from memops.settings import Settings
+    from memops.state import sources
 
     scopes, each, kinds = int(argv[0]), int(argv[1]), argv[2:]
     part = max(1, min(5000, scopes * each // 8))

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import polars as pl
 
-from memops.hostile import injected
-from memops.secrets import found
+from memops.safety.hostile import injected
+from memops.safety.secrets import found
 from tests.bench import corpus
 from tests.hostile_corpus import labelled
 from tests.secret_corpus import everything, lookalikes

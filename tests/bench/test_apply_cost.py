@@ -14,17 +14,19 @@ import polars as pl
 import pytest
 
 from memops import apply as applying
-from memops import apply_check, basis, files, planfile, runs, snapshot
+from memops import files, snapshot
+from memops.apply import checks
 from memops.plan import delete, edit
 from memops.policy import Policy
+from memops.state import basis, planfile, runs
 from memops.stores import clawseed, clawseed_batch, clawseed_write, open_store
 from tests.stores.clawseed_db import build
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 ROWS, CHANGES = 100_000, 1_000
 SAFETY = (
-    (applying, "_started"), (applying, "_wrong"), (apply_check.Checker, "__init__"),
-    (apply_check.Checker, "of"), (basis, "opened"), (files.Journal, "add"),
+    (applying, "_started"), (applying, "_wrong"), (checks.Checker, "__init__"),
+    (checks.Checker, "of"), (basis, "opened"), (files.Journal, "add"),
     (files.Journal, "entries"), (runs.Run, "seal"), (runs.Run, "verify"),
     (clawseed_write.Session, "_judged"), (clawseed_write.Session, "_fewer"),
     (clawseed_batch.Batch, "read"), (clawseed_batch.Batch, "undo"),

@@ -12,12 +12,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from memops.conflicts import judged
+from memops.candidates.similarity import candidates, statements
 from memops.context import Context
-from memops.models_local import local_models
+from memops.models.local import local_models
+from memops.pairs.conflicts import judged
 from memops.policy import Dense, Policy
 from memops.schema import from_rows
-from memops.similarity import candidates, statements
 from tests.bench.corpus import store
 from tests.bench.pair_templates import pairs as made
 from tests.bench.timing import cpu

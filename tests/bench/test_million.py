@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 from threadpoolctl import threadpool_limits
 
-from memops.encode import Lsa, unit
+from memops.models.encode import Lsa, unit
+from memops.models.nearest import library, nearest
 from memops.policy import Policy
 from memops.schema import from_rows
 from memops.search.retrieve import Searcher
-from memops.vectors_nearest import library, nearest
 from tests.bench.timing import ratio
 
 pytestmark = pytest.mark.slow

@@ -13,12 +13,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from memops.codes import codes
-from memops.conflicts import judged
+from memops.candidates.near import alike, alike_by_hashes, sets
+from memops.candidates.similarity import candidates, combined, statements
 from memops.context import Context
-from memops.near import alike, alike_by_hashes, sets
+from memops.language.codes import codes
+from memops.pairs.conflicts import judged
 from memops.policy import Conflicts
-from memops.similarity import candidates, combined, statements
 from tests.bench.corpus import store, texts
 from tests.bench.timing import cpu
 
@@ -115,8 +115,8 @@ def test_nothing_is_missed_that_comparing_all_with_all_finds():
 
 def test_candidates_hold_nearly_all_pairs_that_judging_all_with_all_would_find():
     """The limits of a thousand statements: every pair is compared, and its verdict known."""
-    from memops.conflicts import verdicts
-    from memops.readings import read_all
+    from memops.pairs.conflicts import verdicts
+    from memops.statements.readings import read_all
 
     frame, ctx = store(1200, seed=4), Context(now=NOW)
     table = statements(frame, ctx).table
@@ -150,9 +150,9 @@ def loop(pairs, members, held, n, weights):
 
 
 def test_scoring_is_many_times_faster_than_a_loop_over_pairs_and_agrees():
-    from memops.neighbours import weighed
-    from memops.similarity import _signals
-    from memops.termsets import term_sets
+    from memops.candidates.neighbours import weighed
+    from memops.candidates.similarity import _signals
+    from memops.candidates.termsets import term_sets
 
     n, said = 20_000, pl.Series("text", texts(20_000))
     rows, items = term_sets(codes(said, unigrams=True), pl.repeat("", n, eager=True))
@@ -177,7 +177,7 @@ def test_scoring_is_many_times_faster_than_a_loop_over_pairs_and_agrees():
 ONE = """
 import importlib, resource, sys, time
 from datetime import UTC, datetime
-from memops.conflicts import judged
+from memops.pairs.conflicts import judged
 from memops.context import Context
 from memops.rules.merge_exact import merge_exact
 from memops.rules.merge_near import merge_near

@@ -229,7 +229,7 @@ def _row(path):
 
 def entry(case):
     """An entry of `memory_export`, read by a mapping as `memops.toml` gives it."""
-    from memops.importing import mapped
+    from memops.commands.importing import mapped
     from memops.settings import Import
 
     fields = {

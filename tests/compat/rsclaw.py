@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import polars as pl
 
-from memops.decay import adjusted, half_life, relevance, rsclaw_tier
 from memops.errors import Incomplete, Unauthorised
-from memops.policy_hygiene import Decay
+from memops.hygiene.decay import adjusted, half_life, relevance, rsclaw_tier
+from memops.policy.hygiene import Decay
 from memops.schema import from_rows
 from memops.search import rsclaw as recall
 from memops.search.profiles import profile_run

@@ -6,13 +6,14 @@ import polars as pl
 import pytest
 
 from memops import apply as applying
-from memops import overlay, planfile, runs, snapshot
+from memops import overlay, snapshot
 from memops.errors import MemopsError
 from memops.guard import protect
 from memops.plan import delete, diff, edit, outcome, put
 from memops.policy import Limits, Policy
-from memops.policy_hygiene import Floors
+from memops.policy.hygiene import Floors
 from memops.schema import QUARANTINE, RECORDS, TOMBSTONE, from_rows
+from memops.state import planfile, runs
 from memops.stores import CAPABILITIES, STORES, open_store
 
 from .samples import BUILDERS, NOW, SAID, build

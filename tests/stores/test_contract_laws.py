@@ -9,10 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memops import apply as applying
-from memops import planfile, runs, snapshot
+from memops import snapshot
 from memops.guard import protect
 from memops.plan import delete, diff, edit, outcome, put
 from memops.schema import QUARANTINE, TOMBSTONE, from_rows
+from memops.state import planfile, runs
 
 from .samples import BUILDERS, NOW, build
 from .test_contract import POLICY, joined, said

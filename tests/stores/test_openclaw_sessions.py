@@ -12,7 +12,7 @@ from memops.cli import run
 from memops.errors import StoreNotFound
 from memops.settings import Settings
 from memops.stores.openclaw_sessions import sessions
-from memops.transcripts import turns
+from memops.stores.transcripts import turns
 
 
 def event(id, role, content, at="2026-05-01T08:00:00Z"):

@@ -29,15 +29,15 @@ class Mutant:
     test: str
 
 
-BATCHES = "memops/apply_batches.py"
-GUARD, APPLY, FILES = "memops/guard.py", "memops/apply.py", "memops/files.py"
-CHECK, RUNS, BASIS = "memops/apply_check.py", "memops/runs.py", "memops/basis.py"
+BATCHES = "memops/apply/batches.py"
+GUARD, APPLY, FILES = "memops/guard.py", "memops/apply/__init__.py", "memops/files.py"
+CHECK, RUNS, BASIS = "memops/apply/checks.py", "memops/state/runs.py", "memops/state/basis.py"
 SQLITE, BATCH, UNDO = (
     "memops/stores/clawseed_write.py",
     "memops/stores/clawseed_batch.py",
     "memops/stores/clawseed_undo.py",
 )
-CARRY, PLANS, TAKEN = "memops/stores/carry.py", "memops/planfile.py", "memops/snapshot.py"
+CARRY, PLANS, TAKEN = "memops/stores/carry.py", "memops/state/planfile.py", "memops/snapshot.py"
 ROT = (
     "tests/trust/test_artefacts.py::test_a_flipped_bit_and_a_cut_are_found_by_the_name_of_the_file"
 )

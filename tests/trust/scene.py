@@ -23,7 +23,7 @@ from pathlib import Path
 import polars as pl
 
 from memops import apply as applying
-from memops import cli, failpoints, files, overlay, planfile, runs, snapshot
+from memops import cli, failpoints, files, overlay, snapshot
 from memops.context import Context
 from memops.guard import protect
 from memops.plan import delete, edit, put
@@ -34,6 +34,7 @@ from memops.rules.normalise_superseded import normalise_superseded
 from memops.rules.quarantine_injected import quarantine_injected
 from memops.rules.redact_secrets import redact_secrets
 from memops.schema import LIVE, from_rows
+from memops.state import planfile, runs
 from memops.stores import clawseed_write, open_store
 
 from .forks import Forked, server

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from memops import overlay, planfile, runs, snapshot
+from memops import overlay, snapshot
 from memops.errors import MemopsError
+from memops.state import planfile, runs
 from memops.stores import open_store
 
 from .checker import Tally

@@ -15,10 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from memops import importing, overlay, planfile, runs, settings, snapshot
+from memops import overlay, settings, snapshot
+from memops.commands import importing
 from memops.errors import MemopsError
 from memops.policy import Policy
 from memops.settings import Import
+from memops.state import planfile, runs
 from memops.stores import open_store
 from memops.suite import golden
 from tests.stores.samples import NOW, build

@@ -9,11 +9,12 @@ import polars as pl
 import pytest
 
 from memops import apply as applying
-from memops import planfile, snapshot
+from memops import snapshot
 from memops.plan import delete, edit
 from memops.policy import Policy
-from memops.policy_hygiene import Floors
+from memops.policy.hygiene import Floors
 from memops.schema import TOMBSTONE, from_rows
+from memops.state import planfile
 from memops.stores import clawseed, clawseed_write, open_store
 from memops.stores.formats import json_line
 from tests.stores.clawseed_db import build

@@ -24,12 +24,13 @@ from hypothesis.stateful import (
 )
 
 from memops import apply as applying
-from memops import files, planfile, runs, snapshot
+from memops import files, snapshot
 from memops.failpoints import Struck
 from memops.policy import Policy
-from memops.policy_hygiene import Floors
+from memops.policy.hygiene import Floors
+from memops.safety.secrets import redacted
 from memops.schema import LIVE, TIERS, TOMBSTONE
-from memops.secrets import redacted
+from memops.state import planfile, runs
 from memops.stores import open_store
 from memops.stores.formats import json_line, parsed
 from tests.strategies import IDS, NOW, plans, records, rows

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from memops.apply_check import Checker
+from memops.apply.checks import Checker
 from memops.guard import excess
 from memops.plan import nothing, squash
 from memops.policy import Floors, Limits, Policy
+from memops.safety.secrets import redacted
 from memops.schema import TIERS, TOMBSTONE, from_rows, only
-from memops.secrets import redacted
 from memops.stores import Work
 from memops.stores.formats import json_line, parsed
 from memops.stores.tables import _changed

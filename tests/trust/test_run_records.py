@@ -6,7 +6,7 @@ import pytest
 
 from memops.errors import Corrupt
 from memops.files import Journal
-from memops.runs import Run, batches_of_undo
+from memops.state.runs import Run, batches_of_undo
 
 from .checker import lost_lines, lost_rows, unexplained
 

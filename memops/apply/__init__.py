@@ -1,0 +1,299 @@
+"""Apply: carry out a plan on a live store, journalled and undoable.
+
+The truth about progress is the state of the records, not the journal: a change is made only to a
+record that is still what the plan was made from, and one that is already made is passed over. So
+`resume` runs the same work again, and `rollback` takes back what still stands as the run left it.
+"""
+
+import contextlib
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from memops import files, overlay
+from memops.apply.batches import Batches, Progress
+from memops.apply.checks import expected, held_back, misread
+from memops.errors import GuardRefused, MemopsError, NoSpace, PlanRefused
+from memops.failpoints import failpoint
+from memops.guard import excess
+from memops.plan import DELETES, squash
+from memops.policy import Policy, from_table
+from memops.schema import only
+from memops.snapshot import lock_path, open_snapshot, overlay_path
+from memops.state import archive, basis, planfile
+from memops.state.descent import EDGES, keep_lineage, lineage
+from memops.state.runs import FORMAT, Run, batches_of_undo, latest_run, summary, touched_since
+from memops.stores import Store, Written, open_store
+
+
+def apply(
+    plan: planfile.PlanFile,
+    state: Path,
+    clock: datetime,
+    approve: bool = False,
+    lock_timeout: float = 10.0,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Carry out a plan, or go on with the run that it already has.
+
+    Returns counts and what was skipped. Raises PlanRefused, GuardRefused, Locked and what the
+    store raises; whatever it raises, the run can be resumed or rolled back.
+    """
+    store = open_store(plan.header["address"])
+    _same_store(store, plan.header["store"])
+    with files.lock(lock_path(state, plan.header["store"]), lock_timeout):
+        run = latest_run(plan.id, state)
+        if run is not None:
+            run.verify()
+        if run is not None and run.state == "verified":
+            return summary(run, [])
+        if run is None or run.state == "rolled-back":
+            planfile.refuse_expired(plan, clock)
+            records, whole = _basis(plan, state)
+            if not approve and plan.header["authority"] != "person":
+                _within_limits(plan, records, whole, state, clock)
+            run = _started(plan, state, clock, approve)
+            return _carried_out(_Task(run, plan, store, state, records), progress)
+        return _gone_on(run, plan, store, state, progress)
+
+
+def resume(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any]:
+    """Go on with a run that was cut off: forwards, or backwards if it was rolling back."""
+    if run.backwards:
+        return rollback(run, state, lock_timeout)
+    plan = planfile.load(run.header["plan"], state)
+    store = open_store(plan.header["address"])
+    _same_store(store, plan.header["store"])
+    with files.lock(lock_path(state, plan.header["store"]), lock_timeout):
+        run.verify()
+        if run.state == "verified":
+            return summary(run, [])
+        return _gone_on(run, plan, store, state, None)
+
+
+def rollback(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any]:
+    """Take back what a run changed; a record that changed since keeps its newer version."""
+    store = open_store(run.header["address"])
+    _same_store(store, run.header["store"])
+    with files.lock(lock_path(state, run.header["store"]), lock_timeout):
+        run.verify()
+        if run.state == "rolled-back":
+            return summary(run, [])
+        run.refuse_without_undo()
+        with _noting(run):
+            run.journal.add({"state": "rolling-back"})
+            store.settle()
+            written: list[Written] = []
+            for batch in batches_of_undo(run):
+                failpoint("revert-batch")
+                done = store.revert(batch)
+                failpoint("reverted-batch")
+                written += done
+                run.journal.add({"reverted": [vars(w) for w in done]})
+            _restore_overlay(run, state)
+            failpoint("overlay-restored")
+            run.journal.add({"state": "rolled-back"})
+            run.seal()
+        return summary(run, written)
+
+
+def take_back(
+    run: Run, ids: Collection[str], state: Path, lock_timeout: float = 10.0
+) -> dict[str, Any]:
+    """Take back what a run did to these records alone; the rest of the run stands.
+
+    Raises MemopsError for a run that has not come to its end, or did nothing to one of them.
+    """
+    store = open_store(run.header["address"])
+    _same_store(store, run.header["store"])
+    with files.lock(lock_path(state, run.header["store"]), lock_timeout):
+        run.verify()
+        if run.state not in ("verified", "needs-attention"):
+            hint = f"`memops resume {run.id}` ends it; `memops rollback {run.id}` takes back all"
+            raise MemopsError(f"run {run.id} is {run.state}; nothing was taken back", hint)
+        run.refuse_without_undo()
+        strange = sorted(set(ids) - {w["id"] for w in run.answers()})
+        if strange:
+            raise MemopsError(f"run {run.id} did nothing to record {strange[0]!r}")
+        written: list[Written] = []
+        for batch in batches_of_undo(run):
+            done = store.revert([undo for undo in batch if undo.id in ids])
+            failpoint("reverted-batch")
+            written += done
+            run.journal.add({"reverted": [vars(w) for w in done], "only": sorted(ids)})
+        _restore_overlay(run, state, ids)
+        run.seal()
+        return summary(run, written)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A run with what it works on."""
+
+    run: Run
+    plan: planfile.PlanFile
+    store: Store
+    state: Path
+    records: pl.DataFrame
+
+
+def _basis(plan: planfile.PlanFile, state: Path) -> tuple[pl.DataFrame, pl.DataFrame | None]:
+    """The records that a plan was made from, out of its snapshot, and the sizes of the whole."""
+    path = state / "snapshots" / plan.header["snapshot"]
+    if not path.is_dir():
+        raise PlanRefused(f"the snapshot of plan {plan.id} is gone", "plan again")
+    taken = open_snapshot(path)
+    if taken.seal != plan.header["snapshot_sha256"]:
+        raise PlanRefused(f"the snapshot {taken.id} is not the one that the plan was made from")
+    return basis.opened(plan.header.get("basis"), plan.changes, taken)
+
+
+def _started(plan: planfile.PlanFile, state: Path, clock: datetime, approve: bool) -> Run:
+    n = 1 + len(list((state / "runs").glob(f"{plan.id}-*")))
+    run = Run(files.folder(state / "runs" / f"{plan.id}-{n}"))
+    overlay.write(
+        run.path / "overlay.parquet", overlay.read(overlay_path(state, plan.header["store"]))
+    )
+    header = {
+        "plan": plan.id,
+        "address": plan.header["address"],
+        "store": plan.header["store"],
+        "snapshot": plan.header["snapshot"],
+        "kept": plan.kept,
+        "approved": approve,
+        "authority": plan.header["authority"],
+        "started": clock.isoformat(),
+        "format": FORMAT,
+    }
+    files.write_sealed(run.path / "run.json", header)
+    failpoint("run-begun")
+    return run
+
+
+def _within_limits(
+    plan: planfile.PlanFile,
+    records: pl.DataFrame,
+    whole: pl.DataFrame | None,
+    state: Path,
+    clock: datetime,
+) -> None:
+    limits = from_table(plan.header["policy"], plan.id).limits
+    since = clock - timedelta(hours=limits.window_hours)
+    earlier = touched_since(since, plan.header["store"], state)
+    beyond = excess(plan.plan(), records, limits, earlier, whole)
+    if plan.header["authority"] == planfile.MODEL:
+        beyond.insert(0, "a model proposed it, and nobody has reviewed it")
+    if beyond:
+        raise GuardRefused(
+            f"the plan goes beyond its limits: {'; '.join(beyond)}",
+            "review it, then give --approve",
+        )
+
+
+def _gone_on(
+    run: Run, plan: planfile.PlanFile, store: Store, state: Path, progress: Progress | None
+) -> dict[str, Any]:
+    """Go on with a run that was cut off; what a failed device holds of its records is doubtful."""
+    with _noting(run):
+        run.journal.renew()
+        run.undo.renew()
+        store.settle()
+    return _carried_out(_Task(run, plan, store, state, _basis(plan, state)[0]), progress)
+
+
+def _carried_out(task: _Task, progress: Progress | None) -> dict[str, Any]:
+    run, header = task.run, task.plan.header
+    changes = squash(task.plan.changes[[seq - 1 for seq in run.header["kept"]]])
+    policy = from_table(header["policy"], task.plan.id)
+    before = overlay.read(run.path / "overlay.parquet")
+    with _noting(run):
+        run.journal.add({"state": "applying"})
+        waiting, changes = held_back(changes, task.store, run, policy)
+        elsewhere = changes.filter(pl.col("id").is_in(overlay.archived_ids(before).implode()))
+        inside = changes.join(elsewhere.select("id"), on="id", how="anti")
+        written = waiting + [Written(i, "applied") for i in elsewhere["id"]]
+        if written:
+            run.journal.add({"batch": [vars(w) for w in written]})
+        batches = Batches(run, task.store, header, task.records, progress)
+        written += batches.write(inside, before, policy)
+        failpoint("overlay-write")
+        _write_overlay(task, changes, written)
+        failpoint("overlay-written")
+        _archive(task, changes, written, policy)
+        run.journal.add({"state": "applied"})
+        wrong = _wrong(task, changes, written)
+        # Suites name records by id, and must find what came of them.
+        edges = [
+            lineage(task.plan.plan()),
+            pl.DataFrame([*run.moved().items()], EDGES, orient="row"),
+        ]
+        keep_lineage(task.state, header["store"], pl.concat(edges))
+        run.journal.add({"state": "needs-attention" if wrong else "verified", "wrong": wrong})
+        run.seal()
+    return summary(run, written)
+
+
+def _archive(task: _Task, changes: pl.DataFrame, written: list[Written], policy: Policy) -> None:
+    """Keep what the run deleted unattended; a person who deletes wants it gone."""
+    if task.plan.header["authority"] == "person":
+        return
+    done = [w.id for w in written if w.state in ("applied", "already")]
+    gone = changes.filter(DELETES & pl.col("id").is_in(done)).select("id")
+    records = task.records.join(gone, on="id", how="semi")
+    now = datetime.fromisoformat(task.run.header["started"])
+    archive.keep(task.state, task.plan.header["store"], task.run.id, records, policy, now)
+
+
+def _wrong(task: _Task, changes: pl.DataFrame, written: list[Written]) -> list[str]:
+    """Ids of records that the run wrote and that do not read back as they should."""
+    done = [w for w in written if w.state == "applied"]
+    wanted, _ = expected(task.records, changes, done)
+    ids = wanted["id"].to_list()
+    kept = overlay.read(overlay_path(task.state, task.run.header["store"]))
+    there = overlay.joined(task.store.read(ids), only(kept, ids))
+    return misread(there, wanted)
+
+
+@contextlib.contextmanager
+def _noting(run: Run) -> Iterator[None]:
+    """Mark a run as one that needs attention when a device fails it, if that can be written."""
+    try:
+        yield
+    except (OSError, NoSpace) as error:
+        with contextlib.suppress(OSError, MemopsError):
+            run.journal.add({"state": "needs-attention", "why": str(error)})
+        raise
+
+
+def _write_overlay(task: _Task, changes: pl.DataFrame, written: list[Written]) -> None:
+    path = overlay_path(task.state, task.run.header["store"])
+    after, moved = expected(task.records, changes, written)
+    ids = pl.Series(
+        "id", [w.id for w in written if w.state in ("applied", "already")], dtype=pl.String
+    )
+    kept = overlay.without(overlay.read(path), ids)
+    overlay.write(path, overlay.merged(kept, after, task.store.project(after), moved))
+
+
+def _restore_overlay(run: Run, state: Path, only: Collection[str] | None = None) -> None:
+    """Give the records of a run, or only these, back what the overlay said of them before it."""
+    path = overlay_path(state, run.header["store"])
+    seen = [*run.answers(), *({"id": u["id"], "new_id": None} for u in run.undo.entries())]
+    seen = [w for w in seen if only is None or w["id"] in only]
+    ids = {w["id"] for w in seen} | {w["new_id"] for w in seen if w["new_id"]}
+    mine = pl.Series("id", sorted(ids), dtype=pl.String)
+    before = overlay.read(run.path / "overlay.parquet")
+    again = before.filter(pl.col("id").is_in(mine.implode()))
+    overlay.write(path, pl.concat([overlay.without(overlay.read(path), mine), again]))
+
+
+def _same_store(store: Store, identity: dict[str, str]) -> None:
+    if store.identity() != identity:
+        raise PlanRefused(
+            f"{store.address} is not the store that this plan was made for, or its schema changed",
+            "plan again",
+        )

@@ -1,0 +1,130 @@
+"""What apply checks: what has to wait, the guard on live records, and how the store reads after."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime, timedelta
+
+import polars as pl
+
+from memops import overlay
+from memops.guard import looked_at, protect
+from memops.plan import EDITS, PUTS, outcome, successors
+from memops.policy import Policy
+from memops.schema import RETIRED
+from memops.state.runs import Run
+from memops.stores import Store, Written
+
+Check = Callable[[pl.DataFrame, pl.DataFrame], Mapping[str, str]]
+
+_SAME = ["id", "text", "kind", "scope", "tier", "pinned", "superseded_by"]
+
+
+class Checker:
+    """The guard that runs on live records inside the store's transaction, for batches of a plan.
+
+    Links are followed to the record that stands at their end once the whole plan is carried out;
+    of the records outside a batch the snapshot tells what they are.
+    """
+
+    def __init__(
+        self,
+        records: pl.DataFrame,
+        changes: pl.DataFrame,
+        before: pl.DataFrame,
+        policy: Policy,
+        authority: str,
+    ) -> None:
+        self.policy, self.before = policy, before
+        self.asked = authority != "person"
+        self.ends = successors(outcome(records, changes))
+        self.new = outcome(records.clear(), changes.filter(PUTS))
+        self.records = pl.concat([self.new, records]).unique(
+            "id", keep="first", maintain_order=True
+        )
+
+    def of(self, batch: pl.DataFrame) -> tuple[Check, frozenset[str]]:
+        """Return the check of a batch, and the ids of the live records that it looks at."""
+        if not self.asked:
+            return lambda live, counts: {}, frozenset()
+        linked = (
+            batch.join(self.ends, left_on="superseded_by", right_on="id", how="left")
+            .with_columns(superseded_by=pl.coalesce("end", "superseded_by"))
+            .drop("end")
+        )
+        keepers = linked.select(id="superseded_by").unique()
+        far = self.records.join(keepers, on="id", how="semi")
+        direct = batch.filter(pl.col("superseded_by").is_not_null()).select("id", "superseded_by")
+        beyond = pl.concat([self.new["id"], overlay.archived_ids(self.before)])
+        named = direct.filter(~pl.col("superseded_by").is_in([*RETIRED, *beyond]))
+
+        def check(live: pl.DataFrame, counts: pl.DataFrame) -> Mapping[str, str]:
+            here = overlay.joined(live, self.before.filter(EDITS))
+            lost = named.join(here.select(superseded_by="id"), on="superseded_by", how="anti")
+            known = pl.concat([here, far.join(here.select("id"), on="id", how="anti")])
+            _, refused = protect(linked, known, self.policy, counts)
+            gone = {i: "the record that replaces it is gone" for i in lost["id"]}
+            return dict(refused.select("id", "reason").iter_rows()) | gone
+
+        return check, looked_at(linked) | {*direct["superseded_by"]}
+
+
+def groups(records: pl.DataFrame) -> dict[str, tuple[str, str]]:
+    """Return scope and kind of each record, by id."""
+    return {id_: (scope, kind) for id_, scope, kind in records.select("id", "scope", "kind").rows()}
+
+
+def touched(
+    of: Mapping[str, tuple[str, str]], written: Iterable[Written]
+) -> list[tuple[str, str, int]]:
+    """Return how many records of each scope and kind were changed, new ones apart."""
+    counts = Counter(of[w.id] for w in written if w.state == "applied" and w.id in of)
+    return [(*group, n) for group, n in sorted(counts.items())]
+
+
+def expected(
+    records: pl.DataFrame, changes: pl.DataFrame, written: Iterable[Written]
+) -> tuple[pl.DataFrame, dict[str, str]]:
+    """Return the records that were written, as they should read, under the ids they now have."""
+    good = [w for w in written if w.state in ("applied", "already")]
+    moved = {w.id: w.new_id for w in good if w.new_id and w.new_id != w.id}
+    ids = pl.Series("id", [w.id for w in good], dtype=pl.String)
+    mine = changes.filter(pl.col("id").is_in(ids.implode()))
+    base = records.filter(pl.col("id").is_in(ids.implode()))
+    after = outcome(base, mine).with_columns(pl.col("id", "superseded_by").replace(moved))
+    return after.sort("id"), moved
+
+
+def misread(there: pl.DataFrame, wanted: pl.DataFrame) -> list[str]:
+    """Return the ids of wanted records that do not read as they should."""
+    now, then = there.select(_SAME), wanted.select(_SAME)
+    return sorted(then.join(now, on=_SAME, how="anti", nulls_equal=True)["id"])
+
+
+def held_back(
+    changes: pl.DataFrame, store: Store, run: Run, policy: Policy
+) -> tuple[list[Written], pl.DataFrame]:
+    """Leave records in files that were written lately for a later night.
+
+    Approval overrides that, except for consolidation, which takes a file apart; what would be
+    made of the lines that wait is not made, either.
+    """
+    consolidated = pl.col("rule").fill_null("").str.starts_with("consolidate")
+    apart = changes.filter(consolidated)
+    from_them = pl.col("derived_from").list.set_intersection(apart["id"].to_list()).list.len() > 0
+    made = consolidated | from_them.fill_null(False)  # a later rule may have named them its own
+    mine = changes.filter(made) if run.header["approved"] else changes
+    if mine.is_empty():
+        return [], changes
+    since = datetime.fromisoformat(run.header["started"]) - timedelta(
+        minutes=policy.limits.fresh_minutes
+    )
+    recent = list(store.recent(since))
+    waits = (
+        pl.col("id").is_in(recent)
+        | pl.col("derived_from").list.eval(pl.element().is_in(recent)).list.any()
+    )
+    fresh = mine.filter(waits.fill_null(False))
+    why = "its file was written within the last minutes"
+    return [Written(i, "stale", why) for i in fresh["id"]], changes.join(
+        fresh.select("id"), on="id", how="anti"
+    )

@@ -1,0 +1,165 @@
+"""Neighbours: for each statement the nearest by the rarer of its terms, in near linear time.
+
+A term that very many hold finds nobody by itself, as its pairs would grow with the square of the
+store; two such terms together do. Each statement looks only by the rarest of its terms.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from memops.candidates.near import held_in
+from memops.language.codes import numbered
+from memops.ordered import distinct
+from memops.policy import Candidates
+
+Array = Any
+_BLOCK = 4096
+_RAREST, _COMMONEST = 16, 4
+_SCORES = 1_000_000
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Term sets as sparse rows; per term how many hold it, its weight (IDF) and BM25's rarity.
+
+    Per set how many terms it has, the length of its vector, and what it scores against itself.
+    """
+
+    binary: Any
+    held: Array
+    weight: Array
+    rarity: Array
+    size: Array
+    norm: Array
+    worth: Array
+
+
+def weighed(rows: Array, items: Array, n: int, whole: int) -> Terms:
+    """Return the term sets of n statements of a store's `whole`, with the weights of terms.
+
+    Terms are of one scope (`memops.candidates.termsets`), so whole scopes know how many hold each.
+    """
+    binary, _ = held_in(rows, items, n)
+    held = np.bincount(binary.indices, minlength=binary.shape[1])
+    rarity = np.log(1 + (whole - held + 0.5) / (held + 0.5))
+    weight = np.log1p(whole / (1.0 + held))
+    norm = np.sqrt(np.maximum(binary @ weight**2, 1e-12))
+    worth = np.maximum(binary @ rarity, 1e-9)
+    return Terms(binary, held, weight, rarity, np.diff(binary.indptr), norm, worth)
+
+
+def neighbours(
+    terms: Terms, limits: Candidates, whole: int, part: tuple[int, int]
+) -> tuple[Array, Array]:
+    """Return (a, b), a < b: pairs of which one is in the part and has the other near, by cosine.
+
+    Cosine is over terms that at most a share `common` of the statements, or 64, and at most
+    `postings` of them hold, the rarest of each statement, and over pairs of commoner terms.
+    """
+    from scipy.sparse import csr_matrix
+
+    n = terms.binary.shape[0]
+    most = int(min(max(64.0, limits.common * whole), limits.postings))
+    rows = np.repeat(np.arange(n), terms.size)
+    columns = terms.binary.indices
+    held = terms.held[columns]
+    rare = (held > 1) & (held <= most)
+    row, column = _rarest(rows[rare], columns[rare], held[rare], _RAREST, n)
+    weight = terms.weight[column] / terms.norm[row]
+    if most >= limits.postings:
+        often = held > most
+        row2, one, two = _together(rows[often], columns[often], held[often], n)
+        number = _shared(numbered(one) ^ (numbered(two) << np.uint64(1)), most)
+        few = number >= 0
+        both = np.hypot(terms.weight[one], terms.weight[two]) / terms.norm[row2]
+        row, weight = np.concatenate([row, row2[few]]), np.concatenate([weight, both[few]])
+        column = np.concatenate([column, number[few] + terms.binary.shape[1]])
+    column, width = _compact(column)
+    matrix = csr_matrix((weight.astype(np.float32), (row, column)), shape=(n, width))
+    other = matrix.T.tocsr()
+    keys = [
+        _best(matrix[i : min(i + _BLOCK, part[1])] @ other, i, limits.nearest, limits.cosine, n)
+        for i in range(*part, _BLOCK)
+    ]
+    key = distinct(np.concatenate([*keys, np.empty(0, np.int64)]))
+    return key // n, key % n
+
+
+def _compact(columns: Array) -> tuple[Array, int]:
+    """Leave out numbers that nothing has."""
+    held = np.bincount(columns, minlength=1) > 0
+    return (np.cumsum(held, dtype=np.int32) - 1)[columns], int(held.sum()) or 1
+
+
+def _rarest(rows: Array, columns: Array, held: Array, most: int, n: int) -> tuple[Array, Array]:
+    """The rows and columns of the entries that are among the rarest of their row."""
+    place = np.uint64(max(1, int(columns.max(initial=0)).bit_length()))
+    high = np.uint64(max(1, int(held.max(initial=0)).bit_length()))
+    key = ((rows.astype(np.uint64) << high | held.astype(np.uint64)) << place) | columns.astype(
+        np.uint64
+    )
+    key.sort()
+    row = (key >> (place + high)).astype(np.int64)
+    begin = np.searchsorted(row, np.arange(n))
+    keep = np.arange(len(row)) - begin[row] < most
+    return row[keep], (key[keep] & ((np.uint64(1) << place) - np.uint64(1))).astype(np.int64)
+
+
+def _together(rows: Array, columns: Array, held: Array, n: int) -> tuple[Array, Array, Array]:
+    """Each two of the rarest of a row's common terms: row, one column and the other."""
+    row, column = _rarest(rows, columns, held, _COMMONEST, n)
+    pairs = []
+    for step in range(1, _COMMONEST):
+        at = np.flatnonzero(row[:-step] == row[step:])
+        one, two = column[at], column[at + step]
+        pairs.append((row[at], np.minimum(one, two), np.maximum(one, two)))
+    row, one, two = (np.concatenate(part) for part in zip(*pairs, strict=True))
+    return row, one, two
+
+
+def _shared(codes: Array, most: int) -> Array:
+    """A number for each code that at least two and at most so many have, -1 for the others."""
+    order = np.argsort(codes, kind="stable")
+    sorted_ = codes[order]
+    first = np.r_[True, sorted_[1:] != sorted_[:-1]] if len(codes) else np.empty(0, bool)
+    number = np.cumsum(first) - 1
+    count = np.bincount(number, minlength=1)[number]
+    out = np.empty(len(codes), np.int64)
+    out[order] = np.where((count > 1) & (count <= most), number, -1)
+    return out
+
+
+def _best(product: Any, start: int, nearest: int, least: float, n: int) -> Array:
+    """Keys a * n + b of the pairs of a block: of each row the nearest that are near enough."""
+    at = np.flatnonzero(product.data >= least)
+    row = np.searchsorted(product.indptr, at, side="right") - 1
+    other = product.indices[at] != row + start
+    at, row = at[other], row[other]
+    column = product.indices[at].astype(np.int64)
+    crowded = np.bincount(row, minlength=1)[row] > nearest
+    if crowded.any():
+        score = product.data[at[crowded]]
+        some = _nearest(row[crowded], column[crowded], score, nearest, n)
+        free = ~crowded
+        row, column = (np.concatenate(s) for s in zip((row[free], column[free]), some, strict=True))
+    row = row + start
+    return np.minimum(row, column) * n + np.maximum(row, column)
+
+
+def _nearest(row: Array, column: Array, score: Array, most: int, n: int) -> tuple[Array, Array]:
+    """Of each row the columns of the highest scores (to six places), of equal ones the first.
+
+    Row, score and column share 64 bits, which sort many times faster than by three keys.
+    """
+    place = np.uint64(n.bit_length())
+    far = (_SCORES - np.rint(score * np.float32(_SCORES))).clip(0).astype(np.uint64)
+    key = ((row.astype(np.uint64) * np.uint64(_SCORES + 1) + far) << place) | column.astype(
+        np.uint64
+    )
+    key.sort()
+    row = (key >> place).astype(np.int64) // (_SCORES + 1)
+    begin = np.searchsorted(row, np.arange(int(row[-1]) + 1))
+    keep = np.arange(len(row)) - begin[row] < most
+    return row[keep], (key[keep] & ((np.uint64(1) << place) - np.uint64(1))).astype(np.int64)

@@ -1,0 +1,267 @@
+"""Similarity: which statements are worth comparing, found without comparing all with all.
+
+A statement is a text that stands in a scope, however many records repeat it. Worth comparing are
+statements of which most tokens agree (`near`, exact), those that are neighbours by the rarer of
+their terms (`neighbours`), and those that an encoder places near each other if the policy names
+one (`neighbours_dense`); the work grows with the number of statements, not with its square. Each
+pair carries the three signals: Jaccard on terms, cosine of TF-IDF vectors of terms, or of the
+encoder's vectors where that is higher, and BM25 normalised by what a statement scores against
+itself.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from xxhash import xxh3_64_intdigest
+
+from memops.candidates.heap import given_back
+from memops.candidates.near import alike, alike_by_hashes, sets
+from memops.candidates.neighbours import Terms, neighbours, weighed
+from memops.candidates.neighbours_dense import dense_neighbours
+from memops.candidates.termsets import term_sets
+from memops.candidates.unread import unread
+from memops.context import Context
+from memops.language.codes import WITHIN, Codes, codes
+from memops.language.text import folded
+from memops.ordered import distinct
+from memops.policy import Candidates, Conflicts, Policy
+from memops.schema import LIVE
+
+SIGNALS = ("jaccard", "cosine", "bm25")
+PAIRS = pl.Schema(
+    {"a": pl.UInt32(), "b": pl.UInt32()}
+    | dict.fromkeys(SIGNALS, pl.Float64())
+    | {"unread": pl.Boolean()}
+)
+"""Pairs of statements, a < b, with their signals, and if reading them would make nothing of them."""
+PART = 5000
+"""Statements that are compared at a time, unless one scope has more."""
+_STEP = 200_000
+_MANY = 100_000  # statements whose work leaves so much memory behind that it is given back
+
+
+@dataclass(frozen=True)
+class Statements:
+    """`table`: statement (its number), scope, text; `members`: id and statement, one row a record."""
+
+    table: pl.DataFrame
+    members: pl.DataFrame
+
+
+def statements(records: pl.DataFrame, ctx: Context) -> Statements:
+    """Return the distinct statements of the live records; equal texts of a scope are one."""
+    return ctx.once(("statements", _digest(records)), lambda: _statements(records))
+
+
+def candidates(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Return the pairs of statements worth comparing: a, b (a < b), jaccard, cosine, bm25, unread.
+
+    Pairs of at least `candidates.jaccard`, and for each statement the nearest
+    `candidates.nearest` by cosine that reach `candidates.cosine`; of these, pairs that share
+    `candidates.shared` of the shorter one's terms, all but `candidates.apart`. Nothing crosses
+    scopes. `unread` marks pairs that their words tell apart (`memops.candidates.unread`).
+    """
+    return pl.concat([nothing(), *candidates_in_parts(statements(records, ctx).table, ctx)])
+
+
+def candidates_in_parts(table: pl.DataFrame, ctx: Context) -> Iterator[pl.DataFrame]:
+    """Yield the candidates of some whole scopes after the other, so that memory stays bounded."""
+    dense = dense_neighbours(table, ctx)
+    for part in whole_scopes(table, PART):
+        found = codes(part["text"], unigrams=True)
+        close = beside(dense, part)
+        pairs = near(part, found, table.height, ctx.policy.candidates, dense=close).sort("a", "b")
+        del found
+        if part.height >= _MANY:
+            given_back()
+        yield pairs
+
+
+def whole_scopes(table: pl.DataFrame, size: int) -> list[pl.DataFrame]:
+    """Return the statements of whole scopes, in their order, together until a part is full."""
+    sizes = table.group_by("scope", maintain_order=True).len()
+    before = pl.col("len").cum_sum() - pl.col("len")
+    part = sizes.select("scope", part=before // size)
+    placed = table.join(part, on="scope", how="left", maintain_order="left")
+    return [p.drop("part") for p in placed.partition_by("part", maintain_order=True)]
+
+
+def combined(weights: Conflicts) -> pl.Expr:
+    """Return the seed's similarity, by default 0.4 Jaccard + 0.4 cosine + 0.2 BM25."""
+    parts = (getattr(weights, name) * pl.col(name) for name in SIGNALS)
+    return pl.sum_horizontal(*parts)
+
+
+def worth_reading(pairs: pl.DataFrame, policy: Policy) -> pl.DataFrame:
+    """Return the pairs that could be judged: alike enough, and not told apart by their words."""
+    alike_enough = combined(policy.conflicts) >= policy.candidates.least
+    return pairs.filter(~pl.col("unread") & alike_enough).drop("unread")
+
+
+def near(
+    table: pl.DataFrame,
+    found: Codes,
+    whole: int,
+    limits: Candidates,
+    rows: tuple[int, int] | None = None,
+    dense: pl.DataFrame | None = None,
+) -> pl.DataFrame:
+    """Return the pairs of some scopes' statements that are worth comparing, with their signals.
+
+    `table` is of whole scopes, `found` the codes of its texts; `whole` statements are in the
+    store. With `rows` only neighbours of these places of the table are looked for, and what is
+    alike to the letter only from the first. `dense` are pairs that an encoder places near.
+    """
+    n, scopes = table.height, table["scope"]
+    if n < 2:
+        return nothing()
+    terms = weighed(*term_sets(found, scopes), n, whole)
+    pairs = [neighbours(terms, limits, whole, rows or (0, n))]
+    if rows is None or rows[0] == 0:
+        pairs.append(near_pairs(found, scopes, limits))
+    close = _placed(dense, table, rows or (0, n))
+    a, b = _united([*pairs, close[:2]], n)
+    scope = scopes.rank("dense").to_numpy()
+    a, b = a[scope[a] == scope[b]], b[scope[a] == scope[b]]
+    parts = [_signals(terms, a[i : i + _STEP], b[i : i + _STEP]) for i in range(0, len(a), _STEP)]
+    every = pl.concat([_signals(terms, a[:0], b[:0]), *parts])
+    least = pl.min_horizontal("size_a", "size_b")
+    worth = (pl.col("both") >= limits.shared * least) & (pl.col("both") >= least - limits.apart)
+    kept = _closer(every, close, n).filter(worth | "dense").select("a", "b", *SIGNALS)
+    a, b = (kept[side].to_numpy().astype(np.int64) for side in ("a", "b"))
+    del terms, pairs, parts, every
+    if n >= _MANY:
+        given_back()
+    place = table["statement"].to_numpy()
+    return kept.with_columns(
+        a=pl.Series(place[a]), b=pl.Series(place[b]), unread=pl.Series(unread(found, table["text"], a, b))
+    ).cast(PAIRS)  # fmt: skip
+
+
+def beside(dense: pl.DataFrame | None, part: pl.DataFrame) -> pl.DataFrame | None:
+    """Return those of the pairs that are of a part's statements."""
+    return dense if dense is None else dense.filter(pl.col("a").is_in(part["statement"].implode()))
+
+
+def near_pairs(found: Codes, scopes: pl.Series, limits: Candidates) -> tuple[Any, Any]:
+    """Return the pairs of texts of one scope whose tokens have at least the policy's Jaccard.
+
+    In scopes of more than `candidates.exact` a pair in some thousands is missed. Tokens of scopes
+    are apart, so that pairs across scopes, of which nothing comes, cost nothing.
+    """
+    n, tokens = len(scopes), found.kind != WITHIN
+    rows = found.rows[tokens]
+    items = found.codes[tokens] ^ _codes_of(scopes)[rows]
+    few = scopes.to_frame("scope").select(pl.len().over("scope")).to_series().to_numpy()
+    few = (few <= limits.exact)[rows]
+    made = [
+        search(*sets(rows[use], items[use], n), n, limits.jaccard)
+        for search, use in ((alike, few), (alike_by_hashes, ~few))
+        if use.any()
+    ]
+    return _joined([(a, b) for a, b, _ in made])
+
+
+def nothing() -> pl.DataFrame:
+    """Return no pair."""
+    return PAIRS.to_frame()
+
+
+def _digest(records: pl.DataFrame) -> int:
+    live = records.filter(LIVE)
+    return (
+        int(live.select(pl.struct("id", "scope", "text").hash(7).sum()).item() or 0) ^ live.height
+    )
+
+
+def _statements(records: pl.DataFrame) -> Statements:
+    live = records.filter(LIVE & (pl.col("text").str.strip_chars().str.len_chars() > 0))
+    form = (
+        folded(pl.col("text"))
+        .str.replace_all(r"\s\s+|[^\S ]", " ")
+        .str.strip_chars()
+        .str.strip_chars_end(".。!！")
+    )
+    held = live.select("id", "scope", "text", _form=form)
+    table = (
+        held.group_by("scope", "_form").agg(pl.col("text").sort_by("id").first())
+        .sort("scope", "_form").with_row_index("statement")
+    )  # fmt: skip
+    members = held.join(table.select("scope", "_form", "statement"), on=["scope", "_form"]).select(
+        "id", "statement"
+    )
+    return Statements(table.select("statement", "scope", "text"), members.sort("statement", "id"))
+
+
+def _codes_of(scopes: pl.Series) -> Any:
+    """A code for each scope, the same whichever are beside it."""
+    names = scopes.unique()
+    known = [xxh3_64_intdigest(name.encode("utf-8", "surrogatepass")) for name in names]
+    return scopes.replace_strict(names, known, return_dtype=pl.UInt64).to_numpy()
+
+
+def _joined(pairs: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+    none = (np.empty(0, np.int64),) * 2
+    a, b = (np.concatenate(side) for side in zip(none, *pairs, strict=True))
+    return a, b
+
+
+def _united(pairs: list[tuple[Any, Any]], n: int) -> tuple[Any, Any]:
+    a, b = _joined(pairs)
+    key = distinct(a.astype(np.int64) * n + b)
+    return key // n, key % n
+
+
+def _placed(dense: pl.DataFrame | None, table: pl.DataFrame, rows: tuple[int, int]) -> Any:
+    """Places and cosines of the dense pairs of which one is in the rows; from the first, all."""
+    if dense is None:
+        return (*_joined([]), np.empty(0))
+    a, b = (table["statement"].search_sorted(dense[side]).to_numpy() for side in ("a", "b"))
+    mine = [(rows[0] <= side) & (side < rows[1]) for side in (a, b)]
+    keep = mine[0] | mine[1] | (rows[0] == 0)
+    return a[keep].astype(np.int64), b[keep].astype(np.int64), dense["cosine"].to_numpy()[keep]
+
+
+def _closer(pairs: pl.DataFrame, close: Any, n: int) -> pl.DataFrame:
+    """Mark the dense pairs; their cosine is the higher of the terms' and the vectors'."""
+    a, b, cosine = close
+    if not len(a):
+        return pairs.with_columns(dense=False)
+    key = pairs["a"].to_numpy().astype(np.int64) * n + pairs["b"].to_numpy()
+    at = np.searchsorted(key, a * n + b)
+    by_vectors = np.full(len(key), -1.0)
+    by_vectors[at] = cosine
+    told = pairs.with_columns(_vectors=by_vectors)
+    return told.with_columns(
+        cosine=pl.max_horizontal("cosine", "_vectors"), dense=pl.col("_vectors") >= 0
+    ).drop("_vectors")
+
+
+def _signals(terms: Terms, a: Any, b: Any) -> pl.DataFrame:
+    """Jaccard, cosine and BM25 of pairs, all from the terms that they share.
+
+    BM25 is of each for the other over BM25 for itself, the mean of both directions; a term counts
+    once, so what a term is worth depends on its rarity and a factor of the statement's length.
+    """
+    from scipy.sparse import csr_matrix
+
+    rows = terms.binary[a].multiply(terms.binary[b]).tocsr()
+    shared = csr_matrix((np.ones(rows.nnz, np.float64), rows.indices, rows.indptr), rows.shape)
+    both = np.diff(rows.indptr).astype(np.float64)
+    squared, rare = (shared @ value for value in (terms.weight**2, terms.rarity))
+    size, norm, worth = terms.size, terms.norm, terms.worth
+    return pl.DataFrame(
+        {
+            "a": a.astype(np.uint32),
+            "b": b.astype(np.uint32),
+            "jaccard": both / np.maximum(size[a] + size[b] - both, 1),
+            "cosine": np.clip(squared / (norm[a] * norm[b]), 0, 1),
+            "bm25": np.minimum((rare / worth[b] + rare / worth[a]) / 2, 1),
+            "both": both,
+            "size_a": size[a].astype(np.float64),
+            "size_b": size[b].astype(np.float64),
+        }
+    )

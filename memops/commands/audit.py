@@ -1,0 +1,170 @@
+"""Audit: what is wrong in a store, counted and shown with the secrets masked; nothing is changed.
+
+What a night would mend is found by the night's own rules, so that an audit and a plan agree.
+A class that the store's columns cannot answer says so instead of saying nought.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+
+from memops.context import Context
+from memops.hygiene.decay import DAY, age_days, since_epoch
+from memops.hygiene.impact import impact
+from memops.pairs.supersession import conflicting
+from memops.pairs.swings import swinging
+from memops.rules.demote_chatter import demote_chatter
+from memops.rules.doubt_unconfirmed import confirmed
+from memops.rules.expire_dated import expire_dated
+from memops.rules.merge_exact import merge_exact
+from memops.rules.merge_near import merge_near
+from memops.rules.normalise_superseded import normalise_superseded
+from memops.rules.quarantine_injected import quarantine_injected
+from memops.rules.redact_secrets import redact_secrets
+from memops.rules.supersede_conflicting import supersede_conflicting
+from memops.rules.unify_scopes import unify_scopes
+from memops.safety.display import shown
+from memops.safety.secrets import redacted
+from memops.schema import LIVE, RETIRED
+
+Finding = dict[str, Any]
+Rule = Callable[[pl.DataFrame, Context], pl.DataFrame]
+
+LISTED = ("unconfirmed", "review", "swinging")
+"""Classes that a person is asked about: all of their records are named, of others some."""
+
+_EXAMPLES = 5
+_WIDTH = 120
+
+
+def audit(records: pl.DataFrame, ctx: Context) -> dict[str, Any]:
+    """Return for each class its count and examples, or why it is not measurable.
+
+    `{"records": n, "live": n, "classes": {name: {"count", "examples": [{"id", "why", "text"}]}}}`;
+    a class without `count` has `not_measurable`, a sentence.
+    """
+    finders: dict[str, Callable[[], pl.DataFrame | str]] = {
+        "secrets": lambda: _proposed(records, ctx, redact_secrets),
+        "injections": lambda: _proposed(records, ctx, quarantine_injected),
+        "quarantined": lambda: _hidden(records),
+        "duplicates": lambda: _proposed(records, ctx, merge_exact, merge_near),
+        "contradictions": lambda: _contradictions(records, ctx),
+        "stale": lambda: _stale(records, ctx),
+        "scope_splits": lambda: _proposed(records, ctx, unify_scopes),
+        "orphans": lambda: _orphans(records),
+        "future": lambda: _future(records, ctx),
+        "chatter": lambda: _proposed(records, ctx, demote_chatter),
+        "unused": lambda: _unused(records),
+        "unconfirmed": lambda: _unconfirmed(records, ctx),
+        "review": lambda: _review(records, ctx),
+        "swinging": lambda: _swinging(records, ctx),
+    }
+    texts = records.select("id", "text")
+    classes = {
+        name: _finding(find(), texts, ctx, records.height if name in LISTED else _EXAMPLES)
+        for name, find in finders.items()
+    }
+    return {
+        "records": records.height,
+        "live": records.filter(LIVE).height,
+        "classes": classes,
+    }
+
+
+def _finding(found: pl.DataFrame | str, texts: pl.DataFrame, ctx: Context, most: int) -> Finding:
+    if isinstance(found, str):
+        return {"not_measurable": found}
+    some = found.sort("id").head(most).join(texts, on="id", how="left", maintain_order="left")
+    masked = redacted(some["text"].fill_null(""), ctx.policy.secrets)
+    examples = [
+        {"id": shown(id), "why": shown(why), "text": shown(text[:_WIDTH])}
+        for id, why, text in zip(some["id"], some["why"], masked, strict=True)
+    ]
+    return {"count": found["id"].n_unique(), "examples": examples}
+
+
+def _proposed(records: pl.DataFrame, ctx: Context, *rules: Rule) -> pl.DataFrame:
+    """The records that the rules would change, with the first reason."""
+    plans = [rule(records, ctx).select("id", why="reason") for rule in rules]
+    return pl.concat(plans).unique("id", keep="first", maintain_order=True)
+
+
+def _hidden(records: pl.DataFrame) -> pl.DataFrame:
+    waiting = records.filter(pl.col("superseded_by") == RETIRED[0])
+    return waiting.select("id", why=pl.lit("hidden until a person has looked"))
+
+
+def _contradictions(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """One row a pair, under the smaller id; an example names the other."""
+    pairs = conflicting(records, ctx).filter(pl.col("old") < pl.col("new")).group_by("old")
+    return pairs.agg(pl.col("new").sort().first(), pl.col("opposes").first()).select(
+        id="old", why=pl.format("conflicts with {}: {}", "new", "opposes")
+    )  # fmt: skip
+
+
+def _stale(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Live records that a newer fact, a mark in the text or a date has overtaken."""
+    over = records.filter(LIVE & (pl.col("valid_to") <= ctx.now))
+    ended = over.select("id", why=pl.lit("no longer valid, by its own date"))
+    rules = _proposed(records, ctx, supersede_conflicting, normalise_superseded, expire_dated)
+    return pl.concat([rules, ended]).unique("id", keep="first", maintain_order=True)
+
+
+def _orphans(records: pl.DataFrame) -> pl.DataFrame:
+    link = pl.col("superseded_by")
+    linked = records.filter(link.is_not_null() & ~link.is_in([*RETIRED]))
+    lost = linked.join(records.select(superseded_by="id"), on="superseded_by", how="anti")
+    return lost.select("id", why=pl.lit("the record that replaced it is not there"))
+
+
+def _future(records: pl.DataFrame, ctx: Context) -> pl.DataFrame | str:
+    times = [pl.col(name) for name in ("created_at", "updated_at", "accessed_at")]
+    if (
+        records.height
+        and records.select(pl.all_horizontal(t.is_null().all() for t in times)).item()
+    ):
+        return "no record says when it was written"
+    ahead = pl.any_horizontal(t > ctx.now for t in times).fill_null(False)
+    return records.filter(ahead).select("id", why=pl.lit("written in the future, by its own date"))
+
+
+def _unused(records: pl.DataFrame) -> pl.DataFrame | str:
+    """Live working records that were never used, where the store counts use at all."""
+    live = records.filter(LIVE)
+    if not live.select(
+        (pl.col("access_count") > 0).any() | pl.col("accessed_at").is_not_null().any()
+    ).item():
+        return "the store does not count use"
+    never = (pl.col("access_count") == 0) & ~pl.col("pinned") & (pl.col("tier") != "core")
+    return live.filter(never).select("id", why=pl.lit("never used"))
+
+
+def _unconfirmed(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Live preferences that somebody should be asked about again."""
+    loose = records.filter(LIVE & (pl.col("kind") == "preference") & ~pl.col("pinned"))
+    stated = confirmed(records).join(loose.select("id"), on="id", how="semi")
+    days = ((since_epoch(ctx.now) - pl.col("at")) / DAY).floor().cast(pl.Int64)
+    over = stated.filter(days > ctx.policy.lifecycles.unconfirmed_days)
+    return over.select("id", why=pl.format("stated {} days ago, and not confirmed since", days))
+
+
+def _review(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Live facts about money, health and access that are old enough to be looked at again."""
+    age = age_days(ctx.now, "changed")
+    old = records.filter(
+        LIVE & ~pl.col("kind").is_in(["session", "summary"]),
+        age > ctx.policy.lifecycles.review_days,
+    )
+    facts = old.with_columns(topic=impact()).drop_nulls("topic")
+    return facts.select(
+        "id", why=pl.format("{}, last stated {} days ago", "topic", age.floor().cast(pl.Int64))
+    )
+
+
+def _swinging(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """Preferences that go to and fro: what was said last waits to be said again."""
+    edges = conflicting(records, ctx).select("old", "new")
+    waits = swinging(edges, records, ctx).unique("new", keep="first", maintain_order=True)
+    why = pl.format("its value has changed {} times, the other is {}", "swings", "old")
+    return waits.select(id="new", why=why)

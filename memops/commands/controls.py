@@ -1,0 +1,262 @@
+"""Controls: what a person asks of named records, each as a plan through the same apply.
+
+A person who names the records may do what no rule may: change, unpin or hide what is pinned or
+core. So these plans have the authority "person"; they are journalled and undone as any other.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from memops import apply as applying
+from memops import overlay, snapshot
+from memops.commands.simulation import AGING
+from memops.context import Context
+from memops.errors import Incomplete, MemopsError
+from memops.hygiene.moving import moved
+from memops.plan import PUTS, edit, nothing, outcome, put
+from memops.rules import propose
+from memops.safety.secrets import found
+from memops.schema import KINDS, LIVE, RECORDS, TIERS, TOMBSTONE
+from memops.settings import Settings
+from memops.state import archive, planfile
+from memops.state.runs import find_run
+from memops.state.sources import clock, take_snapshot
+from memops.stores import open_store
+
+Make = Callable[[pl.DataFrame, datetime], pl.DataFrame]
+
+_LINE = r"\.md:[0-9a-f]{12}:\d+$"  # the id of a line, which names bytes that are gone
+_UNITS = {"h": "hours", "d": "days", "w": "weeks"}
+
+
+def change_record(
+    name: str,
+    id: str,
+    settings: Settings,
+    fields: dict[str, Any],
+    now: datetime | None = None,
+    plan_only: bool = False,
+) -> dict[str, Any]:
+    """Give a live record new values for text, kind, tier or importance.
+
+    Raises MemopsError for values that no record may have, and for a text that holds a secret.
+    """
+    _check(fields, settings)
+
+    def make(records: pl.DataFrame, at: datetime) -> pl.DataFrame:
+        row = _named(records, [id], name, live=True)
+        new = {n: v for n, v in fields.items() if row[n][0] != v}
+        if not new:
+            return nothing()
+        changed = new | ({"updated_at": pl.lit(at)} if "text" in new else {})
+        return edit(
+            row, f"a person changed its {', '.join(new)}", evidence=[], risk="low", **changed
+        )
+
+    return carried_out("edit", name, settings, make, now, plan_only)
+
+
+def pin_records(
+    name: str,
+    ids: Sequence[str],
+    settings: Settings,
+    now: datetime | None = None,
+    plan_only: bool = False,
+) -> dict[str, Any]:
+    """Pin live records: no rule demotes, retires, rewrites or deletes them."""
+
+    def make(records: pl.DataFrame, at: datetime) -> pl.DataFrame:
+        rows = _named(records, ids, name, live=True).filter(~pl.col("pinned"))
+        return edit(rows, "a person pinned it", pinned=True, evidence=[], risk="low")
+
+    return carried_out("pin", name, settings, make, now, plan_only)
+
+
+def unpin_records(
+    name: str,
+    ids: Sequence[str],
+    settings: Settings,
+    now: datetime | None = None,
+    plan_only: bool = False,
+) -> dict[str, Any]:
+    """Unpin records, so that the rules treat them as any other."""
+
+    def make(records: pl.DataFrame, at: datetime) -> pl.DataFrame:
+        rows = _named(records, ids, name, live=False).filter("pinned")
+        return edit(rows, "a person unpinned it", pinned=False, evidence=[], risk="low")
+
+    return carried_out("unpin", name, settings, make, now, plan_only)
+
+
+def forget_records(
+    name: str,
+    ids: Sequence[str],
+    settings: Settings,
+    now: datetime | None = None,
+    last: timedelta | None = None,
+    plan_only: bool = False,
+) -> dict[str, Any]:
+    """Hide records from recall, those named and the live ones stored within `last`.
+
+    They are retired, as an expired record is: undone by a rollback until the grace time is over.
+    """
+    if bool(ids) == (last is not None):
+        hint = "memops forget STORE ID, or memops forget STORE --last 7d"
+        raise MemopsError("name the records to forget, or give --last", hint)
+
+    def make(records: pl.DataFrame, at: datetime) -> pl.DataFrame:
+        rows = _named(records, ids, name, live=False)
+        why = "a person asked to forget it"
+        if last is not None:
+            rows = records.filter(
+                LIVE & (pl.col("created_at") >= at - last) & (pl.col("created_at") <= at)
+            )
+            why = f"a person asked to forget what was stored since {at - last:%Y-%m-%d %H:%M UTC}"
+        rows = rows.filter(pl.col("superseded_by").ne_missing(pl.lit(TOMBSTONE)))
+        return edit(
+            rows, why, superseded_by=TOMBSTONE, valid_to=pl.lit(at), evidence=[], risk="low"
+        )
+
+    return carried_out("forget", name, settings, make, now, plan_only)
+
+
+def recover_records(
+    name: str,
+    ids: Sequence[str],
+    settings: Settings,
+    now: datetime | None = None,
+    plan_only: bool = False,
+) -> dict[str, Any]:
+    """Bring back records that are hidden, left the store, or were deleted and archived.
+
+    One whose bytes left its file comes back as a new line of the file of its kind.
+    """
+    identity = open_store(settings.store(name).address).identity()
+    kept = archive.read(settings.state, identity)
+    left = overlay.archived_ids(overlay.read(snapshot.overlay_path(settings.state, identity)))
+    why = "a person brought it back"
+
+    def make(records: pl.DataFrame, at: datetime) -> pl.DataFrame:
+        deleted = kept.join(records.select("id"), on="id", how="anti")
+        rows = _named(pl.concat([records, deleted]).sort("id"), ids, name, live=False)
+        clear = {"superseded_by": None, "valid_to": None, "expires_at": None}
+        in_file = pl.col("id").str.contains(_LINE)
+        blank = [pl.lit(v, RECORDS[n]).alias(n) for n, v in clear.items()]
+        gone = rows.join(deleted.select("id"), on="id", how="semi").with_columns(blank)
+        hidden = rows.filter(~LIVE).join(gone.select("id"), on="id", how="anti")
+        out = hidden.filter(pl.col("id").is_in(left.implode()))
+        here = hidden.join(out.select("id"), on="id", how="anti")
+        return pl.concat(
+            [
+                moved(out.with_columns(blank), pl.lit(why)),
+                edit(here, why, clears=[*clear], evidence=[], risk="low"),
+                put(gone.filter(~in_file), why, evidence=[], risk="low"),
+                moved(gone.filter(in_file), pl.lit(why)).filter(PUTS),
+            ]
+        )
+
+    return carried_out("recover", name, settings, make, now, plan_only)
+
+
+def duration(text: str) -> timedelta:
+    """Return the time that a text such as 12h, 7d or 2w says; raises MemopsError."""
+    said = re.fullmatch(r"(\d{1,5})([hdw])", text.strip())
+    if not said:
+        raise MemopsError(f"{text!r} is no length of time", "write 12h, 7d or 2w")
+    return timedelta(**{_UNITS[said[2]]: int(said[1])})
+
+
+def carried_out(
+    rule: str, name: str, settings: Settings, make: Make, now: datetime | None, plan_only: bool
+) -> dict[str, Any]:
+    """Snapshot, plan with a person's authority, apply unless only the plan is asked for."""
+    at = now or clock()
+    taken = _taken(name, settings, at)
+    records = taken.records()
+    changes = make(records, at).with_columns(rule=pl.lit(rule)).sort("id")
+    if changes.is_empty():
+        return {"plan": None, "ops": 0, "ids": [], "applied": 0, "skipped": [], "tonight": []}
+    store, policy = open_store(taken.address), settings.policy
+    made = planfile.save(
+        settings.state,
+        taken,
+        records,
+        changes,
+        nothing(),
+        store,
+        policy,
+        at,
+        clock(),
+        [rule],
+        "person",
+    )
+    said: dict[str, Any] = {"plan": made.id, "path": str(made.path), "ops": changes.height}
+    said |= {"ids": changes["id"].to_list(), "applied": 0, "skipped": []}
+    said |= {"tonight": _tonight(outcome(records, changes), changes["id"], settings, at)}
+    if plan_only:
+        return said
+    done = applying.apply(made, settings.state, clock(), approve=True)
+    moved = find_run(done["run"], settings.state).moved()
+    said |= {k: done[k] for k in ("run", "state", "applied", "skipped")}
+    return said | {
+        "ids": [moved.get(i, i) for i in said["ids"]],
+        "undo": f"memops rollback {done['run']}",
+    }
+
+
+def _taken(name: str, settings: Settings, at: datetime) -> snapshot.Snapshot:
+    try:
+        return snapshot.open_snapshot(Path(take_snapshot(name, settings, at)["path"]))
+    except Incomplete as error:
+        hint = f"if that is right: memops snapshot {name} --accept-shrink, then again"
+        raise Incomplete(error.message, hint) from error
+
+
+def _named(records: pl.DataFrame, ids: Sequence[str], name: str, live: bool) -> pl.DataFrame:
+    """The records of these ids; raises MemopsError for one that is not there, or hidden."""
+    rows = records.filter(pl.col("id").is_in(list(ids)))
+    missing = sorted(set(ids) - set(rows["id"]))
+    if missing:
+        near = [i for i in records["id"] if i.startswith(missing[0])][:1]
+        hint = f"did you mean {near[0]!r}?" if near else f"list them with `memops inspect {name}`"
+        raise MemopsError(f"{name}: no record {missing[0]!r}; nothing was changed", hint)
+    hidden = rows.filter(~LIVE)
+    if live and hidden.height:
+        first = hidden.row(0, named=True)
+        link = first["superseded_by"]
+        message = f"record {first['id']!r} is hidden ({link}); nothing was changed"
+        raise MemopsError(message, f"see `memops show {name} {first['id']}`")
+    return rows
+
+
+def _check(fields: dict[str, Any], settings: Settings) -> None:
+    if not fields:
+        raise MemopsError("nothing to change", "give --text, --kind, --tier or --importance")
+    for field, known in (("kind", KINDS), ("tier", TIERS)):
+        if field in fields and fields[field] not in known:
+            raise MemopsError(f"unknown {field} {fields[field]!r}", f"known: {', '.join(known)}")
+    if not 0 <= fields.get("importance", 0.0) <= 1:
+        raise MemopsError(f"importance {fields['importance']} is not between 0 and 1")
+    text = fields.get("text")
+    if text is not None and not text.strip():
+        raise MemopsError("a record without text says nothing", "use `memops forget`")
+    kinds = found(pl.Series([text or ""]), settings.policy.secrets)["kind"].unique().sort()
+    if kinds.len():
+        raise MemopsError(
+            f"the new text holds a secret: {', '.join(kinds)}; nothing was changed",
+            "keep it out of memory; if it is none, name it in policy secrets.allow",
+        )
+
+
+def _tonight(
+    records: pl.DataFrame, ids: pl.Series, settings: Settings, at: datetime
+) -> list[dict[str, Any]]:
+    """What the aging rules would do to these records the next night."""
+    plan, _ = propose(records, Context(now=at, policy=settings.policy), AGING)
+    mine = plan.filter(pl.col("id").is_in(ids.implode())).sort("id")
+    return mine.select("id", "rule", "reason").to_dicts()

@@ -1,0 +1,210 @@
+"""Doctor: what is wrong with a store, its files and this machine, and what to do; read-only.
+
+An audit looks at what records say, the doctor at what they are kept in. Checks that only one kind
+of store knows live beside it, named in OWN; those here hold for every kind.
+"""
+
+import importlib
+import platform
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from datetime import datetime
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import memops
+from memops import overlay, snapshot
+from memops.errors import Corrupt, MemopsError
+from memops.policy import Policy
+from memops.schema import RETIRED
+from memops.settings import Settings
+from memops.state.runs import runs
+from memops.state.sources import clock
+from memops.stores import Store, open_store
+from memops.stores.findings import LEVELS, Finding
+
+OWN = {
+    "clawseed": "memops.stores.clawseed_doctor",
+    "openclaw": "memops.stores.markdown_doctor",
+    "xinghebot": "memops.stores.markdown_doctor",
+    "rsclaw": "memops.stores.rsclaw_doctor",
+}
+"""Modules whose `examined(store)` yields what only this kind of store has."""
+
+_MARKS = (*RETIRED, "tag:superseded")  # links that name a state, not a record
+_TIMES = ("created_at", "updated_at", "accessed_at", "valid_from", "valid_to")
+
+
+def examine(
+    name: str, settings: Settings, now: datetime | None = None, fail_on: str | None = None
+) -> dict[str, Any]:
+    """Return {store, kind, versions, findings, worst, failed}, the worst first.
+
+    A finding is {check, level, count, says, do}; `failed` tells whether one is at least as bad as
+    `fail_on`. Raises MemopsError for a store that is not there or may not be read.
+    """
+    if fail_on is not None and fail_on not in LEVELS:
+        raise MemopsError(f"unknown level {fail_on!r}", f"known: {', '.join(LEVELS)}")
+    store = open_store(settings.store(name).address)
+    findings = sorted(
+        _findings(store, settings, now or clock()),
+        key=lambda f: (-LEVELS.index(f.level), f.check, f.says),
+    )
+    worst = findings[0].level if findings else None
+    failed = bool(fail_on and worst) and LEVELS.index(worst or "info") >= LEVELS.index(
+        fail_on or "info"
+    )
+    return {
+        "store": store.address,
+        "kind": store.kind,
+        "versions": versions(),
+        "findings": [asdict(f) for f in findings],
+        "worst": worst,
+        "failed": failed,
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return versions that matter for a store's safety."""
+    return {
+        "memops": memops.__version__,
+        "python": platform.python_version(),
+        "sqlite": sqlite3.sqlite_version,
+        "polars": pl.__version__,
+    }
+
+
+def missing(kind: str) -> list[str]:
+    """Return what this machine lacks to work with a kind of store, a sentence each."""
+    from memops.stores.clawseed_doctor import wal_reset
+
+    said = []
+    if kind == "clawseed":
+        options = {row[0] for row in sqlite3.connect(":memory:").execute("PRAGMA compile_options")}
+        if "ENABLE_FTS5" not in options:
+            said.append("Python's SQLite has no FTS5: writing and purging fail")
+        if wal_reset(sqlite3.sqlite_version_info):
+            said.append(
+                f"SQLite {sqlite3.sqlite_version} has the WAL-reset bug: write in a quiet hour"
+            )
+    if kind in ("openclaw", "xinghebot") and not Path("/proc/self/fd").is_dir():
+        said.append("no /proc: who has a note open is not seen, a grace must do")
+    if kind == "rsclaw" and find_spec("xxhash") is None:
+        said.append("xxhash is not installed: page checksums cannot be verified")
+    return said
+
+
+def _findings(store: Store, settings: Settings, now: datetime) -> Iterator[Finding]:
+    if store.kind in OWN:
+        own: Callable[[Store], Iterator[Finding]]
+        own = importlib.import_module(OWN[store.kind]).examined
+        yield from own(store)
+    elif path := getattr(store, "path", None):
+        from memops.stores.findings import of_modes
+
+        yield from of_modes([path])
+    try:
+        records = store.read()
+        identity = store.identity()
+        kept = overlay.read(snapshot.overlay_path(settings.state, identity))
+    except Corrupt as error:
+        yield Finding("reading", "error", 1, error.message, error.hint or "restore a snapshot")
+        return
+    whole = overlay.joined(records, kept)
+    yield from of_links(whole)
+    yield from of_times(whole, now, settings.policy)
+    yield from _orphans(kept, records)
+    yield from _runs(settings.state, identity)
+
+
+def of_links(records: pl.DataFrame) -> Iterator[Finding]:
+    """Records that are superseded by one that is not there, and rings of supersession."""
+    links = records.filter(
+        pl.col("superseded_by").is_not_null() & ~pl.col("superseded_by").is_in(_MARKS)
+    )
+    links = links.select("id", to="superseded_by")
+    lost = links.join(records.select(to="id"), on="to", how="anti").height
+    if lost:
+        says = "hidden records whose successor is not there"
+        do = "look at them with `memops audit`; a night leaves them hidden"
+        yield Finding("dangling", "warning", lost, says, do)
+    if rings := _in_rings(dict(links.iter_rows())):
+        says = "records that supersede one another in a ring, so that none of them is recalled"
+        yield Finding(
+            "cyclic", "error", rings, says, "decide which holds, and release it with `memops edit`"
+        )
+
+
+def of_times(records: pl.DataFrame, now: datetime, policy: Policy) -> Iterator[Finding]:
+    """Times in the future, before the agents' days, or out of order; and records without any."""
+    made, seen = pl.col("created_at"), pl.max_horizontal("updated_at", "accessed_at")
+    ahead = pl.any_horizontal(pl.col(n) > now for n in _TIMES[:3]).fill_null(False)
+    counts = records.select(
+        future=ahead.sum(),
+        early=(made.dt.year() < 2000).sum(),
+        backwards=(seen < made).sum(),
+        ends=(pl.col("valid_to") < pl.col("valid_from")).sum(),
+        none=made.is_null().sum(),
+    ).row(0, named=True)
+    said = {
+        "future": (
+            "warning",
+            "records from the future",
+            "set the clock right; their age counts as nought",
+        ),
+        "early": (
+            "info",
+            "records from before 2000",
+            "a clock that was never set; they count as old",
+        ),
+        "backwards": (
+            "info",
+            "records used or changed before they were made",
+            "nothing: the later time counts",
+        ),
+        "ends": ("warning", "records that end before they begin", "mend valid_from or valid_to"),
+        "none": ("info", "records without a time", "nothing that depends on age touches them"),
+    }
+    for name, (level, says, do) in said.items():
+        if counts[name]:
+            yield Finding(
+                "times", "warning" if level == "warning" else "info", counts[name], says, do
+            )
+
+
+def _in_rings(links: dict[str, str]) -> int:
+    """How many records follow their links back to themselves."""
+    state: dict[str, int] = {}
+    rings = 0
+    for number, start in enumerate(links, 1):
+        at: str | None = start
+        while at is not None and at not in state:
+            state[at] = number
+            at = links.get(at)
+        if at is not None and state[at] == number and at in links:
+            first, size = at, 1
+            while (at := links[at]) != first:
+                size += 1
+            rings += size
+    return rings
+
+
+def _orphans(kept: pl.DataFrame, records: pl.DataFrame) -> Iterator[Finding]:
+    """What memops keeps beside the store of records that the store no longer has."""
+    edits = kept.filter(pl.col("action") == "edit").join(records.select("id"), on="id", how="anti")
+    if edits.height:
+        says = "notes that memops keeps of records which left the store"
+        yield Finding("orphans", "info", edits.height, says, "nothing: they speak of no record")
+
+
+def _runs(state: Path, identity: dict[str, str]) -> Iterator[Finding]:
+    own = snapshot.store_id(identity)
+    mine = [r for r in runs(state) if snapshot.store_id(r.header["store"]) == own]
+    open_ = [r.id for r in mine if r.state not in ("verified", "rolled-back")]
+    if open_:
+        says = f"runs that did not end: {', '.join(open_[:5])}"
+        yield Finding("runs", "warning", len(open_), says, f"memops resume {open_[0]}")

@@ -1,0 +1,296 @@
+"""Inspecting: what a store holds and what is known of one record; read-only, secrets masked."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from memops import overlay, snapshot
+from memops.commands.simulation import AGING
+from memops.context import Context
+from memops.errors import MemopsError
+from memops.hygiene.decay import CLOCKS, age_days, frequency, half_life, recency, relevance
+from memops.hygiene.impact import high_impact
+from memops.language.text import folded
+from memops.policy import Policy
+from memops.rules import propose
+from memops.rules.retire_old import days_kept
+from memops.safety.secrets import redacted, redacted_records
+from memops.schema import LIVE, QUARANTINE, RETIRED, TOMBSTONE
+from memops.settings import Settings
+from memops.state import archive, planfile
+from memops.state.runs import runs
+from memops.state.sources import clock
+from memops.stores import open_store
+
+_HORIZON = 36_500
+"""Days after which a record counts as one that never fades."""
+
+_SHOWN = (
+    "id",
+    "key",
+    "kind",
+    "scope",
+    "tier",
+    "importance",
+    "pinned",
+    "access_count",
+    "created_at",
+)
+
+
+_GONE: dict[str, Any] = {"what": "gone", "on": None, "why": "it was deleted"}
+
+
+def records_of(name: str, settings: Settings) -> tuple[str, dict[str, str], pl.DataFrame]:
+    """Return address, identity and records of a live store, or of a snapshot of that name."""
+    taken = None if name in settings.stores or ":" in name else snapshot.find(name, settings.state)
+    if taken:
+        return taken.address, taken.manifest["store"], taken.records()
+    store = open_store(settings.store(name).address)
+    identity = store.identity()
+    known = overlay.read(snapshot.overlay_path(settings.state, identity))
+    return store.address, identity, overlay.joined(store.read(), known)
+
+
+def listed(
+    name: str,
+    settings: Settings,
+    now: datetime | None = None,
+    kinds: Sequence[str] = (),
+    scopes: Sequence[str] = (),
+    tiers: Sequence[str] = (),
+    since: datetime | timedelta | None = None,
+    text: str | None = None,
+    limit: int = 50,
+    archived: bool = False,
+) -> dict[str, Any]:
+    """Return the live records of a store that fit, newest first: total, and the first `limit`.
+
+    With `archived`, those that are hidden, left the store or were deleted, instead. Words are
+    looked for in the masked text, whatever their case or width, so that a search cannot tell what
+    a mask hides.
+    """
+    at = now or clock()
+    address, identity, records = records_of(name, settings)
+    if archived:
+        deleted = archive.read(settings.state, identity).join(
+            records.select("id"), on="id", how="anti"
+        )
+        records = pl.concat([records.filter(~LIVE), deleted])
+    fits = [pl.lit(True) if archived else LIVE]
+    asked = {"kind": kinds, "scope": scopes, "tier": tiers}
+    fits += [pl.col(name).is_in(list(values)) for name, values in asked.items() if values]
+    if since is not None:
+        fits.append(pl.col("created_at") >= (since if isinstance(since, datetime) else at - since))
+    live = records.filter(*fits)
+    live = live.with_columns(text=redacted(live["text"], settings.policy.secrets))
+    if text:
+        wanted = pl.select(folded(pl.lit(text))).item()
+        live = live.filter(folded(pl.col("text")).str.contains(wanted, literal=True))
+    newest = live.sort("created_at", "id", descending=[True, False], nulls_last=True)
+    shown = newest.head(limit) if limit else newest
+    age = age_days(at, settings.policy.decay.clock).round(1)
+    rows = shown.select(*_SHOWN, age.alias("age_days"), "text").to_dicts()
+    return {"store": address, "total": live.height, "shown": len(rows), "records": rows}
+
+
+def known_of(name: str, id: str, settings: Settings, now: datetime | None = None) -> dict[str, Any]:
+    """Return all that is known of one record: itself, lineage, history, score, standing, fading."""
+    at, policy = now or clock(), settings.policy
+    address, identity, records = records_of(name, settings)
+    row, gone = records.filter(pl.col("id") == id), False
+    if row.is_empty():
+        row = archive.read(settings.state, identity).filter(pl.col("id") == id)
+        gone = not row.is_empty()
+    if row.is_empty():
+        near = [i for i in records["id"] if i.startswith(id)][:1]
+        hint = f"did you mean {near[0]!r}?" if near else f"list them with `memops inspect {name}`"
+        raise MemopsError(f"{name}: no record {id!r}", hint)
+    masked = redacted_records(row, policy.secrets).drop("extra").to_dicts()[0]
+    past = history_of(settings.state, identity, id)
+    plan, refused = propose(records, Context(now=at, policy=policy), AGING)
+    tonight = plan.filter(pl.col("id") == id).select("rule", "reason").to_dicts()
+    held = refused.filter(pl.col("id") == id).select("rule", "reason").to_dicts()
+    return {
+        "store": address,
+        "record": masked,
+        "lineage": _lineage(records, id, policy),
+        "history": past,
+        "score": scored(row, at, policy),
+        "why": _why(masked, past, gone),
+        "back": f"memops recover {name} {id}" if gone or masked["superseded_by"] else None,
+        "fades": fading(row, at, policy),
+        "goes": _GONE if gone else going(row, at, policy),
+        "tonight": tonight,
+        "held_tonight": held,
+    }
+
+
+def history_of(state: Path, identity: dict[str, str], id: str) -> list[dict[str, Any]]:
+    """Return what memops did to a record, oldest first, also under ids that it had before."""
+    names, events = {id}, []
+    for run in runs(state):
+        if snapshot.store_id(run.header["store"]) != snapshot.store_id(identity):
+            continue
+        answers = run.answers()
+        names |= {w["id"] for w in answers if w["new_id"] in names}
+        states = {w["id"]: w["state"] for w in answers}
+        try:
+            plan = planfile.load(run.header["plan"], state)
+        except MemopsError:
+            continue
+        when = {"at": run.header["started"], "run": run.id}
+        events += [
+            {**when, **change, "became": _became(run.state, states.get(own))}
+            for own, change in _touching(plan, names)
+        ]
+    return events[::-1]
+
+
+def scored(row: pl.DataFrame, now: datetime, policy: Policy) -> dict[str, Any]:
+    """Return a record's relevance with its parts: each part times its weight, summed."""
+    decay = policy.decay
+    weight = pl.col("importance").fill_nan(0.0).fill_null(0.0).clip(0.0, 1.0)
+    parts = row.select(
+        age_days=age_days(now, decay.clock),
+        half_life_days=half_life(decay),
+        recency=recency(now, decay),
+        frequency=frequency(),
+        importance=weight,
+        relevance=relevance(now, decay),
+        ranked=relevance(now, decay, floored=True),
+    ).to_dicts()[0]
+    weights = {name: getattr(decay, name) for name in ("recency", "frequency", "importance")}
+    return {"model": decay.model, "clock": decay.clock, **parts, "weights": weights}
+
+
+def fading(row: pl.DataFrame, now: datetime, policy: Policy) -> dict[str, Any]:
+    """Return when a record's relevance falls below the threshold of demotion, if nobody uses it."""
+    below = policy.tiers.demote_relevance
+
+    def faded(days: float) -> bool:
+        return bool(row.select(relevance(now + timedelta(days=days), policy.decay) < below).item())
+
+    said: dict[str, Any] = {"below": below, "on": None, "in_days": None}
+    if row["pinned"][0]:
+        return said | {"why": "pinned records never fade"}
+    if faded(0):
+        return said | {"on": now, "in_days": 0.0, "why": "it has faded already"}
+    if not faded(_HORIZON):
+        return said | {"why": "its importance and uses alone keep it above that"}
+    low, high = 0.0, float(_HORIZON)
+    while high - low > 0.01:
+        middle = (low + high) / 2
+        low, high = (low, middle) if faded(middle) else (middle, high)
+    core = row["tier"][0] == "core"
+    why = "though a core record is not demoted" if core else "unless it is used or changed before"
+    return said | {"on": now + timedelta(days=high), "in_days": round(high, 1), "why": why}
+
+
+def going(row: pl.DataFrame, now: datetime, policy: Policy) -> dict[str, Any]:
+    """Return what becomes of a record and when, if nobody uses it (what, on, why)."""
+    record, keep = row.to_dicts()[0], policy.retention
+    last = max((t for t in map(record.get, CLOCKS[policy.decay.clock]) if t), default=None)
+    touched = [t for t in (record["updated_at"], record["accessed_at"]) if t]
+    window = row.select(days_kept(keep.windows)).item()
+    stays: dict[str, Any] = {"what": None, "on": None}
+    if record["pinned"] or record["tier"] == "core":
+        hidden = record["superseded_by"] is not None
+        never = "is not deleted" if hidden else "is neither retired nor deleted"
+        return stays | {"why": f"what is pinned or core {never}"}
+    if record["superseded_by"] == TOMBSTONE and record["valid_to"]:
+        on = max([record["valid_to"], *touched]) + timedelta(days=keep.grace_days)
+        return {"what": "deleted", "on": on, "why": "its grace time is over then"}
+    if record["superseded_by"] in RETIRED:
+        return stays | {"why": "it is hidden until a person has looked"}
+    if record["superseded_by"]:
+        days = keep.superseded_days
+        on = record["expires_at"] or (last and last + timedelta(days=days))
+        if not days or not on:
+            return stays | {"why": "no time is set for what a newer record replaced"}
+        on = max([on, *(t + timedelta(days=keep.grace_days) for t in touched)])
+        return {
+            "what": "deleted",
+            "on": on,
+            "why": "what a newer record replaced is kept until then",
+        }
+    ends = [(record["expires_at"], "it was stored until then")] if record["expires_at"] else []
+    grave = record["kind"] != "session" and high_impact(row["text"])[0]
+    if window is not None and last and not grave:
+        why = f"a {record['kind']} is kept for {window:g} days here, or longer by a floor"
+        ends.append((last + timedelta(days=window), why))
+    if ends:
+        on, why = min(ends)
+        return {"what": "retired", "on": max(now, on), "why": why}
+    if window is not None and grave:
+        return stays | {"why": "facts about money, health and access are not retired for their age"}
+    return stays | {"why": "no time is set for its kind"}
+
+
+def _touching(plan: planfile.PlanFile, names: set[str]) -> list[tuple[str, dict[str, Any]]]:
+    """The plan's changes to a record, and to those that step back behind it."""
+    ops = {line["seq"]: line["op"] for line in plan.ops()}
+    mine = pl.col("id").is_in(list(names))
+    absorbed = pl.col("superseded_by").is_in(list(names)).fill_null(False)
+    kept = pl.col("seq").is_in(plan.kept)
+    rows = plan.changes.with_row_index("seq", 1).filter((mine | absorbed) & kept)
+    found = []
+    for change in rows.iter_rows(named=True):
+        own = change["id"] in names
+        about = {"op": ops.get(change["seq"]), "rule": change["rule"], "reason": change["reason"]}
+        other = {"of": None if own else change["id"], "evidence": change["evidence"] or []}
+        found.append((change["id"], {**about, **other, "tier": change["tier"] if own else None}))
+    return found
+
+
+def _became(run: str, change: str | None) -> str:
+    if run in ("rolled-back", "rolling-back"):
+        return "taken back"
+    return change or ("applied" if run == "verified" else run)
+
+
+def _lineage(records: pl.DataFrame, id: str, policy: Policy) -> dict[str, Any]:
+    """The chain of records that replaced it, and those that it replaced, with their texts."""
+    links = dict(records.select("id", "superseded_by").drop_nulls().iter_rows())
+    chain: list[str] = []
+    at = links.get(id)
+    while at is not None and at not in (*chain, *RETIRED, id):
+        chain.append(at)
+        at = links.get(at)
+    absorbed = records.filter(pl.col("superseded_by") == id).sort("id")
+    there = records.filter(pl.col("id").is_in([*chain, *absorbed["id"]]))
+    texts = dict(zip(there["id"], redacted(there["text"], policy.secrets), strict=True))
+    return {
+        "replaced_by": [{"id": i, "text": texts.get(i)} for i in chain],
+        "absorbed": [{"id": i, "text": texts[i]} for i in absorbed["id"]],
+    }
+
+
+def _why(record: dict[str, Any], past: list[dict[str, Any]], gone: bool) -> list[str]:
+    """Sentences that say why a record stands where it stands."""
+    done = [e for e in past if e["became"] in ("applied", "already") and e["of"] is None]
+    said = []
+    link = record["superseded_by"]
+    if gone:
+        said.append("deleted: it is in the archive only")
+    elif link is not None:
+        hidden = {TOMBSTONE: "retired", QUARANTINE: "quarantined"}.get(link, f"replaced by {link}")
+        said.append(f"hidden from recall: {hidden}")
+    if record["pinned"]:
+        said.append("pinned: no rule demotes, retires or deletes it")
+    moves = [e for e in done if e["tier"] == record["tier"]]
+    if moves:
+        last = moves[-1]
+        said.append(f"{record['tier']} since {_told(last)}")
+    else:
+        said.append(f"{record['tier']}: the store has it so, and no run of memops moved it")
+    if (link is not None or gone) and done:
+        said.append(f"last changed on {_told(done[-1])}")
+    return said
+
+
+def _told(event: dict[str, Any]) -> str:
+    return f"{event['at'][:10]}: {event['rule']}, {event['reason']} (run {event['run']})"

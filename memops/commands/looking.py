@@ -1,0 +1,160 @@
+"""Looking: read-only answers about a store or a plan."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import polars as pl
+
+from memops import snapshot
+from memops.context import Context
+from memops.errors import MemopsError
+from memops.models.local import local_models
+from memops.safety.secrets import redacted
+from memops.settings import Settings
+from memops.state import planfile
+from memops.state.sources import open_or_take
+
+
+def explain_change(plan: str, id: str, settings: Settings) -> dict[str, Any]:
+    """Return what a plan does to a record and why; secrets masked. Raises MemopsError."""
+    found = planfile.load(plan, settings.state)
+    lines = [line for line in found.ops() if line["id"] == id]
+    if not lines:
+        raise MemopsError(
+            f"plan {found.id} does not change {id!r}", f"its changes: {found.path}/ops.jsonl"
+        )
+    taken = snapshot.find(found.header["snapshot"], settings.state)
+    records = taken.records() if taken else None
+    texts = (
+        dict(zip(records["id"], redacted(records["text"], settings.policy.secrets), strict=True))
+        if records is not None
+        else {}
+    )
+    rows = {row["seq"]: row for row in found.changes.with_row_index("seq", 1).iter_rows(named=True)}
+    dated = _said_on(records) if records is not None else {}
+    changes = [
+        {
+            **{k: line[k] for k in ("op", "rule", "reason", "risk", "locator", "set") if k in line},
+            "text": texts.get(id),
+            "evidence": {i: texts.get(i) for i in rows[line["seq"]]["evidence"] or []},
+            "pairs": _compared(line, id, rows[line["seq"]]["evidence"] or [], texts, dated),
+        }
+        for line in lines
+    ]
+    judged = found.judged()
+    for pair in (pair for change in changes for pair in change["pairs"]):
+        pair |= _word_of(judged, id, pair["with"])
+    return {"plan": found.id, "id": id, "changes": changes}
+
+
+def samples(plan: str, settings: Settings, most: int = 10) -> dict[str, list[dict[str, str]]]:
+    """Return some changes of each rule of a plan (op, text, reason), spread over all it proposes.
+
+    A text is the new record's, else that of the record that changes; secrets masked.
+    """
+    found = planfile.load(plan, settings.state)
+    taken = snapshot.find(found.header["snapshot"], settings.state)
+    said = dict(taken.records().select("id", "text").iter_rows()) if taken else {}
+    by_rule: dict[str, list[dict[str, Any]]] = {}
+    for line in found.ops():
+        by_rule.setdefault(line["rule"], []).append(line)
+    chosen = [line for lines in by_rule.values() for line in _spread(lines, most)]
+    told = [line.get("record", {}).get("text") or said.get(line["id"], "") for line in chosen]
+    masked = redacted(pl.Series(told, dtype=pl.String), settings.policy.secrets)
+    out: dict[str, list[dict[str, str]]] = {}
+    for line, text in zip(chosen, masked, strict=True):
+        row = {"op": line["op"], "text": text, "reason": line["reason"]}
+        out.setdefault(line["rule"], []).append(row)
+    return out
+
+
+def _spread(lines: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
+    """At most so many of the lines, evenly from the first on."""
+    return [lines[at * len(lines) // most] for at in range(most)] if len(lines) > most else lines
+
+
+def _compared(
+    line: dict[str, Any],
+    id: str,
+    others: Sequence[str],
+    texts: dict[str, str],
+    dated: dict[str, str | None],
+) -> list[dict[str, Any]]:
+    """What is read in the record and in each that it steps back behind, and the sentence."""
+    from memops.pairs.explain import explained
+
+    if line["op"] not in ("supersede", "merge") or id not in texts:
+        return []
+    known = [other for other in others if other in texts and other != id]
+    pairs = [(texts[id], texts[other]) for other in known]
+    told = explained(pairs, [(dated.get(id), dated.get(other)) for other in known])
+    return [{"with": other, **said} for other, said in zip(known, told, strict=True)]
+
+
+def _word_of(judged: list[dict[str, Any]], one: str, two: str) -> dict[str, Any]:
+    """What a local model said of two records, if it was asked."""
+    for row in judged:
+        if (one in row["a"] and two in row["b"]) or (two in row["a"] and one in row["b"]):
+            return {"judge": {name: value for name, value in row.items() if name not in "ab"}}
+    return {}
+
+
+def _said_on(records: pl.DataFrame) -> dict[str, str | None]:
+    """The month in which each record was said."""
+    month = pl.coalesce("valid_from", "created_at").dt.strftime("%Y-%m")
+    return dict(records.select("id", month).iter_rows())
+
+
+def list_pairs(
+    what: str,
+    store: str,
+    settings: Settings,
+    now: datetime | None,
+    least: float = 0.0,
+    near: int = 0,
+) -> list[dict[str, Any]]:
+    """Return the store's conflicts or duplicates with their signals; secrets masked.
+
+    `least` leaves out pairs less similar; `near` asks instead for so many pairs whose probability
+    is nearest to the threshold. Pairs once judged are not judged again for either.
+    """
+    from memops.pairs.kept import borderline, chosen, known_pairs
+
+    taken = open_or_take(store, settings, now)
+    records = taken.records()
+    at = now or datetime.fromisoformat(taken.manifest["taken_at"])
+    models = local_models(settings.policy, settings.state, records)
+    ctx = Context(now=at, policy=settings.policy, models=models)
+    pairs = known_pairs(records, ctx, settings.state / "pairs")
+    name = what.removesuffix("s")
+    rows = borderline(pairs, name, near) if near else chosen(pairs, name, least)
+    named = records.filter(pl.col("id").is_in(pl.concat([rows["a_id"], rows["b_id"]]).implode()))
+    texts = named.select("id", text=redacted(named["text"], settings.policy.secrets))
+    for side in ("a", "b"):
+        told = texts.rename({"id": f"{side}_id", "text": f"{side}_text"})
+        rows = rows.join(told, on=f"{side}_id", maintain_order="left", how="left")
+    columns = ["a_id", "b_id", "a_text", "b_text", "jaccard", "cosine", "bm25", "score", "opposes"]
+    columns += [f"{name}_score", f"{name}_at", *([name] if near else [])]
+    columns += ["word", "effect"] if settings.policy.judge.model else []
+    rounded = pl.col("jaccard", "cosine", "bm25", "score", f"{name}_score").round(3)
+    found: list[dict[str, Any]] = rows.with_columns(rounded).select(columns).to_dicts()
+    return found
+
+
+def audit_store(
+    store: str, settings: Settings, now: datetime | None, fail_on: Sequence[str]
+) -> dict[str, Any]:
+    """Return the audit of a store, and which of the classes in `fail_on` have findings."""
+    from memops.commands.audit import audit
+
+    taken = open_or_take(store, settings, now)
+    at = now or datetime.fromisoformat(taken.manifest["taken_at"])
+    records = taken.records()
+    models = local_models(settings.policy, settings.state, records)
+    said = audit(records, Context(now=at, policy=settings.policy, models=models))
+    unknown = sorted(set(fail_on) - said["classes"].keys())
+    if unknown:
+        raise MemopsError(f"unknown class {unknown[0]!r}", f"known: {', '.join(said['classes'])}")
+    failed = [name for name in fail_on if said["classes"][name].get("count")]
+    return {**said, "store": taken.address, "snapshot": taken.id, "failed": failed}

@@ -1,0 +1,162 @@
+"""Repairing: what the doctor found and a person asks to have mended, planned and then done.
+
+A repair mends what a store is kept in, never what its records say, and nothing is repaired that
+was not named. What was there before is on disk first: a snapshot of the store, and the rows of
+databases that no snapshot holds.
+"""
+
+import importlib
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from memops import files, snapshot
+from memops.errors import MemopsError
+from memops.settings import Settings
+from memops.state.sources import clock
+from memops.stores import Store, open_store
+from memops.stores.clawseed import Clawseed
+from memops.stores.findings import Repair
+
+OWN = {
+    "clawseed": "memops.stores.clawseed_repair",
+    "openclaw": "memops.stores.openclaw_repair",
+}
+"""Modules with REPAIRS, the checks whose findings they mend, and `repairs(store)`."""
+
+
+def repair(
+    name: str,
+    checks: Sequence[str],
+    settings: Settings,
+    approve: bool = False,
+    now: datetime | None = None,
+) -> dict[str, Any]:
+    """Plan the repair of what these checks found, and carry it out when it is approved.
+
+    Returns {store, repairs: [{check, count, says, steps}], repaired, before, kept}: the snapshot
+    taken before, and the file with what it does not hold. Raises Locked while the agent runs
+    where its database is needed alone.
+    """
+    store = open_store(settings.store(name).address)
+    chosen = [r for r in _offered(store, checks) if r.check in checks]
+    said: dict[str, Any] = {
+        "store": store.address,
+        "repairs": [
+            {"check": r.check, "count": r.count, "says": r.says, "steps": r.steps} for r in chosen
+        ],
+        "repaired": 0,
+        "before": None,
+        "kept": None,
+    }
+    if not approve or not chosen:
+        return said
+    taken = snapshot.take(
+        store, settings.state, now or clock(), settings.policy, "before-repair", True
+    )
+    with _locked(store, settings):
+        if rows := [row for r in chosen for row in r.before or []]:
+            path = files.folder(settings.state / "repairs") / f"{taken.id}.json"
+            files.write_sealed(path, {"store": store.address, "rows": rows})
+            said["kept"] = str(path)
+        said["repaired"] = sum(r.carry_out() for r in chosen)
+    return said | {"before": taken.id}
+
+
+def taken_back(name: str, state: Path) -> dict[str, Any] | None:
+    """Take a repair back by the name of the snapshot before it; None when there is no such repair.
+
+    Returns what taking a run back does. Raises MemopsError for one that only a restore undoes.
+    """
+    path = state / "repairs" / f"{name}.json"
+    if not path.is_file():
+        return None
+    said = files.read_sealed(path)
+    store = open_store(said["store"])
+    if not all({"row", "after"} <= row.keys() for row in said["rows"]):
+        raise MemopsError(f"{path} holds too little to undo it", f"memops restore {name}")
+    with files.lock(snapshot.lock_path(state, store.identity())):
+        written = importlib.import_module(OWN[store.kind]).take_back(store, said["rows"])
+    return {
+        "run": name,
+        "plan": None,
+        "state": "rolled-back",
+        "applied": sum(w.state == "applied" for w in written),
+        "already": sum(w.state == "already" for w in written),
+        "skipped": [vars(w) for w in written if w.state == "stale"],
+        "path": str(path),
+    }
+
+
+def embed(
+    name: str, model: str, settings: Settings, approve: bool = False, now: datetime | None = None
+) -> dict[str, Any]:
+    """Give clawseed's rows without a vector theirs, by the model that made those of the others.
+
+    Returns {store, lacking, compared, filled, before}. Raises MemopsError for another model.
+    """
+    from memops.models.encode import open_encoder
+    from memops.stores import clawseed_vectors as vectors
+
+    store = _clawseed(name, settings)
+    encoder = open_encoder(model, settings.state / "vectors")
+    rows = vectors.lacking(store.path)
+    compared = vectors.refuse_other_model(store.path, encoder)
+    said: dict[str, Any] = {"store": store.address, "lacking": len(rows), "compared": compared}
+    if not approve or not rows:
+        return said | {"filled": 0, "before": None}
+    taken = snapshot.take(
+        store, settings.state, now or clock(), settings.policy, "before-embed", True
+    )
+    with _locked(store, settings):
+        return said | {"filled": vectors.fill(store.path, rows, encoder), "before": taken.id}
+
+
+def view(
+    name: str, settings: Settings, write: bool = False, now: datetime | None = None
+) -> dict[str, Any]:
+    """Return {text, entries, path} of the MEMORY_SNAPSHOT.md for a clawseed store; write it.
+
+    `path` is where it was written. Raises MemopsError when there is nothing to put into it.
+    """
+    from memops.stores import clawseed_view
+
+    store = _clawseed(name, settings)
+    text = clawseed_view.view(store.read(), now or clock())
+    if text is None:
+        raise MemopsError(f"{store.address} has no live core memory", "there is nothing to write")
+    path = None
+    if write:
+        if store.workspace is None:
+            raise MemopsError(
+                f"{store.address} is a database without a workspace", "give its workspace"
+            )
+        with _locked(store, settings):
+            path = str(clawseed_view.write_view(store.workspace, text))
+    return {"text": text, "entries": len(list(clawseed_view.entries(text))), "path": path}
+
+
+def _clawseed(name: str, settings: Settings) -> Clawseed:
+    store = open_store(settings.store(name).address)
+    if not isinstance(store, Clawseed):
+        raise MemopsError(f"{store.address} is no clawseed store", "give clawseed:WORKSPACE")
+    return store
+
+
+def _locked(store: Store, settings: Settings) -> AbstractContextManager[None]:
+    return files.lock(snapshot.lock_path(settings.state, store.identity()))
+
+
+def _offered(store: Store, checks: Sequence[str]) -> list[Repair]:
+    module = importlib.import_module(OWN[store.kind]) if store.kind in OWN else None
+    known = module.REPAIRS if module else ()
+    for check in checks:
+        if check not in known:
+            raise MemopsError(
+                f"memops repairs no {check!r} of a {store.kind} store",
+                f"it can repair: {', '.join(known) or 'nothing'}",
+            )
+    found: list[Repair] = module.repairs(store) if module else []
+    return found

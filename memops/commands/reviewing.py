@@ -1,0 +1,289 @@
+"""Reviewing: a person keeps or refuses changes of a plan, by rule, by cluster or one by one.
+
+    plans/<id>/ops.jsonl            what is left of the plan; `apply` carries out any subset
+    plans/<id>/review.jsonl         each decision, so that a review goes on where it stopped
+    stores/<id>/refused.jsonl       what was refused, with digests and no text, for later nights
+
+Each decision is on disk before the next is asked for. Texts are masked.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from memops import apply as applying
+from memops import files, snapshot
+from memops.errors import MemopsError, PlanRefused
+from memops.plan import FIELDS
+from memops.policy import from_table
+from memops.refusals import REFUSED, hanging, none, refusals
+from memops.safety.secrets import redacted, redacted_records
+from memops.schema import QUARANTINE, TOMBSTONE
+from memops.state import planfile
+from memops.state.runs import Run, runs
+from memops.stores import open_store
+
+_HIDDEN = {TOMBSTONE: "retired", QUARANTINE: "quarantined"}
+
+
+@dataclass(frozen=True)
+class Item:
+    """What is decided together: a cluster around one keeper, or a single change."""
+
+    rule: str
+    keeper: str | None
+    seqs: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Review:
+    """A plan under review, with the records that it was made from.
+
+    `lines` are the plan's as it was made, also those that were taken out; `standing` and `open`
+    the sequence numbers that are left and those that nobody has decided on.
+    """
+
+    plan: planfile.PlanFile
+    state: Path
+    records: pl.DataFrame
+    lines: dict[int, str]
+    standing: set[int]
+    open: set[int]
+
+    @property
+    def undecided(self) -> list[int]:
+        """Changes of the plan that wait for a decision, in order."""
+        return sorted(self.open & self.standing)
+
+    @property
+    def journal(self) -> files.Journal:
+        """The decisions, in order."""
+        return files.Journal(self.plan.path / "review.jsonl")
+
+
+def begun(name: str, state: Path) -> Review:
+    """Return a plan's review; raises PlanRefused once the plan has been carried out."""
+    plan = planfile.load(name, state)
+    for run in runs(state):
+        if run.header["plan"] == plan.id and run.state != "rolled-back":
+            raise PlanRefused(
+                f"plan {plan.id} has been applied by run {run.id}; there is nothing left to review",
+                f"take it back first: memops rollback {run.id}",
+            )
+    review = _of(plan, state)
+    for entry in review.journal.entries():
+        _noted(review, entry["decision"], entry["seqs"])
+    return review
+
+
+def items(review: Review, seqs: Iterable[int]) -> list[Item]:
+    """Return these changes as what is decided together, in the plan's order."""
+    wanted = set(seqs)
+    rows = review.plan.changes.with_row_index("seq", 1)
+    behind = rows.filter(
+        pl.col("superseded_by").is_not_null() & ~pl.col("superseded_by").is_in([*_HIDDEN])
+    )
+    keepers = {(rule, link) for rule, link in behind.select("rule", "superseded_by").iter_rows()}
+    groups: dict[tuple[str, str | None, int], list[int]] = {}
+    rows = rows.filter(pl.col("seq").is_in(list(wanted)))
+    for seq, rule, id, link in rows.select("seq", "rule", "id", "superseded_by").iter_rows():
+        keeper = link if (rule, link) in keepers else id if (rule, id) in keepers else None
+        groups.setdefault((rule, keeper, 0 if keeper else seq), []).append(seq)
+    return [Item(rule, keeper, tuple(found)) for (rule, keeper, _), found in groups.items()]
+
+
+def reject(review: Review, seqs: Sequence[int], clock: datetime) -> list[int]:
+    """Take changes, and what hangs on them, out of the plan; remember them. Returns what went."""
+    _known(review, seqs)
+    changes = review.plan.changes
+    nths = hanging(changes, review.records, pl.Series([seq - 1 for seq in seqs], dtype=pl.UInt32))
+    going = [int(nth) + 1 for nth in nths]
+    _rewrite(review, review.standing - set(going))
+    _remember(review, going, clock, refused=True)
+    return _decided(review, "reject", going, clock)
+
+
+def take_back(
+    run: Run, seqs: Sequence[int], state: Path, clock: datetime, lock_timeout: float = 10.0
+) -> dict[str, Any]:
+    """Take back what a run did to the records of these changes, and remember them as refused.
+
+    What hangs on them goes with them; returns the run's summary and the `seqs` that went.
+    """
+    review = _of(planfile.load(run.header["plan"], state), state)
+    _known(review, seqs)
+    changes = review.plan.changes
+    named = changes[[seq - 1 for seq in seqs]]["id"]
+    mine = changes.with_row_index("nth").filter(pl.col("id").is_in(named.implode()))["nth"]
+    nths = hanging(changes, review.records, mine)
+    going = [int(nth) + 1 for nth in nths if int(nth) + 1 in set(run.header["kept"])]
+    ids = {str(id) for id in changes[[seq - 1 for seq in going]]["id"]}
+    done = applying.take_back(run, ids, state, lock_timeout)
+    _remember(review, going, clock, refused=True)
+    return done | {"seqs": going}
+
+
+def keep(review: Review, seqs: Sequence[int], clock: datetime) -> list[int]:
+    """Leave changes in the plan; one that was refused comes back and is forgotten as such."""
+    return _taken_back(review, seqs, clock, "keep")
+
+
+def reopen(review: Review, seqs: Sequence[int], clock: datetime) -> list[int]:
+    """Take decisions back: the changes are in the plan, and nobody has decided on them."""
+    return _taken_back(review, seqs, clock, "open")
+
+
+def of_rule(review: Review, rule: str) -> list[int]:
+    """Return the sequence numbers of a rule's changes; raises MemopsError when it has none."""
+    rows = review.plan.changes.with_row_index("seq", 1)
+    found = rows.filter(pl.col("rule") == rule)["seq"].to_list()
+    if not found:
+        known = ", ".join(rows["rule"].unique().sort().drop_nulls())
+        raise MemopsError(f"plan {review.plan.id} has no change by {rule!r}", f"its rules: {known}")
+    return found
+
+
+def remembered(state: Path, identity: dict[str, str]) -> pl.DataFrame:
+    """Return what people refused of a store and did not take back: rule, id, digest."""
+    standing: dict[tuple[str, str, str], bool] = {}
+    for entry in _journal(state, identity).entries():
+        standing[entry["rule"], entry["id"], entry["digest"]] = entry["refused"]
+    rows = [key for key, refused in standing.items() if refused]
+    return pl.DataFrame(rows, schema=REFUSED, orient="row") if rows else none()
+
+
+def described(review: Review, seqs: Iterable[int]) -> list[dict[str, Any]]:
+    """Return changes as a person reads them: what becomes of what, why, on what evidence."""
+    policy = from_table(review.plan.header["policy"], review.plan.id).secrets
+    chosen = review.plan.changes.with_row_index("seq", 1).filter(pl.col("seq").is_in(list(seqs)))
+    masked = redacted_records(chosen, policy)
+    lines = {seq: json.loads(review.lines[seq]) for seq in chosen["seq"]}
+    named = {*chosen["id"], *chosen["superseded_by"].drop_nulls()}
+    named |= {i for ids in chosen["evidence"].drop_nulls() for i in ids}
+    before = {
+        row["id"]: row
+        for row in redacted_records(
+            review.records.filter(pl.col("id").is_in(list(named))), policy
+        ).to_dicts()
+    }
+    return [
+        {
+            **{k: lines[row["seq"]].get(k) for k in ("seq", "op", "rule", "reason", "id", "risk")},
+            "reason": redacted(pl.Series([row["reason"] or ""]), policy)[0],
+            "text": before.get(row["id"], row)["text"],
+            "becomes": _becomes(row, before),
+            "evidence": [
+                {"id": i, "text": before.get(i, {}).get("text")} for i in row["evidence"] or []
+            ],
+        }
+        for row in masked.to_dicts()
+    ]
+
+
+def counted(review: Review) -> dict[str, Any]:
+    """Return how far a review is."""
+    left, every = len(review.standing), review.plan.changes.height
+    return {
+        "plan": review.plan.id,
+        "changes": every,
+        "left": left,
+        "rejected": every - left,
+        "undecided": len(review.undecided),
+    }
+
+
+def _of(plan: planfile.PlanFile, state: Path) -> Review:
+    taken = snapshot.find(plan.header["snapshot"], state)
+    if taken is None:
+        raise PlanRefused(f"the snapshot of plan {plan.id} is gone", "plan again")
+    records = taken.records()
+    return Review(plan, state, records, _lines(plan, records), set(plan.kept), set(plan.kept))
+
+
+def _becomes(row: dict[str, Any], before: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """What a change does, field by field, before and after."""
+    if row["action"] == "delete":
+        return [{"field": "record", "before": "kept", "after": "deleted"}]
+    was = before.get(row["id"])
+    if row["action"] == "put" and was is None:
+        shown = ("kind", "scope", "tier", "text")
+        return [{"field": name, "before": None, "after": row[name]} for name in shown]
+    said = []
+    for name in FIELDS:
+        if name in (row["clears"] or []) or (row[name] is not None and name != "extra"):
+            after = row[name]
+            if name == "superseded_by" and after is not None:
+                other = before.get(after, {}).get("text")
+                after = _HIDDEN.get(after) or f"replaced by {after}" + (
+                    f": {other}" if other else ""
+                )
+            said.append({"field": name, "before": was[name] if was else None, "after": after})
+    return said
+
+
+def _taken_back(review: Review, seqs: Sequence[int], clock: datetime, decision: str) -> list[int]:
+    _known(review, seqs)
+    back = sorted(set(seqs) - review.standing)
+    if back:
+        _rewrite(review, review.standing | set(back))
+        _remember(review, back, clock, refused=False)
+    return _decided(review, decision, sorted(seqs), clock)
+
+
+def _decided(review: Review, decision: str, seqs: list[int], clock: datetime) -> list[int]:
+    review.journal.add({"at": clock.isoformat(), "decision": decision, "seqs": seqs})
+    _noted(review, decision, seqs)
+    return seqs
+
+
+def _noted(review: Review, decision: str, seqs: Iterable[int]) -> None:
+    if decision == "open":
+        review.open.update(seqs)
+    else:
+        review.open.difference_update(seqs)
+
+
+def _known(review: Review, seqs: Sequence[int]) -> None:
+    wrong = [seq for seq in seqs if not 0 < seq <= review.plan.changes.height]
+    if wrong:
+        most = review.plan.changes.height
+        raise MemopsError(
+            f"plan {review.plan.id} has no change {wrong[0]}", f"they are 1 to {most}"
+        )
+
+
+def _rewrite(review: Review, seqs: set[int]) -> None:
+    """Leave these lines in ops.jsonl, each as it was written."""
+    text = "".join(f"{line}\n" for seq, line in review.lines.items() if seq in seqs)
+    files.write(review.plan.path / "ops.jsonl", text.encode())
+    review.standing.clear()
+    review.standing.update(seqs)
+
+
+def _lines(plan: planfile.PlanFile, records: pl.DataFrame) -> dict[int, str]:
+    """The lines that stand, and those that were taken out as the planner writes them."""
+    standing = (plan.path / "ops.jsonl").read_text(encoding="utf-8").split("\n")
+    lines = {json.loads(line)["seq"]: line for line in standing if line.strip()}
+    if len(lines) < plan.changes.height:
+        store = open_store(plan.header["address"])
+        for line in planfile.exported(plan.changes, records, store):
+            lines.setdefault(line["seq"], json.dumps(line, ensure_ascii=False))
+    return dict(sorted(lines.items()))
+
+
+def _remember(review: Review, seqs: Sequence[int], clock: datetime, refused: bool) -> None:
+    about = {"at": clock.isoformat(), "plan": review.plan.id, "refused": refused}
+    keys = refusals(review.plan.changes[[seq - 1 for seq in seqs]], review.records)
+    path = _journal(review.state, review.plan.header["store"])
+    if keys.height:
+        path.add(*({**about, **key} for key in keys.iter_rows(named=True)))
+
+
+def _journal(state: Path, identity: dict[str, str]) -> files.Journal:
+    folder = files.folder(state / "stores" / snapshot.store_id(identity))
+    return files.Journal(folder / "refused.jsonl")

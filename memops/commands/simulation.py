@@ -1,0 +1,158 @@
+"""Simulation: what the aging rules would do to a store, week by week, before they do it.
+
+A store is only read: each simulated night runs the rules and the guard on what the night before
+would have left. Nobody uses, adds or changes anything meanwhile.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from memops.context import Context
+from memops.hygiene.floors import standing
+from memops.plan import meaning, outcome
+from memops.policy import Policy, described, read
+from memops.rules import HYGIENE, Rule, propose
+from memops.schema import LIVE, TIERS, TOMBSTONE
+from memops.settings import Settings
+from memops.state.sources import open_or_take
+
+AGING: tuple[Rule, ...] = HYGIENE
+
+MOVES = ("promoted", "demoted", "expired", "retired", "deleted", "held")
+"""What happens to records in a week; `held` counts what a floor or a pin kept from going."""
+
+_STEP = timedelta(days=7)
+
+
+@dataclass(frozen=True)
+class Course:
+    """One simulated course under one policy.
+
+    `weeks` has a row a night (week, at, MOVES, live, and live by tier); `start` is what fills the
+    floors before the first (scope, kind, live, floor), `kinds` has a row a night, scope and kind
+    (week, scope, kind, live, floor).
+    """
+
+    start: pl.DataFrame
+    weeks: pl.DataFrame
+    kinds: pl.DataFrame
+    records: pl.DataFrame
+
+
+def simulated(
+    records: pl.DataFrame,
+    policy: Policy,
+    now: datetime,
+    days: int,
+    rules: Sequence[Rule] = AGING,
+) -> Course:
+    """Return the course of `days` days, a night a week, the first one tonight (week 0)."""
+    start = standing(records, policy.floors)
+    groups = start.drop("live")
+    rows, kinds = [], []
+    for week in range(days // 7 + 1):
+        at = now + week * _STEP
+        plan, withdrawn = propose(records, Context(now=at, policy=policy), rules)
+        moves = _moves(plan, records) | {"held": withdrawn["id"].n_unique()}
+        records = outcome(records, plan)
+        rows.append({"week": week, "at": at, **moves, **_standing(records)})
+        live = groups.join(
+            standing(records, policy.floors).drop("floor"), on=["scope", "kind"], how="left"
+        )
+        kinds.append(live.with_columns(pl.col("live").fill_null(0), week=pl.lit(week)))
+    return Course(
+        start,
+        pl.DataFrame(rows),
+        pl.concat(kinds).select("week", "scope", "kind", "live", "floor"),
+        records,
+    )
+
+
+def compared(
+    name: str,
+    settings: Settings,
+    now: datetime | None = None,
+    days: int = 180,
+    policy: Path | None = None,
+) -> dict[str, Any]:
+    """Return the courses of a store (or snapshot) under the policy in force and under a file's.
+
+    `policy` is a TOML file with a `[policy]` table, read as if it were the settings file.
+    """
+    taken = open_or_take(name, settings, now)
+    at = now or datetime.fromisoformat(taken.manifest["taken_at"])
+    policies = {"in force": settings.policy} | ({policy.name: read(policy)} if policy else {})
+    records = taken.records()
+    said: dict[str, Any] = {
+        "store": taken.address,
+        "snapshot": taken.id,
+        "from": at,
+        "days": days,
+        "courses": [],
+    }
+    for title, tried in policies.items():
+        course = simulated(records, tried, at, days)
+        said["courses"].append(
+            {
+                "policy": title,
+                "sha256": tried.digest(),
+                **summed(course),
+                "weeks": course.weeks.to_dicts(),
+            }
+        )
+    return said | {"differs": _differing(settings.policy, policies)}
+
+
+def summed(course: Course) -> dict[str, Any]:
+    """Return a course's totals: what moved in all, and how each kind stands to its floor."""
+    last = course.kinds["week"].max()
+    start = course.start.select("scope", "kind", start="live")
+    least = course.kinds.group_by("scope", "kind").agg(least=pl.col("live").min())
+    end = course.kinds.filter(pl.col("week") == last).rename({"live": "end"}).drop("week")
+    kinds = (
+        start.join(least, on=["scope", "kind"])
+        .join(end, on=["scope", "kind"])
+        .sort("scope", "kind")
+        .select("scope", "kind", "start", "least", "end", "floor")
+    )
+    totals = {name: int(course.weeks[name].sum()) for name in MOVES if name != "held"}
+    return totals | {
+        "held": int(course.weeks["held"].max() or 0),  # type: ignore[arg-type]
+        "live": int(course.weeks["live"][-1]),
+        "kinds": kinds.to_dicts(),
+    }
+
+
+def _differing(base: Policy, policies: dict[str, Policy]) -> list[dict[str, Any]]:
+    """The settings in which the policies differ from the one in force."""
+    known = {name: value for name, value, _ in described(base)}
+    return [
+        {"setting": name, "in_force": known[name], "tried": value}
+        for tried in policies.values()
+        for name, value, _ in described(tried)
+        if value != known[name]
+    ]
+
+
+def _moves(plan: pl.DataFrame, records: pl.DataFrame) -> dict[str, int]:
+    """How many records each kind of move touches."""
+    told = meaning(plan, records).select("id", "rule", "op", "action", "superseded_by")
+    is_of = {
+        "promoted": pl.col("op") == "promote",
+        "demoted": pl.col("op") == "demote",
+        "expired": pl.col("rule") == "expire_dated",
+        "retired": (pl.col("superseded_by") == TOMBSTONE) & (pl.col("rule") != "expire_dated"),
+        "deleted": pl.col("action") == "delete",
+    }
+    return {name: told.filter(which)["id"].n_unique() for name, which in is_of.items()}
+
+
+def _standing(records: pl.DataFrame) -> dict[str, int]:
+    live = records.filter(LIVE)
+    tiers = dict(live.group_by("tier").len().iter_rows())
+    return {"live": live.height, **{tier: int(tiers.get(tier, 0)) for tier in TIERS}}

@@ -1,0 +1,295 @@
+"""The gate: whether recall is worse than its baseline, and how sure that is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from memops.measures import measure
+from memops.policy import Gate, Policy
+from memops.suite.grading import SLICES, Grades
+from memops.suite.statistics import Floats, detectable, holm, interval, sign_flip
+
+TABLE = pl.Schema(
+    {
+        "measure": pl.String(),
+        "slice": pl.String(),
+        "queries": pl.Int64(),
+        "before": pl.Float64(),
+        "after": pl.Float64(),
+        "difference": pl.Float64(),
+        "low": pl.Float64(),
+        "high": pl.Float64(),
+        "p": pl.Float64(),  # one-sided, of a loss; Holm over the slices, or over the measures
+        "won": pl.Int64(),
+        "lost": pl.Int64(),
+    }
+)
+MOVED = pl.Schema(
+    {
+        "query_id": pl.String(),
+        "category": pl.String(),
+        "before": pl.Float64(),
+        "after": pl.Float64(),
+    }
+)
+EXITS = {"pass": 0, "warn": 0, "fail": 30, "inconclusive": 31}
+_SLACK = 1e-9
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the gate says, why, and the figures that it says it from."""
+
+    verdict: str
+    reasons: list[str]
+    measures: pl.DataFrame = field(default_factory=TABLE.to_frame)
+    lost: pl.DataFrame = field(default_factory=MOVED.to_frame)
+    gained: pl.DataFrame = field(default_factory=MOVED.to_frame)
+    decided_by: str = ""
+    detectable: float = 0.0
+    """Smallest mean loss that this suite would show with a power of 80 %."""
+    dropped: Mapping[str, Any] = field(default_factory=dict)
+    """The mean difference without any one query, lowest and highest, and the query that moves it most."""
+    moves: Mapping[str, int] = field(default_factory=dict)
+    """First right answers by rank: moved up, down, came in, dropped out."""
+
+    @property
+    def code(self) -> int:
+        """Return the exit code."""
+        return EXITS[self.verdict]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it in JSON values."""
+        return {
+            "verdict": self.verdict, "reasons": self.reasons, "decided_by": self.decided_by,
+            "detectable": round(self.detectable, 6), "measures": self.measures.to_dicts(),
+            "lost": self.lost.to_dicts(), "gained": self.gained.to_dicts(),
+            "dropped": dict(self.dropped), "moves": dict(self.moves),
+        }  # fmt: skip
+
+
+def accept(grades: Grades) -> dict[str, Any]:
+    """Return the baseline that these grades make, in JSON values."""
+    return grades.to_json()
+
+
+def judge(before: Grades | Mapping[str, Any], after: Grades, policy: Policy) -> Verdict:
+    """Return the verdict on `after` against a baseline.
+
+    Fail: the interval of the deciding measure's mean difference lies below 0 and the mean loss
+    reaches the minimum; or a slice lost its minimum and that is no chance; or a floor is broken.
+    Warn: a loss that is large but not sure, or sure but small, or in another measure.
+    Inconclusive: nothing comparable, nothing to search, or too few queries to exclude a large loss.
+    """
+    base = before if isinstance(before, Grades) else Grades.from_json(before)
+    if reasons := incomparable(base, after):
+        return Verdict("inconclusive", reasons)
+    settings = policy.gate
+    pairs = _pairs(base, after)
+    names = pairs["measure"].unique(maintain_order=True).to_list()
+    decisive = settings.measure if settings.measure in names else names[0]
+    overall = _adjusted([_row(pairs, name, "all", settings) for name in names])
+    slices = _adjusted(_slice_rows(pairs.filter(pl.col("measure") == decisive), decisive, settings))
+    table = pl.DataFrame([*overall, *slices], schema=TABLE)
+    own = pairs.filter(pl.col("measure") == decisive)
+    main = next(row for row in overall if row["measure"] == decisive)
+    failed = _failures(main, slices, settings) + _broken(own, decisive, after.floors)
+    warned = _warnings(main, overall, settings)
+    low = main["low"] if _higher(decisive) else -main["high"]
+    unsure = low < -settings.unsure - _SLACK
+    says = "fail" if failed else "inconclusive" if unsure else "warn" if warned else "pass"
+    doubt = (
+        [f"with {main['queries']} queries a loss of {-low:.1%} in {decisive} cannot be excluded"]
+        if unsure
+        else []
+    )
+    return Verdict(
+        says, [*failed, *doubt, *warned] or [_unchanged(main)], table,
+        _moved(own, decisive, lost=True),
+        _moved(own, decisive, lost=False), decisive, detectable(own["difference"].to_numpy()),
+        _dropped(own), _moves(pairs),
+    )  # fmt: skip
+
+
+def incomparable(before: Grades, after: Grades) -> list[str]:
+    """Return why two grades say nothing about each other; empty if they do."""
+    reasons = [
+        f"the {name} differs from the baseline's: {_difference(was, now)}"
+        for key, name in (
+            ("suite", "suite"), ("settings", "retriever, k or list of measures"),
+            ("retrieval", "retrieval policy"), ("encoder", "encoder recipe"),
+        )
+        if (was := before.fingerprints.get(key)) != (now := after.fingerprints.get(key))
+    ]  # fmt: skip
+    if before.live == 0:
+        reasons.append("the baseline was recorded from a store without live records")
+    if after.live == 0:
+        reasons.append("there are no live records to search")
+    if not reasons and after.per_query.is_empty():
+        reasons.append("the suite has no query to grade")
+    return reasons
+
+
+def _pairs(before: Grades, after: Grades) -> pl.DataFrame:
+    """The judged retriever's values before and after; a query without one counts as 0."""
+    sides = [g.per_query.filter(pl.col("retriever") == g.retriever) for g in (before, after)]
+    key = ["query_id", "measure"]
+    # Kind and age are those of the evidence as it was: what is lost has neither.
+    was = sides[0].select(*key, "kind", "age", before="value")
+    return (
+        sides[1].drop("kind", "age").rename({"value": "after"})
+        .join(was, on=key, how="left", maintain_order="left")
+        .with_columns(pl.col("before").fill_null(0.0))
+        .with_columns(difference=pl.col("after") - pl.col("before"))
+    )  # fmt: skip
+
+
+def _row(pairs: pl.DataFrame, name: str, part: str, settings: Gate) -> dict[str, Any]:
+    own = pairs.filter(pl.col("measure") == name)
+    difference: Floats = own["difference"].to_numpy()
+    good = difference if _higher(name) else -difference
+    low, high = interval(difference, settings.confidence, settings.resamples, settings.seed)
+    return {
+        "measure": name, "slice": part, "queries": own.height,
+        "before": own["before"].mean(), "after": own["after"].mean(),
+        "difference": float(difference.mean()) if own.height else 0.0, "low": low, "high": high,
+        "p": sign_flip(good, settings.resamples, settings.seed),
+        "won": int(np.sum(good > _SLACK)), "lost": int(np.sum(good < -_SLACK)),
+    }  # fmt: skip
+
+
+def _slice_rows(own: pl.DataFrame, name: str, settings: Gate) -> list[dict[str, Any]]:
+    rows = []
+    for key, label in SLICES.items():
+        parts = (
+            own.with_columns(slice=label).drop_nulls("slice").partition_by("slice", as_dict=True)
+            if key != "all"
+            else {}
+        )
+        for (part,), held in sorted(parts.items()):
+            # A slice that is all of the suite is judged as the whole.
+            if settings.slice_queries <= held.height < own.height:
+                rows.append(_row(held, name, str(part), settings))
+    return rows
+
+
+def _adjusted(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    ps = holm([row["p"] for row in rows])
+    return [row | {"p": p} for row, p in zip(rows, ps, strict=True)]
+
+
+def _failures(main: dict[str, Any], slices: list[dict[str, Any]], settings: Gate) -> list[str]:
+    name = main["measure"]
+    said = []
+    if _loss(main) >= settings.minimum - _SLACK and _sure(main):
+        said.append(
+            f"{name} fell from {main['before']:.3f} to {main['after']:.3f} "
+            f"({settings.confidence:.0%} interval {main['low']:+.3f} to {main['high']:+.3f})"
+        )
+    said += [
+        f"{name} of {row['slice']} fell from {row['before']:.3f} to {row['after']:.3f} "
+        f"({row['lost']} of {row['queries']} queries worse, p {row['p']:.3f})"
+        for row in slices
+        if _loss(row) >= settings.slice_minimum - _SLACK and row["p"] <= settings.alpha
+    ]
+    return said
+
+
+def _broken(own: pl.DataFrame, name: str, floors: Mapping[str, float]) -> list[str]:
+    """The floors that do not hold, of slices of however few queries."""
+    sign = 1 if _higher(name) else -1
+    labelled = pl.concat(own.select("after", slice=label) for label in SLICES.values())
+    means = dict(labelled.drop_nulls().group_by("slice").agg(pl.mean("after")).rows())
+    return [
+        f"{name} of {part} is {means[part]:.3f}; its floor is {floor:.3f}"
+        for part, floor in floors.items()
+        if part in means and sign * means[part] < sign * floor - _SLACK
+    ]
+
+
+def _warnings(main: dict[str, Any], overall: list[dict[str, Any]], settings: Gate) -> list[str]:
+    said = []
+    if _loss(main) >= settings.minimum - _SLACK and not _sure(main):
+        said.append(
+            f"{main['measure']} fell by {_loss(main):.3f}, which may be chance "
+            f"(interval {main['low']:+.3f} to {main['high']:+.3f})"
+        )
+    elif _loss(main) > _SLACK and _sure(main):
+        said.append(f"{main['measure']} fell by {_loss(main):.3f}, less than {settings.minimum}")
+    said += [
+        f"{row['measure']} went from {row['before']:.3f} to {row['after']:.3f} (p {row['p']:.3f})"
+        for row in overall
+        if row is not main and _loss(row) >= settings.minimum and row["p"] <= settings.alpha
+    ]
+    return said
+
+
+def _higher(name: str) -> bool:
+    return measure(name).better == "higher"
+
+
+def _loss(row: dict[str, Any]) -> float:
+    return float(-row["difference"] if _higher(row["measure"]) else row["difference"])
+
+
+def _sure(row: dict[str, Any]) -> bool:
+    """Whether the whole interval is a loss."""
+    return bool(row["high"] < -_SLACK if _higher(row["measure"]) else row["low"] > _SLACK)
+
+
+def _moved(own: pl.DataFrame, name: str, lost: bool) -> pl.DataFrame:
+    sign = 1 if _higher(name) == lost else -1
+    moved = own.filter(sign * pl.col("difference") < -_SLACK).sort(
+        sign * pl.col("difference"), "query_id"
+    )
+    return moved.select(MOVED.names())
+
+
+def _dropped(own: pl.DataFrame) -> dict[str, Any]:
+    """What leaving out one query would make of the mean difference."""
+    if own.height < 2:
+        return {}
+    difference = pl.col("difference")
+    without = (difference.sum() - difference) / (own.height - 1)
+    far = (without - difference.mean()).abs()
+    table = own.select("query_id", without=without, far=far.round(9))
+    most = table.sort("far", "query_id", descending=[True, False]).row(0, named=True)
+    low, high = table["without"].min(), table["without"].max()
+    return {"low": low, "high": high, "query_id": most["query_id"]}
+
+
+def _moves(pairs: pl.DataFrame) -> dict[str, int]:
+    """Counts of first right answers that moved, from the first reciprocal rank among the measures."""
+    names = [n for n in pairs["measure"].unique(maintain_order=True) if n.split("@")[0] == "RR"]
+    if not names:
+        return {}
+    own = pairs.filter(pl.col("measure") == names[0])
+    was, now = own["before"], own["after"]
+    return {
+        "up": int(((now > was + _SLACK) & (was > 0)).sum()),
+        "down": int(((now < was - _SLACK) & (now > 0)).sum()),
+        "in": int(((was <= 0) & (now > 0)).sum()),
+        "out": int(((was > 0) & (now <= 0)).sum()),
+    }
+
+
+def _unchanged(main: dict[str, Any]) -> str:
+    if not main["won"] and not main["lost"]:
+        return f"{main['measure']} is {main['after']:.3f}, as before for every query"
+    return (
+        f"{main['measure']} went from {main['before']:.3f} to {main['after']:.3f} "
+        f"(interval {main['low']:+.3f} to {main['high']:+.3f})"
+    )
+
+
+def _difference(before: Any, after: Any) -> str:
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        names = sorted(n for n in {*before, *after} if before.get(n) != after.get(n))
+        return "; ".join(f"{n} was {before.get(n)!r}, is {after.get(n)!r}" for n in names)
+    return f"was {str(before)[:16]}, is {str(after)[:16]}"
+
+
+__all__ = ["EXITS", "Verdict", "accept", "incomparable", "judge"]

@@ -1,0 +1,229 @@
+"""Judging: the steps that grade a store, compare with a baseline, and preview a plan's effect."""
+
+import time
+from dataclasses import asdict, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from memops import files, snapshot
+from memops.errors import GateInconclusive
+from memops.plan import outcome
+from memops.settings import Settings
+from memops.spread import Mapper, plainly
+from memops.state import planfile
+from memops.state.descent import kept_lineage
+from memops.state.sources import open_or_take
+from memops.suite.golden import suite_folder
+
+if TYPE_CHECKING:
+    from memops.evaluation.gate import Verdict
+    from memops.models.encode import Encoder
+    from memops.suite import Grades, Suite
+
+
+def grade(
+    store: str,
+    suite: str,
+    settings: Settings,
+    encoder: str | None = None,
+    now: datetime | None = None,
+) -> dict[str, Any]:
+    """Grade a store or snapshot against a suite; returns means by retriever and slice."""
+    from memops.suite.comparing import compared
+
+    graded, taken = _graded(store, suite, settings, encoder, now, timed=True)
+    said = graded.to_json()
+    said["no_answer"] = {name: asdict(told) for name, told in graded.unanswered.items()}
+    said["latency_ms"] = dict(graded.latency)
+    said["compared"] = compared(graded, settings.policy.gate)
+    shown = [m for m in said["means"] if m["slice"] == "all"]
+    aggregates: dict[str, dict[str, float]] = {}
+    for mean in shown:
+        aggregates.setdefault(mean["retriever"], {})[mean["measure"]] = mean["value"]
+    return {
+        "suite": suite,
+        "store": taken.address,
+        "snapshot": taken.id,
+        "verdict": None,
+        "grades": {"aggregates": aggregates, **said},
+    }
+
+
+def gate(
+    store: str,
+    suite: str,
+    settings: Settings,
+    encoder: str | None = None,
+    now: datetime | None = None,
+    accept: bool = False,
+) -> dict[str, Any]:
+    """Compare a store's grades with the suite's baseline, or record them as the baseline.
+
+    Raises GateInconclusive when there is no baseline to compare with.
+    """
+    from memops.evaluation import gate as gates
+    from memops.evaluation.gate_output import github, junit, markdown
+    from memops.suite import freeze
+    from memops.suite.golden import places
+
+    graded, taken = _graded(store, suite, settings, encoder, now, refit=accept)
+    path = suite_folder(suite) / "baseline.json"
+    if accept:
+        freeze(graded, path.parent)
+        files.write_json(path, gates.accept(graded))
+    if not path.is_file():
+        raise GateInconclusive(f"{path}: no baseline", "record one with --accept")
+    verdict = gates.judge(files.read_json(path), graded, settings.policy)
+    return {
+        "suite": suite,
+        "store": taken.address,
+        "snapshot": taken.id,
+        "accepted": str(path) if accept else None,
+        **verdict.to_json(),
+        "grades": graded.means(),
+        "junit": junit(verdict),
+        "github": github(verdict, places(path.parent)),
+        "markdown": markdown(verdict),
+    }
+
+
+def grade_plan(
+    path: str, plan: str, suite: str, settings: Settings, mapper: Mapper = plainly
+) -> dict[str, Any]:
+    """Grade a snapshot and what a plan would leave of it, by one frozen encoder, and compare."""
+    from memops import suite as suites
+    from memops.evaluation import gate as gates
+    from memops.evaluation.gate_blame import blamed
+    from memops.suite.grading import frozen
+
+    loaded = suites.load(suite_folder(suite))
+    before = snapshot.open_snapshot(Path(path)).records()
+    made = planfile.load(plan, settings.state)
+    changes = made.plan()
+    after = outcome(before, changes)
+    encoder = frozen(loaded, before)
+    past = kept_lineage(settings.state, made.header["store"])
+    edges = pl.concat([past, suites.lineage(changes)])
+    by = (loaded, settings.policy, encoder)
+    was, now = mapper(suites.grade, [(before, *by, past), (after, *by, edges)])
+    verdict = gates.judge(was, now, settings.policy)
+    blame = None
+    if verdict.verdict == "fail":
+
+        def graded(first: pl.DataFrame) -> "Grades":
+            heirs = pl.concat([past, suites.lineage(first)])
+            return suites.grade(outcome(before, first), loaded, settings.policy, encoder, heirs)
+
+        blame = blamed(was, graded, changes, settings.policy)
+        verdict = (
+            verdict if blame is None else replace(verdict, reasons=[*verdict.reasons, blame.says])
+        )
+    out = made.path / "grades.json"
+    said = {"before": was.to_json(), "after": now.to_json(), "verdict": verdict.to_json()}
+    files.write_json(out, said | {"shown": _shown(loaded, verdict, was, now)})
+    recall = [r for r in verdict.measures.to_dicts() if r["slice"] == "all"]
+    kept = ("measure", "before", "after", "difference", "low", "high")
+    return {
+        "suite": suite,
+        "verdict": verdict.verdict,
+        "why": verdict.reasons,
+        "blame": None if blame is None else asdict(blame),
+        "grades": str(out),
+        "recall": [{k: r[k] for k in kept} for r in recall],
+    }
+
+
+def _graded(
+    store: str,
+    suite: str,
+    settings: Settings,
+    encoder: str | None,
+    now: datetime | None,
+    refit: bool = False,
+    timed: bool = False,
+) -> "tuple[Grades, snapshot.Snapshot]":
+    """Grades by the encoder frozen with the suite's baseline, unless it is to be fitted anew."""
+    from memops import suite as suites
+
+    loaded = suites.load(suite_folder(suite))
+    taken = open_or_take(store, settings, now, to_grade=True)
+    records = taken.records()
+    name = encoder or (settings.encoder if settings.encoder != "lsa" else None)
+    name = name or (loaded.encoder if refit or loaded.encoder != "lsa" else None)
+    edges = kept_lineage(settings.state, taken.manifest["store"])
+    used = _encoder(name, records, settings)
+    clock = time.perf_counter if timed else None
+    return suites.grade(records, loaded, settings.policy, used, edges, clock), taken
+
+
+def _encoder(name: str | None, records: pl.DataFrame, settings: Settings) -> "Encoder | None":
+    from memops.models.encode import open_encoder
+    from memops.suite.grading import texts_of
+
+    if name is None:
+        return None
+    return open_encoder(
+        name, files.folder(settings.state / "vectors"), settings.instruction
+    ).fitted(texts_of(records))
+
+
+def _shown(suite: "Suite", verdict: "Verdict", was: "Grades", now: "Grades") -> dict[str, Any]:
+    """The comparison as the report says it."""
+    rows = verdict.measures.to_dicts()
+    texts = dict(suite.queries.select("query_id", "text").iter_rows())
+    langs = dict(suite.queries.select("query_id", "lang").iter_rows())
+    ranks = _first_ranks(was), _first_ranks(now)
+
+    def slices(prefix: str) -> list[dict[str, Any]]:
+        chosen = [r for r in rows if r["slice"].startswith(f"{prefix}:")]
+        return [{"name": r["slice"].split(":", 1)[1], **_sides(r)} for r in chosen]
+
+    def moved(frame: pl.DataFrame) -> list[dict[str, Any]]:
+        return [
+            {
+                "query_id": r["query_id"],
+                "text": texts[r["query_id"]],
+                "category": r["category"] or "",
+                "lang": langs[r["query_id"]] or "",
+                "before": ranks[0].get(r["query_id"]),
+                "after": ranks[1].get(r["query_id"]),
+            }
+            for r in frame.to_dicts()
+        ]
+
+    def delta(r: dict[str, Any]) -> dict[str, Any]:
+        return {"value": r["difference"], "low": r["low"], "high": r["high"]}
+
+    overall = [r for r in rows if r["slice"] == "all"]
+    return {
+        "suite": suite.name,
+        "retriever": suite.retriever,
+        "queries": suite.queries.height,
+        "measures": [{"measure": r["measure"], **_sides(r), "delta": delta(r)} for r in overall],
+        "by_category": slices("category"),
+        "by_lang": slices("lang"),
+        "lost": moved(verdict.lost),
+        "gained": moved(verdict.gained),
+        "verdict": verdict.verdict,
+        "why": "; ".join(verdict.reasons),
+    }
+
+
+def _sides(row: dict[str, Any]) -> dict[str, Any]:
+    before, after = (
+        {"value": row[side], "low": None, "high": None} for side in ("before", "after")
+    )
+    return {"n": row["queries"], "before": before, "after": after}
+
+
+def _first_ranks(graded: "Grades") -> dict[str, int]:
+    """For each query, the rank of the first right answer, from its reciprocal rank."""
+    own = graded.per_query.filter(
+        (pl.col("retriever") == graded.retriever)
+        & pl.col("measure").str.starts_with("RR")
+        & (pl.col("value") > 0)
+    )
+    return {q: round(1 / v) for q, v in own.select("query_id", "value").iter_rows()}

@@ -1,0 +1,1 @@
+"""Hygiene: what ages, is done, is due, does harm or is no memory at all."""

@@ -1,0 +1,1 @@
+"""Language: words, numbers, dates and values as English and Chinese write them."""

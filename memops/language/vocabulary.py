@@ -1,0 +1,279 @@
+"""Vocabulary: what a word means, looked up in the lexicons of concepts and of conflict.
+
+Tokens come out as (concept, class): words that mean the same, in English or Chinese, share a
+concept; words in no lexicon are their own stem (`w:...`) or, in Chinese, the run itself.
+"""
+
+import re
+import unicodedata
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from memops.language.lexicon import lexicon
+from memops.language.stemming import stemmed
+from memops.language.values import EVERY, Value, found
+
+CONTENT = frozenset({"thing", "single", "multi", "word", "name", "value", "person", "qualifier"})
+
+
+class Token(NamedTuple):
+    """One word or value: `concept` says what it means, `kind` which class it belongs to."""
+
+    concept: str
+    kind: str
+    surface: str
+    clause: int
+
+
+def spoken(text: str) -> tuple[str, list[Token], list[Value]]:
+    """Return the text in one script and width, its tokens in order, and its values."""
+    plain = plainly(text)
+    return plain, *heard(plain)
+
+
+def plainly(text: str) -> str:
+    """Return the text in one script and width, without what was redacted."""
+    plain = _REDACTED.sub(" ", text) if "[redacted" in text else text
+    if plain.isascii():
+        return plain
+    plain = unicodedata.normalize("NFKC", plain)
+    return plain.replace("’", "'").translate(_simplified())
+
+
+def heard(plain: str, may: int = EVERY) -> tuple[list[Token], list[Value]]:
+    """Return the tokens of a text of `plainly`, and its values; `may` as in `values.found`."""
+    values = found(plain, may)
+    tokens: list[Token] = []
+    starts: dict[int, list[Value]] = {}
+    for value in values:
+        starts.setdefault(value.start, []).append(value)
+    clause = at = 0
+    for start in (*starts, len(plain)):
+        if start < at:
+            continue
+        for match in _PIECE.finditer(plain, at):
+            begin, end = match.span()
+            if begin >= start:
+                break
+            if begin > at and (gap := plain[at:begin]) != " ":
+                clause += _breaks(gap)
+            at = end if end < start else start
+            piece = plain[begin:at]
+            if "一" <= piece[0] <= "鿿":
+                opens = not tokens or tokens[-1].clause < clause
+                run = _HOWEVER.sub("", piece) if opens and piece[0] == "不" else piece
+                tokens += [Token(*word, clause) for word in _segmented(run)]
+            else:
+                tokens += _latin(piece, clause)
+        if start > at:
+            clause += _breaks(plain[at:start])
+        if start in starts:
+            tokens.append(_valued(starts[start], plain, clause))
+            at = max(value.end for value in starts[start])
+    return _phrased(tokens), values
+
+
+def parts(token: Token) -> list[str]:
+    """Return a token as items: an unknown Chinese run falls into bigrams, so that parts match."""
+    return [token.concept] if not is_run(token.concept) else bigrams(token.concept)
+
+
+def is_run(concept: str) -> bool:
+    """Return whether a concept is an unknown Chinese run of more than two characters."""
+    return len(concept) > 4 and concept[:2] == "h:"
+
+
+def bigrams(run: str) -> list[str]:
+    """Return the parts of an unknown run."""
+    return [f"h:{run[i : i + 2]}" for i in range(2, len(run) - 1)]
+
+
+@cache
+def words() -> dict[str, tuple[str, str]]:
+    """Return every single word and Chinese run of the lexicons with its concept and class."""
+    return {word: meaning for word, meaning in _entries().items() if " " not in word}
+
+
+@cache
+def phrases() -> dict[str, list[tuple[tuple[str, ...], tuple[str, str]]]]:
+    """Return the English phrases of the lexicons by their first word, the longest first."""
+    out: dict[str, list[tuple[tuple[str, ...], tuple[str, str]]]] = {}
+    for phrase, meaning in _entries().items():
+        parts = tuple(phrase.split())
+        if len(parts) > 1:
+            out.setdefault(parts[0], []).append((parts, meaning))
+    return {first: sorted(rest, key=lambda p: -len(p[0])) for first, rest in out.items()}
+
+
+@lru_cache(maxsize=200_000)
+def stem(word: str) -> str:
+    """Return the English stem."""
+    return stemmed(word, "english")
+
+
+_REDACTED = re.compile(r"\[redacted[^\]]*\]")
+_PIECE = re.compile(r"[^\W\d_一-鿿][^\W一-鿿]*(?:['+#.&/-]+[^\W一-鿿]+)*\+*|[一-鿿]+")
+_HOWEVER = re.compile("^不过(?!敏)")
+_BREAKS = ",.;:!?，。；：！？、\n"
+_LONGEST = 7
+
+
+def _breaks(gap: str) -> int:
+    """How many clauses end between two words."""
+    return sum([c in _BREAKS for c in gap])
+
+
+@cache
+def _simplified() -> dict[int, str]:
+    table = lexicon("concepts").get("script", {})
+    pairs = zip(table["traditional"], table["simplified"], strict=True)
+    return {ord(old): new for old, new in pairs}
+
+
+_KINDS = ("person", "qualifier", "single", "multi", "change", "thing", "function")
+
+
+@cache
+def _entries() -> dict[str, tuple[str, str]]:
+    """Every word and phrase with its meaning; where two lists hold one, the first decides."""
+    out: dict[str, tuple[str, str]] = {}
+    for word, meaning in [*_harmless(), *_exclusives(), *_concept_words()]:
+        out.setdefault(word, meaning)
+    negation, quantifier = (lexicon("conflict")[name] for name in ("negation", "quantifier"))
+    changes = {word for word, (_, kind) in out.items() if kind == "change"}
+    out |= {w: ("not", "negation") for w in negation["en"] + negation["zh"] if w not in changes}
+    for concept, listed in quantifier.items():
+        for word in listed:
+            if out.get(word, ("", "function"))[1] == "function":
+                out[word] = (concept, "quantifier")
+    return out
+
+
+def _harmless() -> list[tuple[str, tuple[str, str]]]:
+    """Words that hold a negation and deny nothing."""
+    table = lexicon("conflict")["negation"]
+    return [(word, (f"w:{word}", "function")) for word in table["not_zh"] + table["not_en"]]
+
+
+def _exclusives() -> list[tuple[str, tuple[str, str]]]:
+    groups = lexicon("conflict")["exclusive"].items()
+    named = [(group, member.split()) for group, members in groups for member in members]
+    return [
+        (n.replace("_", " "), (f"{group}={names[0]}", "value"))
+        for group, names in named
+        for n in names
+    ]
+
+
+def _concept_words() -> list[tuple[str, tuple[str, str]]]:
+    table = lexicon("concepts")
+    return [
+        (word.replace("_", " ").lower(), (concept, kind))
+        for kind in _KINDS
+        for concept, listed in table[kind].items()
+        for word in listed.split()
+    ]
+
+
+@cache
+def _stems() -> dict[str, tuple[str, str]]:
+    out: dict[str, tuple[str, str]] = {}
+    for word, meaning in words().items():
+        if word.isascii() and len(word) > 3 and meaning[1] != "function":
+            out.setdefault(stem(word), meaning)
+    return out
+
+
+def _split(piece: str) -> list[str]:
+    """Part words joined by a stroke (req/min) when the lexicon knows each of them."""
+    if "/" not in piece:
+        return [piece]
+    halves = piece.split("/")
+    return halves if all(half.lower() in words() for half in halves) else [piece]
+
+
+@lru_cache(maxsize=200_000)
+def _latin(piece: str, clause: int) -> tuple[Token, ...]:
+    """The words of a Latin piece."""
+    return tuple(Token(*_meaning(word), word, clause) for word in _split(piece))
+
+
+def _meaning(piece: str) -> tuple[str, str]:
+    low = piece.lower().rstrip(".'-&/").removesuffix("'s")
+    known = words().get(low) or (words().get(low.rstrip("s")) if len(low) > 4 else None)
+    known = known or (_stems().get(stem(low)) if low.isalpha() else None)
+    if known:
+        return known
+    named = piece[0].isupper() or not low.isalpha() or any(c.isupper() for c in piece[1:])
+    return f"w:{stem(low) if low.isalpha() else low}", "name" if named else "word"
+
+
+@lru_cache(maxsize=200_000)
+def _segmented(run: str) -> tuple[tuple[str, str, str], ...]:
+    """A Chinese run as concept, class and surface of its words, the longest known first."""
+    table, sizes = words(), _sizes()
+    out: list[tuple[str, str, str]] = []
+    unknown, at = "", 0
+    while at < len(run):
+        left = len(run) - at
+        known = (n for n in sizes.get(run[at], ()) if n <= left and run[at : at + n] in table)
+        size = next(known, 0)
+        if size == 1 and unknown and table[run[at]][1] == "qualifier":
+            size = 0
+        if size:
+            if unknown:
+                out.append((f"h:{unknown}", "word", unknown))
+            unknown = ""
+            out.append((*table[run[at : at + size]], run[at : at + size]))
+        else:
+            unknown += run[at]
+        at += size or 1
+    if unknown:
+        out.append((f"h:{unknown}", "word", unknown))
+    return tuple(out)
+
+
+@cache
+def _sizes() -> dict[str, tuple[int, ...]]:
+    """For each first character how long the known words are, the longest first."""
+    out: dict[str, set[int]] = {}
+    for word in words():
+        if len(word) <= _LONGEST:
+            out.setdefault(word[0], set()).add(len(word))
+    return {first: tuple(sorted(sizes, reverse=True)) for first, sizes in out.items()}
+
+
+def _valued(values: list[Value], plain: str, clause: int) -> Token:
+    first = values[0]
+    return Token(f"{first.kind}={first.form}", "value", plain[first.start : first.end], clause)
+
+
+@lru_cache(maxsize=200_000)
+def _bare(surface: str) -> str:
+    return surface.lower().rstrip(".")
+
+
+def _phrased(tokens: list[Token]) -> list[Token]:
+    """Join the words of English phrases."""
+    begin = phrases()
+    low = [_bare(token.surface) for token in tokens]
+    if begin.keys().isdisjoint(low):
+        return tokens
+    out: list[Token] = []
+    at = 0
+    while at < len(tokens):
+        hit = next(
+            (
+                (parts, m)
+                for parts, m in begin.get(low[at], ())
+                if tuple(low[at : at + len(parts)]) == parts
+            ),
+            None,
+        )
+        if hit:
+            out.append(Token(*hit[1], " ".join(hit[0]), tokens[at].clause))
+            at += len(hit[0])
+        else:
+            out.append(tokens[at])
+            at += 1
+    return out

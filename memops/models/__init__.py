@@ -1,0 +1,1 @@
+"""Models: encoders, judges and endpoints that somebody named, and the vectors that they made."""

@@ -1,0 +1,53 @@
+"""The local models that a policy names for planning, opened."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from memops import files
+from memops.context import Models
+from memops.errors import MemopsError
+from memops.policy import Policy
+from memops.schema import LIVE
+
+if TYPE_CHECKING:
+    from memops.models.encode import Encoder
+
+
+def local_models(policy: Policy, state: Path, records: pl.DataFrame) -> Models:
+    """Return the encoder and the judge that the policy names; LSA is fitted on live records.
+
+    What they answer is kept in the state folder by hash. Raises MemopsError for one that cannot
+    be had on this machine: planning asks no network.
+    """
+    recipes: dict[str, Any] = {}
+    encode = judge = None
+    if policy.dense.encoder:
+        texts = records.filter(LIVE)["text"].to_list()
+        encoder = _encoder(policy.dense.encoder, files.folder(state / "vectors"), texts)
+        encode, recipes["encoder"] = encoder.encode, encoder.recipe()
+    if policy.judge.model:
+        from memops.models.judge import CrossEncoderJudge
+
+        judge = CrossEncoderJudge(
+            policy.judge.model, files.folder(state / "vectors"), policy.judge.tokens
+        )
+        recipes["judge"] = judge.recipe()
+    return Models(encode, judge, recipes)
+
+
+def _encoder(name: str, cache: Path, texts: Sequence[str]) -> "Encoder":
+    if name == "lsa":
+        from memops.models.encode import Lsa
+
+        return Lsa().fitted(texts)
+    if not Path(name).expanduser().is_dir():
+        raise MemopsError(
+            f"the encoder {name!r} cannot be loaded: no such folder",
+            "set dense.encoder to `lsa`, the folder of a sentence-transformers model, or leave it empty",
+        )
+    from memops.models.transformers import Model
+
+    return Model(name, cache, steady=True)

@@ -1,0 +1,1 @@
+"""The network: one careful way out, to places that somebody named."""

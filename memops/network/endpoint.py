@@ -1,0 +1,169 @@
+"""A careful HTTP client for one endpoint: JSON only, and nothing that it was not told.
+
+No redirects, no proxy from the environment, no compression, caps on bytes and time. The host must
+be the machine itself, or be named in an environment variable; it is resolved once and that address
+is used. A token comes from the environment, or from a file that only its owner can read; it is in
+no address, message or file of ours.
+"""
+
+import http.client
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from memops.errors import Incomplete, MemopsError, StoreNotFound, Unauthorised
+from memops.network.credentials import credential
+from memops.network.wire import Answer, Capped, Place, exchange, is_private, resolved
+
+MAX_BYTES = 64 << 20
+"""Most bytes that all answers together may have."""
+
+MAX_SECONDS = 120.0
+"""Longest time that all requests together may take, waits included."""
+
+_TRIES = 4
+_TIMEOUT = 10.0
+
+
+@dataclass(frozen=True)
+class Manners:
+    """How an endpoint is spoken to, and of.
+
+    `env` begins the names of the variables ENV_HOSTS, ENV_TOKEN and ENV_TOKEN_FILE; `whom` stands
+    in messages, `again` and `absent` say what to do when it fails or is not there.
+    """
+
+    env: str
+    whom: str
+    again: str
+    absent: str
+
+
+class Endpoint:
+    """Requests below one address; caps count for all of them together."""
+
+    def __init__(
+        self, url: str, manners: Manners, pause: float = 0.25, seconds: float = MAX_SECONDS
+    ) -> None:
+        parts = urlsplit(url)
+        try:
+            port = parts.port or (443 if parts.scheme == "https" else 80)
+        except ValueError as error:
+            raise MemopsError(f"{url}: no valid port") from error
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise MemopsError(f"{url}: no http or https address")
+        if parts.username or parts.query or parts.fragment:
+            raise MemopsError(
+                f"{parts.scheme}://{parts.hostname}: give the address without user and query",
+                f"put the token into {manners.env}_TOKEN",
+            )
+        self.base, self.below = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
+        self.place = Place(parts.scheme == "https", parts.hostname, port, self.base)
+        self.manners, self.pause, self.seconds = manners, pause, seconds
+        self.left, self.until = MAX_BYTES, time.monotonic() + seconds
+        self.ip = ""
+
+    def get(self, path: str, **query: str) -> dict[str, Any]:
+        """Return the JSON object that a path answers with; see `post` for what it raises."""
+        return self._asked("GET", f"{path}?{urlencode(query)}" if query else path, path, b"")
+
+    def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the JSON object of a 200; retries what may pass.
+
+        Raises Unauthorised for 401 and 403, StoreNotFound where nothing answers or there is no
+        such route, Incomplete for everything else that is not a whole answer.
+        """
+        return self._asked("POST", path, path, json.dumps(body).encode())
+
+    def _asked(self, verb: str, target: str, path: str, body: bytes) -> dict[str, Any]:
+        why = ""
+        for attempt in range(_TRIES):
+            if attempt:
+                self._wait(self.pause * 4**attempt)
+            try:
+                status, told = self._once(verb, self.below + target, body)
+            except (http.client.HTTPException, OSError) as error:
+                why = f"the connection broke ({type(error).__name__})"
+                continue
+            if status == 429 or status >= 500:
+                why = f"it answered {status}"
+                continue
+            found = _object(self._believed(status, told, path))
+            if found is not None:
+                return found
+            why = "its answer is no whole JSON object"
+        raise Incomplete(f"{self.base}{path}: {why}, {_TRIES} times", self.manners.again)
+
+    def _believed(self, status: int, body: bytes, path: str) -> bytes:
+        if status in (401, 403):
+            raise Unauthorised(
+                f"{self.base}: {self.manners.whom} refused the token ({status})",
+                f"put its token into {self.manners.env}_TOKEN",
+            )
+        if status == 404:
+            raise StoreNotFound(f"{self.base}{path}: no such route", self.manners.absent)
+        if status != 200:
+            raise Incomplete(f"{self.base}{path}: it answered {status}; redirects are not followed")
+        return body
+
+    def _once(self, verb: str, target: str, body: bytes) -> tuple[int, bytes]:
+        """One request on one connection; the body read with both caps in hand."""
+        headers = {"Content-Type": "application/json"} if body else {}
+        token = credential(f"{self.manners.env}_TOKEN")
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        self.ip = self.ip or self._resolved()
+        if token and not self.place.secure and not is_private(self.ip):
+            raise MemopsError(
+                f"{self.base}: a token is not sent unencrypted to another machine",
+                "use https, or a tunnel to this machine",
+            )
+        answer = self._answer((verb, target, body or None), headers)
+        self.left -= len(answer.body)
+        return answer.status, answer.body
+
+    def _answer(self, request: tuple[str, str, bytes | None], headers: dict[str, str]) -> Answer:
+        try:
+            return exchange(self.place, self.ip, request, headers, self.until, self.left, _TIMEOUT)
+        except ConnectionRefusedError as error:
+            raise StoreNotFound(
+                f"{self.base}: nothing answers there", self.manners.absent
+            ) from error
+        except Capped as error:
+            beyond = {
+                "bytes": f"it sends more than {MAX_BYTES} bytes",
+                "time": f"no whole answer in {self.seconds:.0f} s",
+            }
+            why = beyond.get(str(error), "it compresses unasked")
+            raise Incomplete(f"{self.base}: {why}", self.manners.again) from error
+
+    def _resolved(self) -> str:
+        """The one address that is used: loopback, or a host that the user named."""
+        host, env = self.place.host, self.manners.env
+        allowed = [name.strip() for name in os.environ.get(f"{env}_HOSTS", "").split(",")]
+        ip = resolved(host, self.place.port, host in allowed)
+        if ip is None:
+            raise MemopsError(
+                f"{host} is not this machine",
+                f"name it in {env}_HOSTS if you trust it with your memories",
+            )
+        return ip
+
+    def _wait(self, seconds: float) -> None:
+        if time.monotonic() + seconds > self.until:
+            raise Incomplete(
+                f"{self.base}: no whole answer in {self.seconds:.0f} s", self.manners.again
+            )
+        time.sleep(seconds)
+
+
+def _object(body: bytes) -> dict[str, Any] | None:
+    try:
+        found = json.loads(body.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

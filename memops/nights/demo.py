@@ -1,0 +1,60 @@
+"""The demonstration: two polluted sample stores, a night on each, and what came of it."""
+
+import importlib.util
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from memops import files, settings
+from memops.language.lexicon import resource
+from memops.nights.night import curate
+from memops.policy import Policy
+
+
+def run(into: Path) -> list[dict[str, Any]]:
+    """Make the sample stores in a folder and do the night of each, approved; returns the nights."""
+    samples = _script()
+    files.folder(into)
+    now: datetime = samples.NOW
+    samples.build(into, now=now)
+    nights = []
+    for kind in ("clawseed", "openclaw"):
+        with_state = settings.Settings(
+            state=(into / "state").absolute(),
+            policy=Policy(),
+            stores={kind: settings.Configured(kind, f"{kind}:{into / kind}", f"sample/{kind}")},
+        )
+        nights.append(curate(kind, with_state, now, approve=True))
+    return nights
+
+
+def text(night: dict[str, Any]) -> str:
+    """Return what a person reads of a night: rows, changes by rule, recall, and where the rest is."""
+    rows = night["rows"]
+    lines = [
+        f"{night['store']}: {rows['before']} records, {rows['live_before']} live before and "
+        f"{rows.get('live_after', rows['live_before'])} after; {night.get('applied', 0)} changed"
+    ]
+    for rule, ops in night["by_rule"].items():
+        counted = ", ".join(f"{op} {n}" for op, n in ops.items())
+        lines.append(f"  {rule:<22} {counted}")
+    for measure in night.get("recall", []):
+        lines.append(
+            f"  {measure['measure']:<22} {measure['before']:.3f} -> {measure['after']:.3f}"
+        )
+    lines.append(f"  {'recall':<22} {night.get('verdict', 'not graded: no suite')}")
+    if night.get("run"):
+        lines.append(
+            f"  {'undo':<22} memops --state {Path(night['path']).parents[1]} rollback {night['run']}"
+        )
+    return "\n".join([*lines, f"  {'report':<22} {night['report']}"])
+
+
+def _script() -> Any:
+    spec = importlib.util.spec_from_file_location(
+        "memops_samples", resource("data/make_samples.py")
+    )
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

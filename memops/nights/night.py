@@ -1,0 +1,191 @@
+"""A store's night: the steps in their order, timed and noted in the logbook.
+
+The sequence has no other home: the command line runs it with a plain call, the flow with one
+that makes each step a task.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import polars as pl
+
+from memops import snapshot
+from memops.commands.keeping import prune
+from memops.errors import GateFailed, GuardRefused, told
+from memops.plan import outcome
+from memops.schema import LIVE
+from memops.settings import Settings
+from memops.spread import Mapper
+from memops.spread import plainly as plainly_all
+from memops.state import cadence, history, logbook, planfile
+from memops.state.sources import clock
+from memops.steps import (
+    apply_step,
+    ask_step,
+    grade_plan,
+    plan_step,
+    recover,
+    report_step,
+    take_snapshot,
+)
+from memops.stores import open_store
+
+T = TypeVar("T")
+SKIPPED = 3
+"""Code of a night that was done, but for some changes or notes, which wait for the next."""
+
+
+def plainly(step: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    """Call a step, as the command line does."""
+    return step(*args, **kwargs)
+
+
+def nobody(night: dict[str, Any]) -> bool:
+    """Answer for the person who is not there: a plan beyond its limits stays a plan."""
+    return False
+
+
+def curate(
+    name: str,
+    settings: Settings,
+    now: datetime | None = None,
+    call: Callable[..., Any] = plainly,
+    suite: str | None = None,
+    rules: Sequence[str] = (),
+    migrate: bool = False,
+    approve: bool = False,
+    plan_only: bool = False,
+    ask: Callable[[dict[str, Any]], bool] = nobody,
+    mapper: Mapper | None = None,
+    hygiene: bool = False,
+    model: bool = False,
+) -> dict[str, Any]:
+    """Do a store's night: snapshot, plan, grade both sides, gate, apply, report.
+
+    A run that was cut off is finished first. Nothing is written when the gate fails (the result
+    says so, with code 30). A plan beyond its limits is applied if `ask` says so. A store without
+    a suite is curated within the limits, and its report says that recall was not graded. `mapper`
+    runs the heavy steps, if not the runner that the settings name. The rules of hygiene are left
+    out within their cadence, unless `hygiene` or `rules` ask for them.
+    """
+    at = now or clock()
+    store = open_store(settings.store(name).address)
+    asked = hygiene or migrate or bool(rules)
+    last = None if asked else cadence.last_done(store, settings.state)
+    due = asked or cadence.is_due(last, at, settings.policy.lifecycles.cadence_hours)
+    night: dict[str, Any] = {"store": name, "now": at.isoformat(), "code": 0}
+    timings: list[dict[str, Any]] = []
+    timed = _logged(call, night, settings, timings)
+    if not plan_only:
+        night |= timed(recover, name, settings)
+    taken = timed(take_snapshot, name, settings, at)
+    if model:
+        night |= timed(ask_step, taken["path"], settings, at)
+    answers = night.get("answers")
+    night |= timed(plan_step, taken["path"], settings, at, rules, migrate, mapper, due, answers)
+    night["rows"] = {"before": taken["rows"], "live_before": taken["live"]}
+    night["hygiene"] = "asked for" if asked else "due" if due else f"left out: done at {last}"
+    if chosen := suite or settings.store(name).suite:
+        grading = (taken["path"], night["plan"], chosen, settings, mapper or plainly_all)
+        night |= timed(grade_plan, *grading)
+    if night.get("verdict") == "fail":
+        night |= _kept_from(night)
+    elif not plan_only and night["ops"]:
+        night |= _applied(night, timed, settings, approve, ask)
+    if model and night["asked"]["waiting"] and night["code"] == 0:
+        night["code"] = SKIPPED
+    if due and not (migrate or rules or plan_only) and night["code"] in (0, SKIPPED):
+        cadence.record(store, settings.state, at)
+    night["timings"] = timings
+    night["rows"] |= _after(taken["path"], night, settings)
+    night |= timed(report_step, night, settings)
+    call(prune, settings, at)
+    history.append(settings.state, night)
+    return night
+
+
+def _kept_from(night: dict[str, Any]) -> dict[str, Any]:
+    """What is said of a night whose gate failed: nothing is applied, and which rule cost it."""
+    rule = (night.get("blame") or {}).get("rule")
+    said = "recall would get worse" + (f", by {rule}" if rule else "")
+    return {"code": GateFailed.code, "applied": 0, "stopped": said}
+
+
+def _applied(
+    night: dict[str, Any],
+    timed: Callable[..., Any],
+    settings: Settings,
+    approve: bool,
+    ask: Callable[[dict[str, Any]], bool],
+) -> dict[str, Any]:
+    """Apply a night's plan; beyond the limits only if a person, who is asked, says so."""
+    done: dict[str, Any] = timed(apply_step, night["plan"], settings, approve)
+    if done["code"] == GuardRefused.code:
+        held = night | done
+        if ask(held):
+            done = timed(apply_step, night["plan"], settings, True)
+        if "waited" in held:
+            done["waited"] = held["waited"]
+    return done
+
+
+def summary(night: dict[str, Any]) -> str:
+    """Return a night in Markdown, for a pull request, a chat or an artifact; no memory text."""
+    rows = [
+        f"| {rule} | {op} | {n} |"
+        for rule, ops in night["by_rule"].items()
+        for op, n in ops.items()
+    ]
+    table = ["| rule | change | records |", "|---|---|--:|", *rows] if rows else ["No changes."]
+    said = night.get("stopped") or _said(night)
+    recall = night.get("verdict", "not graded: the store has no suite")
+    lines = [f"## {night['store']}", "", f"{said}. Recall: {recall}.", "", *table]
+    if night.get("run"):
+        lines += ["", f"Undo: `memops rollback {night['run']}`"]
+    return "\n".join(lines) + "\n"
+
+
+def _said(night: dict[str, Any]) -> str:
+    """Several changes of one record are written at once and count as one record."""
+    return (
+        f"{night.get('applied', 0)} of {night['records']} records changed ({night['ops']} changes)"
+    )
+
+
+def _logged(
+    call: Callable[..., Any],
+    night: dict[str, Any],
+    settings: Settings,
+    timings: list[dict[str, Any]],
+) -> Callable[..., Any]:
+    """Return `call`, timing each step and noting it in the logbook under one name of the night."""
+    name = f"{night['now']}/{night['store']}"
+
+    def timed(step: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        begun, said = time.perf_counter(), {}
+        try:
+            said = call(step, *args, **kwargs)
+        except BaseException as error:
+            said = {"error": type(error).__name__, "code": told(error).code}
+            raise
+        finally:
+            spent, title = time.perf_counter() - begun, step.__name__
+            timings.append({"step": title, "seconds": round(spent, 3)})
+            logbook.note(settings.state, clock(), name, night["store"], title, spent, said)
+        return said
+
+    return timed
+
+
+def _after(path: str, night: dict[str, Any], settings: Settings) -> dict[str, int]:
+    """Rows and live rows once the night is over (of the plan's outcome, less what was skipped)."""
+    before = snapshot.open_snapshot(Path(path)).records()
+    if not night.get("applied"):
+        return {"after": before.height, "live_after": before.filter(LIVE).height}
+    plan = planfile.load(night["plan"], settings.state).plan()
+    missed = [s["id"] for s in night.get("skipped", [])]
+    after = outcome(before, plan.filter(~pl.col("id").is_in(missed)))
+    return {"after": after.height, "live_after": after.filter(LIVE).height}

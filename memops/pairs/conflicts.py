@@ -1,0 +1,128 @@
+"""Conflicts: pairs of live statements that cannot both hold, judged, with their signals.
+
+Everything is computed per statement and per pair of statements, then spread to the records that
+make them. `conflicts` and `duplicates` list; the rules decide what may happen unattended.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from memops.candidates.similarity import (
+    candidates_in_parts,
+    combined,
+    nothing,
+    statements,
+    worth_reading,
+)
+from memops.context import Context
+from memops.ordered import distinct
+from memops.pairs.judge import asked, heard
+from memops.pairs.judgement import asserted, same
+from memops.pairs.opposing import opposes
+from memops.statements.readings import Readings, differences, read_all, readings
+from memops.statements.taken import counted, taken_apart
+
+VERDICTS = pl.Schema(
+    {"same": pl.Boolean(), "opposes": pl.String(), "firm_a": pl.Boolean(), "firm_b": pl.Boolean()}
+)
+
+_STEP = 200_000
+
+
+Keep = Callable[[pl.DataFrame], pl.DataFrame]
+"""Which of the pairs of some whole scopes are read at all."""
+
+
+def judged(records: pl.DataFrame, ctx: Context, keep: Keep | None = None) -> pl.DataFrame:
+    """Return the candidate pairs of statements that could be judged, and what they are.
+
+    Columns: a, b (numbers of statements, a < b), jaccard, cosine, bm25, score (the seed's
+    similarity), same (bool), opposes (why, or null), firm_a, firm_b (asserted as standing fact);
+    with a judge also what it said (`memops.pairs.judge`).
+    """
+    if keep is not None:
+        return _judged(records, ctx, keep)
+    key = ("judged", id(statements(records, ctx)))
+    return ctx.once(key, lambda: _judged(records, ctx, lambda pairs: pairs))
+
+
+def features(pairs: list[dict[str, Any]]) -> pl.DataFrame:
+    """Return the features of pairs, with what the strict judgement makes of them."""
+    texts = sorted({text for pair in pairs for text in (pair["a"], pair["b"])})
+    place = {text: n for n, text in enumerate(texts)}
+    a, b = (np.array([place[pair[side]] for pair in pairs]) for side in ("a", "b"))
+    read = differences(read_all(texts), a, b)
+    return read.with_columns(
+        same=same(), opposes=opposes(), firm_a=asserted("a"), firm_b=asserted("b")
+    )
+
+
+def verdicts(pairs: pl.DataFrame, said: Readings, used: Any) -> pl.DataFrame:
+    """Return what pairs of statements are; `said` are the readings of the statements `used`."""
+    a, b = (np.searchsorted(used, pairs[name].to_numpy()) for name in ("a", "b"))
+    steps = range(0, pairs.height, _STEP)
+    read = (differences(said, a[i : i + _STEP], b[i : i + _STEP]) for i in steps)
+    told = {"same": same(), "opposes": opposes(), "firm_a": asserted("a"), "firm_b": asserted("b")}
+    return pl.concat([VERDICTS.to_frame(), *(found.select(**told) for found in read)])
+
+
+def used_in(pairs: pl.DataFrame) -> Any:
+    """Return the statements that pairs are made of, in order."""
+    return distinct(np.concatenate([pairs["a"].to_numpy(), pairs["b"].to_numpy()]))
+
+
+def _judged(records: pl.DataFrame, ctx: Context, keep: Keep) -> pl.DataFrame:
+    said = statements(records, ctx)
+    if ctx.spread is not None and said.table.height > ctx.spread.size:
+        from memops.pairs.parts import judged_in_parts
+
+        pairs, verdict = judged_in_parts(said.table, ctx, keep)
+    else:
+        found = candidates_in_parts(said.table, ctx)
+        parts = [keep(worth_reading(part, ctx.policy)) for part in found]
+        pairs = pl.concat([nothing().drop("unread"), *parts])
+        verdict = _one_by_one([part for part in parts if part.height], said.table, ctx)
+    told = pl.concat([pairs, verdict], how="horizontal").with_columns(
+        score=combined(ctx.policy.conflicts)
+    )
+    settled = heard(told, said.table["text"], ctx)
+    asked(settled, said.members, ctx)
+    return settled
+
+
+def _one_by_one(parts: list[pl.DataFrame], table: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """What the pairs of each part are; words are counted over all of them."""
+    if not parts:
+        return VERDICTS.to_frame()
+    used = [used_in(part) for part in parts]
+    taken = read_once(table["text"].gather(np.concatenate(used)), ctx)
+    held, done, at = counted(taken), [], 0
+    for pairs, mine in zip(parts, used, strict=True):
+        said = readings(taken[at : at + len(mine)], held, taken.height)
+        done.append(verdicts(pairs, said, mine))
+        at += len(mine)
+    return pl.concat(done)
+
+
+def read_once(
+    texts: pl.Series, ctx: Context, take: Callable[[Sequence[str]], pl.DataFrame] = taken_apart
+) -> pl.DataFrame:
+    """Read each text once in the life of the context; later rounds need fewer of them."""
+    return ctx.of_texts("read", texts, take)
+
+
+def groups(same: pl.DataFrame, n: int) -> pl.DataFrame:
+    """Return (statement, group): connected statements share a group."""
+    import numpy as np
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    a, b = same["a"].to_numpy(), same["b"].to_numpy()
+    graph = csr_matrix((np.ones(len(a), np.int8), (a, b)), shape=(n, n))
+    _, label = connected_components(graph, directed=False)
+    return pl.DataFrame(
+        {"statement": np.arange(n, dtype=np.uint32), "group": label.astype(np.int64)}
+    )

@@ -1,0 +1,137 @@
+"""Explanations: what two statements share, where they differ, and what follows from it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from memops.language.vocabulary import CONTENT
+from memops.pairs.conflicts import features
+from memops.pairs.judgement import newer
+from memops.pairs.scorer import scores
+from memops.statements.reading import Reading, read_many
+
+_SENTENCES = {
+    "value": "both speak of {about}; one says {a}, the other {b}",
+    "replaced": "one says that it replaces what the other says of {about}: {a} / {b}",
+    "changed": "one says that {about} changed: {a} / {b}",
+    "opposite": "they say opposites of {about}",
+    "denied": "one denies what the other says of {about}",
+    "excluded": "what they say excludes each other",
+}
+_SHOWN = ("owner", "attributes", "circumstances", "values", "open", "was", "becomes")
+_SIGNALS = (
+    "jaccard",
+    "atoms",
+    "weighted",
+    "overlap",
+    "odd",
+    "values_differ",
+    "opposed",
+    "was_a",
+    "was_b",
+)
+
+
+def explain(a: str, b: str) -> dict[str, Any]:
+    """Return what is read in each text, the signals, the scores, the judgement and a sentence."""
+    return explained([(a, b)])[0]
+
+
+def explained(
+    pairs: Sequence[tuple[str, str]], said_on: Sequence[tuple[str | None, str | None]] = ()
+) -> list[dict[str, Any]]:
+    """Return for each pair what `explain` does, all read at once.
+
+    `said_on` gives for each pair the days or months on which its texts were said, for `change`.
+    """
+    if not pairs:
+        return []
+    rows = features([{"a": a, "b": b} for a, b in pairs]).with_columns(newer=newer())
+    judged = pl.concat([rows, scores(rows)], how="horizontal")
+    times = said_on or [(None, None)] * len(pairs)
+    read = read_many([text for pair in pairs for text in pair])
+    sides = zip(judged.iter_rows(named=True), read[::2], read[1::2], times, strict=True)
+    return [_told(row, one, two, on) for row, one, two, on in sides]
+
+
+def _told(
+    judged: dict[str, Any], one: Reading, two: Reading, on: tuple[str | None, str | None]
+) -> dict[str, Any]:
+    return {
+        "a": _seen(one),
+        "b": _seen(two),
+        "signals": {name: round(float(judged[name]), 4) for name in _SIGNALS},
+        **{name: judged[name] for name in ("duplicate_score", "conflict_score")},
+        "same": judged["same"],
+        "opposes": judged["opposes"],
+        "holds_now": {"a": judged["firm_a"], "b": judged["firm_b"]},
+        "newer": judged["newer"],
+        "sentence": _sentence(judged, one, two),
+        "change": _change(judged, one, two, on),
+    }
+
+
+def _seen(reading: Reading) -> dict[str, list[str]]:
+    sets = {name: sorted(_plain(item) for item in reading.sets[name]) for name in _SHOWN}
+    marks = sorted(name for name in _MARKED if reading.marks[name])
+    return {name: items for name, items in sets.items() if items} | (
+        {"cues": marks} if marks else {}
+    )
+
+
+_MARKED = (
+    "negations",
+    "shift_strong",
+    "past_strong",
+    "hypothetical",
+    "quoted",
+    "todo",
+    "question",
+    "event",
+)
+
+
+def _sentence(judged: dict[str, Any], one: Reading, two: Reading) -> str:
+    about = (
+        ", ".join(sorted(_plain(i) for i in one.sets["about"] & two.sets["about"])) or "one thing"
+    )
+    if judged["same"]:
+        return f"both say the same of {about}"
+    if judged["opposes"] is None:
+        return "neither the same nor in conflict, as far as their words tell"
+    left, right = (
+        one.sets["current"] - two.sets["current"],
+        two.sets["current"] - one.sets["current"],
+    )
+    told = {
+        side: ", ".join(sorted(map(_plain, only))) or "something else"
+        for side, only in (("a", left), ("b", right))
+    }
+    return _SENTENCES[judged["opposes"]].format(about=about, **told)
+
+
+def _change(
+    judged: dict[str, Any], one: Reading, two: Reading, on: tuple[str | None, str | None]
+) -> str | None:
+    """From what to what: "editor: helix (2026-03) -> zed (2026-09)", where the two conflict."""
+    if judged["same"] or judged["opposes"] is None:
+        return None
+    sides = []
+    for own, other, when in ((one, two, on[0]), (two, one, on[1])):
+        only = (own.sets[name] - other.sets[name] for name in ("current", "stated"))
+        values = next(filter(None, only), frozenset())
+        told = ", ".join(sorted(map(_plain, values))) or _said_of(own)
+        sides.append(f"{told} ({when})" if when else told)
+    about = ", ".join(sorted(_plain(i) for i in one.sets["about"] & two.sets["about"]))
+    return f"{about or 'one thing'}: {sides[0]} -> {sides[1]}"
+
+
+def _said_of(reading: Reading) -> str:
+    """What stands for a value where only the sign differs: the words, denied or not."""
+    words = " ".join(t.surface for t in reading.tokens if t.kind in CONTENT or t.kind == "negation")
+    return f"“{words}”"
+
+
+def _plain(item: str) -> str:
+    return item.split("=", 1)[-1].removeprefix("w:").removeprefix("h:").replace("_", " ")

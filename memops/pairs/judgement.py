@@ -1,0 +1,139 @@
+"""Judgement: when two statements are about one thing, say the same of it, or cannot both hold.
+
+Expressions over the columns of `statements.readings.differences`. A person can follow each: the
+columns count words of the two texts. Written for stores, where a wrong merge destroys a fact:
+what is not sure is left alone.
+"""
+
+import polars as pl
+
+from memops.statements.readings import CLAIMS
+
+c = pl.col
+
+
+def neither(*names: str) -> pl.Expr:
+    """True when the features count nothing on either side."""
+    return pl.all_horizontal(c(f"{name}_{side}") == 0 for name in names for side in "ab")
+
+
+def each(*names: str) -> pl.Expr:
+    """True when the features count something on both sides."""
+    return pl.all_horizontal(c(f"{name}_{side}") >= 1 for name in names for side in "ab")
+
+
+def turned() -> pl.Expr:
+    """True when one of the two says that something changed, and the other does not."""
+    return (c("change_a") > 0) != (c("change_b") > 0)
+
+
+def about_one_thing() -> pl.Expr:
+    """True when owner and circumstances agree and no attribute stands against another."""
+    attributes = pl.min_horizontal("about_a", "about_b") == 0
+    return neither("owner", "circumstances", "roles") & attributes & (c("numbered_differ") == 0)
+
+
+def apart() -> pl.Expr:
+    """True when the two are of different persons, circumstances or numbered things."""
+    return each("owner") | each("circumstances") | (c("numbered_differ") > 0)
+
+
+def modified() -> pl.Expr:
+    """True when each has a modifier of its own, or another relation stands in one place.
+
+    Work email and home email; who knows Rust, and who uses it. Needs whole readings.
+    """
+    related = (c("relations_one") == 1) & (c("relations_both") == 0) & (c("contained") >= 1)
+    related &= c("size_max") == c("size_min")
+    return (c("qualifiers_both") > 0) | (related & (c("swapped") >= 1))
+
+
+def contrasted() -> pl.Expr:
+    """True when the subjects share a head, each has a word of its own, and so has what is said.
+
+    "The sensor at berth 3 ..." and "the sensor at berth 7 ..." speak of two sensors, unless one
+    of them says that something changed.
+    """
+    still = neither("shift_strong")
+    strangers = (c("begin") == 0) & each("subject") & (still | (c("subject_same") >= 1))
+    return each("head", "tail") & (((c("head_shared") >= 1) & still) | strangers)
+
+
+def twins() -> pl.Expr:
+    """True when the same is said of two things that a value tells apart: notes of two days."""
+    said = (c("both_content") > c("head_shared")) & (c("begin") >= 1) & (c("end") >= 1)
+    return each("head", "equates") & neither("solid") & said & ~turned()
+
+
+def narrowed() -> pl.Expr:
+    """True when one speaks of a narrower subject: the login interface and the interface."""
+    return pl.any_horizontal(
+        (c(f"attributes_{side}") >= 1) & (c(f"subject_{side}") >= 1) for side in "ab"
+    )
+
+
+def about_others() -> pl.Expr:
+    """True when the two speak of different persons, things, circumstances or occasions."""
+    return apart() | modified() | contrasted() | twins() | narrowed() | ~neither("circumstances")
+
+
+def asserted(side: str) -> pl.Expr:
+    """True when the statement of that side says how things are: no history, wish, quote or task."""
+    return pl.all_horizontal(c(f"{mark}_{side}") == 0 for mark in CLAIMS)
+
+
+def same() -> pl.Expr:
+    """True when both say the same: one thing, every value and name in both, the same sign."""
+    near = (
+        (c("attributes_same") >= 1)
+        & (c("attributes_a") + c("attributes_b") <= 1)
+        & (c("weighted") >= 0.5)
+    )
+    telling = (
+        (c("current_same") >= 1) & (c("anchors_same") >= 1) & (c("attributes_a") <= 1) & (c("attributes_b") <= 1)
+        & (c("weighted") >= 0.3)
+    )  # fmt: skip
+    kept = (c("begin") + c("end") >= 1) | (c("subject_same") >= 1) | (c("owner_same") < 2)
+    near = about_one_thing() & (c("opposed") == 0) & (c("alone") == 0) & (near | telling)
+    return unaltered() & kept & (near | _word_for_word())
+
+
+def unaltered() -> pl.Expr:
+    """True when no value, name, sign or quantifier stands in one alone, nor what is replaced.
+
+    Nor have two names, values or things changed places: who reports to whom.
+    """
+    values = (c("current_a") == 0) & (c("current_b") == 0)
+    scope = (c("all_one") + c("none_one") + c("some_one") + c("only_one")) == 0
+    unturned = (c("was_a") == 0) & (c("was_b") == 0)
+    return values & (c("odd") == 0) & scope & unturned & (c("exchanged") == 0)
+
+
+def lossless() -> pl.Expr:
+    """True when the reading finds nothing that a merge of the two would lose: the value guard.
+
+    Every value, name, sign, quantifier, owner, circumstance, role and numbered thing agrees, no
+    words exclude each other, neither names a thing of its own, and no two have changed places (who
+    trained whom). Needs whole readings.
+    """
+    parts = ("values_differ", "values_one", "names_one", "persons_one", "things_both")
+    things = pl.all_horizontal(c(name) == 0 for name in parts)
+    still = (c("opposed") == 0) & (c("alone") == 0) & ~turned() & neither("shift_strong")
+    one = neither("owner", "circumstances", "roles") & (c("numbered_differ") == 0)
+    crossed = (c("swapped") >= 2) | ((c("open_same") >= 2) & (c("ordered") < 1))
+    return unaltered() & things & still & one & ~crossed
+
+
+def _word_for_word() -> pl.Expr:
+    """True when the two, laid side by side, differ in nothing but how they are put together."""
+    whole = (c("gap_a") == 0) & (c("gap_b") == 0) & (c("begin") >= 2)
+    owner = (c("owner_a") == 0) & (c("owner_b") == 0)
+    return whole & owner & (c("numbered_differ") == 0) & (c("change_a") == c("change_b"))
+
+
+def newer() -> pl.Expr:
+    """Return which side says that it is the later: by what it replaces, then by words of change."""
+    one, two = (
+        c(f"shift_strong_{side}").clip(0, 1) + 2 * c(f"was_{side}").clip(0, 1) for side in "ab"
+    )
+    return pl.when(two > one).then(pl.lit("b")).when(one > two).then(pl.lit("a"))

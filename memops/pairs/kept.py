@@ -1,0 +1,100 @@
+"""Kept pairs: what was judged of a store's pairs, kept, so that another threshold is only a filter.
+
+Judging reads every statement; the result, ids and numbers without any text, is kept in the state
+folder under the digest of the statements and the policy, and used again until either changes.
+"""
+
+import hashlib
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from memops import files
+from memops.candidates.similarity import statements
+from memops.context import Context
+from memops.pairs.conflicts import judged
+from memops.pairs.judge import scored
+from memops.schema import LIVE
+
+_FORMAT = "3"
+_KEPT = 16  # judgements kept, the latest used; a store's own is made anew when it changes
+
+
+def known_pairs(records: pl.DataFrame, ctx: Context, folder: Path) -> pl.DataFrame:
+    """Return the judged pairs of a store's statements, from the folder if they are known.
+
+    Columns: a_id, b_id (the first record that says each), jaccard, cosine, bm25, score, conflict,
+    duplicate (bool), opposes, conflict_score, duplicate_score (probabilities), conflict_at,
+    duplicate_at (the thresholds of their language), word and effect (of a judge, else null).
+    """
+    path = files.folder(folder) / f"{_digest(records, ctx)}.parquet"
+    if path.exists():
+        path.touch()
+        return pl.read_parquet(path.read_bytes())
+    found = _scored(records, ctx)
+    found.write_parquet(path)
+    _forget(folder, _KEPT)
+    return found
+
+
+def chosen(pairs: pl.DataFrame, what: str, least: float = 0.0) -> pl.DataFrame:
+    """Return the pairs that are judged conflict or duplicate and at least so similar."""
+    return pairs.filter(pl.col(what) & (pl.col("score") >= least)).sort(
+        "score", "a_id", "b_id", descending=[True, False, False]
+    )
+
+
+def borderline(pairs: pl.DataFrame, what: str, count: int) -> pl.DataFrame:
+    """Return the pairs whose probability lies nearest to the threshold, on either side of it.
+
+    Those come first on which a judge said otherwise than the rules.
+    """
+    distance = (pl.col(f"{what}_score") - pl.col(f"{what}_at")).abs()
+    return pairs.sort(pl.col("effect").is_null(), distance, "a_id", "b_id").head(count)
+
+
+def _forget(folder: Path, kept: int) -> None:
+    """Remove all but the judgements that were used last."""
+    used = sorted((path.stat().st_mtime_ns, path) for path in folder.glob("*.parquet"))
+    for _, path in used[: max(0, len(used) - kept)]:
+        path.unlink(missing_ok=True)
+
+
+def _scored(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    pairs, said = judged(records, ctx), statements(records, ctx)
+    first = said.members.group_by("statement").agg(pl.col("id").min())
+    named = (
+        pairs.join(first.rename({"statement": "a", "id": "a_id"}), on="a")
+        .join(first.rename({"statement": "b", "id": "b_id"}), on="b")
+        .sort("a", "b")
+    )
+    firm = pl.col("firm_a") & pl.col("firm_b")
+    told = named.with_columns(
+        conflict=firm & pl.col("opposes").is_not_null() & ~pl.col("same"),
+        duplicate=firm & pl.col("same") & pl.col("opposes").is_null(),
+    )
+    if "word" not in told.columns:
+        found = scored(told, said.table["text"], ctx.policy)
+        told = pl.concat([told, found], how="horizontal").with_columns(
+            word=pl.lit(None, pl.String), effect=pl.lit(None, pl.String)
+        )
+    return told.select(
+        "a_id", "b_id", "jaccard", "cosine", "bm25", "score", "conflict", "duplicate", "opposes",
+        "conflict_score", "duplicate_score", "conflict_at", "duplicate_at", "word", "effect",
+    )  # fmt: skip
+
+
+def _digest(records: pl.DataFrame, ctx: Context) -> str:
+    """The SHA-256 of what the judgement depends on."""
+    live = records.filter(LIVE).select("id", "scope", "text").sort("id")
+    policy: dict[str, Any] = {
+        name: asdict(getattr(ctx.policy, name))
+        for name in ("candidates", "dense", "conflicts", "duplicates", "judge")
+    }
+    hashed = hashlib.sha256(_FORMAT.encode() + json.dumps(policy, sort_keys=True).encode())
+    hashed.update(json.dumps(ctx.models.recipes, sort_keys=True).encode())
+    hashed.update(live.write_ipc(None).getvalue())
+    return hashed.hexdigest()[:32]

@@ -1,0 +1,83 @@
+"""Reports: one night, one page that explains itself and can be read anywhere.
+
+`render` is pure: a `Report` (plain values that the steps gather from a run's files) becomes one
+self-contained HTML page, without scripts, requests or forms. Memory text is hostile and private:
+every string is masked and made visible in one place (`words.clean`) before anything is cut to
+size, and the templates escape it once more.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import tzinfo
+from functools import cache, partial
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+
+from memops.errors import MemopsError
+from memops.language.lexicon import lexicon, resource
+from memops.reports import pictures, view, words
+from memops.reports.data import Report
+
+LANGUAGES = ("en", "zh")
+
+
+def render(data: Report, lang: str = "en", zone: str = "UTC") -> str:
+    """Return the page, under 500 kB however many changes there are (the first of each rule).
+
+    Times are shown in `zone`, a name such as Asia/Shanghai, or "local" for the machine's own.
+    """
+    say = _speaker(lang)
+    page = view.selected(words.clean(view.outlined(data)))
+    drawn = pictures.drawn(page, say)
+    verdict = page["verdict_sentence"] or view.verdict(page, say)
+    when = partial(words.moment, zone=_zone(zone))
+    return _template("run.html.j2").render(
+        d=page, say=say, word=say.word, when=when, pictures=drawn, verdict=verdict
+    )
+
+
+def render_history(stores: Sequence[Mapping[str, Any]], lang: str = "en") -> str:
+    """Return the page of all nights; `stores` as `history.courses` gives them, gaps as gaps."""
+    say = _speaker(lang)
+    page = words.clean(stores)
+    days = sorted(p["day"] for c in stores for line in c["lines"][:1] for p in line["points"])
+    drawn = [
+        pictures.courses(f"trend{i}", course["store"], say("trend_desc"), course["lines"], say.word)
+        for i, course in enumerate(page)
+    ]
+    about = say("history_none")
+    if days:
+        counts = {"nights": sum(c["nights"] for c in stores), "stores": len(stores)}
+        about = say("history_about", first=days[0], last=days[-1], **counts)
+    return _template("history.html.j2").render(
+        stores=page, pictures=drawn, about=about, say=say, word=say.word
+    )
+
+
+def _zone(name: str) -> tzinfo | None:
+    try:
+        return None if name == "local" else ZoneInfo(name)
+    except (ValueError, OSError, ZoneInfoNotFoundError) as error:
+        raise MemopsError(f"no time zone {name!r}", "such as UTC, local, Asia/Shanghai") from error
+
+
+def _speaker(lang: str) -> words.Speaker:
+    if lang not in LANGUAGES:
+        raise MemopsError(f"no report language {lang!r}", f"known: {', '.join(LANGUAGES)}")
+    return words.speaker(lexicon("report")[lang])
+
+
+@cache
+def _template(name: str) -> Template:
+    environment = Environment(
+        loader=FileSystemLoader(resource("reports")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["n"] = words.number
+    environment.filters["fixed"] = words.fixed
+    environment.filters["figure"] = pictures.figure
+    return environment.get_template(name)

@@ -1,0 +1,223 @@
+"""Pictures of a report: where every bar, dot and band of its inline SVG stands.
+
+Widths are in units of a 360 wide view box, which a telephone shows at about its own size. The
+templates in `reports/parts` only write these numbers down.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memops.reports.words import Speaker, clip, fixed, number
+
+WIDTH = 360
+_ROW = 40
+_COURSE = 52
+_TIERS = ("core", "working", "peripheral")
+_INTO = (*_TIERS, "hidden")
+_FROM = (*_TIERS, "new", "hidden")
+
+
+def drawn(page: Mapping[str, Any], say: Speaker) -> dict[str, Any]:
+    """Return every picture of a page by name; one that would be empty is None."""
+    measures = page["grades"]["measures"] if page["grades"] else []
+    kinds = page["counts"]["by_kind"]
+    return {
+        "rules": bars("rules", say("by_rule"), say("by_rule_desc"), _ruled(page["rules"][:20])),
+        "timings": bars("timings", say("timings"), say("timings_desc"), _timed(page["timings"])),
+        "kinds": pairs("kinds", say("kinds"), say("pairs_desc"), kinds, say.word),
+        "trend": courses("trend", say("trend"), say("trend_desc"), page["trend"], say.word),
+        "flow": flow(say("flow"), say("flow_desc"), page["tier_flow"], say),
+        "recall": intervals(say("recall"), say("recall_desc"), measures),
+        "distributions": [
+            pairs(f"spread{i}", say.word(d["name"]), say("pairs_desc"), _named(d["bins"]), say.word)
+            for i, d in enumerate(page["distributions"])
+        ],
+    }
+
+
+def bars(
+    key: str, title: str, desc: str, rows: Sequence[Mapping[str, Any]]
+) -> dict[str, Any] | None:
+    """Return one bar a row (`name`, `n`, and the `value` that is written at its end)."""
+    top = max((row["n"] for row in rows), default=0)
+    if not top:
+        return None
+    placed = [
+        {
+            "label": clip(row["name"], 34),
+            "value": row["value"],
+            "y": 28 * i,
+            "width": _part(row["n"], top),
+        }
+        for i, row in enumerate(rows)
+    ]
+    return {"key": key, "title": title, "desc": desc, "rows": placed, "height": 28 * len(rows) + 4}
+
+
+def pairs(
+    key: str, title: str, desc: str, rows: Sequence[Mapping[str, Any]], word: Any
+) -> dict[str, Any] | None:
+    """Return two bars a row, before and after, on one scale."""
+    top = max((max(row["before"], row["after"]) for row in rows), default=0)
+    if not top:
+        return None
+    placed = [
+        {
+            "label": clip(word(row["name"]), 30),
+            "value": f"{number(row['before'])} → {number(row['after'])}",
+            "y": _ROW * i,
+            "before": _part(row["before"], top),
+            "after": _part(row["after"], top),
+        }
+        for i, row in enumerate(rows)
+    ]
+    return {
+        "key": key,
+        "title": title,
+        "desc": desc,
+        "rows": placed,
+        "height": _ROW * len(rows) + 4,
+    }
+
+
+def intervals(title: str, desc: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """Return a dot and its interval before and after, a row each measure, on a scale of 0 to 1."""
+    placed = [
+        {
+            "label": clip(row["measure"], 24),
+            "value": f"{fixed(row['before']['value'])} → {fixed(row['after']['value'])}",
+            "y": _ROW * i,
+            "before": _interval(row["before"]),
+            "after": _interval(row["after"]),
+        }
+        for i, row in enumerate(rows)
+    ]
+    ticks = [{"x": _at(share / 4), "label": f"{share / 4:g}"} for share in range(5)]
+    height = _ROW * len(rows)
+    shape = {"key": "recall", "title": title, "desc": desc, "height": height + 18, "axis": height}
+    return {**shape, "rows": placed, "ticks": ticks} if placed else None
+
+
+def courses(
+    key: str, title: str, desc: str, lines: Sequence[Mapping[str, Any]], word: Any
+) -> dict[str, Any] | None:
+    """Return one line a row over its days (`name`, `points` of day and value); gaps stay gaps.
+
+    Each line has a scale of its own, from its least to its greatest value.
+    """
+    placed = [
+        {
+            "label": clip(word(line["name"]), 34),
+            "value": figure(line["points"][-1]["value"]),
+            "y": _COURSE * i,
+            **_course([point["value"] for point in line["points"]], _COURSE * i),
+        }
+        for i, line in enumerate(lines)
+        if len(line["points"]) > 1
+    ]
+    shape = {"key": key, "title": title, "desc": desc, "height": _COURSE * len(placed) + 4}
+    return {**shape, "rows": placed} if placed else None
+
+
+def figure(value: float | None) -> str:
+    """Return a value as a count or with three digits, a dash for none."""
+    if value is None:
+        return "–"
+    return number(round(value)) if float(value).is_integer() and value > 1 else fixed(value, 3)
+
+
+def flow(
+    title: str, desc: str, moves: Sequence[Mapping[str, Any]], say: Speaker
+) -> dict[str, Any] | None:
+    """Return bands from the tiers before to the tiers after, as high as their counts."""
+    known = [m for m in moves if m["count"] > 0 and m["source"] in _FROM and m["target"] in _INTO]
+    table = {(m["source"], m["target"]): m["count"] for m in known}
+    total = sum(table.values())
+    if not total:
+        return None
+    scale = 150 / total
+    left = _nodes(_FROM, [source for source, _ in table], list(table.values()), scale, say)
+    right = _nodes(_INTO, [target for _, target in table], list(table.values()), scale, say)
+    starts, ends = ({node["name"]: node["y"] for node in side} for side in (left, right))
+    bands = []
+    for source, target in ((s, t) for s in _FROM for t in _INTO if (s, t) in table):
+        high = table[source, target] * scale
+        bands.append({"d": _band(starts[source], ends[target], high), "moved": source != target})
+        starts[source] += high
+        ends[target] += high
+    low = max(side[-1]["y"] + max(side[-1]["high"], 14) for side in (left, right))
+    shape = {"key": "flow", "title": title, "desc": desc, "height": round(low + 8)}
+    return {**shape, "left": left, "right": right, "bands": bands}
+
+
+def _course(values: Sequence[float | None], top: float) -> dict[str, Any]:
+    """The path through the known values, broken at gaps, and where each stands alone or last."""
+    known = [value for value in values if value is not None]
+    low, span = min(known), (max(known) - min(known)) or 1.0
+    places: list[tuple[float, float] | None] = []
+    for at, value in enumerate(values):
+        x = 4 + (WIDTH - 8) * at / max(1, len(values) - 1)
+        y = None if value is None else top + 42 - 22 * (value - low) / span
+        places.append(None if y is None else (round(x, 1), round(y, 1)))
+    steps = [
+        f"{'L' if at and places[at - 1] else 'M'}{place[0]} {place[1]}"
+        for at, place in enumerate(places)
+        if place
+    ]
+    dots = [
+        {"x": place[0], "y": place[1]}
+        for at, place in enumerate(places)
+        if place and not (at and places[at - 1] and at + 1 < len(places) and places[at + 1])
+    ]
+    return {"d": "".join(steps), "dots": dots}
+
+
+def _nodes(
+    names: Sequence[str], ends: Sequence[str], counts: Sequence[int], scale: float, say: Speaker
+) -> list[dict[str, Any]]:
+    nodes, y = [], 20.0
+    for name in names:
+        count = sum(n for end, n in zip(ends, counts, strict=True) if end == name)
+        if count:
+            high = count * scale
+            label = f"{say.word(name)} {number(count)}"
+            nodes.append({"name": name, "label": label, "y": round(y, 1), "high": round(high, 1)})
+            y += max(high, 14) + 12
+    return nodes
+
+
+def _band(start: float, end: float, high: float) -> str:
+    a, b, c = 118, 180, 242
+    top = f"M{a} {start:.1f}C{b} {start:.1f} {b} {end:.1f} {c} {end:.1f}"
+    under = f"V{end + high:.1f}C{b} {end + high:.1f} {b} {start + high:.1f} {a} {start + high:.1f}Z"
+    return top + under
+
+
+def _ruled(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [{"name": r["rule"], "n": r["total"], "value": number(r["total"])} for r in rows]
+
+
+def _timed(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [{"name": r["step"], "n": r["seconds"], "value": f"{r['seconds']:.1f} s"} for r in rows]
+
+
+def _named(bins: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return [{"name": b["label"], "before": b["before"], "after": b["after"]} for b in bins]
+
+
+def _part(n: float, top: float) -> float:
+    return round(max(WIDTH * n / top, 1.5), 1) if n else 0.0
+
+
+def _at(share: float) -> float:
+    return round(6 + (WIDTH - 12) * min(max(share, 0.0), 1.0), 1)
+
+
+def _interval(value: Mapping[str, Any]) -> dict[str, Any]:
+    low, high = value["low"], value["high"]
+    known = low is not None and high is not None
+    return {
+        "x": _at(value["value"]),
+        "low": _at(low) if known else None,
+        "high": _at(high) if known else None,
+    }

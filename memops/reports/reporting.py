@@ -1,0 +1,279 @@
+"""Reporting: gather from a run's files what its page says, and write the page."""
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import polars as pl
+
+from memops import files, snapshot
+from memops.errors import Corrupt, MemopsError
+from memops.hygiene.floors import standing
+from memops.pairs.explain import explained
+from memops.pairs.supersession import signals
+from memops.plan import nothing, outcome
+from memops.policy import described, from_table
+from memops.reports import figures
+from memops.reports.data import Report
+from memops.reports.page import render
+from memops.settings import Settings
+from memops.state import history, planfile
+from memops.state.runs import Run, find_run
+
+_TOLD = 200
+"""Conflicts whose words are read again for the page, which has no room for more."""
+_UNDONE = ("planned", "applied")
+_HIDES = ("merge", "supersede", "tombstone", "quarantine")
+
+
+def write_report(
+    night: dict[str, Any], settings: Settings, path: Path, lang: str = "en", zone: str = "UTC"
+) -> Path:
+    """Write the page of a night (what `night.curate` returned) and return its path."""
+    files.write(path, render(gathered(night, settings, path.parent), lang, zone).encode())
+    return path
+
+
+def report(
+    subject: str, settings: Settings, output: Path | None, lang: str, zone: str = "UTC"
+) -> Path:
+    """Render a run, a plan or a snapshot; returns where the page is."""
+    night = _night_of(subject, settings)
+    place = output or Path(night["path"]) / "report.html"
+    return write_report(night, settings, place, lang, zone)
+
+
+def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
+    """Return the data of a night's page."""
+    taken = snapshot.find(night["snapshot"], settings.state)
+    if taken is None:
+        raise MemopsError(
+            f"the snapshot {night['snapshot']!r} is gone", "its report cannot be made again"
+        )
+    before = taken.records()
+    made = planfile.load(night["plan"], settings.state) if night.get("plan") else None
+    run = find_run(night["run"], settings.state) if night.get("run") else None
+    changes = made.plan() if made else nothing()
+    skipped = _skipped(run)
+    back = run.taken_back() if run else frozenset()
+    without = [*(s["id"] for s in skipped), *back]
+    carried = changes.filter(~pl.col("id").is_in(without)) if without else changes
+    after = outcome(before, carried)
+    policy = from_table(made.header["policy"]) if made else settings.policy
+    lines = made.ops() if made else []
+    texts = dict(before.select("id", "text").iter_rows())
+    undoing = _undoing(made, run, settings)
+    states = _states(run, skipped, back)
+    data: dict[str, Any] = {
+        "title": night.get("store") or taken.address,
+        "store": {"address": taken.address, "kind": taken.manifest["store"]["kind"]},
+        "run": _run(run, settings),
+        "now": night.get("now") or taken.manifest["taken_at"],
+        "verdict_sentence": "",
+        "snapshot": {"id": taken.id, "rows": before.height},
+        "counts": {"before": figures.count(before), "after": figures.count(after)},
+        "total_changes": len(lines),
+        "changes": list(_changes(lines, changes, before, states, undoing)),
+        "by_rule": _counted(lines),
+        "refused": _refused(made, texts),
+        "skipped": skipped,
+        "limits": (made.header["exceeds"] if made and run is None else [])
+        + ([night["stopped"]] if night.get("stopped") else []),
+        "conflicts": _conflicts(changes, lines, texts, undoing),
+        "clusters": _clusters(changes, lines, texts, undoing),
+        "floors": standing(after, policy.floors).to_dicts(),
+        "tier_flow": figures.flow(before, after),
+        "distributions": figures.distributions(
+            before, after, night.get("now") or taken.manifest["taken_at"]
+        ),
+        "grades": _grades(night),
+        "trend": _trend(night, settings),
+        "timings": [{"peak_mb": None, **t} for t in night.get("timings", [])],
+        "environment": taken.manifest["versions"],
+        "policy": [{"name": n, "value": str(v), "why": w} for n, v, w in described(policy)],
+        "ops_beside": made is not None and beside == made.path,
+    }
+    return cast(Report, data)
+
+
+def _night_of(subject: str, settings: Settings) -> dict[str, Any]:
+    """What `curate` said of the night that a run, a plan or a snapshot belongs to."""
+    state = settings.state
+    plan, run = subject, None
+    if (state / "runs" / subject / "run.json").is_file():
+        run = Run(state / "runs" / subject)
+        plan = run.header["plan"]
+    place = state / "plans" / plan
+    if (place / "plan.json").is_file():
+        said = files.read_json(place / "night.json") if (place / "night.json").is_file() else {}
+        header = files.read_json(place / "plan.json")
+        found = {"store": header["address"], "now": header["now"], **said, "plan": plan}
+        found |= {"path": str(place), "snapshot": header["snapshot"]}
+        return found | ({"run": run.id} if run else {})
+    taken = snapshot.find(subject, state)
+    if taken is None:
+        raise MemopsError(f"{subject!r} is neither a run, a plan nor a snapshot in {state}")
+    return {"store": taken.address, "snapshot": taken.id, "path": str(state / "snapshots")} | {
+        "path": str(files.folder(state / "reports" / taken.id))
+    }
+
+
+def _undoing(made: planfile.PlanFile | None, run: Run | None, settings: Settings) -> str:
+    """The command that takes one change back, or out of a plan that waits; its number follows."""
+    verb = f"rollback {run.id} --only" if run else f"review {made.id if made else ''} --reject"
+    return f"memops --state {settings.state} {verb}"
+
+
+def _run(run: Run | None, settings: Settings) -> dict[str, Any] | None:
+    if run is None:
+        return None
+    return {
+        "id": run.id,
+        "state": run.state,
+        "started": run.header["started"],
+        "finished": None,
+        "undo_command": f"memops --state {settings.state} rollback {run.id}",
+    }
+
+
+def _skipped(run: Run | None) -> list[dict[str, str]]:
+    answers = run.answers() if run else []
+    last = {w["id"]: w for w in answers}
+    return [
+        {"id": i, "why": w["why"]}
+        for i, w in sorted(last.items())
+        if w["state"] in ("stale", "refused")
+    ]
+
+
+def _states(
+    run: Run | None, skipped: list[dict[str, str]], back: Collection[str]
+) -> dict[str, str]:
+    """What became of records by id; "" tells it of all others."""
+    others = "applied" if run and run.state in ("verified", "needs-attention") else "planned"
+    return {
+        "": others,
+        **{s["id"]: "skipped" for s in skipped},
+        **dict.fromkeys(back, "rolled-back"),
+    }
+
+
+def _changes(
+    lines: list[dict[str, Any]],
+    changes: pl.DataFrame,
+    before: pl.DataFrame,
+    states: Mapping[str, str],
+    undoing: str,
+) -> Iterable[dict[str, Any]]:
+    texts = dict(before.select("id", "text").iter_rows())
+    touched = before.filter(pl.col("id").is_in(changes["id"].implode()))
+    rows = {r["id"]: r for r in touched.iter_rows(named=True)}
+    for line, row in zip(lines, changes.iter_rows(named=True), strict=True):
+        was = rows.get(line["id"], {})
+        fields = [
+            {"name": n, "before": None if was.get(n) is None else str(was[n]), "after": str(v)}
+            for n, v in line.get("set", {}).items()
+            if n not in ("text", "extra")
+        ]
+        newer = row["superseded_by"]
+        kept = texts.get(line["id"])
+        after = (
+            None
+            if line["op"] in _HIDES
+            else line.get("set", {}).get("text") or line.get("record", {}).get("text") or kept
+        )
+        state = states.get(line["id"], states[""])
+        yield {
+            **({"undo": f"{undoing} {line['seq']}"} if state in _UNDONE else {}),
+            **{k: line.get(k) for k in ("seq", "op", "rule", "reason", "id", "risk")},
+            "locator": line.get("locator", {}),
+            "before_text": kept,
+            "after_text": after,
+            "evidence": [{"id": i, "text": texts.get(i, "")} for i in row["evidence"] or []],
+            "state": state,
+            "fields": fields,
+            **({"instead": {"id": newer, "text": texts[newer]}} if newer in texts else {}),
+        }
+
+
+def _counted(lines: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
+    counted: dict[str, dict[str, int]] = {}
+    for line in lines:
+        ops = counted.setdefault(line["rule"], {})
+        ops[line["op"]] = ops.get(line["op"], 0) + 1
+    return counted
+
+
+def _refused(made: planfile.PlanFile | None, texts: dict[str, str]) -> list[dict[str, str]]:
+    if made is None or not (made.path / "refused.jsonl").is_file():
+        return []
+    rows = [
+        json.loads(x)
+        for x in (made.path / "refused.jsonl").read_text(encoding="utf-8").split("\n")
+        if x
+    ]
+    return [
+        {**{k: r[k] for k in ("id", "reason", "rule")}, "text": texts.get(r["id"], "")}
+        for r in rows
+    ]
+
+
+def _conflicts(
+    changes: pl.DataFrame, lines: list[dict[str, Any]], texts: dict[str, str], undoing: str
+) -> list[dict[str, Any]]:
+    """Each record that steps back and what stands in its place; `judged` tells the first ones."""
+    found = [
+        {
+            "old": {"id": row["id"], "text": texts.get(row["id"], "")},
+            "new": {"id": row["superseded_by"], "text": texts.get(row["superseded_by"], "")},
+            "reason": line["reason"],
+            "signals": signals(line["reason"]),
+            "undo": f"{undoing} {line['seq']}",
+        }
+        for line, row in zip(lines, changes.iter_rows(named=True), strict=True)
+        if line["op"] == "supersede" and row["evidence"]
+    ]
+    told = explained([(c["old"]["text"], c["new"]["text"]) for c in found[:_TOLD]])
+    for conflict, said in zip(found, told, strict=False):
+        if said["opposes"]:
+            cues = sorted({cue for side in "ab" for cue in said[side].get("cues", ())})
+            conflict |= {"decided": said["sentence"], "cues": cues}
+    return found
+
+
+def _clusters(
+    changes: pl.DataFrame, lines: list[dict[str, Any]], texts: dict[str, str], undoing: str
+) -> list[dict[str, Any]]:
+    groups: dict[str, list[dict[str, str]]] = {}
+    seqs: dict[str, list[str]] = {}
+    for line, row in zip(lines, changes.iter_rows(named=True), strict=True):
+        if line["op"] == "merge":
+            member = {"id": row["id"], "text": texts.get(row["id"], "")}
+            groups.setdefault(row["superseded_by"], []).append(member)
+            seqs.setdefault(row["superseded_by"], []).append(str(line["seq"]))
+    return [
+        {
+            "keeper": {"id": keeper, "text": texts.get(keeper, "")},
+            "members": members,
+            "undo": f"{undoing} {','.join(seqs[keeper])}",
+        }
+        for keeper, members in sorted(groups.items())
+    ]
+
+
+def _trend(night: dict[str, Any], settings: Settings) -> list[dict[str, Any]]:
+    """The nights of the store up to this one, once there are two; a damaged history shows none."""
+    try:
+        past = history.nights(settings.state, night.get("store"))
+    except Corrupt:
+        return []
+    table = history.with_night(past, night) if night.get("rows") else past
+    return history.lines(table) if table.height > 1 else []
+
+
+def _grades(night: dict[str, Any]) -> dict[str, Any] | None:
+    if not night.get("grades"):
+        return None
+    said = files.read_json(Path(night["grades"]))
+    return cast(dict[str, Any], said["shown"])

@@ -1,0 +1,258 @@
+"""Secrets: find and mask keys, passwords and identity numbers in memory text.
+
+The shapes are data (`data/lexicons/secrets.toml`), matched by Rust's regular expressions in linear
+time, and only in texts that hold one of a shape's trigger strings. What a shape matches still has
+to look like a secret (`secrets_shapes`). Masking repeats until nothing more is found, so that a
+masked text is left alone the next time.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from memops.errors import mask_with
+from memops.policy import Secrets
+from memops.safety.secrets_shapes import Shape, shapes, staying
+
+FOUND = pl.Schema(
+    {"row": pl.UInt32(), "start": pl.UInt32(), "end": pl.UInt32(), "kind": pl.String()}
+)
+
+_OPEN, _CLOSE = "\ufdd0", "\ufdd1"  # noncharacters, which no text should hold, mark a match
+_TELLING = (
+    r"(?i)pass|pwd|secret|token$|api_?key|access_?key|private_?key|credential|authori|cookie"
+    r"|密码|口令|授权码|密钥|令牌"
+)
+_ROUNDS = 8
+_DEFAULT = Secrets()
+
+
+def found(texts: pl.Series, policy: Secrets = _DEFAULT) -> pl.DataFrame:
+    """Return where secrets stand: row, start and end in characters, kind.
+
+    Spans of one text do not overlap; rows without a secret, and null texts, are absent.
+    """
+    known, stay = shapes(policy), staying(policy)
+    candidates = _candidates(texts, known)
+    if not candidates:
+        return FOUND.to_frame()
+    plans = [_matches(rows, nth, known[nth]) for nth, rows in candidates.items()]
+    hits = pl.concat(pl.collect_all(plans))
+    if policy.allow:
+        allowed = pl.any_horizontal(
+            pl.col("value").str.contains(f"^(?:{p})$") for p in policy.allow
+        )
+        hits = hits.filter(~allowed)
+    kinds = pl.Series("kind", [shape.kind for shape in known])
+    spans = _merged(_clear_of(hits, stay))
+    return spans.with_columns(kind=kinds.gather(spans["nth"])).select(FOUND.names())
+
+
+def redacted(texts: pl.Series, policy: Secrets = _DEFAULT) -> pl.Series:
+    """Return the texts with every secret masked and all else as it was."""
+    out: list[str | None] = []
+    rows, part = list(range(len(texts))), texts
+    for _ in range(_ROUNDS):
+        masked = _masked(part, found(part, policy), policy)
+        if not masked:
+            break
+        out = out or texts.to_list()
+        rows = [rows[at] for at in masked]
+        part = pl.Series(list(masked.values()), dtype=pl.String)
+        for row, text in zip(rows, masked.values(), strict=True):
+            out[row] = text
+    return pl.Series(texts.name, out, dtype=pl.String) if out else texts
+
+
+def masked(text: str) -> str:
+    """Return one text with every secret masked."""
+    return str(redacted(pl.Series([text]))[0])
+
+
+def sensitivity(kind: str, policy: Secrets = _DEFAULT) -> str:
+    """Return what the policy makes of a kind of secret: allowed, masked or never_store."""
+    return policy.sensitivity.get(kind, "masked")
+
+
+mask_with(masked)
+
+
+def redacted_records(records: pl.DataFrame, policy: Secrets = _DEFAULT) -> pl.DataFrame:
+    """Return records whose text, key, tags and extra hold no secret, as every export needs."""
+    tags = records.select("tags").with_row_index("row").explode("tags", empty_as_null=True)
+    lists = tags.with_columns(redacted(tags["tags"], policy)).group_by("row", maintain_order=True)
+    full = records["tags"].list.len().fill_null(0) > 0
+    return records.with_columns(
+        redacted(records["text"], policy),
+        redacted(records["key"], policy),
+        redacted_json(records["extra"], policy),
+        pl.when(full).then(lists.agg("tags")["tags"]).otherwise("tags").alias("tags"),
+    )
+
+
+def redacted_json(documents: pl.Series, policy: Secrets = _DEFAULT) -> pl.Series:
+    """Return JSON documents whose strings hold no secret; what is not JSON is masked as text.
+
+    A string under a telling key is read beside it, so that `{"password": "..."}` is understood.
+    Documents without a secret come back byte for byte.
+    """
+    out = documents.to_list()
+    parsed = {row: _parsed(text) for row, text in enumerate(out) if text and len(text) > 2}
+    leaves = [(row, *leaf) for row, value in parsed.items() for leaf in _strings(value)]
+    said = pl.Series([prefix + holder[at] for _, holder, at, prefix in leaves], dtype=pl.String)
+    bare = pl.Series([holder[at] for _, holder, at, _ in leaves], dtype=pl.String)
+    masked = zip(leaves, redacted(said, policy), redacted(bare, policy), strict=True)
+    changed = set()
+    for (row, holder, at, prefix), beside, alone in masked:
+        new = beside.removeprefix(prefix) if beside.startswith(prefix) else alone
+        if new != holder[at]:
+            holder[at] = new
+            changed.add(row)
+    for row in sorted(changed):
+        whole = parsed[row]
+        out[row] = whole[0] if whole[1] else json.dumps(whole[0], ensure_ascii=False)
+    return pl.Series(documents.name, out, dtype=pl.String)
+
+
+def _candidates(texts: pl.Series, known: tuple[Shape, ...]) -> dict[int, pl.DataFrame]:
+    """For each shape, the rows (row, text) that hold one of its triggers.
+
+    The texts are freed of the characters that will mark a match.
+    """
+    triggers = sorted({word for shape in known for word in shape.any})
+    whens = sorted({shape.when for shape in known if shape.when})
+    text = pl.col("text")
+    frame = texts.rename("text").cast(pl.String).to_frame().with_row_index("row")
+    some = text.str.contains_any(triggers, ascii_case_insensitive=True)
+    marks = frame.select(
+        "row", some.alias(""), *(text.str.contains(when).alias(when) for when in whens)
+    )
+    frame = frame.with_columns(text.str.replace_all(f"[{_OPEN}{_CLOSE}]", "\ufffd"))
+    words = (
+        frame.filter(marks[""])
+        .select(
+            "row",
+            word=text.str.extract_many(triggers, ascii_case_insensitive=True, overlapping=True),
+        )
+        .explode("word", empty_as_null=True)
+        .select("row", pl.col("word").str.to_lowercase())
+        .unique()
+    )
+    said, asked = {*words["word"]}, {when for when in whens if marks[when].any()}
+    rows = {
+        nth: _holding(words, marks, shape)
+        for nth, shape in enumerate(known)
+        if (shape.when in asked or not shape.when)
+        and not (shape.any and said.isdisjoint(shape.any))
+    }
+    return {
+        nth: frame.join(held, on="row", how="semi", maintain_order="left")
+        for nth, held in rows.items()
+        if held.height
+    }
+
+
+def _holding(words: pl.DataFrame, marks: pl.DataFrame, shape: Shape) -> pl.DataFrame:
+    """Rows with one of the shape's trigger words, with what its `when` asks, or with both."""
+    held = marks.filter(shape.when).select("row") if shape.when else marks.select("row")
+    told = words.filter(pl.col("word").is_in(shape.any))
+    return held.join(told, on="row", how="semi") if shape.any else held
+
+
+def _matches(rows: pl.DataFrame, nth: int, shape: Shape) -> pl.LazyFrame:
+    """Spans of one shape: each match is bracketed by two marks, the text is cut at the marks."""
+    piece, size = pl.col("piece"), pl.col("piece").str.len_chars()
+    marked = pl.col("text").str.replace_all(shape.pattern, f"${{1}}{_OPEN}${{2}}{_CLOSE}${{3}}")
+    closing = ".,;:)]}" if shape.kind == "password" else ""
+    return (
+        rows.lazy()
+        .select("row", piece=marked)
+        .filter(piece.str.contains(_OPEN, literal=True))
+        .with_columns(piece.str.split(_OPEN))
+        .explode("piece")
+        .with_columns(first=pl.col("row").is_first_distinct())
+        .with_columns(upto=(size - (~pl.col("first")).cast(pl.UInt32)).cum_sum().over("row"))
+        .with_columns(end=pl.col("upto").shift(1).over("row"), before=piece.shift(1).over("row"))
+        .filter(~pl.col("first"))
+        .with_columns(value=piece.str.split(_CLOSE).list.first().str.strip_chars_end(closing))
+        .select(
+            "row",
+            start="end",
+            end=pl.col("end") + pl.col("value").str.len_chars(),
+            nth=pl.lit(nth, pl.UInt32),
+            value="value",
+            before=pl.col("before").str.replace(_CLOSE, "", literal=True).str.tail(40),
+        )
+        .filter(shape.plausible)
+    )  # fmt: skip
+
+
+def _clear_of(hits: pl.DataFrame, staying: list[int]) -> pl.DataFrame:
+    """Hits that do not touch what stays: a mask of an earlier redaction, what is allowed."""
+    stays = pl.col("nth").is_in(staying)
+    masks = hits.filter(stays).select("row", mask_start="start", mask_end="end")
+    rest = hits.filter(~stays).with_row_index("hit")
+    touching = rest.join(masks, on="row").filter(
+        (pl.col("start") < pl.col("mask_end")) & (pl.col("mask_start") < pl.col("end"))
+    )
+    return rest.join(touching.select("hit").unique(), on="hit", how="anti")
+
+
+def _merged(hits: pl.DataFrame) -> pl.DataFrame:
+    """Overlapping spans become one, of the kind that the lexicon names first."""
+    reach = pl.col("end").cum_max().shift(1).over("row")
+    return (
+        hits.sort("row", "start", "end", "nth")
+        .with_columns(new=(pl.col("start") >= reach).fill_null(True))
+        .with_columns(group=pl.col("new").cum_sum().over("row"))
+        .group_by("row", "group")
+        .agg(pl.col("start").min(), pl.col("end").max(), pl.col("nth").min())
+        .sort("row", "start")
+    )
+
+
+def _masked(texts: pl.Series, spans: pl.DataFrame, policy: Secrets) -> dict[int, str]:
+    """The masked text of each row that has spans."""
+    out: dict[int, str] = {}
+    for (row,), part in spans.partition_by("row", as_dict=True, maintain_order=True).items():
+        text, at, pieces = texts[row], 0, []
+        for start, end, kind in part.select("start", "end", "kind").iter_rows():
+            pieces += [text[at:start], _mask(text[start:end], kind, policy)]
+            at = end
+        out[row] = "".join([*pieces, text[at:]])
+    return out
+
+
+def _mask(secret: str, kind: str, policy: Secrets) -> str:
+    """The mask; the first and last characters show only of a secret four times as long.
+
+    None show of a kind that is never to be stored.
+    """
+    keep = policy.keep if sensitivity(kind, policy) == "masked" else 0
+    shown = f"{secret[:keep]}…{secret[-keep:]}"
+    plain = not keep or len(secret) < 8 * keep or any(c.isspace() or c == "]" for c in shown)
+    return f"[redacted:{kind}]" if plain else f"[redacted:{kind} {shown}]"
+
+
+def _parsed(text: str) -> list[Any]:
+    """A box [value, is plain text], so that the value itself can be replaced."""
+    try:
+        return [json.loads(text), False]
+    except (ValueError, RecursionError):
+        return [text, True]
+
+
+def _strings(holder: Any) -> Iterator[tuple[Any, Any, str]]:
+    """Every string in nested lists and tables, as (holder, place, telling prefix)."""
+    stack: list[Any] = [holder]
+    while stack:
+        at = stack.pop()
+        for place, value in at.items() if isinstance(at, dict) else enumerate(at):
+            if isinstance(value, str):
+                telling = isinstance(place, str) and re.search(_TELLING, place)
+                yield at, place, f"{place}: " if telling else ""
+            elif isinstance(value, dict | list):
+                stack.append(value)

@@ -1,0 +1,1 @@
+"""State: what memops keeps in the state folder, and for how long."""

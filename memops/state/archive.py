@@ -1,0 +1,72 @@
+"""The archive: records that left a store for good, kept outside it, to be found and brought back.
+
+    <state>/stores/<id>/archive/<run>.jsonl   what a run deleted, a line a record, secrets masked
+
+What is merely hidden is no archive's business: the store or the overlay still has it.
+"""
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from memops import files
+from memops.policy import Policy
+from memops.safety.secrets import redacted_records
+from memops.schema import empty, from_rows
+from memops.snapshot import overlay_path
+from memops.stores.formats import json_line, parsed
+
+
+def keep(
+    state: Path,
+    identity: dict[str, str],
+    run: str,
+    gone: pl.DataFrame,
+    policy: Policy,
+    now: datetime,
+) -> None:
+    """Write what a run deleted, the same file each time, and drop what was kept for too long."""
+    folder = _folder(state, identity)
+    since = (now - timedelta(days=policy.retention.archive_days)).timestamp()
+    for path in folder.glob("*.jsonl"):
+        if path.stat().st_mtime < since:
+            path.unlink()
+    if gone.height:
+        rows = redacted_records(gone, policy.secrets).to_dicts()
+        text = "".join(json_line(row) + "\n" for row in rows)
+        files.write(files.folder(folder) / f"{run}.jsonl", text.encode())
+
+
+def read(state: Path, identity: dict[str, str]) -> pl.DataFrame:
+    """Return the archived records; of one that was archived twice, as it was the last time.
+
+    Raises Corrupt, naming file and line, for a line that is no record.
+    """
+    rows: dict[str, dict[str, Any]] = {}
+    paths = _folder(state, identity).glob("*.jsonl")
+    for path in sorted(paths, key=lambda p: (p.stat().st_mtime_ns, p.name)):
+        rows |= {row["id"]: row for _, row in parsed(path.read_bytes(), str(path))}
+    return from_rows([*rows.values()], "the archive") if rows else empty()
+
+
+def forget(state: Path, identity: dict[str, str], ids: Collection[str]) -> int:
+    """Remove records from the archive for good; returns how many."""
+    removed = 0
+    for path in sorted(_folder(state, identity).glob("*.jsonl")):
+        rows = [row for _, row in parsed(path.read_bytes(), str(path))]
+        kept = [row for row in rows if row["id"] not in ids]
+        removed += len(rows) - len(kept)
+        if not kept:
+            path.unlink()
+        elif len(kept) < len(rows):
+            table = from_rows(kept, str(path))
+            text = "".join(json_line(row) + "\n" for row in table.to_dicts())
+            files.write(path, text.encode())
+    return removed
+
+
+def _folder(state: Path, identity: dict[str, str]) -> Path:
+    return overlay_path(state, identity).with_name("archive")

@@ -1,0 +1,275 @@
+"""Plan files: a plan on disk, for people and gates to review and for `apply` to carry out.
+
+    plans/<id>/
+      plan.json        what it was made from, its counts and limits, the digest of every line
+      ops.jsonl        one change a line; reviewing is removing lines
+      changes.parquet  the plan as a table
+      refused.jsonl    what the guard withdrew, and why
+    judged.jsonl     what a local model was asked about pairs, and what came of it; without texts
+      made.json        the wall-clock time, apart, so that the rest is the same for the same input
+
+`apply` accepts any subset of the lines and refuses one that was changed, added or moved.
+"""
+
+import hashlib
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from memops import files
+from memops.errors import Corrupt, PlanRefused
+from memops.guard import excess
+from memops.plan import FIELDS, meaning
+from memops.policy import Policy
+from memops.safety.secrets import redacted
+from memops.schema import CHANGES
+from memops.snapshot import Snapshot
+from memops.state import basis
+from memops.stores import Store
+
+FORMAT = 1
+MODEL = "model"  # authority of a plan that a person must approve, however small
+
+
+@dataclass(frozen=True)
+class PlanFile:
+    """One plan's folder; `kept` are the sequence numbers that a reviewer left in."""
+
+    path: Path
+    header: dict[str, Any]
+    changes: pl.DataFrame
+    kept: list[int]
+
+    @property
+    def id(self) -> str:
+        """The folder's name."""
+        return self.path.name
+
+    def plan(self) -> pl.DataFrame:
+        """Return the changes that remain after review."""
+        return self.changes[[seq - 1 for seq in self.kept]]
+
+    def ops(self) -> list[dict[str, Any]]:
+        """Return the remaining lines of ops.jsonl."""
+        lines = (self.path / "ops.jsonl").read_text(encoding="utf-8").split("\n")
+        return [json.loads(line) for line in lines if line.strip()]
+
+    def judged(self) -> list[dict[str, Any]]:
+        """Return what a local model said of pairs; raises PlanRefused if it was changed since."""
+        if "judged_sha256" not in self.header:
+            return []
+        path = self.path / "judged.jsonl"
+        data = path.read_bytes() if path.is_file() else b""
+        if hashlib.sha256(data).hexdigest() != self.header["judged_sha256"]:
+            raise PlanRefused(f"{path}: changed after it was made", "plan again")
+        return [json.loads(line) for line in data.splitlines()]
+
+
+def save(
+    state: Path,
+    snapshot: Snapshot,
+    records: pl.DataFrame,
+    changes: pl.DataFrame,
+    refused: pl.DataFrame,
+    store: Store,
+    policy: Policy,
+    now: datetime,
+    made: datetime,
+    rules: list[str],
+    authority: str = "unattended",
+    models: Mapping[str, Any] | None = None,
+    judged: Sequence[Mapping[str, Any]] = (),
+) -> PlanFile:
+    """Write a plan's folder and return it; the same plan gets the same folder.
+
+    `models` says which local models helped, `judged` what one said of pairs.
+    """
+    lines = list(_lines(changes, records, store))
+    table = io.BytesIO()
+    changes.cast(CHANGES).write_parquet(table)
+    op = pl.Series("op", [json.loads(line)["op"] for line in lines], dtype=pl.String)
+    held = {
+        "changes.parquet": table.getvalue(),
+        "ops.jsonl": _together(lines),
+        "refused.jsonl": _together(_lines(refused, records, store)),
+    }
+    if judged:
+        held["judged.jsonl"] = _together(json.dumps(row, ensure_ascii=False) for row in judged)
+    header = _header(snapshot, policy, now, rules, authority) | {
+        "ops": len(lines),
+        "by_rule": _by_rule(changes.with_columns(op=op)),
+        "by_op": dict(op.value_counts(sort=False).sort("op").iter_rows()) if lines else {},
+        "refused": refused.height,
+        "exceeds": [] if authority == "person" else excess(changes, records, policy.limits),
+        "expires_after_hours": policy.limits.plan_hours,
+        "lines": [_digest(line) for line in lines],
+        "basis": basis.sealed(changes, records, models),
+        "changes_sha256": hashlib.sha256(held["changes.parquet"]).hexdigest(),
+    }
+    if judged:
+        header["judged_sha256"] = hashlib.sha256(held["judged.jsonl"]).hexdigest()
+    path = files.folder(state / "plans" / plan_id(header))
+    for name, data in held.items():
+        files.write(path / name, data)
+    files.write_json(path / "made.json", {"at": made.isoformat()})
+    files.write_json(path / "plan.json", header)
+    return PlanFile(path, header, changes, list(range(1, len(lines) + 1)))
+
+
+def _header(
+    snapshot: Snapshot, policy: Policy, now: datetime, rules: list[str], authority: str
+) -> dict[str, Any]:
+    """What a plan was made from, by what and on whose word."""
+    return {
+        "format": FORMAT,
+        "address": snapshot.address,
+        "store": snapshot.manifest["store"],
+        "snapshot": snapshot.id,
+        "snapshot_sha256": snapshot.seal,
+        "policy": asdict(policy),
+        "policy_sha256": policy.digest(),
+        "now": now.isoformat(),
+        "rules": rules,
+        "authority": authority,
+    }
+
+
+def load(name: str | Path, state: Path) -> PlanFile:
+    """Return a plan by name or path; raises PlanRefused for one that is not as it was made."""
+    path = next(
+        (p for p in (Path(name), state / "plans" / str(name)) if (p / "plan.json").is_file()), None
+    )
+    if path is None:
+        raise PlanRefused(
+            f"no plan {str(name)!r} in {state / 'plans'}", "make one with `memops plan STORE`"
+        )
+    header = files.read_json(path / "plan.json")
+    files.refuse_newer(header, FORMAT, path / "plan.json")
+    if header.get("format") != FORMAT or "lines" not in header:
+        raise PlanRefused(f"{path / 'plan.json'}: not a memops plan")
+    as_made = files.json_bytes(header) == (path / "plan.json").read_bytes()
+    if plan_id(header) != path.name or not as_made:
+        raise PlanRefused(
+            f"{path / 'plan.json'}: the plan was changed after it was made", "plan again"
+        )
+    data = (path / "changes.parquet").read_bytes()
+    if hashlib.sha256(data).hexdigest() != header["changes_sha256"]:
+        raise PlanRefused(
+            f"{path / 'changes.parquet'}: the plan was changed after it was made", "plan again"
+        )
+    try:
+        changes = pl.read_parquet(io.BytesIO(data)).cast(CHANGES)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise Corrupt(f"{path / 'changes.parquet'}: {error}") from error
+    return PlanFile(path, header, changes, _kept(path / "ops.jsonl", header["lines"]))
+
+
+def refuse_expired(plan: PlanFile, clock: datetime) -> None:
+    """Raise PlanRefused when the plan is older than its header allows."""
+    made = datetime.fromisoformat(files.read_json(plan.path / "made.json")["at"])
+    if clock - made > timedelta(hours=plan.header["expires_after_hours"]):
+        raise PlanRefused(
+            f"plan {plan.id} was made at {made.isoformat()} and has expired", "plan again"
+        )
+
+
+def plan_id(header: dict[str, Any]) -> str:
+    """Return the digest of a header, which names its plan."""
+    text = json.dumps(header, ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def exported(
+    changes: pl.DataFrame, records: pl.DataFrame, store: Store
+) -> Iterable[dict[str, Any]]:
+    """Yield each change as one line of ops.jsonl says it, without nulls."""
+    named = {row["id"] for row in records.select("id").iter_rows(named=True)}
+    wanted = changes.select(pl.concat_list("id", pl.col("evidence").fill_null([]))).to_series()
+    cited = set(wanted.explode().to_list()) & named
+    where = _located(records.filter(pl.col("id").is_in(list(cited))), store)
+    made = {
+        row["id"]: {"id": row["id"]}
+        for row in changes.filter(pl.col("action") == "put").iter_rows(named=True)
+    }
+    for seq, row in enumerate(meaning(changes, records).iter_rows(named=True), 1):
+        given = {n: _plain(row[n]) for n in FIELDS if row[n] is not None}
+        line = {
+            "seq": seq,
+            "op": row["op"],
+            "action": row["action"],
+            "rule": row["rule"],
+            "reason": row["reason"],
+            "id": row["id"],
+            "locator": where.get(row["id"]),
+            "set": given if row["action"] == "edit" else None,
+            "clears": row["clears"],
+            "record": {"id": row["id"], **given} if row["action"] == "put" else None,
+            "derived_from": row["derived_from"],
+            "evidence": [where.get(i) or made.get(i) or {"id": i} for i in row["evidence"] or []]
+            or None,
+            "risk": row["risk"],
+        }
+        yield {name: value for name, value in line.items() if value is not None}
+
+
+def _located(records: pl.DataFrame, store: Store) -> dict[str, dict[str, Any]]:
+    """Where each record stands; a key that holds a secret is masked, as wherever it is shown."""
+    shown = records.with_columns(redacted(records["key"]))
+    return {row["id"]: store.locator(row) for row in shown.iter_rows(named=True)}
+
+
+def _lines(changes: pl.DataFrame, records: pl.DataFrame, store: Store) -> Iterable[str]:
+    for line in exported(changes, records, store):
+        yield json.dumps(line, ensure_ascii=False)
+
+
+def _together(lines: Iterable[str]) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _by_rule(changes: pl.DataFrame) -> dict[str, dict[str, int]]:
+    counted: dict[str, dict[str, int]] = {}
+    rows = changes.group_by("rule", "op").len().sort("rule", "op")
+    for rule, op, n in rows.iter_rows():
+        counted.setdefault(rule, {})[op] = n
+    return counted
+
+
+def _kept(path: Path, digests: list[str]) -> list[int]:
+    """Sequence numbers of the lines that remain; each must stand as it was written, in order."""
+    kept: list[int] = []
+    if not path.is_file():
+        raise PlanRefused(f"{path} is missing", "plan again")
+    for nth, raw in enumerate(path.read_bytes().split(b"\n"), 1):
+        if not raw.strip():
+            continue
+        try:
+            seq = json.loads(raw)["seq"]
+            right = isinstance(seq, int) and 0 < seq <= len(digests)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            right = False
+        if not right or digests[seq - 1] != _digest(raw.decode("utf-8", "replace")):
+            raise PlanRefused(
+                f"{path}, line {nth}: changed or added; a review may only remove lines",
+                "restore the line or plan again",
+            )
+        if kept and seq <= kept[-1]:
+            raise PlanRefused(
+                f"{path}, line {nth}: repeated or moved", "restore the file or plan again"
+            )
+        kept.append(seq)
+    return kept
+
+
+def _digest(line: str) -> str:
+    return hashlib.sha256(line.strip().encode()).hexdigest()[:16]
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value

@@ -1,0 +1,155 @@
+"""Retention: which snapshots and undo copies stay, by their time, and what goes.
+
+Every snapshot of the last days stays, then one of each day, week and month of the windows. What is
+never removed: the newest ones, the newest that is sound, one dated in the future, and one that a
+run or a plan still needs. An undo copy goes when it is old and a sound snapshot is newer.
+"""
+
+import contextlib
+import os
+import shutil
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from memops import files
+from memops.errors import Locked, MemopsError
+from memops.policy import Keep, Policy
+from memops.snapshot import Snapshot, lock_path, open_snapshot, store_id, verify
+from memops.state.chain import described, note_removed
+from memops.state.runs import Run, runs
+
+_ENDED = ("verified", "rolled-back")
+
+
+@dataclass(frozen=True)
+class Aged:
+    """One snapshot with its time and whether its records are to be believed."""
+
+    taken: Snapshot
+    at: datetime
+    sound: bool
+
+
+def prune(state: Path, policy: Policy, now: datetime, remove: bool = False) -> dict[str, Any]:
+    """Return the snapshots and undo copies that are past their time, and remove them if asked.
+
+    A store that is being changed at the moment is left for the next time (`busy`), and what
+    cannot be opened (`damaged`) for a person.
+    """
+    said: dict[str, Any] = {
+        "snapshots": [],
+        "undo": [],
+        "busy": [],
+        "damaged": [],
+        "removed": remove,
+    }
+    stores: dict[str, list[Aged]] = defaultdict(list)
+    for path in sorted((state / "snapshots").glob("[!.]*")):
+        try:
+            taken = open_snapshot(path)
+        except (MemopsError, OSError):
+            said["damaged"].append(path.name)
+            continue
+        stores[store_id(taken.manifest["store"])].append(_aged(taken, policy))
+    for own, aged in sorted(stores.items()):
+        identity = aged[0].taken.manifest["store"]
+        try:
+            with files.lock(lock_path(state, identity), 0.0):
+                past, undo = expired(aged, _runs(state, own), _needed(state, own, now), policy, now)
+                for one in past if remove else []:
+                    _removed(state, one.taken, now)
+                for run in undo if remove else []:
+                    run.forget_undo()
+        except Locked:
+            said["busy"].append(aged[0].taken.address)
+            continue
+        said["snapshots"] += [described(one.taken) for one in past]
+        said["undo"] += [run.id for run in undo]
+    return said
+
+
+def expired(
+    aged: list[Aged], ran: list[Run], needed: set[str], policy: Policy, now: datetime
+) -> tuple[list[Aged], list[Run]]:
+    """Return the snapshots of one store, and the runs' undo copies, that may go."""
+    best = _newest_sound(aged)
+    old = timedelta(days=policy.keep.undo_days)
+    undo = [
+        run
+        for run in ran
+        if run.state in _ENDED
+        and best is not None
+        and now - (started := datetime.fromisoformat(run.header["started"])) > old
+        and best.at > started
+    ]
+    held = needed | {run.header["snapshot"] for run in ran if run not in undo}
+    held |= {one.taken.id for one in kept(aged, policy.keep, now)} | (
+        {best.taken.id} if best else set()
+    )
+    still = [run for run in undo if (run.path / "undo.jsonl").exists()]
+    return [one for one in aged if one.taken.id not in held], still
+
+
+def kept(aged: list[Aged], keep: Keep, now: datetime) -> list[Aged]:
+    """Return the snapshots that the windows keep, and those dated in the future."""
+    newest = sorted(aged, key=lambda one: (one.at, one.taken.id), reverse=True)
+    future = [one for one in newest if one.at > now]
+    past = [one for one in newest if one.at <= now]
+    stays = future + past[: keep.last]
+    stays += [one for one in past if now - one.at <= timedelta(days=keep.within_days)]
+    windows = (("%Y-%m-%d", keep.daily), ("%G-%V", 7 * keep.weekly), ("%Y-%m", 31 * keep.monthly))
+    for name, days in windows:
+        best: dict[str, Aged] = {}
+        for one in past:
+            if now - one.at <= timedelta(days=days):
+                there = best.setdefault(f"{one.at:{name}}", one)
+                if one.sound and not there.sound:
+                    best[f"{one.at:{name}}"] = one
+        stays += best.values()
+    return stays
+
+
+def _newest_sound(aged: list[Aged]) -> Aged | None:
+    """The newest snapshot that is sound and as it was sealed: it is read whole to know."""
+    for one in sorted(aged, key=lambda one: (one.sound, one.at, one.taken.id), reverse=True):
+        with contextlib.suppress(MemopsError):
+            verify(one.taken)
+            return one
+    return None
+
+
+def _aged(taken: Snapshot, policy: Policy) -> Aged:
+    """A snapshot is sound that is not empty and did not shrink beyond belief since the last."""
+    before = (taken.manifest.get("previous") or {}).get("rows", 0)
+    rows = taken.manifest["rows"]
+    at = datetime.fromisoformat(taken.manifest["taken_at"]).astimezone(UTC)
+    return Aged(taken, at, rows > 0 and rows >= before * (1 - policy.limits.shrink))
+
+
+def _runs(state: Path, own: str) -> list[Run]:
+    return [run for run in runs(state) if store_id(run.header["store"]) == own]
+
+
+def _needed(state: Path, own: str, now: datetime) -> set[str]:
+    """The snapshots of plans that may still be applied."""
+    wanted = set()
+    for path in (state / "plans").glob("*/plan.json"):
+        with contextlib.suppress(MemopsError, KeyError, ValueError, OSError):
+            header = files.read_json(path)
+            made = datetime.fromisoformat(files.read_json(path.with_name("made.json"))["at"])
+            fresh = now - made <= timedelta(hours=header["expires_after_hours"])
+            if fresh and store_id(header["store"]) == own:
+                wanted.add(header["snapshot"])
+    return wanted
+
+
+def _removed(state: Path, taken: Snapshot, now: datetime) -> None:
+    """Remove a snapshot; a crash half-way leaves a draft, which the next snapshot sweeps away."""
+    note_removed(state, taken, "past its time", now)
+    away = taken.path.with_name(f".{taken.id}.{os.getpid()}.draft")
+    taken.path.rename(away)
+    files.sync(away.parent)
+    shutil.rmtree(away)

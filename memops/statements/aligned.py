@@ -1,0 +1,123 @@
+"""Alignment: where the words of two statements begin to part, and where they meet again.
+
+Words that say nothing of the subject are left out (the user, light verbs, words of change), so
+that "the cache uses Redis" and "the cache was moved to Valkey" differ in one place.
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from memops.language.codes import numbered
+from memops.language.lexicon import lexicon
+from memops.language.tokens import Keys, Tokens, in_order, keyed
+from memops.statements.fact import PLAIN, person
+
+Array = Any
+_LONGEST = 16  # words of a statement that are aligned
+_MOST = 8  # words of a statement of which the order is looked at
+_JOINING = frozenset({"和", "与", "及", "以及", "或", "或者"})
+
+
+def edges(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
+    """Return the beginnings and the endings of each statement, of one word and more.
+
+    Two statements share as many of `opens` as they have first words in common, and of `closes` as
+    last ones. `steps` are both; `solid` those whose word at that place is no value. Each is of
+    texts' numbers and codes, in their order; `code` is that of each item.
+    """
+    kept = aligned(t)
+    row, solid = t.row[kept], ~t.kinds("value", "qualifier")[kept]
+    nth = t.before(kept)[kept]
+    size = np.bincount(row, minlength=t.n)
+    words = np.zeros((t.n, _LONGEST), np.uint64)
+    words[row, nth] = code[t.concept[kept]]
+    opens = _running(words, 1)[row, nth]
+    words[row, size[row] - 1 - nth] = code[t.concept[kept]]
+    closes = _running(words, 2)[row, size[row] - 1 - nth]
+    known, number = np.unique(np.concatenate([opens, closes]), return_inverse=True)
+    first, last = np.split(number, 2)
+    twice, both = np.concatenate([row, row]), np.concatenate([solid, solid])
+    sets = {
+        "opens": keyed(row, first),
+        "closes": keyed(row, last),
+        "steps": keyed(twice, number),
+        "solid": keyed(twice[both], number[both]),
+    }
+    return in_order(sets, known)
+
+
+def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
+    """Return of each two of a kind in a statement which comes first: `ranked`, and `reversed`.
+
+    Of a kind are names and people, values of one kind, and things with a verb between them; where
+    "and" or a comma joins the two, their order says nothing. Who manages whom is in no other set.
+    """
+    kind = _kind_of(t)
+    like = (kind > 0) & (t.before(kind > 0) < _MOST)
+    at, kind = np.flatnonzero(like), kind[like]
+    verb, joined, other = _passed(t, like)
+    pairs = []
+    for step in range(1, _MOST):
+        one, two = at[:-step], at[step:]
+        alike = (t.row[one] == t.row[two]) & (kind[:-step] == kind[step:])
+        alike &= t.concept[one] != t.concept[two]
+        listed = (joined[two] > joined[one]) | (t.clause[two] > t.clause[one])
+        listed &= other[two] == other[one]
+        related = (kind[step:] > 1) | (verb[two] > verb[one])
+        use = alike & related & ~listed
+        pairs.append((t.row[one[use]], code[t.concept[one[use]]], code[t.concept[two[use]]]))
+    row, first, then = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    said, turned = numbered(numbered(first) ^ then), numbered(numbered(then) ^ first)
+    known, number = np.unique(np.concatenate([said, turned]), return_inverse=True)
+    own, swapped = np.split(number, 2)
+    return in_order({"ranked": keyed(row, own), "reversed": keyed(row, swapped)}, known)
+
+
+def _kind_of(t: Tokens) -> Array:
+    """For each token 0, or a number for what its order may matter with: 1 things, 2 names, values."""
+    kinds: dict[str, int] = {}
+
+    def number(concept: str, kind: str, surface: str) -> int:
+        if kind == "value":
+            return 3 + kinds.setdefault(concept.split("=")[0], len(kinds))
+        if kind in ("name", "person") or (kind == "word" and person(concept, kind, surface)):
+            return 0 if concept in PLAIN else 2
+        return int(kind in ("thing", "word"))
+
+    return np.array([number(*word) for word in t.words.words], np.int64)[t.word]
+
+
+def _passed(t: Tokens, like: Array) -> tuple[Array, Array, Array]:
+    """How many verbs, joining words and words that are neither these nor `like` stand before each."""
+    joins = t.means({"conj"}) | t.where(lambda concept, kind, said: said in _JOINING, "function")
+    quiet = t.means({"article"})
+    masks = (t.kinds("single", "multi"), joins, ~(like | joins | quiet))
+    verb, joined, other = (t.before(mask) for mask in masks)
+    return verb, joined, other
+
+
+def aligned(t: Tokens) -> Array:
+    """Return which tokens are laid side by side: the first with content that are not light."""
+    told = t.solid & ~t.means(_light())
+    return told & (t.before(told) < _LONGEST)
+
+
+def refused(t: Tokens, denied: Array) -> Keys:
+    """Return the parts of the aligned words that a statement denies, other than values."""
+    return t.parted(aligned(t) & denied & ~t.kinds("value", "qualifier"))
+
+
+def _running(words: Array, seed: int) -> Array:
+    """The code of all words up to each place, row by row."""
+    out = np.empty_like(words)
+    last = numbered(np.full(len(words), seed))
+    for place in range(words.shape[1]):
+        last = out[:, place] = numbered(last ^ words[:, place])
+    return out
+
+
+@cache
+def _light() -> frozenset[str]:
+    return frozenset(lexicon("conflict")["alignment"]["light"])

@@ -1,0 +1,157 @@
+"""Cues: words that turn a statement, or take it out of what holds now.
+
+A mark is a count for one text: negations, signs of change, of the past, of supposition, of quoting,
+of tasks and single events, quantifiers, rules. The words stand in `data/lexicons/conflict.toml`.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+
+import numpy as np
+
+from memops.language.lexicon import lexicon
+from memops.language.tokens import Array, Tokens
+
+MARKS = (
+    "negations", "shift", "shift_strong", "past_strong", "hypothetical", "quoted", "todo", "question",
+    "all", "none", "some", "only", "size", "must", "may", "han", "change", "event", "related",
+    "copular", "equates", "masked", "cut", "dialogue", "latin_open", "han_open",
+)  # fmt: skip
+DENYING = {"dislike": "like"}
+"""Concepts that are the denial of another."""
+
+
+def marks(plains: Sequence[str], cued: Array, t: Tokens, said: Tokens) -> dict[str, Array]:
+    """Return the marks of texts that their words alone give, as numbers.
+
+    `cued` says which texts may hold a cue, `said` is `t` with denials taken apart.
+    """
+    out = {name: np.zeros(t.n) for name in _COUNTED}
+    for i in np.flatnonzero(cued).tolist():
+        for name, where in _COUNTED.items():
+            out[name][i] = _count(plains[i], *where)
+    change = t.kinds("change")
+    latin, han = (said.where(_opening(mark), "name", "word") for mark in ("w:", "h:"))
+    told = {
+        "negations": t.count(_denying(t)),
+        "question": np.array([p.rstrip().endswith(("?", "？", "吗")) for p in plains]),
+        "size": t.count(said.solid),
+        "han": np.array([not p.isascii() and _HAN.search(p) is not None for p in plains]),
+        "change": t.count(change),
+        "event": np.array([_is_event(p) for p in plains]),
+        "dialogue": np.array([":" in p and len(set(_labels().findall(p))) > 1 for p in plains]),
+        "related": np.array([":" in p for p in plains]) | t.texts(_relating(t)),
+        "latin_open": t.count(latin),
+        "han_open": t.count(han),
+    }
+    of_a_year = np.array([_YEAR.match(p) is not None for p in plains]) & ~t.texts(change)
+    out["past_strong"] = out["past_strong"] + of_a_year
+    return {name: np.asarray(v, float) for name, v in (out | _quantifiers(t) | told).items()}
+
+
+@cache
+def cue_words() -> list[str]:
+    """Return in lower case every word that is counted; most texts hold none."""
+    table = lexicon("conflict")
+    listed = (table[where[0]][name] for where in _COUNTED.values() for name in where[1:])
+    return sorted({word.lower() for words in listed for word in words})
+
+
+def denied(t: Tokens) -> Array:
+    """Return which tokens stand in a clause with an odd number of denials."""
+    begins = np.r_[True, (t.row[1:] != t.row[:-1]) | (t.clause[1:] != t.clause[:-1])]
+    clause = np.cumsum(begins[: len(t.row)]) - 1
+    denials = _denying(t) | (t.kinds("quantifier") & t.means({"none"}))
+    return np.bincount(clause[denials], minlength=len(t.row) + 1)[clause] % 2 == 1
+
+
+_COUNTED = {
+    "shift": ("shift", "en", "zh"),
+    "shift_strong": ("shift", "strong_en", "strong_zh"),
+    "past_strong": ("past", "strong_en", "strong_zh"),
+    "hypothetical": ("hypothetical", "en", "zh"),
+    "quoted": ("quoted", "en", "zh"),
+    "todo": ("todo", "en", "zh"),
+    "must": ("modal", "must"),
+    "may": ("modal", "may"),
+}
+_HAN = re.compile("[一-鿿]")
+_EVERY = frozenset({"every", "each", "any", "both", "每个", "所有", "全部", "全体", "全员"})
+
+
+def _denying(t: Tokens) -> Array:
+    return t.kinds("negation") | t.means({*DENYING, "stopped"})
+
+
+def _relating(t: Tokens) -> Array:
+    return t.kinds("single", "multi", "change") | t.means({"copula"})
+
+
+def _opening(mark: str) -> Callable[[str, str, str], bool]:
+    return lambda concept, kind, surface: concept.startswith(mark)
+
+
+def _quantifiers(t: Tokens) -> dict[str, Array]:
+    said = t.kinds("quantifier")
+    counts = {name: t.count(said & t.means({name})) for name in ("all", "none", "some", "only")}
+    every = t.where(lambda concept, kind, surface: surface.lower() in _EVERY, "function")
+    counts["all"] = counts["all"] + t.count(every)
+    return counts
+
+
+def _count(plain: str, table: str, *lists: str) -> int:
+    return sum(len(pattern.findall(plain)) for pattern in _patterns(table, *lists))
+
+
+@cache
+def _labels() -> re.Pattern[str]:
+    """A speaker's label before what is said; two of them make a dialogue."""
+    words = lexicon("conflict")["dialogue"]["labels"]
+    return re.compile(rf"(?:^|[\s。.!?！？])({'|'.join(words)})\s*[:：]", re.IGNORECASE)
+
+
+@cache
+def _patterns(table: str, *lists: str) -> tuple[re.Pattern[str], ...]:
+    return _compiled(w for name in lists for w in lexicon("conflict")[table][name])
+
+
+def _compiled(listed: Iterable[str]) -> tuple[re.Pattern[str], ...]:
+    """English words match as words, Chinese ones anywhere; the longest first."""
+    words = sorted(set(listed), key=lambda w: (-len(w), w))
+    latin, han = ([w for w in words if w.isascii() is ascii_] for ascii_ in (True, False))
+    made = []
+    if latin:
+        made.append(re.compile(rf"\b(?:{'|'.join(map(re.escape, latin))})(?!\w)", re.IGNORECASE))
+    if han:
+        made.append(re.compile("|".join(map(re.escape, han))))
+    return tuple(made)
+
+
+# What opens with a year is history, unless it says that something changed, or how it is now.
+_YEAR = re.compile(
+    r"\W*(?:(?:back\s+)?in\s+(?:19|20)\d\d\b(?!.*\b(?:is|are|has|have|will|since)\b)"
+    r"|(?:19|20)\d\d\s*年(?!初|底|末)(?!.*(?:起|开始|以来|将|至今)))",
+    re.IGNORECASE,
+)
+
+
+def _is_event(plain: str) -> bool:
+    opening, anywhere = _events()
+    return opening.match(plain) is not None or (
+        not plain.isascii() and anywhere.search(plain) is not None
+    )
+
+
+@cache
+def _events() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What opens the account of an event, and what is one anywhere in a Chinese text."""
+    table = lexicon("conflict")["event"]
+    opening_en, opening_zh, anywhere = (
+        "|".join(table[n]) for n in ("opening_en", "opening_zh", "anywhere_zh")
+    )
+    opening = (
+        rf"\W*(?:(?:user|assistant|i|we)\W+)?(?:{opening_en})\b"
+        rf"|\W*(?:和|跟).{{0,12}}讨论|\W*(?:{opening_zh})"
+    )
+    return re.compile(opening, re.IGNORECASE), re.compile(anywhere, re.IGNORECASE)

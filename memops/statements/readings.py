@@ -1,0 +1,297 @@
+"""Pairs of readings: how two statements agree and differ, for any number of pairs at once.
+
+`Readings` keeps the sets of all texts as sparse rows over one vocabulary; `differences` returns
+one row a pair, each column a count or a share that a person can look up in the two texts.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from memops.ordered import distinct
+from memops.statements.cues import MARKS
+from memops.statements.reading import FAMILIES
+from memops.statements.taken import WHOLE, counted, taken_apart
+
+Ints = Any
+_FRAMED = (
+    "owner", "attributes", "circumstances", "open", "subject", "complement", "held", "roles",
+    "current", "about",
+)  # fmt: skip
+CLAIMS = (
+    "past_strong",
+    "hypothetical",
+    "quoted",
+    "question",
+    "event",
+    "todo",
+    "masked",
+    "cut",
+    "dialogue",
+)
+
+
+@dataclass(frozen=True)
+class Readings:
+    """Texts read: a sparse row a text and family, the weights of items, and the marks."""
+
+    rows: dict[str, Any]
+    weights: Any
+    kinds: Any
+    marks: dict[str, Any]
+
+    def shared(self, one: str, other: str, a: Ints, b: Ints, weighted: bool = False) -> Any:
+        """Return for each pair how many items of a family of `a` are in one of `b`."""
+        left, right = self.rows[one][a], self.rows[other][b]
+        both = left.multiply(right)
+        return np.asarray(both @ self.weights if weighted else both.sum(axis=1)).ravel()
+
+    def kinds_agreed(self, a: Ints, b: Ints) -> Any:
+        """Return for each pair in how many kinds of value the two share one."""
+        both = self.rows["values"][a].multiply(self.rows["values"][b])
+        return np.asarray(((both @ self.kinds) > 0).sum(axis=1)).ravel()
+
+    def size(self, family: str, at: Ints, weighted: bool = False) -> Any:
+        """Return how many items the family holds for each text."""
+        rows = self.rows[family]
+        sums = rows @ self.weights if weighted else rows.sum(axis=1)
+        return np.asarray(sums).ravel()[at]
+
+
+def readings(taken: pl.DataFrame, held: pl.DataFrame, texts: int) -> Readings:
+    """Put texts that were taken apart together; `held` and `texts` count in the whole store."""
+    from scipy.sparse import csr_matrix
+
+    n = taken.height
+    lists = {name: taken[name] for name in FAMILIES if name in taken.columns}
+    flat = {name: rows.explode(empty_as_null=True).drop_nulls() for name, rows in lists.items()}
+    vocabulary = distinct(np.concatenate([codes.to_numpy() for codes in flat.values()]))
+    width = max(1, len(vocabulary))
+    rows = {}
+    for name, codes in flat.items():
+        ends = np.cumsum(lists[name].list.len().to_numpy(), dtype=np.int64)
+        at = np.searchsorted(vocabulary, codes.to_numpy()).astype(np.int32)
+        data = np.ones(len(at), np.float32)
+        rows[name] = csr_matrix((data, at, np.concatenate([[0], ends])), shape=(n, width))
+    counts = np.zeros(width)
+    known = held.filter(pl.col("code").is_in(pl.Series(vocabulary).implode()))
+    counts[np.searchsorted(vocabulary, known["code"].to_numpy())] = known["held"].to_numpy()
+    weights = np.log1p(texts / (1.0 + counts))
+    marks = {name: taken[name].to_numpy() for name in MARKS}
+    return Readings(rows, weights, _kinds(taken, vocabulary), marks)
+
+
+def read_all(texts: Sequence[str]) -> Readings:
+    """Read texts that are the whole; equal texts should be given once."""
+    taken = taken_apart(texts, WHOLE)
+    return readings(taken, counted(taken), len(texts))
+
+
+def _kinds(taken: pl.DataFrame, vocabulary: Any) -> Any:
+    """A matrix from values (`time=10:00`) to their kinds."""
+    from scipy.sparse import csr_matrix
+
+    pairs = (
+        taken.select(value="values", kind="value_kinds")
+        .explode("value", "kind", empty_as_null=True)
+        .drop_nulls()
+        .filter(pl.col("kind") != 0)
+        .unique()
+        .sort("value", "kind")
+    )
+    kinds = pairs["kind"].unique().sort()
+    at = np.searchsorted(vocabulary, pairs["value"].to_numpy())
+    columns = np.searchsorted(kinds.to_numpy(), pairs["kind"].to_numpy())
+    shape = (max(1, len(vocabulary)), max(1, kinds.len()))
+    return csr_matrix((np.ones(pairs.height, np.float32), (at, columns)), shape=shape)
+
+
+def differences(r: Readings, a: Ints, b: Ints) -> pl.DataFrame:
+    """Return the features of each pair (texts `a[i]` and `b[i]`), those that the readings hold."""
+    out: dict[str, Any] = {}
+    out |= _meaning(r, a, b) | _values(r, a, b) | _turns(r, a, b) | _cues(r, a, b) | _frame(r, a, b)
+    out |= _aligned(r, a, b) | _named(r, a, b)
+    if "atoms" in r.rows:
+        out |= _likeness(r, a, b) | _unlikeness(r, a, b) | _placing(r, a, b)
+    return pl.DataFrame({name: np.asarray(v, np.float64) for name, v in out.items()})
+
+
+def _ratio(top: Any, bottom: Any) -> Any:
+    return np.divide(
+        top, bottom, out=np.zeros_like(np.asarray(top, float)), where=np.asarray(bottom) > 0
+    )
+
+
+def _meaning(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
+    both, one, two = (
+        r.shared("content", "content", a, b), r.size("content", a), r.size("content", b)
+    )  # fmt: skip
+    weight = r.shared("content", "content", a, b, True)
+    heavy = r.size("content", a, True), r.size("content", b, True)
+    return {
+        "both_content": both,
+        "contained": _ratio(both, np.minimum(one, two)),
+        "overlap": _ratio(weight, np.minimum(*heavy)),
+        "weighted": _ratio(weight, heavy[0] + heavy[1] - weight),
+        "length": _ratio(np.minimum(one, two), np.maximum(one, two)),
+    }
+
+
+def _likeness(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
+    both, one, two = r.shared("tokens", "tokens", a, b), r.size("tokens", a), r.size("tokens", b)
+    out: dict[str, Any] = {"jaccard": _ratio(both, one + two - both)}
+    atoms = r.shared("atoms", "atoms", a, b, True)
+    one, two = r.size("atoms", a, True), r.size("atoms", b, True)
+    out["atoms"], out["atoms_in"] = (
+        _ratio(atoms, one + two - atoms),
+        _ratio(atoms, np.minimum(one, two)),
+    )
+    out["atoms_max"] = np.maximum(r.size("atoms", a), r.size("atoms", b))
+    grams = r.shared("grams", "grams", a, b)
+    out["letters"] = _ratio(2 * grams, r.size("grams", a) + r.size("grams", b))
+    out["letters_in"] = _ratio(grams, np.minimum(r.size("grams", a), r.size("grams", b)))
+    frames = r.shared("filled", "filled", a, b)
+    out["order"] = _ratio(frames, np.minimum(r.size("filled", a), r.size("filled", b)))
+    return out
+
+
+def _unlikeness(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for family in ("things", "persons", "qualifiers", "names", "relations", "head"):
+        both = r.shared(family, family, a, b)
+        left, right = r.size(family, a) - both, r.size(family, b) - both
+        out[f"{family}_both"] = np.minimum(left, right)
+        out[f"{family}_one"] = np.abs(left - right)
+    out["head_same"] = _ratio(
+        r.shared("head", "head", a, b), np.minimum(r.size("head", a), r.size("head", b))
+    )
+    out["head_in"] = _ratio(
+        r.shared("head", "content", a, b) + r.shared("content", "head", a, b),
+        r.size("head", a) + r.size("head", b),
+    )
+    swapped = r.shared("frames", "frames", a, b) - r.shared("filled", "filled", a, b)
+    out["swapped"] = np.maximum(swapped, 0)
+    return out
+
+
+def _values(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
+    both = r.shared("values", "values", a, b)
+    kinds = r.shared("kinds", "kinds", a, b)
+    one, two = r.size("values", a), r.size("values", b)
+    return {
+        "values_same": both,
+        "values_differ": np.maximum(kinds - r.kinds_agreed(a, b), 0),
+        "values_one": np.abs(one - two),
+    }
+
+
+def _placing(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
+    """Values beside their neighbours, signs of words, and the order of words."""
+    slots, filled = r.shared("slots", "slots", a, b), r.shared("filled_slots", "filled_slots", a, b)
+    same, turned = r.shared("signed", "signed", a, b), r.shared("signed", "turned", a, b)
+    return {
+        "turned": _ratio(turned, same + turned),
+        "turned_n": turned,
+        "ordered": _ratio(
+            r.shared("ordered", "ordered", a, b),
+            np.minimum(r.size("ordered", a), r.size("ordered", b)),
+        ),
+        "slots_differ": np.maximum(slots - filled, 0),
+        "slots_same": filled,
+    }
+
+
+def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
+    return {
+        "odd": np.abs(r.marks["negations"][a] % 2 - r.marks["negations"][b] % 2),
+        "opposed": r.shared("sides", "others", a, b),
+        "agreed": r.shared("sides", "sides", a, b),
+        "exchanged": r.shared("ranked", "reversed", a, b),
+    }
+
+
+def _aligned(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
+    """How many words the two begin and end alike with, and what each has between."""
+    one, two = r.size("opens", a), r.size("opens", b)
+    begin, end = r.shared("opens", "opens", a, b), r.shared("closes", "closes", a, b)
+    end = np.minimum(end, np.minimum(one, two) - begin)
+    out = {"begin": begin, "end": end, "gap_a": one - begin - end, "gap_b": two - begin - end}
+    for side, own, other in (("a", a, b), ("b", b, a)):
+        left = r.size("solid", own) / 2 - r.shared("solid", "steps", own, other)
+        out[f"solid_{side}"] = np.maximum(left, 0)
+        out[f"refused_{side}"] = r.size("refused", own)
+        out[f"refused_else_{side}"] = r.size("refused", own) - r.shared(
+            "refused", "wide", own, other
+        )
+        out[f"left_{side}"] = r.shared("was", "content", own, other)
+    return out
+
+
+def _cues(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    m = r.marks
+    for name in ("shift", "shift_strong", "change"):
+        out[f"{name}_any"] = np.minimum(np.maximum(m[name][a], m[name][b]), 2)
+        out[f"{name}_one"] = np.abs(np.minimum(m[name][a], 1) - np.minimum(m[name][b], 1))
+    for name in ("past_strong", "hypothetical", "quoted", "question", "event", "todo"):
+        out[f"{name}_any"] = np.maximum(m[name][a], m[name][b]) > 0
+    for name in ("all", "none", "some", "only", "must", "may", "hypothetical", "quoted"):
+        out[f"{name}_one"] = np.abs((m[name][a] > 0).astype(float) - (m[name][b] > 0))
+    out["all_some"] = ((m["all"][a] > 0) & (m["some"][b] + m["none"][b] > 0)) | (
+        (m["all"][b] > 0) & (m["some"][a] + m["none"][a] > 0)
+    )
+    out["size_max"] = np.minimum(np.maximum(m["size"][a], m["size"][b]), 30)
+    out["size_min"] = np.minimum(np.minimum(m["size"][a], m["size"][b]), 30)
+    out["han"] = np.maximum(m["han"][a], m["han"][b])
+    out["mixed"] = np.abs(m["han"][a] - m["han"][b])
+    return out
+
+
+def _named(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
+    """Concepts and names of each that the other lacks, and all that it states."""
+    out: dict[str, Any] = {}
+    wide = r.shared("stated", "wide", a, b), r.shared("stated", "wide", b, a)
+    out["wide_a"] = r.size("stated", a) - wide[0]
+    out["wide_b"] = r.size("stated", b) - wide[1]
+    out["stated_a"], out["stated_b"] = r.size("stated", a), r.size("stated", b)
+    out["named_a"] = r.size("named", a) - r.shared("named", "content", a, b)
+    out["named_b"] = r.size("named", b) - r.shared("named", "content", b, a)
+    return out
+
+
+def _frame(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for family in _FRAMED:
+        both = r.shared(family, family, a, b)
+        out[f"{family}_same"] = both
+        out[f"{family}_a"] = r.size(family, a) - both
+        out[f"{family}_b"] = r.size(family, b) - both
+    out["head_shared"] = r.shared("head", "head", a, b)
+    content = r.shared("content", "content", a, b)
+    for side, one, other in (("a", a, b), ("b", b, a)):
+        out[f"head_{side}"] = r.size("head", one) - r.shared("head", "content", one, other)
+        out[f"tail_{side}"] = r.size("content", one) - content - out[f"head_{side}"]
+    numbered = [r.size("numbered", x) - r.shared("numbered", "numbered", a, b) for x in (a, b)]
+    out["numbered_differ"] = np.minimum(*numbered)
+    one, two = r.size("kinds", a), r.size("kinds", b)
+    out["kinds_apart"] = ((one > 0) & (two > 0) & (r.shared("kinds", "kinds", a, b) == 0)).astype(
+        float
+    )
+    out["shapes_same"] = r.shared("shapes", "shapes", a, b)
+    out["choices_same"] = r.shared("choices", "choices", a, b)
+    out["anchors_same"] = r.shared("anchors", "anchors", a, b)
+    out["was_a"], out["was_b"] = r.shared("was", "current", a, b), r.shared("was", "current", b, a)
+    out["becomes_a"] = r.size("becomes", a) - r.shared("becomes", "content", a, b)
+    out["becomes_b"] = r.size("becomes", b) - r.shared("becomes", "content", b, a)
+    out["alone"] = r.shared("alone", "alone_others", a, b)
+    latin, han = (r.marks[name] for name in ("latin_open", "han_open"))
+    one = (latin[a] > 0) & (han[a] == 0) & (latin[b] == 0) & (han[b] > 0)
+    two = (latin[b] > 0) & (han[b] == 0) & (latin[a] == 0) & (han[a] > 0)
+    out["scripts_apart"] = one | two
+    out["counters_differ"] = r.shared("counters", "counters", a, b)
+    for name in (*CLAIMS, "shift_strong", "negations", "related", "copular", "equates", "change"):
+        out[f"{name}_a"], out[f"{name}_b"] = r.marks[name][a], r.marks[name][b]
+    return out

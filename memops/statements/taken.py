@@ -1,0 +1,77 @@
+"""Taken apart: texts as lists of codes, family by family, and their marks, one row a text."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from memops.statements.cues import MARKS
+from memops.statements.reading import FAMILIES, JUDGED, Read, code_of_item, read_in_one
+
+
+def _schema(families: Sequence[str]) -> pl.Schema:
+    """The columns of texts taken apart: text, families, kinds of values, marks."""
+    lists = dict.fromkeys((*families, "value_kinds"), pl.List(pl.UInt64))
+    return pl.Schema({"text": pl.String(), **lists, **dict.fromkeys(MARKS, pl.Float64())})
+
+
+TAKEN = _schema(JUDGED)
+"""What a store's statements are taken apart into: as much as the judgement looks at."""
+WHOLE = _schema(FAMILIES)
+PARTED = ("content", "atoms")
+"""Families whose items weigh the more, the rarer they are."""
+
+
+def taken_apart(texts: Sequence[str], schema: pl.Schema = TAKEN) -> pl.DataFrame:
+    """Read each text: one row with its families as lists of codes, its marks, and value kinds.
+
+    The schema is TAKEN, or WHOLE for what the scorer looks at too.
+    A code is a hash of the item, the same on every machine, and lists are in the order of codes:
+    so readings made here and there can be put together, and sums come out alike to the last bit.
+    """
+    parts = [
+        _taken(texts[start : start + _BATCH], schema) for start in range(0, len(texts), _BATCH)
+    ]
+    return pl.concat([schema.to_frame(), *parts], rechunk=True)
+
+
+_BATCH = 10_000
+
+
+def _taken(texts: Sequence[str], schema: pl.Schema) -> pl.DataFrame:
+    found, n = read_in_one(texts, schema is WHOLE), len(texts)
+    families = FAMILIES if schema is WHOLE else JUDGED
+    columns: dict[str, Any] = {"text": pl.Series(texts, dtype=pl.String)}
+    columns |= {name: _lists(*found.families[name], n) for name in families}
+    columns["value_kinds"] = _value_kinds(found, n)
+    columns |= {name: found.marks[name] for name in MARKS}
+    return pl.DataFrame({name: columns[name] for name in schema}, schema=schema)
+
+
+def _value_kinds(found: Read, n: int) -> pl.Series:
+    """For each value of `values`, in the order of codes, the code of its kind; 0 for none."""
+    rows, values = found.families["values"]
+    named = (found.items[code] for code in values.tolist())
+    kinds = [code_of_item(item.split("=")[0]) if "=" in item else 0 for item in named]
+    return _lists(rows, np.array(kinds, np.uint64), n)
+
+
+def _lists(rows: Any, codes: Any, n: int) -> pl.Series:
+    """A column of lists from texts' numbers, in their order, and codes."""
+    import pyarrow as pa
+
+    ends = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))]).astype(np.int64)
+    made = pl.from_arrow(pa.LargeListArray.from_arrays(pa.array(ends), pa.array(codes)))
+    assert isinstance(made, pl.Series)
+    return made
+
+
+def counted(taken: pl.DataFrame) -> pl.DataFrame:
+    """Return how many texts hold each item that weighs (code, held)."""
+    items = pl.concat(
+        taken[family].explode(empty_as_null=True).drop_nulls()
+        for family in PARTED
+        if family in taken.columns
+    )
+    return items.rename("code").value_counts(name="held").sort("code")
