@@ -5,6 +5,9 @@ from typing import Any
 import numpy as np
 
 Array = Any
+_BITS = 24  # of a table of what codes begin with
+_PART = 100_000  # codes looked up at a time, so that they stay in the cache
+_STEPS = 6
 
 
 def distinct(values: Array) -> Array:
@@ -23,3 +26,27 @@ def within(values: Array, listed: Array) -> Array:
         return np.zeros(len(values), bool)
     found = listed[np.minimum(np.searchsorted(listed, values), len(listed) - 1)] == values
     return np.asarray(found)
+
+
+def place_in(listed: Array, codes: Array) -> Array:
+    """Return where each of some 64-bit codes stands, or would stand, in a sorted array of them.
+
+    What numpy's search finds, in a fraction of its time: a table of what codes begin with leads to
+    the place or near it, as codes are spread evenly.
+    """
+    bits = min(max(len(listed).bit_length(), 1), _BITS)
+    shift = np.uint64(64 - bits)
+    first = np.bincount((listed >> shift).astype(np.int64), minlength=1 << bits)
+    first = (np.cumsum(first) - first).astype(np.int32)
+    ends = np.append(listed, ~np.uint64(0))
+    out = np.empty(len(codes), np.int32)
+    for start in range(0, len(codes), _PART):
+        part = codes[start : start + _PART]
+        at = first[(part >> shift).astype(np.int64)]
+        left = np.flatnonzero(ends[at] < part)
+        for _ in range(_STEPS):
+            at[left] += 1
+            left = left[ends[at[left]] < part[left]]
+        at[left] = np.searchsorted(listed, part[left])
+        out[start : start + _PART] = at
+    return out

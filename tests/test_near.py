@@ -12,6 +12,7 @@ from memops.candidates.termsets import term_sets
 from memops.candidates.unread import unread
 from memops.language.codes import code_of, codes
 from memops.language.text import tokens
+from memops.ordered import place_in
 from memops.policy import Candidates
 from tests.bench.corpus import texts
 
@@ -36,6 +37,18 @@ def test_a_code_is_the_same_on_every_machine_and_knows_its_word_without_s():
     assert found.codes.tolist()[0] == 3565744015117762631
     assert found.bare.tolist()[0] == int(code_of(["key"])[0])
     assert found.kind.tolist() == [0, 2, 1, 1, 3, 3, 3]
+
+
+WHOLE = (1 << 64) - 1
+NUMBERS = st.integers(0, 40) | st.integers(0, WHOLE) | st.integers(WHOLE - 9, WHOLE)
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.sets(NUMBERS, max_size=40), st.lists(NUMBERS, max_size=20))
+def test_a_code_is_found_where_a_search_finds_it_however_codes_are_spread(listed, asked):
+    held = np.array(sorted(listed), np.uint64)
+    for wanted in (np.array(asked, np.uint64), held):
+        assert place_in(held, wanted).tolist() == np.searchsorted(held, wanted).tolist()
 
 
 def exhaustive(members, least):

@@ -151,7 +151,8 @@ def _banded(part: Array, held: Array) -> Array:
     key = part[0].astype(np.uint64)
     for more in part[1:]:
         key = (key ^ (key >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) + more
-    order = np.argsort(key, kind="stable")
+    order = _twice(key)
+    order = order[np.argsort(key[order], kind="stable")]
     same = key[order]
     pairs = []
     for step in range(1, 17):
@@ -161,6 +162,18 @@ def _banded(part: Array, held: Array) -> Array:
         one, two = held[order[equal]], held[order[equal + step]]
         pairs.append((np.minimum(one, two) << 32 | np.maximum(one, two)).astype(np.uint64))
     return np.concatenate([*pairs, np.empty(0, np.uint64)])
+
+
+def _twice(codes: Array) -> Array:
+    """The places of codes that may stand twice: most of each, beside its place, sorts at once."""
+    bits = np.uint64(len(codes).bit_length())
+    key = (codes >> bits << bits) | np.arange(len(codes), dtype=np.uint64)
+    key.sort()
+    at = np.flatnonzero((key[1:] ^ key[:-1]) >> bits == 0)
+    place = (key & ((np.uint64(1) << bits) - np.uint64(1))).astype(np.int64)
+    twice = np.zeros(len(codes), bool)
+    twice[place[at]] = twice[place[at + 1]] = True
+    return np.flatnonzero(twice)
 
 
 def _reaching(

@@ -22,13 +22,14 @@ _SCORES = 1_000_000
 
 @dataclass(frozen=True)
 class Terms:
-    """Term sets as sparse rows; per term how many hold it, its weight (IDF) and BM25's rarity.
+    """Term sets as sparse rows of how many sets hold each term.
 
-    Per set how many terms it has, the length of its vector, and what it scores against itself.
+    What a term weighs (IDF), and BM25's rarity, are by that number, as many terms have the same:
+    so both are read from short tables. Per set how many terms it has, the length of its vector,
+    and what it scores against itself.
     """
 
-    binary: Any
-    held: Array
+    held: Any
     weight: Array
     rarity: Array
     size: Array
@@ -41,13 +42,23 @@ def weighed(rows: Array, items: Array, n: int, whole: int) -> Terms:
 
     Terms are of one scope (`memops.candidates.termsets`), so whole scopes know how many hold each.
     """
-    binary, _ = held_in(rows, items, n)
-    held = np.bincount(binary.indices, minlength=binary.shape[1])
-    rarity = np.log(1 + (whole - held + 0.5) / (held + 0.5))
-    weight = np.log1p(whole / (1.0 + held))
-    norm = np.sqrt(np.maximum(binary @ weight**2, 1e-12))
-    worth = np.maximum(binary @ rarity, 1e-9)
-    return Terms(binary, held, weight, rarity, np.diff(binary.indptr), norm, worth)
+    held, _ = held_in(rows, items, n)
+    column = held.indices
+    held.data = np.bincount(column).astype(np.int32)[column]
+    by = np.arange(int(held.data.max(initial=0)) + 1)
+    rarity = np.log(1 + (whole - by + 0.5) / (by + 0.5))
+    weight = np.log1p(whole / (1.0 + by))
+    norm = np.sqrt(np.maximum(added(held, weight**2), 1e-12))
+    worth = np.maximum(added(held, rarity), 1e-9)
+    return Terms(held, weight, rarity, np.diff(held.indptr), norm, worth)
+
+
+def added(held: Any, values: Array) -> Array:
+    """Return for each row the sum of what its terms are worth, by how many hold each."""
+    from scipy.sparse import csr_matrix
+
+    ones, shape = np.ones(held.nnz), (held.shape[0], len(values))
+    return np.asarray(csr_matrix((ones, held.data, held.indptr), shape=shape) @ values)
 
 
 def neighbours(
@@ -60,22 +71,21 @@ def neighbours(
     """
     from scipy.sparse import csr_matrix
 
-    n = terms.binary.shape[0]
+    n, width = terms.held.shape
     most = int(min(max(64.0, limits.common * whole), limits.postings))
     rows = np.repeat(np.arange(n), terms.size)
-    columns = terms.binary.indices
-    held = terms.held[columns]
+    columns, held = terms.held.indices, terms.held.data
     rare = (held > 1) & (held <= most)
-    row, column = _rarest(rows[rare], columns[rare], held[rare], _RAREST, n)
-    weight = terms.weight[column] / terms.norm[row]
+    row, column, by = _rarest(rows[rare], columns[rare], held[rare], _RAREST, n)
+    weight = terms.weight[by] / terms.norm[row]
     if most >= limits.postings:
         often = held > most
-        row2, one, two = _together(rows[often], columns[often], held[often], n)
+        row2, one, two, both = _together(rows[often], columns[often], held[often], terms.weight, n)
         number = _shared(numbered(one) ^ (numbered(two) << np.uint64(1)), most)
         few = number >= 0
-        both = np.hypot(terms.weight[one], terms.weight[two]) / terms.norm[row2]
+        both /= terms.norm[row2]
         row, weight = np.concatenate([row, row2[few]]), np.concatenate([weight, both[few]])
-        column = np.concatenate([column, number[few] + terms.binary.shape[1]])
+        column = np.concatenate([column, number[few] + width])
     column, width = _compact(column)
     matrix = csr_matrix((weight.astype(np.float32), (row, column)), shape=(n, width))
     other = matrix.T.tocsr()
@@ -93,8 +103,10 @@ def _compact(columns: Array) -> tuple[Array, int]:
     return (np.cumsum(held, dtype=np.int32) - 1)[columns], int(held.sum()) or 1
 
 
-def _rarest(rows: Array, columns: Array, held: Array, most: int, n: int) -> tuple[Array, Array]:
-    """The rows and columns of the entries that are among the rarest of their row."""
+def _rarest(
+    rows: Array, columns: Array, held: Array, most: int, n: int
+) -> tuple[Array, Array, Array]:
+    """The rows and columns of the entries that are among the rarest of their row, and how rare."""
     place = np.uint64(max(1, int(columns.max(initial=0)).bit_length()))
     high = np.uint64(max(1, int(held.max(initial=0)).bit_length()))
     key = ((rows.astype(np.uint64) << high | held.astype(np.uint64)) << place) | columns.astype(
@@ -104,19 +116,24 @@ def _rarest(rows: Array, columns: Array, held: Array, most: int, n: int) -> tupl
     row = (key >> (place + high)).astype(np.int64)
     begin = np.searchsorted(row, np.arange(n))
     keep = np.arange(len(row)) - begin[row] < most
-    return row[keep], (key[keep] & ((np.uint64(1) << place) - np.uint64(1))).astype(np.int64)
+    row, key = row[keep], key[keep]
+    column = (key & ((np.uint64(1) << place) - np.uint64(1))).astype(np.int64)
+    return row, column, ((key >> place) & ((np.uint64(1) << high) - np.uint64(1))).astype(np.int64)
 
 
-def _together(rows: Array, columns: Array, held: Array, n: int) -> tuple[Array, Array, Array]:
-    """Each two of the rarest of a row's common terms: row, one column and the other."""
-    row, column = _rarest(rows, columns, held, _COMMONEST, n)
+def _together(
+    rows: Array, columns: Array, held: Array, weight: Array, n: int
+) -> tuple[Array, Array, Array, Array]:
+    """Each two of the rarest of a row's common terms: row, both columns, and what they weigh."""
+    row, column, by = _rarest(rows, columns, held, _COMMONEST, n)
     pairs = []
     for step in range(1, _COMMONEST):
         at = np.flatnonzero(row[:-step] == row[step:])
         one, two = column[at], column[at + step]
-        pairs.append((row[at], np.minimum(one, two), np.maximum(one, two)))
-    row, one, two = (np.concatenate(part) for part in zip(*pairs, strict=True))
-    return row, one, two
+        both = np.hypot(weight[by[at]], weight[by[at + step]])
+        pairs.append((row[at], np.minimum(one, two), np.maximum(one, two), both))
+    row, one, two, both = (np.concatenate(part) for part in zip(*pairs, strict=True))
+    return row, one, two, both
 
 
 def _shared(codes: Array, most: int) -> Array:

@@ -19,7 +19,7 @@ from xxhash import xxh3_64_intdigest
 
 from memops.candidates.heap import given_back
 from memops.candidates.near import alike, alike_by_hashes, sets
-from memops.candidates.neighbours import Terms, neighbours, weighed
+from memops.candidates.neighbours import Terms, added, neighbours, weighed
 from memops.candidates.neighbours_dense import dense_neighbours
 from memops.candidates.termsets import term_sets
 from memops.candidates.unread import unread
@@ -185,15 +185,12 @@ def _statements(records: pl.DataFrame) -> Statements:
         .str.strip_chars()
         .str.strip_chars_end(".。!！")
     )
-    held = live.select("id", "scope", "text", _form=form)
-    table = (
-        held.group_by("scope", "_form").agg(pl.col("text").sort_by("id").first())
-        .sort("scope", "_form").with_row_index("statement")
-    )  # fmt: skip
-    members = held.join(table.select("scope", "_form", "statement"), on=["scope", "_form"]).select(
-        "id", "statement"
-    )
-    return Statements(table.select("statement", "scope", "text"), members.sort("statement", "id"))
+    held = live.select("id", "scope", "text", _form=form).sort("scope", "_form", "id")
+    new = pl.struct("scope", "_form").rle_id().cast(pl.UInt32)
+    members = held.select("id", "scope", "text", statement=new)
+    first = pl.col("statement").diff().fill_null(1) > 0
+    table = members.filter(first).select("statement", "scope", "text")
+    return Statements(table, members.select("id", "statement"))
 
 
 def _codes_of(scopes: pl.Series) -> Any:
@@ -246,12 +243,11 @@ def _signals(terms: Terms, a: Any, b: Any) -> pl.DataFrame:
     BM25 is of each for the other over BM25 for itself, the mean of both directions; a term counts
     once, so what a term is worth depends on its rarity and a factor of the statement's length.
     """
-    from scipy.sparse import csr_matrix
-
-    rows = terms.binary[a].multiply(terms.binary[b]).tocsr()
-    shared = csr_matrix((np.ones(rows.nnz, np.float64), rows.indices, rows.indptr), rows.shape)
-    both = np.diff(rows.indptr).astype(np.float64)
-    squared, rare = (shared @ value for value in (terms.weight**2, terms.rarity))
+    other = terms.held[b]
+    other.data[:] = 1
+    shared = terms.held[a].multiply(other).tocsr()
+    both = np.diff(shared.indptr).astype(np.float64)
+    squared, rare = (added(shared, value) for value in (terms.weight**2, terms.rarity))
     size, norm, worth = terms.size, terms.norm, terms.worth
     return pl.DataFrame(
         {

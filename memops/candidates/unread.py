@@ -16,7 +16,7 @@ from memops.candidates.openings import marked, subjects
 from memops.language.codes import PAIR, WORD, Codes, code_of, codes
 from memops.language.lexicon import lexicon
 from memops.language.vocabulary import words
-from memops.ordered import within
+from memops.ordered import distinct, place_in, within
 
 Array = Any
 _NUMBER = r"[\p{L}\p{N}\p{M}&&\P{Han}]*\p{N}[\p{L}\p{N}\p{M}&&\P{Han}]*"
@@ -35,22 +35,23 @@ def unread(found: Codes, texts: pl.Series, a: Array, b: Array) -> Array:
 
     if not len(a):
         return np.zeros(0, bool)
-    used, at = np.unique(np.concatenate([a, b]), return_inverse=True)
-    a, b = at[: len(a)], at[len(a) :]
-    place = np.full(len(texts), -1, np.int32)
-    place[used] = np.arange(len(used))
+    told = np.zeros(len(texts), bool)
+    told[a] = told[b] = True
+    used = np.flatnonzero(told)
+    place = np.where(told, np.cumsum(told, dtype=np.int32) - 1, np.int32(-1))
+    a, b = place[a], place[b]
     atoms = (found.kind != PAIR) & (place[found.rows] >= 0)
     rows, items = sets(place[found.rows[atoms]], found.codes[atoms], len(used))
     binary, known = held_in(rows, items, len(used))
     shift = np.uint64(64 - bits_of(len(used)))
     said = texts.gather(used)
     listed = [_familiar(), _numbers(said), found.codes[atoms & (found.kind != WORD)]]
-    usual = np.unique(np.concatenate(listed) >> shift)
+    usual = distinct(np.concatenate(listed) >> shift)
     strange = ~within(known, usual)
     size, odd = np.diff(binary.indptr), binary @ strange.astype(np.float32)
     bare = size - odd == binary @ np.isin(known, _denying() >> shift).astype(np.float32)
     row, entry, whole = subjects(found, said, place, usual << shift, ~np.uint64(0) << shift)
-    column = np.searchsorted(known, found.codes[entry] >> shift)
+    column = place_in(known << shift, found.codes[entry] >> shift << shift)
     before = csr_matrix((np.ones(len(row), np.float32), (row, column)), binary.shape)
     before.data[:] = 1
     marks = marked(found, said, place)
@@ -68,18 +69,20 @@ def unread(found: Codes, texts: pl.Series, a: Array, b: Array) -> Array:
             marks.denies[y] & (odd[y] == known_odd)
         )
         unsaid = bare[x] & bare[y] & ~denied & (more > 0)
-        apart = _apart(before, binary, related, x, y) | _apart(before, before, plain, x, y)
-        out[start : start + _PAIRS] = adds | unsaid | apart
+        some = adds | unsaid
+        for other, sure in ((binary, related), (before, plain)):
+            left = np.flatnonzero(~some & sure[x] & sure[y])
+            some[left] = _apart(before, other, x[left], y[left])
+        out[start : start + _PAIRS] = some
     return out
 
 
-def _apart(subject: Any, other: Any, sure: Array, x: Array, y: Array) -> Array:
-    """Which pairs, both sure, have each a subject that is not among the other's words."""
-    own = [
-        np.asarray(subject[i].sum(axis=1) > subject[i].multiply(other[j]).sum(axis=1)).ravel()
-        for i, j in ((x, y), (y, x))
-    ]
-    return np.asarray(own[0] & own[1] & sure[x] & sure[y])
+def _apart(subject: Any, other: Any, x: Array, y: Array) -> Array:
+    """Which pairs have each a subject that is not among the other's words."""
+    size = np.diff(subject.indptr)
+    shared = (subject[i].multiply(other[j]) for i, j in ((x, y), (y, x)))
+    one, two = (np.diff(both.tocsr().indptr) for both in shared)
+    return np.asarray((size[x] > one) & (size[y] > two))
 
 
 def _numbers(texts: pl.Series) -> Array:
