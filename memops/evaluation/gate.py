@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 
 from memops.measures import measure
-from memops.policy import Gate, Policy
+from memops.policy import Policy
+from memops.policy.grading import Gate
 from memops.suite.grading import SLICES, Grades
 from memops.suite.statistics import Floats, detectable, holm, interval, sign_flip
 

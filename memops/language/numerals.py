@@ -72,3 +72,16 @@ def han(text: str) -> float | None:
             unit // 10 if unit >= 100 and text[-1] not in "零〇" and "零" not in text[-2:] else 1
         )
     return float(total + part)
+
+
+def numeral(text: str) -> float | None:
+    """Return the value of a number in digits, English or Chinese, or None for what is none."""
+    text = text.strip()
+    if text[:1].isdigit():
+        return digits(text)
+    return han(text) if re.fullmatch(HAN, text) else english(text)
+
+
+def canonical(number: float) -> str:
+    """Return the one writing of a number, to ten digits."""
+    return f"{number:.10g}"

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from memops.measures import measure
-from memops.policy import Gate
+from memops.policy.grading import Gate
 from memops.suite.grading import Grades
 from memops.suite.statistics import holm, interval, sign_flip
 
