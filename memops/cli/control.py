@@ -1,14 +1,13 @@
-"""Commands by which a person looks at single records, changes them, and judges plans."""
+"""Commands by which a person looks at single records and changes them."""
 
 import shutil
-import sys
 from datetime import datetime
 from typing import Any
 
 import click
 
 from memops.cli import at
-from memops.cli.output import cut, emit, json_option, now_option, numbers, table
+from memops.cli.output import cut, emit, json_option, now_option, table
 from memops.safety.display import shown
 
 _MOST = 20
@@ -177,47 +176,6 @@ def forget(
     kept = f"their text stays in the store for at least {days:g} days, and in snapshots"
     said["note"] = f"{kept}; `memops purge` forgets for good"
     return _done(said, as_json, "hidden from recall", "nothing to forget")
-
-
-@click.command()
-@click.argument("plan")
-@click.option("--reject", metavar="SEQ,SEQ", help="Reject these changes, and what hangs on them.")
-@click.option("--reject-rule", multiple=True, help="Reject all changes of this rule (repeatable).")
-@click.option("--keep", metavar="SEQ,SEQ", help="Keep these changes; rejected ones come back.")
-@click.option("--keep-rule", multiple=True, help="Keep all changes of this rule (repeatable).")
-@json_option
-@click.pass_context
-def review(
-    ctx: click.Context,
-    plan: str,
-    reject: str | None,
-    reject_rule: tuple[str, ...],
-    keep: str | None,
-    keep_rule: tuple[str, ...],
-    as_json: bool,
-) -> None:
-    """Decide which changes of PLAN stay: in the terminal, or by number and rule.
-
-    A rejected change is not proposed again until its evidence changes. Without a terminal and
-    without options, the changes that wait for a decision are listed.
-    """
-    from memops.cli.review import ask, counted_text, waiting_text
-    from memops.commands import reviewing
-    from memops.state.sources import clock
-
-    begun = reviewing.begun(plan, at(ctx).state)
-    kept = [*numbers(keep), *(seq for rule in keep_rule for seq in reviewing.of_rule(begun, rule))]
-    out = [*numbers(reject), *(s for rule in reject_rule for s in reviewing.of_rule(begun, rule))]
-    if kept:
-        reviewing.keep(begun, kept, clock())
-    gone = reviewing.reject(begun, out, clock()) if out else []
-    asked = not (kept or out or as_json)
-    if asked and sys.stdin.isatty():
-        ask(begun, clock)
-    said = {**reviewing.counted(begun), "rejected_now": gone}
-    said["waiting"] = reviewing.described(begun, begun.undecided) if as_json else []
-    listing = waiting_text(begun) if asked and not sys.stdin.isatty() else ""
-    emit(said, as_json, lambda: listing + counted_text(said))
 
 
 def _done(said: dict[str, Any], as_json: bool, verb: str, nothing: str) -> int:

@@ -1,0 +1,110 @@
+"""Commands that carry plans out, go on with what was cut off, and take it back."""
+
+from typing import Any
+
+import click
+
+from memops.cli import at
+from memops.cli.output import emit, json_option, numbers, progress, table
+
+_LOCK = click.option(
+    "--lock-timeout", default=10.0, show_default=True, help="Seconds to wait for the lock."
+)
+
+
+@click.command()
+@click.argument("plan")
+@click.option("--approve", is_flag=True, help="Apply beyond the limits, and to files just written.")
+@_LOCK
+@json_option
+@click.pass_context
+def apply(ctx: click.Context, plan: str, approve: bool, lock_timeout: float, as_json: bool) -> int:
+    """Carry out PLAN; records that changed since its snapshot are skipped by name."""
+    from memops import steps
+
+    done = steps.apply_plan(plan, at(ctx), approve, lock_timeout, progress("applying"))
+    emit(done, as_json, lambda: _run_text(done))
+    return 3 if done["skipped"] else 0
+
+
+@click.command()
+@click.argument("run")
+@_LOCK
+@json_option
+@click.pass_context
+def resume(ctx: click.Context, run: str, lock_timeout: float, as_json: bool) -> int:
+    """Go on with RUN where it was cut off."""
+    from memops import apply as applying
+    from memops.state.runs import find_run
+
+    settings = at(ctx)
+    done = applying.resume(find_run(run, settings.state), settings.state, lock_timeout)
+    emit(done, as_json, lambda: _run_text(done))
+    return 3 if done["skipped"] else 0
+
+
+@click.command()
+@click.argument("run")
+@click.option(
+    "--only", metavar="SEQ,SEQ", help="Only what these changes did; remember them as refused."
+)
+@_LOCK
+@json_option
+@click.pass_context
+def rollback(
+    ctx: click.Context, run: str, only: str | None, lock_timeout: float, as_json: bool
+) -> int:
+    """Take back what RUN changed; what changed since keeps its newer version (exit 25)."""
+    from memops import apply as applying
+    from memops.commands import repairing, reviewing
+    from memops.state import sources
+    from memops.state.runs import find_run
+
+    state = at(ctx).state
+    if only is None and (repair := repairing.taken_back(run, state)):
+        emit(repair, as_json, lambda: _back_text(repair))
+        return 25 if repair["skipped"] else 0
+    found = find_run(run, state)
+    if only is None:
+        done = applying.rollback(found, state, lock_timeout)
+    else:
+        done = reviewing.take_back(found, numbers(only), state, sources.clock(), lock_timeout)
+    emit(done, as_json, lambda: _back_text(done))
+    return 25 if done["skipped"] else 0
+
+
+@click.command()
+@json_option
+@click.pass_context
+def runs(ctx: click.Context, as_json: bool) -> None:
+    """List runs, and plans that wait for one, newest first."""
+    from memops.state.runs import listed
+
+    found = listed(at(ctx).state)
+    emit(
+        found,
+        as_json,
+        lambda: table(
+            [list(r.values()) for r in found], ["run", "plan", "state", "started", "store"]
+        ),
+    )
+
+
+def _run_text(done: dict[str, Any]) -> str:
+    lines = [
+        f"run {done['run']}: {done['state']}, {done['applied']} records changed, {done['already']} were changed already"
+    ]
+    lines += (
+        [table([(s["id"], s["why"]) for s in done["skipped"][:20]], ["skipped", "why"])]
+        if done["skipped"]
+        else []
+    )
+    return "\n".join([*lines, f"undo: memops rollback {done['run']}"])
+
+
+def _back_text(done: dict[str, Any]) -> str:
+    lines = [f"run {done['run']}: {done['state']}, {done['applied']} records are as they were"]
+    if done.get("seqs"):
+        lines += [f"not proposed again until their evidence changes: {done['seqs']}"]
+    kept = [(s["id"], s["why"]) for s in done["skipped"][:20]]
+    return "\n".join([*lines, *([table(kept, ["not taken back", "why"])] if kept else [])])
