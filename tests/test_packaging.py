@@ -25,6 +25,7 @@ def test_the_wheel_holds_one_package_and_its_data(wheel):
     assert {n.split("/")[0] for n in names if "dist-info" not in n} == {"memops"}
     for wanted in (
         "memops/_data/data/make_samples.py",
+        "memops/_data/data/samples/clawseed.sql",
         "memops/_data/evals/sample/clawseed/suite.toml",
         "memops/_data/flows/nightly.py",
         "memops/_data/flows/prefect.yaml",
