@@ -109,17 +109,10 @@ def take(
         if doubtful and before and not to_grade:
             raise _incredible(records, before)
         _export(records, draft, policy)
-        manifest = {
-            "format": FORMAT,
+        manifest = _manifest(records, draft, now) | {
             "address": store.address,
             "store": identity,
-            "taken_at": now.astimezone(UTC).isoformat(),
-            "rows": records.height,
-            "live": records.filter(LIVE).height,
-            "counts": _counts(records),
             "notes": notes,
-            "versions": _versions(),
-            "files": _sealed(draft),
             "previous": _link(before),
             "doubtful": doubtful,
         }
@@ -131,6 +124,19 @@ def take(
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return Snapshot(final, manifest)
+
+
+def _manifest(records: pl.DataFrame, draft: Path, now: datetime) -> dict[str, Any]:
+    """What a draft holds and since when; every file but the manifest is written."""
+    return {
+        "format": FORMAT,
+        "taken_at": now.astimezone(UTC).isoformat(),
+        "rows": records.height,
+        "live": records.filter(LIVE).height,
+        "counts": _counts(records),
+        "versions": _versions(),
+        "files": _sealed(draft),
+    }
 
 
 def find(name: str | Path, state: Path) -> Snapshot | None:

@@ -1,9 +1,11 @@
 """The picture of a tuning: recall against cost, a mark for each way of searching."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
+
+Range = tuple[float, float]
 
 _WIDE, _HIGH, _LEFT, _TOP, _DOWN = 720, 420, 64, 76, 340
 _ROOM = 104  # characters of a line, which must not run out of the picture
@@ -19,26 +21,11 @@ circle{fill:#0060a8}.now{fill:none;stroke:#b4500a;stroke-width:3}.chosen{stroke:
 def picture(said: Mapping[str, Any]) -> str:
     """Return what `Tuned.to_json` said as an SVG document; marks bear numbers, the list names."""
     tried = said["tried"]
-    costs = [math.log10(max(t["ms"], 1e-3)) for t in tried]
-    recalls = [t["test"] for t in tried]
-    (left, right), (low, high) = _room(costs), _room(recalls)
+    costs = _room([_cost(t) for t in tried])
+    recalls = _room([t["test"] for t in tried])
     title = f"{said['measure']} on the test half against milliseconds a query"
-    marks = []
-    for nth, (tried_, cost) in enumerate(zip(tried, costs, strict=True), 1):
-        x = _LEFT + (_WIDE - _LEFT - 24) * (cost - left) / (right - left)
-        y = _TOP + (_DOWN - _TOP) * (1 - (tried_["test"] - low) / (high - low))
-        marks.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4"/>')
-        for name in ("now", "chosen"):
-            if tried_["name"] == said[name]:
-                marks.append(
-                    f'<circle class="{name}" cx="{x:.1f}" cy="{y:.1f}" r="{8 if name == "now" else 11}"/>'
-                )
-        marks.append(f'<text x="{x + 7:.1f}" y="{y - 5:.1f}">{nth}</text>')
     names = [
-        _line(
-            _HIGH + 18 * nth,
-            f"{nth}. dev {t['dev']:.3f}, test {t['test']:.3f}, {t['ms']:.2f} ms: {t['name']}",
-        )
+        f"{nth}. dev {t['dev']:.3f}, test {t['test']:.3f}, {t['ms']:.2f} ms: {t['name']}"
         for nth, t in enumerate(tried, 1)
     ]
     tall = _HIGH + 18 * (len(tried) + 1)
@@ -56,17 +43,39 @@ def picture(said: Mapping[str, Any]) -> str:
             f"<style>{_STYLE}</style>",
             f'<text x="8" y="20" font-weight="600">{escape(title)}</text>',
             *(_line(40 + 18 * nth, line) for nth, line in enumerate(told)),
-            f'<line x1="{_LEFT}" y1="{_DOWN}" x2="{_WIDE - 8}" y2="{_DOWN}"/>',
-            f'<line x1="{_LEFT}" y1="{_TOP}" x2="{_LEFT}" y2="{_DOWN}"/>',
-            f'<text x="{_LEFT - 6}" y="{_TOP + 4}" text-anchor="end">{high:.2f}</text>',
-            f'<text x="{_LEFT - 6}" y="{_DOWN}" text-anchor="end">{low:.2f}</text>',
-            f'<text x="{_LEFT}" y="{_DOWN + 18}">{10**left:.2g} ms</text>',
-            f'<text x="{_WIDE - 8}" y="{_DOWN + 18}" text-anchor="end">{10**right:.2g} ms</text>',
-            *marks,
-            *names,
+            *_axes(costs, recalls),
+            *_marks(said, costs, recalls),
+            *(_line(_HIGH + 18 * nth, name) for nth, name in enumerate(names, 1)),
             "</svg>\n",
         ]
     )
+
+
+def _marks(said: Mapping[str, Any], costs: Range, recalls: Range) -> Iterator[str]:
+    """A numbered dot for each way tried, with rings around the one in use and the one chosen."""
+    (left, right), (low, high) = costs, recalls
+    for nth, tried in enumerate(said["tried"], 1):
+        x = _LEFT + (_WIDE - _LEFT - 24) * (_cost(tried) - left) / (right - left)
+        y = _TOP + (_DOWN - _TOP) * (1 - (tried["test"] - low) / (high - low))
+        yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4"/>'
+        for name, radius in (("now", 8), ("chosen", 11)):
+            if tried["name"] == said[name]:
+                yield f'<circle class="{name}" cx="{x:.1f}" cy="{y:.1f}" r="{radius}"/>'
+        yield f'<text x="{x + 7:.1f}" y="{y - 5:.1f}">{nth}</text>'
+
+
+def _axes(costs: Range, recalls: Range) -> Iterator[str]:
+    (left, right), (low, high) = costs, recalls
+    yield f'<line x1="{_LEFT}" y1="{_DOWN}" x2="{_WIDE - 8}" y2="{_DOWN}"/>'
+    yield f'<line x1="{_LEFT}" y1="{_TOP}" x2="{_LEFT}" y2="{_DOWN}"/>'
+    yield f'<text x="{_LEFT - 6}" y="{_TOP + 4}" text-anchor="end">{high:.2f}</text>'
+    yield f'<text x="{_LEFT - 6}" y="{_DOWN}" text-anchor="end">{low:.2f}</text>'
+    yield f'<text x="{_LEFT}" y="{_DOWN + 18}">{10**left:.2g} ms</text>'
+    yield f'<text x="{_WIDE - 8}" y="{_DOWN + 18}" text-anchor="end">{10**right:.2g} ms</text>'
+
+
+def _cost(tried: Mapping[str, Any]) -> float:
+    return math.log10(max(tried["ms"], 1e-3))
 
 
 def _line(y: int, text: str) -> str:
@@ -74,7 +83,7 @@ def _line(y: int, text: str) -> str:
     return f'<text x="8" y="{y}">{escape(kept)}</text>'
 
 
-def _room(values: list[float]) -> tuple[float, float]:
+def _room(values: list[float]) -> Range:
     """The range of an axis, never empty."""
     low, high = min(values), max(values)
     pad = (high - low) * 0.08 or 0.05

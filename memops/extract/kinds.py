@@ -89,86 +89,100 @@ def _flagged(table: pl.DataFrame) -> pl.DataFrame:
         free=pl.col("barred").is_null(),
         steadying=~pl.col("fleeting") | pl.col("habit"),
     )
-    instruction = (
-        (
-            (
-                pl.col("standing")
-                & ~pl.col("about_self")
-                & ~pl.col("nameable")
-                & ~pl.col("described")
-                & (pl.col("chinese") | pl.col("imperative"))
-            )
-            | (
-                pl.col("style")
-                & (pl.col("chinese") | pl.col("imperative") | pl.col("request") | pl.col("styled"))
-                & ~pl.col("deictic")
-                & ~pl.col("it")
-                & ~pl.col("about_self")
-            )
-            | (pl.col("forbid") & ~pl.col("deictic") & (text.str.len_chars() >= 4))
-            | (
-                pl.col("ruling")
-                & (pl.col("style") | text.str.contains(shape("answers")))
-                & ~pl.col("nameable")
-                & ~pl.col("about_self")
-            )
-        )
-        & ~pl.col("nudge")
-        & ~pl.col("serial")
-    )
     told = pl.col("free") | ((pl.col("barred") == "request") & ~pl.col("deictic"))
     sure = pl.col("free") & ~pl.col("uncertain") & ~pl.col("urge")
     return table.with_columns(
         stated=told.fill_null(False),
-        wish=told.fill_null(False) & instruction & ~pl.col("other"),
+        wish=told.fill_null(False) & _instruction() & ~pl.col("other"),
         sure=sure,
         steady=sure & pl.col("steadying"),
         liking=(pl.col("about_self") & pl.col("likes")).any().over("row", "sentence"),
     )
 
 
-def _cases() -> tuple[tuple[str, str, pl.Expr], ...]:
-    """Kind, cue and condition, the most telling first."""
-    sure, steady, self_ = pl.col("sure"), pl.col("steady"), pl.col("about_self")
+def _instruction() -> pl.Expr:
+    """True of what the user wants from now on: standing orders, style, prohibitions, rulings."""
+    text, about_self = pl.col("text"), pl.col("about_self")
+    standing = (
+        pl.col("standing")
+        & ~about_self
+        & ~pl.col("nameable")
+        & ~pl.col("described")
+        & (pl.col("chinese") | pl.col("imperative"))
+    )
+    style = (
+        pl.col("style")
+        & (pl.col("chinese") | pl.col("imperative") | pl.col("request") | pl.col("styled"))
+        & ~pl.col("deictic")
+        & ~pl.col("it")
+        & ~about_self
+    )
+    forbidden = pl.col("forbid") & ~pl.col("deictic") & (text.str.len_chars() >= 4)
+    ruling = (
+        pl.col("ruling")
+        & (pl.col("style") | text.str.contains(shape("answers")))
+        & ~pl.col("nameable")
+        & ~about_self
+    )
+    return (standing | style | forbidden | ruling) & ~pl.col("nudge") & ~pl.col("serial")
+
+
+def _procedure() -> pl.Expr:
+    """True of what is to be done when something is so, in an order, or at set times."""
     styled = (pl.col("wish") & pl.col("style")).any().over("row", "sentence")
     ordered = (pl.col("condition") | pl.col("sequence")) & ~styled
-    procedure = (
+    return (
         pl.col("stated")
         & ~pl.col("uncertain")
         & ~pl.col("liking")
         & (ordered | (pl.col("schedule") & ~pl.col("bond")))
         & ~(pl.col("wish") & pl.col("consent"))
     )
+
+
+def _value() -> pl.Expr:
+    """True of a clause that says what something named is, to the digit or name."""
+    text = pl.col("text")
     named = pl.col("detail") & (pl.col("nameable") | pl.col("chinese"))
-    exact = pl.col("text").str.contains(shape("exact")) & pl.col("text").str.contains(
-        shape("subject")
-    )
-    value = (
+    exact = text.str.contains(shape("exact")) & text.str.contains(shape("subject"))
+    return (
         pl.col("copula")
         & ~pl.col("pointing")
         & (named | exact)
         & ~pl.col("serial")
         & ~pl.col("opinion")
-        & ~self_
+        & ~pl.col("about_self")
     )
-    barely = ("vague", "opinion", "praise", "pointing", "serial", "nudge", "asks", "tagged")
-    sober = ~pl.any_horizontal(barely)
-    exact_said = pl.col("text").str.contains(shape("exact"))
-    said = (self_ & (pl.col("chinese") | exact_said | pl.col("proper"))) | (
-        pl.col("nameable") & exact_said
-    )
-    host = (
+
+
+def _said() -> pl.Expr:
+    """True of what the user says of themselves, or exactly of what can be named."""
+    exact = pl.col("text").str.contains(shape("exact"))
+    own = pl.col("about_self") & (pl.col("chinese") | exact | pl.col("proper"))
+    return own | (pl.col("nameable") & exact)
+
+
+def _host() -> pl.Expr:
+    """True of a host or address in a sentence with a secret, which is worth keeping without it."""
+    return (
         pl.col("secret").any().over("row", "sentence")
         & pl.col("text").str.contains(HOST)
         & ~pl.col("whole").str.contains(shape("bare"))
     )
+
+
+def _cases() -> tuple[tuple[str, str, pl.Expr], ...]:
+    """Kind, cue and condition, the most telling first."""
+    sure, steady, self_ = pl.col("sure"), pl.col("steady"), pl.col("about_self")
+    barely = ("vague", "opinion", "praise", "pointing", "serial", "nudge", "asks", "tagged")
+    sober = ~pl.any_horizontal(barely)
     return (
         ("lesson", "lesson", sure & pl.col("lesson")),
         ("failure", "failure", pl.col("stated") & ~pl.col("uncertain") & pl.col("failure")),
         (
             "procedure",
             "procedure",
-            procedure & (pl.col("condition") | ~pl.col("wish") | pl.col("sequence")),
+            _procedure() & (pl.col("condition") | ~pl.col("wish") | pl.col("sequence")),
         ),
         ("relationship", "contact", sure & pl.col("contact")),
         ("relationship", "bond", sure & pl.col("bond") & ~pl.col("likes")),
@@ -205,13 +219,13 @@ def _cases() -> tuple[tuple[str, str, pl.Expr], ...]:
         ),
         ("fact", "attribute", steady & pl.col("attribute") & ~pl.col("opinion")),
         ("fact", "place", steady & pl.col("place") & ~pl.col("pointing") & ~self_),
-        ("fact", "value", steady & value),
+        ("fact", "value", steady & _value()),
         ("fact", "plain", steady & pl.col("declarative") & sober & (pl.col("residue") >= _FULL)),
         (
             "fact",
             "said",
-            steady & said & sober & ~pl.col("presence") & (pl.col("residue") >= _SOME),
+            steady & _said() & sober & ~pl.col("presence") & (pl.col("residue") >= _SOME),
         ),
-        ("fact", "host", sure & host),
+        ("fact", "host", sure & _host()),
         ("fact", "remember", sure & pl.col("kept") & (pl.col("text").str.len_chars() >= 3)),
     )

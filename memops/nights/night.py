@@ -31,7 +31,7 @@ from memops.steps import (
     report_step,
     take_snapshot,
 )
-from memops.stores import open_store
+from memops.stores import Store, open_store
 
 T = TypeVar("T")
 SKIPPED = 3
@@ -74,8 +74,7 @@ def curate(
     at = now or clock()
     store = open_store(settings.store(name).address)
     asked = hygiene or migrate or bool(rules)
-    last = None if asked else cadence.last_done(store, settings.state)
-    due = asked or cadence.is_due(last, at, settings.policy.lifecycles.cadence_hours)
+    due, why = (True, "asked for") if asked else _hygiene_is_due(store, settings, at)
     night: dict[str, Any] = {"store": name, "now": at.isoformat(), "code": 0}
     timings: list[dict[str, Any]] = []
     timed = _logged(call, night, settings, timings)
@@ -87,7 +86,7 @@ def curate(
     answers = night.get("answers")
     night |= timed(plan_step, taken["path"], settings, at, rules, migrate, mapper, due, answers)
     night["rows"] = {"before": taken["rows"], "live_before": taken["live"]}
-    night["hygiene"] = "asked for" if asked else "due" if due else f"left out: done at {last}"
+    night["hygiene"] = why
     if chosen := suite or settings.store(name).suite:
         grading = (taken["path"], night["plan"], chosen, settings, mapper or plainly_all)
         night |= timed(grade_plan, *grading)
@@ -105,6 +104,13 @@ def curate(
     call(prune, settings, at)
     history.append(settings.state, night)
     return night
+
+
+def _hygiene_is_due(store: Store, settings: Settings, at: datetime) -> tuple[bool, str]:
+    """Whether the cadence of hygiene is over, and what is said of it."""
+    last = cadence.last_done(store, settings.state)
+    due = cadence.is_due(last, at, settings.policy.lifecycles.cadence_hours)
+    return due, "due" if due else f"left out: done at {last}"
 
 
 def _kept_from(night: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from memops.hygiene.floors import standing
 from memops.pairs.explain import explained
 from memops.pairs.supersession import signals
 from memops.plan import nothing, outcome
-from memops.policy import described, from_table
+from memops.policy import Policy, described, from_table
 from memops.reports import figures
 from memops.reports.data import Report
 from memops.reports.page import render
@@ -59,34 +59,22 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
     back = run.taken_back() if run else frozenset()
     without = [*(s["id"] for s in skipped), *back]
     carried = changes.filter(~pl.col("id").is_in(without)) if without else changes
-    after = outcome(before, carried)
     policy = from_table(made.header["policy"]) if made else settings.policy
-    lines = made.ops() if made else []
-    texts = dict(before.select("id", "text").iter_rows())
-    undoing = _undoing(made, run, settings)
-    states = _states(run, skipped, back)
+    now = night.get("now") or taken.manifest["taken_at"]
     data: dict[str, Any] = {
         "title": night.get("store") or taken.address,
         "store": {"address": taken.address, "kind": taken.manifest["store"]["kind"]},
         "run": _run(run, settings),
-        "now": night.get("now") or taken.manifest["taken_at"],
+        "now": now,
         "verdict_sentence": "",
         "snapshot": {"id": taken.id, "rows": before.height},
-        "counts": {"before": figures.count(before), "after": figures.count(after)},
-        "total_changes": len(lines),
-        "changes": list(_changes(lines, changes, before, states, undoing)),
-        "by_rule": _counted(lines),
-        "refused": _refused(made, texts),
+        **_listed(
+            made, changes, before, _states(run, skipped, back), _undoing(made, run, settings)
+        ),
         "skipped": skipped,
         "limits": (made.header["exceeds"] if made and run is None else [])
         + ([night["stopped"]] if night.get("stopped") else []),
-        "conflicts": _conflicts(changes, lines, texts, undoing),
-        "clusters": _clusters(changes, lines, texts, undoing),
-        "floors": standing(after, policy.floors).to_dicts(),
-        "tier_flow": figures.flow(before, after),
-        "distributions": figures.distributions(
-            before, after, night.get("now") or taken.manifest["taken_at"]
-        ),
+        **_sides(before, outcome(before, carried), now, policy),
         "grades": _grades(night),
         "trend": _trend(night, settings),
         "timings": [{"peak_mb": None, **t} for t in night.get("timings", [])],
@@ -95,6 +83,36 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
         "ops_beside": made is not None and beside == made.path,
     }
     return cast(Report, data)
+
+
+def _listed(
+    made: planfile.PlanFile | None,
+    changes: pl.DataFrame,
+    before: pl.DataFrame,
+    states: Mapping[str, str],
+    undoing: str,
+) -> dict[str, Any]:
+    """What a plan changes, record by record, by rule, and by what stands for what."""
+    lines = made.ops() if made else []
+    texts = dict(before.select("id", "text").iter_rows())
+    return {
+        "total_changes": len(lines),
+        "changes": list(_changes(lines, changes, before, states, undoing)),
+        "by_rule": _counted(lines),
+        "refused": _refused(made, texts),
+        "conflicts": _conflicts(changes, lines, texts, undoing),
+        "clusters": _clusters(changes, lines, texts, undoing),
+    }
+
+
+def _sides(before: pl.DataFrame, after: pl.DataFrame, now: str, policy: Policy) -> dict[str, Any]:
+    """The figures of a store before and after."""
+    return {
+        "counts": {"before": figures.count(before), "after": figures.count(after)},
+        "floors": standing(after, policy.floors).to_dicts(),
+        "tier_flow": figures.flow(before, after),
+        "distributions": figures.distributions(before, after, now),
+    }
 
 
 def _night_of(subject: str, settings: Settings) -> dict[str, Any]:

@@ -26,13 +26,6 @@ def extract_notes(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         pl.col("live").is_null() | (~pl.col("live") & ~pl.col("was").str.starts_with("memops:"))
     )
     again = known.filter(pl.col("live").fill_null(False), pl.col("source") != MODEL)
-    spent = told.filter(pl.col("verdict") == "extract")
-    records_of = (
-        facts.explode("derived_from").group_by("derived_from").agg(pl.col("id").alias("made"))
-    )
-    spent = spent.join(
-        records_of, left_on="id", right_on="derived_from", how="left", maintain_order="left"
-    )
     return pl.concat(
         [
             put(
@@ -51,7 +44,7 @@ def extract_notes(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
                 risk="low",
             ),
             edit(
-                spent,
+                _spent(told, facts),
                 pl.col("why"),
                 superseded_by=TOMBSTONE,
                 valid_to=ctx.now,
@@ -59,4 +52,12 @@ def extract_notes(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
                 risk="low",
             ),
         ]
+    )
+
+
+def _spent(told: pl.DataFrame, facts: pl.DataFrame) -> pl.DataFrame:
+    """The notes that were read, each with the facts that were `made` of it."""
+    made = facts.explode("derived_from").group_by("derived_from").agg(pl.col("id").alias("made"))
+    return told.filter(pl.col("verdict") == "extract").join(
+        made, left_on="id", right_on="derived_from", how="left", maintain_order="left"
     )

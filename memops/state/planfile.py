@@ -91,24 +91,12 @@ def save(
     `models` says which local models helped, `judged` what one said of pairs.
     """
     lines = list(_lines(changes, records, store))
-    table = io.BytesIO()
-    changes.cast(CHANGES).write_parquet(table)
-    op = pl.Series("op", [json.loads(line)["op"] for line in lines], dtype=pl.String)
-    held = {
-        "changes.parquet": table.getvalue(),
-        "ops.jsonl": _together(lines),
-        "refused.jsonl": _together(_lines(refused, records, store)),
-    }
-    if judged:
-        held["judged.jsonl"] = _together(json.dumps(row, ensure_ascii=False) for row in judged)
-    header = _header(snapshot, policy, now, rules, authority) | {
-        "ops": len(lines),
-        "by_rule": _by_rule(changes.with_columns(op=op)),
-        "by_op": dict(op.value_counts(sort=False).sort("op").iter_rows()) if lines else {},
+    held = _held(changes, lines, _lines(refused, records, store), judged)
+    header = _header(snapshot, policy, now, rules, authority) | _counted(lines, changes)
+    header |= {
         "refused": refused.height,
         "exceeds": [] if authority == "person" else excess(changes, records, policy.limits),
         "expires_after_hours": policy.limits.plan_hours,
-        "lines": [_digest(line) for line in lines],
         "basis": basis.sealed(changes, records, models),
         "changes_sha256": hashlib.sha256(held["changes.parquet"]).hexdigest(),
     }
@@ -120,6 +108,36 @@ def save(
     files.write_json(path / "made.json", {"at": made.isoformat()})
     files.write_json(path / "plan.json", header)
     return PlanFile(path, header, changes, list(range(1, len(lines) + 1)))
+
+
+def _held(
+    changes: pl.DataFrame,
+    lines: Iterable[str],
+    refused: Iterable[str],
+    judged: Sequence[Mapping[str, Any]],
+) -> dict[str, bytes]:
+    """The files of a plan, by name."""
+    table = io.BytesIO()
+    changes.cast(CHANGES).write_parquet(table)
+    held = {
+        "changes.parquet": table.getvalue(),
+        "ops.jsonl": _together(lines),
+        "refused.jsonl": _together(refused),
+    }
+    if judged:
+        held["judged.jsonl"] = _together(json.dumps(row, ensure_ascii=False) for row in judged)
+    return held
+
+
+def _counted(lines: list[str], changes: pl.DataFrame) -> dict[str, Any]:
+    """How many changes there are, by rule and by what is done, and the digest of each."""
+    op = pl.Series("op", [json.loads(line)["op"] for line in lines], dtype=pl.String)
+    return {
+        "ops": len(lines),
+        "by_rule": _by_rule(changes.with_columns(op=op)),
+        "by_op": dict(op.value_counts(sort=False).sort("op").iter_rows()) if lines else {},
+        "lines": [_digest(line) for line in lines],
+    }
 
 
 def _header(
