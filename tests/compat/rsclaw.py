@@ -27,7 +27,7 @@ from memops.stores.rsclaw_docs import (
 )
 from memops.stores.rsclaw_transcripts import default_scope
 from tests.compat import Unsupported
-from tests.stores.test_rsclaw_http import Gateway, doc
+from tests.stores.rsclaw_gateway import Gateway, doc
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 PARITY = Decay(model="rsclaw", clock="created")
