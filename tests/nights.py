@@ -148,3 +148,37 @@ def counted(changes):
 
 def iv(value, low=None, high=None):
     return {"value": value, "low": low, "high": high}
+
+
+def _everywhere(value, payload, key=""):
+    """The same data with the payload in place of every string, also of those that are names."""
+    if isinstance(value, str):
+        return payload + ("!" if key == "after_text" else "")
+    if isinstance(value, list):
+        return [_everywhere(inner, payload) for inner in value]
+    if isinstance(value, dict):
+        named = key in (
+            "by_rule",
+            "by_kind",
+            "by_scope",
+            "by_tier",
+            "environment",
+            "locator",
+            "signals",
+        )
+        return {
+            (f"{payload}{i}" if named else name): _everywhere(inner, payload, name)
+            for i, (name, inner) in enumerate(value.items())
+        }
+    return value
+
+
+def filled(payload):
+    data = _everywhere(night(), payload)
+    ops = list(data["by_rule"].values())
+    data["by_rule"] = {payload: {payload: sum(sum(op.values()) for op in ops)}}
+    return data
+
+
+def edited(before, after):
+    return {**night()["changes"][0], "before_text": before, "after_text": after}

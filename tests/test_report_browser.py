@@ -9,8 +9,7 @@ import pytest
 from memops.reports.page import render
 from tests import report_shots as shots
 from tests.hostile import HIT, PAYLOADS
-from tests.nights import many, night
-from tests.test_report import _filled
+from tests.nights import filled, many, night
 
 pytestmark = [
     pytest.mark.slow,
@@ -36,7 +35,7 @@ def test_pictures_are_taken_wide_and_narrow_light_and_dark(tmp_path):
 @pytest.mark.parametrize("width", [320, 390, 1280])
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_nothing_sticks_out_of_the_window(tmp_path, width, lang):
-    for name, data in (("night", night()), ("long", _filled(LONG)), ("many", many(10_000))):
+    for name, data in (("night", night()), ("long", filled(LONG)), ("many", many(10_000))):
         page = _written(tmp_path, f"{name}.html", render(data, lang))
         seen = shots.measured(tmp_path, page, width)
         assert seen["articles"] > 10
@@ -46,7 +45,7 @@ def test_nothing_sticks_out_of_the_window(tmp_path, width, lang):
 def test_no_payload_runs_even_without_the_policy(tmp_path):
     dirty = f"<p>{PAYLOADS[9]}</p>"
     for name, html in (
-        *((f"{i}.html", render(_filled(payload))) for i, payload in enumerate(PAYLOADS)),
+        *((f"{i}.html", render(filled(payload))) for i, payload in enumerate(PAYLOADS)),
         ("control.html", render(night()).replace("<main>", f"<main>{dirty}")),
     ):
         bare = re.sub(r"<meta http-equiv[^>]*>", "", html)

@@ -2,8 +2,7 @@ import re
 
 from memops.reports.text import summary_markdown, summary_table
 from tests.hostile import PAYLOADS
-from tests.nights import night
-from tests.test_report import _filled
+from tests.nights import filled, night
 
 ALIGNED = """\
 All is well.
@@ -57,9 +56,9 @@ def test_a_summary_in_markdown_holds_the_figures():
 
 
 def test_hostile_text_stays_text_in_markdown():
-    skeleton = re.sub(r"x\d?", "", summary_markdown(_filled("x")))
+    skeleton = re.sub(r"x\d?", "", summary_markdown(filled("x")))
     for payload in PAYLOADS:
-        text = summary_markdown(_filled(payload))
+        text = summary_markdown(filled(payload))
         bare = re.sub(r"`[^`\n]*`", "", text)  # inside a code span nothing is read
         assert not re.search(r"<|[^&]@|\bhttps?:|(?<!\\)[\[\]_*`](?<!\*\*)(?!\*)", bare), payload
         assert text.count("\n") == skeleton.count("\n"), payload
@@ -67,9 +66,9 @@ def test_hostile_text_stays_text_in_markdown():
 
 
 def test_hostile_text_cannot_move_the_cursor_of_a_terminal():
-    lines = summary_table(_filled("x")).count("\n")
+    lines = summary_table(filled("x")).count("\n")
     for payload in PAYLOADS:
-        text = summary_table(_filled(payload))
+        text = summary_table(filled(payload))
         assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", text), (
             payload
         )

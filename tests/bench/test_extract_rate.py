@@ -12,7 +12,7 @@ import pytest
 from memops.extract import read
 from memops.policy import Policy
 from tests.bench.timing import cpu
-from tests.test_extract import SETS, wordings
+from tests.wordings import SETS, wordings
 
 pytestmark = pytest.mark.slow
 FEW, MANY = 10_000, 40_000

@@ -1,0 +1,88 @@
+"""Laws of Markdown stores: every byte is somebody's, and what leaves comes back."""
+
+from datetime import UTC, datetime
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memops.schema import TOMBSTONE
+from memops.stores.markdown_edit import FileState, Wish, edited
+from memops.stores.markdown_lines import decoded, encoded, entries, lines_of
+from memops.stores.markdown_records import identified, projected, row, table
+from memops.stores.markdown_undo import reverted
+from memops.stores.openclaw import OpenClaw
+from memops.stores.xinghebot import XingheBot
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+markdown = st.lists(
+    st.sampled_from(
+        ["- a b\n", "- a b\r\n", "plain\n", "\n", "# H\n", "## Retain\n", "- W @X: y\n", "  deeper\n", "  - sub\n",
+         "<!-- observed: 2026-01-02 | status: superseded -->\n", "<!-- c\n", "-->\n", "```\n", "---\n", "| a | b |\n",
+         "|---|---|\n", "-----BEGIN RSA PRIVATE KEY-----\n", "-----END RSA PRIVATE KEY-----\n", "user: hi\n", "# Session: 2026-01-02 10:00:00\n",
+         "- 2026-11-02T01:00:00Z [note] x #t (source=s)\n", "- [ ] todo\n", "1. one\n", "> said\n", "- \u2028\n", "- 喜欢 #茶\n", "\ufeff- bom\n"]
+    )
+    | st.text(max_size=12).map(lambda t: t.replace("\x00", "") + "\n"),
+    max_size=14,
+)  # fmt: skip
+data = markdown.map(lambda parts: encoded("".join(parts))) | st.binary(max_size=60) | st.tuples(
+    markdown, st.binary(max_size=6)).map(lambda p: encoded("".join(p[0])) + p[1])  # fmt: skip
+paths = st.sampled_from(["MEMORY.md", "USER.md", "memory/2026-11-02.md", "memory/t.md", "daily/2026-11-02.md", "sessions/s.md"])  # fmt: skip
+kinds = st.sampled_from([OpenClaw, XingheBot])
+
+
+@settings(deadline=None, max_examples=120)
+@given(data, paths, kinds)
+def test_entries_are_exact_ranges_of_bytes_and_nothing_changes_nothing(raw, path, kind):
+    state = FileState.read(path, raw, kind.grammar)
+    assert b"".join(lines_of(raw)) == raw
+    assert encoded(decoded(raw)) == raw
+    ends = 0
+    for _, entry in state.found:
+        assert entry.first > ends
+        ends = entry.line + entry.height - 1
+        assert b"".join(state.lines[entry.line - 1 : ends]).startswith(entry.raw)
+    assert edited(state, [], {}, kind.grammar, kind("x").planned).data == raw
+
+
+@settings(deadline=None, max_examples=120)
+@given(data, paths, kinds)
+def test_reading_again_from_the_records_alone_gives_the_same_records(raw, path, kind):
+    records = table(identified(entries(raw, path, kind.grammar)))
+    assert projected(records, kind.grammar, kind("x").planned).to_dicts() == records.to_dicts()
+
+
+@settings(deadline=None, max_examples=150)
+@given(data, paths, kinds, st.data())
+def test_what_leaves_comes_back_to_the_byte(raw, path, kind, draw):
+    state = FileState.read(path, raw, kind.grammar)
+    gone = (
+        draw.draw(st.sets(st.sampled_from([k for k, _ in state.found]))) if state.found else set()
+    )
+    new = draw.draw(st.booleans())
+    rows = {key: row(key, entry) for key, entry in state.found}
+    wishes = [
+        Wish(key, rows[key], rows[key] | {"superseded_by": TOMBSTONE}) for key in sorted(gone)
+    ]
+    if new:
+        wishes += [
+            Wish(
+                "u",
+                None,
+                {"id": "u", "text": "new words", "kind": "fact", "created_at": NOW, "tags": []},
+            )
+        ]
+    made = edited(state, wishes, {}, kind.grammar, kind("x").planned)
+    assert reverted(made.data, list(reversed(made.undo))).data == raw
+    tail = b"- came later\n"
+    later = made.data + (b"" if made.data.endswith(b"\n") or not made.data else b"\n") + tail
+    back = reverted(later, made.undo).data or b""
+    assert tail in back
+    assert sorted(_words(back)) == sorted(_words(raw + b"\n" + tail))
+
+
+def _words(raw):
+    return [
+        line.strip(b"\r\n\xef\xbb\xbf")
+        for line in raw.split(b"\n")
+        if line.strip(b"\r\n\xef\xbb\xbf")
+    ]
