@@ -7,6 +7,7 @@ word, however often it stands.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -159,19 +160,13 @@ class Tokens:
 
 def tokens_of(said: Sequence[Sequence[Token]], items: Numbers[str]) -> Tokens:
     """Return the table of the tokens of texts; concepts get numbers among the items."""
-    words: Numbers[tuple[str, str, str]] = Numbers()
-    number = words.__getitem__
-    word = [number(token[:3]) for tokens in said for token in tokens]
-    clause = [token[3] for tokens in said for token in tokens]
     row = np.repeat(np.arange(len(said)), np.fromiter(map(len, said), np.int64, len(said)))
-    return Tokens(
-        len(said),
-        row,
-        np.array(word, np.int64),
-        np.array(clause, np.int64),
-        Words(list(words), items),
-        items,
-    )
+    known: Numbers[Token] = Numbers()
+    at = np.fromiter(map(known.__getitem__, chain.from_iterable(said)), np.int64, len(row))
+    words: Numbers[tuple[str, str, str]] = Numbers()
+    word = np.array([words[token[:3]] for token in known], np.int64)[at]
+    clause = np.array([token.clause for token in known], np.int64)[at]
+    return Tokens(len(said), row, word, clause, Words(list(words), items), items)
 
 
 def keyed(rows: Array, items: Array) -> Keys:

@@ -262,18 +262,13 @@ def _phrased(tokens: list[Token]) -> list[Token]:
     out: list[Token] = []
     at = 0
     while at < len(tokens):
-        hit = next(
-            (
-                (parts, m)
-                for parts, m in begin.get(low[at], ())
-                if tuple(low[at : at + len(parts)]) == parts
-            ),
-            None,
-        )
-        if hit:
-            out.append(Token(*hit[1], " ".join(hit[0]), tokens[at].clause))
-            at += len(hit[0])
+        size = 1
+        for parts, meaning in begin.get(low[at], ()):
+            if tuple(low[at : at + len(parts)]) == parts:
+                out.append(Token(*meaning, " ".join(parts), tokens[at].clause))
+                size = len(parts)
+                break
         else:
             out.append(tokens[at])
-            at += 1
+        at += size
     return out

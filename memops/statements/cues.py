@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 
 import numpy as np
+import polars as pl
 
 from memops.language.lexicon import lexicon
 from memops.language.tokens import Array, Tokens
@@ -22,14 +23,15 @@ DENYING = {"dislike": "like"}
 """Concepts that are the denial of another."""
 
 
-def marks(plains: Sequence[str], cued: Array, t: Tokens, said: Tokens) -> dict[str, Array]:
+def marks(plains: Sequence[str], t: Tokens, said: Tokens) -> dict[str, Array]:
     """Return the marks of texts that their words alone give, as numbers.
 
-    `cued` says which texts may hold a cue, `said` is `t` with denials taken apart.
+    `said` is `t` with denials taken apart.
     """
     out = {name: np.zeros(t.n) for name in _COUNTED}
-    for i in np.flatnonzero(cued).tolist():
-        for name, where in _COUNTED.items():
+    lower = pl.Series("text", plains, dtype=pl.String).str.to_lowercase()
+    for name, where in _COUNTED.items():
+        for i in lower.str.contains_any(_cues(*where)).arg_true().to_list():
             out[name][i] = _count(plains[i], *where)
     change = t.kinds("change")
     latin, han = (said.where(_opening(mark), "name", "word") for mark in ("w:", "h:"))
@@ -48,14 +50,6 @@ def marks(plains: Sequence[str], cued: Array, t: Tokens, said: Tokens) -> dict[s
     of_a_year = np.array([_YEAR.match(p) is not None for p in plains]) & ~t.texts(change)
     out["past_strong"] = out["past_strong"] + of_a_year
     return {name: np.asarray(v, float) for name, v in (out | _quantifiers(t) | told).items()}
-
-
-@cache
-def cue_words() -> list[str]:
-    """Return in lower case every word that is counted; most texts hold none."""
-    table = lexicon("conflict")
-    listed = (table[where[0]][name] for where in _COUNTED.values() for name in where[1:])
-    return sorted({word.lower() for words in listed for word in words})
 
 
 def denied(t: Tokens) -> Array:
@@ -109,6 +103,12 @@ def _labels() -> re.Pattern[str]:
     """A speaker's label before what is said; two of them make a dialogue."""
     words = lexicon("conflict")["dialogue"]["labels"]
     return re.compile(rf"(?:^|[\s。.!?！？])({'|'.join(words)})\s*[:：]", re.IGNORECASE)
+
+
+@cache
+def _cues(table: str, *lists: str) -> list[str]:
+    """The words that are counted, in lower case: most texts hold none."""
+    return sorted({word.lower() for name in lists for word in lexicon("conflict")[table][name]})
 
 
 @cache

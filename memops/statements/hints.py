@@ -1,4 +1,4 @@
-"""Hints: what each of many texts may hold, found in one pass over all before any is read."""
+"""Hints: which values each of many texts may hold, found in one pass over all before any is read."""
 
 import re
 from collections.abc import Sequence
@@ -8,15 +8,12 @@ import polars as pl
 
 from memops.language.prefilter import possible
 from memops.language.values_readers import READERS
-from memops.statements.cues import cue_words
 
 
-def hints(plains: Sequence[str]) -> list[tuple[int, bool]]:
-    """Return for each text in NFKC the readers of values that may fit (bits), and if it has a cue."""
+def hints(plains: Sequence[str]) -> list[int]:
+    """Return for each text in NFKC the readers of values that may fit, as bits by their order."""
     lower = pl.Series("text", plains, dtype=pl.String).str.to_lowercase()
-    may = possible(lower, _patterns())
-    cued = lower.str.contains_any(cue_words())
-    return list(zip(may.to_list(), cued.to_list(), strict=True))
+    return possible(lower, _patterns()).to_list()
 
 
 @cache

@@ -93,8 +93,7 @@ def read_many(texts: Sequence[str]) -> list[Reading]:
 def read_in_one(texts: Sequence[str], whole: bool = False) -> Read:
     """Read texts at once; unless whole, only what the judgement looks at."""
     plains = [plainly(text[:LIMIT]) for text in texts]
-    guessed = hints(plains)
-    spoken = [heard(plain, may) for plain, (may, _) in zip(plains, guessed, strict=True)]
+    spoken = [heard(plain, may) for plain, may in zip(plains, hints(plains), strict=True)]
     lists = [tokens for tokens, _ in spoken]
     items: Numbers[str] = Numbers()
     t = tokens_of(lists, items)
@@ -113,8 +112,7 @@ def read_in_one(texts: Sequence[str], whole: bool = False) -> Read:
     every = list(items)
     codes = np.fromiter(map(code_of_item, every), np.uint64, len(every))
     families = in_order(sets, codes) | edges(said, codes) | places(said, codes)
-    cued = np.array([cue for _, cue in guessed], bool)
-    found = marks(plains, cued, t, said) | {n: np.asarray(v, float) for n, v in told.items()}
+    found = marks(plains, t, said) | {n: np.asarray(v, float) for n, v in told.items()}
     return Read(families, found, dict(zip(codes.tolist(), every, strict=True)), lists)
 
 

@@ -1,6 +1,8 @@
 """Taken apart: texts as lists of codes, family by family, and their marks, one row a text."""
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -36,11 +38,24 @@ def taken_apart(texts: Sequence[str], schema: pl.Schema = TAKEN) -> pl.DataFrame
     return pl.concat([schema.to_frame(), *parts], rechunk=True)
 
 
-_BATCH = 10_000
+_BATCH = 40_000
+
+
+@contextmanager
+def _unswept() -> Iterator[None]:
+    """Let nobody look for cycles: reading makes millions of tuples and no cycle among them."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _taken(texts: Sequence[str], schema: pl.Schema) -> pl.DataFrame:
-    found, n = read_in_one(texts, schema is WHOLE), len(texts)
+    with _unswept():
+        found, n = read_in_one(texts, schema is WHOLE), len(texts)
     families = FAMILIES if schema is WHOLE else JUDGED
     columns: dict[str, Any] = {"text": pl.Series(texts, dtype=pl.String)}
     columns |= {name: _lists(*found.families[name], n) for name in families}
