@@ -42,7 +42,7 @@ INSIDE = {
     "candidates": "heap near neighbours termsets openings neighbours_dense unread similarity",
     "extract": "person grammar fingerprints forms clauses modality statements kinds entities noise "
     "reading verdicts model asking",
-    "pairs": "scorer merge judgement opposing judge conflicts confirmations parts explain kept "
+    "pairs": "judgement scorer merge opposing judge conflicts confirmations parts explain kept "
     "swings supersession",
     "search": "collection fuse bm25 openclaw voices diversity ranks cosine rsclaw arms profiles "
     "hybrid retrieve passages",

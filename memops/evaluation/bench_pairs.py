@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from memops.pairs.conflicts import features
-from memops.pairs.judgement import apart, modified, newer
+from memops.pairs.judgement import apart, barred, flipped, modified, newer
 from memops.pairs.scorer import Table, scores, share
 from memops.policy import Policy
 
@@ -39,6 +39,8 @@ def decided(read: pl.DataFrame, limits: Policy, fitted: Table | None = None) -> 
             newer=newer(),
             apart=apart(),
             modified=modified(),
+            flipped=flipped() & pl.col("opposes").is_null(),
+            barred=barred(share("long", fitted) < 1).fill_null(False),
         )
     )
     zh = pl.col("han") > 0
@@ -51,8 +53,10 @@ def decided(read: pl.DataFrame, limits: Policy, fitted: Table | None = None) -> 
     )
     sooner = (pl.col("conflict_score") > pl.col("duplicate_score")) & (pl.col("long") < 1)
     other = (pl.col("apart") | pl.col("modified")) & (pl.col("long") < 1)
+    numbered = other & (pl.col("numbered_differ") > 0)
+    never = pl.col("conflict") & sooner | other | pl.col("barred")
     clash = both.with_columns(
-        duplicate=pl.col("duplicate") & ~(pl.col("conflict") & sooner) & ~other,
-        conflict=pl.col("conflict") & ~(other & (pl.col("numbered_differ") > 0)),
+        duplicate=pl.col("duplicate") & ~never,
+        conflict=pl.col("conflict") & ~pl.col("flipped") & ~numbered,
     )
     return clash.select("duplicate", "conflict", "duplicate_score", "conflict_score", "newer")

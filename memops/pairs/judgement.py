@@ -94,8 +94,8 @@ def same() -> pl.Expr:
         & (c("weighted") >= 0.3)
     )  # fmt: skip
     kept = (c("begin") + c("end") >= 1) | (c("subject_same") >= 1) | (c("owner_same") < 2)
-    near = about_one_thing() & (c("opposed") == 0) & (c("alone") == 0) & (near | telling)
-    return unaltered() & kept & (near | _word_for_word())
+    near = about_one_thing() & (c("alone") == 0) & (near | telling)
+    return unaltered() & kept & (c("opposed") == 0) & (near | _word_for_word())
 
 
 def unaltered() -> pl.Expr:
@@ -122,6 +122,24 @@ def lossless() -> pl.Expr:
     one = neither("owner", "circumstances", "roles") & (c("numbered_differ") == 0)
     crossed = (c("swapped") >= 2) | ((c("open_same") >= 2) & (c("ordered") < 1))
     return unaltered() & things & still & one & ~crossed
+
+
+def barred(short: pl.Expr) -> pl.Expr:
+    """True when a difference forbids to call the two the same, whatever their similarity.
+
+    Words that exclude each other, a value that changed, and in short statements (`short`) a
+    negation, a quantifier, or names, values and things that have changed places. Revisions of
+    long notes may differ in those.
+    """
+    apart = (c("opposed") > 0) & ~flipped()
+    scope = (c("all_one") + c("none_one") + c("some_one") + c("only_one")) > 0
+    stated = (c("odd") > 0) | scope | (c("exchanged") > 0)
+    return apart | (turned() & (c("values_differ") > 0)) | (short & stated)
+
+
+def flipped() -> pl.Expr:
+    """True when one denies a word, and the other says its opposite: "not open" and "closed"."""
+    return (c("odd") > 0) & (c("opposed") > 0)
 
 
 def _word_for_word() -> pl.Expr:

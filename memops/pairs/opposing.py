@@ -106,7 +106,7 @@ def _equated() -> pl.Expr:
 
 
 def _opposite() -> pl.Expr:
-    return (c("opposed") >= 1) & (c("agreed") == 0)
+    return (c("opposed") >= 1) & _EVEN
 
 
 def _excluded() -> pl.Expr:
@@ -120,6 +120,7 @@ def _denied() -> pl.Expr:
     whole = pl.any_horizontal(
         (c(f"negations_{side}") % 2 == 1) & (c(f"wide_{side}") == 0) for side in "ab"
     ) & (pl.min_horizontal("size_min", "both_content") >= 1)
+    whole &= c("opposed") == 0  # who denies that it is open says that it is closed
     return neither("owner", "circumstances") & _COUNTED & ~_EVEN & (c("values_differ") == 0) & whole
 
 

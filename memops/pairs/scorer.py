@@ -1,8 +1,8 @@
 """Scores: how probable it is that two statements are duplicates, or in conflict.
 
 Two small models in plain sight. Short statements are judged by what the reading finds in them, a
-logistic regression over the features below, with a hand-set share of similarity for pairs in
-which nothing differs. Long statements, of which the reading covers less, are judged more and
+logistic regression over the features below, with a hand-set share of similarity, larger where
+nothing differs. Long statements, of which the reading covers less, are judged more and
 more by similarity; notes of many sentences by similarity alone, since a revised note differs in
 some value and is a revision all the same. The coefficients stand in `data/lexicons/pair_scorer.toml`;
 `tests/bench/fit_pairs.py` makes them.
@@ -14,11 +14,13 @@ from typing import Any
 import polars as pl
 
 from memops.language.lexicon import lexicon
+from memops.pairs.judgement import flipped
 
 c = pl.col
 Table = dict[str, dict[str, Any]]
 """Coefficients as they stand in `pair_scorer.toml`."""
 _SIMILAR = 0.5 * c("atoms") + 0.5 * c("weighted")
+_COVERED = 0.7 * c("atoms") + 0.3 * c("weighted")
 _HELD = (_SIMILAR * (0.5 * c("atoms_in") + 0.5 * c("overlap"))).sqrt()
 
 
@@ -33,9 +35,12 @@ def scores(differences: pl.DataFrame, fitted: Table | None = None) -> pl.DataFra
     features = read.select(**FEATURES)
     regime = read.select(
         long=share("long", shown),
+        similarly=share("similarly", shown),
         note=share("note", shown),
         similar=_SIMILAR,
+        covered=_COVERED,
         unhurt="_unhurt",
+        told_apart=told_apart(),
         odd="odd",
         overlap="overlap",
         held=_HELD,
@@ -55,6 +60,20 @@ def unhurt() -> pl.Expr:
         & (c("was_a") + c("was_b") == 0) & (c("numbered_differ") == 0)
         & (c("owner_a") + c("owner_b") == 0) & c("opposes").is_null()
     )  # fmt: skip
+
+
+def told_apart() -> pl.Expr:
+    """True when something in the two could be a conflict: a value, a name, a sign, an opposite or
+    a change. What is merely alike is none.
+    """
+    said = (c("shift_strong_one") > 0) | c("opposes").is_not_null()
+    return (
+        (c("values_differ") > 0)
+        | (c("odd") > 0)
+        | (c("names_both") > 0)
+        | (c("opposed") > 0)
+        | said
+    )
 
 
 def share(name: str, fitted: Table | None = None) -> pl.Expr:
@@ -78,7 +97,7 @@ def _counted() -> dict[str, pl.Expr]:
     shares = ("things_both", "qualifiers_one", "names_both", "names_one", "values_one")
     flags = (
         "persons_both", "persons_one", "qualifiers_both", "values_differ", "slots_differ", "slots_same",
-        "opposed", "agreed", "alone", "numbered_differ", "kinds_apart", "hypothetical_one", "quoted_one",
+        "opposed", "alone", "numbered_differ", "kinds_apart", "hypothetical_one", "quoted_one",
         "past_strong_any", "shift_strong_one", "shift_one",
     )  # fmt: skip
     made = {name: c(name) for name in plain}
@@ -119,6 +138,7 @@ def _together() -> dict[str, pl.Expr]:
         "odd_overlap": c("odd") * c("overlap"),
         "odd_atoms": c("odd") * c("atoms_in"),
         "turned_n": c("turned_n").clip(0, 4) * c("odd"),
+        "flipped": flipped(),
         "denied": deny,
         "denied_weighted": deny * c("weighted"),
         "values_overlap": (c("values_differ") > 0) * c("overlap"),
@@ -150,21 +170,19 @@ def _linear(shown: Table, name: str) -> pl.Expr:
 
 def _duplicate(shown: Table) -> pl.Expr:
     hand = _numbers(shown, "duplicate")
-    short = _linear(shown, "duplicate") + hand["similar"] * pl.when("unhurt").then(
-        c("similar") - hand["neutral"]
-    ).otherwise(0)
+    alike = hand["similar"] + hand["unhurt_similar"] * c("unhurt").cast(pl.Float64)
+    short = _linear(shown, "duplicate") + alike * (c("similar") - hand["neutral"])
     hurt = hand["long_hurt"] * (~c("unhurt")).cast(pl.Float64) + hand["long_odd"] * c("odd")
-    long = hand["long_similar"] * (c("similar") - hand["long_neutral"]) - hurt
+    long = hand["long_similar"] * (c("covered") - hand["long_neutral"]) - hurt
     note = hand["long_similar"] * (c("held") - hand["note_neutral"])
     far = (1 - c("note")) * long + c("note") * note
-    return (1 - c("long")) * short + c("long") * far
+    return (1 - c("similarly")) * short + c("similarly") * far
 
 
 def _conflict(shown: Table) -> pl.Expr:
     hand = _numbers(shown, "conflict")
-    return _linear(shown, "conflict") + hand["long_overlap"] * c("long") * (
-        c("overlap") - hand["long_neutral"]
-    )
+    alike = hand["long_overlap"] * (c("overlap") - hand["long_neutral"])
+    return _linear(shown, "conflict") + alike * c("long") * c("told_apart").cast(pl.Float64)
 
 
 def _logistic(z: pl.Expr) -> pl.Expr:

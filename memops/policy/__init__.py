@@ -150,7 +150,7 @@ class Candidates:
 class Duplicates:
     """What counts as said twice."""
 
-    en: float = setting(0.37, "probability from which an English pair is called a duplicate")
+    en: float = setting(0.3, "probability from which an English pair is called a duplicate")
     zh: float = setting(
         0.62, "probability from which a Chinese or mixed pair is called a duplicate"
     )
@@ -167,7 +167,7 @@ class Conflicts:
         2, "independent confirmations more that decide between facts of one time, or of none known"
     )
     least: float = setting(0.2, "similarity below which nothing is superseded unattended")
-    en: float = setting(0.32, "probability from which an English pair is called a conflict")
+    en: float = setting(0.33, "probability from which an English pair is called a conflict")
     zh: float = setting(0.45, "probability from which a Chinese or mixed pair is called a conflict")
 
 

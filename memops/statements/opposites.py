@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 
 from memops.language.lexicon import lexicon
-from memops.language.tokens import Keys, Tokens
+from memops.language.tokens import Keys, Tokens, minus
 
 
 def choices(t: Tokens) -> Keys:
@@ -54,11 +54,16 @@ def _placed(surface: str, concept: str, table: str) -> tuple[tuple[int, int], ..
 
 
 def opposites(t: Tokens) -> dict[str, Keys]:
-    """Return the pairs of opposites that words belong to, on their own side and on the other."""
+    """Return the pairs of opposites that words belong to, on their own side and on the other.
+
+    A text that holds both sides of a pair ("a man and a woman") speaks for neither. Words that
+    deny (forbids, 拒绝) count as a sign, not here, too.
+    """
     out: dict[str, Keys] = {}
-    for table, own, other in (("pairs", "sides", "others"), ("alone", "alone", "alone_others")):
-        placed = t.where(_placed_in(table))
-        out |= {own: t.spread(placed, _sides(table, 0)), other: t.spread(placed, _sides(table, 1))}
+    for table, own, against in (("pairs", "sides", "others"), ("alone", "alone", "alone_others")):
+        placed = t.where(_placed_in(table)) & ~t.kinds("negation")
+        sides, others = (t.spread(placed, _sides(table, other)) for other in (0, 1))
+        out |= {own: minus(sides, others), against: minus(others, sides)}
     return out
 
 

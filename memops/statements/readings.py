@@ -211,7 +211,6 @@ def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     return {
         "odd": np.abs(r.marks["negations"][a] % 2 - r.marks["negations"][b] % 2),
         "opposed": r.shared("sides", "others", a, b),
-        "agreed": r.shared("sides", "sides", a, b),
         "exchanged": r.shared("ranked", "reversed", a, b),
     }
 

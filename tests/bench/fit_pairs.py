@@ -27,9 +27,10 @@ DUPLICATE = {"duplicate"}
 HAND = {
     "conflict": {"long_overlap": 9.0, "long_neutral": 0.5},
     "duplicate": {
-        "similar": 8.0, "neutral": 0.5, "long_similar": 12.0, "long_neutral": 0.44, "note_neutral": 0.37,
-        "long_hurt": 1.0, "long_odd": 2.0,
+        "similar": 6.0, "unhurt_similar": 2.0, "neutral": 0.5, "long_similar": 12.0, "long_neutral": 0.45, "note_neutral": 0.4,
+        "long_hurt": 0.7, "long_odd": 2.0,
     },
+    "similarly": {"from": 9.0, "to": 15.0},
     "long": {"from": 11.0, "to": 18.0},
     "note": {"from": 24.0, "to": 34.0},
 }  # fmt: skip
@@ -105,7 +106,7 @@ def main(paths: list[Path], out: Path | None) -> None:
 
 def coefficients(inputs: list[Any], target: Any) -> dict[str, Any]:
     """The table of both models, fitted on the sources and on pairs of the target, each weighted."""
-    table: dict[str, Any] = {"long": HAND["long"], "note": HAND["note"]}
+    table: dict[str, Any] = {name: HAND[name] for name in ("similarly", "long", "note")}
     for name, labels in (("conflict", CONFLICT), ("duplicate", DUPLICATE)):
         used = [
             (x, np.array([row["label"] in labels for row in rows]), weight)
