@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from memops.context import Context
+from memops.language.lexicon import lexicon
 from memops.pairs.kept import _KEPT, known_pairs
 from memops.plan import outcome
 from memops.rules import RULES, propose
@@ -42,6 +43,16 @@ def test_another_threshold_is_a_filter_and_nothing_is_judged_again(memops, store
     monkeypatch.setattr("memops.pairs.kept._scored", lambda *_: 1 / 0)
     least = found[0]["score"] - 0.001
     assert ids(memops("conflicts", store, "--now", NOW, "--least", str(least))) == ids(found[:1])
+
+
+def test_what_was_judged_with_other_words_is_judged_again(memops, store, monkeypatch):
+    found = memops("conflicts", store, "--now", NOW)
+    words = dict(lexicon("conflict"), more=["another word"])
+    monkeypatch.setattr(
+        "memops.pairs.kept.lexicon", lambda name: words if name == "conflict" else lexicon(name)
+    )
+    assert memops("conflicts", store, "--now", NOW) == found
+    assert len([*(memops.state / "pairs").iterdir()]) == 2
 
 
 def test_the_pairs_nearest_to_the_threshold_are_listed_for_review(memops, store):

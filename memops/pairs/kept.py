@@ -1,7 +1,8 @@
 """Kept pairs: what was judged of a store's pairs, kept, so that another threshold is only a filter.
 
 Judging reads every statement; the result, ids and numbers without any text, is kept in the state
-folder under the digest of the statements and the policy, and used again until either changes.
+folder under the digest of the statements, the policy and what memops knows of words, and used
+again until one of them changes.
 """
 
 import hashlib
@@ -12,14 +13,16 @@ from typing import Any
 
 import polars as pl
 
-from memops import files
+from memops import __version__, files
 from memops.candidates.similarity import statements
 from memops.context import Context
+from memops.language.lexicon import lexicon
 from memops.pairs.conflicts import judged
 from memops.pairs.judge import scored
 from memops.schema import LIVE
 
-_FORMAT = "3"
+_FORMAT = "4"
+_LEXICONS = ("concepts", "conflict", "pair_scorer", "values")
 _KEPT = 16  # judgements kept, the latest used; a store's own is made anew when it changes
 
 
@@ -94,7 +97,9 @@ def _digest(records: pl.DataFrame, ctx: Context) -> str:
         name: asdict(getattr(ctx.policy, name))
         for name in ("candidates", "dense", "conflicts", "duplicates", "judge")
     }
-    hashed = hashlib.sha256(_FORMAT.encode() + json.dumps(policy, sort_keys=True).encode())
+    known = {name: lexicon(name) for name in _LEXICONS}
+    hashed = hashlib.sha256(f"{_FORMAT} {__version__}".encode())
+    hashed.update(json.dumps([policy, known], sort_keys=True).encode())
     hashed.update(json.dumps(ctx.models.recipes, sort_keys=True).encode())
     hashed.update(live.write_ipc(None).getvalue())
     return hashed.hexdigest()[:32]
