@@ -15,6 +15,7 @@ from memops.ordered import distinct, once
 Array = Any
 _BUCKETS = 20
 _BLOCK = 8192
+_HASHED = 2048  # sets whose items are hashed at a time, so that they stay in the cache
 _MANY = 4_000_000
 BANDS, ROWS = 20, 4
 
@@ -101,8 +102,8 @@ def alike_by_hashes(rows: Array, items: Array, n: int, least: float) -> tuple[Ar
     odd = rng.integers(1, 1 << 32, len(signature), np.uint32) | np.uint32(1)
     salt = rng.integers(0, 1 << 32, len(signature), np.uint32)
     small = ((items * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)).astype(np.uint32)
-    for start in range(0, len(held), _BLOCK):
-        some = held[start : start + _BLOCK]
+    for start in range(0, len(held), _HASHED):
+        some = held[start : start + _HASHED]
         part = small[begin[some[0]] : begin[some[-1] + 1]]
         heads = begin[some] - begin[some[0]]
         for i in range(len(signature)):
@@ -181,6 +182,9 @@ def _reaching(
 ) -> tuple[Array, Array, Array]:
     """Keep the pairs that reach the similarity, computed from their sets."""
     begin = np.cumsum(size) - size
+    most = (1 - least) / (1 + least) * (size[a] + size[b]) + 1e-6
+    may = _differing(items, size, a, b) <= most
+    a, b = a[may], b[may]
     both, bits = np.zeros(len(a), np.int64), np.uint64(bits_of(len(size)))
     step = max(1, _MANY // max(1, 2 * int(size.max(initial=1))))
     for start in range(0, len(a), step):
@@ -195,6 +199,18 @@ def _reaching(
     keep = share >= least - 1e-9
     order = np.lexsort((b[keep], a[keep]))
     return a[keep][order], b[keep][order], share[keep][order]
+
+
+def _differing(items: Array, size: Array, a: Array, b: Array) -> Array:
+    """At least how many items stand in only one set of each pair (Sandes et al. 2020).
+
+    Each item sets one of 64 bits; a bit that one set has and the other lacks is of such an item.
+    """
+    bit, held = np.uint64(1) << (items & np.uint64(63)), np.flatnonzero(size)
+    bits = np.zeros(len(size), np.uint64)
+    if len(held):
+        bits[held] = np.bitwise_or.reduceat(bit, (np.cumsum(size) - size)[held])
+    return np.bitwise_count(bits[a] ^ bits[b])
 
 
 def _span(begin: Array, size: Array) -> Array:

@@ -14,7 +14,7 @@ from memops.candidates.termsets import known_words, place_of, relates
 from memops.language.codes import WORD, Codes, code_of
 from memops.language.lexicon import lexicon
 from memops.language.vocabulary import phrases, words
-from memops.ordered import within
+from memops.ordered import listed_in, within
 from memops.statements.opposites import excludes
 
 Array = Any
@@ -85,7 +85,7 @@ def subjects(
     row, nth, some = row[first], nth[first], some[first]
     at, code = _places(found, some), found.codes[some]
     held, does = at >= 0, _words()
-    unknown = ~held & (~within(code & mask, usual) | within(code, _given()))
+    unknown = ~held & (~listed_in(usual, code & mask) | within(code, _given()))
     begins = within(code, _phrased()[0])
     copula = held & does.copula[at]
     equates = np.bincount(row[copula & (nth > 0)], minlength=n) > 0
@@ -97,8 +97,9 @@ def subjects(
     before = unknown & (nth < stop[row])
     whole = np.zeros(n, bool)
     whole[row[turns & (nth == stop[row]) & ~begins]] = True
-    then = texts.str.extract(_THEN, 1).str.contains_any(_relating()).fill_null(False)
-    whole |= (stop == many) & then.to_numpy()
+    alone = np.flatnonzero((stop == many) & (many > 0) & ~whole)
+    then = texts.gather(alone).str.extract(_THEN, 1).str.contains_any(_relating())
+    whole[alone] = then.fill_null(False).to_numpy()
     return row[before], some[before], whole
 
 

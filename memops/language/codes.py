@@ -51,11 +51,11 @@ def codes(texts: pl.Series, unigrams: bool = False) -> Codes:
     last = int(ends[-1]) if len(ends) else 0
     cuts = np.searchsorted(ends, np.arange(_CHUNK, last, _CHUNK))
     bounds = np.unique(np.concatenate([[0], cuts, [len(lines)]])).tolist()
-    columns: list[list[Array]] = [[np.empty(0, kind)] for kind in _KINDS]
-    for a, b in pairwise(bounds):
-        for column, part in zip(columns, _coded(lines[a:b], a, unigrams), strict=True):
-            column.append(part)
-    return Codes(*(np.concatenate(columns.pop(0)) for _ in _KINDS))
+    parts = [part for a, b in pairwise(bounds) for part in _coded(lines[a:b], a, unigrams)]
+    columns = [list(column) for column in zip(*parts, strict=True)] or [[]] * len(_KINDS)
+    sizes = [len(rows) for rows in columns[0]]
+    del parts
+    return Codes(*(_joined(columns.pop(0), sizes, kind) for kind in _KINDS))
 
 
 def code_of(words: list[str]) -> Array:
@@ -71,7 +71,17 @@ def numbered(numbers: Array) -> Array:
     return _mixed(numbers.astype(np.uint64) + np.uint64(1))
 
 
-def _coded(lines: pl.Series, first: int, unigrams: bool) -> Codes:
+def _joined(parts: list[Any], sizes: list[int], kind: Any) -> Array:
+    """Parts of a column, each an array or one value, as one array."""
+    out, at = np.empty(sum(sizes), kind), 0
+    for part, size in zip(parts, sizes, strict=True):
+        out[at : at + size] = part
+        at += size
+    return out
+
+
+def _coded(lines: pl.Series, first: int, unigrams: bool) -> list[tuple[Any, ...]]:
+    """The columns of words, of pairs and of single Han characters; one value is for all."""
     points = np.frombuffer(("\n".join(lines.to_list()) + "\n").encode("utf-32-le"), np.uint32)
     kind = _kinds(points)
     bounds = np.concatenate([[0], np.flatnonzero(kind[1:] != kind[:-1]) + 1, [len(kind)]])
@@ -88,14 +98,7 @@ def _coded(lines: pl.Series, first: int, unigrams: bool) -> Codes:
     if unigrams:
         one = np.flatnonzero(inside & (np.r_[False, inside[:-1]] | np.r_[inside[1:], False]))
         parts.append((line[one], _mixed(points[one].astype(np.uint64)), 0, WITHIN))
-    filled = [
-        [
-            np.broadcast_to(np.asarray(v, kind), part[0].shape)
-            for v, kind in zip(part, _KINDS, strict=True)
-        ]
-        for part in parts
-    ]
-    return Codes(*(np.concatenate(columns) for columns in zip(*filled, strict=True)))
+    return parts
 
 
 def _words(points: Array, at: Array, size: Array) -> tuple[Array, Array]:
@@ -125,8 +128,8 @@ def _mixed(codes: Array) -> Array:
 
 def _kinds(points: Array) -> Array:
     """What each code point is: a break, part of a word, or a Han character."""
-    table = np.zeros(0x110000, np.uint8)
-    seen = np.zeros(0x110000, bool)
+    most = int(points.max()) + 1
+    table, seen = np.zeros(most, np.uint8), np.zeros(most, bool)
     seen[points] = True
     held = np.flatnonzero(seen)
     said = pl.Series("c", [chr(c) for c in held], dtype=pl.String)
