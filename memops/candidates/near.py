@@ -16,6 +16,7 @@ Array = Any
 _BUCKETS = 20
 _BLOCK = 8192
 _HASHED = 2048  # sets whose items are hashed at a time, so that they stay in the cache
+_PAIRS = 200_000
 _MANY = 4_000_000
 BANDS, ROWS = 20, 4
 
@@ -182,8 +183,7 @@ def _reaching(
 ) -> tuple[Array, Array, Array]:
     """Keep the pairs that reach the similarity, computed from their sets."""
     begin = np.cumsum(size) - size
-    most = (1 - least) / (1 + least) * (size[a] + size[b]) + 1e-6
-    may = _differing(items, size, a, b) <= most
+    may = _may_reach(items, size, a, b, least)
     a, b = a[may], b[may]
     both, bits = np.zeros(len(a), np.int64), np.uint64(bits_of(len(size)))
     step = max(1, _MANY // max(1, 2 * int(size.max(initial=1))))
@@ -201,16 +201,22 @@ def _reaching(
     return a[keep][order], b[keep][order], share[keep][order]
 
 
-def _differing(items: Array, size: Array, a: Array, b: Array) -> Array:
-    """At least how many items stand in only one set of each pair (Sandes et al. 2020).
+def _may_reach(items: Array, size: Array, a: Array, b: Array, least: float) -> Array:
+    """Which pairs may reach the similarity; most that do not are told apart (Sandes et al. 2020).
 
-    Each item sets one of 64 bits; a bit that one set has and the other lacks is of such an item.
+    Each item sets one of 64 bits; a bit that one set has and the other lacks is of an item that
+    only one of them has.
     """
     bit, held = np.uint64(1) << (items & np.uint64(63)), np.flatnonzero(size)
     bits = np.zeros(len(size), np.uint64)
     if len(held):
         bits[held] = np.bitwise_or.reduceat(bit, (np.cumsum(size) - size)[held])
-    return np.bitwise_count(bits[a] ^ bits[b])
+    out = np.empty(len(a), bool)
+    for start in range(0, len(a), _PAIRS):
+        one, two = a[start : start + _PAIRS], b[start : start + _PAIRS]
+        most = (1 - least) / (1 + least) * (size[one] + size[two]) + 1e-6
+        out[start : start + _PAIRS] = np.bitwise_count(bits[one] ^ bits[two]) <= most
+    return out
 
 
 def _span(begin: Array, size: Array) -> Array:

@@ -26,7 +26,7 @@ from memops.candidates.unread import unread
 from memops.context import Context
 from memops.language.codes import WITHIN, Codes, codes
 from memops.language.text import folded
-from memops.ordered import distinct
+from memops.ordered import distinct, within
 from memops.policy import Candidates, Conflicts, Policy
 from memops.schema import LIVE
 
@@ -72,6 +72,8 @@ def candidates_in_parts(table: pl.DataFrame, ctx: Context) -> Iterator[pl.DataFr
     dense = dense_neighbours(table, ctx)
     for part in whole_scopes(table, PART):
         found = codes(part["text"], unigrams=True)
+        if part.height >= _MANY:
+            given_back()
         close = beside(dense, part)
         pairs = near(part, found, table.height, ctx.policy.candidates, dense=close).sort("a", "b")
         del found
@@ -123,22 +125,28 @@ def near(
     if rows is None or rows[0] == 0:
         pairs.append(near_pairs(found, scopes, limits))
     close = _placed(dense, table, rows or (0, n))
-    a, b = _united([*pairs, close[:2]], n)
+    pairs.append(close[:2])
+    a, b = _united(pairs, n)
     scope = scopes.rank("dense").to_numpy()
     a, b = a[scope[a] == scope[b]], b[scope[a] == scope[b]]
-    parts = [_signals(terms, a[i : i + _STEP], b[i : i + _STEP]) for i in range(0, len(a), _STEP)]
-    every = pl.concat([_signals(terms, a[:0], b[:0]), *parts])
-    least = pl.min_horizontal("size_a", "size_b")
-    worth = (pl.col("both") >= limits.shared * least) & (pl.col("both") >= least - limits.apart)
-    kept = _closer(every, close, n).filter(worth | "dense").select("a", "b", *SIGNALS)
+    steps = range(0, max(len(a), 1), _STEP)
+    told = (_signals(terms, a[i : i + _STEP], b[i : i + _STEP]) for i in steps)
+    kept = pl.concat([_worth_comparing(_closer(part, close, n), limits) for part in told])
     a, b = (kept[side].to_numpy().astype(np.int64) for side in ("a", "b"))
-    del terms, pairs, parts, every
+    del terms
     if n >= _MANY:
         given_back()
     place = table["statement"].to_numpy()
     return kept.with_columns(
         a=pl.Series(place[a]), b=pl.Series(place[b]), unread=pl.Series(unread(found, table["text"], a, b))
     ).cast(PAIRS)  # fmt: skip
+
+
+def _worth_comparing(told: pl.DataFrame, limits: Candidates) -> pl.DataFrame:
+    """The pairs that share enough of the shorter one's terms, and those that an encoder found."""
+    least = pl.min_horizontal("size_a", "size_b")
+    enough = (pl.col("both") >= limits.shared * least) & (pl.col("both") >= least - limits.apart)
+    return told.filter(enough | "dense").select("a", "b", *SIGNALS)
 
 
 def beside(dense: pl.DataFrame | None, part: pl.DataFrame) -> pl.DataFrame | None:
@@ -207,8 +215,13 @@ def _joined(pairs: list[tuple[Any, Any]]) -> tuple[Any, Any]:
 
 
 def _united(pairs: list[tuple[Any, Any]], n: int) -> tuple[Any, Any]:
-    a, b = _joined(pairs)
-    key = distinct(a.astype(np.int64) * n + b)
+    """All pairs in order, each once; takes them off the list, as they are many."""
+    keys = [np.empty(0, np.int64)]
+    while pairs:
+        a, b = pairs.pop()
+        keys.append(a * np.int64(n) + b)
+    del a, b
+    key = distinct(np.concatenate(keys))
     return key // n, key % n
 
 
@@ -229,8 +242,9 @@ def _closer(pairs: pl.DataFrame, close: Any, n: int) -> pl.DataFrame:
         return pairs.with_columns(dense=False)
     key = pairs["a"].to_numpy().astype(np.int64) * n + pairs["b"].to_numpy()
     at = np.searchsorted(key, a * n + b)
+    here = within(a * n + b, key)
     by_vectors = np.full(len(key), -1.0)
-    by_vectors[at] = cosine
+    by_vectors[at[here]] = cosine[here]
     told = pairs.with_columns(_vectors=by_vectors)
     return told.with_columns(
         cosine=pl.max_horizontal("cosine", "_vectors"), dense=pl.col("_vectors") >= 0

@@ -93,7 +93,9 @@ def _coded(lines: pl.Series, first: int, unigrams: bool) -> list[tuple[Any, ...]
     at, size = at[whole], size[whole]
     pair = np.flatnonzero(inside[:-1] & inside[1:])
     found, bare = _words(points, at, size)
-    parts: list[tuple[Any, ...]] = [(line[at], found, bare, np.where(inside[at], LONE, WORD))]
+    parts: list[tuple[Any, ...]] = [
+        (line[at], found, bare, np.where(inside[at], np.uint8(LONE), np.uint8(WORD)))
+    ]
     parts.append((line[pair], _mixed(points[pair] * _PRIME + points[pair + 1]), 0, PAIR))
     if unigrams:
         one = np.flatnonzero(inside & (np.r_[False, inside[:-1]] | np.r_[inside[1:], False]))
