@@ -14,7 +14,7 @@ from datetime import date, timedelta
 from functools import cache, lru_cache
 
 from memops.language.lexicon import lexicon
-from memops.language.numerals import HAN, han
+from memops.language.numerals import HAN, UNCOUNTED, han
 
 _MONTHS: list[str] = lexicon("values")["words"]["months"]
 _WEEKDAYS = {c: n for n, c in enumerate("一二三四五六日")} | {"天": 6}
@@ -184,7 +184,7 @@ def _readers() -> tuple[tuple[re.Pattern[str], _Read, bool], ...]:
         (r"\btomorrow\b|明天|明日|明晚", _ahead(1), True),
         (r"后天", _ahead(2), True),
         (rf"(?P<next>next\s+)?\b(?P<w>{week})s?\b", _weekday, False),
-        (r"(?P<next>下)?(?:周|星期|礼拜)(?P<w>[一二三四五六日天])", _weekday, False),
+        (rf"(?P<next>下)?(?:周|星期|礼拜)(?P<w>[一二三四五六日天]){UNCOUNTED}", _weekday, False),
         (r"\b(?:this week|end of (?:the )?week|eow)\b|本周|这周|这个星期|周末", _week(0), False),
         (r"\bnext week\b|下周|下个?星期", _week(1), False),
         (r"\bnext month\b|下个?月", _month_end(1), False),

@@ -4,6 +4,8 @@ import re
 
 DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 HAN = r"[零〇一二两三四五六七八九十百千万亿半]+"
+UNCOUNTED = r"(?![次顿趟遍]|回(?![家到国来去公校老])|个(?:半|小时|钟)|天(?!气))"
+"""What a Chinese weekday is not followed by: 每周三次 is three times a week, not on Wednesdays."""
 
 _SMALL = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",

@@ -12,7 +12,7 @@ from memops.language import values_amounts as amounts
 from memops.language import values_names as names
 from memops.language import values_times as times
 from memops.language.lexicon import lexicon
-from memops.language.numerals import DIGITS, ENGLISH, HAN
+from memops.language.numerals import DIGITS, ENGLISH, HAN, UNCOUNTED
 from memops.language.values_amounts import Forms
 
 Read = Callable[[re.Match[str]], Forms]
@@ -81,7 +81,12 @@ _PATTERNS: tuple[tuple[str, Read, str], ...] = (
         _DIGIT,
     ),
     (rf"\b(?P<mon>{_MONTH})(?=\W|$)(?:\s+{_YEAR})?", times.en_month, ""),
-    (r"(?:周|星期|礼拜)([一二三四五六日天])", times.zh_weekday, "周期拜"),
+    (
+        rf"(?P<every>{_ZH_NUM})\s*(?P<unit>{_ZH_SPAN})一(?:次|回|换|检|付|结|洗|查|修)",
+        times.frequency,
+        "一",
+    ),
+    (rf"(?:周|星期|礼拜)([一二三四五六日天]){UNCOUNTED}", times.zh_weekday, "周期拜"),
     (rf"\b{_WEEKDAY}\b", times.weekday, ""),
     (r"\b(?P<h>\d{1,2})(?::(?P<min>\d\d))?(?::\d\d)?\s*(?P<ap>[ap]\.?m\b\.?)", times.clock, _DIGIT),
     (r"(?<![\d:.])(?P<h>\d{1,2})[:：](?P<min>\d\d)(?!\d)", times.clock, _DIGIT),
@@ -106,7 +111,7 @@ _PATTERNS: tuple[tuple[str, Read, str], ...] = (
     ),
     (
         r"(?:每|一)(?P<unit>天|周|星期|个?月|年|小时|分钟|秒)[^，。,.\d一二三四五六七八九十两]{0,6}"
-        rf"(?P<times>{_ZH_NUM})\s*[次顿遍回趟]",
+        rf"(?P<times>{_ZH_NUM})\s*(?:[次顿遍回趟]|天(?!气))",
         times.frequency,
         "",
     ),
