@@ -3,6 +3,7 @@
 import pytest
 
 from memops.evaluation.bench_pairs import judge_pairs
+from memops.pairs.conflicts import features
 
 
 def judged(a, b):
@@ -62,3 +63,17 @@ def test_a_difference_forbids_a_merge_whatever_the_similarity(a, b):
 )
 def test_what_is_alike_or_denied_twice_is_no_conflict(a, b):
     assert not judged(a, b)["conflict"]
+
+
+@pytest.mark.parametrize(
+    ("said", "passive", "turned"),
+    [
+        ("Anna manages Bob", "Bob is managed by Anna", "Anna is managed by Bob"),
+        ("The choir rents the hall", "The hall is rented by the choir", "The choir is rented by the hall"),
+        ("小李打败了小王", "小王被小李打败了", "小李被小王打败了"),
+        ("张伟管理李娜", "李娜由张伟管理", "张伟由李娜管理"),
+    ],
+)  # fmt: skip
+def test_who_acts_is_the_same_in_the_passive(said, passive, turned):
+    pairs = [{"a": said, "b": other} for other in (passive, turned)]
+    assert (features(pairs)["exchanged"] > 0).to_list() == [False, True]

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from memops.pairs.conflicts import features
-from memops.pairs.judgement import apart, barred, flipped, modified, newer
+from memops.pairs.judgement import apart, barred, flipped, modified, newer, told_apart
 from memops.pairs.scorer import Table, scores, share
 from memops.policy import Policy
 
@@ -39,7 +39,7 @@ def decided(read: pl.DataFrame, limits: Policy, fitted: Table | None = None) -> 
             newer=newer(),
             apart=apart(),
             modified=modified(),
-            flipped=flipped() & pl.col("opposes").is_null(),
+            clashing=(told_apart() & ~flipped()) | pl.col("opposes").is_not_null(),
             barred=barred(share("long", fitted) < 1).fill_null(False),
         )
     )
@@ -51,12 +51,13 @@ def decided(read: pl.DataFrame, limits: Policy, fitted: Table | None = None) -> 
     both = judged.with_columns(
         pl.col(f"{name}_score").ge(least).alias(name) for name, least in at.items()
     )
-    sooner = (pl.col("conflict_score") > pl.col("duplicate_score")) & (pl.col("long") < 1)
-    other = (pl.col("apart") | pl.col("modified")) & (pl.col("long") < 1)
-    numbered = other & (pl.col("numbered_differ") > 0)
-    never = pl.col("conflict") & sooner | other | pl.col("barred")
+    short, other = pl.col("long") < 1, pl.col("apart") | pl.col("modified")
     clash = both.with_columns(
-        duplicate=pl.col("duplicate") & ~never,
-        conflict=pl.col("conflict") & ~pl.col("flipped") & ~numbered,
+        conflict=pl.col("conflict")
+        & pl.col("clashing")
+        & ~(short & other & (pl.col("numbered_differ") > 0))
     )
-    return clash.select("duplicate", "conflict", "duplicate_score", "conflict_score", "newer")
+    sooner = pl.col("conflict") & (pl.col("conflict_score") > pl.col("duplicate_score"))
+    kept = ~(short & (sooner | other)) & ~pl.col("barred")
+    told = clash.with_columns(duplicate=pl.col("duplicate") & kept)
+    return told.select("duplicate", "conflict", "duplicate_score", "conflict_score", "newer")

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from memops.language.lexicon import lexicon
-from memops.pairs.judgement import flipped
+from memops.pairs.judgement import flipped, told_apart
 
 c = pl.col
 Table = dict[str, dict[str, Any]]
@@ -40,7 +40,7 @@ def scores(differences: pl.DataFrame, fitted: Table | None = None) -> pl.DataFra
         similar=_SIMILAR,
         covered=_COVERED,
         unhurt="_unhurt",
-        told_apart=told_apart(),
+        told_apart=told_apart() | c("opposes").is_not_null(),
         odd="odd",
         overlap="overlap",
         held=_HELD,
@@ -60,20 +60,6 @@ def unhurt() -> pl.Expr:
         & (c("was_a") + c("was_b") == 0) & (c("numbered_differ") == 0)
         & (c("owner_a") + c("owner_b") == 0) & c("opposes").is_null()
     )  # fmt: skip
-
-
-def told_apart() -> pl.Expr:
-    """True when something in the two could be a conflict: a value, a name, a sign, an opposite or
-    a change. What is merely alike is none.
-    """
-    said = (c("shift_strong_one") > 0) | c("opposes").is_not_null()
-    return (
-        (c("values_differ") > 0)
-        | (c("odd") > 0)
-        | (c("names_both") > 0)
-        | (c("opposed") > 0)
-        | said
-    )
 
 
 def share(name: str, fitted: Table | None = None) -> pl.Expr:

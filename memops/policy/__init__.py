@@ -167,8 +167,8 @@ class Conflicts:
         2, "independent confirmations more that decide between facts of one time, or of none known"
     )
     least: float = setting(0.2, "similarity below which nothing is superseded unattended")
-    en: float = setting(0.33, "probability from which an English pair is called a conflict")
-    zh: float = setting(0.45, "probability from which a Chinese or mixed pair is called a conflict")
+    en: float = setting(0.3, "probability from which an English pair is called a conflict")
+    zh: float = setting(0.4, "probability from which a Chinese or mixed pair is called a conflict")
 
 
 @dataclass(frozen=True)

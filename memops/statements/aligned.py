@@ -17,6 +17,7 @@ from memops.statements.fact import PLAIN, person
 Array = Any
 _LONGEST = 16  # words of a statement that are aligned
 _MOST = 8  # words of a statement of which the order is looked at
+_ACTING = frozenset({"by", "被", "由"})
 _JOINING = frozenset({"和", "与", "及", "以及", "或", "或者"})
 
 
@@ -53,11 +54,13 @@ def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
 
     Of a kind are names and people, values of one kind, and things with a verb between them; where
     "and" or a comma joins the two, their order says nothing. Who manages whom is in no other set.
+    Who acts comes first: in "B is managed by A" that is A.
     """
     kind = _kind_of(t)
     like = (kind > 0) & (t.before(kind > 0) < _MOST)
     at, kind = np.flatnonzero(like), kind[like]
     verb, joined, other = _passed(t, like)
+    acted = t.before(t.where(lambda concept, kind, said: said.lower() in _ACTING, "function"))
     pairs = []
     for step in range(1, _MOST):
         one, two = at[:-step], at[step:]
@@ -67,7 +70,9 @@ def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
         listed &= other[two] == other[one]
         related = (kind[step:] > 1) | (verb[two] > verb[one])
         use = alike & related & ~listed
-        pairs.append((t.row[one[use]], code[t.concept[one[use]]], code[t.concept[two[use]]]))
+        one, two, passive = one[use], two[use], (acted[two] > acted[one])[use]
+        first, then = np.where(passive, two, one), np.where(passive, one, two)
+        pairs.append((t.row[one], code[t.concept[first]], code[t.concept[then]]))
     row, first, then = (np.concatenate(side) for side in zip(*pairs, strict=True))
     said, turned = numbered(numbered(first) ^ then), numbered(numbered(then) ^ first)
     known, number = np.unique(np.concatenate([said, turned]), return_inverse=True)
