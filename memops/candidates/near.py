@@ -96,6 +96,14 @@ def alike(rows: Array, items: Array, n: int, least: float) -> tuple[Array, Array
 def alike_by_hashes(rows: Array, items: Array, n: int, least: float) -> tuple[Array, Array, Array]:
     """Return (a, b, Jaccard) as `alike` does, for very many sets: a pair in some thousands is missed."""
     size = np.bincount(rows, minlength=n)
+    key = distinct(_hashed_alike(items, size))
+    a, b = (key >> np.uint64(32)).astype(np.int64), (key & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    del key
+    return _reaching(rows, items, size, a, b, least)
+
+
+def _hashed_alike(items: Array, size: Array) -> Array:
+    """Keys of the pairs of sets that agree in a band of MinHashes, some more than once."""
     begin = np.concatenate([[0], np.cumsum(size)])
     held = np.flatnonzero(size)
     signature = np.empty((BANDS * ROWS, len(held)), np.uint32)
@@ -111,10 +119,8 @@ def alike_by_hashes(rows: Array, items: Array, n: int, least: float) -> tuple[Ar
             mixed = (part ^ salt[i]) * odd[i]
             mixed ^= mixed >> np.uint32(15)
             signature[i, start : start + len(some)] = np.minimum.reduceat(mixed, heads)
-    found = [_banded(signature[i : i + ROWS], held) for i in range(0, len(signature), ROWS)]
-    key = distinct(np.concatenate([*found, np.empty(0, np.uint64)]))
-    a, b = (key >> np.uint64(32)).astype(np.int64), (key & np.uint64(0xFFFFFFFF)).astype(np.int64)
-    return _reaching(rows, items, size, a, b, least)
+    bands = range(0, len(signature), ROWS)
+    return np.concatenate([_banded(signature[i : i + ROWS], held) for i in bands])
 
 
 def _rarest_first(rows: Array, items: Array, size: Array) -> tuple[tuple[Array, Array], Array]:

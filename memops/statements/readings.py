@@ -65,13 +65,13 @@ def readings(taken: pl.DataFrame, held: pl.DataFrame, texts: int) -> Readings:
 
     n = taken.height
     lists = {name: taken[name] for name in FAMILIES if name in taken.columns}
-    flat = {name: rows.explode(empty_as_null=True).drop_nulls() for name, rows in lists.items()}
-    vocabulary = distinct(np.concatenate([codes.to_numpy() for codes in flat.values()]))
+    flat = {name: rows.explode(empty_as_null=False).to_numpy() for name, rows in lists.items()}
+    vocabulary = distinct(np.concatenate([distinct(codes) for codes in flat.values()]))
     width = max(1, len(vocabulary))
     rows = {}
     for name, codes in flat.items():
         ends = np.cumsum(lists[name].list.len().to_numpy(), dtype=np.int64)
-        at = place_in(vocabulary, codes.to_numpy())
+        at = place_in(vocabulary, codes)
         data = np.ones(len(at), np.float32)
         rows[name] = csr_matrix((data, at, np.concatenate([[0], ends])), shape=(n, width))
     counts = np.zeros(width)
