@@ -120,12 +120,12 @@ def near(
     n, scopes = table.height, table["scope"]
     if n < 2:
         return nothing()
-    terms = weighed(*term_sets(found, scopes), n, whole)
-    pairs = [neighbours(terms, limits, whole, rows or (0, n))]
+    close = _placed(dense, table, rows or (0, n))
+    pairs = [close[:2]]
     if rows is None or rows[0] == 0:
         pairs.append(near_pairs(found, scopes, limits))
-    close = _placed(dense, table, rows or (0, n))
-    pairs.append(close[:2])
+    terms = weighed(*term_sets(found, scopes), n, whole)
+    pairs.append(neighbours(terms, limits, whole, rows or (0, n)))
     a, b = _united(pairs, n)
     scope = scopes.rank("dense").to_numpy()
     a, b = a[scope[a] == scope[b]], b[scope[a] == scope[b]]

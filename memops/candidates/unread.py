@@ -13,7 +13,7 @@ import polars as pl
 
 from memops.candidates.near import bits_of, held_in, sets
 from memops.candidates.openings import marked, subjects
-from memops.language.codes import PAIR, WORD, Codes, code_of, codes
+from memops.language.codes import LONE, PAIR, Codes, code_of, codes
 from memops.language.lexicon import lexicon
 from memops.language.vocabulary import words
 from memops.ordered import distinct, place_in, within
@@ -45,8 +45,7 @@ def unread(found: Codes, texts: pl.Series, a: Array, b: Array) -> Array:
     binary, known = held_in(rows, items, len(used))
     shift = np.uint64(64 - bits_of(len(used)))
     said = texts.gather(used)
-    listed = [_familiar(), _numbers(said), found.codes[atoms & (found.kind != WORD)]]
-    usual = distinct(np.concatenate(listed) >> shift)
+    usual = distinct(np.concatenate([_familiar(), _numbers(said), _characters(found)]) >> shift)
     strange = ~within(known, usual)
     size, odd = np.diff(binary.indptr), binary @ strange.astype(np.float32)
     bare = size - odd == binary @ np.isin(known, _denying() >> shift).astype(np.float32)
@@ -89,6 +88,12 @@ def _numbers(texts: pl.Series) -> Array:
     """The codes of the words that hold a digit: they are values, wherever they stand."""
     held = texts.str.extract_all(_NUMBER).explode(empty_as_null=True).drop_nulls().unique()
     return codes(held).codes
+
+
+def _characters(found: Codes) -> Array:
+    """The codes of Han characters by themselves."""
+    parts = (part.codes[part.kind >= LONE] for part in found.slices())
+    return np.concatenate([np.empty(0, np.uint64), *map(distinct, parts)])
 
 
 @cache
