@@ -39,6 +39,22 @@ def test_a_code_is_the_same_on_every_machine_and_knows_its_word_without_s():
     assert found.kind.tolist() == [0, 2, 1, 1, 3, 3, 3]
 
 
+@pytest.mark.parametrize("size", [3, 63, 64, 65, 66, 300, 4096, 4097])
+def test_a_long_word_has_the_code_that_its_letters_make(size):
+    said = [("ab" * size)[: size - 1] + "s", ("ab" * size)[: size - 1]]
+    found, whole = codes(pl.Series(said)), min(size, 4096)
+    assert found.codes.tolist() == [spelt(said[0][:whole]), spelt(said[1])]
+    assert found.bare.tolist() == [spelt(said[1]) if size <= 4096 else 0, 0]
+
+
+def spelt(word):
+    code = 0
+    for letter in word:
+        code = (code * 0x9E3779B97F4A7C15 + ord(letter)) % (1 << 64)
+    code = (code ^ code >> 32) * 0xD6E8FEB86659FD93 % (1 << 64)
+    return code ^ code >> 29
+
+
 WHOLE = (1 << 64) - 1
 NUMBERS = st.integers(0, 40) | st.integers(0, WHOLE) | st.integers(WHOLE - 9, WHOLE)
 

@@ -26,7 +26,7 @@ from memops.candidates.unread import unread
 from memops.context import Context
 from memops.language.codes import WITHIN, Codes, codes
 from memops.language.text import folded
-from memops.ordered import distinct, within
+from memops.ordered import once, within
 from memops.policy import Candidates, Conflicts, Policy
 from memops.schema import LIVE
 
@@ -218,11 +218,18 @@ def _united(pairs: list[tuple[Any, Any]], n: int) -> tuple[Any, Any]:
     """All pairs in order, each once; takes them off the list, as they are many."""
     keys = [np.empty(0, np.int64)]
     while pairs:
-        a, b = pairs.pop()
-        keys.append(a * np.int64(n) + b)
-    del a, b
-    key = distinct(np.concatenate(keys))
+        keys.append(_key(*pairs.pop(), n))
+    key = np.concatenate(keys)
+    keys.clear()
+    key.sort()
+    key = once(key)
     return key // n, key % n
+
+
+def _key(a: Any, b: Any, n: int) -> Any:
+    key = a * np.int64(n)
+    key += b
+    return key
 
 
 def _placed(dense: pl.DataFrame | None, table: pl.DataFrame, rows: tuple[int, int]) -> Any:

@@ -5,6 +5,7 @@ each text what `language.text.tokens` gives, Han bigrams and all; a text of its 
 """
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ _PRIME = np.uint64(0x9E3779B97F4A7C15)
 _CHUNK = 1_000_000  # characters at a time: what stays in the cache takes half the time
 _SLICE = 500_000
 _LONGEST = 4096
+_LONG = 64  # code points; longer runs are few, and coded one by one
 _KINDS = (np.uint32, np.uint64, np.uint64, np.uint8)
 _BREAK, _WORD, _HAN = 0, 1, 2
 WORD, PAIR, LONE, WITHIN = range(4)
@@ -110,16 +112,29 @@ def _words(points: Array, at: Array, size: Array) -> tuple[Array, Array]:
     order = np.argsort(-size, kind="stable")
     at, size, plural = at[order], size[order], plural[order]
     out, bare = np.zeros(len(at), np.uint64), np.zeros(len(at), np.uint64)
-    longer = len(at) - np.cumsum(np.bincount(size, minlength=1))
+    longer = len(at) - np.cumsum(np.bincount(size, minlength=_LONG + 1))
+    few = int(longer[_LONG])
     with np.errstate(over="ignore"):
-        for n in range(int(size[0]) if len(size) else 0):
+        for n in range(min(_LONG, int(size[0])) if len(size) else 0):
             left = int(longer[n])
             ends = np.flatnonzero((size[:left] == n + 1) & plural[:left])
             bare[ends] = _mixed(out[ends])
             out[:left] = out[:left] * _PRIME + points[at[:left] + n]
+        for run in range(few):
+            letters = points[at[run] : at[run] + size[run]].astype(np.uint64)
+            before = _powers()[-size[run] + 1 :] @ letters[:-1]
+            bare[run] = _mixed(before) if plural[run] else 0
+            out[run] = before * _PRIME + letters[-1]
     made = np.empty((2, len(at)), np.uint64)
     made[0, order], made[1, order] = _mixed(out), bare
     return made[0], made[1]
+
+
+@cache
+def _powers() -> Array:
+    """The powers of the prime by which the code points of a long run are multiplied, down to 1."""
+    with np.errstate(over="ignore"):
+        return np.cumprod(np.r_[np.uint64(1), np.full(_LONGEST, _PRIME)])[::-1]
 
 
 def _mixed(codes: Array) -> Array:
