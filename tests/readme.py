@@ -84,18 +84,14 @@ def rules():
 
 def policy():
     from memops.policy import Policy, described
-
-    def toml(value):
-        if isinstance(value, dict):
-            return "{" + ", ".join(f"{k} = {toml(v)}" for k, v in value.items()) + "}"
-        return str(value).lower() if isinstance(value, bool) else repr(value).replace("'", '"')
+    from memops.policy.defaults import written
 
     lines, section = ["```toml"], None
     for name, value, why in described(Policy()):
         head, key = name.split(".")
         lines += [f"\n[policy.{head}]"] if head != section else []
         section = head
-        lines.append(f"{key} = {toml(value)}  # {why}")
+        lines.append(f"{key} = {written(value)}  # {why}")
     assert dataclasses.is_dataclass(Policy)
     return "\n".join([*lines, "```", ""])
 

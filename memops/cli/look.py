@@ -46,12 +46,13 @@ def rules(as_json: bool) -> None:
 def policy(ctx: click.Context, as_json: bool) -> None:
     """Print every setting with its value and reason."""
     from memops.policy import described
+    from memops.policy.defaults import written
 
     settings = described(at(ctx).policy)
     emit(
         {name: {"value": value, "why": why} for name, value, why in settings},
         as_json,
-        lambda: table([(n, v, w) for n, v, w in settings], ["setting", "value", "why"]),
+        lambda: table([(n, written(v), w) for n, v, w in settings], ["setting", "value", "why"]),
     )
 
 
