@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -171,6 +172,8 @@ def test_a_night_answers_for_nobody(twins, memops):
     settings = read(None, memops.state)
     night = curate(f"jsonl:{path}", settings, ask=nobody)
     assert (night["code"], "limit" in night["stopped"]) == (23, True)
+    page = Path(night["report"]).read_text()
+    assert page.count("beyond its limits") == 0 and page.count("the limit is 10%") == 1
     night = curate(f"jsonl:{path}", settings, ask=lambda night: night["code"] == 23)
     assert (night["code"], night["applied"], "stopped" in night) == (0, 40, False)
 

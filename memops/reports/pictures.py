@@ -22,8 +22,12 @@ def drawn(page: Mapping[str, Any], say: Speaker) -> dict[str, Any]:
     measures = page["grades"]["measures"] if page["grades"] else []
     kinds = page["counts"]["by_kind"]
     return {
-        "rules": bars("rules", say("by_rule"), say("by_rule_desc"), _ruled(page["rules"][:20])),
-        "timings": bars("timings", say("timings"), say("timings_desc"), _timed(page["timings"])),
+        "rules": bars(
+            "rules", say("by_rule"), say("by_rule_desc"), _ruled(page["rules"][:20], say)
+        ),
+        "timings": bars(
+            "timings", say("timings"), say("timings_desc"), _timed(page["timings"], say)
+        ),
         "kinds": pairs("kinds", say("kinds"), say("pairs_desc"), kinds, say.word),
         "trend": courses("trend", say("trend"), say("trend_desc"), page["trend"], say.word),
         "flow": flow(say("flow"), say("flow_desc"), page["tier_flow"], say),
@@ -193,12 +197,17 @@ def _band(start: float, end: float, high: float) -> str:
     return top + under
 
 
-def _ruled(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return [{"name": r["rule"], "n": r["total"], "value": number(r["total"])} for r in rows]
+def _ruled(rows: Sequence[Mapping[str, Any]], say: Speaker) -> list[dict[str, Any]]:
+    return [
+        {"name": say.named(r["rule"]), "n": r["total"], "value": number(r["total"])} for r in rows
+    ]
 
 
-def _timed(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return [{"name": r["step"], "n": r["seconds"], "value": f"{r['seconds']:.1f} s"} for r in rows]
+def _timed(rows: Sequence[Mapping[str, Any]], say: Speaker) -> list[dict[str, Any]]:
+    return [
+        {"name": say.word(r["step"], "steps"), "n": r["seconds"], "value": f"{r['seconds']:.1f} s"}
+        for r in rows
+    ]
 
 
 def _named(bins: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -8,12 +8,13 @@ from typing import Any, cast
 import polars as pl
 
 from memops import files, snapshot
-from memops.errors import Corrupt, MemopsError
+from memops.errors import Corrupt, GuardRefused, MemopsError
 from memops.hygiene.floors import standing
 from memops.pairs.explain import explained
 from memops.pairs.supersession import signals
 from memops.plan import nothing, outcome
 from memops.policy import Policy, described, from_table
+from memops.policy.defaults import written
 from memops.reports import figures
 from memops.reports.data import Report
 from memops.reports.page import render
@@ -72,14 +73,13 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
             made, changes, before, _states(run, skipped, back), _undoing(made, run, settings)
         ),
         "skipped": skipped,
-        "limits": (made.header["exceeds"] if made and run is None else [])
-        + ([night["stopped"]] if night.get("stopped") else []),
+        "limits": _limits(made.header["exceeds"] if made and run is None else [], night),
         **_sides(before, outcome(before, carried), now, policy),
         "grades": _grades(night),
         "trend": _trend(night, settings),
         "timings": [{"peak_mb": None, **t} for t in night.get("timings", [])],
         "environment": taken.manifest["versions"],
-        "policy": [{"name": n, "value": str(v), "why": w} for n, v, w in described(policy)],
+        "policy": [{"name": n, "value": written(v), "why": w} for n, v, w in described(policy)],
         "ops_beside": made is not None and beside == made.path,
     }
     return cast(Report, data)
@@ -135,6 +135,13 @@ def _night_of(subject: str, settings: Settings) -> dict[str, Any]:
     return {"store": taken.address, "snapshot": taken.id, "path": str(state / "snapshots")} | {
         "path": str(files.folder(state / "reports" / taken.id))
     }
+
+
+def _limits(beyond: list[str], night: dict[str, Any]) -> list[str]:
+    """What a plan exceeds, and what else kept it from being applied."""
+    stopped = night.get("stopped")
+    same = beyond and night["code"] == GuardRefused.code
+    return [*beyond, stopped] if stopped and not same else beyond
 
 
 def _undoing(made: planfile.PlanFile | None, run: Run | None, settings: Settings) -> str:

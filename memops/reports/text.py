@@ -71,8 +71,8 @@ def _figures(page: Mapping[str, Any], say: words.Speaker) -> Table:
 def _rules(page: Mapping[str, Any], say: words.Speaker) -> Table:
     return [say("rule"), say("operations"), say("total")], [
         [
-            row["rule"],
-            ", ".join(f"{say.word(op['op'])} {words.number(op['n'])}" for op in row["ops"]),
+            say.named(row["rule"]),
+            say("comma").join(f"{say.word(op['op'])} {words.number(op['n'])}" for op in row["ops"]),
             words.number(row["total"]),
         ]
         for row in page["rules"]

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from memops.reports.data import Report
 
 ROOM = {
-    "changes": 240_000, "conflicts": 45_000, "clusters": 40_000, "refused": 30_000,
-    "skipped": 20_000, "moved": 20_000, "policy": 24_000, "other": 12_000,
+    "changes": 232_000, "conflicts": 45_000, "clusters": 40_000, "refused": 30_000,
+    "skipped": 20_000, "moved": 20_000, "policy": 40_000, "other": 12_000,
 }  # fmt: skip
 """Bytes of HTML that each part of a page may take; together they keep it under 500 kB."""
 
@@ -228,7 +228,9 @@ def _conflict(conflict: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "old": {"id": old["id"], "parts": clipped(sides[0])},
         "new": {"id": new["id"], "parts": clipped(sides[1])},
-        "reason": conflict["reason"],
+        "reason": conflict["reason"].partition(" (similarity ")[0]
+        if signals
+        else conflict["reason"],
         "decided": conflict.get("decided", ""),
         "signals": [{"name": name, "value": value} for name, value in signals],
         "cues": conflict.get("cues", []),

@@ -42,9 +42,19 @@ class Speaker:
         said = {k: number(v) if isinstance(v, int) else v for k, v in values.items()}
         return str(self.table[key]).format(**said)
 
-    def word(self, term: str) -> str:
-        """Return the term in this language, or as it is."""
-        return str(self.table["words"].get(term, term))
+    def word(self, term: str, table: str = "words") -> str:
+        """Return the term in this language, or as it is; `steps` and `fields` are tables too."""
+        return str(self.table.get(table, {}).get(term, term))
+
+    def named(self, term: str) -> str:
+        """Return the term in this language and as a person types it, or once if they are one."""
+        said = self.word(term)
+        return term if said == term else f"{said} {term}"
+
+    def setting(self, name: str, why: str) -> tuple[str, str]:
+        """Return what a setting is called, "" for nothing but its name, and what it says."""
+        label, said = self.table.get("settings", {}).get(name, ("", why))
+        return label, said
 
     def reason(self, text: str) -> str:
         """Return the reason of a rule or of the guard in this language, or as it is."""
