@@ -247,6 +247,24 @@ def test_inspect_filters_by_kind_tier_and_scope(memops):
     assert memops("inspect", store, "--limit", "1", "--now", NOW)["total"] == 3
 
 
+def test_inspect_lists_by_the_age_that_it_shows(memops):
+    path = memops.write("m.jsonl", [
+        fact("a", "The gate opens at 7", created_at="2026-05-20T00:00:00Z"),
+        fact("b", "用户的猫叫麻薯", created_at="2026-01-05T00:00:00Z", updated_at="2026-05-31T00:00:00Z"),
+        fact("c", "The kiln is in the yard", created_at="2026-05-25T00:00:00Z"),
+        fact("d", "用户住在泉州", created_at="2026-02-01T00:00:00Z", accessed_at="2026-05-23T00:00:00Z"),
+        {"id": "e", "text": "Nobody knows when"},
+    ])  # fmt: skip
+    rows = inspect(memops, f"jsonl:{path}")
+    assert [(r["id"], r["age_days"]) for r in rows] == [
+        ("b", 1.5), ("c", 7.5), ("d", 9.5), ("a", 12.5), ("e", None)
+    ]  # fmt: skip
+    settings = memops.folder / "created.toml"
+    settings.write_text('[policy.decay]\nclock = "created"\n', encoding="utf-8")
+    rows = memops("--config", settings, "inspect", f"jsonl:{path}", "--now", NOW)["records"]
+    assert [r["id"] for r in rows] == ["c", "a", "d", "b", "e"]
+
+
 def test_show_tells_lineage_and_history(memops):
     said = ["The depot opens at 7:30", "The depot opens at 7:30.", "用户养猫"]
     rows = [fact(f"r{n}", text) for n, text in enumerate(said)]

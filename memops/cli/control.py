@@ -47,7 +47,10 @@ def inspect(
     now: datetime | None,
     as_json: bool,
 ) -> None:
-    """List the live records of STORE (or a snapshot), newest first; secrets masked."""
+    """List the live records of STORE (or a snapshot), youngest first; secrets masked.
+
+    Age counts from when a record was last created, changed or used, as `policy.decay.clock` says.
+    """
     from memops.commands import controls, inspecting
     from memops.schema import instant
 
@@ -207,7 +210,8 @@ def _listed_text(said: dict[str, Any]) -> str:
     room = max(30, shutil.get_terminal_size((120, 40)).columns - taken)
     texts = [cut(record["text"], room) for record in said["records"]]
     lines = [[*row, text] for row, text in zip(rows, texts, strict=True)]
-    return f"{table(lines, [*head, 'text'])}\n{said['shown']} of {said['total']} records"
+    rest = ", --limit 0 lists all" if said["shown"] < said["total"] else ""
+    return f"{table(lines, [*head, 'text'])}\n{said['shown']} of {said['total']} records{rest}"
 
 
 def _listed_row(record: dict[str, Any]) -> list[str]:

@@ -67,11 +67,10 @@ def listed(
     limit: int = 50,
     archived: bool = False,
 ) -> dict[str, Any]:
-    """Return the live records of a store that fit, newest first: total, and the first `limit`.
+    """Return the live records of a store that fit, youngest first: total, and the first `limit`.
 
-    With `archived`, those that are hidden, left the store or were deleted, instead. Words are
-    looked for in the masked text, whatever their case or width, so that a search cannot tell what
-    a mask hides.
+    Age is what decay counts: from the latest time of its clock; unknown ages come last. With `archived`, those that are hidden, left the store or were deleted, instead. Words are looked for
+    in the masked text, whatever their case or width, so that a search cannot tell what it hides.
     """
     at = now or clock()
     address, identity, records = records_of(name, settings)
@@ -90,10 +89,10 @@ def listed(
     if text:
         wanted = pl.select(folded(pl.lit(text))).item()
         live = live.filter(folded(pl.col("text")).str.contains(wanted, literal=True))
-    newest = live.sort("created_at", "id", descending=[True, False], nulls_last=True)
-    shown = newest.head(limit) if limit else newest
-    age = age_days(at, settings.policy.decay.clock).round(1)
-    rows = shown.select(*_SHOWN, age.alias("age_days"), "text").to_dicts()
+    aged = live.with_columns(age_days=age_days(at, settings.policy.decay.clock))
+    youngest = aged.sort("age_days", "id", nulls_last=True)
+    shown = youngest.head(limit) if limit else youngest
+    rows = shown.select(*_SHOWN, pl.col("age_days").round(1), "text").to_dicts()
     return {"store": address, "total": live.height, "shown": len(rows), "records": rows}
 
 
