@@ -38,9 +38,8 @@ def session():
         for command in SESSION:
             argv = shlex.split(command.replace("RUN", run))[1:]
             lines.append(f"$ {command}")
-            code = "from memops.cli import main; main()"
             done = subprocess.run(
-                [sys.executable, "-c", code, *argv],
+                [sys.executable, "-m", "memops", *argv],
                 cwd=folder,
                 capture_output=True,
                 text=True,

@@ -33,10 +33,9 @@ def test_every_setting_has_its_reason():
 
 
 def test_help_names_the_exit_codes_and_the_stores():
-    code = "from memops.cli import main; main()"
-    out = subprocess.run(
-        [sys.executable, "-c", code, "--help"], capture_output=True, text=True, check=True
-    )
+    argv = [sys.executable, "-m", "memops", "--help"]
+    out = subprocess.run(argv, capture_output=True, text=True, check=True)
+    assert out.stdout.startswith("Usage: memops ")
     for word in (
         "guard refused",
         "incomplete snapshot",
@@ -51,3 +50,12 @@ def test_help_names_the_exit_codes_and_the_stores():
 def test_the_readme_names_every_suite_marker_and_extra():
     for word in ("pytest -m slow", "memops[flows]", "memops[models]", "constraints.txt"):
         assert word in TEXT
+
+
+def test_the_package_runs_as_the_command_does():
+    argv = [sys.executable, "-m", "memops", "no-such-command"]
+    out = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert (out.returncode, out.stderr.split("\n")[0]) == (
+        2,
+        "memops: No such command 'no-such-command'.",
+    )

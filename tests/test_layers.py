@@ -28,6 +28,7 @@ LAYERS = [
     {"steps"},
     {"nights"},
     {"cli"},
+    {"__main__"},
 ]
 INSIDE = {
     "language": "lexicon text numerals prefilter stemming passages codes terms values_amounts "
