@@ -69,7 +69,8 @@ def listed(
 ) -> dict[str, Any]:
     """Return the live records of a store that fit, youngest first: total, and the first `limit`.
 
-    Age is what decay counts: from the latest time of its clock; unknown ages come last. With `archived`, those that are hidden, left the store or were deleted, instead. Words are looked for
+    Age is what decay counts, from the latest time of its clock; unknown ages come last. With
+    `archived`, those that are hidden, left the store or were deleted, instead. Words are looked for
     in the masked text, whatever their case or width, so that a search cannot tell what it hides.
     """
     at = now or clock()
