@@ -13,6 +13,8 @@ from memops.language.lexicon import lexicon
 from memops.language.stemming import stemmed
 from memops.language.values import EVERY, Value, found
 
+CALLS = "老小阿"
+"""What stands before a surname when Chinese people call each other by it."""
 CONTENT = frozenset({"thing", "single", "multi", "word", "name", "value", "person", "qualifier"})
 
 
@@ -137,7 +139,7 @@ _KINDS = ("person", "qualifier", "single", "multi", "change", "thing", "function
 def _entries() -> dict[str, tuple[str, str]]:
     """Every word and phrase with its meaning; where two lists hold one, the first decides."""
     out: dict[str, tuple[str, str]] = {}
-    for word, meaning in [*_harmless(), *_exclusives(), *_concept_words()]:
+    for word, meaning in [*_harmless(), *_exclusives(), *_concept_words(), *_familiar()]:
         out.setdefault(word, meaning)
     negation, quantifier = (lexicon("conflict")[name] for name in ("negation", "quantifier"))
     changes = {word for word, (_, kind) in out.items() if kind == "change"}
@@ -163,6 +165,12 @@ def _exclusives() -> list[tuple[str, tuple[str, str]]]:
         for group, names in named
         for n in names
     ]
+
+
+def _familiar() -> list[tuple[str, tuple[str, str]]]:
+    """Chinese names such as 老周 and 小林."""
+    names = (call + name for call in CALLS for name in lexicon("concepts")["use"]["familiar"])
+    return [(name, (f"h:{name}", "word")) for name in names]
 
 
 def _concept_words() -> list[tuple[str, tuple[str, str]]]:

@@ -134,6 +134,7 @@ def barred(short: pl.Expr) -> pl.Expr:
     apart = (c("opposed") > 0) & ~flipped()
     scope = (c("all_one") + c("none_one") + c("some_one") + c("only_one")) > 0
     stated = (c("odd") > 0) | scope | (c("exchanged") > 0)
+    stated |= c("was_a") + c("was_b") > 0
     return apart | (turned() & (c("values_differ") > 0)) | (short & stated)
 
 

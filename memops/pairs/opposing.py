@@ -34,6 +34,7 @@ def opposes() -> pl.Expr:
     alike = neither("owner", "circumstances", "roles") & _COUNTED
     return (
         pl.when(one & _replaced()).then(pl.lit("replaced"))
+        .when(neither("owner", "circumstances") & _COUNTED & _outdated()).then(pl.lit("replaced"))
         .when(told & ~twins() & ~_crossed() & _typed()).then(pl.lit("value"))
         .when(told & anchored & ~_crossed() & _named()).then(pl.lit("value"))
         .when((one & _filled()) | _preferred() | (_equated() & ~contrasted())).then(pl.lit("value"))
@@ -41,6 +42,8 @@ def opposes() -> pl.Expr:
         .when(_excluded()).then(pl.lit("excluded"))
         .when(_denied()).then(pl.lit("denied"))
         .when(alike & (_changed() | _realigned())).then(pl.lit("changed"))
+        .when(neither("circumstances", "roles") & _COUNTED & _enclosed() & _realigned()).then(pl.lit("changed"))
+        .when(neither("owner", "roles") & _COUNTED & _swung()).then(pl.lit("opposite"))
         .when(alike & _ended()).then(pl.lit("denied"))
         .when(neither("circumstances") & _COUNTED & _handed()).then(pl.lit("replaced"))
     )  # fmt: skip
@@ -53,6 +56,17 @@ def _replaced() -> pl.Expr:
     )
     few = c("attributes_a") + c("attributes_b") <= 2
     return said & ((c("anchors_same") >= 1) | few)
+
+
+def _outdated() -> pl.Expr:
+    """One replaces the very thing that the other is about, which names nothing else of its own."""
+    return pl.any_horizontal(
+        (c(f"was_{new}") >= 1)
+        & (c(f"current_{old}") == c(f"was_{new}"))
+        & (c(f"becomes_{new}") >= 1)
+        & (c(f"open_{old}") == 0)
+        for old, new in ("ab", "ba")
+    )
 
 
 def _typed() -> pl.Expr:
@@ -146,6 +160,17 @@ def _realigned() -> pl.Expr:
     named = (c("values_differ") == 0) & known & (c("begin") + c("end") >= 2)
     named &= pl.min_horizontal("head_a", "head_b") == 0
     return turned() & _EVEN & gaps & (typed | (single & neither("solid")) | named)
+
+
+def _swung() -> pl.Expr:
+    """One says that something changed, and where the two part stand words that exclude each other."""
+    parted = c("gap_a").is_between(0, 1) & c("gap_b").is_between(0, 1) & (c("begin") >= 2)
+    return turned() & _EVEN & (c("opposed") >= 1) & (c("values_differ") == 0) & parted
+
+
+def _enclosed() -> pl.Expr:
+    """The place in which they differ, where a person may stand, has the same words on both sides."""
+    return (c("begin") >= 1) & (c("end") >= 1) & (c("gap_a") == 1) & (c("gap_b") == 1)
 
 
 def _ended() -> pl.Expr:

@@ -17,7 +17,7 @@ from memops.statements.fact import PLAIN, person
 Array = Any
 _LONGEST = 16  # words of a statement that are aligned
 _MOST = 8  # words of a statement of which the order is looked at
-_ACTING = frozenset({"by", "被", "由"})
+_ACTING = frozenset({"by", "被", "由"})  # before who does it, in the passive
 _JOINING = frozenset({"和", "与", "及", "以及", "或", "或者"})
 
 
@@ -54,12 +54,14 @@ def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
 
     Of a kind are names and people, values of one kind, and things with a verb between them; where
     "and" or a comma joins the two, their order says nothing. Who manages whom is in no other set.
-    Who acts comes first: in "B is managed by A" that is A.
+    Who acts comes first: in "B is managed by A" that is A. Nor does it matter if one says that
+    the manager is Anna, or that Anna is the manager.
     """
     kind = _kind_of(t)
     like = (kind > 0) & (t.before(kind > 0) < _MOST)
     at, kind = np.flatnonzero(like), kind[like]
     verb, joined, other = _passed(t, like)
+    same, role = t.before(t.means({"copula"})), t.kinds("person")
     acted = t.before(t.where(lambda concept, kind, said: said.lower() in _ACTING, "function"))
     pairs = []
     for step in range(1, _MOST):
@@ -69,7 +71,8 @@ def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
         listed = (joined[two] > joined[one]) | (t.clause[two] > t.clause[one])
         listed &= other[two] == other[one]
         related = (kind[step:] > 1) | (verb[two] > verb[one])
-        use = alike & related & ~listed
+        equated = (same[two] > same[one]) & (role[one] != role[two])
+        use = alike & related & ~listed & ~equated
         one, two, passive = one[use], two[use], (acted[two] > acted[one])[use]
         first, then = np.where(passive, two, one), np.where(passive, one, two)
         pairs.append((t.row[one], code[t.concept[first]], code[t.concept[then]]))
