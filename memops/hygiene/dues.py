@@ -58,18 +58,19 @@ _Read = Callable[[re.Match[str], date], date | None]
 
 
 def _days(plain: str, said: date) -> Iterator[_Found]:
-    taken: list[tuple[int, int]] = []
+    taken = bytearray(len(plain))
     for pattern, read, sure in _readers():
         for match in pattern.finditer(plain):
-            if any(match.start() < end and start < match.end() for start, end in taken):
+            start, end = match.span()
+            if any(taken[start:end]):
                 continue
             try:
                 day = read(match, said)
             except (ValueError, OverflowError):
                 continue
             if day is not None:
-                taken.append(match.span())
-                yield day, sure, match.span()
+                taken[start:end] = b"\1" * (end - start)
+                yield day, sure, (start, end)
 
 
 def _firm(plain: str, start: int, end: int) -> bool:
