@@ -140,7 +140,7 @@ def _night_of(subject: str, settings: Settings) -> dict[str, Any]:
 def _limits(beyond: list[str], night: dict[str, Any]) -> list[str]:
     """What a plan exceeds, and what else kept it from being applied."""
     stopped = night.get("stopped")
-    same = beyond and night["code"] == GuardRefused.code
+    same = beyond and night.get("code") == GuardRefused.code
     return [*beyond, stopped] if stopped and not same else beyond
 
 
