@@ -9,7 +9,7 @@ store as it was before. Keep them, and add another when a format changes.
 
 import hashlib
 import json
-import tarfile
+import shutil
 from pathlib import Path
 
 import pytest
@@ -24,8 +24,7 @@ STATES = Path(__file__).parent / "states"
 
 @pytest.fixture(params=sorted(STATES.glob("*.tar.gz")), ids=lambda p: p.name.split(".")[0])
 def old(request, memops):
-    with tarfile.open(request.param) as packed:
-        packed.extractall(memops.folder, filter="data")
+    shutil.unpack_archive(request.param, memops.folder)
     return memops
 
 
@@ -55,8 +54,7 @@ def test_the_state_of_an_earlier_memops_is_read(old):
     "made", sorted((STATES / "clawseed").glob("*.tar.gz")), ids=lambda p: p.name[:2]
 )
 def test_a_run_that_an_earlier_memops_left_in_clawseed_is_taken_back_exactly(memops, made):
-    with tarfile.open(made) as packed:
-        packed.extractall(memops.folder, filter="data")
+    shutil.unpack_archive(made, memops.folder)
     db, run = memops.folder / "ws" / "memory" / "brain.db", one(memops.state / "runs")
     moved(run / "run.json", db)
     before = dump(memops.folder / "before" / "brain.db")
