@@ -175,7 +175,7 @@ def test_a_night_answers_for_nobody(twins, memops):
     page = Path(night["report"]).read_text()
     assert page.count("beyond its limits") == 0 and page.count("the limit is 10%") == 1
     plan = memops("plan", f"jsonl:{path}")["plan"]  # of no night
-    page = Path(memops("report", plan)["report"]).read_text()
+    page = Path(memops("report", plan)["path"]).read_text()
     assert page.count("the limit is 10%") == 1
     night = curate(f"jsonl:{path}", settings, ask=lambda night: night["code"] == 23)
     assert (night["code"], night["applied"], "stopped" in night) == (0, 40, False)
