@@ -5,7 +5,6 @@
 A part stands between `<!-- made: NAME -->` and `<!-- end -->`; a test fails when one is stale.
 """
 
-import dataclasses
 import re
 import shlex
 import subprocess
@@ -57,7 +56,7 @@ def plain(text, folder):
     for pattern, word in ((r"\b[0-9a-f]{16}-1\b", "RUN"), (r"\b[0-9a-f]{16}\b", "PLAN")):
         text = re.sub(pattern + " +", word + "  ", text)
         text = re.sub(pattern, word, text)
-    text = re.sub(r"20\d\d-\d\d-\d\dT[\d:.]+\+00:00 *", "TIME  ", text)
+    text = re.sub(r"20\d\d-\d\d-\d\d [\d:]+Z *", "TIME  ", text)
     return re.sub(r"-{4,}", "----", re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE))
 
 
@@ -83,16 +82,9 @@ def rules():
 
 def policy():
     from memops.policy import Policy, described
-    from memops.policy.defaults import written
+    from memops.policy.defaults import in_toml
 
-    lines, section = ["```toml"], None
-    for name, value, why in described(Policy()):
-        head, key = name.split(".")
-        lines += [f"\n[policy.{head}]"] if head != section else []
-        section = head
-        lines.append(f"{key} = {written(value)}  # {why}")
-    assert dataclasses.is_dataclass(Policy)
-    return "\n".join([*lines, "```", ""])
+    return f"```toml\n{in_toml(described(Policy()))}\n```\n"
 
 
 def renewed(text):

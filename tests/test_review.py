@@ -113,7 +113,7 @@ def test_two_clusters_rejected_at_a_terminal_are_not_proposed_the_next_night(pla
     code, end = terminal.ended()
     assert code == 0
     assert "keeper 0a" in pages[0] and "用户养了一只猫!" in pages[1]
-    assert "4 of 8 changes stay, 4 were rejected" in end
+    assert "4 of 8 changes stay, 4 rejected" in end
     assert memops("apply", name, "--approve")["applied"] == 4
     assert merged(path) == ["1b", "3b"]
     again = plan(memops, path)
@@ -130,11 +130,11 @@ def test_a_review_goes_on_where_it_stopped(planned):
     first.press("r")
     first.until(ASKS)
     first.press("q")
-    assert "6 of 8 changes stay, 2 were rejected" in first.ended()[1]
+    assert "6 of 8 changes stay, 2 rejected" in first.ended()[1]
     second = Terminal(memops, name)
     assert "keeper 1a" in second.until(ASKS)
     second.press("x")
-    assert "0 of 8 changes stay, 8 were rejected" in second.ended()[1]
+    assert "0 of 8 changes stay, 8 rejected" in second.ended()[1]
 
 
 def test_a_review_that_is_killed_keeps_what_was_decided(planned):
@@ -161,7 +161,7 @@ def test_one_change_of_a_cluster_can_be_rejected_and_a_decision_taken_back(plann
     terminal.press("r")
     assert "keeper 1a" in terminal.until(ASKS)  # the keeper's gain went with what it absorbed
     terminal.press("a")
-    assert "6 of 8 changes stay, 2 were rejected" in terminal.ended()[1]
+    assert "6 of 8 changes stay, 2 rejected" in terminal.ended()[1]
 
 
 def test_changes_are_rejected_by_number_and_by_rule_without_a_terminal(planned):

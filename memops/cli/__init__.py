@@ -7,6 +7,7 @@ where an error becomes a sentence and an exit code.
 import importlib
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -178,6 +179,13 @@ def _fail(code: int, message: str, hint: str, as_json: bool) -> int:
         )
     click.echo(f"memops: {message}" + (f"\n  {hint}" if hint else ""), err=True)
     return code
+
+
+def typed() -> str:
+    """Return `memops` with the settings file and state folder that it was called with, to copy."""
+    given = click.get_current_context().find_root().params
+    named = [(n, given[n]) for n in ("config", "state") if given.get(n)]
+    return " ".join(["memops", *(f"--{n} {shlex.quote(str(path))}" for n, path in named)])
 
 
 def at(ctx: click.Context) -> Any:

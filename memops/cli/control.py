@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from memops.cli import at
-from memops.cli.output import cut, emit, json_option, now_option, table
+from memops.cli import at, typed
+from memops.cli.output import counted, cut, emit, json_option, moment, now_option, table
 from memops.safety.display import shown
 
 _MOST = 20
@@ -189,8 +189,9 @@ def _done(said: dict[str, Any], as_json: bool, verb: str, nothing: str) -> int:
 def _done_text(said: dict[str, Any], verb: str, nothing: str) -> str:
     if not said["ops"]:
         return f"{nothing}; nothing was changed"
-    made = f"plan {said['plan']}: {said['ops']} changes"
-    lines = [f"{said['applied']} of {said['ops']} records {verb}" if "run" in said else made]
+    made = f"plan {said['plan']}: {counted(said['ops'], 'change')}"
+    done = f"{said['applied']} of {counted(said['ops'], 'record')} {verb}"
+    lines = [done if "run" in said else made]
     lines += [f"  {shown(i)}" for i in said["ids"][:_MOST]]
     lines += [f"  and {said['ops'] - _MOST} more"] if said["ops"] > _MOST else []
     lines += [f"not changed: {shown(s['id'])}: {s['why']}" for s in said["skipped"][:_MOST]]
@@ -199,7 +200,11 @@ def _done_text(said: dict[str, Any], verb: str, nothing: str) -> str:
         for t in said["tonight"][:_MOST]
     ]
     lines += [said["note"]] if "note" in said else []
-    next_ = f"undo: {said['undo']}" if "undo" in said else f"next: memops apply {said['plan']}"
+    next_ = (
+        f"undo: {typed()} rollback {said['run']}"
+        if "undo" in said
+        else f"next: {typed()} apply {said['plan']}"
+    )
     return "\n".join([*lines, next_])
 
 
@@ -224,7 +229,12 @@ def _known_text(said: dict[str, Any]) -> str:
     record, score = said["record"], said["score"]
     told = {n: v for n, v in record.items() if n not in ("text", "id") and v not in (None, [], "")}
     lines = [shown(record["id"]), f"  {shown(record['text'])}", ""]
-    lines += [table([(n, shown(str(v))) for n, v in told.items()], ["field", "value"])]
+    lines += [
+        table(
+            [(n, shown(moment(v) if hasattr(v, "tzinfo") else str(v))) for n, v in told.items()],
+            ["field", "value"],
+        )
+    ]
     lines += ["", "why it is where it is:", *(f"  {shown(line)}" for line in said["why"])]
     lines += [f"  tonight: {t['rule']} would change it: {t['reason']}" for t in said["tonight"]]
     lines += [f"  {t['rule']} may not change it: {t['reason']}" for t in said["held_tonight"]]

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from memops.cli import at
-from memops.cli.output import emit, json_option, now_option, table
+from memops.cli import at, typed
+from memops.cli.output import counted, emit, json_option, now_option, table
 
 _SHOWN = 60  # characters of a text in a list of samples
 _DETAILED = click.option(
@@ -43,7 +43,7 @@ def plan(
     taken = sources.open_or_take(store, settings, now, accept_shrink)
     made = steps.make_plan(taken.path, settings, now or sources.clock(), chosen)
     said = steps.said_of(made)
-    emit(said, as_json, lambda: _plan_text(said))
+    emit(said, as_json, lambda: _plan_text(said) + _next(said))
     return 4 if detailed_exitcode and said["ops"] else 0
 
 
@@ -91,7 +91,7 @@ def migrate(
                 _plan_text(night),
                 *(_samples_text(rule, rows) for rule, rows in shown.items()),
                 *([_asked_text(night["asked"])] if ask else []),
-                _night_text([night]),
+                _night_text([night]) + (_next(night) if plan_only else ""),
             ]
         ),
     )
@@ -114,7 +114,11 @@ def curator(
     settings, made = at(ctx), sources.clock()
     taken = sources.open_or_take(store, settings, now)
     said = proposed(taken, settings, now or made, made, scope)
-    emit(said, as_json, lambda: _plan_text(said) + "\n" + _asked_text(said["asked"]))
+    emit(
+        said,
+        as_json,
+        lambda: f"{_plan_text(said)}\n{_asked_text(said['asked'])}{_next(said, approve=True)}",
+    )
     return 3 if said["asked"]["waiting"] else 0
 
 
@@ -169,7 +173,8 @@ def demo(ctx: click.Context, into: Path, as_json: bool) -> int:
 
 def _plan_text(said: dict[str, Any]) -> str:
     rows = [(rule, op, n) for rule, ops in said["by_rule"].items() for op, n in ops.items()]
-    lines = [f"plan {said['plan']}: {said['ops']} changes from snapshot {said['snapshot']}"]
+    many = counted(said["ops"], "change")
+    lines = [f"plan {said['plan']}: {many} from snapshot {said['snapshot']}"]
     lines += [table(rows, ["rule", "change", "records"])] if rows else []
     lines += [f"beyond a night's limits: {sentence}" for sentence in said["exceeds"]]
     lines += (
@@ -180,6 +185,14 @@ def _plan_text(said: dict[str, Any]) -> str:
         else []
     )
     return "\n".join([*lines, f"{said['path']}/ops.jsonl"])
+
+
+def _next(said: dict[str, Any], approve: bool = False) -> str:
+    """The lines to copy that review a plan and carry it out; nothing for an empty plan."""
+    if not said["ops"]:
+        return ""
+    carry = f"apply {said['plan']}" + (" --approve" if approve or said["exceeds"] else "")
+    return f"\nnext: {typed()} review {said['plan']}\nthen: {typed()} {carry}"
 
 
 def _samples_text(rule: str, rows: list[dict[str, str]]) -> str:

@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from memops.cli import at
-from memops.cli.output import emit, json_option, now_option, table
+from memops.cli.output import counted, emit, fields, json_option, moment, now_option, table
+from memops.safety.display import shown
 
 _least_option = click.option(
     "--least", type=float, default=0.0, help="Leave out pairs less similar than this (0 to 1)."
@@ -44,15 +45,15 @@ def rules(as_json: bool) -> None:
 @json_option
 @click.pass_context
 def policy(ctx: click.Context, as_json: bool) -> None:
-    """Print every setting with its value and reason."""
+    """Print every setting with its value and reason, as memops.toml holds them."""
     from memops.policy import described
-    from memops.policy.defaults import written
+    from memops.policy.defaults import in_toml
 
     settings = described(at(ctx).policy)
     emit(
         {name: {"value": value, "why": why} for name, value, why in settings},
         as_json,
-        lambda: table([(n, written(v), w) for n, v, w in settings], ["setting", "value", "why"]),
+        lambda: in_toml(settings),
     )
 
 
@@ -90,19 +91,23 @@ def duplicates(
 @json_option
 @click.pass_context
 def explain(ctx: click.Context, plan: str, id: str, as_json: bool) -> None:
-    """Say why PLAN changes the record ID: rule, reason, evidence and the texts side by side."""
+    """Say why PLAN changes the record ID, or what its change of that number does, with evidence."""
     from memops.commands import looking
 
     said = looking.explain_change(plan, id, at(ctx))
     rows: list[tuple[str, Any]] = []
     for change in said["changes"]:
-        rows += [(k, v) for k, v in change.items() if k != "pairs"]
+        rows += [(k, v) for k, v in change.items() if k not in ("pairs", "evidence", "set")]
+        rows += (
+            [("set", {k: moment(v) for k, v in change["set"].items()})] if "set" in change else []
+        )
+        rows += [("evidence", f"{i}: {text}") for i, text in change["evidence"].items()]
         for pair in change["pairs"]:
             about = {"with": pair["with"], "it says": pair["sentence"], "change": pair["change"]}
             rows += [*about.items(), ("read here", pair["a"]), ("read there", pair["b"])]
             rows.append(("signals", pair["signals"]))
             rows += [("a model says", pair["judge"])] if "judge" in pair else []
-    emit(said, as_json, lambda: table(rows, ["", id]))
+    emit(said, as_json, lambda: f"{shown(said['id'])}\n{fields(rows)}")
 
 
 @click.command()
@@ -215,9 +220,10 @@ def doctor(
         said,
         as_json,
         lambda: (
-            table(rows, ["level", "check", "count", "finding", "what to do"])
-            if rows
-            else "nothing to report"
+            "\n".join(
+                f"{level}: {check} ({n}): {says}\n  {do}" for level, check, n, says, do in rows
+            )
+            or "nothing to report"
         ),
     )
     return 32 if said["failed"] else 0
@@ -269,5 +275,14 @@ def _pairs(
     emit(
         rows,
         as_json,
-        lambda: table([list(r.values()) for r in rows], list(rows[0]) if rows else [f"no {what}"]),
+        lambda: "\n".join(
+            [*map(_pair, rows), counted(len(rows), "pair") if rows else f"no {what}"]
+        ),
     )
+
+
+def _pair(row: dict[str, Any]) -> str:
+    """Two records below each other, and what speaks for and against it."""
+    signals = {k: v for k, v in row.items() if k[:2] not in ("a_", "b_") and v not in (None, "")}
+    sides = [f"  {shown(row[f'{side}_id'])}: {shown(row[f'{side}_text'])}" for side in "ab"]
+    return "\n".join([*sides, f"    {fields([('', signals)]).strip()}"])

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import click
@@ -40,11 +40,39 @@ def table(rows: Iterable[Sequence[Any]], head: Sequence[str]) -> str:
     return "\n".join([*lines, *(_line(row, widths) for row in cells)])
 
 
+def fields(rows: Iterable[tuple[str, Any]]) -> str:
+    """Return names with their values beside them; a table in a value is told in one line."""
+    told = [(name, _cell(_flat(value))) for name, value in rows]
+    room = max((width(name) for name, _ in told), default=0)
+    return "\n".join(f"{name}{' ' * (room - width(name))}  {text}".rstrip() for name, text in told)
+
+
+def _flat(value: Any) -> str:
+    if isinstance(value, dict):
+        apart = "; " if any(isinstance(v, list) for v in value.values()) else ", "
+        return apart.join(f"{name} {_flat(inner)}" for name, inner in value.items())
+    return ", ".join(map(_flat, value)) if isinstance(value, list | tuple) else str(value)
+
+
 def width(text: str) -> int:
     """Return the columns that a text takes in a terminal; Han characters take two."""
     import unicodedata
 
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in str(text))
+
+
+def counted(n: int, noun: str) -> str:
+    """Return a count with its noun: 1 record, 2 records."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def moment(value: Any) -> str:
+    """Return an instant, or the ISO text of one, in UTC to the second; other values as text."""
+    try:
+        at = datetime.fromisoformat(value) if isinstance(value, str) else value
+        return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z"
+    except (AttributeError, OverflowError, ValueError):
+        return str(value)
 
 
 def cut(text: str, room: int) -> str:

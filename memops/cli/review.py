@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memops.cli import at
-from memops.cli.output import cut, emit, json_option, numbers
+from memops.cli import at, typed
+from memops.cli.output import counted, cut, emit, json_option, numbers
 from memops.safety.display import shown
 
 if TYPE_CHECKING:
@@ -88,11 +88,13 @@ def waiting_text(review: "Review") -> str:
 
 def counted_text(said: dict[str, Any]) -> str:
     """Return how far a review is, and what comes next."""
-    lines = [f"{said['left']} of {said['changes']} changes stay, {said['rejected']} were rejected"]
+    stay = "stays" if said["left"] == 1 else "stay"
+    whole = counted(said["changes"], "change")
+    lines = [f"{said['left']} of {whole} {stay}, {said['rejected']} rejected"]
     if said["undecided"]:
         todo = f"{said['undecided']} of those that stay are not decided on"
-        lines += [f"{todo}: memops review {said['plan']}"]
-    return "\n".join([*lines, f"carry out what stays: memops apply {said['plan']}"])
+        lines += [f"{todo}: {typed()} review {said['plan']}"]
+    return "\n".join([*lines, f"carry out what stays: {typed()} apply {said['plan']}"])
 
 
 def _asked(review: "Review", clock: Callable[[], datetime], pressed: Callable[[], str]) -> None:
@@ -152,8 +154,7 @@ def _drawn(review: "Review", item: "Item", seqs: list[int], waiting: int) -> str
 
     changes = reviewing.described(review, seqs[:_MOST])
     about = f"keeper {shown(item.keeper)}" if item.keeper else f"record {shown(changes[0]['id'])}"
-    many = "1 change" if len(seqs) == 1 else f"{len(seqs)} changes"
-    lines = ["", f"{item.rule}: {many}, {about} ({waiting} to decide on)"]
+    lines = ["", f"{item.rule}: {counted(len(seqs), 'change')}, {about} ({waiting} to decide on)"]
     for change in changes:
         lines += _change(change)
     lines += [f"  and {len(seqs) - _MOST} more"] if len(seqs) > _MOST else []

@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from memops.cli import at
-from memops.cli.output import emit, json_option, numbers, progress, table
+from memops.cli import at, typed
+from memops.cli.output import counted, emit, json_option, moment, numbers, progress, table
 
 _LOCK = click.option(
     "--lock-timeout", default=10.0, show_default=True, help="Seconds to wait for the lock."
@@ -85,26 +85,25 @@ def runs(ctx: click.Context, as_json: bool) -> None:
         found,
         as_json,
         lambda: table(
-            [list(r.values()) for r in found], ["run", "plan", "state", "started", "store"]
+            [(r["run"], r["plan"], r["state"], moment(r["started"]), r["store"]) for r in found],
+            ["run", "plan", "state", "started", "store"],
         ),
     )
 
 
 def _run_text(done: dict[str, Any]) -> str:
-    lines = [
-        f"run {done['run']}: {done['state']}, {done['applied']} records changed, {done['already']} were changed already"
-    ]
-    lines += (
-        [table([(s["id"], s["why"]) for s in done["skipped"][:20]], ["skipped", "why"])]
-        if done["skipped"]
-        else []
-    )
-    return "\n".join([*lines, f"undo: memops rollback {done['run']}"])
+    lines = [f"run {done['run']}: {done['state']}, {counted(done['applied'], 'record')} changed"]
+    lines[0] += f", {done['already']} were so already" if done["already"] else ""
+    skipped = [(s["id"], s["why"]) for s in done["skipped"][:20]]
+    lines += [table(skipped, ["skipped", "why"])] if skipped else []
+    return "\n".join([*lines, f"undo: {typed()} rollback {done['run']}"])
 
 
 def _back_text(done: dict[str, Any]) -> str:
-    lines = [f"run {done['run']}: {done['state']}, {done['applied']} records are as they were"]
+    back = "record is as it was" if done["applied"] == 1 else "records are as they were"
+    lines = [f"run {done['run']}: {done['state']}, {done['applied']} {back}"]
     if done.get("seqs"):
-        lines += [f"not proposed again until their evidence changes: {done['seqs']}"]
+        listed = ", ".join(map(str, done["seqs"]))
+        lines += [f"not proposed again until their evidence changes: {listed}"]
     kept = [(s["id"], s["why"]) for s in done["skipped"][:20]]
     return "\n".join([*lines, *([table(kept, ["not taken back", "why"])] if kept else [])])

@@ -69,7 +69,11 @@ def prune(ctx: click.Context, remove: bool, as_json: bool) -> None:
     rows = [(s["snapshot"], s["taken_at"][:16], s["rows"]) for s in said["snapshots"]]
     rows += [(f"undo of {run}", "", "") for run in said["undo"]]
     done = "removed" if remove else "would be removed; give --remove"
-    emit(said, as_json, lambda: table(rows, [done, "taken", "records"]) if rows else "nothing")
+    emit(
+        said,
+        as_json,
+        lambda: table(rows, [done, "taken", "records"]) if rows else "nothing is past its time",
+    )
 
 
 @click.command()

@@ -19,11 +19,15 @@ from memops.state.sources import open_or_take
 def explain_change(plan: str, id: str, settings: Settings) -> dict[str, Any]:
     """Return what a plan does to a record and why; secrets masked. Raises MemopsError."""
     found = planfile.load(plan, settings.state)
-    lines = [line for line in found.ops() if line["id"] == id]
+    every = found.ops()
+    numbered = [line["id"] for line in every if str(line["seq"]) == id]
+    named = id if any(line["id"] == id for line in every) else next(iter(numbered), None)
+    lines = [line for line in every if line["id"] == named]
     if not lines:
         raise MemopsError(
-            f"plan {found.id} does not change {id!r}", f"its changes: {found.path}/ops.jsonl"
+            f"plan {found.id} does not change {id!r}", f"list its changes: memops review {found.id}"
         )
+    id = lines[0]["id"]
     taken = snapshot.find(found.header["snapshot"], settings.state)
     records = taken.records() if taken else None
     texts = (

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 from typing import Any
 
@@ -21,6 +21,17 @@ def written(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(written, value)) + "]"
     return repr(value) if isinstance(value, float) else json.dumps(value, ensure_ascii=False)
+
+
+def in_toml(described: Iterable[tuple[str, Any, str]]) -> str:
+    """Return settings (dotted name, value, sentence) as a TOML file holds them."""
+    lines, section = list[str](), None
+    for name, value, why in described:
+        head, key = name.split(".")
+        lines += ["", f"[policy.{head}]"] if head != section else []
+        section = head
+        lines.append(f"{key} = {written(value)}  # {why}")
+    return "\n".join(lines[1:])
 
 
 def _key(name: str) -> str:

@@ -1,0 +1,98 @@
+"""What people read on a terminal: plurals, lines to copy, and texts that wrap where they should."""
+
+import shlex
+import tomllib
+
+import pytest
+
+from memops.cli import run
+from memops.cli.output import counted, fields, moment
+from memops.policy import Policy, from_table
+
+ROWS = [
+    ("The depot opens at 7:30", "2026-01-01"),
+    ("The depot opens at 7:30!", "2026-01-02"),
+    ("用户住在泉州。", "2026-01-03"),
+    ("用户现在住在宁波。", "2026-02-01"),
+]
+
+
+@pytest.fixture
+def told(memops, capsys):
+    """Run a command for a person; its text."""
+
+    def text(*argv):
+        memops.code = run(["--state", str(memops.state), *map(str, argv)])
+        return capsys.readouterr().out
+
+    return text
+
+
+@pytest.fixture
+def store(memops):
+    rows = [
+        {"id": f"r{n}", "kind": "fact", "text": text, "created_at": f"{day}T00:00:00Z"}
+        for n, (text, day) in enumerate(ROWS)
+    ]
+    return f"jsonl:{memops.write('m.jsonl', rows)}"
+
+
+def test_one_is_told_as_one():
+    assert [counted(n, "record") for n in (0, 1, 2)] == ["0 records", "1 record", "2 records"]
+
+
+def test_instants_are_told_in_utc_to_the_second():
+    told = moment("2026-06-01T02:00:00.123456+08:00"), moment("用户"), moment(0.1)
+    assert told == ("2026-05-31 18:00:00Z", "用户", "0.1")
+
+
+def test_fields_stand_below_each_other_in_both_languages():
+    rows = [
+        ("键", {"a": [1, 2], "b": "x"}),
+        ("text", "line\nbreak"),
+        ("set", {"c": 0.5, "d": None}),
+    ]
+    assert fields(rows).split("\n") == [
+        "键    a 1, 2; b x",
+        "text  line\\nbreak",
+        "set   c 0.5, d None",
+    ]
+
+
+def test_the_lines_of_a_plan_can_be_copied(told, store, memops):
+    text = told("plan", store, "--rule", "merge_exact", "--now", "2026-03-01T00:00:00Z")
+    assert ": 1 change from snapshot" in text
+    steps = [line.split(": ", 1)[1] for line in text.splitlines() if line[:5] in ("next:", "then:")]
+    argv = [shlex.split(step)[1:] for step in steps]
+    assert [a[2] for a in argv] == ["review", "apply"] and argv[0][1] == str(memops.state)
+    assert "1 of 1 change stays, 0 rejected" in told(*argv[0][2:])
+    text = told(*argv[1][2:])
+    assert memops.code == 0 and "verified, 1 record changed\n" in text
+    undo = shlex.split(text.split("undo: ")[1])
+    assert run(undo[1:]) == 0
+
+
+def test_a_change_is_explained_by_its_number_as_by_its_record(told, store, memops):
+    plan = memops("plan", store, "--rule", "supersede_conflicting", "--now", "2026-03-01T00:00:00Z")
+    by_number = told("explain", plan["plan"], "1")
+    assert by_number == told("explain", plan["plan"], "r2") and by_number.startswith("r2\n")
+    assert "evidence    r3: 用户现在住在宁波。" in by_number
+    assert memops("explain", plan["plan"], "2")["code"] == 2
+
+
+def test_pairs_stand_below_each_other(told, store):
+    lines = told("conflicts", store).splitlines()
+    assert lines[0:2] == ["  r2: 用户住在泉州。", "  r3: 用户现在住在宁波。"] or lines[0:2] == [
+        "  r3: 用户现在住在宁波。",
+        "  r2: 用户住在泉州。",
+    ]
+    assert lines[2].startswith("    jaccard ") and lines[3:] == ["1 pair"]
+    assert told("duplicates", store, "--least", "2").strip() == "no duplicates"
+
+
+def test_the_policy_is_printed_as_it_is_read(told):
+    assert from_table(tomllib.loads(told("policy"))["policy"]) == Policy()
+
+
+def test_a_state_folder_without_stores_says_what_to_do(told, memops):
+    assert "memops nightly STORE" in told("status") and memops.code == 0
