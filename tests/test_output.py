@@ -96,3 +96,41 @@ def test_the_policy_is_printed_as_it_is_read(told):
 
 def test_a_state_folder_without_stores_says_what_to_do(told, memops):
     assert "memops nightly STORE" in told("status") and memops.code == 0
+
+
+def test_a_night_beyond_its_limits_says_how_to_go_on(told, memops):
+    rows = [
+        {
+            "id": f"r{n}",
+            "kind": "note",
+            "text": f"{n % 30} 号门今天开",
+            "created_at": "2026-01-01T00:00:00Z",
+        }
+        for n in range(60)
+    ]
+    text = told(
+        "nightly", f"jsonl:{memops.write('m.jsonl', rows)}", "--now", "2026-01-02T00:00:00Z"
+    )
+    lines = text.splitlines()
+    assert memops.code == 23 and lines[-2].startswith("next: memops --state ")
+    assert lines[-1].startswith("then: ") and lines[-1].endswith(" --approve")
+
+
+def test_a_demonstration_spares_a_folder_that_holds_something_else(memops):
+    mine = memops.folder / "agents" / "clawseed" / "memory" / "brain.db"
+    mine.parent.mkdir(parents=True)
+    mine.write_bytes(b"of somebody")
+    said = memops("demo", "--into", memops.folder / "agents")
+    assert (memops.code, mine.read_bytes()) == (2, b"of somebody") and "--into" in said["hint"]
+
+
+def test_wrong_words_are_answered_with_where_the_right_ones_are(told, memops, capsys):
+    for argv, hint in (
+        (["report"], "memops report --help"),
+        (["nosuch"], "memops --help"),
+        (["report", "nosuch"], "memops runs"),
+        (["diff", "a", "b"], "KIND:PATH"),
+        (["snapshot", "mongo:x"], "memops stores"),
+    ):
+        assert run(["--state", str(memops.state), *argv]) in (2, 10)
+        assert hint in capsys.readouterr().err, argv

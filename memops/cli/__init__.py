@@ -146,7 +146,9 @@ def run(argv: list[str]) -> int:
             130, "interrupted", "a run that had begun goes on with `memops resume`", as_json
         )
     except click.ClickException as error:
-        return _fail(2, error.format_message(), "see --help", as_json)
+        asked = getattr(error, "ctx", None)
+        where = asked.command_path if asked else "memops"
+        return _fail(2, error.format_message(), f"see `{where} --help`", as_json)
     except MemopsError as error:
         import memops.safety.secrets  # noqa: F401  (with it, errors mask what they quote)
 

@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from memops.cli import at, typed
-from memops.cli.output import counted, emit, json_option, now_option, table
+from memops.cli.output import counted, cut, emit, json_option, now_option, table
+from memops.errors import GuardRefused
 
-_SHOWN = 60  # characters of a text in a list of samples
+_SHOWN = 60  # columns of a text in a list of samples
 _DETAILED = click.option(
     "--detailed-exitcode", is_flag=True, help="Exit 4 when the plan has changes."
 )
@@ -196,7 +197,7 @@ def _next(said: dict[str, Any], approve: bool = False) -> str:
 
 
 def _samples_text(rule: str, rows: list[dict[str, str]]) -> str:
-    cells = [(row["op"], row["text"][:_SHOWN], row["reason"][:_SHOWN]) for row in rows]
+    cells = [(row["op"], cut(row["text"], _SHOWN), cut(row["reason"], _SHOWN)) for row in rows]
     return f"\n{rule}, for example:\n" + table(cells, ["change", "text", "why"])
 
 
@@ -227,4 +228,6 @@ def _night_text(nights: list[dict[str, Any]]) -> str:
             said = "\n  ".join(["the plan goes beyond its limits:", *beyond])
         lines += [f"{night['store']}: {said}"] if said else []
         lines += [f"  {night['hint']}"] if night.get("hint") else []
+        held = night["code"] == GuardRefused.code and "plan" in night
+        lines += [_next(night, approve=True).strip()] if held else []
     return "\n".join(lines)

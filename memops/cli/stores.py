@@ -104,8 +104,8 @@ def diff(ctx: click.Context, a: str, b: str, as_json: bool) -> None:
     from memops.commands import keeping
 
     said = keeping.compare(a, b, at(ctx))
-    counts = [(k, len(said[k])) for k in ("added", "changed", "removed")]
-    emit(said, as_json, lambda: table(counts, ["records", "count"]))
+    counts = [(k, len(said[k]), ", ".join(said[k][:3])) for k in ("added", "changed", "removed")]
+    emit(said, as_json, lambda: table(counts, ["records", "count", "the first"]))
 
 
 @click.command()

@@ -69,7 +69,9 @@ def markdown(verdict: Verdict) -> str:
     ]
     if verdict.measures.height:
         lines += ["", *_HEAD, *map(_measure, verdict.measures.to_dicts())]
-        lines += ["", f"This suite shows a loss of {verdict.detectable:.3f} with a power of 80 %."]
+        if verdict.detectable > 0:  # where all queries agree, nothing tells how much they vary
+            loss = f"{verdict.detectable:.3f}"
+            lines += ["", f"This suite shows a loss of {loss} with a power of 80 %."]
         lines += _robust(verdict)
     lines += _moved("Worse", verdict.lost) + _moved("Better", verdict.gained)
     return "\n".join(lines) + "\n"

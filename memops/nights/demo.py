@@ -6,13 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from memops import files, settings
+from memops.errors import MemopsError
 from memops.language.lexicon import resource
 from memops.nights.night import curate
 from memops.policy import Policy
 
 
 def run(into: Path) -> list[dict[str, Any]]:
-    """Make the sample stores in a folder and do the night of each, approved; returns the nights."""
+    """Make the sample stores in a folder and do the night of each, approved; returns the nights.
+
+    Raises MemopsError for a folder that holds anything but an earlier demonstration, which is made anew.
+    """
+    if into.is_dir() and any(into.iterdir()) and not (into / "state" / "plans").is_dir():
+        raise MemopsError(f"{into} holds something else", "give an empty folder with --into")
     samples = _script()
     files.folder(into)
     now: datetime = samples.NOW

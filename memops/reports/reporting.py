@@ -131,7 +131,8 @@ def _night_of(subject: str, settings: Settings) -> dict[str, Any]:
         return found | ({"run": run.id} if run else {})
     taken = snapshot.find(subject, state)
     if taken is None:
-        raise MemopsError(f"{subject!r} is neither a run, a plan nor a snapshot in {state}")
+        neither = f"{subject!r} is neither a run, a plan nor a snapshot in {state}"
+        raise MemopsError(neither, "list runs and plans with `memops runs`")
     return {"store": taken.address, "snapshot": taken.id, "path": str(state / "snapshots")} | {
         "path": str(files.folder(state / "reports" / taken.id))
     }

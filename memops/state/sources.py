@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from memops import snapshot
-from memops.errors import MemopsError
+from memops.errors import MemopsError, StoreNotFound
 from memops.settings import Settings
 from memops.stores import open_store
 
@@ -47,5 +47,9 @@ def open_or_take(
             return found
         if Path(name).exists():
             raise MemopsError(f"{name}: neither a snapshot nor a store", "a store is KIND:PATH")
+        raise StoreNotFound(
+            f"{name!r} is neither a snapshot in {settings.state / 'snapshots'} nor a store",
+            "a store is KIND:PATH, or a name from memops.toml",
+        )
     taken = take_snapshot(name, settings, now, accept_shrink, to_grade)
     return snapshot.open_snapshot(Path(taken["path"]))

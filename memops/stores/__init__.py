@@ -158,7 +158,8 @@ STORES = {
 def kind_class(kind: str) -> type[Store]:
     """Return the class of a kind of store, imported on first use."""
     if kind not in STORES:
-        raise MemopsError(f"unknown kind of store {kind!r}; known: {', '.join(sorted(STORES))}")
+        known = f"known: {', '.join(sorted(STORES))}"
+        raise MemopsError(f"unknown kind of store {kind!r}; {known}", "see `memops stores`")
     module, name = STORES[kind].split(":")
     found: type[Store] = getattr(importlib.import_module(module), name)
     return found
