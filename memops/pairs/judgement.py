@@ -95,15 +95,24 @@ def same() -> pl.Expr:
     )  # fmt: skip
     kept = (c("begin") + c("end") >= 1) | (c("subject_same") >= 1) | (c("owner_same") < 2)
     near = about_one_thing() & (c("alone") == 0) & (near | telling)
-    return unaltered() & kept & (c("opposed") == 0) & (near | _word_for_word())
+    apart = other_words() | (c("opposed") > 0)
+    return unaltered() & kept & ~apart & (near | _word_for_word())
+
+
+def other_words() -> pl.Expr:
+    """True when each says a thing of its own in words whose meaning is known: raised, and renamed."""
+    return pl.any_horizontal(
+        (c(f"telling_{one}") >= 1) & (c(f"known_{other}") >= 1) for one, other in ("ab", "ba")
+    )
 
 
 def unaltered() -> pl.Expr:
-    """True when no value, name, sign or quantifier stands in one alone, nor what is replaced.
+    """True when no value, name, sign, quantifier or word with an opposite stands in one alone, nor
+    what is replaced.
 
     Nor have two names, values or things changed places: who reports to whom.
     """
-    values = (c("current_a") == 0) & (c("current_b") == 0)
+    values = neither("current", "poles")
     scope = (c("all_one") + c("none_one") + c("some_one") + c("only_one")) == 0
     unturned = (c("was_a") == 0) & (c("was_b") == 0)
     return values & (c("odd") == 0) & scope & unturned & (c("exchanged") == 0)
