@@ -77,3 +77,18 @@ def test_what_is_alike_or_denied_twice_is_no_conflict(a, b):
 def test_who_acts_is_the_same_in_the_passive(said, passive, turned):
     pairs = [{"a": said, "b": other} for other in (passive, turned)]
     assert (features(pairs)["exchanged"] > 0).to_list() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("咖啡机坏了", "咖啡机修好了"),
+        ("旧仓库的租约延长了", "旧仓库的租约取消了"),
+        ("The pump is serviced weekly", "The pump is serviced daily"),
+        ("The lease of the shed was extended", "The lease of the shed was renamed"),
+        ("Priya's camera is for concerts", "Priya's camera is for exams"),
+    ],
+)
+def test_what_is_said_in_other_known_words_is_never_the_same(a, b):
+    row = features([{"a": a, "b": b}, {"a": b, "b": a}])
+    assert row["same"].to_list() == [False, False]

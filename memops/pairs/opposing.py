@@ -42,7 +42,7 @@ def opposes() -> pl.Expr:
         .when(_excluded()).then(pl.lit("excluded"))
         .when(_denied()).then(pl.lit("denied"))
         .when(alike & (_changed() | _realigned())).then(pl.lit("changed"))
-        .when(neither("circumstances", "roles") & _COUNTED & _enclosed() & _realigned()).then(pl.lit("changed"))
+        .when(neither("circumstances") & _COUNTED & _enclosed() & _realigned()).then(pl.lit("changed"))
         .when(neither("owner", "roles") & _COUNTED & _swung()).then(pl.lit("opposite"))
         .when(alike & _ended()).then(pl.lit("denied"))
         .when(neither("circumstances") & _COUNTED & _handed()).then(pl.lit("replaced"))
@@ -153,13 +153,15 @@ def _realigned() -> pl.Expr:
     In that place stand two values of one kind and nothing else, or two names or things that the
     words before and after leave no doubt about.
     """
-    gaps = c("gap_a").is_between(1, 2) & c("gap_b").is_between(1, 2) & (c("begin") >= 1)
+    gaps = c("gap_a").is_between(1, 2) & c("gap_b").is_between(1, 2)
     single = (c("gap_a") == 1) & (c("gap_b") == 1) & (c("begin") >= 2)
     typed = (c("values_differ") == 1) & (c("solid_a") + c("solid_b") <= 1)
     known = (c("values_one") == 0) | ((c("open_a") == 1) & (c("open_b") == 1))
     named = (c("values_differ") == 0) & known & (c("begin") + c("end") >= 2)
-    named &= pl.min_horizontal("head_a", "head_b") == 0
-    return turned() & _EVEN & gaps & (typed | (single & neither("solid")) | named)
+    named &= (pl.min_horizontal("head_a", "head_b") == 0) | (c("begin") >= 3)
+    begun = c("begin") >= 1
+    told = (typed & (begun | (c("end") >= 3))) | (begun & ((single & neither("solid")) | named))
+    return turned() & _EVEN & gaps & told
 
 
 def _swung() -> pl.Expr:
