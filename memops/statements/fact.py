@@ -16,7 +16,7 @@ from memops.ordered import within
 
 FRAME = (
     "owner", "attributes", "about", "anchors", "roles", "circumstances", "open", "subject",
-    "complement", "poles", "known", "telling",
+    "complement", "known", "telling",
 )  # fmt: skip
 PLAIN = frozenset({"user", "we", "they", "you", "he", "she", "team", "guest"})
 _HOLDING = frozenset({"use", "have", "run_on"})
@@ -32,7 +32,7 @@ def frame(tokens: Tokens, value_like: Keys, opposed: Keys) -> dict[str, Keys]:
     that no lexicon knows, which is where values are found (`about` adds those of the subject to
     the attributes); `subject` and `complement` what stands before and after the relation.
     `value_like` are concepts that the text says it changes from or to, `opposed` those that have
-    an opposite, the `poles`: in a complement both are values. `known` are words whose meaning the
+    an opposite: in a complement both are values. `known` are words whose meaning the
     lexicon knows, `telling` those of them that are not generic.
     """
     t = tokens.only(~tokens.where(lambda concept, *_: concept.startswith("counter="), "value"))
@@ -59,6 +59,7 @@ def frame(tokens: Tokens, value_like: Keys, opposed: Keys) -> dict[str, Keys]:
     attributes = union(attributes, _moves_house(t, attributes))
     stranger = minus(t.keys(before & unknown_here & nameless), owner)
     subject = t.keys(before)
+    alike = t.renamed(lexicon("concepts")["use"]["akin"])
     turns = t.kinds("change") & ~t.means(_use("passing"))
     understood = (t.kinds(*_KNOWN, "qualifier") & t.solid & kept & ~t.means(_HOLDING)) | turns
     return {
@@ -71,9 +72,8 @@ def frame(tokens: Tokens, value_like: Keys, opposed: Keys) -> dict[str, Keys]:
         "open": unknown,
         "subject": subject[~t.of(subject, _HOLDING)],
         "complement": told,
-        "poles": opposed,
-        "known": t.keys(understood),
-        "telling": t.keys(understood & ~t.means(_use("generic"))),
+        "known": alike.keys(understood),
+        "telling": alike.keys(understood & ~t.means(_use("generic"))),
     }
 
 
