@@ -134,3 +134,11 @@ def test_wrong_words_are_answered_with_where_the_right_ones_are(told, memops, ca
     ):
         assert run(["--state", str(memops.state), *argv]) in (2, 10)
         assert hint in capsys.readouterr().err, argv
+
+
+def test_check_lists_the_snapshots_that_it_verified(told, store, memops):
+    taken = [memops("snapshot", store)["snapshot"] for _ in range(2)]
+    lines = told("check").splitlines()
+    assert [line.split() for line in lines[2:-1]] == [[id, "4", store] for id in sorted(taken)]
+    assert lines[-1].startswith("2 snapshots: ")
+    assert memops("restore", "nosuch")["hint"] == "list them with `memops check`"

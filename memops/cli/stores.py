@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from memops.cli import at
-from memops.cli.output import emit, json_option, now_option, table
+from memops.cli.output import counted, emit, json_option, now_option, table
 
 
 @click.command()
@@ -46,12 +46,11 @@ def check(ctx: click.Context, snapshot: str | None, read_data: bool, as_json: bo
     from memops.commands import keeping
 
     said = keeping.check_snapshot(snapshot, at(ctx)) if snapshot else keeping.check_all(at(ctx))
-    what = said["snapshot"] if snapshot else f"{said['snapshots']} snapshots"
-    emit(
-        said,
-        as_json,
-        f"{what}: {said['files']} files and {said['rows']} records are as they were sealed",
-    )
+    what = said["snapshot"] if snapshot else counted(said["snapshots"], "snapshot")
+    sealed = f"{what}: {said['files']} files and {said['rows']} records are as they were sealed"
+    rows = [(s["snapshot"], s["rows"], s["store"]) for s in said.get("checked", [])]
+    listed = [table(rows, ["snapshot", "records", "store"])] if rows else []
+    emit(said, as_json, "\n".join([*listed, sealed]))
 
 
 @click.command()

@@ -20,32 +20,29 @@ def check_snapshot(name: str, settings: Settings) -> dict[str, Any]:
     """Re-hash a snapshot and read its records; raises Corrupt, naming the files that differ."""
     found = snapshot.find(name, settings.state)
     if not found:
-        raise MemopsError(f"no snapshot {name!r} in {settings.state / 'snapshots'}")
+        raise _unknown(name, settings)
     rows = found.records().height
     chain = 0
     if found.path.parent.resolve() == (settings.state / "snapshots").resolve():
         chain = verify_chain(settings.state, found)
     files_ = len(found.manifest["files"])
-    return {"snapshot": found.id, "rows": rows, "files": files_, "chain": chain, "ok": True}
+    about = {"snapshot": found.id, "store": found.address, "rows": rows, "files": files_}
+    return {**about, "chain": chain, "ok": True}
 
 
 def check_all(settings: Settings) -> dict[str, Any]:
     """Check every snapshot and the chain between them; raises Corrupt, naming all that differs."""
-    wrong, sums = [], {"snapshots": 0, "rows": 0, "files": 0}
+    wrong, whole = list[str](), list[dict[str, Any]]()
     folders = sorted((settings.state / "snapshots").glob("[!.]*"))
     for path in folders:
         try:
-            said = check_snapshot(str(path), settings)
+            whole.append(check_snapshot(str(path), settings))
         except MemopsError as error:
             wrong.append(error.message)
-            continue
-        counts = {"snapshots": 1, "rows": said["rows"], "files": said["files"]}
-        sums = {name: n + counts[name] for name, n in sums.items()}
     if wrong:
-        raise Corrupt(
-            "; ".join(wrong), f"{sums['snapshots']} of {len(folders)} snapshots are whole"
-        )
-    return {**sums, "ok": True}
+        raise Corrupt("; ".join(wrong), f"{len(whole)} of {len(folders)} snapshots are whole")
+    sums = {name: sum(said[name] for said in whole) for name in ("rows", "files")}
+    return {"snapshots": len(whole), **sums, "checked": whole, "ok": True}
 
 
 def prune(settings: Settings, now: datetime | None = None, remove: bool = True) -> dict[str, Any]:
@@ -60,7 +57,7 @@ def restore_snapshot(name: str, settings: Settings, to: str | None = None) -> di
     """Make a store exactly what a snapshot holds; what it held until now is snapshotted first."""
     found = snapshot.find(name, settings.state)
     if not found:
-        raise MemopsError(f"no snapshot {name!r} in {settings.state / 'snapshots'}")
+        raise _unknown(name, settings)
     snapshot.verify(found)
     address = settings.store(to).address if to else found.address
     store = open_store(address)
@@ -80,6 +77,11 @@ def restore_snapshot(name: str, settings: Settings, to: str | None = None) -> di
         kept = overlay.read(found.path / "overlay.parquet")
         overlay.write(snapshot.overlay_path(settings.state, store.identity()), kept)
     return {"restored": found.id, "to": address, "before": safety.id if safety else None}
+
+
+def _unknown(name: str, settings: Settings) -> MemopsError:
+    where = settings.state / "snapshots"
+    return MemopsError(f"no snapshot {name!r} in {where}", "list them with `memops check`")
 
 
 def compare(a: str, b: str, settings: Settings) -> dict[str, Any]:
