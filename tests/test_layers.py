@@ -49,7 +49,7 @@ INSIDE = {
     "hybrid retrieve passages",
     "state": "history logbook cadence descent chain runs sources basis archive retention planfile",
     "apply": "checks batches recovery",
-    "reports": "data figures words pictures view page text reporting",
+    "reports": "data figures words pictures view page text approval reporting",
     "suite": "statistics format golden echoes exchange proposals lineage asking check grading "
     "proposing comparing",
     "evaluation": "gate gate_blame gate_output tuning tuning_picture bench_pairs bench_recall "

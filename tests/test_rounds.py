@@ -177,6 +177,8 @@ def test_a_night_answers_for_nobody(twins, memops):
     plan = memops("plan", f"jsonl:{path}")["plan"]  # of no night
     page = Path(memops("report", plan)["path"]).read_text()
     assert page.count("the limit is 10%") == 1
+    assert f"apply {plan} --approve</code>" in page and "To reject this:" in page
+    assert "To take this back:" not in page
     night = curate(f"jsonl:{path}", settings, ask=lambda night: night["code"] == 23)
     assert (night["code"], night["applied"], "stopped" in night) == (0, 40, False)
 

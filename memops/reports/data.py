@@ -239,7 +239,8 @@ class Report(TypedDict):
 
     `verdict_sentence` is made from the figures when it is empty. `ops_beside` says that ops.jsonl
     lies in the same folder as the page, which then links to it. `total_changes` and `by_rule`
-    count all changes, also where `changes` holds a part of them.
+    count all changes, also where `changes` holds a part of them. `approve_command` is what applies a
+    plan that waits for a person.
     """
 
     title: str
@@ -255,6 +256,7 @@ class Report(TypedDict):
     refused: list[Refused]
     skipped: list[Skipped]
     limits: list[str]
+    approve_command: NotRequired[str]
     conflicts: list[Conflict]
     clusters: list[Cluster]
     floors: list[Floor]

@@ -8,14 +8,14 @@ from typing import Any, cast
 import polars as pl
 
 from memops import files, snapshot
-from memops.errors import Corrupt, GuardRefused, MemopsError
+from memops.errors import Corrupt, MemopsError
 from memops.hygiene.floors import standing
 from memops.pairs.explain import explained
 from memops.pairs.supersession import signals
 from memops.plan import nothing, outcome
 from memops.policy import Policy, described, from_table
 from memops.policy.defaults import written
-from memops.reports import figures
+from memops.reports import approval, figures
 from memops.reports.data import Report
 from memops.reports.page import render
 from memops.settings import Settings
@@ -70,15 +70,20 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
         "verdict_sentence": "",
         "snapshot": {"id": taken.id, "rows": before.height},
         **_listed(
-            made, changes, before, _states(run, skipped, back), _undoing(made, run, settings)
+            made,
+            changes,
+            before,
+            _states(run, skipped, back),
+            approval.undoing(made, run, settings),
         ),
         "skipped": skipped,
-        "limits": _limits(made.header["exceeds"] if made and run is None else [], night),
+        "limits": approval.limits(made.header["exceeds"] if made and run is None else [], night),
         **_sides(before, outcome(before, carried), now, policy),
         "grades": _grades(night),
         "trend": _trend(night, settings),
         "timings": [{"peak_mb": None, **t} for t in night.get("timings", [])],
         "environment": taken.manifest["versions"],
+        **approval.approving(made, night, settings),
         "policy": [{"name": n, "value": written(v), "why": w} for n, v, w in described(policy)],
         "ops_beside": made is not None and beside == made.path,
     }
@@ -138,19 +143,6 @@ def _night_of(subject: str, settings: Settings) -> dict[str, Any]:
     }
 
 
-def _limits(beyond: list[str], night: dict[str, Any]) -> list[str]:
-    """What a plan exceeds, and what else kept it from being applied."""
-    stopped = night.get("stopped")
-    same = beyond and night.get("code") == GuardRefused.code
-    return [*beyond, stopped] if stopped and not same else beyond
-
-
-def _undoing(made: planfile.PlanFile | None, run: Run | None, settings: Settings) -> str:
-    """The command that takes one change back, or out of a plan that waits; its number follows."""
-    verb = f"rollback {run.id} --only" if run else f"review {made.id if made else ''} --reject"
-    return f"memops --state {settings.state} {verb}"
-
-
 def _run(run: Run | None, settings: Settings) -> dict[str, Any] | None:
     if run is None:
         return None
@@ -159,7 +151,7 @@ def _run(run: Run | None, settings: Settings) -> dict[str, Any] | None:
         "state": run.state,
         "started": run.header["started"],
         "finished": None,
-        "undo_command": f"memops --state {settings.state} rollback {run.id}",
+        "undo_command": f"{approval.typed(settings)} rollback {run.id}",
     }
 
 

@@ -1,0 +1,38 @@
+"""Approval: what keeps a plan waiting, and the lines to copy that apply it or take it back."""
+
+import shlex
+from typing import Any
+
+from memops.errors import GuardRefused
+from memops.settings import Settings
+from memops.state import planfile
+from memops.state.runs import Run
+
+
+def limits(beyond: list[str], night: dict[str, Any]) -> list[str]:
+    """Return what a plan exceeds, and what else kept it from being applied."""
+    stopped = night.get("stopped")
+    same = beyond and night.get("code") == GuardRefused.code
+    return [*beyond, stopped] if stopped and not same else beyond
+
+
+def approving(
+    made: planfile.PlanFile | None, night: dict[str, Any], settings: Settings
+) -> dict[str, str]:
+    """Return the command that applies a plan beyond its limits, if that alone keeps it back."""
+    if made is None or night.get("run") or not made.header["exceeds"]:
+        return {}
+    held = night.get("stopped") and night.get("code") != GuardRefused.code
+    said = f"{typed(settings)} apply {made.id} --approve"
+    return {} if held else {"approve_command": said}
+
+
+def undoing(made: planfile.PlanFile | None, run: Run | None, settings: Settings) -> str:
+    """Return the command that takes one change back, or out of a plan that waits; its number follows."""
+    verb = f"rollback {run.id} --only" if run else f"review {made.id if made else ''} --reject"
+    return f"{typed(settings)} {verb}"
+
+
+def typed(settings: Settings) -> str:
+    """Return the beginning of a line to copy, which works from any folder that the state is seen from."""
+    return f"memops --state {shlex.quote(str(settings.state))}"
