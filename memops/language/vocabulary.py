@@ -13,8 +13,6 @@ from memops.language.lexicon import lexicon
 from memops.language.stemming import stemmed
 from memops.language.values import EVERY, Value, found
 
-CALLS = "老小阿"
-"""What stands before a surname when Chinese people call each other by it."""
 CONTENT = frozenset({"thing", "single", "multi", "word", "name", "value", "person", "qualifier"})
 
 
@@ -97,6 +95,19 @@ def words() -> dict[str, tuple[str, str]]:
 
 
 @cache
+def addressed() -> frozenset[str]:
+    """Return how Chinese people are called by their surname: 老周, 王医生, 李姐."""
+    use = lexicon("concepts")["use"]
+    called = {call + name for call in "老小阿" for name in use["familiar"]}
+    titled = {name + title for name in use["surnames"] for title in use["titles"]}
+    return frozenset(
+        called
+        | titled
+        | {name + title for name in use["familiar"] for title in use["short_titles"]}
+    )
+
+
+@cache
 def phrases() -> dict[str, list[tuple[tuple[str, ...], tuple[str, str]]]]:
     """Return the English phrases of the lexicons by their first word, the longest first."""
     out: dict[str, list[tuple[tuple[str, ...], tuple[str, str]]]] = {}
@@ -168,9 +179,8 @@ def _exclusives() -> list[tuple[str, tuple[str, str]]]:
 
 
 def _familiar() -> list[tuple[str, tuple[str, str]]]:
-    """Chinese names such as 老周 and 小林."""
-    names = (call + name for call in CALLS for name in lexicon("concepts")["use"]["familiar"])
-    return [(name, (f"h:{name}", "word")) for name in names]
+    """Chinese names such as 老周, 王医生 and 李姐."""
+    return [(name, (f"h:{name}", "word")) for name in sorted(addressed())]
 
 
 def _concept_words() -> list[tuple[str, tuple[str, str]]]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from memops.language.lexicon import lexicon
 from memops.language.tokens import Array, Keys, Tokens, divided, keyed, minus, of_texts, union
-from memops.language.vocabulary import CALLS
+from memops.language.vocabulary import addressed
 from memops.ordered import within
 
 FRAME = (
@@ -134,8 +134,8 @@ def person(concept: str, kind: str, surface: str) -> bool:
     """Return whether a name is a person's: a known given name, an owner, a Chinese surname."""
     opens = concept[:2]
     if opens == "h:":
-        called = surface[0] in CALLS and surface[1:2] in _surnames()
-        return 2 <= len(surface) <= 3 and (called or surface[0] in _surnames())
+        named = 2 <= len(surface) <= 3 and surface[0] in _surnames()
+        return named or surface in addressed()
     if (kind != "name" and opens != "w:") or not surface[0].isupper():
         return False
     low = surface.lower()
