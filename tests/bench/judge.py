@@ -50,7 +50,7 @@ def told(pairs, folder, cache, decides):
 
 def main(folder, *paths):
     """Print the counts of each way."""
-    files = [Path(p) for p in paths] or [PAIRS / "memory.jsonl", PAIRS / "changes.jsonl"]
+    files = [Path(p) for p in paths] or sorted(PAIRS.glob("*.jsonl"))
     pairs = [pair for path in files for pair in read(path)]
     firm = pl.col("firm_a") & pl.col("firm_b")
     with tempfile.TemporaryDirectory() as cache:

@@ -37,7 +37,7 @@ def language(*texts):
 
 
 def written():
-    files = (PAIRS / "memory.jsonl", PAIRS / "changes.jsonl")
+    files = sorted(PAIRS.glob("*.jsonl"))
     return [json.loads(line) for path in files for line in path.open(encoding="utf-8")]
 
 
