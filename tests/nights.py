@@ -64,7 +64,7 @@ def night(**over):
         "limits": ["12 of 23 live note records of scope 'default' would change; the limit is 10%"],
         "trend": [
             {"name": name, "points": [{"day": f"2026-05-{28 + i}", "value": v} for i, v in enumerate(values)]}
-            for name, values in (("live records", [311, None, 301, 295]), ("planned", [40, None, 12, 10]), ("R@10", [0.91, None, None, 0.93]))
+            for name, values in (("live records", [311, None, 301, 295]), ("planned changes", [40, None, 12, 10]), ("R@10", [0.91, None, None, 0.93]))
         ],
         "conflicts": [
             {

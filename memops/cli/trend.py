@@ -126,15 +126,15 @@ def _store_text(nights: "pl.DataFrame") -> str:
         "night",
         "rows",
         "live",
-        "planned",
-        "applied",
+        "changes",
+        "changed",
         "skipped",
         *measures,
         "verdict",
         "seconds",
     ]
     lines = [shown(nights["store"][0]), table(rows, head), f"live     |{spark(nights, 'live')}|"]
-    return "\n".join([*lines, f"planned  |{spark(nights, 'ops')}|"])
+    return "\n".join([*lines, f"changes  |{spark(nights, 'ops')}|"])
 
 
 def _figure(value: float | None, places: int) -> str:

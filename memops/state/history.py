@@ -30,7 +30,7 @@ NIGHTS = pl.Schema(
     }
 )
 
-_COURSES = {"live records": "live", "planned": "ops", "applied": "applied"}
+_COURSES = {"live records": "live", "planned changes": "ops", "changed records": "applied"}
 _BLOCKS = "▁▂▃▄▅▆▇█"
 
 
@@ -98,7 +98,7 @@ def daily(table: pl.DataFrame, column: str) -> pl.DataFrame:
 
 
 def lines(table: pl.DataFrame, most: int = 60) -> list[dict[str, Any]]:
-    """Return one store's figures over its last days: live, planned, applied and each measure.
+    """Return one store's figures over its last days: live, planned changes, changed records and each measure.
 
     Every line has the same days, `most` at the most: name, points of day and value or None.
     """

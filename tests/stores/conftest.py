@@ -1,10 +1,11 @@
-"""A clawseed workspace with the rows of `clawseed_sample`, its store and its database."""
+"""A clawseed workspace with the rows of `clawseed_sample`, its store and its database; rsclaw's API."""
 
 import pytest
 
 from memops.stores import open_store
 from tests.stores.clawseed_db import build
 from tests.stores.clawseed_sample import SAMPLE
+from tests.stores.rsclaw_gateway import Gateway
 
 
 @pytest.fixture
@@ -21,3 +22,23 @@ def store(ws):
 @pytest.fixture
 def db(ws):
     return ws / "memory" / "brain.db"
+
+
+@pytest.fixture
+def serve(monkeypatch):
+    """Start a gateway of rsclaw; returns it and a store that asks it."""
+    made = []
+    for name in ("RSCLAW_TOKEN", "RSCLAW_TOKEN_FILE", "RSCLAW_HOSTS"):
+        monkeypatch.delenv(name, raising=False)
+
+    def start(*args, **kwargs):
+        gateway = Gateway(*args, **kwargs)
+        made.append(gateway)
+        store = open_store(f"rsclaw:{gateway.url}")
+        store.pause = 0.001
+        return gateway, store
+
+    yield start
+    for gateway in made:
+        gateway.shutdown()
+        gateway.server_close()

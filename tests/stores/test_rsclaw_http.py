@@ -7,28 +7,8 @@ import time
 import pytest
 
 from memops.errors import Incomplete
-from memops.stores import open_store
 from memops.stores.rsclaw_client import Client
-from tests.stores.rsclaw_gateway import FEW, MANY, Gateway, doc, failing, honest, stats
-
-
-@pytest.fixture
-def serve(monkeypatch):
-    made = []
-    for name in ("RSCLAW_TOKEN", "RSCLAW_TOKEN_FILE", "RSCLAW_HOSTS"):
-        monkeypatch.delenv(name, raising=False)
-
-    def start(*args, **kwargs):
-        gateway = Gateway(*args, **kwargs)
-        made.append(gateway)
-        store = open_store(f"rsclaw:{gateway.url}")
-        store.pause = 0.001
-        return gateway, store
-
-    yield start
-    for gateway in made:
-        gateway.shutdown()
-        gateway.server_close()
+from tests.stores.rsclaw_gateway import FEW, MANY, doc, failing, honest, stats
 
 
 def test_documents_are_read_as_the_file_gives_them(serve):

@@ -7,26 +7,7 @@ import pytest
 from memops.errors import Incomplete, MemopsError, PlanRefused, StoreNotFound, Unauthorised
 from memops.stores import open_store
 from memops.stores.rsclaw_http import disagreements
-from tests.stores.rsclaw_gateway import FEW, TOKEN, Gateway, failing, stats
-
-
-@pytest.fixture
-def serve(monkeypatch):
-    made = []
-    for name in ("RSCLAW_TOKEN", "RSCLAW_TOKEN_FILE", "RSCLAW_HOSTS"):
-        monkeypatch.delenv(name, raising=False)
-
-    def start(*args, **kwargs):
-        gateway = Gateway(*args, **kwargs)
-        made.append(gateway)
-        store = open_store(f"rsclaw:{gateway.url}")
-        store.pause = 0.001
-        return gateway, store
-
-    yield start
-    for gateway in made:
-        gateway.shutdown()
-        gateway.server_close()
+from tests.stores.rsclaw_gateway import FEW, TOKEN, failing, stats
 
 
 def test_a_token_is_sent_and_a_wrong_one_is_named_without_it(serve, monkeypatch):
