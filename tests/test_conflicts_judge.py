@@ -43,7 +43,7 @@ TURNED = [  # who does what to whom
     ("Luis 比 Marco 高", "Marco 比 Luis 高"),
 ]
 SAME = [  # what rules call the same
-    ("The build takes 12 minutes", "A build needs 12 minutes"),
+    ("The build takes 12 minutes", "A build takes 12 min"),
     ("工资 15 号发", "15 号是发工资的日子"),
     ("API 配额每周三重置", "周三是 API 配额重置的日子"),
 ]

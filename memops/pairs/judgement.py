@@ -83,7 +83,10 @@ def asserted(side: str) -> pl.Expr:
 
 
 def same() -> pl.Expr:
-    """True when both say the same: one thing, every value and name in both, the same sign."""
+    """True when both say the same: one thing, every value and name in both, the same sign.
+
+    A word of what is over, or of what must be, stands in both; not each has known words of its own.
+    """
     near = (
         (c("attributes_same") >= 1)
         & (c("attributes_a") + c("attributes_b") <= 1)
@@ -95,7 +98,7 @@ def same() -> pl.Expr:
     )  # fmt: skip
     kept = (c("begin") + c("end") >= 1) | (c("subject_same") >= 1) | (c("owner_same") < 2)
     near = about_one_thing() & (c("alone") == 0) & (near | telling)
-    apart = other_words() | (c("opposed") > 0)
+    apart = other_words() | ~neither("endings") | (c("opposed") > 0) | (c("must_one") > 0)
     return unaltered() & kept & ~apart & (near | _word_for_word())
 
 
@@ -107,12 +110,11 @@ def other_words() -> pl.Expr:
 
 
 def unaltered() -> pl.Expr:
-    """True when no value, name, sign, quantifier or word with an opposite stands in one alone, nor
-    what is replaced.
+    """True when no value, name, sign or quantifier stands in one alone, nor what is replaced.
 
     Nor have two names, values or things changed places: who reports to whom.
     """
-    values = neither("current", "poles")
+    values = neither("current")
     scope = (c("all_one") + c("none_one") + c("some_one") + c("only_one")) == 0
     unturned = (c("was_a") == 0) & (c("was_b") == 0)
     return values & (c("odd") == 0) & scope & unturned & (c("exchanged") == 0)

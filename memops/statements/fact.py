@@ -16,7 +16,7 @@ from memops.ordered import within
 
 FRAME = (
     "owner", "attributes", "about", "anchors", "roles", "circumstances", "open", "subject",
-    "complement", "known", "telling",
+    "complement", "known", "telling", "endings",
 )  # fmt: skip
 PLAIN = frozenset({"user", "we", "they", "you", "he", "she", "team", "guest"})
 _HOLDING = frozenset({"use", "have", "run_on"})
@@ -33,7 +33,7 @@ def frame(tokens: Tokens, value_like: Keys, opposed: Keys) -> dict[str, Keys]:
     the attributes); `subject` and `complement` what stands before and after the relation.
     `value_like` are concepts that the text says it changes from or to, `opposed` those that have
     an opposite: in a complement both are values. `known` are words whose meaning the
-    lexicon knows, `telling` those of them that are not generic.
+    lexicon knows, `telling` those of them that are not generic, `endings` those by which a thing is over.
     """
     t = tokens.only(~tokens.where(lambda concept, *_: concept.startswith("counter="), "value"))
     before, after = _split(t)
@@ -72,6 +72,7 @@ def frame(tokens: Tokens, value_like: Keys, opposed: Keys) -> dict[str, Keys]:
         "open": unknown,
         "subject": subject[~t.of(subject, _HOLDING)],
         "complement": told,
+        "endings": t.keys(t.solid & t.means(_use("ending"))),
         "known": alike.keys(understood),
         "telling": alike.keys(understood & ~t.means(_use("generic"))),
     }

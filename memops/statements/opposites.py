@@ -91,12 +91,6 @@ def excludes(surface: str, concept: str) -> bool:
     return bool(_placed(surface, concept, "alone"))
 
 
-def poles(t: Tokens) -> Keys:
-    """Return the words that have an opposite and without which less is said: expired, broken."""
-    told = t.where(_placed_in("pairs"), "thing", "multi", "qualifier")
-    return t.keys(told | t.means({"end"}))
-
-
 def opposed(t: Tokens) -> Keys:
     """Return the things that have an opposite."""
     return t.keys(t.where(_placed_in("pairs"), "thing"))

@@ -33,7 +33,7 @@ from memops.statements.cues import DENYING, denied, marks
 from memops.statements.fact import FRAME, frame, person
 from memops.statements.hints import hints
 from memops.statements.numbering import numbering, numbers
-from memops.statements.opposites import above, choices, opposed, opposites, poles
+from memops.statements.opposites import above, choices, opposed, opposites
 from memops.statements.reading_whole import wholly
 from memops.statements.turns import retired_in, turned
 
@@ -41,7 +41,7 @@ ALIGNED = ("opens", "closes", "steps", "solid", "ranked", "reversed")
 """Families of words side by side and of their order, whose codes are of no single item."""
 JUDGED = (
     "content", "values", "kinds", "held", "shapes", "numbered", "counters", "current", "named",
-    "sides", "others", "alone", "alone_others", "was", "becomes", "wide", "stated", "head", "choices", "poles",
+    "sides", "others", "alone", "alone_others", "was", "becomes", "wide", "stated", "head", "choices",
     *ALIGNED, "refused", *FRAME,
 )  # fmt: skip
 """The families that `memops.pairs.judgement` looks at."""
@@ -134,7 +134,6 @@ def _sets(
         "stated": concepts[~said.of(concepts, _OURSELVES)],
         "head": _head(t),
         "choices": choices(t),
-        "poles": poles(t),
         "was": was,
         "becomes": becomes,
         "values": typed,

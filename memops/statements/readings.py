@@ -19,7 +19,7 @@ from memops.statements.taken import WHOLE, counted, taken_apart
 Ints = Any
 _FRAMED = (
     "owner", "attributes", "circumstances", "open", "subject", "complement", "held", "roles",
-    "current", "about", "poles", "known", "telling",
+    "current", "about", "endings", "known", "telling",
 )  # fmt: skip
 CLAIMS = (
     "past_strong",
