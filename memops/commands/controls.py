@@ -69,12 +69,7 @@ def pin_records(
     plan_only: bool = False,
 ) -> dict[str, Any]:
     """Pin live records: no rule demotes, retires, rewrites or deletes them."""
-
-    def make(records: pl.DataFrame, at: datetime) -> pl.DataFrame:
-        rows = _named(records, ids, name, live=True).filter(~pl.col("pinned"))
-        return edit(rows, "a person pinned it", pinned=True, evidence=[], risk="low")
-
-    return carried_out("pin", name, settings, make, now, plan_only)
+    return carried_out("pin", name, settings, _pinning(ids, name, True), now, plan_only)
 
 
 def unpin_records(
@@ -85,12 +80,18 @@ def unpin_records(
     plan_only: bool = False,
 ) -> dict[str, Any]:
     """Unpin records, so that the rules treat them as any other."""
+    return carried_out("unpin", name, settings, _pinning(ids, name, False), now, plan_only)
+
+
+def _pinning(ids: Sequence[str], name: str, pinned: bool) -> Make:
+    """What pins the records named, which are live, or unpins them."""
+    why = f"a person {'pinned' if pinned else 'unpinned'} it"
 
     def make(records: pl.DataFrame, at: datetime) -> pl.DataFrame:
-        rows = _named(records, ids, name, live=False).filter("pinned")
-        return edit(rows, "a person unpinned it", pinned=False, evidence=[], risk="low")
+        rows = _named(records, ids, name, live=pinned).filter(pl.col("pinned") != pinned)
+        return edit(rows, why, pinned=pinned, evidence=[], risk="low")
 
-    return carried_out("unpin", name, settings, make, now, plan_only)
+    return make
 
 
 def forget_records(

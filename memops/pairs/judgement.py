@@ -115,9 +115,8 @@ def unaltered() -> pl.Expr:
     Nor have two names, values or things changed places: who reports to whom.
     """
     values = neither("current")
-    scope = (c("all_one") + c("none_one") + c("some_one") + c("only_one")) == 0
     unturned = (c("was_a") == 0) & (c("was_b") == 0)
-    return values & (c("odd") == 0) & scope & unturned & (c("exchanged") == 0)
+    return values & (c("odd") == 0) & ~_quantified() & unturned & (c("exchanged") == 0)
 
 
 def lossless() -> pl.Expr:
@@ -143,10 +142,14 @@ def barred(short: pl.Expr) -> pl.Expr:
     long notes may differ in those.
     """
     apart = (c("opposed") > 0) & ~flipped()
-    scope = (c("all_one") + c("none_one") + c("some_one") + c("only_one")) > 0
-    stated = (c("odd") > 0) | scope | (c("exchanged") > 0)
+    stated = (c("odd") > 0) | _quantified() | (c("exchanged") > 0)
     stated |= c("was_a") + c("was_b") > 0
     return apart | (turned() & (c("values_differ") > 0)) | (short & stated)
+
+
+def _quantified() -> pl.Expr:
+    """True when a quantifier stands in one alone: all of them, and some."""
+    return (c("all_one") + c("none_one") + c("some_one") + c("only_one")) > 0
 
 
 def told_apart() -> pl.Expr:

@@ -59,10 +59,7 @@ def frame(tokens: Tokens, value_like: Keys, opposed: Keys) -> dict[str, Keys]:
     attributes = union(attributes, _moves_house(t, attributes))
     stranger = minus(t.keys(before & unknown_here & nameless), owner)
     subject = t.keys(before)
-    alike = t.renamed(lexicon("concepts")["use"]["akin"])
-    turns = t.kinds("change") & ~t.means(_use("passing"))
-    understood = (t.kinds(*_KNOWN, "qualifier") & t.solid & kept & ~t.means(_HOLDING)) | turns
-    return {
+    return _understood(t) | {
         "owner": owner,
         "attributes": attributes,
         "about": union(attributes, stranger),
@@ -72,6 +69,16 @@ def frame(tokens: Tokens, value_like: Keys, opposed: Keys) -> dict[str, Keys]:
         "open": unknown,
         "subject": subject[~t.of(subject, _HOLDING)],
         "complement": told,
+    }
+
+
+def _understood(t: Tokens) -> dict[str, Keys]:
+    """The words whose meaning the lexicon knows, and those by which a thing is over."""
+    alike = t.renamed(lexicon("concepts")["use"]["akin"])
+    held = t.means(PLAIN | _HOLDING)
+    turns = t.kinds("change") & ~t.means(_use("passing"))
+    understood = (t.kinds(*_KNOWN, "qualifier") & t.solid & ~held) | turns
+    return {
         "endings": t.keys(t.solid & t.means(_use("ending"))),
         "known": alike.keys(understood),
         "telling": alike.keys(understood & ~t.means(_use("generic"))),
