@@ -12,15 +12,15 @@ from typing import Any
 from memops import apply as applying
 from memops import files, snapshot
 from memops.apply.recovery import recover, remedies
-from memops.candidates.neighbours_dense import measured
 from memops.commands import reviewing
 from memops.commands.looking import audit_store
 from memops.context import Context
 from memops.errors import GuardRefused, MemopsError
 from memops.evaluation.judging import gate, grade_plan
 from memops.extract import asking
+from memops.judge.candidates.neighbours_dense import measured
+from memops.judge.judge import said_to
 from memops.models.local import local_models
-from memops.pairs.judge import said_to
 from memops.rules import HYGIENE, MIGRATION, RULES, Rule, propose
 from memops.rules.extract_notes import extract_notes
 from memops.schema import instant as as_instant

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from memops.context import Context
-from memops.pairs.confirmations import confirmed
+from memops.judge.confirmations import confirmed
 from memops.plan import outcome
 from memops.policy import from_table
 from memops.rules import RULES, propose

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memops.candidates import similarity
-from memops.candidates.similarity import candidates, combined, statements
 from memops.context import Context
 from memops.evaluation.bench_pairs import judge_pairs
-from memops.pairs.conflicts import features, judged
-from memops.pairs.explain import explain
+from memops.judge.candidates import similarity
+from memops.judge.candidates.similarity import candidates, combined, statements
+from memops.judge.conflicts import features, judged
+from memops.judge.explain import explain
 from memops.plan import outcome
 from memops.rules import propose
 from memops.rules.merge_exact import merge_exact

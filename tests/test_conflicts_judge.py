@@ -10,9 +10,9 @@ import pytest
 
 from memops.context import Context, Models
 from memops.errors import Corrupt, MemopsError, PlanRefused
+from memops.judge.conflicts import judged
+from memops.judge.judge import said_to
 from memops.models.judge import CrossEncoderJudge
-from memops.pairs.conflicts import judged
-from memops.pairs.judge import said_to
 from memops.policy import Judge, Policy
 from memops.rules import RULES, propose
 from memops.rules.merge_near import merge_near
@@ -157,7 +157,7 @@ def test_parts_and_rounds_come_to_the_same_and_the_evidence_says_what_was_asked(
 
 
 def test_without_a_judge_nothing_is_scored(monkeypatch):
-    monkeypatch.setattr("memops.pairs.judge.scored", lambda *_: 1 / 0)
+    monkeypatch.setattr("memops.judge.judge.scored", lambda *_: 1 / 0)
     assert "word" not in judged(store(*OPEN[0]), Context(now=NOW)).columns
 
 

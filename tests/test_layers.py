@@ -18,8 +18,8 @@ LAYERS = [
     {"context"},
     # computing on them
     {"hygiene", "models"},
-    {"candidates", "extract", "guard", "stores"},
-    {"pairs", "search", "snapshot"},
+    {"extract", "guard", "stores"},
+    {"judge", "search", "snapshot"},
     # deciding, and the world
     {"rules", "state"},
     {"apply", "reports", "suite"},
@@ -40,11 +40,11 @@ INSIDE = {
     "safety": "trust display hostile secrets_shapes secrets",
     "hygiene": "impact chatter dues tasks closing decay moving floors",
     "models": "nearest vectors encode remote transformers completions distilled judge local",
-    "candidates": "heap near neighbours termsets openings neighbours_dense unread similarity",
     "extract": "person grammar fingerprints forms clauses modality statements kinds entities noise "
     "reading verdicts model asking",
-    "pairs": "judgement scorer merge opposing judge conflicts confirmations parts explain kept "
-    "swings supersession",
+    "judge/candidates": "heap near neighbours termsets openings neighbours_dense unread similarity",
+    "judge": "judgement scorer merge opposing judge conflicts confirmations parts explain "
+    "kept swings supersession",
     "search": "collection fuse bm25 openclaw voices diversity ranks cosine rsclaw arms profiles "
     "hybrid retrieve passages",
     "state": "history logbook cadence descent chain runs sources basis archive retention planfile",
@@ -102,7 +102,11 @@ def test_a_module_imports_only_what_stands_before_it_in_its_package(package):
     assert sorted(order) == sorted(p.stem for p in home.glob("*.py") if p.stem != "__init__")
     for here, name in enumerate(order):
         wanted = set(imports(home / f"{name}.py", top_only=True))
-        after = [other for other in order[here:] if f"memops.{package}.{other}" in wanted]
+        after = [
+            other
+            for other in order[here:]
+            if f"memops.{package.replace('/', '.')}.{other}" in wanted
+        ]
         assert not after, f"{package}.{name} imports {after}"
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memops.candidates.near import alike, alike_by_hashes, sets
-from memops.candidates.similarity import near_pairs
-from memops.candidates.termsets import term_sets
-from memops.candidates.unread import unread
+from memops.judge.candidates.near import alike, alike_by_hashes, sets
+from memops.judge.candidates.similarity import near_pairs
+from memops.judge.candidates.termsets import term_sets
+from memops.judge.candidates.unread import unread
 from memops.language.codes import code_of, codes
 from memops.language.text import tokens
 from memops.ordered import place_in

@@ -7,12 +7,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from memops.candidates.neighbours_dense import RECALL, dense_neighbours, measured
-from memops.candidates.similarity import candidates, statements
 from memops.context import Context, Models
 from memops.errors import MemopsError
+from memops.judge.candidates.neighbours_dense import RECALL, dense_neighbours, measured
+from memops.judge.candidates.similarity import candidates, statements
+from memops.judge.conflicts import judged
 from memops.models.local import local_models
-from memops.pairs.conflicts import judged
 from memops.policy import Candidates, Dense, Policy
 from memops.rules import RULES, propose
 from memops.schema import from_rows

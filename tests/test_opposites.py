@@ -3,7 +3,7 @@
 import pytest
 
 from memops.evaluation.bench_pairs import judge_pairs
-from memops.pairs.conflicts import features
+from memops.judge.conflicts import features
 
 
 def judged(a, b):

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from memops.context import Context
+from memops.judge.kept import _KEPT, known_pairs
 from memops.language.lexicon import lexicon
-from memops.pairs.kept import _KEPT, known_pairs
 from memops.plan import outcome
 from memops.rules import RULES, propose
 from memops.schema import from_rows
@@ -40,7 +40,7 @@ def test_another_threshold_is_a_filter_and_nothing_is_judged_again(memops, store
     found = memops("conflicts", store, "--now", NOW)
     assert sorted(ids(found), key=sorted) == [{"dark", "light"}, {"mysql", "pg"}]
     assert ids(memops("duplicates", store, "--now", NOW)) == [{"rate", "again"}]
-    monkeypatch.setattr("memops.pairs.kept._scored", lambda *_: 1 / 0)
+    monkeypatch.setattr("memops.judge.kept._scored", lambda *_: 1 / 0)
     least = found[0]["score"] - 0.001
     assert ids(memops("conflicts", store, "--now", NOW, "--least", str(least))) == ids(found[:1])
 
@@ -49,7 +49,7 @@ def test_what_was_judged_with_other_words_is_judged_again(memops, store, monkeyp
     found = memops("conflicts", store, "--now", NOW)
     words = dict(lexicon("conflict"), more=["another word"])
     monkeypatch.setattr(
-        "memops.pairs.kept.lexicon", lambda name: words if name == "conflict" else lexicon(name)
+        "memops.judge.kept.lexicon", lambda name: words if name == "conflict" else lexicon(name)
     )
     assert memops("conflicts", store, "--now", NOW) == found
     assert len([*(memops.state / "pairs").iterdir()]) == 2

@@ -12,8 +12,8 @@ import polars as pl
 from memops.context import Context
 from memops.hygiene.decay import DAY, age_days, since_epoch
 from memops.hygiene.impact import impact
-from memops.pairs.supersession import conflicting
-from memops.pairs.swings import swinging
+from memops.judge.supersession import conflicting
+from memops.judge.swings import swinging
 from memops.rules.demote_chatter import demote_chatter
 from memops.rules.doubt_unconfirmed import confirmed
 from memops.rules.expire_dated import expire_dated

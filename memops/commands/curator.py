@@ -20,8 +20,8 @@ from memops.context import Context
 from memops.extract.asking import ANSWERS
 from memops.files import folder, json_digest
 from memops.guard import protect
+from memops.judge.conflicts import features
 from memops.models.completions import Answers, Endpoint, Question, ask, endpoint
-from memops.pairs.conflicts import features
 from memops.plan import edit, nothing
 from memops.policy import Policy
 from memops.safety.hostile import injected

@@ -86,7 +86,7 @@ def _compared(
     dated: dict[str, str | None],
 ) -> list[dict[str, Any]]:
     """What is read in the record and in each that it steps back behind, and the sentence."""
-    from memops.pairs.explain import explained
+    from memops.judge.explain import explained
 
     if line["op"] not in ("supersede", "merge") or id not in texts:
         return []
@@ -123,7 +123,7 @@ def list_pairs(
     `least` leaves out pairs less similar; `near` asks instead for so many pairs whose probability
     is nearest to the threshold. Pairs once judged are not judged again for either.
     """
-    from memops.pairs.kept import borderline, chosen, known_pairs
+    from memops.judge.kept import borderline, chosen, known_pairs
 
     taken = open_or_take(store, settings, now)
     records = taken.records()

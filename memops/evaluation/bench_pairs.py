@@ -5,9 +5,9 @@ from typing import Any
 
 import polars as pl
 
-from memops.pairs.conflicts import features
-from memops.pairs.judgement import apart, barred, flipped, modified, newer, told_apart
-from memops.pairs.scorer import Table, scores, share
+from memops.judge.conflicts import features
+from memops.judge.judgement import apart, barred, flipped, modified, newer, told_apart
+from memops.judge.scorer import Table, scores, share
 from memops.policy import Policy
 
 
@@ -29,7 +29,7 @@ def judge_pairs(
 def decided(read: pl.DataFrame, limits: Policy, fitted: Table | None = None) -> pl.DataFrame:
     """Return duplicate, conflict, both scores and newer for rows of features (`conflicts.features`).
 
-    `fitted` are coefficients in place of those that are shipped (`memops.pairs.scorer`).
+    `fitted` are coefficients in place of those that are shipped (`memops.judge.scorer`).
     """
     judged = scores(read, fitted).with_columns(
         read.select(

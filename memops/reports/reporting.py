@@ -10,8 +10,8 @@ import polars as pl
 from memops import files, snapshot
 from memops.errors import Corrupt, MemopsError
 from memops.hygiene.floors import standing
-from memops.pairs.explain import explained
-from memops.pairs.supersession import signals
+from memops.judge.explain import explained
+from memops.judge.supersession import signals
 from memops.plan import nothing, outcome
 from memops.policy import Policy, described, from_table
 from memops.policy.defaults import written

@@ -3,8 +3,8 @@
 import polars as pl
 
 from memops.context import Context
+from memops.judge.merge import merged
 from memops.language.text import in_form, normalised, spelling
-from memops.pairs.merge import merged
 from memops.schema import LIVE
 
 

@@ -2,10 +2,10 @@
 
 import polars as pl
 
-from memops.candidates.similarity import statements
 from memops.context import Context
-from memops.pairs.conflicts import groups, judged
-from memops.pairs.merge import merged
+from memops.judge.candidates.similarity import statements
+from memops.judge.conflicts import groups, judged
+from memops.judge.merge import merged
 from memops.plan import nothing
 from memops.schema import LIVE
 
@@ -16,7 +16,7 @@ def merge_near(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Keep one of the records of a scope that say the same of the same thing.
 
     Every number, date, name, owner, circumstance, negation and quantifier must agree, however
-    alike the words are; the reading of each is in `memops.pairs.judgement.same`.
+    alike the words are; the reading of each is in `memops.judge.judgement.same`.
     """
     pairs = judged(records, ctx)
     alike = pairs.filter(

@@ -5,7 +5,7 @@ import polars as pl
 from memops.context import Context
 from memops.errors import MemopsError
 from memops.hygiene.decay import relevance, shown
-from memops.pairs.confirmations import confirmed
+from memops.judge.confirmations import confirmed
 from memops.plan import edit
 from memops.safety.trust import by_anybody, by_machine
 from memops.schema import LIVE, only

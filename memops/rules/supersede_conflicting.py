@@ -3,7 +3,7 @@
 import polars as pl
 
 from memops.context import Context
-from memops.pairs.supersession import overtaken
+from memops.judge.supersession import overtaken
 from memops.plan import edit
 
 

@@ -44,12 +44,12 @@ JUDGED = (
     "sides", "others", "alone", "alone_others", "was", "becomes", "wide", "stated", "head", "choices",
     *ALIGNED, "refused", *FRAME,
 )  # fmt: skip
-"""The families that `memops.pairs.judgement` looks at."""
+"""The families that `memops.judge.judgement` looks at."""
 FAMILIES = (
     *JUDGED, "tokens", "atoms", "grams", "things", "persons", "qualifiers", "names", "relations",
     "slots", "filled_slots", "signed", "turned", "frames", "filled", "ordered",
 )  # fmt: skip
-"""All of them; `memops.pairs.scorer` looks at the rest too."""
+"""All of them; `memops.judge.scorer` looks at the rest too."""
 LIMIT = 4000
 """Characters that are read; a longer text is a document, and no pair with it is judged the same."""
 

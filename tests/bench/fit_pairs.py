@@ -1,4 +1,4 @@
-"""Fit the two small models of `memops.pairs.scorer` and print what they reach on held-out pairs.
+"""Fit the two small models of `memops.judge.scorer` and print what they reach on held-out pairs.
 
 usage: python tests/bench/fit_pairs.py MEMORY.jsonl[.gz] [TSQA.jsonl.gz REALMEM.jsonl.gz] [-o FILE]
 
@@ -18,8 +18,8 @@ import polars as pl
 from pair_templates import pairs, strangers
 
 from memops.evaluation.bench_pairs import decided
-from memops.pairs.conflicts import features
-from memops.pairs.scorer import FEATURES, unhurt
+from memops.judge.conflicts import features
+from memops.judge.scorer import FEATURES, unhurt
 from memops.policy import Policy
 
 CONFLICT = {"conflict", "contradiction", "supersession"}
@@ -136,7 +136,7 @@ def report(told: pl.DataFrame, rows: list[dict[str, Any]]) -> None:
 
 def toml(table: dict[str, Any]) -> str:
     lines = [
-        "# Coefficients of memops.pairs.scorer, made by tests/bench/fit_pairs.py. `weights` are fitted on",
+        "# Coefficients of memops.judge.scorer, made by tests/bench/fit_pairs.py. `weights` are fitted on",
         "# raw features; the other numbers are set by hand and stand in that script.",
         "",
     ]

@@ -18,9 +18,9 @@ from pathlib import Path
 import polars as pl
 
 from memops.context import Context, Models
+from memops.judge.conflicts import features
+from memops.judge.judge import heard
 from memops.models.judge import CrossEncoderJudge
-from memops.pairs.conflicts import features
-from memops.pairs.judge import heard
 from memops.policy import Judge, Policy
 
 PAIRS = Path(__file__).parents[2] / "evals" / "pairs"

@@ -4,7 +4,7 @@ import json
 from collections import Counter, defaultdict
 from functools import cache
 
-from memops.pairs.conflicts import features
+from memops.judge.conflicts import features
 from memops.safety.trust import PERSONS
 from memops.schema import RETIRED
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from memops.candidates.similarity import candidates, statements
 from memops.context import Context
+from memops.judge.candidates.similarity import candidates, statements
+from memops.judge.conflicts import judged
 from memops.models.local import local_models
-from memops.pairs.conflicts import judged
 from memops.policy import Dense, Policy
 from memops.schema import from_rows
 from tests.bench.corpus import store

@@ -13,11 +13,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from memops.candidates.near import alike, alike_by_hashes, sets
-from memops.candidates.similarity import candidates, combined, statements
 from memops.context import Context
+from memops.judge.candidates.near import alike, alike_by_hashes, sets
+from memops.judge.candidates.similarity import candidates, combined, statements
+from memops.judge.conflicts import judged
 from memops.language.codes import codes
-from memops.pairs.conflicts import judged
 from memops.policy import Conflicts
 from tests.bench.corpus import store, texts
 from tests.bench.timing import cpu
@@ -115,7 +115,7 @@ def test_nothing_is_missed_that_comparing_all_with_all_finds():
 
 def test_candidates_hold_nearly_all_pairs_that_judging_all_with_all_would_find():
     """The limits of a thousand statements: every pair is compared, and its verdict known."""
-    from memops.pairs.conflicts import verdicts
+    from memops.judge.conflicts import verdicts
     from memops.statements.readings import read_all
 
     frame, ctx = store(1200, seed=4), Context(now=NOW)
@@ -150,9 +150,9 @@ def loop(pairs, members, held, n, weights):
 
 
 def test_scoring_is_many_times_faster_than_a_loop_over_pairs_and_agrees():
-    from memops.candidates.neighbours import weighed
-    from memops.candidates.similarity import _signals
-    from memops.candidates.termsets import term_sets
+    from memops.judge.candidates.neighbours import weighed
+    from memops.judge.candidates.similarity import _signals
+    from memops.judge.candidates.termsets import term_sets
 
     n, said = 20_000, pl.Series("text", texts(20_000))
     rows, items = term_sets(codes(said, unigrams=True), pl.repeat("", n, eager=True))
@@ -179,7 +179,7 @@ def test_scoring_is_many_times_faster_than_a_loop_over_pairs_and_agrees():
 ONE = """
 import importlib, resource, sys, time
 from datetime import UTC, datetime
-from memops.pairs.conflicts import judged
+from memops.judge.conflicts import judged
 from memops.context import Context
 from memops.rules.merge_exact import merge_exact
 from memops.rules.merge_near import merge_near

@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 
 from memops.context import Context
-from memops.pairs.judgement import about_others, asserted, lossless, same
-from memops.pairs.opposing import opposes
-from memops.pairs.scorer import scores
+from memops.judge.judgement import about_others, asserted, lossless, same
+from memops.judge.opposing import opposes
+from memops.judge.scorer import scores
 from memops.policy import Policy
 from memops.statements.readings import differences, read_all
 

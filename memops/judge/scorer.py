@@ -13,8 +13,8 @@ from typing import Any
 
 import polars as pl
 
+from memops.judge.judgement import flipped, told_apart
 from memops.language.lexicon import lexicon
-from memops.pairs.judgement import flipped, told_apart
 
 c = pl.col
 Table = dict[str, dict[str, Any]]

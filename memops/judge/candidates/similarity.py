@@ -17,13 +17,13 @@ import numpy as np
 import polars as pl
 from xxhash import xxh3_64_intdigest
 
-from memops.candidates.heap import given_back
-from memops.candidates.near import alike, alike_by_hashes, sets
-from memops.candidates.neighbours import Terms, added, neighbours, weighed
-from memops.candidates.neighbours_dense import dense_neighbours
-from memops.candidates.termsets import term_sets
-from memops.candidates.unread import unread
 from memops.context import Context
+from memops.judge.candidates.heap import given_back
+from memops.judge.candidates.near import alike, alike_by_hashes, sets
+from memops.judge.candidates.neighbours import Terms, added, neighbours, weighed
+from memops.judge.candidates.neighbours_dense import dense_neighbours
+from memops.judge.candidates.termsets import term_sets
+from memops.judge.candidates.unread import unread
 from memops.language.codes import WITHIN, Codes, codes
 from memops.language.text import folded
 from memops.ordered import once, within
@@ -62,7 +62,7 @@ def candidates(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     Pairs of at least `candidates.jaccard`, and for each statement the nearest
     `candidates.nearest` by cosine that reach `candidates.cosine`; of these, pairs that share
     `candidates.shared` of the shorter one's terms, all but `candidates.apart`. Nothing crosses
-    scopes. `unread` marks pairs that their words tell apart (`memops.candidates.unread`).
+    scopes. `unread` marks pairs that their words tell apart (`memops.judge.candidates.unread`).
     """
     return pl.concat([nothing(), *candidates_in_parts(statements(records, ctx).table, ctx)])
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from memops.candidates.near import bits_of, sets
+from memops.judge.candidates.near import bits_of, sets
 from memops.language.codes import LONE, Codes, code_of, numbered
 from memops.language.lexicon import lexicon
 from memops.language.vocabulary import words

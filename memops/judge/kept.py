@@ -14,11 +14,11 @@ from typing import Any
 import polars as pl
 
 from memops import __version__, files
-from memops.candidates.similarity import statements
 from memops.context import Context
+from memops.judge.candidates.similarity import statements
+from memops.judge.conflicts import judged
+from memops.judge.judge import scored
 from memops.language.lexicon import lexicon
-from memops.pairs.conflicts import judged
-from memops.pairs.judge import scored
 from memops.schema import LIVE
 
 _FORMAT = "4"

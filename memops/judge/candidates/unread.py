@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from memops.candidates.near import bits_of, held_in, sets
-from memops.candidates.openings import marked, subjects
+from memops.judge.candidates.near import bits_of, held_in, sets
+from memops.judge.candidates.openings import marked, subjects
 from memops.language.codes import LONE, PAIR, Codes, code_of, codes
 from memops.language.lexicon import lexicon
 from memops.language.vocabulary import words

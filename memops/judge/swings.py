@@ -7,7 +7,7 @@ them, so a night counts what the nights before it have hidden.
 import polars as pl
 
 from memops.context import Context
-from memops.pairs.confirmations import alike, behind
+from memops.judge.confirmations import alike, behind
 from memops.schema import only
 
 _NONE = pl.Schema({"old": pl.String(), "new": pl.String(), "swings": pl.UInt32()})

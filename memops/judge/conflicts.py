@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from memops.candidates.similarity import (
+from memops.context import Context
+from memops.judge.candidates.similarity import (
     candidates_in_parts,
     combined,
     nothing,
     statements,
     worth_reading,
 )
-from memops.context import Context
+from memops.judge.judge import asked, heard
+from memops.judge.judgement import asserted, same
+from memops.judge.opposing import opposes
 from memops.ordered import distinct
-from memops.pairs.judge import asked, heard
-from memops.pairs.judgement import asserted, same
-from memops.pairs.opposing import opposes
 from memops.statements.readings import Readings, differences, read_all, readings
 from memops.statements.taken import counted, taken_apart
 
@@ -41,7 +41,7 @@ def judged(records: pl.DataFrame, ctx: Context, keep: Keep | None = None) -> pl.
 
     Columns: a, b (numbers of statements, a < b), jaccard, cosine, bm25, score (the seed's
     similarity), same (bool), opposes (why, or null), firm_a, firm_b (asserted as standing fact);
-    with a judge also what it said (`memops.pairs.judge`).
+    with a judge also what it said (`memops.judge.judge`).
     """
     if keep is not None:
         return _judged(records, ctx, keep)
@@ -77,7 +77,7 @@ def used_in(pairs: pl.DataFrame) -> Any:
 def _judged(records: pl.DataFrame, ctx: Context, keep: Keep) -> pl.DataFrame:
     said = statements(records, ctx)
     if ctx.spread is not None and said.table.height > ctx.spread.size:
-        from memops.pairs.parts import judged_in_parts
+        from memops.judge.parts import judged_in_parts
 
         pairs, verdict = judged_in_parts(said.table, ctx, keep)
     else:

@@ -5,7 +5,7 @@ Expressions over the columns of `statements.readings.differences`, as in `judgem
 
 import polars as pl
 
-from memops.pairs.judgement import (
+from memops.judge.judgement import (
     about_one_thing,
     contrasted,
     each,

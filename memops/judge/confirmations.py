@@ -7,9 +7,9 @@ still counts for it until it is deleted.
 
 import polars as pl
 
-from memops.candidates.similarity import Statements, statements
 from memops.context import Context
-from memops.pairs.conflicts import groups, judged
+from memops.judge.candidates.similarity import Statements, statements
+from memops.judge.conflicts import groups, judged
 from memops.plan import STEPS
 from memops.safety.trust import voice
 from memops.schema import LIVE, RETIRED, only

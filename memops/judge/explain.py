@@ -5,10 +5,10 @@ from typing import Any
 
 import polars as pl
 
+from memops.judge.conflicts import features
+from memops.judge.judgement import newer
+from memops.judge.scorer import scores
 from memops.language.vocabulary import CONTENT
-from memops.pairs.conflicts import features
-from memops.pairs.judgement import newer
-from memops.pairs.scorer import scores
 from memops.statements.reading import Reading, read_many
 
 _SENTENCES = {

@@ -13,11 +13,11 @@ import re
 
 import polars as pl
 
-from memops.candidates.similarity import statements
 from memops.context import Context
-from memops.pairs.confirmations import confirmed
-from memops.pairs.conflicts import groups, judged
-from memops.pairs.swings import swinging
+from memops.judge.candidates.similarity import statements
+from memops.judge.confirmations import confirmed
+from memops.judge.conflicts import groups, judged
+from memops.judge.swings import swinging
 from memops.safety.trust import by_anybody, by_machine
 from memops.schema import LIVE
 

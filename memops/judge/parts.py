@@ -20,11 +20,11 @@ import numpy as np
 import polars as pl
 
 from memops import files
-from memops.candidates.neighbours_dense import dense_neighbours
-from memops.candidates.similarity import beside, near, nothing, whole_scopes, worth_reading
 from memops.context import Context
+from memops.judge.candidates.neighbours_dense import dense_neighbours
+from memops.judge.candidates.similarity import beside, near, nothing, whole_scopes, worth_reading
+from memops.judge.conflicts import VERDICTS, Keep, read_once, used_in, verdicts
 from memops.language.codes import Codes, codes
-from memops.pairs.conflicts import VERDICTS, Keep, read_once, used_in, verdicts
 from memops.policy import Candidates, Conflicts, Policy
 from memops.spread import Spread
 from memops.statements.readings import readings

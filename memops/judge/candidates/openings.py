@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from memops.candidates.termsets import known_words, place_of, relates
+from memops.judge.candidates.termsets import known_words, place_of, relates
 from memops.language.codes import WORD, Codes, code_of
 from memops.language.lexicon import lexicon
 from memops.language.vocabulary import phrases, words

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from memops.candidates.near import held_in
+from memops.judge.candidates.near import held_in
 from memops.language.codes import numbered
 from memops.ordered import distinct
 from memops.policy import Candidates
@@ -40,7 +40,7 @@ class Terms:
 def weighed(rows: Array, items: Array, n: int, whole: int) -> Terms:
     """Return the term sets of n statements of a store's `whole`, with the weights of terms.
 
-    Terms are of one scope (`memops.candidates.termsets`), so whole scopes know how many hold each.
+    Terms are of one scope (`memops.judge.candidates.termsets`), so whole scopes know how many hold each.
     """
     held, _ = held_in(rows, items, n)
     column = held.indices
