@@ -16,6 +16,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import shutil
 import sqlite3
 from collections.abc import Collection
@@ -107,7 +108,7 @@ def take(
         records = overlay.joined(store.load(raw), overlay.read(draft / "overlay.parquet"))
         doubtful = _shrunk(records, before, policy.limits) and not accept_shrink
         if doubtful and before and not to_grade:
-            raise _incredible(records, before)
+            raise _incredible(records, before, name or store.address)
         _export(records, draft, policy)
         manifest = _manifest(records, draft, now) | {
             "address": store.address,
@@ -207,11 +208,12 @@ def _shrunk(records: pl.DataFrame, before: Snapshot | None, limits: Limits) -> b
     return bool(records.height < was * (1 - limits.shrink))
 
 
-def _incredible(records: pl.DataFrame, before: Snapshot) -> Incomplete:
+def _incredible(records: pl.DataFrame, before: Snapshot, name: str) -> Incomplete:
     was = before.manifest["rows"]
     return Incomplete(
         f"the store has {records.height} records; the snapshot before, {before.id}, has {was}",
-        "if they were really removed, give --accept-shrink",
+        f"to have them again: memops restore {before.id}; if they were really removed: "
+        f"memops snapshot {shlex.quote(name)} --accept-shrink, then again",
     )
 
 

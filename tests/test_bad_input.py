@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import shutil
 import sqlite3
 
@@ -157,6 +159,20 @@ def test_a_store_that_shrank_is_not_believed(store, twins):
     memops.write("m.jsonl", twins[:40])
     assert_refused(memops, 21, "snapshot", f"jsonl:{path}", says=["80", "40", "--accept-shrink"])
     assert memops("snapshot", f"jsonl:{path}", "--accept-shrink")["rows"] == 40
+
+
+def test_what_a_night_says_of_a_store_that_shrank_can_be_typed(store, twins):
+    memops, path = store
+    taken = memops("snapshot", f"jsonl:{path}")["snapshot"]
+    memops.write("m.jsonl", twins[:40])
+    (night,) = memops("nightly", f"jsonl:{path}")
+    assert memops.code == 21
+    back, on = re.findall("memops ([^;,]+)", night["hint"])
+    assert back == f"restore {taken}"
+    memops(*shlex.split(on))
+    assert memops.code == 0
+    (night,) = memops("nightly", f"jsonl:{path}")
+    assert "error" not in night
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,9 @@ def test_a_sure_and_large_loss_fails_and_names_the_queries():
     after[:30] = 0
     verdict = judge(graded(before), graded(after), Policy())
     assert (verdict.verdict, verdict.code) == ("fail", 30)
-    assert verdict.reasons[0].startswith("R@10 fell from 1.000 to 0.850")
+    assert len(verdict.reasons) == 1 and verdict.reasons[0].startswith(
+        "R@10 fell from 1.000 to 0.850"
+    )
     assert verdict.lost["query_id"].to_list() == [f"q{i:04}" for i in range(30)]
     assert verdict.gained.is_empty()
 
@@ -85,6 +87,14 @@ def test_a_loss_that_may_be_chance_warns():
     before[:8], after[8:20] = 0, 0
     verdict = judge(graded(before), graded(after), Policy())
     assert verdict.verdict == "warn" and "may be chance" in verdict.reasons[0]
+
+
+def test_a_sure_but_small_loss_is_told_as_small():
+    before, after = np.ones(1000), np.ones(1000)
+    after[:10] = 0
+    verdict = judge(graded(before), graded(after), Policy())
+    assert verdict.verdict == "warn"
+    assert verdict.reasons == ["R@10 fell by 0.010, less than 0.02"]
 
 
 def test_a_loss_of_another_measure_warns():

@@ -136,6 +136,18 @@ def test_wrong_words_are_answered_with_where_the_right_ones_are(told, memops, ca
         assert hint in capsys.readouterr().err, argv
 
 
+@pytest.mark.parametrize(
+    ("words", "place", "offered"),
+    [("memops roll", "1", "plain,rollback\n"), ("memops apply --app", "2", "plain,--approve\n")],
+)
+def test_a_shell_is_told_what_completes_a_word(words, place, offered, capfd, monkeypatch):
+    for name, value in {"_MEMOPS_COMPLETE": "bash_complete", "COMP_WORDS": words}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("COMP_CWORD", place)
+    assert run([]) == 0
+    assert capfd.readouterr() == (offered, "")
+
+
 def test_check_lists_the_snapshots_that_it_verified(told, store, memops):
     taken = [memops("snapshot", store)["snapshot"] for _ in range(2)]
     lines = told("check").splitlines()

@@ -141,6 +141,8 @@ def run(argv: list[str]) -> int:
         sys.stdout.flush()
     except click.exceptions.Exit as error:
         return int(error.exit_code)
+    except SystemExit as error:  # of click, once it has told a shell what completes a word
+        return int(error.code or 0)
     except click.Abort:
         return _fail(
             130, "interrupted", "a run that had begun goes on with `memops resume`", as_json

@@ -16,7 +16,7 @@ from memops import apply as applying
 from memops import overlay, snapshot
 from memops.commands.simulation import AGING
 from memops.context import Context
-from memops.errors import Incomplete, MemopsError
+from memops.errors import MemopsError
 from memops.hygiene.moving import moved
 from memops.plan import PUTS, edit, nothing, outcome, put
 from memops.rules import propose
@@ -177,7 +177,7 @@ def carried_out(
 ) -> dict[str, Any]:
     """Snapshot, plan with a person's authority, apply unless only the plan is asked for."""
     at = now or clock()
-    taken = _taken(name, settings, at)
+    taken = snapshot.open_snapshot(Path(take_snapshot(name, settings, at)["path"]))
     records = taken.records()
     changes = make(records, at).with_columns(rule=pl.lit(rule)).sort("id")
     if changes.is_empty():
@@ -208,14 +208,6 @@ def carried_out(
         "ids": [moved.get(i, i) for i in said["ids"]],
         "undo": f"memops rollback {done['run']}",
     }
-
-
-def _taken(name: str, settings: Settings, at: datetime) -> snapshot.Snapshot:
-    try:
-        return snapshot.open_snapshot(Path(take_snapshot(name, settings, at)["path"]))
-    except Incomplete as error:
-        hint = f"if that is right: memops snapshot {name} --accept-shrink, then again"
-        raise Incomplete(error.message, hint) from error
 
 
 def _named(records: pl.DataFrame, ids: Sequence[str], name: str, live: bool) -> pl.DataFrame:

@@ -104,7 +104,7 @@ def judge(before: Grades | Mapping[str, Any], after: Grades, policy: Policy) -> 
     says = "fail" if failed else "inconclusive" if unsure else "warn" if warned else "pass"
     doubt = (
         [f"with {main['queries']} queries a loss of {-low:.1%} in {decisive} cannot be excluded"]
-        if unsure
+        if unsure and not failed
         else []
     )
     return Verdict(
@@ -213,12 +213,13 @@ def _broken(own: pl.DataFrame, name: str, floors: Mapping[str, float]) -> list[s
 
 def _warnings(main: dict[str, Any], overall: list[dict[str, Any]], settings: Gate) -> list[str]:
     said = []
-    if _loss(main) >= settings.minimum - _SLACK and not _sure(main):
+    large, sure = _loss(main) >= settings.minimum - _SLACK, _sure(main)
+    if large and not sure:
         said.append(
             f"{main['measure']} fell by {_loss(main):.3f}, which may be chance "
             f"(interval {main['low']:+.3f} to {main['high']:+.3f})"
         )
-    elif _loss(main) > _SLACK and _sure(main):
+    elif sure and not large and _loss(main) > _SLACK:
         said.append(f"{main['measure']} fell by {_loss(main):.3f}, less than {settings.minimum}")
     said += [
         f"{row['measure']} went from {row['before']:.3f} to {row['after']:.3f} (p {row['p']:.3f})"
