@@ -14,8 +14,8 @@ import polars as pl
 
 from memops import files
 from memops.errors import Corrupt
-from memops.plan import EDITS, PUTS, nothing, outcome, put, squash
-from memops.schema import CHANGES, RECORDS
+from memops.plan import EDITS, PUTS, nothing, outcome, put, squash, widened
+from memops.schema import CHANGES, PLACE, RECORDS
 
 _HIDDEN = "the store has no place for it, and it is hidden"
 _FIELDS = [name for name in RECORDS if name != "id"]
@@ -31,7 +31,7 @@ def read(path: Path) -> pl.DataFrame:
     if _stamped(data) != data:
         raise Corrupt(f"{path}: the overlay is not as it was written", "restore a snapshot")
     try:
-        return pl.read_parquet(io.BytesIO(data)).cast(CHANGES)
+        return widened(pl.read_parquet(io.BytesIO(data)))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise Corrupt(
             f"{path}: the overlay cannot be read: {error}", "restore a snapshot"
@@ -102,7 +102,7 @@ def _edits(expected: pl.DataFrame, projected: pl.DataFrame) -> pl.DataFrame:
     differs = {
         n: pl.col(n).ne_missing(pl.col(f"{n}:store"))
         for n in _FIELDS
-        if n not in ("origin", "extra")
+        if n not in ("origin", "extra", *PLACE)
     }
     set_ = [pl.when(d).then(pl.col(n)).alias(n) for n, d in differs.items()]
     clears = pl.concat_list(

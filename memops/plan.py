@@ -13,6 +13,7 @@ import polars as pl
 
 from memops.schema import (
     CHANGES,
+    DEFAULTS,
     LIVE,
     QUARANTINE,
     RECORDS,
@@ -54,6 +55,21 @@ def edit(
 def delete(records: pl.DataFrame, reason: str | pl.Expr, **about: Any) -> pl.DataFrame:
     """Propose that each record goes."""
     return _changes("delete", records, reason, **about)
+
+
+def widened(plan: pl.DataFrame) -> pl.DataFrame:
+    """Return a plan that an earlier memops wrote with the columns that it did not know.
+
+    A put has their defaults, where there are any; raises PolarsError for what is no plan.
+    """
+    missing = [name for name in CHANGES if name not in plan.columns]
+    blank = {name: pl.lit(None, CHANGES[name]) for name in missing}
+    given = {
+        name: pl.when(PUTS).then(pl.lit(DEFAULTS[name], CHANGES[name]))
+        for name in missing
+        if name in DEFAULTS
+    }
+    return plan.with_columns(**blank | given).select(CHANGES.names()).cast(CHANGES)
 
 
 def squash(plan: pl.DataFrame) -> pl.DataFrame:

@@ -3,6 +3,17 @@
 Times are UTC instants; an unknown time is null and never means very old. `superseded_by` is the
 id of the newer record, or a reserved reference that says why a record is hidden from recall
 (`QUARANTINE`, `TOMBSTONE`); a record is live while it is null. Tables are sorted by id.
+
+Four columns say what a record's place says of it, as two texts can only be compared where their
+places agree. A store reads them anew each time, so they are no part of what a change is judged
+stale by and never go to the overlay.
+
+- `subject`: what the text is said of, the parts of a path joined by SUBJECT; null where only the
+  text itself tells. A text that names no subject of its own ("Status: done") speaks of this one.
+- `form`: one of FORMS, how the text speaks.
+- `role`: one of ROLES, what the file or category that it stands in is for.
+- `block`: names the list, table or section that it stands in, within its store. Records with one
+  block were written to stand together. Null where a record stands by itself.
 """
 
 import json
@@ -21,6 +32,18 @@ KINDS = (
     "failure", "remember", "summary", "session", "note",
 )  # fmt: skip
 SENSITIVITIES = ("allowed", "masked", "never_store")
+FORMS = (
+    "claim", "attribute", "event", "task", "instruction", "quotation", "code", "table", "generated",
+)  # fmt: skip
+"""How a text speaks: says that something is so, gives a value to a label, tells of a moment, asks
+for something to be done, tells the agent how to act, gives another's words, is code, is rows, or
+was written by software."""
+ROLES = ("curated", "profile", "instructions", "daily", "topic", "session", "machine")
+"""What a place is for: what the agent always knows, whom it serves, how it is to act, a day's
+notes, notes on a subject, what was said, and what software keeps there for itself."""
+SUBJECT = " › "
+"""Stands between the parts of a subject, from the widest to the narrowest."""
+PLACE = ("subject", "form", "role", "block")
 QUARANTINE = "memops:quarantine"
 TOMBSTONE = "memops:tombstone"
 RETIRED = (QUARANTINE, TOMBSTONE)
@@ -32,6 +55,10 @@ RECORDS = pl.Schema(
         "id": pl.String(),
         "scope": pl.String(),
         "key": pl.String(),
+        "subject": pl.String(),
+        "form": pl.String(),
+        "role": pl.String(),
+        "block": pl.String(),
         "kind": pl.String(),
         "text": pl.String(),
         "tier": pl.String(),
@@ -74,6 +101,8 @@ COUNTS = pl.Schema(
 
 DEFAULTS: dict[str, Any] = {
     "scope": "default",
+    "form": "claim",
+    "role": "topic",
     "kind": "note",
     "text": "",
     "tier": "working",
@@ -192,7 +221,9 @@ def instant(text: str | datetime | None) -> datetime | None:
 
 
 def _check(out: pl.DataFrame, where: str) -> None:
-    words = {"tier": TIERS, "kind": KINDS, "sensitivity": SENSITIVITIES}
+    words = {
+        "tier": TIERS, "kind": KINDS, "sensitivity": SENSITIVITIES, "form": FORMS, "role": ROLES,
+    }  # fmt: skip
     odd = {name: ~pl.col(name).is_in(known) for name, known in words.items()}
     id_ = pl.col("id")
     wrong = {"id": id_.is_null() | id_.is_duplicated(), **odd}

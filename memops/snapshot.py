@@ -37,7 +37,7 @@ from memops.safety.secrets import redacted_records
 from memops.schema import LIVE, RECORDS, only
 from memops.stores import Store, open_store
 
-FORMAT = 1
+FORMAT = 2  # 1: records without what their place says, and lines of Markdown as records
 _LIBRARIES = ("polars", "pyarrow", "scikit-learn", "faiss-cpu", "numpy")
 
 
@@ -154,7 +154,10 @@ def open_snapshot(path: Path) -> Snapshot:
     """Return the snapshot in a folder; raises Corrupt for a foreign or damaged manifest."""
     manifest = files.read_sealed(path / "manifest.json")
     files.refuse_newer(manifest, FORMAT, path / "manifest.json")
-    if manifest.get("format") != FORMAT or not {"store", "address", "files"} <= manifest.keys():
+    if (
+        manifest.get("format") not in (1, FORMAT)
+        or not {"store", "address", "files"} <= manifest.keys()
+    ):
         raise Corrupt(f"{path / 'manifest.json'}: not the manifest of a memops snapshot")
     return Snapshot(path, manifest)
 

@@ -6,7 +6,7 @@ import polars as pl
 from hypothesis import strategies as st
 
 from memops.plan import delete, edit, nothing, put
-from memops.schema import KINDS, QUARANTINE, RECORDS, TIERS, TOMBSTONE, from_rows
+from memops.schema import FORMS, KINDS, QUARANTINE, RECORDS, ROLES, TIERS, TOMBSTONE, from_rows
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 IDS = [f"r{i}" for i in range(8)]
@@ -23,6 +23,10 @@ CLEARABLE = ["superseded_by", "valid_to", "expires_at", "confidence", "source"]
 times = st.none() | st.integers(-3000, 300).map(lambda d: NOW + timedelta(days=d))
 fields = {
     "scope": st.sampled_from(["default", "agent:main"]),
+    "subject": st.none() | st.sampled_from(["Team", "Team › Tools"]),
+    "form": st.sampled_from(FORMS[:3]),
+    "role": st.sampled_from(ROLES[:3]),
+    "block": st.none() | st.sampled_from(["a", "b"]),
     "kind": st.sampled_from(KINDS[:3]),
     "text": st.sampled_from(TEXTS),
     "tier": st.sampled_from(TIERS),

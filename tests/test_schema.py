@@ -12,6 +12,8 @@ from memops.schema import conform, from_rows, instant
         ({"id": ["a", None]}, "row 2 has no id"),
         ({"id": ["a"], "tier": ["Core"]}, "record 'a': unknown tier 'Core'"),
         ({"id": ["a"], "kind": ["memo"]}, "record 'a': unknown kind 'memo'"),
+        ({"id": ["a"], "form": ["poem"]}, "record 'a': unknown form 'poem'"),
+        ({"id": ["a"], "role": ["attic"]}, "record 'a': unknown role 'attic'"),
         ({"id": ["a"], "colour": ["red"]}, "unknown column 'colour'"),
         ({"id": ["a", "b"], "importance": ["0.5", "很高"]}, "row 2, column 'importance'"),
     ],

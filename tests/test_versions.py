@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from memops import files
+from memops import files, snapshot
 from memops.apply.recovery import unfinished
-from memops.state.runs import FORMAT
+from memops.state import planfile, runs
 from tests.stores.clawseed_db import dump, in_step
 
 STATES = Path(__file__).parent / "states"
@@ -80,9 +80,9 @@ def resealed(path, held):
 @pytest.mark.parametrize(
     ("name", "argv", "known"),
     [
-        ("snapshots/*/manifest.json", ["check", "{}"], 1),
-        ("plans/*/plan.json", ["apply", "{}"], 1),
-        ("runs/*/run.json", ["resume", "{}"], FORMAT),
+        ("snapshots/*/manifest.json", ["check", "{}"], snapshot.FORMAT),
+        ("plans/*/plan.json", ["apply", "{}"], planfile.FORMAT),
+        ("runs/*/run.json", ["resume", "{}"], runs.FORMAT),
     ],
 )
 def test_what_a_later_memops_wrote_is_refused_in_a_sentence(old, name, argv, known):

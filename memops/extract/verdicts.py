@@ -12,7 +12,7 @@ from memops.extract.reading import read
 from memops.language.text import normalised
 from memops.policy import Extract
 from memops.safety.trust import by_anybody, by_machine
-from memops.schema import LIVE, MODEL, RECORDS
+from memops.schema import DEFAULTS, LIVE, MODEL, RECORDS
 
 TOLD = pl.Schema(
     {
@@ -83,6 +83,8 @@ def extracted(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         .then("writer")
         .otherwise(pl.lit("extractor")),
         sensitivity=pl.lit("allowed"),
+        form=pl.lit(DEFAULTS["form"]),
+        role=pl.lit(DEFAULTS["role"]),
         origin=pl.format("note:{}", pl.col("derived_from").list.first()),
         tags=pl.when("kept")
         .then(pl.lit(["extracted", "remembered"]))

@@ -25,7 +25,7 @@ import polars as pl
 from memops import files
 from memops.errors import Corrupt, PlanRefused
 from memops.guard import excess
-from memops.plan import FIELDS, meaning
+from memops.plan import FIELDS, meaning, widened
 from memops.policy import Policy
 from memops.safety.secrets import redacted
 from memops.schema import CHANGES
@@ -33,7 +33,7 @@ from memops.snapshot import Snapshot
 from memops.state import basis
 from memops.stores import Store
 
-FORMAT = 1
+FORMAT = 2  # 1: changes without what a record's place says
 MODEL = "model"  # authority of a plan that a person must approve, however small
 
 
@@ -169,7 +169,7 @@ def load(name: str | Path, state: Path) -> PlanFile:
         )
     header = files.read_json(path / "plan.json")
     files.refuse_newer(header, FORMAT, path / "plan.json")
-    if header.get("format") != FORMAT or "lines" not in header:
+    if header.get("format") not in (1, FORMAT) or "lines" not in header:
         raise PlanRefused(f"{path / 'plan.json'}: not a memops plan")
     as_made = files.json_bytes(header) == (path / "plan.json").read_bytes()
     if plan_id(header) != path.name or not as_made:
@@ -182,7 +182,7 @@ def load(name: str | Path, state: Path) -> PlanFile:
             f"{path / 'changes.parquet'}: the plan was changed after it was made", "plan again"
         )
     try:
-        changes = pl.read_parquet(io.BytesIO(data)).cast(CHANGES)
+        changes = widened(pl.read_parquet(io.BytesIO(data)))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise Corrupt(f"{path / 'changes.parquet'}: {error}") from error
     return PlanFile(path, header, changes, _kept(path / "ops.jsonl", header["lines"]))

@@ -22,7 +22,16 @@ from memops.plan import PUTS
 from memops.schema import CHANGES, DEFAULTS, RECORDS, conform
 from memops.stores import CAPABILITIES, Undo, Work, Written
 from memops.stores.clawseed_purge import forget
-from memops.stores.clawseed_rows import category_for, frame, kind_of, own_key, source_of, tier_of
+from memops.stores.clawseed_rows import (
+    category_for,
+    frame,
+    kind_of,
+    own_key,
+    role_of,
+    source_of,
+    subject_of,
+    tier_of,
+)
 from memops.stores.clawseed_sql import TABLE, columns_of, id_of, of_ids, select, text_of
 from memops.stores.clawseed_write import JUDGED, Session
 from memops.stores.disk import sweep
@@ -197,7 +206,7 @@ def _projected(records: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
         "_category", pl.struct("kind", "tier").map_elements(_category, return_dtype=pl.String)
     )
     key = pl.coalesce("key", pl.col("id").map_elements(own_key, return_dtype=pl.String))
-    fixed = {"kind": kind_of, "tier": tier_of}
+    fixed = {"kind": kind_of, "tier": tier_of, "role": role_of}
     derived = {
         name: pl.col("_category").map_elements(of, return_dtype=pl.String)
         for name, of in fixed.items()
@@ -207,16 +216,19 @@ def _projected(records: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
         for name in Clawseed.holds
     }
     keyed = records.with_columns(_category=category, key=key)
-    source = pl.col("key").map_elements(source_of, return_dtype=pl.String, skip_nulls=False)
+    keyed_by = {"source": source_of, "subject": subject_of}
+    from_key = {
+        name: pl.col("key").map_elements(of, return_dtype=pl.String, skip_nulls=False)
+        for name, of in keyed_by.items()
+    }
     out = keyed.select(
-        **held | derived,
-        source=source,
+        **held | derived | from_key,
         origin="origin",
         extra="extra",
         **{
             name: _default(name)
             for name in RECORDS
-            if name not in {*held, *derived, "source", "origin", "extra"}
+            if name not in {*held, *derived, *from_key, "origin", "extra"}
         },
     )
     return conform(out.with_columns(pl.col("importance").clip(0, 1)).select(RECORDS.names()))

@@ -31,6 +31,7 @@ _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=
 _UNKNOWN = "\ufffd"  # stands for bytes that are no UTF-8
 _KIND = {"core": "fact", "daily": "note", "conversation": "session"}
 _CATEGORY = {"session": "conversation"}
+_ROLE = {"core": "curated", "daily": "daily", "conversation": "session"}
 _SOURCES = (
     (re.compile(r"user_msg$|webhook_msg_"), "channel"),
     (re.compile(r"daily_\d{4}-\d\d-\d\d_|core_[0-9a-f]{8}-[0-9a-f]{4}-"), "consolidation"),
@@ -46,6 +47,17 @@ def kind_of(category: str) -> str:
 def tier_of(category: str) -> str:
     """Return the tier of a category."""
     return "core" if category == "core" else "working"
+
+
+def role_of(category: str) -> str:
+    """Return what a category is for; a custom one is a subject's."""
+    return _ROLE.get(category, "topic")
+
+
+def subject_of(key: str | None) -> str | None:
+    """Return what a row is said of: the key, where the agent chose it and no code made it."""
+    made = not key or not key.strip() or key.startswith(own_key("")) or source_of(key) is not None
+    return None if made else key
 
 
 def category_for(kind: str, tier: str) -> str:
@@ -80,6 +92,8 @@ def frame(
         "id": _ids(rowids, of["id"]),
         "scope": ["default" if v is None else text_of(v) for v in of.get("namespace", blank)],
         "key": keys,
+        "subject": [*map(subject_of, keys)],
+        "role": _each(role_of, categories),
         "kind": _each(kind_of, categories),
         "text": texts,
         "tier": _each(tier_of, categories),

@@ -50,6 +50,7 @@ def _turn(id_: str, session: str, role: str, content: str, created_at: str) -> d
     return {
         "id": f"sessions/{id_}",
         "kind": "session",
+        "role": "session",
         "text": spoken(content),
         "source": role,
         "created_at": _instant(created_at),

@@ -110,6 +110,7 @@ def _turn(event: Mapping[str, Any], where: str, session: str) -> dict[str, Any] 
     return {
         "id": f"{session}/{own}" if isinstance(own, str) and own.isprintable() else where,
         "kind": "session",
+        "role": "session",
         "text": text,
         "source": role,
         "created_at": _moment(event.get("timestamp", message.get("timestamp"))),

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import polars as pl
 import xxhash
 
-from memops.schema import KINDS, QUARANTINE, TOMBSTONE, empty, from_rows
+from memops.schema import KINDS, MODEL, QUARANTINE, TOMBSTONE, empty, from_rows
 
 DOCS = "memory_docs"
 ARCHIVES = {QUARANTINE: "memops_quarantine", TOMBSTONE: "memops_tombstone"}
@@ -37,6 +37,16 @@ _TEXT = {str, type(None)}
 _TIERS = ("Core", "Working", "Peripheral")
 _NEAREST = {"compaction_fact": "fact", "session_summary": "summary"}
 _SOURCES = {"remember": "user", "compaction_fact": "compaction", "session_summary": "compaction"}
+_MARKS_OF = (
+    "pinned",
+    "crystallized",
+    "superseded",
+    "quarantined",
+    "extracted",
+    "remembered",
+    MODEL,
+)
+"""Tags that say what rsclaw or memops did with a document, not what it is about."""
 _MACHINES = re.compile(r":(cron|heartbeat|system)$")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _YEARS = (-62_135_596_800, 253_402_300_799)  # seconds that a datetime can hold
@@ -178,6 +188,8 @@ def _record(doc: Doc, again: bool) -> dict[str, Any]:
     return {
         "id": f"{doc.key}@{doc.table}" if again else doc.key,
         "scope": fields["scope"],
+        "subject": " ".join(t for t in tags if t not in _MARKS_OF) or None,
+        "role": _role(fields["scope"], _kind(native)),
         "kind": _kind(native),
         "text": text,
         "tier": fields.get("tier", "Working").lower(),
@@ -218,6 +230,12 @@ def _extra(doc: Doc, created: datetime | None, accessed: datetime | None) -> str
 
 def _kind(native: str) -> str:
     return native if native in KINDS else _NEAREST.get(native, "note")
+
+
+def _role(scope: str, kind: str) -> str:
+    if _MACHINES.search(scope):
+        return "machine"
+    return "session" if kind in ("session", "summary") else "topic"
 
 
 def _instant(seconds: int) -> datetime | None:

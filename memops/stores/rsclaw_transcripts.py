@@ -63,6 +63,7 @@ def _turn(line: bytes, stem: str, where: str) -> dict[str, Any] | None:
         "id": where,
         "scope": default_scope(_plain(agent, "main"), _plain(channel, "")),
         "kind": "session",
+        "role": "session",
         "text": text,
         "source": _SURROGATES.sub("\ufffd", role),
         "created_at": said,

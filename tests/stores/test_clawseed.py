@@ -32,6 +32,10 @@ def test_rows_are_read_as_records(store):
         ("e", "default", "old", "fact", "core", "The user's name is Eda", "a", None),
         ("f", "default", "", "preference", "working", "x\x00y\u2028z", None, None),
     ]  # fmt: skip
+    assert store.read().select("subject", "role").rows() == [
+        ("user_name", "curated"), ("用户_城市", "curated"), (None, "daily"), (None, "session"),
+        ("old", "curated"), (None, "topic"),
+    ]  # fmt: skip
     first = store.read().row(0, named=True)
     assert (first["importance"], first["origin"]) == (0.9, "memories/1")
     assert first["created_at"] == datetime(2026, 5, 1, tzinfo=UTC)

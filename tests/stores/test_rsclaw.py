@@ -36,7 +36,7 @@ def test_documents_are_read_as_records(store):
             {
                 "id": "b", "scope": "agent:main", "kind": "fact",
                 "text": "User's laptop is a ThinkPad X13. It runs Debian.", "importance": 0.65,
-                "tags": ["hardware"],
+                "tags": ["hardware"], "subject": "hardware",
             } | common("b"),
             {
                 "id": "c", "scope": "agent:main", "kind": "entity", "text": "用户手机尾号 0927",

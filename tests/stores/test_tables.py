@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memops.errors import Corrupt, Locked, StoreNotFound
 from memops.plan import delete, edit, nothing, outcome, put, squash
-from memops.schema import KINDS, RECORDS, SENSITIVITIES, TIERS, conform, from_rows
+from memops.schema import FORMS, KINDS, RECORDS, ROLES, SENSITIVITIES, TIERS, conform, from_rows
 from memops.stores import Work, open_store
 from memops.stores.formats import json_line, packed, parsed, unpacked
 
@@ -244,6 +244,7 @@ TEXT = st.text(st.characters(blacklist_categories=("Cs",)), max_size=20)
 TIME = st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=8))]),
                     min_value=datetime(1, 1, 3), max_value=datetime(9999, 12, 30))  # fmt: skip
 VALUES = {
+    "form": st.sampled_from(FORMS), "role": st.sampled_from(ROLES),
     "kind": st.sampled_from(KINDS), "tier": st.sampled_from(TIERS),
     "sensitivity": st.sampled_from(SENSITIVITIES), "tags": st.lists(TEXT, max_size=3),
     "pinned": st.booleans(), "access_count": st.integers(-(2**63), 2**63 - 1),
@@ -277,7 +278,7 @@ def test_an_empty_plan_writes_nothing(store):
 def test_json_lines_stand_in_schema_order_without_nulls():
     row = from_rows([{"id": "a", "text": "é"}]).to_dicts()[0]
     assert json.loads(json_line(row)) == {
-        "id": "a", "scope": "default", "kind": "note", "text": "é", "tier": "working",
+        "id": "a", "scope": "default", "form": "claim", "role": "topic", "kind": "note", "text": "é", "tier": "working",
         "importance": 0.5, "pinned": False, "access_count": 0, "sensitivity": "allowed",
         "tags": [], "extra": "{}",
     }  # fmt: skip
