@@ -76,6 +76,54 @@ def test_a_device_that_fails_leaves_a_run_that_needs_attention_and_keeps_its_dir
     assert (path.read_bytes() == before) == (way == "rollback")
 
 
+@pytest.mark.parametrize(
+    "moment, harm",
+    [("batch-written:1:raise", "deleted")]
+    + [("overlay-write:1:raise", harm) for harm in ("deleted", "emptied", "cut", "thinned")],
+)
+def test_a_run_that_was_cut_off_is_not_taken_back_without_all_of_its_undo(
+    planned, monkeypatch, harm, moment
+):
+    memops, path, plan = planned
+    fail(memops, monkeypatch, moment, "apply", plan, "--approve")
+    run = runs.Run(memops.state / "runs" / f"{plan}-1")
+    applied, lines = path.read_bytes(), run.undo.path.read_bytes().splitlines(keepends=True)
+    if harm == "deleted":
+        run.undo.path.unlink()
+    else:
+        left = {"emptied": [], "cut": lines[:-1], "thinned": lines[:5] + lines[6:]}[harm]
+        run.undo.path.write_bytes(b"".join(left))
+    said = memops("rollback", run.id)
+    assert (memops.code, path.read_bytes()) == (20, applied)
+    assert str(run.undo.path) in said["message"] and "nothing was taken back" in said["message"]
+    assert f"memops restore {run.header['snapshot']}" in said["hint"]
+    assert (memops("resume", run.id)["state"], memops.code) == ("verified", 0)
+    assert (memops("rollback", run.id)["code"], path.read_bytes()) == (20, applied)
+
+
+@pytest.mark.parametrize("moment", ["overlay-write:1:raise", None])
+def test_no_second_run_is_started_over_one_that_lost_its_header(planned, monkeypatch, moment):
+    memops, path, plan = planned
+    fail(memops, monkeypatch, moment or "none:1:raise", "apply", plan, "--approve")
+    run, applied = memops.state / "runs" / f"{plan}-1", path.read_bytes()
+    (run / "run.json").unlink()
+    for argv in (["apply", plan, "--approve"], ["resume", run.name], ["rollback", run.name]):
+        said = memops(*argv)
+        assert (memops.code, path.read_bytes()) == (20, applied)
+        assert str(run / "run.json") in said["message"]
+    assert states(memops) == [(run.name, "damaged")]
+    assert [p.name for p in run.parent.iterdir()] == [run.name]
+
+
+def test_a_folder_that_a_process_died_over_before_its_run_began_is_no_run(planned, monkeypatch):
+    memops, _, plan = planned
+    fail(memops, monkeypatch, "file-renamed:2:raise", "apply", plan, "--approve")
+    folder = memops.state / "runs" / f"{plan}-1"
+    assert sorted(p.name for p in folder.iterdir()) == ["overlay.parquet", "undo.jsonl"]
+    assert states(memops) == [(None, "planned")]
+    assert memops("apply", plan, "--approve")["state"] == "verified"
+
+
 def test_a_resumed_run_writes_its_records_anew(planned, monkeypatch):
     memops, _, plan = planned
     run = runs.Run(memops.state / "runs" / f"{plan}-1")

@@ -169,6 +169,7 @@ def _started(plan: planfile.PlanFile, state: Path, clock: datetime, approve: boo
         "started": clock.isoformat(),
         "format": FORMAT,
     }
+    files.write(run.undo.path, b"")
     files.write_sealed(run.path / "run.json", header)
     failpoint("run-begun")
     return run

@@ -34,7 +34,8 @@ class Batches:
     ) -> None:
         self.run, self.store, self.header = run, store, header
         self.records, self.progress = records, progress
-        self.kept = frozenset(entry["id"] for entry in run.undo.entries())
+        entries = run.undo.entries()
+        self.kept, self.images = frozenset(entry["id"] for entry in entries), len(entries)
         self.begun = self.kept - {w["id"] for w in run.answers() if w["state"] == "applied"}
         self.written: list[Written] = []
 
@@ -68,11 +69,16 @@ class Batches:
 
     def _keep(self, undo: list[Undo]) -> None:
         self.run.undo.add(*(vars(u) for u in undo))
+        self.images += len(undo)
 
     def _note(self, answers: list[Written], mine: dict[str, tuple[str, str]]) -> None:
-        """Put answers in the journal; what the run did before it was cut off is its own."""
+        """Put answers in the journal, and how much undo there is by now.
+
+        What the run did before it was cut off is its own.
+        """
         own = [
             replace(w, state="applied") if w.state == "already" and w.id in self.begun else w
             for w in answers
         ]
-        self.run.journal.add({"batch": [vars(w) for w in own], "touched": touched(mine, own)})
+        said = {"batch": [vars(w) for w in own], "touched": touched(mine, own)}
+        self.run.journal.add({**said, "images": self.images})

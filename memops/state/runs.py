@@ -26,7 +26,8 @@ from memops.schema import LIVE
 from memops.snapshot import store_id
 from memops.stores import Undo, Written
 
-FORMAT = 2  # 1: the undo of an edit held whole rows of clawseed's
+FORMAT = 3
+"""1: the undo of an edit held whole rows of clawseed's; 2: undo.jsonl was made with the first undo."""
 _GROWING = ("journal.jsonl", "undo.jsonl")
 _DIRECTIONS = ("applying", "rolling-back")
 _TOUCHED = pl.Schema({"scope": pl.String(), "kind": pl.String(), "touched": pl.Int64()})
@@ -111,11 +112,21 @@ class Run:
         files.write_sealed(self.path / "seal.json", seals)
 
     def refuse_without_undo(self) -> None:
-        """Raise PlanRefused when the run's undo copy has been removed."""
+        """Raise PlanRefused when the run's undo copy has been removed, Corrupt when some is missing."""
+        entries, path = self.journal.entries(), self.undo.path
         if not self.undoable:
             raise PlanRefused(
                 f"the undo copy of run {self.id} was removed when it was past its time",
                 "restore a snapshot: memops restore SNAPSHOT",
+            )
+        there, named = len(self.undo.entries()), max((e.get("images", 0) for e in entries), default=0)
+        lost = self.header["format"] >= 3 and not path.exists()
+        if lost or there < named:
+            said = "is missing" if lost else f"holds {there} of the {named} that the journal names"
+            raise Corrupt(
+                f"{path}: what is needed to take the run back {said}; nothing was taken back",
+                f"put the file back, or go back to before the run with `memops restore "
+                f"{self.header['snapshot']}`",
             )
 
     def verify(self) -> None:
@@ -144,18 +155,36 @@ def runs(state: Path) -> list[Run]:
 def find_run(name: str, state: Path) -> Run:
     """Return a run by name; raises MemopsError."""
     for path in (Path(name), state / "runs" / name):
+        _refuse_headless(path)
         if (path / "run.json").is_file():
             return Run(path)
     raise MemopsError(f"no run {name!r} in {state / 'runs'}", "list them with `memops runs`")
 
 
 def latest_run(plan: str, state: Path) -> Run | None:
-    """Return the last run of a plan, or None when it has none."""
-    mine = sorted(
-        (state / "runs").glob(f"{plan}-*/run.json"),
-        key=lambda p: int(p.parent.name.rsplit("-", 1)[1]),
-    )
-    return Run(mine[-1].parent) if mine else None
+    """Return the last run of a plan, or None when it has none; raises Corrupt for half a run."""
+    folders = (state / "runs").glob(f"{plan}-*")
+    for path in (found := sorted(folders, key=lambda p: int(p.name.rsplit("-", 1)[1]))):
+        _refuse_headless(path)
+    begun = [path for path in found if (path / "run.json").is_file()]
+    return Run(begun[-1]) if begun else None
+
+
+def _headless(state: Path) -> list[Path]:
+    """Folders of runs that wrote, and of which nobody knows any more what they were.
+
+    One without journal, too, is of a process that died before its run began.
+    """
+    written = sorted((state / "runs").glob("*/journal.jsonl"))
+    return [p.parent for p in written if not p.with_name("run.json").is_file()]
+
+
+def _refuse_headless(path: Path) -> None:
+    if path in _headless(path.parent.parent):
+        raise Corrupt(
+            f"{path / 'run.json'} is missing: the run can be neither finished nor taken back",
+            "put the file back, or restore the snapshot that its plan was made from",
+        )
 
 
 def listed(state: Path) -> list[dict[str, Any]]:
@@ -167,11 +196,14 @@ def listed(state: Path) -> list[dict[str, Any]]:
         for header in [run.header]
     ]
     begun = {row["plan"] for row in found}
+    lost = {path.name.rsplit("-", 1)[0]: path.name for path in _headless(state)}
     for path in sorted((state / "plans").glob("*/plan.json")):
         if path.parent.name not in begun:
             made = files.read_json(path.with_name("made.json"))["at"]
             store = files.read_json(path).get("address")
-            found.append({"run": None, "plan": path.parent.name, "state": "planned"})
+            run = lost.get(path.parent.name)
+            stands = "damaged" if run else "planned"
+            found.append({"run": run, "plan": path.parent.name, "state": stands})
             found[-1] |= {"started": made, "store": store}
     return sorted(found, key=lambda row: (row["started"], row["plan"]), reverse=True)
 
