@@ -25,6 +25,7 @@ STEP = 4 << 20
 """Bytes that are put on disk at a time: whoever else syncs a file waits for what is on its way."""
 _LINE = re.compile(rb'\{"sum": "([0-9a-f]{16})", "entry": (\{.*\})\}', re.DOTALL)
 _JSON = json.JSONEncoder(ensure_ascii=False, default=str).encode
+_LONG = 64  # bytes of a name that a temporary name holds whole; systems allow 255, some 143
 _EASY, _RATIO = 64 << 20, 50  # what a gzip file may unfold to: so many bytes, or times its own
 
 
@@ -50,7 +51,7 @@ def folder(path: Path) -> Path:
 
 def write(path: Path, data: bytes) -> None:
     """Write a file whole or not at all: temporary name, fsync, rename, fsync of the folder."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part = path.with_name(f".{short(path.name)}.{os.getpid()}.part")
     try:
         failpoint("file-write")
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
@@ -121,6 +122,12 @@ def refuse_newer(header: dict[str, Any], known: int, path: Path) -> None:
             f"{path}: a newer memops wrote it (format {made}; this one reads up to {known})",
             "upgrade memops, or give --state another folder",
         )
+
+
+def short(name: str) -> str:
+    """Return a name as part of a temporary one: itself, or the digest of one that is long."""
+    data = os.fsencode(name)
+    return name if len(data) <= _LONG else hashlib.sha256(data).hexdigest()[:16]
 
 
 def sync(path: Path) -> None:

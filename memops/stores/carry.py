@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memops.failpoints import failpoint
+from memops.files import short
 from memops.stores.carry_files import (
     FLAGS,
     append,
@@ -88,7 +89,7 @@ def replace(
 
 def create(folder: int, name: str, data: bytes) -> bool:
     """Write a file that is not there yet, whole; return False when there is one."""
-    new = f".memops-{os.getpid()}-{name}.new"
+    new = drafted(name)
     try:
         write(folder, new, data, 0o600 | (os.stat(".", dir_fd=folder).st_mode & 0o044), None)
         os.link(new, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
@@ -101,11 +102,18 @@ def create(folder: int, name: str, data: bytes) -> bool:
     return True
 
 
+def drafted(name: str) -> str:
+    """Return the name under which a file's next version is written."""
+    return f".memops-{os.getpid()}-{short(name)}.new"
+
+
 def recover(folder: int) -> None:
     """Finish what a killed process left in a folder: carry over, then remove its files."""
-    for left in sorted(os.listdir(folder)):
+    there = sorted(os.listdir(folder))
+    for left in there:
         if found := _OLD.match(left):
-            _recovered(folder, left, found["name"], int(found["size"]), found["digest"])
+            name = next((one for one in there if short(one) == found["name"]), found["name"])
+            _recovered(folder, left, name, int(found["size"]), found["digest"])
         elif TEMPORARY.match(left):
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(left, dir_fd=folder)
@@ -213,7 +221,7 @@ def _attempt(
 ) -> _Swap | Replaced | None:
     """Return the swap, or why there is none, or None when the file changed meanwhile."""
     old = os.open(name, os.O_RDONLY | FLAGS, dir_fd=folder)
-    swap = None
+    swap, mine = None, [new := drafted(name)]
     try:
         was = os.fstat(old)
         if pids := writers(old):
@@ -222,24 +230,22 @@ def _attempt(
         made = build(data)
         if made is None or made == data:
             return Replaced(True)
-        new = f".memops-{os.getpid()}-{name}.new"
         write(folder, new, made, stat.S_IMODE(was.st_mode), was)
         stamp = was.st_mtime_ns if mtime_ns is None else mtime_ns
         os.utime(new, ns=(was.st_atime_ns, stamp), dir_fd=folder)
         failpoint("carry-drafted")
         keep()
         failpoint("carry-kept")
-        link = f".memops-{len(data)}-{hashlib.sha256(data).hexdigest()[:16]}-{name}.old"
+        link = f".memops-{len(data)}-{hashlib.sha256(data).hexdigest()[:16]}-{short(name)}.old"
         if not grown(folder, name, was, len(data)):
-            os.unlink(new, dir_fd=folder)
             return None
         os.link(name, link, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        mine.append(link)
         failpoint("carry-linked")
         if not grown(folder, name, was, len(data)) or writers(old):
-            os.unlink(link, dir_fd=folder)
-            os.unlink(new, dir_fd=folder)
             return None
         os.replace(new, name, src_dir_fd=folder, dst_dir_fd=folder)
+        mine.clear()  # from here on the link is all that leads to what is written to the old file
         failpoint("carry-renamed")
         os.fsync(folder)
         swap = _Swap(folder, name, link, old, data, made)
@@ -247,6 +253,9 @@ def _attempt(
     finally:
         if swap is None:
             os.close(old)
+            for left in mine:
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(left, dir_fd=folder)
 
 
 def _recovered(folder: int, link: str, name: str, size: int, digest: str) -> None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from memops.errors import Locked, MemopsError, NoSpace, StoreNotFound
 from memops.failpoints import failpoint
+from memops.files import short
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 
@@ -107,7 +108,7 @@ def _replaced(target: Path, data: bytes, unless_changed: Stamp | None) -> bool:
 
 
 def _draft(target: Path) -> str:
-    return f".memops-{target.name}."
+    return f".memops-{short(target.name)}."
 
 
 def _now(path: Path) -> Stamp | None:

@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from memops.errors import Corrupt, Incomplete, Locked, MemopsError, NoSpace, StoreNotFound
-from memops.stores.carry import TEMPORARY, recover
+from memops.stores.carry import TEMPORARY, drafted, recover
 from memops.stores.carry_files import read_fd
 from memops.stores.openers import writers
 
@@ -217,7 +217,7 @@ def put(root: Path, path: str, data: bytes, mode: int, mtime_ns: int) -> None:
     with folder_of(root, path, make=True) as (folder, name):
         if _is(folder, name, data, mode, mtime_ns):
             return
-        new = f".memops-{os.getpid()}-{name}.new"
+        new = drafted(name)
         handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _FLAGS, 0o600, dir_fd=folder)
         with os.fdopen(handle, "wb") as out:
             out.write(data)
@@ -238,7 +238,9 @@ def unreadable(path: Path, error: OSError) -> MemopsError:
         return Incomplete(f"{path} is a symbolic link", "memory files are never reached by links")
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
         return Incomplete(f"{path} went away while it was read", "try again")
-    return Incomplete(f"{path} cannot be read: {said}", "run as the user that owns the store")
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return Incomplete(f"{path}: {said}", "run as the user that owns the store")
+    return Incomplete(f"{path}: {said}", "look at the file, then run it again")
 
 
 def _is(folder: int, name: str, data: bytes, mode: int, mtime_ns: int) -> bool:

@@ -41,10 +41,10 @@ def swapped(root: Path, path: str, swap: Swap) -> str:
     except Locked as error:
         return error.message
     except Incomplete as error:
-        if swap.make:
-            raise
-        swap.build(None)
-        return "" if "went away" in error.message else error.message
+        if "went away" in error.message and not swap.make:
+            swap.build(None)
+            return ""
+        return error.message
 
 
 def touches(root: Path, path: str, build: Build) -> bool:

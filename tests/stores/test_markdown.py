@@ -1,7 +1,9 @@
 """What both Markdown stores promise: exact bytes, exact undo, nothing outside the root."""
 
+import errno
 import os
 from datetime import UTC, datetime
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -46,6 +48,48 @@ def carried_out(made, plan, check=lambda live, counts: {}):
 
 def by_text(made, *texts):
     return made.read().filter(pl.col("text").is_in(texts))
+
+
+LONG = "memory/2026-11-03-" + 241 * "x" + ".md"
+
+
+def test_a_file_whose_name_is_as_long_as_names_may_be_is_edited_as_any_other(tmp_path):
+    made = store(tmp_path, files={LONG: b"- The kiln is hot.\n- The shelf is red.\n"})
+    assert len(Path(LONG).name) == 255
+    (raw := tmp_path / "raw").mkdir()
+    old = tree(made.path)
+    made.copy(raw)
+    answers, undo = carried_out(made, edit(made.read(), "new", text=pl.col("text") + " Now."))
+    assert {a.state for a in answers} == {"applied"}
+    assert (made.path / LONG).read_bytes().count(b" Now.\n") == 2
+    assert {a.state for a in made.revert(undo[::-1])} == {"applied"}
+    assert tree(made.path) == old
+    (made.path / LONG).write_bytes(b"- other\n")
+    made.restore(raw)
+    assert tree(made.path) == old
+    made.purge(made.read()["id"].head(1).to_list())
+    assert (made.path / LONG).read_bytes() == b"- The shelf is red.\n"
+
+
+@pytest.mark.parametrize("code", [errno.EPERM, errno.ENAMETOOLONG, errno.EBUSY])
+def test_a_file_that_cannot_be_replaced_keeps_no_other_from_it(tmp_path, monkeypatch, code):
+    """Of file systems without hard links, of long names in little room, of files mounted over."""
+    names = [f"memory/2026-11-0{n}.md" for n in (1, 2, 3)]
+    made = store(tmp_path, files={name: NOTE for name in names})
+    link = os.link
+
+    def failing(source, *args, **kwargs):
+        if source == "2026-11-02.md":
+            raise OSError(code, os.strerror(code))
+        link(source, *args, **kwargs)
+
+    monkeypatch.setattr(os, "link", failing)
+    answers, _ = carried_out(made, edit(made.read(), "gone", superseded_by=TOMBSTONE))
+    said = {(a.id.split(":")[0], a.state, a.why) for a in answers}
+    why = f"{made.path / names[1]}: {os.strerror(code)}"
+    assert said == {(names[0], "applied", ""), (names[1], "stale", why), (names[2], "applied", "")}
+    assert (made.path / names[1]).read_bytes() == NOTE
+    assert sorted(p.name for p in (made.path / "memory").iterdir()) == [Path(n).name for n in names]
 
 
 def mixed_plan(records):
@@ -317,7 +361,7 @@ def test_a_file_that_may_not_be_read_is_named(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "open", refusing)
     with pytest.raises(
-        Incomplete, match=r"memory/2026-11-02\.md cannot be read: Permission denied"
+        Incomplete, match=r"memory/2026-11-02\.md: Permission denied"
     ):
         made.read()
 
