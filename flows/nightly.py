@@ -83,7 +83,7 @@ def curated(
             night = rounds.night(store, own, at, passing, call=call, ask=ask, mapper=mapper, **how)
     except MemopsError as error:
         return lost(store, type(error).__name__, error.code, error.message, error.hint)
-    if "error" not in night:
+    if "report" in night:
         leave_artifacts(night)
     return finished(night)
 

@@ -13,7 +13,8 @@ MemopsError                 2   usage or configuration
 ├── NoSpace                26   no space, or an input/output error
 ├── GateFailed             30
 ├── GateInconclusive       31
-└── Finding                32   an audit finding with --fail-on
+├── Finding                32   an audit finding with --fail-on
+└── ReadBackFailed         33   records that were written do not read as they should
 """
 
 import traceback
@@ -161,6 +162,13 @@ class Finding(MemopsError):
 
     code = 32
     remedy = "look at the findings with `memops audit STORE`"
+
+
+class ReadBackFailed(MemopsError):
+    """What a run wrote does not read as it should."""
+
+    code = 33
+    remedy = "look at the records with `memops show STORE ID`, or take the run back"
 
 
 class Bug(MemopsError):

@@ -62,7 +62,10 @@ def joined(records: pl.DataFrame, overlay: pl.DataFrame) -> pl.DataFrame:
 
 
 def archived_ids(overlay: pl.DataFrame) -> pl.Series:
-    """Return ids of the records that only the overlay still has."""
+    """Return ids of the records whose bytes left the store.
+
+    One of them is in it again when its agent, or a copy that was put back, has brought it.
+    """
     return overlay.filter(PUTS)["id"]
 
 

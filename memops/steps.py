@@ -158,8 +158,8 @@ def apply_step(plan: str, settings: Settings, approve: bool) -> dict[str, Any]:
         done = apply_plan(plan, settings, approve)
     except GuardRefused as error:
         return {"code": error.code, "applied": 0, "stopped": error.message, "hint": error.hint}
-    said = {k: done[k] for k in ("run", "applied", "skipped", "state")}
-    return {**said, "code": 3 if done["skipped"] else 0}
+    keys = ("run", "applied", "skipped", "state", "wrong", "code", "error", "hint", "cause")
+    return {k: done[k] for k in keys if k in done}
 
 
 def report_step(night: dict[str, Any], settings: Settings) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import polars as pl
 
 from memops import files, overlay
 from memops.apply.batches import Batches, Progress
-from memops.apply.checks import expected, held_back, misread
+from memops.apply.checks import expected, held_back, misread, since_written
 from memops.errors import GuardRefused, MemopsError, NoSpace, PlanRefused
 from memops.failpoints import failpoint
 from memops.guard import excess
@@ -214,7 +214,9 @@ def _carried_out(task: _Task, progress: Progress | None) -> dict[str, Any]:
     with _noting(run):
         run.journal.add({"state": "applying"})
         waiting, changes = held_back(changes, task.store, run, policy)
-        elsewhere = changes.filter(pl.col("id").is_in(overlay.archived_ids(before).implode()))
+        gone = only(changes, overlay.archived_ids(before))["id"].to_list()
+        again = task.store.read(gone)["id"].to_list() if gone else []
+        elsewhere = changes.filter(pl.col("id").is_in(sorted({*gone} - {*again})))
         inside = changes.join(elsewhere.select("id"), on="id", how="anti")
         written = waiting + [Written(i, "applied") for i in elsewhere["id"]]
         if written:
@@ -250,13 +252,15 @@ def _archive(task: _Task, changes: pl.DataFrame, written: list[Written], policy:
 
 
 def _wrong(task: _Task, changes: pl.DataFrame, written: list[Written]) -> list[str]:
-    """Ids of records that the run wrote and that do not read back as they should."""
-    done = [w for w in written if w.state == "applied"]
-    wanted, _ = expected(task.records, changes, done)
+    """Ids of records that are as planned, as the run says, and do not read back as they should."""
+    wanted, _ = expected(task.records, changes, written)
     ids = wanted["id"].to_list()
     kept = overlay.read(overlay_path(task.state, task.run.header["store"]))
     there = overlay.joined(task.store.read(ids), only(kept, ids))
-    return misread(there, wanted)
+    if not (wrong := misread(there, wanted)):
+        return []
+    odd, at = wanted.filter(pl.col("id").is_in(wrong)), task.run.header["started"]
+    return sorted({*wrong} - since_written(task.store, there, odd, datetime.fromisoformat(at)))
 
 
 @contextlib.contextmanager

@@ -100,6 +100,21 @@ def misread(there: pl.DataFrame, wanted: pl.DataFrame) -> list[str]:
     return sorted(then.join(now, on=_SAME, how="anti", nulls_equal=True)["id"])
 
 
+def since_written(
+    store: Store, there: pl.DataFrame, wanted: pl.DataFrame, at: datetime
+) -> set[str]:
+    """Return the ids of wanted records that the agent wrote itself since then, or whose file it wrote.
+
+    What they say is its word, and no sign that they were written wrongly.
+    """
+    own = there.filter(pl.col("updated_at") > at)["id"]
+    recent = store.recent(at)
+    file = pl.col("origin").str.extract(r"^(.*)#\d+$")
+    busy = store.read(recent).select(file).to_series().drop_nulls() if recent else pl.Series([""])
+    mine = pl.col("id").is_in(own.implode()) | file.is_in(busy.implode()).fill_null(False)
+    return set(wanted.filter(mine)["id"])
+
+
 def held_back(
     changes: pl.DataFrame, store: Store, run: Run, policy: Policy
 ) -> tuple[list[Written], pl.DataFrame]:

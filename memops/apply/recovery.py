@@ -5,7 +5,7 @@ from typing import Any
 
 from memops import apply as applying
 from memops import files
-from memops.errors import MemopsError
+from memops.errors import MemopsError, ReadBackFailed
 from memops.settings import Settings
 from memops.state.runs import Run
 from memops.stores import open_store
@@ -31,6 +31,8 @@ def recover(name: str, settings: Settings) -> dict[str, Any]:
     for run in unfinished(settings.state, identity):
         try:
             done.append(applying.resume(run, settings.state))
+            if "error" in done[-1]:
+                raise ReadBackFailed(done[-1]["error"])
         except MemopsError as error:
             error.hint = f"memops resume {run.id}, or take it back: memops rollback {run.id}"
             error.message = f"run {run.id} was cut off: {error.message}"

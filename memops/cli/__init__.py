@@ -83,6 +83,7 @@ Exit codes:
   11  locked                             30  the gate failed
   12  unauthorised                       31  the gate is inconclusive
                                          32  an audit finding (with --fail-on)
+                                         33  read-back found records wrong
 
 \b
 A STORE is a name from memops.toml or an address:

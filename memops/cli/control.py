@@ -183,7 +183,7 @@ def forget(
 
 def _done(said: dict[str, Any], as_json: bool, verb: str, nothing: str) -> int:
     emit(said, as_json, lambda: _done_text(said, verb, nothing))
-    return 3 if said["skipped"] else 0
+    return int(said.get("code", 0))
 
 
 def _done_text(said: dict[str, Any], verb: str, nothing: str) -> str:
@@ -192,6 +192,7 @@ def _done_text(said: dict[str, Any], verb: str, nothing: str) -> str:
     made = f"plan {said['plan']}: {counted(said['ops'], 'change')}"
     done = f"{said['applied']} of {counted(said['ops'], 'record')} {verb}"
     lines = [done if "run" in said else made]
+    lines += [said["error"], f"  {said['hint']}"] if "error" in said else []
     lines += [f"  {shown(i)}" for i in said["ids"][:_MOST]]
     lines += [f"  and {said['ops'] - _MOST} more"] if said["ops"] > _MOST else []
     lines += [f"not changed: {shown(s['id'])}: {s['why']}" for s in said["skipped"][:_MOST]]

@@ -165,11 +165,12 @@ def nightly(
 @click.pass_context
 def demo(ctx: click.Context, into: Path, as_json: bool) -> int:
     """Make the two sample stores and do a night on each: the whole path, with a report."""
+    from memops.errors import gravest
     from memops.nights import demo as demonstration
 
     nights = demonstration.run(into)
     emit(nights, as_json, lambda: "\n\n".join(demonstration.text(night) for night in nights))
-    return max(int(night["code"]) for night in nights)
+    return gravest(int(night["code"]) for night in nights)
 
 
 def _plan_text(said: dict[str, Any]) -> str:

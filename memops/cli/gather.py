@@ -26,7 +26,7 @@ def import_(
     counts = [(n, said[n]) for n in ("read", "ops", "applied", "already")]
     odd = [(f"entry {p['entry']} passed over", p["why"]) for p in said["passed_over"]]
     emit(said, as_json, lambda: table([*counts, *odd], ["import", name]))
-    return 3 if odd or said["skipped"] else 0
+    return int(said.get("code", 0)) or (3 if odd else 0)
 
 
 globals()["import"] = import_  # a command is found by its name, which is no name in Python

@@ -6,6 +6,7 @@ import click
 
 from memops.cli import at, typed
 from memops.cli.output import counted, emit, json_option, moment, numbers, progress, table
+from memops.safety.display import shown
 
 _LOCK = click.option(
     "--lock-timeout", default=10.0, show_default=True, help="Seconds to wait for the lock."
@@ -24,7 +25,7 @@ def apply(ctx: click.Context, plan: str, approve: bool, lock_timeout: float, as_
 
     done = steps.apply_plan(plan, at(ctx), approve, lock_timeout, progress("applying"))
     emit(done, as_json, lambda: _run_text(done))
-    return 3 if done["skipped"] else 0
+    return int(done["code"])
 
 
 @click.command()
@@ -40,7 +41,7 @@ def resume(ctx: click.Context, run: str, lock_timeout: float, as_json: bool) -> 
     settings = at(ctx)
     done = applying.resume(find_run(run, settings.state), settings.state, lock_timeout)
     emit(done, as_json, lambda: _run_text(done))
-    return 3 if done["skipped"] else 0
+    return int(done["code"])
 
 
 @click.command()
@@ -94,6 +95,9 @@ def runs(ctx: click.Context, as_json: bool) -> None:
 def _run_text(done: dict[str, Any]) -> str:
     lines = [f"run {done['run']}: {done['state']}, {counted(done['applied'], 'record')} changed"]
     lines[0] += f", {done['already']} were so already" if done["already"] else ""
+    lines += (
+        [f"{done['error']}: {', '.join(map(shown, done['wrong'][:20]))}"] if done["wrong"] else []
+    )
     skipped = [(s["id"], s["why"]) for s in done["skipped"][:20]]
     lines += [table(skipped, ["skipped", "why"])] if skipped else []
     return "\n".join([*lines, f"undo: {typed()} rollback {done['run']}"])

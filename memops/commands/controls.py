@@ -203,7 +203,7 @@ def carried_out(
         return said
     done = applying.apply(made, settings.state, clock(), approve=True)
     moved = find_run(done["run"], settings.state).moved()
-    said |= {k: done[k] for k in ("run", "state", "applied", "skipped")}
+    said |= {k: v for k, v in done.items() if k not in ("plan", "already", "path")}
     return said | {
         "ids": [moved.get(i, i) for i in said["ids"]],
         "undo": f"memops rollback {done['run']}",

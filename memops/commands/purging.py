@@ -44,7 +44,7 @@ def purge(name: str, ids: Sequence[str], settings: Settings) -> dict[str, Any]:
     path = snapshot.overlay_path(state, identity)
     with files.lock(snapshot.lock_path(state, identity)):
         kept = overlay.read(path)
-        records = overlay.joined(store.read(), kept)
+        records = overlay.joined(there := store.read(), kept)
         named = pl.col("id").is_in(list(ids))
         past = [found for taken in _snapshots(state, own) for found in _read(taken, named)]
         past.append(archive.read(state, identity).filter(named))
@@ -53,8 +53,7 @@ def purge(name: str, ids: Sequence[str], settings: Settings) -> dict[str, Any]:
         missing = set(ids) - set(found["id"]) - {i for rows in past for i in rows["id"]}
         if missing:
             raise MemopsError(f"{store.address}: no record {min(missing)!r}", "nothing was purged")
-        archived = set(overlay.archived_ids(kept))
-        store.purge([i for i in found["id"] if i not in archived])
+        store.purge(sorted({*found["id"]} & {*there["id"]}))
         overlay.write(path, overlay.without(kept, pl.Series(list(ids), dtype=pl.String())))
         put_by = archive.forget(state, identity, set(ids))
         gone, elsewhere = _forget(state, own, ids, texts, clock())

@@ -1,6 +1,7 @@
 """The demonstration: two polluted sample stores, a night on each, and what came of it."""
 
 import importlib.util
+import shutil
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,16 +12,21 @@ from memops.language.lexicon import resource
 from memops.nights.night import curate
 from memops.policy import Policy
 
+_MARK = ".memops-demo"
+"""A file that tells a demonstration's folder from any other, since what is in it goes."""
+
 
 def run(into: Path) -> list[dict[str, Any]]:
     """Make the sample stores in a folder and do the night of each, approved; returns the nights.
 
     Raises MemopsError for a folder that holds anything but an earlier demonstration, which is made anew.
     """
-    if into.is_dir() and any(into.iterdir()) and not (into / "state" / "plans").is_dir():
+    if into.is_dir() and any(into.iterdir()) and not (into / _MARK).is_file():
         raise MemopsError(f"{into} holds something else", "give an empty folder with --into")
     samples = _script()
-    files.folder(into)
+    files.write(files.folder(into) / _MARK, b"")
+    for name in ("state", "clawseed", "openclaw"):  # what is known of the old stores goes, too
+        shutil.rmtree(into / name, ignore_errors=True)
     now: datetime = samples.NOW
     samples.build(into, now=now)
     nights = []
@@ -49,6 +55,8 @@ def text(night: dict[str, Any]) -> str:
             f"  {measure['measure']:<22} {measure['before']:.3f} -> {measure['after']:.3f}"
         )
     lines.append(f"  {'recall':<22} {night.get('verdict', 'not graded: no suite')}")
+    if "error" in night:
+        lines += [f"  {'read-back':<22} {night['error']}", f"  {'':<22} {night['hint']}"]
     if night.get("run"):
         lines.append(
             f"  {'undo':<22} memops --state {Path(night['path']).parents[1]} rollback {night['run']}"

@@ -146,7 +146,7 @@ def summary(night: dict[str, Any]) -> str:
         for op, n in ops.items()
     ]
     table = ["| rule | change | records |", "|---|---|--:|", *rows] if rows else ["No changes."]
-    said = night.get("stopped") or _said(night)
+    said = night.get("stopped") or ". ".join([_said(night), *filter(None, [night.get("error")])])
     recall = night.get("verdict", "not graded: the store has no suite")
     lines = [f"## {night['store']}", "", f"{said}. Recall: {recall}.", "", *table]
     if night.get("run"):
@@ -173,7 +173,8 @@ def _logged(
     def timed(step: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         begun, said = time.perf_counter(), {}
         try:
-            said = call(step, *args, **kwargs)
+            result = call(step, *args, **kwargs)
+            said = result | ({"error": result["cause"]} if "cause" in result else {})
         except BaseException as error:
             said = {"error": type(error).__name__, "code": told(error).code}
             raise
@@ -181,7 +182,7 @@ def _logged(
             spent, title = time.perf_counter() - begun, step.__name__
             timings.append({"step": title, "seconds": round(spent, 3)})
             logbook.note(settings.state, clock(), name, night["store"], title, spent, said)
-        return said
+        return result
 
     return timed
 

@@ -11,13 +11,18 @@ class StoreAbout(TypedDict):
 
 
 class RunAbout(TypedDict):
-    """The run of the plan; times are text, `undo_command` is what takes all of it back."""
+    """The run of the plan; times are text, `undo_command` is what takes all of it back.
+
+    `wrong` are ids of records that did not read as they were written, the first of `wrong_total`.
+    """
 
     id: str
     state: str
     started: str
     finished: str | None
     undo_command: str
+    wrong: NotRequired[list[str]]
+    wrong_total: NotRequired[int]
 
 
 class SnapshotAbout(TypedDict):

@@ -152,6 +152,8 @@ def _run(run: Run | None, settings: Settings) -> dict[str, Any] | None:
         "started": run.header["started"],
         "finished": None,
         "undo_command": f"{approval.typed(settings)} rollback {run.id}",
+        "wrong": (wrong := run.wrong)[:20],
+        "wrong_total": len(wrong),
     }
 
 

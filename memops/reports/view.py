@@ -73,6 +73,8 @@ def verdict(page: Mapping[str, Any], say: Speaker) -> str:
     rows, applied = page["counts"]["rows"][0], page["states"]["applied"]
     key = "verdict_run" if page["run"] else "verdict_plan"
     parts = [say(key, changes=page["total_changes"], applied=applied, rows=rows)]
+    if wrong := (page["run"] or {}).get("wrong_total"):
+        parts.insert(0, say("verdict_wrong", n=wrong))
     skipped, refused = page["skipped_total"], page["refused_total"]
     if skipped or refused:
         parts.append(say("verdict_held", skipped=skipped, refused=refused))

@@ -21,7 +21,7 @@ from typing import Any
 import polars as pl
 
 from memops import files, overlay
-from memops.errors import Corrupt, MemopsError, PlanRefused
+from memops.errors import Corrupt, MemopsError, PlanRefused, ReadBackFailed
 from memops.schema import LIVE
 from memops.snapshot import store_id
 from memops.stores import Undo, Written
@@ -73,6 +73,12 @@ class Run:
         ways = [mark for mark in self._marks() if mark in _DIRECTIONS]
         return bool(ways) and ways[-1] == "rolling-back"
 
+    @property
+    def wrong(self) -> list[str]:
+        """Ids of the records that did not read as they should once they were written."""
+        said = [e for e in self.journal.entries() if "state" in e]
+        return list(said[-1].get("wrong", ())) if said else []
+
     def answers(self) -> list[dict[str, Any]]:
         """Return what became of each change, batch by batch."""
         return [w for entry in self.journal.entries() for w in entry.get("batch", [])]
@@ -119,7 +125,10 @@ class Run:
                 f"the undo copy of run {self.id} was removed when it was past its time",
                 "restore a snapshot: memops restore SNAPSHOT",
             )
-        there, named = len(self.undo.entries()), max((e.get("images", 0) for e in entries), default=0)
+        there, named = (
+            len(self.undo.entries()),
+            max((e.get("images", 0) for e in entries), default=0),
+        )
         lost = self.header["format"] >= 3 and not path.exists()
         if lost or there < named:
             said = "is missing" if lost else f"holds {there} of the {named} that the journal names"
@@ -293,5 +302,19 @@ def summary(run: Run, written: list[Written]) -> dict[str, Any]:
         "applied": sum(w.state == "applied" for w in written),
         "already": sum(w.state == "already" for w in written),
         "skipped": skipped,
+        "wrong": run.wrong,
         "path": str(run.path),
-    }
+    } | ended(run, bool(skipped))
+
+
+def ended(run: Run, skipped: bool) -> dict[str, Any]:
+    """Return the code that a run ends with, and what is said of one that failed its read-back."""
+    if not (wrong := len(run.wrong)):
+        return {"code": (25 if run.backwards else 3) if skipped else 0}
+    many = "1 record does" if wrong == 1 else f"{wrong} records do"
+    failed = ReadBackFailed(
+        f"run {run.id}: {many} not read as written",
+        f"look at them with `memops show`, or take the run back: memops rollback {run.id}",
+    )
+    cause = {"error": failed.message, "hint": failed.hint, "cause": type(failed).__name__}
+    return {"code": failed.code, **cause}

@@ -360,9 +360,7 @@ def test_a_file_that_may_not_be_read_is_named(tmp_path, monkeypatch):
         return opened(path, flags, *args, **kwargs)
 
     monkeypatch.setattr(os, "open", refusing)
-    with pytest.raises(
-        Incomplete, match=r"memory/2026-11-02\.md: Permission denied"
-    ):
+    with pytest.raises(Incomplete, match=r"memory/2026-11-02\.md: Permission denied"):
         made.read()
 
 
