@@ -19,6 +19,7 @@ import polars as pl
 
 from memops import files, overlay, snapshot
 from memops.errors import MemopsError
+from memops.language.text import wordlist
 from memops.settings import Settings
 from memops.state import archive
 from memops.state.chain import note_removed
@@ -129,7 +130,7 @@ def _holds(
     taken: snapshot.Snapshot, ids: Sequence[str], texts: Sequence[str], needles: Sequence[bytes]
 ) -> bool:
     """Tell whether a snapshot has the records or their text; one that cannot be read may have."""
-    said = pl.col("text").str.contains_any(list(texts)) if texts else pl.lit(False)
+    said = pl.col("text").str.contains_any(wordlist(texts))
     rows = _read(taken, pl.col("id").is_in(list(ids)) | said)
     return not rows or not rows[0].is_empty() or any(True for _ in _with(taken.path, needles))
 

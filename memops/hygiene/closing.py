@@ -16,7 +16,7 @@ from memops.context import Context
 from memops.hygiene.dues import due, folded
 from memops.hygiene.tasks import SAID_IN_PASSING, any_of, is_task, said_at
 from memops.language.lexicon import lexicon
-from memops.language.text import UNFOLDED, searchable, tokens
+from memops.language.text import UNFOLDED, searchable, tokens, wordlist
 from memops.language.text import folded as fold
 from memops.language.vocabulary import stem
 from memops.schema import INSTANT, RETIRED, TOMBSTONE, only
@@ -106,7 +106,7 @@ def _may_close(told: pl.DataFrame, telling: pl.DataFrame, deeds: pl.Series) -> p
     some = told.filter(pl.col("text").str.contains(f"{done}|{UNFOLDED}") | ticked)
     some = some.with_columns(plain=searchable(some["text"]))
     things = _openings(telling["term"].unique().sort())
-    named = pl.col("plain").str.contains_any(things, ascii_case_insensitive=True)
+    named = pl.col("plain").str.contains_any(wordlist(things), ascii_case_insensitive=True)
     maybe = some.filter(named).filter(pl.col("plain").str.contains(done) | ticked)
     return maybe.with_columns(pl.col("plain").str.to_lowercase())
 

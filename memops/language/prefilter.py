@@ -13,6 +13,8 @@ from functools import cache
 
 import polars as pl
 
+from memops.language.text import wordlist
+
 _MOST = 800  # strings that a sequence is followed into; more are no better than a part of them
 _WORDS = 12_000  # literals of one pattern
 _TOKEN = re.compile(
@@ -47,7 +49,7 @@ def possible(texts: pl.Series, patterns: Sequence[str]) -> pl.Series:
     found = (
         texts.to_frame("text")
         .with_row_index("row")
-        .select("row", word=pl.col("text").str.extract_many(words, overlapping=True))
+        .select("row", word=pl.col("text").str.extract_many(wordlist(words), overlapping=True))
         .filter(pl.col("word").list.len() > 0)
         .explode("word")
         .with_columns(pl.col("word").cast(pl.Enum(words)).to_physical())

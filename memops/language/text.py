@@ -4,6 +4,7 @@ Tokens are NFKC and lower case: words of letters and digits; Han runs become ove
 (a single Han character stands alone), because Chinese is written without spaces.
 """
 
+from collections.abc import Iterable
 from typing import Literal
 
 import polars as pl
@@ -39,6 +40,14 @@ def searchable(texts: pl.Series) -> pl.Series:
     odd = texts.str.contains(UNFOLDED).fill_null(False)
     done = texts.filter(odd).to_frame("text").select(folded(pl.col("text"))).to_series()
     return texts.scatter(odd.arg_true(), done) if odd.any() else texts
+
+
+def wordlist(words: Iterable[str]) -> pl.Series:
+    """Return words as `contains_any` and `extract_many` look for them; an empty one is none.
+
+    A bare list has no type when it is empty, and is refused; an empty word ends in a panic.
+    """
+    return pl.Series([[word for word in words if word]], dtype=pl.List(pl.String))
 
 
 def normalised(text: pl.Expr) -> pl.Expr:

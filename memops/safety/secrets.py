@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from memops.errors import mask_with
+from memops.language.text import wordlist
 from memops.policy import Secrets
 from memops.safety.secrets_shapes import Shape, shapes, staying
 
@@ -126,7 +127,7 @@ def _candidates(texts: pl.Series, known: tuple[Shape, ...]) -> dict[int, pl.Data
     whens = sorted({shape.when for shape in known if shape.when})
     text = pl.col("text")
     frame = texts.rename("text").cast(pl.String).to_frame().with_row_index("row")
-    some = text.str.contains_any(triggers, ascii_case_insensitive=True)
+    some = text.str.contains_any(wordlist(triggers), ascii_case_insensitive=True)
     marks = frame.select(
         "row", some.alias(""), *(text.str.contains(when).alias(when) for when in whens)
     )
@@ -135,7 +136,9 @@ def _candidates(texts: pl.Series, known: tuple[Shape, ...]) -> dict[int, pl.Data
         frame.filter(marks[""])
         .select(
             "row",
-            word=text.str.extract_many(triggers, ascii_case_insensitive=True, overlapping=True),
+            word=text.str.extract_many(
+                wordlist(triggers), ascii_case_insensitive=True, overlapping=True
+            ),
         )
         .explode("word", empty_as_null=True)
         .select("row", pl.col("word").str.to_lowercase())

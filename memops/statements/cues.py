@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from memops.language.lexicon import lexicon
+from memops.language.text import wordlist
 from memops.language.tokens import Array, Tokens
 
 MARKS = (
@@ -31,7 +32,7 @@ def marks(plains: Sequence[str], t: Tokens, said: Tokens) -> dict[str, Array]:
     out = {name: np.zeros(t.n) for name in _COUNTED}
     lower = pl.Series("text", plains, dtype=pl.String).str.to_lowercase()
     for name, where in _COUNTED.items():
-        for i in lower.str.contains_any(_cues(*where)).arg_true().to_list():
+        for i in lower.str.contains_any(wordlist(_cues(*where))).arg_true().to_list():
             out[name][i] = _count(plains[i], *where)
     change = t.kinds("change")
     latin, han = (said.where(_opening(mark), "name", "word") for mark in ("w:", "h:"))

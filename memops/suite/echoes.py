@@ -6,7 +6,7 @@ echo is reported, and is evidence of nothing but what a person named by its id.
 
 import polars as pl
 
-from memops.language.text import normalised
+from memops.language.text import normalised, wordlist
 from memops.schema import LIVE
 from memops.suite.golden import Suite
 
@@ -15,7 +15,6 @@ _QUESTION = (
     r"|(?i)^(?:what|which|who|whom|whose|where|when|why|how|is|are|was|were|do|does|did|can|could"
     r"|has|have|will|would|should|tell me)\b"
 )
-_NOTHING = "\ufdd0"
 _LONG = (5, 8)  # words, or Han characters, of a question that nobody writes by chance
 
 
@@ -25,10 +24,10 @@ def echoes(suite: Suite, records: pl.DataFrame) -> pl.DataFrame:
     spaces, han = said.str.count_matches(" "), said.str.count_matches(r"\p{Han}")
     long = (spaces >= _LONG[0] - 1) | (han >= _LONG[1])
     asked = suite.queries.filter(text.str.contains(_QUESTION) & long).select("query_id", said=said)
-    words = asked["said"].unique().sort().to_list() or [_NOTHING]
+    words = asked["said"].unique().sort().to_list()
     held = records.filter(LIVE).select(doc_id="id", said=said)
     found = held.select(
         "doc_id",
-        said=pl.col("said").str.extract_many(words, overlapping=True),
+        said=pl.col("said").str.extract_many(wordlist(words), overlapping=True),
     ).explode("said", empty_as_null=True)
     return asked.join(found, on="said").select("query_id", "doc_id").unique().sort(pl.all())

@@ -13,6 +13,7 @@ import polars as pl
 from memops.judge.candidates.termsets import known_words, place_of, relates
 from memops.language.codes import WORD, Codes, code_of
 from memops.language.lexicon import lexicon
+from memops.language.text import wordlist
 from memops.language.vocabulary import phrases, words
 from memops.ordered import listed_in, within
 from memops.statements.opposites import excludes
@@ -53,7 +54,9 @@ def marked(found: Codes, texts: pl.Series, place: Array) -> Marked:
         np.bincount(row[mark[word]], minlength=n) > 0
         for mark in (does.denies, does.excludes, known_words().relates, does.names)
     )
-    relating, naming = (lower.str.contains_any(listed).to_numpy() for listed in _telling())
+    relating, naming = (
+        lower.str.contains_any(wordlist(listed)).to_numpy() for listed in _telling()
+    )
     return Marked(deny, exclude, (relate | relating) & ~name & ~naming)
 
 
@@ -98,7 +101,7 @@ def subjects(
     whole = np.zeros(n, bool)
     whole[row[turns & (nth == stop[row]) & ~begins]] = True
     alone = np.flatnonzero((stop == many) & (many > 0) & ~whole)
-    then = texts.gather(alone).str.extract(_THEN, 1).str.contains_any(_relating())
+    then = texts.gather(alone).str.extract(_THEN, 1).str.contains_any(wordlist(_relating()))
     whole[alone] = then.fill_null(False).to_numpy()
     return row[before], some[before], whole
 
