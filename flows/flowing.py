@@ -31,7 +31,7 @@ from memops import settings as settings_of
 from memops import steps
 from memops.errors import MemopsError, StoreNotFound, told
 from memops.nights.night import summary
-from memops.policy import Policy, overridden
+from memops.policy import from_table
 from memops.settings import Settings
 
 Store = Annotated[str, Field(title="Store", description="A name in memops.toml, or an address.")]
@@ -80,8 +80,7 @@ def settings(
     """Return the settings of a file with a flow's own limits and policy; raises MemopsError."""
     read = settings_of.read(Path(config) if config else None, Path(state) if state else None)
     table = {**(policy or {}), "limits": {**(policy or {}).get("limits", {}), **(limits or {})}}
-    own: Policy = overridden(read.policy, table, "parameters", "policy")
-    return replace(read, policy=own)
+    return replace(read, policy=from_table(table, "parameters", read.policy))
 
 
 def titled() -> str:

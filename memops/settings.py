@@ -2,80 +2,64 @@
 
 import os
 import stat
-import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from memops import policy as policies
-from memops.errors import Corrupt, MemopsError
-from memops.policy import Policy, overridden
-from memops.schema import RECORDS
-
-_STORE_KEYS = {"address", "suite", "schedule", "timezone"}
-RUNNERS = ("plain", "threads", "processes", "dask")
-_TABLES = (
-    "policy",
-    "stores",
-    "state",
-    "encoder",
-    "query_instruction",
-    "import",
-    "flows",
-    "runner",
-    "monitor",
-    "notify",
-)
+from memops.errors import MemopsError
+from memops.policy import Policy
+from memops.policy.checking import checked, loaded
+from memops.policy.ranges import AtLeastOne, Column, Cron, Hours, Minutes, Section, Zone
 
 
 @dataclass(frozen=True)
-class Configured:
+class Configured(Section):
     """One store of `memops.toml`."""
 
-    name: str
     address: str
     suite: str | None = None
-    schedule: str | None = None
-    timezone: str | None = None
+    schedule: Cron | None = None
+    timezone: Zone | None = None
 
 
 @dataclass(frozen=True)
-class Flows:
+class Flows(Section):
     """How the flows are served."""
 
-    schedule: str = "30 3 * * *"
+    schedule: Cron = "30 3 * * *"
     """For stores that name none; after the hour at which agents tidy up themselves."""
-    timezone: str = "UTC"
-    at_once: int = 1
+    timezone: Zone = "UTC"
+    at_once: AtLeastOne = 1
     """Stores whose flows run at the same time; the others queue."""
-    approval_minutes: float = 0.0
+    approval_minutes: Minutes = 0.0
     """How long a plan beyond its limits waits for a person; 0 ends the night at once."""
 
 
 @dataclass(frozen=True)
-class Runner:
+class Runner(Section):
     """Where the heavy steps run: plain, threads, processes or dask."""
 
-    kind: str = "plain"
-    workers: int = 2
+    kind: Literal["plain", "threads", "processes", "dask"] = "plain"
+    workers: AtLeastOne = 2
     address: str = ""
     """Of a Dask scheduler; empty starts a local cluster of `workers`."""
-    part: int = 5000
+    part: AtLeastOne = 5000
     """Statements that one part holds; a store of fewer runs whole."""
 
 
 @dataclass(frozen=True)
-class Monitor:
+class Monitor(Section):
     """What a monitor is told."""
 
-    max_age_hours: float = 36.0
+    max_age_hours: Hours = 36.0
     """Age of a store's last good night from which `memops status` fails."""
     textfile: str = ""
     """File for Prometheus' textfile collector, written after each night."""
 
 
 @dataclass(frozen=True)
-class Notify:
+class Notify(Section):
     """Whom the Prefect server tells of flows that failed, crashed or wait for a person."""
 
     webhook: str = ""
@@ -85,12 +69,12 @@ class Notify:
 
 
 @dataclass(frozen=True)
-class Import:
+class Import(Section):
     """One export of another program: its file, and which of its fields are our columns."""
 
     path: Path
-    fields: dict[str, str] = field(default_factory=dict)
-    defaults: dict[str, Any] = field(default_factory=dict)
+    fields: dict[Column, str] = field(default_factory=dict)
+    defaults: dict[Column, Any] = field(default_factory=dict)
     at: str = ""
 
 
@@ -114,42 +98,45 @@ class Settings:
 
     def store(self, name: str) -> Configured:
         """Return the store of that name, or an unnamed one at that address."""
-        return self.stores.get(name) or Configured(name="", address=name)
+        return self.stores.get(name) or Configured(address=name)
 
 
 def read(config: Path | None, state: Path | None) -> Settings:
     """Return the settings of `config`, or of `memops.toml` in this folder if it is there.
 
-    Raises MemopsError for unknown names, Corrupt for a file that is no TOML.
+    Raises MemopsError that names each wrong setting, and its line.
     """
     path = config or Path("memops.toml")
     if not path.exists():
         if config:
             raise MemopsError(f"{config}: no such file", "leave --config out to use the defaults")
         return Settings(state=_private((state or Path(".memops")).absolute()))
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise Corrupt(f"{path}: not valid TOML: {error}") from error
-    unknown = sorted(table.keys() - {*_TABLES})
-    if unknown:
-        raise MemopsError(f"{path}: unknown table {unknown[0]!r}", f"known: {', '.join(_TABLES)}")
-    for name in ("stores", "import"):
-        if not isinstance(table.get(name, {}), dict):
-            raise MemopsError(f"{path}: {name} must be a table", f"[{name}.NAME]")
+    table, text = loaded(path)
+    said = checked(_shape(), table, str(path), (), text)
+    folder, imports = path.parent, said.pop("import", {}).items()
+    kept = folder / said.pop("state", ".memops")
     return Settings(
-        state=_private((state or path.parent / table.get("state", ".memops")).absolute()),
-        policy=policies.from_table(table.get("policy", {}), str(path)),
-        stores={n: _store(n, t, path) for n, t in table.get("stores", {}).items()},
-        encoder=str(table.get("encoder", "lsa")),
-        instruction=str(table.get("query_instruction", "")),
-        imports={n: _import(n, t, path) for n, t in table.get("import", {}).items()},
-        flows=overridden(Flows(), table.get("flows", {}), str(path), "flows"),
-        runner=_runner(table.get("runner", {}), path),
-        monitor=overridden(Monitor(), table.get("monitor", {}), str(path), "monitor"),
-        notify=overridden(Notify(), table.get("notify", {}), str(path), "notify"),
+        state=_private((state or kept).absolute()),
+        instruction=said.pop("query_instruction", ""),
+        imports={n: replace(i, path=folder / i.path.expanduser()) for n, i in imports},
         path=path.absolute(),
+        **said,
     )
+
+
+@cache
+def _shape() -> Any:
+    """The tables of a settings file."""
+    from typing_extensions import TypedDict  # which pydantic asks for, and brings
+
+    names = {
+        "policy": Policy, "stores": dict[str, Configured], "state": str, "encoder": str,
+        "query_instruction": str, "import": dict[str, Import], "flows": Flows, "runner": Runner,
+        "monitor": Monitor, "notify": Notify,
+    }  # fmt: skip
+    shape = TypedDict("shape", names, total=False)  # type: ignore[misc]  # `import` is a keyword
+    setattr(shape, "__pydantic_config__", Section.__pydantic_config__)  # noqa: B010
+    return shape
 
 
 def _private(state: Path) -> Path:
@@ -173,46 +160,3 @@ def _private(state: Path) -> Path:
             f"{state} may not be read", "run as its owner, or give --state DIR"
         ) from error
     return state
-
-
-def _runner(table: Any, path: Path) -> Runner:
-    made: Runner = overridden(Runner(), table, str(path), "runner")
-    if made.kind not in RUNNERS:
-        raise MemopsError(
-            f"{path}: runner.kind is no {made.kind!r}", f"known: {', '.join(RUNNERS)}"
-        )
-    return made
-
-
-def _store(name: str, table: Any, path: Path) -> Configured:
-    if not isinstance(table, dict) or "address" not in table:
-        raise MemopsError(f"{path}: stores.{name} needs an address", 'address = "clawseed:PATH"')
-    unknown = sorted(table.keys() - _STORE_KEYS)
-    if unknown:
-        raise MemopsError(
-            f"{path}: unknown setting stores.{name}.{unknown[0]}",
-            f"known: {', '.join(sorted(_STORE_KEYS))}",
-        )
-    return Configured(name=name, **{k: str(v) for k, v in table.items()})
-
-
-def _import(name: str, table: Any, path: Path) -> Import:
-    if not isinstance(table, dict) or not isinstance(table.get("path"), str):
-        raise MemopsError(f"{path}: import.{name} needs a path", 'path = "export.json"')
-    unknown = sorted(table.keys() - {"path", "fields", "defaults", "at"})
-    if unknown:
-        raise MemopsError(
-            f"{path}: unknown setting import.{name}.{unknown[0]}",
-            "known: path, fields, defaults, at",
-        )
-    fields, defaults = table.get("fields", {}), table.get("defaults", {})
-    if not (isinstance(fields, dict) and isinstance(defaults, dict)):
-        raise MemopsError(
-            f"{path}: import.{name}: fields and defaults are tables", '{ text = "body" }'
-        )
-    for column in [*fields, *defaults]:
-        if column not in RECORDS or column in ("extra", "origin"):
-            known = ", ".join(c for c in RECORDS if c not in ("extra", "origin"))
-            raise MemopsError(f"{path}: import.{name}: no column {column!r}", f"known: {known}")
-    at = str(table.get("at", ""))
-    return Import(path.parent / Path(table["path"]).expanduser(), dict(fields), dict(defaults), at)

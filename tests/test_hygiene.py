@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from memops import rules
 from memops.context import Context
-from memops.errors import MemopsError
 from memops.hygiene.decay import relevance, shown
 from memops.hygiene.tasks import is_task
 from memops.plan import outcome
@@ -23,7 +22,6 @@ from memops.policy import Policy, from_table
 from memops.rules import HYGIENE, propose
 from memops.rules.consolidate_daily import consolidate_daily
 from memops.rules.move_overflow import move_overflow
-from memops.rules.retire_old import retire_old
 from memops.schema import KINDS, LIVE, TIERS, TOMBSTONE, from_rows
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -368,12 +366,6 @@ def test_floors_and_windows_stand_by_kind_category_and_scope_and_the_narrowest_c
         ("worka", "fact", 2), ("worka", "note", 4), ("workb", "fact", 3), ("workb", "note", 4),
         ("workc", "fact", 1), ("workc", "note", 4),
     ]  # fmt: skip
-
-
-def test_a_window_of_nought_days_is_refused():
-    policy = from_table({"retention": {"windows": {"note": 0.0}}})
-    with pytest.raises(MemopsError, match=r"retention.windows.note must be above nought"):
-        retire_old(from_rows([]), Context(now=NOW, policy=policy))
 
 
 def test_every_tier_change_can_be_computed_again_from_its_reason():

@@ -34,7 +34,7 @@ INSIDE = {
     "language": "lexicon text numerals prefilter stemming passages codes terms values_amounts "
     "values_names values_times values_readers values vocabulary tokens",
     "network": "credentials wire endpoint",
-    "policy": "defaults grading hygiene models narrowest",
+    "policy": "ranges checking defaults grading hygiene models narrowest",
     "statements": "fact opposites cues turns numbering aligned hints reading_whole reading taken "
     "readings",
     "safety": "trust display hostile secrets_shapes secrets",

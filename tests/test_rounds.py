@@ -187,7 +187,7 @@ def test_an_unknown_runner_or_setting_is_refused_by_name(memops):
     for text, word in (
         ('[runner]\nkind = "ray"\n', "runner.kind"),
         ("[flows]\nat_onse = 2\n", "at_once"),
-        ("[monitor]\nmax_age_hours = -1\n", "negative"),
+        ("[monitor]\nmax_age_hours = -1\n", "monitor.max_age_hours"),
     ):
         (memops.folder / "memops.toml").write_text(text)
         said = memops("status")

@@ -42,7 +42,7 @@ def init(
     # What a night would supersede is out of date already, whether or not it has run.
     plan, _ = propose(records, ctx, (normalise_superseded, supersede_conflicting))
     made = proposals.described(asked_of(records, each, superseded(plan)), records)
-    path = folder or Path("evals") / (settings.store(store).name or store.split(":")[0])
+    path = folder or Path("evals") / (store if store in settings.stores else store.split(":")[0])
     files.folder(path)
     old = proposals.read(path) if (path / proposals.NAME).is_file() else []
     rows = proposals.merged(old, made)

@@ -34,7 +34,7 @@ def run(into: Path) -> list[dict[str, Any]]:
         with_state = settings.Settings(
             state=(into / "state").absolute(),
             policy=Policy(),
-            stores={kind: settings.Configured(kind, f"{kind}:{into / kind}", f"sample/{kind}")},
+            stores={kind: settings.Configured(f"{kind}:{into / kind}", f"sample/{kind}")},
         )
         nights.append(curate(kind, with_state, now, approve=True))
     return nights

@@ -3,7 +3,6 @@
 import polars as pl
 
 from memops.context import Context
-from memops.errors import MemopsError
 from memops.hygiene.decay import relevance, shown
 from memops.judge.confirmations import confirmed
 from memops.plan import edit
@@ -35,10 +34,6 @@ def promote_used(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         "importance": weighty,
         "either": used | weighty,
     }
-    if tiers.promote_by not in ways:
-        raise MemopsError(
-            f"policy: tiers.promote_by is {tiers.promote_by!r}", f"known: {', '.join(ways)}"
-        )
     high = ways[tiers.promote_by]
     again = score >= tiers.restore_relevance
     rising = (pl.col("tier") != "core") & high

@@ -23,12 +23,10 @@ def take_snapshot(
     to_grade: bool = False,
 ) -> dict[str, Any]:
     """Take a snapshot of a live store; returns its name, path and counts."""
-    configured = settings.store(name)
-    store = open_store(configured.address)
+    store = open_store(settings.store(name).address)
+    called = name if name in settings.stores else ""
     at, policy = now or clock(), settings.policy
-    taken = snapshot.take(
-        store, settings.state, at, policy, configured.name, accept_shrink, to_grade
-    )
+    taken = snapshot.take(store, settings.state, at, policy, called, accept_shrink, to_grade)
     said = {k: taken.manifest[k] for k in ("address", "rows", "live", "counts", "notes")}
     return {"snapshot": taken.id, "path": str(taken.path), **said}
 

@@ -1,0 +1,104 @@
+"""Checking: what a TOML file's table makes of a type, or what is said of it, with file and line."""
+
+import difflib
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
+
+from memops.errors import MemopsError
+
+HINT = "`memops policy` lists what [policy] may say, with its meaning"
+_UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")
+_MISSED = ("missing", "missing_argument")
+_TABLE = ("dataclass_type", "dict_type")
+
+
+def loaded(path: Path) -> tuple[dict[str, Any], str]:
+    """Return a TOML file as a table and as it is written; raises MemopsError for one that is none."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        return tomllib.loads(text), text
+    except (ValueError, RecursionError) as error:
+        raise MemopsError(f"{path}: not valid TOML: {error}", "mend that line") from error
+
+
+def checked(kind: Any, table: Any, where: str, at: Sequence[str] = (), text: str = "") -> Any:
+    """Return what a table makes of a type; raises MemopsError that names each setting and its line.
+
+    `at` is where the table stands in the file `where`, whose text tells the line.
+    """
+    from pydantic import ValidationError
+
+    try:
+        return _adapter(kind).validate_python(table)
+    except ValidationError as error:
+        said = error.errors(include_url=False, include_context=False)
+        sentences = dict.fromkeys(_sentence(one, at, text) for one in said)
+        hints = [hint for one in said if (hint := _hint(kind, one))]
+        raise MemopsError(
+            f"{where}: {'; '.join(sentences)}", hints[0] if hints else HINT
+        ) from error
+
+
+@cache
+def _adapter(kind: Any) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
+
+
+def _sentence(error: Mapping[str, Any], at: Sequence[str], text: str) -> str:
+    path = [*at, *(part for part in error["loc"] if part != "[key]")]
+    line, name = _line(text, path), ".".join(map(str, path))
+    place = f"line {line}: " if line else ""
+    if error["type"] in _UNKNOWN:
+        return f"{place}unknown setting {name}"
+    if error["type"] in _MISSED:
+        return f"{place}{name} is missing"
+    if error["type"] in _TABLE:
+        return f"{place}{name} must be a table"
+    said = str(error["msg"]).removeprefix("Value error, ").replace("Input should be", "not")
+    return f"{place}{name} is {_cut(error['input'])}, {said}"
+
+
+def _cut(value: Any) -> str:
+    said = repr(value)
+    return said if len(said) <= 40 else f"{said[:39]}…"
+
+
+def _hint(kind: Any, error: Mapping[str, Any]) -> str:
+    """What a name that is unknown may have been meant for."""
+    if error["type"] not in _UNKNOWN:
+        return ""
+    known = _names(kind, error["loc"][:-1])
+    near = difflib.get_close_matches(str(error["loc"][-1]), known, 1)
+    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+
+
+def _names(kind: Any, path: Sequence[str | int]) -> list[str]:
+    """The names that a table at this place of a type has."""
+    for part in path:
+        inner = get_args(kind) if get_origin(kind) is dict else None
+        kind = inner[1] if inner else get_type_hints(kind)[str(part)]
+    return [name for name in get_type_hints(kind) if not name.startswith("__")]
+
+
+def _line(text: str, path: Sequence[str | int]) -> int:
+    """The line on which a setting of a TOML text begins, or the table that lacks it; 0 for none.
+
+    It is that after the last beginning of the text that is TOML and does not hold it.
+    """
+    lines, without = text.split("\n"), 0
+    for n in range(1, len(lines) + 1):
+        try:
+            table: Any = tomllib.loads("\n".join(lines[:n]))
+        except tomllib.TOMLDecodeError:
+            continue
+        for part in path:
+            table = table.get(part) if isinstance(table, Mapping) else None
+        if table is not None:
+            return without + 1
+        without = n
+    return _line(text, path[:-1]) if text and path else 0

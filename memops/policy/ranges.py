@@ -1,0 +1,166 @@
+"""Ranges: what a setting may be; pydantic checks it where a file is read.
+
+A policy that is made in code is not checked.
+"""
+
+import difflib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields
+from typing import Annotated, Any, ClassVar
+
+from memops.errors import MemopsError
+from memops.measures import measure
+from memops.schema import KINDS, RECORDS, TIERS
+
+
+class Section:
+    """A table of settings: no name but its own, and entries that it lacks keep their defaults."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """Have pydantic add the entries of tables that are given in part."""
+        from pydantic_core.core_schema import no_info_before_validator_function
+
+        return no_info_before_validator_function(cls._filled, handler(source))
+
+    @classmethod
+    def _filled(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        whole = dict(given)
+        for item in fields(cls):  # type: ignore[arg-type]
+            made = item.default_factory() if item.default_factory is not MISSING else None
+            if isinstance(made, dict) and isinstance(given.get(item.name), Mapping):
+                whole[item.name] = {**made, **given[item.name]}
+        return whole
+
+
+@dataclass(frozen=True)
+class Exactly:
+    """A value of the type itself (no text for a number), and within bounds."""
+
+    ge: float | None = None
+    le: float | None = None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """Return the type's own schema, narrowed."""
+        bounds = {name: v for name, v in (("ge", self.ge), ("le", self.le)) if v is not None}
+        return {**handler(source), "strict": True, **bounds}
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A value that a function of it and of the settings before it has nothing against."""
+
+    against: Callable[[str, Mapping[str, Any]], str]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """Return the type's own schema with the function after it."""
+        from pydantic_core.core_schema import with_info_after_validator_function
+
+        return with_info_after_validator_function(self._held, handler(source))
+
+    def _held(self, value: str, info: Any) -> str:
+        if said := self.against(value, info.data or {}):
+            raise ValueError(said)
+        return value
+
+
+def _regex(text: str, _: Mapping[str, Any]) -> str:
+    import polars as pl
+
+    try:
+        pl.Series([""]).str.contains(text)
+    except pl.exceptions.PolarsError as error:
+        why = str(error).split("\n\n")[0].rpartition("error: ")[2]
+        return f"no regular expression (Rust's): {why}"
+    return ""
+
+
+def _cron(text: str, _: Mapping[str, Any]) -> str:
+    from datetime import UTC, datetime
+
+    from cronsim import CronSim, CronSimError
+
+    try:
+        next(CronSim(text, datetime(2026, 1, 1, tzinfo=UTC)))
+    except (CronSimError, StopIteration):
+        return "no time of cron, such as 30 3 * * * (minute, hour, day, month, weekday)"
+    return ""
+
+
+def _zone(text: str, _: Mapping[str, Any]) -> str:
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    try:
+        ZoneInfo(text)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return "" if text == "UTC" else "no time zone, such as UTC or Europe/Berlin"
+    return ""
+
+
+def _places(text: str, _: Mapping[str, Any]) -> str:
+    return "" if re.fullmatch("[1-9][0-9]?", text) else "no number of places, such as 1"
+
+
+def _group(text: str, _: Mapping[str, Any]) -> str:
+    by_category = re.fullmatch("(?:[^/]+/)?category:.+", text)
+    return "" if by_category else _known(text.rpartition("/")[2], KINDS, "kind of record")
+
+
+def _secret(text: str, before: Mapping[str, Any]) -> str:
+    from memops.language.lexicon import lexicon
+
+    known = {str(shape["kind"]) for shape in lexicon("secrets")["pattern"]}
+    known |= set(before.get("patterns", {}))
+    return _known(text, sorted(known), "kind of secret")
+
+
+def _measure(text: str, _: Mapping[str, Any]) -> str:
+    try:
+        measure(text)
+    except MemopsError as error:
+        return f"no measure: {error.message}"
+    return ""
+
+
+def _among(what: str, *known: str) -> Checked:
+    return Checked(lambda text, _: _known(text, known, what))
+
+
+def _known(name: str, known: Sequence[str], what: str) -> str:
+    if name in known:
+        return ""
+    near = difflib.get_close_matches(name, known, 1)
+    return f"no {what}" + (f"; did you mean {near[0]!r}?" if near else f": {', '.join(known)}")
+
+
+Switch = Annotated[bool, Exactly()]
+Share = Annotated[float, Exactly(0, 1)]
+Factor = Annotated[float, Exactly(0, 1000)]
+Count = Annotated[int, Exactly(0, 1_000_000_000)]
+AtLeastOne = Annotated[int, Exactly(1, 1_000_000_000)]
+Days = Annotated[float, Exactly(0, 36_525)]
+Chars = Annotated[float, Exactly(0, 1_000_000)]
+Window = Annotated[float, Exactly(0.01, 36_525)]
+"""Days after which something goes; nought would be at once."""
+Hours = Annotated[float, Exactly(0, 876_600)]
+Minutes = Annotated[float, Exactly(0, 525_960)]
+Seconds = Annotated[float, Exactly(0, 86_400)]
+Regex = Annotated[str, Checked(_regex)]
+Cron = Annotated[str, Checked(_cron)]
+Zone = Annotated[str, Checked(_zone)]
+Kind = Annotated[str, _among("kind of record", *KINDS)]
+Group = Annotated[str, Checked(_group)]
+"""A kind or `category:NAME`, or either in one scope: `work/fact`."""
+Secret = Annotated[str, Checked(_secret)]
+Places = Annotated[str, Checked(_places)]
+Arms = dict[Annotated[str, _among("arm", "words", "grams", "dense")], Factor]
+Measured = Annotated[str, Checked(_measure)]
+Column = Annotated[str, _among("column", *(RECORDS.keys() - {"extra", "origin"}))]
+"""Of a record, but for what memops itself says of an entry."""
+Tier = Annotated[str, _among("tier", *TIERS)]
+Workspace = Annotated[str, _among("kind of store with a budget", "openclaw", "xinghebot")]

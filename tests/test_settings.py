@@ -1,0 +1,116 @@
+"""Settings: what a file may say, and what is said of a setting that is wrong: its name and line."""
+
+import math
+from dataclasses import asdict
+
+import pytest
+
+from memops import settings
+from memops.errors import MemopsError
+from memops.policy import Policy, described, from_table
+
+WRONG = {
+    # a type
+    "a text for a number": ("[policy.limits]\nshare = 'all'", 2, "policy.limits.share is 'all', not a valid number"),
+    "a fraction for a count": ("[policy.limits]\nrecords = 2.5", 2, "policy.limits.records is 2.5"),
+    "yes for true": ("[policy.judge]\ndecides = 'yes'", 2, "policy.judge.decides is 'yes', not a valid boolean"),
+    "true for a number": ("[policy.limits]\nrecords = true", 2, "policy.limits.records is True"),
+    "a text for a list": ("[policy.secrets]\noff = 'phone'", 2, "policy.secrets.off is 'phone', not a valid list"),
+    "a number in a list": ("[policy.secrets]\noff = [\n  1,\n]", 2, "policy.secrets.off.0 is 1"),
+    "a text in a table of numbers": ("[policy.floors]\nkinds = { fact = 'few' }", 2, "policy.floors.kinds.fact is 'few'"),
+    "a number for a section": ("[policy]\ndecay = 3", 2, "policy.decay must be a table"),
+    "a number for a store": ("[stores]\na = 3", 2, "stores.a must be a table"),
+    "a number for a path": ("state = 3", 1, "state is 3, not a valid string"),
+    # a range
+    "a share above one": ("[policy.limits]\n# most of it\n\nshare = 5.0", 4, "policy.limits.share is 5.0, not less than or equal to 1"),
+    "a probability above one": ("[policy.conflicts]\nen = 30", 2, "policy.conflicts.en is 30"),
+    "no number": ("[policy.limits]\nshare = nan", 2, "policy.limits.share is nan"),
+    "an age beyond the calendar": ("[policy.retention.windows]\nnote = 1e12", 2, "policy.retention.windows.note is 1000000000000.0"),
+    "a window of nought days": ("[policy.retention.windows]\nnote = 0", 2, "policy.retention.windows.note is 0"),
+    "nobody at work": ("[flows]\nat_once = 0", 2, "flows.at_once is 0"),
+    # a name
+    "an unknown kind of record": ("[policy.retention.windows]\nnoet = 3", 2, "windows.noet is 'noet', no kind of record; did you mean 'note'?"),
+    "an unknown kind in a scope": ("[policy.floors.kinds]\n'work/fakt' = 3", 2, "no kind of record; did you mean 'fact'?"),
+    "an unknown tier": ("[policy.decay.betas]\ncor = 1.0", 2, "no tier; did you mean 'core'?"),
+    "an unknown curve": ("[policy.decay]\nmodel = 'linear'", 2, "not 'rsclaw', 'clawseed', 'openclaw' or 'none'"),
+    "an unknown clock": ("[policy.decay]\nclock = 'wall'", 2, "policy.decay.clock is 'wall'"),
+    "an unknown measure": ("[policy.gate]\nmeasure = 'R@1O'", 2, "policy.gate.measure is 'R@1O', no measure"),
+    "an unknown kind of secret": ("[policy.secrets]\noff = ['phome']", 2, "no kind of secret; did you mean 'phone'?"),
+    "an unknown thing to do with one": ("[policy.secrets.sensitivity]\njwt = 'hide'", 2, "not 'allowed', 'masked' or 'never_store'"),
+    "an unknown runner": ("[runner]\nkind = 'dusk'", 2, "not 'plain', 'threads', 'processes' or 'dask'"),
+    "an unknown column": ("[import.a]\npath = 'x'\nfields = { texxt = 'body' }", 3, "no column; did you mean 'text'?"),
+    "a setting, almost right": ("[stores.a]\naddress = 'x'\nschedul = 'x'", 3, "unknown setting stores.a.schedul"),
+    # a language of its own
+    "half an expression": ("[policy.secrets.patterns]\nbadge = '(a'", 2, "policy.secrets.patterns.badge is '(a', no regular expression (Rust's): unclosed group"),
+    "an expression of another dialect": ("[policy.secrets]\nallow = ['(?<=a)b']", 2, "look-around"),
+    "an expression without end": ("[policy.secrets]\nallow = ['a{999}{999}{999}']", 2, "exceeds size limit"),
+    "minute 61": ("[stores.a]\naddress = 'x'\nschedule = '61 * * * *'", 3, "stores.a.schedule is '61 * * * *', no time of cron"),
+    "a day that never comes": ("[flows]\nschedule = '0 0 30 2 *'", 2, "no time of cron"),
+    "a zone on another planet": ("[flows]\ntimezone = 'Mars/Phobos'", 2, "flows.timezone is 'Mars/Phobos', no time zone"),
+    "a zone that is a path": ("[flows]\ntimezone = '../../etc/passwd'", 2, "no time zone"),
+    # what is missing
+    "a store without an address": ("[stores.a]\naddress = 'x'\n[stores.b]\nsuite = 'x'", 3, "stores.b.address is missing"),
+    # no TOML at all
+    "an open bracket": ("state = 'x'\n[stores", 2, "not valid TOML"),
+}  # fmt: skip
+
+
+def read(tmp_path, text):
+    path = tmp_path / "memops.toml"
+    path.write_text(text + "\n", encoding="utf-8")
+    return settings.read(path, None)
+
+
+@pytest.mark.parametrize("title", WRONG)
+def test_a_wrong_setting_is_told_with_its_file_its_line_and_why(title, tmp_path):
+    text, line, says = WRONG[title]
+    with pytest.raises(MemopsError) as caught:
+        read(tmp_path, text)
+    assert caught.value.code == 2
+    assert says in caught.value.message
+    assert caught.value.message.startswith(str(tmp_path / "memops.toml"))
+    assert f"line {line}" in caught.value.message
+
+
+def test_every_wrong_setting_is_told_at_once(tmp_path):
+    with pytest.raises(MemopsError) as caught:
+        read(tmp_path, "[policy.limits]\nshare = 5\nsmal = 3\n[flows]\nat_once = 0")
+    told = caught.value.message.split("; ")
+    assert [part.rpartition("line ")[2][0] for part in told] == ["2", "3", "5"]
+    assert caught.value.hint == "did you mean 'small'?"
+
+
+def test_what_is_right_is_taken_and_a_table_in_part_keeps_its_other_entries(tmp_path):
+    made = read(
+        tmp_path,
+        "encoder = 'm'\nquery_instruction = 'q: '\n"
+        "[policy]\nlimits = { share = 1 }\n"
+        "[policy.floors.kinds]\nfact = 7\n'work/category:daily' = 1\n"
+        "[policy.secrets]\npatterns = { badge = 'B[0-9]' }\nsensitivity = { badge = 'never_store' }\n"
+        "[stores.a]\naddress = 'jsonl:x'\nschedule = '*/5 3 * * 1-5'\ntimezone = 'Asia/Shanghai'\n"
+        "[import.b]\npath = 'b.json'\ndefaults = { created_at = 2026-01-01T00:00:00Z }\n",
+    )
+    assert made.policy.limits.share == 1.0 and made.policy.limits.records == 500
+    assert made.policy.floors.kinds == {
+        "note": 0, "session": 0, "entity": 20, "preference": 10, "fact": 7, "work/category:daily": 1
+    }  # fmt: skip
+    assert made.policy.secrets.sensitivity["password"] == "never_store"
+    assert made.stores["a"].timezone == "Asia/Shanghai" and made.encoder == "m"
+    assert made.imports["b"].path == tmp_path / "b.json"
+    assert made.imports["b"].defaults["created_at"].year == 2026
+    assert made.state == tmp_path / ".memops"
+
+
+def test_the_defaults_are_what_the_settings_may_be():
+    assert from_table(asdict(Policy())) == Policy()
+
+
+NUMBERS = [name for name, value, _ in described(Policy()) if type(value) in (int, float)]
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("value", [-1, -0.5, 1e18, math.inf, math.nan, "1", True, [1]])
+def test_no_number_of_the_policy_may_be_anything(name, value):
+    section, setting = name.split(".")
+    with pytest.raises(MemopsError, match=f"policy.{name} is "):
+        from_table({section: {setting: value}})
