@@ -9,21 +9,21 @@ import polars as pl
 
 from memops.policy import Policy
 from memops.spread import Spread
+from memops.verdicts import Decider
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Models:
-    """Local models that the policy names, as functions; None where it names none.
+    """Models that the policy names; None where it names none.
 
-    `encode` returns one unit vector a text; `judge` the probabilities of contradiction,
-    entailment and neither, shape (pairs, 3), that the first text of each pair entails the second.
-    `recipes` says what their answers depend on.
+    `encode` returns one unit vector a text, `judge` a verdict a pair. `recipes` says what their
+    answers depend on.
     """
 
     encode: Callable[[Sequence[str]], Any] | None = None
-    judge: Callable[[Sequence[tuple[str, str]]], Any] | None = None
+    judge: Decider | None = None
     recipes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 

@@ -19,7 +19,7 @@ from memops.errors import GuardRefused, MemopsError
 from memops.evaluation.judging import gate, grade_plan
 from memops.extract import asking
 from memops.judge.candidates.neighbours_dense import measured
-from memops.judge.judge import said_to
+from memops.judge.cascade import said_to
 from memops.models.local import local_models
 from memops.rules import HYGIENE, MIGRATION, RULES, Rule, propose
 from memops.rules.extract_notes import extract_notes

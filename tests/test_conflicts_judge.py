@@ -1,6 +1,7 @@
 """A judge's say on pairs: what it withholds, adds and may not; and a cross-encoder as the judge."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -10,8 +11,8 @@ import pytest
 
 from memops.context import Context, Models
 from memops.errors import Corrupt, MemopsError, PlanRefused
+from memops.judge.cascade import said_to
 from memops.judge.conflicts import judged
-from memops.judge.judge import said_to
 from memops.models.judge import CrossEncoderJudge
 from memops.policy import Judge, Policy
 from memops.rules import RULES, propose
@@ -19,9 +20,9 @@ from memops.rules.merge_near import merge_near
 from memops.rules.supersede_conflicting import supersede_conflicting
 from memops.schema import from_rows
 from memops.spread import Spread, plainly
+from memops.verdicts import BOTH_HOLD, CONFLICT, UNSURE, Verdict
 
 NOW = datetime(2026, 10, 1, tzinfo=UTC)
-SAYS = {"contradiction": (0.98, 0.01, 0.01), "entailment": (0.01, 0.98, 0.01), "neutral": (0.02, 0.02, 0.96)}  # fmt: skip
 OPEN = [  # what rules leave open: nothing differs that a merge would lose
     ("Rent is due on the 1st", "The 1st is when rent has to be paid"),
     ("每天 9:00 开晨会", "晨会在每天 9:00"),
@@ -54,10 +55,35 @@ def store(*texts):
     return from_rows(rows)
 
 
+class Says:
+    """A decider that says what a function says of each pair of texts."""
+
+    name = "told"
+
+    def __init__(self, say):
+        self.say = say
+
+    def recipe(self):
+        return {"sha256": "of the model"}
+
+    def __call__(self, pairs):
+        return [Verdict(self.say(p.a.text, p.b.text), 0.98) for p in pairs]
+
+
+class Fallible(Says):
+    """One that does not tell how sure it is."""
+
+    def __init__(self, word):
+        self.word = word
+
+    def __call__(self, pairs):
+        return [Verdict(self.word)] * len(pairs)
+
+
 def context(word, **policy):
-    settings = Policy(judge=Judge(model="x", **{"band": 1.0, "decides": True, **policy}))
-    said = word if callable(word) else lambda pairs: np.array([SAYS[word]] * len(pairs))
-    models = Models(judge=said, recipes={"judge": {"sha256": "of the model"}})
+    settings = Policy(judge=Judge(model="x", **{"decides": True, **policy}))
+    judge = Says(word if callable(word) else lambda *_: word)
+    models = Models(judge=judge, recipes={"judge": judge.recipe()})
     return Context(now=NOW, policy=settings, models=models)
 
 
@@ -75,75 +101,80 @@ def plain(pair):
 @pytest.mark.parametrize("pair", OPEN)
 def test_what_says_the_same_both_ways_is_merged_where_the_judge_may_decide(pair):
     assert not plain(pair)["same"] and plain(pair)["opposes"] is None
-    assert one(pair, context("entailment"))["effect"] == "decided"
-    assert merge_near(store(*pair), context("entailment")).height
-    loose = one(pair, context("entailment", decides=False))
+    assert one(pair, context("same"))["effect"] == "decided"
+    assert merge_near(store(*pair), context("same")).height
+    loose = one(pair, context("same", decides=False))
     assert (loose["same"], loose["effect"]) == (False, "review")
-    assert merge_near(store(*pair), context("entailment", decides=False)).is_empty()
+    assert merge_near(store(*pair), context("same", decides=False)).is_empty()
 
 
-@pytest.mark.parametrize("pair", CLEAR + APART + TURNED)
+@pytest.mark.parametrize("pair", CLEAR + TURNED)
 def test_nothing_that_differs_is_merged_whatever_the_judge_says(pair):
-    frame, ctx = store(*pair), context("entailment")
-    assert judged(frame, ctx)["word"].to_list() == ["entailment"]
-    assert not judged(frame, ctx)["same"].any() and merge_near(frame, ctx).is_empty()
+    for decides in (True, False):
+        frame, ctx = store(*pair), context("same", decides=decides)
+        assert not judged(frame, ctx)["same"].any() and merge_near(frame, ctx).is_empty()
 
 
 @pytest.mark.parametrize("pair", APART)
 def test_what_the_judge_calls_a_contradiction_steps_back_by_time_if_it_may_decide(pair):
     assert plain(pair)["opposes"] is None
-    (change,) = supersede_conflicting(store(*pair), context("contradiction")).to_dicts()
+    (change,) = supersede_conflicting(store(*pair), context(CONFLICT)).to_dicts()
     assert (change["id"], change["superseded_by"]) == ("r0", "r1")
     assert change["reason"].startswith("a model finds that a newer record contradicts it")
-    assert one(pair, context("contradiction", decides=False))["effect"] == "review"
-    assert supersede_conflicting(store(*pair), context("contradiction", decides=False)).is_empty()
-    other = ("Ana's office is quiet", "Ben's office is noisy all day")
-    assert one(other, context("contradiction"))["effect"] is None
+    assert one(pair, context(CONFLICT, decides=False))["effect"] == "review"
+    assert supersede_conflicting(store(*pair), context(CONFLICT, decides=False)).is_empty()
 
 
-@pytest.mark.parametrize(("decides", "word"), [(True, "neutral"), (False, "entailment")])
+def test_neither_of_two_numbered_things_replaces_the_other_whatever_the_judge_says():
+    rooms = ("Room 12 has a projector", "Room 14 has a broken projector")
+    assert one(rooms, context(CONFLICT))["effect"] == "vetoed"
+    assert supersede_conflicting(store(*rooms), context(CONFLICT)).is_empty()
+
+
+@pytest.mark.parametrize("word", ["same", BOTH_HOLD])
 @pytest.mark.parametrize("pair", CLEAR)
-def test_a_conflict_that_the_judge_denies_is_withheld(pair, decides, word):
+def test_a_conflict_that_a_judge_who_may_not_decide_denies_is_withheld(pair, word):
     assert plain(pair)["opposes"] == "value"
-    assert one(pair, context("contradiction", decides=decides))["opposes"] == "value"
-    row = one(pair, context(word, decides=decides))
+    assert one(pair, context(CONFLICT, decides=False))["opposes"] == "value"
+    row = one(pair, context(word, decides=False))
     assert (row["same"], row["opposes"], row["effect"]) == (False, None, "withheld")
-    assert supersede_conflicting(store(*pair), context(word, decides=decides)).is_empty()
+    assert supersede_conflicting(store(*pair), context(word, decides=False)).is_empty()
 
 
-@pytest.mark.parametrize(("decides", "word"), [(True, "contradiction"), (False, "neutral")])
+@pytest.mark.parametrize("word", [CONFLICT, BOTH_HOLD])
 @pytest.mark.parametrize("pair", SAME)
-def test_a_merge_that_the_judge_speaks_against_is_withheld(pair, decides, word):
-    assert plain(pair)["same"] and one(pair, context("entailment"))["same"]
-    row = one(pair, context(word, decides=decides))
+def test_a_merge_that_a_judge_who_may_not_decide_speaks_against_is_withheld(pair, word):
+    assert plain(pair)["same"] and one(pair, context("same", decides=False))["same"]
+    row = one(pair, context(word, decides=False))
     assert (row["same"], row["opposes"], row["effect"]) == (False, None, "withheld")
-    assert merge_near(store(*pair), context(word, decides=decides)).is_empty()
+    assert merge_near(store(*pair), context(word, decides=False)).is_empty()
 
 
-def test_a_word_counts_that_is_sure_both_ways_round_and_only_near_a_threshold():
-    order = []
+@pytest.mark.parametrize("pair", CLEAR + SAME)
+def test_what_the_rules_are_sure_of_is_not_asked_of_a_judge_who_may_decide(pair):
+    assert one(pair, context(lambda *_: 1 / 0))["verdict"] is None
 
-    def one_way(pairs):
-        order.append(pairs)
-        return np.array([SAYS["entailment" if a < b else "neutral"] for a, b in pairs])
 
-    row = one(OPEN[0], context(one_way))
-    assert (row["word"], row["effect"], row["entailment"]) == (None, None, 0.02)
-    assert order[0] == [pair[::-1] for pair in order[1]]
-    unsure = lambda pairs: np.array([(0.7, 0.2, 0.1)] * len(pairs))
-    assert one(CLEAR[0], context(unsure))["opposes"] == "value"
-    assert one(CLEAR[0], context("neutral", band=0.15))["opposes"] == "value"
-    assert one(CLEAR[0], context("neutral", band=0.15))["word"] is None
+def test_what_is_unsure_changes_nothing():
+    row = one(OPEN[0], context(UNSURE))
+    assert (row["same"], row["opposes"], row["effect"]) == (False, None, None)
+    assert one(CLEAR[0], context(UNSURE, decides=False))["opposes"] == "value"
+
+
+def test_one_answer_of_a_judge_who_may_often_be_wrong_is_doubted():
+    ctx = context("same")
+    ctx = replace(ctx, models=replace(ctx.models, judge=Fallible("same")))
+    assert one(OPEN[0], ctx)["effect"] == "doubted"
 
 
 def test_parts_and_rounds_come_to_the_same_and_the_evidence_says_what_was_asked(tmp_path):
     rows = [(f"{s}-{n}", t, s) for s in ("甲", "b") for n, t in enumerate(t for p in (*OPEN, *APART) for t in p)]  # fmt: skip
     frame = from_rows([{"id": i, "text": t, "scope": s, "kind": "fact", "created_at": f"2026-01-{n + 1:02}T00:00:00Z"} for n, (i, t, s) in enumerate(rows)])  # fmt: skip
 
-    def by_text(pairs):
-        together = {frozenset(pair) for pair in OPEN}
-        return np.array([SAYS["entailment" if {*p} in together else "neutral"] for p in pairs])
+    def by_text(*pair):
+        return "same" if {*pair} in together else BOTH_HOLD
 
+    together = [{*pair} for pair in OPEN]
     ctx = context(by_text)
     whole = propose(frame, ctx, RULES)
     apart = context(by_text)
@@ -152,12 +183,12 @@ def test_parts_and_rounds_come_to_the_same_and_the_evidence_says_what_was_asked(
     said = said_to(ctx)
     decided = [row for row in said if row["effect"] == "decided"]
     assert len(decided) == 6 and {row["model"] for row in said} == {"of the model"}
-    assert all(len(row["a"]) == 1 and row["word"] == "entailment" for row in decided)
+    assert all(len(row["a"]) == 1 and row["verdict"] == "same" for row in decided)
     assert "text" not in json.dumps(said) and said_to(Context(now=NOW)) == []
 
 
-def test_without_a_judge_nothing_is_scored(monkeypatch):
-    monkeypatch.setattr("memops.judge.judge.scored", lambda *_: 1 / 0)
+def test_without_a_judge_nothing_is_asked(monkeypatch):
+    monkeypatch.setattr("memops.judge.cascade._sides", lambda *_: 1 / 0)
     assert "word" not in judged(store(*OPEN[0]), Context(now=NOW)).columns
 
 
@@ -188,14 +219,14 @@ def tiny(tmp_path_factory):
 @pytest.mark.models
 def test_a_cross_encoder_says_the_same_of_a_pair_whatever_is_asked_beside_it(tiny, tmp_path):
     pairs = [*OPEN, *APART, *SAME, ("long " * 300, "text")]
-    alone = np.concatenate([CrossEncoderJudge(str(tiny))([pair]) for pair in pairs])
+    alone = np.concatenate([CrossEncoderJudge(str(tiny)).probabilities([pair]) for pair in pairs])
     judge = CrossEncoderJudge(str(tiny), tmp_path)
-    together = judge(pairs)
+    together = judge.probabilities(pairs)
     assert together.shape == (10, 3) and (together == alone).all()
     assert np.abs(together.sum(axis=1) - 1).max() < 2e-4
-    assert judge([]).shape == (0, 3)
+    assert judge.probabilities([]).shape == (0, 3)
     again = CrossEncoderJudge(str(tiny), tmp_path)
-    assert (again(pairs[::-1]) == together[::-1]).all() and again._model is None
+    assert (again.probabilities(pairs[::-1]) == together[::-1]).all() and again._model is None
     assert not any(b"rent" in p.read_bytes().lower() for p in tmp_path.rglob("*.parquet"))
 
 
@@ -204,7 +235,7 @@ def test_a_plan_with_a_cross_encoder_is_made_again_to_the_byte_and_names_its_wei
     path = tmp_path / "m.jsonl"
     rows = [{"id": f"r{n}", "text": t, "kind": "fact", "created_at": f"2026-01-{n + 1:02}T00:00:00Z"} for n, t in enumerate(t for p in (*OPEN, *SAME) for t in p)]  # fmt: skip
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
-    config = f'[policy.judge]\nmodel = "{tiny}"\nband = 1.0\ndecides = true\nconfidence = 0.05\n'
+    config = f'[policy.judge]\nmodel = "{tiny}"\ndecides = true\nconfidence = 0.05\n'
     (tmp_path / "memops.toml").write_text(config)
     made = memops("plan", f"jsonl:{path}", "--now", NOW.isoformat())
     again = memops("plan", made["snapshot"], "--now", NOW.isoformat())
@@ -214,14 +245,14 @@ def test_a_plan_with_a_cross_encoder_is_made_again_to_the_byte_and_names_its_wei
     model = header["basis"]["models"]["judge"]["sha256"]
     said = [json.loads(line) for line in (folder / "judged.jsonl").open(encoding="utf-8")]
     assert said and {row["model"] for row in said} == {model} and len(model) == 64
-    assert {"contradiction", "entailment", "neutral", "word", "duplicate_score"} <= said[0].keys()
-    changed = next(
-        row["id"] for row in map(json.loads, (folder / "ops.jsonl").open(encoding="utf-8"))
-    )
-    pairs = memops("explain", made["plan"], changed)["changes"][0]["pairs"]
-    assert pairs and all(pair["judge"]["model"] == model for pair in pairs)
+    assert {"verdict", "probability", "decider", "effect"} <= said[0].keys()
+    ids = [row["id"] for row in map(json.loads, (folder / "ops.jsonl").open(encoding="utf-8"))]
+    changes = [c for id in ids for c in memops("explain", made["plan"], id)["changes"]]
+    told = [pair["judge"] for change in changes for pair in change["pairs"] if "judge" in pair]
+    assert bool(told) == any(row["effect"] == "decided" for row in said)
+    assert all(word["model"] == model for word in told)
     listed = memops("duplicates", f"jsonl:{path}", "--now", NOW.isoformat(), "--near", "3")
-    assert {"word", "effect"} <= listed[0].keys()
+    assert {"verdict", "effect"} <= listed[0].keys()
     (folder / "judged.jsonl").write_text("{}\n")
     from memops.state.planfile import load
 
@@ -267,7 +298,7 @@ def test_only_weights_in_safetensors_with_known_labels_are_read(tiny, tmp_path):
     empty = copy()
     (empty / "model.safetensors").write_bytes(b"no tensors")
     with pytest.raises(MemopsError, match="cannot be loaded"):
-        CrossEncoderJudge(str(empty))([("a", "b")])
+        CrossEncoderJudge(str(empty)).probabilities([("a", "b")])
 
 
 def test_a_judge_without_its_package_is_told_how_to_get_it(monkeypatch, tmp_path):

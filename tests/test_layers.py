@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS = [
     # words and tables
     {"errors", "failpoints", "ordered"},
-    {"files", "language", "measures", "network", "schema"},
+    {"files", "language", "measures", "network", "schema", "verdicts"},
     {"plan", "policy", "statements"},
     {"overlay", "refusals", "safety", "settings"},
     {"spread"},
@@ -39,11 +39,11 @@ INSIDE = {
     "readings",
     "safety": "trust display hostile secrets_shapes secrets",
     "hygiene": "impact chatter dues tasks closing decay moving floors",
-    "models": "nearest vectors encode remote transformers completions distilled judge local",
+    "models": "nearest vectors encode remote transformers completions distilled judge endpoint_judge local",
     "extract": "person grammar fingerprints forms clauses modality statements kinds entities noise "
     "reading verdicts model asking",
     "judge/candidates": "heap near neighbours termsets openings neighbours_dense unread similarity",
-    "judge": "judgement scorer merge opposing judge conflicts confirmations parts explain "
+    "judge": "judgement vetoes consensus scorer merge opposing cascade conflicts confirmations parts explain "
     "kept swings supersession",
     "search": "collection fuse bm25 openclaw voices diversity ranks cosine rsclaw arms profiles "
     "hybrid retrieve passages",

@@ -140,7 +140,7 @@ def list_pairs(
         rows = rows.join(told, on=f"{side}_id", maintain_order="left", how="left")
     columns = ["a_id", "b_id", "a_text", "b_text", "jaccard", "cosine", "bm25", "score", "opposes"]
     columns += [f"{name}_score", f"{name}_at", *([name] if near else [])]
-    columns += ["word", "effect"] if settings.policy.judge.model else []
+    columns += ["verdict", "effect"] if settings.policy.judge.model else []
     rounded = pl.col("jaccard", "cosine", "bm25", "score", f"{name}_score").round(3)
     found: list[dict[str, Any]] = rows.with_columns(rounded).select(columns).to_dicts()
     return found

@@ -18,15 +18,23 @@ from memops.judge.candidates.similarity import (
     statements,
     worth_reading,
 )
-from memops.judge.judge import asked, heard
+from memops.judge.cascade import asked, heard
 from memops.judge.judgement import asserted, same
 from memops.judge.opposing import opposes
+from memops.judge.vetoes import veto_conflict, veto_same
 from memops.ordered import distinct
 from memops.statements.readings import Readings, differences, read_all, readings
 from memops.statements.taken import counted, taken_apart
 
 VERDICTS = pl.Schema(
-    {"same": pl.Boolean(), "opposes": pl.String(), "firm_a": pl.Boolean(), "firm_b": pl.Boolean()}
+    {
+        "same": pl.Boolean(),
+        "opposes": pl.String(),
+        "firm_a": pl.Boolean(),
+        "firm_b": pl.Boolean(),
+        "veto_same": pl.String(),
+        "veto_conflict": pl.String(),
+    }
 )
 
 _STEP = 200_000
@@ -66,6 +74,7 @@ def verdicts(pairs: pl.DataFrame, said: Readings, used: Any) -> pl.DataFrame:
     steps = range(0, pairs.height, _STEP)
     read = (differences(said, a[i : i + _STEP], b[i : i + _STEP]) for i in steps)
     told = {"same": same(), "opposes": opposes(), "firm_a": asserted("a"), "firm_b": asserted("b")}
+    told |= {"veto_same": veto_same(), "veto_conflict": veto_conflict()}
     return pl.concat([VERDICTS.to_frame(), *(found.select(**told) for found in read)])
 
 
@@ -88,7 +97,7 @@ def _judged(records: pl.DataFrame, ctx: Context, keep: Keep) -> pl.DataFrame:
     told = pl.concat([pairs, verdict], how="horizontal").with_columns(
         score=combined(ctx.policy.conflicts)
     )
-    settled = heard(told, said.table["text"], ctx)
+    settled = heard(told, said, records, ctx)
     asked(settled, said.members, ctx)
     return settled
 

@@ -11,17 +11,29 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from memops import __version__, files
 from memops.context import Context
 from memops.judge.candidates.similarity import statements
+from memops.judge.cascade import SAID
 from memops.judge.conflicts import judged
-from memops.judge.judge import scored
+from memops.judge.judgement import asserted, same
+from memops.judge.opposing import opposes
+from memops.judge.scorer import scores
 from memops.language.lexicon import lexicon
+from memops.policy import Policy
 from memops.schema import LIVE
+from memops.statements.readings import differences, read_all
 
-_FORMAT = "4"
+_FORMAT = "5"
+_SCORED = pl.Schema(
+    dict.fromkeys(
+        ("duplicate_score", "conflict_score", "duplicate_at", "conflict_at"), pl.Float64()
+    )
+)
+_STEP = 200_000
 _LEXICONS = ("concepts", "conflict", "pair_scorer", "values")
 _KEPT = 16  # judgements kept, the latest used; a store's own is made anew when it changes
 
@@ -31,7 +43,7 @@ def known_pairs(records: pl.DataFrame, ctx: Context, folder: Path) -> pl.DataFra
 
     Columns: a_id, b_id (the first record that says each), jaccard, cosine, bm25, score, conflict,
     duplicate (bool), opposes, conflict_score, duplicate_score (probabilities), conflict_at,
-    duplicate_at (the thresholds of their language), word and effect (of a judge, else null).
+    duplicate_at (the thresholds of their language), verdict and effect (of a decider, else null).
     """
     path = files.folder(folder) / f"{_digest(records, ctx)}.parquet"
     if path.exists():
@@ -79,15 +91,36 @@ def _scored(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         conflict=firm & pl.col("opposes").is_not_null() & ~pl.col("same"),
         duplicate=firm & pl.col("same") & pl.col("opposes").is_null(),
     )
-    if "word" not in told.columns:
-        found = scored(told, said.table["text"], ctx.policy)
-        told = pl.concat([told, found], how="horizontal").with_columns(
-            word=pl.lit(None, pl.String), effect=pl.lit(None, pl.String)
-        )
+    found = _scores(told, said.table["text"], ctx.policy)
+    told = pl.concat([told, found], how="horizontal")
+    if "verdict" not in told.columns:
+        told = told.with_columns(pl.lit(None, kind).alias(n) for n, kind in SAID.items())
     return told.select(
         "a_id", "b_id", "jaccard", "cosine", "bm25", "score", "conflict", "duplicate", "opposes",
-        "conflict_score", "duplicate_score", "conflict_at", "duplicate_at", "word", "effect",
+        "conflict_score", "duplicate_score", "conflict_at", "duplicate_at", "verdict", "effect",
     )  # fmt: skip
+
+
+def _scores(pairs: pl.DataFrame, texts: pl.Series, policy: Policy) -> pl.DataFrame:
+    """What the scorer makes of pairs (a, b: places in `texts`), with their thresholds."""
+    if pairs.is_empty():
+        return _SCORED.to_frame()
+    used, at = np.unique(pairs.select("a", "b").to_numpy(), return_inverse=True)
+    said, at = read_all(texts.gather(used).to_list()), at.reshape(-1, 2)
+    steps = (at[start : start + _STEP] for start in range(0, len(at), _STEP))
+    return pl.concat(_scored_part(differences(said, s[:, 0], s[:, 1]), policy) for s in steps)
+
+
+def _scored_part(found: pl.DataFrame, policy: Policy) -> pl.DataFrame:
+    read = found.with_columns(
+        same=same(), opposes=opposes(), firm_a=asserted("a"), firm_b=asserted("b")
+    )
+    zh = pl.col("han") > 0
+    at = [
+        pl.when(zh).then(pl.lit(limit.zh)).otherwise(pl.lit(limit.en)).alias(f"{name}_at")
+        for name, limit in (("duplicate", policy.duplicates), ("conflict", policy.conflicts))
+    ]
+    return pl.concat([scores(read), read.select(*at)], how="horizontal").select(_SCORED.names())
 
 
 def _digest(records: pl.DataFrame, ctx: Context) -> str:

@@ -72,6 +72,7 @@ def _believed(edges: pl.DataFrame, records: pl.DataFrame, ctx: Context) -> pl.Da
     Of words of one time, or of no known time, only the one that is confirmed clearly more stands.
     """
     later, level = _later(), pl.col("new_at").eq_missing(pl.col("old_at"))
+    edges = edges.filter(pl.col("told").is_null() | (pl.col("told") == "b"))
     machine, anybody = (records.filter(by)["id"].implode() for by in (by_machine(), by_anybody()))
     mine = edges.filter(later | level).filter(
         ~pl.col("new").is_in(machine) | pl.col("old").is_in(machine)
@@ -84,7 +85,8 @@ def _believed(edges: pl.DataFrame, records: pl.DataFrame, ctx: Context) -> pl.Da
     by = [count.rename({"id": n, "confirmed": f"{n}_confirmed"}) for n in ("old", "new")]
     weighed = doubtful.join(by[0], on="old", how="left").join(by[1], on="new", how="left")
     more = pl.col("new_confirmed").cast(pl.Int32) - pl.col("old_confirmed").cast(pl.Int32)
-    stands = pl.when(level).then(more >= ctx.policy.conflicts.confirmed).otherwise(more >= 0)  # fmt: skip
+    enough = (more >= ctx.policy.conflicts.confirmed) | pl.col("told").is_not_null()
+    stands = pl.when(level).then(enough).otherwise(more >= 0)
     lost = weighed.filter(~stands.fill_null(False))
     return mine.join(lost, on=["old", "new"], how="anti")
 
@@ -92,16 +94,19 @@ def _believed(edges: pl.DataFrame, records: pl.DataFrame, ctx: Context) -> pl.Da
 def conflicting(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Return conflicting pairs of records, both ways round.
 
-    Columns: old, new, opposes, score and the three signals, of the pair of statements that decided.
+    Columns: old, new, opposes, score, the three signals and `told` ("a" or "b" where a decider
+    said which is current: the old or the new), of the pair of statements that decided.
     """
     pairs = judged(records, ctx).filter(pl.col("firm_a") & pl.col("firm_b"))
+    told = pl.col("later") if "later" in pairs.columns else pl.lit(None, pl.String)
+    pairs = pairs.with_columns(told=told)
     members = statements(records, ctx).members.join(
         records.filter(LIVE).select("id", lasting=~pl.col("kind").is_in(_PASSING)), on="id"
     )  # fmt: skip
     against = pairs.filter(pl.col("opposes").is_not_null() & ~pl.col("same"))
     if against.is_empty():
         return pl.DataFrame(
-            schema={"old": pl.String, "new": pl.String, "opposes": pl.String}
+            schema=dict.fromkeys(("old", "new", "opposes", "told"), pl.String)
             | dict.fromkeys(("score", *SIGNALS), pl.Float64)
         )
     group = groups(pairs.filter(pl.col("same")), statements(records, ctx).table.height)
@@ -112,14 +117,16 @@ def conflicting(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         .group_by("ga", "gb")
         .agg(*_strongest())
     )
-    both = pl.concat([lifted, lifted.rename({"ga": "gb", "gb": "ga"}).select(lifted.columns)])
+    turned = lifted.rename({"ga": "gb", "gb": "ga"}).select(lifted.columns)
+    turned = turned.with_columns(pl.col("told").replace({"a": "b", "b": "a"}))
+    both = pl.concat([lifted, turned])
     both = both.group_by("ga", "gb").agg(*_strongest())
     of = members.join(group, on="statement").select("id", "group", "lasting")
     wide = (
         both.join(of.select("id", "group").rename({"id": "old", "group": "ga"}), on="ga")
         .join(of.filter("lasting").rename({"id": "new", "group": "gb"}), on="gb")
     )  # fmt: skip
-    return wide.select("old", "new", "opposes", "score", *SIGNALS).sort("old", "new")
+    return wide.select("old", "new", "opposes", "told", "score", *SIGNALS).sort("old", "new")
 
 
 def signals(reason: str) -> dict[str, float]:
@@ -144,7 +151,7 @@ def _strongest() -> list[pl.Expr]:
     """Of several pairs between two groups the one with the highest score."""
     order = [pl.col("score"), pl.col("opposes"), *map(pl.col, SIGNALS)]
     falling = [True, False, *(True for _ in SIGNALS)]
-    names = ("opposes", "score", *SIGNALS)
+    names = ("opposes", "told", "score", *SIGNALS)
     return [pl.col(name).sort_by(order, descending=falling).first() for name in names]
 
 

@@ -23,7 +23,7 @@ from memops import files
 from memops.errors import Corrupt, MemopsError, StoreNotFound
 from memops.network.credentials import credential
 from memops.network.wire import Answer, Capped, Place, exchange, is_private, place, resolved
-from memops.policy import Model
+from memops.policy.models import Caps
 
 _PASSING = (408, 409, 425, 429, 500, 502, 503, 504)
 _DOWN = 4  # questions in a row without an answer after which the rest wait
@@ -85,14 +85,14 @@ def endpoint() -> Endpoint:
 def ask(
     questions: Sequence[Question],
     of: Endpoint,
-    policy: Model,
-    kept: Path,
+    policy: Caps,
+    kept: Path | None,
     good: Callable[[Question, str], bool],
 ) -> Answers:
     """Ask the questions, `policy.in_flight` at a time, those first that come first.
 
     `good` says whether an answer may be used; one that is not good makes its question wait and is
-    not kept. `kept` is the folder of answers.
+    not kept. `kept` is the folder of answers; without one the caller keeps what it needs.
     """
     asking = _Asking(of, policy, kept, good)
     with ThreadPoolExecutor(max_workers=max(1, policy.in_flight)) as pool:
@@ -104,7 +104,7 @@ class _Asking:
     """One night's questions: what is left of the budget, and whether it is worth going on."""
 
     def __init__(
-        self, of: Endpoint, policy: Model, kept: Path, good: Callable[[Question, str], bool]
+        self, of: Endpoint, policy: Caps, kept: Path | None, good: Callable[[Question, str], bool]
     ) -> None:
         self.of, self.policy, self.kept, self.good = of, policy, kept, good
         self.until = time.monotonic() + policy.minutes * 60
@@ -113,14 +113,14 @@ class _Asking:
 
     def one(self, question: Question) -> None:
         """Answer one question, or say why it waits."""
-        path = self.kept / f"{self._digest(question)}.json"
-        said, why = self._remembered(path, question), ""
+        path = self.kept / f"{self._digest(question)}.json" if self.kept else None
+        said, why = self._remembered(path, question) if path else None, ""
         cached = said is not None
         if said is None:
             said, why = self._asked(question)
             if said is not None and not self.good(question, said):
                 said, why = None, "no usable reply"
-            if said is not None:
+            if said is not None and path:
                 kept = {"model": self.of.model, "asked": question.text, "said": said}
                 files.write_json(path, kept)
         with self.lock:

@@ -15,20 +15,28 @@ import numpy as np
 from memops.errors import Corrupt, MemopsError
 from memops.models.transformers import one_thread, quieten, refuse_code
 from memops.models.vectors import encoded
+from memops.verdicts import BOTH_HOLD, CONFLICT, SAME, UNSURE, Pair, Verdict
 
 WORDS = ("contradiction", "entailment", "neutral")
+_VERDICTS = (CONFLICT, SAME, BOTH_HOLD)
 _HINT = "set judge.model to the folder of a CrossEncoder with safetensors, or leave it empty"
 _FILES = (".json", ".txt", ".safetensors", ".model")
 
 
 class CrossEncoderJudge:
-    """A sentence-transformers CrossEncoder, loaded when first asked; its words are kept on disk.
+    """A sentence-transformers CrossEncoder, loaded when first asked; what it says is kept on disk.
+
+    Asked both ways round; the weaker direction counts, and a word below `confidence` is unsure.
 
     Its labels are contradiction, entailment and neutral, or it has one score: how much the two
     say the same. Raises MemopsError for a folder that holds no such model.
     """
 
-    def __init__(self, path: str, cache: Path | None = None, tokens: int = 256) -> None:
+    name = "cross-encoder"
+
+    def __init__(
+        self, path: str, cache: Path | None = None, tokens: int = 256, confidence: float = 0.8
+    ) -> None:
         from importlib.util import find_spec
 
         if find_spec("sentence_transformers") is None:
@@ -36,6 +44,7 @@ class CrossEncoderJudge:
                 "sentence-transformers is not installed", "pip install 'memops[models]'"
             )
         self._folder, self._cache, self._tokens = Path(path).expanduser(), cache, tokens
+        self._confidence = confidence
         if not self._folder.is_dir():
             raise MemopsError(f"the judge {path!r} cannot be loaded: no such folder", _HINT)
         refuse_code(self._folder, _HINT)
@@ -43,11 +52,22 @@ class CrossEncoderJudge:
         self._digest = _digest(self._folder)
         self._model: Any = None
 
-    def recipe(self) -> dict[str, Any]:
+    def recipe(self) -> dict[str, object]:
         """Return what its words depend on; the folder's name is not among it."""
         return {"judge": "cross-encoder", "sha256": self._digest, "tokens": self._tokens}
 
-    def __call__(self, pairs: Sequence[tuple[str, str]]) -> Any:
+    def __call__(self, pairs: Sequence[Pair]) -> list[Verdict]:
+        """Return one verdict a pair: contradiction is a conflict, entailment both ways the same."""
+        there = self.probabilities([(pair.a.text, pair.b.text) for pair in pairs])
+        back = self.probabilities([(pair.b.text, pair.a.text) for pair in pairs])
+        return [self._verdict(row) for row in np.minimum(there, back).tolist()]
+
+    def _verdict(self, row: Sequence[float]) -> Verdict:
+        best = int(np.argmax(row))
+        sure = row[best] >= self._confidence
+        return Verdict(_VERDICTS[best] if sure else UNSURE, row[best])
+
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> Any:
         """Return the probabilities of WORDS that each pair's first text gives its second.
 
         Shape (pairs, 3), rounded to 1e-4; of a single score p they are 0, p and 1 - p.

@@ -1,4 +1,4 @@
-"""The local models that a policy names for planning, opened."""
+"""The models that a policy names for planning, opened."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +10,9 @@ from memops import files
 from memops.context import Models
 from memops.errors import MemopsError
 from memops.policy import Policy
+from memops.policy.models import Judge
 from memops.schema import LIVE
+from memops.verdicts import Decider
 
 if TYPE_CHECKING:
     from memops.models.encode import Encoder
@@ -19,23 +21,31 @@ if TYPE_CHECKING:
 def local_models(policy: Policy, state: Path, records: pl.DataFrame) -> Models:
     """Return the encoder and the judge that the policy names; LSA is fitted on live records.
 
-    What they answer is kept in the state folder by hash. Raises MemopsError for one that cannot
-    be had on this machine: planning asks no network.
+    What they answer is kept in the state folder by hash. Raises MemopsError for a local model that
+    cannot be had; planning asks no network but the endpoint that `judge.endpoint` names.
     """
     recipes: dict[str, Any] = {}
-    encode = judge = None
+    encode, judge = None, _judge(policy.judge, state)
     if policy.dense.encoder:
         texts = records.filter(LIVE)["text"].to_list()
         encoder = _encoder(policy.dense.encoder, files.folder(state / "vectors"), texts)
         encode, recipes["encoder"] = encoder.encode, encoder.recipe()
-    if policy.judge.model:
-        from memops.models.judge import CrossEncoderJudge
-
-        judge = CrossEncoderJudge(
-            policy.judge.model, files.folder(state / "vectors"), policy.judge.tokens
-        )
+    if judge is not None:
         recipes["judge"] = judge.recipe()
     return Models(encode, judge, recipes)
+
+
+def _judge(policy: Judge, state: Path) -> Decider | None:
+    if policy.endpoint:
+        from memops.models.endpoint_judge import EndpointJudge
+
+        return EndpointJudge(policy, files.folder(state / "verdicts"))
+    if policy.model:
+        from memops.models.judge import CrossEncoderJudge
+
+        kept = files.folder(state / "vectors")
+        return CrossEncoderJudge(policy.model, kept, policy.window, policy.confidence)
+    return None
 
 
 def _encoder(name: str, cache: Path, texts: Sequence[str]) -> "Encoder":

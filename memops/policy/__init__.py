@@ -24,7 +24,7 @@ from memops.policy.hygiene import (
     Tasks,
     Tiers,
 )
-from memops.policy.models import Dense, Judge
+from memops.policy.models import Caps, Dense, Judge
 from memops.policy.ranges import (
     AtLeastOne,
     Count,
@@ -119,24 +119,12 @@ class Extract(Section):
 
 
 @dataclass(frozen=True)
-class Model(Section):
+class Model(Caps):
     """How a model is asked about what no rule could read; nothing is sent unless asked for."""
 
     confidence: Share = setting(0.55, "least confidence of a fact that a model found")
     facts: Count = setting(6, "most facts that are taken from one note")
     longest: Count = setting(2000, "characters of a note that a model may be sent")
-    in_flight: AtLeastOne = setting(4, "requests at the same time")
-    tries: AtLeastOne = setting(3, "times that a request is sent before its note waits")
-    pause: Seconds = setting(
-        1.0, "seconds before the second try; each next one waits four times as long"
-    )
-    seconds: Seconds = setting(60.0, "longest time that one request may take")
-    minutes: Minutes = setting(30.0, "longest time that all requests of a run may take")
-    reply_tokens: AtLeastOne = setting(800, "tokens that one reply may have")
-    reply_bytes: AtLeastOne = setting(1 << 20, "bytes that one reply may have")
-    tokens: Count = setting(500_000, "tokens that a run may use")
-    price: Factor = setting(0.0, "what a million tokens cost")
-    cost: Factor = setting(0.0, "what a run may cost; 0 for no limit")
     batch: AtLeastOne = setting(40, "records that the curator shows a model at a time")
 
 

@@ -24,19 +24,50 @@ class Dense(Section):
 
 
 @dataclass(frozen=True)
-class Judge(Section):
-    """A local cross-encoder that is asked about pairs whose scores leave open what they are."""
+class Caps(Section):
+    """What asking an OpenAI-compatible endpoint may take, at most."""
 
+    in_flight: int = setting(4, "requests at the same time")
+    tries: int = setting(3, "times that a request is sent before what it asks waits")
+    pause: float = setting(
+        1.0, "seconds before the second try; each next one waits four times as long"
+    )
+    seconds: float = setting(60.0, "longest time that one request may take")
+    minutes: float = setting(30.0, "longest time that all requests of a run may take")
+    reply_tokens: int = setting(800, "tokens that one reply may have")
+    reply_bytes: int = setting(1 << 20, "bytes that one reply may have")
+    tokens: int = setting(500_000, "tokens that a run may use")
+    price: float = setting(0.0, "what a million tokens cost")
+    cost: float = setting(0.0, "what a run may cost; 0 for no limit")
+
+
+@dataclass(frozen=True)
+class Judge(Caps):
+    """A model that is asked about pairs that the rules leave open: an endpoint, or a local one."""
+
+    endpoint: str = setting(
+        "", "base of an OpenAI-compatible server, such as http://127.0.0.1:8080/v1; empty asks none"
+    )
     model: str = setting(
-        "", "folder of a sentence-transformers CrossEncoder (safetensors); empty asks none"
+        "",
+        "the endpoint's name for the model; without an endpoint, the folder of a "
+        "sentence-transformers CrossEncoder (safetensors); empty asks none",
     )
-    band: Share = setting(
-        0.15, "distance of a score from its threshold up to which it leaves open what a pair is"
-    )
-    confidence: Share = setting(0.8, "least probability, both ways round, of a word that counts")
     decides: Switch = setting(
         False,
-        "whether its word may also merge, where no value, name or sign differs, and supersede; "
-        "else it only withholds, and what it would add is listed for review",
+        "whether its word may propose merges, where no value, name or sign differs, and "
+        "supersessions; else it only withholds, and what it would add is listed for review",
     )
-    tokens: AtLeastOne = setting(256, "tokens of a pair that it reads")
+    sure: Share = setting(
+        0.8, "least probability, by all answers together, at which a word that adds counts"
+    )
+    pairs: AtLeastOne = setting(20, "pairs that one request to an endpoint holds")
+    asked: Count = setting(
+        20_000, "pairs that an endpoint is asked about in a plan, the likest first"
+    )
+    confidence: Share = setting(
+        0.8, "least probability, both ways round, of a cross-encoder's word that counts"
+    )
+    window: AtLeastOne = setting(256, "tokens of a pair that a cross-encoder reads")
+    reply_tokens: AtLeastOne = setting(4000, "tokens that one reply may have")
+    tokens: Count = setting(20_000_000, "tokens that a run may use")

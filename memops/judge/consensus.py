@@ -1,0 +1,157 @@
+"""Consensus: what many answers of a fallible decider come to, taken together.
+
+A decider is right with some probability, which is measured on pairs whose answer is known. Its
+answers are votes (Dawid and Skene 1979): statements that say the same form a cluster, and all
+pairs between two clusters vote on whether these are one, in conflict, or both hold. One answer
+alone weighs as much as the decider has been right; what several answers contradict is left alone.
+"""
+
+import heapq
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+SAME, CONFLICT, HOLD = range(3)
+Votes = npt.NDArray[np.float64]
+"""Log-likelihoods of same, conflict and both hold, shape (3,) or (pairs, 3)."""
+
+PRIOR = np.log([0.04, 0.06, 0.90])
+"""Of candidate pairs that rules leave open about one in twenty-five is the same, one in sixteen in conflict."""
+LEAST = 0.2
+"""The accuracy of one who draws lots."""
+_NEVER = -50.0
+_OTHERS = 4  # verdicts that a wrong answer may be
+
+
+class Clusters(NamedTuple):
+    """`of`: the cluster of each statement; `conflict`: how surely two clusters cannot both hold."""
+
+    of: dict[int, int]
+    conflict: dict[tuple[int, int], float]
+
+
+def votes(classes: npt.NDArray[np.int64], accuracy: npt.NDArray[np.float64]) -> Votes:
+    """Return the votes of answers: SAME, CONFLICT, HOLD, or -1 for one that is unsure.
+
+    `accuracy`, shape (pairs,), is the probability that each answer is right.
+    """
+    sure = np.clip(accuracy, LEAST, 0.999)
+    cast = np.repeat(np.log((1 - sure) / _OTHERS)[:, None], 3, axis=1)
+    told = np.flatnonzero(classes >= 0)
+    cast[told, classes[told]] = np.log(sure[told])
+    cast[classes < 0] = 0.0
+    return cast
+
+
+def forbid(cast: Votes, where: npt.NDArray[np.bool_], what: int) -> None:
+    """Let no answer make pairs the same (or a conflict), in place."""
+    cast[where, what] = _NEVER
+
+
+def share(wrong: int, asked: int, expected: float = 0.025, worth: float = 20.0) -> float:
+    """Return the share of wrong answers: the mean of a beta distribution.
+
+    It begins as if `worth` pairs had been answered, of which a share of `expected` was wrong.
+    """
+    return (wrong + expected * worth) / (asked + worth)
+
+
+def agreed(
+    pairs: Sequence[tuple[int, int]], cast: Votes, sure: float, prior: Votes = PRIOR
+) -> Clusters:
+    """Return the clusters that the votes on pairs of statements come to.
+
+    Clusters are joined, the likeliest first, while by all votes between them they are rather the
+    same than not; who then belongs to its cluster with a probability below `sure`, by all votes
+    with the others in it, stands alone. Clusters are in conflict that are rather so than not.
+    """
+    near: dict[int, Near] = {n: {} for pair in pairs for n in pair}
+    for (a, b), vote in zip(pairs, cast, strict=True):
+        _add(near, a, b, vote)
+    members = _clustered({n: dict(of) for n, of in near.items()}, prior)
+    kept = [part for inside in members for part in _sure(inside, near, sure, prior)]
+    of = {n: inside[0] for inside in kept for n in inside}
+    between: dict[int, Near] = {inside[0]: {} for inside in kept}
+    for (a, b), vote in zip(pairs, cast, strict=True):
+        if of[a] != of[b]:
+            _add(between, of[a], of[b], vote)
+    conflict = {
+        (a, b): float(chance)
+        for a, others in between.items()
+        for b, vote in others.items()
+        if a < b and (chance := _posterior(vote, prior)[CONFLICT]) >= 0.5
+    }
+    return Clusters(of, conflict)
+
+
+def replaced(
+    ends: Sequence[tuple[int, int]], conflict: Mapping[tuple[int, int], float]
+) -> dict[int, float]:
+    """Return how surely each cluster is replaced by any other, of (older, newer) `ends`."""
+    stands: dict[int, float] = {}
+    for old, new in sorted(set(ends)):
+        chance = conflict.get((min(old, new), max(old, new)), 0.0)
+        stands[old] = stands.get(old, 1.0) * (1 - chance)
+    return {old: 1 - left for old, left in stands.items()}
+
+
+Near = dict[int, Votes]
+"""The votes of one statement, or cluster, with each other one."""
+
+
+def _add(near: dict[int, Near], a: int, b: int, vote: Votes) -> None:
+    held = near[a].get(b)
+    near[a][b] = near[b][a] = vote if held is None else held + vote
+
+
+def _clustered(between: dict[int, Near], prior: Votes) -> list[list[int]]:
+    """Clusters by greedy joining; `between` is used up."""
+    members = {n: [n] for n in between}
+    heap = [
+        (-share, a, b)
+        for a, others in between.items()
+        for b, vote in others.items()
+        if a < b and (share := _posterior(vote, prior)[SAME]) >= 0.5
+    ]
+    heapq.heapify(heap)
+    while heap:
+        share, a, b = heapq.heappop(heap)
+        if b not in between.get(a, {}) or -share != _posterior(between[a][b], prior)[SAME]:
+            continue
+        members[a] += members.pop(b)
+        del between[a][b]
+        for other, vote in between.pop(b).items():
+            if other != a:
+                del between[other][b]
+                _add(between, a, other, vote)
+        for other, vote in between[a].items():
+            now = _posterior(vote, prior)[SAME]
+            if now >= 0.5:
+                heapq.heappush(heap, (-now, min(a, other), max(a, other)))
+    return [sorted(inside) for _, inside in sorted(members.items())]
+
+
+def _sure(inside: list[int], near: dict[int, Near], sure: float, prior: Votes) -> list[list[int]]:
+    """The cluster without those that do not surely belong to it, who stand alone."""
+    kept, alone = list(inside), list[list[int]]()
+    while len(kept) > 1:
+        held = {
+            n: _posterior(sum((v for o, v in near[n].items() if o in kept), np.zeros(3)), prior)[
+                SAME
+            ]
+            for n in kept
+        }
+        worst = min(kept, key=lambda n: (held[n], n))
+        if held[worst] >= sure:
+            break
+        kept.remove(worst)
+        alone.append([worst])
+    return [kept, *alone]
+
+
+def _posterior(vote: Votes, prior: Votes) -> Votes:
+    odds = np.exp(vote + prior - (vote + prior).max())
+    share: Votes = (odds / odds.sum()).round(9)
+    return share

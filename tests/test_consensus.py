@@ -1,0 +1,88 @@
+"""Consensus: votes of a fallible decider, taken together."""
+
+import itertools
+import random
+
+import numpy as np
+import pytest
+
+from memops.judge.consensus import (
+    CONFLICT,
+    HOLD,
+    LEAST,
+    SAME,
+    agreed,
+    forbid,
+    replaced,
+    share,
+    votes,
+)
+
+
+def cast(answers, accuracy=0.9):
+    pairs = list(answers)
+    classes = np.array([answers[pair] for pair in pairs])
+    return pairs, votes(classes, np.full(len(pairs), accuracy))
+
+
+def clusters(found):
+    inside = {}
+    for n, cluster in found.of.items():
+        inside.setdefault(cluster, set()).add(n)
+    return sorted(map(sorted, inside.values()))
+
+
+def test_one_answer_of_a_decider_that_is_right_nine_times_in_ten_joins_nothing():
+    assert clusters(agreed(*cast({(0, 1): SAME}), 0.8)) == [[0], [1]]
+    assert clusters(agreed(*cast({(0, 1): SAME}, 0.99), 0.8)) == [[0, 1]]
+
+
+def test_three_answers_that_agree_join_three_statements():
+    every = dict.fromkeys([(0, 1), (0, 2), (1, 2)], SAME)
+    assert clusters(agreed(*cast(every), 0.8)) == [[0, 1, 2]]
+    assert clusters(agreed(*cast(every | {(0, 2): HOLD, (1, 2): HOLD}), 0.8)) == [[0], [1], [2]]
+
+
+def test_all_pairs_between_two_clusters_vote_on_their_conflict():
+    one, two = (0, 1, 2), (3, 4, 5)
+    inside = {pair: SAME for side in (one, two) for pair in itertools.combinations(side, 2)}
+    across = dict.fromkeys(itertools.product(one, two), CONFLICT) | {(0, 3): HOLD}
+    found = agreed(*cast(inside | across), 0.8)
+    assert clusters(found) == [[0, 1, 2], [3, 4, 5]] and found.conflict[0, 3] > 0.99
+    outvoted = dict.fromkeys(itertools.product(one, two), HOLD) | {(0, 3): CONFLICT}
+    assert agreed(*cast(inside | outvoted), 0.8).conflict == {}
+
+
+def test_several_likely_replacements_make_a_sure_one():
+    assert replaced([(0, 1), (0, 2)], {(0, 1): 0.7, (0, 2): 0.7}) == {0: pytest.approx(0.91)}
+    assert replaced([(2, 0)], {(0, 2): 0.7}) == {2: pytest.approx(0.7)}
+
+
+def test_a_veto_is_outvoted_by_nobody():
+    pairs, ballots = cast(dict.fromkeys([(0, 1), (0, 2), (1, 2)], SAME), 0.99)
+    forbid(ballots, np.array([True, False, False]), SAME)
+    found = agreed(pairs, ballots, 0.8)
+    assert found.of[0] != found.of[1]
+
+
+def test_a_few_wrong_answers_do_not_decide_how_often_a_decider_errs():
+    assert share(0, 0) == 0.025 and share(0, 1000) < 0.001 and share(500, 1000) > 0.4
+    assert votes(np.array([SAME, -1]), np.array([LEAST, 0.9])).round(6).tolist()[1] == [0, 0, 0]
+
+
+def test_truth_is_found_again_from_answers_one_in_ten_of_which_is_wrong():
+    right = joined = alike = 0
+    for seed in range(40):
+        draw = random.Random(seed)
+        truth = [draw.randrange(6) for _ in range(24)]
+        answers = {}
+        for a, b in itertools.combinations(range(24), 2):
+            true = SAME if truth[a] == truth[b] else HOLD
+            answers[a, b] = true if draw.random() < 0.9 else draw.choice([SAME, CONFLICT, HOLD])
+        found = agreed(*cast(answers), 0.8)
+        assert found == agreed(*cast(answers), 0.8)
+        for a, b in answers:
+            alike += truth[a] == truth[b]
+            if found.of[a] == found.of[b]:
+                joined, right = joined + 1, right + (truth[a] == truth[b])
+    assert right >= 0.97 * joined and right >= 0.8 * alike
