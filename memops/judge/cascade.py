@@ -94,8 +94,11 @@ def _sides(pairs: pl.DataFrame, said: Statements, records: pl.DataFrame) -> dict
         .group_by("statement", maintain_order=True)
         .last()
         .select(
-            "statement", "text", pl.col("key"), at.dt.strftime("%Y-%m-%dT%H:%M:%SZ").alias("when"),
-            pl.coalesce(place, "source").alias("where"),
+            "statement",
+            "text",
+            about=pl.coalesce("subject", "key"),
+            when=at.dt.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            where=pl.coalesce(place, "source"),
         )
     )  # fmt: skip
     return {statement: Side(*rest) for statement, *rest in rows.iter_rows()}

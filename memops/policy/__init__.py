@@ -34,7 +34,6 @@ from memops.policy.ranges import (
     Kind,
     Minutes,
     Regex,
-    Seconds,
     Secret,
     Section,
     Share,
