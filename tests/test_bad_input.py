@@ -48,6 +48,48 @@ def test_a_missing_store_is_not_found_and_not_made(memops, kind):
     assert not path.exists()
 
 
+@pytest.mark.parametrize("kind", ["openclaw", "xinghebot", "clawseed"])
+@pytest.mark.parametrize(
+    "command", ["snapshot", "plan", "audit", "doctor", "inspect", "migrate", "duplicates"]
+)
+def test_a_folder_of_something_else_is_no_store_without_records(memops, kind, command):
+    (memops.folder / "code" / "docs").mkdir(parents=True)
+    (memops.folder / "code" / "README.md").write_text("# A program\n\n- it is fast\n")
+    assert_refused(memops, 10, command, f"{kind}:{memops.folder / 'code'}", says="code")
+
+
+def test_nodes_that_are_none_are_not_collected(memops):
+    assert_refused(memops, 10, "collect", str(memops.folder), says="no xinghebot store")
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "meant", "held"),
+    [
+        ("openclaw", "home", "home/workspace", "home/workspace/MEMORY.md"),
+        ("openclaw", "ws/memory", "ws", "ws/memory/2026-06-01.md"),
+        ("xinghebot", "home", "home/project/memory", "home/project/memory/daily/2026-06-01.md"),
+        ("xinghebot", "root/sessions", "root", "root/sessions/2026-06-01-run.md"),
+    ],
+)
+def test_a_folder_beside_the_store_is_answered_with_the_store(memops, kind, given, meant, held):
+    (memops.folder / held).parent.mkdir(parents=True)
+    (memops.folder / held).write_text("- a fact\n")
+    address = f"{kind}:{memops.folder / given}"
+    assert_refused(
+        memops, 10, "plan", address, says=f"did you mean {kind}:{memops.folder / meant}?"
+    )
+
+
+@pytest.mark.parametrize(("kind", "mark"), [("openclaw", "SOUL.md"), ("xinghebot", "daily/")])
+def test_a_store_that_holds_nothing_yet_has_a_night(memops, kind, mark):
+    (memops.folder / "ws").mkdir()
+    if mark.endswith("/"):
+        (memops.folder / "ws" / mark).mkdir()
+    else:
+        (memops.folder / "ws" / mark).write_text("# Who I am\n")
+    assert memops("plan", f"{kind}:{memops.folder / 'ws'}")["ops"] == 0 and memops.code == 0
+
+
 def test_an_address_without_a_kind_is_explained(memops):
     assert_refused(memops, 10, "snapshot", "nowhere", says="KIND:PATH")
 

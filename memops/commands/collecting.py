@@ -18,6 +18,7 @@ from memops.rules.merge_exact import merge_exact
 from memops.rules.merge_near import merge_near
 from memops.schema import RECORDS, empty
 from memops.stores import markdown_files as files
+from memops.stores import standing
 from memops.stores.xinghebot import XingheBot
 
 
@@ -44,7 +45,7 @@ def collect(
 def gathered(roots: Mapping[str, Path]) -> pl.DataFrame:
     """Return the records of several roots as one table; the node leads id and origin."""
     tables = [
-        XingheBot(str(root)).read().with_columns(
+        standing(XingheBot(str(root))).read().with_columns(
             id=pl.lit(f"{node}/") + pl.col("id"), origin=pl.lit(f"{node}/") + pl.col("origin")
         )
         for node, root in roots.items()

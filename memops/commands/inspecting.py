@@ -23,7 +23,7 @@ from memops.settings import Settings
 from memops.state import archive, planfile
 from memops.state.runs import runs
 from memops.state.sources import clock
-from memops.stores import open_store
+from memops.stores import open_store, standing
 
 _HORIZON = 36_500
 """Days after which a record counts as one that never fades."""
@@ -49,7 +49,7 @@ def records_of(name: str, settings: Settings) -> tuple[str, dict[str, str], pl.D
     taken = None if name in settings.stores or ":" in name else snapshot.find(name, settings.state)
     if taken:
         return taken.address, taken.manifest["store"], taken.records()
-    store = open_store(settings.store(name).address)
+    store = standing(open_store(settings.store(name).address))
     identity = store.identity()
     known = overlay.read(snapshot.overlay_path(settings.state, identity))
     return store.address, identity, overlay.joined(store.read(), known)

@@ -7,7 +7,7 @@ from typing import Any
 from memops import snapshot
 from memops.errors import MemopsError, StoreNotFound
 from memops.settings import Settings
-from memops.stores import open_store
+from memops.stores import open_store, standing
 
 
 def clock() -> datetime:
@@ -23,7 +23,7 @@ def take_snapshot(
     to_grade: bool = False,
 ) -> dict[str, Any]:
     """Take a snapshot of a live store; returns its name, path and counts."""
-    store = open_store(settings.store(name).address)
+    store = standing(open_store(settings.store(name).address))
     called = name if name in settings.stores else ""
     at, policy = now or clock(), settings.policy
     taken = snapshot.take(store, settings.state, at, policy, called, accept_shrink, to_grade)

@@ -7,11 +7,13 @@ most 100 ms.
 """
 
 import importlib
+import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 import polars as pl
 
@@ -21,6 +23,10 @@ CAPABILITIES = (
     "snapshot", "live_read", "live_write", "insert", "update", "supersede", "delete", "redact", "purge",
     "restore",
 )  # fmt: skip
+
+S = TypeVar("S", bound="Store")
+_NEAR = 500
+"""Folders that are looked at for what may have been meant."""
 
 State = Literal["applied", "already", "stale", "refused"]
 
@@ -174,3 +180,24 @@ def open_store(address: str) -> Store:
             "write KIND:PATH, for example clawseed:~/.clawseed/workspace, or a name from memops.toml",
         )
     return kind_class(kind)(path)
+
+
+def standing(store: S) -> S:
+    """Return a store in whose folder something of its kind stands.
+
+    A folder of anything else would read as a store without records. Raises StoreNotFound, which
+    names a folder near it that is one.
+    """
+    marks, root = getattr(store, "marks", ()), getattr(store, "path", None)
+    if not marks or not root or not root.is_dir() or _marked(root, marks):
+        return store
+    near = [root.parent, *islice(root.glob("*/"), _NEAR), *islice(root.glob("*/*/"), _NEAR)]
+    other = next((folder for folder in near if _marked(folder, marks)), None)
+    raise StoreNotFound(
+        f"{root} is no {store.kind} store: none of {', '.join(marks)} is there",
+        f"did you mean {store.kind}:{other}?" if other else "check the store's address",
+    )
+
+
+def _marked(folder: Path, marks: Sequence[str]) -> bool:
+    return any(os.path.lexists(folder / mark) for mark in marks)

@@ -28,6 +28,7 @@ class OpenClaw(MarkdownStore):
 
     kind: ClassVar[str] = "openclaw"
     grammar: ClassVar[Grammar] = OpenClawGrammar()
+    marks: ClassVar[tuple[str, ...]] = ("MEMORY.md", "USER.md", "memory", "SOUL.md", "IDENTITY.md")
 
     def wanted(self, path: str) -> bool:
         """Root files in exact case, `users/*/USER.md` and everything below memory/."""

@@ -26,6 +26,7 @@ class XingheBot(MarkdownStore):
 
     kind: ClassVar[str] = "xinghebot"
     grammar: ClassVar[Grammar] = XingheBotGrammar()
+    marks: ClassVar[tuple[str, ...]] = ("MEMORY.md", "daily", "sessions")
 
     def wanted(self, path: str) -> bool:
         """Every Markdown file below the root, as its own scan has it; the index folder aside."""
