@@ -15,6 +15,7 @@ SITES = (
     "run-begun", "batch-write", "batch-written", "overlay-write", "overlay-written",  # apply
     "revert-batch", "reverted-batch", "overlay-restored",  # rollback
     "snapshot-copied", "snapshot-sealed",
+    "purge-copied", "purge-swap", "purge-away",
     "sqlite-begun", "sqlite-changed", "sqlite-kept", "sqlite-committed", "sqlite-reverted",
     "disk-write", "disk-rename", "disk-renamed",
     "carry-drafted", "carry-kept", "carry-linked", "carry-renamed", "carry-settled",

@@ -14,7 +14,7 @@ import re
 import socket
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -204,6 +204,10 @@ class Journal:
         """Write the acknowledged entries anew; a device that failed once may hold none of them."""
         if self.path.exists():
             write(self.path, b"".join(line + b"\n" for line, _ in self._lines()))
+
+    def rewrite(self, entries: Iterable[dict[str, Any]]) -> None:
+        """Put entries in the place of all that there are."""
+        write(self.path, b"".join(_line(entry) for entry in entries))
 
     def _lines(self) -> list[tuple[bytes, dict[str, Any]]]:
         if not self.path.exists():

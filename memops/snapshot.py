@@ -97,7 +97,7 @@ def take(
     identity = store.identity()
     before = latest(state, identity)
     stem = f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{name or identity['kind']}"
-    _sweep(files.folder(state / "snapshots"))
+    sweep(files.folder(state / "snapshots"))
     draft = state / "snapshots" / f".{stem}.{os.getpid()}.draft"
     shutil.rmtree(draft, ignore_errors=True)
     try:
@@ -109,8 +109,8 @@ def take(
         doubtful = _shrunk(records, before, policy.limits) and not accept_shrink
         if doubtful and before and not to_grade:
             raise _incredible(records, before, name or store.address)
-        _export(records, draft, policy)
-        manifest = _manifest(records, draft, now) | {
+        export(records, draft, policy)
+        manifest = described(records, draft, now) | {
             "address": store.address,
             "store": identity,
             "notes": notes,
@@ -127,8 +127,8 @@ def take(
     return Snapshot(final, manifest)
 
 
-def _manifest(records: pl.DataFrame, draft: Path, now: datetime) -> dict[str, Any]:
-    """What a draft holds and since when; every file but the manifest is written."""
+def described(records: pl.DataFrame, draft: Path, now: datetime) -> dict[str, Any]:
+    """Return what a draft holds and since when; every file but the manifest is written."""
     return {
         "format": FORMAT,
         "taken_at": now.astimezone(UTC).isoformat(),
@@ -226,7 +226,8 @@ def _link(before: Snapshot | None) -> dict[str, Any] | None:
     return {"snapshot": before.id, "sha256": before.seal, "rows": before.manifest["rows"]}
 
 
-def _export(records: pl.DataFrame, into: Path, policy: Policy) -> None:
+def export(records: pl.DataFrame, into: Path, policy: Policy) -> None:
+    """Write a draft's records for people and programs to read, secrets masked."""
     masked = redacted_records(records, policy.secrets)
     out = io.BytesIO()
     masked.write_parquet(out)
@@ -278,7 +279,7 @@ def _moved(draft: Path, wanted: Path) -> Path:
         path, n = wanted.with_name(f"{wanted.name}-{n}"), n + 1
 
 
-def _sweep(folder: Path) -> None:
+def sweep(folder: Path) -> None:
     """Remove the drafts of processes that died; they hold what the store held."""
     for draft in folder.glob(".*.draft"):
         pid = re.search(r"\.(\d+)\.draft$", draft.name)

@@ -47,7 +47,7 @@ def spreading(runner: Runner, state: Path, mapper: Mapper | None = None) -> Iter
         yield None
         return
     folder = files.folder(state / "parts" / f"{os.getpid()}-{uuid.uuid4().hex[:8]}")
-    _sweep(folder)
+    sweep(folder.parent, folder)
     try:
         with _pool(runner, mapper) as found:
             yield Spread(found, folder, runner.part)
@@ -82,9 +82,9 @@ def _pool(runner: Runner, mapper: Mapper | None) -> Iterator[Mapper]:
         yield run
 
 
-def _sweep(own: Path) -> None:
+def sweep(parts: Path, own: Path | None = None) -> None:
     """Remove the parts of processes that died."""
-    for folder in own.parent.iterdir():
+    for folder in parts.iterdir() if parts.is_dir() else ():
         pid = folder.name.split("-")[0]
         if folder != own and pid.isdigit() and not Path(f"/proc/{pid}").exists():
             shutil.rmtree(folder, ignore_errors=True)

@@ -27,6 +27,7 @@ from memops.schema import instant as as_instant
 from memops.settings import Settings
 from memops.spread import Mapper, spreading
 from memops.state import planfile
+from memops.state.outputs import note
 from memops.state.runs import written_again
 from memops.state.sources import clock, take_snapshot
 from memops.stores import open_store, transcripts
@@ -148,7 +149,7 @@ def collect_nodes(
     """Read the memory roots of several XingheBot nodes as one."""
     from memops.commands import collecting
 
-    place = Path(into) if into else None
+    place = note(settings.state, Path(into)) if into else None
     return collecting.collect(collecting.nodes(roots), place, settings.policy, now or clock())
 
 

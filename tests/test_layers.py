@@ -47,10 +47,10 @@ INSIDE = {
     "kept swings supersession",
     "search": "collection fuse bm25 openclaw voices diversity ranks cosine rsclaw arms profiles "
     "hybrid retrieve passages",
-    "state": "history logbook cadence descent chain runs sources basis archive retention planfile",
+    "state": "history logbook cadence descent chain runs sources basis archive retention sought outputs forgetting forgetting_plans keepings planfile",
     "apply": "checks batches recovery",
     "reports": "data figures words pictures view page text approval reporting",
-    "suite": "statistics format golden echoes exchange proposals lineage asking check grading "
+    "suite": "statistics format golden echoes exchange proposals purged lineage asking check grading "
     "proposing comparing",
     "evaluation": "gate gate_blame gate_output tuning tuning_picture bench_pairs bench_recall "
     "judging suites choosing",

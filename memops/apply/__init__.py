@@ -25,7 +25,9 @@ from memops.policy import Policy, from_table
 from memops.schema import only
 from memops.snapshot import lock_path, open_snapshot, overlay_path
 from memops.state import archive, basis, planfile
+from memops.state.chain import is_same
 from memops.state.descent import EDGES, keep_lineage, lineage
+from memops.state.forgetting_plans import refuse_forgotten
 from memops.state.runs import FORMAT, Run, batches_of_undo, latest_run, summary, touched_since
 from memops.stores import Store, Written, open_store
 
@@ -53,6 +55,7 @@ def apply(
             return summary(run, [])
         if run is None or run.state == "rolled-back":
             planfile.refuse_expired(plan, clock)
+            refuse_forgotten(plan.path)
             records, whole = _basis(plan, state)
             if not approve and plan.header["authority"] != "person":
                 _within_limits(plan, records, whole, state, clock)
@@ -147,7 +150,7 @@ def _basis(plan: planfile.PlanFile, state: Path) -> tuple[pl.DataFrame, pl.DataF
     if not path.is_dir():
         raise PlanRefused(f"the snapshot of plan {plan.id} is gone", "plan again")
     taken = open_snapshot(path)
-    if taken.seal != plan.header["snapshot_sha256"]:
+    if not is_same(state, plan.header["snapshot_sha256"], taken.seal):
         raise PlanRefused(f"the snapshot {taken.id} is not the one that the plan was made from")
     return basis.opened(plan.header.get("basis"), plan.changes, taken)
 
@@ -199,6 +202,7 @@ def _gone_on(
     run: Run, plan: planfile.PlanFile, store: Store, state: Path, progress: Progress | None
 ) -> dict[str, Any]:
     """Go on with a run that was cut off; what a failed device holds of its records is doubtful."""
+    refuse_forgotten(plan.path)
     with _noting(run):
         run.journal.renew()
         run.undo.renew()

@@ -1,12 +1,13 @@
 """Commands on stores and snapshots."""
 
+import sys
 from datetime import datetime
 from typing import Any
 
 import click
 
 from memops.cli import at
-from memops.cli.output import counted, emit, json_option, now_option, table
+from memops.cli.output import counted, cut, emit, json_option, now_option, table
 
 
 @click.command()
@@ -129,32 +130,58 @@ def stores(as_json: bool) -> None:
 @click.command()
 @click.argument("store")
 @click.argument("ids", nargs=-1, required=True)
+@click.option("--dry-run", is_flag=True, help="Show what would go, and change nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 @click.pass_context
-def purge(ctx: click.Context, store: str, ids: tuple[str, ...], as_json: bool) -> None:
-    """Forget records of STORE for good: in the store, its snapshots, plans and runs. No undo."""
+def purge(
+    ctx: click.Context, store: str, ids: tuple[str, ...], dry_run: bool, yes: bool, as_json: bool
+) -> int:
+    """Forget records of STORE for good: in the store, its snapshots, plans and runs. No undo.
+
+    On a terminal it shows what would go and asks. Exit code 3 tells that the text is still in a
+    file that memops wrote, or in another record.
+    """
     from memops.commands import purging
 
-    said = purging.purge(store, list(ids), at(ctx))
-    left = [
-        f"{len(said[name])} {about}: {', '.join(said[name][:5])}"
-        for name, about in _LEFT.items()
-        if said[name]
-    ]
-    emit(
-        said,
-        as_json,
-        lambda: "\n".join(
-            [
-                f"{said['removed']} records purged",
-                table(sorted(said["places"].items()), ["place", "removed"]),
-                *left,
-            ]
-        ),
-    )
+    if not (dry_run or yes or as_json) and sys.stdin.isatty() and sys.stdout.isatty():
+        click.echo(_purged_text(purging.purge(store, list(ids), at(ctx), dry_run=True)))
+        click.confirm("\nForget this for good?", abort=True)
+    said = purging.purge(store, list(ids), at(ctx), dry_run)
+    emit(said, as_json, lambda: _purged_text(said))
+    return 3 if not dry_run and (said["same_text"] or said["elsewhere"]) else 0
 
 
+def _purged_text(said: dict[str, Any]) -> str:
+    what = "would be purged; nothing was changed" if said["dry_run"] else "purged"
+    head = f"{counted(said['removed'], 'record')} {what}"
+    rows = [(place, n, _PLACES[place]) for place, n in said["places"].items()]
+    lines = [head, table(rows, ["place", "count", "what becomes of it"])] if rows else [head]
+    for name, about in _LEFT.items():
+        shown = [cut(item, 100) for item in said[name][:5]]
+        lines += [f"{counted(len(said[name]), about[0])} {about[1]}: {', '.join(shown)}"] * bool(
+            shown
+        )
+    fresh = f"snapshot {said['snapshot']} was taken in the place of those removed"
+    return "\n".join([*lines, *([fresh] if said["snapshot"] else [])])
+
+
+_PLACES = {
+    "store": "the record goes, with every trace in the store's own files",
+    "archive": "what a run deleted goes",
+    "snapshots": "made anew without the record; the rest can still be restored",
+    "snapshots removed": "cannot be made anew without it, so it goes whole",
+    "journal entries": "go; the rest of the run can still be taken back",
+    "undo": "its undo goes; the rest of the run can still be taken back",
+    "plan lines": "go; the plan can still be read",
+    "plans": "not carried out yet and name the record, so they go; plan again",
+    "reports": "go; `memops report` makes them anew",
+    "answers": "what a model said of it goes",
+    "repairs": "its row goes from the undo of a repair",
+    "suite lines": "golden queries and proposals made of it go",
+    "remnants": "left by a process that was killed; go",
+}
 _LEFT = {
-    "same_text": "other records of the store say the same; name them to purge them, too",
-    "elsewhere": "files that memops keeps of other stores hold the text",
+    "same_text": ("record", "of the store still says it; name it to purge it, too"),
+    "elsewhere": ("file", "that memops wrote still holds the text"),
 }

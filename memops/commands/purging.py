@@ -1,165 +1,169 @@
 """Purging: forgetting for good, in the store and in everything that memops kept of it.
 
-There is no undo. The store removes the records so that no byte of their text stays; its plans and
-runs, and snapshots and reports that hold the records, are removed whole. What other stores have of
-the same text is theirs: it is named, not touched. The receipt holds digests and counts, no text.
+There is no undo. The store removes the records so that no byte of their text stays; the snapshots,
+runs, plans and suites that hold them are made anew without them, and what is derived from them
+(reports, a model's answers) goes. What other stores have of the same text is theirs: it is named,
+not touched. The receipt holds digests and counts, no text.
 """
 
 import contextlib
 import hashlib
-import html
-import json
-import shutil
-from collections.abc import Iterator, Sequence
-from datetime import datetime
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from memops import files, overlay, snapshot
-from memops.errors import MemopsError
-from memops.language.text import wordlist
+from memops.apply.recovery import recover
+from memops.errors import Locked, MemopsError
 from memops.settings import Settings
-from memops.state import archive
-from memops.state.chain import note_removed
-from memops.state.runs import runs
-from memops.state.sources import clock
-from memops.stores import open_store
+from memops.state import archive, forgetting, keepings
+from memops.state.forgetting import Forgetting
+from memops.state.outputs import noted
+from memops.state.sought import Sought
+from memops.state.sources import clock, take_snapshot
+from memops.stores import Store, open_store
+from memops.suite.purged import purged
 
 _RECEIPTS = "purges.jsonl"
 
 
-def purge(name: str, ids: Sequence[str], settings: Settings) -> dict[str, Any]:
-    """Forget records of a store.
+def purge(
+    name: str, ids: Sequence[str], settings: Settings, dry_run: bool = False
+) -> dict[str, Any]:
+    """Forget records of a store, or count what would go.
 
-    Returns {removed, places, same_text, elsewhere}: counts by place, ids of records that still
-    say exactly the same, files of other stores that hold the text. Run again after a crash, it
-    finishes. Raises MemopsError for an id that neither the store nor a snapshot of it has.
+    Returns {removed, places, same_text, elsewhere, snapshot, dry_run}: counts by place, ids of
+    records that still say it, files that memops wrote and that still hold it, and the snapshot
+    that was taken since others had to go. Run again after a crash, it finishes. Raises
+    MemopsError for an id that neither the store nor a snapshot of it has.
     """
     store, state = open_store(settings.store(name).address), settings.state
     if "purge" not in store.capabilities:
         raise MemopsError(f"{store.address}: this kind of store cannot forget for good")
+    if not dry_run:
+        recover(name, settings)
     identity = store.identity()
-    own = snapshot.store_id(identity)
-    path = snapshot.overlay_path(state, identity)
     with files.lock(snapshot.lock_path(state, identity)):
-        kept = overlay.read(path)
-        records = overlay.joined(there := store.read(), kept)
-        named = pl.col("id").is_in(list(ids))
-        past = [found for taken in _snapshots(state, own) for found in _read(taken, named)]
-        past.append(archive.read(state, identity).filter(named))
-        found = records.filter(named)
-        texts = _said([found, *past])
-        missing = set(ids) - set(found["id"]) - {i for rows in past for i in rows["id"]}
-        if missing:
-            raise MemopsError(f"{store.address}: no record {min(missing)!r}", "nothing was purged")
-        store.purge(sorted({*found["id"]} & {*there["id"]}))
-        overlay.write(path, overlay.without(kept, pl.Series(list(ids), dtype=pl.String())))
-        put_by = archive.forget(state, identity, set(ids))
-        gone, elsewhere = _forget(state, own, ids, texts, clock())
-        places = {
-            place: n for place, n in {"store": found.height, "archive": put_by, **gone}.items() if n
-        }
-        digests = [hashlib.sha256(i.encode()).hexdigest()[:16] for i in sorted(ids)]
+        said = _purged(store, identity, ids, settings, dry_run)
+    if said["places"].get("snapshots removed") and not dry_run:
+        said["snapshot"] = take_snapshot(name, settings, accept_shrink=True)["snapshot"]
+    return said
+
+
+def _purged(
+    store: Store, identity: dict[str, str], ids: Sequence[str], settings: Settings, dry: bool
+) -> dict[str, Any]:
+    state, own = settings.state, snapshot.store_id(identity)
+    if not dry:
+        store.settle()
+        forgetting.settle(state, own)
+    begun = forgetting.begun(state, own)
+    names = keepings.former(state, own, {*ids, *begun["id"]})
+    kept = overlay.read(snapshot.overlay_path(state, identity))
+    records = overlay.joined(store.read(), kept)
+    found = records.filter(pl.col("id").is_in(sorted(names)))
+    past = _past(state, identity, names, found, begun)
+    _refuse_unknown(store, state, {*ids} - {*past["id"]})
+    sought = Sought.of(names, past["text"])
+    task = Forgetting(store, state, own, sought.apart_from(records), settings.policy, clock(), dry)
+    places = Counter({"store": found.height, "archive": _archived(state, identity, names)})
+    if not dry:
+        forgetting.begin(state, own, past)
+        _from_store(task, identity, sought, begun.is_empty())
+    places += keepings.forget(task)
+    places += _from_suites(task, _suites(settings, store, task))
+    elsewhere = [*keepings.left(task, sought), *_outside(task)]
+    if not dry:
+        digests = [_digest(id_) for id_ in sorted(names)]
         files.Journal(state / _RECEIPTS).add({"ids": digests, "places": places})
-    same = records.filter(~named, pl.col("text").is_in(texts))["id"].sort().to_list()
-    removed = found.height
-    return {"removed": removed, "places": places, "same_text": same, "elsewhere": elsewhere}
-
-
-def _forget(
-    state: Path, own: str, ids: Sequence[str], texts: Sequence[str], at: datetime
-) -> tuple[dict[str, int], list[str]]:
-    """Remove what is kept of the store and holds the records; snapshots last, for a second try."""
-    needles = _needles(texts)
-    snapshots, applied, plans = _snapshots(state, own), _runs(state, own), _plans(state, own)
-    tainted = [taken.path for taken in snapshots if _holds(taken, ids, texts, needles)]
-    reports = [state / "reports" / path.name for path in tainted]
-    mine = [*tainted, *applied, *plans, *(path for path in reports if path.is_dir())]
-    others: list[Path] = []
-    elsewhere: list[Path] = []
-    for path in _with(state, needles):
-        if any(path.is_relative_to(folder) for folder in mine):
-            continue
-        (others if _loose(path.relative_to(state), own) else elsewhere).append(path)
-    for path in others:
-        path.unlink()
-    for taken in snapshots:
-        if taken.path in tainted:
-            note_removed(state, taken, "purged", at)
-    for folder in reversed(mine):
-        shutil.rmtree(folder)
-    gone = {"snapshots": len(tainted), "runs": len(applied), "plans": len(plans)}
-    return gone | {"other files": len(others)}, [str(p.relative_to(state)) for p in elsewhere]
-
-
-def _loose(path: Path, own: str) -> bool:
-    """Tell whether a file of the state folder is no part of what another store needs whole."""
-    top = path.parts[0]
-    if top in ("snapshots", "plans", "runs", "prefect", _RECEIPTS):
-        # A draft without a manifest is nobody's: a process died over it.
-        return top == "snapshots" and path.parts[1].startswith(".")
-    return not (top == "stores" and (path.parts[1] != own or path.name == "overlay.parquet"))
-
-
-def _snapshots(state: Path, own: str) -> list[snapshot.Snapshot]:
-    found = []
-    for path in sorted((state / "snapshots").glob("[!.]*/manifest.json")):
-        with contextlib.suppress(MemopsError):
-            taken = snapshot.open_snapshot(path.parent)
-            if snapshot.store_id(taken.manifest["store"]) == own:
-                found.append(taken)
-    return found
-
-
-def _runs(state: Path, own: str) -> list[Path]:
-    return [r.path for r in runs(state) if snapshot.store_id(r.header["store"]) == own]
-
-
-def _plans(state: Path, own: str) -> list[Path]:
-    found = []
-    for path in sorted((state / "plans").glob("*/plan.json")):
-        with contextlib.suppress(MemopsError, KeyError):
-            if snapshot.store_id(files.read_json(path)["store"]) == own:
-                found.append(path.parent)
-    return found
-
-
-def _holds(
-    taken: snapshot.Snapshot, ids: Sequence[str], texts: Sequence[str], needles: Sequence[bytes]
-) -> bool:
-    """Tell whether a snapshot has the records or their text; one that cannot be read may have."""
-    said = pl.col("text").str.contains_any(wordlist(texts))
-    rows = _read(taken, pl.col("id").is_in(list(ids)) | said)
-    return not rows or not rows[0].is_empty() or any(True for _ in _with(taken.path, needles))
-
-
-def _read(taken: snapshot.Snapshot, wanted: pl.Expr) -> list[pl.DataFrame]:
-    try:
-        return [taken.records().filter(wanted)]
-    except MemopsError:
-        return []
-
-
-def _said(tables: Sequence[pl.DataFrame]) -> list[str]:
-    """The texts, the longest first, each once."""
-    texts = {text for rows in tables for text in rows["text"] if text and text.strip()}
-    return sorted(texts, key=lambda text: (-len(text), text))
-
-
-def _needles(texts: Sequence[str]) -> list[bytes]:
-    """The texts as files may spell them: plain, in JSON, in HTML."""
-    spelled = {
-        spelling
-        for text in texts
-        for spelling in (text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1])
+    if not dry or begun.is_empty():
+        forgetting.end(state, own)
+    return {
+        "removed": found.height,
+        "places": {place: n for place, n in places.items() if n},
+        "same_text": sought.saying(records)["id"].sort().to_list(),
+        "elsewhere": elsewhere,
+        "snapshot": None,
+        "dry_run": dry,
     }
-    return sorted({s.encode("utf-8", "replace") for t in spelled for s in (t, html.escape(t))})
 
 
-def _with(folder: Path, needles: Sequence[bytes]) -> Iterator[Path]:
-    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
-        data = path.read_bytes()
-        if any(needle in data for needle in needles):
-            yield path
+def _past(
+    state: Path,
+    identity: dict[str, str],
+    names: set[str],
+    found: pl.DataFrame,
+    begun: pl.DataFrame,
+) -> pl.DataFrame:
+    """All that the records ever said, as (id, text): in the store, its archive and snapshots."""
+    tables = [found, archive.read(state, identity)]
+    for taken in keepings.snapshots(state, snapshot.store_id(identity)):
+        with contextlib.suppress(MemopsError):
+            tables.append(taken.some(names))
+    rows = [table.select(*begun.columns) for table in tables]
+    return pl.concat([begun, *rows]).filter(pl.col("id").is_in(sorted(names))).unique()
+
+
+def _refuse_unknown(store: Store, state: Path, missing: set[str]) -> None:
+    """Raise MemopsError for an id that no copy has, unless it was purged before."""
+    known = {i for entry in files.Journal(state / _RECEIPTS).entries() for i in entry["ids"]}
+    strange = sorted(id_ for id_ in missing if _digest(id_) not in known)
+    if strange:
+        raise MemopsError(f"{store.address}: no record {strange[0]!r}", "nothing was purged")
+
+
+def _archived(state: Path, identity: dict[str, str], names: set[str]) -> int:
+    return archive.read(state, identity).filter(pl.col("id").is_in(sorted(names))).height
+
+
+def _from_store(task: Forgetting, identity: dict[str, str], sought: Sought, first: bool) -> None:
+    """Take the records out of the store, its overlay and its archive."""
+    try:
+        task.store.purge(sorted(sought.ids), sorted(sought.texts))
+    except Locked:
+        if first:  # nothing has been done, so nothing is to be finished
+            forgetting.end(task.state, task.own)
+        raise
+    path = snapshot.overlay_path(task.state, identity)
+    ids = pl.Series(sorted(sought.ids), dtype=pl.String)
+    if (known := overlay.read(path)).height:
+        overlay.write(path, overlay.without(known, ids))
+    archive.forget(task.state, identity, sought.ids)
+
+
+def _suites(settings: Settings, store: Store, task: Forgetting) -> dict[Path, Sought]:
+    """The suites at hand: those of the store lose what names its records, others only its texts."""
+    mine = {c.suite for c in settings.stores.values() if c.suite and c.address == store.address}
+    names = [n for n, c in settings.stores.items() if c.address == store.address] or [store.kind]
+    base = [Path(), *([settings.path.parent] if settings.path else [])]
+    own = {place / "evals" / name for place in base for name in (*mine, *names)}
+    own |= {place / name for place in base for name in mine}
+    own |= {path for path, of in noted(task.state) if of == task.own}
+    rest = {path for place in base for path in (place / "evals").glob("*/")}
+    rest |= {path for path, _ in noted(task.state) if path.is_dir()}
+    words = task.sought.words_only()
+    own_paths = {path.resolve() for path in own if path.is_dir()}
+    others = {path.resolve() for path in rest} - own_paths
+    return dict.fromkeys(sorted(others), words) | dict.fromkeys(sorted(own_paths), task.sought)
+
+
+def _from_suites(task: Forgetting, suites: dict[Path, Sought]) -> Counter[str]:
+    said = Counter[str]()
+    for folder, sought in suites.items():
+        for path, data, gone in purged(folder, sought):
+            task.write(path, data)
+            said["suite lines"] += gone
+    return said
+
+
+def _outside(task: Forgetting) -> Iterable[str]:
+    """What memops wrote elsewhere at a person's wish and holds the text: it is the person's."""
+    places = [path for path, _ in noted(task.state) if not task.dry or path.is_file()]
+    return sorted({str(path) for place in places for path in task.sought.files(place)})
+
+
+def _digest(id_: str) -> str:
+    return hashlib.sha256(id_.encode()).hexdigest()[:16]

@@ -17,7 +17,9 @@ from memops.rules.supersede_conflicting import supersede_conflicting
 from memops.safety.secrets import redacted_records
 from memops.schema import LIVE
 from memops.settings import Settings
+from memops.snapshot import store_id
 from memops.state.descent import kept_lineage, superseded
+from memops.state.outputs import note
 from memops.state.sources import clock, open_or_take
 from memops.suite import exchange, golden, proposals
 from memops.suite.check import check
@@ -43,7 +45,7 @@ def init(
     plan, _ = propose(records, ctx, (normalise_superseded, supersede_conflicting))
     made = proposals.described(asked_of(records, each, superseded(plan)), records)
     path = folder or Path("evals") / (store if store in settings.stores else store.split(":")[0])
-    files.folder(path)
+    files.folder(note(settings.state, path, store_id(taken.manifest["store"])))
     old = proposals.read(path) if (path / proposals.NAME).is_file() else []
     rows = proposals.merged(old, made)
     files.write(path / proposals.NAME, proposals.text_of(rows).encode())
@@ -127,6 +129,7 @@ def export_suite(
     if store:
         live = open_or_take(store, settings, now, to_grade=True).records().filter(LIVE)
         records = redacted_records(live, settings.policy.secrets)
+    note(settings.state, folder)
     return {"folder": str(folder), "files": exchange.write(loaded, folder, kind, records)}
 
 

@@ -20,6 +20,7 @@ from memops.reports.data import Report
 from memops.reports.page import render
 from memops.settings import Settings
 from memops.state import history, planfile
+from memops.state.outputs import note
 from memops.state.runs import Run, find_run
 
 _TOLD = 200
@@ -42,7 +43,7 @@ def report(
     """Render a run, a plan or a snapshot; returns where the page is."""
     night = _night_of(subject, settings)
     place = output or Path(night["path"]) / "report.html"
-    return write_report(night, settings, place, lang, zone)
+    return write_report(night, settings, note(settings.state, place), lang, zone)
 
 
 def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:

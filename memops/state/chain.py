@@ -1,6 +1,7 @@
 """The chain of snapshots: each names the one before it and its digest, so that none goes unseen.
 
-removed.jsonl    what memops itself removed, each with its digest and its own predecessor
+removed.jsonl    what memops itself removed, each with its digest and its own predecessor, and what
+                 it made anew without a record that was purged, with its digest before and after
 """
 
 from datetime import datetime
@@ -20,12 +21,29 @@ def note_removed(state: Path, taken: Snapshot, why: str, at: datetime) -> None:
     files.Journal(files.folder(state) / _FILE).add({**said, "why": why, "at": at.isoformat()})
 
 
+def note_rewritten(state: Path, taken: Snapshot, seal: str, at: datetime) -> None:
+    """Write down that a snapshot becomes another, with this seal, before it does."""
+    said = {
+        "snapshot": taken.id,
+        "sha256": taken.seal,
+        "became": seal,
+        "why": "a record was purged",
+    }
+    files.Journal(files.folder(state) / _FILE).add({**said, "at": at.isoformat()})
+
+
+def is_same(state: Path, seal: str, now: str) -> bool:
+    """Tell whether a snapshot with one seal is the one with another, less what was purged of it."""
+    return now in _lives(files.Journal(state / _FILE).entries(), seal)
+
+
 def verify_chain(state: Path, first: Snapshot) -> int:
     """Follow a snapshot's predecessors to the first; returns how many there were.
 
     Raises Corrupt, naming the snapshot that is missing, changed, or put in another's place.
     """
-    gone = {entry["snapshot"]: entry for entry in files.Journal(state / _FILE).entries()}
+    noted = files.Journal(state / _FILE).entries()
+    gone = {entry["snapshot"]: entry for entry in noted if "became" not in entry}
     at, link, length = first.id, first.manifest.get("previous"), 0
     while link:
         name, digest = link["snapshot"], link["sha256"]
@@ -34,7 +52,7 @@ def verify_chain(state: Path, first: Snapshot) -> int:
         if there is None and name not in gone:
             message = f"{folder} is missing; {at} was taken after it, and memops did not remove it"
             raise Corrupt(message, "find out who removed it; later snapshots are whole")
-        if digest != (there.seal if there else gone[name]["sha256"]):
+        if (there.seal if there else gone[name]["sha256"]) not in _lives(noted, digest):
             raise Corrupt(f"{folder} is not the snapshot that {at} was taken after")
         link = there.manifest.get("previous") if there else gone[name]["previous"]
         at, length = name, length + 1
@@ -45,6 +63,15 @@ def described(taken: Snapshot) -> dict[str, Any]:
     """Return what a list of snapshots says of one."""
     said = {name: taken.manifest[name] for name in ("address", "taken_at", "rows")}
     return {"snapshot": taken.id, **said}
+
+
+def _lives(noted: list[dict[str, Any]], seal: str) -> set[str]:
+    """The seals that a snapshot had from this one on."""
+    lives = {seal}
+    for entry in noted:
+        if entry["sha256"] in lives and "became" in entry:
+            lives.add(entry["became"])
+    return lives
 
 
 def _opened(path: Path) -> Snapshot:

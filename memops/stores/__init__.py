@@ -138,8 +138,19 @@ class Store(Protocol):
         """Make the store exactly what the copy is."""
         ...
 
-    def purge(self, ids: Sequence[str]) -> None:
-        """Remove records so that no byte of their text stays in the store's own files."""
+    def purge(self, ids: Collection[str], texts: Collection[str] = ()) -> None:
+        """Remove records so that no byte of their text stays in the store's own files.
+
+        Done again for records that are gone, it finishes what a killed one began; `texts` is what
+        other copies know that they said.
+        """
+        ...
+
+    def forget(self, raw: Path, ids: Collection[str]) -> None:
+        """Remove records from such a copy, so that no byte of their text stays in it.
+
+        Raises MemopsError where the others would read differently without them.
+        """
         ...
 
     def locator(self, record: Mapping[str, Any]) -> dict[str, Any]:

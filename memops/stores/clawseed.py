@@ -9,7 +9,7 @@ import contextlib
 import hashlib
 import os
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -32,6 +32,7 @@ from memops.stores.clawseed_rows import (
     subject_of,
     tier_of,
 )
+from memops.stores.clawseed_snapshot import FILE
 from memops.stores.clawseed_sql import TABLE, columns_of, id_of, of_ids, select, text_of
 from memops.stores.clawseed_write import JUDGED, Session
 from memops.stores.disk import sweep
@@ -151,9 +152,14 @@ class Clawseed:
             raise StoreNotFound(f"{place.parent} does not exist", "make the folder first")
         restored(place, found(raw / "brain.db", "the snapshot holds no copy"))
 
-    def purge(self, ids: Sequence[str]) -> None:
+    def purge(self, ids: Collection[str], texts: Collection[str] = ()) -> None:
         """Forget records for good, which needs the database to itself; raises Locked."""
-        forget(self.path, ids)
+        view = self.workspace / FILE if self.workspace else None
+        forget(self.path, ids, view, texts)
+
+    def forget(self, raw: Path, ids: Collection[str]) -> None:
+        """Delete the rows of a copy and rebuild it, so that no free page holds them."""
+        forget(found(raw / "brain.db", "take the snapshot again"), ids)
 
     def locator(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Return the key, which is unique in the store."""

@@ -6,42 +6,54 @@ and are left alone.
 """
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection
 from pathlib import Path
 
 from memops.errors import Corrupt
 from memops.stores.clawseed_rows import content_hash
-from memops.stores.clawseed_snapshot import FILE, without_text
+from memops.stores.clawseed_snapshot import without_text
 from memops.stores.clawseed_sql import TABLE
-from memops.stores.disk import read_whole, replace_whole
+from memops.stores.disk import read_whole, replace_whole, sweep
 from memops.stores.sqlite import errors, exclusive, transaction
 
 
-def forget(path: Path, ids: Sequence[str]) -> None:
-    """Remove rows with every trace; raises Locked while anyone has the database open."""
+def forget(
+    path: Path, ids: Collection[str], view: Path | None = None, texts: Collection[str] = ()
+) -> None:
+    """Remove rows with every trace; raises Locked while anyone has the database open.
+
+    Their entries leave `view`, the snapshot from which clawseed would start again, before the rows
+    go: a process that is killed in between is called again with all that it needs.
+    """
     with errors(path), exclusive(path) as connection:
         connection.execute("PRAGMA secure_delete = ON")
         connection.text_factory = lambda data: data.decode("utf-8", "replace")
-        texts = _deleted(connection, ids)
+        rows = _rows(connection, ids)
+        said = {*texts, *(content for _, content in rows)}
+        if view is not None:
+            _scrub(view, said, {key for key, _ in rows})
+        _delete(connection, ids, said)
         connection.execute("VACUUM")
         if _has(connection, "memories_fts"):
             _index_again(connection, path)
-    _scrub(path.parent.parent / FILE, texts)
 
 
-def _deleted(connection: sqlite3.Connection, ids: Sequence[str]) -> list[str]:
-    """Delete rows and their cached vectors; return the texts."""
-    marks = ", ".join("?" for _ in ids)
+def _rows(connection: sqlite3.Connection, ids: Collection[str]) -> list[tuple[str, str]]:
+    """Key and text of those rows that are there."""
+    query = f"SELECT key, content FROM {TABLE} WHERE id = ?"
+    found = (connection.execute(query, [id_]).fetchone() for id_ in ids)
+    return [row for row in found if row is not None]
+
+
+def _delete(connection: sqlite3.Connection, ids: Collection[str], texts: Collection[str]) -> None:
+    """Delete rows and their cached vectors."""
     with transaction(connection, "EXCLUSIVE"):
-        query = f"SELECT content FROM {TABLE} WHERE id IN ({marks})"
-        texts = [row[0] for row in connection.execute(query, list(ids))]
-        connection.execute(f"DELETE FROM {TABLE} WHERE id IN ({marks})", list(ids))
+        connection.executemany(f"DELETE FROM {TABLE} WHERE id = ?", [(id_,) for id_ in ids])
         if _has(connection, "embedding_cache"):
             hashes = [(content_hash(text),) for text in texts]
             connection.executemany("DELETE FROM embedding_cache WHERE content_hash = ?", hashes)
         if _has(connection, "memories_fts"):
             connection.execute("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')")
-    return texts
 
 
 def _index_again(connection: sqlite3.Connection, path: Path) -> None:
@@ -63,11 +75,13 @@ def _has(connection: sqlite3.Connection, table: str) -> bool:
     return connection.execute(query, [table]).fetchone() is not None
 
 
-def _scrub(path: Path, texts: Sequence[str]) -> None:
+def _scrub(path: Path, texts: Collection[str], keys: Collection[str]) -> None:
+    sweep(path)
     if not path.is_file():
         return
     data, stamp = read_whole(path)
-    clean = without_text(data.decode("utf-8", "surrogateescape"), [t.strip() for t in texts])
+    said = [text.strip() for text in texts]
+    clean = without_text(data.decode("utf-8", "surrogateescape"), said, keys)
     new = clean.encode("utf-8", "surrogateescape")
     if new != data:
         replace_whole(path, new, unless_changed=stamp)

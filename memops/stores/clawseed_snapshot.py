@@ -7,7 +7,7 @@ furniture are lost. memops reads it, can write it, and never takes it for the st
 import contextlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 FILE = "MEMORY_SNAPSHOT.md"
 LEAST_DATABASE = 4096
@@ -62,15 +62,21 @@ def would_hydrate(database_bytes: int | None, snapshot: bool) -> bool:
     return snapshot and (database_bytes is None or database_bytes < LEAST_DATABASE)
 
 
-def without_text(snapshot: str, texts: Sequence[str]) -> str:
-    """Return the file without the entries that say one of these texts."""
-    gone = {text for text in texts if text}
+def without_text(snapshot: str, texts: Sequence[str], keys: Collection[str] = ()) -> str:
+    """Return the file without the entries that say one of these texts, or have one of the keys."""
+    gone, named = {text for text in texts if text}, {" ".join(key.split()) for key in keys}
     head, *entries = re.split(r"(?m)^(?=### `)", snapshot)
-    kept = [entry for entry in entries if not _said(entry) & gone]
+    kept = [entry for entry in entries if not (_said(entry) & gone or _key(entry) in named)]
     clean = head + "".join(kept)
     for text in sorted(gone, key=len, reverse=True):
         clean = clean.replace(text, "") if len(text) >= _DISTINCT else clean
     return clean
+
+
+def _key(entry: str) -> str:
+    """The key in the heading of an entry, as `exported` writes it."""
+    heading = entry.split("\n", 1)[0].strip()
+    return " ".join(heading.removeprefix(_HEADING).removesuffix("`").split())
 
 
 def _said(entry: str) -> set[str]:

@@ -9,7 +9,7 @@ open, or being written, is left for later and said to be stale. What the files h
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
@@ -23,7 +23,7 @@ from memops.stores import markdown_files as files
 from memops.stores.carry import Build, Pace
 from memops.stores.lockfile import LockFile, hold
 from memops.stores.markdown_edit import Edit, FileState, Wish, edited
-from memops.stores.markdown_forget import without
+from memops.stores.markdown_forget import by_file, cutting
 from memops.stores.markdown_lines import Grammar, entries
 from memops.stores.markdown_live import LiveFiles
 from memops.stores.markdown_records import (
@@ -148,15 +148,16 @@ class MarkdownStore:
             with hold(self.locks(path)):
                 files.put(self.path, path, data, info["mode"], info["mtime_ns"])
 
-    def purge(self, ids: Sequence[str]) -> None:
+    def purge(self, ids: Collection[str], texts: Collection[str] = ()) -> None:
         """Cut the entries out, those of files that are otherwise only read, too."""
-        by_file: dict[str, set[str]] = {}
-        for key in ids:
-            by_file.setdefault(path_of({"id": key}) or "", set()).add(key)
-        for path, keys in sorted(by_file.items()):
-            why = path and self._swapped(path, self._without(path, keys), lambda: None, make=False)
-            if why:
+        self.settle()
+        for path, build in self._cuts(ids).items():
+            if why := self._swapped(path, build, lambda: None, make=False):
                 raise Locked(f"{self.path / path}: {why}", "try again: what is gone stays gone")
+
+    def forget(self, raw: Path, ids: Collection[str]) -> None:
+        """Cut the entries out of a copy's files."""
+        files.rewrite(raw, self._cuts(ids))
 
     def locator(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """File and line, from 1, as they were read."""
@@ -178,11 +179,8 @@ class MarkdownStore:
         self._live.forget(path)
         return swapped(self.path, path, Swap(build, keep, self.pace, self.locks(path), make))
 
-    def _without(self, path: str, keys: set[str]) -> Build:
-        def build(data: bytes | None) -> bytes | None:
-            return without(data, path, keys, self.grammar) if data else None
-
-        return build
+    def _cuts(self, ids: Collection[str]) -> dict[str, Build]:
+        return {path: cutting(path, keys, self.grammar) for path, keys in by_file(ids).items()}
 
     def _where(self, row: dict[str, Any]) -> str:
         """The file that a change goes to, or '' for one that goes to none."""

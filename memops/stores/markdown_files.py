@@ -12,14 +12,15 @@ import json
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from memops.errors import Corrupt, Incomplete, Locked, MemopsError, NoSpace, StoreNotFound
-from memops.stores.carry import TEMPORARY, drafted, recover
+from memops.stores.carry import TEMPORARY, Build, drafted, recover
 from memops.stores.carry_files import read_fd
+from memops.stores.disk import replace_whole
 from memops.stores.openers import writers
 
 _FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC
@@ -175,6 +176,18 @@ def copied(raw: Path) -> Iterator[tuple[str, bytes, dict[str, Any]]]:
         if hashlib.sha256(data).hexdigest() != listed[path]["sha256"]:
             raise Corrupt(f"{target} has changed since it was copied", "use another snapshot")
         yield path, data, listed[path]
+
+
+def rewrite(raw: Path, made: Mapping[str, Build]) -> None:
+    """Make files of a copy anew, after them their list."""
+    whole = json.loads((raw / _LIST).read_bytes())
+    for path, data, info in copied(raw):
+        if path in made and (new := made[path](data)) is not None:
+            replace_whole(raw / _TREE / path, new)
+            info |= {"bytes": len(new), "sha256": hashlib.sha256(new).hexdigest()}
+            whole["files"][path] = info
+    text = json.dumps(whole, indent=1, sort_keys=True)
+    replace_whole(raw / _LIST, f"{text}\n".encode())
 
 
 def settle(root: Path, wanted: Wanted) -> None:

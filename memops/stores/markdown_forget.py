@@ -2,10 +2,13 @@
 
 from collections import Counter
 from collections.abc import Collection
+from itertools import groupby
 
 from memops.errors import MemopsError
+from memops.stores.carry import Build
 from memops.stores.markdown_edit import FileState
 from memops.stores.markdown_lines import Entry, Grammar, bare, entries
+from memops.stores.markdown_records import identified, path_of
 
 _MARK = b"<!-- forgotten -->"
 
@@ -28,6 +31,25 @@ def without(data: bytes, path: str, ids: Collection[str], grammar: Grammar) -> b
         f"{path}: the lines around would read differently without what is to be forgotten",
         "edit the file by hand, with the agent stopped",
     )
+
+
+def by_file(ids: Collection[str]) -> dict[str, set[str]]:
+    """Return the ids of entries by the file that each names, files in order."""
+    named = sorted((path_of({"id": key}) or "", key) for key in ids)
+    pairs = groupby(named, key=lambda pair: pair[0])
+    return {path: {key for _, key in group} for path, group in pairs if path}
+
+
+def cutting(path: str, ids: Collection[str], grammar: Grammar) -> Build:
+    """Return what gives a file without these entries, or None where it has none of them."""
+
+    def build(data: bytes | None) -> bytes | None:
+        there = identified(entries(data, path, grammar)) if data else []
+        if not data or not any(key in ids for key, _ in there):
+            return None
+        return without(data, path, ids, grammar)
+
+    return build
 
 
 def _over_others(state: FileState, entry: Entry, ids: Collection[str]) -> bool:

@@ -14,7 +14,7 @@ it embeds when it next starts. Its full-text index beside the store (`var/data/s
 
 import json
 from base64 import b64encode
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -158,20 +158,24 @@ class Rsclaw:
         with alone(self.path):
             install(self.path, data)
 
-    def purge(self, ids: Sequence[str]) -> None:
+    def purge(self, ids: Collection[str], texts: Collection[str] = ()) -> None:
         """Rebuild the file without these rows and forget their text around it.
 
         The backups lose their lines; rsclaw's full-text index and a copy that it made of an older
         file go whole if need be (it makes the index anew). What the agent wrote elsewhere, in
         `workspace/MEMORY.md` and its transcripts, is not this store's.
         """
+        self.settle()
         with alone(self.path):
-            _, database = redb.read(self.path)
-            gone = _records(database, self.path).filter(pl.col("id").is_in(list(ids)))
-            places = {tuple(origin.split("#", 1)) for origin in gone["origin"]}
-            kept = {at: value for at, value in _values(database).items() if at not in places}
-            install(self.path, build(_tables(database, kept)))
-            forget(self.path, {key for _, key in places}, set(gone["text"]))
+            data, gone = _without(self.path, ids)
+            # What lies around goes first: it is found by what the file says.
+            keys = {origin.split("#", 1)[1] for origin in gone["origin"]} | {*ids}
+            forget(self.path, keys, {*gone["text"], *texts})
+            install(self.path, data)
+
+    def forget(self, raw: Path, ids: Collection[str]) -> None:
+        """Rebuild a copy without these rows."""
+        install(raw / FILE, _without(raw / FILE, ids)[0])
 
     def locator(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Return the document's id."""
@@ -223,6 +227,15 @@ def _lines(database: redb.Database) -> Iterator[bytes]:
             yield json.dumps(lost, ensure_ascii=False).encode()
         else:
             yield json.dumps(found[1], ensure_ascii=False).encode()
+
+
+def _without(path: Path, ids: Collection[str]) -> tuple[bytes, pl.DataFrame]:
+    """The file built anew without these documents, and the documents."""
+    _, database = redb.read(path)
+    gone = _records(database, path).filter(pl.col("id").is_in(list(ids)))
+    places = {tuple(origin.split("#", 1)) for origin in gone["origin"]}
+    kept = {at: value for at, value in _values(database).items() if at not in places}
+    return build(_tables(database, kept)), gone
 
 
 def _values(database: redb.Database) -> Rows:

@@ -9,7 +9,7 @@ used, as it counts as use. Writing through the API is not possible.
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -85,7 +85,7 @@ class RsclawApi(Rsclaw):
         """Refuse, as `write` does."""
         raise PlanRefused(f"{self.address}: the API can only be read", _READ_ONLY)
 
-    def purge(self, ids: Sequence[str]) -> None:
+    def purge(self, ids: Collection[str], texts: Collection[str] = ()) -> None:
         """Refuse, as `write` does."""
         raise PlanRefused(f"{self.address}: the API can only be read", _READ_ONLY)
 

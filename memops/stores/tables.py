@@ -4,7 +4,7 @@ Both are strict: what does not fit a column is an error that names the line. A f
 whole and atomically, never in place; lines that no change touches keep their bytes.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
@@ -80,13 +80,18 @@ class _Table:
         data, _ = read_whole(raw / self._file)
         replace_whole(self.path, data)
 
-    def purge(self, ids: Sequence[str]) -> None:
+    def purge(self, ids: Collection[str], texts: Collection[str] = ()) -> None:
+        self.settle()
+
         def change(data: bytes) -> tuple[list[Written], Lines]:
             lines = self._lines(data, str(self.path))
             said = [Written(i, "applied" if i in lines else "already") for i in ids]
             return said, {id_: line for id_, line in lines.items() if id_ not in set(ids)}
 
         self._rewrite(change)
+
+    def forget(self, raw: Path, ids: Collection[str]) -> None:
+        type(self)(str(raw / self._file)).purge(ids)
 
     def locator(self, record: Mapping[str, Any]) -> dict[str, Any]:
         return {"id": record["id"]}

@@ -22,8 +22,8 @@ from .test_kill import judged
 KINDS = ("kill", "enospc", "eio", "raise")
 PLANS = (("apply", "resume"), ("apply", "rollback"), ("rollback", "rollback"))
 OF = {
-    "clawseed": [s for s in SITES if not s.startswith(("carry-", "disk-", "snapshot-"))],
-    "openclaw": [s for s in SITES if not s.startswith(("sqlite-", "disk-", "snapshot-"))],
+    "clawseed": [s for s in SITES if not s.startswith(("carry-", "disk-", "snapshot-", "purge-"))],
+    "openclaw": [s for s in SITES if not s.startswith(("sqlite-", "disk-", "snapshot-", "purge-"))],
 }
 
 
