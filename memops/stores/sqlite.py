@@ -34,6 +34,7 @@ _KINDS: dict[int, tuple[type[MemopsError], str]] = {
     10: (NoSpace, "look at the device, then run the command again"),  # IOERR
     13: (NoSpace, "make room, then run the command again"),  # FULL
 }
+_LOOK = "SELECT count(*) FROM sqlite_master"
 _LOCK_BYTES = (0x40000000, 512)  # pending, reserved and shared lock bytes of the file format
 
 
@@ -73,8 +74,13 @@ def found(path: Path, hint: str) -> Path:
 
 
 def reader(path: Path, private: bool = False) -> sqlite3.Connection:
-    """Return a connection that cannot write; `private` promises that nobody else has the file."""
+    """Return a connection that cannot write; `private` promises that nobody else has the file.
+
+    What a process that died in the middle of a transaction left is rolled back first.
+    """
     sealed = "&immutable=1" if private else ""
+    if not private:
+        _rolled_back(path)
     connection = _opened(path, f"mode=ro{sealed}")
     connection.execute("PRAGMA query_only = 1")
     connection.text_factory = bytes
@@ -195,6 +201,19 @@ def _opened(path: Path, options: str) -> sqlite3.Connection:
     return sqlite3.connect(
         uri, uri=True, isolation_level=None, timeout=WAIT, check_same_thread=False
     )
+
+
+def _rolled_back(path: Path) -> None:
+    """Roll a hot journal back, as SQLite does for whoever may write, and may not for a reader."""
+    if not path.with_name(f"{path.name}-journal").exists():
+        return
+    try:
+        with contextlib.closing(_opened(path, "mode=ro")) as probe:
+            probe.execute(_LOOK)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_READONLY_ROLLBACK:
+            with contextlib.closing(_opened(path, "mode=rw")) as able:
+                able.execute(_LOOK)
 
 
 def _refuse_if_held(path: Path) -> None:

@@ -230,6 +230,32 @@ def test_restore_replaces_a_database_that_is_damaged(tmp_path, store, db):
     assert db.with_name("brain.db.damaged").read_bytes() == b"garbage" * 999
 
 
+HALF = """
+import os, signal, sys
+from pathlib import Path
+from memops.stores.sqlite import exclusive
+
+with exclusive(Path(sys.argv[1])) as connection:
+    connection.execute("PRAGMA cache_size = 2")
+    connection.execute("BEGIN EXCLUSIVE")
+    connection.execute("UPDATE memories SET content = hex(randomblob(9000))")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize("verb", ["copy", "read", "identity", "restore", "purge"])
+def test_what_a_killed_writer_left_half_written_is_rolled_back(tmp_path, store, db, verb):
+    (raw := tmp_path / "raw").mkdir()
+    store.copy(raw)
+    old, journal = dump(db), db.with_name("brain.db-journal")
+    died = subprocess.run([sys.executable, "-c", HALF, db])
+    assert died.returncode == -9 and journal.stat().st_size > 512
+    given = {"copy": [tmp_path], "restore": [raw], "purge": [[]]}.get(verb, [])
+    getattr(store, verb)(*given)
+    assert dump(db) == old and in_step(db)
+    assert not journal.exists() and store.read().height == len(old)
+
+
 def test_restore_waits_for_no_agent(tmp_path, store, db):
     (raw := tmp_path / "raw").mkdir()
     store.copy(raw)
