@@ -17,8 +17,10 @@ SITES = (
     "snapshot-copied", "snapshot-sealed",
     "purge-copied", "purge-swap", "purge-away",
     "sqlite-begun", "sqlite-changed", "sqlite-kept", "sqlite-committed", "sqlite-reverted",
+    "sqlite-held", "sqlite-restored",  # restore
     "disk-write", "disk-rename", "disk-renamed",
     "carry-drafted", "carry-kept", "carry-linked", "carry-renamed", "carry-settled",
+    "carry-dropped",
 )  # fmt: skip
 """Every site, in the module that holds it."""
 

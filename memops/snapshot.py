@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import polars as pl
 
@@ -35,7 +35,7 @@ from memops.failpoints import failpoint
 from memops.policy import Limits, Policy
 from memops.safety.secrets import redacted_records
 from memops.schema import LIVE, RECORDS, only
-from memops.stores import Store, open_store
+from memops.stores import open_store
 
 FORMAT = 2  # 1: records without what their place says, and lines of Markdown as records
 _LIBRARIES = ("polars", "pyarrow", "scikit-learn", "faiss-cpu", "numpy")
@@ -79,8 +79,26 @@ class Snapshot:
         )
 
 
+class Source(Protocol):
+    """What a snapshot is taken of: a store, or one that is held by whoever is to replace it."""
+
+    address: str
+
+    def identity(self) -> dict[str, str]:
+        """Return what tells the store from any other."""
+        ...
+
+    def copy(self, into: Path) -> dict[str, Any]:
+        """Write an exact copy."""
+        ...
+
+    def load(self, raw: Path) -> pl.DataFrame:
+        """Return the records of a copy."""
+        ...
+
+
 def take(
-    store: Store,
+    store: Source,
     state: Path,
     now: datetime,
     policy: Policy,
@@ -196,9 +214,14 @@ def store_id(identity: dict[str, str]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+def store_folder(state: Path, identity: dict[str, str]) -> Path:
+    """Return the folder of what is kept of a store, its snapshots aside."""
+    return files.folder(state / "stores" / store_id(identity))
+
+
 def overlay_path(state: Path, identity: dict[str, str]) -> Path:
     """Return where a store's overlay is."""
-    return files.folder(state / "stores" / store_id(identity)) / "overlay.parquet"
+    return store_folder(state, identity) / "overlay.parquet"
 
 
 def lock_path(state: Path, identity: dict[str, str]) -> Path:

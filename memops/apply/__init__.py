@@ -24,7 +24,7 @@ from memops.plan import DELETES, squash
 from memops.policy import Policy, from_table
 from memops.schema import only
 from memops.snapshot import lock_path, open_snapshot, overlay_path
-from memops.state import archive, basis, planfile
+from memops.state import archive, basis, planfile, restoring
 from memops.state.chain import is_same
 from memops.state.descent import EDGES, keep_lineage, lineage
 from memops.state.forgetting_plans import refuse_forgotten
@@ -46,8 +46,7 @@ def apply(
     store raises; whatever it raises, the run can be resumed or rolled back.
     """
     store = open_store(plan.header["address"])
-    _same_store(store, plan.header["store"])
-    with files.lock(lock_path(state, plan.header["store"]), lock_timeout):
+    with _held(store, plan.header["store"], state, lock_timeout):
         run = latest_run(plan.id, state)
         if run is not None:
             run.verify()
@@ -70,8 +69,7 @@ def resume(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any]:
         return rollback(run, state, lock_timeout)
     plan = planfile.load(run.header["plan"], state)
     store = open_store(plan.header["address"])
-    _same_store(store, plan.header["store"])
-    with files.lock(lock_path(state, plan.header["store"]), lock_timeout):
+    with _held(store, plan.header["store"], state, lock_timeout):
         run.verify()
         if run.state == "verified":
             return summary(run, [])
@@ -81,8 +79,7 @@ def resume(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any]:
 def rollback(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any]:
     """Take back what a run changed; a record that changed since keeps its newer version."""
     store = open_store(run.header["address"])
-    _same_store(store, run.header["store"])
-    with files.lock(lock_path(state, run.header["store"]), lock_timeout):
+    with _held(store, run.header["store"], state, lock_timeout):
         run.verify()
         if run.state == "rolled-back":
             return summary(run, [])
@@ -112,8 +109,7 @@ def take_back(
     Raises MemopsError for a run that has not come to its end, or did nothing to one of them.
     """
     store = open_store(run.header["address"])
-    _same_store(store, run.header["store"])
-    with files.lock(lock_path(state, run.header["store"]), lock_timeout):
+    with _held(store, run.header["store"], state, lock_timeout):
         run.verify()
         if run.state not in ("verified", "needs-attention"):
             hint = f"`memops resume {run.id}` ends it; `memops rollback {run.id}` takes back all"
@@ -298,6 +294,15 @@ def _restore_overlay(run: Run, state: Path, only: Collection[str] | None = None)
     before = overlay.read(run.path / "overlay.parquet")
     again = before.filter(pl.col("id").is_in(mine.implode()))
     overlay.write(path, pl.concat([overlay.without(overlay.read(path), mine), again]))
+
+
+@contextlib.contextmanager
+def _held(store: Store, identity: dict[str, str], state: Path, timeout: float) -> Iterator[None]:
+    """Hold the lock of a store that is the one, and whole."""
+    _same_store(store, identity)
+    with files.lock(lock_path(state, identity), timeout):
+        restoring.refuse_half(state, identity)
+        yield
 
 
 def _same_store(store: Store, identity: dict[str, str]) -> None:

@@ -7,6 +7,7 @@ from memops import apply as applying
 from memops import files
 from memops.errors import MemopsError, ReadBackFailed
 from memops.settings import Settings
+from memops.state import restoring
 from memops.state.runs import Run
 from memops.stores import open_store
 
@@ -27,6 +28,7 @@ def recover(name: str, settings: Settings) -> dict[str, Any]:
     Raises what a resume raises, with the command that takes the run back instead.
     """
     identity = open_store(settings.store(name).address).identity()
+    restoring.refuse_half(settings.state, identity)
     done = []
     for run in unfinished(settings.state, identity):
         try:

@@ -8,6 +8,7 @@ import click
 
 from memops.cli import at
 from memops.cli.output import counted, cut, emit, json_option, now_option, table
+from memops.safety.display import shown
 
 
 @click.command()
@@ -89,8 +90,16 @@ def restore(ctx: click.Context, snapshot: str, to: str | None, as_json: bool) ->
     emit(
         said,
         as_json,
-        f"restored {said['restored']} to {said['to']}"
-        + (f"; before it: {said['before']}" if said["before"] else ""),
+        "\n".join(
+            [
+                f"restored {said['restored']} to {said['to']}"
+                + (f"; before it: {said['before']}" if said["before"] else ""),
+                *(
+                    f"{shown(path)} was written meanwhile; kept: {counted(n, 'line')}"
+                    for path, n in said["kept"].items()
+                ),
+            ]
+        ),
     )
 
 

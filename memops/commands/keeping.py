@@ -1,5 +1,7 @@
 """Keeping: check, restore, compare and prune snapshots."""
 
+import shlex
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -7,13 +9,14 @@ from typing import Any
 import polars as pl
 
 from memops import files, overlay, snapshot
-from memops.errors import Corrupt, MemopsError
+from memops.apply.recovery import unfinished
+from memops.errors import Corrupt, MemopsError, StoreNotFound, told
 from memops.plan import diff
 from memops.settings import Settings
-from memops.state import retention
+from memops.state import restoring, retention
 from memops.state.chain import verify_chain
 from memops.state.sources import clock, open_or_take
-from memops.stores import open_store
+from memops.stores import Copy, Store, open_store
 
 
 def check_snapshot(name: str, settings: Settings) -> dict[str, Any]:
@@ -54,29 +57,74 @@ def prune(settings: Settings, now: datetime | None = None, remove: bool = True) 
 
 
 def restore_snapshot(name: str, settings: Settings, to: str | None = None) -> dict[str, Any]:
-    """Make a store exactly what a snapshot holds; what it held until now is snapshotted first."""
+    """Make a store exactly what a snapshot holds; what it holds until then is snapshotted first.
+
+    Nothing that its agent writes meanwhile is lost: it is in that snapshot, or still in the store.
+    Runs that were cut off come to their end, as what they were about is not there any more.
+    """
     found = snapshot.find(name, settings.state)
     if not found:
         raise _unknown(name, settings)
     snapshot.verify(found)
-    address = settings.store(to).address if to else found.address
-    store = open_store(address)
-    safety = None
+    kept = overlay.read(found.path / "overlay.parquet")
+    store, state = open_store(settings.store(to).address if to else found.address), settings.state
+    identity = _identity(store, found)
+    before: list[str] = []
+
+    def command(name: str) -> str:
+        return f"memops restore {name}" + (f" --to {shlex.quote(store.address)}" if to else "")
+
+    def keep(copy: Copy | None) -> Path | None:
+        if copy is not None:
+            before.append(_taken(_Held(store.address, identity, copy, store), settings).id)
+        back = command(before[-1]) if before else None
+        restoring.begin(state, identity, command(found.id), back)
+        return state / "snapshots" / before[-1] / "raw" if copy else None
+
+    with files.lock(snapshot.lock_path(state, identity)):
+        more = store.restore(found.path / "raw", keep)
+        overlay.write(snapshot.overlay_path(state, identity), kept)
+        for run in unfinished(state, identity):
+            run.journal.add({"state": "needs-attention", "why": f"{found.id} was restored"})
+            run.seal()
+        restoring.end(state, identity)
+    return {
+        "restored": found.id,
+        "to": store.address,
+        "before": before[-1] if before else None,
+        "kept": more,
+    }
+
+
+@dataclass
+class _Held:
+    """A store that is about to be replaced, copied by whoever holds it."""
+
+    address: str
+    known: dict[str, str]
+    copy: Copy
+    store: Store
+
+    def identity(self) -> dict[str, str]:
+        return self.known
+
+    def load(self, raw: Path) -> pl.DataFrame:
+        return self.store.load(raw)
+
+
+def _taken(held: _Held, settings: Settings) -> snapshot.Snapshot:
     try:
-        safety = snapshot.take(
-            store, settings.state, clock(), settings.policy, "before-restore", True
-        )
-    except MemopsError as error:
-        if error.code not in (10, 20):
-            raise
-    identity = (
-        store.identity() if safety else {**found.manifest["store"], "path": _path_of(address)}
-    )
-    with files.lock(snapshot.lock_path(settings.state, identity)):
-        store.restore(found.path / "raw")
-        kept = overlay.read(found.path / "overlay.parquet")
-        overlay.write(snapshot.overlay_path(settings.state, store.identity()), kept)
-    return {"restored": found.id, "to": address, "before": safety.id if safety else None}
+        return snapshot.take(held, settings.state, clock(), settings.policy, "before-restore", True)
+    except OSError as error:
+        raise told(error) from error
+
+
+def _identity(store: Store, found: snapshot.Snapshot) -> dict[str, str]:
+    """What tells a store from any other, also of one that is damaged or not there any more."""
+    try:
+        return store.identity()
+    except (StoreNotFound, Corrupt):
+        return {**found.manifest["store"], "path": str(store.place())}
 
 
 def _unknown(name: str, settings: Settings) -> MemopsError:
@@ -97,7 +145,3 @@ def compare(a: str, b: str, settings: Settings) -> dict[str, Any]:
         "removed": sorted(gone["id"]),
         "rows": [before.height, after.height],
     }
-
-
-def _path_of(address: str) -> str:
-    return str(Path(address.split(":", 1)[1]).expanduser().resolve())

@@ -30,6 +30,12 @@ _NEAR = 500
 
 State = Literal["applied", "already", "stale", "refused"]
 
+Copy = Callable[[Path], dict[str, Any]]
+"""What writes an exact copy of a store into an empty directory, and returns notes on it."""
+Keep = Callable[[Copy | None], Path | None]
+"""What keeps a store before it is replaced: given what copies it, or None where nothing can be
+copied, it returns the folder of the copy. What it raises stops the replacement."""
+
 
 @dataclass(frozen=True)
 class Written:
@@ -92,6 +98,10 @@ class Store(Protocol):
 
     address: str
 
+    def place(self) -> Path:
+        """Return the path that tells this store from any other of its kind, there or not."""
+        ...
+
     def identity(self) -> dict[str, str]:
         """Return what tells this store from any other: kind, canonical path, schema hash.
 
@@ -134,8 +144,12 @@ class Store(Protocol):
         """Finish, or take away, what a killed process of ours left beside the store's files."""
         ...
 
-    def restore(self, raw: Path) -> None:
-        """Make the store exactly what the copy is."""
+    def restore(self, raw: Path, keep: Keep) -> dict[str, int]:
+        """Make the store exactly what the copy is, once `keep` has kept what it was.
+
+        Nobody writes to it between the two, or what they wrote is added to what is restored:
+        returned are the files that have lines more than the copy, and how many.
+        """
         ...
 
     def purge(self, ids: Collection[str], texts: Collection[str] = ()) -> None:

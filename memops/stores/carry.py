@@ -4,13 +4,11 @@ A rename alone loses what a writer that had the file open writes into the old on
 file until it holds still, build the new one beside it, keep a link to the old one, rename, then
 follow the old one until nobody has it open and carry over what arrived in it. Whoever overwrote
 it, or still has it open after the grace, gets it back, and the change is not made: the agent's
-version stands. The link's name tells what a crash left behind, and `recover` finishes the job.
+version stands. The link's name tells what a crash left behind, and `leavings.recover` finishes.
 """
 
 import contextlib
-import hashlib
 import os
-import re
 import stat
 import time
 from collections import Counter
@@ -18,23 +16,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memops.failpoints import failpoint
-from memops.files import short
 from memops.stores.carry_files import (
     FLAGS,
     append,
     grown,
     joined,
     lines,
-    read,
     read_fd,
     settled,
     still,
     write,
 )
+from memops.stores.carry_leavings import drafted, linked
 from memops.stores.openers import writers
-
-TEMPORARY = re.compile(r"^\.memops-.*\.(?:new|old)$")
-_OLD = re.compile(r"^\.memops-(?P<size>\d+)-(?P<digest>[0-9a-f]{16})-(?P<name>.+)\.old$", re.S)
 
 Build = Callable[[bytes | None], bytes | None]
 """Given what the file holds (None if absent), the new bytes, or None to leave it alone."""
@@ -66,57 +60,24 @@ def replace(
     keep: Callable[[], None] = lambda: None,
     pace: Pace = Pace(),
     locked: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext,
-    mtime_ns: int | None = None,
 ) -> Replaced:
     """Put what `build` makes of a file in its place; `keep` is called once that is certain.
 
-    `locked` is the agent's own lock, held only from reading to renaming. The time stamp stays
-    as it was, or becomes `mtime_ns`.
+    `locked` is the agent's own lock, held only from reading to renaming. Mode and time stamp stay
+    as they were.
     """
     why = "it is being written"
     for _ in range(pace.tries):
         if not still(folder, name, pace.recent, pace.still):
             continue
         with locked():
-            attempt = _attempt(folder, name, build, keep, mtime_ns)
+            attempt = _attempt(folder, name, build, keep)
         if isinstance(attempt, Replaced):
             return attempt
         if attempt is None:
             continue
         return attempt.settle(pace)
     return Replaced(False, why)
-
-
-def create(folder: int, name: str, data: bytes) -> bool:
-    """Write a file that is not there yet, whole; return False when there is one."""
-    new = drafted(name)
-    try:
-        write(folder, new, data, 0o600 | (os.stat(".", dir_fd=folder).st_mode & 0o044), None)
-        os.link(new, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
-    except FileExistsError:
-        return False
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(new, dir_fd=folder)
-    os.fsync(folder)
-    return True
-
-
-def drafted(name: str) -> str:
-    """Return the name under which a file's next version is written."""
-    return f".memops-{os.getpid()}-{short(name)}.new"
-
-
-def recover(folder: int) -> None:
-    """Finish what a killed process left in a folder: carry over, then remove its files."""
-    there = sorted(os.listdir(folder))
-    for left in there:
-        if found := _OLD.match(left):
-            name = next((one for one in there if short(one) == found["name"]), found["name"])
-            _recovered(folder, left, name, int(found["size"]), found["digest"])
-        elif TEMPORARY.match(left):
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(left, dir_fd=folder)
 
 
 @dataclass
@@ -217,7 +178,7 @@ class _Swap:
 
 
 def _attempt(
-    folder: int, name: str, build: Build, keep: Callable[[], None], mtime_ns: int | None
+    folder: int, name: str, build: Build, keep: Callable[[], None]
 ) -> _Swap | Replaced | None:
     """Return the swap, or why there is none, or None when the file changed meanwhile."""
     old = os.open(name, os.O_RDONLY | FLAGS, dir_fd=folder)
@@ -231,12 +192,11 @@ def _attempt(
         if made is None or made == data:
             return Replaced(True)
         write(folder, new, made, stat.S_IMODE(was.st_mode), was)
-        stamp = was.st_mtime_ns if mtime_ns is None else mtime_ns
-        os.utime(new, ns=(was.st_atime_ns, stamp), dir_fd=folder)
+        os.utime(new, ns=(was.st_atime_ns, was.st_mtime_ns), dir_fd=folder)
         failpoint("carry-drafted")
         keep()
         failpoint("carry-kept")
-        link = f".memops-{len(data)}-{hashlib.sha256(data).hexdigest()[:16]}-{short(name)}.old"
+        link = linked(name, data)
         if not grown(folder, name, was, len(data)):
             return None
         os.link(name, link, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
@@ -256,20 +216,3 @@ def _attempt(
             for left in mine:
                 with contextlib.suppress(FileNotFoundError):
                     os.unlink(left, dir_fd=folder)
-
-
-def _recovered(folder: int, link: str, name: str, size: int, digest: str) -> None:
-    """Settle a link that a crash left: the same file, or lines to carry over."""
-    handle = os.open(link, os.O_RDONLY | FLAGS, dir_fd=folder)
-    try:
-        live = read(folder, name)
-        old = read_fd(handle)
-        same = live is not None and os.fstat(handle).st_ino == os.stat(name, dir_fd=folder).st_ino
-        if not same and live is not None:
-            intact = hashlib.sha256(old[:size]).hexdigest()[:16] == digest
-            if missing := lines(old[size:] if intact else old) - lines(live):
-                append(folder, name, joined(missing))
-        os.unlink(link, dir_fd=folder)
-        os.fsync(folder)
-    finally:
-        os.close(handle)

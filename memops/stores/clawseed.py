@@ -20,7 +20,7 @@ import polars as pl
 from memops.errors import Corrupt, StoreNotFound
 from memops.plan import PUTS
 from memops.schema import CHANGES, DEFAULTS, RECORDS, conform
-from memops.stores import CAPABILITIES, Undo, Work, Written
+from memops.stores import CAPABILITIES, Keep, Undo, Work, Written
 from memops.stores.clawseed_purge import forget
 from memops.stores.clawseed_rows import (
     category_for,
@@ -71,19 +71,26 @@ class Clawseed:
         place = self._place()
         return place.parent.parent if place.parent.name == "memory" else None
 
+    def place(self) -> Path:
+        """Return where the database is, or would be."""
+        return self._place().resolve()
+
     def identity(self) -> dict[str, str]:
         """Return kind, path and the schema of the table."""
         with self._reading() as connection:
             about = connection.execute(f"PRAGMA table_info({TABLE})").fetchall()
         columns = repr([(bytes(name), bytes(kind)) for _, name, kind, *_ in about])
         schema = hashlib.sha256(columns.encode()).hexdigest()[:16]
-        return {"kind": self.kind, "path": str(self.path.resolve()), "schema": schema}
+        return {"kind": self.kind, "path": str(self.place()), "schema": schema}
 
     def copy(self, into: Path) -> dict[str, Any]:
         """Copy the database within one read transaction and check the copy."""
         with self._reading() as connection:
-            columns = columns_of(connection)
-        copied(self.path, into / "brain.db", TABLE)
+            return self._copied(connection, into)
+
+    def _copied(self, connection: sqlite3.Connection, into: Path) -> dict[str, Any]:
+        columns = columns_of(connection)
+        copied(connection, self._place(), into / "brain.db", TABLE)
         return {
             "consistency": "transaction",
             "rows": self.load(into).height,
@@ -145,12 +152,22 @@ class Clawseed:
         """Remove the draft of a restore that was cut off; SQLite itself settles the rest."""
         sweep(self._place())
 
-    def restore(self, raw: Path) -> None:
+    def restore(self, raw: Path, keep: Keep) -> dict[str, int]:
         """Make the database what the copy is; raises Locked while anyone has it open."""
         place = self._place()
         if not place.parent.is_dir():
             raise StoreNotFound(f"{place.parent} does not exist", "make the folder first")
-        restored(place, found(raw / "brain.db", "the snapshot holds no copy"))
+
+        def held(live: sqlite3.Connection | None) -> None:
+            if live is None:
+                keep(None)
+            else:
+                live.text_factory = bytes
+                keep(partial(self._copied, live))
+
+        self.settle()
+        restored(place, found(raw / "brain.db", "the snapshot holds no copy"), held)
+        return {}
 
     def purge(self, ids: Collection[str], texts: Collection[str] = ()) -> None:
         """Forget records for good, which needs the database to itself; raises Locked."""

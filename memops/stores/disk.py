@@ -65,6 +65,21 @@ def replace_whole(path: Path, data: bytes, unless_changed: Stamp | None = None) 
         raise failure(target, error) from error
 
 
+def put_aside(path: Path) -> Path:
+    """Give a file a second name, `NAME.damaged`, under which it stays when it is replaced."""
+    n = 1
+    while True:
+        aside = path.with_name(f"{short(path.name)}.damaged" + (f"-{n}" if n > 1 else ""))
+        try:
+            os.link(path, aside)
+            sync_folder(path.parent)
+            return aside
+        except FileExistsError:
+            if aside.samefile(path):
+                return aside
+            n += 1
+
+
 def sweep(path: Path) -> None:
     """Remove what a killed process left of a replacement of this file."""
     target = path.resolve()

@@ -7,7 +7,6 @@ open, or being written, is left for later and said to be stale. What the files h
 """
 
 import contextlib
-import os
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, datetime
@@ -18,10 +17,11 @@ import polars as pl
 
 from memops.errors import Locked, StoreNotFound
 from memops.schema import DEFAULTS, RECORDS, only
-from memops.stores import CAPABILITIES, Undo, Work, Written
+from memops.stores import CAPABILITIES, Keep, Undo, Work, Written
 from memops.stores import markdown_files as files
 from memops.stores.carry import Build, Pace
-from memops.stores.lockfile import LockFile, hold
+from memops.stores.carry_leavings import drop
+from memops.stores.lockfile import LockFile
 from memops.stores.markdown_edit import Edit, FileState, Wish, edited
 from memops.stores.markdown_forget import by_file, cutting
 from memops.stores.markdown_lines import Grammar, entries
@@ -33,6 +33,7 @@ from memops.stores.markdown_records import (
     projected,
     table,
 )
+from memops.stores.markdown_restore import Notes, restored
 from memops.stores.markdown_swap import Swap, swapped, touches
 from memops.stores.markdown_undo import reverted
 
@@ -73,9 +74,13 @@ class MarkdownStore:
         """Return the agent's own locks that guard a file."""
         raise NotImplementedError
 
-    def identity(self) -> dict[str, str]:
+    def place(self) -> Path:
         """The real path: a link to a workspace is no other workspace."""
-        return {"kind": self.kind, "path": str(self.path.resolve()), "schema": "markdown"}
+        return self.path.resolve()
+
+    def identity(self) -> dict[str, str]:
+        """Every kind of note has the one schema."""
+        return {"kind": self.kind, "path": str(self.place()), "schema": "markdown"}
 
     def copy(self, into: Path) -> dict[str, Any]:
         """Every file as it is in one state; what was passed over is named."""
@@ -136,17 +141,9 @@ class MarkdownStore:
         """Carry over what was written to a file that was being replaced, in every folder."""
         files.settle(self.path, self.wanted)
 
-    def restore(self, raw: Path) -> None:
-        """Make the memory's files those of the copy; raises Locked before it changes anything."""
-        listed = list(files.copied(raw))
-        self.path.mkdir(parents=True, exist_ok=True)
-        live = files.unheld(self.path, self.wanted)
-        for path in sorted(live - {path for path, _, _ in listed}):
-            with hold(self.locks(path)):
-                files.remove(self.path, path)
-        for path, data, info in listed:
-            with hold(self.locks(path)):
-                files.put(self.path, path, data, info["mode"], info["mtime_ns"])
+    def restore(self, raw: Path, keep: Keep) -> dict[str, int]:
+        """Make the memory's files those of the copy; what came meanwhile is added to them."""
+        return restored(Notes(self.path, self.wanted, self.locks, self.pace), raw, self.copy, keep)
 
     def purge(self, ids: Collection[str], texts: Collection[str] = ()) -> None:
         """Cut the entries out, those of files that are otherwise only read, too."""
@@ -259,9 +256,11 @@ class MarkdownStore:
         if why:
             return [Written(item.id, "stale", why) for item in items]
         if goes:
-            with files.folder_of(self.path, path) as (folder, name), contextlib.suppress(OSError):
-                if not os.stat(name, dir_fd=folder, follow_symlinks=False).st_size:
-                    os.unlink(name, dir_fd=folder)
+            with (
+                files.folder_of(self.path, path) as (folder, name),
+                contextlib.suppress(FileNotFoundError),
+            ):
+                drop(folder, name, self.pace.grace, self.pace.limit)
         return answers
 
 

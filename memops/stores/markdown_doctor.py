@@ -6,7 +6,7 @@ from pathlib import Path
 
 from memops.errors import MemopsError
 from memops.stores import markdown_files as files
-from memops.stores.carry import TEMPORARY
+from memops.stores.carry_leavings import TEMPORARY
 from memops.stores.findings import Finding, of_locks, of_modes
 from memops.stores.markdown import MarkdownStore
 from memops.stores.openclaw import OpenClaw, generation, home

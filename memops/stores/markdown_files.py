@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from memops.errors import Corrupt, Incomplete, Locked, MemopsError, NoSpace, StoreNotFound
-from memops.stores.carry import TEMPORARY, Build, drafted, recover
+from memops.errors import Corrupt, Incomplete, MemopsError, NoSpace, StoreNotFound
+from memops.stores.carry import Build
 from memops.stores.carry_files import read_fd
+from memops.stores.carry_leavings import TEMPORARY, drafted, recover
 from memops.stores.disk import replace_whole
-from memops.stores.openers import writers
 
 _FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
@@ -196,33 +196,6 @@ def settle(root: Path, wanted: Wanted) -> None:
         base = PurePosixPath(os.path.relpath(place, root))
         folders[:] = sorted(name for name in folders if wanted(f"{_below(base, name)}/"))
         recover(handle)
-
-
-def unheld(root: Path, wanted: Wanted) -> set[str]:
-    """Return the files of a memory root; raises Locked when a process writes to one of them.
-
-    What a killed process left beside them is settled first, so that nothing is carried later.
-    """
-    settle(root, wanted)
-    there = {found.path for found in walk(root, wanted) if not found.why}
-    for path in sorted(there):
-        with folder_of(root, path) as (folder, name):
-            handle = os.open(name, os.O_RDONLY | os.O_NONBLOCK | _FLAGS, dir_fd=folder)
-            try:
-                if pids := writers(handle):
-                    said = f"{root / path}: process {pids[0]} has it open for writing"
-                    raise Locked(said, "stop the agent, then restore again")
-            finally:
-                os.close(handle)
-    return there
-
-
-def remove(root: Path, path: str) -> None:
-    """Remove a file; one that is gone already is no error."""
-    with folder_of(root, path) as (folder, name):
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name, dir_fd=folder)
-        os.fsync(folder)
 
 
 def put(root: Path, path: str, data: bytes, mode: int, mtime_ns: int) -> None:

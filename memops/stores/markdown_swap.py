@@ -7,7 +7,8 @@ from pathlib import Path
 
 from memops.errors import Incomplete, Locked
 from memops.stores import markdown_files as files
-from memops.stores.carry import Build, Pace, create, recover, replace
+from memops.stores.carry import Build, Pace, replace
+from memops.stores.carry_leavings import create, recover
 from memops.stores.lockfile import LockFile, hold
 
 PATIENCE = 3.0

@@ -24,8 +24,8 @@ import polars as pl
 
 from memops.errors import Corrupt
 from memops.schema import only
-from memops.stores import Undo, Work, Written, redb
-from memops.stores.disk import replace_whole
+from memops.stores import Keep, Undo, Work, Written, redb
+from memops.stores.disk import put_aside, replace_whole
 from memops.stores.redb_build import build
 from memops.stores.rsclaw_disk import alone, back_up, draft, forget, install
 from memops.stores.rsclaw_docs import (
@@ -77,6 +77,10 @@ class Rsclaw:
         found = Path(path).expanduser().absolute()
         self.path = found if found.suffix == ".redb" else found / FILE
         self.address = f"{self.kind}:{path}"
+
+    def place(self) -> Path:
+        """Return where the file is, or would be."""
+        return self.path.resolve()
 
     def identity(self) -> dict[str, str]:
         """Return kind, path and the types of the table of documents."""
@@ -148,15 +152,22 @@ class Rsclaw:
         """Remove the draft of a file that was to be installed."""
         draft(self.path).unlink(missing_ok=True)
 
-    def restore(self, raw: Path) -> None:
-        """Put the copy in place of the file."""
+    def restore(self, raw: Path, keep: Keep) -> dict[str, int]:
+        """Put the copy in place of the file, which no gateway has open from before it is kept."""
         data, _ = redb.read(raw / FILE)
         if not self.path.exists():
+            keep(None)
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             install(self.path, data)
-            return
+            return {}
         with alone(self.path):
+            try:
+                keep(self.copy)
+            except Corrupt:
+                put_aside(self.path)
+                keep(None)
             install(self.path, data)
+        return {}
 
     def purge(self, ids: Collection[str], texts: Collection[str] = ()) -> None:
         """Rebuild the file without these rows and forget their text around it.

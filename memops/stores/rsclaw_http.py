@@ -17,7 +17,7 @@ import polars as pl
 
 from memops.errors import Corrupt, Incomplete, PlanRefused
 from memops.schema import only
-from memops.stores import Undo, Work, Written
+from memops.stores import Keep, Undo, Work, Written
 from memops.stores.disk import read_whole, replace_whole
 from memops.stores.rsclaw import Rsclaw
 from memops.stores.rsclaw_client import Client
@@ -40,6 +40,10 @@ class RsclawApi(Rsclaw):
     def __init__(self, path: str) -> None:
         self.base = Client(path).base
         self.address = f"{self.kind}:{self.base}"
+
+    def place(self) -> Path:
+        """Return the base address."""
+        return Path(self.base)
 
     def identity(self) -> dict[str, str]:
         """Return kind and base address."""
@@ -81,7 +85,7 @@ class RsclawApi(Rsclaw):
     def settle(self) -> None:
         """Nothing of ours is beside an API."""
 
-    def restore(self, raw: Path) -> None:
+    def restore(self, raw: Path, keep: Keep) -> dict[str, int]:
         """Refuse, as `write` does."""
         raise PlanRefused(f"{self.address}: the API can only be read", _READ_ONLY)
 

@@ -11,14 +11,15 @@ import fcntl
 import os
 import sqlite3
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from memops.errors import Corrupt, Locked, MemopsError, NoSpace, StoreNotFound
+from memops.failpoints import failpoint
 from memops.files import STEP
-from memops.stores.disk import failure, replace_whole, sync_folder
+from memops.stores.disk import failure, put_aside, replace_whole, sync_folder
 
 WAIT = 4.0
 """Seconds to wait for another writer; an agent that waits for us gives up after five."""
@@ -109,7 +110,7 @@ def transaction(connection: sqlite3.Connection, mode: str = "DEFERRED") -> Itera
         raise
 
 
-def copied(path: Path, into: Path, table: str) -> int:
+def copied(source: sqlite3.Connection, path: Path, into: Path, table: str) -> int:
     """Copy a live database into a new file; return the number of rows of a table.
 
     The copy is made inside a read transaction that is open already, so a writer cannot make it
@@ -118,7 +119,6 @@ def copied(path: Path, into: Path, table: str) -> int:
     """
     with (
         errors(path),
-        contextlib.closing(reader(path)) as source,
         contextlib.closing(sqlite3.connect(into, isolation_level=None)) as target,
         into.open("rb", buffering=0) as file,
         transaction(source),
@@ -135,35 +135,44 @@ def copied(path: Path, into: Path, table: str) -> int:
     return int(rows)
 
 
-def restored(path: Path, copy: Path) -> None:
+def restored(path: Path, copy: Path, keep: Callable[[sqlite3.Connection | None], object]) -> None:
     """Make a database what a copy is, in one transaction; raises Locked while anyone has it open.
 
-    A database too damaged to open is put aside with its journal and replaced.
+    `keep` is given the connection that holds it alone, from before until it is overwritten. A
+    database too damaged to be kept is put aside with its journal and replaced.
     """
-    with errors(path):
-        if not path.exists() or path.stat().st_size == 0:
-            _replaced(path, copy)
-            return
+    if path.exists() and path.stat().st_size:
         try:
-            _overwritten(path, copy)
-        except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in (11, 24, 26):
-                raise
-            _replaced(path, copy)
+            _overwritten(path, copy, keep)
+            return
+        except Corrupt:
+            with errors(path):
+                _put_aside(path)
+    keep(None)
+    with errors(path):
+        replace_whole(path, copy.read_bytes())
 
 
 @contextlib.contextmanager
 def exclusive(path: Path) -> Iterator[sqlite3.Connection]:
-    """Hold a database alone, its journal folded in; raises Locked while anyone has it open."""
+    """Hold a database alone, its journal folded in; raises Locked while anyone has it open.
+
+    The lock that the empty transaction takes is held until the connection is closed.
+    """
     _refuse_if_held(path)
     with contextlib.closing(_opened(path, "mode=rw")) as live:
         live.execute("PRAGMA locking_mode = EXCLUSIVE")
         was = live.execute("PRAGMA journal_mode").fetchone()[0]
         live.execute("PRAGMA journal_mode = DELETE")
         live.execute("PRAGMA synchronous = FULL")
-        yield live
-        if was == "wal":
-            live.execute("PRAGMA journal_mode = WAL")
+        live.execute("BEGIN EXCLUSIVE")
+        live.execute("COMMIT")
+        try:
+            yield live
+        finally:
+            if was == "wal":
+                with contextlib.suppress(sqlite3.Error):  # its program sets it when it starts
+                    live.execute("PRAGMA journal_mode = WAL")
 
 
 def as_json(value: Any) -> Any:
@@ -230,18 +239,22 @@ def _refuse_if_held(path: Path) -> None:
         os.close(handle)
 
 
-def _overwritten(path: Path, copy: Path) -> None:
+def _overwritten(path: Path, copy: Path, keep: Callable[[sqlite3.Connection], object]) -> None:
     """Replace every page inside one transaction."""
-    with exclusive(path) as live, contextlib.closing(reader(copy, private=True)) as source:
-        source.backup(live)
-    sync_folder(path.parent)
+    with errors(path), exclusive(path) as live:
+        keep(live)
+        failpoint("sqlite-held")
+        with contextlib.closing(reader(copy, private=True)) as source:
+            source.backup(live)
+        failpoint("sqlite-restored")
+    with errors(path):
+        sync_folder(path.parent)
 
 
-def _replaced(path: Path, copy: Path) -> None:
+def _put_aside(path: Path) -> None:
+    """Give a damaged database a second name, and take its journals away to that name."""
+    aside = put_aside(path)
     for suffix in ("-wal", "-shm", "-journal"):
         part = path.with_name(path.name + suffix)
         if part.exists():
-            part.replace(path.with_name(path.name + f".damaged{suffix}"))
-    if path.exists() and path.stat().st_size:
-        os.link(path, path.with_name(path.name + ".damaged"))
-    replace_whole(path, copy.read_bytes())
+            part.replace(aside.with_name(aside.name + suffix))

@@ -6,18 +6,20 @@ whole and atomically, never in place; lines that no change touches keep their by
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 import polars as pl
 
-from memops.errors import Locked
+from memops.errors import Corrupt, Locked
 from memops.plan import outcome
 from memops.schema import RECORDS, conform, from_rows, live_counts, only
-from memops.stores import CAPABILITIES, State, Undo, Work, Written
-from memops.stores.disk import read_whole, replace_whole, sweep
+from memops.stores import CAPABILITIES, Keep, State, Undo, Work, Written
+from memops.stores.disk import put_aside, read_whole, replace_whole, sweep
 from memops.stores.formats import json_line, packed, parsed, unpacked
 
+_TRIES = 3
 Lines = dict[str, str]
 """The native form of a file: id to JSON line, in the file's order."""
 
@@ -34,11 +36,16 @@ class _Table:
         self.path = Path(path).expanduser().absolute()
         self.address = f"{self.kind}:{path}"
 
+    def place(self) -> Path:
+        return self.path.resolve()
+
     def identity(self) -> dict[str, str]:
-        return {"kind": self.kind, "path": str(self.path.resolve()), "schema": "memops records"}
+        return {"kind": self.kind, "path": str(self.place()), "schema": "memops records"}
 
     def copy(self, into: Path) -> dict[str, Any]:
-        data, _ = read_whole(self.path)
+        return self._copied(read_whole(self.path)[0], into)
+
+    def _copied(self, data: bytes, into: Path) -> dict[str, Any]:
         records = self._frame(data, str(self.path))
         replace_whole(into / self._file, data)
         return {"consistency": "per-file", "rows": records.height}
@@ -76,9 +83,23 @@ class _Table:
     def settle(self) -> None:
         sweep(self.path)
 
-    def restore(self, raw: Path) -> None:
+    def restore(self, raw: Path, keep: Keep) -> dict[str, int]:
+        self.settle()
         data, _ = read_whole(raw / self._file)
-        replace_whole(self.path, data)
+        if not self.path.exists():
+            keep(None)
+            replace_whole(self.path, data)
+            return {}
+        for _ in range(_TRIES):
+            was, stamp = read_whole(self.path)
+            try:
+                keep(partial(self._copied, was))
+            except Corrupt:
+                put_aside(self.path)
+                keep(None)
+            if replace_whole(self.path, data, unless_changed=stamp):
+                return {}
+        raise self._busy()
 
     def purge(self, ids: Collection[str], texts: Collection[str] = ()) -> None:
         self.settle()
@@ -100,14 +121,17 @@ class _Table:
         return frozenset()
 
     def _rewrite(self, change: Callable[[bytes], tuple[list[Written], Lines]]) -> list[Written]:
-        for _ in range(3):
+        for _ in range(_TRIES):
             data, stamp = read_whole(self.path)
             answers, new = change(data)
             if all(answer.state != "applied" for answer in answers):
                 return answers
             if replace_whole(self.path, self._bytes(new), unless_changed=stamp):
                 return answers
-        raise Locked(f"{self.path} is being written", "try again when its writer is done")
+        raise self._busy()
+
+    def _busy(self) -> Locked:
+        return Locked(f"{self.path} is being written", "try again when its writer is done")
 
     def _frame(self, data: bytes, where: str) -> pl.DataFrame:
         raise NotImplementedError

@@ -16,6 +16,7 @@ from memops.schema import QUARANTINE, RECORDS, TOMBSTONE, from_rows
 from memops.state import planfile, runs
 from memops.stores import CAPABILITIES, STORES, open_store
 
+from .restoring import put_back
 from .samples import BUILDERS, NOW, SAID, build
 
 POLICY = Policy(limits=Limits(share=1.0), floors=Floors(default=0, kinds={}))
@@ -200,7 +201,7 @@ def test_a_snapshot_restores_the_store_whatever_happened_since(store, tmp_path):
     plan, before = planned(store, state)
     applying.apply(plan, state, NOW, approve=True)
     raw = state / "snapshots" / plan.header["snapshot"] / "raw"
-    store.restore(raw)
+    put_back(store, raw)
     assert diff(store.read(), store.load(raw)).is_empty()
 
 

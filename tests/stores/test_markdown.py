@@ -16,6 +16,8 @@ from memops.stores.carry import Pace
 from memops.stores.openclaw import OpenClaw
 from memops.stores.xinghebot import XingheBot
 
+from .restoring import put_back
+
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 NOTE = b"# 2026-11-02\n\n- 09:00 Tea is served at four.\n- 09:30 Coffee is free.\nPlain words.\n"
 
@@ -65,7 +67,7 @@ def test_a_file_whose_name_is_as_long_as_names_may_be_is_edited_as_any_other(tmp
     assert {a.state for a in made.revert(undo[::-1])} == {"applied"}
     assert tree(made.path) == old
     (made.path / LONG).write_bytes(b"- other\n")
-    made.restore(raw)
+    put_back(made, raw)
     assert tree(made.path) == old
     made.purge(made.read()["id"].head(1).to_list())
     assert (made.path / LONG).read_bytes() == b"- The shelf is red.\n"
@@ -159,7 +161,7 @@ def test_a_copy_loads_as_the_store_reads_and_restores_it_exactly(tmp_path, kind)
     for path in made.path.rglob("*.md"):
         path.write_bytes(b"- ruined\n")
     (made.path / "MEMORY.md").unlink()
-    made.restore(raw)
+    put_back(made, raw)
     assert tree(made.path) == was
 
 

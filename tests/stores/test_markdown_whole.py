@@ -17,6 +17,7 @@ from memops.stores.markdown_records import identified
 from memops.stores.openclaw import OpenClaw
 from memops.stores.xinghebot import XingheBot
 
+from .restoring import put_back
 from .test_markdown import FILES, store
 
 
@@ -37,7 +38,7 @@ def test_restoring_takes_away_what_came_since_and_nothing_else(tmp_path, kind):
         for p in root.rglob("*.md")
         if p.name not in ("2026-07-01.md", "linked.md", foreign)
     }
-    made.restore(tmp_path / "raw")
+    put_back(made, tmp_path / "raw")
     assert not (root / wanted).exists()
     assert (root / foreign).read_bytes() == b"no memory\n" and linked.is_symlink()
     assert {p: (p.stat().st_ino, p.stat().st_mtime_ns) for p in kept} == kept
@@ -58,12 +59,12 @@ def test_restoring_waits_for_no_writer_and_changes_nothing_before_it(tmp_path):
     try:
         assert agent.stdout.readline() == b"open\n"
         with pytest.raises(Locked, match=f"process {agent.pid} has it open"):
-            made.restore(tmp_path / "raw")
+            put_back(made, tmp_path / "raw")
     finally:
         agent.communicate()
     assert held.read_bytes() == b"- other\n"
     assert (root / "memory" / "2026-07-01.md").exists()
-    made.restore(tmp_path / "raw")
+    put_back(made, tmp_path / "raw")
     assert not (root / "memory" / "2026-07-01.md").exists()
 
 

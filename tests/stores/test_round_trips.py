@@ -19,12 +19,14 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from memops.schema import from_rows
-from memops.stores import markdown_files, open_store
+from memops.stores import open_store, openers
+from memops.stores.carry import Pace
 from memops.stores.redb import Table
 from memops.stores.redb_build import build as redb_file
 from memops.stores.rsclaw_docs import packed
 
 from .clawseed_db import COLUMNS, TRIGGERS, build, dump, in_step, row
+from .restoring import put_back
 
 SHARED = 100
 """Examples that share one store."""
@@ -151,7 +153,7 @@ def test_clawseed(fast, examples):
         raw = copied(store, fast)
         records = store.load(raw)
         written([rows[-1], *rows[:-1]] if len(rows) > 1 else [PLAIN])
-        store.restore(raw)
+        put_back(store, raw, fast)
         assert dump(path) == before
         assert store.read().equals(records)
 
@@ -182,10 +184,11 @@ NAMED_NOTES = [
     "kind, folder", [("openclaw", "memory"), ("xinghebot", "daily")], ids=["openclaw", "xinghebot"]
 )
 def test_notes(fast, kind, folder, examples, monkeypatch):
-    monkeypatch.setattr(markdown_files, "writers", lambda handle: [])  # /proc is another test's
+    monkeypatch.setattr(openers, "_PROC", "/nowhere")  # who writes is another test's
     root = fast / "ws"
     (root / folder).mkdir(parents=True)
     store = open_store(f"{kind}:{root}")
+    store.pace = Pace(grace=0.0)
     days = [EVER + timedelta(days=n) for n in range(SHARED)]
     names = [f"{folder}/{day:%Y-%m-%d}.md" for day in days]
 
@@ -212,7 +215,7 @@ def test_notes(fast, kind, folder, examples, monkeypatch):
             written(name, b"- later\n", 0o600, 5)
         (root / names[0]).unlink()
         written("MEMORY.md", b"- new\n", 0o600, 5)
-        store.restore(raw)
+        put_back(store, raw, fast)
         assert state() == before
         assert store.read().equals(records)
 
@@ -269,7 +272,7 @@ def test_rsclaw(fast, examples):
         raw = copied(store, fast)
         records = store.load(raw)
         path.write_bytes(file_of(values[::2]))
-        store.restore(raw)
+        put_back(store, raw, fast)
         assert path.read_bytes() == before
         assert store.read().equals(records)
 
@@ -323,7 +326,7 @@ def test_tables(fast, kind, examples):
         said = {f"{n}\0\u2028": r["text"] for n, r in enumerate(rows)}
         assert dict(held.select("id", "text").iter_rows()) == said
         written(rows[::2], not ascii_, b"\n")
-        store.restore(raw)
+        put_back(store, raw, fast)
         assert path.read_bytes() == before
         assert store.read().equals(held)
 

@@ -20,6 +20,8 @@ from memops.stores.rsclaw_docs import (
 )
 from tests.stores.rsclaw_file import BROKEN, BYTES, doc, one, work, write
 
+from .restoring import put_back
+
 
 @pytest.fixture
 def store(tmp_path):
@@ -157,5 +159,5 @@ def test_identity_survives_a_copy_and_a_write(store, tmp_path):
     store.copy(tmp_path / "raw")
     store.write(work(store, edit(one(store, "a"), "hidden", superseded_by=QUARANTINE)))
     assert store.identity() == before
-    store.restore(tmp_path / "raw")
+    put_back(store, tmp_path / "raw")
     assert store.identity() == before

@@ -9,6 +9,8 @@ from memops.stores import open_store
 from memops.stores.rsclaw_http import disagreements
 from tests.stores.rsclaw_gateway import FEW, TOKEN, failing, stats
 
+from .restoring import put_back
+
 
 def test_a_token_is_sent_and_a_wrong_one_is_named_without_it(serve, monkeypatch):
     gateway, store = serve(token=TOKEN)
@@ -96,7 +98,7 @@ def test_the_api_is_never_written(serve, tmp_path):
     for attempt in (
         lambda: store.write(None),
         lambda: store.revert([]),
-        lambda: store.restore(tmp_path),
+        lambda: put_back(store, tmp_path),
     ):
         with pytest.raises(PlanRefused, match="can only be read"):
             attempt()

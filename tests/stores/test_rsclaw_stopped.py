@@ -14,6 +14,8 @@ from memops.schema import QUARANTINE, from_rows
 from memops.stores import open_store
 from tests.stores.rsclaw_file import BROKEN, DOCS, one, raw, states, work, write
 
+from .restoring import put_back
+
 
 @pytest.fixture
 def store(tmp_path):
@@ -44,7 +46,7 @@ def test_a_running_gateway_is_read_and_never_written(store, gateway, tmp_path):
     for attempt in (
         lambda: store.write(change),
         lambda: store.revert([]),
-        lambda: store.restore(tmp_path / "raw"),
+        lambda: put_back(store, tmp_path / "raw"),
     ):
         with pytest.raises(Locked, match="is open in a running rsclaw gateway"):
             attempt()

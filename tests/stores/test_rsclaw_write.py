@@ -33,6 +33,8 @@ from tests.stores.rsclaw_file import (
 )
 from tests.strategies import plans, records
 
+from .restoring import put_back
+
 
 @pytest.fixture
 def store(tmp_path):
@@ -256,10 +258,10 @@ def test_restore_gives_the_very_bytes_and_makes_a_missing_store(store, tmp_path)
     (tmp_path / "raw").mkdir()
     store.copy(tmp_path / "raw")
     store.write(work(store, delete(one(store, "a"), "gone")))
-    store.restore(tmp_path / "raw")
+    put_back(store, tmp_path / "raw")
     assert store.path.read_bytes() == whole
     other = open_store(f"rsclaw:{tmp_path}/new/var/memory.redb")
-    other.restore(tmp_path / "raw")
+    put_back(other, tmp_path / "raw")
     assert other.path.read_bytes() == whole
 
 

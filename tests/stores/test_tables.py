@@ -15,6 +15,8 @@ from memops.schema import FORMS, KINDS, RECORDS, ROLES, SENSITIVITIES, TIERS, co
 from memops.stores import Work, open_store
 from memops.stores.formats import json_line, packed, parsed, unpacked
 
+from .restoring import put_back
+
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 ROWS = [
     {"id": "a", "text": "用户喜欢黑咖啡", "created_at": NOW, "tags": ["x", "饮料"]},
@@ -143,7 +145,7 @@ def test_a_copy_restores_the_exact_bytes(store, tmp_path):
     assert store.load(raw).equals(store.read())
     store.write(work(store, delete(store.read(), "gone")))
     store.path.chmod(0o640)
-    store.restore(raw)
+    put_back(store, raw)
     assert store.path.read_bytes() == old and store.path.stat().st_mode & 0o777 == 0o640
 
 
