@@ -229,13 +229,20 @@ def lock_path(state: Path, identity: dict[str, str]) -> Path:
     return files.folder(state / "locks") / f"{store_id(identity)}.lock"
 
 
+def _left(before: Snapshot | None) -> int:
+    """How many records a store had after its last snapshot: fewer, if one of fewer was restored."""
+    if before is None:
+        return 0
+    then = before.manifest.get("notes", {}).get("then", before.manifest)
+    return int(min(then["rows"], before.manifest["rows"]))
+
+
 def _shrunk(records: pl.DataFrame, before: Snapshot | None, limits: Limits) -> bool:
-    was = before.manifest["rows"] if before else 0
-    return bool(records.height < was * (1 - limits.shrink))
+    return bool(records.height < _left(before) * (1 - limits.shrink))
 
 
 def _incredible(records: pl.DataFrame, before: Snapshot, name: str) -> Incomplete:
-    was = before.manifest["rows"]
+    was = _left(before)
     return Incomplete(
         f"the store has {records.height} records; the snapshot before, {before.id}, has {was}",
         f"to have them again: memops restore {before.id}; if they were really removed: "
@@ -246,7 +253,7 @@ def _incredible(records: pl.DataFrame, before: Snapshot, name: str) -> Incomplet
 def _link(before: Snapshot | None) -> dict[str, Any] | None:
     if before is None:
         return None
-    return {"snapshot": before.id, "sha256": before.seal, "rows": before.manifest["rows"]}
+    return {"snapshot": before.id, "sha256": before.seal, "rows": _left(before)}
 
 
 def export(records: pl.DataFrame, into: Path, policy: Policy) -> None:

@@ -76,7 +76,8 @@ def restore_snapshot(name: str, settings: Settings, to: str | None = None) -> di
 
     def keep(copy: Copy | None) -> Path | None:
         if copy is not None:
-            before.append(_taken(_Held(store.address, identity, copy, store), settings).id)
+            held = _Held(store.address, identity, store, copy, found)
+            before.append(_taken(held, settings).id)
         back = command(before[-1]) if before else None
         restoring.begin(state, identity, command(found.id), back)
         return state / "snapshots" / before[-1] / "raw" if copy else None
@@ -98,15 +99,20 @@ def restore_snapshot(name: str, settings: Settings, to: str | None = None) -> di
 
 @dataclass
 class _Held:
-    """A store that is about to be replaced, copied by whoever holds it."""
+    """A store that is about to become what a snapshot holds, copied by whoever holds it."""
 
     address: str
     known: dict[str, str]
-    copy: Copy
     store: Store
+    copier: Copy
+    then: snapshot.Snapshot
 
     def identity(self) -> dict[str, str]:
         return self.known
+
+    def copy(self, into: Path) -> dict[str, Any]:
+        then = {"snapshot": self.then.id, "rows": self.then.manifest["rows"]}
+        return self.copier(into) | {"then": then}
 
     def load(self, raw: Path) -> pl.DataFrame:
         return self.store.load(raw)
