@@ -21,9 +21,10 @@ from .test_kill import judged
 
 KINDS = ("kill", "enospc", "eio", "raise")
 PLANS = (("apply", "resume"), ("apply", "rollback"), ("rollback", "rollback"))
+APART = ("snapshot-", "purge-", "sqlite-held", "sqlite-restored")
 OF = {
-    "clawseed": [s for s in SITES if not s.startswith(("carry-", "disk-", "snapshot-", "purge-"))],
-    "openclaw": [s for s in SITES if not s.startswith(("sqlite-", "disk-", "snapshot-", "purge-"))],
+    "clawseed": [s for s in SITES if not s.startswith(("carry-", "disk-", *APART))],
+    "openclaw": [s for s in SITES if not s.startswith(("sqlite-", "disk-", *APART))],
 }
 
 
