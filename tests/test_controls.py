@@ -327,3 +327,20 @@ def test_texts_cannot_forge_lines_or_colours_of_a_listing(memops, capsys):
     assert len(out.strip().splitlines()) == 5
     run(["--state", str(memops.state), "show", f"jsonl:{path}", "a", "--now", NOW])
     assert "\x1b" not in capsys.readouterr().out
+
+
+def test_as_many_records_are_taken_back_as_were_changed_wherever_the_change_was_kept(memops, store):
+    """A pin is the overlay's where the store has no place for it; a hidden line left its file."""
+    first, second, third = [r["id"] for r in inspect(memops, store)][:3]
+    done = memops("pin", store, first, second, "--now", NOW)
+    assert done["applied"] == 2
+    assert memops("rollback", done["run"])["applied"] == 2
+    assert memops("rollback", done["run"])["applied"] == 0
+    done = memops("forget", store, third, "--now", NOW)
+    again = memops("forget", store, third, "--now", "2026-06-02T12:00:00Z")
+    assert (done["applied"], again["applied"]) == (1, 0)
+    assert memops("rollback", done["run"])["applied"] == 1
+    pinned = memops("pin", store, first, second, "--now", NOW)["run"]
+    assert memops("rollback", pinned, "--only", "1")["applied"] == 1
+    assert memops("rollback", pinned, "--only", "1")["applied"] == 0
+    assert memops("rollback", pinned)["applied"] == 1

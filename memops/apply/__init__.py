@@ -94,7 +94,7 @@ def rollback(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any
                 failpoint("reverted-batch")
                 written += done
                 run.journal.add({"reverted": [vars(w) for w in done]})
-            _restore_overlay(run, state)
+            written += _restore_overlay(run, state, written)
             failpoint("overlay-restored")
             run.journal.add({"state": "rolled-back"})
             run.seal()
@@ -124,7 +124,7 @@ def take_back(
             failpoint("reverted-batch")
             written += done
             run.journal.add({"reverted": [vars(w) for w in done], "only": sorted(ids)})
-        _restore_overlay(run, state, ids)
+        written += _restore_overlay(run, state, written, ids)
         run.seal()
         return summary(run, written)
 
@@ -284,16 +284,25 @@ def _write_overlay(task: _Task, changes: pl.DataFrame, written: list[Written]) -
     overlay.write(path, overlay.merged(kept, after, task.store.project(after), moved))
 
 
-def _restore_overlay(run: Run, state: Path, only: Collection[str] | None = None) -> None:
-    """Give the records of a run, or only these, back what the overlay said of them before it."""
+def _restore_overlay(
+    run: Run, state: Path, written: list[Written], named: Collection[str] | None = None
+) -> list[Written]:
+    """Give the records of a run, or only these, back what the overlay said of them before it.
+
+    Returns those of which nothing else changed: the store had no undo of them to answer for.
+    """
     path = overlay_path(state, run.header["store"])
     seen = [*run.answers(), *({"id": u["id"], "new_id": None} for u in run.undo.entries())]
-    seen = [w for w in seen if only is None or w["id"] in only]
+    seen = [w for w in seen if named is None or w["id"] in named]
     ids = {w["id"] for w in seen} | {w["new_id"] for w in seen if w["new_id"]}
     mine = pl.Series("id", sorted(ids), dtype=pl.String)
-    before = overlay.read(run.path / "overlay.parquet")
-    again = before.filter(pl.col("id").is_in(mine.implode()))
-    overlay.write(path, pl.concat([overlay.without(overlay.read(path), mine), again]))
+    now, before = overlay.read(path), overlay.read(run.path / "overlay.parquet")
+    again = only(before, mine)
+    overlay.write(path, pl.concat([overlay.without(now, mine), again]))
+    was, is_ = ({row["id"]: row for row in t.to_dicts()} for t in (only(now, mine), again))
+    moved = {id for id in was.keys() | is_.keys() if was.get(id) != is_.get(id)}
+    back = {w["id"] for w in seen if moved & {w["id"], w["new_id"]}} - {w.id for w in written}
+    return [Written(id, "applied") for id in sorted(back)]
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from memops import files, snapshot
 from memops.errors import MemopsError
 from memops.settings import Settings
 from memops.state.sources import clock
-from memops.stores import Store, open_store
+from memops.stores import Store, open_store, standing
 from memops.stores.clawseed import Clawseed
 from memops.stores.findings import Repair
 
@@ -40,7 +40,7 @@ def repair(
     taken before, and the file with what it does not hold. Raises Locked while the agent runs
     where its database is needed alone.
     """
-    store = open_store(settings.store(name).address)
+    store = standing(open_store(settings.store(name).address))
     chosen = [r for r in _offered(store, checks) if r.check in checks]
     said: dict[str, Any] = {
         "store": store.address,
