@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from memops.errors import MemopsError
+from memops.errors import MemopsError, NoSpace
 from memops.policy import Policy
 from memops.policy.checking import checked, loaded
 from memops.policy.ranges import AtLeastOne, Column, Cron, Hours, Minutes, Section, Zone
@@ -144,6 +144,8 @@ def _private(state: Path) -> Path:
 
     Who can write there can put a plan in another's place.
     """
+    if state.exists() and not state.is_dir():
+        raise NoSpace(f"{state} is a file, and no state folder", "give --state DIR")
     try:
         folders = [state, *(p for p in state.iterdir() if p.is_dir())] if state.is_dir() else []
         for folder in folders:

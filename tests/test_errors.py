@@ -100,6 +100,11 @@ def cut_snapshot(bench):
     return "check", bench.state / "snapshots" / name
 
 
+def other_kind(kind):
+    """A snapshot of a table that is to be put into a store of another kind."""
+    return lambda bench: ("restore", bench.taken(), "--to", f"{kind}:{bench.folder / 'new'}")
+
+
 def lost_predecessor(bench):
     import shutil
 
@@ -115,6 +120,11 @@ def strange_purge(bench):
 def unreadable_state(bench):
     bench.file("state", "in the way")
     return "snapshot", bench.store
+
+
+def looked_at(make):
+    """The same, when a command that only reads comes upon it."""
+    return lambda bench: make(bench) and ("runs",)
 
 
 def wide_state(bench):
@@ -189,6 +199,8 @@ SCENARIOS = {
     "a change that is none": (plain("edit", "STORE", "00a"), 2, ["nothing to change"]),
     "a weight beyond one": (plain("edit", "STORE", "00a", "--importance", "7"), 2, ["importance", "0 and 1"]),
     "a length of time that is none": (plain("forget", "STORE", "--last", "soon"), 2, ["soon", "7d"]),
+    "a snapshot for another kind of store": (other_kind("clawseed"), 2, ["jsonl store", "kind clawseed", "jsonl:PATH"]),
+    "a table for another kind of table": (other_kind("parquet"), 2, ["jsonl store", "kind parquet"]),
     "a state folder that others may write to": (wide_state, 2, ["written by others", "chmod go-w"]),
     "an import that is not set up": (plain("import", "cloud", "--to", "STORE"), 2, ["cloud"]),
     "a suite that is not there": (plain("grade", "STORE", "--suite", "nowhere"), 2, ["nowhere"]),
@@ -224,6 +236,7 @@ SCENARIOS = {
     "a plan beyond the limits": (lambda b: ("apply", b.planned()), 23, ["10%", "--approve"]),
     # the machine
     "a state folder that is a file": (unreadable_state, 26, ["state", "--state DIR"]),
+    "reading from such a state folder": (looked_at(unreadable_state), 26, ["state", "--state DIR"]),
 }  # fmt: skip
 
 

@@ -98,6 +98,13 @@ def test_a_state_folder_without_stores_says_what_to_do(told, memops):
     assert "memops nightly STORE" in told("status") and memops.code == 0
 
 
+@pytest.mark.parametrize("command", ["runs", "history", "check", "status"])
+def test_outside_a_state_folder_is_told_from_an_empty_one(told, memops, command):
+    assert f"no state folder {memops.state}" in told(command) and memops.code == 0
+    memops.state.mkdir(0o700)
+    assert f" in {memops.state}" in told(command) and memops.code == 0
+
+
 def test_a_night_beyond_its_limits_says_how_to_go_on(told, memops):
     rows = [
         {

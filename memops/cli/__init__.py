@@ -193,6 +193,13 @@ def typed() -> str:
     return " ".join(["memops", *(f"--{n} {shlex.quote(str(path))}" for n, path in named)])
 
 
+def nothing_in(ctx: click.Context, said: str) -> str:
+    """Return what is said where a state folder has none of something, or there is no such folder."""
+    state: Path = at(ctx).state
+    absent = f"no state folder {state}: the first snapshot makes it, or give --state DIR"
+    return f"{said} in {state}" if state.is_dir() else absent
+
+
 def at(ctx: click.Context) -> Any:
     """Return the settings that the group read."""
     return ctx.find_root().obj

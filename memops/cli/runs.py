@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from memops.cli import at, typed
+from memops.cli import at, nothing_in, typed
 from memops.cli.output import counted, emit, json_option, moment, numbers, progress, table
 from memops.safety.display import shown
 
@@ -85,9 +85,16 @@ def runs(ctx: click.Context, as_json: bool) -> None:
     emit(
         found,
         as_json,
-        lambda: table(
-            [(r["run"], r["plan"], r["state"], moment(r["started"]), r["store"]) for r in found],
-            ["run", "plan", "state", "started", "store"],
+        lambda: (
+            table(
+                [
+                    (r["run"], r["plan"], r["state"], moment(r["started"]), r["store"])
+                    for r in found
+                ],
+                ["run", "plan", "state", "started", "store"],
+            )
+            if found
+            else nothing_in(ctx, "no run and no plan")
         ),
     )
 

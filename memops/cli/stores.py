@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from memops.cli import at
+from memops.cli import at, nothing_in
 from memops.cli.output import counted, cut, emit, json_option, now_option, table
 from memops.safety.display import shown
 
@@ -52,7 +52,8 @@ def check(ctx: click.Context, snapshot: str | None, read_data: bool, as_json: bo
     sealed = f"{what}: {said['files']} files and {said['rows']} records are as they were sealed"
     rows = [(s["snapshot"], s["rows"], s["store"]) for s in said.get("checked", [])]
     listed = [table(rows, ["snapshot", "records", "store"])] if rows else []
-    emit(said, as_json, "\n".join([*listed, sealed]))
+    none = snapshot is None and not rows
+    emit(said, as_json, nothing_in(ctx, "no snapshot") if none else "\n".join([*listed, sealed]))
 
 
 @click.command()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memops.cli import at
+from memops.cli import at, nothing_in
 from memops.cli.output import emit, json_option, now_option, table
 from memops.safety.display import shown
 
@@ -70,7 +70,10 @@ def history(
         from memops.reports.page import render_history
 
         output.write_text(render_history(nights.courses(table_), lang), encoding="utf-8")
-    emit(said, as_json, lambda: str(output) if output else history_text(table_))
+    told = history_text(table_) or nothing_in(
+        ctx, "no night of this store" if store else "no night"
+    )
+    emit(said, as_json, str(output) if output else told)
 
 
 def simulated_text(said: dict[str, Any]) -> str:
@@ -94,8 +97,6 @@ def simulated_text(said: dict[str, Any]) -> str:
 
 def history_text(nights: "pl.DataFrame") -> str:
     """Return each store's nights with sparklines; missing nights are a line of their own."""
-    if nights.is_empty():
-        return "no night has been recorded"
     parts = nights.partition_by("store", maintain_order=True)
     return "\n\n".join(_store_text(part) for part in parts)
 

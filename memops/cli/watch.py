@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
-from memops.cli import at
+from memops.cli import at, nothing_in
 from memops.cli.output import emit, json_option, now_option, table
 
-_NONE = "no store is known: name some in memops.toml, or do a night with `memops nightly STORE`"
+_NONE = "no store is known: name some in memops.toml, or do a night with `memops nightly STORE`;"
 
 
 @click.command()
@@ -50,7 +50,11 @@ def status(
     shown = ("store", "state", "at", "code", "good_at", "hours_since", "unfinished")
     cells = [[_short(row[column]) for column in shown] for row in rows]
     head = ["store", "state", "last night", "code", "last good night", "hours ago", "cut off runs"]
-    emit(rows, as_json, lambda: table(cells, head) if rows else _NONE)
+    emit(
+        rows,
+        as_json,
+        lambda: table(cells, head) if rows else f"{_NONE} {nothing_in(ctx, 'no night')}",
+    )
     return 0 if all(row["fine"] for row in rows) else Finding.code
 
 

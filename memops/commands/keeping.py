@@ -67,7 +67,8 @@ def restore_snapshot(name: str, settings: Settings, to: str | None = None) -> di
         raise _unknown(name, settings)
     snapshot.verify(found)
     kept = overlay.read(found.path / "overlay.parquet")
-    store, state = open_store(settings.store(to).address if to else found.address), settings.state
+    address, state = settings.store(to).address if to else found.address, settings.state
+    store = _fitting(found, address)
     identity = _identity(store, found)
     before: list[str] = []
 
@@ -131,6 +132,17 @@ def _identity(store: Store, found: snapshot.Snapshot) -> dict[str, str]:
         return store.identity()
     except (StoreNotFound, Corrupt):
         return {**found.manifest["store"], "path": str(store.place())}
+
+
+def _fitting(found: snapshot.Snapshot, address: str) -> Store:
+    """Return the store at an address; raises MemopsError for one of another kind than the copy."""
+    store, kind = open_store(address), found.manifest["store"]["kind"]
+    if store.kind != kind:
+        raise MemopsError(
+            f"{found.id} is of a {kind} store, and {address} of kind {store.kind}",
+            f"give {kind}:PATH; nothing was changed",
+        )
+    return store
 
 
 def _unknown(name: str, settings: Settings) -> MemopsError:
