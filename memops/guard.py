@@ -1,20 +1,26 @@
 """The guard: what no plan may do unattended, whatever produced it.
 
 It judges a change by what the record was and what it would be, never by what the change is
-called, so a rule, a model and an edited file meet the same limits. It runs at planning and again
-on live records at apply. The blast radius never alters a plan: it is a sentence beside it.
+called: a rule, a model and an edited file meet the same limits, and a change whose intent is not
+what it does is withdrawn. It runs at planning and again on live records at apply. The blast radius
+never alters a plan: it is a reason beside it.
 """
+
+from typing import Any
 
 import polars as pl
 
 from memops.hygiene.floors import filling, floored
 from memops.hygiene.tasks import is_task
-from memops.plan import DELETES, STEPS, outcome, successors
+from memops.language.text import normalised
+from memops.plan import STEPS, arguments, gravity, outcome, successors
 from memops.policy import Limits, Policy
+from memops.reasons import reason
 from memops.safety.secrets import redacted
 from memops.schema import LIVE, MODEL, QUARANTINE, RETIRED, TOMBSTONE, only, tier_rank
 
 _GROUP = ("scope", "kind")
+_SAME = ("merge", "move", "promote")  # intents by which another says the same in its place
 _JUDGED = ("scope", "kind", "text", "tier", "pinned", "superseded_by")
 _EARLIER = pl.Schema({"scope": pl.String(), "kind": pl.String(), "touched": pl.Int64()})
 
@@ -27,10 +33,12 @@ def protect(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Split a step into what may happen unattended and what may not, with the guard's reason.
 
-    Never: deleting, retiring, demoting or unpinning a pinned or core record; superseding a pinned
-    record; superseding a core one at less than low risk; replacing a record by one that is not
-    there, is of a lower tier (merges), or is in another scope (one that is itself retired makes
-    it a loss); rewriting a protected text other than by redaction; taking live records of a kind
+    Never: what is not what it is called; deleting, retiring, demoting or unpinning a pinned or core
+    record; superseding a pinned record; superseding a core one at less than low risk; replacing a
+    record by one that is not there, is of a lower tier (merges), or is in another scope (one that is
+    itself retired makes it a loss); rewriting a protected text other than by redaction. A merge or a
+    move of a protected record supersedes it unless the other says the same in the same words. Nor
+    taking live records of a kind
     and scope below its floor (oldest go first; a task has an end: no floor keeps it, it fills none);
     changing a record on the word of one that a model wrote, unless a model wrote it too or it
     is the note that this one was taken from.
@@ -43,13 +51,13 @@ def protect(
     weighty = step.filter(pl.col("id").is_in(step.filter(_weighs())["id"].implode()))
     if weighty.height:
         change = _rewritten(_before_and_after(weighty, records), policy)
-        change = change.with_columns(why=_refusal())
+        change = change.with_columns(why=_refusal()).with_columns(args=_refused_args())
         floored = _below_floor(change, records, policy, counts)
-        found = [change.select("id", "why"), floored, *found]
+        found = [change.select("id", "why", "args"), floored, *found]
     why = pl.concat(found).drop_nulls("why").unique("id", keep="first")
     allowed = step.join(why, on="id", how="anti", maintain_order="left")
     stopped = step.join(why, on="id", how="inner", maintain_order="left")
-    return allowed, stopped.with_columns(reason="why").drop("why")
+    return allowed, stopped.with_columns(code="why", args="args_right").drop("why", "args_right")
 
 
 def looked_at(step: pl.DataFrame) -> frozenset[str]:
@@ -69,8 +77,8 @@ def excess(
     limits: Limits,
     earlier: pl.DataFrame | None = None,
     whole: pl.DataFrame | None = None,
-) -> list[str]:
-    """Return a sentence for each limit of the blast radius that the plan exceeds.
+) -> list[dict[str, Any]]:
+    """Return a reason for each limit of the blast radius that the plan exceeds.
 
     `earlier` (scope, kind, touched) counts what plans before it changed within the limits' window;
     it adds to what the plan itself touches. `whole` stands in for the sizes of the whole table
@@ -81,10 +89,7 @@ def excess(
     past = int(before["touched"].sum())
     said = []
     if touched.height and touched.height + past > limits.records:
-        said.append(
-            f"{touched.height} records would change{_after(past, limits)}; "
-            f"the limit is {limits.records}"
-        )
+        said.append(_limit("records", past, limits, touched=touched.height, limit=limits.records))
     every = sizes(records) if whole is None else whole
     shares = (
         records.filter(LIVE).join(touched, on="id", how="semi").group_by(_GROUP).len("touched")
@@ -95,12 +100,13 @@ def excess(
         .filter((pl.col("share") > limits.share) & (pl.col("sum") > limits.small))
         .sort("share", "scope", "kind", descending=[True, False, False])
     )  # fmt: skip
-    said += [
-        f"{row['touched']} of {row['all']} live {row['kind']} records of scope {row['scope']!r} "
-        f"would change{_after(row['past'], limits)}; the limit is {limits.share:.0%}"
+    names = ("touched", "all", "kind", "scope")
+    return said + [
+        _limit(
+            "share", row["past"], limits, limit=f"{limits.share:.0%}", **{n: row[n] for n in names}
+        )
         for row in shares.to_dicts()
     ]
-    return said
 
 
 def sizes(records: pl.DataFrame) -> pl.DataFrame:
@@ -108,8 +114,9 @@ def sizes(records: pl.DataFrame) -> pl.DataFrame:
     return records.filter(LIVE).group_by(_GROUP).len("all")
 
 
-def _after(past: int, limits: Limits) -> str:
-    return f", {past} more did within the last {limits.window_hours:g} hours" if past else ""
+def _limit(what: str, past: int, limits: Limits, **args: Any) -> dict[str, Any]:
+    earlier = {"past": past, "hours": f"{limits.window_hours:g}"} if past else {}
+    return reason(f"limit.{what}_window" if past else f"limit.{what}", args | earlier)
 
 
 def _weighs() -> pl.Expr:
@@ -125,14 +132,14 @@ def _by_a_model(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     tagged = pl.col("tags").list.contains(MODEL).fill_null(False)
     tables = (records, step.filter(pl.col("action") == "put"))
     held = pl.concat(only(t.select("id", "tags"), ids).filter(tagged)["id"] for t in tables)
-    why = pl.lit("what a model wrote changes no other record unattended").alias("why")
+    why = pl.lit("guard.model").alias("why"), arguments().alias("args")
     if held.is_empty():
-        return rests.clear().select("id", why)
+        return rests.clear().select("id", *why)
     taken = step.select("derived_from", on="id").explode("derived_from").drop_nulls()
     wrong = rests.filter(
         pl.col("on").is_in(held.implode()), ~pl.col("id").is_in(held.implode())
     ).join(taken.rename({"derived_from": "id"}), on=["id", "on"], how="anti")
-    return wrong.select("id", why).unique("id")
+    return wrong.select("id", *why).unique("id")
 
 
 def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
@@ -140,14 +147,21 @@ def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame
     mine = only(records, step["id"])
     touched_after = outcome(mine, step)
     about = step.group_by("id").agg(
-        pl.col("rule").last(), pl.col("risk").last(), _deleted=DELETES.any()
+        pl.col("intent").sort_by(gravity(), maintain_order=True).last(), pl.col("risk").last()
     )
     new = touched_after.select("id", *(pl.col(name).alias(f"new_{name}") for name in _JUDGED))
     after = _led_to(touched_after, records, step)
     was = only(records.select("id", "tier"), after["id"]).rename({"id": "_end", "tier": "_tier"})
     keepers = (
         after.filter(LIVE | pl.col("superseded_by").is_in([*RETIRED]))
-        .select(_end="id", _new="tier", keeper_pinned="pinned", keeper_scope="scope", _stands=LIVE)
+        .select(
+            _end="id",
+            _new="tier",
+            keeper_pinned="pinned",
+            keeper_scope="scope",
+            keeper_text="text",
+            _stands=LIVE,
+        )
         .join(was, on="_end", how="left")
         .with_columns(keeper_tier=pl.coalesce("_tier", "_new"))
         .drop("_tier", "_new")
@@ -170,14 +184,16 @@ def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame
             _moved=pl.col("new_kind") != pl.col("kind"),
         )
         .with_columns(
-            _lost=was_live & (pl.col("_gone") | pl.col("_retired") | (pl.col("_moved") & is_live))
+            _lost=was_live & (pl.col("_gone") | pl.col("_retired") | (pl.col("_moved") & is_live)),
+            _same=pl.col("intent").is_in(_SAME)
+            & (normalised(pl.col("text")) == normalised(pl.col("keeper_text"))),
         )
     )  # fmt: skip
 
 
 def _led_to(touched: pl.DataFrame, records: pl.DataFrame, step: pl.DataFrame) -> pl.DataFrame:
     """The touched records after the step, and those that their links lead to, as they then stand."""
-    seen = ["id", "scope", "tier", "pinned", "superseded_by"]
+    seen = ["id", "scope", "tier", "pinned", "superseded_by", "text"]
     mine = step["id"].implode()
     found = last = touched.select(seen)
     for _ in range(STEPS):
@@ -194,30 +210,56 @@ def _led_to(touched: pl.DataFrame, records: pl.DataFrame, step: pl.DataFrame) ->
 
 def _refusal() -> pl.Expr:
     protected, pinned, replaced = pl.col("_protected"), pl.col("pinned"), pl.col("_replaced")
-    merge = pl.col("rule").fill_null("").str.starts_with("merge")
+    intent, same = pl.col("intent"), pl.col("_same").fill_null(False)
     lower = tier_rank("keeper_tier") < tier_rank()
     unsure = (pl.col("risk") != "low").fill_null(True)
     cases = (
-        (protected & pl.col("_gone"), "a pinned or core record is never deleted unattended"),
-        (protected & pl.col("_retired"), "a pinned or core record is never retired unattended"),
-        (protected & pl.col("_sunk"), "a pinned or core record is never demoted unattended"),
-        (pinned & ~pl.col("new_pinned"), "a record is never unpinned unattended"),
-        (replaced & pl.col("keeper_tier").is_null(), "the record that replaces it is not there"),
-        (replaced & (pl.col("keeper_scope") != pl.col("scope")), "its keeper is in another scope"),
-        (replaced & merge & lower, "its keeper is of a lower tier"),
-        (replaced & pinned & ~(merge & pl.col("keeper_pinned")), "superseding a pinned record is only proposed"),
-        (replaced & protected & ~merge & unsure, "superseding a core record needs high confidence"),
-        (pl.col("_rewritten"), "the text of a pinned or core record is only redacted unattended"),
-    )  # fmt: skip
+        (protected & pl.col("_gone"), "deleted"),
+        (protected & pl.col("_retired"), "retired"),
+        (protected & pl.col("_sunk"), "demoted"),
+        (pinned & ~pl.col("new_pinned"), "unpinned"),
+        (replaced & pl.col("keeper_tier").is_null(), "keeper_absent"),
+        (replaced & (pl.col("keeper_scope") != pl.col("scope")), "keeper_scope"),
+        (replaced & (intent == "merge") & lower, "keeper_tier"),
+        (replaced & pinned & ~(same & pl.col("keeper_pinned")), "pinned_replaced"),
+        (replaced & protected & ~same & unsure, "core_replaced"),
+        (pl.col("_rewritten") & protected, "rewritten"),
+        (pl.col("_rewritten"), "not_redacted"),
+        (_otherwise(), "intent"),
+    )
     refusal = pl.lit(None, pl.String)
     for condition, why in reversed(cases):
-        refusal = pl.when(condition.fill_null(False)).then(pl.lit(why)).otherwise(refusal)
+        refusal = (
+            pl.when(condition.fill_null(False)).then(pl.lit(f"guard.{why}")).otherwise(refusal)
+        )
     return refusal
 
 
+def _otherwise() -> pl.Expr:
+    """True of a change that hides, deletes or sinks its record, and is called something else."""
+    intent, hidden = pl.col("intent"), pl.col("_replaced") | pl.col("_quarantined")
+    live, retired = pl.col("superseded_by").is_null(), pl.col("new_superseded_by") == TOMBSTONE
+    over = pl.col("_gone") | (live & retired.fill_null(False))
+    sunk = live & pl.col("_sunk") & ~over & ~hidden
+    does = (
+        (over, ["tombstone"]),
+        (pl.col("_quarantined"), ["quarantine"]),
+        (pl.col("_replaced"), ["supersede", *_SAME]),
+        (sunk, ["demote"]),
+    )
+    wrong = (effect.fill_null(False) & ~intent.is_in(names) for effect, names in does)
+    return pl.any_horizontal(*wrong) | intent.is_null()
+
+
+def _refused_args() -> pl.Expr:
+    called = arguments(intent=pl.col("intent").fill_null("nothing"))
+    return pl.when(pl.col("why") == "guard.intent").then(called)
+
+
 def _rewritten(change: pl.DataFrame, policy: Policy) -> pl.DataFrame:
-    """Mark protected records whose text would become anything but its own redaction."""
-    rows = change.filter(pl.col("_protected") & (pl.col("new_text") != pl.col("text")))
+    """Mark texts, protected or called redacted, that would become anything but their redaction."""
+    bound = pl.col("_protected") | (pl.col("intent") == "redact").fill_null(False)
+    rows = change.filter(bound & (pl.col("new_text") != pl.col("text")))
     wrong = (
         rows.filter(rows["new_text"] != redacted(rows["text"], policy.secrets))
         if rows.height
@@ -229,13 +271,13 @@ def _rewritten(change: pl.DataFrame, policy: Policy) -> pl.DataFrame:
 def _below_floor(
     change: pl.DataFrame, records: pl.DataFrame, policy: Policy, counts: pl.DataFrame | None
 ) -> pl.DataFrame:
-    """A reason for each lost record that the floor of its scope and kind keeps (id, why)."""
+    """A reason for each lost record that the floor of its scope and kind keeps (id, why, args)."""
     held, floor = floored(policy.floors)
     change = change.with_columns(held=held, floor=floor)
     every = change.filter(pl.col("_lost") & pl.col("why").is_null() & (pl.col("floor") > 0))
     lost, group = every.filter(~is_task()), ["scope", "held"]
     if lost.is_empty():
-        return lost.select("id", "why")
+        return lost.select("id", "why", "args")
     away = change.filter(pl.col("_replaced") | pl.col("_quarantined"))
     if counts is None:
         away = away.filter(~is_task())
@@ -257,5 +299,9 @@ def _below_floor(
         .sort("created_at", "id", nulls_last=True)
         .with_columns(nth=pl.int_range(1, pl.len() + 1).over(group), spare=spare.clip(0))
         .filter(pl.col("nth") > pl.col("spare"))
-        .select("id", why=pl.format("the floor of {} live {} records", "floor", "held"))
+        .select(
+            "id",
+            why=pl.lit("guard.floor"),
+            args=arguments(floor=pl.col("floor"), held=pl.col("held")),
+        )
     )  # fmt: skip

@@ -17,7 +17,9 @@ from memops.errors import Corrupt
 from memops.plan import EDITS, PUTS, nothing, outcome, put, squash, widened
 from memops.schema import CHANGES, PLACE, RECORDS
 
-_HIDDEN = "the store has no place for it, and it is hidden"
+_HIDDEN = "overlay.hidden"
+_EARLIER = {"the store has no place for it, and it is hidden": _HIDDEN}
+"""What an earlier memops wrote where there are codes now."""
 _FIELDS = [name for name in RECORDS if name != "id"]
 _BLANK = "0" * 64
 _SUM = b"memops.sha256\x18\x40"  # the name of the digest in the file's footer, and its length
@@ -31,7 +33,7 @@ def read(path: Path) -> pl.DataFrame:
     if _stamped(data) != data:
         raise Corrupt(f"{path}: the overlay is not as it was written", "restore a snapshot")
     try:
-        return widened(pl.read_parquet(io.BytesIO(data)))
+        return widened(_coded(pl.read_parquet(io.BytesIO(data))))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise Corrupt(
             f"{path}: the overlay cannot be read: {error}", "restore a snapshot"
@@ -55,7 +57,7 @@ def joined(records: pl.DataFrame, overlay: pl.DataFrame) -> pl.DataFrame:
         return records
     linked = pl.col("superseded_by").is_not_null()
     again = records.filter(~linked)["id"].implode()
-    void = (pl.col("reason") == _HIDDEN).fill_null(False) & ~linked & pl.col("id").is_in(again)
+    void = (pl.col("code") == _HIDDEN).fill_null(False) & ~linked & pl.col("id").is_in(again)
     overlay = overlay.filter(~(EDITS & void))
     archived = overlay.filter(PUTS).join(records.select("id"), on="id", how="anti")
     return outcome(records, pl.concat([overlay.filter(EDITS), archived]))
@@ -84,7 +86,7 @@ def merged(
     touched = expected.select("id")
     rest = known.join(touched, on="id", how="anti")
     gone = expected.join(projected.select("id"), on="id", how="anti")
-    return pl.concat([rest, put(gone, "left the store"), _edits(expected, projected)]).sort("id")
+    return pl.concat([rest, put(gone, "overlay.left"), _edits(expected, projected)]).sort("id")
 
 
 def without(overlay: pl.DataFrame, ids: pl.Series) -> pl.DataFrame:
@@ -99,6 +101,14 @@ def _stamped(data: bytes) -> bytes:
     return blank[:at] + hashlib.sha256(blank).hexdigest().encode() + blank[at + 64 :]
 
 
+def _coded(table: pl.DataFrame) -> pl.DataFrame:
+    """What an earlier memops wrote, with codes in the place of its sentences."""
+    if "reason" not in table.columns:
+        return table
+    code = pl.col("reason").replace_strict(_EARLIER, default="overlay.short")
+    return table.with_columns(code=code).drop("reason")
+
+
 def _edits(expected: pl.DataFrame, projected: pl.DataFrame) -> pl.DataFrame:
     """One edit a record with the columns in which the store falls short; empty ones are cleared."""
     both = expected.join(projected, on="id", how="inner", suffix=":store")
@@ -111,9 +121,9 @@ def _edits(expected: pl.DataFrame, projected: pl.DataFrame) -> pl.DataFrame:
     clears = pl.concat_list(
         pl.when(d & pl.col(n).is_null()).then(pl.lit(n)).otherwise(None) for n, d in differs.items()
     ).list.drop_nulls()
-    why = pl.when(pl.col("superseded_by").is_null()).then(pl.lit("the store has no place for it"))
+    code = pl.when(pl.col("superseded_by").is_null()).then(pl.lit("overlay.short"))
     rows = both.filter(pl.any_horizontal(*differs.values())).select(
-        "id", *set_, clears=clears, reason=why.otherwise(pl.lit(_HIDDEN))
+        "id", *set_, clears=clears, code=code.otherwise(pl.lit(_HIDDEN))
     )
     if rows.is_empty():
         return nothing()

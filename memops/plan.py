@@ -6,7 +6,9 @@ touches a store: `outcome` works on a table, so one function previews a plan, gr
 joins the overlay and tells the tests what a store should have done.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -14,13 +16,11 @@ import polars as pl
 from memops.schema import (
     CHANGES,
     DEFAULTS,
+    INTENTS,
     LIVE,
-    QUARANTINE,
     RECORDS,
     RETIRED,
-    TOMBSTONE,
     places,
-    tier_rank,
 )
 
 DELETES = pl.col("action") == "delete"
@@ -28,7 +28,7 @@ EDITS = pl.col("action") == "edit"
 PUTS = pl.col("action") == "put"
 FIELDS = tuple(name for name in RECORDS if name != "id")
 STEPS = 64  # links that are followed, at most
-ABOUT = ("rule", "reason", "evidence", "derived_from", "risk", "clears")
+ABOUT = ("intent", "rule", "code", "args", "evidence", "derived_from", "risk", "clears")
 
 
 def nothing() -> pl.DataFrame:
@@ -36,25 +36,57 @@ def nothing() -> pl.DataFrame:
     return CHANGES.to_frame()
 
 
-def put(records: pl.DataFrame, reason: str | pl.Expr, **about: Any) -> pl.DataFrame:
+Said = str | pl.Expr
+"""A word, or an expression of it over the records."""
+Args = Mapping[str, Any] | pl.Expr
+"""Arguments of a reason, values or expressions; or an expression of `arguments`."""
+NO_ARGS: Mapping[str, Any] = MappingProxyType({})
+
+
+def put(
+    records: pl.DataFrame, code: Said, args: Args = NO_ARGS, intent: Said = "insert", **about: Any
+) -> pl.DataFrame:
     """Propose each record as given, in place of any that has its id.
 
     `about` may give evidence, derived_from (lists of ids) and risk, as values or expressions.
     """
-    return _changes("put", records, reason, **{name: pl.col(name) for name in RECORDS}, **about)
+    whole = {name: pl.col(name) for name in RECORDS}
+    return _changes("put", records, intent, code, args, **whole, **about)
 
 
 def edit(
-    records: pl.DataFrame, reason: str | pl.Expr, clears: Sequence[str] = (), **fields: Any
+    records: pl.DataFrame,
+    intent: Said,
+    code: Said,
+    args: Args = NO_ARGS,
+    clears: Sequence[str] = (),
+    **fields: Any,
 ) -> pl.DataFrame:
     """Propose new values for some fields and empty others; values may be expressions."""
     emptied = {"clears": pl.lit(list(clears), pl.List(pl.String))} if clears else {}
-    return _changes("edit", records, reason, **emptied, **fields)
+    return _changes("edit", records, intent, code, args, **emptied, **fields)
 
 
-def delete(records: pl.DataFrame, reason: str | pl.Expr, **about: Any) -> pl.DataFrame:
+def delete(records: pl.DataFrame, code: Said, args: Args = NO_ARGS, **about: Any) -> pl.DataFrame:
     """Propose that each record goes."""
-    return _changes("delete", records, reason, **about)
+    return _changes("delete", records, "tombstone", code, args, **about)
+
+
+def arguments(**values: Any) -> pl.Expr:
+    """Return the arguments of a reason as a JSON object, its keys in order; null for none."""
+    if not values:
+        return pl.lit(None, pl.String)
+    if not any(isinstance(value, pl.Expr) for value in values.values()):
+        return pl.lit(json_of(values))
+    named = (
+        (v if isinstance(v, pl.Expr) else pl.lit(v)).alias(n) for n, v in sorted(values.items())
+    )
+    return pl.struct(named).struct.json_encode()
+
+
+def json_of(values: Mapping[str, Any]) -> str:
+    """Return values as a JSON object with its keys in order, as `arguments` writes it."""
+    return json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def widened(plan: pl.DataFrame) -> pl.DataFrame:
@@ -111,7 +143,7 @@ def diff(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
     """Return the plan that turns `before` into `after`; undo is the diff the other way."""
     gone = before.join(after, on="id", how="anti")
     differs = after.join(before, on=RECORDS.names(), how="anti", nulls_equal=True)
-    return pl.concat([delete(gone, "absent afterwards"), put(differs, "new or different")])
+    return pl.concat([delete(gone, "difference.absent"), put(differs, "difference.other")])
 
 
 def successors(records: pl.DataFrame) -> pl.DataFrame:
@@ -130,36 +162,33 @@ def successors(records: pl.DataFrame) -> pl.DataFrame:
 
 
 def meaning(plan: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
-    """Return the plan with a column `op`: what each change means for the record it stands on.
+    """Return the plan with a column `op`: what each change is called in a plan file.
 
-    The words are those of the plan file: insert, update, merge, supersede, demote, promote,
-    tombstone, redact, quarantine. The mechanism decides first, the rule's verb tells merging
-    from superseding and redacting from updating. A record that only moves is updated, one that is
-    moved out of daily notes promoted.
+    That is its intent, but for a put, which inserts or updates by whether its record is there, and
+    for a move, which the file calls an update: the record says the same in another place.
     """
-    was, now = records.select("id", _was=tier_rank()), tier_rank()
-    rule, link = pl.col("rule").fill_null(""), pl.col("superseded_by")
+    known = pl.col("id").is_in(records["id"].implode())
     op = (
-        pl.when(PUTS & pl.col("_was").is_null()).then(pl.lit("insert"))
-        .when(PUTS).then(pl.lit("update"))
-        .when(DELETES | (link == TOMBSTONE)).then(pl.lit("tombstone"))
-        .when(link == QUARANTINE).then(pl.lit("quarantine"))
-        .when(link.is_not_null() & rule.str.starts_with("merge")).then(pl.lit("merge"))
-        .when(link.is_not_null() & rule.str.starts_with("move")).then(pl.lit("update"))
-        .when(link.is_not_null() & rule.str.starts_with("consolidate")).then(pl.lit("promote"))
-        .when(link.is_not_null()).then(pl.lit("supersede"))
-        .when(rule.str.starts_with("redact")).then(pl.lit("redact"))
-        .when(now < pl.col("_was")).then(pl.lit("demote"))
-        .when(now > pl.col("_was")).then(pl.lit("promote"))
-        .otherwise(pl.lit("update"))
+        pl.when(PUTS).then(pl.when(known).then(pl.lit("update")).otherwise(pl.lit("insert")))
+        .when(pl.col("intent") == "move").then(pl.lit("update"))
+        .otherwise(pl.col("intent").fill_null("update"))
     )  # fmt: skip
-    return (
-        plan.join(was, on="id", how="left", maintain_order="left").with_columns(op=op).drop("_was")
-    )
+    return plan.with_columns(op=op)
+
+
+def gravity() -> pl.Expr:
+    """Return how grave a change is: what hides its record most, then by its place in INTENTS."""
+    ranks = {intent: i for i, intent in enumerate(INTENTS)}
+    hides = DELETES | pl.col("superseded_by").is_not_null()
+    rank = pl.col("intent").replace_strict(ranks, default=-1, return_dtype=pl.Int8)
+    return rank + hides.cast(pl.Int8) * len(INTENTS)
 
 
 def _squash_edits(edits: pl.DataFrame) -> pl.DataFrame:
-    """One edit a record: each field as the last edit that set or emptied it left it."""
+    """One edit a record: each field as the last edit that set or emptied it left it.
+
+    What it is about is what the gravest of them was about, the last of several.
+    """
     emptied = {name: pl.col("clears").list.contains(name).fill_null(False) for name in FIELDS}
     last = [
         pl.col(name).filter(pl.col(name).is_not_null() | emptied[name]).last() for name in FIELDS
@@ -169,7 +198,11 @@ def _squash_edits(edits: pl.DataFrame) -> pl.DataFrame:
         .alias(f"clear:{name}")
         for name in FIELDS
     ]  # fmt: skip
-    about = [pl.col(n).drop_nulls().last() for n in ("action", "rule", "reason", "risk")]
+    about = [pl.col(n).drop_nulls().last() for n in ("action", "risk")]
+    about += [
+        pl.col(n).sort_by(gravity(), maintain_order=True).last()
+        for n in ("intent", "rule", "code", "args")
+    ]
     lists = [pl.col(n).drop_nulls().last() for n in ("evidence", "derived_from")]
     merged = edits.group_by("id", maintain_order=True).agg(*about, *lists, *last, *cleared)
     names = pl.concat_list(
@@ -218,10 +251,11 @@ def _placed(column: pl.Series, at: pl.Series, values: pl.Series) -> pl.Series:
 
 
 def _changes(
-    action: str, records: pl.DataFrame, reason: str | pl.Expr, **fields: Any
+    action: str, records: pl.DataFrame, intent: Said, code: Said, args: Args, **fields: Any
 ) -> pl.DataFrame:
-    given = {"action": action, "reason": reason, "id": pl.col("id"), **fields}
-    row = {name: v if isinstance(v, pl.Expr) else _literal(name, v) for name, v in given.items()}
+    told = args if isinstance(args, pl.Expr) else arguments(**args)
+    given = {"action": action, "intent": intent, "code": code, "args": told, "id": pl.col("id")}
+    row = {n: v if isinstance(v, pl.Expr) else _literal(n, v) for n, v in (given | fields).items()}
     blank = {name: pl.lit(None, dtype) for name, dtype in CHANGES.items()}
     return records.select(**blank | row).cast(CHANGES)
 

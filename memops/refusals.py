@@ -11,11 +11,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from memops.plan import EDITS, PUTS
+from memops.plan import EDITS, PUTS, arguments
 
 REFUSED = pl.Schema({"rule": pl.String(), "id": pl.String(), "digest": pl.String()})
 
-_WHY = "a person refused it, and its evidence is as it was"
 _SAYS = ("scope", "kind", "key", "text", "valid_from", "valid_to", "expires_at")
 _GOES = ("tier", "superseded_by", "scope", "kind")
 
@@ -30,7 +29,7 @@ class Refused:
     def withheld(self, changes: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
         """Split changes into those to propose and those refused before, with the reason why."""
         kept, held = withheld(changes, self.records, self.table)
-        return kept, held.with_columns(reason=pl.lit(_WHY))
+        return kept, held.with_columns(code=pl.lit("guard.refused"), args=arguments())
 
 
 def none() -> pl.DataFrame:

@@ -47,6 +47,11 @@ PLACE = ("subject", "form", "role", "block")
 QUARANTINE = "memops:quarantine"
 TOMBSTONE = "memops:tombstone"
 RETIRED = (QUARANTINE, TOMBSTONE)
+INTENTS = (
+    "update", "insert", "redact", "promote", "demote", "move", "merge", "supersede", "quarantine",
+    "tombstone",
+)  # fmt: skip
+"""What a change may mean for its record, the gravest last."""
 _LOOKS = 32  # rows that are passed over in the time in which one is looked for
 MODEL = "model"  # source and tag of what a model wrote
 
@@ -84,8 +89,10 @@ RECORDS = pl.Schema(
 CHANGES = pl.Schema(
     {
         "action": pl.String(),  # put, edit, delete
+        "intent": pl.String(),  # of INTENTS: what the change means for its record
         "rule": pl.String(),
-        "reason": pl.String(),
+        "code": pl.String(),  # of the reason: `memops.reasons` has its sentence
+        "args": pl.String(),  # the reason's arguments, a JSON object; null for none
         "evidence": pl.List(pl.String()),  # ids of the records that the decision rests on
         "derived_from": pl.List(pl.String()),  # ids of the notes that a put was extracted from
         "risk": pl.String(),  # low, medium, high

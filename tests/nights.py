@@ -2,6 +2,10 @@
 """Nights for tests: what the steps would gather for a report, small and large."""
 
 
+def said(sentence):
+    return {"code": "plain.said", "args": {"sentence": sentence}}
+
+
 def night(**over):
     """A night of ten changes in both languages."""
     texts = [
@@ -22,7 +26,7 @@ def night(**over):
             "seq": seq,
             "op": op,
             "rule": rule,
-            "reason": reason,
+            **said(reason),
             "id": f"0f3c9a52-77aa-5d1e-9c55-{seq:012d}",
             "locator": {"key": f"again_{seq:02d}_b"},
             "before_text": before,
@@ -59,9 +63,9 @@ def night(**over):
         "total_changes": len(changes),
         "changes": changes,
         "by_rule": counted(changes),
-        "refused": [{"id": "user_allergy", "rule": "demote_faded", "reason": "a pinned or core record is never demoted unattended", "text": "用户对虾蟹贝类过敏"}],
+        "refused": [{"id": "user_allergy", "rule": "demote_faded", "code": "guard.demoted", "args": {}, "text": "用户对虾蟹贝类过敏"}],
         "skipped": [{"id": "editor_2", "why": "changed since the snapshot"}],
-        "limits": ["12 of 23 live note records of scope 'default' would change; the limit is 10%"],
+        "limits": [{"code": "limit.share", "args": {"touched": 12, "all": 23, "kind": "note", "scope": "default", "limit": "10%"}}],
         "trend": [
             {"name": name, "points": [{"day": f"2026-05-{28 + i}", "value": v} for i, v in enumerate(values)]}
             for name, values in (("live records", [311, None, 301, 295]), ("planned changes", [40, None, 12, 10]), ("R@10", [0.91, None, None, 0.93]))
@@ -70,13 +74,12 @@ def night(**over):
             {
                 "old": {"id": "home_city_0", "text": "The user lives in Xiamen"},
                 "new": {"id": "home_city_1", "text": "The user moved from Xiamen and lives in Ningbo now"},
-                "reason": "newer value of the same thing", "decided": "event time",
-                "signals": {"similarity": 0.71, "contradiction": 0.9, "recency": 1.0}, "cues": ["moved", "now"],
+                "code": "conflict.value", "args": {"similarity": 0.71, "jaccard": 0.9, "cosine": 0.5, "bm25": 1.0}, "decided": "event time", "cues": ["moved", "now"],
             },
             {
                 "old": {"id": "zhouhui_1", "text": "潮镜周会改到周四上午十点"},
                 "new": {"id": "zhouhui_2", "text": "潮镜周会又改回周二下午三点"},
-                "reason": "同一事项的新值",
+                **said("同一事项的新值"),
             },
         ],
         "clusters": [

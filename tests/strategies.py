@@ -6,7 +6,17 @@ import polars as pl
 from hypothesis import strategies as st
 
 from memops.plan import delete, edit, nothing, put
-from memops.schema import FORMS, KINDS, QUARANTINE, RECORDS, ROLES, TIERS, TOMBSTONE, from_rows
+from memops.schema import (
+    FORMS,
+    INTENTS,
+    KINDS,
+    QUARANTINE,
+    RECORDS,
+    ROLES,
+    TIERS,
+    TOMBSTONE,
+    from_rows,
+)
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 IDS = [f"r{i}" for i in range(8)]
@@ -65,8 +75,10 @@ def plans(draw, ids=IDS, max_size=6):
             names = draw(st.lists(st.sampled_from(sorted(fields)), unique=True, max_size=4))
             clears = draw(st.lists(st.sampled_from(CLEARABLE), unique=True, max_size=2))
             given = {n: pl.lit(one[n].to_list()[0], RECORDS[n]) for n in names if n not in clears}
-            step = edit(one, "because", clears=clears, **given)
+            step = edit(one, "update", "because", clears=clears, **given)
         rule = draw(st.sampled_from(["merge_anything", "supersede_all", "wipe", "redact_all"]))
         risk = draw(st.sampled_from(["low", "high"]))
-        changes.append(step.with_columns(rule=pl.lit(rule), risk=pl.lit(risk)))
+        intent = draw(st.sampled_from(INTENTS))
+        about = {"rule": rule, "risk": risk, "intent": intent}
+        changes.append(step.with_columns(**{n: pl.lit(v) for n, v in about.items()}))
     return pl.concat(changes)

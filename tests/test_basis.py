@@ -28,7 +28,7 @@ def test_links_end_where_they_end_in_the_whole_table(r, p):
 
 def test_a_chain_is_followed_to_its_end_and_no_further_record_is_read():
     whole = linked(40)
-    plan = edit(whole.filter(pl.col("id") == "x"), "same", superseded_by="c3")
+    plan = edit(whole.filter(pl.col("id") == "x"), "supersede", "same", superseded_by="c3")
     mine = basis(plan, lambda ids: only(whole, ids))
     assert sorted(mine["id"]) == sorted(["x", *(f"c{i}" for i in range(3, 41))])
     assert protect(plan, mine, Policy())[0].equals(protect(plan, whole, Policy())[0])

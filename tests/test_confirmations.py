@@ -9,6 +9,7 @@ from memops.context import Context
 from memops.judge.confirmations import confirmed
 from memops.plan import outcome
 from memops.policy import from_table
+from memops.reasons import sentences
 from memops.rules import RULES, propose
 from memops.rules.promote_used import promote_used
 from memops.schema import LIVE, from_rows
@@ -70,9 +71,7 @@ def test_of_facts_of_one_time_the_one_that_is_confirmed_more_often_stands(n):
     often = [said(f"a{day}", SAID[n], day) for day in (1, 20, 40)]
     plan, after = night([*often, said("b", DENIED[n], 1)])
     assert plan.filter(id="b")["superseded_by"].to_list() == ["a1"]
-    assert plan.filter(id="b")["reason"][0].startswith(
-        "a record of the same time that is confirmed"
-    )
+    assert plan.filter(id="b")["code"].to_list() == ["conflict.confirmed"]
     once = [said("a", SAID[n], 1), said("b", DENIED[n], 1)]
     assert night(once)[1].filter(LIVE)["id"].to_list() == ["a", "b"]
 
@@ -112,7 +111,7 @@ def test_saying_it_again_in_other_sessions_lifts_what_matters_and_repeating_does
     person = [said(f"a{day}", SAID[n], day, importance=0.9) for day in (1, 20, 40)]
     plan, after = night(person)
     lifted = plan.filter(rule="promote_used")
-    assert lifted["reason"].to_list() == ["said in at least 2 other sessions, importance 0.9"]
+    assert sentences(lifted).to_list() == ["said in at least 2 other sessions, importance 0.9"]
     assert after.filter(LIVE)["tier"].to_list() == ["core"]
     for source in ("tool", "web", "channel"):
         flood = [said(f"x{day}", SAID[n], day, source, importance=1.0) for day in range(1, 9)]

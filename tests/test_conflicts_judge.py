@@ -120,7 +120,7 @@ def test_what_the_judge_calls_a_contradiction_steps_back_by_time_if_it_may_decid
     assert plain(pair)["opposes"] is None
     (change,) = supersede_conflicting(store(*pair), context(CONFLICT)).to_dicts()
     assert (change["id"], change["superseded_by"]) == ("r0", "r1")
-    assert change["reason"].startswith("a model finds that a newer record contradicts it")
+    assert change["code"] == "conflict.judged"
     assert one(pair, context(CONFLICT, decides=False))["effect"] == "review"
     assert supersede_conflicting(store(*pair), context(CONFLICT, decides=False)).is_empty()
 

@@ -93,7 +93,7 @@ def test_proposals_are_reviewed_applied_and_taken_back(store):
     assert memops.code == 0
     assert (memops.folder / "m.jsonl").read_bytes() == before
     assert {(op["op"], op["id"], op["risk"]) for op in ops(plan)} == {
-        ("supersede", "two", "high"),
+        ("merge", "two", "high"),
         ("tombstone", "three", "high"),
     }
     assert plan["by_rule"].keys() == {"curator"}

@@ -7,6 +7,7 @@ import textwrap
 import pytest
 
 from memops import measures, rules, stores
+from memops.language.lexicon import lexicon
 
 from .stores import samples, test_contract
 
@@ -52,7 +53,7 @@ from memops.schema import LIVE
 def demote_shouted(records, ctx):
     """Sink records that are written in capitals."""
     loud = LIVE & pl.col("text").str.contains(r"^[A-Z ]{8,}!+$") & (pl.col("tier") == "working")
-    return edit(records.filter(loud), "it shouts", tier="peripheral", evidence=[], risk="low")
+    return edit(records.filter(loud), "demote", "shout.capitals", tier="peripheral", evidence=[], risk="low")
 '''
 
 MEASURE = '''
@@ -69,7 +70,7 @@ def first_half(k):
 
 @pytest.fixture
 def extended(tmp_path, monkeypatch):
-    """What a contributor would write: three files and three lines."""
+    """What a contributor would write: three files and four lines."""
     for name, text in (("toy_store", STORE), ("demote_shouted", RULE), ("toy_measure", MEASURE)):
         (tmp_path / f"{name}.py").write_text(textwrap.dedent(text), encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
@@ -77,6 +78,7 @@ def extended(tmp_path, monkeypatch):
     from toy_measure import first_half
 
     monkeypatch.setitem(stores.STORES, "toy", "toy_store:Toy")
+    monkeypatch.setitem(lexicon("reasons"), "shout", {"capitals": {"en": "it shouts"}})
     monkeypatch.setattr(rules, "RULES", (*rules.RULES, demote_shouted))
     monkeypatch.setattr("memops.steps.RULES", rules.RULES)
     monkeypatch.setitem(measures.FAMILIES, "Half", (first_half, "higher", True))

@@ -52,7 +52,9 @@ def store():
 
 
 def retiring(records):
-    greedy = edit(records, "because", superseded_by=pl.lit(TOMBSTONE), valid_to=pl.lit(NOW))
+    greedy = edit(
+        records, "tombstone", "because", superseded_by=pl.lit(TOMBSTONE), valid_to=pl.lit(NOW)
+    )
     return greedy.with_columns(rule=pl.lit("wipe"), risk=pl.lit("low"))
 
 
@@ -91,7 +93,7 @@ def test_of_a_large_group_no_more_is_counted_than_decides_the_same(seed, monkeyp
     monkeypatch.setattr(floors, "_FIRST", 60)
     again = protect(retiring(some), records, Policy())
     assert all(a.equals(b) for a, b in zip(whole, again, strict=True))
-    assert whole[1].filter(pl.col("reason").str.contains("floor")).height > 3
+    assert whole[1].filter(pl.col("code") == "guard.floor").height > 3
 
 
 @pytest.mark.parametrize("seed", range(12))

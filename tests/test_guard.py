@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 
 from memops import guard
 from memops.guard import excess, protect
-from memops.language.lexicon import lexicon
-from memops.plan import delete, edit, outcome, put
+from memops.plan import delete, edit, outcome, put, squash
 from memops.policy import Limits, Policy
 from memops.policy.hygiene import Floors
-from memops.reports.words import speaker
+from memops.reasons import sentence, sentences
 from memops.schema import LIVE, QUARANTINE, TOMBSTONE, from_rows, live_counts, only
 
 from .strategies import IDS, plans, records
@@ -27,7 +26,7 @@ def at(day):
 def refusals(step, rows, policy=NO_FLOORS):
     allowed, refused = protect(step, rows, policy)
     assert allowed.height + refused.height == step.height
-    return dict(refused.select("id", "reason").iter_rows())
+    return dict(refused.select("id", sentences(refused)).iter_rows())
 
 
 def one(**fields):
@@ -38,8 +37,11 @@ def one(**fields):
 def test_protected_records_are_not_deleted_retired_or_demoted(fields):
     rows = one(**fields)
     assert "never deleted" in refusals(delete(rows, "x"), rows)["a"]
-    assert "never retired" in refusals(edit(rows, "x", superseded_by=TOMBSTONE), rows)["a"]
-    assert "only redacted" in refusals(edit(rows, "x", text="gone"), rows)["a"]
+    assert (
+        "never retired"
+        in refusals(edit(rows, "tombstone", "x", superseded_by=TOMBSTONE), rows)["a"]
+    )
+    assert "only redacted" in refusals(edit(rows, "update", "x", text="gone"), rows)["a"]
     whole = put(rows.with_columns(text=pl.lit("")), "x")
     assert "only redacted" in refusals(whole, rows)["a"]
 
@@ -47,14 +49,14 @@ def test_protected_records_are_not_deleted_retired_or_demoted(fields):
 def test_a_pinned_record_is_not_unpinned_or_superseded():
     rows = pl.concat([one(pinned=True), from_rows([{"id": "b"}])])
     pinned = rows.head(1)
-    assert "never unpinned" in refusals(edit(pinned, "x", pinned=False), rows)["a"]
-    newer = edit(pinned, "x", superseded_by="b", risk="low")
+    assert "never unpinned" in refusals(edit(pinned, "update", "x", pinned=False), rows)["a"]
+    newer = edit(pinned, "supersede", "x", superseded_by="b", risk="low")
     assert "only proposed" in refusals(newer, rows)["a"]
 
 
 def test_a_core_record_gives_way_to_newer_evidence_of_low_risk_only():
     rows = pl.concat([one(tier="core"), from_rows([{"id": "b"}])])
-    step = edit(rows.head(1), "x", superseded_by="b")
+    step = edit(rows.head(1), "supersede", "x", superseded_by="b")
     assert "high confidence" in refusals(step.with_columns(risk=pl.lit("medium")), rows)["a"]
     assert refusals(step.with_columns(risk=pl.lit("low")), rows) == {}
 
@@ -78,19 +80,19 @@ def test_what_is_passed_over_unjudged_would_have_been_allowed(rows, step, model,
 
 def test_the_guard_looks_at_keepers_and_at_what_a_change_rests_on():
     rows = from_rows([{"id": i, "tags": ["model"]} for i in "abcd"])
-    newer = edit(rows[:1], "x", superseded_by="b").with_columns(risk=pl.lit("low"))
-    resting = edit(rows[2:3], "x", importance=0.1).with_columns(evidence=pl.lit(["d"]))
+    newer = edit(rows[:1], "supersede", "x", superseded_by="b").with_columns(risk=pl.lit("low"))
+    resting = edit(rows[2:3], "update", "x", importance=0.1).with_columns(evidence=pl.lit(["d"]))
     step = pl.concat([newer, resting])
     assert guard.looked_at(step) == {*"abcd"}
     for without in "abcd":
         said = protect(step, rows.filter(pl.col("id") != without), NO_FLOORS, live_counts(rows))
         assert said[1].height == (without in "bc")
-    assert guard.looked_at(edit(rows, "x", importance=0.1)) == frozenset()
+    assert guard.looked_at(edit(rows, "update", "x", importance=0.1)) == frozenset()
 
 
 def test_anything_may_be_quarantined():
     rows = one(pinned=True, tier="core")
-    assert refusals(edit(rows, "x", superseded_by=QUARANTINE), rows) == {}
+    assert refusals(edit(rows, "quarantine", "x", superseded_by=QUARANTINE), rows) == {}
 
 
 def test_a_record_is_only_merged_into_a_live_keeper_of_its_tier_and_scope():
@@ -106,7 +108,7 @@ def test_a_record_is_only_merged_into_a_live_keeper_of_its_tier_and_scope():
     a = rows.head(1)
 
     def merge(keeper):
-        return edit(a, "x", superseded_by=keeper).with_columns(rule=pl.lit("merge_exact"))
+        return edit(a, "merge", "x", superseded_by=keeper)
 
     assert "lower tier" in refusals(merge("b"), rows)["a"]
     assert "never retired" in refusals(merge("c"), rows)["a"]
@@ -118,23 +120,29 @@ def test_a_record_is_only_merged_into_a_live_keeper_of_its_tier_and_scope():
 def test_a_chain_that_ends_in_a_live_record_is_no_loss():
     rows = from_rows([{"id": i, "kind": "entity"} for i in "abc"])
     step = pl.concat(
-        [edit(rows[0], "x", superseded_by="b"), edit(rows[1], "x", superseded_by="c")]
+        [
+            edit(rows[0], "supersede", "x", superseded_by="b"),
+            edit(rows[1], "supersede", "x", superseded_by="c"),
+        ]
     ).with_columns(risk=pl.lit("low"))
     assert refusals(step, rows, Policy()) == {}
 
 
 def test_a_keeper_that_sinks_in_the_same_plan_may_keep_what_stood_as_high():
     rows = from_rows([{"id": i} for i in "ab"])
-    step = pl.concat([edit(rows[0], "x", superseded_by="b"), edit(rows[1], "x", tier="peripheral")])
-    assert refusals(step.with_columns(rule=pl.lit("merge_exact")), rows) == {}
+    step = [
+        edit(rows[0], "merge", "x", superseded_by="b"),
+        edit(rows[1], "demote", "x", tier="peripheral"),
+    ]
+    assert refusals(pl.concat(step), rows) == {}
 
 
 def test_going_with_a_keeper_that_goes_is_a_loss_that_floors_count():
     rows = from_rows([{"id": i, "kind": "fact", "created_at": at(1)} for i in "abc"])
     step = pl.concat(
         [
-            edit(rows[0], "x", superseded_by="b"),
-            edit(rows[1], "x", superseded_by=TOMBSTONE),
+            edit(rows[0], "supersede", "x", superseded_by="b"),
+            edit(rows[1], "tombstone", "x", superseded_by=TOMBSTONE),
         ]
     )
     assert refusals(step, rows) == {}
@@ -145,7 +153,10 @@ def test_going_with_a_keeper_that_goes_is_a_loss_that_floors_count():
 def test_a_cycle_is_refused():
     rows = from_rows([{"id": i} for i in "ab"])
     step = pl.concat(
-        [edit(rows[0], "x", superseded_by="b"), edit(rows[1], "x", superseded_by="a")]
+        [
+            edit(rows[0], "supersede", "x", superseded_by="b"),
+            edit(rows[1], "supersede", "x", superseded_by="a"),
+        ]
     ).with_columns(risk=pl.lit("low"))
     assert set(refusals(step, rows)) == {"a", "b"}
 
@@ -161,18 +172,22 @@ def test_the_oldest_go_first_down_to_the_floor_and_an_unknown_time_is_not_old():
     policy = Policy(floors=Floors(default=2, kinds={}))
     allowed, refused = protect(delete(rows, "x"), rows, policy)
     assert sorted(allowed["id"]) == ["r0", "r1", "r4"]
-    assert set(refused["reason"]) == {"the floor of 2 live fact records"}
+    assert set(sentences(refused)) == {"the floor of 2 live fact records"}
 
 
 def test_moving_records_to_another_scope_loses_none_of_them():
     rows = from_rows([{"id": f"r{i}", "kind": "fact", "scope": "main"} for i in range(4)])
-    assert refusals(edit(rows, "x", scope="agent:main"), rows, Policy()) == {}
+    assert refusals(edit(rows, "update", "x", scope="agent:main"), rows, Policy()) == {}
 
 
 def test_moving_records_to_another_kind_counts_as_losing_them():
     rows = from_rows([{"id": f"r{i}", "kind": "fact", "created_at": at(1 + i)} for i in range(4)])
     policy = Policy(floors=Floors(default=3, kinds={}))
-    assert sorted(refusals(edit(rows, "x", kind="note"), rows, policy)) == ["r1", "r2", "r3"]
+    assert sorted(refusals(edit(rows, "update", "x", kind="note"), rows, policy)) == [
+        "r1",
+        "r2",
+        "r3",
+    ]
 
 
 @settings(deadline=None, max_examples=100)
@@ -208,16 +223,18 @@ def test_whatever_the_plan_protected_records_and_floors_stand(before, plan):
 
 def test_the_blast_radius_is_said_and_alters_nothing():
     rows = from_rows([{"id": f"r{i:02}", "kind": "fact"} for i in range(40)])
-    said = excess(edit(rows.head(11), "x", importance=0.1), rows, Limits(records=10))
-    assert said == [
+    said = excess(edit(rows.head(11), "update", "x", importance=0.1), rows, Limits(records=10))
+    assert [limit["reason"] for limit in said] == [
         "11 records would change; the limit is 10",
         "11 of 40 live fact records of scope 'default' would change; the limit is 10%",
     ]
     past = pl.DataFrame({"scope": ["default"], "kind": ["fact"], "touched": [30]})
-    said += excess(edit(rows.head(11), "x", importance=0.1), rows, Limits(records=10), past)
-    in_chinese = [speaker(lexicon("report")["zh"]).reason(text) for text in said]
+    said += excess(
+        edit(rows.head(11), "update", "x", importance=0.1), rows, Limits(records=10), past
+    )
+    in_chinese = [sentence(limit["code"], limit["args"], "zh") for limit in said]
     assert len(in_chinese) == 4 and all("上限" in text for text in in_chinese)
-    assert excess(edit(rows.head(4), "x", importance=0.1), rows, Limits()) == []
+    assert excess(edit(rows.head(4), "update", "x", importance=0.1), rows, Limits()) == []
 
 
 def test_without_a_count_no_record_of_the_group_is_lost():
@@ -225,4 +242,59 @@ def test_without_a_count_no_record_of_the_group_is_lost():
     policy = Policy(floors=Floors(default=1, kinds={}))
     none = pl.DataFrame(schema={"scope": pl.String, "kind": pl.String, "live": pl.Int64})
     allowed, refused = protect(delete(rows, "x"), rows, policy, none)
-    assert allowed.is_empty() and "the floor of 1 live fact" in refused["reason"][0]
+    assert allowed.is_empty() and refused["code"].to_list() == ["guard.floor"]
+
+
+@pytest.mark.parametrize("rule", ["merge_newest", "fold_newest"])
+@pytest.mark.parametrize("intent", ["merge", "move", "supersede"])
+def test_calling_it_a_merge_does_not_let_a_core_record_give_way(rule, intent):
+    rows = from_rows([{"id": "a", "tier": "core", "text": "One"}, {"id": "b", "tier": "core"}])
+    step = edit(rows[0], intent, "x", superseded_by="b", risk="high")
+    step = step.with_columns(rule=pl.lit(rule))
+    assert "high confidence" in refusals(step, rows)["a"]
+    pinned = rows.with_columns(pinned=pl.lit(True))
+    assert "only proposed" in refusals(step.with_columns(risk=pl.lit("low")), pinned)["a"]
+
+
+def test_a_protected_record_is_merged_into_one_that_says_the_same_whatever_the_rule_is_called():
+    rows = from_rows([{"id": i, "text": t, "pinned": True} for i, t in (("a", "Öl!"), ("b", "öl"))])
+    step = edit(rows[0], "merge", "x", superseded_by="b", risk="high")
+    assert refusals(step.with_columns(rule=pl.lit("fold_newest")), rows) == {}
+
+
+@pytest.mark.parametrize(
+    ("intent", "fields"),
+    [
+        ("update", {"superseded_by": "b"}),
+        ("merge", {"superseded_by": TOMBSTONE}),
+        ("redact", {"superseded_by": QUARANTINE}),
+        ("promote", {"tier": "peripheral"}),
+        (None, {"superseded_by": "b"}),
+    ],
+)
+def test_a_change_that_is_not_what_it_is_called_is_withdrawn(intent, fields):
+    rows = from_rows([{"id": "a"}, {"id": "b"}])
+    step = edit(rows[0], "update", "x", risk="low", **fields)
+    step = step.with_columns(intent=pl.lit(intent, pl.String))
+    assert "and does something else" in refusals(step, rows)["a"]
+
+
+def test_a_redaction_that_changes_more_than_secrets_is_withdrawn():
+    rows = from_rows([{"id": "a", "text": "the door is blue"}])
+    step = edit(rows, "redact", "x", text="the door is red")
+    assert "more than secrets" in refusals(step, rows)["a"]
+    assert refusals(step.with_columns(intent=pl.lit("update")), rows) == {}
+
+
+def test_of_several_changes_the_gravest_says_what_they_are():
+    rows = from_rows([{"id": "a"}])
+    sunk = edit(rows, "demote", "first", tier="peripheral")
+    gone = edit(rows, "tombstone", "second", superseded_by=TOMBSTONE)
+    told = edit(rows, "update", "third", access_count=2)
+    whole = squash(pl.concat([sunk, gone, told]))
+    assert whole.select("intent", "code").row(0) == ("tombstone", "second")
+    assert refusals(whole, rows) == {}
+    kept = pl.concat([rows, from_rows([{"id": "b"}])])
+    whole = squash(pl.concat([sunk, edit(rows, "promote", "lasts", superseded_by="b"), told]))
+    assert whole.select("intent", "code").row(0) == ("promote", "lasts")
+    assert refusals(whole, kept) == {}

@@ -117,7 +117,7 @@ def test_an_order_is_read_as_a_model_reads_it(order):
         f"nice\n\n{'words. ' * 400}{order}",
     ]
     assert None not in injected(pl.Series(disguised)).to_list()
-    assert one(f"nice{tags}") == "hides text in invisible characters"
+    assert one(f"nice{tags}") == "hostile.invisible"
 
 
 def test_signals_far_apart_in_a_long_text_do_not_add_up():

@@ -12,7 +12,7 @@ LAYERS = [
     # words and tables
     {"errors", "failpoints", "ordered"},
     {"files", "language", "measures", "network", "schema", "verdicts"},
-    {"plan", "policy", "statements"},
+    {"plan", "policy", "reasons", "statements"},
     {"overlay", "refusals", "safety", "settings"},
     {"spread"},
     {"context"},
@@ -49,7 +49,7 @@ INSIDE = {
     "hybrid retrieve passages",
     "state": "history logbook cadence descent chain runs sources basis archive retention sought outputs forgetting forgetting_plans keepings restoring planfile",
     "apply": "checks batches recovery",
-    "reports": "data figures words pictures view page text approval reporting",
+    "reports": "data figures words pictures view page approval reporting",
     "suite": "statistics format golden echoes exchange proposals purged lineage asking check grading "
     "proposing comparing",
     "evaluation": "gate gate_blame gate_output tuning tuning_picture bench_pairs bench_recall "

@@ -28,10 +28,12 @@ def test_a_table_does_not_differ_from_itself(a):
 
 @LAWS
 @given(records(), plans(), plans())
-@example(ONE, edit(ONE, "1", tier="working"), edit(ONE, "2", tier="peripheral"))
-@example(ONE, edit(ONE, "1", tier="working"), edit(ONE, "2", clears=["valid_to"]))
-@example(ONE, delete(ONE, "1"), edit(ONE, "2", tier="working"))
-@example(ONE.clear(), edit(ONE, "1", tier="working"), put(ONE, "2"))
+@example(ONE, edit(ONE, "demote", "1", tier="working"), edit(ONE, "demote", "2", tier="peripheral"))
+@example(
+    ONE, edit(ONE, "demote", "1", tier="working"), edit(ONE, "update", "2", clears=["valid_to"])
+)
+@example(ONE, delete(ONE, "1"), edit(ONE, "demote", "2", tier="working"))
+@example(ONE.clear(), edit(ONE, "demote", "1", tier="working"), put(ONE, "2"))
 def test_plans_one_after_the_other_are_their_concatenation(r, p, q):
     assert outcome(outcome(r, p), q).equals(outcome(r, pl.concat([p, q])))
 
@@ -60,19 +62,26 @@ def test_an_outcome_does_not_depend_on_the_order_of_records(r, p, random):
 
 
 def test_the_last_edit_of_a_field_wins():
-    plan = pl.concat([edit(ONE, "first", tier="working"), edit(ONE, "then", tier="peripheral")])
+    plan = pl.concat(
+        [
+            edit(ONE, "demote", "first", tier="working"),
+            edit(ONE, "demote", "then", tier="peripheral"),
+        ]
+    )
     assert outcome(ONE, plan)["tier"].to_list() == ["peripheral"]
 
 
 def test_a_field_that_is_cleared_and_set_again_is_set():
-    plan = pl.concat([edit(ONE, "clear", clears=["valid_to"]), edit(ONE, "set", valid_to=T)])
+    plan = pl.concat(
+        [edit(ONE, "update", "clear", clears=["valid_to"]), edit(ONE, "update", "set", valid_to=T)]
+    )
     assert outcome(ONE, plan)["valid_to"].to_list() == [T]
     assert outcome(ONE, plan[::-1])["valid_to"].to_list() == [None]
 
 
 def test_supersession_can_be_taken_back():
-    hidden = outcome(ONE, edit(ONE, "old", superseded_by="r1"))
-    shown = outcome(hidden, edit(hidden, "was right", clears=["superseded_by"]))
+    hidden = outcome(ONE, edit(ONE, "supersede", "old", superseded_by="r1"))
+    shown = outcome(hidden, edit(hidden, "update", "was right", clears=["superseded_by"]))
     assert shown.equals(ONE)
 
 
@@ -82,31 +91,31 @@ def test_no_changes_are_no_changes():
 
 def test_each_change_has_its_word_for_the_wire():
     new = from_rows([{"id": "n"}])
-    rule = {"rule": pl.lit("supersede_conflicting")}
     plan = pl.concat(
         [
             put(new, "x"),
             put(ONE, "x"),
             delete(ONE, "x"),
-            edit(ONE, "x", superseded_by=TOMBSTONE),
-            edit(ONE, "x", superseded_by=QUARANTINE),
-            edit(ONE, "x", superseded_by="n").with_columns(**rule),
-            edit(ONE, "x", superseded_by="n").with_columns(rule=pl.lit("merge_exact")),
-            edit(ONE, "x", text="***").with_columns(rule=pl.lit("redact_secrets")),
-            edit(ONE, "x", tier="working"),
-            edit(ONE, "x", importance=0.1),
+            edit(ONE, "tombstone", "x", superseded_by=TOMBSTONE),
+            edit(ONE, "quarantine", "x", superseded_by=QUARANTINE),
+            edit(ONE, "supersede", "x", superseded_by="n"),
+            edit(ONE, "merge", "x", superseded_by="n"),
+            edit(ONE, "move", "x", superseded_by="n"),
+            edit(ONE, "redact", "x", text="***"),
+            edit(ONE, "demote", "x", tier="working"),
+            edit(ONE, "update", "x", importance=0.1),
         ]
     )
     assert meaning(plan, ONE)["op"].to_list() == [
         "insert", "update", "tombstone", "tombstone", "quarantine", "supersede", "merge",
-        "redact", "demote", "update",
+        "update", "redact", "demote", "update",
     ]  # fmt: skip
-    lower = outcome(ONE, edit(ONE, "x", tier="peripheral"))
-    assert meaning(edit(lower, "x", tier="core"), lower)["op"].to_list() == ["promote"]
+    lower = outcome(ONE, edit(ONE, "demote", "x", tier="peripheral"))
+    assert meaning(edit(lower, "promote", "x", tier="core"), lower)["op"].to_list() == ["promote"]
 
 
 def test_a_plan_of_an_earlier_memops_gets_the_columns_that_it_did_not_know():
-    plan = pl.concat([put(ONE, "x"), edit(ONE, "x", text="coffee"), delete(ONE, "x")])
+    plan = pl.concat([put(ONE, "x"), edit(ONE, "update", "x", text="coffee"), delete(ONE, "x")])
     back = widened(plan.drop(PLACE))
     assert back.schema == plan.schema
     assert back.select(PLACE).rows() == [(None, "claim", "topic", None), *[(None,) * 4] * 2]

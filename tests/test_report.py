@@ -180,7 +180,8 @@ def test_a_page_stays_small_whatever_the_texts():
             **night()["changes"][0],
             "seq": i,
             "id": texts[i % 3],
-            "reason": texts[i % 3],
+            "code": texts[i % 3],
+            "args": {texts[1]: texts[i % 3]},
             "before_text": texts[i % 3],
             "after_text": texts[(i + 1) % 3],
             "evidence": [{"id": texts[0], "text": texts[1]}] * 30,
@@ -193,14 +194,18 @@ def test_a_page_stays_small_whatever_the_texts():
         changes=changes,
         total_changes=300,
         by_rule={f"r{i}": {"merge": 1} for i in range(500)},
-        refused=[{"id": texts[0], "reason": texts[1], "rule": texts[2], "text": texts[0]}] * 900,
+        refused=[{"id": texts[0], "code": texts[1], "args": {}, "rule": texts[2], "text": texts[0]}]
+        * 900,
         skipped=[{"id": texts[1], "why": texts[0]}] * 900,
-        conflicts=[{"old": pair, "new": pair, "reason": texts[0], "cues": texts * 9}] * 900,
+        conflicts=[
+            {"old": pair, "new": pair, "code": texts[0], "args": {"x": texts[0]}, "cues": texts * 9}
+        ]
+        * 900,
         clusters=[{"keeper": pair, "members": [pair] * 50}] * 900,
         floors=[
             {"scope": f"{texts[2]}{i}", "kind": texts[0], "live": i, "floor": 5} for i in range(900)
         ],
-        limits=texts * 300,
+        limits=[{"code": text, "args": {}} for text in texts] * 300,
         environment={f"{texts[1]}{i}": texts[0] for i in range(9)},
     )
     assert len(render(data).encode()) < 500_000
@@ -284,7 +289,7 @@ def test_pictures_are_to_scale_and_described():
 
 
 def test_bands_of_the_tier_flow_are_as_high_as_their_counts():
-    say = report_words.speaker(lexicon("report")["en"])
+    say = report_words.speaker("en")
     moves = [
         {"source": "core", "target": "core", "count": 30},
         {"source": "working", "target": "hidden", "count": 10},

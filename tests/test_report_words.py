@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 
 import memops
-from memops import plan, schema
+from memops import schema
 from memops.language.lexicon import lexicon
 from memops.nights import night as nights
 from memops.policy import Policy, described
 from memops.reports import figures
 from memops.reports.page import render
-from memops.reports.text import summary_markdown, summary_table
 from memops.rules import MIGRATION, RULES
 from tests.nights import night
 from tests.pages import Page
@@ -46,14 +45,10 @@ def bands():
     return {label for label in labels if re.search("[a-z]", label)}
 
 
-def ops():
-    return set(re.findall(r"""pl\.lit\("(\w+)"\)""", inspect.getsource(plan.meaning)))
-
-
 WORDS = {
     "rules": rules(),
     "bands": bands(),
-    "ops": ops(),
+    "intents": {*schema.INTENTS},
     "kinds": {*schema.KINDS},
     "tiers": {*schema.TIERS},
 }
@@ -99,12 +94,6 @@ def test_a_chinese_page_names_steps_and_settings_and_keeps_what_is_typed():
         assert label.endswith(setting["name"]) and HAN.search(label) and HAN.search(why), label
     told = {row[0].split()[-1]: row[0] for row in page.tables["按规则统计变更"][1:]}
     assert told.keys() == by_rule.keys() and all(map(HAN.search, told.values()))
-
-
-def test_texts_in_chinese_name_rules_too_and_english_is_as_it_was():
-    for text in (summary_table, summary_markdown):
-        assert "去重（字面相同） merge" in text(night(), "zh")
-        assert "去重" not in text(night())
 
 
 def test_a_field_is_told_in_chinese_with_its_instant_in_the_zone():

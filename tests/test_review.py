@@ -231,11 +231,17 @@ def test_hanging_changes_go_with_what_they_hang_on():
     rows = {row["id"]: records.filter(pl.col("id") == row["id"]) for row in records.to_dicts()}
     changes = pl.concat(
         [
-            edit(rows["b"], "same", superseded_by="a", evidence=["a"]),
-            edit(rows["c"], "same", superseded_by="a", evidence=["a"]),
-            edit(rows["a"], "takes over", access_count=3, evidence=["b", "c"]),
+            edit(rows["b"], "supersede", "same", superseded_by="a", evidence=["a"]),
+            edit(rows["c"], "supersede", "same", superseded_by="a", evidence=["a"]),
+            edit(rows["a"], "update", "takes over", access_count=3, evidence=["b", "c"]),
             put(new, "a fact in a note", derived_from=["n"]),
-            edit(rows["n"], "its facts are extracted", superseded_by="new", evidence=["new"]),
+            edit(
+                rows["n"],
+                "supersede",
+                "its facts are extracted",
+                superseded_by="new",
+                evidence=["new"],
+            ),
         ]
     ).with_columns(rule=pl.lit("merge_some"))
     held = [hanging(changes, records, pl.Series([n])).to_list() for n in range(5)]

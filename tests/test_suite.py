@@ -164,7 +164,7 @@ def test_evidence_follows_merges_migration_and_supersession(tmp_path):
     suite = load(folder(tmp_path, QUERIES[:1]))
     records = store(town="Anna lives in the capital, Berlin", city="home: Berlin")
     assert units(suite, records) == [("q1", "home", "home")]
-    merged = edit(records.filter(pl.col("id") == "home"), "same", superseded_by="town")
+    merged = edit(records.filter(pl.col("id") == "home"), "supersede", "same", superseded_by="town")
     after = outcome(records, merged)
     assert units(suite, after) == [("q1", "home", "town")]
     made = put(
@@ -190,7 +190,9 @@ def test_deleting_evidence_lowers_recall_and_never_its_denominator(tmp_path):
     records = store()
     encoder = frozen(suite, records)
     before = grade(records, suite, Policy(), encoder).means()
-    tombstone = edit(records.filter(pl.col("id") == "home"), "gone", superseded_by=TOMBSTONE)
+    tombstone = edit(
+        records.filter(pl.col("id") == "home"), "tombstone", "gone", superseded_by=TOMBSTONE
+    )
     deleted = grade(records.filter(pl.col("id") != "home"), suite, Policy(), encoder).means()
     hidden = grade(outcome(records, tombstone), suite, Policy(), encoder).means()
     assert before["R@5"] == 1.0

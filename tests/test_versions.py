@@ -50,6 +50,17 @@ def test_the_state_of_an_earlier_memops_is_read(old):
     assert old.code == 0
 
 
+def test_a_plan_of_format_one_is_read_and_is_not_carried_out(old):
+    (cut,) = unfinished(old.state)
+    line = json.loads((one(old.state / "plans") / "ops.jsonl").read_text().split("\n")[0])
+    told = old("explain", one(old.state / "plans").name, line["id"])
+    assert told["changes"][0]["reason"] == line["reason"]
+    assert told["changes"][0]["code"] == "plain.said"
+    said = old("resume", cut.id)
+    assert (old.code, said["hint"]) == (22, f"take the run back: memops rollback {cut.id}")
+    assert "an earlier memops made it (format 1)" in said["message"]
+
+
 @pytest.mark.parametrize(
     "made", sorted((STATES / "clawseed").glob("*.tar.gz")), ids=lambda p: p.name[:2]
 )

@@ -22,6 +22,7 @@ from memops.failpoints import failpoint
 from memops.guard import excess
 from memops.plan import DELETES, squash
 from memops.policy import Policy, from_table
+from memops.reasons import reason
 from memops.schema import only
 from memops.snapshot import lock_path, open_snapshot, overlay_path
 from memops.state import archive, basis, planfile, restoring
@@ -53,6 +54,7 @@ def apply(
         if run is not None and run.state == "verified":
             return summary(run, [])
         if run is None or run.state == "rolled-back":
+            planfile.refuse_earlier(plan)
             planfile.refuse_expired(plan, clock)
             refuse_forgotten(plan.path)
             records, whole = _basis(plan, state)
@@ -186,10 +188,10 @@ def _within_limits(
     earlier = touched_since(since, plan.header["store"], state)
     beyond = excess(plan.plan(), records, limits, earlier, whole)
     if plan.header["authority"] == planfile.MODEL:
-        beyond.insert(0, "a model proposed it, and nobody has reviewed it")
+        beyond.insert(0, reason("limit.model"))
     if beyond:
         raise GuardRefused(
-            f"the plan goes beyond its limits: {'; '.join(beyond)}",
+            f"the plan goes beyond its limits: {'; '.join(b['reason'] for b in beyond)}",
             "review it, then give --approve",
         )
 
@@ -198,6 +200,7 @@ def _gone_on(
     run: Run, plan: planfile.PlanFile, store: Store, state: Path, progress: Progress | None
 ) -> dict[str, Any]:
     """Go on with a run that was cut off; what a failed device holds of its records is doubtful."""
+    planfile.refuse_earlier(plan, f"take the run back: memops rollback {run.id}")
     refuse_forgotten(plan.path)
     with _noting(run):
         run.journal.renew()

@@ -10,12 +10,14 @@ from memops import overlay
 from memops.guard import looked_at, protect
 from memops.plan import EDITS, PUTS, outcome, successors
 from memops.policy import Policy
+from memops.reasons import sentence, sentences
 from memops.schema import RETIRED
 from memops.state.runs import Run
 from memops.stores import Store, Written
 
 Check = Callable[[pl.DataFrame, pl.DataFrame], Mapping[str, str]]
 
+_APART = ["place.daily_lasts", "place.daily_idle"]  # reasons that take a file apart
 _SAME = ["id", "text", "kind", "scope", "tier", "pinned", "superseded_by"]
 
 
@@ -62,8 +64,8 @@ class Checker:
             lost = named.join(here.select(superseded_by="id"), on="superseded_by", how="anti")
             known = pl.concat([here, far.join(here.select("id"), on="id", how="anti")])
             _, refused = protect(linked, known, self.policy, counts)
-            gone = {i: "the record that replaces it is gone" for i in lost["id"]}
-            return dict(refused.select("id", "reason").iter_rows()) | gone
+            gone = {i: sentence("guard.keeper_gone") for i in lost["id"]}
+            return dict(refused.select("id", sentences(refused)).iter_rows()) | gone
 
         return check, looked_at(linked) | {*direct["superseded_by"]}
 
@@ -123,7 +125,7 @@ def held_back(
     Approval overrides that, except for consolidation, which takes a file apart; what would be
     made of the lines that wait is not made, either.
     """
-    consolidated = pl.col("rule").fill_null("").str.starts_with("consolidate")
+    consolidated = pl.col("code").fill_null("").is_in(_APART)
     apart = changes.filter(consolidated)
     from_them = pl.col("derived_from").list.set_intersection(apart["id"].to_list()).list.len() > 0
     made = consolidated | from_them.fill_null(False)  # a later rule may have named them its own

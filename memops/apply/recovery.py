@@ -5,7 +5,7 @@ from typing import Any
 
 from memops import apply as applying
 from memops import files
-from memops.errors import MemopsError, ReadBackFailed
+from memops.errors import MemopsError, PlanRefused, ReadBackFailed
 from memops.settings import Settings
 from memops.state import restoring
 from memops.state.runs import Run
@@ -36,7 +36,9 @@ def recover(name: str, settings: Settings) -> dict[str, Any]:
             if "error" in done[-1]:
                 raise ReadBackFailed(done[-1]["error"])
         except MemopsError as error:
-            error.hint = f"memops resume {run.id}, or take it back: memops rollback {run.id}"
+            back = f"take it back: memops rollback {run.id}"
+            ended = isinstance(error, PlanRefused)
+            error.hint = back if ended else f"memops resume {run.id}, or {back}"
             error.message = f"run {run.id} was cut off: {error.message}"
             raise
     keys = ("run", "state", "applied")

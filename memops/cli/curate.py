@@ -178,7 +178,7 @@ def _plan_text(said: dict[str, Any]) -> str:
     many = counted(said["ops"], "change")
     lines = [f"plan {said['plan']}: {many} from snapshot {said['snapshot']}"]
     lines += [table(rows, ["rule", "change", "records"])] if rows else []
-    lines += [f"beyond a night's limits: {sentence}" for sentence in said["exceeds"]]
+    lines += [f"beyond a night's limits: {limit['reason']}" for limit in said["exceeds"]]
     lines += (
         [
             f"{said['refused']} more were withdrawn by the guard or refused by a person (refused.jsonl)"

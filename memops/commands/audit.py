@@ -14,6 +14,7 @@ from memops.hygiene.decay import DAY, age_days, since_epoch
 from memops.hygiene.impact import impact
 from memops.judge.supersession import conflicting
 from memops.judge.swings import swinging
+from memops.reasons import sentences
 from memops.rules.demote_chatter import demote_chatter
 from memops.rules.doubt_unconfirmed import confirmed
 from memops.rules.expire_dated import expire_dated
@@ -86,7 +87,8 @@ def _finding(found: pl.DataFrame | str, texts: pl.DataFrame, ctx: Context, most:
 
 def _proposed(records: pl.DataFrame, ctx: Context, *rules: Rule) -> pl.DataFrame:
     """The records that the rules would change, with the first reason."""
-    plans = [rule(records, ctx).select("id", why="reason") for rule in rules]
+    made = [rule(records, ctx) for rule in rules]
+    plans = [plan.select("id", sentences(plan).alias("why")) for plan in made]
     return pl.concat(plans).unique("id", keep="first", maintain_order=True)
 
 

@@ -19,6 +19,7 @@ from memops.context import Context
 from memops.errors import MemopsError
 from memops.hygiene.moving import moved
 from memops.plan import PUTS, edit, nothing, outcome, put
+from memops.reasons import sentences
 from memops.rules import propose
 from memops.safety.secrets import found
 from memops.schema import KINDS, LIVE, RECORDS, TIERS, TOMBSTONE
@@ -54,9 +55,10 @@ def change_record(
         if not new:
             return nothing()
         changed = new | ({"updated_at": pl.lit(at)} if "text" in new else {})
-        return edit(
-            row, f"a person changed its {', '.join(new)}", evidence=[], risk="low", **changed
-        )
+        higher = TIERS.index(new.get("tier", row["tier"][0])) - TIERS.index(row["tier"][0])
+        intent = "promote" if higher > 0 else "demote" if higher else "update"
+        told = {"fields": list(new)}
+        return edit(row, intent, "person.changed", told, evidence=[], risk="low", **changed)
 
     return carried_out("edit", name, settings, make, now, plan_only)
 
@@ -85,11 +87,11 @@ def unpin_records(
 
 def _pinning(ids: Sequence[str], name: str, pinned: bool) -> Make:
     """What pins the records named, which are live, or unpins them."""
-    why = f"a person {'pinned' if pinned else 'unpinned'} it"
+    code = "person.pinned" if pinned else "person.unpinned"
 
     def make(records: pl.DataFrame, at: datetime) -> pl.DataFrame:
         rows = _named(records, ids, name, live=pinned).filter(pl.col("pinned") != pinned)
-        return edit(rows, why, pinned=pinned, evidence=[], risk="low")
+        return edit(rows, "update", code, pinned=pinned, evidence=[], risk="low")
 
     return make
 
@@ -112,16 +114,17 @@ def forget_records(
 
     def make(records: pl.DataFrame, at: datetime) -> pl.DataFrame:
         rows = _named(records, ids, name, live=False)
-        why = "a person asked to forget it"
+        code, args = "person.forgot", dict[str, str]()
         if last is not None:
             rows = records.filter(
                 LIVE & (pl.col("created_at") >= at - last) & (pl.col("created_at") <= at)
             )
-            why = f"a person asked to forget what was stored since {at - last:%Y-%m-%d %H:%M UTC}"
+            code, args = "person.forgot_since", {"since": f"{at - last:%Y-%m-%d %H:%M UTC}"}
         rows = rows.filter(pl.col("superseded_by").ne_missing(pl.lit(TOMBSTONE)))
         return edit(
-            rows, why, superseded_by=TOMBSTONE, valid_to=pl.lit(at), evidence=[], risk="low"
-        )
+            rows, "tombstone", code, args,
+            superseded_by=TOMBSTONE, valid_to=pl.lit(at), evidence=[], risk="low",
+        )  # fmt: skip
 
     return carried_out("forget", name, settings, make, now, plan_only)
 
@@ -140,7 +143,7 @@ def recover_records(
     identity = open_store(settings.store(name).address).identity()
     kept = archive.read(settings.state, identity)
     left = overlay.archived_ids(overlay.read(snapshot.overlay_path(settings.state, identity)))
-    why = "a person brought it back"
+    code = "person.recovered"
 
     def make(records: pl.DataFrame, at: datetime) -> pl.DataFrame:
         deleted = kept.join(records.select("id"), on="id", how="anti")
@@ -154,10 +157,10 @@ def recover_records(
         here = hidden.join(out.select("id"), on="id", how="anti")
         return pl.concat(
             [
-                moved(out.with_columns(blank), pl.lit(why)),
-                edit(here, why, clears=[*clear], evidence=[], risk="low"),
-                put(gone.filter(~in_file), why, evidence=[], risk="low"),
-                moved(gone.filter(in_file), pl.lit(why)).filter(PUTS),
+                moved(out.with_columns(blank), "move", code),
+                edit(here, "update", code, clears=[*clear], evidence=[], risk="low"),
+                put(gone.filter(~in_file), code, evidence=[], risk="low"),
+                moved(gone.filter(in_file), "move", code).filter(PUTS),
             ]
         )
 
@@ -252,4 +255,4 @@ def _tonight(
     """What the aging rules would do to these records the next night."""
     plan, _ = propose(records, Context(now=at, policy=settings.policy), AGING)
     mine = plan.filter(pl.col("id").is_in(ids.implode())).sort("id")
-    return mine.select("id", "rule", "reason").to_dicts()
+    return mine.select("id", "rule", sentences(mine)).to_dicts()

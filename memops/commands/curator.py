@@ -22,7 +22,7 @@ from memops.files import folder, json_digest
 from memops.guard import protect
 from memops.judge.conflicts import features
 from memops.models.completions import Answers, Endpoint, Question, ask, endpoint
-from memops.plan import edit, nothing
+from memops.plan import arguments, edit, nothing
 from memops.policy import Policy
 from memops.safety.hostile import injected
 from memops.safety.secrets import found as secrets_found
@@ -177,9 +177,12 @@ def _changes(
     merges = table.filter(pl.col("kind") == pl.col("keeper_kind"))
     merges = merges.filter(_alike(merges["text"], merges["keeper_text"]))
     table = pl.concat([table.filter(pl.col("into").is_null()), merges]).sort("id")
+    retired, told = pl.col("into").is_null(), pl.when(pl.col("why") != "")
     return edit(
         table,
-        pl.format("a model proposes it{}", "why"),
+        pl.when(retired).then(pl.lit("tombstone")).otherwise(pl.lit("merge")),
+        told.then(pl.lit("model.proposed_why")).otherwise(pl.lit("model.proposed")),
+        told.then(arguments(why=pl.col("why"))),
         superseded_by=pl.coalesce("into", pl.lit(TOMBSTONE)),
         valid_to=pl.lit(now),
         evidence=pl.concat_list(pl.col("into")).list.drop_nulls(),
@@ -197,9 +200,7 @@ def _plainly(why: pl.Series) -> pl.Series:
         & injected(line).is_null()
         & ~pl.int_range(len(line), eager=True).is_in(odd.implode())
     )
-    return pl.select(
-        pl.when(fine & (line != "")).then(": " + line).otherwise(pl.lit(""))
-    ).to_series()
+    return pl.select(pl.when(fine).then(line).otherwise(pl.lit(""))).to_series()
 
 
 def _alike(texts: pl.Series, keepers: pl.Series) -> pl.Series:

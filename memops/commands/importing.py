@@ -53,7 +53,7 @@ def import_records(
     def make(records: pl.DataFrame, at: datetime) -> pl.DataFrame:
         new = rows.join(records.select("id"), on="id", how="anti")
         counts["already"] = rows.height - new.height
-        return put(new, f"imported from {name}", evidence=[], risk="low")
+        return put(new, "person.imported", {"name": name}, evidence=[], risk="low")
 
     return carried_out("import", to, settings, make, now, plan_only) | counts
 

@@ -15,6 +15,7 @@ from memops.hygiene.decay import CLOCKS, age_days, frequency, half_life, recency
 from memops.hygiene.impact import high_impact
 from memops.language.text import folded
 from memops.policy import Policy
+from memops.reasons import sentence, sentences
 from memops.rules import propose
 from memops.rules.retire_old import days_kept
 from memops.safety.secrets import redacted, redacted_records
@@ -112,8 +113,8 @@ def known_of(name: str, id: str, settings: Settings, now: datetime | None = None
     masked = redacted_records(row, policy.secrets).drop("extra").to_dicts()[0]
     past = history_of(settings.state, identity, id)
     plan, refused = propose(records, Context(now=at, policy=policy), AGING)
-    tonight = plan.filter(pl.col("id") == id).select("rule", "reason").to_dicts()
-    held = refused.filter(pl.col("id") == id).select("rule", "reason").to_dicts()
+    own, kept = (table.filter(pl.col("id") == id) for table in (plan, refused))
+    tonight, held = (t.select("rule", sentences(t)).to_dicts() for t in (own, kept))
     return {
         "store": address,
         "record": masked,
@@ -240,7 +241,8 @@ def _touching(plan: planfile.PlanFile, names: set[str]) -> list[tuple[str, dict[
     found = []
     for change in rows.iter_rows(named=True):
         own = change["id"] in names
-        about = {"op": ops.get(change["seq"]), "rule": change["rule"], "reason": change["reason"]}
+        why = sentence(change["code"], change["args"])
+        about = {"op": ops.get(change["seq"]), "rule": change["rule"], "reason": why}
         other = {"of": None if own else change["id"], "evidence": change["evidence"] or []}
         found.append((change["id"], {**about, **other, "tier": change["tier"] if own else None}))
     return found

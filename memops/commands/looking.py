@@ -15,6 +15,8 @@ from memops.settings import Settings
 from memops.state import planfile
 from memops.state.sources import open_or_take
 
+_TOLD = ("op", "intent", "rule", "reason", "code", "args", "risk", "locator", "set")
+
 
 def explain_change(plan: str, id: str, settings: Settings) -> dict[str, Any]:
     """Return what a plan does to a record and why; secrets masked. Raises MemopsError."""
@@ -39,7 +41,7 @@ def explain_change(plan: str, id: str, settings: Settings) -> dict[str, Any]:
     dated = _said_on(records) if records is not None else {}
     changes = [
         {
-            **{k: line[k] for k in ("op", "rule", "reason", "risk", "locator", "set") if k in line},
+            **{k: line[k] for k in _TOLD if k in line},
             "text": texts.get(id),
             "evidence": {i: texts.get(i) for i in rows[line["seq"]]["evidence"] or []},
             "pairs": _compared(line, id, rows[line["seq"]]["evidence"] or [], texts, dated),

@@ -20,7 +20,7 @@ from memops import apply as applying
 from memops import files, snapshot
 from memops.errors import MemopsError, PlanRefused
 from memops.plan import FIELDS
-from memops.policy import from_table
+from memops.policy import Secrets, from_table
 from memops.refusals import REFUSED, hanging, none, refusals
 from memops.safety.secrets import redacted, redacted_records
 from memops.schema import QUARANTINE, TOMBSTONE
@@ -173,8 +173,8 @@ def described(review: Review, seqs: Iterable[int]) -> list[dict[str, Any]]:
     }
     return [
         {
-            **{k: lines[row["seq"]].get(k) for k in ("seq", "op", "rule", "reason", "id", "risk")},
-            "reason": redacted(pl.Series([row["reason"] or ""]), policy)[0],
+            **{k: lines[row["seq"]].get(k) for k in ("seq", "op", "rule", "id", "risk")},
+            **_reason(lines[row["seq"]], policy),
             "text": before.get(row["id"], row)["text"],
             "becomes": _becomes(row, before),
             "evidence": [
@@ -203,6 +203,11 @@ def _of(plan: planfile.PlanFile, state: Path) -> Review:
         raise PlanRefused(f"the snapshot of plan {plan.id} is gone", "plan again")
     records = taken.records()
     return Review(plan, state, records, _lines(plan, records), set(plan.kept), set(plan.kept))
+
+
+def _reason(line: dict[str, Any], policy: Secrets) -> dict[str, Any]:
+    said = {k: line[k] for k in ("intent", "code", "args") if k in line}
+    return {"reason": redacted(pl.Series([line["reason"] or ""]), policy)[0]} | said
 
 
 def _becomes(row: dict[str, Any], before: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:

@@ -27,6 +27,7 @@ MOVES = ("promoted", "demoted", "expired", "retired", "deleted", "held")
 """What happens to records in a week; `held` counts what a floor or a pin kept from going."""
 
 _STEP = timedelta(days=7)
+_EXPIRED = "time.expired"
 
 
 @dataclass(frozen=True)
@@ -141,12 +142,12 @@ def _differing(base: Policy, policies: dict[str, Policy]) -> list[dict[str, Any]
 
 def _moves(plan: pl.DataFrame, records: pl.DataFrame) -> dict[str, int]:
     """How many records each kind of move touches."""
-    told = meaning(plan, records).select("id", "rule", "op", "action", "superseded_by")
+    told = meaning(plan, records).select("id", "code", "op", "action", "superseded_by")
     is_of = {
         "promoted": pl.col("op") == "promote",
         "demoted": pl.col("op") == "demote",
-        "expired": pl.col("rule") == "expire_dated",
-        "retired": (pl.col("superseded_by") == TOMBSTONE) & (pl.col("rule") != "expire_dated"),
+        "expired": pl.col("code") == _EXPIRED,
+        "retired": (pl.col("superseded_by") == TOMBSTONE) & (pl.col("code") != _EXPIRED),
         "deleted": pl.col("action") == "delete",
     }
     return {name: told.filter(which)["id"].n_unique() for name, which in is_of.items()}

@@ -10,9 +10,9 @@ from typing import Any
 
 import polars as pl
 
-from memops.extract.modality import BARS
 from memops.extract.reading import CANDIDATES, read
 from memops.policy import Policy
+from memops.reasons import brief
 
 __all__ = ["CANDIDATES", "Candidate", "facts", "inspect", "inspect_all", "read"]
 
@@ -72,7 +72,7 @@ def inspect_all(texts: Sequence[str], policy: Policy | None = None) -> list[list
     }
     passed = {row: p.to_dicts() for (row,), p in silent.partition_by("row", as_dict=True).items()}
     return [
-        [{"start": 0, "end": len(text), "passed_over": why}]
+        [{"start": 0, "end": len(text), "passed_over": brief(why)}]
         if why is not None
         else _told(kept.get(row, []), passed.get(row, []))
         for row, (text, why) in enumerate(zip(texts, verdicts["noise"], strict=True))
@@ -86,7 +86,7 @@ def _told(found: list[dict[str, Any]], silent: list[dict[str, Any]]) -> list[dic
         {
             "start": row["start"],
             "end": row["end"],
-            "passed_over": BARS.get(row["barred"] or "", "nothing lasting is said"),
+            "passed_over": brief(f"note.{row['barred']}" if row["barred"] else "note.nothing"),
         }
         for row in silent
         if not any(k["start"] <= row["start"] and row["end"] <= k["end"] for k in kept)

@@ -39,5 +39,5 @@ def repeated(texts: pl.Series, times: int) -> pl.Series:
     held = grams.with_columns(often=pl.len().over("gram") >= times)
     share = held.group_by("row").agg(pl.col("often").mean()).filter(pl.col("often") >= _SHARED)
     notes = long["note"].gather(share["row"])
-    why = pl.lit("the same long prompt, over and over")
+    why = pl.lit("noise.repeated")
     return rows.select(why=pl.when(pl.col("note").is_in(notes.implode())).then(why))["why"]

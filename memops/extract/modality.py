@@ -4,19 +4,20 @@ import polars as pl
 
 from memops.extract.grammar import by_script, expanded, passing, says, tells
 
-BARS = {
-    "unkept": "asked not to be kept",
-    "credential": "a password or a code",
-    "fiction": "made up",
-    "payload": "the object of a request",
-    "stranger": "about somebody whom the user deals with",
-    "irony": "irony",
-    "retracted": "taken back or never said",
-    "hypothetical": "only supposed",
-    "question": "a question",
-    "quoted": "somebody else's words",
-    "request": "a request for this moment",
-}
+BARS = (
+    "unkept",
+    "credential",
+    "fiction",
+    "payload",
+    "stranger",
+    "irony",
+    "retracted",
+    "hypothetical",
+    "question",
+    "quoted",
+    "request",
+)
+"""Why a clause asserts nothing, the weightiest first; the reason's code is `note.<bar>`."""
 
 _CUES = (
     "unkept",

@@ -20,14 +20,14 @@ _SOURCES = (
 
 
 def noise(notes: pl.DataFrame, policy: Policy) -> pl.Series:
-    """Return the reason why each note is noise, or null.
+    """Return the reason's code of why each note is noise, or null.
 
     Needs text; scope, source and tags are judged where the frame has them.
     """
     text = folded(notes["text"].fill_null(""))
     why = pl.lit(None, pl.String)
-    for _, reason, pattern in reversed(_tables()):
-        why = pl.when(pl.col("text").str.contains(pattern)).then(pl.lit(reason)).otherwise(why)
+    for code, pattern in reversed(_tables()):
+        why = pl.when(pl.col("text").str.contains(pattern)).then(pl.lit(code)).otherwise(why)
     # What only may be an order is for the quarantine, which a person looks through.
     clear = replace(policy.hostile, threshold=policy.hostile.threshold + _CLEARLY)
     frame = pl.DataFrame({"text": text, "hostile": injected(notes["text"], clear)})
@@ -42,13 +42,13 @@ def noise(notes: pl.DataFrame, policy: Policy) -> pl.Series:
             .fill_null(False)
         )
         frame = frame.with_columns(notes.select("scope", "source", "tags"))
-        why = pl.when(system).then(pl.lit("a message of a system channel")).otherwise(why)
+        why = pl.when(system).then(pl.lit("noise.channel")).otherwise(why)
     return frame.select(why=pl.coalesce(why, repeated(text, policy.hostile.repeats)))["why"]
 
 
 @cache
-def _tables() -> tuple[tuple[str, str, str], ...]:
+def _tables() -> tuple[tuple[str, str], ...]:
     return tuple(
-        (name, table["why"], "(?im)" + "|".join(f"(?:{expanded(p)})" for p in table["text"]))
+        (f"noise.{name}", "(?im)" + "|".join(f"(?:{expanded(p)})" for p in table["text"]))
         for name, table in lexicon("extract_noise").items()
     )

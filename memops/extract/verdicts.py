@@ -7,9 +7,9 @@ import polars as pl
 import xxhash
 
 from memops.context import Context
-from memops.extract.modality import BARS
 from memops.extract.reading import read
 from memops.language.text import normalised
+from memops.plan import arguments
 from memops.policy import Extract
 from memops.safety.trust import by_anybody, by_machine
 from memops.schema import DEFAULTS, LIVE, MODEL, RECORDS
@@ -41,7 +41,7 @@ def notes(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
 
 def judged_notes(records: pl.DataFrame, ctx: Context) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the notes with `verdict` (extract, tombstone, demote) and `why`, and what they tell.
+    """Return the notes with `verdict` (extract, tombstone, demote) and its reason, and what they tell.
 
     The second table holds candidates with the id, scope and times of their note.
     """
@@ -173,7 +173,7 @@ def _of_model(told: pl.DataFrame, keyed: pl.DataFrame, found: pl.DataFrame) -> p
 def _verdict(
     rows: pl.DataFrame, told: pl.DataFrame, verdicts: pl.DataFrame, policy: Extract
 ) -> pl.DataFrame:
-    bar = pl.col("bars").list.first().replace_strict(BARS, default=None, return_dtype=pl.String)
+    bar = pl.format("note.{}", pl.col("bars").list.first())
     kinds = told.group_by("row").agg(kinds=pl.col("kind").unique().sort())
     open_ = (
         (pl.col("left").fill_null(0) > policy.residue)
@@ -189,13 +189,14 @@ def _verdict(
         .when(pl.col("noise").is_not_null() | pl.col("secret") | ~open_)
         .then(pl.lit("tombstone"))
         .otherwise(pl.lit("demote")),
-        why=pl.when(pl.col("kinds").is_not_null())
-        .then(pl.format("its facts stand on their own: {}", pl.col("kinds").list.join(", ")))
+        args=pl.when(pl.col("kinds").is_not_null()).then(arguments(kinds=pl.col("kinds"))),
+        code=pl.when(pl.col("kinds").is_not_null())
+        .then(pl.lit("note.told"))
         .when(pl.col("noise").is_not_null())
         .then("noise")
         .when("secret")
-        .then(pl.lit("a secret and nothing to keep beside it"))
+        .then(pl.lit("note.secret"))
         .when(~open_)
-        .then(pl.coalesce(bar, pl.lit("small talk: nothing lasting is said")))
-        .otherwise(pl.lit("neither a clear fact nor mere chatter")),
+        .then(pl.coalesce(bar, pl.lit("note.small_talk")))
+        .otherwise(pl.lit("note.unclear")),
     )

@@ -11,7 +11,7 @@ _GAP = r"[\s\p{P}\p{S}]"
 
 
 def chatter(texts: pl.Series) -> pl.Series:
-    """Return, for each text, what kind of chatter it is, or null.
+    """Return, for each text, the reason's code for the kind of chatter that it is, or null.
 
     A text is chatter only if nothing is left of it beside such phrases: "ok, thanks" is, "ok, the
     release is on Friday" is not.
@@ -34,7 +34,7 @@ def chatter(texts: pl.Series) -> pl.Series:
         if opening
     ]
     found = (
-        pl.when(nothing).then(pl.lit("nothing but signs"))
+        pl.when(nothing).then(pl.lit("chatter.signs"))
         .when(line.str.contains(whole)).then(pl.coalesce(runs))
         .otherwise(pl.coalesce(lines))
     )  # fmt: skip
@@ -44,8 +44,12 @@ def chatter(texts: pl.Series) -> pl.Series:
 @cache
 def _families() -> tuple[tuple[str, str, str], ...]:
     return tuple(
-        (family["why"], "|".join(map(_apart, family["phrases"])), "|".join(family.get("lines", ())))
-        for family in lexicon("chatter").values()
+        (
+            f"chatter.{name}",
+            "|".join(map(_apart, family["phrases"])),
+            "|".join(family.get("lines", ())),
+        )
+        for name, family in lexicon("chatter").items()
         if isinstance(family, dict)
     )
 

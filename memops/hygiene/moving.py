@@ -4,16 +4,20 @@ No text is cut: the new record says what the old one said, with all that was kno
 """
 
 import uuid
+from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 
-from memops.plan import edit, nothing, put
+from memops.plan import NO_ARGS, arguments, edit, nothing, put
 
 _SPACE = uuid.UUID("0f3c9e52-6a0b-5b7e-8f1d-2c5a4d9b7e10")  # namespace of moved records' ids
 
 
-def moved(rows: pl.DataFrame, reason: pl.Expr) -> pl.DataFrame:
-    """Propose that each record stands in the undated file of its kind; `reason` says why.
+def moved(
+    rows: pl.DataFrame, intent: str, code: str, args: Mapping[str, Any] = NO_ARGS
+) -> pl.DataFrame:
+    """Propose that each record stands in the undated file of its kind; code and args say why.
 
     Two records of one scope and kind that say the same become one.
     """
@@ -21,7 +25,7 @@ def moved(rows: pl.DataFrame, reason: pl.Expr) -> pl.DataFrame:
         return nothing()
     said = rows.select("scope", "kind", "text").rows()
     ids = pl.Series("moved", [str(uuid.uuid5(_SPACE, "\x1f".join(row))) for row in said])
-    old = rows.with_columns(ids, why=reason)
+    old = rows.with_columns(ids, told=arguments(**args))  # before the id becomes another
     first = old.unique("moved", keep="first", maintain_order=True)
     new = first.with_columns(
         old_id="id", id="moved", origin=pl.format("memops/{}.md", "kind"), extra=pl.lit("{}")
@@ -29,10 +33,12 @@ def moved(rows: pl.DataFrame, reason: pl.Expr) -> pl.DataFrame:
     came = [pl.concat_list("old_id")] * 2
     return pl.concat(
         [
-            put(new, pl.col("why"), evidence=came[0], derived_from=came[1], risk="low"),
+            put(new, code, pl.col("told"), evidence=came[0], derived_from=came[1], risk="low"),
             edit(
                 old,
-                pl.col("why"),
+                intent,
+                code,
+                pl.col("told"),
                 superseded_by=pl.col("moved"),
                 evidence=pl.concat_list("moved"),
                 risk="low",

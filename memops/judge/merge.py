@@ -8,7 +8,7 @@ from memops.schema import TIERS
 _RANK = {tier: i for i, tier in enumerate(TIERS)}
 
 
-def merged(members: pl.DataFrame, reason: str) -> pl.DataFrame:
+def merged(members: pl.DataFrame, code: str) -> pl.DataFrame:
     """Propose that of each group one record absorbs the rest.
 
     `members` are live records with a column `group` (records of one scope that may merge) and,
@@ -31,14 +31,16 @@ def merged(members: pl.DataFrame, reason: str) -> pl.DataFrame:
         [
             edit(
                 absorbed,
-                reason,
+                "merge",
+                code,
                 superseded_by=pl.col("keeper"),
                 evidence=pl.concat_list("keeper"),
                 risk="low",
             ),
             edit(
                 keepers.filter(pl.col("gains")),
-                "it takes over the uses and the weight of what it absorbed",
+                "update",
+                "merge.keeper",
                 access_count=pl.col("uses"),
                 importance=pl.col("weight"),
                 evidence=pl.col("others"),

@@ -9,8 +9,6 @@ fro must be said again before it replaces the other value. A link leads to the r
 end, the evidence names the steps between.
 """
 
-import re
-
 import polars as pl
 
 from memops.context import Context
@@ -18,6 +16,7 @@ from memops.judge.candidates.similarity import statements
 from memops.judge.confirmations import confirmed
 from memops.judge.conflicts import groups, judged
 from memops.judge.swings import swinging
+from memops.plan import arguments
 from memops.safety.trust import by_anybody, by_machine
 from memops.schema import LIVE
 
@@ -25,19 +24,10 @@ SIGNALS = ("jaccard", "cosine", "bm25")
 
 _EVIDENCE = 5
 _PASSING = ("session", "summary")  # what was said in passing steps back, and overtakes nothing
-_SAYS = {
-    "value": "another value of the same attribute",
-    "replaced": "a newer record says that it replaces this value",
-    "changed": "a newer record says that this changed",
-    "opposite": "a newer record says the opposite",
-    "denied": "a newer record denies it",
-    "excluded": "a newer record excludes it",
-    "judged": "a model finds that a newer record contradicts it",
-}
 
 
 def overtaken(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
-    """Return the records that step back, with current, until, evidence_ids and why."""
+    """Return the records that step back, with current, until, evidence_ids, code and args."""
     edges = conflicting(records, ctx).filter(pl.col("score") >= ctx.policy.conflicts.least)
     time = _said_at(records, ctx)
     timed = (
@@ -60,7 +50,7 @@ def overtaken(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         )
         .join(ends, on="old")
         .with_columns(evidence_ids=pl.concat_list("strong", "next", "current").list.unique(maintain_order=True))
-        .with_columns(why=_why())
+        .with_columns(code=_code(), args=_args())
     )  # fmt: skip
     return records.join(chosen, left_on="id", right_on="old", how="inner").sort("id")
 
@@ -129,13 +119,6 @@ def conflicting(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     return wide.select("old", "new", "opposes", "told", "score", *SIGNALS).sort("old", "new")
 
 
-def signals(reason: str) -> dict[str, float]:
-    """Return the similarity and its three signals that the reason of a supersession tells."""
-    told = re.search(r"\(similarity (.+)\)$", reason)
-    parts = [part.rsplit(" ", 1) for part in f"similarity {told[1]}".split(", ")] if told else []
-    return {name: float(value) for name, value in parts}
-
-
 def _said_at(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """When each was said; what has no time counts as said when its like was last said."""
     same_said = judged(records, ctx).filter(pl.col("same"))
@@ -155,16 +138,15 @@ def _strongest() -> list[pl.Expr]:
     return [pl.col(name).sort_by(order, descending=falling).first() for name in names]
 
 
-def _why() -> pl.Expr:
-    """The reason of a supersession; `signals` reads it back."""
-    told = [pl.col(name).round(2) for name in ("score", *SIGNALS)]
-    names = ", ".join(f"{name} {{}}" for name in SIGNALS)
-    return pl.format(f"{{}} (similarity {{}}, {names})", _said(), *told)
+def _code() -> pl.Expr:
+    later = pl.when(pl.col("later")).then(pl.format("conflict.{}", "opposes"))
+    return later.otherwise(pl.lit("conflict.confirmed"))
 
 
-def _said() -> pl.Expr:
-    level = pl.lit("a record of the same time that is confirmed more often says otherwise")
-    return pl.when(pl.col("later")).then(pl.col("opposes").replace_strict(_SAYS)).otherwise(level)
+def _args() -> pl.Expr:
+    """How similar the two are, and its three signals."""
+    signals = {name: pl.col(name).round(2) for name in SIGNALS}
+    return arguments(similarity=pl.col("score").round(2), **signals)
 
 
 def _later() -> pl.Expr:

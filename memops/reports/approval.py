@@ -4,16 +4,17 @@ import shlex
 from typing import Any
 
 from memops.errors import GuardRefused
+from memops.reasons import plain
 from memops.settings import Settings
 from memops.state import planfile
 from memops.state.runs import Run
 
 
-def limits(beyond: list[str], night: dict[str, Any]) -> list[str]:
+def limits(beyond: list[dict[str, Any]], night: dict[str, Any]) -> list[dict[str, Any]]:
     """Return what a plan exceeds, and what else kept it from being applied."""
     stopped = night.get("stopped")
     same = beyond and night.get("code") == GuardRefused.code
-    return [*beyond, stopped] if stopped and not same else beyond
+    return [*beyond, plain(stopped)] if stopped and not same else beyond
 
 
 def approving(

@@ -64,7 +64,14 @@ class Field(TypedDict):
     after: str | None
 
 
-class Change(TypedDict):
+class Reason(TypedDict):
+    """A reason's code and arguments, of which `memops.reasons` makes a sentence."""
+
+    code: str
+    args: dict[str, Any]
+
+
+class Change(Reason):
     """One line of the plan and what became of it.
 
     `before_text` is None for an insert, `after_text` for a record that is hidden or gone;
@@ -75,7 +82,6 @@ class Change(TypedDict):
     seq: int
     op: str
     rule: str
-    reason: str
     id: str
     locator: dict[str, Any]
     before_text: str | None
@@ -88,11 +94,10 @@ class Change(TypedDict):
     undo: NotRequired[str]
 
 
-class Refused(TypedDict):
+class Refused(Reason):
     """A change that the guard withdrew."""
 
     id: str
-    reason: str
     rule: str
     text: NotRequired[str]
 
@@ -104,14 +109,12 @@ class Skipped(TypedDict):
     why: str
 
 
-class Conflict(TypedDict):
-    """Two records that cannot both be true; signals and cues say what decided."""
+class Conflict(Reason):
+    """Two records that cannot both be true; arguments (its signals) and cues say what decided."""
 
     old: Evidence
     new: Evidence
-    reason: str
     decided: NotRequired[str]
-    signals: NotRequired[dict[str, float]]
     cues: NotRequired[list[str]]
     undo: NotRequired[str]
 
@@ -260,7 +263,7 @@ class Report(TypedDict):
     by_rule: dict[str, dict[str, int]]
     refused: list[Refused]
     skipped: list[Skipped]
-    limits: list[str]
+    limits: list[Reason]
     approve_command: NotRequired[str]
     conflicts: list[Conflict]
     clusters: list[Cluster]

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from memops.errors import MemopsError
-from memops.language.lexicon import lexicon, resource
+from memops.language.lexicon import resource
 from memops.reports import pictures, view, words
 from memops.reports.data import Report
 
@@ -65,7 +65,7 @@ def _zone(name: str) -> tzinfo | None:
 def _speaker(lang: str) -> words.Speaker:
     if lang not in LANGUAGES:
         raise MemopsError(f"no report language {lang!r}", f"known: {', '.join(LANGUAGES)}")
-    return words.speaker(lexicon("report")[lang])
+    return words.speaker(lang)
 
 
 @cache

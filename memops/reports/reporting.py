@@ -11,10 +11,10 @@ from memops import files, snapshot
 from memops.errors import Corrupt, MemopsError
 from memops.hygiene.floors import standing
 from memops.judge.explain import explained
-from memops.judge.supersession import signals
 from memops.plan import nothing, outcome
 from memops.policy import Policy, described, from_table
 from memops.policy.defaults import written
+from memops.reasons import coded
 from memops.reports import approval, figures
 from memops.reports.data import Report
 from memops.reports.page import render
@@ -207,7 +207,8 @@ def _changes(
         state = states.get(line["id"], states[""])
         yield {
             **({"undo": f"{undoing} {line['seq']}"} if state in _UNDONE else {}),
-            **{k: line.get(k) for k in ("seq", "op", "rule", "reason", "id", "risk")},
+            **{k: line.get(k) for k in ("seq", "op", "rule", "code", "id", "risk")},
+            "args": line.get("args", {}),
             "locator": line.get("locator", {}),
             "before_text": kept,
             "after_text": after,
@@ -235,8 +236,12 @@ def _refused(made: planfile.PlanFile | None, texts: dict[str, str]) -> list[dict
         if x
     ]
     return [
-        {**{k: r[k] for k in ("id", "reason", "rule")}, "text": texts.get(r["id"], "")}
-        for r in rows
+        {
+            **{k: r[k] for k in ("id", "code", "rule")},
+            "args": r.get("args", {}),
+            "text": texts.get(r["id"], ""),
+        }
+        for r in map(coded, rows)
     ]
 
 
@@ -248,8 +253,8 @@ def _conflicts(
         {
             "old": {"id": row["id"], "text": texts.get(row["id"], "")},
             "new": {"id": row["superseded_by"], "text": texts.get(row["superseded_by"], "")},
-            "reason": line["reason"],
-            "signals": signals(line["reason"]),
+            "code": line["code"],
+            "args": line.get("args", {}),
             "undo": f"{undoing} {line['seq']}",
         }
         for line, row in zip(lines, changes.iter_rows(named=True), strict=True)

@@ -138,7 +138,8 @@ def _clipped_change(change: Mapping[str, Any]) -> dict[str, Any]:
         "risk": change["risk"],
         "tone": tone(change["state"]),
         "risk_tone": tone(change["risk"]),
-        **{name: clip(change[name], 200) for name in ("op", "rule", "reason", "id", "state")},
+        "args": _clip_all(change["args"], 200),
+        **{name: clip(change[name], 200) for name in ("op", "rule", "code", "id", "state")},
     }
 
 
@@ -226,13 +227,13 @@ def _grades(grades: Mapping[str, Any]) -> dict[str, Any]:
 def _conflict(conflict: Mapping[str, Any]) -> dict[str, Any]:
     old, new = conflict["old"], conflict["new"]
     sides = _sides(old["text"], new["text"])
-    signals = sorted(conflict.get("signals", {}).items())
+    args = conflict["args"]
+    signals = sorted((name, value) for name, value in args.items() if isinstance(value, float))
     return {
         "old": {"id": old["id"], "parts": clipped(sides[0])},
         "new": {"id": new["id"], "parts": clipped(sides[1])},
-        "reason": conflict["reason"].partition(" (similarity ")[0]
-        if signals
-        else conflict["reason"],
+        "code": conflict["code"],
+        "args": _clip_all(args, 200),
         "decided": conflict.get("decided", ""),
         "signals": [{"name": name, "value": value} for name, value in signals],
         "cues": conflict.get("cues", []),

@@ -8,6 +8,8 @@ from typing import Any
 
 import polars as pl
 
+from memops.language.lexicon import lexicon
+from memops.reasons import brief, sentence
 from memops.safety.secrets import redacted
 
 Part = tuple[bool, str]
@@ -32,9 +34,9 @@ _MOST = 240
 class Speaker:
     """One language: `say("key", n=3)` is a sentence of it, `say.word("merge")` a term."""
 
-    def __init__(self, table: Mapping[str, Any]) -> None:
-        self.table = table
-        told = table.get("reasons", {})
+    def __init__(self, lang: str) -> None:
+        self.lang, self.table = lang, lexicon("report")[lang]
+        told = self.table.get("reasons", {})
         self.reasons = [(re.compile(pattern), str(said)) for pattern, said in told.items()]
 
     def __call__(self, key: str, **values: Any) -> str:
@@ -56,8 +58,16 @@ class Speaker:
         label, said = self.table.get("settings", {}).get(name, ("", why))
         return label, said
 
-    def reason(self, text: str) -> str:
-        """Return the reason of a rule or of the guard in this language, or as it is."""
+    def reason(self, why: Mapping[str, Any]) -> str:
+        """Return a reason (code, args) in this language."""
+        return sentence(why["code"], why["args"], self.lang)
+
+    def brief(self, why: Mapping[str, Any]) -> str:
+        """Return a reason in this language without its detail."""
+        return brief(why["code"], why["args"], self.lang)
+
+    def translated(self, text: str) -> str:
+        """Return a sentence in this language, or as it is."""
         for pattern, said in self.reasons:
             if found := pattern.fullmatch(text):
                 return said.format(*map(self.word, found.groups()))
@@ -65,12 +75,12 @@ class Speaker:
 
     def sentences(self, text: str) -> str:
         """Return sentences that "; " sets apart, each in this language or as it is."""
-        return str(self.table["semicolon"]).join(map(self.reason, text.split("; ")))
+        return str(self.table["semicolon"]).join(map(self.translated, text.split("; ")))
 
 
-def speaker(table: Mapping[str, Any]) -> Speaker:
-    """Return the speaker of one language table of `data/lexicons/report.toml`."""
-    return Speaker(table)
+def speaker(lang: str) -> Speaker:
+    """Return the speaker of one language of `data/lexicons/report.toml`."""
+    return Speaker(lang)
 
 
 def number(value: int) -> str:

@@ -32,13 +32,15 @@ def consolidate_daily(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         for verdict in ("extract", "tombstone")
     )
     lasting = ~raw | impact().is_not_null() | told
-    age = pl.format("a daily note of {} days ago: ", _age(ctx))
+    age = {"days": _age(ctx)}
     return pl.concat(
         [
-            moved(_of_their_kind(old.filter(lasting), said), age + "it says what lasts"),
+            moved(_of_their_kind(old.filter(lasting), said), "promote", "place.daily_lasts", age),
             edit(
                 old.filter(~lasting, idle),
-                age + "it says nothing that lasts",
+                "tombstone",
+                "place.daily_idle",
+                age,
                 superseded_by=pl.lit(TOMBSTONE),
                 valid_to=pl.lit(ctx.now),
                 evidence=pl.concat_list("id"),

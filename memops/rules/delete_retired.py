@@ -28,5 +28,5 @@ def delete_retired(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         pl.col("tier") != "core",
         ~pl.col("id").is_in(list(ctx.fresh)),
     )
-    reason = pl.format("retired on {}", pl.col("valid_to").dt.strftime("%Y-%m-%d"))
-    return delete(over, reason, evidence=pl.concat_list("id"), risk="medium")
+    on = pl.col("valid_to").dt.strftime("%Y-%m-%d")
+    return delete(over, "time.retired", {"on": on}, evidence=pl.concat_list("id"), risk="medium")

@@ -4,7 +4,7 @@ import polars as pl
 
 from memops.context import Context
 from memops.hygiene.decay import DAY, age_days, since_epoch
-from memops.plan import delete
+from memops.plan import arguments, delete
 from memops.schema import LIVE, RETIRED, only
 
 _LOOKED = (
@@ -43,14 +43,11 @@ def delete_superseded(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         if out.is_empty():
             break
         gone = gone.filter(~pl.col("id").is_in(out.implode()))
-    said = pl.format(
-        "replaced by {}, and kept until {}",
-        "superseded_by",
-        pl.coalesce(
-            pl.col("expires_at").dt.strftime("%Y-%m-%d"), pl.lit("long after its last use")
-        ),
-    )
-    return delete(gone, said, evidence=pl.concat_list("superseded_by"), risk="medium")
+    by, until = pl.col("superseded_by"), pl.col("expires_at").dt.strftime("%Y-%m-%d")
+    dated = pl.when(until.is_not_null())
+    code = dated.then(pl.lit("time.replaced")).otherwise(pl.lit("time.replaced_unused"))
+    args = dated.then(arguments(by=by, until=until)).otherwise(arguments(by=by))
+    return delete(gone, code, args, evidence=pl.concat_list("superseded_by"), risk="medium")
 
 
 def _last_touched() -> pl.Expr:

@@ -21,7 +21,14 @@ def demote_chatter(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         LIVE & ~pl.col("pinned") & (pl.col("tier") == "working") & ~pl.col("kind").is_in(_ASKED_FOR)
     )
     small = records.filter(loose & ~pl.col("id").is_in(list(ctx.fresh)))
-    said = small.with_columns(why=chatter(small["text"])).filter(pl.col("why").is_not_null())
-    reason = pl.format("it is {}", "why")
+    said = small.with_columns(code=chatter(small["text"])).filter(pl.col("code").is_not_null())
     sunk = pl.min_horizontal("importance", pl.lit(_IMPORTANCE))
-    return edit(said, reason, tier="peripheral", importance=sunk, evidence=[], risk="low")
+    return edit(
+        said,
+        "demote",
+        pl.col("code"),
+        tier="peripheral",
+        importance=sunk,
+        evidence=[],
+        risk="low",
+    )

@@ -6,7 +6,7 @@ from memops.context import Context
 from memops.hygiene.decay import age_days, relevance, shown
 from memops.hygiene.impact import high_impact
 from memops.hygiene.tasks import is_task
-from memops.plan import edit
+from memops.plan import arguments, edit
 from memops.schema import LIVE, only
 
 
@@ -26,11 +26,9 @@ def demote_faded(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     loose = LIVE & (pl.col("tier") == "working") & ~pl.col("pinned")
     old = only(records, ctx.changed).filter(loose & (faded | (unused & pl.lit(counted))))
     sinking = old.filter(~high_impact(old["text"]) & ~is_task())
-    reason = (
-        pl.when(faded)
-        .then(pl.format("relevance {}, under {}", shown(score), pl.lit(tiers.demote_relevance)))
-        .otherwise(pl.format("{} days old, used {} times", age.floor().cast(pl.Int64), uses))
-    )
+    code = pl.when(faded).then(pl.lit("use.faded")).otherwise(pl.lit("use.seldom"))
+    low = arguments(relevance=shown(score), under=tiers.demote_relevance)
+    args = pl.when(faded).then(low).otherwise(arguments(days=age.floor().cast(pl.Int64), uses=uses))
     one = pl.lit(most, pl.String)
     evidence = pl.when(faded).then(pl.concat_list("id")).otherwise(pl.concat_list("id", one))
-    return edit(sinking, reason, tier="peripheral", evidence=evidence, risk="low")
+    return edit(sinking, "demote", code, args, tier="peripheral", evidence=evidence, risk="low")

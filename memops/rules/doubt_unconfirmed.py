@@ -32,12 +32,11 @@ def doubt_unconfirmed(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         _most=most.round(3), _days=((since_epoch(ctx.now) - pl.col("at")) / DAY).floor()
     )
     rows = rows.filter((periods >= 1) & (pl.col("confidence").fill_null(_SURE) > pl.col("_most")))
-    reason = pl.format(
-        "stated {} days ago, and not confirmed since", pl.col("_days").cast(pl.Int64)
-    )
     return edit(
         rows.sort("id"),
-        reason,
+        "update",
+        "use.unconfirmed",
+        {"days": pl.col("_days").cast(pl.Int64)},
         confidence=pl.col("_most"),
         evidence=pl.concat_list("by"),
         risk="low",

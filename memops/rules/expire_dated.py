@@ -16,10 +16,11 @@ def expire_dated(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         pl.col("tier") != "core",
         ~pl.col("id").is_in(list(ctx.fresh)),
     )
-    reason = pl.format("expired on {}", pl.col("expires_at").dt.strftime("%Y-%m-%d %H:%M UTC"))
     return edit(
         past,
-        reason,
+        "tombstone",
+        "time.expired",
+        {"on": pl.col("expires_at").dt.strftime("%Y-%m-%d %H:%M UTC")},
         superseded_by=pl.lit(TOMBSTONE),
         valid_to=pl.lit(ctx.now),
         evidence=pl.concat_list("id"),

@@ -30,14 +30,16 @@ def extract_notes(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         [
             put(
                 fresh,
-                pl.format("what the user said, from notes: {}", pl.col("derived_from").list.len()),
+                "note.fact",
+                {"notes": pl.col("derived_from").list.len()},
                 derived_from=pl.col("derived_from"),
                 evidence=pl.col("derived_from"),
                 risk="low",
             ),
             edit(
                 again,
-                "told again",
+                "update",
+                "note.again",
                 access_count=pl.col("had") + pl.col("access_count") + 1,
                 derived_from=pl.col("derived_from"),
                 evidence=pl.col("derived_from"),
@@ -45,7 +47,9 @@ def extract_notes(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
             ),
             edit(
                 _spent(told, facts),
-                pl.col("why"),
+                "tombstone",
+                pl.col("code"),
+                pl.col("args"),
                 superseded_by=TOMBSTONE,
                 valid_to=ctx.now,
                 evidence=pl.col("made").list.sort(),

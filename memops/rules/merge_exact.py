@@ -19,7 +19,7 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     said = live.with_columns(_form=normalised(pl.col("text")), _case=letters(pl.col("text")))
     twice = repeated(said.filter(pl.col("_form").str.len_chars() > 0), "_form", "_case")
     grouped = twice.with_columns(group=pl.struct("_form", "_case")).drop("_form", "_case")
-    return merged(grouped, "it says the same as its keeper in the same words")
+    return merged(grouped, "merge.exact")
 
 
 def repeated(said: pl.DataFrame, *names: str, **forms: pl.Expr) -> pl.DataFrame:

@@ -31,4 +31,4 @@ def merge_near(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     passing = pl.col("kind").is_in(_PASSING) | faded
     live = records.filter(LIVE & ~passing & ~pl.col("id").is_in(list(ctx.fresh)))
     members = live.join(of, on="id").with_columns(fullness=pl.col("text").str.len_chars() // 40)
-    return merged(members.drop("statement"), "it says the same as its keeper in other words")
+    return merged(members.drop("statement"), "merge.near")

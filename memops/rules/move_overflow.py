@@ -49,13 +49,10 @@ def move_overflow(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     )
     loose = loose.with_columns(_before=pl.col("_size").cum_sum() - pl.col("_size"))
     going = loose.filter(pl.col("_before") < spare).sort("id")
-    why = pl.format(
-        f"MEMORY.md has {total} {unit}, over {most}: {spare} are to go, {{}} of them before this "
-        "line, whose relevance is {}",
-        "_before",
-        shown(relevance(ctx.now, ctx.policy.decay)),
-    )
-    return moved(going.with_columns(_why=why), pl.col("_why"))
+    score = shown(relevance(ctx.now, ctx.policy.decay))
+    told = {"total": total, "most": most, "spare": spare}
+    args = told | {"before": pl.col("_before"), "relevance": score}
+    return moved(going, "move", f"place.{unit}", args)
 
 
 def _size(unit: str) -> pl.Expr:

@@ -39,14 +39,16 @@ def normalise_superseded(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         [
             edit(
                 linked,
-                "its text says that a newer record replaced it",
+                "supersede",
+                "link.marked",
                 superseded_by=pl.col("end"),
                 evidence=pl.concat_list("end"),
                 risk="low",
             ),
             edit(
                 gone,
-                "its text says that a record replaced it which is gone",
+                "tombstone",
+                "link.marked_gone",
                 superseded_by=TOMBSTONE,
                 valid_to=ctx.now,
                 risk="medium",

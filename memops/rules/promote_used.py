@@ -5,7 +5,7 @@ import polars as pl
 from memops.context import Context
 from memops.hygiene.decay import relevance, shown
 from memops.judge.confirmations import confirmed
-from memops.plan import edit
+from memops.plan import arguments, edit
 from memops.safety.trust import by_anybody, by_machine
 from memops.schema import LIVE, only
 
@@ -43,22 +43,30 @@ def promote_used(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     lifted = some.filter(rising | fallen).with_columns(_to=to).filter(pl.col("_to").is_not_null())
     lifted = lifted.filter(~pl.col("text").str.contains(_QUESTION))
     by_others = (pl.col("_to") == "core") & ~used & often.fill_null(False) & weighty
-    reason = _reason(by_others, tiers.promote_confirmed, score)
+    code, args = _reason(by_others, tiers.promote_confirmed, score)
     own = pl.concat_list("id")
     evidence = pl.when(by_others).then(pl.concat_list("id", "by")).otherwise(own)
-    return edit(lifted, reason, tier=pl.col("_to"), evidence=evidence, risk="low")
+    return edit(lifted, "promote", code, args, tier=pl.col("_to"), evidence=evidence, risk="low")
 
 
-def _reason(by_others: pl.Expr, confirmed: int, score: pl.Expr) -> pl.Expr:
-    weight, uses = shown(pl.col("importance")), pl.col("access_count")
-    others = pl.format(
-        "said in at least {} other sessions, importance {}", pl.lit(confirmed), weight
+def _reason(by_others: pl.Expr, confirmed: int, score: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """The code and the arguments of a promotion."""
+    weight, uses, core = (
+        shown(pl.col("importance")),
+        pl.col("access_count"),
+        pl.col("_to") == "core",
     )
-    return (
-        pl.when(by_others).then(others)
-        .when(pl.col("_to") == "core").then(pl.format("used {} times, importance {}", uses, weight))
-        .otherwise(pl.format("used {} times, relevance {}", uses, shown(score)))
+    code = (
+        pl.when(by_others).then(pl.lit("use.confirmed"))
+        .when(core).then(pl.lit("use.often"))
+        .otherwise(pl.lit("use.again"))
     )  # fmt: skip
+    args = (
+        pl.when(by_others).then(arguments(sessions=confirmed, importance=weight))
+        .when(core).then(arguments(uses=uses, importance=weight))
+        .otherwise(arguments(uses=uses, relevance=shown(score)))
+    )  # fmt: skip
+    return code, args
 
 
 def _counted(

@@ -14,10 +14,10 @@ def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     Any tier and pin: a planted record is often the best protected one. Nothing is deleted.
     """
     live = records.filter(LIVE)
-    why = injected(live["text"], ctx.policy.hostile)
-    found = live.with_columns(why=why).filter(pl.col("why").is_not_null())
+    code = injected(live["text"], ctx.policy.hostile)
+    found = live.with_columns(code=code).filter(pl.col("code").is_not_null())
     tags = pl.concat_list("tags", pl.lit(["quarantined"])).list.unique(maintain_order=True)
     return edit(
-        found, pl.format("it {}", "why"), (),
+        found, "quarantine", pl.col("code"),
         superseded_by=pl.lit(QUARANTINE), tags=tags, evidence=[], risk="medium",
     )  # fmt: skip

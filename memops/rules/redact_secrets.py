@@ -3,7 +3,7 @@
 import polars as pl
 
 from memops.context import Context
-from memops.plan import edit
+from memops.plan import arguments, edit
 from memops.safety.secrets import found, redacted_records
 
 _COLUMNS = ("text", "key", "tags", "extra")
@@ -25,13 +25,15 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     }
     touched = records.with_columns(kinds=_kinds(records, ctx), **masked)
     touched = touched.filter(pl.any_horizontal(value.is_not_null() for value in new.values()))
-    said = pl.col("kinds").list.join(", ").fill_null("a secret in a native field")
+    known = pl.when(pl.col("kinds").is_not_null())
+    code = known.then(pl.lit("secret.found")).otherwise(pl.lit("secret.native"))
     never = [k for k, named in policy.sensitivity.items() if named == "never_store"]
     strict = (pl.col("kinds").list.set_intersection(never).list.len() > 0).fill_null(False)
     strict |= pl.col("sensitivity") == "never_store"
     marked = pl.when(strict).then(pl.lit("never_store")).otherwise(pl.lit("masked"))
     return edit(
-        touched, pl.format("holds a secret: {}", said), (), evidence=[], risk="low",
+        touched, "redact", code, known.then(arguments(kinds=pl.col("kinds"))), (),
+        evidence=[], risk="low",
         sensitivity=pl.when(pl.col("sensitivity") != marked).then(marked), **new,
     )  # fmt: skip
 

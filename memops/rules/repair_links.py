@@ -31,15 +31,15 @@ def repair_links(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     return pl.concat(
         [
             edit(
-                late, "the record that replaced it was replaced in turn",
+                late, "supersede", "link.chain",
                 superseded_by=pl.col("end"), evidence=pl.concat_list("superseded_by", "end"), risk="low",
             ),
             edit(
-                newest, "of records that replace one another in a ring it is the newest",
+                newest, "update", "link.ring_newest",
                 clears=["superseded_by", "valid_to"], evidence=pl.col("ring"), risk="medium",
             ),
             edit(
-                rest, "the newest of its ring stands",
+                rest, "supersede", "link.ring",
                 superseded_by=pl.col("first"), evidence=pl.concat_list("first"), risk="medium",
             ),
         ]

@@ -20,7 +20,9 @@ def retire_chatter(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         [
             edit(
                 notes.filter(pl.col("verdict") == "tombstone"),
-                pl.col("why"),
+                "tombstone",
+                pl.col("code"),
+                pl.col("args"),
                 superseded_by=TOMBSTONE,
                 valid_to=ctx.now,
                 evidence=[],
@@ -28,7 +30,11 @@ def retire_chatter(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
             ),
             edit(
                 unclear,
-                pl.col("why"),
+                pl.when(pl.col("tier") == "peripheral")
+                .then(pl.lit("update"))
+                .otherwise(pl.lit("demote")),
+                pl.col("code"),
+                pl.col("args"),
                 tier="peripheral",
                 importance=pl.min_horizontal("importance", pl.lit(weight)),
                 evidence=[],

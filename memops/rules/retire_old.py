@@ -7,9 +7,9 @@ import polars as pl
 from memops.context import Context
 from memops.hygiene.decay import age_days
 from memops.hygiene.impact import high_impact
-from memops.plan import edit
+from memops.plan import arguments, edit
 from memops.policy.narrowest import narrowest
-from memops.schema import LIVE, TOMBSTONE, only
+from memops.schema import CATEGORY, LIVE, TOMBSTONE, only
 
 
 def retire_old(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
@@ -31,11 +31,12 @@ def retire_old(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         ~pl.col("id").is_in(list(ctx.fresh)),
     )
     old = old.filter((pl.col("kind") == "session") | ~high_impact(old["text"]))
-    whole = (age.floor().cast(pl.Int64), _called(windows), window.cast(pl.Int64))
-    reason = pl.format("{} days old; a {} is kept for {}", *whole)
+    code, args = _reason(age, window, windows)
     return edit(
         old,
-        reason,
+        "tombstone",
+        code,
+        args,
         superseded_by=pl.lit(TOMBSTONE),
         valid_to=pl.lit(ctx.now),
         evidence=pl.concat_list("id"),
@@ -48,8 +49,12 @@ def days_kept(windows: Mapping[str, float]) -> pl.Expr:
     return narrowest(windows).replace_strict(windows, default=None, return_dtype=pl.Float64)
 
 
-def _called(windows: Mapping[str, float]) -> pl.Expr:
-    """What a record is to its window: its kind, with the category where the window is for that."""
-    own = pl.col("extra").str.json_path_match("$.category")
-    by_category = narrowest(windows).str.contains("category:", literal=True)
-    return pl.when(by_category).then(pl.format("{} of category {}", "kind", own)).otherwise("kind")
+def _reason(age: pl.Expr, window: pl.Expr, windows: Mapping[str, float]) -> tuple[pl.Expr, pl.Expr]:
+    """The code and the arguments: the record's kind, with the category where the window is for that."""
+    by_category = pl.when(narrowest(windows).str.contains("category:", literal=True))
+    days, kept = age.floor().cast(pl.Int64), window.cast(pl.Int64)
+    told = {"days": days, "kind": pl.col("kind"), "window": kept}
+    return (
+        by_category.then(pl.lit("time.old_category")).otherwise(pl.lit("time.old")),
+        by_category.then(arguments(**told, category=CATEGORY)).otherwise(arguments(**told)),
+    )

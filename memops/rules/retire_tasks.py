@@ -5,7 +5,7 @@ import polars as pl
 from memops.context import Context
 from memops.hygiene.closing import closed, tasks_of
 from memops.hygiene.tasks import open_tasks, overdue
-from memops.plan import edit
+from memops.plan import arguments, edit
 from memops.schema import TOMBSTONE
 
 
@@ -18,18 +18,20 @@ def retire_tasks(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     tasks = open_tasks(tasks_of(records, ctx)).filter(~pl.col("id").is_in(list(ctx.fresh)))
     over = overdue(tasks, ctx.now, ctx.policy.tasks).select(
         "id",
-        why=pl.format("it was due on {}, {} days ago", "due", "late"),
         by=pl.lit(None, pl.String),
+        code=pl.lit("task.overdue"),
+        args=arguments(due=pl.col("due").cast(pl.String), late=pl.col("late")),
     )
-    said = pl.when(pl.col("by") == pl.col("id")).then(pl.lit("it is ticked off"))
-    done = closed(tasks, records, ctx).select(
-        "id", why=said.otherwise(pl.lit("a later record says that it is done")), by="by"
-    )
+    itself = pl.when(pl.col("by") == pl.col("id"))
+    code = itself.then(pl.lit("task.ticked")).otherwise(pl.lit("task.done"))
+    done = closed(tasks, records, ctx).select("id", "by", code=code, args=arguments())
     both = pl.concat([done, over]).unique("id", keep="first", maintain_order=True)
     stale = tasks.join(both, on="id").sort("id")
     return edit(
         stale,
-        pl.col("why"),
+        "tombstone",
+        pl.col("code"),
+        pl.col("args"),
         superseded_by=pl.lit(TOMBSTONE),
         valid_to=pl.lit(ctx.now),
         evidence=pl.concat_list(pl.coalesce("by", "id")),

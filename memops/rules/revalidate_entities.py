@@ -9,7 +9,7 @@ from memops.extract.clauses import clauses
 from memops.extract.forms import normal
 from memops.extract.grammar import says
 from memops.language.lexicon import lexicon
-from memops.plan import edit
+from memops.plan import arguments, edit
 from memops.schema import LIVE
 
 _SUBJECT = r"^(?:用户的?|The user's |User(?:'s)? )?"
@@ -32,14 +32,12 @@ def revalidate_entities(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     wrong = wrong.filter(
         pl.col("pinned") | (pl.col("tier") != "peripheral") | (pl.col("importance") > 0.1)
     )
-    reason = (
-        pl.when(pl.col("norm").is_null())
-        .then(pl.format("its value is no {}", "attribute"))
-        .otherwise(pl.lit("its value belongs to somebody else"))
-    )
+    invalid, sunk = pl.when(pl.col("norm").is_null()), pl.when(pl.col("tier") == "peripheral")
     return edit(
         wrong,
-        reason,
+        sunk.then(pl.lit("update")).otherwise(pl.lit("demote")),
+        invalid.then(pl.lit("entity.invalid")).otherwise(pl.lit("entity.foreign")),
+        invalid.then(arguments(attribute=pl.col("attribute"))),
         tier="peripheral",
         pinned=False,
         importance=pl.min_horizontal("importance", pl.lit(ctx.policy.extract.demoted)),

@@ -16,7 +16,8 @@ def revive_restored(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     again = records.filter(~LIVE, pl.col("id").is_in(sorted(ctx.restored)))
     return edit(
         again,
-        "its agent stored it again after it was hidden",
+        "update",
+        "place.restored",
         clears=["superseded_by", "valid_to"],
         evidence=pl.concat_list("id"),
         risk="low",

@@ -12,7 +12,9 @@ def supersede_conflicting(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     old = overtaken(records, ctx)
     return edit(
         old,
-        pl.col("why"),
+        "supersede",
+        pl.col("code"),
+        pl.col("args"),
         superseded_by=pl.col("current"),
         valid_to=pl.coalesce("valid_to", "until"),
         evidence=pl.col("evidence_ids"),

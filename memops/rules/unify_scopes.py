@@ -20,7 +20,9 @@ def unify_scopes(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     split = records.filter(LIVE, pl.col("scope").is_in(bare), ~pl.col("scope").is_in(apart))
     return edit(
         split,
-        pl.format("the same agent as agent:{}", "scope"),
+        "update",
+        "place.scope",
+        {"agent": pl.col("scope")},
         scope=pl.format("agent:{}", "scope"),
         evidence=[],
         risk="low",

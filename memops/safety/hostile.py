@@ -57,13 +57,13 @@ class Frame:
 
 
 def injected(texts: pl.Series, policy: Hostile = _DEFAULT) -> pl.Series:
-    """Return, for each text, why it is hostile, or null."""
+    """Return, for each text, the reason's code of why it is hostile, or null."""
     frame = texts.rename("raw").cast(pl.String).to_frame()
     once = (
         frame.filter(pl.col("raw").is_not_null()).group_by("raw", maintain_order=True).len("times")
     )
     as_read = read(once.with_row_index("row"))
-    invisible = spelled(as_read).with_columns(why=pl.lit("hides text in invisible characters"))
+    invisible = spelled(as_read).with_columns(why=pl.lit("hostile.invisible"))
     scored = _scored(pieces(as_read), policy)
     worst = scored.sort("score", descending=True, maintain_order=True).select("row", "why")
     found = pl.concat([invisible, worst, _banners(as_read, policy.repeats)])
@@ -135,7 +135,7 @@ def _scored(pieces: pl.DataFrame, policy: Hostile) -> pl.DataFrame:
     ends = np.roll(more, 1) & ~more  # the last piece belongs to the passage before
     sure = np.flatnonzero((score >= _bar(left, policy)) & ~ends)
     found = left[sure].select("row", "coded", score=score[sure], why=_why(both[sure]))
-    hides = pl.lit("hides orders in base64")
+    hides = pl.lit("hostile.base64")
     return found.select("row", "score", why=pl.when("coded").then(hides).otherwise("why"))
 
 

@@ -25,8 +25,9 @@ import polars as pl
 from memops import files
 from memops.errors import Corrupt, PlanRefused
 from memops.guard import excess
-from memops.plan import FIELDS, meaning, widened
+from memops.plan import FIELDS, arguments, meaning, widened
 from memops.policy import Policy
+from memops.reasons import PLAIN, coded, opened, plain, reason
 from memops.safety.secrets import redacted
 from memops.schema import CHANGES
 from memops.snapshot import Snapshot
@@ -34,7 +35,7 @@ from memops.state import basis
 from memops.state.forgetting_plans import digests
 from memops.stores import Store
 
-FORMAT = 2  # 1: changes without what a record's place says
+FORMAT = 3  # 1: without what a record's place says; 2: a reason was a sentence, without intents
 MODEL = "model"  # authority of a plan that a person must approve, however small
 
 
@@ -59,7 +60,7 @@ class PlanFile:
     def ops(self) -> list[dict[str, Any]]:
         """Return the remaining lines of ops.jsonl."""
         lines = (self.path / "ops.jsonl").read_text(encoding="utf-8").split("\n")
-        return [json.loads(line) for line in lines if line.strip()]
+        return [coded(json.loads(line)) for line in lines if line.strip()]
 
     def judged(self) -> list[dict[str, Any]]:
         """Return what a local model said of pairs; raises PlanRefused if it was changed since."""
@@ -171,7 +172,7 @@ def load(name: str | Path, state: Path) -> PlanFile:
         )
     header = files.read_json(path / "plan.json")
     files.refuse_newer(header, FORMAT, path / "plan.json")
-    if header.get("format") not in (1, FORMAT) or "lines" not in header:
+    if header.get("format") not in range(1, FORMAT + 1) or "lines" not in header:
         raise PlanRefused(f"{path / 'plan.json'}: not a memops plan")
     as_made = files.json_bytes(header) == (path / "plan.json").read_bytes()
     if plan_id(header) != path.name or not as_made:
@@ -185,10 +186,21 @@ def load(name: str | Path, state: Path) -> PlanFile:
             f"{path / 'changes.parquet'}: the plan was changed after it was made", "plan again"
         )
     try:
-        changes = widened(pl.read_parquet(io.BytesIO(data)))
+        changes = pl.read_parquet(io.BytesIO(data))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise Corrupt(f"{path / 'changes.parquet'}: {error}") from error
-    return PlanFile(path, header, changes, _kept(path / "ops.jsonl", header["lines"]))
+    kept = _kept(path / "ops.jsonl", header["lines"])
+    if header["format"] < FORMAT:
+        header["exceeds"] = [plain(limit) for limit in header["exceeds"]]
+        changes = _conformed(changes, path / "ops.jsonl")
+    return PlanFile(path, header, changes.cast(CHANGES), kept)
+
+
+def refuse_earlier(plan: PlanFile, hint: str = "plan again") -> None:
+    """Raise PlanRefused for a plan of an earlier format: it can be read, and not carried out."""
+    if plan.header["format"] < FORMAT:
+        made, path = plan.header["format"], plan.path / "plan.json"
+        raise PlanRefused(f"{path}: an earlier memops made it (format {made})", hint)
 
 
 def refuse_expired(plan: PlanFile, clock: datetime) -> None:
@@ -218,14 +230,16 @@ def exported(
         row["id"]: {"id": row["id"]}
         for row in changes.filter(pl.col("action") == "put").iter_rows(named=True)
     }
+    told = iter(_reasons(changes))
     for seq, row in enumerate(meaning(changes, records).iter_rows(named=True), 1):
         given = {n: _plain(row[n]) for n in FIELDS if row[n] is not None}
         line = {
             "seq": seq,
             "op": row["op"],
             "action": row["action"],
+            "intent": row["intent"],
             "rule": row["rule"],
-            "reason": row["reason"],
+            **next(told),
             "id": row["id"],
             "locator": where.get(row["id"]),
             "set": given if row["action"] == "edit" else None,
@@ -239,6 +253,18 @@ def exported(
         yield {name: value for name, value in line.items() if value is not None}
 
 
+def _reasons(changes: pl.DataFrame) -> list[dict[str, Any]]:
+    """Reason, code and arguments of each change; what arguments quote is masked."""
+    args = [opened(row) for row in changes["args"]]
+    quoted = sorted({text for row in args for text in row.values() if isinstance(text, str)})
+    masked = redacted(pl.Series("text", quoted, dtype=pl.String))
+    shown = dict(zip(quoted, masked, strict=True))
+    return [
+        reason(code, {n: shown.get(v, v) if isinstance(v, str) else v for n, v in row.items()})
+        for code, row in zip(changes["code"], args, strict=True)
+    ]
+
+
 def _located(records: pl.DataFrame, store: Store) -> dict[str, dict[str, Any]]:
     """Where each record stands; a key that holds a secret is masked, as wherever it is shown."""
     shown = records.with_columns(redacted(records["key"]))
@@ -248,6 +274,20 @@ def _located(records: pl.DataFrame, store: Store) -> dict[str, dict[str, Any]]:
 def _lines(changes: pl.DataFrame, records: pl.DataFrame, store: Store) -> Iterable[str]:
     for line in exported(changes, records, store):
         yield json.dumps(line, ensure_ascii=False)
+
+
+def _conformed(changes: pl.DataFrame, ops: Path) -> pl.DataFrame:
+    """The changes of a plan of an earlier format; its lines tell what each of those that stand meant."""
+    lines = [
+        json.loads(line) for line in ops.read_text(encoding="utf-8").split("\n") if line.strip()
+    ]
+    intent = {line["seq"]: line["op"] for line in lines}
+    rows = changes.with_row_index("seq", 1).with_columns(
+        intent=pl.col("seq").replace_strict(intent, default=None, return_dtype=pl.String),
+        code=pl.lit(PLAIN),
+        args=arguments(sentence=pl.col("reason")),
+    )
+    return widened(rows.drop("seq", "reason"))
 
 
 def _together(lines: Iterable[str]) -> bytes:

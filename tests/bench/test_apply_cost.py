@@ -59,7 +59,7 @@ def planned(address, state, changes):
     taken = snapshot.take(store, state, NOW, Policy())
     records = taken.records()
     some = records.filter(pl.col("id").str.starts_with("id-")).sort("id").head(changes)
-    plan = edit(some, "x", importance=0.2, risk="low").with_columns(rule=pl.lit("bench"))
+    plan = edit(some, "update", "x", importance=0.2, risk="low").with_columns(rule=pl.lit("bench"))
     now = datetime.now(UTC)
     made = planfile.save(
         state, taken, records, plan, plan.clear(), store, Policy(), NOW, now, ["bench"]

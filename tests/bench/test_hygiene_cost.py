@@ -13,6 +13,7 @@ import pytest
 from memops.context import Context
 from memops.plan import nothing
 from memops.policy import Policy
+from memops.reasons import sentences
 from memops.rules import HYGIENE, propose
 
 from .aging import NOW, aged
@@ -35,7 +36,7 @@ def loop(records):
 
 def decisions(plan):
     return sorted(
-        plan.select("rule", "id", "reason", "evidence", "tier", "confidence").rows(),
+        plan.select("rule", "id", sentences(plan), "evidence", "tier", "confidence").rows(),
         key=lambda row: row[:2],
     )
 

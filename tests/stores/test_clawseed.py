@@ -80,9 +80,11 @@ def test_text_that_is_not_utf8_is_shown_and_never_written_back(tmp_path):
     store, old, kept = Clawseed(str(tmp_path)), dump(path), []
     records = store.read()
     assert records["text"].to_list() == ["caf\ufffd", "new"]
-    plan = edit(only(records, "a"), "redact", text="***")
+    plan = edit(only(records, "a"), "update", "redact", text="***")
     assert states(carry_out(store, plan)) == {"a": "stale"} and dump(path) == old
-    said = carry_out(store, edit(only(records, "a"), "older", superseded_by="b"), kept=kept)
+    said = carry_out(
+        store, edit(only(records, "a"), "supersede", "older", superseded_by="b"), kept=kept
+    )
     assert states(said) == {"a": "applied"} and store.read()["superseded_by"][0] == "b"
     assert cell(path, "a", "hex(content)") == "636166E9"
     more = []

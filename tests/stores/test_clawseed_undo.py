@@ -30,7 +30,7 @@ from tests.stores.clawseed_sample import (
 def test_undo_holds_what_an_edit_altered_and_all_of_a_row_that_came_or_went(store, db):
     kept, before = [], store.read()
     plan = pl.concat([
-        edit(only(before, "a"), "x", importance=0.25), delete(only(before, "b"), "x"), some_plan(),
+        edit(only(before, "a"), "update", "x", importance=0.25), delete(only(before, "b"), "x"), some_plan(),
     ])  # fmt: skip
     carry_out(store, plan, kept=kept)
     undo = {entry.id: (entry.before, entry.after) for entry in kept}
@@ -41,7 +41,7 @@ def test_undo_holds_what_an_edit_altered_and_all_of_a_row_that_came_or_went(stor
 
 def test_revert_keeps_what_the_agent_did_to_other_columns(store, db):
     kept = []
-    plan = edit(only(store.read(), "a", "b"), "x", superseded_by="d")
+    plan = edit(only(store.read(), "a", "b"), "supersede", "x", superseded_by="d")
     carry_out(store, plan, kept=kept)
     execute(db, "UPDATE memories SET content = 'theirs', updated_at = 'now' WHERE id = 'a'")
     execute(db, "UPDATE memories SET superseded_by = 'old' WHERE id = 'b'")
@@ -55,7 +55,7 @@ def test_revert_keeps_newer_text_and_keys_stored_again(store, db):
     kept = []
     before = store.read()
     plan = pl.concat([
-        edit(only(before, "a"), "x", text="ours"), delete(only(before, "b", "c"), "x"), some_plan(),
+        edit(only(before, "a"), "update", "x", text="ours"), delete(only(before, "b", "c"), "x"), some_plan(),
     ])  # fmt: skip
     carry_out(store, plan, kept=kept)
     execute(db, "UPDATE memories SET content = 'theirs' WHERE id = 'a'")
@@ -72,7 +72,7 @@ def test_revert_keeps_newer_text_and_keys_stored_again(store, db):
 
 def test_revert_looks_past_a_vector_filled_since(store, db):
     kept, old = [], dump(db)
-    carry_out(store, edit(only(store.read(), "a"), "x", text="ours"), kept=kept)
+    carry_out(store, edit(only(store.read(), "a"), "update", "x", text="ours"), kept=kept)
     execute(db, "UPDATE memories SET embedding = ? WHERE id = 'a'", vector(3.0))
     assert [w.state for w in store.revert(kept)] == ["applied"]
     assert dump(db) == old
@@ -165,9 +165,9 @@ def test_a_store_is_the_outcome_of_its_plan_and_revert_the_store_before(tmp_path
         one = only(before, id_)
         steps.append({
             "edit": lambda one=one, text=text, importance=importance, tier=tier:
-                edit(one, "e", text=text, importance=importance, tier=tier),
-            "hide": lambda one=one, link=link: edit(one, "h", superseded_by=link),
-            "live": lambda one=one: edit(one, "l", clears=["superseded_by"]),
+                edit(one, "demote", "e", text=text, importance=importance, tier=tier),
+            "hide": lambda one=one, link=link: edit(one, "supersede", "h", superseded_by=link),
+            "live": lambda one=one: edit(one, "update", "l", clears=["superseded_by"]),
             "delete": lambda one=one: delete(one, "d"),
         }[verb]())  # fmt: skip
     plan = squash(pl.concat([diff(before, before), *steps]))

@@ -28,7 +28,9 @@ from tests.stores.clawseed_sample import (
 
 def test_new_content_brings_time_and_hash_and_drops_the_vector(store, db):
     old = dump(db)
-    carry_out(store, edit(only(store.read(), "a"), "redact", text="The user's name is 某某"))
+    carry_out(
+        store, edit(only(store.read(), "a"), "update", "redact", text="The user's name is 某某")
+    )
     assert cell(db, "a", "content") == "The user's name is 某某"
     assert cell(db, "a", "embedding") is None
     assert (
@@ -45,11 +47,11 @@ def test_new_content_brings_time_and_hash_and_drops_the_vector(store, db):
 
 def test_superseding_sets_one_column_only(store, db):
     old = dump(db)
-    carry_out(store, edit(only(store.read(), "c"), "older", superseded_by="b"))
+    carry_out(store, edit(only(store.read(), "c"), "supersede", "older", superseded_by="b"))
     new = dump(db)
     altered = [n for n, (x, y) in enumerate(zip(old[b"c"], new[b"c"], strict=True)) if x != y]
     assert [new[b"c"][n] for n in altered] == [b"text", "用户_城市".encode()]
-    carry_out(store, edit(only(store.read(), "c"), "again", clears=["superseded_by"]))
+    carry_out(store, edit(only(store.read(), "c"), "update", "again", clears=["superseded_by"]))
     assert dump(db) == old
 
 
@@ -79,7 +81,9 @@ def test_a_new_record_gets_a_row_and_a_free_key(store, db):
 
 def test_a_change_that_the_table_cannot_hold_is_the_overlays(store, db):
     old, kept = dump(db), []
-    said = carry_out(store, edit(store.read(), "sunk", tier="peripheral", pinned=True), kept=kept)
+    said = carry_out(
+        store, edit(store.read(), "demote", "sunk", tier="peripheral", pinned=True), kept=kept
+    )
     assert set(states(said).values()) == {"applied"} and dump(db) == old and kept == []
 
 
@@ -90,9 +94,9 @@ def test_a_row_that_changed_since_is_stale(store, db):
     execute(db, "DELETE FROM memories WHERE id IN ('c', 'd')")
     execute(db, "UPDATE memories SET updated_at = '2026-05-09T00:00:00+08:00' WHERE id = 'f'")
     plan = pl.concat([
-        edit(only(before, "a", "b", "c"), "ours", text="ours"),
+        edit(only(before, "a", "b", "c"), "update", "ours", text="ours"),
         delete(only(before, "d", "f"), "ours"),
-        edit(only(before, "e"), "ours", importance=0.1),
+        edit(only(before, "e"), "update", "ours", importance=0.1),
     ])  # fmt: skip
     old = dump(db)
     assert states(carry_out(store, plan, before=before)) == {
@@ -105,16 +109,16 @@ def test_a_row_that_changed_since_is_stale(store, db):
 def test_a_vector_that_clawseed_filled_meanwhile_makes_nothing_stale(store, db):
     before = store.read()
     execute(db, "UPDATE memories SET embedding = ? WHERE id = 'b'", vector(1.0))
-    assert states(carry_out(store, edit(only(before, "b"), "x", importance=0.7), before)) == {
-        "b": "applied"
-    }
+    assert states(
+        carry_out(store, edit(only(before, "b"), "update", "x", importance=0.7), before)
+    ) == {"b": "applied"}
 
 
 def test_writing_twice_is_writing_once(store, db):
     before = store.read()
     plan = pl.concat([
-        edit(only(before, "a"), "new text", text="new text"),
-        edit(only(before, "b"), "older", superseded_by="a"),
+        edit(only(before, "a"), "update", "new text", text="new text"),
+        edit(only(before, "b"), "supersede", "older", superseded_by="a"),
         delete(only(before, "c"), "gone"), some_plan(),
     ])  # fmt: skip
     carry_out(store, plan)
@@ -126,7 +130,9 @@ def test_writing_twice_is_writing_once(store, db):
 def test_a_record_is_not_superseded_by_one_that_is_gone(store, db):
     before = store.read()
     execute(db, "DELETE FROM memories WHERE id = 'a'")
-    said = carry_out(store, edit(only(before, "b"), "older", superseded_by="a"), before)
+    said = carry_out(
+        store, edit(only(before, "b"), "supersede", "older", superseded_by="a"), before
+    )
     assert (said["b"].state, said["b"].why) == ("stale", "the record that replaces it is gone")
 
 
@@ -140,8 +146,8 @@ def test_the_guard_sees_live_records_and_counts_and_is_obeyed(store, db):
         return {"d": "the guard says no"}
 
     plan = pl.concat([
-        delete(only(before, "d"), "gone"), edit(only(before, "e"), "other", superseded_by="b"),
-        edit(only(before, "c"), "other", superseded_by="a"),
+        delete(only(before, "d"), "gone"), edit(only(before, "e"), "supersede", "other", superseded_by="b"),
+        edit(only(before, "c"), "supersede", "other", superseded_by="a"),
     ])  # fmt: skip
     work = Work(squash(plan), before, NOW, check, lambda undo: None)
     said = {w.id: (w.state, w.why) for w in store.write(work)}
@@ -185,7 +191,9 @@ def test_batches_are_small_put_first_and_let_go_of_the_database(tmp_path):
     store = Clawseed(str(tmp_path))
     before = store.read()
     plan = squash(
-        pl.concat([edit(before, "x", importance=0.4), put(from_rows([{"id": "zz"}]), "x")])
+        pl.concat(
+            [edit(before, "update", "x", importance=0.4), put(from_rows([{"id": "zz"}]), "x")]
+        )
     )
     told = []
     for batch in store.batches(plan):
@@ -199,7 +207,7 @@ def test_batches_are_small_put_first_and_let_go_of_the_database(tmp_path):
 
 
 def test_a_held_lock_is_waited_for_and_then_named(store, db, monkeypatch):
-    plan = squash(edit(store.read(), "x", importance=0.4))
+    plan = squash(edit(store.read(), "update", "x", importance=0.4))
     with contextlib.closing(
         sqlite3.connect(db, isolation_level=None, check_same_thread=False)
     ) as agent:
@@ -231,8 +239,8 @@ def test_the_first_generation_is_written_in_the_columns_that_it_has(tmp_path):
     store, old, kept = Clawseed(str(tmp_path)), dump(path), []
     before = store.read()
     plan = pl.concat([
-        edit(only(before, "a"), "x", text="y", superseded_by="b", scope="nova"), some_plan(),
-        edit(only(before, "b"), "x", superseded_by=TOMBSTONE, importance=0.1),
+        edit(only(before, "a"), "supersede", "x", text="y", superseded_by="b", scope="nova"), some_plan(),
+        edit(only(before, "b"), "tombstone", "x", superseded_by=TOMBSTONE, importance=0.1),
     ])  # fmt: skip
     assert set(states(carry_out(store, plan, kept=kept)).values()) == {"applied"}
     after = store.read()
@@ -262,7 +270,9 @@ def test_what_the_agent_does_between_two_parts_is_judged_again(tmp_path, monkeyp
         if len(told) in what:
             execute(path, "UPDATE memories SET {} WHERE id = '{}'".format(*what[len(told)]))
 
-    plan = squash(edit(before.filter(pl.col("id") != keeper), "x", superseded_by=keeper))
+    plan = squash(
+        edit(before.filter(pl.col("id") != keeper), "supersede", "x", superseded_by=keeper)
+    )
     (batch,) = store.batches(plan)
     said = store.write(Work(batch, before, NOW, check, lambda undo: None, done=done))
     states = ["applied", "applied", "applied", "stale", "refused"]

@@ -59,26 +59,39 @@ def changes(records):
     blue = chosen(records, "blue door")
     return pl.concat(
         [
-            ruled(edit(blue, "x", superseded_by=newer, evidence=[newer]), "merge_near"),
+            ruled(edit(blue, "merge", "x", superseded_by=newer, evidence=[newer]), "merge_near"),
             ruled(
-                edit(chosen(records, "Marek"), "x", superseded_by=TOMBSTONE, valid_to=NOW),
+                edit(
+                    chosen(records, "Marek"),
+                    "tombstone",
+                    "x",
+                    superseded_by=TOMBSTONE,
+                    valid_to=NOW,
+                ),
                 "retire_old",
             ),
             ruled(
-                edit(chosen(records, "灰度"), "x", superseded_by=QUARANTINE), "quarantine_injected"
+                edit(chosen(records, "灰度"), "quarantine", "x", superseded_by=QUARANTINE),
+                "quarantine_injected",
             ),
             ruled(
                 edit(
-                    chosen(records, "room 12"), "x", text=pl.lit("The reading group meets in ***")
+                    chosen(records, "room 12"),
+                    "update",
+                    "x",
+                    text=pl.lit("The reading group meets in ***"),
                 ),
                 "redact_secrets",
             ),
             ruled(
-                edit(chosen(records, "麻薯"), "x", tier="peripheral", importance=0.125),
+                edit(chosen(records, "麻薯"), "demote", "x", tier="peripheral", importance=0.125),
                 "demote_faded",
             ),
             ruled(
-                edit(chosen(records, "Ines"), "x", valid_to=NOW, tags=["werkstatt", "车间"]), "note"
+                edit(
+                    chosen(records, "Ines"), "update", "x", valid_to=NOW, tags=["werkstatt", "车间"]
+                ),
+                "note",
             ),
             ruled(delete(chosen(records, "羽毛球"), "x"), "delete_retired"),
             ruled(put(new, "x", derived_from=[blue["id"][0]]), "extract_notes"),
@@ -173,7 +186,9 @@ def test_a_changed_record_is_skipped_and_the_others_are_not(store, tmp_path):
     plan, before = planned(store, state)
     other = plan.plan().filter(pl.col("id") == chosen(before, "Marek")["id"][0])
     fresh = snapshot.take(store, state, NOW, POLICY)
-    text = edit(chosen(before, "Marek"), "x", text=pl.lit("Marek takes the night shift in June"))
+    text = edit(
+        chosen(before, "Marek"), "update", "x", text=pl.lit("Marek takes the night shift in June")
+    )
     first = planfile.save(
         state,
         fresh,

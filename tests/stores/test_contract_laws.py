@@ -63,7 +63,7 @@ def _step(row, what, other, hidden):
         "pin": ("pin", {"pinned": True}),
     }
     rule, given_ = fields.get(what, ("delete_retired", {}))
-    step = delete(row, "x") if what == "delete" else edit(row, "x", **given_)
+    step = delete(row, "x") if what == "delete" else edit(row, "update", "x", **given_)
     return step.with_columns(rule=pl.lit(rule), risk=pl.lit("low"))
 
 

@@ -61,7 +61,9 @@ def test_a_file_whose_name_is_as_long_as_names_may_be_is_edited_as_any_other(tmp
     (raw := tmp_path / "raw").mkdir()
     old = tree(made.path)
     made.copy(raw)
-    answers, undo = carried_out(made, edit(made.read(), "new", text=pl.col("text") + " Now."))
+    answers, undo = carried_out(
+        made, edit(made.read(), "update", "new", text=pl.col("text") + " Now.")
+    )
     assert {a.state for a in answers} == {"applied"}
     assert (made.path / LONG).read_bytes().count(b" Now.\n") == 2
     assert {a.state for a in made.revert(undo[::-1])} == {"applied"}
@@ -86,7 +88,7 @@ def test_a_file_that_cannot_be_replaced_keeps_no_other_from_it(tmp_path, monkeyp
         link(source, *args, **kwargs)
 
     monkeypatch.setattr(os, "link", failing)
-    answers, _ = carried_out(made, edit(made.read(), "gone", superseded_by=TOMBSTONE))
+    answers, _ = carried_out(made, edit(made.read(), "tombstone", "gone", superseded_by=TOMBSTONE))
     said = {(a.id.split(":")[0], a.state, a.why) for a in answers}
     why = f"{made.path / names[1]}: {os.strerror(code)}"
     assert said == {(names[0], "applied", ""), (names[1], "stale", why), (names[2], "applied", "")}
@@ -99,9 +101,9 @@ def mixed_plan(records):
     n = records.height
     return pl.concat(
         [
-            edit(records.head(n // 2), "gone", superseded_by=TOMBSTONE),
-            edit(records.slice(n // 2, n // 4), "new", text=pl.col("text") + " indeed"),
-            edit(records.tail(1), "tier", tier="peripheral"),
+            edit(records.head(n // 2), "tombstone", "gone", superseded_by=TOMBSTONE),
+            edit(records.slice(n // 2, n // 4), "update", "new", text=pl.col("text") + " indeed"),
+            edit(records.tail(1), "demote", "tier", tier="peripheral"),
             put(from_rows(NEW), "found"),
         ]
     )
@@ -178,7 +180,7 @@ def test_a_copy_that_changed_is_not_believed(tmp_path):
 def test_a_change_takes_only_the_bytes_of_its_line(tmp_path):
     made = store(tmp_path)
     rows = by_text(made, "Coffee is free.")
-    answers, _ = carried_out(made, edit(rows, "new", text="Coffee costs 2 €."))
+    answers, _ = carried_out(made, edit(rows, "update", "new", text="Coffee costs 2 €."))
     after = (made.path / "memory/2026-11-02.md").read_bytes()
     assert after == NOTE.replace(b"Coffee is free.", "Coffee costs 2 €.".encode())
     assert answers[0].new_id in made.read()["id"]
@@ -187,7 +189,9 @@ def test_a_change_takes_only_the_bytes_of_its_line(tmp_path):
 def test_lines_that_the_agent_added_stay_when_a_run_is_taken_back(tmp_path):
     made = store(tmp_path)
     path = made.path / "memory/2026-11-02.md"
-    _, undo = carried_out(made, edit(made.read().head(2), "x", superseded_by=QUARANTINE))
+    _, undo = carried_out(
+        made, edit(made.read().head(2), "quarantine", "x", superseded_by=QUARANTINE)
+    )
     with path.open("ab") as out:
         out.write(b"- 10:00 A late guest.\n")
     path.write_bytes(path.read_bytes().replace(b"\n\n", b"\n\n- 08:00 An early guest.\n", 1))
@@ -202,7 +206,7 @@ def test_a_run_over_many_lines_is_taken_back_in_slices(tmp_path):
     body = b"".join(b"- line %d\n" % n for n in range(60))
     made = store(tmp_path, files={"memory/topic.md": body})
     rows = made.read().filter(pl.int_range(pl.len()) % 3 > 0)
-    _, undo = carried_out(made, edit(rows, "x", superseded_by=TOMBSTONE))
+    _, undo = carried_out(made, edit(rows, "tombstone", "x", superseded_by=TOMBSTONE))
     newest_first = list(reversed(undo))
     made.revert(newest_first[:25])
     made.revert(newest_first[25:])
@@ -214,7 +218,12 @@ def test_a_line_that_changed_since_is_stale_and_left_alone(tmp_path):
     before, path = made.read(), made.path / "memory/2026-11-02.md"
     path.write_bytes(NOTE.replace(b"Coffee is free", b"Coffee is gone"))
     plan = squash(
-        edit(before.filter(pl.col("text") == "Coffee is free."), "x", superseded_by=TOMBSTONE)
+        edit(
+            before.filter(pl.col("text") == "Coffee is free."),
+            "tombstone",
+            "x",
+            superseded_by=TOMBSTONE,
+        )
     )
     kept = []
     answers = made.write(Work(plan, before, NOW, lambda live, counts: {}, kept.extend))
@@ -227,7 +236,7 @@ def test_a_line_that_changed_since_is_stale_and_left_alone(tmp_path):
 def test_applying_again_removes_no_twin(tmp_path):
     made = store(tmp_path, files={"memory/topic.md": b"- twin\n- twin\n"})
     before = made.read()
-    plan = squash(edit(before.head(1), "x", superseded_by=TOMBSTONE))
+    plan = squash(edit(before.head(1), "tombstone", "x", superseded_by=TOMBSTONE))
     work = Work(plan, before, NOW, lambda live, counts: {}, lambda undo: None)
     assert [a.state for a in made.write(work)] == ["applied"]
     assert [a.state for a in made.write(work)] == ["stale"]
@@ -242,8 +251,8 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path):
         for t in ("Tea is served at four.", "Coffee is free.", "Plain words.")
     )
     chain = pl.concat([
-        edit(before.filter(pl.col("id") == first), "x", superseded_by=second),
-        edit(before.filter(pl.col("id") == second), "x", superseded_by=third),
+        edit(before.filter(pl.col("id") == first), "supersede", "x", superseded_by=second),
+        edit(before.filter(pl.col("id") == second), "supersede", "x", superseded_by=third),
     ])  # fmt: skip
     check = lambda live, counts: (
         {} if second in live["id"] else {first: "the record that replaces it is gone"}
@@ -257,7 +266,7 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path):
 
 def test_a_change_to_a_record_that_the_snapshot_lacks_is_stale(tmp_path):
     made = store(tmp_path)
-    plan = squash(edit(made.read(), "x", tier="core"))
+    plan = squash(edit(made.read(), "promote", "x", tier="core"))
     answers = made.write(
         Work(plan, made.read().clear(), NOW, lambda live, counts: {}, lambda undo: None)
     )
@@ -290,7 +299,9 @@ def test_the_guard_sees_live_records_and_keepers_and_may_refuse(tmp_path):
         return {old: "no"}
 
     answers, undo = carried_out(
-        made, edit(made.read().filter(pl.col("id") == old), "x", superseded_by=new), check
+        made,
+        edit(made.read().filter(pl.col("id") == old), "supersede", "x", superseded_by=new),
+        check,
     )
     assert [(a.state, a.why) for a in answers] == [("refused", "no")]
     assert (undo, (made.path / "memory/2026-11-02.md").read_bytes()) == ([], NOTE)
@@ -302,10 +313,12 @@ def test_the_guard_sees_live_records_and_keepers_and_may_refuse(tmp_path):
 
 def test_a_point_with_points_beneath_it_stays(tmp_path):
     made = store(tmp_path, files={"memory/topic.md": b"- Alice\n  - designs\n- Bob\n"})
-    answers, _ = carried_out(made, edit(by_text(made, "Alice"), "x", superseded_by=TOMBSTONE))
+    answers, _ = carried_out(
+        made, edit(by_text(made, "Alice"), "tombstone", "x", superseded_by=TOMBSTONE)
+    )
     assert [a.state for a in answers] == ["refused"]
     answers, _ = carried_out(
-        made, edit(by_text(made, "Alice", "designs"), "x", superseded_by=TOMBSTONE)
+        made, edit(by_text(made, "Alice", "designs"), "tombstone", "x", superseded_by=TOMBSTONE)
     )
     assert [a.state for a in answers] == ["applied", "applied"]
     assert (made.path / "memory/topic.md").read_bytes() == b"- Bob\n"
@@ -315,7 +328,7 @@ def test_bytes_that_are_no_text_survive_an_edit_beside_them(tmp_path):
     made = store(tmp_path, files={"memory/topic.md": b"- key \xe7\xb5 abc word\n"})
     rows = made.read()
     assert rows["text"].to_list() == ["key \ufffd\ufffd abc word"]
-    carried_out(made, edit(rows, "redacted", text="key \ufffd\ufffd [redacted] word"))
+    carried_out(made, edit(rows, "update", "redacted", text="key \ufffd\ufffd [redacted] word"))
     assert (made.path / "memory/topic.md").read_bytes() == b"- key \xe7\xb5 [redacted] word\n"
 
 

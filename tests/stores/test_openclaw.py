@@ -194,7 +194,9 @@ def removed(workspace, text):
     store = OpenClaw(str(workspace))
     store.pace = Pace(grace=0.0)
     before = store.read()
-    plan = squash(edit(before.filter(pl.col("text") == text), "x", superseded_by=TOMBSTONE))
+    plan = squash(
+        edit(before.filter(pl.col("text") == text), "tombstone", "x", superseded_by=TOMBSTONE)
+    )
     return store.write(
         Work(plan, before, day(2026, 11, 21), lambda live, counts: {}, lambda undo: None)
     )

@@ -157,7 +157,9 @@ def test_identity_survives_a_copy_and_a_write(store, tmp_path):
     before = store.identity()
     (tmp_path / "raw").mkdir()
     store.copy(tmp_path / "raw")
-    store.write(work(store, edit(one(store, "a"), "hidden", superseded_by=QUARANTINE)))
+    store.write(
+        work(store, edit(one(store, "a"), "quarantine", "hidden", superseded_by=QUARANTINE))
+    )
     assert store.identity() == before
     put_back(store, tmp_path / "raw")
     assert store.identity() == before

@@ -42,7 +42,7 @@ def test_a_running_gateway_is_read_and_never_written(store, gateway, tmp_path):
     whole = store.path.read_bytes()
     (tmp_path / "raw").mkdir()
     store.copy(tmp_path / "raw")
-    change = work(store, edit(one(store, "a"), "x", tier="core"))
+    change = work(store, edit(one(store, "a"), "promote", "x", tier="core"))
     for attempt in (
         lambda: store.write(change),
         lambda: store.revert([]),
@@ -59,7 +59,7 @@ def test_a_running_gateway_is_read_and_never_written(store, gateway, tmp_path):
 def test_the_backup_is_jsonl_in_rsclaws_own_folder_and_private(tmp_path):
     store = write(tmp_path / "base/var/data/memory/memory.redb", broken=["torn"])
     for n in range(2):
-        store.write(work(store, edit(one(store, "a"), "x", importance=0.1 * (n + 1))))
+        store.write(work(store, edit(one(store, "a"), "update", "x", importance=0.1 * (n + 1))))
     folder = tmp_path / "base/var/backups"
     assert sorted(p.name for p in folder.iterdir()) == [
         "memory-20260601-2.jsonl",
@@ -72,13 +72,13 @@ def test_the_backup_is_jsonl_in_rsclaws_own_folder_and_private(tmp_path):
 
 
 def test_a_store_elsewhere_is_backed_up_beside_it(store):
-    store.write(work(store, edit(one(store, "a"), "x", importance=0.1)))
+    store.write(work(store, edit(one(store, "a"), "update", "x", importance=0.1)))
     assert [p.name for p in (store.path.parent / "backups").iterdir()] == ["memory-20260601.jsonl"]
 
 
 def test_the_mode_of_the_file_is_kept_and_nothing_is_left_behind(store):
     os.chmod(store.path, 0o640)
-    store.write(work(store, edit(one(store, "a"), "x", importance=0.1)))
+    store.write(work(store, edit(one(store, "a"), "update", "x", importance=0.1)))
     assert stat.S_IMODE(store.path.stat().st_mode) == 0o640
     assert sorted(p.name for p in store.path.parent.iterdir()) == ["backups", "memory.redb"]
 
@@ -94,7 +94,7 @@ def test_a_link_to_the_file_stays_a_link(store, tmp_path):
     link = tmp_path / "link.redb"
     link.symlink_to(store.path)
     linked = open_store(f"rsclaw:{link}")
-    linked.write(work(linked, edit(one(linked, "a"), "x", tier="core")))
+    linked.write(work(linked, edit(one(linked, "a"), "promote", "x", tier="core")))
     assert link.is_symlink() and one(store, "a")["tier"].to_list() == ["core"]
     assert linked.identity() == store.identity()
 
@@ -102,8 +102,10 @@ def test_a_link_to_the_file_stays_a_link(store, tmp_path):
 def test_what_is_purged_leaves_no_byte_behind(tmp_path):
     store = write(tmp_path / "base/var/data/memory/memory.redb", broken=["torn"])
     secret = DOCS[2]["text"]
-    store.write(work(store, edit(one(store, "c"), "hidden", superseded_by=QUARANTINE)))
-    store.write(work(store, edit(one(store, "a"), "x", importance=0.1)))
+    store.write(
+        work(store, edit(one(store, "c"), "quarantine", "hidden", superseded_by=QUARANTINE))
+    )
+    store.write(work(store, edit(one(store, "a"), "update", "x", importance=0.1)))
     search = tmp_path / "base/var/data/search"
     search.mkdir()
     (search / "index.store").write_text(secret)

@@ -43,7 +43,7 @@ def store(tmp_path):
 
 def test_a_rebuild_keeps_every_byte_that_no_change_touches(store):
     before, meta, counts = raw(store), raw(store, "memory_meta"), raw(store, "counts")
-    said = store.write(work(store, edit(one(store, "b"), "less", importance=0.2)))
+    said = store.write(work(store, edit(one(store, "b"), "update", "less", importance=0.2)))
     assert states(said) == {"b": "applied"}
     after = raw(store)
     assert {k: v for k, v in after.items() if k != b"b"} == {
@@ -54,7 +54,9 @@ def test_a_rebuild_keeps_every_byte_that_no_change_touches(store):
 
 
 def test_a_changed_text_loses_its_vector_and_gets_its_summaries(store):
-    store.write(work(store, edit(one(store, "a"), "said so", text="用户喜欢绿茶。不加糖。")))
+    store.write(
+        work(store, edit(one(store, "a"), "update", "said so", text="用户喜欢绿茶。不加糖。"))
+    )
     assert unpacked(raw(store)[b"a"]) == (
         b"",
         DOCS[0]
@@ -67,21 +69,21 @@ def test_a_changed_text_loses_its_vector_and_gets_its_summaries(store):
 
 
 def test_a_tier_is_written_as_rsclaw_spells_it(store):
-    store.write(work(store, edit(one(store, "b"), "up", tier="core")))
+    store.write(work(store, edit(one(store, "b"), "promote", "up", tier="core")))
     assert unpacked(raw(store)[b"b"])[1]["tier"] == "Core"
 
 
 def test_unknown_fields_stay_in_their_place(tmp_path):
     native = {"lang": "en", **doc("x", "User plays chess")}
     store = write(tmp_path / "memory.redb", [native])
-    store.write(work(store, edit(store.read(), "less", importance=0.1)))
+    store.write(work(store, edit(store.read(), "update", "less", importance=0.1)))
     assert list(unpacked(raw(store)[b"x"])[1].items()) == list(
         (native | {"importance": 0.1}).items()
     )
 
 
 def test_a_superseded_record_is_marked_as_rsclaw_does_it(store):
-    store.write(work(store, edit(one(store, "c"), "newer", superseded_by="a")))
+    store.write(work(store, edit(one(store, "c"), "supersede", "newer", superseded_by="a")))
     assert unpacked(raw(store)[b"c"]) == (
         VECTOR,
         DOCS[2]
@@ -97,24 +99,26 @@ def test_a_hidden_record_leaves_the_table_that_rsclaw_opens_and_comes_back_whole
     store, mark, table
 ):
     before = raw(store)
-    store.write(work(store, edit(one(store, "c"), "hidden", superseded_by=mark)))
+    store.write(work(store, edit(one(store, "c"), "supersede", "hidden", superseded_by=mark)))
     assert raw(store) == {k: v for k, v in before.items() if k != b"c"}
     assert raw(store, table) == {b"c": before[b"c"]}
     assert one(store, "c").select("superseded_by", "tier", "pinned").row(0) == (mark, "core", True)
-    store.write(work(store, edit(one(store, "c"), "released", clears=["superseded_by"])))
+    store.write(work(store, edit(one(store, "c"), "update", "released", clears=["superseded_by"])))
     assert raw(store) == before
     assert table not in redb.read(store.path)[1].tables
 
 
 def test_a_hidden_record_is_deleted_for_good(store):
-    store.write(work(store, edit(one(store, "c"), "hidden", superseded_by=TOMBSTONE)))
+    store.write(work(store, edit(one(store, "c"), "tombstone", "hidden", superseded_by=TOMBSTONE)))
     store.write(work(store, delete(one(store, "c"), "its time is up")))
     assert one(store, "c").is_empty()
     assert "用户手机尾号".encode() not in store.path.read_bytes()
 
 
 def test_an_archived_id_that_the_gateway_made_again_is_kept_apart(store):
-    store.write(work(store, edit(one(store, "a"), "hidden", superseded_by=QUARANTINE)))
+    store.write(
+        work(store, edit(one(store, "a"), "quarantine", "hidden", superseded_by=QUARANTINE))
+    )
     tables = dict(redb.read(store.path)[1].tables)
     again = (b"a", packed(doc("a", "made again")))
     docs = Table(STR, BYTES, [*tables["memory_docs"].rows, again])
@@ -148,8 +152,8 @@ def test_an_inserted_record_has_rsclaws_fields_in_rsclaws_order(store):
 def test_a_plan_written_twice_is_already_there(store):
     before = store.read()
     plan = pl.concat([
-        edit(one(store, "a"), "up", tier="core"),
-        edit(one(store, "b"), "hidden", superseded_by=QUARANTINE),
+        edit(one(store, "a"), "promote", "up", tier="core"),
+        edit(one(store, "b"), "quarantine", "hidden", superseded_by=QUARANTINE),
         delete(one(store, "d"), "gone"),
         put(from_rows([{"id": "n", "text": "new"}]), "new"),
     ])  # fmt: skip
@@ -162,19 +166,21 @@ def test_a_plan_written_twice_is_already_there(store):
 def test_what_the_gateway_changed_since_is_stale(store):
     before = store.read()
     theirs = pl.concat([
-        edit(one(store, "a"), "theirs", text="用户喜欢红茶"),
-        edit(one(store, "b"), "recalled", access_count=9, importance=0.8),
+        edit(one(store, "a"), "update", "theirs", text="用户喜欢红茶"),
+        edit(one(store, "b"), "update", "recalled", access_count=9, importance=0.8),
         delete(one(store, "c"), "theirs"),
     ])  # fmt: skip
     store.write(work(store, theirs))
-    said = store.write(work(store, edit(before, "ours", tier="peripheral"), before))
+    said = store.write(work(store, edit(before, "demote", "ours", tier="peripheral"), before))
     assert states(said) == {"a": "stale", "b": "applied", "c": "stale", "d": "applied"}
     assert one(store, "b").select("tier", "access_count").row(0) == ("peripheral", 2)
 
 
 def test_an_edit_of_an_unknown_record_is_stale(store):
     ghost = from_rows([{"id": "ghost"}])
-    assert states(store.write(work(store, edit(ghost, "x", tier="core")))) == {"ghost": "stale"}
+    assert states(store.write(work(store, edit(ghost, "promote", "x", tier="core")))) == {
+        "ghost": "stale"
+    }
 
 
 def test_a_row_that_does_not_parse_is_not_overwritten(store):
@@ -184,7 +190,9 @@ def test_a_row_that_does_not_parse_is_not_overwritten(store):
 
 
 def test_what_the_guard_refuses_stays(store):
-    plan = pl.concat([edit(one(store, "a"), "x", tier="core"), delete(one(store, "c"), "x")])
+    plan = pl.concat(
+        [edit(one(store, "a"), "promote", "x", tier="core"), delete(one(store, "c"), "x")]
+    )
     said = store.write(work(store, plan, refuse={"c": "it is pinned"}))
     assert [(w.id, w.state, w.why) for w in said] == [
         ("a", "applied", ""),
@@ -201,7 +209,9 @@ def test_the_guard_sees_live_records_and_counts(store):
         return {}
 
     before = store.read()
-    store.write(Work(squash(edit(one(store, "a"), "x", tier="core")), before, NOW, check, list))
+    store.write(
+        Work(squash(edit(one(store, "a"), "promote", "x", tier="core")), before, NOW, check, list)
+    )
     assert seen["live"].equals(before)
     assert seen["counts"].rows() == [
         ("agent:main", kind, None, 1) for kind in ("entity", "fact", "preference")
@@ -216,7 +226,11 @@ def test_undo_is_kept_before_the_file_changes(store):
         raise RuntimeError("the power failed")
 
     failing = Work(
-        squash(edit(one(store, "a"), "x", tier="core")), store.read(), NOW, lambda *_: {}, keep
+        squash(edit(one(store, "a"), "promote", "x", tier="core")),
+        store.read(),
+        NOW,
+        lambda *_: {},
+        keep,
     )
     with pytest.raises(RuntimeError):
         store.write(failing)
@@ -227,9 +241,9 @@ def test_undo_is_kept_before_the_file_changes(store):
 def test_revert_gives_every_row_its_bytes_and_is_idempotent(store):
     before, kept = redb.read(store.path)[1].tables, []
     plan = pl.concat([
-        edit(one(store, "a"), "said", text="用户喜欢绿茶"),
-        edit(one(store, "b"), "hidden", superseded_by=QUARANTINE),
-        edit(one(store, "c"), "newer", superseded_by="a"),
+        edit(one(store, "a"), "update", "said", text="用户喜欢绿茶"),
+        edit(one(store, "b"), "quarantine", "hidden", superseded_by=QUARANTINE),
+        edit(one(store, "c"), "supersede", "newer", superseded_by="a"),
         delete(one(store, "d"), "gone"),
         put(from_rows([{"id": "n", "text": "new"}]), "new"),
     ])  # fmt: skip
@@ -242,7 +256,7 @@ def test_revert_gives_every_row_its_bytes_and_is_idempotent(store):
 
 def test_a_vector_made_since_does_not_stop_revert_and_a_new_text_does(store):
     before, kept = raw(store), []
-    plan = edit(store.read().filter(pl.col("id").is_in(["a", "b"])), "x", text="redacted")
+    plan = edit(store.read().filter(pl.col("id").is_in(["a", "b"])), "update", "x", text="redacted")
     store.write(work(store, plan, kept=kept))
     tables = dict(redb.read(store.path)[1].tables)
     rows = dict(tables["memory_docs"].rows)
@@ -293,7 +307,7 @@ def test_reading_after_writing_gives_the_projected_outcome(tmp_path_factory, mad
 def test_a_hundred_thousand_rows_are_rebuilt(tmp_path):
     store = write(tmp_path / "memory.redb", [doc(f"{i:06}", f"fact {i}") for i in range(100_000)])
     before = raw(store)
-    said = store.write(work(store, edit(one(store, "000007"), "x", tier="core")))
+    said = store.write(work(store, edit(one(store, "000007"), "promote", "x", tier="core")))
     assert states(said) == {"000007": "applied"}
     after = raw(store)
     del before[b"000007"], after[b"000007"]

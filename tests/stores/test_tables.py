@@ -52,7 +52,7 @@ def test_an_applied_plan_leaves_its_outcome_and_revert_the_same_bytes(store):
     before, old, kept = store.read(), store.path.read_bytes(), []
     plan = pl.concat([
         put(from_rows([{"id": "new", "text": "新"}]), "added"),
-        edit(before.filter(pl.col("id") == "b"), "sunk", tier="peripheral", clears=["importance"]),
+        edit(before.filter(pl.col("id") == "b"), "demote", "sunk", tier="peripheral", clears=["importance"]),
         delete(before.filter(pl.col("id") == "a"), "gone"),
     ])  # fmt: skip
     said = store.write(work(store, plan, kept=kept))
@@ -69,8 +69,10 @@ def test_an_applied_plan_leaves_its_outcome_and_revert_the_same_bytes(store):
 
 def test_a_record_that_changed_since_is_stale_and_stays(store):
     before = store.read()
-    store.write(work(store, edit(before.filter(pl.col("id") == "a"), "theirs", text="theirs")))
-    plan = edit(before, "ours", tier="core")
+    store.write(
+        work(store, edit(before.filter(pl.col("id") == "a"), "update", "theirs", text="theirs"))
+    )
+    plan = edit(before, "promote", "ours", tier="core")
     said = store.write(work(store, plan, before=before))
     assert [(w.id, w.state) for w in said] == [("a", "stale"), ("b", "applied"), ("c", "applied")]
     assert store.read().select("text", "tier").row(0) == ("theirs", "working")
@@ -78,15 +80,15 @@ def test_a_record_that_changed_since_is_stale_and_stays(store):
 
 def test_a_change_after_ours_is_kept_by_revert(store):
     before, kept = store.read(), []
-    store.write(work(store, edit(before, "ours", tier="core"), kept=kept))
-    store.write(work(store, edit(store.read().head(1), "theirs", text="theirs")))
+    store.write(work(store, edit(before, "promote", "ours", tier="core"), kept=kept))
+    store.write(work(store, edit(store.read().head(1), "update", "theirs", text="theirs")))
     assert [w.state for w in store.revert(kept)] == ["stale", "applied", "applied"]
     assert store.read()["text"][0] == "theirs" and store.read()["tier"][1] == "working"
 
 
 def test_what_the_guard_refuses_is_not_written(store):
     before = store.read()
-    plan = edit(before, "ours", tier="core")
+    plan = edit(before, "promote", "ours", tier="core")
     said = store.write(work(store, plan, refuse={"b": "the guard says no"}))
     assert [(w.id, w.state, w.why) for w in said] == [
         ("a", "applied", ""), ("b", "refused", "the guard says no"), ("c", "applied", ""),
@@ -116,7 +118,7 @@ def test_an_append_that_arrives_while_we_write_is_not_lost(tmp_path):
         with path.open("a") as file:
             file.write(next(appended, ""))
 
-    plan = edit(store.read(), "x", text="new")
+    plan = edit(store.read(), "update", "x", text="new")
     store.write(Work(squash(plan), store.read(), NOW, lambda live, counts: {}, keep))
     assert store.read().select("id", "text").rows() == [("a", "new"), ("b", "")]
 
@@ -132,7 +134,7 @@ def test_a_file_that_never_holds_still_is_locked(tmp_path):
             file.write(f'{{"id": "n{next(n)}"}}\n')
 
     with pytest.raises(Locked):
-        plan = edit(store.read(), "x", text="new")
+        plan = edit(store.read(), "update", "x", text="new")
         store.write(Work(squash(plan), store.read(), NOW, lambda live, counts: {}, keep))
     assert store.read()["text"].to_list() == [""] * 4
 

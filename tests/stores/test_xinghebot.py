@@ -103,8 +103,8 @@ def test_captured_turns_are_only_read(tmp_path):
         ("ok", "session", "assistant"),
     ]
     rows = made.read()
-    gone = carried_out(made, edit(rows, "x", superseded_by=TOMBSTONE))
-    masked = carried_out(made, edit(rows, "x", text="[redacted]"))
+    gone = carried_out(made, edit(rows, "tombstone", "x", superseded_by=TOMBSTONE))
+    masked = carried_out(made, edit(rows, "update", "x", text="[redacted]"))
     assert [a.state for a in gone + masked] == ["applied"] * 3 + ["refused"] * 3
     assert (tmp_path / "sessions/2026-11-02-r.md").read_text() == text
 
@@ -142,7 +142,7 @@ def test_its_locks_are_held_only_while_the_file_is_replaced(tmp_path):
     def look():
         held.append(sorted(p.name for p in (tmp_path / "index").iterdir()))
 
-    answers = carried_out(made, edit(made.read(), "x", superseded_by=TOMBSTONE), look)
+    answers = carried_out(made, edit(made.read(), "tombstone", "x", superseded_by=TOMBSTONE), look)
     assert [a.state for a in answers] == ["applied", "applied"]
     assert held == [[".memory_md.lock"], [".daily.lock", ".daily_summary.lock"]]
     assert list((tmp_path / "index").iterdir()) == []
@@ -153,5 +153,5 @@ def test_edits_leave_its_ranking_as_it_was(tmp_path):
         tmp_path,
         daily__2026_11_02="- 2026-11-02T01:00:00Z [note] A\n- 2026-11-02T02:00:00Z [note] B\n",
     )
-    carried_out(made, edit(made.read().head(1), "x", superseded_by=TOMBSTONE))
+    carried_out(made, edit(made.read().head(1), "tombstone", "x", superseded_by=TOMBSTONE))
     assert (tmp_path / "daily/2026-11-02.md").stat().st_mtime_ns == 10**18

@@ -184,7 +184,7 @@ class Scene:
         mine = pl.concat(
             [
                 put(from_rows(new), "an insertion"),
-                edit(mended, "an edit", text=text, risk="low"),
+                edit(mended, "update", "an edit", text=text, risk="low"),
                 delete(away, "a deletion", risk="medium"),
             ]
         ).with_columns(rule=pl.lit("trust"))

@@ -99,7 +99,7 @@ def an_overlay(folder):
 
     path = folder / "overlay.parquet"
     rows = from_rows([{"id": f"r{n}", "text": "文"} for n in range(5)])
-    overlay.write(path, edit(rows, "x", tier="core").with_columns(rule=pl.lit("fuzz")))
+    overlay.write(path, edit(rows, "promote", "x", tier="core").with_columns(rule=pl.lit("fuzz")))
     return path, lambda: overlay.read(path)
 
 

@@ -63,12 +63,12 @@ RECORDS = [
 ASKED = [
     ("pinned", lambda r: delete(r, "x")),
     ("core", lambda r: delete(r, "x")),
-    ("core2", lambda r: edit(r, "x", superseded_by=TOMBSTONE)),
-    ("core3", lambda r: edit(r, "x", tier="peripheral")),
-    ("core4", lambda r: edit(r, "x", superseded_by="newer", risk="high")),
-    ("pinned2", lambda r: edit(r, "x", pinned=False)),
-    ("pinned3", lambda r: edit(r, "x", text="other words")),
-    ("plain2", lambda r: edit(r, "x", superseded_by="elsewhere", risk="low")),
+    ("core2", lambda r: edit(r, "tombstone", "x", superseded_by=TOMBSTONE)),
+    ("core3", lambda r: edit(r, "demote", "x", tier="peripheral")),
+    ("core4", lambda r: edit(r, "supersede", "x", superseded_by="newer", risk="high")),
+    ("pinned2", lambda r: edit(r, "update", "x", pinned=False)),
+    ("pinned3", lambda r: edit(r, "update", "x", text="other words")),
+    ("plain2", lambda r: edit(r, "supersede", "x", superseded_by="elsewhere", risk="low")),
 ]
 REASONS = {
     "pinned": "never deleted", "core": "never deleted", "core2": "never retired", "core3": "never demoted",

@@ -1,0 +1,101 @@
+"""Reasons: the sentence of a reason's code and arguments, made where a person reads it.
+
+A plan holds codes and arguments only; `data/lexicons/reasons.toml` has the sentences, in every
+language side by side. No sentence is ever read back.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from string import Formatter
+from typing import Any
+
+import polars as pl
+
+from memops.language.lexicon import lexicon
+
+Args = Mapping[str, Any] | str | None
+"""Arguments of a reason: as a table holds them (JSON), taken apart, or none."""
+
+PLAIN = "plain.said"
+"""The code of what has a sentence and no code: an error's, or one of an earlier memops."""
+
+
+def sentence(code: str | None, args: Args = None, lang: str = "en") -> str:
+    """Return the reason as a sentence; a code that nobody gave a sentence stands for itself."""
+    entry = _entry(code or "")
+    detail = lexicon("reasons")["detail"].get(entry.get("detail"), {})
+    return brief(code, args, lang) + _said(detail, args, lang)
+
+
+def brief(code: str | None, args: Args = None, lang: str = "en") -> str:
+    """Return the sentence without its detail."""
+    return _said(_entry(code or ""), args, lang) or code or ""
+
+
+def sentences(changes: pl.DataFrame, lang: str = "en") -> pl.Series:
+    """Return the reason of each change as a sentence."""
+    said = [sentence(code, args, lang) for code, args in changes.select("code", "args").iter_rows()]
+    return pl.Series("reason", said, dtype=pl.String)
+
+
+def reason(code: str | None, args: Args = None) -> dict[str, Any]:
+    """Return a reason as the files of a plan hold it: its English sentence, code and arguments."""
+    said = opened(args)
+    return {"reason": sentence(code, said), "code": code, **({"args": said} if said else {})}
+
+
+def plain(text: str) -> dict[str, Any]:
+    """Return what has a sentence and no code as a reason."""
+    return reason(PLAIN, {"sentence": text})
+
+
+def coded(line: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a line of a plan with its reason's code, which an earlier memops did not write."""
+    return {**line} if "code" in line else {**line, **plain(str(line.get("reason") or ""))}
+
+
+def opened(args: Args) -> dict[str, Any]:
+    """Return arguments taken apart."""
+    return dict(json.loads(args)) if isinstance(args, str) else dict(args or {})
+
+
+def named(code: str, lang: str = "en") -> frozenset[str]:
+    """Return the arguments that the sentence of a code names, detail included."""
+    entry = _entry(code)
+    said = [entry, lexicon("reasons")["detail"].get(entry.get("detail"), {})]
+    parts = [part for one in said for part in Formatter().parse(one.get(lang, ""))]
+    return frozenset(name for _, name, _, _ in parts if name)
+
+
+@cache
+def codes() -> tuple[str, ...]:
+    """Return every code that has a sentence."""
+    table = lexicon("reasons")
+    return tuple(f"{t}.{name}" for t in table if t != "detail" for name in table[t])
+
+
+def _entry(code: str) -> Mapping[str, str]:
+    table, _, name = code.partition(".")
+    return dict(lexicon("reasons").get(table, {}).get(name, {}))
+
+
+def _said(entry: Mapping[str, str], args: Args, lang: str) -> str:
+    speaker = _Speaker(lang if lang in entry else "en")
+    try:
+        return speaker.vformat(entry.get(speaker.lang, ""), (), opened(args))
+    except (KeyError, ValueError):  # another memops' arguments
+        return ""
+
+
+class _Speaker(Formatter):
+    """Fills a sentence of one language: `{name:word}` is a term of it, a list joined by commas."""
+
+    def __init__(self, lang: str) -> None:
+        self.lang = lang
+
+    def format_field(self, value: Any, spec: str) -> str:
+        words = lexicon("report")[self.lang]
+        terms = words["words"] if spec == "word" else {}
+        items: Sequence[Any] = value if isinstance(value, list) else [value]
+        return str(words["comma"]).join(str(terms.get(str(item), item)) for item in items)

@@ -1,0 +1,91 @@
+"""Reasons: every code has its sentences, in each language of the pages, and none is idle."""
+
+import ast
+import json
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from memops.extract.modality import BARS
+from memops.language.lexicon import lexicon
+from memops.reasons import brief, codes, named, plain, reason, sentence, sentences
+from memops.reports.page import LANGUAGES
+from memops.safety.hostile import concepts, frames
+
+ROOT = Path(__file__).parent.parent
+OPPOSES = ("value", "replaced", "changed", "opposite", "denied", "excluded", "judged")
+
+
+def written():
+    """The codes that the program writes whole, and those of its families."""
+    tables = "|".join(name for name in lexicon("reasons") if name != "detail")
+    shape = re.compile(rf"(?:{tables})\.[a-z_0-9]+")
+    found = {
+        node.value
+        for path in (ROOT / "memops").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        if shape.fullmatch(node.value) and not node.value.endswith(".parquet")
+    }
+    guard = (ROOT / "memops" / "guard.py").read_text(encoding="utf-8")
+    found |= {f"guard.{name}" for name in re.findall(r'^        \(.*, "(\w+)"\),$', guard, re.M)}
+    for name in ("chatter", "noise"):
+        table = lexicon({"noise": "extract_noise"}.get(name, name))
+        found |= {f"{name}.{key}" for key, value in table.items() if isinstance(value, dict)}
+    found |= {f"note.{bar}" for bar in BARS} | {f"conflict.{one}" for one in OPPOSES}
+    found |= {one.why for one in (*concepts(), *frames()) if one.why}
+    found |= {f"place.{unit}" for unit in ("words", "runes")}
+    found |= {f"limit.{what}{more}" for what in ("records", "share") for more in ("", "_window")}
+    return found | {lexicon("hostile")["banners"]["why"]}
+
+
+def test_every_code_that_is_used_has_sentences_and_no_sentence_is_idle():
+    assert written() == set(codes())
+
+
+@pytest.mark.parametrize("code", codes())
+def test_a_code_has_a_sentence_in_every_language_with_the_same_arguments(code):
+    table, _, name = code.partition(".")
+    assert set(LANGUAGES) <= lexicon("reasons")[table][name].keys()
+    assert len({named(code, lang) for lang in LANGUAGES}) == 1
+    args = {name: 7 for name in named(code)}
+    for lang in LANGUAGES:
+        assert sentence(code, args, lang).count("7") >= len(args)
+        assert not re.search(r"[{}]", sentence(code, args, lang))
+    assert re.search("[\u4e00-\u9fff]", sentence(code, args, "zh")) or code == plain("x")["code"]
+
+
+def test_terms_and_lists_are_said_in_the_language_and_quoted_text_is_left_alone():
+    args = '{"days":400,"kind":"fact","window":90}'
+    assert sentence("time.old", args) == "400 days old; a fact is kept for 90"
+    assert sentence("time.old", args, "zh") == "已有 400 天；事实类保留 90 天"
+    kinds = {"kinds": ["fact", "preference"]}
+    assert sentence("note.told", kinds, "zh") == "其中的事实已单独成条：事实、偏好"
+    assert sentence("person.imported", {"name": "{x}"}) == "imported from {x}"
+
+
+def test_the_detail_of_a_reason_is_said_after_it_and_left_out_of_the_brief():
+    args = {"similarity": 0.9, "jaccard": 0.5, "cosine": 1.0, "bm25": 0.25}
+    assert sentence("conflict.denied", args) == (
+        "a newer record denies it (similarity 0.9, jaccard 0.5, cosine 1.0, bm25 0.25)"
+    )
+    assert brief("conflict.denied", args, "zh") == "更新的记录否认了它"
+
+
+def test_a_code_without_a_sentence_stands_for_itself_and_odd_arguments_break_nothing():
+    assert sentence("somebody.elses", {"x": 1}) == "somebody.elses"
+    assert sentence("time.old", {}) == "time.old"
+    assert sentence(None) == ""
+    assert plain("as it was said")["reason"] == "as it was said"
+    assert reason("merge.exact") == {
+        "reason": "it says the same as its keeper in the same words",
+        "code": "merge.exact",
+    }
+
+
+def test_a_table_of_changes_is_said_row_by_row():
+    rows = [("task.ticked", None), ("time.retired", json.dumps({"on": "2026-01-02"}))]
+    table = pl.DataFrame(rows, schema=["code", "args"], orient="row")
+    assert sentences(table).to_list() == ["it is ticked off", "retired on 2026-01-02"]
