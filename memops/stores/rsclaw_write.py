@@ -2,6 +2,7 @@
 
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 import polars as pl
@@ -19,6 +20,7 @@ Rows = dict[tuple[str, str], bytes]
 _Place = tuple[tuple[str, str], bytes]
 
 _CONTENT = ("text", "kind", "scope", "tier", "pinned")
+_IMPORTANCE = 0.5
 _OPTIONAL: dict[str, Any] = {
     "tier": "Working", "abstract_text": None, "overview_text": None, "tags": [], "pinned": False,
 }  # fmt: skip
@@ -36,6 +38,8 @@ def changed(old: Rows, live: pl.DataFrame, work: Work) -> tuple[list[Written], l
     answers, undo, new = [], [], dict(old)
     for id_, action in work.changes.select("id", "action").iter_rows():
         now, then = there.get(id_), known.get(id_)
+        if id_ in wanted and then is None:
+            wanted[id_] = _added(wanted[id_], now, work.now)
         after = document(wanted[id_]) if id_ in wanted else None
         state, why = _state(now, then, after)
         if after is None and action != "delete":
@@ -63,6 +67,15 @@ def reverted(values: Rows, entry: Undo) -> Written:
     if before is not None:
         values[before[0]] = before[1]
     return Written(entry.id, "applied", "", new_id)
+
+
+def _added(record: dict[str, Any], now: Mapping[str, Any] | None, at: datetime) -> dict[str, Any]:
+    """Return a new record as rsclaw's own insert takes it: 0 is no time and no importance.
+
+    One that an earlier part of the run has put there already keeps the times that it got.
+    """
+    usual = {"created_at": at, "accessed_at": at, "importance": _IMPORTANCE}
+    return record | {n: record[n] or (now or {}).get(n) or usual[n] for n in usual}
 
 
 def _state(

@@ -1,6 +1,8 @@
 """Writing to rsclaw's file: what a rebuild keeps, compare and set, the guard, exact undo."""
 
 import json
+from dataclasses import replace
+from datetime import timedelta
 
 import polars as pl
 import pytest
@@ -142,11 +144,23 @@ def test_an_inserted_record_has_rsclaws_fields_in_rsclaws_order(store):
             "n",
             "用户在杭州工作",
             created_at=1_780_315_200,
-            accessed_at=0,
+            accessed_at=1_780_315_200,
             access_count=0,
             tags=["memops"],
         )
     )
+
+
+@pytest.mark.parametrize("importance", [0.0, 0.5])
+def test_an_undated_record_is_of_now_and_one_without_weight_of_half(store, importance):
+    new = from_rows([{"id": "n", "text": "养了一只猫", "importance": importance}])
+    plan, before = put(new, "imported"), store.read()
+    store.write(work(store, plan))
+    _, fields = unpacked(raw(store)[b"n"])
+    times = {fields[name] for name in ("created_at", "accessed_at")}
+    assert (times, fields["importance"]) == ({int(NOW.timestamp())}, 0.5)
+    later = replace(work(store, plan, before), now=NOW + timedelta(days=1))
+    assert states(store.write(later)) == {"n": "already"}
 
 
 def test_a_plan_written_twice_is_already_there(store):
@@ -295,7 +309,14 @@ def test_reading_after_writing_gives_the_projected_outcome(tmp_path_factory, mad
     assert {w.state for w in said} <= {"applied", "already", "stale"}
     known = set(before["id"])
     assert all(w.id not in known for w in said if w.state == "stale")
-    assert store.read().equals(store.project(outcome(before, squash(plan))))
+    left = outcome(before, squash(plan))
+    new = ~pl.col("id").is_in(list(known))  # of which rsclaw takes 0 for nothing
+    weight = pl.when(new & (pl.col("importance") == 0)).then(0.5).otherwise("importance")
+    times = {
+        n: pl.when(new).then(pl.col(n).fill_null(NOW)).otherwise(n)
+        for n in ("created_at", "accessed_at")
+    }
+    assert store.read().equals(store.project(left.with_columns(importance=weight, **times)))
     store.revert(kept)
     after = redb.read(path)[1].tables
     assert {k: t.rows for k, t in after.items() if t.rows} == {
