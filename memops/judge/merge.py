@@ -15,7 +15,7 @@ def merged(members: pl.DataFrame, code: str) -> pl.DataFrame:
     if it matters, `fullness` (the more, the better a keeper). The keeper is chosen by tier, pin,
     fullness, confidence (none given is as sure as any) and age, the oldest first; it takes over
     the sum of the access counts and the highest importance. A pinned record yields only to a
-    pinned one.
+    pinned one, and what the agent's software keeps for itself stands behind everything else.
     """
     if members.is_empty():
         return nothing()
@@ -54,10 +54,10 @@ def _in_order_of_keeping(members: pl.DataFrame) -> pl.DataFrame:
     fullness = pl.col("fullness") if "fullness" in members.columns else pl.lit(0)
     return members.with_columns(
         _rank=pl.col("tier").replace_strict(_RANK, return_dtype=pl.Int8), _full=fullness,
-        _sure=pl.col("confidence").fill_null(1.0),
+        _sure=pl.col("confidence").fill_null(1.0), _own=pl.col("role") != "machine",
     ).sort(
-        "_rank", "pinned", "_full", "_sure", "created_at", "id",
-        descending=[True, True, True, True, False, False],
+        "_own", "_rank", "pinned", "_full", "_sure", "created_at", "id",
+        descending=[True, True, True, True, True, False, False],
         nulls_last=True,
     )  # fmt: skip
 

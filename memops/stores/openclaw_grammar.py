@@ -24,6 +24,7 @@ DATED = re.compile(r"^(?:\./)?memory/(?:.+/)?(\d{4}-\d{2}-\d{2})(?:-[^/]*)?\.md$
 INSERTED = "memory/memops/"
 """Where records of ours go: undated files, which its search never fades, with no provenance row."""
 
+_DREAMT = ("memory/dreaming/", "memory/.dreams/")
 _RETAIN = {"W": "fact", "B": "note", "O": "preference", "S": "summary"}
 _LEAD = re.compile(r"^\s*(?:(?:[-*+]|\d{1,9}[.)])(?:\s+|$)|(?:>\s?)+)?(?:\[(?P<box>[ xX])\]\s+)?")
 _CLOCK = re.compile(
@@ -85,6 +86,11 @@ def curated(path: str) -> bool:
     return path == "MEMORY.md" or path.rpartition("/")[2] == "USER.md"
 
 
+def machine(place: Place) -> bool:
+    """Tell whether the agent's software keeps a place for itself: what it dreams, and its state."""
+    return place.managed or place.path.startswith(_DREAMT)
+
+
 def _start(entry: str, place: Place) -> tuple[int, dict[str, Any]]:
     """Return where the statement begins and what stands before it says."""
     given: dict[str, Any] = {}
@@ -131,10 +137,11 @@ def _fields(place: Place, given: dict[str, Any], suffix: str, text: str) -> dict
             "confidence": float(given["c"]) if "c" in given and float(given["c"]) <= 1 else None,
             "created_at": at(day, clock),
             "superseded_by": TOMBSTONE if re.search(r"status:\s*superseded", above) else None,
-            "source": "compaction" if place.managed else given.get("role"),
+            "role": "machine" if machine(place) else None,
+            "source": "compaction" if machine(place) else given.get("role"),
             "tags": [f"@{name}" for name in entities] + _tags_of(suffix),
             "_by_line": bool(day and clock is None and not core),
-            "_readonly": place.managed or place.path.startswith("memory/dreaming/"),
+            "_readonly": machine(place),
             "_native": plain(
                 {
                     "done": given.get("box", " ") != " " or None,
@@ -170,7 +177,7 @@ def _recall_metadata(path: str, suffix: str) -> dict[str, Any]:
 
 
 def _kind(place: Place, given: dict[str, Any]) -> str:
-    if place.managed or place.path.startswith("memory/dreaming/"):
+    if machine(place):
         return "summary"
     if "role" in given or captured(place):
         return "session"

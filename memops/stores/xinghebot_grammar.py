@@ -34,16 +34,34 @@ _MESSAGES = re.compile(r"^##\s+Messages\b")
 _SOURCE = re.compile(r"\s*\(source=(?P<source>[^()\n]*)\)\s*$")
 _TITLE = re.compile(r'\s+title="[^"\n]*"\s*$')
 _TAGS = re.compile(r"(?:\s+#(?!\d+(?:\s|$))\S+)+\s*$")
+_ALL_TAGS = re.compile(r"(?:#(?!\d+(?:\s|$))\S+(?:\s+|$))+")
 _META = re.compile(r"^\s*-\s+(?:run_id|captured_at|date|generated_at|source_runs)\s*[:：]")
 _RUN = re.compile(r"run-(\d{4})(\d{2})(\d{2})-(\d{2})(\d{2})(\d{2})")
 _SUMMARY = re.compile(r"^##\s+Daily Summary \(auto\)")
+TEMPLATE = frozenset(
+    {
+        "> This file is auto-loaded into the PRIMARY agent prompt and may be auto-updated.",
+        "> Keep it compact (<= 1000 chars). Avoid secrets.",
+        "- (user preferences; add source=run_id when possible)",
+        "- (open TODOs across sessions; include source=run_id)",
+        "- (brief work record summaries; include source=run_id)",
+        "- (key facts/decisions/constraints; include source=run_id; avoid secrets)",
+        "- (write user preferences here)",
+        "- (write stable project facts here; avoid secrets)",
+        "- (write key decisions + rationale here)",
+        "- (long-term TODOs across sessions)",
+    }
+)
+"""What a fresh MEMORY.md says of itself, as XingheBot's `EnsureLayout` has written it so far."""
 
 
 class XingheBotGrammar:
     """What the lines of a XingheBot memory mean."""
 
     def skips(self, line: str, place: Place) -> bool:
-        """The heads of captures and of automatic summaries."""
+        """The heads of captures and of automatic summaries, and the template of MEMORY.md."""
+        if place.path == "MEMORY.md" and line.strip() in TEMPLATE:
+            return True
         head = place.path.startswith("sessions/") and len(place.under) <= 1
         return bool(_META.match(line)) and (head or summarised(place))
 
@@ -97,14 +115,14 @@ def _leads(place: Place) -> tuple[re.Pattern[str], ...]:
 
 
 def _tail(entry: str, start: int, given: dict[str, Any]) -> int:
-    """Return where the statement ends: before source, title and tags."""
-    end = len(entry)
+    """Return where the statement ends: before source, title and tags; a note may have no other."""
+    end, noted = len(entry), "kind" in given
     for pattern in () if "role" in given else (_SOURCE, _TITLE, _TAGS):
         found = pattern.search(entry, start, end)
-        if found and found.start() > start:
+        if found and (found.start() > start or noted):
             end = found.start()
             given |= {k: v for k, v in found.groupdict().items() if v}
-    return end
+    return start if noted and _ALL_TAGS.fullmatch(entry, start, end) else end
 
 
 def _fields(place: Place, given: dict[str, Any], suffix: str) -> dict[str, Any]:

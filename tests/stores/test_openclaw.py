@@ -12,8 +12,10 @@ from datetime import UTC, datetime
 import polars as pl
 import pytest
 
+from memops.context import Context
 from memops.errors import Locked
 from memops.plan import edit, squash
+from memops.rules.merge_exact import merge_exact
 from memops.schema import TOMBSTONE
 from memops.stores import Work
 from memops.stores.carry import Pace
@@ -45,6 +47,35 @@ def said(rows, *columns):
 
 def day(*parts):
     return datetime(*parts, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("path", [
+    "memory/.dreams/light.md", "memory/.dreams/session-corpus/2026-05-01.md", "memory/dreaming/rem/2026-05-01.md",
+])  # fmt: skip
+def test_what_the_machine_keeps_for_itself_is_read_and_never_written(workspace, path):
+    rows = records(workspace, path, "- Ines keeps bees\n- [ ] 买茶\n")
+    assert said(rows, "text", "kind", "role", "source") == [
+        ("Ines keeps bees", "summary", "machine", "compaction"), ("买茶", "summary", "machine", "compaction"),
+    ]  # fmt: skip
+    store = OpenClaw(str(workspace))
+    store.pace, before = Pace(grace=0.0), store.read()
+    plan = pl.concat([
+        edit(before.head(1), "x", text=pl.lit("Ines")), edit(before.tail(1), "x", superseded_by=TOMBSTONE),
+    ])  # fmt: skip
+    for batch in store.batches(squash(plan)):
+        store.write(
+            Work(batch, before, day(2026, 6, 1), lambda live, counts: {}, lambda undo: None)
+        )
+    assert (workspace / path).read_text() == "- Ines keeps bees\n- [ ] 买茶\n"
+
+
+def test_no_line_that_somebody_wrote_is_merged_into_one_of_the_machines(workspace):
+    for path in ("memory/.dreams/2026-05-01.md", "memory/topic.md", "memory/2026-05-20.md"):
+        records(workspace, path, "- The spare key hangs behind the blue door\n")
+    found = OpenClaw(str(workspace)).read()
+    plan = merge_exact(found, Context(now=day(2026, 6, 1)))
+    keepers = found.filter(pl.col("id").is_in(plan["superseded_by"].drop_nulls().implode()))
+    assert keepers.height == 1 and "machine" not in keepers["role"]
 
 
 def test_bullets_paragraphs_and_times_of_a_daily_note(workspace):

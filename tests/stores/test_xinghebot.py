@@ -4,6 +4,7 @@ import os
 from datetime import UTC, datetime
 
 import polars as pl
+import pytest
 
 from memops.plan import edit, put, squash
 from memops.schema import TOMBSTONE, from_rows
@@ -74,6 +75,36 @@ def test_an_automatic_summary_is_of_kind_summary_and_its_head_is_structure(tmp_p
         ("A", "summary", "compaction", "peripheral"),
         ("B", "summary", "compaction", "peripheral"),
     ]
+
+
+def test_a_note_of_nothing_but_tags_and_source_is_no_record(tmp_path):
+    made = store(
+        tmp_path,
+        daily__2026_11_02="- 2026-11-02T01:00:00Z [note] #only #tags\n- [todo] #标签\n- [note] #a (source=run-1)\n"
+        "- [note] (source=run-2)\n- [note] #3\n- [note] #a is a tag\n- [note] 看 #a #b\n",
+    )
+    assert said(made, "text", "tags") == [("#3", []), ("#a is a tag", []), ("看", ["a", "b"])]
+
+
+@pytest.mark.parametrize("sections", [
+    {"Preferences": "user preferences; add source=run_id when possible",
+     "TODO": "open TODOs across sessions; include source=run_id",
+     "Work Log": "brief work record summaries; include source=run_id",
+     "Notes": "key facts/decisions/constraints; include source=run_id; avoid secrets"},
+    {"Preferences": "write user preferences here", "Project Facts": "write stable project facts here; avoid secrets",
+     "Decisions": "write key decisions + rationale here", "TODO": "long-term TODOs across sessions"},
+])  # fmt: skip
+def test_a_fresh_memory_file_holds_no_memories_and_keeps_its_template(tmp_path, sections):
+    head = "# MEMORY\n\n> This file is auto-loaded into the PRIMARY agent prompt and may be auto-updated.\n"
+    head += "> Keep it compact (<= 1000 chars). Avoid secrets.\n"
+    text = head + "".join(f"\n## {title}\n- ({line})\n" for title, line in sections.items())
+    made = store(tmp_path, MEMORY=text)
+    assert made.read().is_empty()
+    (tmp_path / "MEMORY.md").write_text(text + "- tea\n- (write user preferences here)!\n")
+    assert {row[0] for row in said(made, "text")} == {"tea", "(write user preferences here)!"}
+    gone = made.read().filter(text="tea")
+    carried_out(made, edit(gone, "x", superseded_by=TOMBSTONE))
+    assert (tmp_path / "MEMORY.md").read_text() == text + "- (write user preferences here)!\n"
 
 
 def test_curated_memory_is_core_and_dated_by_its_run(tmp_path):
