@@ -44,6 +44,8 @@ notes, notes on a subject, what was said, and what software keeps there for itse
 SUBJECT = " › "
 """Stands between the parts of a subject, from the widest to the narrowest."""
 PLACE = ("subject", "form", "role", "block")
+SHARED = ("public",)
+"""Scopes that are read beside every other one (clawseed's namespace of that name)."""
 QUARANTINE = "memops:quarantine"
 TOMBSTONE = "memops:tombstone"
 RETIRED = (QUARANTINE, TOMBSTONE)

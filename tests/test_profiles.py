@@ -117,6 +117,23 @@ def test_rsclaw_prefers_what_is_pinned_and_important():
     assert found("rsclaw", "port", from_rows(rows))[0] == ("b", 1)
 
 
+def test_clawseed_reads_a_persona_what_is_public_beside_its_own_by_score():
+    scopes = pl.Series(["luna", "public", "nova", "public"])
+    records = store().with_columns(scope=scopes)
+    assert {doc for doc, _ in found("clawseed", "staging server port", records, scope="luna")} == {
+        "r0",
+        "r1",
+    }
+    assert {doc for doc, _ in found("clawseed", "staging deploys", records, scope="public")} == {
+        "r1",
+        "r3",
+    }
+    assert [doc for doc, _ in found("clawseed", "staging server", records, k=1, scope="luna")] in (
+        ["r0"],
+        ["r1"],
+    )
+
+
 @pytest.mark.parametrize("name", sorted(PROFILES))
 def test_a_profile_stays_in_the_scope_and_takes_any_query(name):
     records = store().with_columns(scope=pl.Series(["u", "v", "u", "u"]))

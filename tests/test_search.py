@@ -103,6 +103,17 @@ def test_a_query_stays_in_its_scope_and_null_is_every_scope(retriever):
 
 
 @pytest.mark.parametrize("retriever", sorted(RETRIEVERS))
+def test_what_is_public_is_read_beside_every_scope_and_nothing_else_is(retriever):
+    records = store(scope=["luna", "nova", "nova", "nova", "nova", "public", "public"])
+    queries = asked("server port", "server port", "Anna", scope=["luna", "public", "empty"])
+    out = found(records, queries, retriever)
+    public = {i for i, scope in records.select("id", "scope").rows() if scope == "public"}
+    assert set(out["q0"]) <= public | {"r0"} and set(out["q0"]) & public
+    assert set(out["q1"]) <= public and set(out["q1"])
+    assert set(out.get("q2", [])) <= public
+
+
+@pytest.mark.parametrize("retriever", sorted(RETRIEVERS))
 def test_a_superseded_or_quarantined_record_is_not_found(retriever):
     records = store(superseded_by=["r5", None, None, None, None, None, QUARANTINE])
     out = found(records, asked("Anna Berlin", "server port"), retriever)

@@ -6,9 +6,11 @@ import polars as pl
 import pytest
 
 from memops.errors import Corrupt, MemopsError, StoreNotFound
+from memops.models.encode import Lsa
 from memops.plan import delete, edit, outcome, put
 from memops.policy import Policy
 from memops.schema import TOMBSTONE, from_rows
+from memops.search.retrieve import RETRIEVERS, search
 from memops.suite import Grades, check, freeze, grade, lineage, load, qrels, save
 from memops.suite.comparing import compared
 from memops.suite.golden import as_rows
@@ -270,6 +272,40 @@ def test_check_names_the_query_and_the_evidence_that_is_nowhere(tmp_path):
         ("q2", "龙井"): "query 'q2': no record matches the nugget '龙井'",
         ("q9", None): "query 'q9' has neither evidence nor nuggets",
     }
+
+
+def test_evidence_that_everybody_reads_is_evidence_for_a_persona(tmp_path):
+    rows = [
+        {"query_id": "own", "text": "When do we close?", "scope": "luna", "relevant": ["shut"]},
+        {"query_id": "said", "text": "日历叫什么", "scope": "luna", "nuggets": ["港湾"]},
+        {
+            "query_id": "none",
+            "text": "When do we close on Friday?",
+            "scope": "nova",
+            "relevant": ["shut"],
+        },
+        {"query_id": "foreign", "text": "Who sings?", "scope": "luna", "relevant": ["song"]},
+        {"query_id": "typo", "text": "Who sings here?", "scope": "lnua", "relevant": ["song"]},
+    ]
+    said = {"shut": ("public", "The office closes at 19:00"), "cal": ("public", "公用日历叫港湾"),
+            "tea": ("luna", "Luna likes tea"), "song": ("vega", "Vega sings")}  # fmt: skip
+    records = from_rows(
+        [{"id": i, "scope": s, "text": t, "kind": "fact"} for i, (s, t) in said.items()]
+    )
+    suite = load(folder(tmp_path, rows))
+    errors = [p.says for p in check(suite, records) if p.level == "error"]
+    assert errors == [
+        "query 'foreign': evidence 'song' is in another scope",
+        "query 'typo': the store has no scope 'lnua'",
+        "query 'typo': evidence 'song' is in another scope",
+    ]
+    assert ("said", "港湾", "cal") in units(suite, records)
+    for retriever in (*RETRIEVERS, "clawseed"):
+        run = search(
+            records, suite.queries, retriever, Lsa().fitted([t for _, t in said.values()]), Policy()
+        )
+        top = dict(run.filter(pl.col("rank") <= 5).group_by("query_id").agg("doc_id").rows())
+        assert "shut" in top["own"] and "song" not in top["own"], retriever
 
 
 def test_check_warns_of_ambiguous_leaked_and_few_queries(tmp_path):

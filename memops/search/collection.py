@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from memops.schema import SHARED
+
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 FOREVER = 1e300
@@ -94,7 +96,7 @@ class Collection:
 
 
 def collect(records: pl.DataFrame, queries: pl.DataFrame) -> Collection:
-    """Return what the queries are asked of: the records of their scopes, live now or then."""
+    """Return what the queries are asked of: what their scopes may read, live now or then."""
     asked = _asked(queries)
     scopes = (
         asked["scope"].unique().sort().to_frame().with_row_index("part").cast({"part": pl.Int64})
@@ -102,7 +104,9 @@ def collect(records: pl.DataFrame, queries: pl.DataFrame) -> Collection:
     known = _dated(_with_columns(records))
     if bool((asked["asked"] == FOREVER).all()):
         known = known.filter(pl.col("until") > FOREVER)
-    inside = known.join(scopes.drop_nulls(), on="scope", how="inner")
+    own = scopes.drop_nulls()
+    beside = own.select("part").join(pl.DataFrame({"scope": SHARED}), how="cross")
+    inside = known.join(pl.concat([own, beside.select(own.columns)]).unique(), on="scope")
     everywhere = known.join(scopes.filter(pl.col("scope").is_null()).select("part"), how="cross")
     documents = pl.concat([inside, everywhere.select(inside.columns)]).sort("part", "id")
     parted = asked.join(scopes, on="scope", how="left", nulls_equal=True).sort("part", "query_id")

@@ -8,13 +8,14 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
+from itertools import chain
 
 import numpy as np
 import polars as pl
 
 from memops.errors import MemopsError
 from memops.models.encode import Encoder, Vectors
-from memops.schema import INSTANT, LIVE
+from memops.schema import INSTANT, LIVE, SHARED
 from memops.search import openclaw
 from memops.search import rsclaw as fused_rsclaw
 from memops.search.arms import unfitted
@@ -110,7 +111,8 @@ def clawseed(
 ) -> Iterator[tuple[str, Hits]]:
     """FTS5 and cosine fused by rank, cut to k, and only then without hidden or foreign rows.
 
-    Without an encoder words alone; nothing left falls back to substrings, newest first.
+    Without an encoder words alone; nothing left falls back to substrings, newest first. A query of
+    one namespace looks twice as far, for k of its own and k of the shared one (namespaced.rs).
     """
     from memops.stores.clawseed_scores import reciprocal_ranks
 
@@ -120,18 +122,23 @@ def clawseed(
     vectors, asked = _vectors(rows["text"], queries, encoder) if encoder else (None, None)
     with closing(_fts(rows["text"].to_list(), rows["key"].fill_null("").to_list())) as index:
         for nth, (query, text, scope) in enumerate(_asked(queries)):
+            wide = k if scope is None else 2 * k
             match = " OR ".join(f'"{word}"' for word in text.split())
-            words = [(str(i), -rank) for i, rank in _matches(index, match, 2 * k)]
+            words = [(str(i), -rank) for i, rank in _matches(index, match, 2 * wide)]
             near = (
-                _nearest(vectors, asked[nth], 2 * k)
+                _nearest(vectors, asked[nth], 2 * wide)
                 if vectors is not None and asked is not None
                 else []
             )
-            fused = [(int(hit["id"]), hit["score"]) for hit in reciprocal_ranks(near, words, 60, k)]
-            single = sorted(words or near, key=lambda hit: -hit[1])[:k]
-            hits = fused if words and near else [(int(i), score) for i, score in single]
-            kept = [(i, s) for i, s in hits if not hidden[i] and scope in (None, scopes[i])]
-            kept = kept or _substrings(rows, text, scope, k)
+            fused = reciprocal_ranks(near, words, 60, wide)
+            single = sorted(words or near, key=lambda hit: -hit[1])[:wide]
+            both = [(int(hit["id"]), hit["score"]) for hit in fused]
+            hits = both if words and near else [(int(i), score) for i, score in single]
+            kept = [(i, s) for i, s in hits if not hidden[i]] or _substrings(rows, text, wide)
+            if scope is not None:
+                read = dict.fromkeys((scope, *SHARED))
+                each = ([hit for hit in kept if scopes[hit[0]] == name][:k] for name in read)
+                kept = sorted(chain.from_iterable(each), key=lambda hit: -hit[1])
             yield query, [([ids[i]], score) for i, score in kept]
 
 
@@ -273,9 +280,7 @@ def _matches(index: sqlite3.Connection, match: str, count: int) -> list[tuple[in
         return []
 
 
-def _substrings(
-    rows: pl.DataFrame, text: str, scope: str | None, k: int
-) -> list[tuple[int, float]]:
+def _substrings(rows: pl.DataFrame, text: str, k: int) -> list[tuple[int, float]]:
     """Live rows that contain any of the first eight words (LIKE folds ASCII), newest first.
 
     A blank question gets the newest of all.
@@ -285,7 +290,5 @@ def _substrings(
     said = pl.col("text").str.to_lowercase()
     hits = [c.str.contains(w, literal=True) for w in words for c in (said, key)]
     found = rows.with_row_index("row").filter(LIVE, pl.any_horizontal(hits) if hits else True)
-    if scope is not None:
-        found = found.filter(pl.col("scope") == scope)
     newest = found.sort("updated_at", "id", descending=[True, False], nulls_last=True).head(k)
     return [(int(row), 1.0) for row in newest["row"].to_list()]

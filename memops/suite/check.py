@@ -7,7 +7,7 @@ import polars as pl
 
 from memops.language.text import normalised
 from memops.policy import Policy
-from memops.schema import LIVE
+from memops.schema import LIVE, SHARED
 from memops.suite.echoes import echoes
 from memops.suite.golden import Suite
 from memops.suite.lineage import qrels
@@ -63,12 +63,14 @@ def _missing(suite: Suite, records: pl.DataFrame, found: pl.DataFrame) -> Iterat
     scopes = suite.queries.filter(pl.col("scope").is_not_null()).join(
         records, on="scope", how="anti"
     )
+    shared = suite.relevant.join(records.filter(pl.col("scope").is_in(SHARED)), on="id", how="semi")
+    scopes = scopes.join(shared, on="query_id", how="anti")  # who has none of their own reads those
     for query, scope in scopes.select("query_id", "scope").rows():
         yield Problem("error", query, scope, f"query {query!r}: the store has no scope {scope!r}")
     elsewhere = (
         suite.relevant.join(suite.queries.select("query_id", "scope"), on="query_id")
         .join(records.select("id", within="scope"), on="id")
-        .filter(pl.col("scope") != pl.col("within"))
+        .filter(pl.col("scope") != pl.col("within"), ~pl.col("within").is_in(SHARED))
     )  # fmt: skip
     for query, record in elsewhere.select("query_id", "id").rows():
         yield Problem(

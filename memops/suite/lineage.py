@@ -6,7 +6,7 @@ from dataclasses import replace
 import polars as pl
 
 from memops.language.text import folded
-from memops.schema import LIVE
+from memops.schema import LIVE, SHARED
 from memops.state.descent import EDGES, descendants, lineage, superseded
 from memops.suite.echoes import echoes
 from memops.suite.golden import Suite
@@ -71,7 +71,7 @@ def remapped(suite: Suite, records: pl.DataFrame, edges: pl.DataFrame | None = N
 def _matching(
     patterns: pl.DataFrame, suite: Suite, records: pl.DataFrame, ids: bool = False
 ) -> pl.DataFrame:
-    """(query_id, unit, doc_id) of live records in the query's scope that match, or bear the id."""
+    """(query_id, unit, doc_id) of live records that the query may read and that match, or bear the id."""
     asked = patterns.join(suite.queries.select("query_id", "scope"), on="query_id", how="inner")
     texts = records.filter(LIVE).select(doc_id="id", scope="scope", folded=folded(pl.col("text")))
     parts = [pl.DataFrame(schema={"nugget": pl.String, "doc_id": pl.String, "within": pl.String})]
@@ -84,7 +84,7 @@ def _matching(
         )
     found = asked.join(pl.concat(parts), on="nugget", how="left")
     # What is to be avoided may be anywhere: another scope's text is a leak.
-    outside = pl.col("scope").is_not_null() & (pl.col("within") != pl.col("scope"))
+    outside = (pl.col("within") != pl.col("scope")) & ~pl.col("within").is_in(SHARED)
     inside = (
         found
         if ids

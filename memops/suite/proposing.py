@@ -11,7 +11,7 @@ from memops.hygiene.chatter import chatter
 from memops.language.text import language, normalised
 from memops.safety.hostile import injected
 from memops.safety.secrets import found as secrets_in
-from memops.schema import LIVE, RETIRED
+from memops.schema import LIVE, RETIRED, SHARED
 from memops.suite.asking import (
     LANGS,
     Statement,
@@ -84,7 +84,7 @@ def _askable(records: pl.DataFrame) -> pl.DataFrame:
 
 
 def _holders(texts: pl.DataFrame, said: dict[str, Statement]) -> Any:
-    """Return a function: which records of a scope say the same as a statement, which otherwise."""
+    """Return a function: which records that a scope reads say the same as a statement, which otherwise."""
     by_topic: dict[tuple[str, Any], list[tuple[frozenset[str], list[str]]]] = {}
     for text, scope, ids in texts.select("text", "scope", "ids").iter_rows():
         one = said[text]
@@ -92,7 +92,8 @@ def _holders(texts: pl.DataFrame, said: dict[str, Statement]) -> Any:
             by_topic.setdefault((scope, one.topic), []).append((one.answer, ids))
 
     def holders(scope: str, one: Statement) -> tuple[list[str], list[str]]:
-        alike = by_topic.get((scope, one.topic), [])
+        read = dict.fromkeys((scope, *SHARED))
+        alike = [known for name in read for known in by_topic.get((name, one.topic), [])]
         same = [i for answer, ids in alike if answer == one.answer for i in ids]
         return same if one.answer else [], [i for a, ids in alike if a != one.answer for i in ids]
 
