@@ -10,6 +10,7 @@ from memops.schema import from_rows, instant
 from memops.search import openclaw
 from memops.search.profiles import PROFILES, profile_run
 from memops.search.retrieve import search
+from memops.stores import open_store
 
 LINES = {
     "memory/2026-03-01.md#3": "The staging server listens on port 8080",
@@ -50,6 +51,24 @@ def found(name, text, records=None, k=5, scope=None):
 
 
 ENCODER = Lsa().fitted(list(LINES.values()))
+
+
+def test_openclaw_cuts_curated_files_at_headings_and_hyphens_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENCLAW_STATE_DIR", str(tmp_path))
+    (tmp_path / "MEMORY.md").write_text(
+        "# Memory\n\n## Ports\n* staging uses 8080\n* production uses 9090\n1. nightly uses 7070\n"
+        "- local uses 6060\n  * tunnel uses 5050\nspare uses 4040\n\n## Doors\n门在左边 uses keys\n"
+    )
+    texts = {
+        i: text for i, text in open_store(f"openclaw:{tmp_path}").read().select("id", "text").rows()
+    }
+    for asked, together in {
+        "staging": ["staging uses 8080", "production uses 9090", "nightly uses 7070"],
+        "tunnel": ["local uses 6060", "tunnel uses 5050", "spare uses 4040"],
+        "keys": ["门在左边 uses keys"],
+    }.items():
+        hits = found("openclaw-keyword", asked, open_store(f"openclaw:{tmp_path}").read())
+        assert [texts[doc] for doc, rank in hits if rank == 1] == together
 
 
 def test_openclaw_wants_every_word_and_falls_back_to_single_ones():

@@ -196,19 +196,18 @@ def _line() -> pl.Expr:
 def _chunks(records: pl.DataFrame) -> pl.DataFrame:
     """(path, scope, text, ids, age): consecutive live lines of a file up to a chunk's weight.
 
-    Each entry of the undated MEMORY.md and USER.md is a chunk by itself.
+    In the undated MEMORY.md and USER.md a chunk ends where the next heading or line beginning with
+    "- " stands; other bullets and paragraphs go on (OpenClaw's markdown-chunks.ts).
     """
     newest = pl.lit(records["created_at"].max(), INSTANT)
     sized = (
         records.filter(LIVE).with_columns(path=_path(), line=_line())
         .sort("path", "line", "id", nulls_last=True)
         .with_columns(size=pl.col("text").map_elements(openclaw.weight, return_dtype=pl.Int64) + 1)
-        .with_columns(end=pl.col("size").cum_sum().over("path"))
-        .with_columns(
-            chunk=pl.when(pl.col("path").str.contains(_CURATED))
-            .then(pl.int_range(pl.len()).over("path"))
-            .otherwise((pl.col("end") - pl.col("size")) // CHUNK)
-        )
+        .with_columns(section=(_begins() & pl.col("path").str.contains(_CURATED)).cum_sum().over("path"))
+        .with_columns(end=pl.col("size").cum_sum().over("path", "section"))
+        .with_columns(chunk=pl.struct("section", part=(pl.col("end") - pl.col("size")) // CHUNK))
+        .with_columns(chunk=pl.col("chunk").rle_id().over("path"))
     )  # fmt: skip
     dated = pl.col("path").str.contains(r"(^|/)\d{4}-\d{2}-\d{2}[^/]*\.md$")
     age = (newest - pl.col("created_at").max()).dt.total_seconds() / 86_400
@@ -216,6 +215,16 @@ def _chunks(records: pl.DataFrame) -> pl.DataFrame:
         text=pl.col("text").str.join("\n"), ids="id", scope=pl.col("scope").first(),
         age=pl.when(dated.first()).then(age).otherwise(0.0).fill_null(0.0),
     )  # fmt: skip
+
+
+def _begins() -> pl.Expr:
+    """Return whether an entry of a curated file begins a chunk; one that no file holds does."""
+    prefix, under = (
+        pl.col("extra").str.json_path_match(f"$.{name}") for name in ("prefix", "under")
+    )
+    return prefix.str.starts_with("- ").fill_null(True) | under.ne_missing(
+        under.shift().over("path")
+    )
 
 
 def _openclaw_words(index: sqlite3.Connection, text: str) -> dict[int, float]:
