@@ -60,7 +60,7 @@ def test_what_the_machine_keeps_for_itself_is_read_and_never_written(workspace, 
     store = OpenClaw(str(workspace))
     store.pace, before = Pace(grace=0.0), store.read()
     plan = pl.concat([
-        edit(before.head(1), "x", text=pl.lit("Ines")), edit(before.tail(1), "x", superseded_by=TOMBSTONE),
+        edit(before.head(1), "update", "x", text=pl.lit("Ines")), edit(before.tail(1), "tombstone", "x", superseded_by=TOMBSTONE),
     ])  # fmt: skip
     for batch in store.batches(squash(plan)):
         store.write(

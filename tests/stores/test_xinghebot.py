@@ -103,7 +103,7 @@ def test_a_fresh_memory_file_holds_no_memories_and_keeps_its_template(tmp_path, 
     (tmp_path / "MEMORY.md").write_text(text + "- tea\n- (write user preferences here)!\n")
     assert {row[0] for row in said(made, "text")} == {"tea", "(write user preferences here)!"}
     gone = made.read().filter(text="tea")
-    carried_out(made, edit(gone, "x", superseded_by=TOMBSTONE))
+    carried_out(made, edit(gone, "tombstone", "x", superseded_by=TOMBSTONE))
     assert (tmp_path / "MEMORY.md").read_text() == text + "- (write user preferences here)!\n"
 
 
