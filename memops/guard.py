@@ -15,7 +15,7 @@ from memops.hygiene.tasks import is_task
 from memops.language.text import normalised
 from memops.plan import STEPS, arguments, gravity, outcome, successors
 from memops.policy import Limits, Policy
-from memops.reasons import reason
+from memops.reasons import Reason, reason
 from memops.safety.secrets import redacted
 from memops.schema import LIVE, MODEL, QUARANTINE, RETIRED, TOMBSTONE, only, tier_rank
 
@@ -77,7 +77,7 @@ def excess(
     limits: Limits,
     earlier: pl.DataFrame | None = None,
     whole: pl.DataFrame | None = None,
-) -> list[dict[str, Any]]:
+) -> list[Reason]:
     """Return a reason for each limit of the blast radius that the plan exceeds.
 
     `earlier` (scope, kind, touched) counts what plans before it changed within the limits' window;
@@ -114,7 +114,7 @@ def sizes(records: pl.DataFrame) -> pl.DataFrame:
     return records.filter(LIVE).group_by(_GROUP).len("all")
 
 
-def _limit(what: str, past: int, limits: Limits, **args: Any) -> dict[str, Any]:
+def _limit(what: str, past: int, limits: Limits, **args: Any) -> Reason:
     earlier = {"past": past, "hours": f"{limits.window_hours:g}"} if past else {}
     return reason(f"limit.{what}_window" if past else f"limit.{what}", args | earlier)
 

@@ -17,6 +17,9 @@ from memops.language.lexicon import lexicon
 Args = Mapping[str, Any] | str | None
 """Arguments of a reason: as a table holds them (JSON), taken apart, or none."""
 
+Reason = dict[str, Any]
+"""A reason as files hold it: `reason` (its English sentence), `code` and, if any, `args`."""
+
 PLAIN = "plain.said"
 """The code of what has a sentence and no code: an error's, or one of an earlier memops."""
 
@@ -39,13 +42,26 @@ def sentences(changes: pl.DataFrame, lang: str = "en") -> pl.Series:
     return pl.Series("reason", said, dtype=pl.String)
 
 
-def reason(code: str | None, args: Args = None) -> dict[str, Any]:
+def packed(code: str, args: Args = None) -> str:
+    """Return a reason as one word or two: its code, and its arguments in JSON; `told` says it."""
+    given = args if isinstance(args, str) else json.dumps(args, ensure_ascii=False) if args else ""
+    return f"{code} {given}".rstrip()
+
+
+def told(text: str, lang: str = "en") -> str:
+    """Return a packed reason as a sentence; any other text is one already."""
+    code, _, args = text.partition(" ")
+    known = code in codes() and (not args or args.startswith("{"))
+    return sentence(code, args or None, lang) if known else text
+
+
+def reason(code: str | None, args: Args = None) -> Reason:
     """Return a reason as the files of a plan hold it: its English sentence, code and arguments."""
     said = opened(args)
     return {"reason": sentence(code, said), "code": code, **({"args": said} if said else {})}
 
 
-def plain(text: str) -> dict[str, Any]:
+def plain(text: str) -> Reason:
     """Return what has a sentence and no code as a reason."""
     return reason(PLAIN, {"sentence": text})
 

@@ -64,7 +64,7 @@ def night(**over):
         "changes": changes,
         "by_rule": counted(changes),
         "refused": [{"id": "user_allergy", "rule": "demote_faded", "code": "guard.demoted", "args": {}, "text": "用户对虾蟹贝类过敏"}],
-        "skipped": [{"id": "editor_2", "why": "changed since the snapshot"}],
+        "skipped": [{"id": "editor_2", "why": "skip.changed"}],
         "limits": [{"code": "limit.share", "args": {"touched": 12, "all": 23, "kind": "note", "scope": "default", "limit": "10%"}}],
         "trend": [
             {"name": name, "points": [{"day": f"2026-05-{28 + i}", "value": v} for i, v in enumerate(values)]}
@@ -74,7 +74,7 @@ def night(**over):
             {
                 "old": {"id": "home_city_0", "text": "The user lives in Xiamen"},
                 "new": {"id": "home_city_1", "text": "The user moved from Xiamen and lives in Ningbo now"},
-                "code": "conflict.value", "args": {"similarity": 0.71, "jaccard": 0.9, "cosine": 0.5, "bm25": 1.0}, "decided": "event time", "cues": ["moved", "now"],
+                "code": "conflict.value", "args": {"similarity": 0.71, "jaccard": 0.9, "cosine": 0.5, "bm25": 1.0}, "decided": {"code": "pair.opposite", "args": {"about": "home"}}, "cues": ["moved", "now"],
             },
             {
                 "old": {"id": "zhouhui_1", "text": "潮镜周会改到周四上午十点"},
@@ -94,7 +94,7 @@ def night(**over):
         ],
         "distributions": [{"name": "age", "bins": [{"label": "<7 d", "before": 12, "after": 12}, {"label": "<30 d", "before": 51, "after": 48}, {"label": ">=30 d", "before": 238, "after": 235}]}],
         "grades": {
-            "suite": "sample/clawseed", "retriever": "hybrid", "queries": 54, "verdict": "pass", "why": "No measure fell by more than it may.",
+            "suite": "sample/clawseed", "retriever": "hybrid", "queries": 54, "verdict": "pass", "why": [{"code": "gate.unchanged", "args": {"measure": "R@5", "value": "0.900"}}],
             "measures": [
                 {"measure": "R@5", "n": 50, "before": iv(0.81, 0.71, 0.9), "after": iv(0.9, 0.82, 0.97), "delta": iv(0.09, 0.02, 0.17)},
                 {"measure": "nDCG@10", "n": 50, "before": iv(0.7, 0.6, 0.79), "after": iv(0.78, 0.7, 0.86), "delta": iv(0.08, 0.02, 0.15)},

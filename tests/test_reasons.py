@@ -10,7 +10,7 @@ import pytest
 
 from memops.extract.modality import BARS
 from memops.language.lexicon import lexicon
-from memops.reasons import brief, codes, named, plain, reason, sentence, sentences
+from memops.reasons import brief, codes, named, packed, plain, reason, sentence, sentences, told
 from memops.reports.page import LANGUAGES
 from memops.safety.hostile import concepts, frames
 
@@ -21,7 +21,7 @@ OPPOSES = ("value", "replaced", "changed", "opposite", "denied", "excluded", "ju
 def written():
     """The codes that the program writes whole, and those of its families."""
     tables = "|".join(name for name in lexicon("reasons") if name != "detail")
-    shape = re.compile(rf"(?:{tables})\.[a-z_0-9]+")
+    shape = re.compile(rf"(?:{tables})\.[a-z_0-9]*[a-z0-9]")
     found = {
         node.value
         for path in (ROOT / "memops").rglob("*.py")
@@ -37,6 +37,10 @@ def written():
     found |= {f"note.{bar}" for bar in BARS} | {f"conflict.{one}" for one in OPPOSES}
     found |= {one.why for one in (*concepts(), *frames()) if one.why}
     found |= {f"place.{unit}" for unit in ("words", "runes")}
+    found |= {f"pair.{one}" for one in OPPOSES if one != "judged"}
+    gate = (ROOT / "memops" / "evaluation" / "gate.py").read_text(encoding="utf-8")
+    found |= {f"gate.{name}" for name in re.findall(r'_said\(\s*"(\w+)"', gate)}
+    found |= {f"gate.other_{key}" for key in ("suite", "settings", "retrieval", "encoder")}
     found |= {f"limit.{what}{more}" for what in ("records", "share") for more in ("", "_window")}
     return found | {lexicon("hostile")["banners"]["why"]}
 
@@ -83,6 +87,14 @@ def test_a_code_without_a_sentence_stands_for_itself_and_odd_arguments_break_not
         "reason": "it says the same as its keeper in the same words",
         "code": "merge.exact",
     }
+
+
+def test_a_packed_reason_is_told_and_any_other_text_is_left_as_it_is():
+    whole = packed("guard.floor", {"floor": 3, "held": "fact"})
+    assert told(whole) == "the floor of 3 live fact records"
+    assert told(packed("skip.fresh"), "zh") == "其文件几分钟内刚写过"
+    for text in ("it is somebody's sentence", "guard.floor is low", "", "skip.unheard_of"):
+        assert told(text) == text
 
 
 def test_a_table_of_changes_is_said_row_by_row():

@@ -10,7 +10,7 @@ from memops import overlay
 from memops.guard import looked_at, protect
 from memops.plan import EDITS, PUTS, outcome, successors
 from memops.policy import Policy
-from memops.reasons import sentence, sentences
+from memops.reasons import packed
 from memops.schema import RETIRED
 from memops.state.runs import Run
 from memops.stores import Store, Written
@@ -64,8 +64,9 @@ class Checker:
             lost = named.join(here.select(superseded_by="id"), on="superseded_by", how="anti")
             known = pl.concat([here, far.join(here.select("id"), on="id", how="anti")])
             _, refused = protect(linked, known, self.policy, counts)
-            gone = {i: sentence("guard.keeper_gone") for i in lost["id"]}
-            return dict(refused.select("id", sentences(refused)).iter_rows()) | gone
+            gone = dict.fromkeys(lost["id"], "guard.keeper_gone")
+            whys = refused.select("id", "code", "args").iter_rows()
+            return {id: packed(code, args) for id, code, args in whys} | gone
 
         return check, looked_at(linked) | {*direct["superseded_by"]}
 
@@ -141,7 +142,7 @@ def held_back(
         | pl.col("derived_from").list.eval(pl.element().is_in(recent)).list.any()
     )
     fresh = mine.filter(waits.fill_null(False))
-    why = "its file was written within the last minutes"
+    why = "skip.fresh"
     return [Written(i, "stale", why) for i in fresh["id"]], changes.join(
         fresh.select("id"), on="id", how="anti"
     )

@@ -14,6 +14,7 @@ from typing import Any
 
 from memops import files, snapshot
 from memops.errors import MemopsError
+from memops.reasons import told
 from memops.settings import Settings
 from memops.state.sources import clock
 from memops.stores import Store, open_store, standing
@@ -85,7 +86,7 @@ def taken_back(name: str, state: Path) -> dict[str, Any] | None:
         "state": "rolled-back",
         "applied": sum(w.state == "applied" for w in written),
         "already": sum(w.state == "already" for w in written),
-        "skipped": [vars(w) for w in written if w.state == "stale"],
+        "skipped": [vars(w) | {"why": told(w.why)} for w in written if w.state == "stale"],
         "path": str(path),
     }
 

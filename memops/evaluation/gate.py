@@ -10,6 +10,7 @@ import polars as pl
 from memops.measures import measure
 from memops.policy import Policy
 from memops.policy.grading import Gate
+from memops.reasons import Reason, reason
 from memops.suite.grading import SLICES, Grades
 from memops.suite.statistics import Floats, detectable, holm, interval, sign_flip
 
@@ -45,7 +46,7 @@ class Verdict:
     """What the gate says, why, and the figures that it says it from."""
 
     verdict: str
-    reasons: list[str]
+    because: list[Reason]
     measures: pl.DataFrame = field(default_factory=TABLE.to_frame)
     lost: pl.DataFrame = field(default_factory=MOVED.to_frame)
     gained: pl.DataFrame = field(default_factory=MOVED.to_frame)
@@ -56,6 +57,11 @@ class Verdict:
     """The mean difference without any one query, lowest and highest, and the query that moves it most."""
     moves: Mapping[str, int] = field(default_factory=dict)
     """First right answers by rank: moved up, down, came in, dropped out."""
+
+    @property
+    def reasons(self) -> list[str]:
+        """Return why as sentences."""
+        return [str(one["reason"]) for one in self.because]
 
     @property
     def code(self) -> int:
@@ -103,7 +109,7 @@ def judge(before: Grades | Mapping[str, Any], after: Grades, policy: Policy) -> 
     unsure = low < -settings.unsure - _SLACK
     says = "fail" if failed else "inconclusive" if unsure else "warn" if warned else "pass"
     doubt = (
-        [f"with {main['queries']} queries a loss of {-low:.1%} in {decisive} cannot be excluded"]
+        [_said("unsure", decisive, queries=main["queries"], loss=f"{-low:.1%}")]
         if unsure and not failed
         else []
     )
@@ -115,22 +121,19 @@ def judge(before: Grades | Mapping[str, Any], after: Grades, policy: Policy) -> 
     )  # fmt: skip
 
 
-def incomparable(before: Grades, after: Grades) -> list[str]:
+def incomparable(before: Grades, after: Grades) -> list[Reason]:
     """Return why two grades say nothing about each other; empty if they do."""
     reasons = [
-        f"the {name} differs from the baseline's: {_difference(was, now)}"
-        for key, name in (
-            ("suite", "suite"), ("settings", "retriever, k or list of measures"),
-            ("retrieval", "retrieval policy"), ("encoder", "encoder recipe"),
-        )
+        reason(f"gate.other_{key}", {"difference": _difference(was, now)})
+        for key in ("suite", "settings", "retrieval", "encoder")
         if (was := before.fingerprints.get(key)) != (now := after.fingerprints.get(key))
     ]  # fmt: skip
     if before.live == 0:
-        reasons.append("the baseline was recorded from a store without live records")
+        reasons.append(reason("gate.empty_baseline"))
     if after.live == 0:
-        reasons.append("there are no live records to search")
+        reasons.append(reason("gate.empty"))
     if not reasons and after.per_query.is_empty():
-        reasons.append("the suite has no query to grade")
+        reasons.append(reason("gate.no_query"))
     return reasons
 
 
@@ -182,47 +185,49 @@ def _adjusted(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [row | {"p": p} for row, p in zip(rows, ps, strict=True)]
 
 
-def _failures(main: dict[str, Any], slices: list[dict[str, Any]], settings: Gate) -> list[str]:
+def _failures(main: dict[str, Any], slices: list[dict[str, Any]], settings: Gate) -> list[Reason]:
     name = main["measure"]
     said = []
     if _loss(main) >= settings.minimum - _SLACK and _sure(main):
-        said.append(
-            f"{name} fell from {main['before']:.3f} to {main['after']:.3f} "
-            f"({settings.confidence:.0%} interval {main['low']:+.3f} to {main['high']:+.3f})"
-        )
+        level = f"{settings.confidence:.0%}"
+        said.append(_said("fell", name, **_ends(main), **_between(main), level=level))
     said += [
-        f"{name} of {row['slice']} fell from {row['before']:.3f} to {row['after']:.3f} "
-        f"({row['lost']} of {row['queries']} queries worse, p {row['p']:.3f})"
+        _said(
+            "slice_fell",
+            name,
+            **_ends(row),
+            slice=row["slice"],
+            lost=row["lost"],
+            queries=row["queries"],
+            p=f"{row['p']:.3f}",
+        )
         for row in slices
         if _loss(row) >= settings.slice_minimum - _SLACK and row["p"] <= settings.alpha
     ]
     return said
 
 
-def _broken(own: pl.DataFrame, name: str, floors: Mapping[str, float]) -> list[str]:
+def _broken(own: pl.DataFrame, name: str, floors: Mapping[str, float]) -> list[Reason]:
     """The floors that do not hold, of slices of however few queries."""
     sign = 1 if _higher(name) else -1
     labelled = pl.concat(own.select("after", slice=label) for label in SLICES.values())
     means = dict(labelled.drop_nulls().group_by("slice").agg(pl.mean("after")).rows())
     return [
-        f"{name} of {part} is {means[part]:.3f}; its floor is {floor:.3f}"
+        _said("floor", name, slice=part, value=f"{means[part]:.3f}", floor=f"{floor:.3f}")
         for part, floor in floors.items()
         if part in means and sign * means[part] < sign * floor - _SLACK
     ]
 
 
-def _warnings(main: dict[str, Any], overall: list[dict[str, Any]], settings: Gate) -> list[str]:
-    said = []
+def _warnings(main: dict[str, Any], overall: list[dict[str, Any]], settings: Gate) -> list[Reason]:
+    name, said = main["measure"], []
     large, sure = _loss(main) >= settings.minimum - _SLACK, _sure(main)
     if large and not sure:
-        said.append(
-            f"{main['measure']} fell by {_loss(main):.3f}, which may be chance "
-            f"(interval {main['low']:+.3f} to {main['high']:+.3f})"
-        )
+        said.append(_said("chance", name, loss=f"{_loss(main):.3f}", **_between(main)))
     elif sure and not large and _loss(main) > _SLACK:
-        said.append(f"{main['measure']} fell by {_loss(main):.3f}, less than {settings.minimum}")
+        said.append(_said("small", name, loss=f"{_loss(main):.3f}", least=settings.minimum))
     said += [
-        f"{row['measure']} went from {row['before']:.3f} to {row['after']:.3f} (p {row['p']:.3f})"
+        _said("other_went", row["measure"], **_ends(row), p=f"{row['p']:.3f}")
         for row in overall
         if row is not main and _loss(row) >= settings.minimum and row["p"] <= settings.alpha
     ]
@@ -278,13 +283,23 @@ def _moves(pairs: pl.DataFrame) -> dict[str, int]:
     }
 
 
-def _unchanged(main: dict[str, Any]) -> str:
+def _unchanged(main: dict[str, Any]) -> Reason:
+    name = main["measure"]
     if not main["won"] and not main["lost"]:
-        return f"{main['measure']} is {main['after']:.3f}, as before for every query"
-    return (
-        f"{main['measure']} went from {main['before']:.3f} to {main['after']:.3f} "
-        f"(interval {main['low']:+.3f} to {main['high']:+.3f})"
-    )
+        return _said("unchanged", name, value=f"{main['after']:.3f}")
+    return _said("went", name, **_ends(main), **_between(main))
+
+
+def _said(code: str, measure: str, **args: Any) -> Reason:
+    return reason(f"gate.{code}", {"measure": measure, **args})
+
+
+def _ends(row: dict[str, Any]) -> dict[str, str]:
+    return {side: f"{row[side]:.3f}" for side in ("before", "after")}
+
+
+def _between(row: dict[str, Any]) -> dict[str, str]:
+    return {side: f"{row[side]:+.3f}" for side in ("low", "high")}
 
 
 def _difference(before: Any, after: Any) -> str:

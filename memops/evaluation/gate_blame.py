@@ -7,6 +7,7 @@ import polars as pl
 
 from memops.evaluation.gate import Verdict, judge
 from memops.policy import Policy
+from memops.reasons import Reason, reason
 from memops.suite.grading import Grades
 
 
@@ -23,13 +24,12 @@ class Blame:
     """Queries that are worse with these changes than without them."""
 
     @property
-    def says(self) -> str:
-        """Return it as a sentence."""
+    def because(self) -> Reason:
+        """Return it as a reason."""
         named = ", ".join(self.lost[:5]) + (" ..." if len(self.lost) > 5 else "")
-        return (
-            f"{self.rule} cost it: {self.measure} {self.before:.3f} before its {self.changes} "
-            f"changes, {self.after:.3f} after (queries {named})"
-        )
+        ends = {"before": f"{self.before:.3f}", "after": f"{self.after:.3f}", "queries": named}
+        about = {"rule": self.rule, "measure": self.measure, "changes": self.changes}
+        return reason("gate.blame", about | ends)
 
 
 def blamed(

@@ -119,7 +119,9 @@ def grade_plan(
 
         blame = blamed(was, graded, changes, settings.policy)
         verdict = (
-            verdict if blame is None else replace(verdict, reasons=[*verdict.reasons, blame.says])
+            verdict
+            if blame is None
+            else replace(verdict, because=[*verdict.because, blame.because])
         )
     out = made.path / "grades.json"
     said = {"before": was.to_json(), "after": now.to_json(), "verdict": verdict.to_json()}
@@ -208,7 +210,7 @@ def _shown(suite: "Suite", verdict: "Verdict", was: "Grades", now: "Grades") -> 
         "lost": moved(verdict.lost),
         "gained": moved(verdict.gained),
         "verdict": verdict.verdict,
-        "why": "; ".join(verdict.reasons),
+        "why": verdict.because,
     }
 
 

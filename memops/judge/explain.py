@@ -9,16 +9,9 @@ from memops.judge.conflicts import features
 from memops.judge.judgement import newer
 from memops.judge.scorer import scores
 from memops.language.vocabulary import CONTENT
+from memops.reasons import Reason, named, reason
 from memops.statements.reading import Reading, read_many
 
-_SENTENCES = {
-    "value": "both speak of {about}; one says {a}, the other {b}",
-    "replaced": "one says that it replaces what the other says of {about}: {a} / {b}",
-    "changed": "one says that {about} changed: {a} / {b}",
-    "opposite": "they say opposites of {about}",
-    "denied": "one denies what the other says of {about}",
-    "excluded": "what they say excludes each other",
-}
 _SHOWN = ("owner", "attributes", "circumstances", "values", "open", "was", "becomes")
 _SIGNALS = (
     "jaccard",
@@ -58,6 +51,7 @@ def explained(
 def _told(
     judged: dict[str, Any], one: Reading, two: Reading, on: tuple[str | None, str | None]
 ) -> dict[str, Any]:
+    why = _because(judged, one, two)
     return {
         "a": _seen(one),
         "b": _seen(two),
@@ -67,7 +61,8 @@ def _told(
         "opposes": judged["opposes"],
         "holds_now": {"a": judged["firm_a"], "b": judged["firm_b"]},
         "newer": judged["newer"],
-        "sentence": _sentence(judged, one, two),
+        "sentence": why["reason"],
+        "because": why,
         "change": _change(judged, one, two, on),
     }
 
@@ -92,23 +87,21 @@ _MARKED = (
 )
 
 
-def _sentence(judged: dict[str, Any], one: Reading, two: Reading) -> str:
-    about = (
-        ", ".join(sorted(_plain(i) for i in one.sets["about"] & two.sets["about"])) or "one thing"
-    )
+def _because(judged: dict[str, Any], one: Reading, two: Reading) -> Reason:
+    """Whether they are the same or in conflict, of what, and what each says."""
+    about = ", ".join(sorted(_plain(i) for i in one.sets["about"] & two.sets["about"]))
+    of = {"about": about or "one thing"}
     if judged["same"]:
-        return f"both say the same of {about}"
+        return reason("pair.same", of)
     if judged["opposes"] is None:
-        return "neither the same nor in conflict, as far as their words tell"
-    left, right = (
-        one.sets["current"] - two.sets["current"],
-        two.sets["current"] - one.sets["current"],
-    )
-    told = {
-        side: ", ".join(sorted(map(_plain, only))) or "something else"
-        for side, only in (("a", left), ("b", right))
-    }
-    return _SENTENCES[judged["opposes"]].format(about=about, **told)
+        return reason("pair.apart")
+    only = [
+        ", ".join(sorted(map(_plain, x.sets["current"] - y.sets["current"]))) or "something else"
+        for x, y in ((one, two), (two, one))
+    ]
+    code = f"pair.{judged['opposes']}"
+    args = of | dict(zip("ab", only, strict=True))
+    return reason(code, {name: args[name] for name in named(code)})
 
 
 def _change(

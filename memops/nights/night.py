@@ -16,6 +16,7 @@ from memops import snapshot
 from memops.commands.keeping import prune
 from memops.errors import GateFailed, GuardRefused, told
 from memops.plan import outcome
+from memops.reasons import reason
 from memops.schema import LIVE
 from memops.settings import Settings
 from memops.spread import Mapper
@@ -116,8 +117,8 @@ def _hygiene_is_due(store: Store, settings: Settings, at: datetime) -> tuple[boo
 def _kept_from(night: dict[str, Any]) -> dict[str, Any]:
     """What is said of a night whose gate failed: nothing is applied, and which rule cost it."""
     rule = (night.get("blame") or {}).get("rule")
-    said = "recall would get worse" + (f", by {rule}" if rule else "")
-    return {"code": GateFailed.code, "applied": 0, "stopped": said}
+    why = reason("gate.worse_by", {"rule": rule}) if rule else reason("gate.worse")
+    return {"code": GateFailed.code, "applied": 0, "stopped": why["reason"], "because": why}
 
 
 def _applied(

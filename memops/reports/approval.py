@@ -14,7 +14,7 @@ def limits(beyond: list[dict[str, Any]], night: dict[str, Any]) -> list[dict[str
     """Return what a plan exceeds, and what else kept it from being applied."""
     stopped = night.get("stopped")
     same = beyond and night.get("code") == GuardRefused.code
-    return [*beyond, plain(stopped)] if stopped and not same else beyond
+    return [*beyond, night.get("because") or plain(stopped)] if stopped and not same else beyond
 
 
 def approving(

@@ -114,7 +114,7 @@ class Conflict(Reason):
 
     old: Evidence
     new: Evidence
-    decided: NotRequired[str]
+    decided: NotRequired[Reason]
     cues: NotRequired[list[str]]
     undo: NotRequired[str]
 
@@ -198,7 +198,7 @@ class Moved(TypedDict):
 
 
 class Grades(TypedDict):
-    """Recall before and after; `verdict` is pass, fail or inconclusive, `why` its sentence."""
+    """Recall before and after; `verdict` is pass, fail or inconclusive, `why` its reasons."""
 
     suite: str
     retriever: str
@@ -209,7 +209,7 @@ class Grades(TypedDict):
     lost: list[Moved]
     gained: list[Moved]
     verdict: str
-    why: str
+    why: list[Reason]
 
 
 class Point(TypedDict):

@@ -14,7 +14,7 @@ from memops.judge.explain import explained
 from memops.plan import nothing, outcome
 from memops.policy import Policy, described, from_table
 from memops.policy.defaults import written
-from memops.reasons import coded
+from memops.reasons import coded, plain
 from memops.reports import approval, figures
 from memops.reports.data import Report
 from memops.reports.page import render
@@ -264,7 +264,7 @@ def _conflicts(
     for conflict, said in zip(found, told, strict=False):
         if said["opposes"]:
             cues = sorted({cue for side in "ab" for cue in said[side].get("cues", ())})
-            conflict |= {"decided": said["sentence"], "cues": cues}
+            conflict |= {"decided": said["because"], "cues": cues}
     return found
 
 
@@ -301,5 +301,6 @@ def _trend(night: dict[str, Any], settings: Settings) -> list[dict[str, Any]]:
 def _grades(night: dict[str, Any]) -> dict[str, Any] | None:
     if not night.get("grades"):
         return None
-    said = files.read_json(Path(night["grades"]))
-    return cast(dict[str, Any], said["shown"])
+    shown: dict[str, Any] = files.read_json(Path(night["grades"]))["shown"]
+    why = shown["why"]  # an earlier memops wrote sentences
+    return shown | {"why": [plain(why)] if isinstance(why, str) else why}

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from memops.language.lexicon import lexicon
-from memops.reasons import brief, sentence
+from memops.reasons import brief, sentence, told
 from memops.safety.secrets import redacted
 
 Part = tuple[bool, str]
@@ -36,8 +36,6 @@ class Speaker:
 
     def __init__(self, lang: str) -> None:
         self.lang, self.table = lang, lexicon("report")[lang]
-        told = self.table.get("reasons", {})
-        self.reasons = [(re.compile(pattern), str(said)) for pattern, said in told.items()]
 
     def __call__(self, key: str, **values: Any) -> str:
         """Return the text of that key with its values filled in."""
@@ -66,16 +64,9 @@ class Speaker:
         """Return a reason in this language without its detail."""
         return brief(why["code"], why["args"], self.lang)
 
-    def translated(self, text: str) -> str:
-        """Return a sentence in this language, or as it is."""
-        for pattern, said in self.reasons:
-            if found := pattern.fullmatch(text):
-                return said.format(*map(self.word, found.groups()))
-        return text
-
-    def sentences(self, text: str) -> str:
-        """Return sentences that "; " sets apart, each in this language or as it is."""
-        return str(self.table["semicolon"]).join(map(self.translated, text.split("; ")))
+    def told(self, text: str) -> str:
+        """Return a packed reason in this language, or the text as it is."""
+        return told(text, self.lang)
 
 
 def speaker(lang: str) -> Speaker:

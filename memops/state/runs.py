@@ -22,6 +22,7 @@ import polars as pl
 
 from memops import files, overlay
 from memops.errors import Corrupt, MemopsError, PlanRefused, ReadBackFailed
+from memops.reasons import told
 from memops.schema import LIVE
 from memops.snapshot import store_id
 from memops.stores import Undo, Written
@@ -291,7 +292,7 @@ def _over(upper: Any, lower: Any) -> Any:
 def summary(run: Run, written: list[Written]) -> dict[str, Any]:
     """Return what a command prints of a run: counts, and what was skipped and why."""
     skipped = [
-        {"id": w.id, "why": w.why, "state": w.state}
+        {"id": w.id, "why": told(w.why), "state": w.state}
         for w in written
         if w.state in ("stale", "refused")
     ]

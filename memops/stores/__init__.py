@@ -39,7 +39,10 @@ copied, it returns the folder of the copy. What it raises stops the replacement.
 
 @dataclass(frozen=True)
 class Written:
-    """What became of one change: `id` is the plan's, `new_id` the record's afterwards."""
+    """What became of one change: `id` is the plan's, `new_id` the record's afterwards.
+
+    `why` is a packed reason (`memops.reasons`), or an error's sentence.
+    """
 
     id: str
     state: State

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memops.failpoints import failpoint
+from memops.reasons import packed
 from memops.stores.carry_files import (
     FLAGS,
     append,
@@ -66,7 +67,7 @@ def replace(
     `locked` is the agent's own lock, held only from reading to renaming. Mode and time stamp stay
     as they were.
     """
-    why = "it is being written"
+    why = "skip.being_written"
     for _ in range(pace.tries):
         if not still(folder, name, pace.recent, pace.still):
             continue
@@ -115,11 +116,15 @@ class _Swap:
             since = time.monotonic()
             if ripe and not holders and since - self.quiet_since >= pace.grace:
                 if not now.startswith(self.data):
-                    return self._given_back(pace, "another process wrote it over")
+                    return self._given_back(pace, "skip.written_over")
                 if verdict := self._judged():
                     return verdict
             if since - started > pace.limit:
-                who = f"process {holders[0]} keeps it open" if holders else "it is being written"
+                who = (
+                    packed("skip.held", {"process": holders[0]})
+                    if holders
+                    else "skip.being_written"
+                )
                 return self._given_back(pace, who)
             time.sleep(0.005)
 
@@ -134,7 +139,7 @@ class _Swap:
         """Say how it ended, or add again what a writer of whole files has dropped."""
         live, busy = settled(self.folder, self.name)
         if live is None:
-            return Replaced(False, "another process removed it")
+            return Replaced(False, "skip.removed")
         missing = lines(self.carried) - lines(live)
         if live.startswith(self.new) and not missing:
             return Replaced(True)  # whoever has it open adds to it
@@ -144,7 +149,7 @@ class _Swap:
             append(self.folder, self.name, joined(missing))
             self.quiet_since = time.monotonic()
             return None
-        return Replaced(False, "another process wrote it over; its version was kept")
+        return Replaced(False, "skip.written_over_kept")
 
     def _given_back(self, pace: Pace, why: str) -> Replaced:
         """Make the old file the live one again, with what only the new one was given."""
@@ -186,7 +191,7 @@ def _attempt(
     try:
         was = os.fstat(old)
         if pids := writers(old):
-            return Replaced(False, f"process {pids[0]} has it open for writing")
+            return Replaced(False, packed("skip.open", {"process": pids[0]}))
         data = read_fd(old)
         made = build(data)
         if made is None or made == data:

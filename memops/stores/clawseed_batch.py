@@ -113,11 +113,11 @@ class Batch:
     def _decided(self, id_: str) -> tuple[State, str, Row]:
         was, will, live = self.known.get(id_), self.planned.get(id_), self.live.get(id_)
         if will is not None and (link := will["superseded_by"]) and not self._stands(link):
-            return "stale", "the record that replaces it is gone", {}
+            return "stale", "guard.keeper_gone", {}
         if was is None:
             return self._decided_new(live, will)
         if live is None:
-            return ("already", "", {}) if will is None else ("stale", "it is gone", {})
+            return ("already", "", {}) if will is None else ("stale", "skip.gone", {})
         expected, there = planned_from(was, self.columns), seen(live)
         new = altered(was, will, self.columns, self.work.now, self._key_of) if will else {}
         if there == expected:
@@ -127,13 +127,13 @@ class Batch:
             after["updated_at"] = there["updated_at"]
         if will is not None and there == after:
             return "already", "", {}
-        return "stale", "it changed since the plan was made", {}
+        return "stale", "skip.changed", {}
 
     def _possible(self, was: Row, new: Row) -> tuple[State, str, Row]:
         if "content" in new and "not_utf8" in json.loads(was["extra"]):
-            return "stale", "its text is not valid UTF-8, so it is left alone", {}
+            return "stale", "skip.not_utf8", {}
         if "key" in new and self._taken(new["key"]):
-            return "stale", "another record has its key", {}
+            return "stale", "skip.key_taken", {}
         return "applied", "", new
 
     def _decided_new(self, live: Row | None, will: Row | None) -> tuple[State, str, Row]:
@@ -142,12 +142,10 @@ class Batch:
         row = inserted(will, self.columns, self.work.now, self._key_of)
         if live is not None:
             same = all(plain(live[name]) == row[name] for name in _IDENTICAL if name in row)
-            return ("already", "", {}) if same else ("stale", "another record has its id", {})
+            return ("already", "", {}) if same else ("stale", "skip.id_taken", {})
         if self._taken(row["key"]):
             row["key"] = own_key(row["id"])
-        return (
-            ("stale", "its key is taken", {}) if self._taken(row["key"]) else ("applied", "", row)
-        )
+        return ("stale", "skip.key_taken", {}) if self._taken(row["key"]) else ("applied", "", row)
 
     def _stands(self, link: str) -> bool:
         return link in RETIRED or link.startswith(UNMODELLED) or self._key_of(link) is not None

@@ -36,18 +36,18 @@ def reverted(connection: sqlite3.Connection, entry: Undo, live: Row | None) -> W
         if there is None:
             return Written(entry.id, "already")
         if after is None or not _agree(there, after):
-            return Written(entry.id, "stale", "it changed after the run", entry.id)
+            return Written(entry.id, "stale", "skip.changed_after", entry.id)
         connection.execute(f"DELETE FROM {TABLE} WHERE id = ?", [entry.id])
         return Written(entry.id, "applied")
     if after is None:
         return _put_back(connection, entry.id, before, there)
     changed = [n for n in before if n != "rowid" and not _exact(before[n], after.get(n))]
     if there is None:
-        return Written(entry.id, "stale", "it was deleted after the run")
+        return Written(entry.id, "stale", "skip.deleted_after")
     if all(_exact(there[name], before[name]) for name in changed):
         return Written(entry.id, "already", "", entry.id)
     if not _agree(there, {name: after[name] for name in changed}):
-        return Written(entry.id, "stale", "it changed after the run", entry.id)
+        return Written(entry.id, "stale", "skip.changed_after", entry.id)
     update(connection, entry.id, {name: before[name] for name in changed})
     return Written(entry.id, "applied", "", entry.id)
 
@@ -55,11 +55,11 @@ def reverted(connection: sqlite3.Connection, entry: Undo, live: Row | None) -> W
 def _put_back(connection: sqlite3.Connection, id_: str, before: Row, there: Row | None) -> Written:
     if there is not None:
         same = _agree(there, {name: value for name, value in before.items() if name != "rowid"})
-        why = "" if same else "it was stored again after the run"
+        why = "" if same else "skip.stored_after"
         return Written(id_, "already" if same else "stale", why, id_)
     placeholder, key = bound(before["key"])
     if connection.execute(f"SELECT 1 FROM {TABLE} WHERE key = {placeholder}", [key]).fetchone():
-        return Written(id_, "stale", "its key was stored again after the run")
+        return Written(id_, "stale", "skip.key_stored_after")
     taken = f"SELECT 1 FROM {TABLE} WHERE rowid = ?"
     if connection.execute(taken, [before["rowid"]]).fetchone():
         before = {name: value for name, value in before.items() if name != "rowid"}

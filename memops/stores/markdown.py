@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from memops.errors import Locked, StoreNotFound
+from memops.reasons import told
 from memops.schema import DEFAULTS, RECORDS, only
 from memops.stores import CAPABILITIES, Keep, Undo, Work, Written
 from memops.stores import markdown_files as files
@@ -150,7 +151,9 @@ class MarkdownStore:
         self.settle()
         for path, build in self._cuts(ids).items():
             if why := self._swapped(path, build, lambda: None, make=False):
-                raise Locked(f"{self.path / path}: {why}", "try again: what is gone stays gone")
+                raise Locked(
+                    f"{self.path / path}: {told(why)}", "try again: what is gone stays gone"
+                )
 
     def forget(self, raw: Path, ids: Collection[str]) -> None:
         """Cut the entries out of a copy's files."""
@@ -280,8 +283,8 @@ def _after(was: dict[str, Any] | None, row: dict[str, Any]) -> dict[str, Any] | 
 
 def _nowhere(wish: Wish) -> Written:
     if wish.after is not None and not wish.removes:
-        return Written(wish.id, "refused", "it has no date, which the file's grammar needs")
-    return Written(wish.id, "applied", "nothing of it goes into a file")
+        return Written(wish.id, "refused", "skip.no_date")
+    return Written(wish.id, "applied", "skip.nothing_to_write")
 
 
 def _may_lose(was: Mapping[str, Any], wish: Wish) -> bool:

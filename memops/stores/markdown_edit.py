@@ -111,7 +111,7 @@ def edited(
     data = _put_together(state, pieces)
     there = identified(entries(data, state.path, grammar)) if pieces else state.found
     if not _reads_well(state, pieces, there):
-        why = "the lines around it would read differently"
+        why = "skip.lines_around"
         return Edit(state.data, [], answers + [Written(p.id, "refused", why) for p in pieces])
     made_ids = _new_ids(pieces, there)
     answers += [Written(p.id, "applied", new_id=made_ids.get(p.id)) for p in pieces]
@@ -162,7 +162,7 @@ def _piece(
     planned: Planned,
 ) -> _Piece | Written:
     if wish.before is None and wish.after is None:
-        return Written(wish.id, "stale", "it is no record of the snapshot")
+        return Written(wish.id, "stale", "skip.unplanned")
     if ID.match(wish.id) is None:
         return _insertion(state, wish, copies, grammar, planned)
     entry = known.get(wish.id)
@@ -174,16 +174,16 @@ def _piece(
     if entry is None:
         if rewrites and wanted is not None and copies.get(wanted.digest):
             return Written(wish.id, "already", new_id=f"{state.path}:{wanted.digest}:0")
-        return Written(wish.id, "stale", "its line is no longer in the file as it was")
+        return Written(wish.id, "stale", "skip.line_moved")
     if copies[entry.digest] < before.get("copies", 1):
-        return Written(wish.id, "stale", "a line with the same words left the file meanwhile")
+        return Written(wish.id, "stale", "skip.line_left")
     if wish.removes:
         return _removal(state, wish, entry, leaving)
     text_gone = wish.after is not None and not (wish.after["text"] or "").strip()
     if not (rewrites or text_gone) or (wanted and wanted.raw == entry.raw):
-        return Written(wish.id, "applied", "kept beside the file, which has no place for it")
+        return Written(wish.id, "applied", "skip.beside")
     if entry.fields.get("_readonly"):
-        return Written(wish.id, "refused", "the agent writes this file anew; it is only read")
+        return Written(wish.id, "refused", "skip.read_only")
     lines = _with_ends(wanted.raw, state, entry) if wanted else ()
     start = entry.line - 1 if wanted else entry.first - 1
     return _Piece(wish.id, start, entry.line - 1 + entry.height, lines, entry, wanted)
@@ -191,13 +191,13 @@ def _piece(
 
 def _removal(state: FileState, wish: Wish, entry: Entry, leaving: set[str]) -> _Piece | Written:
     if entry.fields.get("_readonly"):
-        return Written(wish.id, "applied", "hidden beside the file, which the agent writes anew")
+        return Written(wish.id, "applied", "skip.hidden_beside")
     link = wish.after.get("superseded_by") if wish.after else None
     if link == TOMBSTONE and marked_superseded(entry.place.above):
-        return Written(wish.id, "already", "the file calls it superseded")
+        return Written(wish.id, "already", "skip.called_superseded")
     beneath = [key for key, other in state.found if _beneath(entry, other)]
     if any(key not in leaving for key in beneath):
-        return Written(wish.id, "refused", "the points beneath it would lose what they are about")
+        return Written(wish.id, "refused", "skip.points_beneath")
     return _Piece(wish.id, entry.first - 1, entry.line - 1 + entry.height, (), entry, None)
 
 
@@ -211,10 +211,10 @@ def _insertion(
     state: FileState, wish: Wish, copies: Mapping[str, int], grammar: Grammar, planned: Planned
 ) -> _Piece | Written:
     if wish.after is None or wish.removes:
-        return Written(wish.id, "applied", "nothing of it goes into a file")
+        return Written(wish.id, "applied", "skip.nothing_to_write")
     entry = rebuilt(wish.after, grammar, planned)
     if entry is None:
-        return Written(wish.id, "refused", "it has no text, or no date that the file needs")
+        return Written(wish.id, "refused", "skip.no_text")
     if copies.get(entry.digest):
         return Written(wish.id, "already", new_id=f"{state.path}:{entry.digest}:0")
     last = max((e.line - 1 + e.height for _, e in state.found), default=len(state.lines))

@@ -70,4 +70,4 @@ def _swapped(folder: int, name: str, swap: Swap) -> str:
             with swap.locked():
                 if create(folder, name, data):
                     return ""
-    return "it appears and goes while it is written"
+    return "skip.comes_and_goes"

@@ -41,7 +41,7 @@ def _take_back(out: Reverted, items: list[Undo], exact: bool) -> None:
     if out.data is None or sha(out.data) == file["before"]:
         gone = out.data is None
         out.answers += [
-            Written(u.id, "stale", "its file is gone")
+            Written(u.id, "stale", "skip.file_gone")
             if gone and u.before
             else Written(u.id, "already")
             for u in items
@@ -69,7 +69,7 @@ def _one(lines: list[bytes], item: Undo, exact: bool) -> Written:
     at = _nearest(lines, new, place)
     if at is None:
         back = not old or len(all_of(lines, old)) >= item.before["copies"]
-        return Written(item.id, "already" if back else "stale", "" if back else "its line changed")
+        return Written(item.id, "already" if back else "stale", "" if back else "skip.line_changed")
     ended = lines[at + len(new) - 1].endswith(b"\n")
     if old and ended != old[-1].endswith(b"\n"):
         old[-1] = bare(old[-1]) + (line_end(lines) if ended else b"")

@@ -136,7 +136,7 @@ def put_back(database: Path, whole: Mapping[str, Any], after: str | None) -> Wri
         if now == before:
             return Written(key, "already")
         if now != after:
-            return Written(key, "stale", "OpenClaw changed it after the repair")
+            return Written(key, "stale", "skip.changed_repaired")
         if now is None:
             values = [bound(from_json(value)) for value in whole.values()]
             columns, marks = ", ".join(f'"{n}"' for n in whole), ", ".join(m for m, _ in values)

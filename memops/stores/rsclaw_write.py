@@ -43,9 +43,9 @@ def changed(old: Rows, live: pl.DataFrame, work: Work) -> tuple[list[Written], l
         after = document(wanted[id_]) if id_ in wanted else None
         state, why = _state(now, then, after)
         if after is None and action != "delete":
-            state, why = "stale", "it is not among the records that the plan was made from"
+            state, why = "stale", "skip.unplanned"
         if now is None and after is not None and (after.table, after.key) in old:
-            state, why = "stale", "a row that rsclaw cannot parse has its id"
+            state, why = "stale", "skip.unparsed"
         if state == "applied" and id_ in refused:
             state, why = "refused", refused[id_]
         if state == "applied":
@@ -61,7 +61,7 @@ def reverted(values: Rows, entry: Undo) -> Written:
     if _stands(values, before, after):
         return Written(entry.id, "already", "", new_id)
     if not _stands(values, after, before):
-        return Written(entry.id, "stale", "it changed since", entry.id)
+        return Written(entry.id, "stale", "skip.changed", entry.id)
     if after is not None:
         del values[after[0]]
     if before is not None:
@@ -85,18 +85,18 @@ def _state(
     if now is None:
         if after is None:
             return "already", ""
-        return ("applied", "") if then is None else ("stale", "it is gone")
+        return ("applied", "") if then is None else ("stale", "skip.gone")
     stands = document(now)
     if stands == after:
         return "already", ""
     if then is None:
-        return "stale", "another record has its id"
+        return "stale", "skip.id_taken"
     expected, hidden = document(then), _hidden(then)
     names = _CONTENT[:3] if hidden == SUPERSEDED else _CONTENT
     same = all(stands.fields[name] == expected.fields[name] for name in names)
     if same and _hidden(now) == hidden:
         return "applied", ""
-    return "stale", "it changed since the plan was made"
+    return "stale", "skip.changed"
 
 
 def _hidden(record: Mapping[str, Any]) -> str | None:

@@ -213,7 +213,7 @@ def _state(live: Any, before: Any, after: Any) -> tuple[State, str]:
         return "already", ""
     if live == before:
         return "applied", ""
-    return "stale", "it is gone" if live is None else "it changed since the plan was made"
+    return "stale", "skip.gone" if live is None else "skip.changed"
 
 
 def _reverted(lines: Lines, undo: list[Undo]) -> tuple[list[Written], Lines]:

@@ -133,7 +133,7 @@ def test_a_record_is_not_superseded_by_one_that_is_gone(store, db):
     said = carry_out(
         store, edit(only(before, "b"), "supersede", "older", superseded_by="a"), before
     )
-    assert (said["b"].state, said["b"].why) == ("stale", "the record that replaces it is gone")
+    assert (said["b"].state, said["b"].why) == ("stale", "guard.keeper_gone")
 
 
 def test_the_guard_sees_live_records_and_counts_and_is_obeyed(store, db):

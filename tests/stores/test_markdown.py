@@ -227,9 +227,7 @@ def test_a_line_that_changed_since_is_stale_and_left_alone(tmp_path):
     )
     kept = []
     answers = made.write(Work(plan, before, NOW, lambda live, counts: {}, kept.extend))
-    assert [(a.state, a.why) for a in answers] == [
-        ("stale", "its line is no longer in the file as it was")
-    ]
+    assert [(a.state, a.why) for a in answers] == [("stale", "skip.line_moved")]
     assert (kept, path.read_bytes()) == ([], NOTE.replace(b"Coffee is free", b"Coffee is gone"))
 
 
