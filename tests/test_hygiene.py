@@ -18,7 +18,7 @@ from memops.context import Context
 from memops.hygiene.decay import relevance, shown
 from memops.hygiene.tasks import is_task
 from memops.plan import outcome
-from memops.policy import Policy, from_table
+from memops.policy import Budgets, Policy, from_table
 from memops.reasons import sentences
 from memops.rules import HYGIENE, propose
 from memops.rules.consolidate_daily import consolidate_daily
@@ -267,7 +267,8 @@ def test_what_is_consolidated_follows_again_from_the_line_alone():
         + entries("memory/2025-09-01.md", lines, kind="note")
         + entries("memory/2026-05-20.md", lines, kind="note")
     )
-    ctx = Context(now=NOW, store="openclaw")
+    policy = Policy(budgets=Budgets(daily_days=180))
+    ctx = Context(now=NOW, store="openclaw", policy=policy)
     plan = consolidate_daily(records, ctx)
     assert {"put", "edit"} == set(plan["action"]) and TOMBSTONE in plan["superseded_by"]
     for change in plan.to_dicts():

@@ -43,7 +43,7 @@ INSIDE = {
     "extract": "person grammar fingerprints forms clauses modality statements kinds entities noise "
     "reading verdicts model asking",
     "judge/candidates": "heap near neighbours termsets openings neighbours_dense unread similarity",
-    "judge": "judgement vetoes consensus scorer merge opposing cascade conflicts confirmations parts explain "
+    "judge": "places judgement vetoes consensus scorer merge opposing cascade conflicts confirmations parts explain "
     "kept swings supersession",
     "search": "collection fuse bm25 openclaw voices diversity ranks cosine rsclaw arms profiles "
     "hybrid retrieve passages",

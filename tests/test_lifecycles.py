@@ -9,6 +9,13 @@ NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 OLD = (NOW - timedelta(days=1)).timestamp()
 
 
+@pytest.fixture(autouse=True)
+def budgets(memops):
+    """What an owner who wants short files sets; by default nothing is moved."""
+    said = "[policy.budgets]\nwords = {openclaw = 2000}\nrunes = {xinghebot = 1000}\ndaily_days = 180\n"
+    (memops.folder / "memops.toml").write_text(said)
+
+
 def workspace(root, files, aged=True):
     for name, text in files.items():
         path = root / name

@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from memops.judge.places import RANKS, placed
 from memops.plan import edit, nothing
 from memops.schema import TIERS
 
@@ -12,10 +13,10 @@ def merged(members: pl.DataFrame, code: str) -> pl.DataFrame:
     """Propose that of each group one record absorbs the rest.
 
     `members` are live records with a column `group` (records of one scope that may merge) and,
-    if it matters, `fullness` (the more, the better a keeper). The keeper is chosen by tier, pin,
-    fullness, confidence (none given is as sure as any) and age, the oldest first; it takes over
-    the sum of the access counts and the highest importance. A pinned record yields only to a
-    pinned one, and what the agent's software keeps for itself stands behind everything else.
+    if it matters, `fullness` (the more, the better a keeper). The keeper is chosen by the role of
+    its place (what is curated before a note), tier, pin, fullness, confidence (none given is as
+    sure as any) and age, the oldest first; it takes over the sum of the access counts and the
+    highest importance. A pinned record yields only to a pinned one.
     """
     if members.is_empty():
         return nothing()
@@ -54,10 +55,11 @@ def _in_order_of_keeping(members: pl.DataFrame) -> pl.DataFrame:
     fullness = pl.col("fullness") if "fullness" in members.columns else pl.lit(0)
     return members.with_columns(
         _rank=pl.col("tier").replace_strict(_RANK, return_dtype=pl.Int8), _full=fullness,
-        _sure=pl.col("confidence").fill_null(1.0), _own=pl.col("role") != "machine",
+        _sure=pl.col("confidence").fill_null(1.0),
+        _role=pl.when(placed()).then(pl.col("role").replace_strict(RANKS, return_dtype=pl.Int8)),
     ).sort(
-        "_own", "_rank", "pinned", "_full", "_sure", "created_at", "id",
-        descending=[True, True, True, True, True, False, False],
+        "_role", "_rank", "pinned", "_full", "_sure", "created_at", "id",
+        descending=[False, True, True, True, True, False, False],
         nulls_last=True,
     )  # fmt: skip
 

@@ -24,6 +24,7 @@ from memops.context import Context
 from memops.judge.candidates.neighbours_dense import dense_neighbours
 from memops.judge.candidates.similarity import beside, near, nothing, whole_scopes, worth_reading
 from memops.judge.conflicts import VERDICTS, Keep, read_once, used_in, verdicts
+from memops.judge.places import agreeing
 from memops.language.codes import Codes, codes
 from memops.policy import Candidates, Conflicts, Policy
 from memops.spread import Spread
@@ -78,7 +79,8 @@ def near_of(folder: str, p: int, start: int, end: int, whole: int, limits: dict[
     )
     dense = Path(folder, f"dense-{p}.parquet").exists()
     close = _read(folder, f"dense-{p}") if dense else None
-    found = near(_read(folder, f"said-{p}"), said, whole, policy.candidates, (start, end), close)
+    part = _read(folder, f"said-{p}")
+    found = agreeing(near(part, said, whole, policy.candidates, (start, end), close), part)
     _write(worth_reading(found, policy), Path(folder) / f"near-{p}-{start}.parquet")
 
 

@@ -15,6 +15,7 @@ from memops.context import Context
 from memops.judge.candidates.similarity import statements
 from memops.judge.confirmations import confirmed
 from memops.judge.conflicts import groups, judged
+from memops.judge.places import parted
 from memops.judge.swings import swinging
 from memops.plan import arguments
 from memops.safety.trust import by_anybody, by_machine
@@ -29,6 +30,7 @@ _PASSING = ("session", "summary")  # what was said in passing steps back, and ov
 def overtaken(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Return the records that step back, with current, until, evidence_ids, code and args."""
     edges = conflicting(records, ctx).filter(pl.col("score") >= ctx.policy.conflicts.least)
+    edges = parted(edges, records)
     time = _said_at(records, ctx)
     timed = (
         edges.join(time.rename({"id": "old", "at": "old_at", "pinned": "old_pinned"}), on="old")

@@ -101,13 +101,11 @@ class Budgets(Section):
     """How large memory files may grow."""
 
     words: dict[Workspace, Count] = setting(
-        {"openclaw": 2000}, "most words in MEMORY.md by kind of store; a Chinese character is one"
+        {}, "most words in MEMORY.md by kind of store; a Chinese character is one"
     )
-    runes: dict[Workspace, Count] = setting(
-        {"xinghebot": 1000}, "most characters in MEMORY.md by kind of store"
-    )
+    runes: dict[Workspace, Count] = setting({}, "most characters in MEMORY.md by kind of store")
     room: Share = setting(0.9, "share of that to which a file that is over it is brought down")
-    daily_days: Days = setting(180.0, "age at which a daily note is consolidated; 0 is never")
+    daily_days: Days = setting(0.0, "age at which a daily note is consolidated; 0 is never")
 
 
 @dataclass(frozen=True)

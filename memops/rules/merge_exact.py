@@ -4,22 +4,47 @@ import polars as pl
 
 from memops.context import Context
 from memops.judge.merge import merged
+from memops.judge.places import about, one_a_block, placed, touchable
 from memops.language.text import in_form, normalised, spelling
 from memops.schema import LIVE
 
+_OWN = ("claim", "task", "event")
+"""Forms whose text says what it is about, as far as anything does."""
+
 
 def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
-    """Keep one of the records of a scope whose texts differ at most in punctuation and width.
+    """Keep one of the records of a scope and subject whose texts differ at most in punctuation and width.
 
     A capital inside a sentence may tell a name from a word (Word and word, Polish and polish),
-    so texts that differ in one are left for `memops duplicates` to list.
+    so texts that differ in one are left for `memops duplicates` to list. Of documents, what has no
+    subject of its own (a value with its label, a table, code) is the same only under one heading,
+    and an event only if it is of one moment.
     """
     fresh = ~pl.col("id").is_in(list(ctx.fresh))
-    live = repeated(records.filter(LIVE & fresh), _spelt=spelling(pl.col("text"))).drop("_spelt")
-    said = live.with_columns(_form=normalised(pl.col("text")), _case=letters(pl.col("text")))
-    twice = repeated(said.filter(pl.col("_form").str.len_chars() > 0), "_form", "_case")
-    grouped = twice.with_columns(group=pl.struct("_form", "_case")).drop("_form", "_case")
-    return merged(grouped, "merge.exact")
+    whole = records.filter(LIVE & fresh & touchable() & (pl.col("form") != "quotation"))
+    live = repeated(whole, _spelt=spelling(pl.col("text"))).drop("_spelt")
+    said = live.with_columns(
+        _form=normalised(pl.col("text")),
+        _case=letters(pl.col("text")),
+        _about=about(),
+        _moment=_moment(),
+    )
+    told = pl.col("form").is_in(_OWN) | ~placed() | (pl.col("_about") != "")
+    held = said.filter(told & (pl.col("_form").str.len_chars() > 0))
+    keys = ("_form", "_case", "_about", "_moment", "form")
+    twice = repeated(held, *keys).with_columns(group=pl.struct(*keys))
+    siblings = twice.filter(~pl.col("form").is_in(_OWN) & placed())
+    alone = twice.join(siblings, on="id", how="anti")
+    every = pl.concat([alone, one_a_block(siblings.sort("id"))]).sort("id")
+    return merged(every.drop("_form", "_case", "_about", "_moment"), "merge.exact")
+
+
+def _moment() -> pl.Expr:
+    """When and where an event of a document was noted, so that two days' are not one."""
+    prefix = pl.col("extra").str.json_path_match("$.prefix")
+    path = pl.col("origin").str.replace(r"#\d+$", "")
+    at = pl.concat_str(path, prefix, pl.col("created_at").cast(pl.String), ignore_nulls=True)
+    return pl.when(placed() & (pl.col("form") == "event")).then(at).fill_null("")
 
 
 def repeated(said: pl.DataFrame, *names: str, **forms: pl.Expr) -> pl.DataFrame:

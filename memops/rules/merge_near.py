@@ -6,6 +6,7 @@ from memops.context import Context
 from memops.judge.candidates.similarity import statements
 from memops.judge.conflicts import groups, judged
 from memops.judge.merge import merged
+from memops.judge.places import one_a_block
 from memops.plan import nothing
 from memops.schema import LIVE
 
@@ -31,4 +32,5 @@ def merge_near(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     passing = pl.col("kind").is_in(_PASSING) | faded
     live = records.filter(LIVE & ~passing & ~pl.col("id").is_in(list(ctx.fresh)))
     members = live.join(of, on="id").with_columns(fullness=pl.col("text").str.len_chars() // 40)
+    members = one_a_block(members.sort("id"))
     return merged(members.drop("statement"), "merge.near")

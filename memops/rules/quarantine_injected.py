@@ -1,23 +1,63 @@
 """Hide from recall what gives orders to a model."""
 
+from dataclasses import replace
+
 import polars as pl
 
 from memops.context import Context
+from memops.judge.places import placed, touchable
 from memops.plan import edit
+from memops.policy import Hostile
 from memops.safety.hostile import injected
-from memops.schema import LIVE, QUARANTINE
+from memops.safety.trust import by_anybody, by_machine
+from memops.schema import LIVE, QUARANTINE, only
+
+_SHOWN = ("quotation", "code", "table", "instruction")
+"""Forms that tell of what somebody else said or wrote."""
+_REPEATED = 40  # characters of a turn that nobody types three times to the letter
 
 
 def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Hide text that gives orders to a model, and stored prompts, until a person has looked.
 
-    Any tier and pin: a planted record is often the best protected one. Nothing is deleted.
+    Any tier and pin: a planted record is often the best protected one. Nothing is deleted. What
+    stands in a document and came from no machine and no channel is taken for the owner's, who may
+    give orders: there it takes more to be hostile. What is shown as another's words, as code or as
+    a table gives none. A turn of a conversation that stands there again and again to the letter is
+    the software's own.
     """
-    live = records.filter(LIVE)
-    code = injected(live["text"], ctx.policy.hostile)
-    found = live.with_columns(code=code).filter(pl.col("code").is_not_null())
+    live = only(records, ctx.changed).filter(LIVE, touchable())
+    strange = by_machine() | by_anybody() | ~placed()
+    shown = placed() & pl.col("form").is_in(_SHOWN) & (pl.col("role") != "session")
+    policy = ctx.policy.hostile
+    found = (
+        pl.concat(
+            [
+                _hostile(live.filter(strange), policy),
+                _hostile(live.filter(~strange & ~shown), replace(policy, threshold=policy.owners)),
+                _leaked(records).join(live.select("id"), on="id", how="semi"),
+            ]
+        )
+        .unique("id", keep="first", maintain_order=True)
+        .sort("id")
+    )
     tags = pl.concat_list("tags", pl.lit(["quarantined"])).list.unique(maintain_order=True)
     return edit(
         found, "quarantine", pl.col("code"),
         superseded_by=pl.lit(QUARANTINE), tags=tags, evidence=[], risk="medium",
     )  # fmt: skip
+
+
+def _hostile(some: pl.DataFrame, policy: Hostile) -> pl.DataFrame:
+    told = some.with_columns(code=injected(some["text"], policy))
+    return told.filter(pl.col("code").is_not_null())
+
+
+def _leaked(records: pl.DataFrame) -> pl.DataFrame:
+    """Turns that a conversation, or several, hold at least three times."""
+    turns = records.filter(
+        placed() & (pl.col("role") == "session") & (pl.col("form") == "quotation")
+    )
+    long = turns.filter(pl.col("text").str.len_chars() >= _REPEATED)
+    again = long.filter(LIVE & (pl.len().over("scope", "text") >= 3))
+    return again.with_columns(code=pl.lit("hostile.banner"))

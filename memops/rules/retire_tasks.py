@@ -5,6 +5,7 @@ import polars as pl
 from memops.context import Context
 from memops.hygiene.closing import closed, tasks_of
 from memops.hygiene.tasks import open_tasks, overdue
+from memops.judge.places import KEPT, UNTOUCHED, placed
 from memops.plan import arguments, edit
 from memops.schema import TOMBSTONE
 
@@ -13,9 +14,10 @@ def retire_tasks(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Retire tasks that a later record closes, that are ticked off, or whose due day is past.
 
     Open tasks stay, however old; so do tasks of pinned and core records and those in a file that
-    the agent is still writing.
+    the agent is still writing. What is ticked in a document says how things are, and is no task.
     """
     tasks = open_tasks(tasks_of(records, ctx)).filter(~pl.col("id").is_in(list(ctx.fresh)))
+    tasks = tasks.join(_stating(records), on="id", how="anti")
     over = overdue(tasks, ctx.now, ctx.policy.tasks).select(
         "id",
         by=pl.lit(None, pl.String),
@@ -37,3 +39,10 @@ def retire_tasks(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         evidence=pl.concat_list(pl.coalesce("by", "id")),
         risk="low",
     )
+
+
+def _stating(records: pl.DataFrame) -> pl.DataFrame:
+    """Records of documents that are ticked, curated, or no task by their form."""
+    box = pl.col("extra").str.json_path_match("$.done") == "true"
+    other = (pl.col("form") != "task") | pl.col("role").is_in([*KEPT, *UNTOUCHED])
+    return records.filter(placed() & (other | box.fill_null(False))).select("id")

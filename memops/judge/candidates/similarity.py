@@ -24,11 +24,12 @@ from memops.judge.candidates.neighbours import Terms, added, neighbours, weighed
 from memops.judge.candidates.neighbours_dense import dense_neighbours
 from memops.judge.candidates.termsets import term_sets
 from memops.judge.candidates.unread import unread
+from memops.judge.places import about, agreeing, own_subject, stating
 from memops.language.codes import WITHIN, Codes, codes
 from memops.language.text import folded
 from memops.ordered import once, within
 from memops.policy import Candidates, Conflicts, Policy
-from memops.schema import LIVE
+from memops.schema import LIVE, PLACE
 
 SIGNALS = ("jaccard", "cosine", "bm25")
 PAIRS = pl.Schema(
@@ -45,14 +46,17 @@ _MANY = 100_000  # statements whose work leaves so much memory behind that it is
 
 @dataclass(frozen=True)
 class Statements:
-    """`table`: statement (its number), scope, text; `members`: id and statement, one row a record."""
+    """`table`: statement (its number), scope, text, about (its subject), owned; `members`: id, statement.
+
+    `owned` is false of a label and its value, which say nothing without their subject.
+    """
 
     table: pl.DataFrame
     members: pl.DataFrame
 
 
 def statements(records: pl.DataFrame, ctx: Context) -> Statements:
-    """Return the distinct statements of the live records; equal texts of a scope are one."""
+    """Return the distinct statements of the live records; equal texts of one subject are one."""
     return ctx.once(("statements", _digest(records)), lambda: _statements(records))
 
 
@@ -75,7 +79,8 @@ def candidates_in_parts(table: pl.DataFrame, ctx: Context) -> Iterator[pl.DataFr
         if part.height >= _MANY:
             given_back()
         close = beside(dense, part)
-        pairs = near(part, found, table.height, ctx.policy.candidates, dense=close).sort("a", "b")
+        pairs = near(part, found, table.height, ctx.policy.candidates, dense=close)
+        pairs = agreeing(pairs, part).sort("a", "b")
         del found
         if part.height >= _MANY:
             given_back()
@@ -180,24 +185,24 @@ def nothing() -> pl.DataFrame:
 
 def _digest(records: pl.DataFrame) -> int:
     live = records.filter(LIVE)
-    return (
-        int(live.select(pl.struct("id", "scope", "text").hash(7).sum()).item() or 0) ^ live.height
-    )
+    held = pl.struct("id", "scope", "text", *PLACE).hash(7)
+    return int(live.select(held.sum()).item() or 0) ^ live.height
 
 
 def _statements(records: pl.DataFrame) -> Statements:
-    live = records.filter(LIVE & (pl.col("text").str.strip_chars().str.len_chars() > 0))
+    live = records.filter(LIVE & stating() & (pl.col("text").str.strip_chars().str.len_chars() > 0))
     form = (
         folded(pl.col("text"))
         .str.replace_all(r"\s\s+|[^\S ]", " ")
         .str.strip_chars()
         .str.strip_chars_end(".。!！")
     )
-    held = live.select("id", "scope", "text", _form=form).sort("scope", "_form", "id")
-    new = pl.struct("scope", "_form").rle_id().cast(pl.UInt32)
-    members = held.select("id", "scope", "text", statement=new)
+    names = ("scope", "about", "owned", "_form")
+    held = live.with_columns(_form=form, about=about(), owned=own_subject())
+    held = held.select("id", "text", *names).sort("scope", "_form", "about", "owned", "id")
+    members = held.with_columns(statement=pl.struct(*names).rle_id().cast(pl.UInt32))
     first = pl.col("statement").diff().fill_null(1) > 0
-    table = members.filter(first).select("statement", "scope", "text")
+    table = members.filter(first).select("statement", "scope", "text", "about", "owned")
     return Statements(table, members.select("id", "statement"))
 
 

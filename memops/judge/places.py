@@ -1,0 +1,86 @@
+"""Places: which records may be compared at all, by what their places say of them.
+
+A text is the same, or in conflict, only of one subject. What stands in one list, table or section
+was written to hold together. A log entry, a quotation, code, a table and an instruction state no
+value that a later one replaces. The curated file is current: no note replaces it by date alone.
+"""
+
+import polars as pl
+
+c = pl.col
+
+STATING = ("claim", "attribute")
+"""Forms that say how things are, so that a newer one may replace an older."""
+UNTOUCHED = ("instructions", "machine")
+"""Roles of places that are read and reported on, and never changed."""
+KEPT = ("curated", "profile")
+"""Roles of places whose word stands against a note's."""
+RANKS = {
+    "curated": 0,
+    "profile": 0,
+    "instructions": 0,
+    "topic": 1,
+    "daily": 2,
+    "session": 3,
+    "machine": 4,
+}
+"""Where one of several equal records is kept: the lower the better."""
+
+
+def touchable() -> pl.Expr:
+    """Return whether rules may change a record where it stands."""
+    return ~c("role").is_in(UNTOUCHED)
+
+
+def placed() -> pl.Expr:
+    """Return whether a record stands in a document, among others."""
+    return c("block").is_not_null()
+
+
+def about() -> pl.Expr:
+    """Return the subject by which texts are compared, '' where only the text itself tells.
+
+    A record that stands by itself (a row with a key) tells it in its text.
+    """
+    said = c("subject").str.to_lowercase().str.replace_all(r"[^\p{L}\p{N}]+", " ").str.strip_chars()
+    return pl.when(placed()).then(said).fill_null("")
+
+
+def stating() -> pl.Expr:
+    """Return whether a record says how things are, where rules may change it."""
+    return c("form").is_in(STATING) & touchable()
+
+
+def own_subject() -> pl.Expr:
+    """Return whether a text may stand for another of no subject: a label and a value may not."""
+    return (c("form") != "attribute") | ~placed()
+
+
+def agreeing(pairs: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
+    """Return the pairs (a, b) of statements whose subjects agree; `table` has about and owned."""
+    if pairs.is_empty() or (table["about"].n_unique() == 1 and table["owned"].all()):
+        return pairs
+    said = table.select("statement", "about", "owned")
+    both = pairs
+    for side in ("a", "b"):
+        names = {"statement": side, "about": f"_about_{side}", "owned": f"_owned_{side}"}
+        both = both.join(said.rename(names), on=side, how="left", maintain_order="left")
+    bare = (c("_about_a") == "") | (c("_about_b") == "")
+    one = c("_about_a") == c("_about_b")
+    kept = both.filter(one | (bare & c("_owned_a") & c("_owned_b")))
+    return kept.select(pairs.columns)
+
+
+def one_a_block(members: pl.DataFrame) -> pl.DataFrame:
+    """Return members of groups, of those that stand together in one block only the first."""
+    first = pl.int_range(pl.len()).over("group", "block") == 0
+    return members.filter(first | ~placed())
+
+
+def parted(edges: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
+    """Return the edges (old, new: ids) whose places let the new record replace the old one."""
+    where = records.select("id", "block", _kept=c("role").is_in(KEPT) & placed())
+    both = edges.join(where.rename({"id": "old", "block": "_a", "_kept": "_kept_a"}), on="old")
+    both = both.join(where.rename({"id": "new", "block": "_b", "_kept": "_kept_b"}), on="new")
+    siblings = (c("_a") == c("_b")).fill_null(False)
+    return both.filter(~siblings & ~(c("_kept_a") & ~c("_kept_b"))).select(edges.columns)
