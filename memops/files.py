@@ -6,6 +6,7 @@ of it is on disk. A lock is the kernel's (flock), so a killed holder blocks nobo
 
 import contextlib
 import fcntl
+import glob
 import gzip
 import hashlib
 import json
@@ -50,8 +51,16 @@ def folder(path: Path) -> Path:
 
 
 def write(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all: temporary name, fsync, rename, fsync of the folder."""
-    part = path.with_name(f".{short(path.name)}.{os.getpid()}.part")
+    """Write a file whole or not at all: temporary name, fsync, rename, fsync of the folder.
+
+    What a process left that died over the same file goes.
+    """
+    own = f".{short(path.name)}."
+    part = path.with_name(f"{own}{os.getpid()}.part")
+    for left in path.parent.glob(f"{glob.escape(own)}*.part"):
+        pid = left.name.removeprefix(own).removesuffix(".part")
+        if pid.isdigit() and not alive(int(pid)):
+            left.unlink(missing_ok=True)
     try:
         failpoint("file-write")
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
@@ -128,6 +137,17 @@ def short(name: str) -> str:
     """Return a name as part of a temporary one: itself, or the digest of one that is long."""
     data = os.fsencode(name)
     return name if len(data) <= _LONG else hashlib.sha256(data).hexdigest()[:16]
+
+
+def alive(pid: int) -> bool:
+    """Tell whether a process is there."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
 
 
 def sync(path: Path) -> None:

@@ -313,15 +313,5 @@ def sweep(folder: Path) -> None:
     """Remove the drafts of processes that died; they hold what the store held."""
     for draft in folder.glob(".*.draft"):
         pid = re.search(r"\.(\d+)\.draft$", draft.name)
-        if pid is None or not _alive(int(pid[1])):
+        if pid is None or not files.alive(int(pid[1])):
             shutil.rmtree(draft, ignore_errors=True)
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True

@@ -122,6 +122,7 @@ def test_a_folder_that_a_process_died_over_before_its_run_began_is_no_run(planne
     assert sorted(p.name for p in folder.iterdir()) == ["overlay.parquet", "undo.jsonl"]
     assert states(memops) == [(None, "planned")]
     assert memops("apply", plan, "--approve")["state"] == "verified"
+    assert [path.name for path in folder.parent.iterdir()] == [folder.name]
 
 
 def test_a_resumed_run_writes_its_records_anew(planned, monkeypatch):

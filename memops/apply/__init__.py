@@ -6,6 +6,7 @@ record that is still what the plan was made from, and one that is already made i
 """
 
 import contextlib
+import shutil
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -154,7 +155,10 @@ def _basis(plan: planfile.PlanFile, state: Path) -> tuple[pl.DataFrame, pl.DataF
 
 
 def _started(plan: planfile.PlanFile, state: Path, clock: datetime, approve: bool) -> Run:
-    n = 1 + len(list((state / "runs").glob(f"{plan.id}-*")))
+    folders = list((state / "runs").glob(f"{plan.id}-*"))
+    for dead in (path for path in folders if not (path / "run.json").exists()):
+        shutil.rmtree(dead)  # of a process that died before its run began
+    n = 1 + max((int(p.name.rsplit("-", 1)[1]) for p in folders if p.exists()), default=0)
     run = Run(files.folder(state / "runs" / f"{plan.id}-{n}"))
     overlay.write(
         run.path / "overlay.parquet", overlay.read(overlay_path(state, plan.header["store"]))

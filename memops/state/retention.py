@@ -17,7 +17,7 @@ from typing import Any
 from memops import files
 from memops.errors import Locked, MemopsError
 from memops.policy import Keep, Policy
-from memops.snapshot import Snapshot, lock_path, open_snapshot, store_id, verify
+from memops.snapshot import Snapshot, lock_path, open_snapshot, store_id, sweep, verify
 from memops.state.chain import described, note_removed
 from memops.state.runs import Run, runs
 
@@ -46,6 +46,8 @@ def prune(state: Path, policy: Policy, now: datetime, remove: bool = False) -> d
         "damaged": [],
         "removed": remove,
     }
+    if remove:
+        sweep(files.folder(state / "snapshots"))
     stores: dict[str, list[Aged]] = defaultdict(list)
     for path in sorted((state / "snapshots").glob("[!.]*")):
         try:
@@ -89,7 +91,7 @@ def expired(
     held |= {one.taken.id for one in kept(aged, policy.keep, now)} | (
         {best.taken.id} if best else set()
     )
-    still = [run for run in undo if (run.path / "undo.jsonl").exists()]
+    still = [run for run in undo if run.keeps_undo]
     return [one for one in aged if one.taken.id not in held], still
 
 

@@ -29,6 +29,7 @@ from memops.stores import Undo, Written
 
 FORMAT = 3
 """1: the undo of an edit held whole rows of clawseed's; 2: undo.jsonl was made with the first undo."""
+_UNDO = ("undo.jsonl", "overlay.parquet")
 _GROWING = ("journal.jsonl", "undo.jsonl")
 _DIRECTIONS = ("applying", "rolling-back")
 _TOUCHED = pl.Schema({"scope": pl.String(), "kind": pl.String(), "touched": pl.Int64()})
@@ -100,12 +101,17 @@ class Run:
         """Whether the run's undo copy is still there."""
         return not any(e.get("undo") == "removed" for e in self.journal.entries())
 
+    @property
+    def keeps_undo(self) -> bool:
+        """Whether any file is left of what is needed to take the run back."""
+        return any((self.path / name).exists() for name in _UNDO)
+
     def forget_undo(self) -> None:
         """Remove the run's pre-images for good, in an order that a crash may cut anywhere."""
         if self.undoable:
             self.journal.add({"undo": "removed"})
         self.seal()
-        for name in ("undo.jsonl", "overlay.parquet"):
+        for name in _UNDO:
             (self.path / name).unlink(missing_ok=True)
         files.sync(self.path)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memops.errors import Locked
+from memops.files import alive
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ def _abandoned(lock: LockFile) -> bool:
     except FileNotFoundError:
         return False
     found = re.search(lock.pid, _text(lock))
-    return old or (found is not None and not _alive(int(found[1])))
+    return old or (found is not None and not alive(int(found[1])))
 
 
 def _text(lock: LockFile) -> str:
@@ -74,13 +75,3 @@ def _text(lock: LockFile) -> str:
         return lock.path.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         return ""
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True

@@ -247,8 +247,19 @@ def _overwritten(path: Path, copy: Path, keep: Callable[[sqlite3.Connection], ob
         with contextlib.closing(reader(copy, private=True)) as source:
             source.backup(live)
         failpoint("sqlite-restored")
+        # The pages name the copy's mode by now; without this SQLite would leave the journal, which
+        # holds what was there, beside a database that needs none.
+        live.execute("PRAGMA journal_mode = DELETE")
+        if _is_wal(copy):
+            live.execute("PRAGMA journal_mode = WAL")
     with errors(path):
         sync_folder(path.parent)
+
+
+def _is_wal(path: Path) -> bool:
+    """Whether a copy, which nobody has open, is of a database with a write-ahead log."""
+    with path.open("rb") as file:
+        return file.read(20)[18:20] == b"\2\2"
 
 
 def _put_aside(path: Path) -> None:

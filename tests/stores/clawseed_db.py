@@ -95,9 +95,9 @@ def vector(*values: float) -> bytes:
     return struct.pack(f"<{len(values)}f", *values)
 
 
-def dump(path: Path) -> dict:
+def dump(path: Path, how="") -> dict:
     """Return every row by id: rowid, then each value with its storage class."""
-    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro{how}", uri=True)) as connection:
         connection.text_factory = bytes
         names = [info[1].decode() for info in connection.execute("PRAGMA table_info(memories)")]
         shown = ", ".join(f'typeof("{name}"), "{name}"' for name in names)

@@ -210,6 +210,24 @@ for i in range(100000):
         writer.stdout.close()
 
 
+def mode(db):
+    with contextlib.closing(sqlite3.connect(db)) as live:
+        return live.execute("PRAGMA journal_mode").fetchone()[0]
+
+
+@pytest.mark.parametrize("wal", [True, False])
+def test_a_restored_database_has_the_copys_mode_and_no_journal_of_what_was_there(
+    tmp_path, store, db, wal
+):
+    (raw := tmp_path / "raw").mkdir()
+    store.copy(raw)
+    execute(db, "UPDATE memories SET content = content || 'newer'")
+    if not wal:
+        execute(db, "PRAGMA journal_mode = DELETE")
+    put_back(store, raw)
+    assert [p.name for p in db.parent.iterdir()] == ["brain.db"] and mode(db) == "wal"
+
+
 def test_restore_brings_every_row_back_exactly(tmp_path, store, db):
     (raw := tmp_path / "raw").mkdir()
     store.copy(raw)
@@ -218,6 +236,7 @@ def test_restore_brings_every_row_back_exactly(tmp_path, store, db):
     assert dump(db) != old
     put_back(store, raw)
     assert dump(db) == old and in_step(db)
+    assert not db.with_name("brain.db-journal").exists() and mode(db) == "wal"
     db.unlink()
     put_back(store, raw)
     assert dump(db) == old and in_step(db)

@@ -1,7 +1,8 @@
 """An agent in a process of its own that writes to a store and logs each acknowledgement.
 
 usage: agent.py clawseed DB LOG SEED PAUSE [ID..]            ids: rows of others that it edits, too
-       agent.py reopen|keep|rewrite FILE,.. LOG SEED PAUSE
+       agent.py clawseed-reopen DB LOG SEED PAUSE             a connection a row, and only new rows
+       agent.py reopen|keep|rewrite|bursts FILE,.. LOG SEED PAUSE
 
 It works until its standard input closes. Each line of the log is JSON, written once the store has
 the change for good: what was done, to what, what stands there now, and how long it took.
@@ -68,6 +69,20 @@ def clawseed(db, log, rng, pause, foreign):
                 log.ack(started, op="forget", id=id_)
 
 
+def insertions(db, log, rng, pause):
+    """Insert a row after another, each on a connection of its own."""
+    log.ack(time.monotonic(), op="ready")
+    n = 0
+    while not stopped(pause):
+        n, started = n + 1, time.monotonic()
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime()) + f".{n:06d}+00:00"
+        text = f"Tool {n} of the agent hangs on hook {rng.getrandbits(40):010x}"
+        connection = sqlite3.connect(db, timeout=5, isolation_level=None)
+        connection.execute(UPSERT, (f"agent-{n:06d}", f"key_agent-{n:06d}", text, stamp, stamp))
+        connection.close()
+        log.ack(started, op="put", id=f"agent-{n:06d}", content=text)
+
+
 def markdown(mode, paths, log, rng, pause):
     """Add lines to notes in turn, by one of three manners of writing."""
     kept = {p: open(p, "a", encoding="utf-8") for p in paths} if mode == "keep" else {}  # noqa: SIM115
@@ -75,12 +90,14 @@ def markdown(mode, paths, log, rng, pause):
     log.ack(time.monotonic(), op="ready")
     while not stopped(pause):
         n += 1
+        if mode == "bursts" and n % 20 == 0:
+            time.sleep(rng.uniform(0, 0.5))
         path, started = paths[n % len(paths)], time.monotonic()
         line = f"- the agent saw token{n:06d}x{rng.getrandbits(40):010x}\n"
         if mode == "keep":
             kept[path].write(line)
             kept[path].flush()
-        elif mode == "reopen":
+        elif mode in ("reopen", "bursts"):
             with open(path, "a", encoding="utf-8") as out:
                 out.write(line)
         else:
@@ -95,6 +112,8 @@ def main(kind, target, log, seed, pause, *foreign):
     rng, log = random.Random(int(seed)), Log(log)
     if kind == "clawseed":
         clawseed(target, log, rng, float(pause), list(foreign))
+    elif kind == "clawseed-reopen":
+        insertions(target, log, rng, float(pause))
     else:
         markdown(kind, target.split(","), log, rng, float(pause))
 

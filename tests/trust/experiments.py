@@ -12,6 +12,8 @@ from pathlib import Path
 
 from . import fuzz, mutants, test_machine
 from .checker import Tally
+from .operations import Stored, operations
+from .operations import killed as killed_at
 from .scene import ROOT, Scene
 from .test_artefacts import all_rotten
 from .test_failpoints import (
@@ -30,7 +32,11 @@ from .test_kill import trials
 from .test_op_lists import op_lists
 from .test_order import disordered, injected, reach, traced
 from .test_power import power_cuts
+from .test_purge import Purging
 from .test_race import races
+from .test_restore_kill import Pruning, Restoring
+from .test_restore_race import MANNERS
+from .test_restore_race import races as restores
 from .test_snapshot_live import prefixes
 from .test_two_runs import pairs
 
@@ -40,6 +46,11 @@ FAULTS = ("kill", "enospc", "eio")
 
 def last(notes):
     return notes[-1] if notes else ""
+
+
+def joined(notes):
+    """All of the notes, each once."""
+    return "; ".join(dict.fromkeys(notes))
 
 
 def slowest(notes):
@@ -111,6 +122,33 @@ def raced(kind, pause):
         )
 
     return five
+
+
+@cache
+def homed(kind, folder, what):
+    made = what(kind, folder / f"{what.__name__}-{kind}")
+    return made, operations(made)
+
+
+def interrupted(kind, what):
+    """Each tenth file operation of a command, and then the next nine tenths."""
+
+    def tenth(folder, nth):
+        made, every = homed(kind, folder, what)
+        said = f"every one of {len(every)} file operations; then the command again, and a night"
+        return killed_at(made, every[nth::10]), said
+
+    return tenth
+
+
+def restored_beside(kind):
+    def manner(folder, nth):
+        how, pause = MANNERS[kind][nth]
+        tally, codes = restores(Stored(kind, folder / how), how, pause, 10_000, seed=nth)
+        refused = f"{codes[11]} refused as the agent was at it"
+        return tally, f"runs: rows or lines by the agent; struck: restores, {refused} ({how})"
+
+    return manner
 
 
 def prefixed(folder, nth):
@@ -215,6 +253,7 @@ def tested(*nodes):
 
 
 KILL, FAIL, ROT = "test_kill.trials", "test_failpoints.exhausted", "test_artefacts.all_rotten"
+BOTH = (("clawseed", "SQLite"), ("openclaw", "Markdown"))
 (FAILS_C, C), (FAILS_M, M) = failing("clawseed"), failing("openclaw")
 ROWS = (
     Row("kill-clawseed", "A1", "kill -9 at any moment: resume is exact, rollback is exact (clawseed)", KILL, 20, 2, killed("clawseed")),
@@ -222,6 +261,15 @@ ROWS = (
     Row("fail-clawseed", "A1", "a fault at any step of a run (clawseed)", FAIL, C, 20, FAILS_C),
     Row("fail-markdown", "A1", "a fault at any step of a run (Markdown)", FAIL, M, 20, FAILS_M),
     Row("strace", "A1", "a fault in any system call on store and journal", "test_order.injected", 30, 3, struck),
+    *(Row(f"restore-kill-{kind}", "A1", f"restore killed at every file operation: nothing lost, the next one is exact ({name})", "test_restore_kill", 10, 1, interrupted(kind, Restoring)) for kind, name in BOTH),
+    *(Row(f"prune-kill-{kind}", "A13", f"prune killed at every file operation: only what is past its time goes, the next one ends the same ({name})", "test_restore_kill", 10, 1, interrupted(kind, Pruning)) for kind, name in BOTH),
+    *(Row(f"purge-kill-{kind}", "D3", f"purge killed at every file operation: the next one leaves nothing, and nothing else goes ({name})", "test_purge", 10, 1, interrupted(kind, Purging)) for kind, name in (*BOTH, ("jsonl", "JSON lines"))),
+    Row("whole-undo", "A3", "a run is taken back only with all of its undo; none is begun over one that lost its header", "test_runs", 1, 1, tested("tests/test_runs.py", "-k", "cut_off or second_run or died_over")),
+    Row("hot-journal", "A1", "what a killed writer left half-written is rolled back before a store is read", "test_clawseed", 1, 1, tested("tests/stores/test_clawseed.py", "-k", "half_written or restored_database")),
+    Row("any-name", "A2", "a file of any name is edited; one that cannot be replaced keeps no other from its night", "test_markdown", 1, 1, tested("tests/stores/test_markdown.py", "-k", "long or cannot_be_replaced")),
+    Row("read-back", "A16", "what does not read back as written ends with 33, wherever one looks", "test_read_back", 1, 1, tested("tests/test_read_back.py")),
+    Row("restoring", "A2", "what is written beside a restore is in its snapshot or in the store; half a restore is told", "test_restoring", 1, 1, tested("tests/test_restoring.py")),
+    *(Row(f"restore-race-{kind}", "A2", f"no row and no line is lost beside restores, in each manner of writing ({name})", "test_restore_race.races", len(MANNERS[kind]), 1, restored_beside(kind), joined) for kind, name in BOTH),
     Row("race-clawseed", "A2", "no write of the agent is lost (clawseed)", "test_race.races", 4, 1, raced("clawseed", 0.002), slowest),
     Row("race-markdown", "A2", "no line of the agent is lost, in three manners of writing", "test_race.races", 4, 1, raced("openclaw", 0.05), slowest),
     Row("order", "A3", "undo is on disk before the store is written", "test_order.disordered", 10, 3, ordered),

@@ -92,10 +92,11 @@ The counts of a change's own tests are smaller (`pytest tests/trust`).
 A fault counts as struck only when it was seen to happen: the process died of it, or the error came
 back. Where faults are not what a row is about, the note says what the number is, or there is none.
 `done` counts the slices of the full count; runs at a smaller count that went before are in the
-sums, too.
+sums, too. `commit` is the code that was run, with a + where it was changed besides; it says nothing
+of later ones.
 
-| | promise | test | runs | struck | failures | done | date | note |
-|---|---|---|--:|--:|--:|--:|---|---|
+| | promise | test | runs | struck | failures | done | commit | date | note |
+|---|---|---|--:|--:|--:|--:|---|---|---|
 """
     lines = [_line(row, [e for e in entries if e["row"] == row.key]) for row in ROWS]
     cpu, seconds = (sum(e[name] for e in entries) for name in ("cpu", "seconds"))
@@ -113,8 +114,10 @@ def _line(row, mine):
     failures = sum(len(e["failures"]) for e in mine)
     day = max((e["day"] for e in mine), default="never")
     worst = row.worst([e["about"] for e in mine]) if mine else "not run yet"
+    commits = list(dict.fromkeys(e["commit"] for e in mine))
+    at = ", ".join(commits[-3:]) + (f" and {len(commits) - 3} before" if len(commits) > 3 else "")
     share = f"{sum(isinstance(e['slice'], int) for e in mine)}/{row.full}"
-    return f"| {row.id} | {row.promise} | `{row.test}` | {runs} | {struck or '-'} | {failures} | {share} | {day} | {worst} |"
+    return f"| {row.id} | {row.promise} | `{row.test}` | {runs} | {struck or '-'} | {failures} | {share} | {at} | {day} | {worst} |"
 
 
 def _cpu():
@@ -126,7 +129,8 @@ def _commit():
     said = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True
     )
-    return said.stdout.strip()
+    changed = subprocess.run(["git", "diff", "--quiet", "HEAD", "--", "memops"], cwd=ROOT)
+    return said.stdout.strip() + ("+" if changed.returncode else "")
 
 
 def main(argv):
