@@ -84,13 +84,13 @@ def test_no_row_and_no_line_is_lost_that_an_agent_writes_beside_a_restore(
     path = notes / "memory" / "2026-04-01.md" if kind == "openclaw" else build(notes, ROWS)
     first, codes = taken(memops, f"{kind}:{notes}"), []
     with agent(path, log := tmp_path / "acks"):
-        for _ in range(6):
+        while len(codes) < 4 or len(log.read_text().split()) < 30:
             memops("restore", first)
             codes.append(memops.code)
             time.sleep(0.2)
     there = path.read_bytes() + held(memops.state)
     missing = [token for token in log.read_text().split() if token.encode() not in there]
-    assert missing == [] and len(log.read_text().split()) > 20
+    assert missing == []
     assert set(codes) <= {0, 11} and (kind == "openclaw" or 0 in codes)
 
 
