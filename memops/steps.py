@@ -94,10 +94,12 @@ def apply_plan(
     approve: bool = False,
     lock_timeout: float = 10.0,
     progress: Callable[[int, int], None] | None = None,
+    now: datetime | None = None,
 ) -> dict[str, Any]:
     """Carry out a plan on its store."""
     found = planfile.load(plan, settings.state)
-    return applying.apply(found, settings.state, clock(), approve, lock_timeout, progress)
+    at, fixed = now or clock(), now is not None
+    return applying.apply(found, settings.state, at, approve, lock_timeout, progress, fixed)
 
 
 def plan_step(

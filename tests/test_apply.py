@@ -180,6 +180,28 @@ def test_a_plan_expires(planned):
     assert "expired" in said["message"]
 
 
+@pytest.mark.parametrize(
+    ("now", "code"),
+    [("2026-06-01T23:00:00Z", 0), ("2026-06-02T02:00:00Z", 22), ("2026-05-30T00:00:00Z", 22)],
+)
+def test_on_a_fixed_clock_a_plan_is_as_old_as_that_clock_says(planned, now, code):
+    memops, path, plan = planned
+    said = memops("apply", plan, "--approve", "--now", now)
+    assert memops.code == code
+    if code:
+        assert "2026-06-01" in said["message"] and "expired" in said["message"]
+    else:
+        header = json.loads((memops.state / "runs" / said["run"] / "run.json").read_text())
+        assert header["started"].startswith("2026-06-01T23:00")
+
+
+def test_a_plan_as_of_long_ago_is_as_old_as_it_is(planned):
+    """Nobody fixed the clock of the apply, so it counts from when the plan was made."""
+    memops, path, plan = planned
+    memops("apply", plan, "--approve")
+    assert memops.code == 0
+
+
 class Killed(BaseException):
     """Stands for kill -9: nothing after it runs."""
 

@@ -41,8 +41,9 @@ def apply(
     approve: bool = False,
     lock_timeout: float = 10.0,
     progress: Progress | None = None,
+    fixed: bool = False,
 ) -> dict[str, Any]:
-    """Carry out a plan, or go on with the run that it already has.
+    """Carry out a plan, or go on with the run that it already has; `fixed` is a clock of `--now`.
 
     Returns counts and what was skipped. Raises PlanRefused, GuardRefused, Locked and what the
     store raises; whatever it raises, the run can be resumed or rolled back.
@@ -56,7 +57,7 @@ def apply(
             return summary(run, [])
         if run is None or run.state == "rolled-back":
             planfile.refuse_earlier(plan)
-            planfile.refuse_expired(plan, clock)
+            planfile.refuse_expired(plan, clock, fixed)
             refuse_forgotten(plan.path)
             records, whole = _basis(plan, state)
             if not approve and plan.header["authority"] != "person":

@@ -1,11 +1,21 @@
 """Commands that carry plans out, go on with what was cut off, and take it back."""
 
+from datetime import datetime
 from typing import Any
 
 import click
 
 from memops.cli import at, nothing_in, typed
-from memops.cli.output import counted, emit, json_option, moment, numbers, progress, table
+from memops.cli.output import (
+    counted,
+    emit,
+    json_option,
+    moment,
+    now_option,
+    numbers,
+    progress,
+    table,
+)
 from memops.safety.display import shown
 
 _LOCK = click.option(
@@ -17,13 +27,21 @@ _LOCK = click.option(
 @click.argument("plan")
 @click.option("--approve", is_flag=True, help="Apply beyond the limits, and to files just written.")
 @_LOCK
+@now_option
 @json_option
 @click.pass_context
-def apply(ctx: click.Context, plan: str, approve: bool, lock_timeout: float, as_json: bool) -> int:
+def apply(
+    ctx: click.Context,
+    plan: str,
+    approve: bool,
+    lock_timeout: float,
+    now: datetime | None,
+    as_json: bool,
+) -> int:
     """Carry out PLAN; records that changed since its snapshot are skipped by name."""
     from memops import steps
 
-    done = steps.apply_plan(plan, at(ctx), approve, lock_timeout, progress("applying"))
+    done = steps.apply_plan(plan, at(ctx), approve, lock_timeout, progress("applying"), now)
     emit(done, as_json, lambda: _run_text(done))
     return int(done["code"])
 

@@ -203,13 +203,17 @@ def refuse_earlier(plan: PlanFile, hint: str = "plan again") -> None:
         raise PlanRefused(f"{path}: an earlier memops made it (format {made})", hint)
 
 
-def refuse_expired(plan: PlanFile, clock: datetime) -> None:
-    """Raise PlanRefused when the plan is older than its header allows."""
-    made = datetime.fromisoformat(files.read_json(plan.path / "made.json")["at"])
-    if clock - made > timedelta(hours=plan.header["expires_after_hours"]):
-        raise PlanRefused(
-            f"plan {plan.id} was made at {made.isoformat()} and has expired", "plan again"
-        )
+def refuse_expired(plan: PlanFile, clock: datetime, fixed: bool = False) -> None:
+    """Raise PlanRefused when the plan is older than its header allows.
+
+    Its age counts from when it was made or, on a clock that is `fixed` with `--now`, from the
+    instant as of which it was made.
+    """
+    at = plan.header["now"] if fixed else files.read_json(plan.path / "made.json")["at"]
+    if abs(clock - datetime.fromisoformat(at)) > timedelta(
+        hours=plan.header["expires_after_hours"]
+    ):
+        raise PlanRefused(f"plan {plan.id} was made at {at} and has expired", "plan again")
 
 
 def plan_id(header: dict[str, Any]) -> str:
