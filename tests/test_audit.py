@@ -113,6 +113,25 @@ def test_at_most_five_examples_are_shown():
     assert (found["count"], len(found["examples"])) == (9, 5)
 
 
+def test_every_class_of_findings_is_listed_and_says_where_the_rest_is(memops, capsys):
+    from memops.cli import run
+
+    texts = ["用户住在泉州", "用户住在宁波", "pwd=" + "Blue7!river", "The depot opens at 7:30"]
+    texts += ["The depot opens at 7:30!"] + [f"pin {n}: pwd=" + f"Blue{n}!river" for n in range(7)]
+    rows = [
+        {"id": f"r{n:02}", "kind": "fact", "text": text, "created_at": NOW.isoformat()}
+        for n, text in enumerate(texts)
+    ]
+    path = memops.write("m.jsonl", rows)
+    asked = ["--state", str(memops.state), "audit", f"jsonl:{path}", "--now", NOW.isoformat()]
+    assert run(asked) == 0
+    out = capsys.readouterr().out
+    assert "conflicts with r01: value" in out and "用户住在泉州" in out
+    assert f"more of each: memops --state {memops.state} conflicts jsonl:{path}" in out
+    assert "The depot opens at 7:30" in out and "Blue" not in out
+    assert f"3 more: memops --state {memops.state} plan jsonl:{path}" in out
+
+
 def test_what_a_person_is_asked_about_is_listed_whole(memops, capsys):
     from memops.cli import run
 

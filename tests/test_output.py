@@ -61,7 +61,7 @@ def test_fields_stand_below_each_other_in_both_languages():
 
 def test_the_lines_of_a_plan_can_be_copied(told, store, memops):
     text = told("plan", store, "--rule", "merge_exact", "--now", "2026-03-01T00:00:00Z")
-    assert ": 1 change from snapshot" in text
+    assert ": 1 change of 1 record from snapshot" in text
     steps = [line.split(": ", 1)[1] for line in text.splitlines() if line[:5] in ("next:", "then:")]
     argv = [shlex.split(step)[1:] for step in steps]
     assert [a[2] for a in argv] == ["review", "apply"] and argv[0][1] == str(memops.state)
@@ -161,3 +161,23 @@ def test_check_lists_the_snapshots_that_it_verified(told, store, memops):
     assert [line.split() for line in lines[2:-1]] == [[id, "4", store] for id in sorted(taken)]
     assert lines[-1].startswith("2 snapshots: ")
     assert memops("restore", "nosuch")["hint"] == "list them with `memops check`"
+
+
+def test_what_a_night_passed_over_is_told_with_its_reason_and_counted_as_its_plan_counts(
+    told, memops
+):
+    day = memops.folder / "ws" / "memory" / "2026-05-30.md"
+    day.parent.mkdir(parents=True)
+    lines = [
+        *["- The depot opens at 7:30"] * 2,
+        *(f"- Note number {n} of the log" for n in range(30)),
+    ]
+    day.write_text("\n".join(["# 2026-05-30", "", "## Log", *lines, ""]))
+    argv = f"openclaw:{memops.folder / 'ws'}", "--now", "2026-06-01T00:00:00Z"
+    assert ": 1 change of 1 record from snapshot" in told("plan", *argv)
+    text = told("nightly", *argv)
+    assert memops.code == 3
+    head, _, row = text.splitlines()[:3]
+    assert head.split()[1:5] == ["changes", "records", "applied", "skipped"]
+    assert row.split()[1:5] == ["1", "1", "0", "1"]
+    assert "1        its file was written within the last minutes  memory/2026-05-30.md:" in text

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from memops.cli import at, typed
-from memops.cli.output import counted, cut, emit, json_option, now_option, table
+from memops.cli.output import counted, cut, emit, json_option, now_option, skipped_text, table
 from memops.errors import GuardRefused
 
 _SHOWN = 60  # columns of a text in a list of samples
@@ -175,9 +175,9 @@ def demo(ctx: click.Context, into: Path, as_json: bool) -> int:
 
 def _plan_text(said: dict[str, Any]) -> str:
     rows = [(rule, op, n) for rule, ops in said["by_rule"].items() for op, n in ops.items()]
-    many = counted(said["ops"], "change")
+    many = f"{counted(said['ops'], 'change')} of {counted(said['records'], 'record')}"
     lines = [f"plan {said['plan']}: {many} from snapshot {said['snapshot']}"]
-    lines += [table(rows, ["rule", "change", "records"])] if rows else []
+    lines += [table(rows, ["rule", "change", "count"])] if rows else []
     lines += [f"beyond a night's limits: {limit['reason']}" for limit in said["exceeds"]]
     lines += (
         [
@@ -214,7 +214,8 @@ def _night_text(nights: list[dict[str, Any]]) -> str:
     rows = [
         (
             night["store"],
-            night.get("records", night.get("ops", "-")),
+            night.get("ops", "-"),
+            night.get("records", "-"),
             night.get("applied", "-"),
             len(night.get("skipped", [])),
             night.get("verdict", "not graded"),
@@ -222,8 +223,9 @@ def _night_text(nights: list[dict[str, Any]]) -> str:
         )
         for night in nights
     ]
-    lines = [table(rows, ["store", "planned", "applied", "skipped", "recall", "report"])]
+    lines = [table(rows, ["store", "changes", "records", "applied", "skipped", "recall", "report"])]
     for night in nights:
+        lines += skipped_text(night["store"], night.get("skipped", []))
         said, beyond = night.get("error") or night.get("stopped"), night.get("exceeds", [])
         if said and beyond and said.endswith("; ".join(beyond)):
             said = "\n  ".join(["the plan goes beyond its limits:", *beyond])

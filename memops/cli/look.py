@@ -1,14 +1,18 @@
 """Commands that look and change nothing."""
 
+import shlex
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
-from memops.cli import at
-from memops.cli.output import counted, emit, fields, json_option, moment, now_option, table
+from memops.cli import at, typed
+from memops.cli.output import counted, cut, emit, fields, json_option, moment, now_option, table
 from memops.safety.display import shown
+
+_SHOWN = 90
+"""Columns of a text in a list of findings."""
 
 _least_option = click.option(
     "--least", type=float, default=0.0, help="Leave out pairs less similar than this (0 to 1)."
@@ -172,20 +176,34 @@ def audit(
     rows: list[Any] = [
         (name, c.get("count", "not measurable")) for name, c in said["classes"].items()
     ]
-    emit(said, as_json, lambda: table(rows, ["class", "findings"]) + _to_ask(said["classes"]))
+    listed = _found_text(said["classes"], shlex.quote(store))
+    emit(said, as_json, "\n".join([table(rows, ["class", "findings"]), *listed]))
     return 32 if said["failed"] else 0
 
 
-def _to_ask(classes: dict[str, Any]) -> str:
-    """What a person is asked about: to confirm it, or to look whether it still holds."""
-    from memops.commands.audit import LISTED
+_ALL = {
+    "contradictions": "conflicts",
+    "duplicates": "duplicates",
+    "quarantined": "inspect --archived",
+    "orphans": "doctor",
+    "future": "doctor",
+    "unused": "inspect --limit 0",
+}
+"""What tells more of a class, both sides of a pair, say; what a night would mend is in its plan."""
 
-    rows = [
-        (name, e["id"], e["why"], e["text"])
-        for name in LISTED
-        for e in classes[name].get("examples", ())
-    ]
-    return "\n\n" + table(rows, ["class", "id", "why", "text"]) if rows else ""
+
+def _found_text(classes: dict[str, Any], store: str) -> list[str]:
+    """Each class of findings: records of it, why, and the command that shows all."""
+    lines = []
+    for name, found in classes.items():
+        if examples := found.get("examples"):
+            rows = [(e["id"], e["why"], cut(e["text"], _SHOWN)) for e in examples]
+            lines += ["", table(rows, [name, "why", "text"])]
+            more = found["count"] - len({e["id"] for e in examples})
+            if more > 0 or name in _ALL:
+                rest = f"{more} more: " if more > 0 else "more of each: "
+                lines += [f"{rest}{typed()} {_ALL.get(name, 'plan')} {store}"]
+    return lines
 
 
 @click.command()

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -12,6 +12,9 @@ from memops.errors import MemopsError
 from memops.safety.display import shown
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_NAMED = 3
+"""Records of a cause that are named."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON value.")
 
@@ -64,6 +67,19 @@ def width(text: str) -> int:
 def counted(n: int, noun: str) -> str:
     """Return a count with its noun: 1 record, 2 records."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def skipped_text(store: str, skipped: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return why records of a store were passed over, the commonest cause first, with a few ids."""
+    by_cause: dict[str, list[str]] = {}
+    for one in skipped:
+        by_cause.setdefault(one["why"] or one["state"], []).append(shown(one["id"]))
+    rows = [
+        (len(ids), why, ", ".join(ids[:_NAMED]) + (" ..." if len(ids) > _NAMED else ""))
+        for why, ids in sorted(by_cause.items(), key=lambda item: -len(item[1]))
+    ]
+    said = f"{store}: {counted(len(skipped), 'record')} passed over, for the next night to look at"
+    return [said, table(rows, ["records", "why", "which"])] if rows else []
 
 
 def moment(value: Any) -> str:

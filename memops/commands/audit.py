@@ -32,7 +32,7 @@ from memops.schema import LIVE, RETIRED
 Finding = dict[str, Any]
 Rule = Callable[[pl.DataFrame, Context], pl.DataFrame]
 
-LISTED = ("unconfirmed", "review", "swinging")
+LISTED = ("contradictions", "unconfirmed", "review", "swinging")
 """Classes that a person is asked about: all of their records are named, of others some."""
 
 _EXAMPLES = 5

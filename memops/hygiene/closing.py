@@ -51,6 +51,11 @@ def closed(tasks: pl.DataFrame, records: pl.DataFrame, ctx: Context) -> pl.DataF
     return pl.concat([ticked.select("id", by="id"), found]).sort("id")
 
 
+def unticked(tasks: pl.DataFrame) -> pl.DataFrame:
+    """Return the tasks that do not say themselves that they are done."""
+    return tasks.with_columns(plain=fold(pl.col("text"))).filter(~_ticked()).drop("plain")
+
+
 def tasks_of(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Return the records that are tasks, whatever their standing."""
     return only(records, _read(records, ctx)["tasks"]["id"])

@@ -2,7 +2,7 @@
 
 Days are read as people write them, counted from the day on which the text was written. A period
 ends on its last day, so that nothing is late too early; a day before the text was written is no
-due day.
+due day, nor is one on which it says that something was done.
 """
 
 import calendar
@@ -40,6 +40,7 @@ def due(text: str, said: date | None) -> Due | None:
     """
     plain, first = folded(text), said or date.min
     found = [(day, _firm(plain, *span) or sure, span) for day, sure, span in _days(plain, first)]
+    found = [item for item in found if item[1] or not _done(plain, item[2][0])]
     found = [item for item in found if item[0] >= first and item[0].year > _OLDEST]
     firm = [item for item in found if item[1]]
     chosen = firm or found
@@ -76,6 +77,20 @@ def _days(plain: str, said: date) -> Iterator[_Found]:
 def _firm(plain: str, start: int, end: int) -> bool:
     before, after = _cues()
     return bool(before.search(plain[max(0, start - 30) : start]) or after.match(plain[end:]))
+
+
+def _done(plain: str, start: int) -> bool:
+    """Whether what stands before a day says that something was done on it."""
+    return bool(_ends().search(plain[max(0, start - 30) : start]))
+
+
+@cache
+def _ends() -> re.Pattern[str]:
+    words = lexicon("tasks")["done"]
+    latin = [w for w in words["marks"] if w.isascii()]
+    wide = [w for w in [*words["marks"], *words["signs"]] if not w.isascii()]
+    said = rf"(?<!\bbe )\b(?:{_any(latin)})\b|(?:{_any(wide)})"
+    return re.compile(rf"(?:{said})\ufe0f?\s*(?:on|at|in|于|在)?[\s:：(（=-]*$")
 
 
 @cache

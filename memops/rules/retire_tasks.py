@@ -3,7 +3,7 @@
 import polars as pl
 
 from memops.context import Context
-from memops.hygiene.closing import closed, tasks_of
+from memops.hygiene.closing import closed, tasks_of, unticked
 from memops.hygiene.tasks import open_tasks, overdue
 from memops.judge.places import KEPT, UNTOUCHED, placed
 from memops.plan import arguments, edit
@@ -18,7 +18,7 @@ def retire_tasks(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """
     tasks = open_tasks(tasks_of(records, ctx)).filter(~pl.col("id").is_in(list(ctx.fresh)))
     tasks = tasks.join(_stating(records), on="id", how="anti")
-    over = overdue(tasks, ctx.now, ctx.policy.tasks).select(
+    over = overdue(unticked(tasks), ctx.now, ctx.policy.tasks).select(
         "id",
         by=pl.lit(None, pl.String),
         code=pl.lit("task.overdue"),
