@@ -226,7 +226,8 @@ def _night_text(nights: list[dict[str, Any]]) -> str:
     lines = [table(rows, ["store", "changes", "records", "applied", "skipped", "recall", "report"])]
     for night in nights:
         lines += skipped_text(night["store"], night.get("skipped", []))
-        said, beyond = night.get("error") or night.get("stopped"), night.get("exceeds", [])
+        said = night.get("error") or night.get("stopped")
+        beyond = [limit["reason"] for limit in night.get("exceeds", [])]
         if said and beyond and said.endswith("; ".join(beyond)):
             said = "\n  ".join(["the plan goes beyond its limits:", *beyond])
         lines += [f"{night['store']}: {said}"] if said else []
