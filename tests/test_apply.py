@@ -8,6 +8,7 @@ from memops import apply as applying
 from memops import files, snapshot
 from memops.state import planfile
 from memops.stores.tables import Jsonl
+from tests.sealing import forged, sealed
 
 NOW = "2026-06-01T00:00:00Z"
 
@@ -159,22 +160,16 @@ def test_only_the_records_of_a_plan_are_read_of_its_snapshot(planned, monkeypatc
     assert memops("apply", plan, "--approve")["applied"] == 40
 
 
-def test_a_plan_of_an_earlier_memops_has_no_digest_and_the_whole_snapshot_is_read(planned):
+def test_of_a_plan_without_a_digest_of_its_records_the_whole_snapshot_is_read(planned):
     memops, path, plan = planned
-    folder = memops.state / "plans" / plan
-    header = files.read_json(folder / "plan.json")
-    del header["basis"]
-    older = memops.state / "plans" / planfile.plan_id(header)
-    shutil.copytree(folder, older)
-    files.write_json(older / "plan.json", header)
+    older = sealed(forged(memops.state / "plans" / plan, basis=None))
     assert memops("apply", older.name, "--approve")["applied"] == 40
     assert "the limit is 10%" in memops("apply", plan)["message"]
 
 
 def test_a_plan_expires(planned):
     memops, path, plan = planned
-    made = memops.state / "plans" / plan / "made.json"
-    made.write_text('{"at": "2026-01-01T00:00:00+00:00"}')
+    sealed(memops.state / "plans" / plan, "2026-01-01T00:00:00+00:00")
     said = memops("apply", plan, "--approve")
     assert memops.code == 22
     assert "expired" in said["message"]

@@ -11,6 +11,7 @@ import pytest
 
 from memops import cli, files, snapshot
 from memops.stores import open_store
+from tests.sealing import sealed
 
 NOW = "2026-06-01T00:00:00Z"
 
@@ -56,7 +57,7 @@ def edited_plan(bench):
 
 def expired_plan(bench):
     plan = bench.planned()
-    (bench.state / "plans" / plan / "made.json").write_text('{"at": "2026-01-01T00:00:00+00:00"}')
+    sealed(bench.state / "plans" / plan, "2026-01-01T00:00:00+00:00")
     return "apply", plan, "--approve"
 
 

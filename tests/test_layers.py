@@ -47,7 +47,7 @@ INSIDE = {
     "kept swings supersession",
     "search": "collection fuse bm25 openclaw voices diversity ranks cosine rsclaw arms profiles "
     "hybrid retrieve passages",
-    "state": "history logbook cadence descent chain runs sources basis archive retention sought outputs forgetting forgetting_plans keepings restoring planfile",
+    "state": "history logbook cadence descent chain seals runs sources basis archive retention sought outputs forgetting forgetting_plans keepings restoring planfile",
     "apply": "checks batches recovery",
     "reports": "data figures words pictures view page approval reporting",
     "suite": "statistics format golden echoes exchange proposals purged lineage asking check grading "

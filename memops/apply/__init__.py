@@ -26,7 +26,7 @@ from memops.policy import Policy, from_table
 from memops.reasons import reason
 from memops.schema import only
 from memops.snapshot import lock_path, open_snapshot, overlay_path
-from memops.state import archive, basis, planfile, restoring
+from memops.state import archive, basis, planfile, restoring, seals
 from memops.state.chain import is_same
 from memops.state.descent import EDGES, keep_lineage, lineage
 from memops.state.forgetting_plans import refuse_forgotten
@@ -174,7 +174,9 @@ def _started(plan: planfile.PlanFile, state: Path, clock: datetime, approve: boo
         "authority": plan.header["authority"],
         "started": clock.isoformat(),
         "format": FORMAT,
+        "seal": None,
     }
+    header["seal"] = seals.seal(state, "run", header)
     files.write(run.undo.path, b"")
     files.write_sealed(run.path / "run.json", header)
     failpoint("run-begun")
@@ -205,7 +207,10 @@ def _gone_on(
     run: Run, plan: planfile.PlanFile, store: Store, state: Path, progress: Progress | None
 ) -> dict[str, Any]:
     """Go on with a run that was cut off; what a failed device holds of its records is doubtful."""
-    planfile.refuse_earlier(plan, f"take the run back: memops rollback {run.id}")
+    back = f"take the run back: memops rollback {run.id}"
+    planfile.refuse_earlier(plan, back)
+    if not run.vouched(state):
+        raise PlanRefused(f"{run.path / 'run.json'}: not sealed as it was begun in {state}", back)
     refuse_forgotten(plan.path)
     with _noting(run):
         run.journal.renew()

@@ -1,6 +1,5 @@
 """Reporting: gather from a run's files what its page says, and write the page."""
 
-import json
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -14,7 +13,7 @@ from memops.judge.explain import explained
 from memops.plan import nothing, outcome
 from memops.policy import Policy, described, from_table
 from memops.policy.defaults import written
-from memops.reasons import coded, plain
+from memops.reasons import plain
 from memops.reports import approval, figures
 from memops.reports.data import Report
 from memops.reports.page import render
@@ -131,7 +130,7 @@ def _night_of(subject: str, settings: Settings) -> dict[str, Any]:
     place = state / "plans" / plan
     if (place / "plan.json").is_file():
         said = files.read_json(place / "night.json") if (place / "night.json").is_file() else {}
-        header = files.read_json(place / "plan.json")
+        header = planfile.load(plan, state).header
         found = {"store": header["address"], "now": header["now"], **said, "plan": plan}
         found |= {"path": str(place), "snapshot": header["snapshot"]}
         return found | ({"run": run.id} if run else {})
@@ -227,21 +226,14 @@ def _counted(lines: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
     return counted
 
 
-def _refused(made: planfile.PlanFile | None, texts: dict[str, str]) -> list[dict[str, str]]:
-    if made is None or not (made.path / "refused.jsonl").is_file():
-        return []
-    rows = [
-        json.loads(x)
-        for x in (made.path / "refused.jsonl").read_text(encoding="utf-8").split("\n")
-        if x
-    ]
+def _refused(made: planfile.PlanFile | None, texts: dict[str, str]) -> list[dict[str, Any]]:
     return [
         {
             **{k: r[k] for k in ("id", "code", "rule")},
             "args": r.get("args", {}),
             "text": texts.get(r["id"], ""),
         }
-        for r in map(coded, rows)
+        for r in (made.refused() if made else [])
     ]
 
 

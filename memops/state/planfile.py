@@ -6,9 +6,11 @@
       changes.parquet  the plan as a table
       refused.jsonl    what the guard withdrew, and why
     judged.jsonl     what a local model was asked about pairs, and what came of it; without texts
-      made.json        the wall-clock time, apart, so that the rest is the same for the same input
+      made.json        the wall-clock time and the seal of this state folder (`memops.state.seals`) on
+                       it and on plan.json, apart, so that the rest is the same for the same input
 
-`apply` accepts any subset of the lines and refuses one that was changed, added or moved.
+`apply` accepts any subset of the lines and refuses one that was changed, added or moved. Limits,
+authority and expiry are those that were sealed.
 """
 
 import hashlib
@@ -31,11 +33,13 @@ from memops.reasons import PLAIN, coded, opened, plain, reason
 from memops.safety.secrets import redacted
 from memops.schema import CHANGES
 from memops.snapshot import Snapshot
-from memops.state import basis
+from memops.state import basis, seals
 from memops.state.forgetting_plans import digests
 from memops.stores import Store
 
-FORMAT = 3  # 1: without what a record's place says; 2: a reason was a sentence, without intents
+FORMAT = 4
+"""1: without what a record's place says; 2: reasons were sentences, without intents; 3: unsealed."""
+_CODED = 3  # the first format whose reasons are codes
 MODEL = "model"  # authority of a plan that a person must approve, however small
 
 
@@ -64,14 +68,22 @@ class PlanFile:
 
     def judged(self) -> list[dict[str, Any]]:
         """Return what a local model said of pairs; raises PlanRefused if it was changed since."""
-        if "judged_sha256" not in self.header:
+        return self._listed("judged")
+
+    def refused(self) -> list[dict[str, Any]]:
+        """Return what the guard withdrew; raises PlanRefused if it was changed since."""
+        return [coded(line) for line in self._listed("refused")]
+
+    def _listed(self, name: str) -> list[dict[str, Any]]:
+        """The lines of a file beside the plan whose digest is in its header."""
+        if f"{name}_sha256" not in self.header:
             return []
-        path = self.path / "judged.jsonl"
+        path = self.path / f"{name}.jsonl"
         data = path.read_bytes() if path.is_file() else b""
-        made = (self.header["judged_sha256"], digests(self.path).get("judged.jsonl"))
+        made = (self.header[f"{name}_sha256"], digests(self.path).get(path.name))
         if hashlib.sha256(data).hexdigest() not in made:
             raise PlanRefused(f"{path}: changed after it was made", "plan again")
-        return [json.loads(line) for line in data.splitlines()]
+        return [json.loads(line) for line in data.split(b"\n") if line]
 
 
 def save(
@@ -102,13 +114,15 @@ def save(
         "expires_after_hours": policy.limits.plan_hours,
         "basis": basis.sealed(changes, records, models),
         "changes_sha256": hashlib.sha256(held["changes.parquet"]).hexdigest(),
+        "refused_sha256": hashlib.sha256(held["refused.jsonl"]).hexdigest(),
     }
     if judged:
         header["judged_sha256"] = hashlib.sha256(held["judged.jsonl"]).hexdigest()
     path = files.folder(state / "plans" / plan_id(header))
     for name, data in held.items():
         files.write(path / name, data)
-    files.write_json(path / "made.json", {"at": made.isoformat()})
+    at = made.isoformat()
+    files.write_json(path / "made.json", {"at": at, "seal": _sealed(state, header, at)})
     files.write_json(path / "plan.json", header)
     return PlanFile(path, header, changes, list(range(1, len(lines) + 1)))
 
@@ -179,7 +193,8 @@ def load(name: str | Path, state: Path) -> PlanFile:
         raise PlanRefused(
             f"{path / 'plan.json'}: the plan was changed after it was made", "plan again"
         )
-    data = (path / "changes.parquet").read_bytes()
+    _refuse_unsealed(path, header, state)
+    data = _held_bytes(path / "changes.parquet")
     made = (header["changes_sha256"], digests(path).get("changes.parquet"))
     if hashlib.sha256(data).hexdigest() not in made:
         raise PlanRefused(
@@ -190,7 +205,7 @@ def load(name: str | Path, state: Path) -> PlanFile:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise Corrupt(f"{path / 'changes.parquet'}: {error}") from error
     kept = _kept(path / "ops.jsonl", header["lines"])
-    if header["format"] < FORMAT:
+    if header["format"] < _CODED:
         header["exceeds"] = [plain(limit) for limit in header["exceeds"]]
         changes = _conformed(changes, path / "ops.jsonl")
     return PlanFile(path, header, changes.cast(CHANGES), kept)
@@ -209,11 +224,32 @@ def refuse_expired(plan: PlanFile, clock: datetime, fixed: bool = False) -> None
     Its age counts from when it was made or, on a clock that is `fixed` with `--now`, from the
     instant as of which it was made.
     """
-    at = plan.header["now"] if fixed else files.read_json(plan.path / "made.json")["at"]
-    if abs(clock - datetime.fromisoformat(at)) > timedelta(
-        hours=plan.header["expires_after_hours"]
-    ):
-        raise PlanRefused(f"plan {plan.id} was made at {at} and has expired", "plan again")
+    at = datetime.fromisoformat(plan.header["now"]) if fixed else seals.made_at(plan.path)
+    if abs(clock - at) > timedelta(hours=plan.header["expires_after_hours"]):
+        raise PlanRefused(
+            f"plan {plan.id} was made at {at.isoformat()} and has expired", "plan again"
+        )
+
+
+def _sealed(state: Path, header: dict[str, Any], at: Any) -> str:
+    return seals.seal(state, "plan", {"plan": header, "at": at})
+
+
+def _refuse_unsealed(path: Path, header: dict[str, Any], state: Path) -> None:
+    """Raise PlanRefused for a plan that was not made in this state folder as it stands."""
+    if header["format"] < FORMAT:
+        return
+    said = seals.made(path)
+    if not seals.holds(state, "plan", {"plan": header, "at": said.get("at")}, said.get("seal")):
+        raise PlanRefused(
+            f"{path / 'made.json'}: the plan is not sealed as it was made in {state}", "plan again"
+        )
+
+
+def _held_bytes(path: Path) -> bytes:
+    if not path.is_file():
+        raise PlanRefused(f"{path} is missing", "plan again")
+    return path.read_bytes()
 
 
 def plan_id(header: dict[str, Any]) -> str:

@@ -20,6 +20,7 @@ from memops.policy import Keep, Policy
 from memops.snapshot import Snapshot, lock_path, open_snapshot, store_id, sweep, verify
 from memops.state.chain import described, note_removed
 from memops.state.runs import Run, runs
+from memops.state.seals import made_at
 
 _ENDED = ("verified", "rolled-back")
 
@@ -141,7 +142,7 @@ def _needed(state: Path, own: str, now: datetime) -> set[str]:
     for path in (state / "plans").glob("*/plan.json"):
         with contextlib.suppress(MemopsError, KeyError, ValueError, OSError):
             header = files.read_json(path)
-            made = datetime.fromisoformat(files.read_json(path.with_name("made.json"))["at"])
+            made = made_at(path.parent)
             fresh = now - made <= timedelta(hours=header["expires_after_hours"])
             if fresh and store_id(header["store"]) == own:
                 wanted.add(header["snapshot"])

@@ -25,10 +25,12 @@ from memops.errors import Corrupt, MemopsError, PlanRefused, ReadBackFailed
 from memops.reasons import told
 from memops.schema import LIVE
 from memops.snapshot import store_id
+from memops.state import seals
 from memops.stores import Undo, Written
 
-FORMAT = 3
-"""1: the undo of an edit held whole rows of clawseed's; 2: undo.jsonl was made with the first undo."""
+FORMAT = 4
+"""1: the undo of an edit held whole rows of clawseed's; 2: undo.jsonl was made with the first undo;
+3: unsealed."""
 _UNDO = ("undo.jsonl", "overlay.parquet")
 _GROWING = ("journal.jsonl", "undo.jsonl")
 _DIRECTIONS = ("applying", "rolling-back")
@@ -52,6 +54,11 @@ class Run:
         said = files.read_sealed(self.path / "run.json")
         files.refuse_newer(said, FORMAT, self.path / "run.json")
         return said
+
+    def vouched(self, state: Path) -> bool:
+        """Whether it was begun in this state folder as its header says, approval included."""
+        said = self.header
+        return seals.holds(state, "run", said | {"seal": None}, said.get("seal"))
 
     @property
     def journal(self) -> files.Journal:
@@ -215,7 +222,7 @@ def listed(state: Path) -> list[dict[str, Any]]:
     lost = {path.name.rsplit("-", 1)[0]: path.name for path in _headless(state)}
     for path in sorted((state / "plans").glob("*/plan.json")):
         if path.parent.name not in begun:
-            made = files.read_json(path.with_name("made.json"))["at"]
+            made = seals.made_at(path.parent).isoformat()
             store = files.read_json(path).get("address")
             run = lost.get(path.parent.name)
             stands = "damaged" if run else "planned"
@@ -234,8 +241,7 @@ def touched_since(since: datetime, store: dict[str, str], state: Path) -> pl.Dat
         for run in runs(state)
         for header in [run.header]
         if store_id(header["store"]) == store_id(store)
-        and not header["approved"]
-        and header.get("authority", "unattended") != "person"
+        and not (_asked_for(header) and run.vouched(state))
         and datetime.fromisoformat(header["started"]) >= since
         and run.state != "rolled-back"
         for entry in run.journal.entries()
@@ -243,6 +249,10 @@ def touched_since(since: datetime, store: dict[str, str], state: Path) -> pl.Dat
     ]
     table = pl.DataFrame(rows, schema=_TOUCHED, orient="row")
     return table.group_by("scope", "kind").agg(pl.sum("touched")).sort("scope", "kind")
+
+
+def _asked_for(header: dict[str, Any]) -> bool:
+    return bool(header["approved"]) or header.get("authority", "unattended") == "person"
 
 
 def written_again(

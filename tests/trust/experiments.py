@@ -293,6 +293,8 @@ ROWS = (
     Row("rot", "B1", "every flipped bit and every cut is found, and the file named", ROT, 10, 2, rotted),
     *(Row(f"fuzz-{name}", "B2", f"no input is a crash, a hang or a flood: {name}", "test_fuzz.fuzzed", 10, 1, fuzzing(name), slowest) for name in PARSERS),
     *(Row(f"guided-{name}", "B2", f"the same, guided by coverage: {name}", "fuzz.guided", 10, 1, guided(name)) for name in PARSERS),
+    Row("intents", "P1", "a change is what it is called, or it is withdrawn", "test_guard", 1, 1, tested("tests/test_guard.py", "-k", "called or redaction or gravest")),
+    Row("seals", "P2", "a plan, its limits, authority and expiry are what this user made", "test_seals", 1, 1, tested("tests/trust/test_seals.py")),
     Row("errors", "B3", "errors say what, where and what next, each with its code", "test_errors", 1, 1, tested("tests/test_errors.py", "tests/test_bad_input.py")),
     Row("private", "D4", "state is nobody else's to write, and files are private", "test_state_folder", 1, 1, tested("tests/test_state_folder.py", "tests/test_bad_input.py", "-k", "private or folder")),
     Row("bombs", "D8", "what unfolds to too much is refused in bounded time and space", "test_bombs", 1, 1, tested("tests/trust/test_bombs.py")),

@@ -41,6 +41,7 @@ CARRY, PLANS, TAKEN = "memops/stores/carry.py", "memops/state/planfile.py", "mem
 ROT = (
     "tests/trust/test_artefacts.py::test_a_flipped_bit_and_a_cut_are_found_by_the_name_of_the_file"
 )
+SEALS = "tests/trust/test_seals.py"
 STEPS = "tests/trust/test_failpoints.py::test_a_fault_at_any_step_leaves_a_run_that_ends_exactly"
 CHOSEN = (
     "tests/trust/test_failpoints.py::test_a_kill_at_chosen_steps_leaves_a_run_that_ends_exactly"
@@ -57,7 +58,9 @@ MUTANTS = (
     Mutant("a core record may be demoted", GUARD, '(protected & pl.col("_sunk"),', '(pl.lit(False),', REFUSED),
     Mutant("a record may be unpinned", GUARD, '(pinned & ~pl.col("new_pinned"),', '(pl.lit(False),', REFUSED),
     Mutant("a keeper may be in another scope", GUARD, '(replaced & (pl.col("keeper_scope") != pl.col("scope")),', "(pl.lit(False),", REFUSED),
-    Mutant("protected text may be rewritten", GUARD, '(pl.col("_rewritten"),', '(pl.lit(False),', REFUSED),
+    Mutant("protected text may be rewritten", GUARD, '(pl.col("_rewritten") & protected,', '(pl.lit(False),', REFUSED),
+    Mutant("a change need not be what it is called", GUARD, '(_otherwise(), "intent"),', '(pl.lit(False), "intent"),', "tests/test_guard.py::test_a_change_that_is_not_what_it_is_called_is_withdrawn"),
+    Mutant("what is called a merge is one", GUARD, '& (normalised(pl.col("text")) == normalised(pl.col("keeper_text"))),', ",", "tests/test_guard.py::test_calling_it_a_merge_does_not_let_a_core_record_give_way"),
     Mutant("floors are off by one", GUARD, 'pl.col("nth") > pl.col("spare")', 'pl.col("nth") > pl.col("spare") + 1', "tests/trust/test_guards.py::test_of_records_above_the_floor_just_so_many_go_and_the_oldest"),
     Mutant("floors trust the snapshot, not the store", SQLITE, "return self._witnesses is None or self._witnesses.fewer()", "return False", FORGOT),
     Mutant("what was superseded meanwhile still bears witness", "memops/stores/clawseed_witnesses.py", "WHERE rowid IN ({some}) AND {self._live} GROUP BY", "WHERE rowid IN ({some}) GROUP BY", FORGOT),
@@ -81,6 +84,9 @@ MUTANTS = (
     Mutant("the overlay's digest is not checked", "memops/overlay.py", "if _stamped(data) != data:", "if False:", ROT),
     Mutant("sealed JSON is not checked", FILES, 'if said != hashlib.sha256(json_bytes(value)).hexdigest() or (', "if False and (", ROT),
     Mutant("hashes of snapshots are not checked", TAKEN, 'if files.sha256(snapshot.path / name) != said[name]["sha256"]', "if False", ROT),
+    Mutant("a forged plan is carried out", PLANS, "if not seals.holds(", "if False and not seals.holds(", f"{SEALS}::test_a_plan_whose_digests_were_all_mended_is_refused"),
+    Mutant("an approval that a run claims is believed", APPLY, "if not run.vouched(state):", "if False:", f"{SEALS}::test_a_run_that_claims_an_approval_is_not_gone_on_with"),
+    Mutant("a key that others may read seals", "memops/state/seals.py", "if about.st_mode & _OTHERS or about.st_uid != os.geteuid():", "if False:", f"{SEALS}::test_a_key_that_is_none_is_named_and_nothing_is_written"),
     Mutant("a changed line of a plan is taken", PLANS, 'if not right or digests[seq - 1] != _digest(raw.decode("utf-8", "replace")):', "if not right:", "tests/test_apply.py::test_a_review_may_do_nothing_else"),
     Mutant("a changed table of a plan is taken", PLANS, 'if hashlib.sha256(data).hexdigest() != header["changes_sha256"]:', "if False:", "tests/test_apply.py::test_a_review_may_do_nothing_else"),
     Mutant("a plan never expires", PLANS, "if clock - made > timedelta(", "if clock - made > 9**6 * timedelta(", "tests/test_apply.py::test_a_plan_expires"),

@@ -60,10 +60,16 @@ def a_plan(name):
         store = build("jsonl", folder)
         taken = snapshot.take(store, folder / "state", NOW, Policy())
         made = planfile.save(
-            folder / "state", taken, taken.records(), _changes(taken.records()), _changes(taken.records()).clear(),
+            folder / "state", taken, taken.records(), _changes(taken.records()), _changes(taken.records()),
             store, Policy(), NOW, NOW, ["fuzz"],
         )  # fmt: skip
-        return made.path / name, lambda: planfile.load(made.id, folder / "state").ops()
+
+        def read():
+            found = planfile.load(made.id, folder / "state")
+            planfile.refuse_expired(found, NOW)
+            return found.ops(), found.refused()
+
+        return (made.path / name).resolve(), read
 
     return make
 
@@ -137,6 +143,9 @@ PARSERS = {
     "rsclaw": stored("rsclaw", "memory.redb"),
     "plan": a_plan("plan.json"),
     "ops": a_plan("ops.jsonl"),
+    "made": a_plan("made.json"),
+    "refused": a_plan("refused.jsonl"),
+    "key": a_plan("../../seal.key"),
     "manifest": a_snapshot,
     "journal": a_run,
     "overlay": an_overlay,
