@@ -44,6 +44,7 @@ notes, notes on a subject, what was said, and what software keeps there for itse
 SUBJECT = " › "
 """Stands between the parts of a subject, from the widest to the narrowest."""
 PLACE = ("subject", "form", "role", "block")
+AROUND = ("under", "above")  # in extra: headings and comments, which are the file's, not a record's
 SHARED = ("public",)
 """Scopes that are read beside every other one (clawseed's namespace of that name)."""
 QUARANTINE = "memops:quarantine"

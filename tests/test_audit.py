@@ -1,4 +1,5 @@
 import json
+import os
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -105,6 +106,27 @@ def test_examples_hold_no_secret_and_no_control_sequence():
         said["classes"]["secrets"]["examples"][0]["text"]
         == "\\x1b[2J pwd=[redacted:password] \\u202e"
     )
+
+
+def test_a_secret_in_a_heading_is_told_once_and_no_rule_tries_to_edit_it(memops):
+    day = memops.folder / "ws" / "memory" / "2026-05-30.md"
+    day.parent.mkdir(parents=True)
+    key = "ghp_" + "Qm27xT9aLr4Zv8Ks" * 2 + "Ab3d"
+    lines = [f"- Row {n} of the list" for n in range(3)] + ["- pwd=" + "Blue7!river"]
+    text = "\n".join([f"# Access {key}", "", *lines, "", "## More", "", *lines, ""])
+    day.write_text(text, encoding="utf-8")
+    store = f"openclaw:{memops.folder / 'ws'}"
+    os.utime(day, (0, 0))
+    found = memops("audit", store, "--fail-on", "secrets")["classes"]["secrets"]
+    assert memops.code == 32
+    headed = [e for e in found["examples"] if "in a heading" in e["why"]]
+    assert len(headed) == 1 and "memory/2026-05-30.md#" in headed[0]["why"]
+    assert key not in json.dumps(found)
+    plan = memops("plan", store, "--rule", "redact_secrets")
+    assert plan["ops"] == 2
+    assert memops("apply", plan["plan"], "--approve")["applied"] == 2
+    assert day.read_text(encoding="utf-8") == text.replace("Blue7!river", "[redacted:password]")
+    assert memops("plan", store, "--rule", "redact_secrets")["ops"] == 0
 
 
 def test_at_most_five_examples_are_shown():

@@ -27,7 +27,7 @@ from memops.rules.supersede_conflicting import supersede_conflicting
 from memops.rules.unify_scopes import unify_scopes
 from memops.safety.display import shown
 from memops.safety.secrets import redacted
-from memops.schema import LIVE, RETIRED
+from memops.schema import AROUND, LIVE, RETIRED
 
 Finding = dict[str, Any]
 Rule = Callable[[pl.DataFrame, Context], pl.DataFrame]
@@ -46,7 +46,9 @@ def audit(records: pl.DataFrame, ctx: Context) -> dict[str, Any]:
     a class without `count` has `not_measurable`, a sentence.
     """
     finders: dict[str, Callable[[], pl.DataFrame | str]] = {
-        "secrets": lambda: _proposed(records, ctx, redact_secrets),
+        "secrets": lambda: pl.concat(
+            [_proposed(records, ctx, redact_secrets), _in_headings(records, ctx)]
+        ),
         "injections": lambda: _proposed(records, ctx, quarantine_injected),
         "quarantined": lambda: _hidden(records),
         "duplicates": lambda: _proposed(records, ctx, merge_exact, merge_near),
@@ -90,6 +92,20 @@ def _proposed(records: pl.DataFrame, ctx: Context, *rules: Rule) -> pl.DataFrame
     made = [rule(records, ctx) for rule in rules]
     plans = [plan.select("id", sentences(plan).alias("why")) for plan in made]
     return pl.concat(plans).unique("id", keep="first", maintain_order=True)
+
+
+def _in_headings(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """The first record under each heading or comment that holds a secret, which no rule edits."""
+    texts = pl.List(pl.String)
+    over = [
+        pl.col("extra").str.json_path_match(f"$.{name}").str.json_decode(texts) for name in AROUND
+    ]
+    rows = records.filter(pl.any_horizontal(pl.col("extra").str.contains(f'"{n}"') for n in AROUND))
+    rows = rows.select("id", "origin", over=pl.concat_list(o.fill_null([]) for o in over))
+    rows = rows.explode("over").with_columns(file=pl.col("origin").str.replace("#.*", ""))
+    rows = rows.unique(["file", "over"], keep="first", maintain_order=True)
+    held = rows.filter(redacted(rows["over"], ctx.policy.secrets) != rows["over"])
+    return held.select("id", why=pl.format("in a heading or comment over {}: edit it", "origin"))
 
 
 def _hidden(records: pl.DataFrame) -> pl.DataFrame:

@@ -1,10 +1,14 @@
 """Mask the secrets that records hold."""
 
+import contextlib
+import json
+
 import polars as pl
 
 from memops.context import Context
 from memops.plan import arguments, edit
 from memops.safety.secrets import found, redacted_records
+from memops.schema import AROUND
 
 _COLUMNS = ("text", "key", "tags", "extra")
 
@@ -18,6 +22,7 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """
     policy = ctx.policy.secrets
     clean = redacted_records(records, policy)
+    clean = clean.with_columns(_own(records["extra"], clean["extra"]))
     new = {name: pl.col(f"new:{name}") for name in _COLUMNS}
     masked = {
         f"new:{name}": pl.when(clean[name].ne_missing(records[name])).then(clean[name])
@@ -36,6 +41,27 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         evidence=[], risk="low",
         sensitivity=pl.when(pl.col("sensitivity") != marked).then(marked), **new,
     )  # fmt: skip
+
+
+def _own(extra: pl.Series, clean: pl.Series) -> pl.Series:
+    """The native columns, masked where a secret stands in what is the record's own.
+
+    No edit of a record changes the headings and comments over it; an audit tells of those.
+    """
+    rows = pl.DataFrame({"was": extra, "clean": clean})
+    for nth in rows["was"].ne_missing(rows["clean"]).arg_true():
+        was, masked = (_without_around(text) for text in rows.row(nth))
+        if was == masked:
+            clean = clean.scatter(nth, extra[nth])
+    return clean
+
+
+def _without_around(extra: str) -> object:
+    with contextlib.suppress(ValueError):
+        told = json.loads(extra)
+        if isinstance(told, dict):
+            return {name: value for name, value in told.items() if name not in AROUND}
+    return extra
 
 
 def _kinds(records: pl.DataFrame, ctx: Context) -> pl.Series:
