@@ -18,7 +18,7 @@ stale by and never go to the overlay.
 
 import json
 from collections.abc import Collection, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import polars as pl
@@ -225,9 +225,17 @@ def instant(text: str | datetime | None) -> datetime | None:
     """Return an aware UTC datetime, or None for what is no instant (a naive or odd time stamp)."""
     try:
         at = datetime.fromisoformat(text) if isinstance(text, str) else text
-    except ValueError:
+        return at.astimezone(UTC) if at is not None and at.tzinfo is not None else None
+    except (ValueError, OverflowError):  # in UTC it may be beyond the years 1 to 9999
         return None
-    return at.astimezone(UTC) if at is not None and at.tzinfo is not None else None
+
+
+def after(at: datetime, days: float) -> datetime:
+    """Return the instant so many days later, or the last one that a calendar has."""
+    try:
+        return at + timedelta(days=days)
+    except OverflowError:
+        return datetime.max.replace(tzinfo=UTC)
 
 
 def _check(out: pl.DataFrame, where: str) -> None:

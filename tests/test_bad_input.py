@@ -245,6 +245,8 @@ def test_unknown_names_suggest_the_near_one(store):
     assert_refused(memops, 22, "apply", "nothing", says="nothing")
     assert_refused(memops, 2, "plan", f"jsonl:{path}", "--now", "yesterday", says="yesterday")
     assert_refused(memops, 2, "plan", f"jsonl:{path}", "--now", "2026-06-01T00:00:00", says="zone")
+    for at in ("0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00+14:00"):
+        assert_refused(memops, 2, "plan", f"jsonl:{path}", "--now", at, says=at)
     assert_refused(memops, 2, "frobnicate", says="frobnicate")
 
 

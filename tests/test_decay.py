@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memops.hygiene.decay import CLOCKS, MODELS, age_days, half_life, relevance, rsclaw_tier
+from memops.hygiene.decay import CLOCKS, MODELS, age_days, half_life, relevance
 from memops.policy.hygiene import Decay
 from memops.schema import RECORDS, TIERS, from_rows
+from tests.compat import rsclaw_rules
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
@@ -160,4 +161,4 @@ def test_ten_thousand_times_keep_relevance_finite_in_range_and_monotone(
     ],
 )
 def test_rsclaw_moves_tiers_as_its_source_says(fields, days, tier):
-    assert value(record(days, **fields), rsclaw_tier(NOW, Decay())) == tier
+    assert value(record(days, **fields), rsclaw_rules.tier(NOW, Decay())) == tier

@@ -16,8 +16,8 @@ from memops.policy import Policy, from_table
 from memops.rules import propose
 from memops.rules.retire_old import retire_old
 from memops.schema import LIVE, TOMBSTONE, from_rows
-from memops.stores.clawseed_formats import pruned
 
+from .compat.clawseed_rules import pruned
 from .test_hygiene import drawn
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)

@@ -45,7 +45,7 @@ INSIDE = {
     "judge/candidates": "heap near neighbours termsets openings neighbours_dense unread similarity",
     "judge": "places judgement vetoes consensus scorer merge opposing cascade conflicts confirmations parts explain "
     "kept swings supersession",
-    "search": "collection fuse bm25 openclaw voices diversity ranks cosine rsclaw arms profiles "
+    "search": "collection fuse bm25 openclaw clawseed voices diversity ranks cosine rsclaw arms profiles "
     "hybrid retrieve passages",
     "state": "history logbook cadence descent chain seals runs sources basis archive retention sought outputs forgetting forgetting_plans keepings restoring planfile",
     "apply": "checks batches recovery",

@@ -9,7 +9,8 @@ import pytest
 
 from memops.stores import open_store
 from memops.stores.openclaw import home
-from memops.stores.openclaw_provenance import after_write, content_hash, rows
+from memops.stores.openclaw_provenance import content_hash, rows
+from tests.compat.openclaw_index import after_write
 from tests.stores import openclaw_state
 from tests.stores.clawseed_db import build, cell, dump, execute, in_step, vector
 

@@ -8,11 +8,11 @@ import pytest
 
 from memops.schema import LIVE, from_rows
 from memops.stores import open_store
-from memops.stores.clawseed_formats import turn_summary
 from memops.stores.redb import Table
 from memops.stores.redb_build import build
 from memops.stores.rsclaw_docs import abstract, overview, packed
 from memops.stores.transcripts import pieces, whole
+from tests.compat.clawseed_rules import turn_summary
 from tests.stores.clawseed_db import build as clawseed
 
 NOW = "2026-06-01T12:00:00Z"
@@ -105,7 +105,8 @@ def test_a_long_turn_is_extracted_from_piece_by_piece(memops, tmp_path):
 def test_pieces_are_cut_at_headings_paragraphs_and_lines():
     text = "# A\none\n\ntwo\n# B\n" + "line\n" * 20
     assert pieces(text, 1000) == [text]
-    assert pieces(text, 40)[:2] == [
+    assert pieces(text, 40)[:3] == [
         "# A\none\n\ntwo",
+        "# B",
         "line\nline\nline\nline\nline\nline\nline\nline",
     ]

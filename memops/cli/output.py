@@ -126,6 +126,8 @@ def _instant(ctx: click.Context, param: click.Parameter, value: str | None) -> d
         raise MemopsError(
             f"--now {value!r} is not an instant", "write 2026-06-01T02:00:00Z, with its zone"
         )
+    if not 1970 <= at.year < 9000:  # what is counted back and ahead from it must be a date, too
+        raise MemopsError(f"--now {value!r} is on no clock", "give a year from 1970 to 8999")
     return at
 
 

@@ -19,7 +19,7 @@ from memops.reasons import sentence, sentences
 from memops.rules import propose
 from memops.rules.retire_old import days_kept
 from memops.safety.secrets import redacted, redacted_records
-from memops.schema import LIVE, QUARANTINE, RETIRED, TOMBSTONE
+from memops.schema import LIVE, QUARANTINE, RETIRED, TOMBSTONE, after
 from memops.settings import Settings
 from memops.state import archive, planfile
 from memops.state.runs import runs
@@ -173,7 +173,7 @@ def fading(row: pl.DataFrame, now: datetime, policy: Policy) -> dict[str, Any]:
     below = policy.tiers.demote_relevance
 
     def faded(days: float) -> bool:
-        return bool(row.select(relevance(now + timedelta(days=days), policy.decay) < below).item())
+        return bool(row.select(relevance(after(now, days), policy.decay) < below).item())
 
     said: dict[str, Any] = {"below": below, "on": None, "in_days": None}
     if row["pinned"][0]:
@@ -188,7 +188,7 @@ def fading(row: pl.DataFrame, now: datetime, policy: Policy) -> dict[str, Any]:
         low, high = (low, middle) if faded(middle) else (middle, high)
     core = row["tier"][0] == "core"
     why = "though a core record is not demoted" if core else "unless it is used or changed before"
-    return said | {"on": now + timedelta(days=high), "in_days": round(high, 1), "why": why}
+    return said | {"on": after(now, high), "in_days": round(high, 1), "why": why}
 
 
 def going(row: pl.DataFrame, now: datetime, policy: Policy) -> dict[str, Any]:
@@ -203,16 +203,16 @@ def going(row: pl.DataFrame, now: datetime, policy: Policy) -> dict[str, Any]:
         never = "is not deleted" if hidden else "is neither retired nor deleted"
         return stays | {"why": f"what is pinned or core {never}"}
     if record["superseded_by"] == TOMBSTONE and record["valid_to"]:
-        on = max([record["valid_to"], *touched]) + timedelta(days=keep.grace_days)
-        return {"what": "deleted", "on": on, "why": "its grace time is over then"}
+        gone = after(max([record["valid_to"], *touched]), keep.grace_days)
+        return {"what": "deleted", "on": gone, "why": "its grace time is over then"}
     if record["superseded_by"] in RETIRED:
         return stays | {"why": "it is hidden until a person has looked"}
     if record["superseded_by"]:
         days = keep.superseded_days
-        on = record["expires_at"] or (last and last + timedelta(days=days))
+        on = record["expires_at"] or (last and after(last, days))
         if not days or not on:
             return stays | {"why": "no time is set for what a newer record replaced"}
-        on = max([on, *(t + timedelta(days=keep.grace_days) for t in touched)])
+        on = max([on, *(after(t, keep.grace_days) for t in touched)])
         return {
             "what": "deleted",
             "on": on,
@@ -222,7 +222,7 @@ def going(row: pl.DataFrame, now: datetime, policy: Policy) -> dict[str, Any]:
     grave = record["kind"] != "session" and high_impact(row["text"])[0]
     if window is not None and last and not grave:
         why = f"a {record['kind']} is kept for {window:g} days here, or longer by a floor"
-        ends.append((last + timedelta(days=window), why))
+        ends.append((after(last, window), why))
     if ends:
         on, why = min(ends)
         return {"what": "retired", "on": max(now, on), "why": why}

@@ -113,29 +113,6 @@ def shown(score: pl.Expr) -> pl.Expr:
     return ((score * 1000).floor() / 1000).round(3)
 
 
-def rsclaw_tier(now: datetime, decay: Decay) -> pl.Expr:
-    """Return the tier that rsclaw itself would move a record to (memory.rs:157), quirks included.
-
-    Parity only: its score is floored before the comparison, so working and core never sink by
-    score, and an unpinned core record sinks at 60 days, which memops does not do.
-    """
-    uses, weight, tier = pl.col("access_count"), _importance(), pl.col("tier")
-    score = relevance(now, decay, floored=True)
-    old = (age_days(now, "created") > 60).fill_null(False)
-    rises = (uses >= 15) | (weight >= 0.9) | ((uses >= 5) & (weight >= 0.8))
-    return (
-        pl.when(pl.col("pinned") | rises).then(pl.lit("core"))
-        .when((score < 0.15) | (old & (uses < 3))).then(pl.lit("peripheral"))
-        .when((tier == "peripheral") & (uses >= 3) & (score >= 0.4)).then(pl.lit("working"))
-        .otherwise(tier)
-    )  # fmt: skip
-
-
-def adjusted(delta: float) -> pl.Expr:
-    """Return importance after feedback, clamped as rsclaw clamps it to 0.01 to 1 (memory.rs)."""
-    return (_importance() + delta).clip(0.01, 1.0)
-
-
 def _halving(age: pl.Expr, days: float) -> pl.Expr:
     return (-math.log(2) / days * age).exp()
 

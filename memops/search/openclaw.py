@@ -56,14 +56,6 @@ def rank_score(rank: float) -> float:
     return -rank / (1 - rank) if rank < 0 else 1 / (1 + rank)
 
 
-def path_specificity(query: str, path: str) -> int:
-    """Return 3 for the exact path, 2 for its last part, 1 for that without suffix, else 0."""
-    query, name = query.strip().lower(), path.lower().rsplit("/", 1)[-1]
-    if query == path.lower():
-        return 3
-    return 2 if query == name else 1 if query == name.rsplit(".", 1)[0] else 0
-
-
 def faded(score: float, age_days: float, half_life: float = HALF_LIFE_DAYS) -> float:
     """Return a dated file's score: halved every 30 days."""
     return float(score * 2 ** (-max(age_days, 0.0) / half_life))

@@ -19,6 +19,7 @@ from memops.schema import INSTANT, LIVE, SHARED
 from memops.search import openclaw
 from memops.search import rsclaw as fused_rsclaw
 from memops.search.arms import unfitted
+from memops.search.clawseed import reciprocal_ranks
 
 RUN = pl.Schema(
     {"query_id": pl.String(), "doc_id": pl.String(), "rank": pl.Int64(), "score": pl.Float64()}
@@ -96,14 +97,18 @@ def xinghebot_scan(
 
 
 def line_score(query: str) -> pl.Expr:
-    """Return xinghebot's score of `text`: share of words contained, +0.5 for the whole query."""
-    words = list(dict.fromkeys(query.lower().split()))
+    """Return xinghebot's score of `text`: share of words contained, +0.5 for the whole query.
+
+    Quotation marks around a word are no part of it; without any of the words it is 0 (helpers.go).
+    """
+    words = list(dict.fromkeys(filter(None, (w.strip("\"'") for w in query.lower().split()))))
     if not words:
         return pl.lit(0.0)
     text = pl.col("text").str.to_lowercase()
     hits = [text.str.contains(word, literal=True).cast(pl.Float64) for word in words]
     whole = text.str.contains(query.lower().strip(), literal=True).cast(pl.Float64) * 0.5
-    return (pl.sum_horizontal(hits) / len(words) + whole).clip(upper_bound=1.0)
+    share = pl.sum_horizontal(hits) / len(words)
+    return pl.when(share > 0).then(share + whole).otherwise(0.0).clip(upper_bound=1.0)
 
 
 def clawseed(
@@ -114,8 +119,6 @@ def clawseed(
     Without an encoder words alone; nothing left falls back to substrings, newest first. A query of
     one namespace looks twice as far, for k of its own and k of the shared one (namespaced.rs).
     """
-    from memops.stores.clawseed_scores import reciprocal_ranks
-
     rows = records.sort("id")
     hidden = rows.select(~LIVE).to_series().to_list()
     scopes, ids = rows["scope"].to_list(), rows["id"].to_list()

@@ -38,19 +38,23 @@ def marks(plains: Sequence[str], t: Tokens, said: Tokens) -> dict[str, Array]:
     latin, han = (said.where(_opening(mark), "name", "word") for mark in ("w:", "h:"))
     told = {
         "negations": t.count(_denying(t)),
-        "question": np.array([p.rstrip().endswith(("?", "？", "吗")) for p in plains]),
+        "question": _truths(p.rstrip().endswith(("?", "？", "吗")) for p in plains),
         "size": t.count(said.solid),
-        "han": np.array([not p.isascii() and _HAN.search(p) is not None for p in plains]),
+        "han": _truths(not p.isascii() and _HAN.search(p) is not None for p in plains),
         "change": t.count(change),
-        "event": np.array([_is_event(p) for p in plains]),
-        "dialogue": np.array([":" in p and len(set(_labels().findall(p))) > 1 for p in plains]),
-        "related": np.array([":" in p for p in plains]) | t.texts(_relating(t)),
+        "event": _truths(_is_event(p) for p in plains),
+        "dialogue": _truths(":" in p and len(set(_labels().findall(p))) > 1 for p in plains),
+        "related": _truths(":" in p for p in plains) | t.texts(_relating(t)),
         "latin_open": t.count(latin),
         "han_open": t.count(han),
     }
-    of_a_year = np.array([_YEAR.match(p) is not None for p in plains]) & ~t.texts(change)
+    of_a_year = _truths(_YEAR.match(p) is not None for p in plains) & ~t.texts(change)
     out["past_strong"] = out["past_strong"] + of_a_year
     return {name: np.asarray(v, float) for name, v in (out | _quantifiers(t) | told).items()}
+
+
+def _truths(of: Iterable[bool]) -> Array:
+    return np.fromiter(of, bool)
 
 
 def denied(t: Tokens) -> Array:

@@ -10,8 +10,6 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 FILE = "MEMORY_SNAPSHOT.md"
-LEAST_DATABASE = 4096
-"""Bytes below which clawseed takes its database for missing and starts from the snapshot."""
 
 _HEAD = """# ClawSeed Memory Snapshot
 
@@ -49,17 +47,12 @@ def parsed(text: str) -> list[tuple[str, str]]:
     found: list[tuple[str, list[str]]] = []
     for line in re.split(r"\r?\n", text):
         trimmed = line.strip()
-        if trimmed.startswith(_HEADING) and trimmed.endswith("`") and len(trimmed) > len(_HEADING):
+        if trimmed.startswith(_HEADING) and trimmed.endswith("`"):
             found.append((trimmed[len(_HEADING) : -1], []))
         elif found and not trimmed.startswith("*Created:") and trimmed != "---":
             found[-1][1].append(line)
     entries = [(key, "\n".join(lines).strip()) for key, lines in found]
     return [(key, content) for key, content in entries if key and content]
-
-
-def would_hydrate(database_bytes: int | None, snapshot: bool) -> bool:
-    """Whether clawseed would start again from the snapshot; None is a missing database."""
-    return snapshot and (database_bytes is None or database_bytes < LEAST_DATABASE)
 
 
 def without_text(snapshot: str, texts: Sequence[str], keys: Collection[str] = ()) -> str:

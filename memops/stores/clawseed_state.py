@@ -12,7 +12,6 @@ from pathlib import Path
 from memops.errors import MemopsError
 from memops.schema import instant
 from memops.stores.clawseed import Clawseed
-from memops.stores.clawseed_formats import hygiene_due
 from memops.stores.disk import failure, read_whole, replace_whole
 
 FILE = Path("state") / "memory_hygiene_state.json"
@@ -45,15 +44,6 @@ def read_hygiene(path: Path) -> Hygiene | None:
     if not all(isinstance(n, int) and n >= 0 for n in counts):
         return None
     return Hygiene(at, *counts)
-
-
-def hygiene_is_due(path: Path, now: datetime) -> bool:
-    """Whether clawseed would prune at its next start; a file that cannot be read means yes."""
-    try:
-        text = read_whole(path)[0].decode("utf-8")
-    except (MemopsError, UnicodeDecodeError):
-        return True
-    return hygiene_due(text, now)
 
 
 def write_hygiene(path: Path, hygiene: Hygiene) -> None:

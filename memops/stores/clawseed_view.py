@@ -15,10 +15,9 @@ from typing import Any
 
 import polars as pl
 
-from memops.errors import Corrupt
 from memops.schema import LIVE, instant
 from memops.stores.clawseed_snapshot import FILE, exported, parsed
-from memops.stores.disk import read_whole, replace_whole
+from memops.stores.disk import replace_whole
 
 TITLE = "# ClawSeed Memory Snapshot"
 
@@ -55,14 +54,6 @@ def entries(text: str) -> Iterator[dict[str, Any]]:
 def is_view(text: str) -> bool:
     """Tell whether a text is such a file."""
     return text.lstrip("\ufeff").startswith(TITLE)
-
-
-def read_view(path: Path) -> list[dict[str, Any]]:
-    """Return the entries of a file; raises Corrupt for one that is no snapshot."""
-    text = read_whole(path)[0].decode("utf-8", "replace")
-    if not is_view(text):
-        raise Corrupt(f"{path} does not begin with {TITLE!r}", "give a MEMORY_SNAPSHOT.md")
-    return list(entries(text))
 
 
 def _row(record: dict[str, Any]) -> dict[str, str]:

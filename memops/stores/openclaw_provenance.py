@@ -61,14 +61,6 @@ def content_hash(content: bytes) -> str:
     return hashlib.sha256(content.decode("utf-8", "replace").encode()).hexdigest()
 
 
-def after_write(
-    known: tuple[str, str] | None, before: bytes, after: bytes, by: str = AGENT
-) -> tuple[str, str]:
-    """Return hash and origin that OpenClaw keeps once a file is written, from those it kept."""
-    trusted = known is None or (known[1] == AGENT and known[0] == content_hash(before))
-    return content_hash(after), AGENT if by == AGENT and trusted else UNTRUSTED
-
-
 def rows(home: Path, workspace: Path) -> list[Provenance]:
     """Return the rows of a workspace's files, by path; none where OpenClaw keeps none."""
     prefix = _digest(str(workspace.resolve()).replace("\\", "/")) + ":"

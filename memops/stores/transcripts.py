@@ -64,11 +64,12 @@ def whole(records: pl.DataFrame, address: str) -> pl.DataFrame:
 
 def pieces(text: str, most: int) -> list[str]:
     """Cut a text of more than `most` bytes by heading, paragraph and line (clawseed's chunker)."""
-    from memops.stores.clawseed_formats import chunks
+    from memops.stores.clawseed_chunks import chunks
 
     if len(text.encode()) <= most:
         return [text]
-    return [content for _, content in chunks(text, max(1, most // 4))]
+    made = chunks(text, max(1, most // 4))
+    return [*dict.fromkeys(content for _, content in made)]  # it gives a lone heading twice
 
 
 def _squeezed(text: pl.Expr) -> pl.Expr:

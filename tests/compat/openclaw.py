@@ -1,19 +1,27 @@
 """OpenClaw's paths and line annotations, as the store reads them."""
 
+import hashlib
 import tempfile
 from datetime import UTC, datetime, time
 from pathlib import Path
 
 from memops.search import openclaw as search
-from memops.stores import openclaw_formats as formats
 from memops.stores.markdown_fields import day_in
 from memops.stores.markdown_lines import Place
-from memops.stores.openclaw import OpenClaw
+from memops.stores.openclaw import OpenClaw, home
 from memops.stores.openclaw_grammar import DATED
-from memops.stores.openclaw_provenance import after_write
+from memops.stores.openclaw_provenance import rows
+from memops.stores.openclaw_repair import repairs
+from tests.compat import Unsupported, rows_of
+from tests.compat import openclaw_index as formats
+from tests.compat.openclaw_index import after_write
 from tests.stores import openclaw_state
 
 STORE = OpenClaw("workspace")
+HIT = (
+    "id", "path", "startLine", "endLine", "source", "snippet", "score", "vectorScore", "textScore", "importance",
+    "projectKey",
+)  # fmt: skip
 
 
 def dated_path(case):
@@ -29,7 +37,8 @@ def strip_annotations(case):
 
 
 def recall_metadata(case):
-    path = "MEMORY.md" if case["input"]["curatedRoot"] else "memory/topic.md"
+    places = {(True, True): "MEMORY.md", (True, False): "USER.md", (False, True): "memory/topic.md"}
+    path = places[case["input"]["curatedRoot"], case["input"]["projectScopeEligible"]]
     *_, fields = STORE.grammar.split(case["input"]["line"], Place(path))
     native = fields.get("_native", {})
     found = {
@@ -53,10 +62,11 @@ def close(got, wanted):
 
 def hybrid_merge(case):
     given = case["input"]
-    now, fades = given.get("nowMs"), given.get("temporalDecay", {}).get("enabled")
-    legs = [
-        [_aged(hit, now if fades else None) for hit in given[leg]] for leg in ("vector", "keyword")
-    ]
+    now, decay = given.get("nowMs"), given.get("temporalDecay", {})
+    if decay.get("halfLifeDays", search.HALF_LIFE_DAYS) != search.HALF_LIFE_DAYS:
+        raise Unsupported
+    now = now if decay.get("enabled") else None
+    legs = [[_aged(hit, now) for hit in rows_of(given[leg], *HIT)] for leg in ("vector", "keyword")]
     weights = (given["vectorWeight"], given["textWeight"])
     found = search.merged(*legs, weights, given.get("activeProjectKeys", ()))
     if given.get("mmr", {}).get("enabled"):
@@ -75,14 +85,15 @@ def _aged(hit, now):
 
 def hybrid_select(case):
     given = case["input"]
-    found = search.selected(
-        given["merged"], given["keyword"], given["maxResults"], given["minScore"]
-    )
+    legs = (rows_of(given[leg], *HIT) for leg in ("merged", "keyword"))
+    found = search.selected(*legs, given["maxResults"], given["minScore"])
     return [hit["path"] for hit in found] == case["expected"]
 
 
 def age_vs_min_score(case):
     given = case["input"]
+    if not given["another_strict_hit"] or given["halfLifeDays"] != search.HALF_LIFE_DAYS:
+        raise Unsupported
     strict = {
         "id": "other",
         "path": "MEMORY.md",
@@ -99,7 +110,7 @@ def age_vs_min_score(case):
 
 def mmr_rerank(case):
     given = case["input"]
-    found = given["items"]
+    found = rows_of(given["items"], "id", "score", "snippet")
     if given["config"]["enabled"]:
         found = search.diversified(found, given["config"]["lambda"])
     return [item["id"] for item in found] == case["expected"]
@@ -131,14 +142,26 @@ def project_multiplier(case):
 
 def chunk_markdown(case):
     given = case["input"]
-    content = given["content"] if isinstance(given["content"], str) else given["content"]["full"]
+    content = given["content"] if isinstance(given["content"], str) else _whole(given["content"])
     options = dict(given["options"])
     per_entry = options.pop("perEntry", False)
-    found = formats.chunks(content, per_entry=per_entry, **options)
     names = ("startLine", "endLine", "chars", "sha256")
-    wanted = [{n: c[n] for n in names} for c in case["expected"]]
-    got = [(c.start, c.end, len(c.text), c.hash) for c in found]
-    return [dict(zip(names, row, strict=True)) for row in got] == wanted
+    got = [
+        dict(zip(names, (c.start, c.end, len(c.text), c.hash), strict=True))
+        | (dict(zip(("entryStartLine", "entryEndLine"), c.entry, strict=True)) if c.entry else {})
+        for c in formats.chunks(content, per_entry=per_entry, **options)
+    ]
+    return got == case["expected"]
+
+
+def _whole(content):
+    """A long text, which the vector gives with its length, hash and beginning."""
+    full, name = content["full"], content["pattern"]
+    digest = hashlib.sha256(full.encode()).hexdigest()
+    assert (len(full), digest) == (content["length"], content["sha256"]) and full.startswith(
+        content["head"]
+    ), name
+    return full
 
 
 def chunk_id(case):
@@ -156,19 +179,17 @@ def entry_key(case):
 
 def provenance_ratchet(case):
     """What the agent's next write makes of a file that was edited, once its row is mended."""
-    from memops.stores.openclaw import OpenClaw, home
-    from memops.stores.openclaw_provenance import rows
-    from memops.stores.openclaw_repair import repairs
-
+    origin = {"row deleted": "untrusted", "foreign edit + fileHash=sha256(new content)": "agent"}[
+        case["input"][0]
+    ]
+    if case["input"][1:] != ["agent write"]:
+        raise Unsupported
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "workspace"
         root.mkdir()
         note = root / "MEMORY.md"
         note.write_text("# Memory\n\n- tea\n")
-        deleted = case["input"][0] == "row deleted"
-        state = openclaw_state.keep(
-            root, {"MEMORY.md": ("untrusted" if deleted else "agent", None)}
-        )
+        openclaw_state.keep(root, {"MEMORY.md": (origin, None)})
         note.write_text("# Memory\n\n- 咖啡\n")
         (found,) = repairs(OpenClaw(str(root)))
         found.carry_out()
@@ -176,7 +197,7 @@ def provenance_ratchet(case):
         now = [row.origin for row in kept] or ["agent"]  # no row: OpenClaw takes it for the agent's
         known = (kept[0].file_hash, kept[0].origin) if kept else None
         written = after_write(known, note.read_bytes(), b"# Memory\n")
-        return state.exists() and deleted == (not kept) and [*now, written[1]] == case["expected"]
+    return (origin == "untrusted") == (not kept) and [*now, written[1]] == case["expected"]
 
 
 GROUPS = {
@@ -191,7 +212,7 @@ GROUPS = {
     ),
     "extract_keywords": extract_keywords,
     "exact_path_specificity": lambda case: (
-        search.path_specificity(**case["input"]) == case["expected"]
+        formats.path_specificity(**case["input"]) == case["expected"]
     ),
     "tokenize_mmr": lambda case: search.shingles(case["input"]) == set(case["expected"]),
     "text_similarity": lambda case: close(search.likeness(*case["input"]), case["expected"]),

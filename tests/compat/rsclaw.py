@@ -1,21 +1,23 @@
 """rsclaw: bytes of rows, summaries, scopes, relevance, tiers, and what its API answers."""
 
+import json
 import struct
 from datetime import UTC, datetime, timedelta
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import polars as pl
 
 from memops.errors import Incomplete, Unauthorised
-from memops.hygiene.decay import adjusted, half_life, relevance, rsclaw_tier
+from memops.hygiene.decay import half_life, relevance
 from memops.policy.hygiene import Decay
 from memops.schema import from_rows
 from memops.search import rsclaw as recall
 from memops.search.profiles import profile_run
 from memops.stores import open_store
-from memops.stores import rsclaw_formats as formats
-from memops.stores import rsclaw_parsing as parsing
 from memops.stores.rsclaw_docs import (
     DOCS,
+    FIELDS,
     Doc,
     abstract,
     acceptable,
@@ -26,8 +28,9 @@ from memops.stores.rsclaw_docs import (
     unpacked,
 )
 from memops.stores.rsclaw_transcripts import default_scope
-from tests.compat import Unsupported
-from tests.stores.rsclaw_gateway import Gateway, doc
+from tests.compat import Unsupported, rows_of
+from tests.compat import rsclaw_rules as rules
+from tests.stores.rsclaw_gateway import TOKEN, Gateway, doc
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 PARITY = Decay(model="rsclaw", clock="created")
@@ -50,14 +53,14 @@ def close(got, wanted):
 def tier_transition(case):
     given = case["input"]
     now = datetime.fromtimestamp(given["now"], UTC) if "now" in given else NOW
-    tier = value(given, rsclaw_tier(now, PARITY), now).capitalize()
+    tier = value(given, rules.tier(now, PARITY), now).capitalize()
     newly = tier == "Core" != given["tier"] and not given["pinned"]
     return {"tier": tier, "newly_core": newly} == case["expected"]
 
 
 def insert_normalisation(case):
     given = case["input"] | {"created_at": NOW.timestamp()}  # 0 on insert becomes now
-    return value(given, rsclaw_tier(NOW, PARITY)).capitalize() == case["expected"]["tier"]
+    return value(given, rules.tier(NOW, PARITY)).capitalize() == case["expected"]["tier"]
 
 
 def relevance_score(case):
@@ -70,7 +73,7 @@ def effective_half_life(case):
 
 
 def adjust_importance(case):
-    got = value(case["input"], adjusted(case["input"]["delta"]))
+    got = value(case["input"], rules.adjusted(case["input"]["delta"]))
     return close(got, case["expected"]["importance"])
 
 
@@ -80,7 +83,9 @@ def redb_value(case):
         kept = document(_record(given["json"])).fields
         survives = set(kept) > set(given["json"]) - {"superseded_by"} and "superseded_by" in kept
         # memops keeps what it does not know; rsclaw loses it at its next write of the row.
-        return acceptable(given["json"]) == wanted["loads"] and survives
+        lost = set(given["json"]) - set(FIELDS)
+        right = wanted["field_survives_next_persist"] == (not lost)
+        return acceptable(given["json"]) == wanted["loads"] and survives and right
     vector = struct.pack(f"<{len(given['vector'])}f", *given["vector"])
     bytes_ = packed(given["doc"], vector)
     return bytes_.hex() == wanted["hex"] and unpacked(bytes_) == (vector, given["doc"])
@@ -102,70 +107,101 @@ def default_memory_scope(case):
 
 
 def http(case):
-    """What a gateway answers, as our own stand-in does, and what reading makes of it."""
-    return _HTTP[case["name"]](case["expected"])
-
-
-def _reading(**given):
-    gateway = Gateway(**given)
-    store = open_store(f"rsclaw:{gateway.url}")
-    store.pause = 0.001
+    """What a gateway in this state answers to the request, and what reading it makes of that."""
+    given, wanted = case["input"], case["expected"]
+    gateway = _gateway(given)
     try:
-        return store.read().height, gateway.seen
-    except (Incomplete, Unauthorised) as error:
-        return error.code, gateway.seen
+        asked = [_get(gateway, given) for _ in range(given.get("requests_in_60s_from_one_ip", 1))]
+        right = _answered(*asked[-1], gateway, wanted)
+        before, read = len(asked), _read(gateway)
     finally:
         gateway.shutdown()
         gateway.server_close()
+    status, body = asked[-1]
+    refused = {401: Unauthorised.code, 429: Incomplete.code}.get(status)
+    empty = Incomplete.code if body.get("total") == 0 and gateway.docs else None
+    paths = [path for path, _ in gateway.seen[before:]]
+    polite = all("limit=1000" in path for path in paths if "/docs" in path) and not any(
+        "q=" in p for p in paths
+    )
+    return right and polite and read == (refused or empty or len(gateway.docs))
 
 
-def _answering(status, body):
-    return {"always": lambda handler: handler.answer(body, status)}
+def _gateway(given):
+    token = TOKEN if given.get("token_configured") else None
+    docs = [doc(n, "ab"[n % 2]) for n in range(given.get("docs_in_store", 3))]
+    tricks = {}
+    if given.get("gateway_holds_redb"):
+        tricks["always"] = lambda handler: handler.answer({"docs": [], "total": 0})
+    limit = 101 if "requests_in_60s_from_one_ip" in given else 10**6
+    refuse = lambda handler: handler.answer({"error": "rate limit exceeded"}, 429)
+    return Gateway(docs, token, tricks or dict.fromkeys(range(limit, limit + 400), refuse))
 
 
-def _limited(expected):
-    docs = [doc(n, ["a", "b"][n % 2]) for n in range(expected["total"])]
-    got, seen = _reading(docs=docs)
-    return got == expected["total"] and all("limit=1000" in p for p, _ in seen if "docs" in p)
+def _get(gateway, given):
+    method, path = given.get("request", "GET /api/v1/memory/stats").split()
+    if method != "GET" or given.get("auth") is not None:
+        raise Unsupported
+    try:
+        with urlopen(gateway.url + path) as answer:
+            return answer.status, json.load(answer)
+    except HTTPError as error:
+        return error.code, json.load(error)
 
 
-_HTTP = {
-    "unauthorized": lambda e: _reading(tricks=_answering(e["status"], e["body"]))[0] == 12,
-    "open_when_no_token": lambda e: _reading(token=None)[0] == 3,
-    "limit_default": _limited,
-    "limit_hard_cap": _limited,
-    "snapshot_lock_reads_as_empty": lambda e: (
-        _reading(tricks=_answering(e["status"], e["body"]))[0] == 21
-    ),
-    "search_mutates": lambda e: not any("q=" in path for path, _ in _reading()[1]),
-    "rate_limit": lambda e: _reading(tricks=_answering(e["status"], e["body"]))[0] == 21,
-}
+def _answered(status, body, gateway, wanted):
+    got = {
+        "status": status,
+        "body": body,
+        "returned": len(body.get("docs", ())),
+        "total": body.get("total"),
+    }
+    got["access_count_bumped"] = any(d["access_count"] for d in gateway.docs)
+    return all(got[name] == value for name, value in wanted.items())
+
+
+def _read(gateway):
+    """How many rows memops reads through the gateway, or the code that it ends with."""
+    store = open_store(f"rsclaw:{gateway.url}")
+    store.pause = 0.001
+    try:
+        return store.read().height
+    except (Incomplete, Unauthorised) as error:
+        return error.code
 
 
 def normalize_memory_scope(case):
     given = case["input"]
-    return {"scope": formats.scope_of(given["scope"], given["agent_id"])} == case["expected"]
+    return {"scope": rules.scope_of(given["scope"], given["agent_id"])} == case["expected"]
 
 
 def normalized_identity(case):
-    same = formats.identity(case["input"]["a"]) == formats.identity(case["input"]["b"])
+    same = rules.identity(case["input"]["a"]) == rules.identity(case["input"]["b"])
     return {"same": same} == case["expected"]
 
 
 def exact_dedup(case):
-    kept = formats.stored_again(case["input"]["first"], case["input"]["second"])
+    names = ("id", "scope", "kind", "text", "importance", "pinned", "tags")
+    kept = rules.stored_again(
+        *(rows_of([case["input"][n]], *names)[0] for n in ("first", "second"))
+    )
     expected = {**case["expected"]}
     uses = expected.pop("access_count_min")
     return kept["access_count"] >= uses and expected.items() <= ({"docs": 1} | kept).items()
 
 
 def refresh_duplicate(case):
-    document, expected = case["input"].get("doc"), case["expected"]
-    if document is None:
-        return not expected["found"]  # there is none to refresh
-    got = formats.refreshed(document, case["input"]["importance"])
+    given, expected = case["input"], case["expected"]
+    importance = given["importance"]
+    if "doc" not in given:
+        return bool(given["id"]) and not expected["found"]  # there is none to refresh
+    got = rules.refreshed(given["doc"], importance)
     uses = expected.get("access_count", got["access_count"])
-    return got["importance"] >= expected["importance_min"] and got["access_count"] == uses
+    return (
+        expected["found"]
+        and got["importance"] >= expected["importance_min"]
+        and got["access_count"] == uses
+    )
 
 
 def rrf_fuse(case):
@@ -213,12 +249,12 @@ GROUPS = {
     "exact_dedup": exact_dedup,
     "refresh_duplicate": refresh_duplicate,
     "extractor_parse": lambda case: (
-        parsing.extracted(case["input"]["raw"]) == case["expected"]["items"]
+        rules.extracted(case["input"]["raw"]) == case["expected"]["items"]
     ),
     "heartbeat_type": lambda case: (
-        parsing.heartbeat_type(case["input"]["heartbeat_md"]) == case["expected"]["type"]
+        rules.heartbeat_type(case["input"]["heartbeat_md"]) == case["expected"]["type"]
     ),
-    "slugify": lambda case: parsing.slug(case["input"]["name"]) == case["expected"]["slug"],
+    "slugify": lambda case: rules.slug(case["input"]["name"]) == case["expected"]["slug"],
     "tier_transition": tier_transition,
     "insert_normalisation": insert_normalisation,
     "relevance_score": relevance_score,
@@ -230,14 +266,12 @@ GROUPS = {
     "http": http,
     "normalize_memory_scope": normalize_memory_scope,
     "memory_put_defaults": lambda case: (
-        formats.tool_document(case["input"]["kind"]) == case["expected"]
+        rules.tool_document(case["input"]["kind"]) == case["expected"]
     ),
-    "kind_policy": lambda case: (
-        formats.extracted_document(case["input"]["kind"]) == case["expected"]
-    ),
+    "kind_policy": lambda case: rules.extracted_document(case["input"]["kind"]) == case["expected"],
     "normalized_identity": normalized_identity,
     "memory_age_label": lambda case: (
-        formats.age_label(case["input"]["age_days"]) == case["expected"]["label"]
+        rules.age_label(case["input"]["age_days"]) == case["expected"]["label"]
     ),
 }
 

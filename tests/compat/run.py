@@ -5,8 +5,10 @@ usage: run.py VECTORS.json [--parity] [--failures]
 Prints {group: {passed, failed, unsupported}}, with a reason where something is unsupported.
 `VECTORS.json` is run by the module of its name in this folder, whose GROUPS maps a group to a
 function of one case that returns whether it holds, or raises Unsupported; its REASONS say what is
-to bring a group, or why nothing will, '' of any other. Cases that pin a bug of the peer (`peer_bug`) are run with --parity only;
---failures names on standard error what failed.
+to bring a group, or why nothing will, '' of any other. A case is judged by its fields: one that
+has a field which its check did not look at fails, for the check may not know what it is about.
+Cases that pin a bug of the peer (`peer_bug`) are run with --parity only; --failures names on
+standard error what failed.
 """
 
 import argparse
@@ -19,9 +21,30 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from tests.compat import Unsupported
+from tests.compat import Case, Unsupported
 
-PEER = "a bug of the peer, run with --parity; or a case of what only the peer itself does"
+ABOUT = frozenset(
+    (
+        "name",
+        "id",
+        "group",
+        "suite",
+        "origin",
+        "src",
+        "source",
+        "note",
+        "version",
+        "peer_test",
+        "peer_bug",
+        "peer_assert",
+        "class",
+        "human_truth_conflict",
+    )
+)
+"""Fields that say what a case is and where it is from, to readers."""
+PEER = (
+    "a bug of the peer, run with --parity; what only the peer itself does; or told in words alone"
+)
 
 
 def cases(vectors):
@@ -47,14 +70,17 @@ def run(path, parity=False, say=lambda line: None):
 def _outcome(check, group, case, parity, say):
     if check is None or (case.get("peer_bug") and not parity):
         return "unsupported"
+    name, asked = case.get("name") or case.get("id") or case, Case(case)
     try:
-        if check(case):
+        right = check(asked)
+        unread = asked.unread(ABOUT) if right else ()
+        if right and not unread:
             return "passed"
-        say(f"{group}: {case.get('name') or case.get('id') or case}")
+        say(f"{group}: {name}" + "".join(f": does not know the field {path}" for path in unread))
     except Unsupported:
         return "unsupported"
     except Exception as error:  # a crash is a failure, not the end of the run
-        say(f"{group}: {case.get('name') or case.get('id') or case}: {error!r}")
+        say(f"{group}: {name}: {error!r}")
     return "failed"
 
 

@@ -89,6 +89,9 @@ def honest(docs, path):
     query = dict(parse_qsl(urlsplit(path).query))
     if path.startswith("/api/v1/memory/stats"):
         return stats(docs)
+    if "q" in query:  # what its search finds counts as used
+        for found in docs:
+            found["access_count"] += 1
     found = [d for d in docs if all(d[n] == query[n] for n in ("scope", "kind") if n in query)]
     return {"docs": found[: min(int(query.get("limit", 200)), 1000)], "total": len(found)}
 

@@ -15,7 +15,7 @@ from memops.plan import delete, edit, squash
 from memops.schema import QUARANTINE, TOMBSTONE
 from memops.stores import open_store
 from memops.stores.clawseed import Clawseed
-from memops.stores.clawseed_snapshot import exported, parsed, would_hydrate
+from memops.stores.clawseed_snapshot import exported, parsed
 from tests.stores.clawseed_db import build, cell, digest, dump, execute, in_step
 from tests.stores.clawseed_sample import SAMPLE, carry_out, json_round_trip, only, some_plan, states
 
@@ -317,10 +317,3 @@ def test_the_snapshot_view_is_written_and_read_as_clawseed_does():
         ("name", "Ada\n\n  lives in 杭州"),
     ]
     assert exported(rows[2:], "") is None
-    assert [would_hydrate(size, True) for size in (None, 0, 4095, 4096)] == [
-        True,
-        True,
-        True,
-        False,
-    ]
-    assert not would_hydrate(None, False)

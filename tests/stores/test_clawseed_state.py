@@ -7,10 +7,10 @@ from memops.stores import open_store
 from memops.stores.clawseed_state import (
     Hygiene,
     hygiene_file,
-    hygiene_is_due,
     read_hygiene,
     write_hygiene,
 )
+from tests.compat.clawseed_rules import hygiene_due
 
 from .clawseed_db import build, cell, execute
 
@@ -24,6 +24,12 @@ WRITTEN = """{
 }"""
 
 
+def due(path, now):
+    """Whether clawseed would prune at its next start."""
+    text = path.read_bytes().decode("utf-8", "replace") if path.exists() else None
+    return hygiene_due(text, now)
+
+
 def test_the_state_is_where_clawseed_keeps_it(tmp_path):
     path = build(tmp_path / "ws")
     place = tmp_path / "ws" / "state" / "memory_hygiene_state.json"
@@ -35,12 +41,12 @@ def test_the_state_is_where_clawseed_keeps_it(tmp_path):
 def test_a_run_is_written_as_clawseed_writes_it_and_read_again(tmp_path):
     path = tmp_path / "state" / "memory_hygiene_state.json"
     assert read_hygiene(path) is None
-    assert hygiene_is_due(path, NOW)
+    assert due(path, NOW)
     write_hygiene(path, Hygiene(NOW, conversation=4, daily=2))
     assert path.read_text() == WRITTEN
     assert read_hygiene(path) == Hygiene(NOW, 4, 2)
-    assert not hygiene_is_due(path, NOW + timedelta(hours=11, minutes=59))
-    assert hygiene_is_due(path, NOW + timedelta(hours=12))
+    assert not due(path, NOW + timedelta(hours=11, minutes=59))
+    assert due(path, NOW + timedelta(hours=12))
 
 
 def test_a_later_run_of_the_agent_is_not_set_back(tmp_path):
@@ -57,10 +63,10 @@ def test_what_clawseed_cannot_read_means_due(tmp_path):
     for said in (b"", b"{}", b"\xff", b"[1]", b'{"last_run_at": null}', WRITTEN[:-9].encode()):
         path.write_bytes(said)
         assert read_hygiene(path) is None
-        assert hygiene_is_due(path, NOW)
+        assert due(path, NOW)
     path.write_text(json.dumps(json.loads(WRITTEN) | {"last_run_at": None}))
     assert read_hygiene(path) == Hygiene(None, 4, 2)
-    assert hygiene_is_due(path, NOW)
+    assert due(path, NOW)
 
 
 def test_a_key_that_the_agent_stores_again_is_seen_again(memops, tmp_path):

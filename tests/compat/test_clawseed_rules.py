@@ -4,8 +4,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memops.stores import clawseed_formats as formats
-from memops.stores import clawseed_scores as scores
+from memops.search.clawseed import reciprocal_ranks
+from memops.stores.clawseed_chunks import chunks
+from tests.compat import clawseed_rules as formats
+from tests.compat import clawseed_rules as scores
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
@@ -45,7 +47,7 @@ def test_importance_needs_two_words_to_pass_the_promotion_threshold():
 
 
 def test_fusions_rank_by_score_then_id():
-    fused = scores.reciprocal_ranks([("x", 0.2), ("y", 0.9)], [("x", 3.0)], 60, 5)
+    fused = reciprocal_ranks([("x", 0.2), ("y", 0.9)], [("x", 3.0)], 60, 5)
     assert [row["id"] for row in fused] == ["x", "y"]
     assert fused[0]["score"] == pytest.approx(1 / 62 + 1 / 61)
     mixed = scores.weighted_sum([("x", 0.5)], [("y", 8.0), ("x", 4.0)], (0.7, 0.3), 5)
@@ -98,13 +100,18 @@ def test_modes_are_parsed_or_named():
 
 def test_chunks_repeat_their_heading_and_never_split_a_line():
     text = "intro\n## 标题\n" + "\n\n".join(f"段落{n}" * 4 for n in range(3))
-    assert formats.chunks(text, 12) == [
+    assert chunks(text, 12) == [
         (None, "intro"),
         ("## 标题", "## 标题\n段落0段落0段落0段落0"),
         ("## 标题", "## 标题\n段落1段落1段落1段落1"),
         ("## 标题", "## 标题\n段落2段落2段落2段落2"),
     ]
-    assert formats.chunks("one long line", 0) == [(None, "one long line")]
+    assert chunks("one long line", 0) == [(None, "one long line")]
+
+
+def test_a_small_database_is_started_again_from_the_snapshot():
+    starts = [formats.would_hydrate(size, True) for size in (None, 0, 4095, 4096)]
+    assert starts == [True, True, True, False] and not formats.would_hydrate(None, False)
 
 
 def test_the_index_is_asked_for_any_of_the_words():

@@ -1,9 +1,15 @@
-"""OpenClaw's formats beside its files: how its index cuts them, and the keys that it makes."""
+"""OpenClaw's index, recall and provenance beside its files, ported from its sources.
+
+markdown-chunks.ts and the memory index as released in 2026.9.6 (chunking version 5), its path
+ranking, and what it keeps of the trust of a file when an agent has written it.
+"""
 
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from memops.stores.openclaw_provenance import AGENT, UNTRUSTED, content_hash
 
 _PER_TOKEN = 4
 _LEAST = 32
@@ -11,8 +17,9 @@ _WIDE = re.compile(
     "[\u2e80-\u9fff\ua000-\ua4ff\uac00-\ud7af\uf900-\ufaff\uff01-\uff60\uffe0-\uffe6"
     "\U00020000-\U0003134f]"
 )
-_ENTRY = re.compile(r"^(?:[-*+]|\d+[.)])\s")
-_HEADING = re.compile(r"^#{1,6}\s")
+_ENTRY = re.compile(
+    r"- |#{1,6}(?:\s|$)"
+)  # curatedMarkdownEntryKind: no other bullet, none that is indented
 _DAILY = re.compile(r"(?:^|/)(?:memory/)?\d{4}-\d{2}-\d{2}(?:-[^/]+)?\.md$")
 _CORPUS = re.compile(r"(?:^|/)memory/\.dreams/session-corpus/\d{4}-\d{2}-\d{2}\.(?:md|txt)$")
 
@@ -24,6 +31,8 @@ class Chunk:
     start: int
     end: int
     text: str
+    entry: tuple[int, int] | None = None
+    """The lines of the curated entry that it is, or is a part of."""
 
     @property
     def hash(self) -> str:
@@ -41,7 +50,15 @@ def chunks(
     lines = list(enumerate(content.split("\n"), 1))
     parts = _sections(lines) if per_entry else [lines]
     most, back = max(_LEAST, tokens * _PER_TOKEN), max(0, overlap * _PER_TOKEN)
-    return [chunk for part in parts for chunk in _filled(part, most, back, max(1, tokens))]
+    return [
+        replace(chunk, entry=_span(part) if per_entry else None)
+        for part in parts
+        for chunk in _filled(part, most, back, max(1, tokens))
+    ]
+
+
+def _span(part):
+    return (part[0][0], part[-1][0]) if part[0][1].startswith("- ") else None
 
 
 def chunk_id(source: str, path: str, chunk: Chunk, model: str = "fts-only") -> str:
@@ -67,11 +84,25 @@ def is_short_term(path: str) -> bool:
     return bool(_DAILY.search(path) or _CORPUS.search(path))
 
 
+def path_specificity(query, path):
+    """Return 3 for the exact path, 2 for its last part, 1 for that without suffix, else 0."""
+    query, name = query.strip().lower(), path.lower().rsplit("/", 1)[-1]
+    if query == path.lower():
+        return 3
+    return 2 if query == name else 1 if query == name.rsplit(".", 1)[0] else 0
+
+
+def after_write(known, before, after, by=AGENT):
+    """Return hash and origin that OpenClaw keeps once a file is written, from those it kept."""
+    trusted = known is None or (known[1] == AGENT and known[0] == content_hash(before))
+    return content_hash(after), AGENT if by == AGENT and trusted else UNTRUSTED
+
+
 def _sections(lines: Sequence[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
     """Each heading and each bullet with the lines that follow it."""
     part: list[tuple[int, str]] = []
     for number, text in lines:
-        if part and (_ENTRY.match(text) or _HEADING.match(text)):
+        if part and _ENTRY.match(text):
             yield part
             part = []
         part.append((number, text))

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memops.stores import openclaw_formats as openclaw
-from memops.stores import rsclaw_formats as rsclaw
-from memops.stores import xinghebot_formats as xinghebot
+from tests.compat import openclaw_index as openclaw
+from tests.compat import rsclaw_rules as rsclaw
+from tests.compat import xinghebot_agent as xinghebot
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,7 @@ from memops.stores import xinghebot_formats as xinghebot
         ("ssh://git@code.example:2222/team/app.git", "code.example_2222_team_app"),
         ("https://code.example/team/app/", "code.example_team_app"),
         ("https://code.example/团队/应用.git", "code.example"),
+        ("https://code.example/a__b/-c.git", "code.example_a__b_-c"),
         ("file:///srv/app.git", ""),
         ("/srv/app", ""),
     ],
@@ -32,7 +33,9 @@ def test_a_project_without_a_remote_is_named_after_its_folder():
     assert xinghebot.folder_key("/srv/my app") == f"my_app_{digest}"
 
 
-@pytest.mark.parametrize("path", ["", "/a.md", "~/a.md", "../a.md", "a/../../b.md", ".", "a.txt"])
+@pytest.mark.parametrize(
+    "path", ["", " ", "/a.md", "~/a.md", "../a.md", "a/../../b.md", ".", "a.txt"]
+)
 def test_paths_that_lead_out_are_refused(path):
     with pytest.raises(ValueError):
         xinghebot.resolved(path)
@@ -67,9 +70,10 @@ def test_chunks_cover_every_line_in_order(text, tokens, overlap, per_entry):
 
 
 def test_entries_of_curated_files_are_chunks_of_their_own():
-    text = "# Notes\n\n## People\n- Ines\n  at the press\n- 1. not a new one\n2) Rosa\n"
+    text = "# Notes\n\n## People\n- Ines\n  at the press\n- 1. not a new one\n2) Rosa\n* Ida\n  - deep\n#\n#tag\n"
     found = openclaw.chunks(text, per_entry=True)
-    assert [(c.start, c.end) for c in found] == [(1, 2), (3, 3), (4, 5), (6, 6), (7, 8)]
+    assert [(c.start, c.end) for c in found] == [(1, 2), (3, 3), (4, 5), (6, 9), (10, 12)]
+    assert [c.entry for c in found] == [None, None, (4, 5), (6, 9), None]
 
 
 def test_wide_characters_weigh_a_token_each():
@@ -97,8 +101,8 @@ def test_promotion_counts_by_line_and_by_query():
 
 
 def test_scopes_and_kinds_are_those_that_rsclaw_writes():
-    assert [rsclaw.scope_of(s, "main") for s in ("", "shop", "agent:x", "agent:x:cron")] == [
-        "agent:main", "agent:shop", "agent:x", "agent:x:cron",
+    assert [rsclaw.scope_of(s, "main") for s in ("", " main ", "shop", "agent:x", "agent:x:cron")] == [
+        "agent:main", "agent:main", "shop", "agent:x", "agent:x:cron",
     ]  # fmt: skip
     assert rsclaw.tool_document("diary") == rsclaw.tool_document("fact")
     assert rsclaw.extracted_document("lesson") == {
@@ -107,4 +111,12 @@ def test_scopes_and_kinds_are_those_that_rsclaw_writes():
         "pinned": False,
     }
     assert rsclaw.extracted_document("note") is None
-    assert rsclaw.identity(" Tea  at FOUR ") == "tea at four"
+    entity = {"tier": "Core", "importance": 0.9, "pinned": True}
+    assert rsclaw.extracted_document("entity") == entity
+    assert rsclaw.tool_document("entity") == entity | {"kind": "entity", "importance": 0.95}
+    assert rsclaw.tool_document("note")["tier"] == "Peripheral"
+    assert (
+        rsclaw.identity(" Tea  at FOUR ")
+        == rsclaw.identity("tea atfour")
+        != rsclaw.identity("tea at four.")
+    )
