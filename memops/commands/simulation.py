@@ -114,7 +114,7 @@ def summed(course: Course) -> dict[str, Any]:
     last = course.kinds["week"].max()
     start = course.start.select("scope", "kind", start="live")
     least = course.kinds.group_by("scope", "kind").agg(least=pl.col("live").min())
-    end = course.kinds.filter(pl.col("week") == last).rename({"live": "end"}).drop("week")
+    end = course.kinds.filter(pl.col("week").eq_missing(last)).rename({"live": "end"}).drop("week")
     kinds = (
         start.join(least, on=["scope", "kind"])
         .join(end, on=["scope", "kind"])
