@@ -8,7 +8,7 @@ from memops.judge.places import about, one_a_block, placed, touchable
 from memops.language.text import in_form, normalised, spelling
 from memops.schema import LIVE
 
-_OWN = ("claim", "task", "event")
+_OWN = ("claim", "event")
 """Forms whose text says what it is about, as far as anything does."""
 
 
@@ -40,11 +40,16 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
 
 def _moment() -> pl.Expr:
-    """When and where an event of a document was noted, so that two days' are not one."""
-    prefix = pl.col("extra").str.json_path_match("$.prefix")
+    """What tells two equal texts of documents apart: an event's time and file, a task's box."""
+    native = pl.col("extra").str.json_path_match
     path = pl.col("origin").str.replace(r"#\d+$", "")
-    at = pl.concat_str(path, prefix, pl.col("created_at").cast(pl.String), ignore_nulls=True)
-    return pl.when(placed() & (pl.col("form") == "event")).then(at).fill_null("")
+    at = pl.col("created_at").cast(pl.String)
+    event = pl.concat_str(path, native("$.prefix"), at, ignore_nulls=True)
+    return (
+        pl.when(placed() & (pl.col("form") == "event")).then(event)
+        .when(placed() & (pl.col("form") == "task")).then(native("$.done"))
+        .fill_null("")
+    )  # fmt: skip
 
 
 def repeated(said: pl.DataFrame, *names: str, **forms: pl.Expr) -> pl.DataFrame:
