@@ -8,6 +8,7 @@ from memops.judge.places import about, one_a_block, placed, touchable
 from memops.language.text import in_form, normalised, spelling
 from memops.schema import LIVE
 
+_WHOLE = 60  # bytes of a claim that is written twice by copying alone, whatever it stands under
 _OWN = ("claim", "event")
 """Forms whose text says what it is about, as far as anything does."""
 
@@ -16,9 +17,9 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Keep one of the records of a scope and subject whose texts differ at most in punctuation and width.
 
     A capital inside a sentence may tell a name from a word (Word and word, Polish and polish),
-    so texts that differ in one are left for `memops duplicates` to list. Of documents, what has no
-    subject of its own (a value with its label, a table, code) is the same only under one heading,
-    and an event only if it is of one moment.
+    so texts that differ in one are left for `memops duplicates` to list. Of documents, what is short
+    or has no subject of its own (a value with its label, a table, code) is the same only under one
+    heading, and an event only if it is of one moment.
     """
     fresh = ~pl.col("id").is_in(list(ctx.fresh))
     whole = records.filter(LIVE & fresh & touchable() & (pl.col("form") != "quotation"))
@@ -29,6 +30,8 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         _about=about(),
         _moment=_moment(),
     )
+    long = placed() & (pl.col("form") == "claim") & (pl.col("text").str.len_bytes() >= _WHOLE)
+    said = said.with_columns(_about=pl.when(~long).then("_about").fill_null(""))
     told = pl.col("form").is_in(_OWN) | ~placed() | (pl.col("_about") != "")
     held = said.filter(told & (pl.col("_form").str.len_chars() > 0))
     keys = ("_form", "_case", "_about", "_moment", "form")
