@@ -15,6 +15,8 @@ UNTOUCHED = ("instructions", "machine")
 """Roles of places that are read and reported on, and never changed."""
 KEPT = ("curated", "profile")
 """Roles of places whose word stands against a note's."""
+MOMENTS = ("daily", "session")
+"""Roles of places that tell what a moment was like."""
 RANKS = {
     "curated": 0,
     "profile": 0,
@@ -48,7 +50,12 @@ def about() -> pl.Expr:
 
 def stating() -> pl.Expr:
     """Return whether a record says how things are, where rules may change it."""
-    return c("form").is_in(STATING) & touchable()
+    return c("form").is_in(STATING) & touchable() & ~reporting()
+
+
+def reporting() -> pl.Expr:
+    """Return whether a record is a value of its moment: a label and a value in a day's notes."""
+    return placed() & (c("form") == "attribute") & c("role").is_in(MOMENTS)
 
 
 def own_subject() -> pl.Expr:

@@ -14,6 +14,7 @@ from memops.schema import LIVE, QUARANTINE, only
 
 _SHOWN = ("quotation", "code", "table", "instruction")
 """Forms that tell of what somebody else said or wrote."""
+_QUOTED = r'["“「『][^"”」』]{20,}["”」』]'
 _REPEATED = 40  # characters of a turn that nobody types three times to the letter
 
 
@@ -34,7 +35,7 @@ def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         pl.concat(
             [
                 _hostile(live.filter(strange), policy),
-                _hostile(live.filter(~strange & ~shown), replace(policy, threshold=policy.owners)),
+                _spoken(live.filter(~strange & ~shown), replace(policy, threshold=policy.owners)),
                 _leaked(records).join(live.select("id"), on="id", how="semi"),
             ]
         )
@@ -51,6 +52,14 @@ def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 def _hostile(some: pl.DataFrame, policy: Hostile) -> pl.DataFrame:
     told = some.with_columns(code=injected(some["text"], policy))
     return told.filter(pl.col("code").is_not_null())
+
+
+def _spoken(some: pl.DataFrame, policy: Hostile) -> pl.DataFrame:
+    """Records of documents of which one line is hostile, what it quotes left out."""
+    lines = some.select("id", text=pl.col("text").str.split("\n")).explode("text")
+    bare = lines.with_columns(text=pl.col("text").str.replace_all(_QUOTED, " "))
+    found = _hostile(bare, policy).unique("id", keep="first", maintain_order=True)
+    return some.join(found.select("id", "code"), on="id", how="inner")
 
 
 def _leaked(records: pl.DataFrame) -> pl.DataFrame:
