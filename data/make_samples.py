@@ -217,7 +217,7 @@ def _manner(nth: int, lines: list[str]) -> list[str]:
         marks = (("W", "B", "O(c=0.9)")[i % 3] for i in range(len(lines)))
         pairs = zip(marks, lines, strict=True)
         return ["## Retain", *(t if t.startswith("-") else f"- {m} @studio: {t}" for m, t in pairs)]
-    return lines
+    return [part for line in lines for part in (line, "")][:-1]
 
 
 def _session_notes(sessions: list[list[Any]], now: datetime) -> dict[str, list[str]]:

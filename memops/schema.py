@@ -12,8 +12,9 @@ stale by and never go to the overlay.
   text itself tells. A text that names no subject of its own ("Status: done") speaks of this one.
 - `form`: one of FORMS, how the text speaks.
 - `role`: one of ROLES, what the file or category that it stands in is for.
-- `block`: names the list, table or section that it stands in, within its store. Records with one
-  block were written to stand together. Null where a record stands by itself.
+- `block`: names what it stands in together with others, within its store: in a file the section
+  under one heading, its lists and tables included. Records with one block were written to stand
+  together. Null where a record stands by itself, as a row with a key does.
 """
 
 import json

@@ -12,7 +12,7 @@ LAYERS = [
     # words and tables
     {"errors", "failpoints", "ordered"},
     {"files", "language", "measures", "network", "schema", "verdicts"},
-    {"plan", "policy", "reasons", "statements"},
+    {"documents", "plan", "policy", "reasons", "statements"},
     {"overlay", "refusals", "safety", "settings"},
     {"spread"},
     {"context"},
@@ -31,6 +31,7 @@ LAYERS = [
     {"__main__"},
 ]
 INSIDE = {
+    "documents": "lines leads balance blocks units parts reading editing forms",
     "language": "lexicon text numerals prefilter stemming passages codes terms values_amounts "
     "values_names values_times values_readers values vocabulary tokens",
     "network": "credentials wire endpoint",

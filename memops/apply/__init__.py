@@ -291,7 +291,7 @@ def _write_overlay(task: _Task, changes: pl.DataFrame, written: list[Written]) -
     path = overlay_path(task.state, task.run.header["store"])
     after, moved = expected(task.records, changes, written)
     ids = pl.Series(
-        "id", [w.id for w in written if w.state in ("applied", "already")], dtype=pl.String
+        "id", [w.id for w in written if w.state in ("applied", "already", "moved")], dtype=pl.String
     )
     kept = overlay.without(overlay.read(path), ids)
     overlay.write(path, overlay.merged(kept, after, task.store.project(after), moved))

@@ -88,7 +88,7 @@ def expected(
     records: pl.DataFrame, changes: pl.DataFrame, written: Iterable[Written]
 ) -> tuple[pl.DataFrame, dict[str, str]]:
     """Return the records that were written, as they should read, under the ids they now have."""
-    good = [w for w in written if w.state in ("applied", "already")]
+    good = [w for w in written if w.state in ("applied", "already", "moved")]
     moved = {w.id: w.new_id for w in good if w.new_id and w.new_id != w.id}
     ids = pl.Series("id", [w.id for w in good], dtype=pl.String)
     mine = changes.filter(pl.col("id").is_in(ids.implode()))

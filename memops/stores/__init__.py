@@ -28,7 +28,7 @@ S = TypeVar("S", bound="Store")
 _NEAR = 500
 """Folders that are looked at for what may have been meant."""
 
-State = Literal["applied", "already", "stale", "refused"]
+State = Literal["applied", "already", "stale", "refused", "moved"]
 
 Copy = Callable[[Path], dict[str, Any]]
 """What writes an exact copy of a store into an empty directory, and returns notes on it."""
@@ -41,7 +41,8 @@ copied, it returns the folder of the copy. What it raises stops the replacement.
 class Written:
     """What became of one change: `id` is the plan's, `new_id` the record's afterwards.
 
-    `why` is a packed reason (`memops.reasons`), or an error's sentence.
+    `why` is a packed reason (`memops.reasons`), or an error's sentence. A record is `moved` that no
+    change touched, and that has another id for what became of others.
     """
 
     id: str

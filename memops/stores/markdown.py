@@ -24,8 +24,8 @@ from memops.stores.carry import Build, Pace
 from memops.stores.carry_leavings import drop
 from memops.stores.lockfile import LockFile
 from memops.stores.markdown_edit import Edit, FileState, Wish, edited
+from memops.stores.markdown_entries import Grammar, entries
 from memops.stores.markdown_forget import by_file, cutting
-from memops.stores.markdown_lines import Grammar, entries
 from memops.stores.markdown_live import LiveFiles
 from memops.stores.markdown_records import (
     ID,
@@ -36,7 +36,7 @@ from memops.stores.markdown_records import (
 )
 from memops.stores.markdown_restore import Notes, restored
 from memops.stores.markdown_swap import Swap, swapped, touches
-from memops.stores.markdown_undo import reverted
+from memops.stores.markdown_undo import folders_of, reverted
 
 _SPARE = 200  # live records of a kind beyond the changes; enough for any usual floor
 
@@ -58,6 +58,7 @@ class MarkdownStore:
         self._live = LiveFiles(self.path, self.wanted, self.reads, self.grammar)
         self._moved: dict[str, str] = {}  # what this object has written: ids then and now,
         self._gone: set[str] = set()  # and records whose lines it took out
+        self._made: set[str] = set()  # folders that a run made which is taken back
 
     def wanted(self, path: str) -> bool:
         """Tell whether a path below the root belongs to the memory; a folder's ends in '/'."""
@@ -192,7 +193,7 @@ class MarkdownStore:
     def _write(self, path: str, wishes: list[Wish], work: Work) -> list[Written]:
         if not path:
             return [_nowhere(wish) for wish in wishes]
-        made = Edit(b"")
+        made, folders = Edit(b""), files.missing(self.path, path)
 
         seen: bytes | None = b"\0"
 
@@ -201,7 +202,7 @@ class MarkdownStore:
             if data == seen:
                 return made.data if made.data != (data or b"") else None
             seen = data
-            state = FileState.read(path, data, self.grammar)
+            state = FileState.read(path, data, self.grammar, folders)
             refused = self._refused(state, wishes, work)
             made = edited(state, wishes, refused, self.grammar, self.planned, work.kept)
             return made.data if made.data != state.data else None
@@ -211,7 +212,8 @@ class MarkdownStore:
             why = self._swapped(path, build, lambda: work.keep(made.undo))
         answers = made.answers if not why else _all_stale(made.answers, wishes, why)
         self._moved |= {a.id: a.new_id for a in answers if a.new_id}
-        self._gone |= {a.id for a in answers if a.state == "applied" and not a.new_id}
+        removes = {wish.id for wish in wishes if wish.removes}
+        self._gone |= {a.id for a in answers if a.state == "applied" and a.id in removes}
         return answers
 
     def _refused(self, state: FileState, wishes: list[Wish], work: Work) -> Mapping[str, str]:
@@ -234,14 +236,13 @@ class MarkdownStore:
         named = {w.id for w in wishes} | {
             link for w in wishes if w.after and (link := w.after.get("superseded_by"))
         }
-        now = {key: self._moved.get(key, key) for key in named}
+        now = {key: self._moved.get(key, key) for key in sorted(named)}
         live = dict(state.found)
         for path in sorted({path_of({"id": id_}) or "" for key in now for id_ in (key, now[key])}):
             if path and path != state.path:
                 live |= self._live.one(path)
-        here = {key: key if key in live else now[key] for key in sorted(named)}
-        found = table([(key, live[id_]) for key, id_ in here.items() if id_ in live])
-        gone = {key for key, id_ in here.items() if id_ not in live} & (self._gone | work.kept)
+        found = table([(key, live[id_]) for key, id_ in now.items() if id_ in live])
+        gone = {key for key, id_ in now.items() if id_ not in live} & (self._gone | work.kept)
         passed = work.before.filter(pl.col("id").is_in(sorted(gone)))
         return pl.concat([found, passed]) if gone else found
 
@@ -264,6 +265,8 @@ class MarkdownStore:
                 contextlib.suppress(FileNotFoundError),
             ):
                 drop(folder, name, self.pace.grace, self.pace.limit)
+            self._made |= folders_of(items)
+            files.unmake(self.path, self._made)
         return answers
 
 

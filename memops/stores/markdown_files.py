@@ -12,7 +12,7 @@ import json
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -106,6 +106,22 @@ def folder_of(root: Path, path: str, make: bool = False) -> Iterator[tuple[int, 
         raise unreadable(root / path, error) from error
     finally:
         os.close(handle)
+
+
+def missing(root: Path, path: str) -> list[str]:
+    """Return the folders of a file that are not there, the outermost first."""
+    below = [*PurePosixPath(path).parents][-2::-1]
+    return [str(folder) for folder in below if not os.path.lexists(root / folder)]
+
+
+def unmake(root: Path, folders: Iterable[str]) -> None:
+    """Remove folders that are empty, the innermost first; others stay."""
+    for folder in sorted(folders, reverse=True):
+        with (
+            contextlib.suppress(OSError, MemopsError),
+            folder_of(root, folder) as (handle, name),
+        ):
+            os.rmdir(name, dir_fd=handle)
 
 
 def read(root: Path, path: str, tries: int = 5) -> tuple[bytes, os.stat_result]:

@@ -4,29 +4,33 @@ from collections import Counter
 from collections.abc import Collection
 from itertools import groupby
 
+from memops.documents.editing import without as taken
+from memops.documents.lines import bare
+from memops.documents.reading import parse
+from memops.documents.units import FORGOTTEN, Document
 from memops.errors import MemopsError
 from memops.stores.carry import Build
-from memops.stores.markdown_edit import FileState
-from memops.stores.markdown_lines import Entry, Grammar, bare, entries
+from memops.stores.markdown_entries import Grammar, entries, of_document
 from memops.stores.markdown_records import identified, path_of
-
-_MARK = b"<!-- forgotten -->"
 
 
 def without(data: bytes, path: str, ids: Collection[str], grammar: Grammar) -> bytes:
-    """Return a file without these entries and the comments that belong to them.
+    """Return a file without these entries, their own comments and the headings over none.
 
     Where lines would read differently without one, a comment that says nothing stands in for it.
     Raises MemopsError where even that would change what the others say.
     """
-    state = FileState.read(path, data, grammar)
-    gone = [entry for key, entry in state.found if key in ids]
-    others = Counter(entry.raw for key, entry in state.found if key not in ids)
-    beneath = [entry for entry in gone if _over_others(state, entry, ids)]
-    for marked in (beneath, gone):
-        made = _cut(state, gone, marked)
-        if Counter(entry.raw for entry in entries(made, path, grammar)) == others:
-            return made
+    document = parse(data, path, grammar)
+    found = identified(of_document(document, grammar))
+    gone = {entry.unit for key, entry in found if key in ids}
+    left, went = taken(document, gone, path, grammar)
+    if len(went) == len(gone):
+        return left
+    made = _marked(document, gone)
+    now = parse(made, path, grammar)
+    others = Counter(document.raw(u) for n, u in enumerate(document.units) if n not in gone)
+    if Counter(map(now.raw, now.units)) == others:
+        return made
     raise MemopsError(
         f"{path}: the lines around would read differently without what is to be forgotten",
         "edit the file by hand, with the agent stopped",
@@ -52,21 +56,10 @@ def cutting(path: str, ids: Collection[str], grammar: Grammar) -> Build:
     return build
 
 
-def _over_others(state: FileState, entry: Entry, ids: Collection[str]) -> bool:
-    """Tell whether a point that stays is indented beneath the entry."""
-    indent = len(entry.prefix) - len(entry.prefix.lstrip())
-    after = entry.line + entry.height
-    return any(
-        other.line == after and len(other.prefix) - len(other.prefix.lstrip()) > indent
-        for key, other in state.found
-        if key not in ids
-    )
-
-
-def _cut(state: FileState, gone: list[Entry], marked: list[Entry]) -> bytes:
-    lines = list(state.lines)
-    for entry in sorted(gone, key=lambda e: e.line, reverse=True):
-        last = lines[entry.line - 2 + entry.height]
-        mark = [_MARK + last[len(bare(last)) :]] if entry in marked else []
-        lines[entry.first - 1 : entry.line - 1 + entry.height] = mark
-    return state.bom + b"".join(lines)
+def _marked(document: Document, gone: Collection[int]) -> bytes:
+    lines = list(document.lines)
+    for nth in sorted(gone, reverse=True):
+        unit = document.units[nth]
+        last = lines[unit.stop - 1]
+        lines[unit.start : unit.stop] = [FORGOTTEN.encode() + last[len(bare(last)) :]]
+    return document.bom + b"".join(lines)

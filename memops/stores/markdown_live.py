@@ -9,7 +9,7 @@ import polars as pl
 
 from memops.schema import COUNTS, DEFAULTS
 from memops.stores import markdown_files as files
-from memops.stores.markdown_lines import Entry, Grammar, entries
+from memops.stores.markdown_entries import Entry, Grammar, entries
 from memops.stores.markdown_records import identified
 
 Entries = list[tuple[str, Entry]]

@@ -1,8 +1,8 @@
 """Markdown records: entries as records and back, and what a file gives for a record.
 
 The id is `path:digest:occurrence`, the origin `path#line`. `extra` keeps what stands around the
-text (prefix, suffix, headings, comments above), never the text itself, so that an edit of the
-text rewrites only its bytes and a masked text leaves no copy.
+text (prefix, suffix, headings and labels over it, comments above), never the text itself, so that
+an edit of the text rewrites only its bytes and a masked text leaves no copy.
 """
 
 import json
@@ -14,9 +14,11 @@ from typing import Any
 
 import polars as pl
 
-from memops.schema import TOMBSTONE, empty, from_rows
+from memops.documents.lines import encoded
+from memops.documents.units import Place
+from memops.schema import PLACE, TOMBSTONE, empty, from_rows
+from memops.stores.markdown_entries import WORDS, Entry, Grammar, digest_of, entries
 from memops.stores.markdown_fields import numbered
-from memops.stores.markdown_lines import Entry, Grammar, Place, encoded, entries
 
 ID = re.compile(r"^(?P<path>.+\.md):(?P<digest>[0-9a-f]{12}):(?P<nth>\d+)$", re.S)
 _SURROGATE = re.compile("[\udc80-\udcff]")
@@ -74,6 +76,8 @@ def row(key: str, entry: Entry, copies: int = 1) -> dict[str, Any]:
         "suffix": entry.suffix,
         "under": list(entry.place.under),
         "above": list(entry.place.above),
+        "leads": list(entry.place.leads),
+        "unit": entry.kind if entry.kind not in WORDS else "",
         "managed": entry.place.managed,
         "readonly": bool(entry.fields.get("_readonly")),
         "lines": entry.height if entry.height > 1 else 0,
@@ -93,7 +97,7 @@ def row(key: str, entry: Entry, copies: int = 1) -> dict[str, Any]:
 
 
 def rebuilt(record: dict[str, Any], grammar: Grammar, planned: Planned) -> Entry | None:
-    """Return the entry that a file has, or would have, for a record; None for an empty text."""
+    """Return the entry that a file has, or would have, for a record; None where it can have none."""
     said = native(record)
     path, prefix, suffix = path_of(record), said.get("prefix"), said.get("suffix", "")
     if prefix is None:
@@ -105,21 +109,41 @@ def rebuilt(record: dict[str, Any], grammar: Grammar, planned: Planned) -> Entry
         str(path),
         tuple(said.get("under", ())),
         tuple(said.get("above", ())),
+        tuple(said.get("leads", ())),
         bool(said.get("managed")),
     )
     text = _hidden(record.get("text") or "", said.get("bytes", []))
-    return standing(grammar, place, (prefix, text, suffix), line_of(record) or 1)
+    kind = said.get("unit", "")
+    known = _known(record, grammar, place, prefix + text + suffix, kind)
+    return known or standing(grammar, place, (prefix, text, suffix), line_of(record) or 1, kind)
+
+
+def _known(
+    record: dict[str, Any], grammar: Grammar, place: Place, whole: str, kind: str
+) -> Entry | None:
+    """The entry of a record whose bytes are those of its id."""
+    found = ID.match(record["id"])
+    if not found or digest_of(encoded(whole)) != found["digest"]:
+        return None
+    prefix, text, suffix, fields = grammar.split(whole, place, kind)
+    fields |= {name: record[name] for name in PLACE}
+    fields["_readonly"] = bool(native(record).get("readonly"))
+    height = native(record).get("lines", 1)
+    return Entry(place, line_of(record) or 1, height, prefix, text, suffix, fields, kind)
 
 
 def standing(
-    grammar: Grammar, place: Place, parts: tuple[str, str, str], line: int
+    grammar: Grammar, place: Place, parts: tuple[str, str, str], line: int, kind: str = ""
 ) -> Entry | None:
     """Return the one entry that these bytes are read as in that place.
 
-    A text that would be read as several entries, or as structure, is put on one line, then behind
-    a bullet. None where nothing is left to read.
+    A note that would be read as several entries, or as structure, is put on one line, then behind
+    a bullet; what has a form of its own (`kind`) stands as it is or not at all.
     """
     prefix, text, suffix = parts
+    if kind or not text.strip():
+        found = _only(grammar, place, prefix + text + suffix, kind) if text.strip() else None
+        return found and replace(found, line=line)
     end = "" if suffix.startswith((" ", "\t", "\n", "\r")) or not suffix else " "
     flat = " ".join(text.split())
     for body in (text, flat):
@@ -132,12 +156,13 @@ def standing(
 def projected(records: pl.DataFrame, grammar: Grammar, planned: Planned) -> pl.DataFrame:
     """Return what reading the files would give for these records once they are written.
 
-    Lines move up by what leaves above them; an id changes with its text, and with the number of
-    its earlier twins where all of them are among the records.
+    Lines and blocks are those that the records had, since what else the files hold decides on
+    them; an id changes with its text, and with the number of its earlier twins where all of them
+    are among the records.
     """
     files: dict[str, list[tuple[dict[str, Any], Entry | None]]] = defaultdict(list)
     for record in records.to_dicts():
-        entry = rebuilt(record, grammar, planned)
+        entry = rebuilt(record, grammar, planned) if not leaves(record) else None
         path = path_of(record) or (entry.place.path if entry else None)
         if path is not None:
             files[path].append((record, entry))
@@ -159,34 +184,34 @@ def marked_superseded(above: Sequence[str]) -> bool:
     return any(re.search(r"status:\s*superseded", comment) for comment in above)
 
 
-def _only(grammar: Grammar, place: Place, whole: str) -> Entry | None:
+def _only(grammar: Grammar, place: Place, whole: str, kind: str = "") -> Entry | None:
     start = (_MANAGED,) if place.managed else ()
     # The blank line first: a mark that only counts at the start of a file must not count here.
-    synthetic = "\n".join(("", *place.under, *start, *place.above, whole))
+    first = () if kind == "matter" else ("",)
+    synthetic = "\n".join((*first, *place.under, *start, *place.above, whole))
     found = list(entries(encoded(synthetic), place.path, grammar))
-    exact = len(found) == 1 and found[0].raw == encoded(whole) and found[0].place == place
-    return found[0] if exact else None
+    if len(found) != 1 or found[0].raw != encoded(whole):
+        return None
+    there = replace(found[0].place, leads=place.leads)
+    return replace(found[0], place=place) if there == place else None
 
 
 def _file_rows(members: list[tuple[dict[str, Any], Entry | None]]) -> list[dict[str, Any]]:
-    old = [(r, e) for r, e in members if "prefix" in native(r)]
-    new = [(r, e) for r, e in members if "prefix" not in native(r) and e and not leaves(r)]
-    kept, moved, end = [], 0, 1
-    for record, entry in sorted(old, key=lambda m: (line_of(m[0]), m[0]["id"])):
-        height = native(record).get("lines", 1)
-        if entry is None or leaves(record):
-            moved -= height + len(native(record).get("above", []))
-        else:
-            kept.append((record, replace(entry, line=line_of(record) + moved)))
-            moved += entry.height - height
-        end = line_of(record) + height + moved
+    old = [(r, e) for r, e in members if e and "prefix" in native(r)]
+    new = [(r, e) for r, e in members if e and "prefix" not in native(r)]
+    kept = [(r, _placed(r, e)) for r, e in sorted(old, key=lambda m: (line_of(m[0]), m[0]["id"]))]
     have = {entry.digest for _, entry in kept}
     for record, entry in sorted(new, key=lambda m: _order(m[0])):
-        if entry and entry.digest not in have:
-            kept.append((record, replace(entry, line=end)))
-            end += entry.height
+        if entry.digest not in have:
+            kept.append((record, entry))
             have.add(entry.digest)
     return _numbered_rows(kept, members)
+
+
+def _placed(record: dict[str, Any], entry: Entry) -> Entry:
+    """An entry that was rewritten, where it was."""
+    where = {name: record[name] for name in ("subject", "role", "block")}
+    return replace(entry, fields=entry.fields | where)
 
 
 def _order(record: dict[str, Any]) -> tuple[bool, Any, str]:

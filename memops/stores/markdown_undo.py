@@ -2,7 +2,8 @@
 
 A three-way merge by lines. When the file is as the edit left it, every place is known; otherwise
 the hashes of the lines that stood around an entry say where it belongs. Lines that the agent
-added stay, a line that it changed is kept and called stale.
+added stay, a line that it changed is kept and called stale. Headings and labels that went with an
+entry come back before it.
 """
 
 from collections.abc import Sequence
@@ -10,9 +11,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
+from memops.documents.lines import BOM, bare, line_end, lines_of
 from memops.stores import Undo, Written
 from memops.stores.markdown_edit import all_of, mark, sha, unpacked
-from memops.stores.markdown_lines import BOM, bare, line_end, lines_of
 
 
 @dataclass
@@ -36,6 +37,11 @@ def reverted(data: bytes | None, undo: Sequence[Undo]) -> Reverted:
     return out
 
 
+def folders_of(undo: Sequence[Undo]) -> set[str]:
+    """Return the folders that had to be made for a file."""
+    return {folder for item in undo for folder in _around(item)["file"].get("folders", ())}
+
+
 def _take_back(out: Reverted, items: list[Undo], exact: bool) -> None:
     file = _around(items[0])["file"]
     if out.data is None or sha(out.data) == file["before"]:
@@ -49,8 +55,14 @@ def _take_back(out: Reverted, items: list[Undo], exact: bool) -> None:
         return
     bom = BOM if out.data.startswith(BOM) else b""
     lines = lines_of(out.data[len(bom) :])
-    for item in sorted(items, key=lambda u: _around(u)["line"], reverse=True):
-        out.answers.append(_one(lines, item, exact))
+    frames = {held["line"]: held for item in items for held in (item.before or {}).get("with", ())}
+    steps = [*((held["line"], held) for held in frames.values())]
+    steps += [(_around(item)["line"], item) for item in items]
+    for _, step in sorted(steps, key=lambda step: step[0], reverse=True):
+        if isinstance(step, Undo):
+            out.answers.append(_one(lines, step, exact))
+        elif exact or len(all_of(lines, _lines(step))) < step["copies"]:
+            _insert(lines, step["at"] if exact else _place(lines, step), _lines(step))
     out.data = _as_it_was(bom + b"".join(lines), file["before"])
     if file["made"] and not out.data:
         out.data = None
@@ -59,8 +71,8 @@ def _take_back(out: Reverted, items: list[Undo], exact: bool) -> None:
 def _one(lines: list[bytes], item: Undo, exact: bool) -> Written:
     around = _around(item)
     place = around["at"] if exact else _place(lines, around)
-    old = lines_of(unpacked(item.before["bytes"])) if item.before else []
-    new = lines_of(unpacked(item.after["bytes"])) if item.after else []
+    old = _lines(item.before) if item.before else []
+    new = _lines(item.after) if item.after else []
     if not new:
         if not exact and len(all_of(lines, old)) >= item.before["copies"]:
             return Written(item.id, "already")
@@ -75,6 +87,10 @@ def _one(lines: list[bytes], item: Undo, exact: bool) -> Written:
         old[-1] = bare(old[-1]) + (line_end(lines) if ended else b"")
     lines[at : at + len(new)] = old
     return Written(item.id, "applied", new_id=item.id)
+
+
+def _lines(held: dict[str, Any]) -> list[bytes]:
+    return lines_of(unpacked(held["bytes"]))
 
 
 def _around(item: Undo) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 from memops.stores.lockfile import LockFile
 from memops.stores.markdown import MarkdownStore
-from memops.stores.markdown_lines import Grammar
+from memops.stores.markdown_entries import Grammar
 from memops.stores.openclaw_grammar import INSERTED, OpenClawGrammar
 from memops.stores.openclaw_provenance import rows
 

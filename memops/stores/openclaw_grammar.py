@@ -1,6 +1,6 @@
-"""OpenClaw's grammar: daily notes, curated files, session captures and topic notes, line by line.
+"""OpenClaw's grammar: daily notes, curated files, session captures and topic notes, unit by unit.
 
-No line grammar is enforced there, so all that real notes mix is accepted: bullets, paragraphs,
+No grammar is enforced there, so all that real notes mix is accepted: bullets, paragraphs,
 `## 10:30 AM - Title` blocks, `## Retain` bullets (`- O(c=0.95) @Entity: ...`), directives under an
 `observed` comment, promoted bullets with their score, `user:` and `assistant:` lines.
 """
@@ -8,7 +8,10 @@ No line grammar is enforced there, so all that real notes mix is accepted: bulle
 import re
 from typing import Any
 
+from memops.documents.leads import CLOCK, DATE
+from memops.documents.units import Place
 from memops.schema import TOMBSTONE
+from memops.stores.markdown_entries import WORDS, parted
 from memops.stores.markdown_fields import (
     CORE_IMPORTANCE,
     at,
@@ -18,7 +21,6 @@ from memops.stores.markdown_fields import (
     plain,
     time_in,
 )
-from memops.stores.markdown_lines import Place
 
 DATED = re.compile(r"^(?:\./)?memory/(?:.+/)?(\d{4}-\d{2}-\d{2})(?:-[^/]*)?\.md$")
 INSERTED = "memory/memops/"
@@ -26,13 +28,8 @@ INSERTED = "memory/memops/"
 
 _DREAMT = ("memory/dreaming/", "memory/.dreams/")
 _RETAIN = {"W": "fact", "B": "note", "O": "preference", "S": "summary"}
-_LEAD = re.compile(r"^\s*(?:(?:[-*+]|\d{1,9}[.)])(?:\s+|$)|(?:>\s?)+)?(?:\[(?P<box>[ xX])\]\s+)?")
-_CLOCK = re.compile(
-    r"^(?:\*\*|\[|\()?(?P<clock>\d{1,2}:\d{2}(?::\d{2})?(?:\s*[AaPp]\.?[Mm]\.?)?)(?:\*\*|\]|\))?(?:\s*[-–—:：|](?:\*\*)?)?\s+"
-)
-_DATE = re.compile(
-    r"^(?:\*\*|\[|\()?(?P<day>\d{4}-\d{2}-\d{2})(?P<clock>[T ]\d{2}:\d{2}(?::\d{2})?)?"
-    r"(?:\*\*|\]|\))?\s*[:：–—-](?:\*\*)?\s+"
+_LEAD = re.compile(
+    r"^\s*(?:(?:[-*+•‣▪◦]|\d{1,9}[.)])(?:\s+|$)|(?:>\s?)+)?(?:\[(?P<box>[ xX])\]\s+)?"
 )
 _TYPED = re.compile(
     r"^(?P<type>[WBOS])(?:\(c=(?P<c>\d?\.?\d+)\))?\s+(?P<entities>(?:@[^\s:：@]+[,\s]*)+[:：]\s*)?"
@@ -47,33 +44,60 @@ _META = re.compile(
     r"^\s*[-*+]\s+\*\*(?:Session (?:Key|ID)|Source|Reason|Channel|Agent|Model)\*\*\s*[:：]"
 )
 _OWNED = re.compile(r"^\s*<!--\s*(?:openclaw-memory-(?:promotion|lineage):|observed:)")
+_MANAGED = re.compile(r"^\s*<!--\s*openclaw:dreaming:\w+:(start|end)\s*-->\s*$")
+_NOTED = re.compile(r"^\d{4}-?\d{2}-?\d{2}(?!\d)")
+_INSTRUCTIONS = ("SOUL.md", "IDENTITY.md", "AGENTS.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md")
 
 
 class OpenClawGrammar:
-    """What the lines of an OpenClaw workspace mean."""
+    """What the files of an OpenClaw workspace mean."""
 
-    def skips(self, line: str, place: Place) -> bool:
+    def comment(self, text: str) -> str:
+        """Marks of promotion and lineage and what was observed belong to what is below them."""
+        if managed := _MANAGED.match(text):
+            return managed[1]
+        return "own" if _OWNED.match(text) else ""
+
+    def furniture(self, line: str, place: Place) -> bool:
         """The head of a captured session."""
         return bool(_META.match(line))
 
-    def owns(self, comment: str) -> bool:
-        """Marks of promotion and lineage, and what was observed about a directive."""
-        return bool(_OWNED.match(comment))
+    def spoken(self, place: Place) -> bool:
+        """What was said in a captured session."""
+        return captured(place)
 
-    def goes_on(self, line: str, entry: str, place: Place) -> bool:
-        """Turns of a captured conversation may have several lines."""
-        spoken = captured(place) and _ROLE.match(line) is None
-        return spoken and not re.match(r"^\s*(?:[-*+]\s|\d+[.)]\s)", line)
+    def turn(self, line: str) -> bool:
+        """A speaker's line."""
+        return bool(_ROLE.match(line))
 
-    def split(self, entry: str, place: Place) -> tuple[str, str, str, dict[str, Any]]:
+    def goes_on(self, line: str, place: Place) -> bool | None:
+        """Markdown tells."""
+        return None
+
+    def noted(self, place: Place) -> bool:
+        """A day's notes."""
+        return bool(_NOTED.match(place.path.rpartition("/")[2]))
+
+    def role(self, place: Place) -> str:
+        """By name, as OpenClaw does it; what dreams wrote is the machine's, what was said a session's."""
+        name = place.path.rpartition("/")[2]
+        if place.path == "MEMORY.md":
+            return "curated"
+        if name == "USER.md":
+            return "profile"
+        if instructions(place.path):
+            return "instructions"
+        if machine(place):
+            return "machine"
+        if captured(place):
+            return "session"
+        return "daily" if _NOTED.match(name) else "topic"
+
+    def split(self, text: str, place: Place, kind: str) -> tuple[str, str, str, dict[str, Any]]:
         """Return what stands before the statement, the statement, what stands after, columns."""
-        start, given = _start(entry, place)
-        end = _tail(entry, start)
-        prefix, text, suffix = entry[:start], entry[start:end], entry[end:]
-        kept = len(text) - len(text.rstrip())
-        if kept:
-            text, suffix = text[:-kept], text[-kept:] + suffix
-        return prefix, text, suffix, _fields(place, given, suffix, text)
+        start, given = _start(text, place) if kind in WORDS else (0, {})
+        end = _tail(text, start) if kind in WORDS else len(text)
+        return parted(text, start, end, lambda suffix, said: _fields(place, given, suffix, said))
 
 
 def captured(place: Place) -> bool:
@@ -91,6 +115,12 @@ def machine(place: Place) -> bool:
     return place.managed or place.path.startswith(_DREAMT)
 
 
+def instructions(path: str) -> bool:
+    """Tell whether a file says how the agent is to act: memops reads it and leaves it as it is."""
+    name = path.rpartition("/")[2]
+    return path in _INSTRUCTIONS or path.startswith("skills/") or name.endswith(".template.md")
+
+
 def _start(entry: str, place: Place) -> tuple[int, dict[str, Any]]:
     """Return where the statement begins and what stands before it says."""
     given: dict[str, Any] = {}
@@ -101,7 +131,7 @@ def _start(entry: str, place: Place) -> tuple[int, dict[str, Any]]:
     if lead and lead["box"]:
         given["box"] = lead["box"]
     dated = DATED.match(place.path)
-    if found := (_CLOCK if dated else _DATE).match(entry[start:]):
+    if found := (CLOCK if dated else DATE).match(entry[start:]):
         given |= {k: v for k, v in found.groupdict().items() if v}
         start += found.end()
     if found := _TYPED.match(entry[start:]):
@@ -137,7 +167,6 @@ def _fields(place: Place, given: dict[str, Any], suffix: str, text: str) -> dict
             "confidence": float(given["c"]) if "c" in given and float(given["c"]) <= 1 else None,
             "created_at": at(day, clock),
             "superseded_by": TOMBSTONE if re.search(r"status:\s*superseded", above) else None,
-            "role": "machine" if machine(place) else None,
             "source": "compaction" if machine(place) else given.get("role"),
             "tags": [f"@{name}" for name in entities] + _tags_of(suffix),
             "_by_line": bool(day and clock is None and not core),

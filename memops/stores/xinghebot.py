@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from memops.stores.lockfile import LockFile
 from memops.stores.markdown import MarkdownStore
-from memops.stores.markdown_lines import Grammar
+from memops.stores.markdown_entries import Grammar
 from memops.stores.xinghebot_grammar import DAILY, KIND_NAMES, XingheBotGrammar
 
 UNDATED = "memops/"

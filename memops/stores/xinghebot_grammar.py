@@ -9,7 +9,9 @@ import re
 from datetime import datetime
 from typing import Any
 
+from memops.documents.units import Place
 from memops.schema import KINDS, instant
+from memops.stores.markdown_entries import WORDS, parted
 from memops.stores.markdown_fields import (
     CORE_IMPORTANCE,
     at,
@@ -19,7 +21,6 @@ from memops.stores.markdown_fields import (
     plain,
     time_in,
 )
-from memops.stores.markdown_lines import Place
 
 DAILY = re.compile(r"^daily/(\d{4}-\d{2}-\d{2})\.md$")
 KIND_NAMES = {"pref": "preference", "decision": "fact", "todo": "project_state", "note": "note"}
@@ -55,37 +56,58 @@ TEMPLATE = frozenset(
 """What a fresh MEMORY.md says of itself, as XingheBot's `EnsureLayout` has written it so far."""
 
 
-class XingheBotGrammar:
-    """What the lines of a XingheBot memory mean."""
+_STAMP = re.compile(r"^\s*<!--\s*(?:memory_md_update|auto_daily_summary):")
 
-    def skips(self, line: str, place: Place) -> bool:
+
+class XingheBotGrammar:
+    """What the files of a XingheBot memory mean."""
+
+    def comment(self, text: str) -> str:
+        """Its stamps must stay, or it would write again what it has written."""
+        return "mark" if _STAMP.match(text) else ""
+
+    def furniture(self, line: str, place: Place) -> bool:
         """The heads of captures and of automatic summaries, and the template of MEMORY.md."""
         if place.path == "MEMORY.md" and line.strip() in TEMPLATE:
             return True
         head = place.path.startswith("sessions/") and len(place.under) <= 1
         return bool(_META.match(line)) and (head or summarised(place))
 
-    def owns(self, comment: str) -> bool:
-        """No comment belongs to a line: stamps and marks stand for themselves."""
+    def spoken(self, place: Place) -> bool:
+        """A captured turn is a point of a list."""
         return False
 
-    def goes_on(self, line: str, entry: str, place: Place) -> bool:
-        """Tell whether a line belongs to the note or turn above it."""
-        if re.match(r"^\s*(?:[-*+]|\d{1,9}[.)])\s", line) or summarised(place):
-            return False
+    def turn(self, line: str) -> bool:
+        """A captured turn is a point of a list."""
+        return False
+
+    def goes_on(self, line: str, place: Place) -> bool | None:
+        """A note's text may be anything, until the source that ends it."""
         if place.path.startswith("sessions/"):
             return True
-        return bool(DAILY.match(place.path)) and not _SOURCE.search(entry)
+        if summarised(place) or not DAILY.match(place.path):
+            return None
+        return not _SOURCE.search(line)
 
-    def split(self, entry: str, place: Place) -> tuple[str, str, str, dict[str, Any]]:
+    def noted(self, place: Place) -> bool:
+        """A note has a bullet of its own."""
+        return False
+
+    def role(self, place: Place) -> str:
+        """By folder; a summary that it writes itself is the machine's."""
+        if place.path == "MEMORY.md":
+            return "curated"
+        if place.path.startswith("sessions/"):
+            return "session"
+        if summarised(place):
+            return "machine"
+        return "daily" if DAILY.match(place.path) else "topic"
+
+    def split(self, text: str, place: Place, kind: str) -> tuple[str, str, str, dict[str, Any]]:
         """Return what stands before the statement, the statement, what stands after, columns."""
-        start, given = _start(entry, place)
-        end = _tail(entry, start, given)
-        prefix, text, suffix = entry[:start], entry[start:end], entry[end:]
-        kept = len(text) - len(text.rstrip())
-        if kept:
-            text, suffix = text[:-kept], text[-kept:] + suffix
-        return prefix, text, suffix, _fields(place, given, suffix)
+        start, given = _start(text, place) if kind in WORDS else (0, {})
+        end = _tail(text, start, given) if kind in WORDS else len(text)
+        return parted(text, start, end, lambda suffix, said: _fields(place, given, suffix))
 
 
 def summarised(place: Place) -> bool:
@@ -134,6 +156,7 @@ def _fields(place: Place, given: dict[str, Any], suffix: str) -> dict[str, Any]:
     return plain(
         {
             "kind": kind,
+            "form": "task" if given.get("kind", "").strip().lower() == "todo" else None,
             "tier": "core" if core else "peripheral" if lesser else "working",
             "importance": max(importance_of(kind), CORE_IMPORTANCE if core else 0),
             "created_at": when,

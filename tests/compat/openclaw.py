@@ -5,9 +5,9 @@ import tempfile
 from datetime import UTC, datetime, time
 from pathlib import Path
 
+from memops.documents.units import Place
 from memops.search import openclaw as search
 from memops.stores.markdown_fields import day_in
-from memops.stores.markdown_lines import Place
 from memops.stores.openclaw import OpenClaw, home
 from memops.stores.openclaw_grammar import DATED
 from memops.stores.openclaw_provenance import rows
@@ -32,7 +32,7 @@ def dated_path(case):
 
 
 def strip_annotations(case):
-    prefix, text, _, _ = STORE.grammar.split(case["input"], Place("MEMORY.md"))
+    prefix, text, _, _ = STORE.grammar.split(case["input"], Place("MEMORY.md"), "item")
     return prefix + text == case["expected"]
 
 
@@ -52,7 +52,7 @@ def recall_metadata(case):
 def provenance_tracked_path(case):
     path = case["input"]
     written = STORE.wanted(path) and STORE.reads(path) and path.endswith(".md")
-    *_, fields = STORE.grammar.split("- a", Place(path))
+    *_, fields = STORE.grammar.split("- a", Place(path), "item")
     return (path if written and not fields["_readonly"] else None) == case["expected"]
 
 

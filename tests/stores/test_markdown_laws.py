@@ -5,9 +5,10 @@ from datetime import UTC, datetime
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memops.documents.lines import decoded, encoded, lines_of
 from memops.schema import TOMBSTONE
 from memops.stores.markdown_edit import FileState, Wish, edited
-from memops.stores.markdown_lines import decoded, encoded, entries, lines_of
+from memops.stores.markdown_entries import entries
 from memops.stores.markdown_records import identified, projected, row, table
 from memops.stores.markdown_undo import reverted
 from memops.stores.openclaw import OpenClaw
@@ -38,9 +39,10 @@ def test_entries_are_exact_ranges_of_bytes_and_nothing_changes_nothing(raw, path
     assert encoded(decoded(raw)) == raw
     ends = 0
     for _, entry in state.found:
-        assert entry.first > ends
+        unit = state.document.units[entry.unit]
+        assert unit.start >= ends and unit.line == entry.line - 1
         ends = entry.line + entry.height - 1
-        assert b"".join(state.lines[entry.line - 1 : ends]).startswith(entry.raw)
+        assert b"".join(state.document.lines[entry.line - 1 : ends]).startswith(entry.raw)
     assert edited(state, [], {}, kind.grammar, kind("x").planned).data == raw
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from memops.errors import Locked, MemopsError
 from memops.stores import open_store
+from memops.stores.markdown_entries import entries
 from memops.stores.markdown_forget import without
-from memops.stores.markdown_lines import entries
 from memops.stores.markdown_records import identified
 from memops.stores.openclaw import OpenClaw
 from memops.stores.xinghebot import XingheBot
@@ -79,8 +79,7 @@ def test_what_is_forgotten_is_cut_out_and_its_neighbours_keep_their_bytes():
 
     assert cut() == data
     assert cut("three") == data.removesuffix(b"- three")
-    assert cut("one") == data.replace(b"- one\r\n", b"<!-- forgotten -->\r\n")
-    assert cut("one", "beneath one") == data.replace(b"- one\r\n  - beneath one\r\n", b"")
+    assert cut("one\r\n  - beneath one") == data.replace(b"- one\r\n  - beneath one\r\n", b"")
     assert b"promotion" not in cut("two") and b"two" not in cut("two")
 
 

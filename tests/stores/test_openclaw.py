@@ -70,7 +70,7 @@ def test_what_the_machine_keeps_for_itself_is_read_and_never_written(workspace, 
 
 
 def test_no_line_that_somebody_wrote_is_merged_into_one_of_the_machines(workspace):
-    for path in ("memory/.dreams/2026-05-01.md", "memory/topic.md", "memory/2026-05-20.md"):
+    for path in ("memory/.dreams/2026-05-01.md", "memory/2026-05-19.md", "memory/2026-05-20.md"):
         records(workspace, path, "- The spare key hangs behind the blue door\n")
     found = OpenClaw(str(workspace)).read()
     plan = merge_exact(found, Context(now=day(2026, 6, 1)))
@@ -90,8 +90,8 @@ def test_bullets_paragraphs_and_times_of_a_daily_note(workspace):
         ("晚上换班。", "note", day(2026, 11, 12, 21, 15)),
         ("Use REST.", "fact", day(2026, 11, 12, 22, 30)),
         ("Ship it. #api #42", "fact", day(2026, 11, 12, 23, 5)),
-        ("First", "fact", day(2026, 11, 12, 22, 30)),
-        ("Quoted", "fact", day(2026, 11, 12, 22, 30)),
+        ("1. First", "fact", day(2026, 11, 12, 22, 30)),
+        ("> Quoted", "fact", day(2026, 11, 12, 22, 30)),
         ("Call Bob", "project_state", day(2026, 11, 12, 22, 30)),
     ]
     assert {row["tier"] for row in rows} == {"working"}
@@ -193,13 +193,18 @@ def test_managed_blocks_and_phase_reports_are_summaries_that_stay_in_the_file(wo
     assert (workspace / "memory/2026-11-05.md").read_bytes() == before
 
 
-def test_headings_comments_rules_and_front_matter_are_no_records(workspace):
+def test_headings_and_rules_are_no_records_and_a_table_is_one(workspace):
     rows = records(
         workspace,
         "memory/topic.md",
         "---\ntitle: x\n---\n# T\n<!-- a\ncomment -->\n***\n| name | port |\n|---|---|\n| web | 80 |\n\n```sh\n# run\nls\n```\n",
     )
-    assert said(rows, "text") == [("| web | 80 |",), ("```sh\n# run\nls\n```",)]
+    assert said(rows, "text", "form") == [
+        ("---\ntitle: x\n---", "code"),
+        ("<!-- a\ncomment -->", "generated"),
+        ("| name | port |\n|---|---|\n| web | 80 |", "table"),
+        ("```sh\n# run\nls\n```", "code"),
+    ]
 
 
 def test_files_outside_the_memory_are_not_read(workspace):

@@ -152,10 +152,9 @@ def test_an_insertion_is_a_line_of_the_daily_grammar_in_the_file_of_its_day(tmp_
     ])  # fmt: skip
     answers = carried_out(made, put(new, "found"))
     assert {a.id: a.state for a in answers} == {"u1": "applied", "u2": "applied", "u3": "refused"}
-    assert (
-        (tmp_path / "daily/2026-11-02.md")
-        .read_text()
-        .endswith("- A\n- 2026-11-02T09:00:00Z [pref] tea #ui (source=memops)\n")
+    assert (tmp_path / "daily/2026-11-02.md").read_text() == (
+        "- 2026-11-02T01:00:00Z [note] A (source=r)\n"
+        "- 2026-11-02T09:00:00Z [pref] tea #ui (source=memops)\n\n## Daily Summary (auto)\n- A\n"
     )
     assert (
         tmp_path / "daily/2026-11-03.md"
