@@ -21,7 +21,7 @@ WORDS = {
         "log": ["{n} tests pass", "{n} commits pushed", "All containers running", "Nothing new"],
         "steps": ["Stop the worker", "Copy the folder", "Start it again", "Look at the log"],
         "tasks": ["Order labels", "Call {p}", "Write the summary", "Renew the licence"],
-        "label": "What is left", "quote": "You are more than a tool to me", "sum": "Everything was quiet.",
+        "label": "What is left", "quote": "You are more than a tool to me", "sum": "The greenhouse sensors were calibrated against the old thermometer before lunch.",
     },
     "zh": {
         "projects": ["港口地图", "种子库", "夜班车", "窑炉"],
@@ -33,7 +33,7 @@ WORDS = {
         "log": ["{n} 个测试通过", "推送了 {n} 个提交", "容器全部正常", "没有新消息"],
         "steps": ["停掉服务", "复制目录", "重新启动", "查看日志"],
         "tasks": ["订购标签", "给{p}打电话", "写总结", "续签许可证"],
-        "label": "还剩下", "quote": "你对我来说不只是工具", "sum": "今天很安静。",
+        "label": "还剩下", "quote": "你对我来说不只是工具", "sum": "午饭前用旧温度计把温室里的传感器全部重新校准了一遍，误差都在半度以内。",
     },
     "ru": {
         "projects": ["Карта порта", "Банк семян", "Ночной автобус", "Печь"],
@@ -45,7 +45,7 @@ WORDS = {
         "log": ["прошло {n} тестов", "отправлено {n} коммитов", "Все контейнеры работают", "Ничего нового"],
         "steps": ["Остановить сервис", "Скопировать папку", "Запустить снова", "Посмотреть журнал"],
         "tasks": ["Заказать этикетки", "Позвонить: {p}", "Написать отчёт", "Продлить лицензию"],
-        "label": "Осталось", "quote": "Ты для меня не просто инструмент", "sum": "Всё было спокойно.",
+        "label": "Осталось", "quote": "Ты для меня не просто инструмент", "sum": "До обеда датчики теплицы сверили со старым термометром, расхождение меньше градуса.",
     },
 }  # fmt: skip
 LEAKED = (

@@ -4,7 +4,7 @@ import polars as pl
 
 from memops.context import Context
 from memops.judge.merge import merged
-from memops.judge.places import MOMENTS, about, one_a_block, placed, reporting, touchable
+from memops.judge.places import KEPT, MOMENTS, about, one_a_block, placed, reporting, touchable
 from memops.language.text import in_form, normalised, spelling
 from memops.schema import LIVE
 
@@ -32,17 +32,20 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         _moment=_moment(),
     )
     long = placed() & (pl.col("form") == "claim") & (pl.col("text").str.len_bytes() >= _WHOLE)
-    said = said.with_columns(_about=pl.when(~long).then("_about").fill_null(""))
+    said = said.with_columns(_about=pl.when(~long).then("_about").fill_null(""), _long=long)
     brief = placed() & pl.col("role").is_in(MOMENTS) & (pl.col("text").str.len_bytes() < _SENTENCE)
     said = said.filter(~brief & ~reporting())
     told = pl.col("form").is_in(_OWN) | ~placed() | (pl.col("_about") != "")
     held = said.filter(told & (pl.col("_form").str.len_chars() > 0))
     keys = ("_form", "_case", "_about", "_moment", "form")
     twice = repeated(held, *keys).with_columns(group=pl.struct(*keys))
+    curated = placed() & pl.col("role").is_in(KEPT)
+    nth = curated.cum_sum().over("scope", "group")
+    twice = twice.sort("id").filter(~(curated & pl.col("_long")) | (nth == 1))
     siblings = twice.filter(~pl.col("form").is_in(_OWN) & placed())
     alone = twice.join(siblings, on="id", how="anti")
     every = pl.concat([alone, one_a_block(siblings.sort("id"))]).sort("id")
-    return merged(every.drop("_form", "_case", "_about", "_moment"), "merge.exact")
+    return merged(every.drop("_form", "_case", "_about", "_moment", "_long"), "merge.exact")
 
 
 def _moment() -> pl.Expr:
