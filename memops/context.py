@@ -42,7 +42,8 @@ class Context:
     time. `cache` keeps what several rules would compute again (token
     tables, fitted encoders, scored pairs) under a key that names its input. `spread` says where
     the heavy steps run; what they return is the same wherever that is. `models` are those that
-    may help to find and judge pairs.
+    may help to find and judge pairs. `unsigned` tells of a store in which what names no source is
+    its owner's.
     """
 
     now: datetime
@@ -54,6 +55,7 @@ class Context:
     restored: frozenset[str] = frozenset()
     changed: pl.Series | None = field(default=None, compare=False, repr=False)
     spread: Spread | None = field(default=None, compare=False, repr=False)
+    unsigned: bool = False
     models: Models = field(default_factory=Models, compare=False, repr=False)
     cache: dict[object, Any] = field(default_factory=dict, compare=False, repr=False)
 

@@ -17,11 +17,20 @@ from memops.plan import STEPS, arguments, gravity, outcome, successors
 from memops.policy import Limits, Policy
 from memops.reasons import Reason, reason
 from memops.safety.secrets import redacted
+from memops.safety.trust import rank
 from memops.schema import LIVE, MODEL, QUARANTINE, RETIRED, TOMBSTONE, only, tier_rank
 
 _GROUP = ("scope", "kind")
 _SAME = ("merge", "move", "promote")  # intents by which another says the same in its place
 _JUDGED = ("scope", "kind", "text", "tier", "pinned", "superseded_by")
+_KEEPER = {
+    "tier": "_new",
+    "pinned": "keeper_pinned",
+    "scope": "keeper_scope",
+    "text": "keeper_text",
+    "source": "keeper_source",
+}
+_NOBODY = pl.DataFrame(schema={"id": pl.String(), "asks": pl.String()})
 _EARLIER = pl.Schema({"scope": pl.String(), "kind": pl.String(), "touched": pl.Int64()})
 
 
@@ -30,32 +39,38 @@ def protect(
     records: pl.DataFrame,
     policy: Policy,
     counts: pl.DataFrame | None = None,
+    unsigned: bool = False,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Split a step into what may happen unattended and what may not, with the guard's reason.
+    """Split a step into what may be proposed and what may not, with the guard's reason.
 
     Never: what is not what it is called; deleting, retiring, demoting or unpinning a pinned or core
-    record; superseding a pinned record; superseding a core one at less than low risk; replacing a
-    record by one that is not there, is of a lower tier (merges), or is in another scope (one that is
-    itself retired makes it a loss); rewriting a protected text other than by redaction. A merge or a
-    move of a protected record supersedes it unless the other says the same in the same words. Nor
-    taking live records of a kind
+    record; replacing a record by one that is not there, is of a lower tier (merges), or is in another
+    scope (one that is itself retired makes it a loss); rewriting a protected text other than by
+    redaction; taking live records of a kind
     and scope below its floor (oldest go first; a task has an end: no floor keeps it, it fills none);
     changing a record on the word of one that a model wrote, unless a model wrote it too or it
     is the note that this one was taken from.
+    Of what may be, `unattended` is false, and `waits` says why, where a record would give way to one
+    that is trusted less, or a protected one to anything but the owner's or the agent's own word at
+    low risk; not where the other says the same in the same words. A record of unknown source is
+    trusted least where it is to stand, and as the owner's where it is to give way, and in a store
+    that is `unsigned`.
     `counts` (scope, kind, category, live) stands in for the whole table where only part of it was
     read; it counts tasks too.
     """
     if step.is_empty():
         return step, step
-    found = [_by_a_model(step, records)]
+    found, asked = [_by_a_model(step, records)], _NOBODY
     weighty = step.filter(pl.col("id").is_in(step.filter(_weighs())["id"].implode()))
     if weighty.height:
         change = _rewritten(_before_and_after(weighty, records), policy)
         change = change.with_columns(why=_refusal()).with_columns(args=_refused_args())
         floored = _below_floor(change, records, policy, counts)
         found = [change.select("id", "why", "args"), floored, *found]
+        asked = change.select("id", asks=_asks(unsigned)).drop_nulls()
     why = pl.concat(found).drop_nulls("why").unique("id", keep="first")
     allowed = step.join(why, on="id", how="anti", maintain_order="left")
+    allowed = _waiting(allowed, asked)
     stopped = step.join(why, on="id", how="inner", maintain_order="left")
     return allowed, stopped.with_columns(code="why", args="args_right").drop("why", "args_right")
 
@@ -154,14 +169,7 @@ def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame
     was = only(records.select("id", "tier"), after["id"]).rename({"id": "_end", "tier": "_tier"})
     keepers = (
         after.filter(LIVE | pl.col("superseded_by").is_in([*RETIRED]))
-        .select(
-            _end="id",
-            _new="tier",
-            keeper_pinned="pinned",
-            keeper_scope="scope",
-            keeper_text="text",
-            _stands=LIVE,
-        )
+        .select(_end="id", _stands=LIVE, **{new: name for name, new in _KEEPER.items()})
         .join(was, on="_end", how="left")
         .with_columns(keeper_tier=pl.coalesce("_tier", "_new"))
         .drop("_tier", "_new")
@@ -169,7 +177,7 @@ def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame
     ends = successors(after).rename({"end": "_end"})
     was_live, is_live = pl.col("superseded_by").is_null(), pl.col("new_superseded_by").is_null()
     link = pl.col("new_superseded_by")
-    rows = mine.select("id", *_JUDGED, "created_at", "extra")
+    rows = mine.select("id", *_JUDGED, "source", "created_at", "extra")
     touched = rows.join(about, on="id", how="inner").join(new, on="id", how="left")
     return (
         touched.join(ends, on="id", how="left").join(keepers, on="_end", how="left")
@@ -193,7 +201,7 @@ def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame
 
 def _led_to(touched: pl.DataFrame, records: pl.DataFrame, step: pl.DataFrame) -> pl.DataFrame:
     """The touched records after the step, and those that their links lead to, as they then stand."""
-    seen = ["id", "scope", "tier", "pinned", "superseded_by", "text"]
+    seen = ["id", "superseded_by", *_KEEPER]
     mine = step["id"].implode()
     found = last = touched.select(seen)
     for _ in range(STEPS):
@@ -210,9 +218,7 @@ def _led_to(touched: pl.DataFrame, records: pl.DataFrame, step: pl.DataFrame) ->
 
 def _refusal() -> pl.Expr:
     protected, pinned, replaced = pl.col("_protected"), pl.col("pinned"), pl.col("_replaced")
-    intent, same = pl.col("intent"), pl.col("_same").fill_null(False)
-    lower = tier_rank("keeper_tier") < tier_rank()
-    unsure = (pl.col("risk") != "low").fill_null(True)
+    intent, lower = pl.col("intent"), tier_rank("keeper_tier") < tier_rank()
     cases = (
         (protected & pl.col("_gone"), "deleted"),
         (protected & pl.col("_retired"), "retired"),
@@ -221,18 +227,50 @@ def _refusal() -> pl.Expr:
         (replaced & pl.col("keeper_tier").is_null(), "keeper_absent"),
         (replaced & (pl.col("keeper_scope") != pl.col("scope")), "keeper_scope"),
         (replaced & (intent == "merge") & lower, "keeper_tier"),
-        (replaced & pinned & ~(same & pl.col("keeper_pinned")), "pinned_replaced"),
-        (replaced & protected & ~same & unsure, "core_replaced"),
         (pl.col("_rewritten") & protected, "rewritten"),
         (pl.col("_rewritten"), "not_redacted"),
         (_otherwise(), "intent"),
     )
-    refusal = pl.lit(None, pl.String)
-    for condition, why in reversed(cases):
-        refusal = (
-            pl.when(condition.fill_null(False)).then(pl.lit(f"guard.{why}")).otherwise(refusal)
+    return _first(*((condition, pl.lit(f"guard.{why}")) for condition, why in cases))
+
+
+def _asks(unsigned: bool) -> pl.Expr:
+    """Why a replacement waits for a person, as a packed reason."""
+    replaced, same = pl.col("_replaced"), pl.col("_same").fill_null(False)
+    newer, older = rank("keeper_source", 3 if unsigned else -1), rank("source", 3)
+    given = {"newer": "keeper_source", "older": "source"}
+    args = arguments(**{n: pl.col(name).fill_null("unknown") for n, name in given.items()})
+    other, protected = replaced & ~same, pl.col("_protected")
+    unsure = (pl.col("risk") != "low").fill_null(True)
+    return _first(
+        (other & (newer < older), pl.format("guard.source {}", args)),
+        (other & protected & (newer < 3), pl.format("guard.own_word {}", args)),
+        (other & protected & unsure, pl.lit("guard.unsure")),
+        (replaced & pl.col("pinned") & ~pl.col("keeper_pinned"), pl.lit("guard.pinned_replaced")),
+    )
+
+
+def _waiting(step: pl.DataFrame, asked: pl.DataFrame) -> pl.DataFrame:
+    """Mark the changes that hide a record which waits for a person."""
+    if asked.is_empty():
+        return step
+    hides = pl.col("asks").is_not_null() & pl.col("superseded_by").is_not_null()
+    return (
+        step.join(asked, on="id", how="left", maintain_order="left")
+        .with_columns(
+            unattended=pl.when(hides).then(False).otherwise("unattended"),
+            waits=pl.coalesce("waits", pl.when(hides).then("asks")),
         )
-    return refusal
+        .drop("asks")
+    )
+
+
+def _first(*cases: tuple[pl.Expr, pl.Expr]) -> pl.Expr:
+    """The word of the first case that holds, null where none does."""
+    said = pl.lit(None, pl.String)
+    for condition, word in reversed(cases):
+        said = pl.when(condition.fill_null(False)).then(word).otherwise(said)
+    return said
 
 
 def _otherwise() -> pl.Expr:

@@ -28,7 +28,18 @@ EDITS = pl.col("action") == "edit"
 PUTS = pl.col("action") == "put"
 FIELDS = tuple(name for name in RECORDS if name != "id")
 STEPS = 64  # links that are followed, at most
-ABOUT = ("intent", "rule", "code", "args", "evidence", "derived_from", "risk", "clears")
+ABOUT = (
+    "intent",
+    "rule",
+    "code",
+    "args",
+    "evidence",
+    "derived_from",
+    "risk",
+    "unattended",
+    "waits",
+    "clears",
+)
 
 
 def nothing() -> pl.DataFrame:
@@ -203,6 +214,7 @@ def _squash_edits(edits: pl.DataFrame) -> pl.DataFrame:
         pl.col(n).sort_by(gravity(), maintain_order=True).last()
         for n in ("intent", "rule", "code", "args")
     ]
+    about += [pl.col("unattended").fill_null(True).all(), pl.col("waits").drop_nulls().first()]
     lists = [pl.col(n).drop_nulls().last() for n in ("evidence", "derived_from")]
     merged = edits.group_by("id", maintain_order=True).agg(*about, *lists, *last, *cleared)
     names = pl.concat_list(

@@ -55,6 +55,12 @@ def told(text: str, lang: str = "en") -> str:
     return sentence(code, args or None, lang) if known else text
 
 
+def unpacked(text: str) -> Reason:
+    """Return a packed reason as files hold it."""
+    code, _, args = text.partition(" ")
+    return reason(code, args or None)
+
+
 def reason(code: str | None, args: Args = None) -> Reason:
     """Return a reason as the files of a plan hold it: its English sentence, code and arguments."""
     said = opened(args)

@@ -100,6 +100,8 @@ CHANGES = pl.Schema(
         "evidence": pl.List(pl.String()),  # ids of the records that the decision rests on
         "derived_from": pl.List(pl.String()),  # ids of the notes that a put was extracted from
         "risk": pl.String(),  # low, medium, high
+        "unattended": pl.Boolean(),  # whether it may happen without a person
+        "waits": pl.String(),  # a packed reason why not, null where it may
         "clears": pl.List(pl.String()),  # columns that an edit empties
         **RECORDS,
     }

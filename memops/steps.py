@@ -30,7 +30,7 @@ from memops.state import planfile
 from memops.state.outputs import note
 from memops.state.runs import written_again
 from memops.state.sources import clock, take_snapshot
-from memops.stores import open_store, transcripts
+from memops.stores import open_store, transcripts, unsigned
 
 
 def make_plan(
@@ -57,6 +57,7 @@ def make_plan(
             now=now,
             policy=settings.policy,
             store=store.kind,
+            unsigned=unsigned(store),
             fresh=waiting,
             told=said,
             whole=transcripts.whole(records, taken.address) if extract_notes in rules else None,
@@ -140,7 +141,7 @@ def instant(text: str | None) -> datetime | None:
 
 def said_of(made: planfile.PlanFile) -> dict[str, Any]:
     """Return what a command prints of a plan: its changes (`ops`), and the records they change."""
-    keys = ("ops", "by_rule", "by_op", "snapshot", "exceeds", "refused")
+    keys = ("ops", "by_rule", "by_op", "snapshot", "unattended", "exceeds", "refused")
     said = {"plan": made.id, "path": str(made.path), **{k: made.header[k] for k in keys}}
     return said | {"records": made.plan()["id"].n_unique()}
 
@@ -161,7 +162,18 @@ def apply_step(plan: str, settings: Settings, approve: bool) -> dict[str, Any]:
         done = apply_plan(plan, settings, approve)
     except GuardRefused as error:
         return {"code": error.code, "applied": 0, "stopped": error.message, "hint": error.hint}
-    keys = ("run", "applied", "skipped", "state", "wrong", "code", "error", "hint", "cause")
+    keys = (
+        "run",
+        "applied",
+        "skipped",
+        "waiting",
+        "state",
+        "wrong",
+        "code",
+        "error",
+        "hint",
+        "cause",
+    )
     return {k: done[k] for k in keys if k in done}
 
 

@@ -51,6 +51,7 @@ def twins():
             "id": f"{n:02}{twin}",
             "kind": "fact",
             "text": text,
+            "source": "user",
             "created_at": f"2026-0{1 + (twin == 'b')}-01T00:00:00Z",
         }
         for n, text in enumerate(said)

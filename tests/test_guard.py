@@ -46,19 +46,67 @@ def test_protected_records_are_not_deleted_retired_or_demoted(fields):
     assert "only redacted" in refusals(whole, rows)["a"]
 
 
-def test_a_pinned_record_is_not_unpinned_or_superseded():
-    rows = pl.concat([one(pinned=True), from_rows([{"id": "b"}])])
-    pinned = rows.head(1)
-    assert "never unpinned" in refusals(edit(pinned, "update", "x", pinned=False), rows)["a"]
-    newer = edit(pinned, "supersede", "x", superseded_by="b", risk="low")
-    assert "only proposed" in refusals(newer, rows)["a"]
+def test_a_pinned_record_is_not_unpinned():
+    pinned = one(pinned=True)
+    assert "never unpinned" in refusals(edit(pinned, "update", "x", pinned=False), pinned)["a"]
 
 
-def test_a_core_record_gives_way_to_newer_evidence_of_low_risk_only():
-    rows = pl.concat([one(tier="core"), from_rows([{"id": "b"}])])
-    step = edit(rows.head(1), "supersede", "x", superseded_by="b")
-    assert "high confidence" in refusals(step.with_columns(risk=pl.lit("medium")), rows)["a"]
-    assert refusals(step.with_columns(risk=pl.lit("low")), rows) == {}
+def waits(step, rows, **how):
+    """The reason's code for which each change waits for a person; refused is none of them."""
+    allowed, refused = protect(step, rows, NO_FLOORS, **how)
+    assert refused.is_empty()
+    held = allowed.filter(~pl.col("unattended"))
+    return {id: text.split(" ")[0] for id, text in held.select("id", "waits").iter_rows()}
+
+
+def sides(older, newer, **fields):
+    """A record and one that would take its place, of these sources."""
+    rows = [{"id": "a", "source": older, **fields}, {"id": "b", "source": newer}]
+    return from_rows([row | {"text": row["id"]} for row in rows])
+
+
+SOURCES = ["user", "agent", "extractor", "channel", "tool", "somebody", None]
+LEVELS = [3, 3, 2, 1, 0, None, None]
+
+
+@pytest.mark.parametrize("intent", ["supersede", "merge"])
+@pytest.mark.parametrize("newer", range(7))
+@pytest.mark.parametrize("older", range(7))
+def test_nothing_takes_the_place_of_what_is_trusted_more(older, newer, intent):
+    rows = sides(SOURCES[older], SOURCES[newer])
+    step = edit(rows[:1], intent, "x", superseded_by="b", risk="low")
+    was, now = LEVELS[older], LEVELS[newer]
+    unsure = (-1 if now is None else now) < (3 if was is None else was)
+    assert waits(step, rows) == ({"a": "guard.source"} if unsure else {})
+    owned = (3 if now is None else now) < (3 if was is None else was)
+    assert waits(step, rows, unsigned=True) == ({"a": "guard.source"} if owned else {})
+
+
+@pytest.mark.parametrize("fields", [{"pinned": True}, {"tier": "core"}])
+def test_a_core_or_pinned_record_gives_way_to_the_owners_or_the_agents_own_word_only(fields):
+    for newer in ("user", "agent"):
+        rows = sides("channel", newer, **fields)
+        if "pinned" in fields:
+            rows = rows.with_columns(pinned=pl.lit(True))
+        step = edit(rows[:1], "supersede", "x", superseded_by="b")
+        assert waits(step.with_columns(risk=pl.lit("low")), rows) == {}
+        assert waits(step.with_columns(risk=pl.lit("medium")), rows) == {"a": "guard.unsure"}
+    for newer in ("channel", "extractor", None):
+        rows = sides("channel", newer, **fields)
+        step = edit(rows[:1], "supersede", "x", superseded_by="b", risk="low")
+        assert waits(step, rows)["a"] in ("guard.own_word", "guard.source")
+
+
+def test_a_pinned_record_gives_way_to_a_pinned_one():
+    rows = sides("user", "user", pinned=True)
+    step = edit(rows[:1], "supersede", "x", superseded_by="b", risk="low")
+    assert waits(step, rows) == {"a": "guard.pinned_replaced"}
+
+
+def test_what_says_the_same_in_the_same_words_may_take_its_place_whoever_wrote_it():
+    rows = sides("user", None, tier="core").with_columns(text=pl.lit("The same."))
+    rows = rows.with_columns(tier=pl.lit("core"))
+    assert waits(edit(rows[:1], "merge", "x", superseded_by="b", risk="high"), rows) == {}
 
 
 @settings(max_examples=60, deadline=None)
@@ -248,18 +296,15 @@ def test_without_a_count_no_record_of_the_group_is_lost():
 @pytest.mark.parametrize("rule", ["merge_newest", "fold_newest"])
 @pytest.mark.parametrize("intent", ["merge", "move", "supersede"])
 def test_calling_it_a_merge_does_not_let_a_core_record_give_way(rule, intent):
-    rows = from_rows([{"id": "a", "tier": "core", "text": "One"}, {"id": "b", "tier": "core"}])
-    step = edit(rows[0], intent, "x", superseded_by="b", risk="high")
-    step = step.with_columns(rule=pl.lit(rule))
-    assert "high confidence" in refusals(step, rows)["a"]
-    pinned = rows.with_columns(pinned=pl.lit(True))
-    assert "only proposed" in refusals(step.with_columns(risk=pl.lit("low")), pinned)["a"]
+    rows = sides("user", "user", tier="core").with_columns(tier=pl.lit("core"))
+    step = edit(rows[:1], intent, "x", superseded_by="b", risk="high")
+    assert waits(step.with_columns(rule=pl.lit(rule)), rows) == {"a": "guard.unsure"}
 
 
 def test_a_protected_record_is_merged_into_one_that_says_the_same_whatever_the_rule_is_called():
     rows = from_rows([{"id": i, "text": t, "pinned": True} for i, t in (("a", "Öl!"), ("b", "öl"))])
     step = edit(rows[0], "merge", "x", superseded_by="b", risk="high")
-    assert refusals(step.with_columns(rule=pl.lit("fold_newest")), rows) == {}
+    assert waits(step.with_columns(rule=pl.lit("fold_newest")), rows) == {}
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ LAYERS = [
     {"context"},
     # computing on them
     {"hygiene", "models"},
-    {"extract", "guard", "stores"},
+    {"extract", "autonomy", "guard", "stores"},
     {"judge", "search", "snapshot"},
     # deciding, and the world
     {"rules", "state"},
@@ -49,7 +49,7 @@ INSIDE = {
     "search": "collection fuse bm25 openclaw clawseed voices diversity ranks cosine rsclaw arms profiles "
     "hybrid retrieve passages",
     "state": "history logbook cadence descent chain seals runs sources basis archive retention sought outputs forgetting forgetting_plans keepings restoring planfile",
-    "apply": "checks batches recovery",
+    "apply": "checks batches lines recovery",
     "reports": "data figures words pictures view page approval reporting",
     "suite": "statistics format golden echoes exchange proposals purged lineage asking check grading "
     "proposing comparing",

@@ -23,11 +23,11 @@ def written():
     tables = "|".join(name for name in lexicon("reasons") if name != "detail")
     shape = re.compile(rf"(?:{tables})\.[a-z_0-9]*[a-z0-9]")
     found = {
-        node.value
+        node.value.removesuffix(" {}")
         for path in (ROOT / "memops").rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
-        if shape.fullmatch(node.value) and not node.value.endswith(".parquet")
+        if shape.fullmatch(node.value.removesuffix(" {}")) and not node.value.endswith(".parquet")
     }
     guard = (ROOT / "memops" / "guard.py").read_text(encoding="utf-8")
     found |= {f"guard.{name}" for name in re.findall(r'^        \(.*, "(\w+)"\),$', guard, re.M)}

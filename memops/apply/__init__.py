@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from memops import files, overlay
+from memops.apply import lines
 from memops.apply.batches import Batches, Progress
 from memops.apply.checks import expected, held_back, misread, since_written
 from memops.errors import GuardRefused, MemopsError, NoSpace, PlanRefused
@@ -23,7 +24,6 @@ from memops.failpoints import failpoint
 from memops.guard import excess
 from memops.plan import DELETES, squash
 from memops.policy import Policy, from_table
-from memops.reasons import reason
 from memops.schema import only
 from memops.snapshot import lock_path, open_snapshot, overlay_path
 from memops.state import archive, basis, planfile, restoring, seals
@@ -42,29 +42,36 @@ def apply(
     lock_timeout: float = 10.0,
     progress: Progress | None = None,
     fixed: bool = False,
+    named: Collection[int] | None = None,
 ) -> dict[str, Any]:
     """Carry out a plan, or go on with the run that it already has; `fixed` is a clock of `--now`.
 
-    Returns counts and what was skipped. Raises PlanRefused, GuardRefused, Locked and what the
-    store raises; whatever it raises, the run can be resumed or rolled back.
+    Without a person's approval that is the lines that may happen unattended; with it all of them,
+    or those `named`. What a run of the plan has done before is not done again. Returns counts, what
+    was skipped and how many lines wait. Raises PlanRefused, GuardRefused, Locked and what the store
+    raises; whatever it raises, the run can be resumed or rolled back.
     """
     store = open_store(plan.header["address"])
     with _held(store, plan.header["store"], state, lock_timeout):
         run = latest_run(plan.id, state)
         if run is not None:
             run.verify()
-        if run is not None and run.state == "verified":
-            return summary(run, [])
-        if run is None or run.state == "rolled-back":
-            planfile.refuse_earlier(plan)
-            planfile.refuse_expired(plan, clock, fixed)
-            refuse_forgotten(plan.path)
-            records, whole = _basis(plan, state)
-            if not approve and plan.header["authority"] != "person":
-                _within_limits(plan, records, whole, state, clock)
-            run = _started(plan, state, clock, approve)
-            return _carried_out(_Task(run, plan, store, state, records), progress)
-        return _gone_on(run, plan, store, state, progress)
+        if run is not None and run.state not in ("verified", "rolled-back"):
+            done = _gone_on(run, plan, store, state, progress)
+            return done | {"waiting": len(lines.left(plan, state))}
+        left = lines.left(plan, state)
+        chosen = lines.chosen(plan, left, approve, named)
+        waiting = {"waiting": len(left) - len(chosen)}
+        if not chosen and plan.kept:
+            return (lines.nothing_to_do(plan) if run is None else summary(run, [])) | waiting
+        planfile.refuse_earlier(plan)
+        planfile.refuse_expired(plan, clock, fixed)
+        refuse_forgotten(plan.path)
+        records, whole = _basis(plan, state)
+        if not approve and plan.header["authority"] != "person":
+            _within_limits(plan, chosen, records, whole, state, clock)
+        run = _started(plan, chosen, state, clock, approve)
+        return _carried_out(_task(run, plan, store, state, records), progress) | waiting
 
 
 def resume(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any]:
@@ -142,6 +149,15 @@ class _Task:
     store: Store
     state: Path
     records: pl.DataFrame
+    changes: pl.DataFrame
+
+
+def _task(
+    run: Run, plan: planfile.PlanFile, store: Store, state: Path, records: pl.DataFrame
+) -> _Task:
+    """A run with its changes, on the records as runs of the same plan before it left them."""
+    based, moved = lines.base(run, plan, state, records)
+    return _Task(run, plan, store, state, based, lines.carried(run, plan, moved))
 
 
 def _basis(plan: planfile.PlanFile, state: Path) -> tuple[pl.DataFrame, pl.DataFrame | None]:
@@ -155,7 +171,9 @@ def _basis(plan: planfile.PlanFile, state: Path) -> tuple[pl.DataFrame, pl.DataF
     return basis.opened(plan.header.get("basis"), plan.changes, taken)
 
 
-def _started(plan: planfile.PlanFile, state: Path, clock: datetime, approve: bool) -> Run:
+def _started(
+    plan: planfile.PlanFile, chosen: list[int], state: Path, clock: datetime, approve: bool
+) -> Run:
     folders = list((state / "runs").glob(f"{plan.id}-*"))
     for dead in (path for path in folders if not (path / "run.json").exists()):
         shutil.rmtree(dead)  # of a process that died before its run began
@@ -169,7 +187,7 @@ def _started(plan: planfile.PlanFile, state: Path, clock: datetime, approve: boo
         "address": plan.header["address"],
         "store": plan.header["store"],
         "snapshot": plan.header["snapshot"],
-        "kept": plan.kept,
+        "kept": chosen,
         "approved": approve,
         "authority": plan.header["authority"],
         "started": clock.isoformat(),
@@ -185,6 +203,7 @@ def _started(plan: planfile.PlanFile, state: Path, clock: datetime, approve: boo
 
 def _within_limits(
     plan: planfile.PlanFile,
+    chosen: list[int],
     records: pl.DataFrame,
     whole: pl.DataFrame | None,
     state: Path,
@@ -193,10 +212,8 @@ def _within_limits(
     limits = from_table(plan.header["policy"], plan.id).limits
     since = clock - timedelta(hours=limits.window_hours)
     earlier = touched_since(since, plan.header["store"], state)
-    beyond = excess(plan.plan(), records, limits, earlier, whole)
-    if plan.header["authority"] == planfile.MODEL:
-        beyond.insert(0, reason("limit.model"))
-    if beyond:
+    changes = plan.changes[[seq - 1 for seq in chosen]]
+    if beyond := excess(changes, records, limits, earlier, whole):
         raise GuardRefused(
             f"the plan goes beyond its limits: {'; '.join(b['reason'] for b in beyond)}",
             "review it, then give --approve",
@@ -216,12 +233,13 @@ def _gone_on(
         run.journal.renew()
         run.undo.renew()
         store.settle()
-    return _carried_out(_Task(run, plan, store, state, _basis(plan, state)[0]), progress)
+    task = _task(run, plan, store, state, _basis(plan, state)[0])
+    return _carried_out(task, progress)
 
 
 def _carried_out(task: _Task, progress: Progress | None) -> dict[str, Any]:
     run, header = task.run, task.plan.header
-    changes = squash(task.plan.changes[[seq - 1 for seq in run.header["kept"]]])
+    changes = squash(task.changes)
     policy = from_table(header["policy"], task.plan.id)
     before = overlay.read(run.path / "overlay.parquet")
     with _noting(run):
@@ -244,7 +262,7 @@ def _carried_out(task: _Task, progress: Progress | None) -> dict[str, Any]:
         wrong = _wrong(task, changes, written)
         # Suites name records by id, and must find what came of them.
         edges = [
-            lineage(task.plan.plan()),
+            lineage(task.changes),
             pl.DataFrame([*run.moved().items()], EDGES, orient="row"),
         ]
         keep_lineage(task.state, header["store"], pl.concat(edges))

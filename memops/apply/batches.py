@@ -13,7 +13,7 @@ from memops.errors import MemopsError
 from memops.failpoints import failpoint
 from memops.policy import Policy
 from memops.state.runs import Run
-from memops.stores import Store, Undo, Work, Written
+from memops.stores import Store, Undo, Work, Written, unsigned
 
 Progress = Callable[[int, int], None]
 
@@ -41,7 +41,10 @@ class Batches:
 
     def write(self, changes: pl.DataFrame, before: pl.DataFrame, policy: Policy) -> list[Written]:
         """Write changes; returns an answer for each. `before` is the overlay before the run."""
-        checker = Checker(self.records, changes, before, policy, self.header["authority"])
+        checker = Checker(
+            self.records, changes, before, policy, self.header["authority"],
+            self.run.header["approved"], unsigned(self.store),
+        )  # fmt: skip
         mine = groups(self.records.join(changes.select("id"), on="id", how="semi"))
         now = datetime.fromisoformat(self.header["now"])
 

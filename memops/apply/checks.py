@@ -35,9 +35,11 @@ class Checker:
         before: pl.DataFrame,
         policy: Policy,
         authority: str,
+        approved: bool,
+        unsigned: bool,
     ) -> None:
-        self.policy, self.before = policy, before
-        self.asked = authority != "person"
+        self.policy, self.before, self.unsigned = policy, before, unsigned
+        self.asked, self.approved = authority != "person", approved
         self.ends = successors(outcome(records, changes))
         self.new = outcome(records.clear(), changes.filter(PUTS))
         self.records = pl.concat([self.new, records]).unique(
@@ -63,10 +65,12 @@ class Checker:
             here = overlay.joined(live, self.before.filter(EDITS))
             lost = named.join(here.select(superseded_by="id"), on="superseded_by", how="anti")
             known = pl.concat([here, far.join(here.select("id"), on="id", how="anti")])
-            _, refused = protect(linked, known, self.policy, counts)
+            kept, refused = protect(linked, known, self.policy, counts, self.unsigned)
+            waiting = kept.clear() if self.approved else kept.filter(~pl.col("unattended"))
             gone = dict.fromkeys(lost["id"], "guard.keeper_gone")
             whys = refused.select("id", "code", "args").iter_rows()
-            return {id: packed(code, args) for id, code, args in whys} | gone
+            held = dict(waiting.select("id", "waits").iter_rows())
+            return held | {id: packed(code, args) for id, code, args in whys} | gone
 
         return check, looked_at(linked) | {*direct["superseded_by"]}
 

@@ -4,7 +4,7 @@ The model sees records of one scope under numbers of its own and answers with JS
 `{"op": "retire", "id": "r3", "why": "..."}` or `{"op": "merge", "id": "r3", "into": "r7", "why":
 "..."}`. A reply with anything else in it is worthless as a whole. It never sees, so can never
 name, what is pinned, core, hostile or holds a secret. What remains is a plan like any other,
-under the guard, that `apply` refuses until somebody has approved it.
+under the guard, of which nothing happens until somebody has approved it.
 """
 
 import json
@@ -62,7 +62,10 @@ def proposed(
     shown = _shown(records, Context(now=now, policy=policy), scope)
     batches = dict(_batches(shown, policy.model.batch))
     found = _answers(batches, policy, settings.state, of or endpoint())
-    changes = _changes(records, batches, found, now).with_columns(rule=pl.lit("curator"))
+    about = {"rule": "curator", "unattended": False, "waits": "model.unreviewed"}
+    changes = _changes(records, batches, found, now).with_columns(
+        pl.lit(value).alias(name) for name, value in about.items()
+    )
     allowed, refused = protect(changes, records, policy)
     plan = planfile.save(
         settings.state,
@@ -75,7 +78,6 @@ def proposed(
         now,
         made,
         ["curator"],
-        planfile.MODEL,
     )
     keys = ("ops", "by_rule", "by_op", "snapshot", "exceeds", "refused")
     said = {"plan": plan.id, "path": str(plan.path), **{k: plan.header[k] for k in keys}}

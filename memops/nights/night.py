@@ -22,6 +22,7 @@ from memops.settings import Settings
 from memops.spread import Mapper
 from memops.spread import plainly as plainly_all
 from memops.state import cadence, history, logbook, planfile
+from memops.state.runs import find_run
 from memops.state.sources import clock
 from memops.steps import (
     apply_step,
@@ -193,7 +194,9 @@ def _after(path: str, night: dict[str, Any], settings: Settings) -> dict[str, in
     before = snapshot.open_snapshot(Path(path)).records()
     if not night.get("applied"):
         return {"after": before.height, "live_after": before.filter(LIVE).height}
-    plan = planfile.load(night["plan"], settings.state).plan()
+    plan = planfile.load(night["plan"], settings.state)
+    kept = find_run(night["run"], settings.state).header["kept"]
     missed = [s["id"] for s in night.get("skipped", [])]
-    after = outcome(before, plan.filter(~pl.col("id").is_in(missed)))
+    did = plan.changes[[seq - 1 for seq in kept]].filter(~pl.col("id").is_in(missed))
+    after = outcome(before, did)
     return {"after": after.height, "live_after": after.filter(LIVE).height}

@@ -11,6 +11,7 @@ from datetime import timedelta
 
 import polars as pl
 
+from memops.autonomy import settled
 from memops.context import Context
 from memops.guard import protect
 from memops.plan import EDITS, nothing, outcome
@@ -101,7 +102,7 @@ def propose(
     Returns the plan and the changes that were withdrawn, with the reason: what the guard forbids,
     and what a person `refused` before.
     """
-    plan, withdrawn = [nothing()], nothing()
+    plan, withdrawn, first = [nothing()], nothing(), records
     known = Refused(records, none() if refused is None else refused)
     course = _Course()
     for _ in range(ROUNDS):
@@ -110,7 +111,7 @@ def propose(
             break
         plan.append(steps)
         ctx = replace(ctx, restored=frozenset())  # what this plan hides was not stored since
-    return pl.concat(plan), withdrawn
+    return settled(pl.concat(plan), first), withdrawn
 
 
 @dataclass
@@ -146,7 +147,7 @@ def _round(
     for nth, rule in enumerate(rules):
         asked = rule(records, replace(ctx, changed=course.since(nth)))
         asked, held = known.withheld(asked.with_columns(rule=pl.lit(rule.__name__)))
-        step, refused = protect(asked, records, ctx.policy)
+        step, refused = protect(asked, records, ctx.policy, unsigned=ctx.unsigned)
         step = _kept_until(step, ctx)
         links = only(records, step["id"])["superseded_by"]
         course.went(nth, step, pl.concat([refused["id"], held["id"]]), links)

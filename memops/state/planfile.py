@@ -29,7 +29,7 @@ from memops.errors import Corrupt, PlanRefused
 from memops.guard import excess
 from memops.plan import FIELDS, arguments, meaning, widened
 from memops.policy import Policy
-from memops.reasons import PLAIN, coded, opened, plain, reason
+from memops.reasons import PLAIN, Reason, coded, opened, plain, reason, unpacked
 from memops.safety.secrets import redacted
 from memops.schema import CHANGES
 from memops.snapshot import Snapshot
@@ -37,10 +37,10 @@ from memops.state import basis, seals
 from memops.state.forgetting_plans import digests
 from memops.stores import Store
 
-FORMAT = 4
-"""1: without what a record's place says; 2: reasons were sentences, without intents; 3: unsealed."""
-_CODED = 3  # the first format whose reasons are codes
-MODEL = "model"  # authority of a plan that a person must approve, however small
+FORMAT = 5
+"""1: without what a record's place says; 2: reasons were sentences, without intents; 3: unsealed;
+4: nothing told what may happen unattended."""
+_CODED, _SEALED = 3, 4  # the first formats whose reasons are codes, and whose plans are sealed
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,11 @@ class PlanFile:
     def plan(self) -> pl.DataFrame:
         """Return the changes that remain after review."""
         return self.changes[[seq - 1 for seq in self.kept]]
+
+    def unattended(self) -> list[int]:
+        """Return the sequence numbers of the lines that remain and may happen without a person."""
+        may = self.changes["unattended"].fill_null(False)
+        return [seq for seq in self.kept if may[seq - 1]]
 
     def ops(self) -> list[dict[str, Any]]:
         """Return the remaining lines of ops.jsonl."""
@@ -105,12 +110,14 @@ def save(
 
     `models` says which local models helped, `judged` what one said of pairs.
     """
+    changes = changes.with_columns(pl.col("unattended").fill_null(True))
     lines = list(_lines(changes, records, store))
     held = _held(changes, lines, _lines(refused, records, store), judged)
     header = _header(snapshot, policy, now, rules, authority) | _counted(lines, changes)
     header |= {
         "refused": refused.height,
-        "exceeds": [] if authority == "person" else excess(changes, records, policy.limits),
+        "unattended": int(changes["unattended"].sum()),
+        "exceeds": [] if authority == "person" else _exceeds(changes, records, policy),
         "expires_after_hours": policy.limits.plan_hours,
         "basis": basis.sealed(changes, records, models),
         "changes_sha256": hashlib.sha256(held["changes.parquet"]).hexdigest(),
@@ -125,6 +132,10 @@ def save(
     files.write_json(path / "made.json", {"at": at, "seal": _sealed(state, header, at)})
     files.write_json(path / "plan.json", header)
     return PlanFile(path, header, changes, list(range(1, len(lines) + 1)))
+
+
+def _exceeds(changes: pl.DataFrame, records: pl.DataFrame, policy: Policy) -> list[Reason]:
+    return excess(changes.filter("unattended"), records, policy.limits)
 
 
 def _held(
@@ -208,7 +219,7 @@ def load(name: str | Path, state: Path) -> PlanFile:
     if header["format"] < _CODED:
         header["exceeds"] = [plain(limit) for limit in header["exceeds"]]
         changes = _conformed(changes, path / "ops.jsonl")
-    return PlanFile(path, header, changes.cast(CHANGES), kept)
+    return PlanFile(path, header, widened(changes), kept)
 
 
 def refuse_earlier(plan: PlanFile, hint: str = "plan again") -> None:
@@ -237,7 +248,7 @@ def _sealed(state: Path, header: dict[str, Any], at: Any) -> str:
 
 def _refuse_unsealed(path: Path, header: dict[str, Any], state: Path) -> None:
     """Raise PlanRefused for a plan that was not made in this state folder as it stands."""
-    if header["format"] < FORMAT:
+    if header["format"] < _SEALED:
         return
     said = seals.made(path)
     if not seals.holds(state, "plan", {"plan": header, "at": said.get("at")}, said.get("seal")):
@@ -289,6 +300,8 @@ def exported(
             "evidence": [where.get(i) or made.get(i) or {"id": i} for i in row["evidence"] or []]
             or None,
             "risk": row["risk"],
+            "unattended": row["unattended"],
+            "waits": unpacked(row["waits"]) if row["waits"] else None,
         }
         yield {name: value for name, value in line.items() if value is not None}
 

@@ -49,6 +49,11 @@ class Run:
         return self.path.name
 
     @property
+    def number(self) -> int:
+        """Which of its plan's runs it is, from 1."""
+        return int(self.path.name.rsplit("-", 1)[1])
+
+    @property
     def header(self) -> dict[str, Any]:
         """What the run was started with."""
         said = files.read_sealed(self.path / "run.json")
@@ -182,6 +187,12 @@ def find_run(name: str, state: Path) -> Run:
         if (path / "run.json").is_file():
             return Run(path)
     raise MemopsError(f"no run {name!r} in {state / 'runs'}", "list them with `memops runs`")
+
+
+def runs_of(plan: str, state: Path) -> list[Run]:
+    """Return the runs of a plan, in their order."""
+    found = [Run(p.parent) for p in (state / "runs").glob(f"{plan}-*/run.json")]
+    return sorted(found, key=lambda run: run.number)
 
 
 def latest_run(plan: str, state: Path) -> Run | None:

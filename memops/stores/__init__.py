@@ -180,6 +180,11 @@ class Store(Protocol):
         ...
 
 
+def unsigned(store: Store) -> bool:
+    """Return whether records of a store name no writer, so that those without are its owner's."""
+    return bool(getattr(store, "unsigned", False))
+
+
 STORES = {
     "jsonl": "memops.stores.tables:Jsonl",
     "parquet": "memops.stores.tables:Parquet",

@@ -46,6 +46,7 @@ class MarkdownStore:
 
     kind: ClassVar[str]
     capabilities: ClassVar[frozenset[str]] = frozenset(CAPABILITIES)
+    unsigned: ClassVar[bool] = True
     holds: ClassVar[frozenset[str]] = frozenset({"id", "text", "origin", "extra"})
     grammar: ClassVar[Grammar]
     marks: ClassVar[tuple[str, ...]]
