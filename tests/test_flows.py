@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.served import free_port
+from tests.test_read_back import meddled
 
 ROOT = Path(__file__).parent.parent
 NOW = "2026-06-01T12:00:00Z"
@@ -91,6 +92,7 @@ def test_every_flow_ends_in_a_state_that_says_how(common, tmp_path):
     samples(tmp_path)
     store = f"clawseed:{tmp_path / 'clawseed'}"
     night = {"store": store, "suite": "sample/clawseed", **common}
+    undone = meddled(tmp_path / "undone")
     roots = [f"甲={tmp_path / 'openclaw'}", str(tmp_path / "nowhere")]
     said, logged = run_flows(
         {
@@ -101,6 +103,7 @@ def test_every_flow_ends_in_a_state_that_says_how(common, tmp_path):
                 {**night, "limits": {"records": 0}, "policy": {"gate": {"seed": 8}}},
             ),
             "lost": ("nightly", {"store": f"clawseed:{tmp_path / 'nowhere'}", **common}),
+            "undone": ("nightly", {"store": undone, "approve": True, **common}),
             "odd": ("nightly", {"store": store, "policy": {"gaet": {}}, **common}),
             "audit": ("audit", {"store": store, "fail_on": ["secrets"], **common}),
             "collect": ("collect", {"roots": roots, **common}),
@@ -112,6 +115,7 @@ def test_every_flow_ends_in_a_state_that_says_how(common, tmp_path):
         "kept": ("AwaitingApproval", "COMPLETED"),
         "limits": ("Completed", "COMPLETED"),
         "lost": ("StoreNotFound", "FAILED"),
+        "undone": ("ReadBackFailed", "FAILED"),
         "odd": ("MemopsError", "FAILED"),
         "audit": ("Completed", "COMPLETED"),
         "collect": ("StoreNotFound", "FAILED"),
@@ -119,6 +123,7 @@ def test_every_flow_ends_in_a_state_that_says_how(common, tmp_path):
     messages = {title: end[2] for title, end in said["ends"].items()}
     assert "the limit is" in messages["kept"]
     assert "(exit 10)" in messages["lost"]
+    assert "4 records do not read as written (exit 33)" in messages["undone"]
     assert "gate" in messages["odd"]
     names = {title.split(" ")[0] for title, _, _ in said["runs"]}
     assert names == {"migrate", "nightly", "audit", "collect"}

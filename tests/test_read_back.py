@@ -18,21 +18,25 @@ NOW = "2026-06-01T00:00:00Z"
 LINES = "# Notes\n\n" + "".join(f"- Gate {n} opens at {n}:30\n" for n in (1, 2, 3, 1, 2, 3))
 
 
-@pytest.fixture
-def undone(tmp_path):
-    """A store in which something else takes every supersession back as soon as it is made."""
+def meddled(folder):
+    """Return the address of a store in which something else takes every supersession back as soon as it is made."""
     rows = [
         {"id": f"{n}{twin}", "key": f"k{n}{twin}", "content": f"Gate {n} of the depot is shut"}
         for n in range(4)
         for twin in "ab"
     ]
-    db = build(tmp_path / "ws", rows)
+    db = build(folder, rows)
     with closing(sqlite3.connect(db)) as live, live:
         live.execute(
             "CREATE TRIGGER meddler AFTER UPDATE OF superseded_by ON memories BEGIN"
             " UPDATE memories SET superseded_by = NULL WHERE id = new.id; END"
         )
-    return f"clawseed:{tmp_path / 'ws'}"
+    return f"clawseed:{folder}"
+
+
+@pytest.fixture
+def undone(tmp_path):
+    return meddled(tmp_path / "ws")
 
 
 def test_a_night_whose_records_do_not_read_as_written_ends_with_33_wherever_one_looks(
