@@ -37,6 +37,13 @@ SQLITE, BATCH, UNDO = (
     "memops/stores/clawseed_batch.py",
     "memops/stores/clawseed_undo.py",
 )
+LEAVINGS, LITE = "memops/stores/carry_leavings.py", "memops/stores/sqlite.py"
+KEEPING, RESTORE = "memops/commands/keeping.py", "memops/stores/markdown_restore.py"
+BESIDE = (
+    "tests/test_restoring.py::test_no_row_and_no_line_is_lost_that_an_agent_writes_beside_a_restore"
+)
+LATE = "tests/test_restoring.py::test_lines_that_come_after_the_snapshot_before_stay_in_their_files"
+WRONG = "tests/test_read_back.py::test_a_night_whose_records_do_not_read_as_written_ends_with_33_wherever_one_looks"
 CARRY, PLANS, TAKEN = "memops/stores/carry.py", "memops/state/planfile.py", "memops/snapshot.py"
 ROT = (
     "tests/trust/test_artefacts.py::test_a_flipped_bit_and_a_cut_are_found_by_the_name_of_the_file"
@@ -98,16 +105,27 @@ MUTANTS = (
     Mutant("the last pre-image is kept, not the first", RUNS, '_over(first.before, last.before)', 'last.before', "tests/trust/test_run_records.py::test_of_two_pre_images_the_first_is_the_one_to_go_back_to"),
     Mutant("undo forgets a column", UNDO, "if was is not now and not _exact(was, now)]", "if was is not now and not _exact(was, now)][1:]", "tests/stores/test_clawseed_undo.py::test_revert_looks_past_a_vector_filled_since"),
     Mutant("a resume disowns what was written before the crash", BATCHES, 'if w.state == "already" and w.id in self.begun else w', "if False else w", "tests/test_runs.py::test_what_was_written_before_a_crash_counts_as_the_runs_own"),
-    Mutant("resume does not know what was begun", BATCHES, 'self.kept = frozenset(entry["id"] for entry in run.undo.entries())', "self.kept: frozenset[str] = frozenset()", CHOSEN),
+    Mutant("resume does not know what was begun", BATCHES, 'frozenset(entry["id"] for entry in entries), len(entries)', "frozenset[str](), len(entries)", CHOSEN),
     Mutant("a rename carries nothing over", CARRY, "            self._carry(now)\n", "", "tests/stores/test_carry.py::test_what_arrives_in_the_old_file_after_the_rename_is_carried_over"),
-    Mutant("a crash's leftovers are only removed", CARRY, "                append(folder, name, joined(missing))\n        os.unlink(link", "                pass\n        os.unlink(link", "tests/stores/test_carry.py::test_a_kill_in_between_loses_no_line"),
+    Mutant("a crash's leftovers are only removed", LEAVINGS, "                append(folder, name, joined(missing))\n        os.unlink(link", "                pass\n        os.unlink(link", "tests/stores/test_carry.py::test_a_kill_in_between_loses_no_line"),
     Mutant("leftovers stay where nothing is to change", APPLY, "        run.undo.renew()\n        store.settle()\n", "        run.undo.renew()\n", "tests/trust/test_failpoints.py::test_a_kill_in_the_last_file_leaves_nothing_beside_the_notes"),
     Mutant("a rollback leaves drafts beside the notes", APPLY, "            store.settle()\n            written: list", "            written: list", CHOSEN),
     Mutant("a copy is taken outside a transaction", "memops/stores/sqlite.py", "        source.backup(target, pages=pages, progress=lambda *_: os.fdatasync(file.fileno()))\n", "        into.write_bytes(path.read_bytes())\n", "tests/trust/test_snapshot_live.py::test_a_snapshot_beside_a_writer_is_a_consistent_prefix"),
     Mutant("readers may write", "memops/stores/sqlite.py", 'connection = _opened(path, f"mode=ro{sealed}")', 'connection = _opened(path, f"mode=rw{sealed}")', "tests/trust/test_snapshot_live.py::test_reading_changes_no_byte_of_a_database"),
     Mutant("a store that shrank is believed", TAKEN, "doubtful = _shrunk(records, before, policy.limits) and not accept_shrink", "doubtful = False", "tests/test_bad_input.py::test_a_store_that_shrank_is_not_believed"),
-    Mutant("drafts of the dead stay", TAKEN, "if pid is None or not _alive(int(pid[1])):", "if False:", "tests/trust/test_snapshot_live.py::test_a_snapshot_that_was_cut_off_is_none_and_is_swept_away"),
+    Mutant("drafts of the dead stay", TAKEN, "if pid is None or not files.alive(int(pid[1])):", "if False:", "tests/trust/test_snapshot_live.py::test_a_snapshot_that_was_cut_off_is_none_and_is_swept_away"),
     Mutant("files take the umask's mode", FILES, "os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)", "os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)", "tests/test_bad_input.py::test_files_and_folders_are_private_whatever_the_umask"),
+    Mutant("a database is not held from keeping to restoring", LITE, '        live.execute("BEGIN EXCLUSIVE")\n', '        live.execute("PRAGMA locking_mode = NORMAL")\n        live.execute("BEGIN EXCLUSIVE")\n', BESIDE),
+    Mutant("lines that came after the snapshot before a restore go", RESTORE, 'came = lines(now or b"") - lines(was or b"")', 'came = lines(b"")', LATE),
+    Mutant("half a restore is not told", KEEPING, "        restoring.begin(state, identity, command(found.id), back)\n", "", "tests/test_restoring.py::test_nothing_is_planned_on_from_a_store_of_which_a_restore_was_cut_off"),
+    Mutant("a damaged store is overwritten", LITE, "                _put_aside(path)\n", "                pass\n", "tests/test_restoring.py::test_a_store_that_is_too_damaged_to_be_snapshotted_is_put_aside"),
+    Mutant("a journal of what was there stays beside a restored database", LITE, '        live.execute("PRAGMA journal_mode = DELETE")\n        if _is_wal', "        if _is_wal", "tests/stores/test_clawseed.py::test_a_restored_database_has_the_copys_mode_and_no_journal_of_what_was_there"),
+    Mutant("a hot journal keeps readers out", LITE, "        _rolled_back(path)\n", "        pass\n", "tests/stores/test_clawseed.py::test_what_a_killed_writer_left_half_written_is_rolled_back"),
+    Mutant("a run is taken back without some of its undo", RUNS, "if lost or there < named:", "if False:", "tests/test_runs.py::test_a_run_that_was_cut_off_is_not_taken_back_without_all_of_its_undo"),
+    Mutant("a second run is begun over one without its header", RUNS, "if path in _headless(path.parent.parent):", "if False:", "tests/test_runs.py::test_no_second_run_is_started_over_one_that_lost_its_header"),
+    Mutant("a failed read-back ends well", RUNS, "if not (wrong := len(run.wrong)):", "wrong = 0\n    if True:", WRONG),
+    Mutant("a record that came back to its store is taken for archived", APPLY, "again = task.store.read(gone)[\"id\"].to_list() if gone else []", "again = list[str]()", "tests/test_read_back.py::test_lines_that_left_a_file_and_were_put_back_leave_it_again"),
+    Mutant("temporary names hold names whole", FILES, "return name if len(data) <= _LONG else", "return name if True else", "tests/stores/test_markdown.py::test_a_file_whose_name_is_as_long_as_names_may_be_is_edited_as_any_other"),
 )  # fmt: skip
 
 
