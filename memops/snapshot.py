@@ -224,6 +224,11 @@ def overlay_path(state: Path, identity: dict[str, str]) -> Path:
     return store_folder(state, identity) / "overlay.parquet"
 
 
+def night_path(state: Path, identity: dict[str, str]) -> Path:
+    """Return the lock that a store's night holds, from its snapshot to its report."""
+    return files.folder(state / "locks") / f"{store_id(identity)}.night.lock"
+
+
 def lock_path(state: Path, identity: dict[str, str]) -> Path:
     """Return the lock that whoever changes a store holds."""
     return files.folder(state / "locks") / f"{store_id(identity)}.lock"

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from memops import files
 from memops.apply.recovery import remedies, unfinished
 from memops.errors import Locked, gravest, told
-from memops.nights.night import curate, nobody
+from memops.nights.night import alone, curate
 from memops.rules import RULES
 from memops.settings import read
 from memops.state.runs import Run
+from memops.stores import open_store
 
 NOW = "2026-06-01T12:00:00Z"
 SAID = "Gate 77 of the depot opens at nine, says 门卫老周"
@@ -167,10 +169,10 @@ def test_status_knows_late_waiting_failed_and_never(memops, twins):
     assert [found["memops_store_good", name] for name in ("big", "夜", "new")] == [1, 0, 0]
 
 
-def test_a_night_answers_for_nobody(twins, memops):
+def test_a_plan_beyond_its_limits_waits_whoever_has_the_night(twins, memops):
     path = memops.write("m.jsonl", twins)
     settings = read(None, memops.state)
-    night = curate(f"jsonl:{path}", settings, ask=nobody)
+    night = curate(f"jsonl:{path}", settings)
     assert (night["code"], "limit" in night["stopped"]) == (23, True)
     page = Path(night["report"]).read_text()
     assert page.count("beyond its limits") == 0 and page.count("the limit is 10%") == 1
@@ -179,8 +181,25 @@ def test_a_night_answers_for_nobody(twins, memops):
     assert page.count("the limit is 10%") == 1
     assert f"apply {plan} --approve</code>" in page and "To reject this:" in page
     assert "To take this back:" not in page
-    night = curate(f"jsonl:{path}", settings, ask=lambda night: night["code"] == 23)
+    night = curate(f"jsonl:{path}", settings, approve=True)
     assert (night["code"], night["applied"], "stopped" in night) == (0, 40, False)
+
+
+def test_a_store_has_one_night_at_a_time_and_a_plan_that_waits_holds_none(
+    memops, twins, monkeypatch
+):
+    monkeypatch.setattr(files.lock.__wrapped__, "__defaults__", (0.0,))  # seconds to wait
+    stores = {"home": f"jsonl:{memops.write('m.jsonl', twins)}"}
+    configured(memops, stores | {"other": f"jsonl:{memops.write('n.jsonl', twins)}"})
+    with alone("home", open_store(stores["home"]), memops.state):
+        nights = {night["store"]: night for night in memops("nightly")}
+        assert memops.code == nights["home"]["code"] == 11
+        assert "another night of home is at work" in nights["home"]["error"]
+        assert nights["other"]["code"] == 23
+    (first,) = memops("nightly", "home")
+    (second,) = memops("nightly", "home")
+    assert (first["code"], second["code"]) == (23, 23)
+    assert memops("apply", first["plan"], "--approve")["applied"] == 40
 
 
 def test_an_unknown_runner_or_setting_is_refused_by_name(memops):

@@ -5,16 +5,17 @@ that makes each step a task.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 import polars as pl
 
-from memops import snapshot
+from memops import files, snapshot
 from memops.commands.keeping import prune
-from memops.errors import GateFailed, GuardRefused, told
+from memops.errors import GateFailed, Locked, told
 from memops.plan import outcome
 from memops.reasons import reason
 from memops.schema import LIVE
@@ -45,11 +46,6 @@ def plainly(step: Callable[..., T], *args: Any, **kwargs: Any) -> T:
     return step(*args, **kwargs)
 
 
-def nobody(night: dict[str, Any]) -> bool:
-    """Answer for the person who is not there: a plan beyond its limits stays a plan."""
-    return False
-
-
 def curate(
     name: str,
     settings: Settings,
@@ -60,7 +56,6 @@ def curate(
     migrate: bool = False,
     approve: bool = False,
     plan_only: bool = False,
-    ask: Callable[[dict[str, Any]], bool] = nobody,
     mapper: Mapper | None = None,
     hygiene: bool = False,
     model: bool = False,
@@ -68,44 +63,60 @@ def curate(
     """Do a store's night: snapshot, plan, grade both sides, gate, apply, report.
 
     A run that was cut off is finished first. Nothing is written when the gate fails (the result
-    says so, with code 30). A plan beyond its limits is applied if `ask` says so. A store without
-    a suite is curated within the limits, and its report says that recall was not graded. `mapper`
-    runs the heavy steps, if not the runner that the settings name. The rules of hygiene are left
-    out within their cadence, unless `hygiene` or `rules` ask for them.
+    says so, with code 30); a plan beyond its limits waits for a person. A store without a suite is
+    curated within the limits, and its report says that recall was not graded. `mapper` runs the
+    heavy steps, if not the runner that the settings name. The rules of hygiene are left out within
+    their cadence, unless `hygiene` or `rules` ask for them.
     """
     at = now or clock()
     store = open_store(settings.store(name).address)
-    asked = hygiene or migrate or bool(rules)
-    due, why = (True, "asked for") if asked else _hygiene_is_due(store, settings, at)
-    night: dict[str, Any] = {"store": name, "now": at.isoformat(), "code": 0}
-    timings: list[dict[str, Any]] = []
-    timed = _logged(call, night, settings, timings)
-    if not plan_only:
-        night |= timed(recover, name, settings)
-    taken = timed(take_snapshot, name, settings, at)
-    if model:
-        night |= timed(ask_step, taken["path"], settings, at)
-    answers = night.get("answers")
-    night |= timed(plan_step, taken["path"], settings, at, rules, migrate, mapper, due, answers)
-    night["rows"] = {"before": taken["rows"], "live_before": taken["live"]}
-    night["hygiene"] = why
-    if chosen := suite or settings.store(name).suite:
-        grading = (taken["path"], night["plan"], chosen, settings, mapper or plainly_all)
-        night |= timed(grade_plan, *grading)
-    if night.get("verdict") == "fail":
-        night |= _kept_from(night)
-    elif not plan_only and night["ops"]:
-        night |= _applied(night, timed, settings, approve, ask)
-    if model and night["asked"]["waiting"] and night["code"] == 0:
-        night["code"] = SKIPPED
-    if due and not (migrate or rules or plan_only) and night["code"] in (0, SKIPPED):
-        cadence.record(store, settings.state, at)
-    night["timings"] = timings
-    night["rows"] |= _after(taken["path"], night, settings)
-    night |= timed(report_step, night, settings)
-    call(prune, settings, at)
-    history.append(settings.state, night)
-    return night
+    with alone(name, store, settings.state):
+        asked = hygiene or migrate or bool(rules)
+        due, why = (True, "asked for") if asked else _hygiene_is_due(store, settings, at)
+        night: dict[str, Any] = {"store": name, "now": at.isoformat(), "code": 0}
+        timings: list[dict[str, Any]] = []
+        timed = _logged(call, night, settings, timings)
+        if not plan_only:
+            night |= timed(recover, name, settings)
+        taken = timed(take_snapshot, name, settings, at)
+        if model:
+            night |= timed(ask_step, taken["path"], settings, at)
+        answers = night.get("answers")
+        night |= timed(plan_step, taken["path"], settings, at, rules, migrate, mapper, due, answers)
+        night["rows"] = {"before": taken["rows"], "live_before": taken["live"]}
+        night["hygiene"] = why
+        if chosen := suite or settings.store(name).suite:
+            grading = (taken["path"], night["plan"], chosen, settings, mapper or plainly_all)
+            night |= timed(grade_plan, *grading)
+        if night.get("verdict") == "fail":
+            night |= _kept_from(night)
+        elif not plan_only and night["ops"]:
+            night |= timed(apply_step, night["plan"], settings, approve)
+        if model and night["asked"]["waiting"] and night["code"] == 0:
+            night["code"] = SKIPPED
+        if due and not (migrate or rules or plan_only) and night["code"] in (0, SKIPPED):
+            cadence.record(store, settings.state, at)
+        night["timings"] = timings
+        night["rows"] |= _after(taken["path"], night, settings)
+        night |= timed(report_step, night, settings)
+        call(prune, settings, at)
+        history.append(settings.state, night)
+        return night
+
+
+@contextmanager
+def alone(name: str, store: Store, state: Path) -> Iterator[None]:
+    """Hold the night of a store; raises Locked while another process is at it.
+
+    A plan that waits for a person holds nothing.
+    """
+    with ExitStack() as held:
+        try:
+            held.enter_context(files.lock(snapshot.night_path(state, store.identity())))
+        except Locked as error:
+            said = f"another night of {name} is at work"
+            raise Locked(said, "wait for it to end; `memops status` says how it went") from error
+        yield
 
 
 def _hygiene_is_due(store: Store, settings: Settings, at: datetime) -> tuple[bool, str]:
@@ -120,24 +131,6 @@ def _kept_from(night: dict[str, Any]) -> dict[str, Any]:
     rule = (night.get("blame") or {}).get("rule")
     why = reason("gate.worse_by", {"rule": rule}) if rule else reason("gate.worse")
     return {"code": GateFailed.code, "applied": 0, "stopped": why["reason"], "because": why}
-
-
-def _applied(
-    night: dict[str, Any],
-    timed: Callable[..., Any],
-    settings: Settings,
-    approve: bool,
-    ask: Callable[[dict[str, Any]], bool],
-) -> dict[str, Any]:
-    """Apply a night's plan; beyond the limits only if a person, who is asked, says so."""
-    done: dict[str, Any] = timed(apply_step, night["plan"], settings, approve)
-    if done["code"] == GuardRefused.code:
-        held = night | done
-        if ask(held):
-            done = timed(apply_step, night["plan"], settings, True)
-        if "waited" in held:
-            done["waited"] = held["waited"]
-    return done
 
 
 def summary(night: dict[str, Any]) -> str:
