@@ -16,10 +16,15 @@ import polars as pl
 from memops.errors import mask_with
 from memops.language.text import wordlist
 from memops.policy import Secrets
-from memops.safety.secrets_shapes import Shape, shapes, staying
+from memops.safety.secrets_shapes import PUBLIC, Shape, shapes, staying
+from memops.safety.secrets_views import View, views
 
 FOUND = pl.Schema(
     {"row": pl.UInt32(), "start": pl.UInt32(), "end": pl.UInt32(), "kind": pl.String()}
+)
+
+_HITS = pl.Schema(
+    {"row": pl.UInt32(), "start": pl.UInt32(), "end": pl.UInt32(), "nth": pl.UInt32()}
 )
 
 _OPEN, _CLOSE = "\ufdd0", "\ufdd1"  # noncharacters, which no text should hold, mark a match
@@ -27,6 +32,9 @@ _TELLING = (
     r"(?i)pass|pwd|secret|token$|api_?key|access_?key|private_?key|credential|authori|cookie"
     r"|密码|口令|授权码|密钥|令牌"
 )
+_QUOTED = ("password", "one-time-code", "token")
+_CLOSING = ")].,;:|}\"'`”»」』’"
+_INNER = r"""^((?:["'`“„«「『‘(]|\*\*|__)*)([\s\S]*?)(?:\*\*|__)?$"""
 _ROUNDS = 8
 _DEFAULT = Secrets()
 
@@ -36,19 +44,13 @@ def found(texts: pl.Series, policy: Secrets = _DEFAULT) -> pl.DataFrame:
 
     Spans of one text do not overlap; rows without a secret, and null texts, are absent.
     """
-    known, stay = shapes(policy), staying(policy)
-    candidates = _candidates(texts, known)
-    if not candidates:
-        return FOUND.to_frame()
-    plans = [_matches(rows, nth, known[nth]) for nth, rows in candidates.items()]
-    hits = pl.concat(pl.collect_all(plans))
-    if policy.allow:
-        allowed = pl.any_horizontal(
-            pl.col("value").str.contains(f"^(?:{p})$") for p in policy.allow
-        )
-        hits = hits.filter(~allowed)
-    kinds = pl.Series("kind", [shape.kind for shape in known])
-    spans = _merged(_clear_of(hits, stay))
+    texts = texts.cast(pl.String)
+    hits = [_hits(texts, policy)]
+    if others := views(texts):
+        seen = _hits(pl.Series([view.text for view in others], dtype=pl.String), policy)
+        hits.append(_in_place(seen, others))
+    spans = _merged(pl.concat(hits))
+    kinds = pl.Series("kind", [shape.kind for shape in shapes(policy)])
     return spans.with_columns(kind=kinds.gather(spans["nth"])).select(FOUND.names())
 
 
@@ -118,6 +120,36 @@ def redacted_json(documents: pl.Series, policy: Secrets = _DEFAULT) -> pl.Series
     return pl.Series(documents.name, out, dtype=pl.String)
 
 
+def _hits(texts: pl.Series, policy: Secrets) -> pl.DataFrame:
+    """Spans (row, start, end, shape) of all that looks like a secret and may not stay."""
+    known, stay = shapes(policy), staying(policy)
+    candidates = _candidates(texts, known)
+    marked = pl.collect_all([_marked(rows, known[nth]) for nth, rows in candidates.items()])
+    met = [(nth, part) for nth, part in zip(candidates, marked, strict=True) if part.height]
+    plans = [_matches(part, nth, known[nth]) for nth, part in met]
+    hits = pl.concat(pl.collect_all(plans)) if plans else _HITS.to_frame()
+    if policy.allow:
+        allowed = pl.any_horizontal(
+            pl.col("value").str.contains(f"^(?:{p})$") for p in policy.allow
+        )
+        hits = hits.filter(~allowed)
+    loosely = [n for n, shape in enumerate(known) if shape.loose]
+    public = pl.col("nth").is_in([n for n in loosely if known[n].kind == PUBLIC])
+    loose = pl.col("nth").is_in([n for n in loosely if known[n].kind != PUBLIC])
+    kept = _clear_of(hits.select(_HITS.names()), pl.col("nth").is_in(stay))
+    alone = _clear_of(kept.filter(public | loose), public)
+    return pl.concat([kept.filter(~(public | loose)), alone])
+
+
+def _in_place(hits: pl.DataFrame, others: list[View]) -> pl.DataFrame:
+    """Hits in views as spans of the texts themselves."""
+    rows = []
+    for row, start, end, nth in hits.select(_HITS.names()).iter_rows():
+        if span := others[row].span(start, end):
+            rows.append((others[row].row, *span, nth))
+    return pl.DataFrame(rows, _HITS, orient="row")
+
+
 def _candidates(texts: pl.Series, known: tuple[Shape, ...]) -> dict[int, pl.DataFrame]:
     """For each shape, the rows (row, text) that hold one of its triggers.
 
@@ -126,7 +158,7 @@ def _candidates(texts: pl.Series, known: tuple[Shape, ...]) -> dict[int, pl.Data
     triggers = sorted({word for shape in known for word in shape.any})
     whens = sorted({shape.when for shape in known if shape.when})
     text = pl.col("text")
-    frame = texts.rename("text").cast(pl.String).to_frame().with_row_index("row")
+    frame = texts.rename("text").to_frame().with_row_index("row")
     some = text.str.contains_any(wordlist(triggers), ascii_case_insensitive=True)
     marks = frame.select(
         "row", some.alias(""), *(text.str.contains(when).alias(when) for when in whens)
@@ -165,43 +197,66 @@ def _holding(words: pl.DataFrame, marks: pl.DataFrame, shape: Shape) -> pl.DataF
     return held.join(told, on="row", how="semi") if shape.any else held
 
 
-def _matches(rows: pl.DataFrame, nth: int, shape: Shape) -> pl.LazyFrame:
-    """Spans of one shape: each match is bracketed by two marks, the text is cut at the marks."""
-    piece, size = pl.col("piece"), pl.col("piece").str.len_chars()
+def _marked(rows: pl.DataFrame, shape: Shape) -> pl.LazyFrame:
+    """Texts that a shape matches, each match bracketed by two marks."""
     marked = pl.col("text").str.replace_all(shape.pattern, f"${{1}}{_OPEN}${{2}}{_CLOSE}${{3}}")
-    closing = ".,;:)]}" if shape.kind == "password" else ""
+    return rows.lazy().select("row", piece=marked).filter(
+        pl.col("piece").str.contains(_OPEN, literal=True)
+    )  # fmt: skip
+
+
+def _matches(marked: pl.DataFrame, nth: int, shape: Shape) -> pl.LazyFrame:
+    """Spans of one shape: the text is cut at the marks, and what stands there is looked at."""
+    piece, size, value = pl.col("piece"), pl.col("piece").str.len_chars(), pl.col("value")
+    parts, lead = piece.str.split(_CLOSE), pl.col("lead").str.len_chars()
+    stop = lead + value.str.len_chars()
     return (
-        rows.lazy()
-        .select("row", piece=marked)
-        .filter(piece.str.contains(_OPEN, literal=True))
+        marked.lazy()
         .with_columns(piece.str.split(_OPEN))
         .explode("piece")
         .with_columns(first=pl.col("row").is_first_distinct())
         .with_columns(upto=(size - (~pl.col("first")).cast(pl.UInt32)).cum_sum().over("row"))
-        .with_columns(end=pl.col("upto").shift(1).over("row"), before=piece.shift(1).over("row"))
+        .with_columns(begin=pl.col("upto").shift(1).over("row"), before=piece.shift(1).over("row"))
         .filter(~pl.col("first"))
-        .with_columns(value=piece.str.split(_CLOSE).list.first().str.strip_chars_end(closing))
+        .with_columns(match=parts.list.first(), rest=parts.list.last())
+        .with_columns(*_bare(shape.kind))
+        .with_columns(following=pl.concat_str(pl.col("match").str.slice(stop), "rest"))
         .select(
             "row",
-            start="end",
-            end=pl.col("end") + pl.col("value").str.len_chars(),
+            "value",
+            start=pl.col("begin") + lead,
+            end=pl.col("begin") + stop,
             nth=pl.lit(nth, pl.UInt32),
-            value="value",
-            before=pl.col("before").str.replace(_CLOSE, "", literal=True).str.tail(40),
+            before=pl.col("before").str.replace(_CLOSE, "", literal=True).str.tail(80),
+            following=pl.col("following").str.head(24),
         )
-        .filter(shape.plausible)
+        .filter((value != "") & shape.plausible)
+        .select("row", "start", "end", "nth", "value")
     )  # fmt: skip
 
 
-def _clear_of(hits: pl.DataFrame, staying: list[int]) -> pl.DataFrame:
-    """Hits that do not touch what stays: a mask of an earlier redaction, what is allowed."""
-    stays = pl.col("nth").is_in(staying)
-    masks = hits.filter(stays).select("row", mask_start="start", mask_end="end")
+def _bare(kind: str) -> list[pl.Expr]:
+    """What a match says (`value`), without what closes it or the sentence, and the `lead` that opens it."""
+    match = pl.col("match")
+    if kind not in _QUOTED:
+        return [pl.lit("").alias("lead"), match.alias("value")]
+    paired = pl.when(match.str.contains(r".\(")).then(match.str.strip_chars_end(_CLOSING[1:]))
+    closed = paired.otherwise(match.str.strip_chars_end(_CLOSING))
+    return [
+        closed.str.extract(_INNER, 1).alias("lead"),
+        closed.str.extract(_INNER, 2).alias("value"),
+    ]
+
+
+def _clear_of(hits: pl.DataFrame, stays: pl.Expr) -> pl.DataFrame:
+    """Hits that touch none of those that stay: masks of an earlier redaction, what is public."""
+    stay = hits.filter(stays).select("row", stay_start="start", stay_end="end")
     rest = hits.filter(~stays).with_row_index("hit")
-    touching = rest.join(masks, on="row").filter(
-        (pl.col("start") < pl.col("mask_end")) & (pl.col("mask_start") < pl.col("end"))
+    touching = rest.join(stay, on="row").filter(
+        (pl.col("start") < pl.col("stay_end")) & (pl.col("stay_start") < pl.col("end"))
     )
-    return rest.join(touching.select("hit").unique(), on="hit", how="anti")
+    gone = touching.select("hit").unique()
+    return rest.join(gone, on="hit", how="anti", maintain_order="left").drop("hit")
 
 
 def _merged(hits: pl.DataFrame) -> pl.DataFrame:

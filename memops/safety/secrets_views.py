@@ -1,0 +1,109 @@
+"""Views of texts for secrets: what a reader sees where the characters say something else.
+
+A key goes on in the next line, invisible characters stand inside, a label is the head of a
+column. Such a text is read in another spelling, too, and what is found there is told in places of
+the text itself.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+_INVISIBLE = (
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f"
+    "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff]"
+)
+_BREAK = r"([A-Za-z0-9+/_=.-]{4,}[ \t]*\\?\r?\n[ \t>]*[A-Za-z0-9+/_=-]{4,})[ \t]*[\"'`)]?[ \t]*(?:\r?\n|$)"
+_RULE = r"\n[ \t]*\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?[ \t]*(?:\r?\n|$)"
+_TABLE = re.compile(rf"(?:^|\n)([^\n]*\|[^\n]*){_RULE}((?:[^\n]*\|[^\n]*(?:\n|$))+)")
+_CELL = re.compile(r"[^|\n]+")
+
+
+@dataclass(frozen=True)
+class View:
+    """Another spelling of a row's text: for each character its place in the text, -1 for none.
+
+    `joints` are places where something was left out: only what spans one is news, if there are any.
+    """
+
+    row: int
+    text: str
+    places: list[int]
+    joints: tuple[int, ...] = ()
+
+    def span(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return where a span of the view stands in the text; None if it is no news, or not there."""
+        first, last = self.places[start], self.places[end - 1]
+        if first < 0 or last < 0:
+            return None
+        news = not self.joints or any(first < joint <= last for joint in self.joints)
+        return (first, last + 1) if news else None
+
+
+def views(texts: pl.Series) -> list[View]:
+    """Return the other spellings of texts; most have none."""
+    made: list[View] = []
+    for pattern, viewed in _KINDS.items():
+        rows = texts.str.contains(pattern).fill_null(False).arg_true()
+        made += [view for row in rows for view in viewed(row, texts[row])]
+    return made
+
+
+def _cleaned(row: int, text: str) -> Iterator[View]:
+    """The text without characters that nobody sees."""
+    yield _without(row, text, [match.span() for match in re.finditer(_INVISIBLE, text)])
+
+
+def _joined(row: int, text: str) -> Iterator[View]:
+    """The text with lines put together where a string may go on alone in the next one."""
+    gaps = []
+    for match in re.finditer(_BREAK, text):
+        gap = re.search(r"[ \t]*\\?\r?\n[ \t>]*", match[1])
+        if gap and re.search(r"[0-9]|[a-z][A-Z]|[A-Za-z]{16}", match[1][gap.end() :]):
+            gaps.append((match.start() + gap.start(), match.start() + gap.end()))
+    if gaps:
+        yield _without(row, text, gaps)
+
+
+def _without(row: int, text: str, gaps: list[tuple[int, int]]) -> View:
+    left: list[str] = []
+    places: list[int] = []
+    at = 0
+    for start, end in [*gaps, (len(text), len(text))]:
+        left.append(text[at:start])
+        places += range(at, start)
+        at = end
+    return View(row, "".join(left), places, tuple(end for _, end in gaps))
+
+
+def _tabled(row: int, text: str) -> Iterator[View]:
+    """Each cell of a table after the head of its column, as a line of its own."""
+    lines: list[str] = []
+    places: list[int] = []
+    for table in _TABLE.finditer(text):
+        heads = [cell[0].strip() for cell in _CELL.finditer(_inside(table[1]))]
+        at = table.start(2)
+        for line in table[2].splitlines(keepends=True):
+            indent = len(line) - len(line.lstrip(" \t|"))
+            for head, cell in zip(heads, _CELL.finditer(line, indent), strict=False):
+                before = f"{head}: "
+                lines += [before, cell[0], "\n"]
+                start = at + cell.start()
+                places += [-1] * len(before) + list(range(start, start + len(cell[0]))) + [-1]
+            at += len(line)
+    if lines:
+        yield View(row, "".join(lines), places)
+
+
+def _inside(line: str) -> str:
+    return line.strip().strip("|")
+
+
+_KINDS: dict[str, Callable[[int, str], Iterator[View]]] = {
+    f"[!-~]{_INVISIBLE}+[!-~]": _cleaned,
+    _BREAK: _joined,
+    rf"\|[^\n]*{_RULE}": _tabled,
+}
+"""How texts that fit an expression (Rust's) are read besides."""
