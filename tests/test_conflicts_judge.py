@@ -256,7 +256,7 @@ def test_a_plan_with_a_cross_encoder_is_made_again_to_the_byte_and_names_its_wei
     (folder / "judged.jsonl").write_text("{}\n")
     from memops.state.planfile import load
 
-    with pytest.raises(PlanRefused, match="changed after it was made"):
+    with pytest.raises(PlanRefused, match="as it was made"):
         load(folder, tmp_path).judged()
 
 

@@ -63,7 +63,7 @@ def test_openclaw_cuts_curated_files_at_headings_and_hyphens_alone(tmp_path, mon
         i: text for i, text in open_store(f"openclaw:{tmp_path}").read().select("id", "text").rows()
     }
     for asked, together in {
-        "staging": ["staging uses 8080", "production uses 9090", "nightly uses 7070"],
+        "staging": ["staging uses 8080", "production uses 9090", "1. nightly uses 7070"],
         "tunnel": ["local uses 6060", "tunnel uses 5050", "spare uses 4040"],
         "keys": ["门在左边 uses keys"],
     }.items():

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from memops.policy.defaults import setting
-from memops.policy.ranges import AtLeastOne, Count, Section, Share, Switch
+from memops.policy.ranges import AtLeastOne, Count, Factor, Minutes, Seconds, Section, Share, Switch
 
 
 @dataclass(frozen=True)
@@ -27,18 +27,18 @@ class Dense(Section):
 class Caps(Section):
     """What asking an OpenAI-compatible endpoint may take, at most."""
 
-    in_flight: int = setting(4, "requests at the same time")
-    tries: int = setting(3, "times that a request is sent before what it asks waits")
-    pause: float = setting(
+    in_flight: AtLeastOne = setting(4, "requests at the same time")
+    tries: AtLeastOne = setting(3, "times that a request is sent before what it asks waits")
+    pause: Seconds = setting(
         1.0, "seconds before the second try; each next one waits four times as long"
     )
-    seconds: float = setting(60.0, "longest time that one request may take")
-    minutes: float = setting(30.0, "longest time that all requests of a run may take")
-    reply_tokens: int = setting(800, "tokens that one reply may have")
-    reply_bytes: int = setting(1 << 20, "bytes that one reply may have")
-    tokens: int = setting(500_000, "tokens that a run may use")
-    price: float = setting(0.0, "what a million tokens cost")
-    cost: float = setting(0.0, "what a run may cost; 0 for no limit")
+    seconds: Seconds = setting(60.0, "longest time that one request may take")
+    minutes: Minutes = setting(30.0, "longest time that all requests of a run may take")
+    reply_tokens: AtLeastOne = setting(800, "tokens that one reply may have")
+    reply_bytes: AtLeastOne = setting(1 << 20, "bytes that one reply may have")
+    tokens: Count = setting(500_000, "tokens that a run may use")
+    price: Factor = setting(0.0, "what a million tokens cost")
+    cost: Factor = setting(0.0, "what a run may cost; 0 for no limit")
 
 
 @dataclass(frozen=True)
