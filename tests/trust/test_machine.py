@@ -118,7 +118,9 @@ class Machine(RuleBasedStateMachine):
         if self._run() is None:
             self.before = self.path.read_bytes()
         self._guarded(
-            lambda: applying.apply(planfile.load(self.plan, self.state), self.state, NOW, True),
+            lambda: applying.apply(
+                planfile.load(self.plan, self.state), self.state, NOW, True, fixed=True
+            ),
             crash,
         )
 
