@@ -1,0 +1,108 @@
+"""Language packs: what one language brings, a folder each, read behind one protocol.
+
+A pack is data: `values.toml` gives the words around numbers and times the roles that the readers
+ask for. Names of months, weekdays, units and currencies come from CLDR (Unicode's Common Locale
+Data Repository, by `babel`). The pack `und`, CLDR's code for no language, holds what all share.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+_HOME = Path(__file__).parent
+NEUTRAL = "und"
+_LETTERS = 3  # a shorter symbol of CLDR's (m, c, y) is read only where a pack says so
+
+
+@dataclass(frozen=True)
+class Pack:
+    """A language: its script, and of each word or phrase the roles, each with what it carries."""
+
+    code: str
+    script: str
+    words: Mapping[str, Mapping[str, Any]]
+    idle: frozenset[str] = frozenset()
+    """Words that hold a word of `words` and mean something else."""
+    capital: frozenset[str] = frozenset()
+    """Words that are values only with a capital letter."""
+    beside: frozenset[str] = frozenset()
+    """Words that are values only beside another."""
+    regions: tuple[str, ...] = ()
+    """Where its telephone numbers are at home (ISO 3166)."""
+    trailing: bool = False
+    """Whether a last digit after a unit counts in the next lower one."""
+
+
+@cache
+def codes() -> tuple[str, ...]:
+    """Return the languages that have a pack, in the order of their codes."""
+    return tuple(sorted(p.parent.name for p in _HOME.glob("*/values.toml") if p.parent.name != NEUTRAL))
+
+
+@cache
+def pack(code: str) -> Pack:
+    """Return a language's pack."""
+    told = tomllib.loads((_HOME / code / "values.toml").read_text(encoding="utf-8"))
+    words: dict[str, dict[str, Any]] = {}
+    for role, word, data in _of_cldr(told["cldr"]):
+        words.setdefault(word.lower(), {}).setdefault(role, data)
+    for role, word, data in _of_table(told["words"]):
+        words.setdefault(word.lower(), {})[role] = data
+    return Pack(
+        code,
+        told["script"],
+        words,
+        frozenset([*told.get("idle", "").split(), *told.get("idle_phrases", ())]),
+        frozenset(told.get("capital", ())),
+        frozenset(told.get("beside", ())),
+        tuple(told.get("regions", ())),
+        told.get("trailing", False),
+    )
+
+
+_Entry = tuple[str, str, Any]
+
+
+def _of_table(table: Mapping[str, Any]) -> Iterator[_Entry]:
+    for role, listed in table.items():
+        if isinstance(listed, list):
+            yield from ((role, word, True) for word in listed)
+        else:
+            yield from ((role, word, data) for word, data in listed.items())
+
+
+def _of_cldr(locales: list[str]) -> Iterator[_Entry]:
+    from babel import Locale  # 30 ms that the command line need not spend
+
+    for name in locales:
+        locale = Locale.parse(name)
+        for context in ("format", "stand-alone"):
+            for width in ("wide", "abbreviated"):
+                yield from _named("month", locale.months[context][width])
+                yield from _named("weekday", locale.days[context][width])
+        yield from _units(locale)
+        for code, said in locale.currencies.items():
+            yield "currency", said, code
+        for code in ("AUD", "CAD", "CHF", "CNY", "EUR", "GBP", "HKD", "INR", "JPY", "KRW", "RUB", "SGD", "TWD", "USD"):
+            yield "currency", code, code
+            plural = locale._data["currency_names_plural"].get(code, {})
+            yield from (("currency", said, code) for said in plural.values())
+
+
+def _named(role: str, names: Mapping[int, str]) -> Iterator[_Entry]:
+    for number, said in names.items():
+        if not re.search(r"\d", said):
+            yield role, said.rstrip("."), number
+
+
+def _units(locale: Any) -> Iterator[_Entry]:
+    for unit, widths in locale._data["unit_patterns"].items():
+        for forms in (widths[width] for width in widths if hasattr(widths[width], "items")):
+            for pattern in (said for form, said in forms.items() if form != "per"):
+                said = pattern.replace("{0}", "").strip(" .\u00a0\u202f")
+                if not said.isascii() or (len(said) >= _LETTERS and "{" not in said):
+                    yield "unit", said, unit

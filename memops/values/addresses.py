@@ -1,0 +1,205 @@
+"""Addresses: what names one thing by its shape: mail, URL, path, IP, telephone, version, identifier.
+
+They are taken out before lexing. A private character stands for each in the text that is lexed.
+"""
+
+import ipaddress
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+from memops.values.lexing import Lexicon, Word
+from memops.values.rules_amounts import version_form
+
+_FIRST, _MOST = 0xE000, 0x1000
+_REST = r"[^\s，。；、）)\]】》」\"'<>]"
+_MAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}(?![\w-])", re.A)
+_SITES = (
+    "com|org|net|io|dev|cn|app|ai|co|edu|gov|de|uk|us|me|info|xyz|eu|fr|jp|hk|tw|example|local|internal|test|site|tv|cc"
+)
+_URL = re.compile(
+    rf"(?:[a-z][a-z0-9+]{{1,12}}://{_REST}+"
+    rf"|(?<![\w@.-])(?:[a-z0-9][\w-]{{0,62}}\.){{1,6}}(?:{_SITES})(?![\w-])(?::\d{{2,5}})?(?:/{_REST}*)?)",
+    re.A,
+)
+_PATH = re.compile(r"(?<![\w:/.~-])(?:~|\.{1,2}|[a-z]:)?[/\\](?:[\w.@+-]{1,120}[/\\]?){1,40}", re.A)
+_UUID = re.compile(r"(?<![\w-])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w-])", re.A)
+_MAC = re.compile(r"(?<![\w:])(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?![\w:])", re.A)
+_IP6 = re.compile(r"(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])", re.A)
+_IP4 = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?:/\d{1,2})?(?!\.?\d)", re.A)
+_CARD = re.compile(r"(?<![\w-])\d{4}(?:[ -]\d{4}){2,4}(?![\w-])", re.A)
+_PHONE = re.compile(
+    r"(?<![\w.+/-])(?:\+\s?\d{1,3}[\s.-]?(?:\(0?\d{1,4}\)|\d)[\d\s().-]{4,18}\d"
+    r"|\(\d{2,4}\)\s?\d{3,4}[\s.-]?\d{3,4}|0\d{1,3}[\s-]\d{3,4}[\s-]?\d{3,4}|\d{3}[\s.-]\d{3,4}[\s.-]\d{4}"
+    r"|1[3-9]\d[\s-]?\d{4}[\s-]?\d{4}|\d{3}-\d{4}|1[3-9]\d{9})(?:\s?(?:ext\.?|x|转)\s?(?P<ext>\d{1,5}))?(?![\w-]|\.\d)",
+    re.A,
+)
+_DATE = re.compile(
+    r"(?<![\w.-])(?:(?P<y>(?:18|19|20)\d\d)(?P<s>[-/.])(?P<m>\d{1,2})(?P=s)(?P<d>\d{1,2})"
+    r"(?:t(?=\d\d:))?|(?P<a>\d{1,2})(?P<s2>[-/.])(?P<b>\d{1,2})(?P=s2)(?P<y2>(?:19|20)\d\d)"
+    r"|(?P<ym>(?:19|20)\d\d)[-/](?P<mm>0[1-9]|1[0-2])|(?P<ymd>20[0-4]\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])))(?![\d-]|\.\d|/\d)",
+    re.A,
+)
+_CLOCK = re.compile(r"(?<![\d.])(?<!\d:)(?P<h>[01]?\d|2[0-4]):(?P<m>[0-5]\d)(?P<s>:[0-5]\d(?:\.\d+)?)?(?P<z>z(?!\w)|\+\d\d:?\d\d|(?(s)-\d\d:?\d\d|(?!)))?(?![\d:])", re.A)
+_VERSION = re.compile(r"(?<![\w.])(?:v(?P<v>\d+(?:\.\d+)*)|(?P<n>\d+(?:\.\d+){2,4}))(?P<pre>-(?:alpha|beta|rc|dev)[.\d]*)?(?![\w]|\.\d)", re.A)
+_MARKED = re.compile(r"(?<!\w)[a-z]+#[\w.-]+", re.A)
+_CHUNK = re.compile(r"[a-z0-9_]+(?:[-_./+#][a-z0-9_]+)*", re.A)
+"""Letters, digits and strokes without a space."""
+_DOCK = re.compile(r"\d\D?\d")
+
+
+def masked(low: str, lex: Lexicon) -> tuple[str, dict[str, Word]]:
+    """Return a text in lower case with a private character for each address, and what these are."""
+    known: dict[str, Word] = {}
+    spans = [(m, word) for pattern, read in _wanted(low) for m in pattern.finditer(low) if (word := read(m, lex))]
+    if not spans:
+        return low, known
+    out, at = [], 0
+    taken = bytearray(len(low))
+    kept = []
+    for match, word in spans:
+        start, end = match.span()
+        end -= len(match[0]) - len(match[0].rstrip(" .,;:!?/")) if "://" in match[0] or "." in match[0][-1:] else 0
+        if end > start and not any(taken[start:end]):
+            taken[start:end] = b"\1" * (end - start)
+            kept.append((start, end, word))
+    for start, end, word in sorted(kept, key=lambda one: one[0])[:_MOST]:
+        sign = chr(_FIRST + len(known))
+        known[sign] = word
+        out.append(low[at:start] + sign * (end - start))
+        at = end
+    out.append(low[at:])
+    return "".join(out), known
+
+
+def _wanted(low: str) -> Iterator[tuple[re.Pattern[str], Any]]:
+    """The patterns that may fit, by characters that each needs."""
+    if "@" in low:
+        yield _MAIL, lambda m, lex: _word(lex, "email", m[0])
+    if "." in low or "://" in low:
+        yield _URL, _url
+    if "/" in low or "\\" in low:
+        yield _PATH, _path
+    if "#" in low:
+        yield _MARKED, _marked
+    if not _DOCK.search(low):
+        if "v" in low:
+            yield _VERSION, _version
+        return
+    yield from _numeric(low)
+
+
+def _numeric(low: str) -> Iterator[tuple[re.Pattern[str], Any]]:
+    if "-" in low:
+        yield _UUID, lambda m, lex: _word(lex, "ident", m[0])
+    if ":" in low:
+        yield _MAC, lambda m, lex: _word(lex, "ident", m[0].replace("-", ":"))
+        yield _IP6, _ip
+    if "." in low:
+        yield _IP4, _ip
+    yield _DATE, _date
+    if ":" in low:
+        yield _CLOCK, _clock
+    if _SEVEN.search(low):
+        yield _CARD, lambda m, lex: _word(lex, "ident", re.sub(r"\D", "", m[0]))
+        yield _PHONE, _phone
+    yield _VERSION, _version
+
+
+_SEVEN = re.compile(r"\d(?:[\s().-]{0,2}\d){6}")
+
+
+def _word(lex: Lexicon, kind: str, form: str) -> Word:
+    return lex.word({"address": (kind, form)})
+
+
+def _url(m: re.Match[str], lex: Lexicon) -> Word | None:
+    said = m[0].rstrip("/.,;:!?")
+    scheme, mark, rest = said.partition("://")
+    if mark and scheme not in ("http", "https"):
+        return _word(lex, "url", said)
+    rest = rest if mark else said
+    host, slash, path = rest.partition("/")
+    host = re.sub(r"^www\.|:(?:80|443)$", "", host)
+    return _word(lex, "url", host + slash + path)
+
+
+def _path(m: re.Match[str], lex: Lexicon) -> Word | None:
+    said = m[0].rstrip("/\\.,;:") or m[0]
+    if len(said) < 3 or re.fullmatch(r"/\w+", said) and len(said) < 4:
+        return None
+    return _word(lex, "path", said.replace("\\", "/"))
+
+
+def _marked(m: re.Match[str], lex: Lexicon) -> Word | None:
+    return _word(lex, "ident", m[0]) if any(c.isdigit() for c in m[0]) else None
+
+
+def _date(m: re.Match[str], lex: Lexicon) -> Word | None:
+    from memops.values.forms import date_found
+
+    if m["ymd"]:
+        y, mo, d = m["ymd"][:4], m["ymd"][4:6], m["ymd"][6:]
+    elif m["ym"]:
+        y, mo, d = m["ym"], m["mm"], ""
+    elif m["y"]:
+        y, mo, d = m["y"], m["m"], m["d"]
+    else:
+        one, two, y = int(m["a"]), int(m["b"]), m["y2"]
+        if one <= 12 and two <= 12 and one != two and m["s2"] != ".":
+            return lex.word({"address": ("date written both ways", m[0].replace("-", "/"))})
+        mo, d = (str(two), str(one)) if one > 12 or m["s2"] == "." else (str(one), str(two))
+    found = date_found(int(y), int(mo), int(d) if d else None)
+    return lex.word({"date_token": found.form}) if found else None
+
+
+def _clock(m: re.Match[str], lex: Lexicon) -> Word:
+    from memops.values.forms import time_form
+
+    hour, minute, zone = int(m["h"]), int(m["m"]), m["z"]
+    if zone:
+        sign = -1 if zone[0] == "-" else 1
+        shift = 0 if zone == "z" else sign * (int(zone[1:3]) * 60 + int(zone[-2:]))
+        return lex.word({"address": ("time", time_form(hour, minute, shift))})
+    return lex.word({"clock_token": (hour, minute)})
+
+
+def _ip(m: re.Match[str], lex: Lexicon) -> Word | None:
+    head, slash, tail = m[0].partition("/")
+    try:
+        return _word(lex, "ip", str(ipaddress.ip_address(head)) + slash + tail)
+    except ValueError:
+        return None
+
+
+def _version(m: re.Match[str], lex: Lexicon) -> Word:
+    return _word(lex, "version", version_form(m["v"] or m["n"]) + (m["pre"] or ""))
+
+
+def _phone(m: re.Match[str], lex: Lexicon) -> Word | None:
+    form = phone_form(m[0].partition("ext")[0].partition("x")[0].partition("转")[0], lex.regions)
+    if form is None:
+        return None
+    return _word(lex, "phone", form + (f" ext {m['ext']}" if m["ext"] else ""))
+
+
+@lru_cache(maxsize=10_000)
+def phone_form(said: str, regions: Sequence[str]) -> str | None:
+    """Return a telephone number with its country's code, or None for what is none."""
+    import phonenumbers
+
+    bare = re.sub(r"\D", "", said)
+    if said.lstrip().startswith("+"):
+        try:
+            return phonenumbers.format_number(phonenumbers.parse(said, None), phonenumbers.PhoneNumberFormat.E164)
+        except phonenumbers.NumberParseException:
+            return None
+    for region in regions:
+        try:
+            parsed = phonenumbers.parse(said, region)
+        except phonenumbers.NumberParseException:
+            continue
+        if phonenumbers.is_valid_number(parsed):
+            return str(phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164))
+    return bare if re.search(r"\D", said.strip()) and re.fullmatch(r"[\d\s().-]+", said.strip()) else None

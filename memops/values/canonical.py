@@ -1,0 +1,69 @@
+"""Canonical forms, read back: what `str(value)` prints is read as that value and nothing else."""
+
+import re
+from functools import cache
+
+from memops.values.forms import DAYS
+from memops.values.units import printed
+from memops.values.value import Value
+
+_NUMBER = r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?"
+_AMOUNT = re.compile(rf"~?(?:[<>]=?)?-?(?:0|[1-9]\d*)(?:\.(?P<part>\d+))?(?:e[+-]?\d+)?(?:\.\.{_NUMBER})?(?P<unit>(?:%| [^\s\d/]| ?x|/).*)?", re.A)
+_DATE = r"[\dX]{4}-(?:[\dX]{2}-[\dX]{2}|3[3-6]|4[01])(?: (?:start|mid|end))?"
+_DAY = "|".join(DAYS)
+_SHAPES = tuple(
+    (kind, re.compile(rf"~?(?:[<>]=?)?(?:{pattern})", re.A))
+    for kind, pattern in (
+        ("date", rf"{_DATE}(?:\.\.{_DATE})?|\d{{4}}-\d\d-\d\dT\d\d:\d\d"),
+        ("date", rf"(?:day|week|month|quarter|year|second)[+-]\d+(?:\.\d+)?(?: (?:start|mid|end|{_DAY}))?"),
+        ("time", r"\d\d:\d\dZ?(?:\.\.\d\d:\d\dZ?)?"),
+        ("weekday", rf"(?:{_DAY})(?:,(?:{_DAY}))*"),
+        ("frequency", rf"every {_NUMBER} (?:s|mo)"),
+        ("duration", rf"{_NUMBER} mo {_NUMBER} s"),
+        ("lunar date", r"lunar [^\s-]*(?:-\d+)+"),
+        ("ordinal", r"#\d+"),
+        ("ident", r"[a-z]+#[\w.]+"),
+        ("size", rf"{_NUMBER}(?:x{_NUMBER})+(?: \S+)?"),
+        ("slashed", r"\d+/\d+"),
+    )
+)
+_FIRST = frozenset("~<>-0123456789#MTWFSXabcdefghijklmnopqrstuvwxyz")
+_LONGEST = 64
+_LOCAL = 7  # digits by themselves that may be a telephone's
+
+
+def canonical(text: str) -> Value | None:
+    """Return the value of which a text is the canonical form, or None."""
+    if len(text) > _LONGEST or text[:1] not in _FIRST:
+        return None
+    for kind, shape in _SHAPES:
+        if shape.fullmatch(text):
+            return Value(0, len(text), kind, text)
+    amount = _AMOUNT.fullmatch(text)
+    kind = _kind(amount["unit"] or "") if amount else None
+    if amount is None or kind is None or (kind == "number" and len(text) >= _LOCAL):
+        return None
+    return Value(0, len(text), kind, text, 0.5 * 10.0 ** -len(amount["part"] or ""))
+
+
+def _kind(unit: str) -> str | None:
+    if unit in _symbols():
+        return _symbols()[unit]
+    base, slash, per = unit.partition("/")
+    whole = re.fullmatch(rf"(?:{_NUMBER} )?(?:mo|s|d|w|h)|1|{_per()}", per) if slash else None
+    kind = "money" if re.fullmatch(r" [A-Z]{3}", base) else _symbols().get(base)
+    if kind is None or (slash and whole is None):
+        return None
+    return f"{kind} rate" if slash else kind
+
+
+@cache
+def _symbols() -> dict[str, str]:
+    units = {f" {symbol}": kind for kind, symbol in printed().items() if kind not in ("months", "share")}
+    own = {"": "number", "%": "share", "% off": "discount", "x": "factor", " mo": "duration", " s": "duration"}
+    return {**units, **own}
+
+
+@cache
+def _per() -> str:
+    return "|".join(map(re.escape, printed().values()))

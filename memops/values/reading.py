@@ -1,0 +1,97 @@
+"""Reading: the values of a text, in the languages that its letters are of.
+
+A cheap look tells texts without a value apart; addresses are taken out by their shape; the rest is
+lexed by the words of language packs, and grammar is matched over the roles of words. No step takes
+more than linear time.
+"""
+
+import re
+from datetime import datetime
+from functools import cache
+
+from memops.language.packs import codes
+from memops.values.addresses import masked
+from memops.values.canonical import canonical
+from memops.values.grammar import Grammar
+from memops.values.joining import joined
+from memops.values.lexing import Lexicon, holds, lexed, lexicon
+from memops.values.numerals import assembled
+from memops.values.relative import resolved
+from memops.values.rules_amounts import COUNTS, MONEY, MUCH, QUANTITIES, SHARES, SIZES
+from memops.values.rules_dates import RULES as DATES
+from memops.values.rules_times import CLOCK, LONG, OFTEN
+from memops.values.value import Value
+
+_WIDE = {0xFF01 + n: 0x21 + n for n in range(94)} | {0x3000: 0x20, 0x2019: 0x27, 0x2018: 0x27, 0x00A0: 0x20, 0x202F: 0x20, 0x3007: 0x96F6}
+_RULES = (*MONEY, *CLOCK, *DATES, *MUCH, *OFTEN, *SHARES, *SIZES, *QUANTITIES, *LONG, *COUNTS)
+
+
+def read(text: str, at: datetime | None = None, lang: str | None = None) -> list[Value]:
+    """Return the values of a text in reading order; spans do not overlap, but for two of one day.
+
+    With `at`, the time at which the text was written, days told from then ("tomorrow") are days of
+    the calendar. `lang` is one language's code; without it the text is read in all that have a pack.
+    """
+    exact = canonical(text)
+    if exact is not None:
+        return [exact if at is None else resolved(exact, at)]
+    lex, grammar = _grammar((lang,) if lang in codes() else codes())
+    plain = text if text.isascii() else text.translate(_WIDE)
+    low = plain.lower()
+    if len(low) != len(plain):
+        low = "".join(c.lower() if len(c.lower()) == 1 else c for c in plain)
+    if not holds(low, lex) and not _SHAPED.search(low):
+        return []
+    hidden, known = masked(low, lex)
+    line = assembled(lexed(plain, hidden, lex, known), lex)
+    found = joined(list(grammar.found(line)), line, lex)
+    values = _whole(found, low)
+    return values if at is None else [resolved(value, at) for value in values]
+
+
+_SHAPED = re.compile(r"@\w|[/\\]\w|\.[a-z]{2}", re.A)
+_CHUNK = re.compile(r"[a-z0-9_]+(?:[-_./+#][a-z0-9_]+)*", re.A)
+
+
+@cache
+def _grammar(langs: tuple[str, ...]) -> tuple[Lexicon, Grammar]:
+    lex = lexicon(langs)
+    return lex, Grammar(_RULES, lex)
+
+
+def _whole(found: list[Value], low: str) -> list[Value]:
+    """Values, and as identifiers the words of letters and digits of which they would be a part."""
+    out: list[Value] = []
+    at = 0
+    for match in _CHUNK.finditer(low):
+        start, end = match.span()
+        while at < len(found) and found[at].end <= start:
+            out.append(found[at])
+            at += 1
+        if not (_DIGIT.search(low, start, end) and _LETTER.search(low, start, end)):
+            continue
+        last = at
+        while last < len(found) and found[last].start < end:
+            last += 1
+        inside = found[at:last]
+        if not _stands(inside, match):
+            out.append(Value(start, end, "ident", match[0]))
+            at = last
+    return [*out, *found[at:]]
+
+
+def _stands(inside: list[Value], match: re.Match[str]) -> bool:
+    """Whether the values in a word cover it, or reach beyond it, or are a number before its noun."""
+    start, end = match.span()
+    if not inside:
+        return False
+    if inside[0].start <= start and max(v.end for v in inside) >= end:
+        return True
+    if any(v.start < start or v.end > end for v in inside):
+        return True
+    return inside[0].start == start and _COMPOUND.fullmatch(match[0]) is not None
+
+
+_COMPOUND = re.compile(r"\d+(?:\.\d+)?-[a-z]{3,}", re.A)
+"""A number in front of its noun: a 5-star hotel."""
+_DIGIT, _LETTER = re.compile(r"\d"), re.compile(r"[a-z]")

@@ -1,0 +1,242 @@
+"""Rules for dates, days of the week, and days told from the day of speaking."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from memops.values.forms import DAYS, date_form, date_found, days_form
+from memops.values.grammar import Found, Rule, Span
+from memops.values.lexing import Num
+
+
+def _whole(span: Span, name: str) -> int | None:
+    return int(span.num(name)) if span.has(name) else None
+
+
+def _year(span: Span) -> int | None:
+    if span.has("short"):
+        return 2000 + int(span.num("short"))
+    return _whole(span, "y")
+
+
+def _month(span: Span) -> int | None:
+    return int(span.get("m", "month")) if span.has("m") else _whole(span, "mn")
+
+
+def _day(span: Span) -> int | None:
+    if span.has("nth"):
+        return int(span.get("nth", "ordinal"))
+    return _whole(span, "d")
+
+
+def _dated(span: Span) -> Found | None:
+    edge = span.get("edge", "edge") or span.get("tail", "edge_after") or ""
+    return date_found(_year(span), _month(span), _day(span), edge)
+
+
+def _shy(span: Span) -> bool:
+    return span.said("m").lower() in span.lex.beside
+
+
+def _month_alone(span: Span) -> Found | None:
+    """A month by itself; one that is a name or a verb too, only where something dates it."""
+    if _shy(span) and not (span.has("before") or span.has("edge") or span.has("y")):
+        return None
+    found = _dated(span)
+    first = span.at("edge") if span.has("edge") else span.at("m")
+    return found._replace(begin=first, end=span.end) if found else None
+
+
+def _days_of_month(span: Span) -> list[Found] | None:
+    """3 to 5 May, May 3-5: a range of days."""
+    low, high = int(span.num("d")), int(span.num("e"))
+    one, two = date_found(_year(span), _month(span), low), date_found(_year(span), _month(span), high)
+    if one is None or two is None or low >= high:
+        return None
+    return [Found("date", f"{one.form}..{two.form}", begin=span.begin, end=span.end)]
+
+
+def _year_alone(span: Span) -> Found | None:
+    return Found("date", date_form(int(span.num("y")), None, None), begin=span.at("y"), end=span.end)
+
+
+def _quarter(span: Span) -> Found | None:
+    n = int(span.num("n")) if span.has("n") else int(span.get("nth", "ordinal") or 0)
+    year = _year(span)
+    return Found("date", f"{'XXXX' if year is None else year}-{32 + n}") if 1 <= n <= 4 else None
+
+
+def _half_year(span: Span) -> Found:
+    year = _year(span)
+    return Found("date", f"{'XXXX' if year is None else year}-{39 + span.get('half', 'period_half')}")
+
+
+def _ready(span: Span) -> list[Found]:
+    """What was a date before lexing (2026-05-14)."""
+    return [Found("date", span.get("date", "date_token"))]
+
+
+def _listed(span: Span) -> Found | None:
+    """Weekdays in a row: named one by one, or from one to the other."""
+    days: set[int] = set()
+    last: int | None = None
+    through = False
+    for at in range(span.begin, span.end):
+        roles = span.line.roles[at]
+        day = next((roles[r] for r in ("weekday", "weekday_plural", "weekday_tail") if r in roles), None)
+        if "weekdays" in roles:
+            days.update(roles["weekdays"])
+        elif day is None:
+            through = "range" in roles or through
+        else:
+            step = (last + 1) % 7 if through and last is not None else day
+            while step != day:
+                days.add(step)
+                step = (step + 1) % 7
+            days.add(day)
+            last, through = day, False
+    return Found("weekday", days_form(days))
+
+
+def _weekday(span: Span) -> list[Found] | None:
+    shy = span.end - span.begin == 1 and span.said("w").lower() in span.lex.beside
+    if shy and not (span.begin and "dated" in span.line.roles[span.begin - 1]):
+        return None
+    found = _listed(span)
+    return [found] if found else None
+
+
+def _recurring(span: Span) -> list[Found] | None:
+    """Every Tuesday, Tuesdays, 每周二: the day, and how often."""
+    found = _listed(span)
+    if found is None:
+        return None
+    weeks = 2 if span.has("alternate") else 1
+    if "," in found.form and weeks == 1:
+        return [found]
+    often = Found("frequency", f"every {weeks * 604800} s", begin=span.begin, end=span.end)
+    return [found._replace(begin=span.begin, end=span.end), often]
+
+
+def _relative(span: Span) -> list[Found]:
+    return [Found("date", f"day{span.get('r', 'relative'):+d}")]
+
+
+def _relative_year(span: Span) -> list[Found] | None:
+    year = span.get("r", "relative_year")
+    month = _month(span)
+    return None if month else [Found("date", f"year{year:+d}")]
+
+
+_PERIODS = {"s 604800": "week", "mo 1": "month", "mo 12": "year", "mo 3": "quarter", "s 86400": "day"}
+
+
+def _period(unit: Any) -> str | None:
+    family = "mo" if unit.kind == "months" else "s"
+    return _PERIODS.get(f"{family} {unit.factor:g}")
+
+
+def _shifted(span: Span) -> list[Found] | None:
+    """Next week, 上个月, the end of this year."""
+    period = _period(span.get("u", "time_unit"))
+    if period is None:
+        return None
+    edge = span.get("edge", "edge") or span.get("tail", "edge_after") or ""
+    step = span.get("s", "shift") if span.has("s") else 0
+    return [Found("date", f"{period}{step:+d}" + (f" {edge}" if edge else ""))]
+
+
+def _half_told(span: Span) -> list[Found] | None:
+    """The first half of 2026."""
+    nth = span.get("nth", "ordinal")
+    return [Found("date", f"{_year(span)}-{39 + nth}")] if nth <= 2 else None
+
+
+def _shifted_weekday(span: Span) -> list[Found] | None:
+    if span.has("u") and _period(span.get("u", "time_unit")) != "week":
+        return None
+    day = DAYS[span.get("w", "weekday")]
+    return [Found("date", f"week{span.get('s', 'shift'):+d} {day}")]
+
+
+def _ahead(span: Span) -> list[Found] | None:
+    """In three days, two weeks ago: counted from the day of speaking."""
+    unit = span.get("u", "time_unit")
+    number = span.get("n", "number") if span.has("n") else Num(1.0)
+    count = number.value if isinstance(number, Num) else float(number)
+    sign = span.get("g", "ago") if span.has("g") else 1
+    if unit.kind == "workdays" or (isinstance(number, Num) and (number.bound or number.high)):
+        return None
+    amount = count * unit.factor * sign
+    if unit.factor < 86400 and unit.kind == "duration" and not span.has("g"):
+        return None
+    if unit.kind == "months":
+        return [Found("date", f"month{amount:+g}")] if amount == int(amount) else None
+    if amount % 86400 == 0 and unit.factor >= 86400:
+        return [Found("date", f"day{int(amount // 86400):+d}")]
+    return [Found("date", f"second{amount:+.12g}")]
+
+
+def _day_of_month(span: Span) -> list[Found] | None:
+    day = _day(span)
+    found = date_found(None, None, day)
+    return [found] if found else None
+
+
+def _lunar(span: Span) -> Sequence[Found]:
+    digits = [int(n.value if isinstance(n, Num) else n) for n in span.all("number")]
+    month = span.said("m")
+    return [Found("lunar date", "lunar " + "-".join([month, *map(str, digits)]))]
+
+
+_MDY = "comma? of? y:year"
+_LIST = "(comma/list/and/slash/range/either)* w:weekday/weekday_plural/weekday_tail/weekdays"
+RULES: tuple[Rule, ...] = (
+    ("date:date_token", _ready),
+    ("lunar month_mark? m:month? day_of_month? d:day", _lunar),
+    (f"m:month dot? of? d:day range e:day !hour ({_MDY})?", _days_of_month),
+    (f"of? d:day ordinal_suffix? range of? e:day ordinal_suffix? of? m:month ({_MDY})?", _days_of_month),
+    ("mn:month_no month_mark d:day day_mark? range e:day day_mark", _days_of_month),
+    (f"m:month dot? of? (d:day ordinal_suffix? | nth:ordinal) !oclock !meridiem !colon ({_MDY})?", _dated),
+    (f"of? (d:day ordinal_suffix? | nth:ordinal) of? m:month dot? ({_MDY})?", _dated),
+    ("edge? m:month dot? comma? of? y:year", _dated),
+    ("(y:year | short:literal) year_mark (mn:month_no month_mark | m:month) d:day day_mark?", _dated),
+    ("y:year year_mark (mn:month_no month_mark | m:month) tail:edge_after?", _dated),
+    ("(mn:month_no month_mark | m:month) d:day day_mark", _dated),
+    ("(mn:month_no month_mark) d:day !measure !unit !time_unit !times", _dated),
+    ("y:year year_mark (n:small period_quarter | nth_mark:nth n:small period_quarter)", _quarter),
+    ("y:year year_mark period_quarter n:small", _quarter),
+    ("y:year year_mark half:period_half", _half_year),
+    ("half:period_half", _half_year),
+    ("y:year year_mark tail:edge_after?", _dated),
+    ("period_quarter n:small !unit (comma? of? y:year)?", _quarter),
+    ("nth? n:small period_quarter !measure", _quarter),
+    ("of? nth:ordinal range? period_quarter (of? y:year)?", _quarter),
+    ("(mn:month_no month_mark | m:month) tail:edge_after", _dated),
+    ("mn:month_no month_mark", _dated),
+    ("edge:edge of? m:month", _month_alone),
+    ("before:dated? m:month !spelt !day !ordinal (comma? y:year)?", _month_alone),
+    ("edge:edge of? s:shift? u:time_unit", _shifted),
+    ("edge:edge y:year", _dated),
+    ("dated of? y:year !year_mark !unit !currency !measure !other_count", _year_alone),
+    (f"(each/shift_each) w:weekday/weekday_plural/weekdays ({_LIST})*", _recurring),
+    (f"a:adverb w:weekday_tail !times !measure !time_unit ({_LIST})*", _recurring),
+    (f"a:adverb at? w:weekday/weekday_plural ({_LIST})*", _recurring),
+    (f"alternate:alternate w:weekday ({_LIST})*", _recurring),
+    (f"w:weekday_plural ({_LIST})*", _recurring),
+    ("of? nth:ordinal fraction (of? y:year)", _half_told),
+    ("s:shift w:weekday", _shifted_weekday),
+    ("w:weekday of? s:shift u:time_unit", _shifted_weekday),
+    (f"w:weekday/weekdays ({_LIST})+", _weekday),
+    ("w:weekday/weekdays", _weekday),
+    ("r:relative", _relative),
+    ("r:relative_year", _relative_year),
+    ("n:number measure? u:time_unit g:ago", _ahead),
+    ("article u:time_unit g:ago", _ahead),
+    ("in n:number range? u:time_unit !every !of", _ahead),
+    ("in article u:time_unit !every !of", _ahead),
+    ("s:shift u:time_unit tail:edge_after?", _shifted),
+    ("u:time_unit tail:edge_after", _shifted),
+    ("day_of_month d:day !unit", _day_of_month),
+    ("d:day day_mark !numbered !measure !unit", _day_of_month),
+    ("of d:day ordinal_suffix !other !numbered !unit !measure !time_unit", _day_of_month),
+)
