@@ -40,7 +40,9 @@ class Pack:
 @cache
 def codes() -> tuple[str, ...]:
     """Return the languages that have a pack, in the order of their codes."""
-    return tuple(sorted(p.parent.name for p in _HOME.glob("*/values.toml") if p.parent.name != NEUTRAL))
+    return tuple(
+        sorted(p.parent.name for p in _HOME.glob("*/values.toml") if p.parent.name != NEUTRAL)
+    )
 
 
 @cache
@@ -85,12 +87,39 @@ def _of_cldr(locales: list[str]) -> Iterator[_Entry]:
                 yield from _named("month", locale.months[context][width])
                 yield from _named("weekday", locale.days[context][width])
         yield from _units(locale)
+        yield from _cities(locale)
         for code, said in locale.currencies.items():
             yield "currency", said, code
-        for code in ("AUD", "CAD", "CHF", "CNY", "EUR", "GBP", "HKD", "INR", "JPY", "KRW", "RUB", "SGD", "TWD", "USD"):
+        for code in (
+            "AUD",
+            "CAD",
+            "CHF",
+            "CNY",
+            "EUR",
+            "GBP",
+            "HKD",
+            "INR",
+            "JPY",
+            "KRW",
+            "RUB",
+            "SGD",
+            "TWD",
+            "USD",
+        ):
             yield "currency", code, code
             plural = locale._data["currency_names_plural"].get(code, {})
             yield from (("currency", said, code) for said in plural.values())
+
+
+def _cities(locale: Any) -> Iterator[_Entry]:
+    """The cities that zones of time are called after."""
+    from babel.core import get_global
+
+    known = locale.time_zones
+    for zone in (*known, *(get_global("zone_territories") if locale.language == "en" else ())):
+        named = known.get(zone, {}).get("city") or zone.rsplit("/", 1)[-1].replace("_", " ")
+        if "/" in zone and not zone.startswith("Etc/"):
+            yield "city", named, zone
 
 
 def _named(role: str, names: Mapping[int, str]) -> Iterator[_Entry]:

@@ -4,55 +4,82 @@ They are taken out before lexing. A private character stands for each in the tex
 """
 
 import ipaddress
+import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
-from memops.values.lexing import Lexicon, Word
-from memops.values.rules_amounts import version_form
+from memops.values.lexicon import Lexicon, Word
+from memops.values.rules_counts import version_form
+from memops.values.value import number
 
 _FIRST, _MOST = 0xE000, 0x1000
 _REST = r"[^\s，。；、）)\]】》」\"'<>]"
-_MAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}(?![\w-])", re.A)
+_MAIL = re.compile(
+    r"(?<![\w.+-])[\w.+-]{1,64}@(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}(?![\w-])", re.A
+)
 _SITES = (
-    "com|org|net|io|dev|cn|app|ai|co|edu|gov|de|uk|us|me|info|xyz|eu|fr|jp|hk|tw|example|local|internal|test|site|tv|cc"
+    "com|org|net|io|dev|cn|app|ai|co|edu|gov|de|uk|us|me|info|xyz|eu|fr|jp|hk|tw|example|local|internal|test"
+    "|site|tv|cc"
 )
 _URL = re.compile(
     rf"(?:[a-z][a-z0-9+]{{1,12}}://{_REST}+"
     rf"|(?<![\w@.-])(?:[a-z0-9][\w-]{{0,62}}\.){{1,6}}(?:{_SITES})(?![\w-])(?::\d{{2,5}})?(?:/{_REST}*)?)",
     re.A,
 )
-_PATH = re.compile(r"(?<![\w:/.~-])(?:~|\.{1,2}|[a-z]:)?[/\\](?:[\w.@+-]{1,120}[/\\]?){1,40}", re.A)
+_PATH = re.compile(
+    r"(?<![\w:/.~$-])(?:~|\$home|\.{1,2}|[a-z]:)?[/\\](?:[\w.@+-]{1,120}[/\\]?){1,40}", re.A
+)
+_FILE = re.compile(
+    r"(?<![\w.@/-])[\w-]{1,64}(?:\.[\w-]{1,32}){0,3}\.[a-z][a-z0-9]{0,4}(?![\w.-]|/)", re.A
+)
+_GROUPS = re.compile(r"(?<![\w.-])\d{2,8}(?:-\d{2,8}){1,4}(?![\w-]|\.\d)", re.A)
 _UUID = re.compile(r"(?<![\w-])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w-])", re.A)
 _MAC = re.compile(r"(?<![\w:])(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?![\w:])", re.A)
 _IP6 = re.compile(r"(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])", re.A)
 _IP4 = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?:/\d{1,2})?(?!\.?\d)", re.A)
 _CARD = re.compile(r"(?<![\w-])\d{4}(?:[ -]\d{4}){2,4}(?![\w-])", re.A)
 _PHONE = re.compile(
-    r"(?<![\w.+/-])(?:\+\s?\d{1,3}[\s.-]?(?:\(0?\d{1,4}\)|\d)[\d\s().-]{4,18}\d"
+    r"(?<![\w.+/-])(?:(?:\+|00)\s?\d{1,3}[\s.-]?(?:\(0?\d{1,4}\)|\d)[\d\s().-]{4,18}\d"
     r"|\(\d{2,4}\)\s?\d{3,4}[\s.-]?\d{3,4}|0\d{1,3}[\s-]\d{3,4}[\s-]?\d{3,4}|\d{3}[\s.-]\d{3,4}[\s.-]\d{4}"
-    r"|1[3-9]\d[\s-]?\d{4}[\s-]?\d{4}|\d{3}-\d{4}|1[3-9]\d{9})(?:\s?(?:ext\.?|x|转)\s?(?P<ext>\d{1,5}))?(?![\w-]|\.\d)",
+    r"|1[3-9]\d[\s-]?\d{4}[\s-]?\d{4}|\d{3}-\d{4}|1[3-9]\d{9}|0\d{9,11})(?:\s?(?:ext\.?|x|转)\s?(?P<ext>\d{1,5}))?(?![\w-]|\.\d)",
     re.A,
 )
+_WEEK = re.compile(r"(?<![\w-])(\d{4})-w(0[1-9]|[1-4]\d|5[0-3])(?![\w-])", re.A)
 _DATE = re.compile(
     r"(?<![\w.-])(?:(?P<y>(?:18|19|20)\d\d)(?P<s>[-/.])(?P<m>\d{1,2})(?P=s)(?P<d>\d{1,2})"
     r"(?:t(?=\d\d:))?|(?P<a>\d{1,2})(?P<s2>[-/.])(?P<b>\d{1,2})(?P=s2)(?P<y2>(?:19|20)\d\d)"
     r"|(?P<ym>(?:19|20)\d\d)[-/](?P<mm>0[1-9]|1[0-2])|(?P<ymd>20[0-4]\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])))(?![\d-]|\.\d|/\d)",
     re.A,
 )
-_CLOCK = re.compile(r"(?<![\d.])(?<!\d:)(?P<h>[01]?\d|2[0-4]):(?P<m>[0-5]\d)(?P<s>:[0-5]\d(?:\.\d+)?)?(?P<z>z(?!\w)|\+\d\d:?\d\d|(?(s)-\d\d:?\d\d|(?!)))?(?![\d:])", re.A)
-_VERSION = re.compile(r"(?<![\w.])(?:v(?P<v>\d+(?:\.\d+)*)|(?P<n>\d+(?:\.\d+){2,4}))(?P<pre>-(?:alpha|beta|rc|dev)[.\d]*)?(?![\w]|\.\d)", re.A)
+_SPAN = re.compile(
+    r"(?<!\w)p(?:(\d+)y)?(?:(\d+)m)?(?:(\d+)w)?(?:(\d+)d)?(?:t(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?)?(?!\w)",
+    re.A,
+)
+_CLOCK = re.compile(
+    r"(?<![\d.])(?<!\d:)(?P<h>[01]?\d|2[0-4]):(?P<m>[0-5]\d)(?P<s>:[0-5]\d(?:\.\d+)?)?(?P<z>z(?!\w)|\+\d\d:?\d\d|(?(s)-\d\d:?\d\d|(?!)))?(?![\d:])",
+    re.A,
+)
+_VERSION = re.compile(
+    r"(?<![\w.])(?:v(?P<v>\d+(?:\.\d+)*)|(?P<n>\d+(?:\.\d+){2,4}|\d+(?:\.\d+)+(?=-(?:alpha|beta|rc|dev))))(?P<pre>-(?:alpha|beta|rc|dev)[.\d]*)?(?![\w]|\.\d)",
+    re.A,
+)
 _MARKED = re.compile(r"(?<!\w)[a-z]+#[\w.-]+", re.A)
 _CHUNK = re.compile(r"[a-z0-9_]+(?:[-_./+#][a-z0-9_]+)*", re.A)
 """Letters, digits and strokes without a space."""
 _DOCK = re.compile(r"\d\D?\d")
 
 
-def masked(low: str, lex: Lexicon) -> tuple[str, dict[str, Word]]:
+def masked(low: str, lex: Lexicon, plain: str) -> tuple[str, dict[str, Word]]:
     """Return a text in lower case with a private character for each address, and what these are."""
     known: dict[str, Word] = {}
-    spans = [(m, word) for pattern, read in _wanted(low) for m in pattern.finditer(low) if (word := read(m, lex))]
+    spans = [
+        (m, word)
+        for pattern, read in _wanted(low)
+        for m in pattern.finditer(low)
+        if (word := read(m, lex, plain[m.start() : m.end()]))
+    ]
     if not spans:
         return low, known
     out, at = [], 0
@@ -60,7 +87,11 @@ def masked(low: str, lex: Lexicon) -> tuple[str, dict[str, Word]]:
     kept = []
     for match, word in spans:
         start, end = match.span()
-        end -= len(match[0]) - len(match[0].rstrip(" .,;:!?/")) if "://" in match[0] or "." in match[0][-1:] else 0
+        end -= (
+            len(match[0]) - len(match[0].rstrip(" .,;:!?/"))
+            if "://" in match[0] or "." in match[0][-1:]
+            else 0
+        )
         if end > start and not any(taken[start:end]):
             taken[start:end] = b"\1" * (end - start)
             kept.append((start, end, word))
@@ -76,13 +107,19 @@ def masked(low: str, lex: Lexicon) -> tuple[str, dict[str, Word]]:
 def _wanted(low: str) -> Iterator[tuple[re.Pattern[str], Any]]:
     """The patterns that may fit, by characters that each needs."""
     if "@" in low:
-        yield _MAIL, lambda m, lex: _word(lex, "email", m[0])
+        yield _MAIL, lambda m, lex, said: _word(lex, "email", m[0])
     if "." in low or "://" in low:
         yield _URL, _url
     if "/" in low or "\\" in low:
         yield _PATH, _path
+    if "." in low:
+        yield _FILE, _file
     if "#" in low:
         yield _MARKED, _marked
+    if "::" in low:
+        yield _IP6, _ip
+    if "pt" in low or ("p" in low and _SPAN.search(low)):
+        yield _SPAN, _span
     if not _DOCK.search(low):
         if "v" in low:
             yield _VERSION, _version
@@ -92,18 +129,22 @@ def _wanted(low: str) -> Iterator[tuple[re.Pattern[str], Any]]:
 
 def _numeric(low: str) -> Iterator[tuple[re.Pattern[str], Any]]:
     if "-" in low:
-        yield _UUID, lambda m, lex: _word(lex, "ident", m[0])
+        yield _UUID, lambda m, lex, said: _word(lex, "ident", m[0])
     if ":" in low:
-        yield _MAC, lambda m, lex: _word(lex, "ident", m[0].replace("-", ":"))
+        yield _MAC, lambda m, lex, said: _word(lex, "ident", m[0].replace("-", ":"))
         yield _IP6, _ip
     if "." in low:
         yield _IP4, _ip
+    if "-w" in low:
+        yield _WEEK, lambda m, lex, said: lex.word({"date_token": m[0].upper()})
     yield _DATE, _date
     if ":" in low:
         yield _CLOCK, _clock
     if _SEVEN.search(low):
-        yield _CARD, lambda m, lex: _word(lex, "ident", re.sub(r"\D", "", m[0]))
         yield _PHONE, _phone
+        yield _CARD, lambda m, lex, said: _word(lex, "ident", re.sub(r"\D", "", m[0]))
+    if "-" in low:
+        yield _GROUPS, _code
     yield _VERSION, _version
 
 
@@ -114,29 +155,46 @@ def _word(lex: Lexicon, kind: str, form: str) -> Word:
     return lex.word({"address": (kind, form)})
 
 
-def _url(m: re.Match[str], lex: Lexicon) -> Word | None:
-    said = m[0].rstrip("/.,;:!?")
-    scheme, mark, rest = said.partition("://")
-    if mark and scheme not in ("http", "https"):
-        return _word(lex, "url", said)
-    rest = rest if mark else said
-    host, slash, path = rest.partition("/")
-    host = re.sub(r"^www\.|:(?:80|443)$", "", host)
+def _url(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
+    bare = said.rstrip("/.,;:!?")
+    scheme, mark, rest = bare.partition("://")
+    if mark and scheme.lower() not in ("http", "https"):
+        return _word(lex, "url", bare)
+    host, slash, path = (rest if mark else bare).partition("/")
+    host = re.sub(r"^www\.|:(?:80|443)$", "", host.lower())
     return _word(lex, "url", host + slash + path)
 
 
-def _path(m: re.Match[str], lex: Lexicon) -> Word | None:
-    said = m[0].rstrip("/\\.,;:") or m[0]
-    if len(said) < 3 or re.fullmatch(r"/\w+", said) and len(said) < 4:
+def _path(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
+    bare = said.rstrip("/\\.,;:")
+    if len(bare) <= _SHORT:
         return None
-    return _word(lex, "path", said.replace("\\", "/"))
+    tidy = posixpath.normpath(bare.replace("\\", "/"))
+    return _word(lex, "path", "~" + tidy[5:] if tidy.startswith("$HOME/") else tidy)
 
 
-def _marked(m: re.Match[str], lex: Lexicon) -> Word | None:
+_SHORT = 3  # "/s" is a denominator, not a path
+
+
+def _file(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
+    """notes.txt; not the end of a sentence that lacks its space, nor e.g."""
+    parts = said.split(".")
+    if parts[-1] != parts[-1].lower() or all(len(part) == 1 or part.isdigit() for part in parts):
+        return None
+    return _word(lex, "path", said)
+
+
+def _code(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
+    """2024-0091: a number of groups that is no range."""
+    groups = said.split("-")
+    return _word(lex, "ident", said) if len(groups) > 2 or groups[-1][0] == "0" else None
+
+
+def _marked(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
     return _word(lex, "ident", m[0]) if any(c.isdigit() for c in m[0]) else None
 
 
-def _date(m: re.Match[str], lex: Lexicon) -> Word | None:
+def _date(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
     from memops.values.forms import date_found
 
     if m["ymd"]:
@@ -154,7 +212,16 @@ def _date(m: re.Match[str], lex: Lexicon) -> Word | None:
     return lex.word({"date_token": found.form}) if found else None
 
 
-def _clock(m: re.Match[str], lex: Lexicon) -> Word:
+def _span(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
+    """PT15M, P3DT2H: a duration as ISO 8601 writes it."""
+    years, months, weeks, days, hours, minutes, seconds = (float(part or 0) for part in m.groups())
+    length = 12 * years + months
+    rest = 86400 * (7 * weeks + days) + 3600 * hours + 60 * minutes + seconds
+    form = " ".join([f"{number(n)} {unit}" for n, unit in ((length, "mo"), (rest, "s")) if n])
+    return _word(lex, "duration", form) if form and said[0] == "P" else None
+
+
+def _clock(m: re.Match[str], lex: Lexicon, said: str) -> Word:
     from memops.values.forms import time_form
 
     hour, minute, zone = int(m["h"]), int(m["m"]), m["z"]
@@ -165,7 +232,7 @@ def _clock(m: re.Match[str], lex: Lexicon) -> Word:
     return lex.word({"clock_token": (hour, minute)})
 
 
-def _ip(m: re.Match[str], lex: Lexicon) -> Word | None:
+def _ip(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
     head, slash, tail = m[0].partition("/")
     try:
         return _word(lex, "ip", str(ipaddress.ip_address(head)) + slash + tail)
@@ -173,11 +240,11 @@ def _ip(m: re.Match[str], lex: Lexicon) -> Word | None:
         return None
 
 
-def _version(m: re.Match[str], lex: Lexicon) -> Word:
+def _version(m: re.Match[str], lex: Lexicon, said: str) -> Word:
     return _word(lex, "version", version_form(m["v"] or m["n"]) + (m["pre"] or ""))
 
 
-def _phone(m: re.Match[str], lex: Lexicon) -> Word | None:
+def _phone(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
     form = phone_form(m[0].partition("ext")[0].partition("x")[0].partition("转")[0], lex.regions)
     if form is None:
         return None
@@ -190,9 +257,13 @@ def phone_form(said: str, regions: Sequence[str]) -> str | None:
     import phonenumbers
 
     bare = re.sub(r"\D", "", said)
-    if said.lstrip().startswith("+"):
+    if said.startswith("00"):
+        said = "+" + said[2:].lstrip()
+    if said.startswith("+"):
         try:
-            return phonenumbers.format_number(phonenumbers.parse(said, None), phonenumbers.PhoneNumberFormat.E164)
+            return phonenumbers.format_number(
+                phonenumbers.parse(said, None), phonenumbers.PhoneNumberFormat.E164
+            )
         except phonenumbers.NumberParseException:
             return None
     for region in regions:
@@ -202,4 +273,8 @@ def phone_form(said: str, regions: Sequence[str]) -> str | None:
             continue
         if phonenumbers.is_valid_number(parsed):
             return str(phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164))
-    return bare if re.search(r"\D", said.strip()) and re.fullmatch(r"[\d\s().-]+", said.strip()) else None
+    return (
+        bare
+        if re.search(r"\D", said.strip()) and re.fullmatch(r"[\d\s().-]+", said.strip())
+        else None
+    )

@@ -7,21 +7,29 @@ from memops.values.forms import DAYS
 from memops.values.units import printed
 from memops.values.value import Value
 
-_NUMBER = r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?"
-_AMOUNT = re.compile(rf"~?(?:[<>]=?)?-?(?:0|[1-9]\d*)(?:\.(?P<part>\d+))?(?:e[+-]?\d+)?(?:\.\.{_NUMBER})?(?P<unit>(?:%| [^\s\d/]| ?x|/).*)?", re.A)
-_DATE = r"[\dX]{4}-(?:[\dX]{2}-[\dX]{2}|3[3-6]|4[01])(?: (?:start|mid|end))?"
+_NUMBER = r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]\d+)?"
+_AMOUNT = re.compile(
+    r"~?(?:[<>]=?)?(?P<low>-?(?:0|[1-9]\d*)(?:\.(?P<part>\d+))?(?:e[+-]\d+)?)"
+    rf"(?:\.\.{_NUMBER})?(?P<unit>(?:%| [^\s\d/]| ?x|/).*)?",
+    re.A,
+)
+_DATE = r"-?[\dX]{4}-(?:[\dX]{2}-[\dX]{2}|3[3-6]|4[01]|W\d\d)(?: (?:start|mid|end))?"
 _DAY = "|".join(DAYS)
 _SHAPES = tuple(
     (kind, re.compile(rf"~?(?:[<>]=?)?(?:{pattern})", re.A))
     for kind, pattern in (
         ("date", rf"{_DATE}(?:\.\.{_DATE})?|\d{{4}}-\d\d-\d\dT\d\d:\d\d"),
-        ("date", rf"(?:day|week|month|quarter|year|second)[+-]\d+(?:\.\d+)?(?: (?:start|mid|end|{_DAY}))?"),
+        (
+            "date",
+            rf"(?:day|week|month|quarter|year|second)[+-]\d+(?:\.\d+)?(?: (?:start|mid|end|{_DAY}))?",
+        ),
+        ("time", r"\d\d:\d\d [A-Z]\w+/[\w/+-]+"),
         ("time", r"\d\d:\d\dZ?(?:\.\.\d\d:\d\dZ?)?"),
         ("weekday", rf"(?:{_DAY})(?:,(?:{_DAY}))*"),
         ("frequency", rf"every {_NUMBER} (?:s|mo)"),
         ("duration", rf"{_NUMBER} mo {_NUMBER} s"),
-        ("lunar date", r"lunar [^\s-]*(?:-\d+)+"),
-        ("ordinal", r"#\d+"),
+        ("lunar date", r"lunar \d+-\d+"),
+        ("ordinal", r"#-?\d+"),
         ("ident", r"[a-z]+#[\w.]+"),
         ("size", rf"{_NUMBER}(?:x{_NUMBER})+(?: \S+)?"),
         ("slashed", r"\d+/\d+"),
@@ -40,13 +48,18 @@ def canonical(text: str) -> Value | None:
         if shape.fullmatch(text):
             return Value(0, len(text), kind, text)
     amount = _AMOUNT.fullmatch(text)
-    kind = _kind(amount["unit"] or "") if amount else None
-    if amount is None or kind is None or (kind == "number" and len(text) >= _LOCAL):
+    told = _kind(amount["unit"] or "") if amount else None
+    if amount is None or told is None or (told == "number" and len(text) >= _LOCAL):
         return None
-    return Value(0, len(text), kind, text, 0.5 * 10.0 ** -len(amount["part"] or ""))
+    low = float(amount["low"])
+    return Value(0, len(text), told, text, 0.5 * 10.0 ** -len(amount["part"] or ""), written=low)
 
 
 def _kind(unit: str) -> str | None:
+    changed, _, rest = unit.partition(" change")
+    if changed != unit and not rest:
+        kind = "money" if re.fullmatch(r" [A-Z]{3}", changed) else _symbols().get(changed)
+        return f"{kind} change" if kind else None
     if unit in _symbols():
         return _symbols()[unit]
     base, slash, per = unit.partition("/")
@@ -59,8 +72,17 @@ def _kind(unit: str) -> str | None:
 
 @cache
 def _symbols() -> dict[str, str]:
-    units = {f" {symbol}": kind for kind, symbol in printed().items() if kind not in ("months", "share")}
-    own = {"": "number", "%": "share", "% off": "discount", "x": "factor", " mo": "duration", " s": "duration"}
+    units = {
+        f" {symbol}": kind for kind, symbol in printed().items() if kind not in ("months", "share")
+    }
+    own = {
+        "": "number",
+        "%": "share",
+        "% off": "discount",
+        "x": "factor",
+        " mo": "duration",
+        " s": "duration",
+    }
     return {**units, **own}
 
 

@@ -1,7 +1,12 @@
 """Forms: how dates, times of day, weekdays and spans of time are written canonically."""
 
+import re
+from datetime import date, datetime, timedelta
+from functools import cache
+from zoneinfo import ZoneInfo
+
 from memops.values.grammar import Found
-from memops.values.lexing import Num
+from memops.values.lexicon import Num
 from memops.values.units import Unit, printed
 from memops.values.value import number
 
@@ -17,7 +22,9 @@ def date_form(year: int | None, month: int | None, day: int | None, edge: str = 
     return f"{y}-{m}-{d}" + (f" {edge}" if edge else "")
 
 
-def date_found(year: int | None, month: int | None, day: int | None, edge: str = "") -> Found | None:
+def date_found(
+    year: int | None, month: int | None, day: int | None, edge: str = ""
+) -> Found | None:
     """Return a date, or None for one that no calendar has."""
     longest = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
     if (month is not None and not 1 <= month <= 12) or (day is not None and not 1 <= day <= 31):
@@ -27,8 +34,31 @@ def date_found(year: int | None, month: int | None, day: int | None, edge: str =
     return Found("date", date_form(year, month, day, edge))
 
 
-def time_form(hour: int, minute: int, zone: int | None = None) -> str:
-    """Return a time of day; one with a zone in universal time."""
+_WHOLE = re.compile(r"(\d{4}|XXXX)-(\d\d)-XX$")
+_PERIODS = {(1, 3): "33", (4, 6): "34", (7, 9): "35", (10, 12): "36", (1, 6): "40", (7, 12): "41"}
+
+
+def whole_period(low: str, high: str) -> str:
+    """Return two dates as a range; whole months or years as the quarter, half or decade that they make."""
+    one, two = _WHOLE.match(low), _WHOLE.match(high)
+    if one and two:
+        years = {one[1], two[1]} - {"XXXX"}
+        if len(years) > 1:
+            return f"{low}..{high}"
+        year, months = (years or {"XXXX"}).pop(), (int(one[2]), int(two[2]))
+        if months == (1, 12):
+            return f"{year}-XX-XX"
+        named = _PERIODS.get(months)
+        return f"{year}-{named}" if named else f"{year}-{one[2]}-XX..{year}-{two[2]}-XX"
+    if low[4:] == high[4:] == "-XX-XX" and low[3] == "0" and high[3] == "9" and low[:3] == high[:3]:
+        return f"{low[:3]}X-XX-XX"
+    return f"{low}..{high}"
+
+
+def time_form(hour: int, minute: int, zone: int | str | None = None) -> str:
+    """Return a time of day; one with a zone in universal time, unless the zone turns its clocks."""
+    if isinstance(zone, str):
+        return f"{hour % 24:02}:{minute:02} {zone}"
     if zone is not None:
         at = (hour * 60 + minute - zone) % 1440
         return f"{at // 60:02}:{at % 60:02}Z"
@@ -51,7 +81,12 @@ def measured(num: Num, unit: Unit) -> Found:
         return scalar("duration", num, " mo" if unit.kind == "months" else " s", unit.factor)
     symbol = "%" if unit.kind == "share" else " " + printed().get(unit.kind, unit.kind)
     return Found(
-        unit.kind, amount=num, factor=unit.factor, offset=unit.offset, unit=symbol, converted=unit.customary
+        unit.kind,
+        amount=num,
+        factor=unit.factor,
+        offset=unit.offset,
+        unit=symbol,
+        converted=unit.customary,
     )
 
 
@@ -60,5 +95,26 @@ def per(unit: Unit) -> str:
     if unit.kind == "months":
         return "mo" if unit.factor == 1 else f"{number(unit.factor)} mo"
     if unit.kind == "duration":
-        return {604800: "w", 86400: "d", 3600: "h", 1: "s"}.get(unit.factor, f"{number(unit.factor)} s")
+        named = {604800.0: "w", 86400.0: "d", 3600.0: "h", 1.0: "s"}
+        return named.get(unit.factor, f"{number(unit.factor)} s")
     return printed().get(unit.kind, unit.kind)
+
+
+@cache
+def offset(zone: str) -> int | str:
+    """Return by how many minutes a zone is ahead, or its name where that changes in the year."""
+    known = ZoneInfo(zone)
+    summer, winter = (datetime(2025, month, 1, tzinfo=known).utcoffset() for month in (7, 1))
+    return int(summer.total_seconds() // 60) if summer == winter and summer is not None else zone
+
+
+def day_after(kind: str, form: str, days: int) -> str | None:
+    """Return the day so many days after a weekday or a date that names its day; a year may be missing."""
+    if kind == "weekday":
+        return DAYS[(DAYS.index(form) + days) % 7] if form in DAYS else None
+    known = re.fullmatch(r"(\d{4}|XXXX)-(\d\d)-(\d\d)", form)
+    if known is None or (known[1] == "XXXX" and known[2] == "02" and known[3] >= "28"):
+        return None
+    year = 2001 if known[1] == "XXXX" else int(known[1])
+    day = date(year, int(known[2]), int(known[3])) + timedelta(days=days)
+    return date_form(None if known[1] == "XXXX" else day.year, day.month, day.day)

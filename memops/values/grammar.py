@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from memops.values.lexing import Lexicon, Line, Num
+from memops.values.lexicon import Lexicon, Num
+from memops.values.lexing import Line
 
 
 class Found(NamedTuple):
@@ -41,8 +42,12 @@ class Span:
     def at(self, name: str) -> int:
         """Return where the token called so stands, or -1."""
         groups = self._match.re.groupindex
-        starts = (self._match.start(own) for own in (name, f"{name}_2", f"{name}_3") if own in groups)
-        return max(starts, default=-1)
+        start, nth = -1, 1
+        own = name
+        while start < 0 and own in groups:
+            start, nth = self._match.start(own), nth + 1
+            own = f"{name}_{nth}"
+        return start
 
     def has(self, name: str) -> bool:
         """Return whether there is a token called so."""
@@ -185,7 +190,9 @@ class Grammar:
                 told = made.read(Span(line, self._lex, fits)) if fits is not None else None
                 if told is None or fits is None:
                     continue
-                placed = [_placed(one, fits) for one in ([told] if isinstance(told, Found) else told)]
+                placed = [
+                    _placed(one, fits) for one in ([told] if isinstance(told, Found) else told)
+                ]
                 yield from placed
                 at = max(at, *(one.end for one in placed)) if placed else fits.end()
                 break

@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 
+from memops.values.forms import day_after, whole_period
 from memops.values.grammar import Found
-from memops.values.lexing import Lexicon, Line, Num, Roles
+from memops.values.lexicon import Lexicon, Num, Roles
+from memops.values.lexing import Line
 from memops.values.value import Value, number
 
-_ALONE = frozenset({"url", "email", "path", "ip", "phone", "ident", "ordinal", "version", "discount"})
+_ALONE = frozenset({"url", "email", "path", "ip", "phone", "ident", "ordinal", "discount"})
 """Kinds that are never at most or about so much."""
 _RANGED = frozenset({"date", "time", "weekday", "version", "ordinal"})
-_LENT = frozenset({"money", "share"})
+_LENT = frozenset({"money", "share", "duration"})
 """Kinds whose unit may stand at the lower end of a range: $30-40."""
 _CLAUSE = 6  # tokens before "from" that may say that something changes
 
@@ -17,6 +19,7 @@ _CLAUSE = 6  # tokens before "from" that may say that something changes
 def joined(founds: Sequence[Found], line: Line, lex: Lexicon) -> list[Value]:
     """Return the values that findings make up, with what stands around them."""
     out: list[Value] = []
+    founds = _stepped(founds, line)
     at = 0
     while at < len(founds):
         found = founds[at]
@@ -25,10 +28,43 @@ def joined(founds: Sequence[Found], line: Line, lex: Lexicon) -> list[Value]:
         if at + 1 < len(founds):
             high = _range(found, founds[at + 1], line)
             if high is not None:
+                if high.kind == "date" and _is_year(found):
+                    found = _as_year(found)
                 found, span = _lent(found, high), found._replace(end=high.end)
                 at += 1
         at += 1
         out.append(_value(found, high, span, line))
+    return out
+
+
+def _stepped(founds: Sequence[Found], line: Line) -> Sequence[Found]:
+    """The day after Thursday, 四月三十号的次日: a day counted from another one, as one finding."""
+    if not any("day_shift" in line.roles[found.begin] for found in founds):
+        return founds
+    out: list[Found] = []
+    for found in founds:
+        last = out[-1] if out else None
+        near = last is not None and found.begin - last.end <= 1
+        if (
+            last is not None
+            and near
+            and found.kind in ("date", "weekday")
+            and last.kind in ("date", "weekday")
+        ):
+            for step, day in ((last, found), (found, last)):
+                shift = line.roles[step.begin].get("day_shift")
+                moved = (
+                    day_after(day.kind, day.form, int(shift))
+                    if shift and step.kind == "date"
+                    else None
+                )
+                if moved is not None:
+                    out[-1] = Found(day.kind, moved, begin=last.begin, end=found.end)
+                    break
+            else:
+                out.append(found)
+        else:
+            out.append(found)
     return out
 
 
@@ -39,16 +75,42 @@ def _roles(line: Line, at: int) -> Roles:
 def _range(low: Found, high: Found, line: Line) -> Found | None:
     """The upper end of a range, where two findings are one."""
     between = [_roles(line, k) for k in range(low.end, high.begin)]
-    if high.kind == "number" and high.amount is not None and low.amount is not None and low.kind in _LENT:
+    if (
+        high.kind == "number"
+        and high.amount is not None
+        and low.amount is not None
+        and low.kind in _LENT
+    ):
         high = low._replace(amount=high.amount, begin=high.begin, end=high.end)
+    if _is_year(low) and (_is_year(high) or high.form[4:] == "-XX-XX"):
+        low, high = _as_year(low), _as_year(high)
     if not 1 <= len(between) <= 2 or low.kind in _ALONE - _RANGED:
         return None
     before = _roles(line, low.begin - 1)
-    ranged = "range" in between[0] or ("between" in before and bool({"and", "list"} & between[0].keys()))
+    ranged = "range" in between[0] or (
+        "between" in before and bool({"and", "list"} & between[0].keys())
+    )
     alike = low.kind == high.kind or (low.kind == "number" and high.amount is not None)
-    if not ranged or not alike or low.kind == "number" != high.kind and (low.amount is None):
+    if not ranged or not alike or (low.kind == "number" != high.kind and (low.amount is None)):
         return None
     return None if _changing(line, low.begin) else _ordered(low, high)
+
+
+def _is_year(found: Found) -> bool:
+    amount = found.amount
+    return (
+        found.kind == "number"
+        and amount is not None
+        and len(amount.digits) == 4
+        and 1500 <= amount.value <= 2100
+    )
+
+
+def _as_year(found: Found) -> Found:
+    """A number as a year, where the other end of the range may be one too."""
+    if found.amount is None:
+        return found
+    return Found("date", f"{int(found.amount.value)}-XX-XX", begin=found.begin, end=found.end)
 
 
 def _ordered(low: Found, high: Found) -> Found | None:
@@ -85,16 +147,81 @@ def _lent(low: Found, high: Found) -> Found:
 def _value(found: Found, high: Found | None, span: Found, line: Line) -> Value:
     begin, end = span.begin, span.end
     sign = ""
+    if high is None:
+        found = _changed(found, begin, end, line)
     if found.kind not in _ALONE or found.kind == "discount":
         begin, end, sign = _around(begin, end, line)
     if found.amount is None:
-        form = found.form if high is None else f"{found.form}..{high.form}"
+        ranged = f"{found.form}..{high.form}" if high is not None else ""
+        if high is not None and found.kind == "date":
+            ranged = whole_period(found.form, high.form)
+        form = ranged or found.form
         grain = 0.0
     else:
         form, grain = _printed(found, high)
         if found.amount.bound and not sign:
             sign = found.amount.bound
-    return Value(line.starts[begin], line.ends[end - 1], found.kind, sign + form, grain, found.converted)
+    written = (
+        found.amount.value
+        if found.amount is not None and found.amount.high is None and high is None
+        else None
+    )
+    return Value(
+        line.starts[begin],
+        line.ends[end - 1],
+        found.kind,
+        sign + form,
+        grain,
+        found.converted,
+        written,
+    )
+
+
+def _changed(found: Found, begin: int, end: int, line: Line) -> Found:
+    """An amount by which something changes: 升高两度, gained 5 kg, two degrees warmer; down is negative."""
+    if found.amount is None or found.kind not in _CHANGING or found.amount.high is not None:
+        return found
+    before, after = _roles(line, begin - 1), _roles(line, end)
+    if "by" in before:
+        before = next(
+            (r for r in line.roles[max(0, begin - 5) : begin - 1] if r.keys() & {"up", "down"}), {}
+        )
+    elif "up" in before and len(line.surface(begin - 1)) < 2:
+        before = {}
+    told = (
+        before
+        if before.keys() & {"up", "down", "gained", "lost"}
+        else {k: v for k, v in after.items() if k in ("more", "fewer")}
+    )
+    if not told:
+        return found
+    down = bool(told.keys() & {"down", "lost", "fewer"})
+    sign = -1 if down else 1
+    unit = f"{found.unit} change"
+    return found._replace(
+        kind=f"{found.kind} change",
+        unit=unit,
+        amount=found.amount._replace(value=sign * found.amount.value),
+        offset=0.0,
+    )
+
+
+_CHANGING = frozenset(
+    {
+        "mass",
+        "length",
+        "money",
+        "degrees",
+        "temperature",
+        "points",
+        "speed",
+        "volume",
+        "area",
+        "duration",
+        "energy",
+        "power",
+    }
+)
 
 
 def _printed(found: Found, high: Found | None) -> tuple[str, float]:
@@ -124,6 +251,8 @@ def _around(begin: int, end: int, line: Line) -> tuple[int, int, str]:
         roles = line.roles[begin - 1]
         if "bound_before" in roles and not bound and _bounds(line, begin):
             bound = roles["bound_before"]
+        elif "nearly" in roles and not about and not bound:
+            about, bound = "~", roles["nearly"][1]
         elif "approx" in roles and not about:
             about = "~"
         else:
@@ -138,6 +267,8 @@ def _around(begin: int, end: int, line: Line) -> tuple[int, int, str]:
         else:
             break
         end += 1
+    if held == "~":
+        about, held = held, ""
     return begin, end, about + (bound or held)
 
 
@@ -153,16 +284,34 @@ def _at_arms_length(begin: int, end: int, line: Line) -> str:
         at -= 1
         if "bound_before" in line.roles[at] and size <= _ARM:
             return str(line.roles[at]["bound_before"])
-    if "bound_after" in _roles(line, end + 1) and "other" in _roles(line, end):
+    then = _roles(line, end + 1)
+    if then.keys() & {"bound_after", "approx_after"} and "other" in _roles(line, end):
         said = line.surface(end)
         if " " not in said and len(said) <= (_ARM if said > "\x7f" else 2 * _ARM):
-            return str(line.roles[end + 1]["bound_after"])
+            return str(then.get("bound_after", "~"))
     return ""
 
 
-_STOPS = frozenset({"comma", "newline", "dot", "colon", "list", "number", "unit", "time_unit", "currency", "bound_before"})
+_STOPS = frozenset(
+    {
+        "comma",
+        "newline",
+        "dot",
+        "colon",
+        "list",
+        "number",
+        "unit",
+        "time_unit",
+        "currency",
+        "bound_before",
+    }
+)
 
 
 def _bounds(line: Line, begin: int) -> bool:
     """A minimum stands before its number, not a minute or a name."""
-    return "time_unit" not in line.roles[begin - 1] or begin < 2 or "number" not in line.roles[begin - 2]
+    return (
+        "time_unit" not in line.roles[begin - 1]
+        or begin < 2
+        or "number" not in line.roles[begin - 2]
+    )

@@ -1,48 +1,12 @@
 """Lexing: a text as tokens with roles, by the words that language packs bring.
 
-Each set of roles is a letter, so that a text becomes a string over which grammar is matched as
-regular expressions. Words without a role become one letter together: grammar steps over them.
+Words without a role become one token together: grammar steps over them.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
-from typing import Any, NamedTuple
 
-from memops.language.packs import NEUTRAL, Pack, pack
-from memops.values.units import symbols, units
-
-Roles = Mapping[str, Any]
-OTHER = "other"
-HAN = "\u4e00-\u9fff"
-_TOKEN = re.compile(
-    rf"[^\W\d_{HAN}\ue000-\uf8ff]+(?:'[a-z]+)?|\d+(?:,\d{{3}})+(?!\d)(?:\.\d+)?"
-    rf"|\d+(?:\.\d+)?(?:e[+-]?\d+(?!\w))?|[{HAN}]+|([\ue000-\uf8ff])\1*|\.\.|[<>]=?|[^\s]|\n"
-)
-_STARTS = frozenset(
-    "number scale fraction few denominator month weekday weekday_plural weekdays weekday_every relative "
-    "relative_year adverb count clock half_price factor ordinal alternate nth per_hundred per_thousand "
-    "lunar day_of_month period_half each interval".split()
-)
-"""Roles without one of which, and without a digit, a text holds no value."""
-_TAILS = frozenset({"number", "scale", "fraction", "quarter_mark"})
-
-
-class Num(NamedTuple):
-    """A number as written: what it is, in how many decimals, and whether in digits."""
-
-    value: float
-    digits: str = ""
-    decimals: int = 0
-    high: float | None = None
-    bound: str = ""
-
-
-class Word(NamedTuple):
-    """Roles and the letter that stands for them."""
-
-    letter: str
-    roles: Roles
+from memops.values.lexicon import TOKEN, Lexicon, Num, Roles, Word, numeral
 
 
 class Line:
@@ -66,140 +30,30 @@ class Line:
 
     def surface(self, at: int) -> str:
         """Return how a token is written."""
-        return self.text[self.starts[at] : self.ends[at]]
+        return self.text[self.starts[at] : self.ends[at]] if 0 <= at < len(self.starts) else ""
+
+    def of(self, at: int) -> Roles:
+        """Return a token's roles; none where there is no token."""
+        return self.roles[at] if 0 <= at < len(self.roles) else {}
+
+    def any(self, at: int, *roles: str) -> bool:
+        """Return whether a token has one of some roles."""
+        return 0 <= at < len(self.roles) and not self.roles[at].keys().isdisjoint(roles)
 
     def joined(self, at: int) -> bool:
         """Return whether a token follows the one before without a space."""
-        return at > 0 and self.starts[at] == self.ends[at - 1]
+        return 0 < at < len(self.starts) and self.starts[at] == self.ends[at - 1]
 
-
-class Lexicon:
-    """The words of some packs, made ready to look up."""
-
-    def __init__(self, packs: Sequence[Pack]) -> None:
-        self.packs = packs
-        self.letters: dict[frozenset[str], str] = {}
-        self.sets: dict[str, frozenset[str]] = {}
-        self.other = self.word({OTHER: True})
-        self.breaks = self.word({"newline": True})
-        self.words: dict[str, Word] = {}
-        self.phrases: dict[str, list[tuple[tuple[str, ...], Word]]] = {}
-        self.idle = frozenset(word for p in packs for word in p.idle)
-        self.capital = frozenset(word for p in packs for word in p.capital)
-        self.beside = frozenset(word for p in packs for word in p.beside)
-        self.regions = tuple(region for p in packs for region in p.regions)
-        merged = _merged(packs)
-        for said, roles in merged.items():
-            self._place(said, self.word(roles))
-        for said in self.idle - merged.keys():
-            self._place(said, self.other)
-        self.sizes = _sizes(self.words)
-        self.latin = frozenset(
-            max(_split(said), key=len) for said, roles in merged.items() if said.isascii() and _begins(said, roles)
-        )
-        self.han = re.compile(_hint(merged))
-        single = {said: roles for said, roles in merged.items() if len(said) == 1}
-        self.tails = frozenset(said for said, roles in single.items() if not _TAILS.isdisjoint(roles))
-        self.clocks = frozenset(said for said, roles in single.items() if "oclock" in roles)
-
-        _enumerate(self)
-
-    def word(self, roles: Roles) -> Word:
-        """Return a token's roles with their letter."""
-        key = frozenset(roles)
-        letter = self.letters.get(key)
-        if letter is None:
-            letter = self.letters[key] = chr(0x100 + len(self.letters))
-            self.sets[letter] = key
-        return Word(letter, roles)
-
-    def _place(self, said: str, word: Word) -> None:
-        pieces = _split(said)
-        if len(pieces) == 1:
-            self.words[said] = word
-        else:
-            listed = self.phrases.setdefault(pieces[0], [])
-            listed.append((pieces, word))
-            listed.sort(key=lambda phrase: -len(phrase[0]))
-
-    def among(self, role: str) -> str:
-        """Return the letters of tokens with a role."""
-        return "".join(letter for key, letter in self.letters.items() if role in key)
-
-
-def _merged(packs: Sequence[Pack]) -> dict[str, dict[str, Any]]:
-    merged: dict[str, dict[str, Any]] = {s: {"unit": name} for s, name in symbols().items()}
-    for pack_ in packs:
-        for said, roles in pack_.words.items():
-            merged.setdefault(said, {}).update(roles)
-    known = units()
-    for roles in merged.values():
-        name = roles.get("unit")
-        if name is not None:
-            del roles["unit"]
-            if name == "concentr-percent":
-                roles["percent"] = True
-            elif name in known:
-                unit = known[name]
-                timed = unit.kind in ("duration", "months", "workdays")
-                roles["time_unit" if timed else "unit"] = unit
-    return {said: roles for said, roles in merged.items() if roles}
-
-
-def _hint(merged: Mapping[str, Roles]) -> str:
-    """What a value in a script without spaces begins with: a digit, or the first signs of a word."""
-    wide = {said: roles for said, roles in merged.items() if not said.isascii()}
-    starts = {said for said, roles in wide.items() if not _STARTS.isdisjoint(roles) and roles.get("scale") != 12}
-    timed = {said[0] for said, roles in wide.items() if "time_unit" in roles}
-    starts |= {said[:1] + first for said, roles in wide.items() if "shift" in roles for first in ({said[1]} if said[1:] else timed)}
-    starts |= {first + said[0] for said, roles in wide.items() if "edge_after" in roles for first in timed}
-    single = {said for said in starts if len(said) == 1}
-    pairs: dict[str, set[str]] = {}
-    for said in starts - single:
-        if said[0] not in single:
-            pairs.setdefault(said[0], set()).add(said[1])
-    listed = "|".join(f"{first}[{re.escape(''.join(sorted(then)))}]" for first, then in sorted(pairs.items()))
-    ones = re.escape("".join(sorted(single)))
-    return rf"[\d{ones}]|(?=[{''.join(sorted(pairs))}])(?:{listed})" if pairs else rf"[\d{ones}]"
-
-
-def _begins(said: str, roles: Roles) -> bool:
-    return not _STARTS.isdisjoint(roles) or ("time_unit" in roles and len(said) > 2)
-
-
-def _split(said: str) -> tuple[str, ...]:
-    return tuple(m[0] for m in _TOKEN.finditer(said))
-
-
-def _sizes(words: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    out: dict[str, set[int]] = {}
-    for word in words:
-        if "一" <= word[0] <= "鿿":
-            out.setdefault(word[0], set()).add(len(word))
-    return {first: tuple(sorted(sizes, reverse=True)) for first, sizes in out.items()}
-
-
-@cache
-def lexicon(codes: tuple[str, ...]) -> Lexicon:
-    """Return the lexicon of some languages, with what all languages share."""
-    return Lexicon([pack(code) for code in (NEUTRAL, *codes)])
-
-
-def holds(low: str, lex: Lexicon) -> bool:
-    """Return whether a text in lower case may hold a value: the cheap first look."""
-    if lex.han.search(low):
-        return True
-    return not lex.latin.isdisjoint(_LATIN.findall(low))
-
-
-_LATIN = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
+    def wide(self, at: int) -> bool:
+        """Return whether a token is of a script without spaces."""
+        return 0 <= at < len(self.starts) and self.text[self.starts[at]] >= "一"
 
 
 def lexed(text: str, low: str, lex: Lexicon, known: Mapping[str, Word]) -> Line:
     """Return the tokens of a text; `known` are those that private characters stand for."""
     line = Line(text)
-    words, phrases, other = lex.words, lex.phrases, lex.other
-    found = list(_TOKEN.finditer(low))
+    phrases, other = lex.phrases, lex.other
+    found = list(TOKEN.finditer(low))
     at, size = 0, len(found)
     letters, ends = line.letters, line.ends
     while at < size:
@@ -207,7 +61,7 @@ def lexed(text: str, low: str, lex: Lexicon, known: Mapping[str, Word]) -> Line:
         said, (start, end) = match[0], match.span()
         at += 1
         first = said[0]
-        if "0" <= first <= "9":
+        if "0" <= first <= "9" or (first == "." and len(said) > 1 and said[1] != "."):
             line.add(start, end, _literal(said, lex))
             continue
         if "一" <= first <= "鿿":
@@ -216,18 +70,11 @@ def lexed(text: str, low: str, lex: Lexicon, known: Mapping[str, Word]) -> Line:
         if "\ue000" <= first <= "\uf8ff":
             line.add(start, end, known[first])
             continue
-        longer = phrases.get(said)
-        if longer is not None:
-            step, word = _phrase(found, at - 1, longer)
-            if step:
-                at += step - 1
-                line.add(start, found[at - 1].end(), word)
-                continue
-        word = words.get(said, other)
-        if said == "\n":
-            word = lex.breaks
-        if word is not other and said in lex.capital and not text[start].isupper():
-            word = other
+        step, word = _phrase(found, at - 1, phrases[said]) if said in phrases else (0, other)
+        if not step:
+            step, word = 1, _word(said, text[start:end], lex)
+        at += step - 1
+        end = found[at - 1].end()
         if word is other and letters and letters[-1] == other.letter:
             ends[-1] = end
         else:
@@ -235,12 +82,32 @@ def lexed(text: str, low: str, lex: Lexicon, known: Mapping[str, Word]) -> Line:
     return line
 
 
+def _word(said: str, shown: str, lex: Lexicon) -> Word:
+    """A single word; one that is a value only with a capital letter, as it is shown."""
+    word = lex.words.get(said, lex.other)
+    if said == "\n":
+        return lex.breaks
+    if word is lex.other and said[0] in "xvi" and shown.isupper() and _ROMAN.fullmatch(said):
+        return lex.word({"roman": _roman(said)})
+    return lex.other if said in lex.capital and not shown[0].isupper() else word
+
+
+_ROMAN = re.compile(r"(?=[xvi]{2,5}$)(?!x+$)x{0,3}(?:ix|iv|v?i{0,3})")
+
+
+def _roman(said: str) -> int:
+    """The number that Roman numerals to thirty-nine write."""
+    worth = [{"x": 10, "v": 5, "i": 1}[sign] for sign in said]
+    return sum(-n if n < after else n for n, after in zip(worth, [*worth[1:], 0], strict=True))
+
+
 def _phrase(
     found: Sequence[re.Match[str]], at: int, longer: Sequence[tuple[tuple[str, ...], Word]]
 ) -> tuple[int, Word]:
     for pieces, word in longer:
         n = len(pieces)
-        if at + n <= len(found) and all(found[at + k][0] == pieces[k] for k in range(1, n)):
+        fits = at + n <= len(found) and all(found[at + k][0] == pieces[k] for k in range(1, n))
+        if fits and (not pieces[-1].isdigit() or found[at].end() == found[at + 1].start()):
             return n, word
     return 0, longer[0][1]
 
@@ -271,16 +138,36 @@ def _segment(line: Line, run: str, start: int, lex: Lexicon) -> None:
             at += 1
 
 
-_COUNTS = frozenset({"oclock", "time_unit", "unit", "day_mark", "month_mark", "year_mark", "minute_mark", "currency", "measure"})
-_BEFORE = frozenset({"number", "scale", "meridiem", "relative", "weekday", "day_mark", "literal"})
+_COUNTS = frozenset(
+    {
+        "oclock",
+        "time_unit",
+        "unit",
+        "day_mark",
+        "month_mark",
+        "year_mark",
+        "minute_mark",
+        "currency",
+        "measure",
+    }
+)
+
+
+_BEFORE = frozenset(
+    {"oclock", "number", "scale", "meridiem", "relative", "weekday", "day_mark", "literal"}
+)
 
 
 def _turns(line: Line, run: str, at: int, n: int, start: int, lex: Lexicon) -> bool:
     """Whether a word that is no value is the tail of one here: 十分 in 三十分, 一点 in 下午一点半."""
     joint = lex.words.get(run[at + n - 1 : at + n + 1])
-    if joint is not None and joint.roles.keys() & {"over", "time_unit"}:
+    if joint is not None and at + n < len(run) and joint.roles.keys() & {"over", "time_unit"}:
         return True  # 十分之一, 十分钟
-    if line.ends and line.ends[-1] == start + at and line.roles[-1].keys() & {"number", "scale", "literal"}:
+    if (
+        line.ends
+        and line.ends[-1] == start + at
+        and line.roles[-1].keys() & {"number", "scale", "literal"}
+    ):
         first = lex.words.get(run[at])
         if first is not None and not _COUNTS.isdisjoint(first.roles):
             return True  # 十点开会
@@ -296,57 +183,21 @@ def _counted(run: str, at: int, lex: Lexicon) -> bool:
     for n in (2, 1):
         word = lex.words.get(run[at : at + n])
         if word is not None and word is not lex.other:
-            return bool(word.roles.keys() & {"times", "measure", "time_unit"}) and "meridiem" not in word.roles
+            return (
+                bool(word.roles.keys() & {"times", "measure", "time_unit"})
+                and "meridiem" not in word.roles
+            )
         if word is lex.other:
             return False
     return False
 
 
 def _literal(said: str, lex: Lexicon) -> Word:
-    bare = said.replace(",", "")
+    if said[1:2] == "x":
+        return numeral(Num(float(int(said, 16)), str(int(said, 16))), lex, literal=True)
+    bare = said.replace(",", "").replace(" ", "").replace("\u2009", "")
     whole, _, part = bare.partition(".")
+    part = part.partition("e")[0]
     if (len(whole) > 1 and whole[0] == "0") or len(whole) > 15:
         return lex.word({"digits": bare})
     return numeral(Num(float(bare), bare, len(part)), lex, literal=True)
-
-
-@cache
-def _number_roles(whole: bool, size: int, literal: bool) -> tuple[str, ...]:
-    roles = ["number", "literal"] if literal else ["number", "spelt"]
-    if whole:
-        roles.append("int")
-        roles += [role for role, low, high in _RANGES if low <= size <= high]
-    return tuple(roles)
-
-
-def _enumerate(lex: Lexicon) -> None:
-    """Give every kind of token its letter, so that grammar is compiled once."""
-    for role in ("digits", "date_token", "clock_token", "address"):
-        lex.word({role: True})
-    lex.word({"number": True, "spelt": True, "weekday_tail": True})
-    portions = (("portion",), ("portion", "half"), ("portion", "fraction"), ("portion", "half", "fraction"), ("slashed",), ("slashed", "portion"))
-    for size in (0, 1, 11, 13, 25, 32, 60):
-        for literal in (True, False):
-            for more in ((), ("lone",), ("lone", "weekday_tail"), ("slashed",)):
-                numeral(Num(float(size)), lex, literal, *more)
-    for literal in (True, False):
-        numeral(Num(2026.0, "2026"), lex, literal)
-        numeral(Num(0.5, decimals=1), lex, literal)
-        numeral(Num(1.0, high=2.0), lex, literal, "pair")
-        for more in portions:
-            numeral(Num(0.5, decimals=1), lex, literal, *more)
-
-
-_RANGES = (("day", 1, 31), ("month_no", 1, 12), ("hour", 0, 24), ("minute", 0, 59), ("small", 1, 10))
-
-
-def numeral(num: Num, lex: Lexicon, literal: bool = False, *more: str) -> Word:
-    """Return the token of a number: its roles tell what it may number."""
-    value = num.value
-    whole = value == int(value) and not num.decimals and num.high is None and not num.bound if abs(value) < 1e15 else False
-    year = whole and 1900 <= value <= 2100 and len(num.digits) == 4
-    roles = dict.fromkeys(_number_roles(whole, int(value) if whole and value < 60 else 99, literal), num)
-    if year:
-        roles["year"] = num
-    roles |= dict.fromkeys(more, num)
-    return lex.word(roles)

@@ -14,15 +14,26 @@ from memops.values.addresses import masked
 from memops.values.canonical import canonical
 from memops.values.grammar import Grammar
 from memops.values.joining import joined
-from memops.values.lexing import Lexicon, holds, lexed, lexicon
+from memops.values.lexicon import Lexicon, holds, lexicon
+from memops.values.lexing import lexed
 from memops.values.numerals import assembled
 from memops.values.relative import resolved
-from memops.values.rules_amounts import COUNTS, MONEY, MUCH, QUANTITIES, SHARES, SIZES
+from memops.values.rules_clock import CLOCK
+from memops.values.rules_counts import COUNTS, MUCH
 from memops.values.rules_dates import RULES as DATES
-from memops.values.rules_times import CLOCK, LONG, OFTEN
+from memops.values.rules_money import MONEY, QUANTITIES, SIZES
+from memops.values.rules_shares import SHARES
+from memops.values.rules_spans import LONG, OFTEN
 from memops.values.value import Value
 
-_WIDE = {0xFF01 + n: 0x21 + n for n in range(94)} | {0x3000: 0x20, 0x2019: 0x27, 0x2018: 0x27, 0x00A0: 0x20, 0x202F: 0x20, 0x3007: 0x96F6}
+_WIDE = {0xFF01 + n: 0x21 + n for n in range(94)} | {
+    0x3000: 0x20,
+    0x2019: 0x27,
+    0x2018: 0x27,
+    0x00A0: 0x20,
+    0x202F: 0x20,
+    0x3007: 0x96F6,
+}
 _RULES = (*MONEY, *CLOCK, *DATES, *MUCH, *OFTEN, *SHARES, *SIZES, *QUANTITIES, *LONG, *COUNTS)
 
 
@@ -40,16 +51,16 @@ def read(text: str, at: datetime | None = None, lang: str | None = None) -> list
     low = plain.lower()
     if len(low) != len(plain):
         low = "".join(c.lower() if len(c.lower()) == 1 else c for c in plain)
-    if not holds(low, lex) and not _SHAPED.search(low):
+    if not holds(low, lex) and not _SHAPED.search(plain):
         return []
-    hidden, known = masked(low, lex)
+    hidden, known = masked(low, lex, plain)
     line = assembled(lexed(plain, hidden, lex, known), lex)
     found = joined(list(grammar.found(line)), line, lex)
     values = _whole(found, low)
     return values if at is None else [resolved(value, at) for value in values]
 
 
-_SHAPED = re.compile(r"@\w|[/\\]\w|\.[a-z]{2}", re.A)
+_SHAPED = re.compile(r"@\w|[/\\]\w|\.[a-z]{2}|\b(?:[IX]?V|X?I)I", re.A)
 _CHUNK = re.compile(r"[a-z0-9_]+(?:[-_./+#][a-z0-9_]+)*", re.A)
 
 
@@ -75,7 +86,13 @@ def _whole(found: list[Value], low: str) -> list[Value]:
             last += 1
         inside = found[at:last]
         if not _stands(inside, match):
-            out.append(Value(start, end, "ident", match[0]))
+            head = (
+                inside[0]
+                if inside and inside[0].start < start and inside[0].kind == "ident"
+                else None
+            )
+            named = match[0] if head is None else f"{head.form.partition('#')[0]}#{match[0]}"
+            out.append(Value(start if head is None else head.start, end, "ident", named))
             at = last
     return [*out, *found[at:]]
 
@@ -87,8 +104,9 @@ def _stands(inside: list[Value], match: re.Match[str]) -> bool:
         return False
     if inside[0].start <= start and max(v.end for v in inside) >= end:
         return True
-    if any(v.start < start or v.end > end for v in inside):
-        return True
+    last = inside[-1].end
+    if inside[0].start < start or last > end:
+        return last >= end or not match.string[last].isalnum()
     return inside[0].start == start and _COMPOUND.fullmatch(match[0]) is not None
 
 

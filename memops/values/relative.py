@@ -6,7 +6,9 @@ from datetime import datetime, timedelta
 from memops.values.forms import DAYS, date_form
 from memops.values.value import Value
 
-_SHIFT = re.compile(r"(?P<unit>day|week|month|quarter|year|second)(?P<n>[+-]\d+(?:\.\d+)?)(?: (?P<tail>\w+))?$")
+_SHIFT = re.compile(
+    r"(?P<unit>day|week|month|quarter|year|second)(?P<n>[+-]\d+(?:\.\d+)?)(?: (?P<tail>\w+))?$"
+)
 
 
 def resolved(value: Value, at: datetime) -> Value:

@@ -1,11 +1,12 @@
 """Rules for dates, days of the week, and days told from the day of speaking."""
 
+from calendar import monthrange
 from collections.abc import Sequence
 from typing import Any
 
-from memops.values.forms import DAYS, date_form, date_found, days_form
+from memops.values.forms import DAYS, date_form, date_found, days_form, whole_period
 from memops.values.grammar import Found, Rule, Span
-from memops.values.lexing import Num
+from memops.values.lexicon import Num
 
 
 def _whole(span: Span, name: str) -> int | None:
@@ -49,14 +50,32 @@ def _month_alone(span: Span) -> Found | None:
 def _days_of_month(span: Span) -> list[Found] | None:
     """3 to 5 May, May 3-5: a range of days."""
     low, high = int(span.num("d")), int(span.num("e"))
-    one, two = date_found(_year(span), _month(span), low), date_found(_year(span), _month(span), high)
+    one, two = (
+        date_found(_year(span), _month(span), low),
+        date_found(_year(span), _month(span), high),
+    )
     if one is None or two is None or low >= high:
         return None
     return [Found("date", f"{one.form}..{two.form}", begin=span.begin, end=span.end)]
 
 
 def _year_alone(span: Span) -> Found | None:
-    return Found("date", date_form(int(span.num("y")), None, None), begin=span.at("y"), end=span.end)
+    return Found(
+        "date", date_form(int(span.num("y")), None, None), begin=span.at("y"), end=span.end
+    )
+
+
+def _short_year(span: Span) -> Found | None:
+    """May '26."""
+    return _dated(span) if span.said("quote") in "'’" else None
+
+
+def _decade(span: Span) -> Found | None:
+    """The 1990s, 九十年代."""
+    if span.has("s") and (span.said("s") != "s" or not span.line.joined(span.at("s"))):
+        return None
+    year = _whole(span, "y") or 1900 + int(span.num("short"))
+    return Found("date", f"{year // 10}X-XX-XX") if year % 10 == 0 and year < 2100 else None
 
 
 def _quarter(span: Span) -> Found | None:
@@ -67,7 +86,54 @@ def _quarter(span: Span) -> Found | None:
 
 def _half_year(span: Span) -> Found:
     year = _year(span)
-    return Found("date", f"{'XXXX' if year is None else year}-{39 + span.get('half', 'period_half')}")
+    return Found(
+        "date", f"{'XXXX' if year is None else year}-{39 + span.get('half', 'period_half')}"
+    )
+
+
+def _festival(span: Span) -> Found | None:
+    """A day that has a name: 12-25, or lunar 8-15."""
+    lunar, _, said = str(span.get("f", "festival")).rpartition(" ")
+    if lunar:
+        return Found("lunar date", f"lunar {said}")
+    month, _, day = said.partition("-")
+    return date_found(_year(span), int(month), int(day))
+
+
+def _era(span: Span) -> Found | None:
+    """44 BC, AD 44, 公元前 44 年."""
+    era = next(iter([*span.all("era_before"), *span.all("era_after")]))
+    return Found("date", f"{'-' if era < 0 else ''}{int(span.num('n')):04}-XX-XX")
+
+
+def _last_day(span: Span) -> Found | None:
+    """The last day of a month; of a February without a year nobody knows it."""
+    year, month = _year(span), _month(span)
+    if month is None or (month == 2 and year is None):
+        return None
+    return date_found(year, month, monthrange(year or 2001, month)[1])
+
+
+def _months(span: Span) -> Found | None:
+    """1 至 6 月."""
+    one, two = (date_found(_year(span), int(span.num(name)), None) for name in ("mn", "e"))
+    return Found("date", whole_period(one.form, two.form)) if one and two else None
+
+
+def _week(span: Span) -> Found | None:
+    """Week 12 of 2026, as ISO 8601 numbers it."""
+    if _period(span.get("u", "time_unit")) != "week" or not 1 <= span.num("n") <= 53:
+        return None
+    return Found("date", f"{int(span.num('y'))}-W{int(span.num('n')):02}")
+
+
+def _last_weekday(span: Span) -> list[Found] | None:
+    """The last Friday of a month."""
+    if span.get("last", "shift") != -1:
+        return None
+    at = span.at("w")
+    day = Found("weekday", DAYS[span.get("w", "weekday")], begin=at, end=at + 1)
+    return [Found("ordinal", "#-1", begin=span.begin, end=at), day]
 
 
 def _ready(span: Span) -> list[Found]:
@@ -82,7 +148,9 @@ def _listed(span: Span) -> Found | None:
     through = False
     for at in range(span.begin, span.end):
         roles = span.line.roles[at]
-        day = next((roles[r] for r in ("weekday", "weekday_plural", "weekday_tail") if r in roles), None)
+        day = next(
+            (roles[r] for r in ("weekday", "weekday_plural", "weekday_tail") if r in roles), None
+        )
         if "weekdays" in roles:
             days.update(roles["weekdays"])
         elif day is None:
@@ -127,7 +195,13 @@ def _relative_year(span: Span) -> list[Found] | None:
     return None if month else [Found("date", f"year{year:+d}")]
 
 
-_PERIODS = {"s 604800": "week", "mo 1": "month", "mo 12": "year", "mo 3": "quarter", "s 86400": "day"}
+_PERIODS = {
+    "s 604800": "week",
+    "mo 1": "month",
+    "mo 12": "year",
+    "mo 3": "quarter",
+    "s 86400": "day",
+}
 
 
 def _period(unit: Any) -> str | None:
@@ -169,6 +243,8 @@ def _ahead(span: Span) -> list[Found] | None:
     amount = count * unit.factor * sign
     if unit.factor < 86400 and unit.kind == "duration" and not span.has("g"):
         return None
+    if unit.kind == "months" and abs(amount) == 0.5:
+        return [Found("date", f"day{15 * sign:+d}")]
     if unit.kind == "months":
         return [Found("date", f"month{amount:+g}")] if amount == int(amount) else None
     if amount % 86400 == 0 and unit.factor >= 86400:
@@ -183,29 +259,50 @@ def _day_of_month(span: Span) -> list[Found] | None:
 
 
 def _lunar(span: Span) -> Sequence[Found]:
-    digits = [int(n.value if isinstance(n, Num) else n) for n in span.all("number")]
-    month = span.said("m")
-    return [Found("lunar date", "lunar " + "-".join([month, *map(str, digits)]))]
+    month = span.get("l", "lunar") or _month(span)
+    return [Found("lunar date", f"lunar {month}-{int(span.num('d'))}")] if month else []
 
 
 _MDY = "comma? of? y:year"
 _LIST = "(comma/list/and/slash/range/either)* w:weekday/weekday_plural/weekday_tail/weekdays"
 RULES: tuple[Rule, ...] = (
     ("date:date_token", _ready),
-    ("lunar month_mark? m:month? day_of_month? d:day", _lunar),
+    ("f:festival (comma? of? y:year)?", _festival),
+    ("y:year year_mark? of? f:festival", _festival),
+    ("era_before n:int year_mark?", _era),
+    ("n:int era_after", _era),
+    ("last_day of? m:month (comma? of? y:year)?", _last_day),
+    ("y:year year_mark (mn:month_no month_mark | m:month) of? last_day", _last_day),
+    ("last_day of? y:year year_mark (mn:month_no month_mark | m:month)", _last_day),
+    ("(y:year year_mark)? mn:month_no month_mark? range e:month_no month_mark", _months),
+    ("y:year year_mark nth? n:int u:time_unit", _week),
+    ("u:time_unit n:int of? y:year", _week),
+    ("l:lunar (m:month | mn:month_no month_mark)? day_of_month? d:day", _lunar),
     (f"m:month dot? of? d:day range e:day !hour ({_MDY})?", _days_of_month),
-    (f"of? d:day ordinal_suffix? range of? e:day ordinal_suffix? of? m:month ({_MDY})?", _days_of_month),
+    (
+        f"of? d:day ordinal_suffix? range of? e:day ordinal_suffix? of? m:month ({_MDY})?",
+        _days_of_month,
+    ),
     ("mn:month_no month_mark d:day day_mark? range e:day day_mark", _days_of_month),
-    (f"m:month dot? of? (d:day ordinal_suffix? | nth:ordinal) !oclock !meridiem !colon ({_MDY})?", _dated),
+    (
+        f"m:month dot? of? (d:day (ordinal_suffix/day_mark)? | nth:ordinal) !oclock !meridiem !colon ({_MDY})?",
+        _dated,
+    ),
     (f"of? (d:day ordinal_suffix? | nth:ordinal) of? m:month dot? ({_MDY})?", _dated),
+    ("m:month quote:unit short:literal !unit", _short_year),
+    ("y:year s:time_unit", _decade),
+    ("(y:year | short:number) decade_mark", _decade),
     ("edge? m:month dot? comma? of? y:year", _dated),
-    ("(y:year | short:literal) year_mark (mn:month_no month_mark | m:month) d:day day_mark?", _dated),
+    (
+        "(y:year | short:literal) year_mark (mn:month_no month_mark | m:month) d:day day_mark?",
+        _dated,
+    ),
     ("y:year year_mark (mn:month_no month_mark | m:month) tail:edge_after?", _dated),
     ("(mn:month_no month_mark | m:month) d:day day_mark", _dated),
     ("(mn:month_no month_mark) d:day !measure !unit !time_unit !times", _dated),
     ("y:year year_mark (n:small period_quarter | nth_mark:nth n:small period_quarter)", _quarter),
     ("y:year year_mark period_quarter n:small", _quarter),
-    ("y:year year_mark half:period_half", _half_year),
+    ("y:year year_mark? half:period_half", _half_year),
     ("half:period_half", _half_year),
     ("y:year year_mark tail:edge_after?", _dated),
     ("period_quarter n:small !unit (comma? of? y:year)?", _quarter),
@@ -224,6 +321,7 @@ RULES: tuple[Rule, ...] = (
     (f"alternate:alternate w:weekday ({_LIST})*", _recurring),
     (f"w:weekday_plural ({_LIST})*", _recurring),
     ("of? nth:ordinal fraction (of? y:year)", _half_told),
+    ("of? last:shift w:weekday of", _last_weekday),
     ("s:shift w:weekday", _shifted_weekday),
     ("w:weekday of? s:shift u:time_unit", _shifted_weekday),
     (f"w:weekday/weekdays ({_LIST})+", _weekday),

@@ -38,13 +38,17 @@ def units() -> dict[str, Unit]:
 @cache
 def symbols() -> dict[str, str]:
     """Return the symbols that every language writes, each with its unit's name."""
-    return {s: name for listed in _table().values() for name, _, said in listed for s in said.split()}
+    return {
+        s: name for listed in _table().values() for name, _, said in listed for s in said.split()
+    }
 
 
 @cache
 def printed() -> dict[str, str]:
     """Return for each kind the symbol in which its values print."""
-    return {kind: listed[0][2].split()[0] for kind, listed in _table().items() if listed[0][2]} | _SPELT
+    return {
+        kind: listed[0][2].split()[0] for kind, listed in _table().items() if listed[0][2]
+    } | _SPELT
 
 
 _SPELT = {"temperature": "°C", "current": "amp", "data": "bytes", "voltage": "V", "power": "W", "points": "pp",

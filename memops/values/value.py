@@ -26,6 +26,8 @@ class Value(NamedTuple):
     """Half the last place in which it was written, in the unit in which the kind prints."""
     converted: bool = False
     """Whether it was written in another system than the one in which its kind prints."""
+    written: float | None = None
+    """The number that was written, in the unit that was written."""
 
     def __str__(self) -> str:
         """Return the canonical form, which reads back as the value."""
@@ -62,14 +64,24 @@ def compare(a: Value, b: Value) -> Comparison:
         return _akin(a, b)
     if a.form == b.form:
         return EQUAL
-    if a.kind == "ident" and a.form.partition("#")[::2][0] != b.form.partition("#")[0] and "#" in a.form + b.form:
+    if (
+        a.kind == "ident"
+        and a.form.partition("#")[::2][0] != b.form.partition("#")[0]
+        and "#" in a.form + b.form
+    ):
         return INCOMPARABLE
     if a.kind == "date":
         return _dates(a.form, b.form)
     one, two = _FORM.match(a.form), _FORM.match(b.form)
-    if one is None or two is None:
+    if a.kind in _NAMES or one is None or two is None:
         return DIFFERENT
     return _amounts(a, b, one, two)
+
+
+_NAMES = frozenset(
+    {"ident", "phone", "ip", "url", "path", "email", "version", "ordinal", "time", "lunar date"}
+)
+"""Kinds whose forms are no amounts."""
 
 
 def _degrees(a: Value, b: Value) -> Comparison:
@@ -91,14 +103,57 @@ def _akin(a: Value, b: Value) -> Comparison:
     if kinds == {"number", "phone"}:
         short, long = sorted((a.form.lstrip("+"), b.form.lstrip("+")), key=len)
         return EQUAL if len(short) >= _LOCAL and long.endswith(short) else INCOMPARABLE
-    if kinds == {"number", "ordinal"} and a.form.lstrip("#") == b.form.lstrip("#"):
-        return EQUAL
+    if kinds == {"number", "ordinal"}:
+        bare = a.form.lstrip("#")
+        return EQUAL if bare == b.form.lstrip("#") and len(bare) >= _LABEL else INCOMPARABLE
+    if kinds == {"number", "date"}:
+        numbered, day = (a, b) if a.kind == "number" else (b, a)
+        return (
+            EQUAL if day.form.lstrip("~") == numbered.form.lstrip("~") + "-XX-XX" else INCOMPARABLE
+        )
+    if kinds == {"weekday", "frequency"}:
+        return EQUAL if {a.form, b.form} == {",".join(_WEEK), "every 86400 s"} else INCOMPARABLE
+    if kinds in ({"mass", "money"}, {"mass rate", "money rate"}):
+        return _pounds(*sorted((a, b), key=lambda v: v.kind))
+    if "number" in kinds or "number rate" in kinds:
+        return _unit_left_out(*((a, b) if a.kind.startswith("number") else (b, a)))
     if kinds == {"slashed", "share"}:
         ratio, share = (a, b) if a.kind == "slashed" else (b, a)
         above, _, below = ratio.form.partition("/")
         if share.form == f"{number(round(100 * float(above) / float(below), 9))}%":
             return EQUAL
     return INCOMPARABLE
+
+
+_LABEL = 3
+"""Digits from which on a number behind its noun is a label: build 4512 is build #4512."""
+_WEEK = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_POUND = 453.59237
+
+
+def _pounds(mass: Value, money: Value) -> Comparison:
+    """Pounds are a weight and a currency."""
+    one, two = _FORM.match(mass.form), _FORM.match(money.form)
+    if one is None or two is None or not (two["unit"] or "").startswith(" GBP"):
+        return INCOMPARABLE
+    rate = (one["unit"] or "").partition("/")[2] == (two["unit"] or "").partition("/")[2]
+    close = abs(float(one["low"]) / _POUND - float(two["low"])) < 1e-6
+    return EQUAL if rate and close and one["bound"] == two["bound"] else INCOMPARABLE
+
+
+def _unit_left_out(bare: Value, told: Value) -> Comparison:
+    """A number is the same amount that another text gives with its unit: 28,000, and 28,000 元."""
+    one, two = _FORM.match(bare.form), _FORM.match(told.form)
+    if one is None or two is None or told.written is None or one["high"] or two["high"]:
+        return INCOMPARABLE
+    if told.kind == "share" and 0 < float(one["low"]) < 1:
+        return EQUAL if abs(float(one["low"]) * 100 - float(two["low"])) < 1e-9 else INCOMPARABLE
+    alike = (one["unit"] or "").partition("/")[2] == (two["unit"] or "").partition("/")[2]
+    same = abs(float(one["low"]) - told.written) < 1e-9 and one["bound"] == two["bound"]
+    return EQUAL if same and alike and told.kind not in _COUNTED else INCOMPARABLE
+
+
+_COUNTED = frozenset({"frequency", "factor", "discount", "date"})
 
 
 def _amounts(a: Value, b: Value, one: re.Match[str], two: re.Match[str]) -> Comparison:
@@ -114,7 +169,9 @@ def _amounts(a: Value, b: Value, one: re.Match[str], two: re.Match[str]) -> Comp
         return INCOMPARABLE if _within(ends) else DIFFERENT
     if one["about"] or two["about"]:
         close = all(abs(x - y) <= _ABOUT * max(abs(x), abs(y)) for x, y in ends)
-        return EQUAL if near and one["about"] == two["about"] else INCOMPARABLE if close else DIFFERENT
+        return (
+            EQUAL if near and one["about"] == two["about"] else INCOMPARABLE if close else DIFFERENT
+        )
     return EQUAL if near else DIFFERENT
 
 
@@ -126,7 +183,7 @@ def _binary(x: float, y: float) -> bool:
 
 def _rounded(a: Value, b: Value, x: float, y: float) -> bool:
     """Whether two numbers are one, or, said in two systems, one rounds to the other."""
-    if abs(x - y) <= 1e-9 * max(abs(x), abs(y)):
+    if x == y or (x % 1 and abs(x - y) <= 1e-9 * max(abs(x), abs(y))):
         return True
     if a.converted == b.converted:
         return False
@@ -206,7 +263,7 @@ def agree(one: Iterable[Value], two: Iterable[Value]) -> Comparison:
     They are different where a value of one has no equal and differs from all of its kind; of two
     texts without values nothing is known.
     """
-    left, right = list(one), list(two)
+    left, right = (list({(v.kind, v.form): v for v in side}.values()) for side in (one, two))
     rest = list(right)
     alone: list[Value] = []
     for value in left:
@@ -216,6 +273,18 @@ def agree(one: Iterable[Value], two: Iterable[Value]) -> Comparison:
         else:
             rest.remove(match)
     if not alone and not rest:
-        return EQUAL if left else INCOMPARABLE
+        return EQUAL if left and _in_order(left, right) else INCOMPARABLE
     apart = any(compare(x, y) == DIFFERENT for x in alone for y in rest)
     return DIFFERENT if apart else INCOMPARABLE
+
+
+def _in_order(left: Sequence[Value], right: Sequence[Value]) -> bool:
+    """Whether values of one kind stand in one order: 3 of 5 is not 5 of 3."""
+    kinds = {value.kind for value in left}
+    return all(
+        compare(x, y) == EQUAL
+        for kind in kinds
+        for x, y in zip(
+            *([v for v in side if v.kind == kind] for side in (left, right)), strict=False
+        )
+    )

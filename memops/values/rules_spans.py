@@ -1,121 +1,9 @@
-"""Rules for times of day, how often, and how long."""
+"""Rules for how often and how long."""
 
-from memops.values.forms import measured, per, time_form
+from memops.values.forms import measured, per
 from memops.values.grammar import Found, Rule, Span
-from memops.values.lexing import Num
+from memops.values.lexicon import Num
 from memops.values.value import number
-
-_NIGHT, _NOON, _AFTER = 21, 11, 12
-
-
-def _hour(hour: int, part: int | None) -> int:
-    """The hour of a day's part: 3 in the afternoon is 15, 11 at night 23, 12 at night 0."""
-    if part is None or hour > 12:
-        return hour
-    if part == 0:
-        return hour % 12
-    if part == _NIGHT:
-        return hour + 12 if 5 < hour < 12 else hour % 12
-    if part == _NOON:
-        return hour + 12 if hour <= 3 else hour
-    return hour if hour == 12 else hour + 12
-
-
-def _part(span: Span) -> int | None:
-    for name, role in (("ap", "meridiem"), ("p", "meridiem"), ("rp", "relative_part"), ("q", "part")):
-        found = span.get(name, role)
-        if found is not None:
-            return int(found)
-    return None
-
-
-def _zone(span: Span) -> int | None:
-    if not span.has("z"):
-        return None
-    base = int(span.get("z", "zone"))
-    if span.has("shift"):
-        base += int(span.num("shift") * 60) * (-1 if span.said("sign") == "-" else 1)
-    return base
-
-
-def _clock(span: Span, hour: int, minute: int, begin: int = -1) -> list[Found] | None:
-    if hour > 24 or minute > 59 or minute < 0:
-        return None
-    at = _hour(hour, _part(span))
-    found = Found("time", time_form(at, minute, _zone(span)))
-    if begin >= 0:
-        return [found._replace(begin=begin, end=span.end)]
-    day = span.get("rp", "relative")
-    return [found] if day is None else [Found("date", f"day{day:+d}"), found]
-
-
-def _hours(span: Span) -> list[Found] | None:
-    """3 to 5 pm, 下午三到五点: the part of the day is said once."""
-    late = _hour(int(span.num("h")), _part(span))
-    early = _hour(int(span.num("l")), _part(span))
-    early = early if early < late else int(span.num("l"))
-    return [Found("time", f"{time_form(early, 0)}..{time_form(late, 0)}")] if early < late else None
-
-
-def _shown(span: Span) -> list[Found] | None:
-    """15:30, 3:30 pm."""
-    hour, minute = span.get("c", "clock_token")
-    return _clock(span, hour, minute)
-
-
-def _said(span: Span) -> list[Found] | None:
-    """3 pm, 3 o'clock, 下午三点半, 八点一刻."""
-    if span.said("ap")[:1] >= "一":
-        return None  # 一晚
-    hour = int(span.num("h"))
-    minute = 0
-    if span.has("half"):
-        minute = 30
-    elif span.has("k"):
-        minute = int(span.num("k") * 15)
-    elif span.has("mi"):
-        minute = int(span.num("mi"))
-    if span.has("short"):
-        hour, minute = hour - 1, 60 - int(span.num("short") * (15 if span.has("kq") else 1))
-    return _clock(span, hour, minute)
-
-
-def _bare(span: Span) -> list[Found] | None:
-    """三点 alone: an hour in digits, or one that is no small count (一点 is a bit, too)."""
-    if "literal" not in span.line.roles[span.at("h")] and int(span.num("h")) < 3:
-        return None
-    return _clock(span, int(span.num("h")), 0)
-
-
-def _told(span: Span) -> list[Found] | None:
-    """Half past seven, a quarter to three, ten past four."""
-    hour = int(span.num("h"))
-    early = "before" in span.line.roles[span.at("way")] and "past" not in span.line.roles[span.at("way")]
-    if span.has("f"):
-        minutes = int(60 * float(span.line.roles[span.at("f")].get("fraction") or span.num("f")))
-    else:
-        minutes = int(span.num("m"))
-    begin = span.at("f") if span.has("f") else span.at("m")
-    return _clock(span, (hour - 1) % 24 if early else hour, 60 - minutes if early else minutes, begin)
-
-
-_FIVES = (5, 10, 20, 25)
-
-
-def _ten_to(span: Span) -> list[Found] | None:
-    """Ten to three: only minutes that people say so, where a time is due."""
-    return _told(span) if int(span.num("m")) in _FIVES and int(span.num("h")) <= 12 else None
-
-
-def _half_hour(span: Span) -> list[Found] | None:
-    """At half five."""
-    if "half" not in span.line.roles[span.at("f")] or "spelt" not in span.line.roles[span.at("way")]:
-        return None
-    return _clock(span, int(span.num("way")), 30, span.at("f"))
-
-
-def _named(span: Span) -> list[Found]:
-    return [Found("time", time_form(int(span.get("c", "clock")), 0))]
 
 
 def _every(seconds: float, months: float) -> list[Found] | None:
@@ -182,7 +70,9 @@ def _days_per(span: Span) -> list[Found] | None:
     found = measured(span.get("n", "number"), unit)
     if unit.kind == "workdays":
         return None
-    size, _, family = str(told).partition(" ") if told else ("1", "", per(span.get("u", "time_unit")))
+    size, _, family = (
+        str(told).partition(" ") if told else ("1", "", per(span.get("u", "time_unit")))
+    )
     said = family if size == "1" else f"{size} {family}"
     return [found._replace(kind="duration rate", unit=f"{found.unit}/{said}")]
 
@@ -235,37 +125,12 @@ def _long(span: Span) -> Found | None:
     if span.has("half"):
         num = num._replace(value=num.value + float(span.get("half", "fraction")))
     if unit.kind == "months" and unit.factor == 1 and num.value == 0.5:
-        return Found("duration", amount=Num(15.0), factor=86400.0, unit=" s")  # half a month is 15 days
+        return Found(
+            "duration", amount=Num(15.0), factor=86400.0, unit=" s"
+        )  # half a month is 15 days
     return measured(num, unit)
 
 
-_AP = "ap:meridiem"
-_ZONE = "(z:zone (sign:range/and/bound_after shift:small)?)"
-CLOCK: tuple[Rule, ...] = (
-    ("at f:fraction way:hour !measure", _half_hour),
-    (f"l:hour range h:hour {_AP}", _hours),
-    ("(p:meridiem | rp:relative_part)? l:hour oclock? range h:hour oclock oclock?", _hours),
-    ("h:hour rp:relative_part", _said),
-    (f"(p:meridiem | rp:relative_part) c:clock_token {_ZONE}?", _shown),
-    (f"c:clock_token {_AP}? {_ZONE}?", _shown),
-    ("c:clock_token rp:relative_part", _shown),
-    ("c:clock !hour !clock_token", _named),
-    ("(p:meridiem | rp:relative_part) of? h:hour oclock (half:fraction | k:small quarter_mark | mi:minute minute_mark?)?", _said),
-    ("h:hour oclock (half:fraction | k:small quarter_mark) ap:meridiem?", _said),
-    ("(p:meridiem | rp:relative_part)? short_of (short:minute (minute_mark/time_unit) | short:small kq:quarter_mark) h:hour oclock", _said),
-    ("(p:meridiem | rp:relative_part)? h:hour oclock short_of (short:small kq:quarter_mark | short:minute (minute_mark/time_unit)?)", _said),
-    ("(p:meridiem | rp:relative_part)? h:hour oclock past? (mi:minute minute_mark/time_unit | k:small quarter_mark)", _said),
-    ("h:hour oclock mi:minute !measure !unit ap:meridiem?", _said),
-    (f"h:hour oclock {_AP} {_ZONE}?", _said),
-    (f"h:hour oclock oclock {_AP}?", _said),
-    ("h:hour oclock (rp:relative_part | q:part)", _said),
-    (f"h:hour {_AP} {_ZONE}?", _said),
-    ("(f:portion/fraction | article f:fraction) way:past/before h:hour oclock? ap:meridiem?", _told),
-    ("m:minute (minute_word)? way:past h:hour oclock? ap:meridiem?", _told),
-    ("at m:minute (minute_word)? way:before h:hour !unit !time_unit !currency oclock? ap:meridiem?", _ten_to),
-    ("m:minute minute_word way:before h:hour oclock? ap:meridiem?", _told),
-    ("h:hour oclock", _bare),
-)  # fmt: skip
 OFTEN: tuple[Rule, ...] = (
     ("alternate u:time_unit", lambda span: _interval(span, 2.0)),
     ("count:count every? a:adverb", _often),
@@ -274,16 +139,20 @@ OFTEN: tuple[Rule, ...] = (
     ("n:number times a:adverb", _often),
     ("each e:number measure? u:time_unit (once_word | n:number times)?", _often),
     ("each nth:ordinal u:time_unit", _often),
+    ("each e:int ordinal_suffix u:time_unit", _often),
     ("each of:portion of article u:time_unit", _each_part),
     ("each half:fraction u:time_unit once_word?", _often),
     ("interval e:number measure? u:time_unit once_word?", _often),
     ("interval u:time_unit once_word?", lambda span: _interval(span, 2.0)),
     ("a:adverb n:number times", _often),
     ("a:adverb n:number of:time_unit", _days_per),
-    ("(a:adverb | lone u:time_unit) between:other/shift other/measure? n:number measure? of:time_unit", _days_per),
+    (
+        "(a:adverb | lone u:time_unit) between:other/shift other/measure? n:number measure? of:time_unit",
+        _days_per,
+    ),
     ("a:adverb once_word", _often),
-    ("each e:number measure? u:time_unit between:other once_word", _apart),
-    ("e:number measure? u:time_unit between:other once_word", _apart),
+    ("each e:number measure? u:time_unit between:other measure? once_word", _apart),
+    ("e:number measure? u:time_unit between:other measure? once_word", _apart),
     ("half:fraction u:time_unit once_word", _often),
     ("e:number measure? u:time_unit once_word", _often),
     ("e:number u:time_unit n:number times", _often),
@@ -296,8 +165,13 @@ OFTEN: tuple[Rule, ...] = (
     ("each u:time_unit", _often),
     ("a:adverb", _often),
 )
+
+
 LONG: tuple[Rule, ...] = (
-    ("(n:number | article) range? time_unit ((and/comma)? number range? (time_unit | unit))+", _compound),
+    (
+        "(n:number | article) range? time_unit ((and/comma)? number range? (time_unit | unit))+",
+        _compound,
+    ),
     ("n:number unit (and? number time_unit)+", _compound),
     ("n:number measure? time_unit (and? number time_unit/minute_mark)+", _compound),
     ("n:number time_unit !range int !unit !measure !times !currency !month_mark", _compound),

@@ -1,0 +1,283 @@
+"""Lexicon: the words of some language packs, each with its roles, made ready to look up.
+
+Each set of roles is a letter, so that a text becomes a string over which grammar is matched as
+regular expressions.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from memops.language.packs import NEUTRAL, Pack, pack
+from memops.values.units import symbols, units
+
+Roles = Mapping[str, Any]
+OTHER = "other"
+HAN = "\u4e00-\u9fff"
+TOKEN = re.compile(
+    r"0x[0-9a-f]+(?!\w)"
+    rf"|[^\W\d_{HAN}\ue000-\uf8ff]+(?:'[a-z]+)?"
+    r"|\d{1,3}(?:[ \u2009]\d{3})+(?![\d.,]\d|\d| \d)|\d+(?:,\d{3})+(?!\d)(?:\.\d+)?"
+    r"|\d+(?:\.\d+)?(?:e[+-]?\d+(?!\w))?|(?<![\w.])\.\d+"
+    rf"|[{HAN}]+|([\ue000-\uf8ff])\1*|\.\.|[<>]=?|\S|\n"
+)
+"""Hexadecimal, words, digits in groups, digits, runs without spaces, addresses taken out, signs."""
+_STARTS = frozenset(
+    [
+        "number",
+        "scale",
+        "fraction",
+        "few",
+        "denominator",
+        "month",
+        "weekday",
+        "weekday_plural",
+        "weekdays",
+        "relative",
+        "relative_year",
+        "adverb",
+        "count",
+        "clock",
+        "half_price",
+        "factor",
+        "ordinal",
+        "alternate",
+        "nth",
+        "per_hundred",
+        "per_thousand",
+        "lunar",
+        "day_of_month",
+        "period_half",
+        "each",
+        "interval",
+        "festival",
+        "ordinal_last",
+        "nth_last",
+        "era_before",
+        "era_after",
+    ]
+)
+"""Roles without one of which, and without a digit, a text holds no value."""
+_TAILS = frozenset({"number", "scale", "fraction", "quarter_mark"})
+
+
+class Num(NamedTuple):
+    """A number as written: what it is, in how many decimals, and whether in digits."""
+
+    value: float
+    digits: str = ""
+    decimals: int = 0
+    high: float | None = None
+    bound: str = ""
+
+
+class Word(NamedTuple):
+    """Roles and the letter that stands for them."""
+
+    letter: str
+    roles: Roles
+
+
+class Lexicon:
+    """The words of some packs, made ready to look up."""
+
+    def __init__(self, packs: Sequence[Pack]) -> None:
+        self.packs = packs
+        self.letters: dict[frozenset[str], str] = {}
+        self.sets: dict[str, frozenset[str]] = {}
+        self.other = self.word({OTHER: True})
+        self.breaks = self.word({"newline": True})
+        self.words: dict[str, Word] = {}
+        self.phrases: dict[str, list[tuple[tuple[str, ...], Word]]] = {}
+        self.idle = frozenset(word for p in packs for word in p.idle)
+        self.capital = frozenset(word for p in packs for word in p.capital)
+        self.beside = frozenset(word for p in packs for word in p.beside)
+        self.regions = tuple(region for p in packs for region in p.regions)
+        merged = _merged(packs)
+        for said, roles in merged.items():
+            self._place(said, self.word(roles))
+        for said in self.idle - merged.keys():
+            self._place(said, self.other)
+        self.sizes = _sizes(self.words)
+        self.latin = frozenset(
+            max(_split(said), key=len)
+            for said, roles in merged.items()
+            if said.isascii() and _begins(said, roles)
+        )
+        self.han = re.compile(_hint(merged))
+        single = {said: roles for said, roles in merged.items() if len(said) == 1}
+        self.tails = frozenset(
+            said for said, roles in single.items() if not _TAILS.isdisjoint(roles)
+        )
+        self.clocks = frozenset(said for said, roles in single.items() if "oclock" in roles)
+
+        _enumerate(self)
+
+    def word(self, roles: Roles) -> Word:
+        """Return a token's roles with their letter."""
+        key = frozenset(roles)
+        letter = self.letters.get(key)
+        if letter is None:
+            letter = self.letters[key] = chr(0x100 + len(self.letters))
+            self.sets[letter] = key
+        return Word(letter, roles)
+
+    def _place(self, said: str, word: Word) -> None:
+        pieces = _split(said)
+        if len(pieces) == 1:
+            self.words[said] = word
+        else:
+            listed = self.phrases.setdefault(pieces[0], [])
+            listed.append((pieces, word))
+            listed.sort(key=lambda phrase: -len(phrase[0]))
+
+    def among(self, role: str) -> str:
+        """Return the letters of tokens with a role."""
+        return "".join(letter for key, letter in self.letters.items() if role in key)
+
+
+def _merged(packs: Sequence[Pack]) -> dict[str, dict[str, Any]]:
+    merged: dict[str, dict[str, Any]] = {s: {"unit": name} for s, name in symbols().items()}
+    for pack_ in packs:
+        for said, roles in pack_.words.items():
+            merged.setdefault(said, {}).update(roles)
+    known = units()
+    for roles in merged.values():
+        name = roles.get("unit")
+        if name is not None:
+            del roles["unit"]
+            if name == "concentr-percent":
+                roles["percent"] = True
+            elif name in known:
+                unit = known[name]
+                timed = unit.kind in ("duration", "months", "workdays")
+                roles["time_unit" if timed else "unit"] = unit
+    return {said: roles for said, roles in merged.items() if roles}
+
+
+def _hint(merged: Mapping[str, Roles]) -> str:
+    """What a value in a script without spaces begins with: a digit, or the first signs of a word."""
+    wide = {said: roles for said, roles in merged.items() if not said.isascii()}
+    starts = {
+        said
+        for said, roles in wide.items()
+        if not _STARTS.isdisjoint(roles) and roles.get("scale") != 12
+    }
+    timed = {said[0] for said, roles in wide.items() if "time_unit" in roles}
+    starts |= {
+        said[:1] + first
+        for said, roles in wide.items()
+        if "shift" in roles
+        for first in ({said[1]} if said[1:] else timed)
+    }
+    starts |= {
+        first + said[0] for said, roles in wide.items() if "edge_after" in roles for first in timed
+    }
+    single = {said for said in starts if len(said) == 1}
+    pairs: dict[str, set[str]] = {}
+    for said in starts - single:
+        if said[0] not in single:
+            pairs.setdefault(said[0], set()).add(said[1])
+    listed = "|".join(
+        f"{first}[{re.escape(''.join(sorted(then)))}]" for first, then in sorted(pairs.items())
+    )
+    ones = re.escape("".join(sorted(single)))
+    return rf"[\d{ones}]|(?=[{''.join(sorted(pairs))}])(?:{listed})" if pairs else rf"[\d{ones}]"
+
+
+def _begins(said: str, roles: Roles) -> bool:
+    return (
+        not _STARTS.isdisjoint(roles)
+        or ("time_unit" in roles and len(said) > 2)
+        or ("unit" in roles and len(said) > 3)
+    )
+
+
+def _split(said: str) -> tuple[str, ...]:
+    return tuple(m[0] for m in TOKEN.finditer(said))
+
+
+def _sizes(words: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    out: dict[str, set[int]] = {}
+    for word in words:
+        if "一" <= word[0] <= "鿿":
+            out.setdefault(word[0], set()).add(len(word))
+    return {first: tuple(sorted(sizes, reverse=True)) for first, sizes in out.items()}
+
+
+@cache
+def lexicon(codes: tuple[str, ...]) -> Lexicon:
+    """Return the lexicon of some languages, with what all languages share."""
+    return Lexicon([pack(code) for code in (NEUTRAL, *codes)])
+
+
+def holds(low: str, lex: Lexicon) -> bool:
+    """Return whether a text in lower case may hold a value: the cheap first look."""
+    if lex.han.search(low):
+        return True
+    return not lex.latin.isdisjoint(_LATIN.findall(low))
+
+
+_LATIN = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
+
+
+@cache
+def _number_roles(whole: bool, size: int, literal: bool) -> tuple[str, ...]:
+    roles = ["number", "literal"] if literal else ["number", "spelt"]
+    if whole:
+        roles.append("int")
+        roles += [role for role, low, high in _RANGES if low <= size <= high]
+    return tuple(roles)
+
+
+def _enumerate(lex: Lexicon) -> None:
+    """Give every kind of token its letter, so that grammar is compiled once."""
+    for role in ("digits", "date_token", "clock_token", "address", "roman", "ordinal"):
+        lex.word({role: True})
+    lex.word({"number": True, "spelt": True, "weekday_tail": True})
+    portions: tuple[tuple[str, ...], ...] = (
+        ("portion",),
+        ("portion", "half"),
+        ("portion", "fraction"),
+        ("portion", "half", "fraction"),
+        ("slashed",),
+        ("slashed", "portion"),
+    )
+    for size in (0, 1, 11, 13, 25, 32, 60):
+        for literal in (True, False):
+            for more in ((), ("lone",), ("lone", "weekday_tail"), ("slashed",)):
+                numeral(Num(float(size)), lex, literal, *more)
+    for literal in (True, False):
+        numeral(Num(2026.0, "2026"), lex, literal)
+        numeral(Num(0.5, decimals=1), lex, literal)
+        numeral(Num(1.0, high=2.0), lex, literal, "pair")
+        for more in portions:
+            numeral(Num(0.5, decimals=1), lex, literal, *more)
+
+
+_RANGES = (
+    ("day", 1, 31),
+    ("month_no", 1, 12),
+    ("hour", 0, 24),
+    ("minute", 0, 59),
+    ("small", 1, 10),
+)
+
+
+def numeral(num: Num, lex: Lexicon, literal: bool = False, *more: str) -> Word:
+    """Return the token of a number: its roles tell what it may number."""
+    value = num.value
+    whole = (
+        value == int(value) and not num.decimals and num.high is None and not num.bound
+        if abs(value) < 1e15
+        else False
+    )
+    year = whole and 1500 <= value <= 2100 and len(num.digits) == 4
+    roles = dict.fromkeys(
+        _number_roles(whole, int(value) if whole and value < 60 else 99, literal), num
+    )
+    if year:
+        roles["year"] = num
+    roles |= dict.fromkeys(more, num)
+    return lex.word(roles)

@@ -1,0 +1,203 @@
+"""Rules for times of day."""
+
+from memops.values.forms import offset, time_form
+from memops.values.grammar import Found, Rule, Span
+
+_NIGHT, _NOON, _AFTER = 21, 11, 12
+
+
+def _hour(hour: int, part: int | None) -> int:
+    """The hour of a day's part: 3 in the afternoon is 15, 11 at night 23, 12 at night 0."""
+    if part is None or hour > 12:
+        return hour
+    if part == 0:
+        return hour % 12
+    if part == _NIGHT:
+        return hour + 12 if 5 < hour < 12 else hour % 12
+    if part == _NOON:
+        return hour + 12 if hour <= 3 else hour
+    return hour if hour == 12 else hour + 12
+
+
+def _part(span: Span) -> int | None:
+    for name, role in (
+        ("ap", "meridiem"),
+        ("p", "meridiem"),
+        ("rp", "relative_part"),
+        ("q", "part"),
+    ):
+        found = span.get(name, role)
+        if found is not None:
+            return int(found)
+    return None
+
+
+def _zone(span: Span) -> int | str | None:
+    """The zone that stands before or behind a time: 15:00 UTC+8, 10 am in New York, 北京时间 14:00."""
+    line = span.line
+    if span.has("z"):
+        ahead = (
+            int(span.num("shift") * 60) * (-1 if span.said("sign") == "-" else 1)
+            if span.has("shift")
+            else 0
+        )
+        return int(span.get("z", "zone")) + ahead
+    before = [line.roles[at] for at in range(span.begin - 1, max(-1, span.begin - 3), -1)]
+    before = before[1:] if before and "colon" in before[0] else before
+    if before and "zone" in before[0]:
+        return int(before[0]["zone"])
+    if len(before) > 1 and "zone_word" in before[0] and "city" in before[1]:
+        return offset(before[1]["city"])
+    after = line.roles[span.end : span.end + 2]
+    if len(after) == 2 and "in" in after[0] and "city" in after[1]:
+        return offset(after[1]["city"])
+    if len(after) == 2 and "city" in after[0] and "zone_word" in after[1]:
+        return offset(after[0]["city"])
+    return None
+
+
+def _clock(span: Span, hour: int, minute: int, begin: int = -1) -> list[Found] | None:
+    if hour > 24 or minute > 59 or minute < 0:
+        return None
+    at = _hour(hour, _part(span))
+    found = Found("time", time_form(at, minute, _zone(span)))
+    if begin >= 0:
+        return [found._replace(begin=begin, end=span.end)]
+    day = span.get("rp", "relative")
+    return [found] if day is None else [Found("date", f"day{day:+d}"), found]
+
+
+def _hours(span: Span) -> list[Found] | None:
+    """3 to 5 pm, 下午三到五点: the part of the day is said once."""
+    late = _hour(int(span.num("h")), _part(span))
+    early = _hour(int(span.num("l")), _part(span))
+    early = early if early < late else int(span.num("l"))
+    return [Found("time", f"{time_form(early, 0)}..{time_form(late, 0)}")] if early < late else None
+
+
+def _shown(span: Span) -> list[Found] | None:
+    """15:30, 3:30 pm."""
+    hour, minute = span.get("c", "clock_token")
+    return _clock(span, hour, minute)
+
+
+def _said(span: Span) -> list[Found] | None:
+    """3 pm, 3 o'clock, 下午三点半, 八点一刻."""
+    if span.said("ap")[:1] >= "一":
+        return None  # 一晚
+    hour = int(span.num("h"))
+    minute = 0
+    if span.has("half"):
+        minute = 30
+    elif span.has("k"):
+        minute = int(span.num("k") * 15)
+    elif span.has("mi"):
+        minute = int(span.num("mi"))
+    if span.has("short"):
+        hour, minute = hour - 1, 60 - int(span.num("short") * (15 if span.has("kq") else 1))
+    return _clock(span, hour, minute)
+
+
+def _bare(span: Span) -> list[Found] | None:
+    """三点 alone: an hour in digits, or one that is no small count (一点 is a bit, too)."""
+    if "literal" not in span.line.roles[span.at("h")] and int(span.num("h")) < 3:
+        return None
+    return _clock(span, int(span.num("h")), 0)
+
+
+def _told(span: Span) -> list[Found] | None:
+    """Half past seven, a quarter to three, ten past four."""
+    hour = int(span.num("h"))
+    early = (
+        "before" in span.line.roles[span.at("way")]
+        and "past" not in span.line.roles[span.at("way")]
+    )
+    if span.has("f"):
+        minutes = int(60 * float(span.line.roles[span.at("f")].get("fraction") or span.num("f")))
+    else:
+        minutes = int(span.num("m"))
+    begin = span.at("f") if span.has("f") else span.at("m")
+    return _clock(
+        span, (hour - 1) % 24 if early else hour, 60 - minutes if early else minutes, begin
+    )
+
+
+_FIVES = (5, 10, 20, 25)
+
+
+def _ten_to(span: Span) -> list[Found] | None:
+    """Ten to three: only minutes that people say so, where a time is due."""
+    return _told(span) if int(span.num("m")) in _FIVES and int(span.num("h")) <= 12 else None
+
+
+def _to_noon(span: Span) -> list[Found] | None:
+    """Five minutes to midnight."""
+    early = (
+        "before" in span.line.roles[span.at("way")]
+        and "past" not in span.line.roles[span.at("way")]
+    )
+    hour = int(span.get("c", "clock"))
+    minutes = (
+        int(60 * float(span.line.roles[span.at("f")].get("fraction", 0)))
+        if span.has("f")
+        else int(span.num("m"))
+    )
+    return _clock(span, (hour - 1) % 24 if early else hour, 60 - minutes if early else minutes)
+
+
+def _half_hour(span: Span) -> list[Found] | None:
+    """At half five."""
+    if (
+        "half" not in span.line.roles[span.at("f")]
+        or "spelt" not in span.line.roles[span.at("way")]
+    ):
+        return None
+    return _clock(span, int(span.num("way")), 30, span.at("f"))
+
+
+def _named(span: Span) -> list[Found]:
+    return [Found("time", time_form(int(span.get("c", "clock")), 0))]
+
+
+_AP = "ap:meridiem"
+
+
+_PART = "(p:meridiem | rp:relative_part)"
+
+
+_PAST = "(half:fraction | k:small quarter_mark | mi:minute minute_mark?)"
+
+
+_MINUTES = "(short:minute (minute_mark/time_unit) | short:small kq:quarter_mark)"
+
+
+_ZONE = "(z:zone (sign:range/and/bound_after shift:small)?)"
+
+
+CLOCK: tuple[Rule, ...] = (
+    ("at f:fraction way:hour !measure", _half_hour),
+    (f"l:hour range h:hour {_AP}", _hours),
+    (f"{_PART}? l:hour oclock? range h:hour oclock oclock?", _hours),
+    ("h:hour rp:relative_part", _said),
+    (f"{_PART} c:clock_token {_ZONE}?", _shown),
+    (f"c:clock_token {_AP}? {_ZONE}?", _shown),
+    ("c:clock_token rp:relative_part", _shown),
+    ("c:clock !hour !clock_token", _named),
+    (f"{_PART} of? h:hour oclock {_PAST}?", _said),
+    ("h:hour oclock (half:fraction | k:small quarter_mark) ap:meridiem?", _said),
+    (f"{_PART}? short_of {_MINUTES} h:hour oclock", _said),
+    (f"{_PART}? h:hour oclock short_of ({_MINUTES} | short:minute)", _said),
+    (f"{_PART}? h:hour oclock past? (mi:minute minute_mark/time_unit | k:small quarter_mark)", _said),
+    ("h:hour oclock mi:minute !measure !unit ap:meridiem?", _said),
+    (f"h:hour oclock {_AP} {_ZONE}?", _said),
+    (f"h:hour oclock oclock {_AP}?", _said),
+    ("h:hour oclock (rp:relative_part | q:part)", _said),
+    (f"h:hour {_AP} {_ZONE}?", _said),
+    ("(f:portion/fraction | article f:fraction) way:past/before h:hour oclock? ap:meridiem?", _told),
+    ("m:minute (minute_word)? way:past h:hour oclock? ap:meridiem?", _told),
+    ("m:minute (minute_word)? way:past/before c:clock", _to_noon),
+    ("(f:portion/fraction | article f:fraction) way:past/before c:clock", _to_noon),
+    ("at m:minute (minute_word)? way:before h:hour !unit !time_unit !currency oclock? ap:meridiem?", _ten_to),
+    ("m:minute minute_word way:before h:hour oclock? ap:meridiem?", _told),
+    ("h:hour oclock", _bare),
+)  # fmt: skip

@@ -1,0 +1,220 @@
+"""Rules for money, and for amounts with a unit."""
+
+from memops.values.forms import measured, scalar
+from memops.values.grammar import Found, Rule, Span
+from memops.values.lexicon import Num
+from memops.values.rules_rates import BETWEEN, EACH, EVERY, LONE, OFTEN, ONE, num_of, rate
+from memops.values.units import Unit, printed, units
+from memops.values.value import number
+
+
+def _currency(said: str) -> tuple[str, float]:
+    code, _, part = said.partition("/")
+    return code, 1 / float(part or 1)
+
+
+_ALONE = (
+    "!measure !unit !time_unit !currency !month_mark !day_mark !times !percent !oclock !numbered"
+)
+_SMALL = {"": "USD"}
+"""Whose hundredth a cent is where no other currency is said."""
+
+
+def _money(span: Span) -> list[Found] | None:
+    """$1,200, 300 元, 三块五, 三块二毛五."""
+    code, scale = _currency(span.get("over", "currency") or span.get("c", "currency"))
+    if not span.has("n"):
+        return None
+    num = num_of(span)
+    if span.has("neg"):
+        num = num._replace(value=-num.value)
+    value, last = num.value * scale, scale
+    for at in range(span.at("n") + 1, span.end):
+        roles = span.line.roles[at]
+        if "currency" in roles and at > span.at("c"):
+            other, last = _currency(roles["currency"])
+            if other not in (code, "") and not span.has("over"):
+                return None
+        elif "number" in roles and (
+            "lone" not in roles or at + 1 >= span.end or at + 1 != span.at("per")
+        ):
+            small = roles["number"]
+            part = small if isinstance(small, Num) else Num(float(small))
+            nxt = span.line.roles[at + 1] if at + 1 < span.end else {}
+            if "currency" in nxt:
+                value += part.value * _currency(nxt["currency"])[1]
+            elif "small_money" in nxt:
+                value += part.value * nxt["small_money"]
+            else:
+                size = len(part.digits) or 1
+                value += part.value * last / 10**size
+    if len(span.said("between")) > BETWEEN:
+        return None
+    whole = num._replace(
+        value=value, high=num.high * scale if num.high is not None else None, digits=""
+    )
+    return [rate(span, scalar("money", whole, f" {_SMALL.get(code, code)}"))]
+
+
+def _comma_decimals(span: Span) -> list[Found] | None:
+    """19,99 EUR."""
+    at = span.at("n")
+    cents = span.line.surface(at + 2)
+    if len(cents) != 2 or not (span.line.joined(at + 1) and span.line.joined(at + 2)):
+        return None
+    code, scale = _currency(span.get("c", "currency"))
+    whole = Num((span.num("n") + int(cents) / 100) * scale, decimals=2)
+    return [scalar("money", whole, f" {code}")]
+
+
+def quantity(span: Span) -> list[Found] | None:
+    """2500 g, 2.5 公斤, -5 °C, half a kilo."""
+    unit = span.get("u", "unit")
+    if span.get("sc", "unit") is not None:
+        if (
+            unit.kind not in ("degrees", "temperature")
+            or span.get("sc", "unit").kind != "temperature"
+        ):
+            return None
+        unit = span.get("sc", "unit")
+    if len(span.said("between")) > BETWEEN:
+        return None
+    said = span.said("u")
+    if said.lower() == "k" and (said == "k" or span.line.joined(span.at("u"))):
+        return None
+    if said == "in" and not span.line.joined(span.at("u")):
+        return None
+    if len(said) == 1 and said in "cf" and not span.line.joined(span.at("u")):
+        return None
+    if said in _LARGE and span.line.joined(span.at("u")):
+        unit = units()[_LARGE[said]]
+    num = num_of(span)
+    if span.has("half"):
+        num = num._replace(value=num.value + float(span.get("half", "fraction")))
+    if (span.has("neg")) or (span.has("below")):
+        num = num._replace(value=-abs(num.value))
+    return [rate(span, measured(num, unit))]
+
+
+_LARGE = {"G": "digital-gigabyte", "T": "digital-terabyte"}
+"""Sizes that people write with one capital letter right behind a number."""
+
+
+def _below(span: Span) -> list[Found]:
+    """Five below zero."""
+    return [scalar("degrees", Num(-num_of(span).value), " °")]
+
+
+def _one(span: Span) -> list[Found]:
+    """A pint of."""
+    return [measured(Num(1.0), span.get("u", "unit"))._replace(begin=span.begin, end=span.end - 1)]
+
+
+def _feet(span: Span) -> list[Found] | None:
+    """5 ft 11, 6 lb 4 oz, 1 米 78, 一米七八: smaller units, or decimals."""
+    first: Unit | None = None
+    value, last, grain = 0.0, float("inf"), None
+    rows = span.line.roles[span.begin : span.end]
+    pending: Num | None = None
+    for roles in rows:
+        if "number" in roles:
+            pending = (
+                roles["number"] if isinstance(roles["number"], Num) else Num(float(roles["number"]))
+            )
+        elif "unit" in roles and pending is not None:
+            unit = roles["unit"]
+            if (first is not None and unit.kind != first.kind) or unit.factor >= last:
+                return None
+            first, last = first or unit, unit.factor
+            value += pending.value * unit.factor
+            pending, grain = None, unit.factor
+    if first is None or first.kind == "temperature":
+        return None
+    if pending is not None:
+        value += _rest(first, pending)
+    symbol = "%" if first.kind == "share" else " " + printed().get(first.kind, first.kind)
+    return [
+        Found(
+            first.kind,
+            amount=Num(value, decimals=2 if grain is None else 0),
+            unit=symbol,
+            converted=first.customary,
+        )
+    ]
+
+
+def _rest(unit: Unit, num: Num) -> float:
+    """What a number after a unit stands for: inches after feet, else decimals."""
+    if unit.factor == 0.3048:
+        return num.value * 0.0254
+    digits = num.digits or number(num.value)
+    return float(f"0.{digits}") * unit.factor
+
+
+def _size(span: Span) -> list[Found]:
+    """1920 x 1080, 3 by 4 metres."""
+    numbers = [n.value if isinstance(n, Num) else float(n) for n in span.all("number")]
+    unit = span.get("u", "unit") if span.has("u") else None
+    scale, tail = (unit.factor, " " + printed().get(unit.kind, unit.kind)) if unit else (1.0, "")
+    return [Found("size", "x".join(number(n * scale) for n in numbers) + tail)]
+
+
+def _plus_minus(span: Span) -> list[Found]:
+    """100 ± 5: from 95 to 105."""
+    n, slack = num_of(span), span.num("d")
+    num = Num(n.value - slack, high=n.value + slack, decimals=n.decimals)
+    return [measured(num, span.get("u", "unit")) if span.has("u") else scalar("number", num, "")]
+
+
+MONEY: tuple[Rule, ...] = (
+    ("n:number plus_minus d:number u:unit?", _plus_minus),
+    ("n:int comma int/digits c:currency", _comma_decimals),
+    ("neg:minus c:currency n:number", _money),
+    (f"{LONE} between:other? of? (n:number c:currency | c:currency n:number)", _money),
+    ("n:number c:currency over:currency", _money),
+    ("(per_day:adverb | lone per:time_unit) between:other? n:number u:unit", quantity),
+    (f"n:number range? u:unit {EACH}", quantity),
+    (f"c:currency n:number currency {EVERY}?", _money),
+    (f"c:currency n:number {EVERY}?", _money),
+    (
+        "n:number c:currency and? number currency (number currency)? (int !measure !unit !time_unit !times)?",
+        _money,
+    ),
+    ("n:number c:currency number small_money", _money),
+    (f"n:number c:currency (int/pair)? {ONE}", _money),
+    (
+        "each per:unit/time_unit/measure between:other? (n:number c:currency | c:currency n:number)",
+        _money,
+    ),
+    (
+        f"n:number c:currency (int/pair) {_ALONE} !fold_price",
+        _money,
+    ),
+    (f"n:number c:currency {EVERY}?", _money),
+    (f"{OFTEN} n:number c:currency", _money),
+    (f"{OFTEN} c:currency n:number", _money),
+)
+
+
+SIZES: tuple[Rule, ...] = (
+    ("n:number unit? times_sign number (unit? times_sign number)? u:unit?", _size),
+    ("n:int unit? dimension int (dimension int)? u:unit", _size),
+)
+
+
+QUANTITIES: tuple[Rule, ...] = (
+    ("n:number unit ((and)? number unit)+", _feet),
+    (
+        f"n:number unit (int/pair) {_ALONE} !range",
+        _feet,
+    ),
+    ("n:number range? u:unit (and article)? half:fraction !unit !time_unit", quantity),
+    ("neg:negative n:number range? u:unit", quantity),
+    ("hour:by_hour n:number u:unit", quantity),
+    ("n:number measure? u:unit below:below_zero sc:unit?", quantity),
+    ("n:number below:below_zero", _below),
+    ("sc:unit n:number u:unit", quantity),
+    ("article u:unit of", _one),
+    (f"n:number multi? measure? range? u:unit {EVERY}?", quantity),
+    ("n:number (and article)? measure half:fraction u:unit", quantity),
+)
