@@ -12,6 +12,7 @@ LAYERS = [
     # words and tables
     {"errors", "failpoints", "ordered"},
     {"files", "language", "measures", "network", "schema", "verdicts"},
+    {"values"},
     {"documents", "plan", "policy", "reasons", "statements"},
     {"overlay", "refusals", "safety", "settings"},
     {"spread"},
@@ -32,8 +33,10 @@ LAYERS = [
 ]
 INSIDE = {
     "documents": "lines leads balance blocks units parts reading editing forms",
-    "language": "lexicon text numerals prefilter stemming passages codes terms values_amounts "
+    "language": "lexicon packs text numerals prefilter stemming passages codes terms values_amounts "
     "values_names values_times values_readers values vocabulary tokens",
+    "values": "units value lexicon lexing grammar forms portions numerals rules_clock rules_dates rules_spans "
+    "rules_rates rules_money rules_shares rules_counts addresses canonical joining relative reading",
     "network": "credentials wire endpoint",
     "policy": "ranges checking defaults grading hygiene models narrowest",
     "statements": "fact opposites cues turns numbering aligned hints reading_whole reading taken "

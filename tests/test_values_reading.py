@@ -40,7 +40,9 @@ def test_values_are_compared_as_the_tables_say(path):
 
 @pytest.mark.parametrize("path", TABLES, ids=lambda p: p.stem)
 def test_every_form_of_the_tables_prints_and_reads_back(path):
-    found = {value[2:4] for one, other, _ in rows(path) for text in (one, other) for value in read(text)}
+    found = {
+        value[2:4] for one, other, _ in rows(path) for text in (one, other) for value in read(text)
+    }
     for kind, form in found:
         for lang in (None, *codes()):
             assert forms(form, lang=lang) == [(kind, form)]
@@ -53,7 +55,9 @@ def written(lang, n, seed):
         if said != ("equal", "different"):
             wrong.append((kind, one, same, other, said))
         for text in (one, other):
-            assert [v.form for value in read(text) for v in read(str(value))] == [v.form for v in read(text)]
+            assert [v.form for value in read(text) for v in read(str(value))] == [
+                v.form for v in read(text)
+            ]
     return wrong
 
 
@@ -71,7 +75,10 @@ def test_ten_thousand_values_written_in_random_ways_are_equal_and_others_differ(
 WORDS = sorted({word for code in ("und", *codes()) for word in pack(code).words})
 PIECES = st.one_of(
     st.sampled_from(WORDS),
-    st.text(st.sampled_from("0123456789.:-/%$€ 年月日点半一二三十百千万零两周号度次每 @#()'\",~+"), max_size=6),
+    st.text(
+        st.sampled_from("0123456789.:-/%$€ 年月日点半一二三十百千万零两周号度次每 @#()'\",~+"),
+        max_size=6,
+    ),
     st.text(st.characters(codec="utf-8"), max_size=4),
 )
 
@@ -88,7 +95,10 @@ def test_any_text_is_read_and_what_is_read_prints_and_reads_back(text):
         assert compare(value, value) == "equal"
 
 
-@pytest.mark.parametrize("said", ["1 ", "12:", "a1-", "三十", "1/2/", "5 kg ", '"5', "每天", "周一", "(1", "../", "a@", "v1."])
+@pytest.mark.parametrize(
+    "said",
+    ["1 ", "12:", "a1-", "三十", "1/2/", "5 kg ", '"5', "每天", "周一", "(1", "../", "a@", "v1."],
+)
 def test_a_line_of_any_length_takes_linear_time(said):
     def counted(size):
         return len(read((said * size)[:size]))
@@ -128,7 +138,16 @@ def test_a_period_ends_on_its_last_day():
 
 @pytest.mark.parametrize(
     "text",
-    ["no one knows", "一起去公园", "这是第一时间", "十分高兴", "万一下雨", "May I come in", "聊天记录", "点击这里"],
+    [
+        "no one knows",
+        "一起去公园",
+        "这是第一时间",
+        "十分高兴",
+        "万一下雨",
+        "May I come in",
+        "聊天记录",
+        "点击这里",
+    ],
 )
 def test_words_that_hold_a_numeral_and_mean_something_else_are_no_values(text):
     assert [kind for kind, _ in forms(text) if kind != "ordinal"] == []

@@ -236,24 +236,24 @@ def _enumerate(lex: Lexicon) -> None:
     for role in ("digits", "date_token", "clock_token", "address", "roman", "ordinal"):
         lex.word({role: True})
     lex.word({"number": True, "spelt": True, "weekday_tail": True})
-    portions: tuple[tuple[str, ...], ...] = (
-        ("portion",),
-        ("portion", "half"),
-        ("portion", "fraction"),
-        ("portion", "half", "fraction"),
-        ("slashed",),
-        ("slashed", "portion"),
+    marks = (
+        "portion",
+        "portion half",
+        "portion fraction",
+        "portion half fraction",
+        "slashed",
+        "slashed portion",
     )
     for size in (0, 1, 11, 13, 25, 32, 60):
         for literal in (True, False):
-            for more in ((), ("lone",), ("lone", "weekday_tail"), ("slashed",)):
-                numeral(Num(float(size)), lex, literal, *more)
+            for said in ("", "lone", "lone weekday_tail", "slashed"):
+                numeral(Num(float(size)), lex, literal, *said.split())
     for literal in (True, False):
         numeral(Num(2026.0, "2026"), lex, literal)
         numeral(Num(0.5, decimals=1), lex, literal)
         numeral(Num(1.0, high=2.0), lex, literal, "pair")
-        for more in portions:
-            numeral(Num(0.5, decimals=1), lex, literal, *more)
+        for said in marks:
+            numeral(Num(0.5, decimals=1), lex, literal, *said.split())
 
 
 _RANGES = (

@@ -34,6 +34,7 @@ _WIDE = {0xFF01 + n: 0x21 + n for n in range(94)} | {
     0x202F: 0x20,
     0x3007: 0x96F6,
 }
+_PRIVATE = re.compile("[\ue000-\uf8ff]")  # they stand for addresses
 _RULES = (*MONEY, *CLOCK, *DATES, *MUCH, *OFTEN, *SHARES, *SIZES, *QUANTITIES, *LONG, *COUNTS)
 
 
@@ -47,7 +48,7 @@ def read(text: str, at: datetime | None = None, lang: str | None = None) -> list
     if exact is not None:
         return [exact if at is None else resolved(exact, at)]
     lex, grammar = _grammar((lang,) if lang in codes() else codes())
-    plain = text if text.isascii() else text.translate(_WIDE)
+    plain = text if text.isascii() else _PRIVATE.sub("\ufffd", text.translate(_WIDE))
     low = plain.lower()
     if len(low) != len(plain):
         low = "".join(c.lower() if len(c.lower()) == 1 else c for c in plain)
