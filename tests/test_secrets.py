@@ -68,6 +68,17 @@ def test_all_but_the_secret_stays_byte_for_byte():
             )
 
 
+@pytest.mark.parametrize(
+    "around",
+    ["NAS password：{}，记一下", "staging 的 password 是：{}", "password of the NAS:{}", "the password: NAS:{}",
+     "他的密码，NAS：{}，别外传", "Passwort für den NAS：{}", "le mot de passe: « {} »", "wifi password ({})"],
+)  # fmt: skip
+def test_what_stands_before_a_secret_is_no_part_of_it(around):
+    rng = random.Random(11)
+    for value in [corpus.password(rng) for _ in range(20)] + ["Tr4ck-" + "Harbor_88"]:
+        assert one(around.format(value)) == around.format("[redacted:password]")
+
+
 def test_masking_twice_is_masking_once():
     rows = pl.Series([text for _, text, _ in KNOWN + UNSEEN] + corpus.lookalikes(500))
     for policy in (Secrets(), Secrets(keep=4)):

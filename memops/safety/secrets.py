@@ -16,6 +16,7 @@ import polars as pl
 from memops.errors import mask_with
 from memops.language.text import wordlist
 from memops.policy import Secrets
+from memops.safety.secrets_checks import plausible
 from memops.safety.secrets_shapes import PUBLIC, Shape, shapes, staying
 from memops.safety.secrets_views import View, views
 
@@ -33,8 +34,11 @@ _TELLING = (
     r"|密码|口令|授权码|密钥|令牌"
 )
 _QUOTED = ("password", "one-time-code", "token")
-_CLOSING = ")].,;:|}\"'`”»」』’"
-_INNER = r"""^((?:["'`“„«「『‘(]|\*\*|__)*)([\s\S]*?)(?:\*\*|__)?$"""
+_CLOSING = ")].,;:|}\"'`”»」』’ \u00a0"
+_INNER = r"""^((?:["'`“„«「『‘(]\s?|\*\*|__)*)([\s\S]*?)(?:\*\*|__)?$"""
+_NAME = r"^(\p{L}[\p{L}_-]*:+)(?:[^\s/]\S+[0-9]\S*|[0-9]\S{3,})$"  # of what a value is ("NAS:...")
+_BEFORE, _FOLLOWING = 120, 60  # characters around a match that checks look at
+_PIECES = 4  # matches whose texts make up what is around
 _ROUNDS = 8
 _DEFAULT = Secrets()
 
@@ -50,6 +54,7 @@ def found(texts: pl.Series, policy: Secrets = _DEFAULT) -> pl.DataFrame:
         seen = _hits(pl.Series([view.text for view in others], dtype=pl.String), policy)
         hits.append(_in_place(seen, others))
     spans = _merged(pl.concat(hits))
+    spans = _merged(pl.concat([spans, _again(texts, spans)]))
     kinds = pl.Series("kind", [shape.kind for shape in shapes(policy)])
     return spans.with_columns(kind=kinds.gather(spans["nth"])).select(FOUND.names())
 
@@ -126,8 +131,10 @@ def _hits(texts: pl.Series, policy: Secrets) -> pl.DataFrame:
     candidates = _candidates(texts, known)
     marked = pl.collect_all([_marked(rows, known[nth]) for nth, rows in candidates.items()])
     met = [(nth, part) for nth, part in zip(candidates, marked, strict=True) if part.height]
-    plans = [_matches(part, nth, known[nth]) for nth, part in met]
-    hits = pl.concat(pl.collect_all(plans)) if plans else _HITS.to_frame()
+    if not met:
+        return _HITS.to_frame()
+    hits = pl.concat(pl.collect_all([_matches(part, nth, known[nth]) for nth, part in met]))
+    hits = plausible(_standing(hits, known), {nth: known[nth].check for nth, _ in met})
     if policy.allow:
         allowed = pl.any_horizontal(
             pl.col("value").str.contains(f"^(?:{p})$") for p in policy.allow
@@ -139,6 +146,16 @@ def _hits(texts: pl.Series, policy: Secrets) -> pl.DataFrame:
     kept = _clear_of(hits.select(_HITS.names()), pl.col("nth").is_in(stay))
     alone = _clear_of(kept.filter(public | loose), public)
     return pl.concat([kept.filter(~(public | loose)), alone])
+
+
+def _standing(hits: pl.DataFrame, known: tuple[Shape, ...]) -> pl.DataFrame:
+    """Hits before which nothing says that they are none."""
+    for unless in {shape.unless for shape in known if shape.unless}:
+        asked = pl.col("nth").is_in([n for n, shape in enumerate(known) if shape.unless == unless])
+        some = hits.filter(asked)
+        gone = some.filter(pl.col("before").str.contains(unless))
+        hits = hits.join(gone, on=["nth", "row", "start"], how="anti", maintain_order="left")
+    return hits
 
 
 def _in_place(hits: pl.DataFrame, others: list[View]) -> pl.DataFrame:
@@ -155,7 +172,7 @@ def _candidates(texts: pl.Series, known: tuple[Shape, ...]) -> dict[int, pl.Data
 
     The texts are freed of the characters that will mark a match.
     """
-    triggers = sorted({word for shape in known for word in shape.any})
+    triggers = sorted({word for shape in known for word in shape.triggers})
     whens = sorted({shape.when for shape in known if shape.when})
     text = pl.col("text")
     frame = texts.rename("text").to_frame().with_row_index("row")
@@ -181,7 +198,7 @@ def _candidates(texts: pl.Series, known: tuple[Shape, ...]) -> dict[int, pl.Data
         nth: _holding(words, marks, shape)
         for nth, shape in enumerate(known)
         if (shape.when in asked or not shape.when)
-        and not (shape.any and said.isdisjoint(shape.any))
+        and not (shape.triggers and said.isdisjoint(shape.triggers))
     }
     return {
         nth: frame.join(held, on="row", how="semi", maintain_order="left")
@@ -193,8 +210,8 @@ def _candidates(texts: pl.Series, known: tuple[Shape, ...]) -> dict[int, pl.Data
 def _holding(words: pl.DataFrame, marks: pl.DataFrame, shape: Shape) -> pl.DataFrame:
     """Rows with one of the shape's trigger words, with what its `when` asks, or with both."""
     held = marks.filter(shape.when).select("row") if shape.when else marks.select("row")
-    told = words.filter(pl.col("word").is_in(shape.any))
-    return held.join(told, on="row", how="semi") if shape.any else held
+    told = words.filter(pl.col("word").is_in(shape.triggers))
+    return held.join(told, on="row", how="semi") if shape.triggers else held
 
 
 def _marked(rows: pl.DataFrame, shape: Shape) -> pl.LazyFrame:
@@ -208,6 +225,7 @@ def _marked(rows: pl.DataFrame, shape: Shape) -> pl.LazyFrame:
 def _matches(marked: pl.DataFrame, nth: int, shape: Shape) -> pl.LazyFrame:
     """Spans of one shape: the text is cut at the marks, and what stands there is looked at."""
     piece, size, value = pl.col("piece"), pl.col("piece").str.len_chars(), pl.col("value")
+    plain = piece.str.replace(_CLOSE, "", literal=True)
     parts, lead = piece.str.split(_CLOSE), pl.col("lead").str.len_chars()
     stop = lead + value.str.len_chars()
     return (
@@ -216,23 +234,36 @@ def _matches(marked: pl.DataFrame, nth: int, shape: Shape) -> pl.LazyFrame:
         .explode("piece")
         .with_columns(first=pl.col("row").is_first_distinct())
         .with_columns(upto=(size - (~pl.col("first")).cast(pl.UInt32)).cum_sum().over("row"))
-        .with_columns(begin=pl.col("upto").shift(1).over("row"), before=piece.shift(1).over("row"))
+        .with_columns(
+            begin=pl.col("upto").shift(1).over("row"),
+            last=plain.str.tail(_BEFORE),
+            first_part=plain.str.head(_FOLLOWING),
+        )
+        .with_columns(
+            before=pl.concat_str(_beside("last", n) for n in range(_PIECES, 0, -1)),
+            beyond=pl.concat_str(_beside("first_part", -n) for n in range(1, _PIECES + 1)),
+        )
         .filter(~pl.col("first"))
         .with_columns(match=parts.list.first(), rest=parts.list.last())
         .with_columns(*_bare(shape.kind))
-        .with_columns(following=pl.concat_str(pl.col("match").str.slice(stop), "rest"))
+        .with_columns(following=pl.concat_str(pl.col("match").str.slice(stop), "rest", "beyond"))
         .select(
             "row",
             "value",
             start=pl.col("begin") + lead,
             end=pl.col("begin") + stop,
             nth=pl.lit(nth, pl.UInt32),
-            before=pl.col("before").str.replace(_CLOSE, "", literal=True).str.tail(80),
-            following=pl.col("following").str.head(24),
+            before=(pl.col("before") + pl.col("lead")).str.tail(_BEFORE),
+            following=pl.col("following").str.head(_FOLLOWING),
         )
-        .filter((value != "") & shape.plausible)
-        .select("row", "start", "end", "nth", "value")
+        .filter(value != "")
     )  # fmt: skip
+
+
+def _beside(part: str, n: int) -> pl.Expr:
+    """The part of the n-th piece before, or after, in the same text."""
+    same = pl.col("row") == pl.col("row").shift(n)
+    return pl.when(same).then(pl.col(part).shift(n)).otherwise(pl.lit(""))
 
 
 def _bare(kind: str) -> list[pl.Expr]:
@@ -242,10 +273,23 @@ def _bare(kind: str) -> list[pl.Expr]:
         return [pl.lit("").alias("lead"), match.alias("value")]
     paired = pl.when(match.str.contains(r".\(")).then(match.str.strip_chars_end(_CLOSING[1:]))
     closed = paired.otherwise(match.str.strip_chars_end(_CLOSING))
+    name = closed.str.extract(_NAME, 1).fill_null("")
+    bare = closed.str.strip_prefix(name)
     return [
-        closed.str.extract(_INNER, 1).alias("lead"),
-        closed.str.extract(_INNER, 2).alias("value"),
+        (name + bare.str.extract(_INNER, 1)).alias("lead"),
+        bare.str.extract(_INNER, 2).alias("value"),
     ]
+
+
+def _again(texts: pl.Series, spans: pl.DataFrame) -> pl.DataFrame:
+    """The same secrets where they stand once more in their text, and nothing says what they are."""
+    rows: list[tuple[int, int, int, int]] = []
+    for row, start, end, nth in spans.select(_HITS.names()).iter_rows():
+        value = texts[row][start:end].rstrip("?!")
+        if len(value) >= 6 and re.search(r"[0-9]", value) and re.search(r"[^\W\d_]", value):
+            whole = re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", texts[row])
+            rows += [(row, *match.span(), nth) for match in whole]
+    return pl.DataFrame(rows, _HITS, orient="row")
 
 
 def _clear_of(hits: pl.DataFrame, stays: pl.Expr) -> pl.DataFrame:
@@ -269,6 +313,7 @@ def _merged(hits: pl.DataFrame) -> pl.DataFrame:
         .group_by("row", "group")
         .agg(pl.col("start").min(), pl.col("end").max(), pl.col("nth").min())
         .sort("row", "start")
+        .select(_HITS.names())
     )
 
 

@@ -1,408 +1,401 @@
-"""Checks of secrets: whether what a shape matched has the make of a secret.
+"""Checks of secrets: whether what a shape matched is a secret, by its traits and by what it stands beside.
 
-Each is an expression over `value`, the `before` and the `following` of a match. What no sentence has
-is told by classes of characters: digits among letters, signs inside, cases that change, letters
-that no word has. Where a label says that a password stands there, a word will do, if the clause
-ends with it and it says nothing about passwords ("required").
+Each check is an expression over the traits of a match (`secrets_traits`), the text `before` and what
+is `following`. The farther off a label stands, the less a word may look like one: right after it
+a plain word will do, if the clause ends with it; farther on it takes digits and signs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import polars as pl
 
 from memops.language.lexicon import lexicon
-from memops.safety.secrets_labels import expanded, words
-
-_VALUE, _BEFORE, _NEXT = pl.col("value"), pl.col("before"), pl.col("following")
-_SIZE = pl.col("value").str.len_chars()
-_ENDS = (
-    r"""^["'`”»」』*_)\]）}]*(?:\s*$|\s*[\n,;.。，；、|!?！？)）}\]#]|\s+[(（/|–—-]"""
-    r"""|\s*(?:です|でした|だ|입니다|이에요|예요|이다|了|啦|哦|吧|呢))"""
+from memops.safety.secrets_labels import expanded, listed
+from memops.safety.secrets_traits import (
+    SIZE,
+    VALUE,
+    card,
+    count,
+    has,
+    identity_number,
+    seed_words,
+    states_first,
+    with_traits,
 )
-_GOES_ON = r"(?i)^\s+(?:for|on|at|and|but|since|until|as of|from|→|->|to)\s"
+
+_BEFORE, _NEXT = pl.col("before"), pl.col("following")
+_DIGIT, _DIGITS, _MIXING = pl.col("digit"), pl.col("digits"), pl.col("mixing")
+_LETTER = pl.col("letters") > 0
+_SAYS = ~pl.col("no_value")
+_UNDATED = ~pl.col("dated")
+_NAMELESS = ~pl.col("identifier")
+_ALONE = _NAMELESS & ~pl.col("spelt_out")
 
 
-def _has(pattern: str) -> pl.Expr:
-    return _VALUE.str.contains(pattern)
+def plausible(hits: pl.DataFrame, checks: Mapping[int, str]) -> pl.DataFrame:
+    """Return the matches that pass the check of their shape; `checks` names each shape's."""
+    if hits.is_empty():
+        return hits
+    names = pl.Series(checks.values(), dtype=pl.String)
+    placed = pl.Series(checks.keys(), dtype=pl.UInt32)
+    known = pl.DataFrame({"nth": placed, "check": names})
+    whole = with_traits(hits).join(known, on="nth", maintain_order="left")
+    parts = whole.partition_by("check", as_dict=True, maintain_order=True)
+    passed = [part.lazy().filter(_check(str(name))) for (name,), part in parts.items()]
+    return pl.concat(pl.collect_all(passed)).select(hits.columns)
 
 
-def _count(pattern: str) -> pl.Expr:
-    return _VALUE.str.count_matches(pattern).cast(pl.Float64)
+def _check(name: str) -> pl.Expr:
+    return CHECKS[name]() if name == "always" else CHECKS[name]() & ~pl.col("placeholder")
 
 
 def _always() -> pl.Expr:
     return pl.lit(True)
 
 
-def placeholder() -> pl.Expr:
-    """Return whether the value stands for a secret: `<token>`, `${TOKEN}`, `xxxxx`."""
-    return _has(lexicon("secrets")["placeholders"])
+def _said_before(pattern: str, within: int = 120) -> pl.Expr:
+    return _BEFORE.str.tail(within).str.contains(expanded(pattern))
 
 
-def _mixing() -> pl.Expr:
-    """Runs of one class (lower, upper, digit, a capitalised word) per character: random 0.5, names 0.2."""
-    bare = _VALUE.str.replace_all("[^A-Za-z0-9]", "")
-    runs = bare.str.count_matches("[A-Z]?[a-z]+|[A-Z]+|[0-9]+").cast(pl.Float64)
-    return runs / bare.str.len_chars().clip(1)
+def _ends() -> pl.Expr:
+    """The clause ends after the value."""
+    return _NEXT.str.contains(lexicon("secrets")["ends"])
 
 
-def _random() -> pl.Expr:
-    """What a generator makes: mixed, or hexadecimal, or letters too many or too odd for a word."""
-    digits = _count("[0-9]")
-    mixed = (
-        (digits >= 2) & (_count("[A-Za-z]") >= 2) & ((_mixing() >= 0.2) | (digits / _SIZE >= 0.3))
-    )
-    return mixed | _has("[0-9a-fA-F]{24,}") | _strings()
+def _stops() -> pl.Expr:
+    """The clause ends after the value, or goes on with a new part."""
+    return _ends() | _NEXT.str.contains(lexicon("secrets")["goes_on"])
 
 
-def _strings() -> pl.Expr:
-    """Letters that are no word: two dozen running, or cases that change within, or no vowels."""
-    cased = _has("[a-z][A-Z]+[a-z]+[A-Z]") & (_mixing() >= 0.4)
-    return _has("[A-Za-z]{24,}") | (cased & (_SIZE >= 12)) | (_gibberish() & (_SIZE >= 10))
+def _clause() -> pl.Expr:
+    """What stands before the value in its sentence."""
+    return _BEFORE.str.replace(r"(?s)^.*(?:[.!?]\s|[。！？\n])", "")
 
 
-def _gibberish() -> pl.Expr:
-    """Letters that no word has: five consonants running, or next to no vowel."""
-    few = _count("(?i)[aeiouyáéíóúäöüàèâêô]") / _SIZE < 0.15
-    return _has("(?i)[bcdfghjklmnpqrstvwxz]{5}") | (few & (_SIZE >= 6) & _has("^[A-Za-z0-9]+$"))
+def _line() -> pl.Expr:
+    """What stands before the value in its line."""
+    return _BEFORE.str.extract(r"([^\n]*)$").fill_null("")
 
 
-def _prefixed() -> pl.Expr:
-    """A key after its issuer's beginning."""
-    body = _VALUE.str.len_chars() >= 16
-    return body & ((_count("[0-9]") >= 1) & (_mixing() >= 0.2) | _random()) & ~_wordy() & ~_elided()
+def _after_label(group: str, within: int) -> pl.Expr:
+    """A label of the group stands before the value in its sentence, not too far."""
+    return _clause().str.tail(within).str.contains(expanded(f"(?i)@{{{group}}}@{{right}}"))
 
 
-def _wordy() -> pl.Expr:
-    """Words and numbers joined by signs, whatever they begin with: names of models, files, parts."""
-    piece = "(?:[A-Za-z]{1,20}[0-9]{0,2}|v?[0-9]{1,4}[A-Za-z]{0,2})"
-    return _has(rf"^{piece}(?:[./:_+-]{piece})+$")
+def _named_so() -> pl.Expr:
+    """The word right before says that the value is the name of somebody or something."""
+    return _said_before(r"(?i)(?:@{of}|@{login}(?:@{is}|\s?[:：]?\s?)|@{ids}\s?)[\"'`“]?$")
+
+
+def _published() -> pl.Expr:
+    return _BEFORE.str.contains(lexicon("secrets")["published"])
 
 
 def _elided() -> pl.Expr:
     """Only the beginning of a key is shown."""
-    return _NEXT.str.contains(r"""^["'`]?(?:\.{3}|…|\*{3})""") & (_SIZE < 24)
+    return _NEXT.str.contains(r"""^["'`]?(?:\.{3}|…|\*{3})""") & (SIZE < 24)
+
+
+def _prefixed() -> pl.Expr:
+    """A key after its issuer's beginning."""
+    mixed = _DIGIT & (_MIXING >= 0.2)
+    return (SIZE >= 16) & (mixed | pl.col("random")) & ~pl.col("wordy") & ~_elided()
 
 
 def _token() -> pl.Expr:
+    """What a generator made, and no name."""
+    other = pl.col("wordy") | pl.col("coded_name") | pl.col("place") | _elided()
     user = _NEXT.str.contains(r"^\s/\s")
-    return _random() & ~_wordy() & ~_dated() & ~_coded_name() & ~_place() & ~_elided() & ~user
+    return pl.col("random") & _UNDATED & ~other & ~user & ~_published()
 
 
 def _unwordly() -> pl.Expr:
     """What is assigned to a token: of random make, or digits among letters."""
-    likely = _random() | (_has("[0-9]") & _has("[A-Za-z]") & (_SIZE >= 8))
-    return likely & ~_wordy() & ~_dated() & ~_coded_name() & ~_measure() & ~_place() & ~_elided()
+    likely = pl.col("random") | (_DIGIT & has("[A-Za-z]") & (SIZE >= 8))
+    other = pl.col("wordy") | pl.col("coded_name") | pl.col("measure") | pl.col("place")
+    return likely & _UNDATED & ~other & ~_elided()
 
 
 def _header() -> pl.Expr:
-    return ((_count("[0-9]") >= 2) & (_count("[A-Za-z]") >= 2) | _strings()) & ~_wordy()
+    mixed = (_DIGITS >= 2) & (count("[A-Za-z]") >= 2)
+    return (mixed | pl.col("strings")) & ~pl.col("wordy")
 
 
 def _query() -> pl.Expr:
     labelled = _BEFORE.str.contains("(?i)(?:password|passwd|pwd|pass)=$")
-    return labelled | (_random() & (_SIZE >= 12) & ~_wordy())
-
-
-def _dated() -> pl.Expr:
-    return _has("(?:19|20)[0-9]{2}-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12][0-9]|3[01])(?:[^0-9]|$)")
-
-
-def _coded_name() -> pl.Expr:
-    """A name in code: words in camel or snake case, a call, a path of attributes."""
-    return _has(
-        r"^[a-z]+(?:[A-Z][a-z]+)+[0-9]?$|^(?:[A-Z][a-z]+){2,}[0-9]?$|\(\)|^[A-Z]+(?:_[A-Z0-9]+)+$"
-    )
-
-
-def _identifier() -> pl.Expr:
-    """Words joined in front of a random end (`conv_...`), none of which names a key."""
-    return (
-        _has(lexicon("secrets")["id_values"])
-        | (_has("^[a-z]{2,}[-_][a-z]{3,}[-_]") & ~_has(lexicon("secrets")["key_values"]))
-        | _has("(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-    )  # fmt: skip
+    return labelled | (pl.col("random") & (SIZE >= 12) & ~pl.col("wordy"))
 
 
 def _loose() -> pl.Expr:
-    return _close_to("token") & _token() & (_count("[0-9]") >= 2) & ~_identifier()
-
-
-def _close_to(group: str) -> pl.Expr:
-    """A label of the group stands in the sixty characters before."""
-    return _BEFORE.str.tail(60 + 16).str.contains(expanded(f"(?i)@{{{group}}}@{{right}}"))
+    return _said_before("(?i)@{token}@{right}", 76) & _token() & (_DIGITS >= 2) & _ALONE
 
 
 def _hexed() -> pl.Expr:
-    return (_count("[0-9]") >= 4) & ~_identifier() & ~_has(r"\.[a-z]{2,5}$")
+    return (_DIGITS >= 4) & _ALONE & ~has(r"\.[a-z]{2,5}$")
 
 
 def _mixed() -> pl.Expr:
     """A value alone: three classes in turn, in a clause that speaks of nothing public."""
-    clause = _BEFORE.str.extract(r"([^\n.。;；]*)$").fill_null("")
+    clause = _clause()
     keyed = clause.str.contains(expanded("(?i)@{token}"))
     public = clause.str.contains(expanded(r"(?i)@{public}(?:$|[^\p{Latin}])")) & ~keyed
-    return (
-        (_count("[0-9]") >= 2) & (_count("[a-z]") >= 2) & (_count("[A-Z]") >= 2)
-        & (_mixing() >= 0.35) & ~_identifier() & ~_dated() & ~public
-    )  # fmt: skip
-
-
-def _ordinary() -> pl.Expr:
-    """What is said of a password without being one, and names of ciphers, managers, formats."""
-    states = "|".join(
-        f"{w.rstrip('*')}\\p{{L}}*" if w.endswith("*") else w for w in words("states")
-    )
-    return _has(rf"(?i)^(?:{states})(?:[-/][a-z]+){{0,2}}$") | _has(lexicon("secrets")["terms"])
-
-
-def _measure() -> pl.Expr:
-    """A number, with its unit, a range, a time, a sum."""
-    return _has(
-        r"^[~≥≤<>]?[0-9]+(?:[-–~/.:,xX×*+=][0-9]+)+(?:%|\+|[A-Za-z]{1,6})?[.)]?$"
-        r"|^[~≥≤<>+-]?[0-9]{1,6}(?:%|\+|[.)]|[a-zA-Z]{1,3}|-?(?:char\w*|digit\w*|bit\w*|day\w*|hour\w*|min\w*|week\w*|month\w*|letter\w*|sec\w*|stellig\w*|symbol\w*))?$"
-        r"|^v?[0-9]+(?:\.[0-9]+)+\S{0,8}$|^[0-9]+-[a-z]+$|:[0-9]{2,5}$|^[0-9.]+[*+/-]\w+$|^(?:[A-Z]{1,3})?[$€£¥][0-9.,]+|^[0-9=*/+<>.-]+$"
-    )
-
-
-def _number() -> pl.Expr:
-    return _has("^[0-9]{4,12}$")
-
-
-def _year() -> pl.Expr:
-    return _has("^(?:19|20)[0-9]{2}$")
-
-
-def _place() -> pl.Expr:
-    """Where something is instead: a path, a file, an address, a mailbox, a setting in code."""
-    return _has(
-        r"(?i)^[~.]{0,2}/|^[a-z]:\\|://|^www\.|^[\w.+-]+@[\w-]+\.[a-z]{2,}|^\$|^%[a-z_]+%?$"
-        r"|\.(?:md|py|json|ya?ml|txt|env|toml|ini|sh|ts|js|pem|key|kdbx|csv|html?|cfg|conf)$"
-        r"|^[a-z_]+(?:\.[a-z_]+)+(?:$|[(\[])|^[a-z_]\w*\(.*|^[a-z]+(?:_[a-z]+)+$|^[^\p{L}0-9]+$|^![a-z]+$"
-    )
-
-
-def _label() -> pl.Expr:
-    """A label itself ("password_field", "secret_token")."""
-    return _has(
-        r"(?i)^[a-z_-]*(?:passw|pwd|secret|token|api_?key)[a-z_-]*$|[:=]$|^\S+\s.*[A-Z]_[A-Z]"
-    )
-
-
-def _no_value() -> pl.Expr:
-    return _ordinary() | _place() | _label() | ((_measure() | _has("^[0-9]{1,3}$")) & ~_number())
-
-
-def _lettered() -> pl.Expr:
-    """Digits among letters, or a sign inside: what no word has."""
-    letters = _has(r"\p{L}") & _has("[0-9]")
-    sign = _has(r"[!@#$%^&*+?~=]\S|[\p{L}0-9][!#$%^&*+~]$") & _has(r"\p{L}")
-    return letters | sign | _has(r"\p{Ll}\p{Lu}.*\p{Ll}\p{Lu}") | _gibberish() | _phrase()
-
-
-def _phrase() -> pl.Expr:
-    joined = _has(r"(?i)[-_.](?:of|the|to|and|in|for|on|by|is|a|or|not|with)[-_.]")
-    return _has(r"^\p{L}+(?:[-_.]\p{L}+){3,}$") & ~joined
+    classes = (_DIGITS >= 2) & (count("[a-z]") >= 2) & (count("[A-Z]") >= 2) & (_MIXING >= 0.35)
+    return classes & _ALONE & _UNDATED & ~public & ~_published()
 
 
 def _word() -> pl.Expr:
     """Letters alone that say nothing about a password, at the end of the clause."""
-    said = _has("(?i)[a-z]{3,}(?:able|ible|ed|ing)$")
-    whole = _has(r"^[\p{L}'_-]{4,}$|^\S*[\p{L}]\S*(?:\s\S+){1,7}$")
-    speaks = _has(
-        r"(?i)\b(?:the|and|or|is|are|was|be|your|you|with|not|must|should|can|to|of|in|my|it)\b"
-    )
-    return whole & ~said & ~(speaks & _has(r"\s")) & _NEXT.str.contains(_ENDS)
+    said = has("(?i)[a-z]{3,}(?:able|ible|ed|ing)$")
+    whole = has(r"^[\p{L}'_-]{4,}$|^\S*[\p{L}]\S*(?:\s\S+){2,7}$")
+    linked = pl.col("spaced") & has(rf"(?i)\b(?:{listed('linking')})\b")
+    return whole & ~said & ~linked & _ends()
 
 
 def _noun() -> pl.Expr:
     """The same after a verb, where an adjective may stand as well."""
     adjective = "(?i)(?:ive|ent|ant|ous|less|ful|ary|ory|ally|ic|al|ish|[^f]ly)$"
-    end = _NEXT.str.contains(_ENDS) | _NEXT.str.contains(_GOES_ON)
-    return _word() & end & ~_has(adjective)
+    return _word() & ~has(adjective)
 
 
 def _weak() -> pl.Expr:
     """The label means other things, too, and no name that goes with a password stands before it."""
-    alone = _BEFORE.str.contains(r"(?i)(?:^|[^\p{L}])(?:pass|psk|combination|clave|sandi)\W*$")
-    named = _BEFORE.str.contains(
-        r"(?i)\b(?:user|login|username|usr|account|admin|root|ssh|wi-?fi)\b[^\n]*$|(?:账号|帐号|用户)[^\n]*$"
-    )
-    return alone & ~named
+    named = expanded(r"(?i)(?:@{login}@{right}|\b(?:admin|root|wi-?fi)\b)[^\n]*$")
+    part = _BEFORE.str.contains(r"(?i)[a-z]_(?:pass|psk)\W*$")
+    return _said_before(r"(?i)@{weak}\W*$") & ~part & ~_BEFORE.str.contains(named)
 
 
 def _assigned() -> pl.Expr:
-    tight = _BEFORE.str.contains(r"[=]$")
-    likely = _lettered() | ((_number() | _word()) & ~_weak())
-    return (
-        (_SIZE >= 3) & (_SIZE <= 128) & ~_no_value() & (likely | (tight & _has("^[A-Za-z]{4,}$")))
+    tight = _BEFORE.str.ends_with("=") & has("^[A-Za-z]{4,}$")
+    plain = (pl.col("number") | _word()) & ~_weak()
+    likely = _SAYS & (pl.col("lettered") | plain | tight)
+    setting = (
+        _BEFORE.str.contains("[a-z]=$") & pl.col("snake") & _NEXT.str.contains(r"^\s*(?:\n|$)")
     )
+    return SIZE.is_between(3, 128) & (likely | (setting & ~pl.col("not_said")))
 
 
 def _said() -> pl.Expr:
-    likely = _lettered() | _number() | _noun()
-    return (_SIZE >= 3) & (_SIZE <= 128) & ~_no_value() & ~_has(r"\s\S+\s\S+\s\S+\s") & likely
+    likely = pl.col("lettered") | pl.col("number") | _noun()
+    return SIZE.is_between(3, 128) & _SAYS & ~has(r"\s\S+\s\S+\s\S+\s") & likely
+
+
+def _quoted() -> pl.Expr:
+    """In quotes right after the label."""
+    return SIZE.is_between(3, 64) & _SAYS & (pl.col("lettered") | _word())
 
 
 def _bare() -> pl.Expr:
-    mixed = (_SIZE >= 5) & _has("[0-9]") & _has(r"\p{L}") & _lettered() & ~_dated()
-    number = _number() & ~_year() & _NEXT.str.contains(_ENDS)
-    likely = mixed | number | _gibberish() | _composed() | _phrase()
-    return (_SIZE <= 128) & ~_no_value() & ~_weak() & likely
+    mixed = (SIZE >= 5) & _DIGIT & _LETTER & pl.col("lettered") & _UNDATED
+    number = pl.col("number") & ~pl.col("year") & _ends()
+    named = _BEFORE.str.contains(expanded(r"(?i)@{login}@{right}[^\n]*[^\p{L}](?:pw|pwd|mdp)\s$"))
+    likely = mixed | number | pl.col("gibberish") | pl.col("composed") | pl.col("phrase")
+    likely |= named & _word()
+    return (SIZE <= 128) & _SAYS & likely & ~_weak() & ~has(r"^[A-Z_]+=")
 
 
 def _changed() -> pl.Expr:
     """An old value, before the new one."""
-    return (_SIZE >= 3) & ~_no_value()
-
-
-def _composed() -> pl.Expr:
-    """Letters, digits and a sign among them, as rules for passwords ask."""
-    return (
-        (_SIZE >= 8) & (_SIZE <= 64) & _has("[0-9]") & (_count(r"\p{L}") >= 2)
-        & _has(r"[!$%^&*?~+@#]") & ~_has(r"[\[\]{}()<>|\\/]")
-    )  # fmt: skip
+    return (SIZE >= 3) & _SAYS
 
 
 def _near() -> pl.Expr:
-    dense = (_SIZE >= 10) & (_SIZE <= 64) & (_mixing() >= 0.4) & _has("[a-z]") & _has("[A-Z]")
-    return (
-        (_composed() | dense | (_gibberish() & (_SIZE >= 8)))
-        & ~_no_value()
-        & ~_dated()
-        & ~_identifier()
-        & _close_to("password")
+    """Dressed up or generated, after a label in the same sentence; or composed, in the same line."""
+    dense = SIZE.is_between(10, 64) & (_MIXING >= 0.4) & has("[a-z]") & has("[A-Z]")
+    made = pl.col("dressed") | dense | (pl.col("gibberish") & (SIZE >= 8))
+    told = _line().str.tail(90).str.contains(expanded("(?i)@{password}@{right}"))
+    told = _after_label("password", 80) | (pl.col("composed") & told)
+    return made & told & _SAYS & _UNDATED & _NAMELESS & ~_named_so()
+
+
+def _near_quoted() -> pl.Expr:
+    """A quotation that is dressed up, after a label in the same sentence."""
+    phrase = pl.col("spaced") & has("[0-9]|[a-z] [A-Z]") & (SIZE <= 64)
+    made = (phrase | pl.col("dressed")) & ~has(r"[=(){}\[\]]")
+    return made & _SAYS & _after_label("password", 40)
+
+
+def _joined() -> pl.Expr:
+    """After a label and, farther on in the sentence, what joins it with a value."""
+    made = (_DIGIT & pl.col("lettered") & (SIZE >= 6)) | (pl.col("number") & ~pl.col("year"))
+    made |= pl.col("dressed") | pl.col("composed")
+    clear = _SAYS & _UNDATED & _NAMELESS & ~has(r"^[A-Z]{1,6}[-_]?[0-9]+$")
+    return made & clear & _stops() & _after_label("password", 60)
+
+
+def _confided() -> pl.Expr:
+    """Dressed up, where the sentence speaks of logging in or of what opens something."""
+    clause = _clause().str.tail(60)
+    opens, asks = (
+        clause.str.contains(expanded(f"(?i){words}"))
+        for words in (
+            "(?:@{credentials}|@{opens}|@{enter}|wi-?fi|wlan)@{right}",
+            "(?:@{credentials}|@{enter})@{right}",
+        )
     )
+    signed = pl.col("signed") | pl.col("composed")
+    likely = (signed & opens) | (has(r"\p{Lu}.*[-_.].*[0-9]{2}") & asks)
+    clear = _SAYS & _UNDATED & _NAMELESS & ~_named_so()
+    return has(r"^\p{L}") & pl.col("dressed") & likely & clear
+
+
+def _confided_number() -> pl.Expr:
+    """A number of which two things are said: what it opens, how it is entered, that it is secret.
+
+    Keys of a keypad beside it (`#`) and digits joined one by one say how it is entered.
+    """
+    confide = expanded("(?i)@{confide}")
+    told = _BEFORE.str.contains(confide) | _NEXT.str.contains(confide)
+    line = _line()
+    opens, enter = (
+        line.str.contains(expanded(f"(?i)@{{{g}}}@{{right}}")) for g in ("opens", "enter")
+    )
+    keyed = (has("[A-ZА-Я]") & opens) | has("[#*]|^[0-9][ -][0-9][ -]") | _said_before(
+        r"(?i)@{locks}[^\n.,;。，]{0,12}?(?:@{is}|[:：=→]\s?)$", 60
+    )  # fmt: skip
+    said = sum(sign.cast(pl.Int8) for sign in (opens, enter, told, keyed)) >= 2
+    other = _said_before(lexicon("secrets")["numbered"], 40)
+    counted = _NEXT.str.contains(lexicon("secrets")["counted"])
+    issue = has("^#[0-9]+$") & ~line.str.contains(expanded("(?i)@{locks}@{right}"))
+    return said & ~issue & (opens | enter) & ~pl.col("year") & ~counted & ~other & _UNDATED
+
+
+def _dialled() -> pl.Expr:
+    """Turns of a dial, after the name of what they open."""
+    turns = pl.concat_str(_BEFORE.str.tail(12), VALUE).str.count_matches(expanded("(?i)@{turn}"))
+    opens = expanded("(?i)@{opens}|combo")
+    joined = has(r"^[0-9]{1,2}(?:\s?[-–]\s?[0-9]{1,2}){2,3}$")
+    undated = has("(?:^|-)(?:3[2-9]|[4-9][0-9])(?:-|$)") | _line().str.tail(24).str.contains(opens)
+    return ((turns >= 2) & _line().str.contains(opens)) | (
+        joined & undated & _line().str.tail(40).str.contains(opens)
+    )
+
+
+def _passphrase() -> pl.Expr:
+    """Words after a label that says what they are, and that say nothing themselves."""
+    label = _BEFORE.str.contains(r"(?i)pass[ _-]?phrase|фраз|phrase")
+    odd = has("^[a-z]+[ -].*[A-Z][a-z]+ [a-z]") & ~states_first()
+    plain = has(r"^[a-z]+(?: [a-z]+){3,}$") & ~states_first()
+    return (seed_words() & (label | plain)) | odd
 
 
 def _alien() -> pl.Expr:
     """What no sentence has, after any word and a separator: no handle, sum, tag or expression."""
-    other = (
-        r"^[\p{L}_.]+#[0-9]{2,5}$|^[#@]|^\+?[0-9][0-9 +-]*$|^[A-Z]{0,3}[$€£¥]|[$€£¥%]$|==|&&|\+\+"
-        r"|^[A-Za-z]+[0-9]*[+*=][A-Za-z0-9]+$|@[\w-]+\.[a-z]|^[\w.-]+@|[?&]\w+=|^\*|\*$|\*\*|[:=]|%[0-9A-F]{2}|^\w+(?:\+\w+)+$"
-    )
-    cased = _has("[a-z]") & _has("[A-Z]")
-    return _composed() & cased & ~_has(other) & ~_no_value() & (_SIZE <= 40)
+    cased = has("[a-z]") & has("[A-Z]") & (SIZE <= 40)
+    return pl.col("composed") & cased & _SAYS & ~has(lexicon("secrets")["composed_of"])
+
+
+def _stranger() -> pl.Expr:
+    """What no sentence has, after nothing: words of letters, with capitals, numbers and a sign inside."""
+    inside = has(r"\p{L}{3,}[0-9]*[!$%^&*~#+][\p{L}0-9]{2,}|[0-9]{2,}[!$^&*~]\p{L}{3,}")
+    other = has(lexicon("secrets")["composed_of"]) | has(r"[(){}\[\]|\\/;=:]")
+    cased = pl.col("upper") & pl.col("lower") & _DIGIT & (SIZE <= 32)
+    return pl.col("composed") & inside & cased & _SAYS & ~other & ~pl.col("named")
+
+
+def _stranger_pair() -> pl.Expr:
+    other = has(r"[(){}\[\]|\\/;=]|@[\w-]+\.|^#") | pl.col("named")
+    signed = has(r"[!$%^&*~#@+]") & (SIZE >= 6)
+    return signed & _DIGIT & (pl.col("letters") >= 3) & _SAYS & ~other & _UNDATED
+
+
+def _short_token() -> pl.Expr:
+    """A short key right after its label: digits and letters in turn."""
+    return (_DIGITS >= 2) & (_MIXING >= 0.4) & has("[g-zG-Z]") & _UNDATED & _SAYS & ~_elided()
 
 
 def _argument() -> pl.Expr:
-    return (_SIZE >= 2) & ~_has(r"^-|^[$%]|^stdin$") & ~_place()
+    place = has(r"(?i)^[~.]{0,2}/|://|\.(?:md|py|json|ya?ml|txt|env|sh|pem|key|csv|sql|gz|zip)$")
+    return (SIZE >= 2) & ~has(r"^-|^[$%]|^stdin$") & ~place
 
 
 def _next() -> pl.Expr:
-    return (_SIZE >= 6) & _lettered() & (_has("[0-9]") | _composed()) & ~_no_value() & ~_dated()
+    likely = pl.col("lettered") & (_DIGIT | pl.col("composed"))
+    return (SIZE >= 6) & likely & _SAYS & _UNDATED
 
 
 def _paired() -> pl.Expr:
-    signed = _has("[0-9]") & _has(r"\p{L}") | _composed()
-    path = _has(r":|/|\.[a-z]{2,4}$|^[?&]|&\w+=") | _BEFORE.str.contains(r"\.[a-z]{2,}/$")
-    return (_SIZE >= 4) & signed & _lettered() & ~_no_value() & ~_dated() & ~path
+    signed = (_DIGIT & _LETTER) | pl.col("composed")
+    path = has(r":|/|\.[a-z]{2,4}$|^[?&]|&\w+=") | _BEFORE.str.contains(r"\.[a-z]{2,}/$")
+    return (SIZE >= 4) & signed & pl.col("lettered") & _SAYS & _UNDATED & ~path
 
 
 def _paired_words() -> pl.Expr:
     """A word in a pair: small letters, no way to log in, at the end of the clause."""
-    ways = (
-        "(?i)^(?:google|github|facebook|apple|microsoft|sso|oauth|email|phone|editor|viewer|owner|member"
-        "|guest|admin|user|logout|sign|register|signup|settings|profile|account|accounts|savings|checking|billing)$"
-    )
-    credentials = _BEFORE.str.contains(
-        "(?i)cred|login|identifiant|zugang|доступ|логин|учёт|账号|帐号|登录|ログイン|로그인"
-    )
-    end = _NEXT.str.contains(_ENDS) | _NEXT.str.contains(_GOES_ON)
-    word = _has(r"^\p{Ll}{5,}$") & ~_has(ways) & (credentials | _BEFORE.str.contains("(?i)from"))
-    return ~_no_value() & end & (_lettered() | word) & ~_has("[/?&=]")
+    credentials = _said_before("(?i)@{credentials}|from")
+    word = has(r"^\p{Ll}{5,}$") & ~has(rf"(?i)^(?:{listed('ways')})$") & credentials
+    return _SAYS & _stops() & (pl.col("lettered") | word) & ~has("[/?&=]")
 
 
 def _code() -> pl.Expr:
     """Digits after the name of a code; where no sign joins them, more than a count or a year."""
-    joined = _BEFORE.str.contains(
-        r"(?i)(?:[:：=＝#→>]|is|was|are|是|为|は|이|가|это|ist|lautet|est|es)\W*$"
-    )
-    amount = _NEXT.str.contains(
-        r"(?i)^(?:\s?(?:%|digits?|chars?|times|min|sec|hours?|days?|pins?|contacts?|位|分|秒|次|个|天|小时)|[:.,/][0-9])"
-    )
-    card = _BEFORE.str.contains(r"(?i)\bcv[vc]2?\W*$")
-    return (joined | card | ((_count("[0-9]") >= 4) & ~_year())) & ~amount & ~_dated()
+    joined = _said_before(r"(?i)(?:[:：=＝#→>]\W*|@{is}\W*)$", 24)
+    security = _BEFORE.str.contains(r"(?i)\bcv[vc]2?\W*$")
+    counted = _NEXT.str.contains(lexicon("secrets")["counted"])
+    likely = joined | security | ((_DIGITS >= 4) & ~pl.col("year"))
+    return likely & ~counted & _UNDATED
 
 
 def _coded() -> pl.Expr:
     """Letters and digits after the name of a code that is more than a number."""
-    named = _BEFORE.str.contains("(?i)code|key|码|код|código|codice|コード")
-    mixed = _has("[0-9]") & _has("[A-Za-z]") & (_SIZE >= 4)
-    return named & ~_dated() & ~_no_value() & (mixed | _has("^[0-9]{3,}(?:-[0-9]{3,})+$"))
+    return _coded_next() & _BEFORE.str.contains("(?i)code|key|码|код|código|codice|コード|코드")
+
+
+def _coded_next() -> pl.Expr:
+    mixed = _DIGIT & has("[A-Za-z]") & (SIZE >= 4)
+    return _UNDATED & _SAYS & (mixed | has("^[0-9]{3,}(?:-[0-9]{3,})+$"))
 
 
 def _grouped() -> pl.Expr:
-    groups = _VALUE.str.replace_all("[ -]", "")
-    return groups.str.contains("^[A-Z0-9]{16,}$|^[a-z0-9]{16,}$") & groups.str.contains("[0-9]") & (
-        groups.str.contains("[A-Za-z]") & ~_has(r"(?i)\b(?:the|and|for|is|in|to)\b")
-    )  # fmt: skip
+    groups = VALUE.str.replace_all("[ -]", "")
+    whole = groups.str.contains("^[A-Z0-9]{16,}$|^[a-z0-9]{16,}$")
+    return whole & groups.str.contains("[0-9]") & groups.str.contains("[A-Za-z]")
 
 
 def _url() -> pl.Expr:
-    return ~_has(r"^(?:[0-9]{1,5}|\*+|\.+)$")
+    return ~has(r"^(?:[0-9]{1,5}|\*+|\.+)$")
 
 
 def _url_loose() -> pl.Expr:
-    return ~_has(r"^[0-9]{1,5}(?:/|$)") & ~_BEFORE.str.contains("(?i)https?://[^/]*$")
-
-
-def _seed() -> pl.Expr:
-    return ~_has(
-        r"\b(?:the|and|for|with|your|are|was|has|not|but|should|must|from|our|its|is|be|to|of|in|on|at|this|that|will|can|may|need|when|how|you|all|any|use|used)\b"
-    )
-
-
-def _card() -> pl.Expr:
-    """Luhn's check digit (ISO/IEC 7812) and a length that the issuer uses."""
-    digits = _VALUE.str.replace_all("[ -]", "")
-    reverse = digits.str.reverse().str.pad_end(19, "0")
-    total = pl.lit(0, pl.Int32)
-    for at in range(19):
-        digit = reverse.str.slice(at, 1).cast(pl.Int32, strict=False).fill_null(0)
-        total = total + (digit if at % 2 == 0 else digit * 2 - 9 * (digit > 4).cast(pl.Int32))
-    length = digits.str.contains(
-        "^(?:4(?:[0-9]{12}|[0-9]{15}|[0-9]{18})|(?:5|2[2-7]|35)[0-9]{14,15}|3[47][0-9]{13}|3[068][0-9]{12}|6[0-9]{15,18})$"
-    )
-    return length & (total % 10 == 0)
-
-
-def _cn_id() -> pl.Expr:
-    """GB 11643: the last character is the weighted sum of the others modulo 11."""
-    total = pl.lit(0, pl.Int32)
-    for at in range(17):
-        digit = _VALUE.str.slice(at, 1).cast(pl.Int32, strict=False).fill_null(0)
-        total = total + digit * (2 ** (17 - at) % 11)
-    check = pl.lit("10X98765432").str.slice(total % 11, 1)
-    return check == _VALUE.str.slice(17, 1).str.to_uppercase()
+    return ~has(r"^[0-9]{1,5}(?:/|$)") & ~_BEFORE.str.contains("(?i)https?://[^/]*$")
 
 
 CHECKS: dict[str, Callable[[], pl.Expr]] = {
+    "alien": _alien,
     "always": _always,
     "any": _always,
-    "alien": _alien,
     "argument": _argument,
     "assigned": _assigned,
     "bare": _bare,
-    "card": _card,
+    "card": card,
     "changed": _changed,
-    "cn-id": _cn_id,
+    "cn-id": identity_number,
     "code": _code,
     "coded": _coded,
+    "coded-next": _coded_next,
+    "confided": _confided,
+    "confided-number": _confided_number,
+    "dialled": _dialled,
     "grouped": _grouped,
     "header": _header,
     "hexed": _hexed,
+    "joined": _joined,
     "loose": _loose,
     "mixed": _mixed,
     "near": _near,
+    "near-quoted": _near_quoted,
     "next": _next,
     "paired": _paired,
     "paired-words": _paired_words,
+    "passphrase": _passphrase,
     "prefixed": _prefixed,
     "query": _query,
-    "random": _random,
+    "quoted": _quoted,
+    "random": lambda: pl.col("random"),
     "said": _said,
-    "seed": _seed,
+    "seed": seed_words,
+    "short-token": _short_token,
+    "stranger": _stranger,
+    "stranger-pair": _stranger_pair,
     "token": _token,
     "unwordly": _unwordly,
     "url": _url,

@@ -11,12 +11,13 @@ from functools import cache
 
 from memops.language.lexicon import lexicon
 
-_PART = re.compile(r"@\{(\w+)\}")
+_PART = re.compile(r"@\{([\w-]+)\}")
 _JOINING = frozenset({"is", "from", "to", "and", "of", "as"})
 _LATIN = re.compile(
     r"^[a-zß-ɏ]"
 )  # Latin: a word, not a part of one, and written with a space before it
 _SPACED = re.compile(r"^[a-zß-ɏͰ-ӿ֐-ۿऀ-ॿ]")
+_CHARACTERS = {" ": "[ _-]?", "'": "['’]", "-": "-"}
 _SHORT = 5  # letters up to which a word is likely to be a part of another one
 
 
@@ -26,6 +27,14 @@ def words(group: str) -> tuple[str, ...]:
     tables = lexicon("secrets_labels").values()
     found = {word for table in tables for word in table.get(group, ())}
     return tuple(sorted(found, key=lambda word: (-len(word), word)))
+
+
+@cache
+def listed(group: str) -> str:
+    """Return the words of a group as alternatives, whole; a star stands for any more letters."""
+    return "|".join(
+        re.escape(w[:-1]) + r"\p{L}*" if w.endswith("*") else re.escape(w) for w in words(group)
+    )
 
 
 @cache
@@ -51,6 +60,10 @@ def expanded(pattern: str) -> str:
 @cache
 def spelt(group: str) -> str:
     """Return the words of a group as an expression (Rust's syntax), whatever their case."""
+    if group.startswith("close-"):
+        return f"(?:{_parted(words(group.removeprefix('close-')))[1]})"
+    if group == "turn":
+        return _any([_spelling(word) for word in words(group)])
     if group in _JOINING:
         return _joining(words(group))
     if group in ("public", "ids"):
@@ -62,7 +75,7 @@ def _joining(given: tuple[str, ...]) -> str:
     """Words between a label and a value: with spaces around them where the language has spaces."""
     spaced, close = _parted(given)
     ways = [rf"\s+(?:{spaced})(?:\s*[:：]\s*|\s+)"] if spaced else []
-    return _any([*ways, rf"\s*(?:{close})\s*[:：]?\s*"] if close else ways)
+    return _any([*ways, rf"\s*(?:{close})了?\s*[:：]?\s*"] if close else ways)
 
 
 def _label(given: tuple[str, ...]) -> str:
@@ -92,9 +105,7 @@ def _any(ways: list[str]) -> str:
 
 def _spelling(word: str) -> str:
     """A word as an expression: a space is any gap, a star more letters, a Latin word has plurals."""
-    bare = (
-        re.escape(word.rstrip("*").replace(" ", "\0")).replace("\0", "[ _-]?").replace("\\-", "-")
-    )
+    bare = "".join(_CHARACTERS.get(c, re.escape(c)) for c in word.rstrip("*"))
     if word.endswith("*"):
         return bare + ("[a-zß-ɏ]{0,3}" if _LATIN.match(word) else "[Ͱ-ӿ]{0,3}")
     return bare + "s?" if _LATIN.match(word) and not word.endswith("s") and len(word) > 2 else bare

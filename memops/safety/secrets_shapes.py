@@ -4,21 +4,21 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import polars as pl
-
 from memops.language.lexicon import lexicon
 from memops.policy import Secrets
-from memops.safety.secrets_checks import CHECKS, placeholder
 from memops.safety.secrets_labels import expanded, triggers
 
 MASK = r"\[redacted:[a-z0-9-]+(?: [^\]\s]{0,16})?\]"
+_TRIGGERS = ("any", "beside")
 PUBLIC = "public"
 """Kind of what looks random and opens nothing."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """One pattern: where it may stand (`any`, `when`), what it matches, and what must be true.
+    """One pattern: where it may stand (`any`, `beside`, `when`), what it matches, and what must be true of it.
+
+    `check` names a test of what was matched, `unless` is an expression of what may not stand before.
 
     `loose` are shapes without a label beside the value, and what is public unless it has one.
     """
@@ -26,9 +26,16 @@ class Shape:
     kind: str
     pattern: str
     any: tuple[str, ...]
+    beside: tuple[str, ...]
     when: str
-    plausible: pl.Expr
+    check: str = "any"
+    unless: str = ""
     loose: bool = False
+
+    @property
+    def triggers(self) -> tuple[str, ...]:
+        """Strings one of which a text must hold: of the match itself, or of what its check asks."""
+        return self.any or self.beside
 
 
 def shapes(policy: Secrets) -> tuple[Shape, ...]:
@@ -88,20 +95,16 @@ def _escaped(text: str) -> str:
 def _shape(entry: dict[str, Any]) -> Shape:
     parts = (str(entry.get(part, "")) for part in ("cue", "secret", "after"))
     cue, secret, after = (_ascii(expanded(part)) for part in parts)
-    check = str(entry.get("check", "any"))
-    plausible = CHECKS[check]()
-    if check != "always":
-        plausible &= ~placeholder()
-    if unless := str(entry.get("unless", "")):
-        said = expanded(lexicon("secrets").get(unless, unless))
-        plausible &= ~pl.col("before").str.contains(said)
-    any_ = [t for word in entry.get("any", []) for t in _triggers(word)]
+    check, unless = str(entry.get("check", "any")), str(entry.get("unless", ""))
+    told = {name: [t for w in entry.get(name, []) for t in _triggers(w)] for name in _TRIGGERS}
     return Shape(
         kind=str(entry["kind"]),
         pattern=f"((?i:{cue}))({secret})({after})",
-        any=tuple(any_),
+        any=tuple(told["any"]),
+        beside=tuple(told["beside"]),
         when=str(entry.get("when", "")),
-        plausible=plausible,
+        check=check,
+        unless=expanded(lexicon("secrets").get(unless, unless)),
         loose=bool(entry.get("loose", False)),
     )
 

@@ -8,8 +8,12 @@ the text itself.
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import polars as pl
+
+from memops.language.text import wordlist
+from memops.safety.secrets_labels import expanded, triggers
 
 _INVISIBLE = (
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f"
@@ -18,6 +22,10 @@ _INVISIBLE = (
 _BREAK = r"([A-Za-z0-9+/_=.-]{4,}[ \t]*\\?\r?\n[ \t>]*[A-Za-z0-9+/_=-]{4,})[ \t]*[\"'`)]?[ \t]*(?:\r?\n|$)"
 _RULE = r"\n[ \t]*\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?[ \t]*(?:\r?\n|$)"
 _TABLE = re.compile(rf"(?:^|\n)([^\n]*\|[^\n]*){_RULE}((?:[^\n]*\|[^\n]*(?:\n|$))+)")
+_POINT = re.compile(
+    r"[ \t]*(?:(?:[-*+•]|[0-9]{1,2}[.)])[ \t]+(?P<point>[^\s][^\n]{2,40})"
+    r"|(?:[^\W\d]{1,12}[:：][ \t]*)?(?P<alone>[^\s:：]{6,64}))[ \t]*(?:\n|$)"
+)
 _CELL = re.compile(r"[^|\n]+")
 
 
@@ -45,9 +53,13 @@ class View:
 def views(texts: pl.Series) -> list[View]:
     """Return the other spellings of texts; most have none."""
     made: list[View] = []
+    labels = sorted({*triggers("code"), *triggers("password")})
+    told = texts.str.contains_any(wordlist(labels), ascii_case_insensitive=True).fill_null(False)
     for pattern, viewed in _KINDS.items():
         rows = texts.str.contains(pattern).fill_null(False).arg_true()
         made += [view for row in rows for view in viewed(row, texts[row])]
+    for row in told.arg_true().gather(texts.filter(told).str.contains(_under()).arg_true()):
+        made += _listed(row, texts[row])
     return made
 
 
@@ -95,6 +107,56 @@ def _tabled(row: int, text: str) -> Iterator[View]:
             at += len(line)
     if lines:
         yield View(row, "".join(lines), places)
+
+
+def _listed(row: int, text: str) -> Iterator[View]:
+    """Each point of a list, or the next line alone, after the label in the line above it."""
+    made: list[str] = []
+    places: list[int] = []
+    at, above, label = 0, "", ""
+    for line in text.splitlines(keepends=True):
+        point = _POINT.match(line)
+        if point and above:
+            above, label = "", _heading(above)
+        if point and label:
+            whole = point["point"] or point["alone"]
+            for value in dict.fromkeys((whole, re.split(r"[\s:：]+", whole)[-1])):
+                start = at + line.rindex(value)
+                made += [label, value, "\n"]
+                places += [-1] * len(label) + list(range(start, start + len(value))) + [-1]
+        elif not point or point["alone"]:
+            above, label = line, ""
+        at += len(line)
+    if made:
+        yield View(row, "".join(made), places)
+
+
+def _heading(line: str) -> str:
+    """The label that a line begins with, or that it ends with, as one that stands before a value.
+
+    A password's stands as if it were farther off, so that no plain word after it counts.
+    """
+    for group, joined in (("code", ": "), ("password", " / : ")):
+        if found := _labelling(group).match(line):
+            return next(label for label in found.groups() if label).strip() + joined
+    return ""
+
+
+@cache
+def _labelling(group: str) -> re.Pattern[str]:
+    label = expanded(rf"((?i:@{{{group}}}))@{{right}}")
+    return re.compile(
+        rf"[ \t#*_>-]*{label}|[^\n]*?{label}(?:[^\n]{{0,40}}[:：])?[*_]*\s*$|[^:：\n]*[:：][^\n]*?{label}"
+    )
+
+
+@cache
+def _under() -> str:
+    """A line with a label, and under it a point of a list or something alone (Rust's syntax)."""
+    return expanded(
+        r"(?i)(?:@{code}|@{password})[^\n]*\n[ \t]*"
+        r"(?:(?:[-*+•]|[0-9]{1,2}[.)])[ \t]+[^\s]|(?:[^\n:：\s]{1,12}[:：][ \t]*)?[^\s:：]{6,}[ \t]*(?:\n|$))"
+    )
 
 
 def _inside(line: str) -> str:
