@@ -49,11 +49,10 @@ def found(texts: pl.Series, policy: Secrets = _DEFAULT) -> pl.DataFrame:
     Spans of one text do not overlap; rows without a secret, and null texts, are absent.
     """
     texts = texts.cast(pl.String)
-    hits = [_hits(texts, policy)]
-    if others := views(texts):
-        seen = _hits(pl.Series([view.text for view in others], dtype=pl.String), policy)
-        hits.append(_in_place(seen, others))
-    spans = _merged(pl.concat(hits))
+    others = views(texts)
+    read = pl.Series([view.text for view in others], dtype=pl.String)
+    hits = _hits(pl.concat([texts.rename(""), read]), policy)
+    spans = _merged(_in_place(hits, others, len(texts)))
     spans = _merged(pl.concat([spans, _again(texts, spans)]))
     kinds = pl.Series("kind", [shape.kind for shape in shapes(policy)])
     return spans.with_columns(kind=kinds.gather(spans["nth"])).select(FOUND.names())
@@ -129,12 +128,13 @@ def _hits(texts: pl.Series, policy: Secrets) -> pl.DataFrame:
     """Spans (row, start, end, shape) of all that looks like a secret and may not stay."""
     known, stay = shapes(policy), staying(policy)
     candidates = _candidates(texts, known)
-    marked = pl.collect_all([_marked(rows, known[nth]) for nth, rows in candidates.items()])
-    met = [(nth, part) for nth, part in zip(candidates, marked, strict=True) if part.height]
-    if not met:
+    marked = [_marked(rows, nth, known[nth]) for nth, rows in candidates.items()]
+    met = pl.concat(pl.collect_all(marked)) if marked else pl.DataFrame()
+    if met.is_empty():
         return _HITS.to_frame()
-    hits = pl.concat(pl.collect_all([_matches(part, nth, known[nth]) for nth, part in met]))
-    hits = plausible(_standing(hits, known), {nth: known[nth].check for nth, _ in met})
+    quoted = [nth for nth, shape in enumerate(known) if shape.kind in _QUOTED]
+    hits = _matches(met, pl.col("nth").is_in(quoted))
+    hits = plausible(_standing(hits, known), [shape.check for shape in known])
     if policy.allow:
         allowed = pl.any_horizontal(
             pl.col("value").str.contains(f"^(?:{p})$") for p in policy.allow
@@ -158,13 +158,15 @@ def _standing(hits: pl.DataFrame, known: tuple[Shape, ...]) -> pl.DataFrame:
     return hits
 
 
-def _in_place(hits: pl.DataFrame, others: list[View]) -> pl.DataFrame:
-    """Hits in views as spans of the texts themselves."""
-    rows = []
-    for row, start, end, nth in hits.select(_HITS.names()).iter_rows():
-        if span := others[row].span(start, end):
-            rows.append((others[row].row, *span, nth))
-    return pl.DataFrame(rows, _HITS, orient="row")
+def _in_place(hits: pl.DataFrame, others: list[View], rows: int) -> pl.DataFrame:
+    """Hits as spans of the texts themselves: those past so many rows stand in other views of them."""
+    moved = []
+    for row, start, end, nth in hits.filter(pl.col("row") >= rows).iter_rows():
+        view = others[row - rows]
+        if span := view.span(start, end):
+            moved.append((view.row, *span, nth))
+    seen = pl.DataFrame(moved, _HITS, orient="row")
+    return pl.concat([hits.filter(pl.col("row") < rows), seen])
 
 
 def _candidates(texts: pl.Series, known: tuple[Shape, ...]) -> dict[int, pl.DataFrame]:
@@ -214,28 +216,29 @@ def _holding(words: pl.DataFrame, marks: pl.DataFrame, shape: Shape) -> pl.DataF
     return held.join(told, on="row", how="semi") if shape.triggers else held
 
 
-def _marked(rows: pl.DataFrame, shape: Shape) -> pl.LazyFrame:
+def _marked(rows: pl.DataFrame, nth: int, shape: Shape) -> pl.LazyFrame:
     """Texts that a shape matches, each match bracketed by two marks."""
     marked = pl.col("text").str.replace_all(shape.pattern, f"${{1}}{_OPEN}${{2}}{_CLOSE}${{3}}")
-    return rows.lazy().select("row", piece=marked).filter(
+    return rows.lazy().select("row", pl.lit(nth, pl.UInt32).alias("nth"), piece=marked).filter(
         pl.col("piece").str.contains(_OPEN, literal=True)
     )  # fmt: skip
 
 
-def _matches(marked: pl.DataFrame, nth: int, shape: Shape) -> pl.LazyFrame:
-    """Spans of one shape: the text is cut at the marks, and what stands there is looked at."""
+def _matches(marked: pl.DataFrame, quoted: pl.Expr) -> pl.DataFrame:
+    """Spans of the shapes: each text is cut at the marks, and what stands there is looked at."""
     piece, size, value = pl.col("piece"), pl.col("piece").str.len_chars(), pl.col("value")
     plain = piece.str.replace(_CLOSE, "", literal=True)
     parts, lead = piece.str.split(_CLOSE), pl.col("lead").str.len_chars()
     stop = lead + value.str.len_chars()
     return (
         marked.lazy()
+        .with_row_index("text")
         .with_columns(piece.str.split(_OPEN))
         .explode("piece")
-        .with_columns(first=pl.col("row").is_first_distinct())
-        .with_columns(upto=(size - (~pl.col("first")).cast(pl.UInt32)).cum_sum().over("row"))
+        .with_columns(first=pl.col("text") != pl.col("text").shift(1, fill_value=len(marked)))
+        .with_columns(upto=(size - (~pl.col("first")).cast(pl.UInt32)).cum_sum().over("text"))
         .with_columns(
-            begin=pl.col("upto").shift(1).over("row"),
+            begin=pl.col("upto").shift(1),
             last=plain.str.tail(_BEFORE),
             first_part=plain.str.head(_FOLLOWING),
         )
@@ -245,39 +248,39 @@ def _matches(marked: pl.DataFrame, nth: int, shape: Shape) -> pl.LazyFrame:
         )
         .filter(~pl.col("first"))
         .with_columns(match=parts.list.first(), rest=parts.list.last())
-        .with_columns(*_bare(shape.kind))
+        .with_columns(*_bare(quoted))
         .with_columns(following=pl.concat_str(pl.col("match").str.slice(stop), "rest", "beyond"))
         .select(
             "row",
             "value",
+            "nth",
             start=pl.col("begin") + lead,
             end=pl.col("begin") + stop,
-            nth=pl.lit(nth, pl.UInt32),
             before=(pl.col("before") + pl.col("lead")).str.tail(_BEFORE),
             following=pl.col("following").str.head(_FOLLOWING),
         )
         .filter(value != "")
+        .collect()
     )  # fmt: skip
 
 
 def _beside(part: str, n: int) -> pl.Expr:
     """The part of the n-th piece before, or after, in the same text."""
-    same = pl.col("row") == pl.col("row").shift(n)
+    same = pl.col("text") == pl.col("text").shift(n)
     return pl.when(same).then(pl.col(part).shift(n)).otherwise(pl.lit(""))
 
 
-def _bare(kind: str) -> list[pl.Expr]:
+def _bare(quoted: pl.Expr) -> list[pl.Expr]:
     """What a match says (`value`), without what closes it or the sentence, and the `lead` that opens it."""
     match = pl.col("match")
-    if kind not in _QUOTED:
-        return [pl.lit("").alias("lead"), match.alias("value")]
     paired = pl.when(match.str.contains(r".\(")).then(match.str.strip_chars_end(_CLOSING[1:]))
     closed = paired.otherwise(match.str.strip_chars_end(_CLOSING))
     name = closed.str.extract(_NAME, 1).fill_null("")
     bare = closed.str.strip_prefix(name)
+    lead, value = name + bare.str.extract(_INNER, 1), bare.str.extract(_INNER, 2)
     return [
-        (name + bare.str.extract(_INNER, 1)).alias("lead"),
-        bare.str.extract(_INNER, 2).alias("value"),
+        pl.when(quoted).then(lead).otherwise(pl.lit("")).alias("lead"),
+        pl.when(quoted).then(value).otherwise(match).alias("value"),
     ]
 
 

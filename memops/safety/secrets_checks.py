@@ -5,7 +5,7 @@ is `following`. The farther off a label stands, the less a word may look like on
 a plain word will do, if the clause ends with it; farther on it takes digits and signs.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 
 import polars as pl
 
@@ -32,14 +32,12 @@ _NAMELESS = ~pl.col("identifier")
 _ALONE = _NAMELESS & ~pl.col("spelt_out")
 
 
-def plausible(hits: pl.DataFrame, checks: Mapping[int, str]) -> pl.DataFrame:
+def plausible(hits: pl.DataFrame, checks: Sequence[str]) -> pl.DataFrame:
     """Return the matches that pass the check of their shape; `checks` names each shape's."""
     if hits.is_empty():
         return hits
-    names = pl.Series(checks.values(), dtype=pl.String)
-    placed = pl.Series(checks.keys(), dtype=pl.UInt32)
-    known = pl.DataFrame({"nth": placed, "check": names})
-    whole = with_traits(hits).join(known, on="nth", maintain_order="left")
+    check = pl.Series(checks, dtype=pl.String).gather(hits["nth"])
+    whole = with_traits(hits).with_columns(check=check)
     parts = whole.partition_by("check", as_dict=True, maintain_order=True)
     passed = [part.lazy().filter(_check(str(name))) for (name,), part in parts.items()]
     return pl.concat(pl.collect_all(passed)).select(hits.columns)
