@@ -1,40 +1,39 @@
 """The audit of a store as a Prefect flow: what is wrong in it, counted; nothing is changed."""
 
-import sys
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
+from flowing import COMMON, as_task, by_hand, refused, settings, slug
 from prefect import flow
 from prefect.artifacts import create_table_artifact
 from prefect.states import Completed, State
-from pydantic import Field
-
-sys.path.insert(0, str(Path(__file__).parent))
-from flowing import COMMON, Config, Folder, Now, Store, as_task, by_hand, lost, settings, slug
 
 from memops import steps
 from memops.errors import Finding, MemopsError
 
-FailOn = Annotated[
-    list[str], Field(description="Classes whose findings are worth an alert: secrets, injections.")
-]
-
 
 @flow(name="audit", **COMMON)
 def audit(
-    store: Store,
-    fail_on: FailOn = [],  # noqa: B006  (it is only read, and a form shows it)
-    config: Config = None,
-    state: Folder = None,
-    now: Now = None,
+    store: str,
+    fail_on: list[str] = [],  # noqa: B006  (it is only read, and a form shows it)
+    config: str | None = None,
+    state: str | None = None,
+    now: str | None = None,
 ) -> State[Any]:
-    """Count what is wrong in a store; a finding in `fail_on` is a completed flow that says so."""
+    """Count what is wrong in a store; a finding in `fail_on` is a completed flow that says so.
+
+    Args:
+        store: A name in memops.toml, or an address such as openclaw:WORKSPACE.
+        fail_on: Classes whose findings are worth an alert: secrets, injections.
+        config: The settings file; memops.toml if none.
+        state: The state folder, if not the settings' own.
+        now: Fix the clock, e.g. 2026-06-01T02:00:00Z.
+    """
     try:
         said = as_task(
             steps.audit_store, store, settings(config, state), steps.instant(now), fail_on
         )
     except MemopsError as error:
-        return lost(store, type(error).__name__, error.code, error.message, error.hint)
+        return refused(store, error)
     rows = [
         {"class": name, "findings": found.get("count", "not measurable")}
         for name, found in said["classes"].items()

@@ -4,21 +4,16 @@ Parameters are names and paths; no memory text goes into parameters, states, log
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import httpx
-from prefect import runtime, task
-from prefect.artifacts import (
-    create_link_artifact,
-    create_markdown_artifact,
-    create_progress_artifact,
-    create_table_artifact,
-    update_progress_artifact,
-)
+from prefect import artifacts, get_run_logger, runtime, task
 from prefect.cache_policies import NO_CACHE
 from prefect.exceptions import PrefectException
 from prefect.logging.loggers import flow_run_logger
@@ -34,16 +29,7 @@ from memops.nights.night import summary
 from memops.policy import from_table
 from memops.settings import Settings
 
-Store = Annotated[str, Field(title="Store", description="A name in memops.toml, or an address.")]
-Config = Annotated[str | None, Field(description="The settings file; memops.toml if none.")]
-Folder = Annotated[str | None, Field(description="The state folder, if not the settings' own.")]
-Suite = Annotated[str | None, Field(description="The suite to grade with, if not the store's.")]
-Approve = Annotated[bool, Field(description="Apply even beyond the limits of a night.")]
-Now = Annotated[str | None, Field(description="Fix the clock, e.g. 2026-06-01T02:00:00Z.")]
-Minutes = Annotated[
-    float | None,
-    Field(ge=0, description="How long a plan beyond its limits waits for a person; 0: not at all."),
-]
+Minutes = Annotated[float, Field(ge=0)]
 
 
 class Limits(TypedDict, total=False):
@@ -58,17 +44,13 @@ class Limits(TypedDict, total=False):
 
 RETRIED = {"take_snapshot", "grade_plan", "gate", "audit_store", "collect_nodes"}
 """Steps that read a store or an endpoint and change nothing; apply is resumed, not retried."""
-UNTIMED = {"apply_step", "recover"}
+UNTIMED = {"apply_step", "apply_plan", "recover"}
 """Steps that no clock cuts off; they could be resumed, but need not be."""
 STEP_SECONDS = 4 * 3600
 FLOW_SECONDS = 24 * 3600
-WORDS = {
-    0: "Completed",
-    3: "CompletedWithSkips",
-    23: "AwaitingApproval",
-    30: "GateFailed",
-    31: "GateInconclusive",
-}
+WORDS = {0: "Completed", 3: "CompletedWithSkips", 30: "GateFailed", 31: "GateInconclusive"}
+COUNTS = ("rows", "live", "ops", "records", "applied", "verdict", "code")
+"""What a step's line in the log tells of what it did."""
 
 
 def settings(
@@ -76,10 +58,17 @@ def settings(
     state: str | None,
     limits: Limits | None = None,
     policy: dict[str, Any] | None = None,
+    minutes: float | None = None,
 ) -> Settings:
-    """Return the settings of a file with a flow's own limits and policy; raises MemopsError."""
+    """Return the settings of a file with a flow's own limits and policy; raises MemopsError.
+
+    A plan waits `minutes` for a person, or as long as the settings say.
+    """
     read = settings_of.read(Path(config) if config else None, Path(state) if state else None)
-    table = {**(policy or {}), "limits": {**(policy or {}).get("limits", {}), **(limits or {})}}
+    wait = read.flows.approval_minutes if minutes is None else minutes
+    own = {**((policy or {}).get("limits", {})), **(limits or {})}
+    own = {**({"plan_hours": wait / 60} if wait else {}), **own}
+    table = {**(policy or {}), "limits": own}
     return replace(read, policy=from_table(table, "parameters", read.policy))
 
 
@@ -87,68 +76,73 @@ def titled() -> str:
     """Return a flow run's name: what it does, of which store, for which day."""
     run = runtime.flow_run
     given, at = run.parameters, run.scheduled_start_time or datetime.now(UTC)
-    about = given.get("store") or ("every store" if "stores" in given else "nodes")
+    about = given.get("store") or given.get("plan")
+    about = about or ("every store" if "stores" in given else "nodes")
     return f"{run.flow_name} {about} {at:%Y-%m-%d %H:%M}"
 
 
 def as_task(step: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Call a step as a Prefect task: retried where that is safe, its result never stored."""
+    return _task(step)(*args, **kwargs)
+
+
+@cache
+def _task(step: Callable[..., Any]) -> Any:
     name = step.__name__
-    retries: dict[str, Any] = {}
+    how: dict[str, Any] = {}
     if name in RETRIED:
-        retries = {"retries": 2, "retry_delay_seconds": [2, 10], "retry_condition_fn": _passing}
+        how = {"retries": 2, "retry_delay_seconds": [2, 10], "retry_condition_fn": _passing}
     if name not in UNTIMED:
-        retries["timeout_seconds"] = STEP_SECONDS
-    made = task(
+        how["timeout_seconds"] = STEP_SECONDS
+    return task(
         _quiet(step),
         name=name.replace("_", " "),
         tags=["memops"],
         cache_policy=NO_CACHE,
         persist_result=False,
         log_prints=False,
-        **retries,
+        **how,
     )
-    return made(*args, **kwargs)
 
 
-def counted(total: int) -> Callable[..., Any]:
-    """Return `as_task` with a progress artifact that counts the steps."""
-    progress, done = create_progress_artifact(0.0, description="Steps of the night"), 0
+@contextmanager
+def counted(total: int) -> Iterator[Callable[..., Any]]:
+    """Yield `as_task` with a progress artifact that counts the steps; at the end all are done."""
+    progress, done = artifacts.create_progress_artifact(0.0, description="Steps of the night"), 0
 
     def call(step: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         nonlocal done
         value = as_task(step, *args, **kwargs)
         done += 1
-        update_progress_artifact(progress, min(100.0, 100.0 * done / total))
+        artifacts.update_progress_artifact(progress, min(100.0, 100.0 * done / total))
         return value
 
-    return call
+    yield call
+    artifacts.update_progress_artifact(progress, 100.0)
 
 
 def leave_artifacts(night: dict[str, Any]) -> None:
-    """Leave a summary, the changes by rule and a link to the report."""
-    key = slug(night["store"])
-    create_markdown_artifact(summary(night), key=f"night-{key}", description="What the night did")
-    rows = [
-        {"rule": rule, "change": op, "records": n}
-        for rule, ops in night["by_rule"].items()
-        for op, n in ops.items()
-    ]
-    create_table_artifact(rows, key=f"changes-{key}", description="Changes by rule")
-    create_link_artifact(f"file://{night['report']}", key=f"report-{key}", link_text="report")
+    """Leave a summary with the changes by rule, which names the report."""
+    key = f"night-{slug(night['store'])}"
+    told = f"{summary(night)}\nThe report: `{night['report']}`\n"
+    artifacts.create_markdown_artifact(told, key=key, description="What the night did")
 
 
 def finished(night: dict[str, Any]) -> State[Any]:
     """Return the state that says how the night ended."""
     if "error" in night:
         return lost(night["store"], night["cause"], night["code"], night["error"], night["hint"])
-    name = WORDS.get(night["code"], "Completed")
-    if night["code"] == 23:
-        name = night.get("waited", name)
-    message = f"{night['store']}: {night['ops']} planned, {night.get('applied', 0)} applied"
-    if night.get("stopped"):
-        message += f"; {night['stopped']}"
-    return Completed(name=name, message=message)
+    counts = f"{night['ops']} changes of {night['records']} records"
+    message = f"{night['store']}: {counts}, {night.get('applied', 0)} records changed"
+    message += f"; {night['stopped']}" if night.get("stopped") else ""
+    for run in night.get("recovered", ()):
+        message += f"; before it, run {run['run']} of an earlier night was finished"
+    return Completed(name=WORDS.get(night["code"], "Completed"), message=message)
+
+
+def refused(what: str, error: MemopsError) -> State[Any]:
+    """Return the state of what an error ended."""
+    return lost(what, type(error).__name__, error.code, error.message, error.hint)
 
 
 def lost(what: str, cause: str, code: int, message: str, hint: str = "") -> State[Any]:
@@ -160,7 +154,7 @@ def lost(what: str, cause: str, code: int, message: str, hint: str = "") -> Stat
 def name_the_remedy(flow: Any, flow_run: Any, state: State[Any]) -> None:
     """Say, when a flow failed, crashed or was cancelled, which command ends what it left open."""
     given = flow_run.parameters
-    store = given.get("store")
+    store = given.get("store") or given.get("plan")
     try:
         found = steps.remedies(store, settings(given.get("config"), given.get("state")))
     except MemopsError:
@@ -169,7 +163,7 @@ def name_the_remedy(flow: Any, flow_run: Any, state: State[Any]) -> None:
     for remedy in found:
         log.error("a run was cut off: %s; the next night goes on with it, too", remedy)
     if found:
-        create_markdown_artifact(
+        artifacts.create_markdown_artifact(
             "\n".join(f"- {remedy}" for remedy in found),
             key=f"remedy-{slug(store)}",
             description=f"What {flow_run.name} left open ({state.name})",
@@ -229,7 +223,12 @@ def _quiet(step: Callable[..., Any]) -> Callable[..., Any]:
     def quiet(*args: Any, **kwargs: Any) -> Any:
         error: MemopsError | None = None
         try:
-            return step(*args, **kwargs)
+            value = step(*args, **kwargs)
+            said = value if isinstance(value, dict) else {}
+            counts = [f"{name} {said[name]}" for name in COUNTS if name in said]
+            title = step.__name__.replace("_", " ")
+            get_run_logger().info("%s: %s", title, ", ".join(counts) or "done")
+            return value
         except (TimeoutError, PrefectException):
             raise
         except Exception as caught:

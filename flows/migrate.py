@@ -1,43 +1,22 @@
-"""The one-off clean-up of a polluted store as a Prefect flow."""
+"""The one-off clean-up of a polluted store as a Prefect flow; its form is that of a night."""
 
-import sys
-from pathlib import Path
+from functools import wraps
 from typing import Any
 
+from flowing import COMMON, HOOKS, by_hand
+from nightly import nightly
 from prefect import flow
 from prefect.states import State
 
-sys.path.insert(0, str(Path(__file__).parent))
-from flowing import (
-    COMMON,
-    HOOKS,
-    Approve,
-    Config,
-    Folder,
-    Limits,
-    Minutes,
-    Now,
-    Store,
-    Suite,
-    by_hand,
-)
-from nightly import curated
+ABOUT = "Extract facts from raw notes, retire the rest, grade, gate, apply if approved, report."
 
 
-@flow(name="migrate", **COMMON, **HOOKS)
-def migrate(
-    store: Store,
-    config: Config = None,
-    state: Folder = None,
-    suite: Suite = None,
-    approve: Approve = False,
-    now: Now = None,
-    limits: Limits | None = None,
-    policy: dict[str, Any] | None = None,
-    approval_minutes: Minutes = None,
-) -> State[Any]:
-    """Extract facts from raw notes, retire the rest, grade, gate, apply if approved, report."""
-    return curated(**locals(), migrate=True)
+@flow(name="migrate", description=ABOUT, **COMMON, **HOOKS)
+@wraps(nightly.fn, assigned=("__doc__",))
+def migrate(*args: Any, **kwargs: Any) -> State[Any]:
+    """Do a night by the rules of the clean-up."""
+    state: State[Any] = nightly.fn(*args, **kwargs)
+    return state
 
 
 if __name__ == "__main__":

@@ -1,38 +1,18 @@
 """The night of one store as a Prefect flow: the steps of `night.curate`, each a task."""
 
-import sys
-from pathlib import Path
 from typing import Any
 
+import flowing
+from approving import awaiting, expire
+from flowing import COMMON, HOOKS, Limits, Minutes
 from httpx import HTTPError
-from prefect import flow
+from prefect import flow, runtime
 from prefect.exceptions import PrefectException
 from prefect.states import State
-
-sys.path.insert(0, str(Path(__file__).parent))
-from approving import Turn, asking
-from flowing import (
-    COMMON,
-    HOOKS,
-    Approve,
-    Config,
-    Folder,
-    Limits,
-    Minutes,
-    Now,
-    Store,
-    Suite,
-    by_hand,
-    counted,
-    finished,
-    leave_artifacts,
-    lost,
-    settings,
-)
-from runners import mapping
+from runners import mapping, turn
 
 from memops import steps
-from memops.errors import MemopsError
+from memops.errors import GuardRefused, MemopsError
 from memops.nights import rounds
 
 STEPS = 7
@@ -41,52 +21,47 @@ STEPS = 7
 
 @flow(name="nightly", **COMMON, **HOOKS)
 def nightly(
-    store: Store,
-    config: Config = None,
-    state: Folder = None,
-    suite: Suite = None,
-    approve: Approve = False,
-    now: Now = None,
+    store: str,
+    config: str | None = None,
+    state: str | None = None,
+    suite: str | None = None,
+    approve: bool = False,
+    now: str | None = None,
     limits: Limits | None = None,
     policy: dict[str, Any] | None = None,
-    approval_minutes: Minutes = None,
+    approval_minutes: Minutes | None = None,
 ) -> State[Any]:
     """Snapshot, plan, grade, gate, apply and report one store.
 
-    A failed gate or a plan that waits for a person is a completed flow with a state that says so;
-    a store that is lost is a failure.
+    A failed gate or a plan that awaits approval is a completed flow with a state that says so; a
+    store that is lost is a failure.
+
+    Args:
+        store: A name in memops.toml, or an address such as openclaw:WORKSPACE.
+        config: The settings file; memops.toml if none.
+        state: The state folder, if not the settings' own.
+        suite: The suite to grade with, if not the store's.
+        approve: Apply even beyond the limits of a night.
+        now: Fix the clock, e.g. 2026-06-01T02:00:00Z.
+        limits: How much may change without a person; what is left out is as the settings say.
+        policy: Other settings of the policy for this run alone, by section and name.
+        approval_minutes: How long a plan beyond its limits can be approved; 0 is its whole life.
     """
-    return curated(**locals(), migrate=False)
-
-
-def curated(
-    store: str,
-    config: str | None,
-    state: str | None,
-    limits: Limits | None,
-    policy: dict[str, Any] | None,
-    approval_minutes: float | None,
-    now: str | None,
-    **how: Any,
-) -> State[Any]:
-    """Run a night with every step as a task, leave its artifacts and return its state."""
-    try:
-        own = settings(config, state, limits, policy)
-        at = steps.instant(now)
-    except MemopsError as error:
-        return lost(store, type(error).__name__, error.code, error.message, error.hint)
-    wait = own.flows.approval_minutes if approval_minutes is None else approval_minutes
+    how = {"suite": suite, "approve": approve, "migrate": runtime.flow_run.flow_name == "migrate"}
     passing = (PrefectException, HTTPError)
     try:
-        with Turn() as turn, mapping(own.runner) as mapper:
-            call, ask = counted(STEPS), asking(wait, turn)
-            night = rounds.night(store, own, at, passing, call=call, ask=ask, mapper=mapper, **how)
+        own = flowing.settings(config, state, limits, policy, approval_minutes)
+        at = steps.instant(now)
+        expire(store, own)
+        with turn(), mapping(own.runner) as mapper, flowing.counted(STEPS) as call:
+            night = rounds.night(store, own, at, passing, call=call, mapper=mapper, **how)
     except MemopsError as error:
-        return lost(store, type(error).__name__, error.code, error.message, error.hint)
+        return flowing.refused(store, error)
     if "report" in night:
-        leave_artifacts(night)
-    return finished(night)
+        flowing.leave_artifacts(night)
+    waits = night["code"] == GuardRefused.code and "plan" in night
+    return awaiting(night, own) if waits else flowing.finished(night)
 
 
 if __name__ == "__main__":
-    by_hand(nightly)
+    flowing.by_hand(nightly)

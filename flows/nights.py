@@ -1,39 +1,40 @@
 """The nights of several stores as a Prefect flow: each a flow run of its own below it."""
 
-import sys
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from prefect import flow
+from flowing import COMMON, by_hand, refused, settings
+from nightly import nightly
+from prefect import flow, tags
 from prefect.artifacts import create_table_artifact
 from prefect.states import Completed, Failed, State
-from pydantic import Field
-
-sys.path.insert(0, str(Path(__file__).parent))
-from flowing import COMMON, Config, Folder, Now, by_hand, lost, settings
-from nightly import nightly
 
 from memops.errors import MemopsError
-
-Stores = Annotated[
-    list[str] | None, Field(description="Names in memops.toml, or addresses; all of it if none.")
-]
 
 
 @flow(name="nights", **COMMON)
 def nights(
-    stores: Stores = None, config: Config = None, state: Folder = None, now: Now = None
+    stores: list[str] | None = None,
+    config: str | None = None,
+    state: str | None = None,
+    now: str | None = None,
 ) -> State[Any]:
     """Do the night of every store, one after the other; one that fails keeps none from theirs.
 
     Failed, with each cause, when a store failed; completed otherwise.
+
+    Args:
+        stores: Names in memops.toml, or addresses; all of memops.toml if none.
+        config: The settings file; memops.toml if none.
+        state: The state folder, if not the settings' own.
+        now: Fix the clock, e.g. 2026-06-01T02:00:00Z.
     """
     try:
         names = stores or list(settings(config, state).stores)
     except MemopsError as error:
-        return lost("memops", type(error).__name__, error.code, error.message, error.hint)
+        return refused("memops", error)
     given = {"config": config, "state": state, "now": now}
-    ends = {name: nightly(store=name, **given, return_state=True) for name in names}
+    with tags("memops"):  # the watch for crashed runs goes by it
+        ends = {name: nightly(store=name, **given, return_state=True) for name in names}
     rows = [
         {"store": name, "state": end.name, "says": end.message or ""} for name, end in ends.items()
     ]

@@ -1,57 +1,50 @@
-"""Runners: where a flow's heavy steps run: threads, processes or a Dask cluster."""
+"""Runners: when a flow's store has its turn, and the Dask cluster that its heavy steps may run on."""
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from prefect import task
-from prefect.cache_policies import NO_CACHE
-from prefect.task_runners import ThreadPoolTaskRunner
+from prefect.concurrency.sync import concurrency
 
 from memops.errors import MemopsError
 from memops.settings import Runner
 
+TURNS = "memops-stores"
+"""The concurrency limit by which stores queue; made by `memops serve` and `memops deploy`."""
 RETRIES = 2
 """Of a part whose worker died, or that failed; it leaves its file whole or not at all."""
 
 
+def turn() -> AbstractContextManager[None]:
+    """Wait for a store's turn, and hold it: so many of them work at once.
+
+    A process that is killed loses its turn within a minute; one that a busy server forgets keeps
+    on working, since the lock of its store is what protects it.
+    """
+    held: AbstractContextManager[None] = concurrency(
+        TURNS, occupy=1, lease_duration=60, raise_on_lease_renewal_failure=False
+    )
+    return held
+
+
 @contextmanager
 def mapping(runner: Runner) -> Iterator[Callable[..., list[Any]] | None]:
-    """Open the runner of the settings; yields what runs jobs on it, None where steps open it.
+    """Open a Dask cluster if the settings name one; yields what runs jobs on it, else None.
 
-    Threads are Prefect tasks. Processes and Dask workers get the bare functions: a task would
-    carry the flow's whole context along.
+    Threads and processes are opened by the steps. Workers get bare functions: a Prefect task
+    would carry the flow's whole context along.
     """
-    if runner.kind in ("plain", "processes"):
+    if runner.kind != "dask":
         yield None
-    elif runner.kind == "threads":
-        with ThreadPoolTaskRunner(max_workers=runner.workers) as pool:
-            yield lambda step, jobs: _results(pool.submit(_part(step, job), {}) for job in jobs)
-    else:
-        with _client(runner) as client:
-            how = {"pure": False, "retries": RETRIES}
-            yield lambda step, jobs: _results(client.submit(step, *job, **how) for job in jobs)
+        return
+    with _client(runner) as client:
 
+        def run(step: Callable[..., Any], jobs: Any) -> list[Any]:
+            parts = [client.submit(step, *job, pure=False, retries=RETRIES) for job in jobs]
+            done: list[Any] = client.gather(parts)
+            return done
 
-def _results(futures: Iterable[Any]) -> list[Any]:
-    return [future.result() for future in list(futures)]
-
-
-def _part(step: Callable[..., Any], job: tuple[Any, ...]) -> Any:
-    """A job as a task without parameters, since Prefect would walk into them."""
-
-    def part() -> Any:
-        return step(*job)
-
-    return task(
-        part,
-        name=step.__name__.replace("_", " "),
-        tags=["memops"],
-        retries=RETRIES,
-        cache_policy=NO_CACHE,
-        persist_result=False,
-        log_prints=False,
-    )
+        yield run
 
 
 def _client(runner: Runner) -> Any:

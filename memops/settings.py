@@ -33,7 +33,7 @@ class Flows(Section):
     at_once: AtLeastOne = 1
     """Stores whose flows run at the same time; the others queue."""
     approval_minutes: Minutes = 0.0
-    """How long a plan beyond its limits waits for a person; 0 ends the night at once."""
+    """How long a plan beyond its limits can be approved; 0 is as long as any plan lives."""
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,8 @@ def _pool(runner: Runner, mapper: Mapper | None) -> Iterator[Mapper]:
     if runner.kind == "threads":
         pool = ThreadPoolExecutor(runner.workers)
     else:  # a fork would take over the threads of polars, and their locks
-        pool = ProcessPoolExecutor(runner.workers, multiprocessing.get_context("spawn"))
+        spawn = multiprocessing.get_context("spawn")
+        pool = ProcessPoolExecutor(runner.workers, spawn, initializer=_die_with_the_parent)
     with pool:
 
         def run(step: Callable[..., Any], jobs: Sequence[Job]) -> list[Any]:
@@ -80,6 +81,22 @@ def _pool(runner: Runner, mapper: Mapper | None) -> Iterator[Mapper]:
             return [future.result() for future in futures]
 
         yield run
+
+
+def _die_with_the_parent() -> None:
+    """End a worker whose parent was killed, which would wait for its next job for ever."""
+    import threading
+    from multiprocessing import connection, parent_process
+
+    parent = parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def sweep(parts: Path, own: Path | None = None) -> None:

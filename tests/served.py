@@ -46,6 +46,21 @@ class Api:
         chosen = [r for r in found if r["state_type"] in (kinds or ENDED)]
         return [r for r in chosen if flow is None or r["name"].startswith(flow)]
 
+    def start(self, deployment, **parameters):
+        """Start a run of a deployment, once that is there; returns the run."""
+        found = until(lambda: [d for d in self("/deployments/filter") if d["name"] == deployment])
+        asked = {"parameters": parameters}
+        return until(lambda: self(f"/deployments/{found[0]['id']}/create_flow_run", asked))
+
+    def run(self, given):
+        """A flow run as it is now."""
+        return self(f"/flow_runs/{given['id']}", method="GET")
+
+    def ended(self, given, seconds=300):
+        """A flow run, once it has ended: its name of state, type and message."""
+        done = until(lambda: (r := self.run(given))["state_type"] in ENDED and r, seconds)
+        return done["state"]["name"], done["state"]["type"], done["state"]["message"]
+
     def texts(self):
         """Every artifact and log line, as one text."""
         parts = []
@@ -102,16 +117,17 @@ def process(argv, env, log, cwd=None, stop=signal.SIGTERM):
 
 
 @contextlib.contextmanager
-def server(folder, database=None):
-    """A Prefect server of its own; yields its API."""
-    port = free_port()
+def server(folder, database=None, port=None):
+    """A Prefect server of its own; yields its API, which knows its process."""
+    port = port or free_port()
     env = {"PREFECT_HOME": str(folder / "home")}
     if database:
         env["PREFECT_API_DATABASE_CONNECTION_URL"] = database
     argv = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1"]
     log = folder / "server.log"
-    with process([*argv, "--port", str(port)], env, log):
+    with process([*argv, "--port", str(port)], env, log) as child:
         api = Api(f"http://127.0.0.1:{port}/api")
+        api.process, api.port = child, port
 
         def healthy():
             try:

@@ -14,7 +14,8 @@ import pytest
 
 from memops import cli
 
-EXAMPLES = Path(__file__).parents[1] / "flows" / "examples"
+ROOT = Path(__file__).parents[1]
+EXAMPLES = ROOT / "flows" / "examples"
 
 
 def unit(name):
@@ -59,7 +60,10 @@ def test_the_service_runs_a_night_of_every_store(tmp_path):
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd here")
 def test_systemd_takes_the_units():
     files = [str(EXAMPLES / name) for name in ("memops.service", "memops.timer")]
-    subprocess.run(["systemd-analyze", "verify", *files], check=True)
+    said = subprocess.run(
+        ["systemd-analyze", "verify", *files], capture_output=True, text=True, check=True
+    )
+    assert not [line for line in said.stderr.splitlines() if "memops." in line], said.stderr
     when = unit("memops.timer")["Timer"]["OnCalendar"]
     subprocess.run(["systemd-analyze", "calendar", when], check=True, stdout=subprocess.DEVNULL)
 
@@ -70,18 +74,40 @@ def test_the_compose_file_calls_what_there_is(capsys):
     services = yaml.safe_load((EXAMPLES / "compose.yaml").read_text("utf-8"))["services"]
     for name in ("server", "memops"):
         build = services[name]["build"]
-        assert (EXAMPLES / build["context"] / build["dockerfile"]).is_file()
+        assert (ROOT / build["context"] / build["dockerfile"]).is_file()
     assert all(port.startswith("127.0.0.1:") for port in services["server"]["ports"])
-    (driver, _) = services["server"]["environment"]["PREFECT_API_DATABASE_CONNECTION_URL"].split(
-        "://"
-    )
-    pytest.importorskip(driver.split("+")[1])
+    environment = services["server"]["environment"]
+    pytest.importorskip(environment["PREFECT_SERVER_DATABASE_DRIVER"].split("+")[1])
+    assert address(environment | {"PREFECT_SERVER_DATABASE_PASSWORD": "a/b@c:d"}) == "a/b@c:d"
     compile(services["server"]["healthcheck"]["test"][-1], "healthcheck", "exec")
     command = services["memops"]["command"]
     assert any(f"{command[1]}:ro" in volume for volume in services["memops"]["volumes"])
     assert helps(capsys, "serve", [os.devnull if c == command[1] else c for c in command])
     start = services["server"]["entrypoint"]
     assert start[:3] == ["prefect", "server", "start"] and "--host" in start
+
+
+def address(environment):
+    """The password that Prefect's server goes to its database with."""
+    asked = (
+        "from sqlalchemy.engine import make_url\n"
+        "from prefect.settings import PREFECT_API_DATABASE_CONNECTION_URL as url\n"
+        "print(make_url(url.value()).password)"
+    )
+    given = {k: v for k, v in environment.items() if k.startswith("PREFECT_SERVER_DATABASE")}
+    done = subprocess.run(
+        [sys.executable, "-c", asked],
+        env=os.environ | given,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+def test_an_image_holds_neither_state_nor_stores():
+    left_out = (ROOT / ".dockerignore").read_text("utf-8").split("\n")
+    assert {"**/.memops", "stores", "memops.toml", ".git", ".venv"} <= set(left_out)
 
 
 def test_the_container_runs_as_a_user_who_owns_its_state(capsys):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from memops import __version__
 from tests.served import free_port
 from tests.test_read_back import meddled
 
@@ -200,7 +201,8 @@ for item in made:
             dates += [str(d.astimezone(timezone.utc)) for d in asyncio.run(cron.get_dates(4, start=start))]
     schema = item._parameter_openapi_schema.properties
     found[item.name] = {"dates": dates, "tags": item.tags, "given": item.parameters,
-                        "form": {k: v.get("title") for k, v in schema.items()}}
+                        "version": item.version, "limit": item.concurrency_limit,
+                        "form": {k: v.get("description") for k, v in schema.items()}}
 listed = yaml.safe_load((Path(sys.argv[1]) / "prefect.yaml").read_text())["deployments"]
 for entry in listed:
     path, name = entry["entrypoint"].split(":")
@@ -233,9 +235,24 @@ def test_a_night_comes_once_a_day_also_when_the_clocks_change(tmp_path):
     assert found["nightly-heim"]["given"]["config"] == str(config)
     assert found["nightly-heim"]["tags"] == ["memops", "heim"]
     assert {"store", "limits", "policy", "approval_minutes"} <= set(found["migrate"]["form"])
+    unsaid = [
+        (name, field)
+        for name, it in found.items()
+        for field, said in it["form"].items()
+        if not said
+    ]
+    assert unsaid == []
+    assert {it["version"] for it in found.values()} == {__version__}
+    assert (found["nightly-heim"]["limit"], found["audit"]["limit"]) == (1, None)
+    more = "".join(f'[stores.s{n}]\naddress = "jsonl:{n}.jsonl"\n' for n in range(60))
+    config.write_text(f'[flows]\nschedule = "15 4 * * *"\n{more}')
+    done = subprocess.run(argv, env=os.environ | QUIET, capture_output=True, text=True, check=False)
+    fleet = json.loads(done.stdout.splitlines()[-1])
+    assert list(fleet) == OTHERS
+    assert fleet["nights"]["dates"][0] == "2026-03-27 04:15:00+00:00"
 
 
-OTHERS = ["migrate", "nights", "recall-gate", "audit", "collect"]
+OTHERS = ["apply", "migrate", "nights", "recall-gate", "audit", "collect"]
 
 
 TIMED = """

@@ -5,6 +5,7 @@ import os
 import shutil
 import sqlite3
 import time
+from pathlib import Path
 
 import pytest
 
@@ -67,53 +68,174 @@ def where(request, folder):
         yield api, lambda: dump() + b"\0".join(files_below(folder / "home"))
 
 
-def test_a_schedule_fires_nights_that_wait_for_a_person(folder, where):
-    """One night is approved through the API and goes on; the other expires and changes nothing."""
+def test_a_night_awaits_approval_for_minutes_without_a_process_and_expires_after_them(
+    folder, where
+):
+    """One plan waits for six minutes, is approved through the API and done; the other expires."""
     api, contents = where
-    stores = {"mine": ("clawseed", EVERY_MINUTE), "yours": ("openclaw", EVERY_MINUTE)}
-    configured(folder, stores, "[flows]\napproval_minutes = 0.5\n")
+    stores = {"mine": ("clawseed", "30 3 * * *"), "yours": ("openclaw", "30 3 * * *")}
+    configured(folder, stores, "[flows]\napproval_minutes = 8\n")
     texts = said_by(folder / "clawseed")
     untouched = files_below(folder / "openclaw")
     with served.serving(folder, api):
-
-        def approved():
-            for run in api.runs("PAUSED", flow="nightly mine"):
-                answer = {"run_input": {"approve": True, "by": "a test"}}
-                return api(f"/flow_runs/{run['id']}/resume", answer)
-
-        assert served.until(approved, 400)["status"] == "ACCEPT"
-        done = served.until(lambda: api.runs(flow="nightly mine"), 300)[0]
-        # The server may call a pause that ran out a failure, until the run itself goes on.
-        expired = served.until(lambda: api.runs("COMPLETED", flow="nightly yours"), 300)[0]
-    assert (done["state"]["name"], done["state_type"]) in [
-        ("Completed", "COMPLETED"), ("CompletedWithSkips", "COMPLETED"),
-    ]  # fmt: skip
-    assert done["auto_scheduled"]
-    assert {"memops", "mine"} <= set(done["tags"])
-    state = expired["state"]
-    assert (state["name"], state["type"]) == ("ApprovalExpired", "COMPLETED"), state["message"]
-    assert "the limit is" in state["message"]
-    assert files_below(folder / "openclaw") == untouched
-    artifacts = api("/artifacts/filter", {"limit": 200})
-    mine = {(a["type"], a["key"]) for a in artifacts if a["flow_run_id"] == done["id"]}
-    assert {
-        ("markdown", "approval-mine"), ("markdown", "night-mine"), ("table", "changes-mine"),
-    } <= mine  # fmt: skip
-    assert {"progress"} <= {kind for kind, _ in mine}
-    tasks = [t for t in api("/task_runs/filter", {"limit": 200}) if t["flow_run_id"] == done["id"]]
-    assert {t["name"].rsplit("-", 1)[0] for t in tasks} == {
-        "recover", "take snapshot", "plan step", "grade plan", "apply step", "report step",
-        "prune",
-    }  # fmt: skip
-    assert {t["state_name"] for t in tasks} == {"Completed"}
-    runs = served.memops(folder, "runs")[1]
-    made = [(r["state"], r["store"].split(":")[0]) for r in runs if r["run"]]
-    assert made == [("verified", "clawseed")]
+        begun = time.monotonic()
+        nights = {name: api.start(f"nightly-{name}") for name in stores}
+        said = {name: api.ended(run) for name, run in nights.items()}
+        for name, kind, message in said.values():
+            assert (name, kind) == ("AwaitingApproval", "COMPLETED"), message
+            assert "the limit is" in message and "(exit 34)" in message
+        plans = {
+            name: message.split(" review ")[1].split()[0] for name, (_, _, message) in said.items()
+        }
+        waits = [a for a in api("/artifacts/filter", {"limit": 200}) if a["key"] == "approval-mine"]
+        assert f"apply {plans['mine']} --approve" in waits[0]["data"]
+        assert "in the form of `apply`" in waits[0]["data"]
+        time.sleep(max(0.0, begun + 360 - time.monotonic()))
+        approved = api.start("apply", plan=plans["mine"], approve=True, by="a test")
+        name, kind, message = api.ended(approved)
+        assert kind == "COMPLETED", message
+        assert "approved by a test" in message and "memops rollback" in message
+        assert api.run(nights["mine"])["state"]["name"] == "Approved"
+        time.sleep(max(0.0, begun + 520 - time.monotonic()))
+        late = api.ended(api.start("apply", plan=plans["yours"], approve=True))
+        assert late[:2] == ("PlanRefused", "FAILED") and "(exit 22)" in late[2]
+        assert files_below(folder / "openclaw") == untouched
+        again = api.ended(api.start("nightly-yours"))
+        assert again[0] == "AwaitingApproval"  # of a plan of its own
+        assert api.run(nights["yours"])["state"]["name"] == "ApprovalExpired"
+    tasks = api("/task_runs/filter", {"limit": 200})
+    steps = {t["name"].rsplit("-", 1)[0] for t in tasks if t["flow_run_id"] == nights["mine"]["id"]}
+    assert {"recover", "take snapshot", "plan step", "grade plan", "apply step", "prune"} <= steps
+    done = [a["data"] for a in api("/artifacts/filter", {"limit": 200}) if a["type"] == "progress"]
+    assert set(done) == {100.0}
+    runs = [r for r in served.memops(folder, "runs")[1] if r["run"]]
+    assert [(r["state"], r["store"].split(":")[0]) for r in runs] == [("verified", "clawseed")]
     assert len(texts) > 100
     output = [(folder / name).read_bytes() for name in ("serve.log", "server.log")]
     book = (folder / ".memops" / "log.jsonl").read_bytes()
-    assert done["id"].encode() in book
+    assert nights["mine"]["id"].encode() in book
     assert not held(texts, contents(), api.texts().encode(), book, *output)
+
+
+def test_a_schedule_fires_a_night(folder):
+    configured(folder, {"mine": ("clawseed", EVERY_MINUTE)}, "[policy.limits]\nshare = 1.0\n")
+    with served.server(folder) as api, served.serving(folder, api):
+        done = served.until(lambda: api.runs(flow="nightly mine"), 300)[0]
+    assert done["auto_scheduled"] and done["state_type"] == "COMPLETED"
+    assert {"memops", "mine"} <= set(done["tags"])
+
+
+SILENT = """
+import sys, time
+from prefect import flow, tags
+if sys.argv[1] == "stranger":
+
+    @flow
+    def stranger():
+        time.sleep(400)
+
+    stranger()
+else:
+    from nightly import nightly
+    with tags("memops"):
+        nightly("yours")
+"""
+
+
+def test_only_a_run_of_ours_whose_process_is_gone_is_called_crashed(folder):
+    """Three are silent for more than five minutes: one of ours at work, one killed, a stranger's."""
+    stores = {"mine": ("clawseed", "30 3 * * *"), "yours": ("openclaw", "30 3 * * *")}
+    configured(folder, stores, "[policy.limits]\nshare = 1.0\n")
+    flows = Path(__file__).parents[1] / "flows"
+    with served.server(folder) as api, served.serving(folder, api):
+        env = {"PREFECT_API_URL": api.url, "PREFECT_HOME": str(folder / "home")}
+        beats = {"PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30"}
+        env["PYTHONPATH"] = os.pathsep.join([str(flows.parent), str(flows)])
+        held_by_hand = {"names": ["memops-stores"], "slots": 1, "mode": "concurrency"}
+        served.until(lambda: api("/v2/concurrency_limits/filter"))
+        api("/v2/concurrency_limits/increment", held_by_hand)  # nobody has a turn
+        mine = api.start("nightly-mine")
+        argv = [served.sys.executable, "-c", SILENT]
+        with (
+            served.process([*argv, "stranger"], env, folder / "stranger.log", folder),
+            served.process([*argv, "yours"], env | beats, folder / "yours.log", folder) as child,
+        ):
+            begun = time.monotonic()
+            (yours,) = served.until(lambda: api.runs("RUNNING", flow="nightly yours"))
+            (stranger,) = served.until(lambda: [r for r in api("/flow_runs/filter", {"limit": 200}) if r["state_type"] == "RUNNING" and not r["tags"]])  # fmt: skip
+            time.sleep(max(0.0, begun + 65 - time.monotonic()))  # a heartbeat or two
+            os.killpg(child.pid, 9)
+            assert api.ended(yours, 420)[:2] == ("Crashed", "CRASHED")
+            time.sleep(max(0.0, begun + 345 - time.monotonic()))
+            assert api.run(mine)["state_type"] == "RUNNING"
+            api("/v2/concurrency_limits/decrement", held_by_hand)
+            assert api.ended(mine)[1] == "COMPLETED"
+            assert api.ended(stranger, 120)[1] == "COMPLETED"
+
+
+def test_a_server_that_is_killed_in_a_night_leaves_a_store_whose_next_night_is_good(folder):
+    configured(folder, {"mine": ("clawseed", "30 3 * * *")}, "[policy.limits]\nshare = 1.0\n")
+    with served.server(folder) as api, served.serving(folder, api):
+        api.start("nightly-mine")
+        served.until(lambda: [t for t in api("/task_runs/filter") if t["name"].startswith("plan")])
+        os.killpg(api.process.pid, 9)
+        time.sleep(20)
+        with served.server(folder, port=api.port) as back:
+            assert back.ended(back.start("nightly-mine"))[1] == "COMPLETED"
+    runs = [r for r in served.memops(folder, "runs")[1] if r["run"]]
+    assert {r["state"] for r in runs} == {"verified"}
+    assert served.memops(folder, "status")[0] == 0
+
+
+def test_twenty_stores_have_their_nights_in_one_evening(folder, where):
+    """All at once; on PostgreSQL no query finds its database locked."""
+    api, _ = where
+    lines = []
+    for n in range(20):
+        (folder / f"s{n}.jsonl").write_text(json.dumps({"id": "a", "text": f"Pier {n} is closed"}))
+        lines += [f"[stores.s{n}]", f'address = "jsonl:{folder}/s{n}.jsonl"']
+    (folder / "memops.toml").write_text("\n".join([*lines, "[flows]", "at_once = 2"]))
+    with served.serving(folder, api):
+        nights = [api.start(f"nightly-s{n}") for n in range(20)]
+        ends = {api.ended(run, 900)[:2] for run in nights}
+    assert ends == {("Completed", "COMPLETED")}
+    locked = (folder / "server.log").read_text().count("database is locked")
+    print("database is locked:", locked)
+    if (folder / "cluster").is_dir():
+        assert locked == 0
+
+
+def test_serving_ends_with_its_flows_and_is_removed_from_the_server(folder):
+    configured(folder, {"mine": ("clawseed", "30 3 * * *")})
+    with served.server(folder) as api:
+        env = {"PREFECT_API_URL": api.url, "PREFECT_HOME": str(folder / "home")}
+        with served.serving(folder, api) as child:
+            served.until(lambda: api("/v2/concurrency_limits/filter"))
+            api("/v2/concurrency_limits/increment", {"names": ["memops-stores"], "slots": 1, "mode": "concurrency"})  # fmt: skip
+            run = api.start("nightly-mine")
+            served.until(lambda: api.run(run)["state_type"] == "RUNNING")
+            os.kill(child.pid, 15)  # it alone, not its group
+            child.wait(60)
+            left = served.until(lambda: not below(child.pid) or None, 30)
+            assert left
+        assert [a for a in api("/automations/filter") if a["name"].startswith("memops")]
+        code, said = served.memops(folder, "serve", "--remove", **env)
+        assert (code, said["deployments"][0]) == (0, "apply")
+        assert api("/deployments/filter") == []
+        assert not [a for a in api("/automations/filter") if a["name"].startswith("memops")]
+
+
+def below(group):
+    """The processes of a group that are alive."""
+    alive = []
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if int(fields[2]) == group and fields[0] != "Z":
+            alive.append(entry.parent.name)
+    return alive
 
 
 def test_a_night_killed_in_apply_is_shown_as_crashed_and_the_next_one_finishes_it(folder):
@@ -136,19 +258,6 @@ def test_a_night_killed_in_apply_is_shown_as_crashed_and_the_next_one_finishes_i
     assert served.memops(folder, "status")[0] == 0
 
 
-def test_a_machine_that_falls_silent_leaves_a_crashed_run(folder):
-    """Server-side: the process that serves is killed together with its flow run."""
-    configured(folder, {"mine": ("clawseed", EVERY_MINUTE)}, "[flows]\napproval_minutes = 30\n")
-    with served.server(folder) as api:
-        with served.serving(folder, api) as child:
-            waiting = served.until(lambda: api.runs("PAUSED"), 300)[0]
-            time.sleep(45)  # a heartbeat or two
-            os.killpg(child.pid, 9)
-        gone = served.until(lambda: api.runs("CRASHED"), 300)[0]
-    assert gone["id"] == waiting["id"]
-    assert "silent" in gone["state"]["message"]
-
-
 def test_deployments_of_a_work_pool_run_under_a_worker(folder):
     configured(folder, {"mine": ("clawseed", "30 3 * * *")})
     with served.server(folder) as api:
@@ -167,22 +276,33 @@ def test_deployments_of_a_work_pool_run_under_a_worker(folder):
         argv = [served.sys.executable, "-m", "prefect", "worker", "start", "--pool", "nights"]
         with served.process(argv, env, folder / "worker.log", folder):
             done = served.until(lambda: api.runs(flow="audit"), 300)[0]
+        top = Path(__file__).parents[1]
+        prefect = [served.sys.executable, "-m", "prefect"]
+        for asked in (
+            ["deployment", "ls"], ["flow-run", "ls"], ["work-pool", "ls"],
+            ["work-pool", "create", "memops", "--type", "process"],
+            ["--no-prompt", "deploy", "--all", "--prefect-file", "flows/prefect.yaml"],
+        ):  # fmt: skip
+            ran = served.subprocess.run(
+                [*prefect, *asked],
+                cwd=top,
+                env=os.environ | served.QUIET | env,
+                capture_output=True,
+                text=True,
+            )
+            assert ran.returncode == 0, ran.stdout + ran.stderr
+        names = {d["name"] for d in api("/deployments/filter") if d["work_pool_name"] == "memops"}
+    assert names == {
+        "nightly-home",
+        "nights",
+        "apply",
+        "migrate",
+        "recall-gate",
+        "audit",
+        "collect",
+    }
     assert (done["state"]["name"], done["state_type"]) == ("Findings", "COMPLETED")
     assert "secrets" in done["state"]["message"]
-
-
-def test_a_night_that_is_cancelled_can_be_resumed(folder):
-    shutil.rmtree(folder / "openclaw")
-    configured(folder, {"mine": ("clawseed", "30 3 * * *")}, "[flows]\napproval_minutes = 30\n")
-    with served.server(folder) as api, served.serving(folder, api):
-        found = served.until(lambda: [d for d in api("/deployments/filter") if d["name"] == "nightly-mine"])  # fmt: skip
-        served.until(lambda: api(f"/deployments/{found[0]['id']}/create_flow_run", {}))
-        run = served.until(lambda: api.runs("PAUSED"), 300)[0]
-        state = {"state": {"type": "CANCELLING", "name": "Cancelling"}}
-        api(f"/flow_runs/{run['id']}/set_state", state)
-        served.until(lambda: api.runs("CANCELLED"), 120)
-    code, night = served.memops(folder, "nightly", "mine", "--approve")
-    assert (code in (0, 3), night[0]["applied"] > 0) == (True, True)
 
 
 def test_a_webhook_and_an_e_mail_tell_of_a_store_that_is_lost(folder):

@@ -135,4 +135,4 @@ def test_the_command_line_starts_without_the_heavy_libraries():
 def test_flows_import_steps_settings_and_policy_only():
     for path in (ROOT / "flows").glob("*.py"):
         mine = {n.split(".")[1] for n in imports(path) if n.startswith("memops.")}
-        assert mine <= {"steps", "nights", "policy", "settings", "errors"}, path.name
+        assert mine <= {"steps", "nights", "policy", "settings", "errors", "__version__"}, path.name

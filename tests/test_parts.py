@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -171,10 +172,44 @@ def suite(folder):
 def test_flows_on_threads_processes_and_dask_make_the_same_plans_and_grades(tmp_path):
     """Also when a Dask worker is killed on the way."""
     pytest.importorskip("prefect")
-    pytest.importorskip("prefect_dask")
+    pytest.importorskip("distributed")
     kinds = ("plain", "threads", "processes", "dask", "dask-killed")
     found = flow_runs(tmp_path, kinds, scoped(tmp_path, 5, 40))
     plain = found["plain"]
     assert len(plain[1][1].splitlines()) > 10
     for kind in kinds:
         assert found[kind] == plain, kind
+
+
+ORPHANS = """
+import os, signal, sys, time
+from pathlib import Path
+from memops.settings import Runner
+from memops.spread import spreading
+
+def job(n):
+    time.sleep(0.5)
+    return os.getpid()
+
+if __name__ == "__main__":
+    with spreading(Runner(kind="processes", workers=2), Path(sys.argv[1])) as spread:
+        print(*set(spread.map(job, [(n,) for n in range(4)])), flush=True)
+        os.kill(os.getpid(), int(sys.argv[2]))
+        time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("number", [9, 15])
+def test_workers_end_with_the_process_that_started_them(tmp_path, number):
+    script = tmp_path / "orphans.py"
+    script.write_text(ORPHANS)
+    env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    argv = [sys.executable, str(script), str(tmp_path), str(number)]
+    done = subprocess.run(argv, env=env, stdout=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == -number
+    workers = [Path(f"/proc/{pid}") for pid in done.stdout.split()]
+    assert workers
+    end = time.monotonic() + 10
+    while any(w.exists() for w in workers) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not [w for w in workers if w.exists()]

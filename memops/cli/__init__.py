@@ -84,6 +84,7 @@ Exit codes:
   12  unauthorised                       31  the gate is inconclusive
                                          32  an audit finding (with --fail-on)
                                          33  read-back found records wrong
+                                         34  awaiting approval (a flow's night)
 
 \b
 A STORE is a name from memops.toml or an address:

@@ -2,6 +2,7 @@
 
 import os
 import runpy
+import sys
 from typing import Any
 
 import click
@@ -12,11 +13,18 @@ from memops.errors import MemopsError
 
 
 @click.command()
+@click.option("--remove", is_flag=True, help="Remove from the server what serving left there.")
+@json_option
 @click.pass_context
-def serve(ctx: click.Context) -> None:
+def serve(ctx: click.Context, remove: bool, as_json: bool) -> None:
     """Serve the flows with their schedules to Prefect; runs until it is stopped."""
     settings = at(ctx)
-    _serving(settings)["serve_all"](settings)
+    if not remove:
+        _flows("serving", settings)["serve_all"](settings)
+        return
+    gone = _flows("serving", settings)["remove_all"]()
+    text = "\n".join([*gone, "removed, with the watch for crashed runs and the notices"])
+    emit({"deployments": gone}, as_json, text)
 
 
 @click.command()
@@ -26,24 +34,37 @@ def serve(ctx: click.Context) -> None:
 def deploy(ctx: click.Context, pool: str, as_json: bool) -> None:
     """Hand the flows with their schedules to a Prefect work pool, for its workers to run."""
     settings = at(ctx)
-    made = _serving(settings)["deploy_all"](settings, pool)
+    made = _flows("serving", settings)["deploy_all"](settings, pool)
     said = {"pool": pool, "deployments": made}
     emit(said, as_json, lambda: "\n".join([*made, f"prefect worker start --pool {pool}"]))
 
 
-def _serving(settings: Any) -> dict[str, Any]:
-    """What flows/serving.py holds, with Prefect told to keep to itself and to the state folder."""
+def started(plan: str, settings: Any) -> str:
+    """Return the flow run that carries out what was accepted of a plan with which a night waits.
+
+    Empty where no night on the Prefect server that PREFECT_API_URL names waits with it.
+    """
+    if not os.environ.get("PREFECT_API_URL"):
+        return ""
+    run: str = _flows("approving", settings)["start"](plan)
+    return run
+
+
+def _flows(name: str, settings: Any) -> dict[str, Any]:
+    """What a file of flows/ holds, with Prefect told to keep to itself and to the state folder."""
     from importlib.util import find_spec
 
     from memops.language.lexicon import resource
 
     if find_spec("prefect") is None:
         raise MemopsError("Prefect is not installed", 'pip install "memops[flows]"')
-    for name, value in {
+    for variable, value in {
         "DO_NOT_TRACK": "1",
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "PREFECT_HOME": str(settings.state / "prefect"),
         "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30",
     }.items():
-        os.environ.setdefault(name, value)
-    return runpy.run_path(str(resource("flows/serving.py")))
+        os.environ.setdefault(variable, value)
+    path = resource(f"flows/{name}.py")
+    sys.path.insert(0, str(path.parent))
+    return runpy.run_path(str(path))
