@@ -13,8 +13,8 @@ SESSION = "# Session Capture\n\n- run_id: run-1\n\n## Messages (last 1)\n\n- ? u
 @pytest.fixture
 def farm(tmp_path):
     said = {
-        "east": ["The spare key hangs behind the blue door", "用户的猫叫麻薯", "Only the east knows this"],
-        "west": ["The spare key hangs behind the blue door", "用户的猫叫麻薯。", "Only the west knows this"],
+        "east": ["The spare key hangs behind the blue door", "用户的猫叫麻薯，每晚八点喂一次鱼干", "Only the east knows this"],
+        "west": ["The spare key hangs behind the blue door", "用户的猫叫麻薯，每晚八点喂一次鱼干。", "Only the west knows this"],
     }  # fmt: skip
     for n, (node, texts) in enumerate(said.items()):
         root = tmp_path / node / "memory"
@@ -56,9 +56,6 @@ def test_sessions_are_collected_once_and_the_roots_stay_as_they_were(memops, far
     assert (again["copied"], again["already"]) == ([], 6)
 
 
-@pytest.mark.xfail(
-    reason="documents changed what a record is here; not yet looked at", strict=False
-)
 def test_what_two_nodes_say_is_found_and_names_the_node(memops, farm):
     said = memops("collect", farm / "east" / "memory", farm / "west" / "memory")
     assert said["copied"] == [] and list((farm / "hub").iterdir()) == []
@@ -72,7 +69,7 @@ def test_what_two_nodes_say_is_found_and_names_the_node(memops, farm):
     facts = [texts[i] for i in ids if "daily" in i]
     assert sorted(t.rstrip("。") for t in facts) == [
         "The spare key hangs behind the blue door",
-        "用户的猫叫麻薯",
+        "用户的猫叫麻薯，每晚八点喂一次鱼干",
     ]
     assert set(table["origin"].str.split("/").list.first()) == {"a", "b"}
     assert table["id"].is_unique().all()

@@ -163,9 +163,6 @@ def test_check_lists_the_snapshots_that_it_verified(told, store, memops):
     assert memops("restore", "nosuch")["hint"] == "list them with `memops check`"
 
 
-@pytest.mark.xfail(
-    reason="documents changed what a record is here; not yet looked at", strict=False
-)
 def test_what_a_night_passed_over_is_told_with_its_reason_and_counted_as_its_plan_counts(
     told, memops
 ):

@@ -64,7 +64,7 @@ def test_openclaw_cuts_curated_files_at_headings_and_hyphens_alone(tmp_path, mon
     }
     for asked, together in {
         "staging": ["staging uses 8080", "production uses 9090", "1. nightly uses 7070"],
-        "tunnel": ["local uses 6060", "tunnel uses 5050", "spare uses 4040"],
+        "tunnel": ["local uses 6060\n  * tunnel uses 5050\nspare uses 4040"],
         "keys": ["门在左边 uses keys"],
     }.items():
         hits = found("openclaw-keyword", asked, open_store(f"openclaw:{tmp_path}").read())

@@ -69,9 +69,6 @@ def test_applying_it_again_or_going_on_checks_it_again(memops, undone):
     assert memops.code == 0
 
 
-@pytest.mark.xfail(
-    reason="documents changed what a record is here; not yet looked at", strict=False
-)
 def test_lines_that_left_a_file_and_were_put_back_leave_it_again(memops, tmp_path):
     """Its agent said them again, or somebody put an old copy of the file in its place."""
     note = tmp_path / "ws" / "memory" / "2026-04-01.md"

@@ -9,7 +9,7 @@ from memops.language.text import in_form, normalised, spelling
 from memops.schema import LIVE
 
 _WHOLE = 60  # bytes of a claim that is written twice by copying alone, whatever it stands under
-_SENTENCE = 40  # bytes; what is shorter in a day's notes is that day's, as "all is well"
+_SENTENCE = 40  # bytes; what is shorter in a day's notes is that section's, as "all is well"
 _OWN = ("claim", "event")
 """Forms whose text says what it is about, as far as anything does."""
 
@@ -34,7 +34,8 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     long = placed() & (pl.col("form") == "claim") & (pl.col("text").str.len_bytes() >= _WHOLE)
     said = said.with_columns(_about=pl.when(~long).then("_about").fill_null(""), _long=long)
     brief = placed() & pl.col("role").is_in(MOMENTS) & (pl.col("text").str.len_bytes() < _SENTENCE)
-    said = said.filter(~brief & ~reporting())
+    said = said.with_columns(_moment=pl.when(brief).then("block").otherwise("_moment"))
+    said = said.filter(~reporting())
     told = pl.col("form").is_in(_OWN) | ~placed() | (pl.col("_about") != "")
     held = said.filter(told & (pl.col("_form").str.len_chars() > 0))
     keys = ("_form", "_case", "_about", "_moment", "form")

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import numpy as np
 import polars as pl
 
-from memops.schema import RECORDS, TOMBSTONE, conform
+from memops.schema import PLACE, RECORDS, TOMBSTONE, conform
 
 from .corpus import texts
 
@@ -85,7 +85,7 @@ def aged(n: int, seed: int = 0, polluted: bool = False) -> pl.DataFrame:
             extra=pl.concat_str(
                 pl.lit('{"category": "daily", "namespace": "default", "session_id": "s-'), "_session", pl.lit('"}')
             ),
-        ).select(n for n in RECORDS if n not in ("key", "valid_from", "sensitivity", "tags"))
+        ).select(n for n in RECORDS if n not in ("key", "valid_from", "sensitivity", "tags", *PLACE))
     )  # fmt: skip
 
 

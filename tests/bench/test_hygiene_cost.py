@@ -41,9 +41,6 @@ def decisions(plan):
     )
 
 
-@pytest.mark.xfail(
-    reason="documents changed what a record is here; not yet looked at", strict=False
-)
 def test_a_plain_loop_decides_the_same_and_takes_longer():
     night(aged(2000, polluted=True))  # patterns are compiled, and lexicons read, once
     for n, polluted, least in ((20_000, False, 0.01), (3000, True, 0.2)):

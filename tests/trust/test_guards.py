@@ -65,22 +65,17 @@ ASKED = [
     ("core", lambda r: delete(r, "x")),
     ("core2", lambda r: edit(r, "tombstone", "x", superseded_by=TOMBSTONE)),
     ("core3", lambda r: edit(r, "demote", "x", tier="peripheral")),
-    ("core4", lambda r: edit(r, "supersede", "x", superseded_by="newer", risk="high")),
     ("pinned2", lambda r: edit(r, "update", "x", pinned=False)),
     ("pinned3", lambda r: edit(r, "update", "x", text="other words")),
     ("plain2", lambda r: edit(r, "supersede", "x", superseded_by="elsewhere", risk="low")),
 ]
 REASONS = {
     "pinned": "never deleted", "core": "never deleted", "core2": "never retired", "core3": "never demoted",
-    "core4": "high confidence", "pinned2": "never unpinned", "pinned3": "only redacted",
+    "pinned2": "never unpinned", "pinned3": "only redacted",
     "plain2": "another scope",
 }  # fmt: skip
 
 
-@pytest.mark.xfail(
-    reason="what waits for want of trust is told apart from what is refused; the table is to follow",
-    strict=False,
-)
 def test_each_thing_that_no_plan_may_do_is_refused_and_named(tmp_path):
     path = tmp_path / "m.jsonl"
     rows = from_rows([{"kind": "failure", "text": f"Entry {r['id']}", **r} for r in RECORDS])
@@ -98,6 +93,20 @@ def test_each_thing_that_no_plan_may_do_is_refused_and_named(tmp_path):
     assert [id_ for id_, why in REASONS.items() if why not in said[id_]] == []
     gone = set(before.splitlines()) - set(path.read_bytes().splitlines())
     assert [b'"plain"' in line for line in gone] == [True]
+
+
+def test_a_core_record_gives_way_to_what_is_unsure_only_when_a_person_approves(tmp_path):
+    for approve in (False, True):
+        path = tmp_path / f"{approve}.jsonl"
+        rows = from_rows([{"text": f"Entry {r['id']}", **r} for r in RECORDS]).to_dicts()
+        path.write_text("".join(f"{json_line(row)}\n" for row in rows), encoding="utf-8")
+        change = lambda r: edit(  # noqa: E731
+            r.filter(id="core4"), "supersede", "x", superseded_by="newer", risk="high"
+        )
+        plan = unguarded(f"jsonl:{path}", tmp_path / "state", change)
+        done = applying.apply(plan, tmp_path / "state", NOW, approve=approve, fixed=True)
+        live = open_store(f"jsonl:{path}").read().filter(id="core4")["superseded_by"].item()
+        assert (done["applied"], live) == ((1, "newer") if approve else (0, None))
 
 
 def test_of_records_above_the_floor_just_so_many_go_and_the_oldest(tmp_path):

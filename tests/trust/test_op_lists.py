@@ -47,7 +47,9 @@ def scenes(draw):
 def carried_out(before, live, plan):
     """Carry a plan out on live records as a table's write does; returns records by id."""
     changes, table = squash(plan), from_rows(list(live.values()))
-    check, sees = Checker(before, changes, nothing(), POLICY, "unattended").of(changes)
+    check, sees = Checker(before, changes, nothing(), POLICY, "unattended", False, False).of(
+        changes
+    )
     told = lambda live, counts: check(only(live, sees), counts)  # noqa: E731
     work = Work(changes, before, NOW, told, lambda undo: None)
     answers, undo, new = _changed(lines_of(live), table, work, "table")
