@@ -21,6 +21,7 @@ SESSION = [
     "memops --state d/state runs",
     f"memops --state d/state nightly clawseed:d/clawseed --now {NOW}",
     "memops --state d/state rollback RUN",
+    f"memops --state d/state plan clawseed:d/clawseed --show 5 --now {NOW}",
 ]
 
 
@@ -56,6 +57,7 @@ def plain(text, folder):
     for pattern, word in ((r"\b[0-9a-f]{16}-1\b", "RUN"), (r"\b[0-9a-f]{16}\b", "PLAN")):
         text = re.sub(pattern + " +", word + "  ", text)
         text = re.sub(pattern, word, text)
+    text = re.sub(r"\b\d{8}T\d{6}Z-(\w+)-[0-9a-f]{8}\b", r"SNAPSHOT", text)
     text = re.sub(r"20\d\d-\d\d-\d\d [\d:]+Z *", "TIME  ", text)
     return re.sub(r"-{4,}", "----", re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE))
 

@@ -53,12 +53,12 @@ INSIDE = {
     "hybrid retrieve passages",
     "state": "history logbook cadence descent chain seals runs sources basis archive retention sought outputs forgetting forgetting_plans keepings restoring planfile",
     "apply": "checks batches lines recovery",
-    "reports": "data figures words pictures view page approval reporting",
+    "reports": "data figures riskiest words pictures view page approval reporting",
     "suite": "statistics format golden echoes exchange proposals purged lineage asking check grading "
     "proposing comparing",
     "evaluation": "gate gate_blame gate_output tuning tuning_picture bench_pairs bench_recall "
     "judging suites choosing",
-    "commands": "audit doctor keeping purging repairing reviewing collecting simulation "
+    "commands": "audit doctor keeping purging repairing reviewing showing collecting simulation "
     "simulation_picture inspecting looking controls curator importing",
     "nights": "monitoring night rounds demo",
 }

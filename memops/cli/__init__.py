@@ -126,6 +126,8 @@ def cli(ctx: click.Context, config: Path | None, state: Path | None) -> None:
     """
     from memops import settings
 
+    if os.environ.get("NO_COLOR"):
+        ctx.color = False
     ctx.obj = settings.read(config, state)
 
 

@@ -10,6 +10,7 @@ from memops.cli import at, typed
 from memops.cli.output import counted, cut, emit, json_option, now_option, skipped_text, table
 from memops.errors import GuardRefused
 
+_RISKS = ("high", "medium", "low", "none")
 _SHOWN = 60  # columns of a text in a list of samples
 _DETAILED = click.option(
     "--detailed-exitcode", is_flag=True, help="Exit 4 when the plan has changes."
@@ -21,6 +22,9 @@ _DETAILED = click.option(
 @click.option("--rule", "rules", multiple=True, help="Only this rule (repeatable).")
 @click.option("--without", multiple=True, help="All rules but this one (repeatable).")
 @click.option("--accept-shrink", is_flag=True, help="Believe a store that lost many records.")
+@click.option(
+    "--show", type=click.IntRange(0), default=10, show_default=True, help="Changes shown."
+)
 @_DETAILED
 @now_option
 @json_option
@@ -31,12 +35,15 @@ def plan(
     rules: tuple[str, ...],
     without: tuple[str, ...],
     accept_shrink: bool,
+    show: int,
     detailed_exitcode: bool,
     now: datetime | None,
     as_json: bool,
 ) -> int:
     """Propose changes to STORE (or from a snapshot); nothing is written to it."""
     from memops import steps
+    from memops.cli.changes import riskiest_text
+    from memops.commands.showing import first_look
     from memops.state import sources
 
     settings = at(ctx)
@@ -44,7 +51,8 @@ def plan(
     taken = sources.open_or_take(store, settings, now, accept_shrink)
     made = steps.make_plan(taken.path, settings, now or sources.clock(), chosen)
     said = steps.said_of(made)
-    emit(said, as_json, lambda: _plan_text(said) + _next(said))
+    said |= first_look(said["plan"], settings, show)
+    emit(said, as_json, lambda: _plan_text(said) + riskiest_text(said) + _next(said))
     return 4 if detailed_exitcode and said["ops"] else 0
 
 
@@ -174,19 +182,31 @@ def demo(ctx: click.Context, into: Path, as_json: bool) -> int:
 
 
 def _plan_text(said: dict[str, Any]) -> str:
-    rows = [(rule, op, n) for rule, ops in said["by_rule"].items() for op, n in ops.items()]
     many = f"{counted(said['ops'], 'change')} of {counted(said['records'], 'record')}"
     lines = [f"plan {said['plan']}: {many} from snapshot {said['snapshot']}"]
-    lines += [table(rows, ["rule", "change", "count"])] if rows else []
+    lines += [_counts(said)] if said["ops"] else []
     lines += [f"beyond a night's limits: {limit['reason']}" for limit in said["exceeds"]]
-    lines += (
-        [
-            f"{said['refused']} more were withdrawn by the guard or refused by a person (refused.jsonl)"
-        ]
-        if said["refused"]
-        else []
-    )
+    for waits in said.get("waits", ()):
+        lines += [f"{waits['changes']} wait for a person: {waits['reason']}"]
+    if said["refused"]:
+        whose = "withdrawn by the guard or refused by a person"
+        lines += [f"{said['refused']} more were {whose} (refused.jsonl)"]
     return "\n".join([*lines, f"{said['path']}/ops.jsonl"])
+
+
+def _counts(said: dict[str, Any]) -> str:
+    """Changes by rule and operation, or by rule and risk where that is known."""
+    risks = said.get("by_risk", {})
+    named = [risk for risk in _RISKS if any(risk in row for row in risks.values())]
+    rows = [
+        (
+            rule,
+            ", ".join(f"{op} {n}" for op, n in ops.items()),
+            *(risks[rule].get(risk, "-") for risk in named),
+        )
+        for rule, ops in said["by_rule"].items()
+    ]
+    return table(rows, ["rule", "changes", *(f"{risk} risk" for risk in named)])
 
 
 def _next(said: dict[str, Any], approve: bool = False) -> str:

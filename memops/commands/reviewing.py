@@ -75,7 +75,7 @@ def begun(name: str, state: Path) -> Review:
                 f"plan {plan.id} has been applied by run {run.id}; there is nothing left to review",
                 f"take it back first: memops rollback {run.id}",
             )
-    review = _of(plan, state)
+    review = opened(plan, state)
     for entry in review.journal.entries():
         _noted(review, entry["decision"], entry["seqs"])
     return review
@@ -115,7 +115,7 @@ def take_back(
 
     What hangs on them goes with them; returns the run's summary and the `seqs` that went.
     """
-    review = _of(planfile.load(run.header["plan"], state), state)
+    review = opened(planfile.load(run.header["plan"], state), state)
     _known(review, seqs)
     changes = review.plan.changes
     named = changes[[seq - 1 for seq in seqs]]["id"]
@@ -159,7 +159,7 @@ def remembered(state: Path, identity: dict[str, str]) -> pl.DataFrame:
 
 def described(review: Review, seqs: Iterable[int]) -> list[dict[str, Any]]:
     """Return changes as a person reads them: what becomes of what, why, on what evidence."""
-    policy = from_table(review.plan.header["policy"], review.plan.id).secrets
+    policy = secrets_of(review.plan)
     chosen = review.plan.changes.with_row_index("seq", 1).filter(pl.col("seq").is_in(list(seqs)))
     masked = redacted_records(chosen, policy)
     lines = {seq: json.loads(review.lines[seq]) for seq in chosen["seq"]}
@@ -176,6 +176,7 @@ def described(review: Review, seqs: Iterable[int]) -> list[dict[str, Any]]:
             **{k: lines[row["seq"]].get(k) for k in ("seq", "op", "rule", "id", "risk")},
             **_reason(lines[row["seq"]], policy),
             "text": before.get(row["id"], row)["text"],
+            "instead": _told(before.get(row["superseded_by"])),
             "becomes": _becomes(row, before),
             "evidence": [
                 {"id": i, "text": before.get(i, {}).get("text")} for i in row["evidence"] or []
@@ -197,7 +198,13 @@ def counted(review: Review) -> dict[str, Any]:
     }
 
 
-def _of(plan: planfile.PlanFile, state: Path) -> Review:
+def secrets_of(plan: planfile.PlanFile) -> Secrets:
+    """Return by what policy the secrets of a plan's texts are masked."""
+    return from_table(plan.header["policy"], plan.id).secrets
+
+
+def opened(plan: planfile.PlanFile, state: Path) -> Review:
+    """Return a plan with its records, whatever was decided on it or came of it."""
     taken = snapshot.find(plan.header["snapshot"], state)
     if taken is None:
         raise PlanRefused(f"the snapshot of plan {plan.id} is gone", "plan again")
@@ -208,6 +215,10 @@ def _of(plan: planfile.PlanFile, state: Path) -> Review:
 def _reason(line: dict[str, Any], policy: Secrets) -> dict[str, Any]:
     said = {k: line[k] for k in ("intent", "code", "args") if k in line}
     return {"reason": redacted(pl.Series([line["reason"] or ""]), policy)[0]} | said
+
+
+def _told(record: dict[str, Any] | None) -> dict[str, Any] | None:
+    return {"id": record["id"], "text": record["text"]} if record else None
 
 
 def _becomes(row: dict[str, Any], before: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:

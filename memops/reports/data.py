@@ -71,12 +71,21 @@ class Reason(TypedDict):
     args: dict[str, Any]
 
 
+class Place(TypedDict):
+    """Where a record stands: headings, outermost first, and the texts around it in its file."""
+
+    under: list[str]
+    above: str | None
+    below: str | None
+
+
 class Change(Reason):
     """One line of the plan and what became of it.
 
     `before_text` is None for an insert, `after_text` for a record that is hidden or gone;
     `instead` is then the record that stands in its place (the first evidence if it is absent).
     `state` is planned, applied, skipped, refused or rolled-back; `undo` a command for this change alone.
+    The riskiest have a rank from 1, and the place where they stand.
     """
 
     seq: int
@@ -92,6 +101,8 @@ class Change(Reason):
     fields: NotRequired[list[Field]]
     instead: NotRequired[Evidence]
     undo: NotRequired[str]
+    rank: NotRequired[int]
+    place: NotRequired[Place]
 
 
 class Refused(Reason):

@@ -17,6 +17,7 @@ from memops.reasons import plain
 from memops.reports import approval, figures
 from memops.reports.data import Report
 from memops.reports.page import render
+from memops.reports.riskiest import places, riskiest
 from memops.settings import Settings
 from memops.state import history, planfile
 from memops.state.outputs import note
@@ -99,10 +100,16 @@ def _listed(
 ) -> dict[str, Any]:
     """What a plan changes, record by record, by rule, and by what stands for what."""
     lines = made.ops() if made else []
+    listed = list(_changes(lines, changes, before, states, undoing))
+    nths = [seq - 1 for seq in riskiest(changes)]
+    where = places(before, [listed[nth]["id"] for nth in nths])
+    for rank, nth in enumerate(nths, 1):
+        nowhere: dict[str, Any] = {"under": [], "above": None, "below": None}
+        listed[nth] |= {"rank": rank, "place": where.get(listed[nth]["id"], nowhere)}
     texts = dict(before.select("id", "text").iter_rows())
     return {
         "total_changes": len(lines),
-        "changes": list(_changes(lines, changes, before, states, undoing)),
+        "changes": listed,
         "by_rule": _counted(lines),
         "refused": _refused(made, texts),
         "conflicts": _conflicts(changes, lines, texts, undoing),

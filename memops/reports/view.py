@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from memops.reports.data import Report
 
 ROOM = {
-    "changes": 232_000, "conflicts": 45_000, "clusters": 40_000, "refused": 30_000,
+    "changes": 212_000, "conflicts": 45_000, "clusters": 40_000, "refused": 30_000,
     "skipped": 20_000, "moved": 20_000, "policy": 40_000, "other": 12_000,
 }  # fmt: skip
 """Bytes of HTML that each part of a page may take; together they keep it under 500 kB."""
@@ -34,6 +34,8 @@ def outlined(data: "Report") -> dict[str, Any]:
     changes = data["changes"]
     page["states"] = _states(changes)
     page["risky"] = sum(c["risk"] == "high" and c["state"] != "applied" for c in changes)
+    first = sorted((c for c in changes if "rank" in c), key=lambda c: c["rank"])
+    page["riskiest"] = [_outlined(change) for change in first]
     page["changes"] = [_outlined(changes[at]) for at in _turns(changes)[:_MANY]]
     page["floors"] = sorted(
         data["floors"], key=lambda f: (f["live"] - f["floor"], f["scope"], f["kind"])
@@ -49,6 +51,7 @@ def selected(data: Mapping[str, Any]) -> dict[str, Any]:
     page: dict[str, Any] = {**data} | {
         "rules": _rules(data["by_rule"], shown),
         "changes_shown": len(shown),
+        "riskiest": [_clipped_change(change) for change in data["riskiest"]],
         "counts": _counts(data["counts"]),
         "environment": [{"name": k, "value": v} for k, v in sorted(data["environment"].items())],
         "grades": _grades(data["grades"]) if data["grades"] else None,
@@ -136,6 +139,7 @@ def _clipped_change(change: Mapping[str, Any]) -> dict[str, Any]:
         "fields": [_field(field) for field in change.get("fields", [])[:12]],
         "undo": clip(change.get("undo", ""), 160),
         "risk": change["risk"],
+        "place": _clip_all(change.get("place"), 200),
         "tone": tone(change["state"]),
         "risk_tone": tone(change["risk"]),
         "args": _clip_all(change["args"], 200),

@@ -1,0 +1,65 @@
+"""Riskiest: the changes that a person should look at first, and the place where each stands."""
+
+import json
+from collections.abc import Collection
+from typing import Any
+
+import polars as pl
+
+MOST = 10
+"""Changes that a plan and its report show first."""
+_TURN = 3
+"""Changes of a rule that are shown before another rule has its turn."""
+_RISKS = {"high": 0, "medium": 1, "low": 2}
+
+
+def riskiest(changes: pl.DataFrame, most: int = MOST) -> list[int]:
+    """Return the sequence numbers of the riskiest changes: a few of each rule in turn.
+
+    What waits for a person comes first, then what has the higher risk; twenty alike changes of
+    one rule tell less than three of each.
+    """
+    rows = changes.select("rule", "risk", "unattended").with_row_index("seq", 1)
+    risk = pl.col("risk").replace_strict(_RISKS, default=len(_RISKS), return_dtype=pl.Int8)
+    rows = rows.sort(pl.col("unattended").fill_null(True), risk, "seq").with_row_index("nth")
+    turn = (pl.col("nth").rank("ordinal").over("rule") - 1) // _TURN
+    ordered: list[int] = rows.sort(turn, "nth")["seq"].head(most).to_list()
+    return ordered
+
+
+def by_risk(changes: pl.DataFrame) -> dict[str, dict[str, int]]:
+    """Return how many changes each rule proposes, by risk."""
+    counted = changes.group_by("rule", "risk").len().sort("rule", "risk")
+    found: dict[str, dict[str, int]] = {}
+    for rule, risk, n in counted.iter_rows():
+        found.setdefault(rule, {})[risk or "none"] = n
+    return found
+
+
+def places(records: pl.DataFrame, ids: Collection[str]) -> dict[str, dict[str, Any]]:
+    """Return where records stand: the headings above, and the text before and after in the file.
+
+    A record of a store without files stands under its subject, and beside nothing.
+    """
+    parts = pl.col("origin").str.extract_groups(r"^(?<file>.*)#(?<line>\d+)$")
+    lines = records.select("id", "subject", "text", "extra", parts.alias("parts")).unnest("parts")
+    lines = lines.with_columns(pl.col("line").cast(pl.Int64)).sort("file", "line", "id")
+    beside = lines.with_columns(
+        above=pl.col("text").shift(1).over("file"), below=pl.col("text").shift(-1).over("file")
+    )
+    return {
+        row["id"]: {
+            "under": _under(row),
+            "above": row["above"] if row["file"] is not None else None,
+            "below": row["below"] if row["file"] is not None else None,
+        }
+        for row in beside.filter(pl.col("id").is_in(list(ids))).iter_rows(named=True)
+    }
+
+
+def _under(row: dict[str, Any]) -> list[str]:
+    """The headings that a record stands under, outermost first."""
+    headings = json.loads(row["extra"] or "{}").get("under")
+    if isinstance(headings, list) and all(isinstance(h, str) for h in headings):
+        return headings
+    return [row["subject"]] if row["subject"] else []
