@@ -8,6 +8,7 @@ what is to be written; `build` writes it into a folder and returns its address.
 import json
 from datetime import UTC, datetime, timedelta
 
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from memops.schema import KINDS, QUARANTINE, SENSITIVITIES, TIERS, TOMBSTONE, from_rows
@@ -235,3 +236,19 @@ _BUILD = {
 def build(kind, folder, given):
     """Write a drawn store into a folder and return its address."""
     return _BUILD[kind](folder, given)
+
+
+def drawn(strategy, count):
+    """The largest of so many examples of a strategy and twice as many more, the same in every run."""
+    found = []
+
+    @settings(
+        max_examples=3 * count, deadline=None, database=None, derandomize=True,
+        phases=[Phase.generate], suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    @given(strategy)
+    def draw(one):
+        found.append(one)
+
+    draw()
+    return sorted(found, key=lambda one: len(str(one)))[-count:]
