@@ -33,13 +33,12 @@ LAYERS = [
 ]
 INSIDE = {
     "documents": "lines leads balance blocks units parts reading editing forms",
-    "language": "lexicon packs text numerals prefilter stemming passages codes terms values_amounts "
-    "values_names values_times values_readers values vocabulary tokens",
+    "language": "lexicon packs text prefilter stemming passages codes terms vocabulary tokens",
     "values": "units value lexicon lexing grammar forms portions numerals rules_clock rules_dates rules_spans "
     "rules_rates rules_money rules_shares rules_counts addresses canonical joining relative reading",
     "network": "credentials wire endpoint",
     "policy": "ranges checking defaults grading hygiene models narrowest",
-    "statements": "fact opposites cues turns numbering aligned hints reading_whole reading taken "
+    "statements": "said fact opposites cues turns numbering aligned reading_whole reading taken "
     "readings",
     "safety": "trust display hostile secrets_labels secrets_traits secrets_checks secrets_shapes secrets_views secrets",
     "hygiene": "impact chatter dues tasks closing decay moving floors",

@@ -1,111 +1,159 @@
-import unicodedata
+"""Values are read in one form however written, and compared by kind."""
+
+from datetime import datetime
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memops.language import numerals
-from memops.language.values import found
-from memops.statements.hints import hints
+from memops.language.packs import codes, pack
+from memops.values import agree, compare, last_day, read
+from tests.writing import WRITERS, drawn
+
+TABLES = sorted((Path(__file__).parent / "values").glob("*.txt"))
+SIGNS = {"==": "equal", "!=": "different", "<>": "incomparable"}
 
 
-def forms(text):
-    return [f"{v.kind}={v.form}" for v in found(unicodedata.normalize("NFKC", text))]
+def rows(path):
+    for line in path.read_text(encoding="utf-8").splitlines():
+        for sign, wanted in SIGNS.items():
+            one, found, other = line.partition(f" {sign} ")
+            if found and not line.startswith("#"):
+                yield one, other, wanted
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("the budget is 1,000", "预算是一千"),
-        ("５０００", "5000"),
-        ("at 10:00", "上午十点"),
-        ("at 7:30 p.m.", "晚上七点半"),
-        ("call +86 138-0000-1111", "打 13800001111"),
-        ("on May 14", "5 月 14 日"),
-        ("on 14 May", "五月十四号"),
-        ("2026-05-14", "2026年5月14日"),
-        ("for 90 minutes", "一个半小时"),
-        ("for half a year", "六个月"),
-        ("2500 g", "2.5 公斤"),
-        ("125 斤", "62.5 kg"),
-        ("twice a day", "一天吃两次"),
-        ("every two days", "隔天"),
-        ("three times a week", "每周三次"),
-        ("once a week", "一周一次"),
-        ("3 days a week", "每周三天"),
-        ("每六个月", "半年一换"),
-        ("on Wednesday", "周三回家"),
-        ("30%", "三成"),
-        ("$400", "400 美元"),
-        ("押金一万二", "押金 12000"),
-        ("on Thursday", "周四"),
-        ("port 8080", "端口是8080"),
-        ("at 9:30", "改到9:30开会"),
-        ("邮箱：a@x.com", "邮箱是a@x.com吗"),
-        ("see example.com", "网址是example.com的"),
-        ("call 13800001111", "电话是13800001111"),
-    ],
-)
-def test_one_value_has_one_form(one, other):
-    assert set(forms(one)) == set(forms(other)) != set()
+def forms(text, **more):
+    return [(value.kind, value.form) for value in read(text, **more)]
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("port 5432", "port 5433"),
-        ("at 9:30", "at 19:30"),
-        ("on 3 May", "on 13 May"),
-        ("release/2.3", "release/2.4"),
-        ("一万二", "一万两百"),
-        ("5 元", "5.5 元"),
-        ("-65 °C", "65 °C"),
-        ("1:500", "1:2000"),
-        ("端口是8080", "端口是9090"),
-        ("version 1.2.3", "version 1.2.4"),
-        ("is 1.2.3", "is 1.2.4"),
-    ],
-)
-def test_two_values_have_two_forms(one, other):
-    assert set(forms(one)) != set(forms(other))
-
-
-def test_what_a_text_may_hold_leaves_out_no_reader_that_fits():
-    said = [
-        "Probe 12 measures 40 degrees", "柜子 3 的密码是 4411", "at 9:30 p.m. on 3 May 2026", "一天吃两次药",
-        "5 dollars, thirty euros, 30%, 三成", "v1.2.3 of release/2.3 on 10.0.0.7", "押金一万二，周四上午十点",
-        "mail a@x.com or www.example.com/x, call +86 138-0000-1111", "every two days for half a year",
-    ]  # fmt: skip
-    for text, may in zip(said, hints(said), strict=True):
-        assert found(text) == found(text, may) != []
-
-
-def test_a_number_that_only_numbers_a_text_is_a_counter():
-    assert forms("User likes jazz (4)") == ["counter=4"]
-    assert forms("the gateway listens on port 42617") == ["amount=42617"]
-
-
-def test_chinese_and_english_numbers_are_read():
-    assert [numerals.han(n) for n in ("十二", "两百五", "三十五万", "一亿两千万", "半")] == [
-        12, 250, 350_000, 120_000_000, 0.5,
-    ]  # fmt: skip
-    assert [numerals.english(n) for n in ("twenty-five", "two thousand", "a dozen")] == [
-        25,
-        2000,
-        12,
+@pytest.mark.parametrize("path", TABLES, ids=lambda p: p.stem)
+def test_values_are_compared_as_the_tables_say(path):
+    wrong = [
+        (one, other, wanted, said, forms(one), forms(other))
+        for one, other, wanted in rows(path)
+        if (said := agree(read(one), read(other))) != wanted
     ]
+    assert not wrong
 
 
-ALPHABET = st.sampled_from(
-    "0123456789.:-/%$€ 年月日点半一二三十百千万亿零两周号度元天次每kgKGamp @#()[]vth"
+@pytest.mark.parametrize("path", TABLES, ids=lambda p: p.stem)
+def test_every_form_of_the_tables_prints_and_reads_back(path):
+    found = {
+        value[2:4] for one, other, _ in rows(path) for text in (one, other) for value in read(text)
+    }
+    for kind, form in found:
+        for lang in (None, *codes()):
+            assert forms(form, lang=lang) == [(kind, form)]
+
+
+def written(lang, n, seed):
+    wrong = []
+    for kind, one, same, other in drawn(lang, n, seed):
+        said = agree(read(one), read(same)), agree(read(one), read(other))
+        if said != ("equal", "different"):
+            wrong.append((kind, one, same, other, said))
+        for text in (one, other):
+            assert [v.form for value in read(text) for v in read(str(value))] == [
+                v.form for v in read(text)
+            ]
+    return wrong
+
+
+@pytest.mark.parametrize("lang", WRITERS)
+def test_values_written_in_random_ways_are_equal_and_others_differ(lang):
+    assert not written(lang, 500, 11)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lang", WRITERS)
+def test_ten_thousand_values_written_in_random_ways_are_equal_and_others_differ(lang):
+    assert not written(lang, 10_000, 12)
+
+
+WORDS = sorted({word for code in ("und", *codes()) for word in pack(code).words})
+PIECES = st.one_of(
+    st.sampled_from(WORDS),
+    st.text(
+        st.sampled_from("0123456789.:-/%$€ 年月日点半一二三十百千万零两周号度次每 @#()'\",~+"),
+        max_size=6,
+    ),
+    st.text(st.characters(codec="utf-8"), max_size=4),
 )
 
 
-@settings(deadline=None, max_examples=300)
-@given(st.text(st.one_of(ALPHABET, st.characters(codec="utf-8")), max_size=60))
-def test_any_text_is_read_and_no_value_overlaps_another(text):
-    plain = unicodedata.normalize("NFKC", text)
-    spans = sorted({(v.start, v.end) for v in found(plain)})
-    assert all(0 <= start < end <= len(plain) for start, end in spans)
+@settings(deadline=None, max_examples=400)
+@given(st.lists(PIECES, max_size=12).map(" ".join))
+def test_any_text_is_read_and_what_is_read_prints_and_reads_back(text):
+    found = read(text)
+    spans = sorted({(value.start, value.end) for value in found})
+    assert all(0 <= start < end <= len(text) for start, end in spans)
     assert all(one[1] <= two[0] for one, two in pairwise(spans))
+    for value in found:
+        assert forms(str(value)) == [(value.kind, value.form)]
+        assert compare(value, value) == "equal"
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["1 ", "12:", "a1-", "三十", "1/2/", "5 kg ", '"5', "每天", "周一", "(1", "../", "a@", "v1."],
+)
+def test_a_line_of_any_length_takes_linear_time(said):
+    def counted(size):
+        return len(read((said * size)[:size]))
+
+    assert counted(20_000) <= 20_000
+    assert counted(100_000) <= 100_000
+
+
+NOW = datetime(2026, 5, 14, 9, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("tomorrow", "2026-05-15"),
+        ("后天", "2026-05-16"),
+        ("next Tuesday", "2026-05-19"),
+        ("上周五", "2026-05-08"),
+        ("three weeks ago", "2026-04-23"),
+        ("下个月", "2026-06-XX"),
+        ("去年", "2025-XX-XX"),
+        ("next week", "2026-05-18..2026-05-24"),
+        ("本月底", "2026-05-XX end"),
+        ("two hours ago", "2026-05-14T07:00"),
+    ],
+)
+def test_days_told_from_the_day_of_writing_are_days_of_the_calendar(text, form):
+    assert forms(text, at=NOW) == [("date", form)]
+
+
+def test_a_period_ends_on_its_last_day():
+    assert last_day("2026-02-XX").isoformat() == "2026-02-28"
+    assert last_day("2026-05-14").isoformat() == "2026-05-14"
+    assert last_day("2026-XX-XX").isoformat() == "2026-12-31"
+    assert last_day("XXXX-05-14") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no one knows",
+        "一起去公园",
+        "这是第一时间",
+        "十分高兴",
+        "万一下雨",
+        "May I come in",
+        "聊天记录",
+        "点击这里",
+    ],
+)
+def test_words_that_hold_a_numeral_and_mean_something_else_are_no_values(text):
+    assert [kind for kind, _ in forms(text) if kind != "ordinal"] == []
+
+
+def test_a_language_may_be_named():
+    assert forms("三公斤", lang="zh") == [("mass", "3000 g")]
+    assert forms("three kilos", lang="zh") == []
+    assert forms("three kilos", lang="xx") == [("mass", "3000 g")]

@@ -5,29 +5,12 @@ from collections.abc import Callable
 from functools import cache
 
 from memops.language.lexicon import lexicon
-from memops.language.numerals import han
+from memops.values import numeral, read
 
 _WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)  # GB 11643-1999
 _CHECK = "10X98765432"
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _SPOKEN = str.maketrans("零〇一二三四五六七八九幺", "001234567891")
-_EN = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-]
 
 
 def normal(form: str, value: str) -> tuple[str, str] | None:
@@ -85,8 +68,8 @@ def email(value: str) -> tuple[str, str] | None:
 def date(value: str) -> tuple[str, str] | None:
     """Read a birthday in digits, Chinese numerals or English; the year may be missing."""
     lunar = "农历" if re.search("农历|阴历|正月|腊月|冬月|初|廿", value) else ""
-    text = re.sub(r"农历|阴历|公历|阳历|每年|的|\s{1,4}(?=[年月日号])", "", value).strip().lower()
-    parts = _digits(text) or _chinese(text) or _english(text)
+    text = re.sub(r"农历|阴历|公历|阳历|每年|的|\s{1,4}(?=[年月日号])", "", value).strip()
+    parts = _digits(text) or _named(text)
     if parts is None or not _is_day(parts[1], parts[2]):
         return None
     year, month, day = parts
@@ -96,12 +79,8 @@ def date(value: str) -> tuple[str, str] | None:
 
 def number(value: str) -> tuple[str, str] | None:
     """Read a whole number in digits or words."""
-    if value.isdigit():
-        return str(int(value)), str(int(value))
-    if value.lower() in _EN:
-        return str(_EN.index(value.lower())), str(_EN.index(value.lower()))
-    read = han(value)
-    return (f"{read:.0f}", f"{read:.0f}") if read is not None else None
+    told = numeral(value)
+    return (f"{told:.0f}", f"{told:.0f}") if told is not None and told == int(told) else None
 
 
 def name(value: str) -> tuple[str, str] | None:
@@ -193,34 +172,13 @@ def _digits(text: str) -> tuple[int, int, int] | None:
     return (_year(year) if year else 0, int(month), int(day))
 
 
-def _chinese(text: str) -> tuple[int, int, int] | None:
-    found = re.match(
-        r"(?:([0-9零〇一二三四五六七八九]{2,4})年)?"
-        r"([正冬腊一二三四五六七八九十]{1,2}|\d{1,2})月(?:初)?([0-9]{1,2}|[廿一二三四五六七八九十]{1,3})",
-        text,
-    )
-    if not found:
-        return None
-    year, month, day = found.groups()
-    months = {"正": 1, "冬": 11, "腊": 12}
-    numbers = [months.get(month) or _han(month), _han(day.replace("廿", "二十"))]
-    years = "".join(
-        str("零一二三四五六七八九".find(c.replace("〇", "零"))) if not c.isdigit() else c
-        for c in year or ""
-    )
-    return (_year(years) if years else 0, numbers[0], numbers[1])
-
-
-def _english(text: str) -> tuple[int, int, int] | None:
-    found = re.match(r"([a-z]{3})[a-z]*\.? (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?", text)
-    if found and found[1] in _MONTHS:
-        return int(found[3] or 0), _MONTHS.index(found[1]) + 1, int(found[2])
-    found = re.match(r"(\d{1,2})(?:st|nd|rd|th)?(?: of)? ([a-z]{3})[a-z]*\.?,?(?: (\d{4}))?", text)
-    if found and found[2] in _MONTHS:
-        return int(found[3] or 0), _MONTHS.index(found[2]) + 1, int(found[1])
+def _named(text: str) -> tuple[int, int, int] | None:
+    """Year, month and day of a text that is a date in words."""
+    for value in read(text):
+        told = _DATE.fullmatch(value.form)
+        if told:
+            return int(told["y"] or 0), int(told["m"]), int(told["d"])
     return None
 
 
-def _han(text: str) -> int:
-    read = float(text) if text.isdigit() else han(text)
-    return int(read or 0)
+_DATE = re.compile(r"(?:lunar |XXXX-|(?P<y>\d{4})-)(?P<m>\d+)-(?P<d>\d+)")

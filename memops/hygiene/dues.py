@@ -8,17 +8,15 @@ due day, nor is one on which it says that something was done.
 import calendar
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 from functools import cache, lru_cache
 
 from memops.language.lexicon import lexicon
-from memops.language.numerals import HAN, UNCOUNTED, han
+from memops.values import Value, read, resolved
+from memops.values.forms import DAYS
 
-_MONTHS: list[str] = lexicon("values")["words"]["months"]
-_WEEKDAYS = {c: n for n, c in enumerate("一二三四五六日")} | {"天": 6}
-_EN_DAYS: list[str] = lexicon("values")["words"]["days"]
 _OLDEST = 1900
 
 
@@ -39,7 +37,7 @@ def due(text: str, said: date | None) -> Due | None:
     was written nobody knows when, only a day with its year tells.
     """
     plain, first = folded(text), said or date.min
-    found = [(day, _firm(plain, *span) or sure, span) for day, sure, span in _days(plain, first)]
+    found = [(day, _firm(plain, *span) or sure, span) for day, sure, span in _days(text, said)]
     found = [item for item in found if item[1] or not _done(plain, item[2][0])]
     found = [item for item in found if item[0] >= first and item[0].year > _OLDEST]
     firm = [item for item in found if item[1]]
@@ -55,23 +53,55 @@ def folded(text: str) -> str:
 
 
 _Found = tuple[date, bool, tuple[int, int]]
-_Read = Callable[[re.Match[str], date], date | None]
+_DAY = re.compile(r"(?P<y>\d{4}|XXXX)-(?P<m>\d\d|XX)(?:-(?P<d>\d\d|XX))?")
+_QUARTERS = {33: 3, 34: 6, 35: 9, 36: 12, 40: 6, 41: 12}
+"""The last month of the quarters and halves of a year, by their numbers in ISO 8601-2."""
 
 
-def _days(plain: str, said: date) -> Iterator[_Found]:
-    taken = bytearray(len(plain))
-    for pattern, read, sure in _readers():
-        for match in pattern.finditer(plain):
-            start, end = match.span()
-            if any(taken[start:end]):
-                continue
-            try:
-                day = read(match, said)
-            except (ValueError, OverflowError):
-                continue
-            if day is not None:
-                taken[start:end] = b"\1" * (end - start)
-                yield day, sure, (start, end)
+def _days(text: str, said: date | None) -> Iterator[_Found]:
+    """The days that a text names, whether each is a due day by itself, and where it stands."""
+    values = read(unicodedata.normalize("NFKC", text))
+    weekly = {value.start for value in values if value.kind == "frequency"}
+    for value in values:
+        form = value.form.lstrip("~<>=")
+        sure = form.startswith("day+") or "<" in value.form
+        try:
+            day = None if value.start in weekly else _day(value._replace(form=form), sure, said)
+        except (ValueError, OverflowError):
+            continue
+        if day is not None:
+            yield day, sure, (value.start, value.end)
+
+
+def _day(value: Value, within: bool, said: date | None) -> date | None:
+    """The last day that a value names; of a day without its year the next one."""
+    if value.kind == "date":
+        told = value if said is None else resolved(value, datetime.combine(said, time()))
+        named = _DAY.match(told.form.rpartition("..")[2])
+        return _named(named, said) if named else None
+    if said is None:
+        return None
+    if value.kind == "weekday":
+        wanted = DAYS.index(value.form.rpartition(",")[2])
+        return said + timedelta(days=(wanted - said.weekday()) % 7)
+    if value.kind == "duration" and within:
+        amount, unit = value.form.split()[:2]
+        return said + timedelta(days=31 * float(amount) if unit == "mo" else float(amount) / 86400)
+    return None
+
+
+def _named(told: re.Match[str], said: date | None) -> date | None:
+    """The last day of what a form of a date names, of that year or else the first not before."""
+    if told["m"] == "XX":
+        return None if "X" in told["y"] else date(int(told["y"]), 12, 31)
+    month = _QUARTERS.get(int(told["m"]), int(told["m"]))
+    ahead = [said.year, said.year + 1] if said else []
+    years = ahead if "X" in told["y"] else [int(told["y"])]
+    known = told["d"] and told["d"] != "XX"
+    days = [
+        date(y, month, int(told["d"]) if known else calendar.monthrange(y, month)[1]) for y in years
+    ]
+    return next((day for day in days if said is None or day >= said), days[-1] if days else None)
 
 
 def _firm(plain: str, start: int, end: int) -> bool:
@@ -105,108 +135,3 @@ def _cues() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 def _any(words: Iterable[str]) -> str:
     return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isdigit() else int(han(text) or 0)
-
-
-def _end_of(year: int, month: int) -> date:
-    return date(year, month, calendar.monthrange(year, month)[1])
-
-
-def _coming(said: date, month: int, day: int | None, year: str | None) -> date:
-    """The day, or the end of the month, of that year, or else the first one not before `said`."""
-    years = [int(year)] if year else [said.year, said.year + 1]
-    days = [date(y, month, day) if day else _end_of(y, month) for y in years]
-    return next((d for d in days if d >= said), days[-1])
-
-
-def _full(m: re.Match[str], said: date) -> date:
-    return date(int(m["y"]), int(m["m"]), int(m["d"]))
-
-
-def _month(m: re.Match[str], said: date) -> date:
-    groups = m.groupdict()
-    word = groups["m"]
-    month = (
-        _MONTHS.index(word[:3]) + 1 if word[:3] in _MONTHS and word[0].isalpha() else _number(word)
-    )
-    day = groups.get("d")
-    return _coming(said, month, _number(day) if day else None, groups.get("y"))
-
-
-def _quarter(m: re.Match[str], said: date) -> date:
-    return _coming(said, 3 * _number(m["q"] or m["q2"]), None, m["y"])
-
-
-def _weekday(m: re.Match[str], said: date) -> date:
-    word = m["w"]
-    wanted = _WEEKDAYS[word] if word in _WEEKDAYS else _EN_DAYS.index(word[:3])
-    monday = said - timedelta(days=said.weekday())
-    if m["next"]:
-        return monday + timedelta(days=7 + wanted)
-    day = monday + timedelta(days=wanted)
-    return day if day >= said else day + timedelta(days=7)
-
-
-def _within(m: re.Match[str], said: date) -> date:
-    days = {"d": 1, "天": 1, "日": 1, "w": 7, "周": 7, "星": 7, "礼": 7, "m": 31, "月": 31}
-    return said + timedelta(days=_number(m["n"]) * days[m["u"].removeprefix("个")[0]])
-
-
-def _ahead(days: int) -> _Read:
-    return lambda m, said: said + timedelta(days=days)
-
-
-def _week(weeks: int) -> _Read:
-    return lambda m, said: said + timedelta(days=6 - said.weekday() + 7 * weeks)
-
-
-def _month_end(months: int) -> _Read:
-    def read(m: re.Match[str], said: date) -> date:
-        ahead = said.month - 1 + months
-        return _end_of(said.year + ahead // 12, ahead % 12 + 1)
-
-    return read
-
-
-def _year_end(m: re.Match[str], said: date) -> date:
-    return date(int(m["y"] or said.year), 12, 31)
-
-
-@cache
-def _readers() -> tuple[tuple[re.Pattern[str], _Read, bool], ...]:
-    """Pattern, reading, and whether such a day is a due day by itself; the specific come first."""
-    names = (
-        r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
-        r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
-    )
-    num, year = rf"(?:\d{{1,2}}|{HAN})", r"(?P<y>20\d\d)"
-    week = r"(?:mon|tues?|wednes|thurs|fri|satur|sun)day"
-    listed: tuple[tuple[str, _Read, bool], ...] = (
-        (rf"(?<!\d){year}[-/.](?P<m>\d{{1,2}})[-/.](?P<d>\d{{1,2}})(?!\d)", _full, False),
-        (rf"{year}\s*年\s*(?P<m>{num})\s*月\s*(?P<d>{num})\s*[日号]?", _month, False),
-        (rf"(?:{year}\s*年\s*)?(?P<m>{num})\s*月\s*(?P<d>{num})\s*[日号]", _month, False),
-        (rf"(?:{year}\s*年\s*)?(?<![个\d])(?P<m>{num})\s*月(?:份|底|末|中旬|下旬|上旬|初)?", _month, False),
-        (rf"(?<![\d-]){year}-(?P<m>\d{{2}})(?![\d-])", _month, False),
-        (rf"\b(?P<m>{names})\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,?\s*{year})?", _month, False),
-        (rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<m>{names})(?:,?\s*{year})?(?!\w)", _month, False),
-        (rf"\b(?P<m>{names})\s+{year}\b", _month, False),
-        (r"\b(?!may\b|mar\b|march\b)(?P<m>" + names + r")(?!\w)", _month, False),
-        (r"(?:(?<=by )|(?<=before )|(?<=end of ))(?P<m>may|march)\b", _month, True),
-        (rf"\bq(?P<q>[1-4])(?:\s*{year})?\b|第?(?P<q2>[一二三四1-4])季度", _quarter, False),
-        (r"\b(?:today|tonight|eod|end of (?:the )?day)\b|今天|今晚|今日", _ahead(0), True),
-        (r"\btomorrow\b|明天|明日|明晚", _ahead(1), True),
-        (r"后天", _ahead(2), True),
-        (rf"(?P<next>next\s+)?\b(?P<w>{week})s?\b", _weekday, False),
-        (rf"(?P<next>下)?(?:周|星期|礼拜)(?P<w>[一二三四五六日天]){UNCOUNTED}", _weekday, False),
-        (r"\b(?:this week|end of (?:the )?week|eow)\b|本周|这周|这个星期|周末", _week(0), False),
-        (r"\bnext week\b|下周|下个?星期", _week(1), False),
-        (r"\bnext month\b|下个?月", _month_end(1), False),
-        (r"\b(?:this month|end of (?:the )?month|eom|month[- ]end)\b|本月|这个月|月底|月末", _month_end(0), False),
-        (rf"\bend of (?:the )?year\b|\byear[- ]end\b|(?:{year}\s*)?年(?:底|末|内)", _year_end, False),
-        (r"\b(?:with)?in\s+(?P<n>\d{1,3})\s+(?P<u>days?|weeks?|months?)\b", _within, True),
-        (rf"(?P<n>\d{{1,3}}|{HAN})\s*(?P<u>天|日|周|个?星期|个?礼拜|个?月)(?:之|以)?内", _within, True),
-    )  # fmt: skip
-    return tuple((re.compile(pattern), read, sure) for pattern, read, sure in listed)

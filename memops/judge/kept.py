@@ -22,6 +22,7 @@ from memops.judge.conflicts import judged
 from memops.judge.judgement import asserted, same
 from memops.judge.opposing import opposes
 from memops.judge.scorer import scores
+from memops.language import packs
 from memops.language.lexicon import lexicon
 from memops.policy import Policy
 from memops.schema import LIVE
@@ -34,7 +35,7 @@ _SCORED = pl.Schema(
     )
 )
 _STEP = 200_000
-_LEXICONS = ("concepts", "conflict", "pair_scorer", "values")
+_LEXICONS = ("concepts", "conflict", "pair_scorer")
 _KEPT = 16  # judgements kept, the latest used; a store's own is made anew when it changes
 
 
@@ -130,7 +131,9 @@ def _digest(records: pl.DataFrame, ctx: Context) -> str:
         name: asdict(getattr(ctx.policy, name))
         for name in ("candidates", "dense", "conflicts", "duplicates", "judge")
     }
-    known = {name: lexicon(name) for name in _LEXICONS}
+    known = {name: lexicon(name) for name in _LEXICONS} | {
+        "packs": [packs.table(code) for code in packs.codes()]
+    }
     hashed = hashlib.sha256(f"{_FORMAT} {__version__}".encode())
     hashed.update(json.dumps([policy, known], sort_keys=True).encode())
     hashed.update(json.dumps(ctx.models.recipes, sort_keys=True).encode())

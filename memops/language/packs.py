@@ -46,9 +46,15 @@ def codes() -> tuple[str, ...]:
 
 
 @cache
+def table(code: str) -> dict[str, Any]:
+    """Return what a language's own file says."""
+    return tomllib.loads((_HOME / code / "values.toml").read_text(encoding="utf-8"))
+
+
+@cache
 def pack(code: str) -> Pack:
     """Return a language's pack."""
-    told = tomllib.loads((_HOME / code / "values.toml").read_text(encoding="utf-8"))
+    told = table(code)
     words: dict[str, dict[str, Any]] = {}
     for role, word, data in _of_cldr(told["cldr"]):
         words.setdefault(word.lower(), {}).setdefault(role, data)

@@ -6,12 +6,12 @@ concept; words in no lexicon are their own stem (`w:...`) or, in Chinese, the ru
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
 from memops.language.lexicon import lexicon
 from memops.language.stemming import stemmed
-from memops.language.values import EVERY, Value, found
 
 CONTENT = frozenset({"thing", "single", "multi", "word", "name", "value", "person", "qualifier"})
 
@@ -25,10 +25,13 @@ class Token(NamedTuple):
     clause: int
 
 
-def spoken(text: str) -> tuple[str, list[Token], list[Value]]:
-    """Return the text in one script and width, its tokens in order, and its values."""
-    plain = plainly(text)
-    return plain, *heard(plain)
+class Said(NamedTuple):
+    """A value, or a part of one, that a text says: where it stands, its kind and its form."""
+
+    start: int
+    end: int
+    kind: str
+    form: str
 
 
 def plainly(text: str) -> str:
@@ -40,11 +43,10 @@ def plainly(text: str) -> str:
     return plain.replace("’", "'").translate(_simplified())
 
 
-def heard(plain: str, may: int = EVERY) -> tuple[list[Token], list[Value]]:
-    """Return the tokens of a text of `plainly`, and its values; `may` as in `values.found`."""
-    values = found(plain, may)
+def heard(plain: str, values: Sequence[Said]) -> list[Token]:
+    """Return the tokens of a text of `plainly` that holds some values."""
     tokens: list[Token] = []
-    starts: dict[int, list[Value]] = {}
+    starts: dict[int, list[Said]] = {}
     for value in values:
         starts.setdefault(value.start, []).append(value)
     clause = at = 0
@@ -70,7 +72,7 @@ def heard(plain: str, may: int = EVERY) -> tuple[list[Token], list[Value]]:
         if start in starts:
             tokens.append(_valued(starts[start], plain, clause))
             at = max(value.end for value in starts[start])
-    return _phrased(tokens), values
+    return _phrased(tokens)
 
 
 def parts(token: Token) -> list[str]:
@@ -261,7 +263,7 @@ def _sizes() -> dict[str, tuple[int, ...]]:
     return {first: tuple(sorted(sizes, reverse=True)) for first, sizes in out.items()}
 
 
-def _valued(values: list[Value], plain: str, clause: int) -> Token:
+def _valued(values: list[Said], plain: str, clause: int) -> Token:
     first = values[0]
     return Token(f"{first.kind}={first.form}", "value", plain[first.start : first.end], clause)
 

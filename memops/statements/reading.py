@@ -25,16 +25,15 @@ from memops.language.tokens import (
     tokens_of,
     union,
 )
-from memops.language.values import Value
-from memops.language.vocabulary import Token, heard, plainly
+from memops.language.vocabulary import Said, Token, heard, plainly
 from memops.ordered import within
 from memops.statements.aligned import edges, places, refused
 from memops.statements.cues import DENYING, denied, marks
 from memops.statements.fact import FRAME, frame, person
-from memops.statements.hints import hints
 from memops.statements.numbering import numbering, numbers
 from memops.statements.opposites import above, choices, opposed, opposites
 from memops.statements.reading_whole import wholly
+from memops.statements.said import said_in
 from memops.statements.turns import retired_in, turned
 
 ALIGNED = ("opens", "closes", "steps", "solid", "ranked", "reversed")
@@ -93,12 +92,12 @@ def read_many(texts: Sequence[str]) -> list[Reading]:
 def read_in_one(texts: Sequence[str], whole: bool = False) -> Read:
     """Read texts at once; unless whole, only what the judgement looks at."""
     plains = [plainly(text[:LIMIT]) for text in texts]
-    spoken = [heard(plain, may) for plain, may in zip(plains, hints(plains), strict=True)]
-    lists = [tokens for tokens, _ in spoken]
+    values = [said_in(plain) for plain in plains]
+    lists = [heard(plain, own) for plain, own in zip(plains, values, strict=True)]
     items: Numbers[str] = Numbers()
     t = tokens_of(lists, items)
     said = t.renamed(DENYING)
-    sets = _sets(plains, lists, [values for _, values in spoken], t, said)
+    sets = _sets(plains, lists, values, t, said)
     minus_sign = denied(t)
     sets["refused"] = refused(said, minus_sign)
     if whole:
@@ -117,7 +116,7 @@ def read_in_one(texts: Sequence[str], whole: bool = False) -> Read:
 
 
 def _sets(
-    plains: list[str], lists: list[list[Token]], values: list[list[Value]], t: Tokens, said: Tokens
+    plains: list[str], lists: list[list[Token]], values: list[list[Said]], t: Tokens, said: Tokens
 ) -> dict[str, Keys]:
     """The sets that the judgement looks at, but for those of words side by side."""
     valued = _valued(values, t.items) | {"numbered": _numbered(lists, values, t)}
@@ -156,10 +155,10 @@ def _turned(plains: list[str], t: Tokens) -> tuple[Keys, Keys]:
     return was, becomes
 
 
-def _valued(values: list[list[Value]], items: Numbers[str]) -> dict[str, Keys]:
+def _valued(values: list[list[Said]], items: Numbers[str]) -> dict[str, Keys]:
     """Values in one form, the shapes of some, and the counters."""
     told = [(row, value) for row, found in enumerate(values) for value in found]
-    typed = [(row, [f"{v.kind}={v.form}"]) for row, v in told if v.kind != "currency"]
+    typed = [(row, [f"{v.kind}={v.form}"]) for row, v in told]
     shapes = [
         (row, [v.kind if v.kind in _SHAPELESS else _shape(v.form)])
         for row, v in told if v.kind in (*_SHAPELESS, "ident", "version")
@@ -169,12 +168,12 @@ def _valued(values: list[list[Value]], items: Numbers[str]) -> dict[str, Keys]:
     return {name: keys_of(entries, items) for name, entries in named.items()}
 
 
-def _numbered(lists: list[list[Token]], values: list[list[Value]], t: Tokens) -> Keys:
+def _numbered(lists: list[list[Token]], values: list[list[Said]], t: Tokens) -> Keys:
     """What only numbers something: identifiers of two words, and numbers beside their noun."""
     named = [
-        (row, [f"ident={v.form}"])
+        (row, [f"{v.kind}={v.form}"])
         for row, found in enumerate(values)
-        for v in found if v.kind == "ident" and " " in v.form
+        for v in found if v.kind == "ordinal" or (v.kind == "ident" and "#" in v.form)
     ]  # fmt: skip
     rows = np.flatnonzero(t.texts(numbers(t))).tolist()
     return keys_of([*named, *((row, numbering(lists[row])) for row in rows)], t.items)

@@ -5,8 +5,9 @@ from functools import cache
 
 from memops.language.lexicon import lexicon
 from memops.language.tokens import Keys, Tokens, keyed
-from memops.language.vocabulary import CONTENT, parts, spoken
+from memops.language.vocabulary import CONTENT, parts
 from memops.ordered import within
+from memops.statements.said import spoken
 
 
 def turned(plain: str) -> tuple[frozenset[str], frozenset[str]]:
@@ -48,5 +49,5 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
 def _concepts(pattern: re.Pattern[str], plain: str) -> frozenset[str]:
     spans = [next(filter(None, match.groups())) for match in pattern.finditer(plain)]
     return frozenset(
-        item for span in spans for t in spoken(span)[1] if t.kind in CONTENT for item in parts(t)
+        item for span in spans for t in spoken(span) if t.kind in CONTENT for item in parts(t)
     )

@@ -251,6 +251,18 @@ def _phone(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
     return _word(lex, "phone", form + (f" ext {m['ext']}" if m["ext"] else ""))
 
 
+def _dialled(parsed: Any, bare: str, region: str) -> bool:
+    """Whether people at home write it so: where numbers begin with a 0, those of lines do."""
+    import phonenumbers
+
+    told = phonenumbers.PhoneMetadata.metadata_for_region(region)
+    if told is None or told.national_prefix != "0" or bare.startswith("0"):
+        return True
+    kinds = phonenumbers.PhoneNumberType
+    short = (kinds.MOBILE, kinds.TOLL_FREE, kinds.SHARED_COST, kinds.PREMIUM_RATE)
+    return phonenumbers.number_type(parsed) in short
+
+
 @lru_cache(maxsize=10_000)
 def phone_form(said: str, regions: Sequence[str]) -> str | None:
     """Return a telephone number with its country's code, or None for what is none."""
@@ -271,7 +283,7 @@ def phone_form(said: str, regions: Sequence[str]) -> str | None:
             parsed = phonenumbers.parse(said, region)
         except phonenumbers.NumberParseException:
             continue
-        if phonenumbers.is_valid_number(parsed):
+        if phonenumbers.is_valid_number(parsed) and _dialled(parsed, bare, region):
             return str(phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164))
     return (
         bare

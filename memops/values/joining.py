@@ -260,7 +260,7 @@ def _around(begin: int, end: int, line: Line) -> tuple[int, int, str]:
         begin -= 1
     while end < len(line.roles):
         roles = line.roles[end]
-        if "bound_after" in roles and not bound:
+        if "bound_after" in roles and not bound and _adjoins(line, end):
             bound = roles["bound_after"]
         elif "approx_after" in roles and not about:
             about = "~"
@@ -285,11 +285,17 @@ def _at_arms_length(begin: int, end: int, line: Line) -> str:
         if "bound_before" in line.roles[at] and size <= _ARM:
             return str(line.roles[at]["bound_before"])
     then = _roles(line, end + 1)
-    if then.keys() & {"bound_after", "approx_after"} and "other" in _roles(line, end):
+    word = len(line.surface(end + 1)) > 1
+    if word and then.keys() & {"bound_after", "approx_after"} and "other" in _roles(line, end):
         said = line.surface(end)
         if " " not in said and len(said) <= (_ARM if said > "\x7f" else 2 * _ARM):
             return str(then.get("bound_after", "~"))
     return ""
+
+
+def _adjoins(line: Line, at: int) -> bool:
+    """Whether a sign stands right behind its number: 50+, not 12 adults + 3 children."""
+    return line.joined(at) or len(line.surface(at)) > 1
 
 
 _STOPS = frozenset(

@@ -36,6 +36,7 @@ _STARTS = frozenset(
         "weekdays",
         "relative",
         "relative_year",
+        "period_told",
         "adverb",
         "count",
         "clock",
@@ -89,7 +90,7 @@ class Lexicon:
         self.other = self.word({OTHER: True})
         self.breaks = self.word({"newline": True})
         self.words: dict[str, Word] = {}
-        self.phrases: dict[str, list[tuple[tuple[str, ...], Word]]] = {}
+        self.phrases: dict[str, list[tuple[tuple[str, ...], Word, int]]] = {}
         self.idle = frozenset(word for p in packs for word in p.idle)
         self.capital = frozenset(word for p in packs for word in p.capital)
         self.beside = frozenset(word for p in packs for word in p.beside)
@@ -129,7 +130,8 @@ class Lexicon:
             self.words[said] = word
         else:
             listed = self.phrases.setdefault(pieces[0], [])
-            listed.append((pieces, word))
+            tight = 0 if " " in said else len(said)  # US$ is one word, "a $" is not
+            listed.append((pieces, word, tight))
             listed.sort(key=lambda phrase: -len(phrase[0]))
 
     def among(self, role: str) -> str:

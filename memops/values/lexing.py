@@ -102,11 +102,12 @@ def _roman(said: str) -> int:
 
 
 def _phrase(
-    found: Sequence[re.Match[str]], at: int, longer: Sequence[tuple[tuple[str, ...], Word]]
+    found: Sequence[re.Match[str]], at: int, longer: Sequence[tuple[tuple[str, ...], Word, int]]
 ) -> tuple[int, Word]:
-    for pieces, word in longer:
+    for pieces, word, tight in longer:
         n = len(pieces)
         fits = at + n <= len(found) and all(found[at + k][0] == pieces[k] for k in range(1, n))
+        fits = fits and not (tight and found[at + n - 1].end() - found[at].start() != tight)
         if fits and (not pieces[-1].isdigit() or found[at].end() == found[at + 1].start()):
             return n, word
     return 0, longer[0][1]

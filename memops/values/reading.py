@@ -14,7 +14,7 @@ from memops.values.addresses import masked
 from memops.values.canonical import canonical
 from memops.values.grammar import Grammar
 from memops.values.joining import joined
-from memops.values.lexicon import Lexicon, holds, lexicon
+from memops.values.lexicon import Lexicon, Num, holds, lexicon
 from memops.values.lexing import lexed
 from memops.values.numerals import assembled
 from memops.values.relative import resolved
@@ -59,6 +59,17 @@ def read(text: str, at: datetime | None = None, lang: str | None = None) -> list
     found = joined(list(grammar.found(line)), line, lex)
     values = _whole(found, low)
     return values if at is None else [resolved(value, at) for value in values]
+
+
+def numeral(text: str) -> float | None:
+    """Return the number that a text writes, in digits or in the words of any pack, or None."""
+    lex, _ = _grammar(codes())
+    low = text.translate(_WIDE).strip().lower()
+    line = assembled(lexed(low, low, lex, {}), lex)
+    num = line.roles[0].get("number") if len(line.roles) == 1 else None
+    if isinstance(num, Num):
+        return num.value if num.high is None else None
+    return None if num is None else float(num)
 
 
 _SHAPED = re.compile(r"@\w|[/\\]\w|\.[a-z]{2}|\b(?:[IX]?V|X?I)I", re.A)

@@ -41,8 +41,12 @@ def _numbered(span: Span) -> list[Found] | None:
 
 
 def _numbered_behind(span: Span) -> list[Found] | None:
-    """三楼; English says the number last, and what follows one there is a plural."""
-    return _numbered(span) if span.said("h") >= "一" else None
+    """三楼; English says the number last, and what follows one there is a plural.
+
+    What counts things too (一批) names one only with 第.
+    """
+    counts = "measure" in span.line.roles[span.at("h")]
+    return _numbered(span) if span.said("h") >= "一" and not counts else None
 
 
 def _ordinal(span: Span) -> list[Found] | None:
@@ -188,7 +192,7 @@ MUCH: tuple[Rule, ...] = (
 COUNTS: tuple[Rule, ...] = (
     ("a:address", _ready),
     ("f:factor", _factor),
-    ("n:number fold", _factor),
+    ("n:number range? fold", _factor),
     ("v:version dot? n:number", _version),
     ("n:literal v:version", _version),
     ("of? nth:ordinal h:numbered", _numbered),

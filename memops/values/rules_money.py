@@ -26,7 +26,7 @@ def _money(span: Span) -> list[Found] | None:
     if not span.has("n"):
         return None
     num = num_of(span)
-    if span.has("neg"):
+    if span.has("neg") and span.line.joined(span.at("neg") + 1):
         num = num._replace(value=-num.value)
     value, last = num.value * scale, scale
     for at in range(span.at("n") + 1, span.end):

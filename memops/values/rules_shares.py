@@ -57,6 +57,8 @@ def _grown(span: Span) -> list[Found] | None:
         return [scalar("factor", Num(2.0 ** span.num("n")), "x")]
     down = bool(span.all("down"))
     times = 1 - amount if down else 1 + amount
+    if times <= 0 and span.has("fold"):
+        times = 1 / (1 + amount)  # 降低了一倍
     return [scalar("factor", Num(times, decimals=4), "x")] if times > 0 else None
 
 
@@ -107,7 +109,7 @@ _SHARED = "(share:number percent | per_hundred share:number | share:small tenths
 
 SHARES: tuple[Rule, ...] = (
     (f"up/down by? {_SHARED} !off !of_price", _grown),
-    ("up by? fold:number fold !up", _grown),
+    ("up/down by? fold:number fold !up", _grown),
     ("doubling_verb by? n:number doubling", _grown),
     (f"{_SHARED} up/down", _growth),
     ("half_price", _discount),

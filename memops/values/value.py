@@ -73,6 +73,8 @@ def compare(a: Value, b: Value) -> Comparison:
     if a.kind == "date":
         return _dates(a.form, b.form)
     one, two = _FORM.match(a.form), _FORM.match(b.form)
+    if a.kind == "phone" and a.form[0] != b.form[0] and "+" in a.form[0] + b.form[0]:
+        return _phones(*sorted((a.form, b.form)))
     if a.kind in _NAMES or one is None or two is None:
         return DIFFERENT
     return _amounts(a, b, one, two)
@@ -82,6 +84,11 @@ _NAMES = frozenset(
     {"ident", "phone", "ip", "url", "path", "email", "version", "ordinal", "time", "lunar date"}
 )
 """Kinds whose forms are no amounts."""
+
+
+def _phones(whole: str, local: str) -> Comparison:
+    """Numbers of which only one tells its country."""
+    return EQUAL if len(local) >= _LOCAL and whole.endswith(local.lstrip("0")) else DIFFERENT
 
 
 def _degrees(a: Value, b: Value) -> Comparison:

@@ -13,6 +13,7 @@ import polars as pl
 
 from memops.judge.candidates.near import bits_of, held_in, sets
 from memops.judge.candidates.openings import marked, subjects
+from memops.language import packs
 from memops.language.codes import LONE, PAIR, Codes, code_of, codes
 from memops.language.lexicon import lexicon
 from memops.language.vocabulary import words
@@ -101,11 +102,17 @@ def _denying() -> Array:
     return code_of([word for word, (_, kind) in words().items() if kind == "negation"])
 
 
+def _usual(pack: packs.Pack) -> list[str]:
+    """The words around values; a city is a name."""
+    return [word for word, roles in pack.words.items() if "city" not in roles]
+
+
 @cache
 def _familiar() -> Array:
     """Codes of every word that stands in a lexicon of meaning, and of its usual endings."""
     listed: list[str] = []
-    heap: list[Any] = [lexicon(name) for name in ("concepts", "conflict", "values")]
+    heap: list[Any] = [lexicon(name) for name in ("concepts", "conflict")]
+    heap += [word for code in packs.codes() for word in _usual(packs.pack(code))]
     while heap:
         entry = heap.pop()
         if isinstance(entry, dict):

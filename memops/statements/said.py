@@ -1,0 +1,125 @@
+"""Values as statements hold them: each in parts that are equal or not by their form alone.
+
+`memops.values.compare` weighs two values. Sets that are compared by the million need parts that
+are one and the same where two values agree: the year and the day of a date, the amount and the
+currency of a price, what is at most and how much. A range is of a kind of its own.
+"""
+
+import re
+from collections.abc import Container, Iterator
+
+from memops.language.vocabulary import Said, Token, heard, plainly
+from memops.values import Value, read
+from memops.values.value import number
+
+_NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
+_AMOUNT = re.compile(
+    rf"(?P<bound>[<>]=?)?(?P<low>{_NUMBER})(?P<range>\.\.{_NUMBER})?(?P<unit>\D.*)?$"
+)
+_DATE = re.compile(r"(?P<y>[\dX]{4})-(?P<m>\d\d|XX)-(?P<d>\d\d|XX)(?: \w+)?$")
+_TOLD = re.compile(r"(?:day|week|month|quarter|year|second)[+-]\d")
+_YEAR, _MONTH = 365 * 86400, 30 * 86400
+"""A year and a month in seconds, as people mean them who say 90 days for three months."""
+
+
+def said_in(plain: str) -> list[Said]:
+    """Return the values of a text of `plainly` in parts, in reading order.
+
+    Days told from the day of writing are left out: they name no day by themselves.
+    """
+    values = read(plain)
+    days = {value.start for value in values if value.kind == "weekday"}
+    found = (part for value in values if not _idle(value, plain, days) for part in _parts(value))
+    return sorted(_counter(plain, part) for part in found)
+
+
+def _idle(value: Value, plain: str, days: Container[int]) -> bool:
+    """Whether a value says no more than the words around it: at first; every week on a Monday."""
+    spelt = not any(c.isdigit() for c in plain[value.start : value.end])
+    return (value.kind == "ordinal" and value.form in ("#1", "#-1") and spelt) or (
+        value.kind == "frequency" and value.start in days
+    )
+
+
+def spoken(text: str) -> list[Token]:
+    """Return the tokens of a text."""
+    plain = plainly(text)
+    return heard(plain, said_in(plain))
+
+
+def _parts(value: Value) -> Iterator[Said]:
+    form = value.form.removeprefix("~")
+    split = _date if value.kind == "date" else _amount
+    for kind, part in split(value.kind, form):
+        yield Said(value.start, value.end, kind, part)
+
+
+def _date(kind: str, form: str) -> Iterator[tuple[str, str]]:
+    day = _DATE.match(form)
+    if day is None:
+        yield from [] if _TOLD.match(form.lstrip("<>=")) else [("period", form)]
+        return
+    if day["m"] != "XX":
+        known = day["d"] != "XX"
+        yield ("date", f"{day['m']}-{day['d']}") if known else ("month", day["m"])
+    elif day["d"] != "XX":
+        yield "day", day["d"]
+    if "X" not in day["y"]:
+        yield "year", day["y"]
+
+
+def _amount(kind: str, form: str) -> Iterator[tuple[str, str]]:
+    if kind == "weekday" and "," in form:  # days on which other things may be so
+        kind = "days"
+    told = _AMOUNT.match(form) if kind not in _NAMES else None
+    if told is None:
+        yield kind, _national(form) if kind == "phone" else form
+        return
+    low, (unit, _, per) = told["low"], (told["unit"] or "").strip().partition("/")
+    kind = kind.removesuffix(" rate")
+    if kind == "money":
+        yield "currency", unit
+    if per:
+        yield "per", per
+    if kind == "duration" and unit.startswith("mo"):
+        low = number(_seconds(float(low)) + float(unit[3:-2] or 0))
+    if told["bound"]:
+        yield "limit", told["bound"][0]
+    named = _KINDS.get(kind, kind)
+    yield (f"{named} range", low + told["range"]) if told["range"] else (named, low)
+
+
+def _seconds(months: float) -> float:
+    return months / 12 * _YEAR if months % 12 == 0 else months * _MONTH
+
+
+def _national(form: str) -> str:
+    """A telephone number without its country, which people leave out at home."""
+    import phonenumbers
+
+    if not form.startswith("+"):
+        return form.lstrip("0")
+    return str(phonenumbers.parse(form.partition(" ext")[0]).national_number)
+
+
+_NAMES = frozenset(
+    {"ident", "phone", "ip", "url", "path", "email", "version", "time", "ratio"}
+    | {"slashed", "size", "ordinal", "weekday", "days"}
+)
+"""Kinds whose forms are no amounts."""
+_KINDS = {"number": "amount", "money": "amount", "degrees": "temperature"}
+_LOOSE = re.compile(
+    r"\w+\s\w+\s(?!(?:is|are|was|to|of|at|by|than|about|over|under|per|in|on|for|from|with|and"
+    r"|port|number)$)[a-z]+$|[一-鿿]{5,}(?<![是为到成于在达约第至过号])$"
+)
+
+
+def _counter(text: str, part: Said) -> Said:
+    """A bare number in brackets, or loose at the end of a sentence, numbers the text itself."""
+    if part.kind not in ("amount", "version", "ident"):
+        return part
+    before, after = text[: part.start].rstrip()[-60:], text[part.end :].strip(" .。")
+    bracketed = before.endswith(("(", "[", "#")) and after in (")", "]", "")
+    bare = part.kind == "amount" and text[part.start : part.end].isdigit()
+    loose = bare and not after and _LOOSE.search(before) is not None
+    return part._replace(kind="counter") if bracketed or loose else part
