@@ -9,7 +9,7 @@ from httpx import HTTPError
 from prefect import flow, runtime
 from prefect.exceptions import PrefectException
 from prefect.states import State
-from runners import mapping, turn
+from runners import mapping
 
 from memops import steps
 from memops.errors import GuardRefused, MemopsError
@@ -53,7 +53,7 @@ def nightly(
         own = flowing.settings(config, state, limits, policy, approval_minutes)
         at = steps.instant(now)
         expire(store, own)
-        with turn(), mapping(own.runner) as mapper, flowing.counted(STEPS) as call:
+        with rounds.turn(own), mapping(own.runner) as mapper, flowing.counted(STEPS) as call:
             night = rounds.night(store, own, at, passing, call=call, mapper=mapper, **how)
     except MemopsError as error:
         return flowing.refused(store, error)

@@ -1,30 +1,14 @@
-"""Runners: when a flow's store has its turn, and the Dask cluster that its heavy steps may run on."""
+"""Runners: the Dask cluster that a flow's heavy steps may run on."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Any
-
-from prefect.concurrency.sync import concurrency
 
 from memops.errors import MemopsError
 from memops.settings import Runner
 
-TURNS = "memops-stores"
-"""The concurrency limit by which stores queue; made by `memops serve` and `memops deploy`."""
 RETRIES = 2
 """Of a part whose worker died, or that failed; it leaves its file whole or not at all."""
-
-
-def turn() -> AbstractContextManager[None]:
-    """Wait for a store's turn, and hold it: so many of them work at once.
-
-    A process that is killed loses its turn within a minute; one that a busy server forgets keeps
-    on working, since the lock of its store is what protects it.
-    """
-    held: AbstractContextManager[None] = concurrency(
-        TURNS, occupy=1, lease_duration=60, raise_on_lease_renewal_failure=False
-    )
-    return held
 
 
 @contextmanager

@@ -13,13 +13,12 @@ from migrate import migrate
 from nightly import nightly
 from nights import nights
 from prefect import Flow, serve
-from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.client.orchestration import get_client
 from prefect.client.schemas.actions import WorkPoolCreate
 from prefect.client.schemas.filters import DeploymentFilter, DeploymentFilterTags
 from prefect.client.schemas.schedules import CronSchedule
-from prefect.exceptions import ObjectAlreadyExists, ObjectNotFound
+from prefect.exceptions import ObjectAlreadyExists
 from recall_gate import recall_gate
-from runners import TURNS
 
 from memops import __version__
 from memops.settings import Configured, Settings
@@ -43,7 +42,7 @@ def serve_all(settings: Settings) -> None:
     """Serve a nightly deployment for each store, and one each of the other flows; blocks."""
     reach()
     with get_client(sync_client=True) as client:
-        _prepare(client, settings)
+        automations.keep(client, settings.notify)
     serve(*deployments(settings), limit=settings.flows.at_once + WAITING)
 
 
@@ -51,7 +50,7 @@ def deploy_all(settings: Settings, pool: str) -> list[str]:
     """Create the same deployments in a work pool, for its workers to run; returns their names."""
     reach()
     with get_client(sync_client=True) as client:
-        _prepare(client, settings)
+        automations.keep(client, settings.notify)
         with suppress(ObjectAlreadyExists):
             most = settings.flows.at_once + WAITING
             wanted = WorkPoolCreate(name=pool, type="process", concurrency_limit=most)
@@ -71,15 +70,14 @@ def remove_all() -> list[str]:
         found = client.read_deployments(deployment_filter=tagged, limit=200)
         for one in found:
             client.delete_deployment(one.id)
-        with suppress(ObjectNotFound):
-            client.delete_global_concurrency_limit_by_name(TURNS)
     return sorted(one.name for one in found)
 
 
 def deployments(settings: Settings, remote: bool = False) -> list[Any]:
-    """Return the deployments; one at a time for each store, and later ones wait.
+    """Return the deployments; that each store has one night at a time is up to its lock.
 
-    A server slows down with the runs that it schedules, so the stores of a fleet have theirs in
+    Prefect's own limits live in the server's memory, and a server that is killed never gives them
+    back. A server slows down with the runs that it schedules, so the stores of a fleet have theirs in
     one run of `nights`, by the schedule of [flows].
     """
     given = {"state": str(settings.state), "config": str(settings.path) if settings.path else None}
@@ -94,7 +92,6 @@ def deployments(settings: Settings, remote: bool = False) -> list[Any]:
             parameters={"store": name, **given},
             description=f"The night of {name}.",
             tags=["memops", name],
-            concurrency_limit=1,
             **common,
         )
         for name, store in settings.stores.items()
@@ -123,9 +120,3 @@ def _schedule(store: Configured, settings: Settings) -> Any:
     """A cron of local time: a night at 02:30 comes once, also when the clock is put on or back."""
     cron = store.schedule or settings.flows.schedule
     return CronSchedule(cron=cron, timezone=store.timezone or settings.flows.timezone)
-
-
-def _prepare(client: SyncPrefectClient, settings: Settings) -> None:
-    """Have the server let stores queue, see what crashed, and tell of it."""
-    client.upsert_global_concurrency_limit_by_name(TURNS, settings.flows.at_once)
-    automations.keep(client, settings.notify)

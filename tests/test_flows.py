@@ -201,7 +201,7 @@ for item in made:
             dates += [str(d.astimezone(timezone.utc)) for d in asyncio.run(cron.get_dates(4, start=start))]
     schema = item._parameter_openapi_schema.properties
     found[item.name] = {"dates": dates, "tags": item.tags, "given": item.parameters,
-                        "version": item.version, "limit": item.concurrency_limit,
+                        "version": item.version,
                         "form": {k: v.get("description") for k, v in schema.items()}}
 listed = yaml.safe_load((Path(sys.argv[1]) / "prefect.yaml").read_text())["deployments"]
 for entry in listed:
@@ -243,7 +243,6 @@ def test_a_night_comes_once_a_day_also_when_the_clocks_change(tmp_path):
     ]
     assert unsaid == []
     assert {it["version"] for it in found.values()} == {__version__}
-    assert (found["nightly-heim"]["limit"], found["audit"]["limit"]) == (1, None)
     more = "".join(f'[stores.s{n}]\naddress = "jsonl:{n}.jsonl"\n' for n in range(60))
     config.write_text(f'[flows]\nschedule = "15 4 * * *"\n{more}')
     done = subprocess.run(argv, env=os.environ | QUIET, capture_output=True, text=True, check=False)

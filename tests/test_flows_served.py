@@ -1,5 +1,6 @@
 """Served flows: schedules, approval, crashes and recovery, under real Prefect servers."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from memops import files
 from tests import served
 from tests.test_flows import samples
 
@@ -151,9 +153,8 @@ def test_only_a_run_of_ours_whose_process_is_gone_is_called_crashed(folder):
         env = {"PREFECT_API_URL": api.url, "PREFECT_HOME": str(folder / "home")}
         beats = {"PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30"}
         env["PYTHONPATH"] = os.pathsep.join([str(flows.parent), str(flows)])
-        held_by_hand = {"names": ["memops-stores"], "slots": 1, "mode": "concurrency"}
-        served.until(lambda: api("/v2/concurrency_limits/filter"))
-        api("/v2/concurrency_limits/increment", held_by_hand)  # nobody has a turn
+        turns = contextlib.ExitStack()  # nobody else has a turn
+        turns.enter_context(files.lock(folder / ".memops" / "locks" / "turn-0.lock"))
         mine = api.start("nightly-mine")
         argv = [served.sys.executable, "-c", SILENT]
         with (
@@ -168,7 +169,7 @@ def test_only_a_run_of_ours_whose_process_is_gone_is_called_crashed(folder):
             assert api.ended(yours, 420)[:2] == ("Crashed", "CRASHED")
             time.sleep(max(0.0, begun + 345 - time.monotonic()))
             assert api.run(mine)["state_type"] == "RUNNING"
-            api("/v2/concurrency_limits/decrement", held_by_hand)
+            turns.close()
             assert api.ended(mine)[1] == "COMPLETED"
             assert api.ended(stranger, 120)[1] == "COMPLETED"
 
@@ -209,9 +210,8 @@ def test_serving_ends_with_its_flows_and_is_removed_from_the_server(folder):
     configured(folder, {"mine": ("clawseed", "30 3 * * *")})
     with served.server(folder) as api:
         env = {"PREFECT_API_URL": api.url, "PREFECT_HOME": str(folder / "home")}
-        with served.serving(folder, api) as child:
-            served.until(lambda: api("/v2/concurrency_limits/filter"))
-            api("/v2/concurrency_limits/increment", {"names": ["memops-stores"], "slots": 1, "mode": "concurrency"})  # fmt: skip
+        turn = files.lock(folder / ".memops" / "locks" / "turn-0.lock")  # nobody else has one
+        with turn, served.serving(folder, api) as child:
             run = api.start("nightly-mine")
             served.until(lambda: api.run(run)["state_type"] == "RUNNING")
             os.kill(child.pid, 15)  # it alone, not its group

@@ -1,17 +1,23 @@
 """Rounds: the nights of several stores, none of which keeps the others from theirs."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from typing import Any
 
 import polars as pl
 
-from memops.errors import told
+from memops import files
+from memops.errors import Locked, told
 from memops.nights import monitoring
 from memops.nights.night import curate
 from memops.settings import Settings
 from memops.state import history
 from memops.state.sources import clock
+
+_LOOK = 1.0
+"""Seconds after which a store that waits for its turn looks again."""
 
 
 def night(
@@ -38,6 +44,25 @@ def night(
         done |= {"error": said.message, "hint": said.hint, "cause": type(said).__name__}
     monitoring.publish(settings, clock())
     return done
+
+
+@contextmanager
+def turn(settings: Settings) -> Iterator[None]:
+    """Wait until fewer than `flows.at_once` stores are at work on this machine, and be one of them.
+
+    A process that is killed lets go of its turn, whatever has become of a server meanwhile.
+    """
+    folder = settings.state / "locks"
+    with ExitStack() as held:
+        while True:
+            for n in range(settings.flows.at_once):
+                try:
+                    held.enter_context(files.lock(folder / f"turn-{n}.lock", timeout=0.0))
+                except Locked:
+                    continue
+                yield
+                return
+            time.sleep(_LOOK)
 
 
 def nights(
