@@ -26,7 +26,6 @@ _TIME = re.compile(
     r"(?:\s*(?:UTC|GMT|Z)\b(?:[+-]\d{1,2})?)?"
 )
 _DAY = re.compile(r"(?<!\d)\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?(?!\d)")
-_AT = re.compile(r"^\W*(?:\d{4}-\d{2}-\d{2}\W*)?\d{1,2}:\d{2}(?!\d)")
 
 
 def form_of(whole: str, text: str, kind: str, place: Place, role: str) -> str:
@@ -40,18 +39,11 @@ def form_of(whole: str, text: str, kind: str, place: Place, role: str) -> str:
     said = _BULLET.sub("", whole, count=1)
     if _BOX.match(said):
         return "task"
-    if CLOCK.match(said) or DATE.match(said) or _timed(place, role):
+    if CLOCK.match(said) or DATE.match(said):
         return "event"
     if role == "instructions":
         return "instruction"
     return "attribute" if kind in ("item", "paragraph") and attribute(text) else "claim"
-
-
-def _timed(place: Place, role: str) -> bool:
-    """Tell whether a note stands under a heading that begins with a time of day."""
-    return role in ("daily", "session") and any(
-        _AT.match(text.lstrip("#* ")) for text in (*place.under, *place.leads)
-    )
 
 
 def subject_of(place: Place, role: str, titled: bool = False) -> str | None:

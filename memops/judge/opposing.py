@@ -130,10 +130,13 @@ def _excluded() -> pl.Expr:
 
 
 def _denied() -> pl.Expr:
-    """All that the denying side says of content is in the other, widened to kinds."""
+    """All that the denying side says of content is in the other, widened to kinds.
+
+    One word alone says of nothing what is denied: "No errors" is no word on an error count.
+    """
     whole = pl.any_horizontal(
         (c(f"negations_{side}") % 2 == 1) & (c(f"wide_{side}") == 0) for side in "ab"
-    ) & (pl.min_horizontal("size_min", "both_content") >= 1)
+    ) & (pl.min_horizontal("size_min", "both_content") >= 2)
     whole &= c("opposed") == 0  # who denies that it is open says that it is closed
     return neither("owner", "circumstances") & _COUNTED & ~_EVEN & (c("values_differ") == 0) & whole
 

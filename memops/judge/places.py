@@ -29,6 +29,9 @@ RANKS = {
 """Where one of several equal records is kept: the lower the better."""
 
 
+_HABIT = 3  # days whose notes have a heading by which it is a habit
+
+
 def touchable() -> pl.Expr:
     """Return whether rules may change a record where it stands."""
     return ~c("role").is_in(UNTOUCHED)
@@ -42,10 +45,14 @@ def placed() -> pl.Expr:
 def about() -> pl.Expr:
     """Return the subject by which texts are compared, '' where only the text itself tells.
 
-    A record that stands by itself (a row with a key) tells it in its text.
+    A record that stands by itself (a row with a key) tells it in its text. A heading that stands in
+    the notes of several days ("Log", "Retain") names a section of any day, and no subject.
     """
     said = c("subject").str.to_lowercase().str.replace_all(r"[^\p{L}\p{N}]+", " ").str.strip_chars()
-    return pl.when(placed()).then(said).fill_null("")
+    daily = c("role").is_in(MOMENTS)
+    files = c("origin").str.replace(r"#\d+$", "").filter(daily).n_unique().over("scope", said)
+    habit = daily & (files >= _HABIT)
+    return pl.when(placed() & ~habit).then(said).fill_null("")
 
 
 def stating() -> pl.Expr:
@@ -72,9 +79,9 @@ def agreeing(pairs: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
     for side in ("a", "b"):
         names = {"statement": side, "about": f"_about_{side}", "owned": f"_owned_{side}"}
         both = both.join(said.rename(names), on=side, how="left", maintain_order="left")
-    bare = (c("_about_a") == "") | (c("_about_b") == "")
-    one = c("_about_a") == c("_about_b")
-    kept = both.filter(one | (bare & c("_owned_a") & c("_owned_b")))
+    kept = both.filter(
+        (c("_about_a") == c("_about_b")) & ((c("_about_a") != "") | (c("_owned_a") & c("_owned_b")))
+    )
     return kept.select(pairs.columns)
 
 
