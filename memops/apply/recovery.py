@@ -41,7 +41,7 @@ def recover(name: str, settings: Settings) -> dict[str, Any]:
             error.hint = back if ended else f"memops resume {run.id}, or {back}"
             error.message = f"run {run.id} was cut off: {error.message}"
             raise
-    keys = ("run", "state", "applied")
+    keys = ("run", "state", "applied", "already")
     return {"recovered": [{key: said[key] for key in keys} for said in done]} if done else {}
 
 

@@ -7,6 +7,7 @@ where an error becomes a sentence and an exit code.
 import importlib
 import json
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -70,6 +71,9 @@ COMMANDS = {
     "serve": ("serve", "Serve the flows with their schedules to Prefect."),
     "deploy": ("serve", "Hand the flows to a Prefect work pool, for its workers to run."),
 }
+
+_COMMAND = re.compile(rf"\bmemops (?=(?:{'|'.join(COMMANDS)})\b)")
+"""The beginning of a line to copy."""
 
 EPILOG = """\b
 Exit codes:
@@ -158,7 +162,8 @@ def run(argv: list[str]) -> int:
     except MemopsError as error:
         import memops.safety.secrets  # noqa: F401  (with it, errors mask what they quote)
 
-        return _fail(error.code, error.message, error.hint, as_json)
+        hint = to_copy(error.hint, _called_with(argv))
+        return _fail(error.code, error.message, hint, as_json)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
@@ -189,11 +194,24 @@ def _fail(code: int, message: str, hint: str, as_json: bool) -> int:
     return code
 
 
-def typed() -> str:
+def typed(ctx: click.Context | None = None) -> str:
     """Return `memops` with the settings file and state folder that it was called with, to copy."""
-    given = click.get_current_context().find_root().params
+    given = (ctx or click.get_current_context()).find_root().params
     named = [(n, given[n]) for n in ("config", "state") if given.get(n)]
     return " ".join(["memops", *(f"--{n} {shlex.quote(str(path))}" for n, path in named)])
+
+
+def to_copy(text: str, ctx: click.Context | None = None) -> str:
+    """Return a text whose commands have the settings file and state folder of this call.
+
+    Whoever wrote it knows the command, and not what memops was called with.
+    """
+    return _COMMAND.sub(f"{typed(ctx)} ", text)
+
+
+def _called_with(argv: list[str]) -> click.Context:
+    """The options of a command line before its command, also where the rest cannot be read."""
+    return cli.make_context("memops", [*argv], resilient_parsing=True)
 
 
 def nothing_in(ctx: click.Context, said: str) -> str:

@@ -1,14 +1,15 @@
 """Commands that plan, and that do whole nights."""
 
+import shlex
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
-from memops.cli import at, typed
+from memops.cli import at, to_copy, typed
 from memops.cli.output import counted, cut, emit, json_option, now_option, skipped_text, table
-from memops.errors import GuardRefused
+from memops.errors import GateFailed, GuardRefused
 
 _RISKS = ("high", "medium", "low", "none")
 _SHOWN = 60  # columns of a text in a list of samples
@@ -209,6 +210,26 @@ def _counts(said: dict[str, Any]) -> str:
     return table(rows, ["rule", "changes", *(f"{risk} risk" for risk in named)])
 
 
+def _recovered(night: dict[str, Any]) -> list[str]:
+    """What a night finished that an earlier one had begun."""
+    return [
+        f"{night['store']}: first, run {run['run']} of an earlier night was finished: "
+        f"{counted(run['applied'] + run['already'], 'record')} changed; undo: {typed()} rollback {run['run']}"
+        for run in night.get("recovered", ())
+    ]
+
+
+def _gate_next(night: dict[str, Any]) -> list[str]:
+    """What to do about a night whose gate failed: without the rule that cost recall, or all the same."""
+    if night["code"] != GateFailed.code:
+        return []
+    store, rule = shlex.quote(night["store"]), (night.get("blame") or {}).get("rule")
+    lines = [f"  which queries: {typed()} report {night['plan']}"]
+    if rule:
+        lines += [f"  without that rule: {typed()} plan {store} --without {rule}"]
+    return [*lines, f"  all the same: {typed()} apply {night['plan']} --approve"]
+
+
 def _next(said: dict[str, Any], approve: bool = False) -> str:
     """The lines to copy that review a plan and carry it out; nothing for an empty plan."""
     if not said["ops"]:
@@ -251,7 +272,8 @@ def _night_text(nights: list[dict[str, Any]]) -> str:
         if said and beyond and said.endswith("; ".join(beyond)):
             said = "\n  ".join(["the plan goes beyond its limits:", *beyond])
         lines += [f"{night['store']}: {said}"] if said else []
-        lines += [f"  {night['hint']}"] if night.get("hint") else []
+        lines += [f"  {to_copy(night['hint'])}"] if night.get("hint") else []
         held = night["code"] == GuardRefused.code and "plan" in night
         lines += [_next(night, approve=True).strip()] if held else []
+        lines += [*_recovered(night), *_gate_next(night)]
     return "\n".join(lines)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import click
 
-from memops.cli import at
+from memops.cli import at, typed
 from memops.cli.output import emit, json_option, now_option, table
 
 _SUITE = click.option("--suite", required=True, help="Folder of a suite, or its name below evals.")
@@ -71,8 +72,21 @@ def gate(
         if not as_json:
             click.echo(said["github"])
     shown = {k: v for k, v in said.items() if k not in ("junit", "github", "markdown")}
-    emit(shown, as_json, lambda: str(said["markdown"]))
+    emit(shown, as_json, lambda: "\n".join([str(said["markdown"]), *_gate_next(said, ctx)]))
     return {"fail": 30, "inconclusive": 31}.get(said["verdict"], 0)
+
+
+def _gate_next(said: dict[str, Any], ctx: click.Context) -> list[str]:
+    """What was recorded, or what to do about lost recall."""
+    if said["accepted"]:
+        return [f"recorded as the baseline: {said['accepted']}"]
+    if said["verdict"] != "fail":
+        return []
+    again = f"gate {shlex.quote(ctx.params['store'])} --suite {shlex.quote(said['suite'])}"
+    return [
+        f"what runs changed, and how to take one back: {typed()} runs",
+        f"if the new grades are right: {typed()} {again} --accept",
+    ]
 
 
 @click.command()

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from memops.cli import at, nothing_in, typed
+from memops.cli import at, nothing_in, to_copy, typed
 from memops.cli.output import (
     counted,
     emit,
@@ -123,8 +123,10 @@ def _run_text(done: dict[str, Any]) -> str:
     lines += (
         [f"{done['error']}: {', '.join(map(shown, done['wrong'][:20]))}"] if done["wrong"] else []
     )
-    skipped = [(s["id"], s["why"]) for s in done["skipped"][:20]]
+    lines += [to_copy(done["hint"])] if done.get("hint") else []
+    skipped = [(shown(s["id"]), s["why"]) for s in done["skipped"][:20]]
     lines += [table(skipped, ["skipped", "why"])] if skipped else []
+    lines += ["what was skipped is looked at by the next plan"] if skipped else []
     return "\n".join([*lines, f"undo: {typed()} rollback {done['run']}"])
 
 

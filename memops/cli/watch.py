@@ -1,13 +1,21 @@
 """The command that a monitor calls."""
 
+import shlex
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import click
 
-from memops.cli import at, nothing_in
+from memops.cli import at, nothing_in, typed
 from memops.cli.output import emit, json_option, now_option, table
+from memops.errors import GuardRefused
 
+_WHY = {
+    "late": "its last good night is too long ago; do it now",
+    "failed": "its last night failed; do it again, which says why",
+    "never": "it never had a night; do the first",
+}
 _NONE = "no store is known: name some in memops.toml, or do a night with `memops nightly STORE`;"
 
 
@@ -53,9 +61,36 @@ def status(
     emit(
         rows,
         as_json,
-        lambda: table(cells, head) if rows else f"{_NONE} {nothing_in(ctx, 'no night')}",
+        lambda: (
+            "\n".join([table(cells, head), *_next(rows, settings.state)])
+            if rows
+            else f"{_NONE} {nothing_in(ctx, 'no night')}"
+        ),
     )
     return 0 if all(row["fine"] for row in rows) else Finding.code
+
+
+def _next(rows: list[dict[str, Any]], state: Path) -> list[str]:
+    """What to type next for each store that is not well."""
+    from memops.state.runs import listed
+
+    plans = {row["store"]: row["plan"] for row in reversed(listed(state)) if not row["run"]}
+    lines = []
+    for row in rows:
+        address, name = at(click.get_current_context()).store(row["store"]).address, row["store"]
+        plan = plans.get(address)
+        for run in row["cut_off"]:
+            back = f"or back: {typed()} rollback {run}"
+            lines.append(f"{name}: a run was cut off; on: {typed()} resume {run}; {back}")
+        if row["state"] == "waiting" and row["code"] == GuardRefused.code and plan:
+            lines.append(f"{name}: a plan waits; look: {typed()} review {plan}")
+            lines.append(f"  then: {typed()} apply {plan} --approve")
+        elif row["state"] == "waiting":
+            lines.append(f"{name}: recall could not be compared: {typed()} history")
+        elif row["state"] != "good" and not row["cut_off"]:
+            again = f"{typed()} nightly {shlex.quote(name)}"
+            lines.append(f"{name}: {_WHY[row['state']]}: {again}")
+    return lines
 
 
 def _short(value: object) -> object:

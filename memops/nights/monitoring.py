@@ -1,6 +1,6 @@
 """Monitoring: whether every store had its night, as rows for a person and as metrics."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -43,7 +43,7 @@ def standing(
     table = history.nights(settings.state)
     limit = settings.monitor.max_age_hours if max_age_hours is None else max_age_hours
     every = names or list(dict.fromkeys([*settings.stores, *table["store"]]))
-    cut = [run.header["address"] for run in unfinished(settings.state)]
+    cut = {run.id: run.header["address"] for run in unfinished(settings.state)}
     return [_stand(name, table, settings, now, limit, cut) for name in every]
 
 
@@ -78,14 +78,14 @@ def _stand(
     settings: Settings,
     now: datetime,
     limit: float,
-    cut: list[str],
+    cut: Mapping[str, str],
 ) -> dict[str, Any]:
     mine = history.trend(table.filter(pl.col("store") == name))
     last = mine[-1] if mine else {}
     good = [night["at"] for night in mine if night["code"] in GOOD]
     since = good[-1] if good else mine[0]["at"] if mine else None
     age = (now - since).total_seconds() / 3600 if since else None
-    open_runs = sum(address == settings.store(name).address for address in cut)
+    open_runs = [run for run, at in cut.items() if at == settings.store(name).address]
     if not mine:
         state = "never"
     elif age is not None and age > limit:
@@ -101,7 +101,8 @@ def _stand(
         "fine": int(state in ("good", "waiting")),
         "good_at": good[-1] if good else None,
         "hours_since": None if age is None else round(age, 1),
-        "unfinished": open_runs,
+        "unfinished": len(open_runs),
+        "cut_off": open_runs,
         **{column: last.get(column) for column in columns},
         "recall": last.get("recall") or {},
     }

@@ -16,6 +16,7 @@ authority and expiry are those that were sealed.
 import hashlib
 import io
 import json
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -238,7 +239,8 @@ def refuse_expired(plan: PlanFile, clock: datetime, fixed: bool = False) -> None
     at = datetime.fromisoformat(plan.header["now"]) if fixed else seals.made_at(plan.path)
     if abs(clock - at) > timedelta(hours=plan.header["expires_after_hours"]):
         raise PlanRefused(
-            f"plan {plan.id} was made at {at.isoformat()} and has expired", "plan again"
+            f"plan {plan.id} was made at {at.isoformat()} and has expired",
+            f"plan again: memops plan {shlex.quote(plan.header['address'])}",
         )
 
 

@@ -1,0 +1,109 @@
+"""After every end that is not 0 stands a line to copy, with the state folder that was given."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memops import cli, files
+
+NOW = "2026-06-01T12:00:00Z"
+LINE = re.compile(r"memops --state s/t (\w.*?)(?:[;`]|, or |$)", re.MULTILINE)
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [{"id": f"{n}{twin}", "kind": "fact", "text": f"Pier {n} opens at {n}{end}", "created_at": "2026-01-01T00:00:00Z"} for n in range(20) for twin, end in (("a", ""), ("b", "."))]  # fmt: skip
+    Path("m.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return "jsonl:m.jsonl"
+
+
+def run(capsys, *argv):
+    code = cli.run(["--state", "s/t", *argv])
+    said = capsys.readouterr()
+    return code, said.out + said.err
+
+
+def typed(said):
+    """The lines to copy, each of which memops understands."""
+    lines = [shlex.split(line) for line in LINE.findall(said)]
+    for words in lines:
+        assert words[0] in cli.COMMANDS, words
+        command = cli.cli.get_command(None, words[0])
+        command.make_context(words[0], words[1:], resilient_parsing=False)
+    return [" ".join(words) for words in lines]
+
+
+def test_a_night_beyond_its_limits_and_its_status_say_how_to_look_and_to_approve(store, capsys):
+    code, said = run(capsys, "nightly", store, "--now", NOW)
+    assert code == 23
+    review, carry = typed(said)
+    assert review.startswith("review ") and carry.endswith("--approve")
+    code, said = run(capsys, "status", "--now", NOW)
+    assert typed(said) == [review, carry]
+    assert run(capsys, *shlex.split(carry))[0] == 0
+
+
+def test_a_plan_that_has_expired_names_the_command_that_plans_again(store, capsys):
+    run(capsys, "plan", store, "--now", NOW)
+    (plan,) = (Path("s/t/plans")).iterdir()
+    code, said = run(capsys, "apply", plan.name, "--now", "2026-06-09T12:00:00Z")
+    assert (code, typed(said)) == (22, [f"plan {store}"])
+
+
+def test_a_lost_store_a_plan_that_is_not_there_and_a_lock_name_what_to_do(store, capsys):
+    assert "nightly" in typed(run(capsys, "status", store)[1])[0]
+    code, said = run(capsys, "apply", "nothing")
+    assert (code, typed(said)) == (22, ["plan STORE"])
+    from memops import snapshot
+    from memops.stores import open_store
+
+    path = snapshot.night_path(Path("s/t").absolute(), open_store(store).identity())
+    with files.lock(path):
+        code, said = run(capsys, "nightly", store)
+    assert (code, typed(said)) == (11, ["status"])
+
+
+def test_a_run_that_was_cut_off_is_named_by_status_and_told_by_the_night_that_ends_it(
+    store, capsys
+):
+    run(capsys, "plan", store, "--now", NOW)
+    (plan,) = Path("s/t/plans").iterdir()
+    argv = [sys.executable, "-m", "memops", "--state", "s/t", "apply", plan.name, "--approve", "--now", NOW]  # fmt: skip
+    env = os.environ | {"MEMOPS_FAIL": "batch-written:1:kill"}
+    assert subprocess.run(argv, env=env, check=False).returncode == -9
+    code, said = run(capsys, "status", store)
+    assert code == 32
+    on, back = typed(said)
+    assert on.startswith("resume ") and back == on.replace("resume", "rollback")
+    code, said = run(capsys, "nightly", store, "--approve")
+    assert "of an earlier night was finished: 20 records changed" in said
+    assert typed(said)[-1] == back
+
+
+def test_a_gate_that_fails_names_the_runs_and_how_to_accept_and_says_what_it_recorded(
+    store, capsys
+):
+    suite = Path("suite")
+    suite.mkdir()
+    (suite / "suite.toml").write_text('measures = ["R@5"]\nk = 5\n')
+    queries = [{"query_id": f"q{n}", "text": f"When does pier {n} open?", "relevant": [f"{n}a"]} for n in range(20)]  # fmt: skip
+    (suite / "queries.jsonl").write_text("".join(json.dumps(q) + "\n" for q in queries))
+    code, said = run(capsys, "gate", store, "--suite", "suite", "--accept")
+    assert code == 0, said
+    assert "recorded as the baseline: suite/baseline.json" in said
+    Path("m.jsonl").write_text(
+        json.dumps({"id": "x", "kind": "fact", "text": "Nothing is left"}) + "\n"
+    )
+    code, said = run(capsys, "gate", store, "--suite", "suite")
+    if code == 21:  # a store that lost so much is not believed at first
+        run(capsys, "snapshot", store, "--accept-shrink")
+        code, said = run(capsys, "gate", store, "--suite", "suite")
+    assert code == 30, said
+    assert typed(said) == ["runs", f"gate {store} --suite suite --accept"]
