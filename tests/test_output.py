@@ -135,9 +135,9 @@ def test_wrong_words_are_answered_with_where_the_right_ones_are(told, memops, ca
     for argv, hint in (
         (["report"], "memops report --help"),
         (["nosuch"], "memops --help"),
-        (["report", "nosuch"], "memops runs"),
+        (["report", "nosuch"], f"memops --state {memops.state} runs"),
         (["diff", "a", "b"], "KIND:PATH"),
-        (["snapshot", "mongo:x"], "memops stores"),
+        (["snapshot", "mongo:x"], f"memops --state {memops.state} stores"),
     ):
         assert run(["--state", str(memops.state), *argv]) in (2, 10)
         assert hint in capsys.readouterr().err, argv
@@ -160,7 +160,10 @@ def test_check_lists_the_snapshots_that_it_verified(told, store, memops):
     lines = told("check").splitlines()
     assert [line.split() for line in lines[2:-1]] == [[id, "4", store] for id in sorted(taken)]
     assert lines[-1].startswith("2 snapshots: ")
-    assert memops("restore", "nosuch")["hint"] == "list them with `memops check`"
+    assert (
+        memops("restore", "nosuch")["hint"]
+        == f"list them with `memops --state {memops.state} check`"
+    )
 
 
 def test_what_a_night_passed_over_is_told_with_its_reason_and_counted_as_its_plan_counts(
