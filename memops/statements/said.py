@@ -98,7 +98,7 @@ def _national(form: str) -> str:
     import phonenumbers
 
     if not form.startswith("+"):
-        return form.lstrip("0")
+        return form.removeprefix("tel ").lstrip("0")
     return str(phonenumbers.parse(form.partition(" ext")[0]).national_number)
 
 

@@ -74,9 +74,12 @@ _DOCK = re.compile(r"\d\D?\d")
 def masked(low: str, lex: Lexicon, plain: str) -> tuple[str, dict[str, Word]]:
     """Return a text in lower case with a private character for each address, and what these are."""
     known: dict[str, Word] = {}
+    wanted = [*_wanted(low)]
+    if lex.street is not None and _DIGIT.search(low):
+        wanted.append((lex.street, _street))
     spans = [
         (m, word)
-        for pattern, read in _wanted(low)
+        for pattern, read in wanted
         for m in pattern.finditer(low)
         if (word := read(m, lex, plain[m.start() : m.end()]))
     ]
@@ -149,6 +152,22 @@ def _numeric(low: str) -> Iterator[tuple[re.Pattern[str], Any]]:
 
 
 _SEVEN = re.compile(r"\d(?:[\s().-]{0,2}\d){6}")
+
+
+_DIGIT = re.compile(r"\d")
+
+
+def _street(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
+    """221 South Oak Street: a house by its number, in names with capital letters."""
+    named = said.split()[1:]
+    if not all(word[0].isupper() for word in named):
+        return None
+    inner = (word.lower().rstrip(".") for word in named[:-1])
+    told = (
+        lex.words[word].roles.get("compass", word) if word in lex.words else word for word in inner
+    )
+    head = "".join([*told, lex.words[m["kind"]].roles["street"]])
+    return _word(lex, "ident", f"{head}#{m['n']}")
 
 
 def _word(lex: Lexicon, kind: str, form: str) -> Word:
@@ -234,6 +253,8 @@ def _clock(m: re.Match[str], lex: Lexicon, said: str) -> Word:
 
 def _ip(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
     head, slash, tail = m[0].partition("/")
+    if not any(sign.isalnum() for sign in head):
+        return None
     try:
         return _word(lex, "ip", str(ipaddress.ip_address(head)) + slash + tail)
     except ValueError:
@@ -286,7 +307,7 @@ def phone_form(said: str, regions: Sequence[str]) -> str | None:
         if phonenumbers.is_valid_number(parsed) and _dialled(parsed, bare, region):
             return str(phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164))
     return (
-        bare
+        f"tel {bare}"
         if re.search(r"\D", said.strip()) and re.fullmatch(r"[\d\s().-]+", said.strip())
         else None
     )

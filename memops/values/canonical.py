@@ -30,9 +30,11 @@ _SHAPES = tuple(
         ("duration", rf"{_NUMBER} mo {_NUMBER} s"),
         ("lunar date", r"lunar \d+-\d+"),
         ("ordinal", r"#-?\d+"),
-        ("ident", r"[a-z]+#[\w.]+"),
+        ("ident", r"[^\W\d_]+#[\w.]+"),
         ("size", rf"{_NUMBER}(?:x{_NUMBER})+(?: \S+)?"),
         ("slashed", r"\d+/\d+"),
+        ("phone", r"tel \d{7,15}"),
+        ("tax basis", "(?:before|after) tax"),
     )
 )
 _FIRST = frozenset("~<>-0123456789#MTWFSXabcdefghijklmnopqrstuvwxyz")

@@ -1,5 +1,6 @@
 """Joining: ranges, bounds and "about", which stand around values of any kind."""
 
+import ipaddress
 from collections.abc import Sequence
 
 from memops.values.forms import day_after, whole_period
@@ -19,7 +20,7 @@ _CLAUSE = 6  # tokens before "from" that may say that something changes
 def joined(founds: Sequence[Found], line: Line, lex: Lexicon) -> list[Value]:
     """Return the values that findings make up, with what stands around them."""
     out: list[Value] = []
-    founds = _stepped(founds, line)
+    founds = _masked(_stepped(founds, line), line)
     at = 0
     while at < len(founds):
         found = founds[at]
@@ -66,6 +67,34 @@ def _stepped(founds: Sequence[Found], line: Line) -> Sequence[Found]:
         else:
             out.append(found)
     return out
+
+
+_NEAR = 24
+
+
+def _masked(founds: Sequence[Found], line: Line) -> Sequence[Found]:
+    """An address and its mask: 10.1.2.0, netmask 255.255.255.0."""
+    if sum(found.kind == "ip" for found in founds) < 2:
+        return founds
+    out: list[Found] = []
+    for found in founds:
+        last = out[-1] if out else None
+        if last is not None and last.kind == found.kind == "ip" and "/" not in last.form:
+            size = _mask_size(found.form)
+            if size and line.starts[found.begin] - line.ends[last.end - 1] <= _NEAR:
+                out[-1] = last._replace(form=f"{last.form}/{size}", end=found.end)
+                continue
+        out.append(found)
+    return out
+
+
+def _mask_size(form: str) -> int:
+    """How many bits a mask holds, or 0 for what is none."""
+    try:
+        bits = f"{int(ipaddress.IPv4Address(form)):032b}"
+    except ValueError:
+        return 0
+    return bits.count("1") if "01" not in bits else 0
 
 
 def _roles(line: Line, at: int) -> Roles:

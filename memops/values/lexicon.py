@@ -107,6 +107,14 @@ class Lexicon:
             if said.isascii() and _begins(said, roles)
         )
         self.han = re.compile(_hint(merged))
+        streets = "|".join(said for said, roles in merged.items() if "street" in roles)
+        self.street = (
+            re.compile(
+                rf"(?<![\w.])(?P<n>\d{{1,5}}) (?:[a-z]{{1,20}}\.? ){{1,3}}(?P<kind>{streets})(?!\w)"
+            )
+            if streets
+            else None
+        )
         single = {said: roles for said, roles in merged.items() if len(said) == 1}
         self.tails = frozenset(
             said for said, roles in single.items() if not _TAILS.isdisjoint(roles)

@@ -19,6 +19,11 @@ def _ratio(span: Span) -> list[Found] | None:
     return [Found("ratio", f"{number(a)}:{number(b)}")]
 
 
+def _parts(span: Span) -> list[Found] | None:
+    """One part to three parts of water."""
+    return None if len(span.said("between")) > BETWEEN else _ratio(span)
+
+
 def _digits(num: Num) -> str:
     return number(num.value)
 
@@ -68,6 +73,14 @@ def _version(span: Span) -> list[Found] | None:
     if span.said("v").lower() == "v" and not span.line.joined(span.at("n")):
         return None
     return [Found("version", version_form(said))]
+
+
+def _staged(span: Span) -> list[Found] | None:
+    """7.0 beta, 7.0 测试版; only a decimal is a version by its stage alone."""
+    num, stage = num_of(span), span.get("stage", "stage")
+    if not (num.decimals or span.has("v")):
+        return None
+    return [Found("version", version_form(num.digits) + (f"-{stage}" if stage else ""))]
 
 
 def version_form(said: str) -> str:
@@ -192,7 +205,9 @@ MUCH: tuple[Rule, ...] = (
 COUNTS: tuple[Rule, ...] = (
     ("a:address", _ready),
     ("f:factor", _factor),
+    ("t:tax_basis", lambda span: [Found("tax basis", span.get("t", "tax_basis"))]),
     ("n:number range? fold", _factor),
+    ("v:version? n:literal stage:stage", _staged),
     ("v:version dot? n:number", _version),
     ("n:literal v:version", _version),
     ("of? nth:ordinal h:numbered", _numbered),
@@ -217,9 +232,11 @@ COUNTS: tuple[Rule, ...] = (
     ("n:int o:ordinal_suffix", lambda span: [Found("ordinal", f"#{_digits(num_of(span))}")]),
     ("of o:ordinal", _ordinal),
     ("o:ordinal other", _ordinal),
+    ("o:ordinal", lambda span: _ordinal(span) if span.said("o") >= "一" else None),
     ("s:number_sign dot? (n:int | o:code)", _ordinal),
     ("aged n:int", _ages),
     ("n:int colon/ratio d:int", _ratio),
+    ("n:number ratio_part between:other? range/ratio d:number ratio_part", _parts),
     ("d:digits", _code),
     ("n:number every per:time_unit", _often_told),
     ("neg:negative? n:number measure", _plain),

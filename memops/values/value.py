@@ -88,7 +88,11 @@ _NAMES = frozenset(
 
 def _phones(whole: str, local: str) -> Comparison:
     """Numbers of which only one tells its country."""
-    return EQUAL if len(local) >= _LOCAL and whole.endswith(local.lstrip("0")) else DIFFERENT
+    return (
+        EQUAL
+        if len(local.lstrip("tel ")) >= _LOCAL and whole.endswith(local.lstrip("tel 0"))
+        else DIFFERENT
+    )
 
 
 def _degrees(a: Value, b: Value) -> Comparison:
@@ -108,7 +112,7 @@ def _akin(a: Value, b: Value) -> Comparison:
     """Values of two kinds that may be one: build 12 and build #12, 9/10 and 90 %."""
     kinds = {a.kind, b.kind}
     if kinds == {"number", "phone"}:
-        short, long = sorted((a.form.lstrip("+"), b.form.lstrip("+")), key=len)
+        short, long = sorted((v.form.lstrip("+tel ") for v in (a, b)), key=len)
         return EQUAL if len(short) >= _LOCAL and long.endswith(short) else INCOMPARABLE
     if kinds == {"number", "ordinal"}:
         bare = a.form.lstrip("#")
@@ -287,11 +291,16 @@ def agree(one: Iterable[Value], two: Iterable[Value]) -> Comparison:
 
 def _in_order(left: Sequence[Value], right: Sequence[Value]) -> bool:
     """Whether values of one kind stand in one order: 3 of 5 is not 5 of 3."""
-    kinds = {value.kind for value in left}
+    kinds = {_told_of(value) for value in left}
     return all(
         compare(x, y) == EQUAL
         for kind in kinds
         for x, y in zip(
-            *([v for v in side if v.kind == kind] for side in (left, right)), strict=False
+            *([v for v in side if _told_of(v) == kind] for side in (left, right)), strict=False
         )
     )
+
+
+def _told_of(value: Value) -> str:
+    """The kind of a value, or what a number names: flat 2 at 14 Mill Road has no order."""
+    return value.form.partition("#")[0] if value.kind == "ident" else value.kind
