@@ -110,9 +110,9 @@ def read(config: Path | None, state: Path | None) -> Settings:
     if not path.exists():
         if config:
             raise MemopsError(f"{config}: no such file", "leave --config out to use the defaults")
-        return Settings(state=_private((state or Path(".memops")).absolute()))
+        return Settings(state=_private((state or _usual()).absolute()))
     table, text = loaded(path)
-    said = checked(_shape(), table, str(path), (), text)
+    said = checked(shape(), table, str(path), (), text)
     folder, imports = path.parent, said.pop("import", {}).items()
     kept = folder / said.pop("state", ".memops")
     return Settings(
@@ -124,8 +124,17 @@ def read(config: Path | None, state: Path | None) -> Settings:
     )
 
 
+def _usual() -> Path:
+    """The state folder where nothing names one: .memops if it stands here, else one per user (XDG)."""
+    if Path(".memops").exists():
+        return Path(".memops")
+    home = os.environ.get("XDG_STATE_HOME", "")
+    kept = Path(home) if Path(home).is_absolute() else Path("~/.local/state").expanduser()
+    return kept / "memops"
+
+
 @cache
-def _shape() -> Any:
+def shape() -> Any:
     """The tables of a settings file."""
     from typing_extensions import TypedDict  # which pydantic asks for, and brings
 

@@ -5,6 +5,8 @@
 A part stands between `<!-- made: NAME -->` and `<!-- end -->`; a test fails when one is stale.
 """
 
+import importlib.util
+import os
 import re
 import shlex
 import subprocess
@@ -27,27 +29,57 @@ SESSION = [
 
 def made(name):
     """Return one part."""
-    return {"session": session, "commands": commands, "rules": rules, "policy": policy}[name]()
+    return {
+        "session": session,
+        "begin": begin,
+        "commands": commands,
+        "rules": rules,
+        "policy": policy,
+    }[name]()
 
 
 def session():
     """Run the session in an empty folder; ids and times are shown as such."""
-    lines = ["```console"]
     with tempfile.TemporaryDirectory() as folder:
-        run = ""
-        for command in SESSION:
-            argv = shlex.split(command.replace("RUN", run))[1:]
-            lines.append(f"$ {command}")
-            done = subprocess.run(
-                [sys.executable, "-m", "memops", *argv],
-                cwd=folder,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            assert done.returncode in (0, 3), done.stderr
-            run = run or re.search(r"rollback (\S+)", done.stdout)[1]
-            lines += plain(done.stdout, folder).splitlines()
+        return ran(SESSION, folder)
+
+
+BEGIN = ["memops init", "memops config show", "memops config check"]
+
+
+def begin():
+    """Run a first minute on a machine with two stores in their usual places."""
+    with tempfile.TemporaryDirectory() as folder:
+        where = ROOT / "data" / "make_samples.py"
+        spec = importlib.util.spec_from_file_location("memops_samples", where)
+        samples = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(samples)
+        samples.build(Path(folder))
+        for kind in ("clawseed", "openclaw"):
+            (Path(folder) / f".{kind}").mkdir()
+            (Path(folder) / kind).rename(Path(folder) / f".{kind}" / "workspace")
+        said = ran(BEGIN, folder).replace(folder, "~").replace(":.", ":~/.")
+        return re.sub("(?<=\\S) {2,}", "  ", said)  # columns are as wide as the folder's name
+
+
+def ran(commands, folder):
+    """What commands print, in a folder that is the home of who types them."""
+    lines, run = ["```console"], ""
+    for command in commands:
+        argv = shlex.split(command.replace("RUN", run))[1:]
+        lines.append(f"$ {command}")
+        done = subprocess.run(
+            [sys.executable, "-m", "memops", *argv],
+            cwd=folder,
+            env=os.environ | {"HOME": str(folder)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode in (0, 3), done.stderr
+        found = re.search(r"rollback (\S+)", done.stdout)
+        run = run or (found[1] if found else "")
+        lines += plain(done.stdout, folder).splitlines()
     return "\n".join([*lines, "```", ""])
 
 

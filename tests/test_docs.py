@@ -14,7 +14,7 @@ TEXT = readme.README.read_text(encoding="utf-8")
 PARTS = {m[2]: m[0] for m in readme.PART.finditer(TEXT)}
 
 
-@pytest.mark.parametrize("name", ["commands", "rules", "policy", "session"])
+@pytest.mark.parametrize("name", ["begin", "commands", "rules", "policy", "session"])
 def test_a_made_part_of_the_readme_is_current(name):
     assert PARTS[name] == f"<!-- made: {name} -->\n{readme.made(name)}<!-- end -->"
 

@@ -19,6 +19,8 @@ from memops import __version__
 from memops.errors import MemopsError, told
 
 COMMANDS = {
+    "init": ("config", "Find this machine's stores and write a memops.toml that names them."),
+    "config": ("config", "Show the settings and where each comes from; check them; their schema."),
     "snapshot": ("stores", "Take a snapshot of a store."),
     "check": ("stores", "Verify a snapshot, or all: every file's hash, and that its records read."),
     "prune": ("stores", "Remove snapshots and undo copies that are past their time."),
@@ -119,8 +121,18 @@ class Lazy(click.Group):
 
 
 @click.group(cls=Lazy, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--config", type=click.Path(path_type=Path), help="Settings file [memops.toml].")
-@click.option("--state", type=click.Path(path_type=Path), help="State folder [.memops].")
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    envvar="MEMOPS_CONFIG",
+    help="Settings file [memops.toml; MEMOPS_CONFIG].",
+)
+@click.option(
+    "--state",
+    type=click.Path(path_type=Path),
+    envvar="MEMOPS_STATE",
+    help="State folder [.memops here, or one per user; MEMOPS_STATE].",
+)
 @click.version_option(__version__)
 @click.pass_context
 def cli(ctx: click.Context, config: Path | None, state: Path | None) -> None:
@@ -133,6 +145,8 @@ def cli(ctx: click.Context, config: Path | None, state: Path | None) -> None:
     if os.environ.get("NO_COLOR"):
         ctx.color = False
     ctx.obj = settings.read(config, state)
+    if not state and not ctx.obj.path and sys.stderr.isatty() and not Path(".memops").exists():
+        click.echo(f"state folder: {ctx.obj.state} (no .memops is here)", err=True)
 
 
 def main() -> None:

@@ -51,7 +51,7 @@ def _adapter(kind: Any) -> Any:
 
 def _sentence(error: Mapping[str, Any], at: Sequence[str], text: str) -> str:
     path = [*at, *(part for part in error["loc"] if part != "[key]")]
-    line, name = _line(text, path), ".".join(map(str, path))
+    line, name = line_of(text, path), ".".join(map(str, path))
     place = f"line {line}: " if line else ""
     if error["type"] in _UNKNOWN:
         return f"{place}unknown setting {name}"
@@ -85,7 +85,7 @@ def _names(kind: Any, path: Sequence[str | int]) -> list[str]:
     return [name for name in get_type_hints(kind) if not name.startswith("__")]
 
 
-def _line(text: str, path: Sequence[str | int]) -> int:
+def line_of(text: str, path: Sequence[str | int]) -> int:
     """The line on which a setting of a TOML text begins, or the table that lacks it; 0 for none.
 
     It is that after the last beginning of the text that is TOML and does not hold it.
@@ -101,4 +101,4 @@ def _line(text: str, path: Sequence[str | int]) -> int:
         if table is not None:
             return without + 1
         without = n
-    return _line(text, path[:-1]) if text and path else 0
+    return line_of(text, path[:-1]) if text and path else 0

@@ -1,0 +1,129 @@
+"""The commands that begin and tell the settings."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from memops.cli import at, typed
+from memops.cli.output import counted, emit, json_option, table
+from memops.errors import MemopsError
+
+
+@click.command()
+@click.argument("addresses", nargs=-1, metavar="[STORE]...")
+@click.option(
+    "--into",
+    type=click.Path(path_type=Path),
+    default=Path("memops.toml"),
+    show_default=True,
+    help="The settings file to write.",
+)
+@json_option
+@click.pass_context
+def init(ctx: click.Context, addresses: tuple[str, ...], into: Path, as_json: bool) -> None:
+    r"""Find the stores of this machine (or take each STORE) and write a memops.toml that names them.
+
+    They are examined, and nothing is written to them.
+
+    \b
+    Example: memops init
+             memops init openclaw:~/.openclaw/workspace --into agents.toml
+    """
+    from memops.commands import starting
+
+    said = starting.begin(into, [*addresses], at(ctx))
+    option = "" if into == Path("memops.toml") else f" --config {into}"
+    said["next"] = starting.next_commands(said, option)
+    emit(said, as_json, lambda: _begun_text(said))
+
+
+@click.group()
+def config() -> None:
+    """Show the settings and where each comes from, check memops.toml, print its JSON schema."""
+
+
+@config.command("show")
+@click.argument("names", nargs=-1)
+@click.option("--all", "every", is_flag=True, help="Also what nobody has set.")
+@json_option
+@click.pass_context
+def show_command(ctx: click.Context, names: tuple[str, ...], every: bool, as_json: bool) -> None:
+    r"""Show the settings that somebody set, or those whose names begin with one of NAMES.
+
+    \b
+    Example: memops config show policy.limits
+    """
+    from memops.commands.configuring import shown
+
+    rows = shown(at(ctx), _given(ctx))
+    chosen = [r for r in rows if any(f"{r['name']}.".startswith(f"{n}.") for n in names)]
+    if not names:
+        chosen = rows if every else [r for r in rows if r["from"] != "default"]
+    cells = [(r["name"], _short(r["value"]), r["from"]) for r in chosen]
+    rest = len(rows) - len(chosen)
+    more = f"{rest} more are as by default: {typed()} config show --all"
+    lines = [table(cells, ["setting", "value", "from"]), *([more] if rest and not names else [])]
+    emit(chosen, as_json, "\n".join(lines))
+
+
+@config.command("check")
+@json_option
+@click.pass_context
+def check_command(ctx: click.Context, as_json: bool) -> None:
+    r"""Check memops.toml: names, types, ranges, patterns, cron times, zones, stores, suites.
+
+    \b
+    Example: memops --config agents.toml config check
+    """
+    from memops.commands.configuring import checked
+
+    settings = at(ctx)
+    if settings.path is None:
+        raise MemopsError("there is no memops.toml here", "make one: memops init")
+    said = checked(settings)
+    stores = counted(said["stores"], "store")
+    emit(said, as_json, f"{said['config']}: {stores}, {said['given']} settings are given; all good")
+
+
+@config.command("schema")
+@json_option
+def schema_command(as_json: bool) -> None:
+    r"""Print the JSON schema of memops.toml, for editors.
+
+    \b
+    Example: memops config schema > memops.schema.json
+    """
+    import json
+
+    from memops.commands.configuring import schema
+
+    said = schema()
+    emit(said, as_json, lambda: json.dumps(said, indent=2, ensure_ascii=False))
+
+
+def _given(ctx: click.Context) -> dict[str, str]:
+    """How the settings file and the state folder were given, if they were."""
+    said = {
+        click.core.ParameterSource.COMMANDLINE: "--{}",
+        click.core.ParameterSource.ENVIRONMENT: "MEMOPS_{}",
+    }
+    root, given = ctx.find_root(), dict[str, str]()
+    for name in ("config", "state"):
+        if how := said.get(root.get_parameter_source(name)):  # type: ignore[arg-type]
+            given[name] = how.format(name.upper() if "MEMOPS" in how else name)
+    return given
+
+
+def _short(value: Any) -> str:
+    from memops.policy.defaults import written
+
+    return "" if value is None else str(value) if isinstance(value, Path) else written(value)
+
+
+def _begun_text(said: dict[str, Any]) -> str:
+    names = ("store", "address", "records", "live", "error", "warning")
+    rows = [[store[name] for name in names] for store in said["stores"]]
+    head = ["store", "address", "records", "live", "errors", "warnings"]
+    lines = [table(rows, head), f"written: {said['config']}", "next:"]
+    return "\n".join([*lines, *(f"  {line}" for line in said["next"])])
