@@ -7,7 +7,7 @@ Data Repository, by `babel`). The pack `und`, CLDR's code for no language, holds
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -46,9 +46,21 @@ def codes() -> tuple[str, ...]:
 
 
 @cache
-def table(code: str) -> dict[str, Any]:
-    """Return what a language's own file says."""
-    return tomllib.loads((_HOME / code / "values.toml").read_text(encoding="utf-8"))
+def table(code: str, name: str = "values") -> dict[str, Any]:
+    """Return what a file of a language says."""
+    return tomllib.loads((_HOME / code / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def cues(name: str, which: str = "words") -> tuple[str, ...]:
+    """Return a list of cues (`cues.toml`) in all languages that have a pack."""
+    return tuple(word for code in codes() for word in table(code, "cues")[name][which])
+
+
+def scripts(words: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return words that stand between spaces, and those that stand in a run of signs."""
+    listed = list(words)
+    return [w for w in listed if w.isascii()], [w for w in listed if not w.isascii()]
 
 
 @cache

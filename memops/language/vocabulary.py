@@ -11,6 +11,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from memops.language.lexicon import lexicon
+from memops.language.packs import cues
 from memops.language.stemming import stemmed
 
 CONTENT = frozenset({"thing", "single", "multi", "word", "name", "value", "person", "qualifier"})
@@ -154,11 +155,10 @@ def _entries() -> dict[str, tuple[str, str]]:
     out: dict[str, tuple[str, str]] = {}
     for word, meaning in [*_harmless(), *_exclusives(), *_concept_words(), *_familiar()]:
         out.setdefault(word, meaning)
-    negation, quantifier = (lexicon("conflict")[name] for name in ("negation", "quantifier"))
     changes = {word for word, (_, kind) in out.items() if kind == "change"}
-    out |= {w: ("not", "negation") for w in negation["en"] + negation["zh"] if w not in changes}
-    for concept, listed in quantifier.items():
-        for word in listed:
+    out |= {w: ("not", "negation") for w in cues("negation") if w not in changes}
+    for concept in ("all", "none", "some", "only"):
+        for word in cues("quantifier", concept):
             if out.get(word, ("", "function"))[1] == "function":
                 out[word] = (concept, "quantifier")
     return out
@@ -166,8 +166,7 @@ def _entries() -> dict[str, tuple[str, str]]:
 
 def _harmless() -> list[tuple[str, tuple[str, str]]]:
     """Words that hold a negation and deny nothing."""
-    table = lexicon("conflict")["negation"]
-    return [(word, (f"w:{word}", "function")) for word in table["not_zh"] + table["not_en"]]
+    return [(word, (f"w:{word}", "function")) for word in cues("negation", "harmless")]
 
 
 def _exclusives() -> list[tuple[str, tuple[str, str]]]:

@@ -1,7 +1,7 @@
 """Cues: words that turn a statement, or take it out of what holds now.
 
 A mark is a count for one text: negations, signs of change, of the past, of supposition, of quoting,
-of tasks and single events, quantifiers, rules. The words stand in `data/lexicons/conflict.toml`.
+of tasks and single events, quantifiers, rules. The words stand in `cues.toml` of the language packs.
 """
 
 import re
@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from memops.language.lexicon import lexicon
+from memops.language.packs import cues, scripts
 from memops.language.text import wordlist
 from memops.language.tokens import Array, Tokens
 
@@ -66,12 +66,12 @@ def denied(t: Tokens) -> Array:
 
 
 _COUNTED = {
-    "shift": ("shift", "en", "zh"),
-    "shift_strong": ("shift", "strong_en", "strong_zh"),
-    "past_strong": ("past", "strong_en", "strong_zh"),
-    "hypothetical": ("hypothetical", "en", "zh"),
-    "quoted": ("quoted", "en", "zh"),
-    "todo": ("todo", "en", "zh"),
+    "shift": ("shift", "words"),
+    "shift_strong": ("shift", "strong"),
+    "past_strong": ("past", "strong"),
+    "hypothetical": ("hypothetical", "words"),
+    "quoted": ("quoted", "words"),
+    "todo": ("todo", "words"),
     "must": ("modal", "must"),
     "may": ("modal", "may"),
 }
@@ -99,32 +99,32 @@ def _quantifiers(t: Tokens) -> dict[str, Array]:
     return counts
 
 
-def _count(plain: str, table: str, *lists: str) -> int:
-    return sum(len(pattern.findall(plain)) for pattern in _patterns(table, *lists))
+def _count(plain: str, table: str, which: str) -> int:
+    return sum(len(pattern.findall(plain)) for pattern in _patterns(table, which))
 
 
 @cache
 def _labels() -> re.Pattern[str]:
     """A speaker's label before what is said; two of them make a dialogue."""
-    words = lexicon("conflict")["dialogue"]["labels"]
+    words = cues("dialogue", "labels")
     return re.compile(rf"(?:^|[\s。.!?！？])({'|'.join(words)})\s*[:：]", re.IGNORECASE)
 
 
 @cache
-def _cues(table: str, *lists: str) -> list[str]:
+def _cues(table: str, which: str) -> list[str]:
     """The words that are counted, in lower case: most texts hold none."""
-    return sorted({word.lower() for name in lists for word in lexicon("conflict")[table][name]})
+    return sorted({word.lower() for word in cues(table, which)})
 
 
 @cache
-def _patterns(table: str, *lists: str) -> tuple[re.Pattern[str], ...]:
-    return _compiled(w for name in lists for w in lexicon("conflict")[table][name])
+def _patterns(table: str, which: str) -> tuple[re.Pattern[str], ...]:
+    return _compiled(cues(table, which))
 
 
 def _compiled(listed: Iterable[str]) -> tuple[re.Pattern[str], ...]:
     """English words match as words, Chinese ones anywhere; the longest first."""
     words = sorted(set(listed), key=lambda w: (-len(w), w))
-    latin, han = ([w for w in words if w.isascii() is ascii_] for ascii_ in (True, False))
+    latin, han = scripts(words)
     made = []
     if latin:
         made.append(re.compile(rf"\b(?:{'|'.join(map(re.escape, latin))})(?!\w)", re.IGNORECASE))
@@ -151,10 +151,9 @@ def _is_event(plain: str) -> bool:
 @cache
 def _events() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """What opens the account of an event, and what is one anywhere in a Chinese text."""
-    table = lexicon("conflict")["event"]
-    opening_en, opening_zh, anywhere = (
-        "|".join(table[n]) for n in ("opening_en", "opening_zh", "anywhere_zh")
-    )
+    latin, wide = scripts(cues("event", "opening"))
+    opening_en, opening_zh = "|".join(latin), "|".join(wide)
+    anywhere = "|".join(cues("event", "anywhere"))
     opening = (
         rf"\W*(?:(?:user|assistant|i|we)\W+)?(?:{opening_en})\b"
         rf"|\W*(?:和|跟).{{0,12}}讨论|\W*(?:{opening_zh})"

@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-from memops.language.lexicon import lexicon
+from memops.language.packs import cues, scripts
 from memops.language.tokens import Keys, Tokens, keyed
 from memops.language.vocabulary import CONTENT, parts
 from memops.ordered import within
@@ -32,10 +32,8 @@ _MOVES = "换改迁升降切转变搬涨移调提增减延缩推"
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    shift = lexicon("conflict")["shift"]
-    from_en, from_zh, to_en, to_zh = (
-        "|".join(shift[n]) for n in ("from_en", "from_zh", "to_en", "to_zh")
-    )
+    from_en, from_zh = map("|".join, scripts(cues("shift", "from")))
+    to_en, to_zh = map("|".join, scripts(cues("shift", "to")))
     was = re.compile(
         rf"(?<!took )(?<!take )(?<!takes )\b(?:{from_en})\s+{_ONE}"
         rf"|(?:从|由)\s*([\w./+#-]+?)\s*(?=[{_MOVES}])"
