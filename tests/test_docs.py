@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tomllib
 
 import pytest
 
@@ -59,3 +60,11 @@ def test_the_package_runs_as_the_command_does():
         2,
         "memops: No such command 'no-such-command'.",
     )
+
+
+def test_the_first_command_installs_the_core_alone_and_every_extra_is_named():
+    first = TEXT.split("```sh\n")[1].splitlines()[0]
+    assert "-e . " in first and "[" not in first and first.endswith("memops demo")
+    with (readme.ROOT / "pyproject.toml").open("rb") as file:
+        extras = tomllib.load(file)["project"]["optional-dependencies"]
+    assert all(f"`memops[{extra}]`" in TEXT for extra in extras if extra != "dev")

@@ -97,4 +97,4 @@ def test_a_commit_that_only_reorders_is_green(repository):
     commit("Sort differently")
     said, junit = gated(repository)
     assert (repository.code, said["verdict"], said["lost"]) == (0, "pass", [])
-    assert junit.attrib["failures"] == "0" and len(junit) == 1
+    assert junit.attrib["failures"] == "0" and len(junit) == int(junit.attrib["tests"]) > 1

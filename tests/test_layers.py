@@ -55,7 +55,7 @@ INSIDE = {
     "reports": "data figures riskiest words pictures view page approval reporting",
     "suite": "statistics format golden echoes exchange proposals purged lineage asking check grading "
     "proposing comparing",
-    "evaluation": "gate gate_blame gate_output tuning tuning_picture bench_pairs bench_recall "
+    "evaluation": "gate gate_blame gate_output gate_runs tuning tuning_picture bench_pairs bench_recall "
     "judging suites choosing",
     "commands": "audit doctor starting configuring keeping purging repairing reviewing showing collecting simulation "
     "simulation_picture inspecting looking controls curator importing",

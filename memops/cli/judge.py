@@ -13,34 +13,59 @@ import click
 from memops.cli import at, typed
 from memops.cli.output import emit, json_option, now_option, table
 
-_SUITE = click.option("--suite", required=True, help="Folder of a suite, or its name below evals.")
+_SUITE = click.option("--suite", help="Folder of a suite, or its name below evals.")
+_PATH = click.Path(path_type=Path)
+_RUN = click.option(
+    "--run", "run_file", type=_PATH, help="Any retriever's results (TREC), no store."
+)
+_QRELS = click.option("--qrels", type=_PATH, help="What is right, for --run (TREC).")
 
 
 @click.command()
-@click.argument("store")
+@click.argument("store", required=False)
 @_SUITE
+@_RUN
+@_QRELS
 @click.option("--encoder", help="lsa, or the path or name of a sentence-transformers model.")
 @now_option
 @json_option
 @click.pass_context
 def grade(
     ctx: click.Context,
-    store: str,
-    suite: str,
+    store: str | None,
+    suite: str | None,
+    run_file: Path | None,
+    qrels: Path | None,
     encoder: str | None,
     now: datetime | None,
     as_json: bool,
 ) -> None:
-    """Grade recall of STORE (or a snapshot) against a suite."""
+    r"""Grade recall of STORE (or a snapshot) against a suite, or of any retriever's run.
+
+    \b
+    Example: memops grade home --suite evals/home
+             memops grade --run run.trec --qrels qrels.txt
+    """
     from memops.evaluation import judging
 
+    if run_file and qrels and not (store or suite):
+        from memops.evaluation.gate_runs import graded as graded_run
+
+        means = graded_run(run_file, qrels).means()
+        rows = [(name, f"{value:.4f}") for name, value in means.items()]
+        emit({"grades": means}, as_json, lambda: table(rows, ["measure", "mean"]))
+        return
+    store, suite = _both(store, suite)
     graded = judging.grade(store, suite, at(ctx), encoder, now)
     emit(graded, as_json, lambda: _grades_text(graded["grades"]))
 
 
 @click.command()
-@click.argument("store")
+@click.argument("store", required=False)
 @_SUITE
+@_RUN
+@_QRELS
+@click.option("--baseline-run", type=_PATH, help="The results that --run must not be worse than.")
 @click.option("--accept", is_flag=True, help="Record these grades as the baseline.")
 @click.option("--junit", type=click.Path(path_type=Path), help="Write JUnit XML here.")
 @click.option("--github", is_flag=True, help="Print GitHub annotations, write the step summary.")
@@ -50,8 +75,11 @@ def grade(
 @click.pass_context
 def gate(
     ctx: click.Context,
-    store: str,
-    suite: str,
+    store: str | None,
+    suite: str | None,
+    run_file: Path | None,
+    qrels: Path | None,
+    baseline_run: Path | None,
     accept: bool,
     junit: Path | None,
     github: bool,
@@ -59,10 +87,22 @@ def gate(
     now: datetime | None,
     as_json: bool,
 ) -> int:
-    """Compare STORE's grades with the suite's baseline: exit 30 when recall got worse."""
+    r"""Compare STORE's grades with the suite's baseline: exit 30 when recall got worse.
+
+    With --run and --qrels, any retriever's results with those of --baseline-run, without a store.
+
+    \b
+    Example: memops gate home --suite evals/home
+             memops gate --run new.trec --qrels qrels.txt --baseline-run old.trec
+    """
     from memops.evaluation import judging
 
-    said = judging.gate(store, suite, at(ctx), encoder, now, accept)
+    if run_file and qrels and not (store or suite):
+        from memops.evaluation.gate_runs import gated
+
+        said = gated(run_file, qrels, baseline_run, at(ctx).policy)
+    else:
+        said = judging.gate(*_both(store, suite), at(ctx), encoder, now, accept)
     if junit:
         junit.write_text(said["junit"], encoding="utf-8")
     if github:
@@ -76,12 +116,21 @@ def gate(
     return {"fail": 30, "inconclusive": 31}.get(said["verdict"], 0)
 
 
+def _both(store: str | None, suite: str | None) -> tuple[str, str]:
+    if not (store and suite):
+        said = "name STORE and --suite, or --run and --qrels"
+        raise click.UsageError(said, click.get_current_context())
+    return store, suite
+
+
 def _gate_next(said: dict[str, Any], ctx: click.Context) -> list[str]:
     """What was recorded, or what to do about lost recall."""
     if said["accepted"]:
         return [f"recorded as the baseline: {said['accepted']}"]
     if said["verdict"] != "fail":
         return []
+    if "run" in said:
+        return ["which queries it lost stands above, and in the file that --junit names"]
     again = f"gate {shlex.quote(ctx.params['store'])} --suite {shlex.quote(said['suite'])}"
     return [
         f"what runs changed, and how to take one back: {typed()} runs",

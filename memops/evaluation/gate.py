@@ -48,6 +48,7 @@ class Verdict:
     verdict: str
     because: list[Reason]
     measures: pl.DataFrame = field(default_factory=TABLE.to_frame)
+    queries: list[str] = field(default_factory=list)
     lost: pl.DataFrame = field(default_factory=MOVED.to_frame)
     gained: pl.DataFrame = field(default_factory=MOVED.to_frame)
     decided_by: str = ""
@@ -114,7 +115,7 @@ def judge(before: Grades | Mapping[str, Any], after: Grades, policy: Policy) -> 
         else []
     )
     return Verdict(
-        says, [*failed, *doubt, *warned] or [_unchanged(main)], table,
+        says, [*failed, *doubt, *warned] or [_unchanged(main)], table, own["query_id"].to_list(),
         _moved(own, decisive, lost=True),
         _moved(own, decisive, lost=False), decisive, detectable(own["difference"].to_numpy()),
         _dropped(own), _moves(pairs),

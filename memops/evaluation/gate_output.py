@@ -16,7 +16,7 @@ _MOST = 50  # queries named in an annotation or a table
 
 
 def junit(verdict: Verdict) -> str:
-    """Return JUnit XML: one case for the gate, one for each query that is worse."""
+    """Return JUnit XML: one case for the gate, one for each query; those that are worse come first."""
     bad = verdict.verdict in ("fail", "inconclusive")
     whole = _case("verdict", "; ".join(verdict.reasons) if bad else "", verdict.verdict)
     # Queries that are worse fail only where the gate does: else they are told as skipped.
@@ -30,7 +30,9 @@ def junit(verdict: Verdict) -> str:
         )
         for row in verdict.lost.to_dicts()
     ]
-    failures = (bad + (kind == "failure") * len(lost), (kind == "skipped") * len(lost))
+    worse = set(verdict.lost["query_id"])
+    lost += [_case(f"query {query}", "", "") for query in verdict.queries if query not in worse]
+    failures = (bad + (kind == "failure") * len(worse), (kind == "skipped") * len(worse))
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n'
         f'<testsuite name="memops gate" tests="{1 + len(lost)}" failures="{failures[0]}" '

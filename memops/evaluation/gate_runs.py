@@ -1,0 +1,111 @@
+"""Runs: any retriever's results graded and gated by TREC's files, without a store.
+
+RUN     query Q0 document rank score tag     as trec_eval reads it: scores decide, not ranks
+QRELS   query 0 document grade
+"""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from memops.errors import Corrupt, GateInconclusive, StoreNotFound
+from memops.evaluation import gate
+from memops.evaluation.gate_output import github, junit, markdown
+from memops.measures import grades
+from memops.policy import Policy
+from memops.search.retrieve import RUN
+from memops.suite.grading import PER_QUERY, Grades
+
+USUAL = ("R@5", "R@10", "Success@1", "RR@10", "nDCG@10")
+_QRELS = pl.Schema({"query_id": pl.String(), "doc_id": pl.String(), "grade": pl.Int64()})
+
+
+def graded(run: Path, qrels: Path, measures: Sequence[str] = USUAL) -> Grades:
+    """Return the grades of a run; a judged query that it does not answer has the value 0.
+
+    Raises StoreNotFound for a file that is not there, and Corrupt, with the line, for what is not
+    TREC's.
+    """
+    found, golden = read_run(run), read_qrels(qrels)
+    kept = golden.with_columns(avoid=False, unit=pl.lit(None, pl.String))
+    values = grades(found, kept, measures).with_columns(retriever=pl.lit("run"))
+    lacking = [pl.lit(None, PER_QUERY[n]).alias(n) for n in PER_QUERY if n not in values.columns]
+    asked = hashlib.sha256(qrels.read_bytes()).hexdigest()
+    return Grades(
+        qrels.name,
+        "run",
+        values.with_columns(lacking).select(PER_QUERY.names()),
+        {"suite": asked, "settings": [*measures]},
+        found["doc_id"].n_unique(),
+        run=found,
+    )
+
+
+def gated(run: Path, qrels: Path, before: Path | None, policy: Policy) -> dict[str, Any]:
+    """Compare a run with an earlier one; raises GateInconclusive where there is none."""
+    measures = dict.fromkeys((*USUAL, policy.gate.measure))
+    now = graded(run, qrels, [*measures])
+    if before is None:
+        said = f"{run}: nothing to compare with"
+        raise GateInconclusive(
+            said, "name the run that it should not be worse than: --baseline-run"
+        )
+    verdict = gate.judge(graded(before, qrels, [*measures]), now, policy)
+    told = {"junit": junit(verdict), "github": github(verdict), "markdown": markdown(verdict)}
+    about = {"run": str(run), "qrels": str(qrels), "baseline_run": str(before), "accepted": None}
+    return about | verdict.to_json() | {"grades": now.means()} | told
+
+
+def read_run(path: Path) -> pl.DataFrame:
+    """Return a run, ranked by its scores; what has the same score keeps the file's order."""
+    rows = [
+        (cells[0], cells[2], _number(cells[4], path, nth), nth) for nth, cells in _lines(path, 5)
+    ]
+    table = pl.DataFrame(
+        rows,
+        schema={"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64, "nth": pl.Int64},
+        orient="row",
+    )
+    _refuse_twice(table, path)
+    ranked = table.sort("query_id", "score", "nth", descending=[False, True, False])
+    rank = pl.int_range(1, pl.len() + 1).over("query_id")
+    return ranked.with_columns(rank=rank).select(RUN.names()).cast(RUN)
+
+
+def read_qrels(path: Path) -> pl.DataFrame:
+    """Return judgements: query_id, doc_id, grade."""
+    rows = [(c[0], c[2], int(_number(c[3], path, nth)), nth) for nth, c in _lines(path, 4)]
+    table = pl.DataFrame(rows, schema={**_QRELS, "nth": pl.Int64()}, orient="row")
+    _refuse_twice(table, path)
+    return table.drop("nth").filter(pl.col("grade") > 0)
+
+
+def _lines(path: Path, least: int) -> list[tuple[int, list[str]]]:
+    if not path.is_file():
+        raise StoreNotFound(f"{path}: no such file", "name a file in TREC's columns")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise Corrupt(f"{path}: not UTF-8") from error
+    lines = [(nth, line.split()) for nth, line in enumerate(text.splitlines(), 1) if line.strip()]
+    for nth, cells in lines:
+        if len(cells) < least:
+            raise Corrupt(f"{path}: line {nth} has {len(cells)} of {least} columns")
+    return lines
+
+
+def _number(cell: str, path: Path, nth: int) -> float:
+    try:
+        return float(cell)
+    except ValueError as error:
+        raise Corrupt(f"{path}: line {nth}: {cell!r} is no number") from error
+
+
+def _refuse_twice(table: pl.DataFrame, path: Path) -> None:
+    twice = table.filter(~pl.struct("query_id", "doc_id").is_first_distinct())
+    if twice.height:
+        query, doc, nth = twice.select("query_id", "doc_id", "nth").row(0)
+        raise Corrupt(f"{path}: line {nth}: {doc!r} comes twice for query {query!r}")

@@ -1,0 +1,115 @@
+"""Any retriever is graded and gated by its run file; no store, no suite, no state."""
+
+import json
+import math
+import re
+import shlex
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from memops import cli
+
+QUERIES = [f"q{n}" for n in range(40)]
+
+
+def run_file(path, good):
+    """A run that finds the right document of the first `good` queries first, of the others never."""
+    lines = []
+    for n, query in enumerate(QUERIES):
+        docs = ["right" if n < good else "other", "b", "c"]
+        lines += [f"{query} Q0 {query}-{doc} {9 - r} {3 - r} mine" for r, doc in enumerate(docs)]
+    path.write_text("\n".join(lines) + "\n")
+    return str(path)
+
+
+@pytest.fixture
+def qrels(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "qrels.txt"
+    path.write_text("".join(f"{q} 0 {q}-right 1\n" for q in QUERIES))
+    return str(path)
+
+
+def run(capsys, *argv):
+    code = cli.run([*argv])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def test_a_run_is_graded_by_its_scores(qrels, tmp_path, capsys):
+    code, out, _ = run(capsys, "grade", "--run", run_file(tmp_path / "r", 30), "--qrels", qrels, "--json")  # fmt: skip
+    assert code == 0
+    means = json.loads(out)["grades"]
+    assert means == pytest.approx(dict.fromkeys(("R@5", "R@10", "Success@1", "RR@10", "nDCG@10"), 0.75))  # fmt: skip
+
+
+def test_its_grades_are_those_of_the_reference_implementation(qrels, tmp_path, capsys):
+    measures = pytest.importorskip("ir_measures")
+    path = tmp_path / "odd.trec"
+    lines = [f"q{n} Q0 q{n}-{'right' if r == n % 7 else r} 0 {10 - r} x" for n in range(20) for r in range(7)]  # fmt: skip
+    path.write_text("\n".join(lines) + "\n")
+    code, out, _ = run(capsys, "grade", "--run", str(path), "--qrels", qrels, "--json")
+    ours = json.loads(out)["grades"]
+    theirs = measures.calc_aggregate(
+        [measures.R @ 5, measures.RR @ 10, measures.nDCG @ 10],
+        measures.read_trec_qrels(qrels), measures.read_trec_run(str(path)),
+    )  # fmt: skip
+    for measure, value in theirs.items():
+        assert math.isclose(ours[str(measure)], value, abs_tol=1e-6)
+
+
+def test_a_worse_run_fails_and_every_query_stands_in_the_junit_file(qrels, tmp_path, capsys):
+    old, new = run_file(tmp_path / "old", 36), run_file(tmp_path / "new", 20)
+    argv = ["gate", "--run", new, "--qrels", qrels, "--baseline-run", old, "--junit", "j.xml"]
+    code, out, _ = run(capsys, *argv)
+    assert code == 30 and "R@10" in out
+    suite = ET.parse("j.xml").getroot()[0]
+    assert len(suite) == 1 + len(QUERIES) == int(suite.get("tests"))
+    failed = {case.get("name") for case in suite if case.find("failure") is not None}
+    assert failed == {"verdict", *(f"query q{n}" for n in range(20, 36))}
+    argv[2], argv[6] = old, new
+    assert run(capsys, *argv)[0] == 0
+
+
+def test_without_a_run_before_it_nothing_is_decided(qrels, tmp_path, capsys):
+    code, _, err = run(capsys, "gate", "--run", run_file(tmp_path / "r", 9), "--qrels", qrels)
+    assert code == 31 and "--baseline-run" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        ("q0 Q0 a 1\n", 20, "line 1 has 4 of 5 columns"),
+        ("q0 Q0 a 1 high x\n", 20, "line 1: 'high' is no number"),
+        ("q0 Q0 a 1 2 x\nq0 Q0 a 2 1 x\n", 20, "line 2: 'a' comes twice for query 'q0'"),
+        (None, 10, "no such file"),
+    ],
+)
+def test_a_file_that_is_no_run_is_named_with_its_line(qrels, tmp_path, capsys, text, code, words):
+    path = tmp_path / "bad.trec"
+    if text is not None:
+        path.write_text(text)
+    got, _, err = run(capsys, "grade", "--run", str(path), "--qrels", qrels)
+    assert (got, words in err) == (code, True), err
+
+
+def test_half_of_the_options_is_a_usage_error(qrels, capsys):
+    for argv in (["gate"], ["gate", "--run", "x"], ["grade", "--suite", "x"], ["gate", "s", "--run", "x", "--qrels", qrels]):  # fmt: skip
+        assert run(capsys, *argv)[0] == 2
+
+
+def test_the_examples_of_the_readme_are_yaml_and_call_what_there_is(qrels, tmp_path, capsys):
+    yaml = pytest.importorskip("yaml")
+    text = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    found = dict(re.findall(r"<!-- example: (\w+) -->\n```yaml\n(.*?)```", text, re.DOTALL))
+    entry = yaml.safe_load(found["hook"])["repos"][0]["hooks"][0]["entry"]
+    steps = [step["run"] for step in yaml.safe_load(found["action"]) if "run" in step]
+    for folder in ("out", "eval"):
+        (tmp_path / folder).mkdir()
+    run_file(tmp_path / "out" / "new.trec", 30)
+    run_file(tmp_path / "eval" / "baseline.trec", 30)
+    (tmp_path / "eval" / "qrels.txt").write_text(Path(qrels).read_text())
+    for line in (entry, steps[-1]):
+        assert run(capsys, *shlex.split(line)[1:])[0] == 0
