@@ -1,5 +1,6 @@
-"""The documentation cannot drift: what the README shows is what there is."""
+"""The documentation cannot drift: what the README and docs/ show is what there is."""
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -8,16 +9,35 @@ import pytest
 
 from memops.cli import COMMANDS, cli
 from memops.policy import Policy, described
+from memops.schema import RECORDS
 
-from . import readme
+from . import docs
 
-TEXT = readme.README.read_text(encoding="utf-8")
-PARTS = {m[2]: m[0] for m in readme.PART.finditer(TEXT)}
+TEXTS = {page.name: page.read_text(encoding="utf-8") for page in docs.PAGES}
+PARTS = {m[2]: m[0] for text in TEXTS.values() for m in docs.PART.finditer(text)}
+CONTRIBUTING = (docs.ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 
 
-@pytest.mark.parametrize("name", ["begin", "commands", "rules", "policy", "session"])
-def test_a_made_part_of_the_readme_is_current(name):
-    assert PARTS[name] == f"<!-- made: {name} -->\n{readme.made(name)}<!-- end -->"
+@pytest.mark.parametrize("name", sorted(docs.PARTS))
+def test_a_made_part_of_a_page_is_current(name):
+    assert PARTS[name] == f"<!-- made: {name} -->\n{docs.made(name)}<!-- end -->"
+
+
+@pytest.mark.parametrize("page", docs.PAGES, ids=lambda page: page.name)
+def test_every_link_leads_to_a_file(page):
+    links = LINK.findall(page.read_text(encoding="utf-8"))
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_every_page_is_reached_from_the_readme():
+    names = {f"docs/{page.name}" for page in docs.PAGES if page.parent.name == "docs"}
+    assert names <= set(LINK.findall(TEXTS["README.md"]))
+
+
+def test_the_page_of_records_names_every_column():
+    rows = re.findall(r"(?m)^\| `(\w+)`", TEXTS["records.md"])
+    assert rows == RECORDS.names()
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
@@ -50,7 +70,7 @@ def test_help_names_the_exit_codes_and_the_stores():
 
 def test_the_readme_names_every_suite_marker_and_extra():
     for word in ("pytest -m slow", "memops[flows]", "memops[models]", "constraints.txt"):
-        assert word in TEXT
+        assert any(word in text for text in (*TEXTS.values(), CONTRIBUTING))
 
 
 def test_the_package_runs_as_the_command_does():
@@ -63,8 +83,8 @@ def test_the_package_runs_as_the_command_does():
 
 
 def test_the_first_command_installs_the_core_alone_and_every_extra_is_named():
-    first = TEXT.split("```sh\n")[1].splitlines()[0]
+    first = TEXTS["README.md"].split("```sh\n")[1].splitlines()[0]
     assert "-e . " in first and "[" not in first and first.endswith("memops demo")
-    with (readme.ROOT / "pyproject.toml").open("rb") as file:
+    with (docs.ROOT / "pyproject.toml").open("rb") as file:
         extras = tomllib.load(file)["project"]["optional-dependencies"]
-    assert all(f"`memops[{extra}]`" in TEXT for extra in extras if extra != "dev")
+    assert all(f"`memops[{extra}]`" in TEXTS["README.md"] for extra in extras if extra != "dev")

@@ -15,7 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-COPIED = ("memops", "data", "tests", "evals", "reports", "flows", "pyproject.toml", "README.md")
+COPIED = (
+    "memops",
+    "data",
+    "tests",
+    "evals",
+    "reports",
+    "flows",
+    "pyproject.toml",
+    "README.md",
+    "docs",
+)
 
 
 @dataclass(frozen=True)
