@@ -31,7 +31,9 @@ def graded(run: Path, qrels: Path, measures: Sequence[str] = USUAL) -> Grades:
     """
     found, golden = read_run(run), read_qrels(qrels)
     kept = golden.with_columns(avoid=False, unit=pl.lit(None, pl.String))
-    values = grades(found, kept, measures).with_columns(retriever=pl.lit("run"))
+    values = grades(found, kept, measures).with_columns(
+        retriever=pl.lit("run"), category=pl.lit("judged")
+    )
     lacking = [pl.lit(None, PER_QUERY[n]).alias(n) for n in PER_QUERY if n not in values.columns]
     asked = hashlib.sha256(qrels.read_bytes()).hexdigest()
     return Grades(
