@@ -102,7 +102,7 @@ def test_half_of_the_options_is_a_usage_error(qrels, capsys):
 
 def test_the_examples_of_the_readme_are_yaml_and_call_what_there_is(qrels, tmp_path, capsys):
     yaml = pytest.importorskip("yaml")
-    text = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[1] / "docs" / "grading.md").read_text(encoding="utf-8")
     found = dict(re.findall(r"<!-- example: (\w+) -->\n```yaml\n(.*?)```", text, re.DOTALL))
     entry = yaml.safe_load(found["hook"])["repos"][0]["hooks"][0]["entry"]
     steps = [step["run"] for step in yaml.safe_load(found["action"]) if "run" in step]
