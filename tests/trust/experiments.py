@@ -135,7 +135,7 @@ def interrupted(kind, what):
 
     def tenth(folder, nth):
         made, every = homed(kind, folder, what)
-        said = f"every one of {len(every)} file operations; then the command again, and a night"
+        said = f"{len(every)} file operations in all; then the command again, and a night"
         return killed_at(made, every[nth::10]), said
 
     return tenth
