@@ -279,3 +279,14 @@ def test_a_password_is_never_stored_and_what_the_store_says_stands_where_it_is_s
     after = outcome(records, redact_secrets(records, ctx))
     assert after["sensitivity"].to_list() == ["never_store", "masked", "never_store", "masked"]
     assert redact_secrets(after, ctx).is_empty()
+
+
+def test_a_field_that_is_named_otherwise_holds_an_identifier():
+    value = "w9Q7" + "zT4kD9lM2" + "rV8xP5nB3hC6"
+    for text, kept in (
+        (f'{{"sender": "{value}", "at": 1}}', True),
+        (f'{{"label": "Mia ({value})"}}', True),
+        (f'{{"api_token": "{value}"}}', False),
+        (f"Staging: {value}", False),
+    ):
+        assert (value in redacted(pl.Series([text]))[0]) is kept, text

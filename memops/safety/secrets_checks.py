@@ -129,16 +129,24 @@ def _loose() -> pl.Expr:
 
 
 def _hexed() -> pl.Expr:
-    return (_DIGITS >= 4) & _ALONE & ~has(r"\.[a-z]{2,5}$")
+    return (_DIGITS >= 4) & _ALONE & ~has(r"\.[a-z]{2,5}$") & ~_field()
+
+
+def _field() -> pl.Expr:
+    """A field of structured data that has a name of its own, by which a secret would be told."""
+    return _BEFORE.str.contains(r'"[^"\n]{1,40}"\s*:\s*"[^"\n]*$')
 
 
 def _mixed() -> pl.Expr:
-    """A value alone: three classes in turn, in a clause that speaks of nothing public."""
+    """A value alone: three classes in turn, in a clause that speaks of nothing public.
+
+    A field that is named otherwise, such as a sender, holds an identifier.
+    """
     clause = _clause()
     keyed = clause.str.contains(expanded("(?i)@{token}"))
     public = clause.str.contains(expanded(r"(?i)@{public}(?:$|[^\p{Latin}])")) & ~keyed
     classes = (_DIGITS >= 2) & (count("[a-z]") >= 2) & (count("[A-Z]") >= 2) & (_MIXING >= 0.35)
-    return classes & _ALONE & _UNDATED & ~public & ~_published()
+    return classes & _ALONE & _UNDATED & ~public & ~_published() & ~_field()
 
 
 def _word() -> pl.Expr:
