@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 LAYERS = [
     # words and tables
-    {"errors", "failpoints", "ordered"},
+    {"errors", "failpoints", "ordered", "progress"},
     {"files", "language", "measures", "network", "schema", "verdicts"},
     {"values"},
     {"documents", "plan", "policy", "reasons", "statements"},

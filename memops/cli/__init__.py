@@ -133,17 +133,24 @@ class Lazy(click.Group):
     envvar="MEMOPS_STATE",
     help="State folder [.memops here, or one per user; MEMOPS_STATE].",
 )
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+@click.option("-v", "--verbose", is_flag=True, help="Tell of each step, also without a terminal.")
 @click.version_option(__version__)
 @click.pass_context
-def cli(ctx: click.Context, config: Path | None, state: Path | None) -> None:
+def cli(
+    ctx: click.Context, config: Path | None, state: Path | None, quiet: bool, verbose: bool
+) -> None:
     """Maintain and grade the long-term memory stores of AI agents.
 
     Every change to a store goes: snapshot, plan, guard, journal with undo, apply, verify.
     """
     from memops import settings
+    from memops.cli.watching import steps_on_stderr
 
     if os.environ.get("NO_COLOR"):
         ctx.color = False
+    if not ctx.resilient_parsing:
+        ctx.with_resource(steps_on_stderr(quiet, verbose))
     ctx.obj = settings.read(config, state)
     if not state and not ctx.obj.path and sys.stderr.isatty() and not Path(".memops").exists():
         click.echo(f"state folder: {ctx.obj.state} (no .memops is here)", err=True)

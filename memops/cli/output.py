@@ -1,7 +1,6 @@
 """Output: one JSON value for machines, a table for people."""
 
 import json
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -100,20 +99,6 @@ def cut(text: str, room: int) -> str:
     while width(kept) > room - 1:
         kept = kept[:-1]
     return f"{kept}…"
-
-
-def progress(label: str) -> Callable[[int, int], None] | None:
-    """Return a callback that draws progress on a terminal, or None elsewhere."""
-    if not sys.stderr.isatty():
-        return None
-
-    def draw(done: int, total: int) -> None:
-        share = done / max(total, 1)
-        bar = "#" * int(30 * share)
-        end = "\n" if done >= total else ""
-        click.echo(f"\r{label} [{bar:<30}] {done}/{total}{end}", err=True, nl=False)
-
-    return draw
 
 
 def _instant(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:

@@ -17,6 +17,7 @@ from memops import files, snapshot
 from memops.commands.keeping import prune
 from memops.errors import GateFailed, Locked, told
 from memops.plan import outcome
+from memops.progress import tell
 from memops.reasons import reason
 from memops.schema import LIVE
 from memops.settings import Settings
@@ -167,6 +168,7 @@ def _logged(
 
     def timed(step: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         begun, said = time.perf_counter(), {}
+        tell(step.__name__.replace("_", " "), 0, 1)
         try:
             result = call(step, *args, **kwargs)
             said = result | ({"error": result["cause"]} if "cause" in result else {})
@@ -175,6 +177,7 @@ def _logged(
             raise
         finally:
             spent, title = time.perf_counter() - begun, step.__name__
+            tell(title.replace("_", " "), 1, 1)
             timings.append({"step": title, "seconds": round(spent, 3)})
             logbook.note(settings.state, clock(), name, night["store"], title, spent, said)
         return result

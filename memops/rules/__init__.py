@@ -15,6 +15,7 @@ from memops.autonomy import settled
 from memops.context import Context
 from memops.guard import protect
 from memops.plan import EDITS, nothing, outcome
+from memops.progress import tell, tracked
 from memops.refusals import Refused, none
 from memops.rules.consolidate_daily import consolidate_daily
 from memops.rules.delete_retired import delete_retired
@@ -144,7 +145,8 @@ def _round(
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """The changes of one round, what was withdrawn of them, and the records as they leave it."""
     steps, withdrawn = [nothing()], [nothing()]
-    for nth, rule in enumerate(rules):
+    for nth, rule in enumerate(tracked("rules", rules)):
+        tell(f"rule {rule.__name__}", 0, 1)
         asked = rule(records, replace(ctx, changed=course.since(nth)))
         asked, held = known.withheld(asked.with_columns(rule=pl.lit(rule.__name__)))
         step, refused = protect(asked, records, ctx.policy, unsigned=ctx.unsigned)
@@ -154,6 +156,7 @@ def _round(
         records = outcome(records, step)
         steps.append(step)
         withdrawn += [refused, held]
+        tell(f"rule {rule.__name__}", 1, 1)
     return pl.concat(steps), pl.concat(withdrawn), records
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from memops.progress import tracked
 from memops.statements.cues import MARKS
 from memops.statements.reading import FAMILIES, JUDGED, Read, code_of_item, read_in_one
 
@@ -33,7 +34,8 @@ def taken_apart(texts: Sequence[str], schema: pl.Schema = TAKEN) -> pl.DataFrame
     so readings made here and there can be put together, and sums come out alike to the last bit.
     """
     parts = [
-        _taken(texts[start : start + _BATCH], schema) for start in range(0, len(texts), _BATCH)
+        _taken(texts[start : start + _BATCH], schema)
+        for start in tracked("reading texts", range(0, len(texts), _BATCH))
     ]
     return pl.concat([schema.to_frame(), *parts], rechunk=True)
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from memops.ordered import distinct, once
+from memops.progress import tracked
 
 Array = Any
 _BUCKETS = 20
@@ -148,7 +149,7 @@ def _sharing(rows: Array, columns: Array, n: int) -> Any:
     width = int(number[-1]) + 1 if len(columns) else 1
     matrix = csr_matrix((np.ones(len(rows), np.int16), (rows, columns)), shape=(n, width))
     other = matrix.T.tocsr()
-    for start in range(0, n, _BLOCK):
+    for start in tracked("finding near texts", range(0, n, _BLOCK)):
         product = (matrix[start : start + _BLOCK] @ other[:, start:]).tocoo()
         above = product.col > product.row
         yield product.row[above] + start, product.col[above] + start, product.data[above]

@@ -13,6 +13,7 @@ from memops.judge.candidates.near import held_in
 from memops.language.codes import numbered
 from memops.ordered import distinct
 from memops.policy import Candidates
+from memops.progress import tracked
 
 Array = Any
 _BLOCK = 4096
@@ -91,7 +92,7 @@ def neighbours(
     other = matrix.T.tocsr()
     keys = [
         _best(matrix[i : min(i + _BLOCK, part[1])] @ other, i, limits.nearest, limits.cosine, n)
-        for i in range(*part, _BLOCK)
+        for i in tracked("finding neighbours", range(*part, _BLOCK))
     ]
     key = distinct(np.concatenate([*keys, np.empty(0, np.int64)]))
     return key // n, key % n

@@ -18,6 +18,7 @@ from memops.language.codes import LONE, PAIR, Codes, code_of, codes
 from memops.language.lexicon import lexicon
 from memops.language.vocabulary import words
 from memops.ordered import distinct, place_in, within
+from memops.progress import tracked
 
 Array = Any
 _NUMBER = r"[\p{L}\p{N}\p{M}&&\P{Han}]*\p{N}[\p{L}\p{N}\p{M}&&\P{Han}]*"
@@ -58,7 +59,7 @@ def unread(found: Codes, texts: pl.Series, a: Array, b: Array) -> Array:
     related = marks.relates & ~marks.excludes
     plain = related & whole & ~marks.denies
     out = np.zeros(len(a), bool)
-    for start in range(0, len(a), _PAIRS):
+    for start in tracked("looking at pairs", range(0, len(a), _PAIRS)):
         x, y = a[start : start + _PAIRS], b[start : start + _PAIRS]
         shared = binary[x].multiply(binary[y]).tocsr()
         both, known_odd = np.diff(shared.indptr), shared @ strange.astype(np.float32)

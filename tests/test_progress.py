@@ -1,0 +1,62 @@
+"""Long steps tell how far they are: on a terminal's standard error, and nowhere else unasked."""
+
+import os
+import pty
+import subprocess
+import sys
+import threading
+
+from memops.progress import tell, tracked, watched
+
+NOW = "2026-06-01T12:00:00Z"
+
+
+def test_whoever_watches_is_told_of_each_step_and_nobody_else():
+    told = []
+    with watched(lambda *said: told.append(said)):
+        assert list(tracked("reading", ["a", "b"])) == ["a", "b"]
+        assert list(tracked("nothing", [])) == []
+    tell("alone", 1, 1)
+    assert told == [("reading", 0, 2), ("reading", 1, 2), ("reading", 2, 2)]
+
+
+def planned(memops, *options, terminal=False):
+    """Standard output and standard error of a plan; the latter a pseudo-terminal or a pipe."""
+    argv = [sys.executable, "-m", "memops", "--state", str(memops.state), *options, "plan", "jsonl:m.jsonl", "--now", NOW]  # fmt: skip
+    env = os.environ | {"TERM": "xterm", "COLUMNS": "80"}
+    if not terminal:
+        done = subprocess.run(argv, cwd=memops.folder, env=env, capture_output=True, text=True, check=False)  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout, done.stderr
+    ours, theirs = pty.openpty()
+    seen = []
+
+    def read():
+        try:
+            while part := os.read(ours, 4096):
+                seen.append(part)
+        except OSError:  # the other end is closed
+            pass
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    done = subprocess.run(argv, cwd=memops.folder, env=env, stdout=subprocess.PIPE, stderr=theirs, text=True, check=False)  # fmt: skip
+    os.close(theirs)
+    reader.join(10)
+    os.close(ours)
+    return done.stdout, b"".join(seen).decode()
+
+
+def test_a_terminal_sees_the_steps_of_a_plan_and_a_pipe_nothing(memops, twins):
+    memops.write("m.jsonl", twins)
+    out, said = planned(memops, terminal=True)
+    assert "rules" in said and "rule " in said and "/" in said
+    piped, nothing = planned(memops)
+    assert nothing == "" and "\x1b" not in piped + out
+    assert "rule " not in planned(memops, "-q", terminal=True)[1]
+
+
+def test_verbose_tells_of_each_step_in_lines_where_there_is_no_terminal(memops, twins):
+    memops.write("m.jsonl", twins)
+    said = planned(memops, "-v")[1]
+    assert "rules: " in said and " s" in said and "\x1b" not in said
