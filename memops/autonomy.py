@@ -1,5 +1,9 @@
 """Autonomy: which changes of a plan may happen without a person, and which wait for one.
 
+A shape of change (rule, intent, reason code) has earned it in a family of stores by changes that
+readers judged: enough of them, and so few harmful that the lower bound of the share of the others
+lies where `policy.unattended` asks. What has not earned it is proposed.
+
 What waits takes along what would make no sense without it: what a keeper gains from a record that
 does not step back yet, whatever stands on a record that is not there yet, and what a later rule set
 anew on the same record. So the lines that may happen unattended are a plan by themselves.
@@ -7,10 +11,120 @@ anew on the same record. So the lines that may happen unattended are a plan by t
 
 import polars as pl
 
-from memops.plan import DELETES, FIELDS
+from memops.plan import DELETES, EDITS, FIELDS, arguments
+from memops.policy import Unattended
 from memops.refusals import hanging
 
+SHAPE = ("rule", "intent", "code")
+"""What changes have in common that are judged together, beside the family of their store."""
+EVIDENCE = pl.Schema(
+    {
+        **dict.fromkeys((*SHAPE, "family"), pl.String()),
+        **dict.fromkeys(("right", "harmless", "harmful"), pl.Int64()),
+    }
+)
+"""Judged changes, counted: one row a shape and family; several rows of one add up."""
 _HANGS = "guard.hangs"
+_KEPT = ("curated", "profile")  # roles of what the owner wrote to be kept
+
+
+def standing(evidence: pl.DataFrame, policy: Unattended) -> pl.DataFrame:
+    """Return where each shape stands in each family: its counts, lower bound, what it may.
+
+    The bound is that of the exact binomial interval (Clopper and Pearson 1934) of right and
+    harmless among all; `may` is what it allows, `may_curated` what it allows of curated text.
+    """
+    from scipy.special import betaincinv
+
+    tail = (1 - policy.confidence) / 2
+    counts = evidence.group_by(*SHAPE, "family").agg(pl.col("right", "harmless", "harmful").sum())
+    good, bad = (counts["right"] + counts["harmless"]).to_numpy(), counts["harmful"].to_numpy()
+    bound = betaincinv(good.clip(1), bad + 1, tail) * (good > 0)
+    enough = pl.col("n") >= policy.changes
+    return (
+        counts.with_columns(n=pl.sum_horizontal("right", "harmless", "harmful"), lower=bound)
+        .with_columns(
+            may=enough & (pl.col("lower") >= policy.lower),
+            may_curated=enough & (pl.col("lower") >= policy.curated),
+        )
+        .sort("family", *SHAPE)
+    )
+
+
+def decided(rule: str, kind: str, policy: Unattended) -> str:
+    """Return what the policy says of a rule in a kind of store: always, never or earned."""
+    names = (f"{kind}/{rule}", rule, f"{kind}/*", "*")
+    return next((policy.rules[name] for name in names if name in policy.rules), "earned")
+
+
+def marked(
+    plan: pl.DataFrame,
+    records: pl.DataFrame,
+    known: pl.DataFrame,
+    kind: str,
+    family: str,
+    policy: Unattended,
+) -> pl.DataFrame:
+    """Return a plan of which what has not earned it waits for a person; `known` is a `standing`.
+
+    What only completes another change of its rule is judged with that one.
+    """
+    if plan.is_empty():
+        return plan
+    says = {rule: decided(rule, kind, policy) for rule in plan["rule"].unique().drop_nulls()}
+    word = pl.col("rule").replace_strict(says, default="earned", return_dtype=pl.String)
+    mine = known.filter(pl.col("family") == family).select(
+        *SHAPE, "n", "may", "may_curated", "lower"
+    )
+    kept = records.filter(pl.col("role").is_in(_KEPT)).select("id", _kept=pl.lit(True))
+    asks = DELETES | (
+        EDITS & (pl.col("superseded_by").is_not_null() | pl.col("text").is_not_null())
+    )
+    rows = (
+        plan.with_row_index("_nth")
+        .join(mine, on=[*SHAPE], how="left", maintain_order="left")
+        .join(kept, on="id", how="left", maintain_order="left")
+        .with_columns(_asks=asks & pl.col("_kept").fill_null(False), _word=word)
+    )
+    earned = pl.when("_asks").then("may_curated").otherwise("may").fill_null(False)
+    whole = pl.col("_nth").is_in(completing(plan).implode())
+    may = (pl.col("_word") == "always") | ((pl.col("_word") == "earned") & (earned | whole))
+    short = pl.format(
+        "autonomy.unearned {}", arguments(n=pl.col("n").fill_null(0), needed=policy.changes)
+    )
+    low = pl.format(
+        "autonomy.low {}",
+        arguments(
+            lower=pl.col("lower").round(3),
+            needed=pl.when("_asks").then(policy.curated).otherwise(policy.lower),
+        ),
+    )
+    why = (
+        pl.when(pl.col("_word") == "never").then(pl.lit("autonomy.never"))
+        .when(pl.col("n").fill_null(0) < policy.changes).then(short)
+        .otherwise(low)
+    )  # fmt: skip
+    return rows.with_columns(
+        unattended=pl.col("unattended").fill_null(True) & may,
+        waits=pl.when(may).then("waits").otherwise(pl.coalesce("waits", why)),
+    ).select(plan.columns)
+
+
+def completing(plan: pl.DataFrame) -> pl.Series:
+    """Return the positions of edits that only give a record what its rule takes from another.
+
+    They wait when the change does from which the record gains (`settled`).
+    """
+    rows = plan.with_row_index("nth")
+    behind = rows.filter(pl.col("superseded_by").is_not_null())
+    gains = rows.filter(EDITS & pl.col("superseded_by").is_null() & pl.col("text").is_null())
+    gains = gains.select("nth", "rule", superseded_by="id", id="evidence").explode(
+        "id", empty_as_null=True
+    )
+    found = gains.join(
+        behind.select("rule", "id", "superseded_by"), on=["rule", "id", "superseded_by"]
+    )
+    return found["nth"].unique().sort()
 
 
 def settled(plan: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:

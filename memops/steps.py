@@ -26,7 +26,7 @@ from memops.rules.extract_notes import extract_notes
 from memops.schema import instant as as_instant
 from memops.settings import Settings
 from memops.spread import Mapper, spreading
-from memops.state import planfile
+from memops.state import evidence, planfile
 from memops.state.outputs import note
 from memops.state.runs import written_again
 from memops.state.sources import clock, take_snapshot
@@ -66,6 +66,8 @@ def make_plan(
             models=models,
         )
         changes, refused = propose(records, ctx, rules, before)
+    identity = taken.manifest["store"]
+    changes = evidence.marked(changes, records, settings.policy, settings.state, identity)
     names = [rule.__name__ for rule in rules]
     return planfile.save(
         settings.state, taken, records, changes, refused, store, settings.policy, now, clock(),

@@ -50,7 +50,7 @@ INSIDE = {
     "kept swings supersession",
     "search": "collection fuse bm25 openclaw clawseed voices diversity ranks cosine rsclaw arms profiles "
     "hybrid retrieve passages",
-    "state": "history logbook cadence descent chain seals runs sources basis archive retention sought outputs forgetting forgetting_plans keepings restoring planfile",
+    "state": "evidence history logbook cadence descent chain seals runs sources basis archive retention sought outputs forgetting forgetting_plans keepings restoring planfile",
     "apply": "checks batches lines recovery",
     "reports": "data figures riskiest words pictures view page approval reporting",
     "suite": "statistics format golden echoes exchange proposals purged lineage asking check grading "
@@ -58,7 +58,7 @@ INSIDE = {
     "evaluation": "gate gate_blame gate_output gate_runs tuning tuning_picture bench_pairs bench_recall "
     "judging suites choosing",
     "commands": "audit doctor starting configuring keeping purging repairing reviewing showing collecting simulation "
-    "simulation_picture inspecting looking controls curator importing",
+    "simulation_picture inspecting looking controls curator importing sheets",
     "nights": "monitoring night rounds demo",
 }
 HEAVY = {"prefect", "torch", "sentence_transformers", "faiss", "sklearn", "scipy"}

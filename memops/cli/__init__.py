@@ -48,6 +48,7 @@ COMMANDS = {
     "report": ("judge", "Render the report of a run, plan or snapshot."),
     "bench": ("judge", "Run memops on labelled pairs or question sets (JSON lines)."),
     "rules": ("look", "List every rule with its sentence."),
+    "evidence": ("evidence", "Have changes judged, and count what readers said."),
     "policy": ("look", "Print every setting with its value and reason."),
     "conflicts": ("look", "List records that cannot both be true; read-only."),
     "duplicates": ("look", "List records that say the same; read-only."),

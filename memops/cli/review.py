@@ -30,7 +30,18 @@ _ROOM = 1000
 
 @click.command()
 @click.argument("plan")
-@click.option("--reject", metavar="SEQ,SEQ", help="Reject these changes, and what hangs on them.")
+@click.option(
+    "--accept",
+    multiple=True,
+    metavar="SEQ|RULE|all",
+    help="Carry these changes out, by number, by rule, or all that are left (repeatable).",
+)
+@click.option(
+    "--reject",
+    multiple=True,
+    metavar="SEQ|RULE|all",
+    help="Reject these changes, and what hangs on them (repeatable).",
+)
 @click.option("--reject-rule", multiple=True, help="Reject all changes of this rule (repeatable).")
 @click.option("--keep", metavar="SEQ,SEQ", help="Keep these changes; rejected ones come back.")
 @click.option("--keep-rule", multiple=True, help="Keep all changes of this rule (repeatable).")
@@ -39,33 +50,56 @@ _ROOM = 1000
 def review(
     ctx: click.Context,
     plan: str,
-    reject: str | None,
+    accept: tuple[str, ...],
+    reject: tuple[str, ...],
     reject_rule: tuple[str, ...],
     keep: str | None,
     keep_rule: tuple[str, ...],
     as_json: bool,
-) -> None:
+) -> int:
     """Decide which changes of PLAN stay: in the terminal, or by number and rule.
 
-    A rejected change is not proposed again until its evidence changes. Without a terminal and
-    without options, the changes that wait for a decision are listed.
+    A rejected change is not proposed again until its evidence changes. What is accepted is carried
+    out at once, and nothing else; either answer is evidence for its rule in this store. Without a
+    terminal and without options, the changes that wait for a decision are listed.
     """
     from memops.commands import reviewing
     from memops.state.sources import clock
 
     begun = reviewing.begun(plan, at(ctx).state)
     kept = [*numbers(keep), *(seq for rule in keep_rule for seq in reviewing.of_rule(begun, rule))]
-    out = [*numbers(reject), *(s for rule in reject_rule for s in reviewing.of_rule(begun, rule))]
+    out = [*_named(begun, reject), *(s for r in reject_rule for s in reviewing.of_rule(begun, r))]
+    wanted = _named(begun, accept)
+    if both := sorted({*wanted} & {*out}):
+        raise click.UsageError(f"change {both[0]} is both accepted and rejected")
     if kept:
         reviewing.keep(begun, kept, clock())
     gone = reviewing.reject(begun, out, clock()) if out else []
-    asked = not (kept or out or as_json)
+    done = reviewing.accept(begun, wanted, clock()) if wanted else {}
+    asked = not (kept or out or accept or reject or as_json)
     if asked and sys.stdin.isatty():
         ask(begun, clock)
     said = {**reviewing.counted(begun), "rejected_now": gone}
+    said |= {k: done[k] for k in ("run", "applied", "skipped", "code") if k in done}
     said["waiting"] = reviewing.described(begun, begun.undecided) if as_json else []
     listing = waiting_text(begun) if asked and not sys.stdin.isatty() else ""
     emit(said, as_json, lambda: listing + counted_text(said))
+    return int(done.get("code", 0))
+
+
+def _named(review: "Review", words: tuple[str, ...]) -> list[int]:
+    """The changes that words name: numbers, a rule of which some are undecided, or all of those."""
+    from memops.commands import reviewing
+
+    found: list[int] = []
+    for word in words:
+        if word == "all":
+            found += review.undecided
+        elif "," in word or word.isdigit():
+            found += numbers(word)
+        else:
+            found += sorted({*reviewing.of_rule(review, word)} & {*review.undecided})
+    return list(dict.fromkeys(found))
 
 
 def ask(review: "Review", clock: Callable[[], datetime]) -> None:
@@ -91,10 +125,13 @@ def counted_text(said: dict[str, Any]) -> str:
     stay = "stays" if said["left"] == 1 else "stay"
     whole = counted(said["changes"], "change")
     lines = [f"{said['left']} of {whole} {stay}, {said['rejected']} rejected"]
+    if said.get("run"):
+        lines += [f"run {said['run']}: {counted(said['applied'], 'record')} changed"]
     if said["undecided"]:
         todo = f"{said['undecided']} of those that stay are not decided on"
         lines += [f"{todo}: {typed()} review {said['plan']}"]
-    return "\n".join([*lines, f"carry out what stays: {typed()} apply {said['plan']}"])
+    carry = f"{typed()} apply {said['plan']} --approve"
+    return "\n".join([*lines, *([f"carry out what stays: {carry}"] if said["left"] else [])])
 
 
 def _asked(review: "Review", clock: Callable[[], datetime], pressed: Callable[[], str]) -> None:

@@ -18,16 +18,20 @@ import polars as pl
 
 from memops import apply as applying
 from memops import files, snapshot
+from memops.apply import lines
+from memops.autonomy import completing
 from memops.errors import MemopsError, PlanRefused
 from memops.plan import FIELDS
 from memops.policy import Secrets, from_table
 from memops.refusals import REFUSED, hanging, none, refusals
 from memops.safety.secrets import redacted, redacted_records
 from memops.schema import QUARANTINE, TOMBSTONE
-from memops.state import planfile
-from memops.state.runs import Run, runs
+from memops.state import planfile, seals
+from memops.state.evidence import answers
+from memops.state.runs import Run, runs_of
 from memops.stores import open_store
 
+_SAID = ("seq", "op", "rule", "id", "risk", "unattended")
 _HIDDEN = {TOMBSTONE: "retired", QUARANTINE: "quarantined"}
 
 
@@ -69,16 +73,21 @@ class Review:
 def begun(name: str, state: Path) -> Review:
     """Return a plan's review; raises PlanRefused once the plan has been carried out."""
     plan = planfile.load(name, state)
-    for run in runs(state):
-        if run.header["plan"] == plan.id and run.state != "rolled-back":
-            raise PlanRefused(
-                f"plan {plan.id} has been applied by run {run.id}; there is nothing left to review",
-                f"take it back first: memops rollback {run.id}",
-            )
+    left, stands = lines.left(plan, state), [r for r in runs_of(plan.id, state) if _stands(r)]
+    if stands and not left:
+        raise PlanRefused(
+            f"plan {plan.id} has been applied by run {stands[-1].id}; there is nothing left to review",
+            f"take it back first: memops rollback {stands[-1].id}",
+        )
     review = opened(plan, state)
     for entry in review.journal.entries():
         _noted(review, entry["decision"], entry["seqs"])
+    review.open.intersection_update(left)
     return review
+
+
+def _stands(run: Run) -> bool:
+    return run.state != "rolled-back"
 
 
 def items(review: Review, seqs: Iterable[int]) -> list[Item]:
@@ -100,12 +109,34 @@ def items(review: Review, seqs: Iterable[int]) -> list[Item]:
 def reject(review: Review, seqs: Sequence[int], clock: datetime) -> list[int]:
     """Take changes, and what hangs on them, out of the plan; remember them. Returns what went."""
     _known(review, seqs)
+    _to_come(review, seqs)
     changes = review.plan.changes
     nths = hanging(changes, review.records, pl.Series([seq - 1 for seq in seqs], dtype=pl.UInt32))
     going = [int(nth) + 1 for nth in nths]
     _rewrite(review, review.standing - set(going))
     _remember(review, going, clock, refused=True)
     return _decided(review, "reject", going, clock)
+
+
+def accept(
+    review: Review, seqs: Sequence[int], clock: datetime, lock_timeout: float = 10.0
+) -> dict[str, Any]:
+    """Carry out these changes, and what completes them, on a person's word; remember it as such.
+
+    Raises PlanRefused once a newer plan of the store has taken this one's place.
+    """
+    _known(review, seqs)
+    _to_come(review, seqs)
+    _newest(review)
+    changes, plan = review.plan.changes, review.plan
+    whole = [int(nth) + 1 for nth in completing(changes)]
+    of = changes[[seq - 1 for seq in seqs]].select("rule", id="superseded_by").unique()
+    rows = changes.with_row_index("seq", 1).filter(pl.col("seq").is_in(whole))
+    more = rows.join(of, on=["rule", "id"], how="semi")["seq"].to_list()
+    chosen = sorted({*seqs, *(set(more) & review.standing)})
+    keep(review, chosen, clock)
+    plan = planfile.load(plan.id, review.state)
+    return applying.apply(plan, review.state, clock, True, lock_timeout, named=chosen)
 
 
 def take_back(
@@ -151,7 +182,7 @@ def of_rule(review: Review, rule: str) -> list[int]:
 def remembered(state: Path, identity: dict[str, str]) -> pl.DataFrame:
     """Return what people refused of a store and did not take back: rule, id, digest."""
     standing: dict[tuple[str, str, str], bool] = {}
-    for entry in _journal(state, identity).entries():
+    for entry in answers(state, identity).entries():
         standing[entry["rule"], entry["id"], entry["digest"]] = entry["refused"]
     rows = [key for key, refused in standing.items() if refused]
     return pl.DataFrame(rows, schema=REFUSED, orient="row") if rows else none()
@@ -162,7 +193,7 @@ def described(review: Review, seqs: Iterable[int]) -> list[dict[str, Any]]:
     policy = secrets_of(review.plan)
     chosen = review.plan.changes.with_row_index("seq", 1).filter(pl.col("seq").is_in(list(seqs)))
     masked = redacted_records(chosen, policy)
-    lines = {seq: json.loads(review.lines[seq]) for seq in chosen["seq"]}
+    told = {seq: json.loads(review.lines[seq]) for seq in chosen["seq"]}
     named = {*chosen["id"], *chosen["superseded_by"].drop_nulls()}
     named |= {i for ids in chosen["evidence"].drop_nulls() for i in ids}
     before = {
@@ -173,8 +204,8 @@ def described(review: Review, seqs: Iterable[int]) -> list[dict[str, Any]]:
     }
     return [
         {
-            **{k: lines[row["seq"]].get(k) for k in ("seq", "op", "rule", "id", "risk")},
-            **_reason(lines[row["seq"]], policy),
+            **{k: told[row["seq"]].get(k) for k in _SAID},
+            **_reason(told[row["seq"]], policy),
             "text": before.get(row["id"], row)["text"],
             "instead": _told(before.get(row["superseded_by"])),
             "becomes": _becomes(row, before),
@@ -247,7 +278,8 @@ def _taken_back(review: Review, seqs: Sequence[int], clock: datetime, decision: 
     back = sorted(set(seqs) - review.standing)
     if back:
         _rewrite(review, review.standing | set(back))
-        _remember(review, back, clock, refused=False)
+    accepted = decision == "keep"
+    _remember(review, sorted(seqs) if accepted else back, clock, refused=False, accepted=accepted)
     return _decided(review, decision, sorted(seqs), clock)
 
 
@@ -284,22 +316,47 @@ def _rewrite(review: Review, seqs: set[int]) -> None:
 def _lines(plan: planfile.PlanFile, records: pl.DataFrame) -> dict[int, str]:
     """The lines that stand, and those that were taken out as the planner writes them."""
     standing = (plan.path / "ops.jsonl").read_text(encoding="utf-8").split("\n")
-    lines = {json.loads(line)["seq"]: line for line in standing if line.strip()}
-    if len(lines) < plan.changes.height:
+    found = {json.loads(line)["seq"]: line for line in standing if line.strip()}
+    if len(found) < plan.changes.height:
         store = open_store(plan.header["address"])
         for line in planfile.exported(plan.changes, records, store):
-            lines.setdefault(line["seq"], json.dumps(line, ensure_ascii=False))
-    return dict(sorted(lines.items()))
+            found.setdefault(line["seq"], json.dumps(line, ensure_ascii=False))
+    return dict(sorted(found.items()))
 
 
-def _remember(review: Review, seqs: Sequence[int], clock: datetime, refused: bool) -> None:
-    about = {"at": clock.isoformat(), "plan": review.plan.id, "refused": refused}
-    keys = refusals(review.plan.changes[[seq - 1 for seq in seqs]], review.records)
-    path = _journal(review.state, review.plan.header["store"])
+def _remember(
+    review: Review, seqs: Sequence[int], clock: datetime, refused: bool, accepted: bool = False
+) -> None:
+    """Note a person's answer; it is evidence for its shape of change in this store."""
+    about: dict[str, Any] = {"at": clock.isoformat(), "plan": review.plan.id}
+    about |= {"refused": refused, "accepted": accepted}
+    mine = review.plan.changes[[seq - 1 for seq in seqs]]
+    keys = refusals(mine, review.records).with_columns(mine["intent"], mine["code"])
     if keys.height:
-        path.add(*({**about, **key} for key in keys.iter_rows(named=True)))
+        rows = ({**about, **key} for key in keys.iter_rows(named=True))
+        answers(review.state, review.plan.header["store"]).add(*rows)
 
 
-def _journal(state: Path, identity: dict[str, str]) -> files.Journal:
-    folder = files.folder(state / "stores" / snapshot.store_id(identity))
-    return files.Journal(folder / "refused.jsonl")
+def _to_come(review: Review, seqs: Sequence[int]) -> None:
+    """Raise PlanRefused for a change that a run has carried out."""
+    for run in filter(_stands, runs_of(review.plan.id, review.state)):
+        if done := sorted(set(seqs) & set(run.header["kept"])):
+            raise PlanRefused(
+                f"run {run.id} has carried out change {done[0]} of plan {review.plan.id}",
+                f"take it back: memops rollback {run.id} --only {done[0]}",
+            )
+
+
+def _newest(review: Review) -> None:
+    """Raise PlanRefused where a newer plan of the same store proposes anew."""
+    mine = (seals.made_at(review.plan.path), review.plan.path.stat().st_mtime_ns)
+    store = snapshot.store_id(review.plan.header["store"])
+    for path in (review.state / "plans").glob("*/plan.json"):
+        header = files.read_json(path)
+        if path.parent.name == review.plan.id or snapshot.store_id(header["store"]) != store:
+            continue
+        if (seals.made_at(path.parent), path.parent.stat().st_mtime_ns) > mine:
+            raise PlanRefused(
+                f"plan {review.plan.id} waits no more: plan {path.parent.name} took its place",
+                f"review that one: memops review {path.parent.name}",
+            )

@@ -6,6 +6,7 @@ from memops.judge.places import RANKS, placed
 from memops.plan import edit, nothing
 from memops.schema import TIERS
 
+_NTH = r"\.\d+$"  # of a block's name: the as how manieth section of its headings it is
 _RANK = {tier: i for i, tier in enumerate(TIERS)}
 
 
@@ -13,16 +14,22 @@ def merged(members: pl.DataFrame, code: str) -> pl.DataFrame:
     """Propose that of each group one record absorbs the rest.
 
     `members` are live records with a column `group` (records of one scope that may merge) and,
-    if it matters, `fullness` (the more, the better a keeper). The keeper is chosen by the role of
+    if it matters, `fullness` (the more, the better a keeper). What a file holds again in a section
+    under the very same headings, dates and all, has a reason of its own. The keeper is chosen by the role of
     its place (what is curated before a note), tier, pin, fullness, confidence (none given is as
     sure as any) and age, the oldest first; it takes over the sum of the access counts and the
     highest importance. A pinned record yields only to a pinned one.
     """
     if members.is_empty():
         return nothing()
-    order = _in_order_of_keeping(members).with_columns(
-        keeper=pl.col("id").first().over("group", "scope"),
-        keeper_pinned=pl.col("pinned").first().over("group", "scope"),
+    order = (
+        _in_order_of_keeping(members)
+        .with_columns(
+            keeper=pl.col("id").first().over("group", "scope"),
+            keeper_pinned=pl.col("pinned").first().over("group", "scope"),
+            _kept=pl.col("block").first().over("group", "scope"),
+        )
+        .with_columns(again=_section_again())
     )
     free = (pl.col("id") == pl.col("keeper")) | ~pl.col("pinned") | pl.col("keeper_pinned")
     held = order.filter(free).filter(pl.len().over("group", "scope") > 1)
@@ -33,7 +40,7 @@ def merged(members: pl.DataFrame, code: str) -> pl.DataFrame:
             edit(
                 absorbed,
                 "merge",
-                code,
+                pl.when("again").then(pl.lit("merge.again")).otherwise(pl.lit(code)),
                 superseded_by=pl.col("keeper"),
                 evidence=pl.concat_list("keeper"),
                 risk="low",
@@ -49,6 +56,13 @@ def merged(members: pl.DataFrame, code: str) -> pl.DataFrame:
             ),
         ]
     )
+
+
+def _section_again() -> pl.Expr:
+    """True of a record whose section is its keeper's once more; a value may be each section's own."""
+    mine, kept = pl.col("block"), pl.col("_kept")
+    same = mine.str.replace(_NTH, "") == kept.str.replace(_NTH, "")
+    return (same & (mine != kept) & (pl.col("form") != "attribute")).fill_null(False)
 
 
 def _in_order_of_keeping(members: pl.DataFrame) -> pl.DataFrame:

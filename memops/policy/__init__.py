@@ -56,6 +56,23 @@ class Limits(Section):
 
 
 @dataclass(frozen=True)
+class Unattended(Section):
+    """What a rule has to show before its changes happen without a person."""
+
+    changes: AtLeastOne = setting(75, "least judged changes of a shape in a family of stores")
+    lower: Share = setting(
+        0.95, "least lower bound of the share of right and harmless ones among them"
+    )
+    curated: Share = setting(0.98, "the same of what hides or edits curated text")
+    confidence: Share = setting(0.95, "confidence of that bound's two-sided interval")
+    rules: dict[str, Literal["always", "never", "earned"]] = setting(
+        {},
+        "what holds for a rule whatever it has earned: always, never, or earned; by RULE, KIND/RULE "
+        "(`clawseed/merge_near`), KIND/* or *",
+    )
+
+
+@dataclass(frozen=True)
 class Keep(Section):
     """Which snapshots and undo copies stay."""
 
@@ -184,6 +201,7 @@ class Policy(Section):
     """All of it."""
 
     limits: Limits = field(default_factory=Limits)
+    unattended: Unattended = field(default_factory=Unattended)
     floors: Floors = field(default_factory=Floors)
     decay: Decay = field(default_factory=Decay)
     tiers: Tiers = field(default_factory=Tiers)

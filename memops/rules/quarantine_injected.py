@@ -6,6 +6,7 @@ import polars as pl
 
 from memops.context import Context
 from memops.judge.places import placed, touchable
+from memops.language.lexicon import lexicon
 from memops.plan import edit
 from memops.policy import Hostile
 from memops.safety.hostile import injected
@@ -15,6 +16,8 @@ from memops.schema import LIVE, QUARANTINE, only
 _SHOWN = ("quotation", "code", "table", "instruction")
 """Forms that tell of what somebody else said or wrote."""
 _QUOTED = r'["“「『][^"”」』]{20,}["”」』]'
+_EVENT = r"^(?:System(?: \(untrusted\))?|Note): "  # as OpenClaw puts events before a turn
+_PROMPT = rf"(?i)^(?:{'|'.join(lexicon('hostile')['banners']['starts'])})"
 _REPEATED = 40  # characters of a turn that nobody types three times to the letter
 
 
@@ -41,6 +44,7 @@ def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         )
         .unique("id", keep="first", maintain_order=True)
         .sort("id")
+        .with_columns(code=pl.when(_amid()).then(pl.lit("hostile.prompt_amid")).otherwise("code"))
     )
     tags = pl.concat_list("tags", pl.lit(["quarantined"])).list.unique(maintain_order=True)
     return edit(
@@ -60,6 +64,14 @@ def _spoken(some: pl.DataFrame, policy: Hostile) -> pl.DataFrame:
     bare = lines.with_columns(text=pl.col("text").str.replace_all(_QUOTED, " "))
     found = _hostile(bare, policy).unique("id", keep="first", maintain_order=True)
     return some.join(found.select("id", "code"), on="id", how="inner")
+
+
+def _amid() -> pl.Expr:
+    """True of a text that begins with other words than its prompt, which may be the owner's."""
+    begins = pl.col("text").str.extract(r"^\s*(?:\*\*[\d:]+\*\*\s*)?(.*)")
+    own = begins.str.contains(_EVENT) | begins.str.contains(_PROMPT)
+    turn = placed() & (pl.col("form") == "quotation")
+    return (pl.col("code") == "hostile.own_prompt") & ~turn & ~own
 
 
 def _leaked(records: pl.DataFrame) -> pl.DataFrame:

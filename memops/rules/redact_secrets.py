@@ -8,6 +8,7 @@ import polars as pl
 from memops.context import Context
 from memops.plan import arguments, edit
 from memops.safety.secrets import found, redacted_records
+from memops.safety.secrets_shapes import ISSUED
 from memops.schema import AROUND
 
 _COLUMNS = ("text", "key", "tags", "extra")
@@ -31,7 +32,12 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     touched = records.with_columns(kinds=_kinds(records, ctx), **masked)
     touched = touched.filter(pl.any_horizontal(value.is_not_null() for value in new.values()))
     known = pl.when(pl.col("kinds").is_not_null())
-    code = known.then(pl.lit("secret.found")).otherwise(pl.lit("secret.native"))
+    shaped = pl.col("kinds").list.set_difference(list(ISSUED)).list.len() == 0
+    code = (
+        pl.when(shaped)
+        .then(pl.lit("secret.issued"))
+        .otherwise(known.then(pl.lit("secret.found")).otherwise(pl.lit("secret.native")))
+    )
     never = [k for k, named in policy.sensitivity.items() if named == "never_store"]
     strict = (pl.col("kinds").list.set_intersection(never).list.len() > 0).fill_null(False)
     strict |= pl.col("sensitivity") == "never_store"

@@ -10,6 +10,8 @@ from memops.safety.secrets_labels import expanded, triggers
 
 MASK = r"\[redacted:[a-z0-9-]+(?: [^\]\s]{0,16})?\]"
 _TRIGGERS = ("any", "beside")
+ISSUED = ("code-host-token", "model-key", "cloud-key", "chat-token", "payment-key", "jwt")
+"""Kinds that an issuer's own shape tells, whatever stands around the value."""
 PUBLIC = "public"
 """Kind of what looks random and opens nothing."""
 

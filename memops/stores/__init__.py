@@ -185,6 +185,11 @@ def unsigned(store: Store) -> bool:
     return bool(getattr(store, "unsigned", False))
 
 
+def family(kind: str) -> str:
+    """Return what a kind of store is to the rules: `documents`, or `rows` that stand by themselves."""
+    return str(getattr(kind_class(kind), "family", "rows"))
+
+
 STORES = {
     "jsonl": "memops.stores.tables:Jsonl",
     "parquet": "memops.stores.tables:Parquet",

@@ -47,6 +47,7 @@ class MarkdownStore:
     kind: ClassVar[str]
     capabilities: ClassVar[frozenset[str]] = frozenset(CAPABILITIES)
     unsigned: ClassVar[bool] = True
+    family: ClassVar[str] = "documents"
     holds: ClassVar[frozenset[str]] = frozenset({"id", "text", "origin", "extra"})
     grammar: ClassVar[Grammar]
     marks: ClassVar[tuple[str, ...]]

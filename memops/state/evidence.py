@@ -1,0 +1,99 @@
+"""Evidence: what judged changes say of each rule, and what a store's own people said of theirs.
+
+`evals/changes/*.json`, which the package carries, hold counts and who judged; a record counts when
+its readers built no rule and its texts were not used in building (`unseen`). Every answer of a
+person to a change of a store (`stores/<id>/refused.jsonl`) counts for that store alone: accepted as
+right, rejected as harmful.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from memops import autonomy, files
+from memops.errors import Corrupt
+from memops.language.lexicon import resource
+from memops.policy import Policy
+from memops.snapshot import store_folder
+from memops.stores import family
+
+FOLDER = "evals/changes"
+
+
+@cache
+def judged(folder: Path | None = None) -> tuple[Mapping[str, Any], ...]:
+    """Return the records of judged changes, by file name; raises Corrupt for what is none."""
+    place = folder or resource(FOLDER)
+    return tuple(_record(path) for path in sorted(place.glob("*.json")))
+
+
+def counted(records: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+    """Return the counts of the records that are evidence."""
+    rows = [
+        {name: row[name] for name in autonomy.EVIDENCE}
+        for record in records
+        if record["unseen"]
+        for row in record["changes"]
+    ]
+    return pl.DataFrame(rows, schema=autonomy.EVIDENCE)
+
+
+def answers(state: Path, identity: Mapping[str, str]) -> files.Journal:
+    """Return the journal of what people answered to changes of a store."""
+    return files.Journal(store_folder(state, dict(identity)) / "refused.jsonl")
+
+
+def answered(state: Path, identity: Mapping[str, str]) -> pl.DataFrame:
+    """Return the counts of what people accepted and rejected in a store; the last answer holds."""
+    last = {(e["rule"], e["id"], e["digest"]): e for e in answers(state, identity).entries()}
+    kind = family(identity["kind"])
+    rows = [
+        {
+            **{name: entry[name] for name in autonomy.SHAPE},
+            "family": kind,
+            "right": int(entry.get("accepted", False)),
+            "harmless": 0,
+            "harmful": int(entry["refused"]),
+        }
+        for entry in last.values()
+        if "code" in entry and (entry["refused"] or entry.get("accepted", False))
+    ]
+    return pl.DataFrame(rows, schema=autonomy.EVIDENCE)
+
+
+def standing(policy: Policy, state: Path, identity: Mapping[str, str] | None) -> pl.DataFrame:
+    """Return where each shape stands, for a store with its own record or, without one, for all."""
+    known = [counted(judged())]
+    known += [answered(state, identity)] if identity else []
+    return autonomy.standing(pl.concat(known), policy.unattended)
+
+
+def marked(
+    plan: pl.DataFrame,
+    records: pl.DataFrame,
+    policy: Policy,
+    state: Path,
+    identity: Mapping[str, str],
+) -> pl.DataFrame:
+    """Return a plan for a store of which each change says whether it may happen unattended."""
+    known, kind = standing(policy, state, identity), identity["kind"]
+    said = autonomy.marked(plan, records, known, kind, family(kind), policy.unattended)
+    return autonomy.settled(said, records)
+
+
+def _record(path: Path) -> dict[str, Any]:
+    try:
+        said: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        for row in said["changes"]:
+            good = all(isinstance(row[n], str) for n in (*autonomy.SHAPE, "family"))
+            if not good or any(type(row[n]) is not int for n in ("right", "harmless", "harmful")):
+                raise ValueError(f"no counts of a shape: {row}")
+        if not isinstance(said["unseen"], bool):
+            raise ValueError("`unseen` is true or false")
+    except (ValueError, KeyError, TypeError) as error:
+        raise Corrupt(f"{path}: no record of judged changes: {error}") from error
+    return said
