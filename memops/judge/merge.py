@@ -6,6 +6,7 @@ from memops.judge.places import RANKS, placed
 from memops.plan import edit, nothing
 from memops.schema import TIERS
 
+_VALUES = ("attribute", "table")  # forms of what a section measures
 _NTH = r"\.\d+$"  # of a block's name: the as how manieth section of its headings it is
 _RANK = {tier: i for i, tier in enumerate(TIERS)}
 
@@ -59,10 +60,10 @@ def merged(members: pl.DataFrame, code: str) -> pl.DataFrame:
 
 
 def _section_again() -> pl.Expr:
-    """True of a record whose section is its keeper's once more; a value may be each section's own."""
+    """True of a record whose section is its keeper's once more; values may be each section's own."""
     mine, kept = pl.col("block"), pl.col("_kept")
     same = mine.str.replace(_NTH, "") == kept.str.replace(_NTH, "")
-    return (same & (mine != kept) & (pl.col("form") != "attribute")).fill_null(False)
+    return (same & (mine != kept) & ~pl.col("form").is_in(_VALUES)).fill_null(False)
 
 
 def _in_order_of_keeping(members: pl.DataFrame) -> pl.DataFrame:

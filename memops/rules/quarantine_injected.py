@@ -67,11 +67,14 @@ def _spoken(some: pl.DataFrame, policy: Hostile) -> pl.DataFrame:
 
 
 def _amid() -> pl.Expr:
-    """True of a text that begins with other words than its prompt, which may be the owner's."""
+    """True of a text that holds other words beside its prompt, which may be the owner's.
+
+    It begins with them, or with what the software recalled and put before them.
+    """
     begins = pl.col("text").str.extract(r"^\s*(?:\*\*[\d:]+\*\*\s*)?(.*)")
-    own = begins.str.contains(_EVENT) | begins.str.contains(_PROMPT)
-    turn = placed() & (pl.col("form") == "quotation")
-    return (pl.col("code") == "hostile.own_prompt") & ~turn & ~own
+    wrapped = begins.str.starts_with("<") | begins.str.starts_with("[")
+    own = begins.str.contains(_EVENT) | (begins.str.contains(_PROMPT) & ~wrapped)
+    return (pl.col("code") == "hostile.own_prompt") & ~own
 
 
 def _leaked(records: pl.DataFrame) -> pl.DataFrame:
