@@ -23,26 +23,37 @@ _near_option = click.option(
 
 
 @click.command()
+@click.option("--store", help="With what people answered to changes of this store.")
 @json_option
-def rules(as_json: bool) -> None:
-    """List every rule with its sentence, in the order in which they run."""
-    from memops.rules import MIGRATION, RULES
+@click.pass_context
+def rules(ctx: click.Context, store: str | None, as_json: bool) -> None:
+    """List every rule with its sentence, and what it has earned to do unattended."""
+    from memops.commands.looking import ruled
 
-    every = list(dict.fromkeys((*MIGRATION, *RULES)))
-    rows = [
-        {
-            "rule": rule.__name__,
-            "nightly": rule in RULES,
-            "migrate": rule in MIGRATION,
-            "about": (rule.__doc__ or "").strip().split("\n")[0],
-        }
-        for rule in every
-    ]
+    rows = ruled(at(ctx), store)
     cells = [
         [r["rule"], "yes" if r["nightly"] else "-", "yes" if r["migrate"] else "-", r["about"]]
         for r in rows
     ]
-    emit(rows, as_json, lambda: table(cells, ["rule", "nightly", "migrate", "what it proposes"]))
+    stands = [
+        (
+            r["rule"], s["code"], s["family"], s["right"], s["harmless"], s["harmful"],
+            f"{s['lower']:.3f}",
+            "yes" if s["may_curated"] else "but curated text" if s["may"] else "no",
+        )
+        for r in rows
+        for s in r["stands"]
+    ]  # fmt: skip
+    head = ["rule", "reason", "stores", "right", "harmless", "harmful", "lower bound", "unattended"]
+    emit(
+        rows,
+        as_json,
+        lambda: (
+            table(cells, ["rule", "nightly", "migrate", "what it proposes"])
+            + "\n\njudged changes; what is not listed waits for a person:\n"
+            + table(stands, head)
+        ),
+    )
 
 
 @click.command()

@@ -14,6 +14,7 @@ from memops.safety.secrets import redacted
 from memops.settings import Settings
 from memops.state import planfile
 from memops.state.sources import open_or_take
+from memops.stores import family, open_store
 
 _TOLD = ("op", "intent", "rule", "reason", "code", "args", "risk", "locator", "set")
 
@@ -164,3 +165,28 @@ def audit_store(
         raise MemopsError(f"unknown class {unknown[0]!r}", f"known: {', '.join(said['classes'])}")
     failed = [name for name in fail_on if said["classes"][name].get("count")]
     return {**said, "store": taken.address, "snapshot": taken.id, "failed": failed}
+
+
+def ruled(settings: Settings, store: str | None = None) -> list[dict[str, Any]]:
+    """Return every rule, when it runs, and where its shapes of change stand in each family of stores.
+
+    With a store its own people's answers count, and only its family is told of.
+    """
+    from memops.rules import MIGRATION, RULES
+    from memops.state.evidence import standing
+
+    identity = open_store(settings.store(store).address).identity() if store else None
+    known = standing(settings.policy, settings.state, identity)
+    if identity:
+        known = known.filter(pl.col("family") == family(identity["kind"]))
+    stands = known.with_columns(pl.col("lower").round(4))
+    return [
+        {
+            "rule": rule.__name__,
+            "nightly": rule in RULES,
+            "migrate": rule in MIGRATION,
+            "about": (rule.__doc__ or "").strip().split("\n")[0],
+            "stands": stands.filter(pl.col("rule") == rule.__name__).drop("rule").to_dicts(),
+        }
+        for rule in dict.fromkeys((*MIGRATION, *RULES))
+    ]
