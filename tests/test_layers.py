@@ -38,7 +38,7 @@ INSIDE = {
     "rules_rates rules_money rules_shares rules_counts addresses canonical joining relative reading",
     "network": "credentials wire endpoint",
     "policy": "ranges checking defaults grading hygiene models narrowest",
-    "statements": "said signs fact opposites cues turns numbering aligned reading_whole reading taken "
+    "statements": "said fact opposites cues turns numbering aligned reading_whole reading taken "
     "readings",
     "safety": "trust display hostile secrets_labels secrets_traits secrets_checks secrets_shapes secrets_views secrets",
     "hygiene": "impact chatter dues tasks closing decay moving floors",

@@ -14,7 +14,6 @@ import polars as pl
 from memops.language.packs import cues, scripts
 from memops.language.text import wordlist
 from memops.language.tokens import Array, Tokens
-from memops.statements.signs import sign
 
 MARKS = (
     "negations", "shift", "shift_strong", "past_strong", "hypothetical", "quoted", "todo", "question",
@@ -35,13 +34,10 @@ def marks(plains: Sequence[str], t: Tokens, said: Tokens) -> dict[str, Array]:
     for name, where in _COUNTED.items():
         for i in lower.str.contains_any(wordlist(_cues(*where))).arg_true().to_list():
             out[name][i] = _count(plains[i], *where)
-    signs = [sign(plain) for plain in plains]
     change = t.kinds("change")
     latin, han = (said.where(_opening(mark), "name", "word") for mark in ("w:", "h:"))
     told = {
-        "negations": _truths(said.denied for said in signs),
-        "must": _truths(said.bound == "must" for said in signs),
-        "only": _truths(said.scope != "" for said in signs),
+        "negations": t.count(_denying(t)),
         "question": _truths(p.rstrip().endswith(("?", "？", "吗")) for p in plains),
         "size": t.count(said.solid),
         "han": _truths(not p.isascii() and _HAN.search(p) is not None for p in plains),
@@ -76,6 +72,7 @@ _COUNTED = {
     "hypothetical": ("hypothetical", "words"),
     "quoted": ("quoted", "words"),
     "todo": ("todo", "words"),
+    "must": ("modal", "must"),
     "may": ("modal", "may"),
 }
 _HAN = re.compile("[一-鿿]")
@@ -96,7 +93,7 @@ def _opening(mark: str) -> Callable[[str, str, str], bool]:
 
 def _quantifiers(t: Tokens) -> dict[str, Array]:
     said = t.kinds("quantifier")
-    counts = {name: t.count(said & t.means({name})) for name in ("all", "none", "some")}
+    counts = {name: t.count(said & t.means({name})) for name in ("all", "none", "some", "only")}
     every = t.where(lambda concept, kind, surface: surface.lower() in _EVERY, "function")
     counts["all"] = counts["all"] + t.count(every)
     return counts
