@@ -291,3 +291,11 @@ def test_a_field_that_is_named_otherwise_holds_an_identifier():
         (f"Staging: {value}", False),
     ):
         assert (value in redacted(pl.Series([text]))[0]) is kept, text
+
+
+def test_half_a_character_in_escaped_json_stays_and_hides_nothing():
+    token = "ghp_" + "Zk49" * 9
+    documents = ['{"a": "\\ud83d", "b": 1}', f'{{"a": "\\ud83d", "api_token": "{token}"}}']
+    one, other = redacted_json(pl.Series(documents))
+    assert one == documents[0]
+    assert token not in other and json.loads(other)["a"] == "\ud83d"

@@ -28,6 +28,7 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     said = live.with_columns(
         _form=normalised(pl.col("text")),
         _case=letters(pl.col("text")),
+        _marks=marks(pl.col("text")),
         _about=about(),
         _moment=_moment(),
     )
@@ -38,7 +39,7 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     said = said.filter(~reporting())
     told = pl.col("form").is_in(_OWN) | ~placed() | (pl.col("_about") != "")
     held = said.filter(told & (pl.col("_form").str.len_chars() > 0))
-    keys = ("_form", "_case", "_about", "_moment", "form")
+    keys = ("_form", "_case", "_marks", "_about", "_moment", "form")
     twice = repeated(held, *keys).with_columns(group=pl.struct(*keys))
     curated = placed() & pl.col("role").is_in(KEPT)
     nth = curated.cum_sum().over("scope", "group")
@@ -46,7 +47,9 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     siblings = twice.filter(~pl.col("form").is_in(_OWN) & placed())
     alone = twice.join(siblings, on="id", how="anti")
     every = pl.concat([alone, one_a_block(siblings.sort("id"))]).sort("id")
-    return merged(every.drop("_form", "_case", "_about", "_moment", "_long"), "merge.exact")
+    return merged(
+        every.drop("_form", "_case", "_marks", "_about", "_moment", "_long"), "merge.exact"
+    )
 
 
 def _moment() -> pl.Expr:
@@ -66,6 +69,14 @@ def repeated(said: pl.DataFrame, *names: str, **forms: pl.Expr) -> pl.DataFrame:
     """Return the rows of which another of the scope has the same in some columns."""
     made = said.with_columns(**forms)
     return made.filter(pl.len().over("scope", *names, *forms) > 1)
+
+
+def marks(text: pl.Expr) -> pl.Expr:
+    """Return the marks of a text that no sentence needs, emphasis left out: those of code and sums."""
+    plain = text
+    for pair in (r"\*\*", r"__", r"\*", r"_", "`"):
+        plain = plain.str.replace_all(rf"{pair}(\S(?:[^\n]*?\S)?){pair}", "$1")
+    return in_form(plain, "NFKC").str.replace_all(r"[^\p{S}@#%&*/\\_\[\]{}]", "")
 
 
 def letters(text: pl.Expr) -> pl.Expr:

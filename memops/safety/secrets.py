@@ -109,18 +109,19 @@ def redacted_json(documents: pl.Series, policy: Secrets = _DEFAULT) -> pl.Series
     out = documents.to_list()
     parsed = {row: _parsed(text) for row, text in enumerate(out) if text and len(text) > 2}
     leaves = [(row, *leaf) for row, value in parsed.items() for leaf in _strings(value)]
-    said = pl.Series([prefix + holder[at] for _, holder, at, prefix in leaves], dtype=pl.String)
-    bare = pl.Series([holder[at] for _, holder, at, _ in leaves], dtype=pl.String)
-    masked = zip(leaves, redacted(said, policy), redacted(bare, policy), strict=True)
+    texts = [_sound(holder[at]) for _, holder, at, _ in leaves]
+    told = [leaf[-1] + text for leaf, text in zip(leaves, texts, strict=True)]
+    said, bare = (pl.Series(some, dtype=pl.String) for some in (told, texts))
+    masked = zip(leaves, texts, redacted(said, policy), redacted(bare, policy), strict=True)
     changed = set()
-    for (row, holder, at, prefix), beside, alone in masked:
+    for (row, holder, at, prefix), was, beside, alone in masked:
         new = beside.removeprefix(prefix) if beside.startswith(prefix) else alone
-        if new != holder[at]:
+        if new != was:
             holder[at] = new
             changed.add(row)
     for row in sorted(changed):
         whole = parsed[row]
-        out[row] = whole[0] if whole[1] else json.dumps(whole[0], ensure_ascii=False)
+        out[row] = whole[0] if whole[1] else _written(whole[0])
     return pl.Series(documents.name, out, dtype=pl.String)
 
 
@@ -349,6 +350,17 @@ def _parsed(text: str) -> list[Any]:
         return [json.loads(text), False]
     except (ValueError, RecursionError):
         return [text, True]
+
+
+def _sound(text: str) -> str:
+    """A text without half characters, which JSON can escape and UTF-8 cannot hold."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _written(value: Any) -> str:
+    """A value as JSON that UTF-8 can hold."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if text == _sound(text) else json.dumps(value)
 
 
 def _strings(holder: Any) -> Iterator[tuple[Any, Any, str]]:
