@@ -67,6 +67,12 @@ def life():
     return ran(LIFE, with_state)
 
 
+def earned():
+    """Show what the judged changes say of each rule."""
+    head, _, said = ran(["memops rules"]).partition("judged changes")
+    return f"```console\n$ memops rules\n...\njudged changes{said}"
+
+
 def with_samples(folder):
     """Make the sample stores in a folder."""
     from tests.test_samples import samples
@@ -161,6 +167,7 @@ PARTS = {
     "begin": begin,
     "plan": plan,
     "life": life,
+    "earned": earned,
     "commands": commands,
     "rules": rules,
     "policy": policy,

@@ -60,11 +60,10 @@ def test_the_policy_takes_no_other_word():
         from_table({"unattended": {"rules": {"merge_exact": "sometimes"}}}, "test")
 
 
-def test_repeats_issued_secrets_and_leaked_prompts_have_earned_it_in_every_kind_of_store(tmp_path):
+def test_leaked_prompts_of_documents_have_earned_it_and_every_record_says_who_judged(tmp_path):
     known = evidence.standing(Policy(), tmp_path, None).filter(pl.col("may"))
-    found = set(known.select("rule", "family").iter_rows())
-    rules = ("merge_exact", "redact_secrets", "quarantine_injected")
-    assert {(rule, kind) for rule in rules for kind in ("documents", "rows")} <= found
+    shape = ("quarantine_injected", "hostile.own_prompt", "documents")
+    assert shape in set(known.select("rule", "code", "family").iter_rows())
     for record in evidence.judged():
         assert record["by"] and record["texts"] and record["judged"]
 
@@ -76,7 +75,13 @@ def test_a_record_whose_texts_were_used_in_building_does_not_count():
 
 
 @pytest.fixture
-def planned(memops, twins):
+def planned(memops, twins, monkeypatch):
+    """A plan of merges where merging has earned it."""
+    record = {"unseen": True, "changes": [SHAPE | {"right": 183, "harmless": 6, "harmful": 1}]}
+    told = evidence.judged
+    monkeypatch.setattr(
+        evidence, "judged", lambda folder=None: told(folder) if folder else [record]
+    )
     path = memops.write("m.jsonl", twins)
     made = memops("plan", f"jsonl:{path}", "--rule", "merge_exact", "--now", "2026-06-01T00:00:00Z")
     return memops, path, made

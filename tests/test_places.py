@@ -1,8 +1,13 @@
 """What places say: which records of a workspace may be compared."""
 
+from datetime import UTC, datetime
+
+import polars as pl
 import pytest
 
+from memops.context import Context
 from memops.judge.places import about
+from memops.rules.merge_exact import merge_exact
 from memops.stores import open_store
 
 NOTES = "# {day}\n\n## 09:10 - {section}\n{text}\n\n## {own}\n- The kiln door needs a new hinge\n"
@@ -32,3 +37,23 @@ def test_a_heading_of_several_days_is_a_habit_and_no_subject(records):
         "Wheel": "wheel",
         "Glaze": "glaze",
     }
+
+
+AGAIN = "## Plan\n- The pump house gets a new roof in autumn\n- Rosa orders its tiles at the harbour yard\n\n"
+
+
+@pytest.mark.parametrize(
+    ("second", "code"),
+    [
+        (AGAIN, "merge.again"),
+        (AGAIN.rstrip() + "\n- A carpenter comes in October\n", "merge.exact"),
+    ],
+)
+def test_a_section_is_held_again_only_as_a_whole(tmp_path, second, code):
+    note = tmp_path / "memory" / "2026-05-01.md"
+    note.parent.mkdir(parents=True)
+    note.write_text(f"# 2026-05-01\n\n{AGAIN}{second}", encoding="utf-8")
+    records = open_store(f"openclaw:{tmp_path}").read()
+    plan = merge_exact(records, Context(now=datetime(2026, 6, 1, tzinfo=UTC)))
+    merges = plan.filter(pl.col("intent") == "merge")
+    assert merges["code"].to_list() == [code, code]

@@ -72,7 +72,7 @@ def test_all_but_the_secret_stays_byte_for_byte():
 @pytest.mark.parametrize(
     "around",
     ["NAS password：{}，记一下", "staging 的 password 是：{}", "password of the NAS:{}", "the password: NAS:{}",
-     "他的密码，NAS：{}，别外传", "Passwort für den NAS：{}", "le mot de passe: « {} »", "wifi password ({})"],
+     "他的密码，NAS：{}，别外传", "Passwort für den NAS：{}", "le mot de passe: « {} »", "wifi password ({})", "密码：{}（有效）", "口令：{}《见手册》"],
 )  # fmt: skip
 def test_what_stands_before_a_secret_is_no_part_of_it(around):
     rng = random.Random(11)

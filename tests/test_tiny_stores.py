@@ -23,13 +23,14 @@ from .stores.clawseed_db import dump
 from .tiny import NOW, STORES, build
 
 AT = ["--now", NOW.isoformat()]
-MANY = [pytest.param(3, id="3"), pytest.param(50, id="50", marks=pytest.mark.slow)]
+MANY = [pytest.param(1, id="1"), pytest.param(50, id="50", marks=pytest.mark.slow)]
 PLAIN = [
     ["conflicts"], ["duplicates"], ["audit"], ["inspect"], ["inspect", "--archived"], ["doctor"], ["simulate", "--days", "30"],
 ]  # fmt: skip
 OTHERS = {
     "apply", "resume", "rollback", "restore", "purge", "prune", "nightly", "demo", "serve", "deploy", "embed", "encoder",
-    "curator", "tune", "bench", "rules", "policy", "stores", "import", "recover",
+    "curator", "tune", "bench", "rules", "policy", "stores", "import", "recover", "init", "config",
+    "evidence",
 }  # fmt: skip
 """Commands that write, that read no store, or that need a model; the rest is under test."""
 

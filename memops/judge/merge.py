@@ -15,11 +15,12 @@ def merged(members: pl.DataFrame, code: str) -> pl.DataFrame:
     """Propose that of each group one record absorbs the rest.
 
     `members` are live records with a column `group` (records of one scope that may merge) and,
-    if it matters, `fullness` (the more, the better a keeper). What a file holds again in a section
-    under the very same headings, dates and all, has a reason of its own. The keeper is chosen by the role of
-    its place (what is curated before a note), tier, pin, fullness, confidence (none given is as
-    sure as any) and age, the oldest first; it takes over the sum of the access counts and the
-    highest importance. A pinned record yields only to a pinned one.
+    if it matters, `fullness` (the more, the better a keeper) and `units` (live records of its
+    block). A whole section that a file holds again under the very same headings, dates and all, has
+    a reason of its own. The keeper is chosen by the role of its place (what is curated before a
+    note), tier, pin, fullness, confidence (none given is as sure as any) and age, the oldest first;
+    it takes over the sum of the access counts and the highest importance. A pinned record yields
+    only to a pinned one.
     """
     if members.is_empty():
         return nothing()
@@ -30,7 +31,7 @@ def merged(members: pl.DataFrame, code: str) -> pl.DataFrame:
             keeper_pinned=pl.col("pinned").first().over("group", "scope"),
             _kept=pl.col("block").first().over("group", "scope"),
         )
-        .with_columns(again=_section_again())
+        .with_columns(again=_section_again("units" in members.columns))
     )
     free = (pl.col("id") == pl.col("keeper")) | ~pl.col("pinned") | pl.col("keeper_pinned")
     held = order.filter(free).filter(pl.len().over("group", "scope") > 1)
@@ -59,11 +60,18 @@ def merged(members: pl.DataFrame, code: str) -> pl.DataFrame:
     )
 
 
-def _section_again() -> pl.Expr:
-    """True of a record whose section is its keeper's once more; values may be each section's own."""
+def _section_again(counted: bool) -> pl.Expr:
+    """True of a record whose section is its keeper's once more, all of it.
+
+    Of a list that grows from check to check, or a table, a part alone would be torn out.
+    """
+    if not counted:
+        return pl.lit(False)
     mine, kept = pl.col("block"), pl.col("_kept")
     same = mine.str.replace(_NTH, "") == kept.str.replace(_NTH, "")
-    return (same & (mine != kept) & ~pl.col("form").is_in(_VALUES)).fill_null(False)
+    steps = (pl.col("id") != pl.col("keeper")) & same & (mine != kept)
+    whole = steps.sum().over("scope", "block") == pl.col("units")
+    return (steps & whole & ~pl.col("form").is_in(_VALUES)).fill_null(False)
 
 
 def _in_order_of_keeping(members: pl.DataFrame) -> pl.DataFrame:

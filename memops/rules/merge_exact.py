@@ -20,10 +20,12 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     A capital inside a sentence may tell a name from a word (Word and word, Polish and polish),
     so texts that differ in one are left for `memops duplicates` to list. Of documents, what is short
     or has no subject of its own (a value with its label, a table, code) is the same only under one
-    heading, and an event only if it is of one moment.
+    heading, and an event only if it is of one moment. A brief turn of a conversation is that
+    conversation's.
     """
     fresh = ~pl.col("id").is_in(list(ctx.fresh))
-    whole = records.filter(LIVE & fresh & touchable() & (pl.col("form") != "quotation"))
+    counted = records.filter(LIVE).with_columns(units=pl.len().over("scope", "block"))
+    whole = counted.filter(fresh & touchable() & (pl.col("form") != "quotation"))
     live = repeated(whole, _spelt=spelling(pl.col("text"))).drop("_spelt")
     said = live.with_columns(
         _form=normalised(pl.col("text")),
@@ -34,8 +36,12 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     )
     long = placed() & (pl.col("form") == "claim") & (pl.col("text").str.len_bytes() >= _WHOLE)
     said = said.with_columns(_about=pl.when(~long).then("_about").fill_null(""), _long=long)
-    brief = placed() & pl.col("role").is_in(MOMENTS) & (pl.col("text").str.len_bytes() < _SENTENCE)
-    said = said.with_columns(_moment=pl.when(brief).then("block").otherwise("_moment"))
+    size = pl.col("text").str.len_bytes()
+    brief = placed() & pl.col("role").is_in(MOMENTS) & (size < _SENTENCE)
+    turn = ~placed() & (pl.col("kind") == "session") & (size < _WHOLE)
+    said = said.with_columns(
+        _moment=pl.when(brief).then("block").when(turn).then("id").otherwise("_moment")
+    )
     said = said.filter(~reporting())
     told = pl.col("form").is_in(_OWN) | ~placed() | (pl.col("_about") != "")
     held = said.filter(told & (pl.col("_form").str.len_chars() > 0))

@@ -16,7 +16,7 @@ from memops.schema import LIVE, QUARANTINE, only
 _SHOWN = ("quotation", "code", "table", "instruction")
 """Forms that tell of what somebody else said or wrote."""
 _QUOTED = r'["“「『][^"”」』]{20,}["”」』]'
-_EVENT = r"^(?:System(?: \(untrusted\))?|Note): "  # as OpenClaw puts events before a turn
+_ENTRY = r"\n\s*(?:[-*]\s+)?\*\*\d{1,2}:\d{2}(?::\d{2})?\*\*"  # one that a later time begins
 _PROMPT = rf"(?i)^(?:{'|'.join(lexicon('hostile')['banners']['starts'])})"
 _REPEATED = 40  # characters of a turn that nobody types three times to the letter
 
@@ -69,11 +69,12 @@ def _spoken(some: pl.DataFrame, policy: Hostile) -> pl.DataFrame:
 def _amid() -> pl.Expr:
     """True of a text that holds other words beside its prompt, which may be the owner's.
 
-    It begins with them, or with what the software recalled and put before them.
+    It begins with them, with an event that came before the turn and may tell a result, or with
+    what the software recalled and put before them; or an entry of another time follows in it.
     """
     begins = pl.col("text").str.extract(r"^\s*(?:\*\*[\d:]+\*\*\s*)?(.*)")
     wrapped = begins.str.starts_with("<") | begins.str.starts_with("[")
-    own = begins.str.contains(_EVENT) | (begins.str.contains(_PROMPT) & ~wrapped)
+    own = begins.str.contains(_PROMPT) & ~wrapped & ~pl.col("text").str.contains(_ENTRY)
     return (pl.col("code") == "hostile.own_prompt") & ~own
 
 

@@ -42,7 +42,10 @@ PLACES = [
     },
 ]
 """Ways in which machines differ; a locale that is not there is C to Python."""
-MANY = [pytest.param(1, 2, id="1"), pytest.param(20, 4, id="20", marks=pytest.mark.slow)]
+MANY = [
+    pytest.param(1, 2, id="1", marks=pytest.mark.slow),
+    pytest.param(20, 4, id="20", marks=pytest.mark.slow),
+]
 
 
 def stores(folder, examples):
