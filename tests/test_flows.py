@@ -97,7 +97,15 @@ def test_every_flow_ends_in_a_state_that_says_how(common, tmp_path):
     roots = [f"甲={tmp_path / 'openclaw'}", str(tmp_path / "nowhere")]
     said, logged = run_flows(
         {
-            "kept": ("migrate", {"store": store, "approval_minutes": 0, **common}),
+            "kept": (
+                "migrate",
+                {
+                    "store": store,
+                    "approval_minutes": 0,
+                    "policy": {"unattended": {"rules": {"*": "always"}}},
+                    **common,
+                },
+            ),
             "night": ("nightly", {**night, "approve": True}),
             "limits": (
                 "nightly",
