@@ -31,6 +31,7 @@ def configured(folder, stores, more=""):
     for name, (kind, schedule) in stores.items():
         lines += [f"[stores.{name}]", f'address = "{kind}:{folder / kind}"']
         lines += [f'suite = "sample/{kind}"', f'schedule = "{schedule}"', ""]
+    lines += ["[policy.unattended]", 'rules = {"*" = "always"}', ""]
     (folder / "memops.toml").write_text("\n".join([*lines, more]), encoding="utf-8")
 
 
