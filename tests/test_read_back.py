@@ -101,6 +101,7 @@ def test_what_the_agent_wrote_after_the_run_is_its_word_and_no_failure(memops, t
     assert note.read_text().count(said_again) == 2
 
 
+@pytest.mark.slow
 def test_a_demonstration_that_is_made_anew_goes_as_the_first_one_went(memops):
     first, second = (memops("demo", "--into", "d") for _ in range(2))
     for one, other in zip(first, second, strict=True):

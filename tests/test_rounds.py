@@ -94,6 +94,7 @@ def test_of_a_foreign_error_only_class_and_place_are_told():
     assert (said.code, "JSONDecodeError" in said.message, SAID in said.message) == (1, True, False)
 
 
+ALWAYS = '[policy.unattended]\nrules = {"*" = "always"}\n'
 KILLED = "import sys; from memops.cli import run; sys.exit(run(sys.argv[1:]))"
 
 
@@ -102,7 +103,7 @@ def test_the_next_night_finishes_what_a_killed_one_began(memops, twins, site, mo
     import os
 
     path = memops.write("m.jsonl", twins)
-    configured(memops, {"home": f"jsonl:{path}"}, "[policy.limits]\nshare = 1.0\n")
+    configured(memops, {"home": f"jsonl:{path}"}, "[policy.limits]\nshare = 1.0\n" + ALWAYS)
     argv = [sys.executable, "-c", KILLED, "--state", str(memops.state), "nightly", "--now", NOW]
     env = os.environ | {"MEMOPS_FAIL": f"{site}:1:kill"}
     assert subprocess.run(argv, env=env, capture_output=True, check=False).returncode == -9

@@ -21,7 +21,7 @@ from memops.schema import CHANGES, RECORDS, from_rows
 
 from .tiny import NOW, tables
 
-MANY = [pytest.param(12, id="12"), pytest.param(2000, id="2000", marks=pytest.mark.slow)]
+MANY = [pytest.param(6, id="6"), pytest.param(2000, id="2000", marks=pytest.mark.slow)]
 SEARCHES = ("contains_any", "extract_many", "find_many")
 
 

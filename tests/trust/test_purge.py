@@ -95,7 +95,9 @@ def _texts(records):
 pytestmark = pytest.mark.skipif(not may_trace(), reason="strace is not there, or may not trace")
 
 
-@pytest.fixture(scope="module", params=KINDS)
+@pytest.fixture(
+    scope="module", params=[KINDS[0], *(pytest.param(k, marks=pytest.mark.slow) for k in KINDS[1:])]
+)
 def scene(request, tmp_path_factory):
     return Purging(request.param, tmp_path_factory.mktemp(f"purge-{request.param}"))
 
