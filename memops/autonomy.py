@@ -89,25 +89,23 @@ def marked(
     earned = pl.when("_asks").then("may_curated").otherwise("may").fill_null(False)
     whole = pl.col("_nth").is_in(completing(plan).implode())
     may = (pl.col("_word") == "always") | ((pl.col("_word") == "earned") & (earned | whole))
-    short = pl.format(
-        "autonomy.unearned {}", arguments(n=pl.col("n").fill_null(0), needed=policy.changes)
-    )
-    low = pl.format(
-        "autonomy.low {}",
-        arguments(
-            lower=pl.col("lower").round(3),
-            needed=pl.when("_asks").then(policy.curated).otherwise(policy.lower),
-        ),
-    )
-    why = (
-        pl.when(pl.col("_word") == "never").then(pl.lit("autonomy.never"))
-        .when(pl.col("n").fill_null(0) < policy.changes).then(short)
-        .otherwise(low)
-    )  # fmt: skip
     return rows.with_columns(
         unattended=pl.col("unattended").fill_null(True) & may,
-        waits=pl.when(may).then("waits").otherwise(pl.coalesce("waits", why)),
+        waits=pl.when(may).then("waits").otherwise(pl.coalesce("waits", _why(policy))),
     ).select(plan.columns)
+
+
+def _why(policy: Unattended) -> pl.Expr:
+    """Return why a change waits: the policy's word, too few judged changes, or too many harmful."""
+    judged = pl.col("n").fill_null(0)
+    needed = pl.when("_asks").then(policy.curated).otherwise(policy.lower)
+    short = pl.format("autonomy.unearned {}", arguments(n=judged, needed=policy.changes))
+    low = pl.format("autonomy.low {}", arguments(lower=pl.col("lower").round(3), needed=needed))
+    return (
+        pl.when(pl.col("_word") == "never").then(pl.lit("autonomy.never"))
+        .when(judged < policy.changes).then(short)
+        .otherwise(low)
+    )  # fmt: skip
 
 
 def completing(plan: pl.DataFrame) -> pl.Series:

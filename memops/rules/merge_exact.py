@@ -34,14 +34,9 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         _about=about(),
         _moment=_moment(),
     )
-    long = placed() & (pl.col("form") == "claim") & (pl.col("text").str.len_bytes() >= _WHOLE)
-    said = said.with_columns(_about=pl.when(~long).then("_about").fill_null(""), _long=long)
     size = pl.col("text").str.len_bytes()
-    brief = placed() & pl.col("role").is_in(MOMENTS) & (size < _SENTENCE)
-    turn = ~placed() & (pl.col("kind") == "session") & (size < _WHOLE)
-    said = said.with_columns(
-        _moment=pl.when(brief).then("block").when(turn).then("id").otherwise("_moment")
-    )
+    long = placed() & (pl.col("form") == "claim") & (size >= _WHOLE)
+    said = said.with_columns(_about=pl.when(~long).then("_about").fill_null(""), _long=long)
     said = said.filter(~reporting())
     told = pl.col("form").is_in(_OWN) | ~placed() | (pl.col("_about") != "")
     held = said.filter(told & (pl.col("_form").str.len_chars() > 0))
@@ -59,13 +54,20 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
 
 def _moment() -> pl.Expr:
-    """What tells two equal texts of documents apart: an event's time and file, a task's box."""
+    """What tells two equal texts apart: an event's time and file, a task's box, and of what is
+    brief the section of a day's notes, or the turn itself.
+    """
+    size = pl.col("text").str.len_bytes()
+    brief = placed() & pl.col("role").is_in(MOMENTS) & (size < _SENTENCE)
+    turn = ~placed() & (pl.col("kind") == "session") & (size < _WHOLE)
     native = pl.col("extra").str.json_path_match
     path = pl.col("origin").str.replace(r"#\d+$", "")
     at = pl.col("created_at").cast(pl.String)
     event = pl.concat_str(path, native("$.prefix"), at, ignore_nulls=True)
     return (
-        pl.when(placed() & (pl.col("form") == "event")).then(event)
+        pl.when(brief).then("block")
+        .when(turn).then("id")
+        .when(placed() & (pl.col("form") == "event")).then(event)
         .when(placed() & (pl.col("form") == "task")).then(native("$.done"))
         .fill_null("")
     )  # fmt: skip
