@@ -299,3 +299,25 @@ def test_half_a_character_in_escaped_json_stays_and_hides_nothing():
     one, other = redacted_json(pl.Series(documents))
     assert one == documents[0]
     assert token not in other and json.loads(other)["a"] == "\ud83d"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Q: what is the admin password?\n> **mia**: {}\nthanks", "river" + "-Stone_41"),
+        ("— пароль от роутера?\n— {}\n", "гроза" + "_в_мае88"),
+        ("the wifi password was {}, now " + "Maple" + "-44-Lane", "maple" + "44lane"),
+        ("口 令：{}", "qiang" + "wei#31"),
+        ("SECRET_KEY_BASE={}", "9f3b" * 32),
+        ("SECRET_KEY = '{}'", "9x&v" + "1(k$w_7z!rj8^c4tb=eh5yl3"),
+        ("requests.get(url, auth=('svc', '{}'))", "Lantern" + ".fox_82"),
+        ("frase de respaldo: {}", "lago tren mesa " * 3 + "pera nube rosa"),
+    ],
+)
+def test_a_value_is_told_by_what_stands_around_it(text, value):
+    assert value not in one(text.format(value))
+
+
+def test_the_codes_beside_a_first_one_go_too():
+    assert one("door code 48213 / garage 77162").count("[redacted") == 2
+    assert one("door code 48213, 77 people came in 2024").count("[redacted") == 1

@@ -341,6 +341,13 @@ def _code() -> pl.Expr:
     return likely & ~counted & _UNDATED
 
 
+def _code_too() -> pl.Expr:
+    """A further code after the first: no year, count or number of something else."""
+    numbered = _said_before(lexicon("secrets")["numbered"], 24)
+    counted = _NEXT.str.contains(lexicon("secrets")["counted"])
+    return ~pl.col("year") & ~counted & ~numbered & _UNDATED
+
+
 def _coded() -> pl.Expr:
     """Letters and digits after the name of a code that is more than a number."""
     return _coded_next() & _BEFORE.str.contains("(?i)code|key|码|код|código|codice|コード|코드")
@@ -376,6 +383,7 @@ CHECKS: dict[str, Callable[[], pl.Expr]] = {
     "changed": _changed,
     "cn-id": identity_number,
     "code": _code,
+    "code-too": _code_too,
     "coded": _coded,
     "coded-next": _coded_next,
     "confided": _confided,

@@ -18,6 +18,7 @@ _LATIN = re.compile(
 )  # Latin: a word, not a part of one, and written with a space before it
 _SPACED = re.compile(r"^[a-zß-ɏͰ-ӿ֐-ۿऀ-ॿ]")
 _CHARACTERS = {" ": "[ _-]?", "'": "['’]", "-": "-"}
+_PAIR = re.compile("^[⺀-鿿]{2}$")  # which a person may set apart, so that lines end alike
 _SHORT = 5  # letters up to which a word is likely to be a part of another one
 
 
@@ -45,6 +46,7 @@ def triggers(group: str) -> tuple[str, ...]:
         for gaps in itertools.product(("", " ", "_", "-"), repeat=word.count(" ")):
             pieces = word.rstrip("*").split(" ")
             whole = pieces[0] + "".join(g + p for g, p in zip(gaps, pieces[1:], strict=True))
+            found |= {f"{whole[0]} {whole[1]}"} if _PAIR.match(whole) else set()
             found |= {whole.lower(), whole.capitalize(), whole.upper()}
     return tuple(sorted(found))
 
@@ -106,6 +108,8 @@ def _any(ways: list[str]) -> str:
 def _spelling(word: str) -> str:
     """A word as an expression: a space is any gap, a star more letters, a Latin word has plurals."""
     bare = "".join(_CHARACTERS.get(c, re.escape(c)) for c in word.rstrip("*"))
+    if _PAIR.match(word):
+        return f"{word[0]}[ 　]?{word[1]}"
     if word.endswith("*"):
         return bare + ("[a-zß-ɏ]{0,3}" if _LATIN.match(word) else "[Ͱ-ӿ]{0,3}")
     return bare + "s?" if _LATIN.match(word) and not word.endswith("s") and len(word) > 2 else bare

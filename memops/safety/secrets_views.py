@@ -22,9 +22,13 @@ _INVISIBLE = (
 _BREAK = r"([A-Za-z0-9+/_=.-]{4,}[ \t]*\\?\r?\n[ \t>]*[A-Za-z0-9+/_=-]{4,})[ \t]*[\"'`)]?[ \t]*(?:\r?\n|$)"
 _RULE = r"\n[ \t]*\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?[ \t]*(?:\r?\n|$)"
 _TABLE = re.compile(rf"(?:^|\n)([^\n]*\|[^\n]*){_RULE}((?:[^\n]*\|[^\n]*(?:\n|$))+)")
+_TURN = (  # who speaks in this line
+    r"(?:[ \t>]*(?:[-*•][ \t]+)?[*_]{0,2}[^\W\d][\w.-]{0,11}[*_]{0,2}[:：][*_]{0,2}[ \t]*"
+    r"|[ \t>]*[—–-]{1,2}[ \t]+)"
+)
 _POINT = re.compile(
     r"[ \t]*(?:(?:[-*+•]|[0-9]{1,2}[.)])[ \t]+(?P<point>[^\s][^\n]{2,40})"
-    r"|(?:[^\W\d]{1,12}[:：][ \t]*)?(?P<alone>[^\s:：]{6,64}))[ \t]*(?:\n|$)"
+    rf"|(?:{_TURN})?(?P<alone>[^\s:：]{{6,64}}))[ \t]*(?:\n|$)"
 )
 _CELL = re.compile(r"[^|\n]+")
 
@@ -146,7 +150,8 @@ def _heading(line: str) -> str:
 def _labelling(group: str) -> re.Pattern[str]:
     label = expanded(rf"((?i:@{{{group}}}))@{{right}}")
     return re.compile(
-        rf"[ \t#*_>-]*{label}|[^\n]*?{label}(?:[^\n]{{0,40}}[:：])?[*_]*\s*$|[^:：\n]*[:：][^\n]*?{label}"
+        rf"[ \t#*_>-]*{label}|[^\n]*?{label}[^\n]{{0,40}}[?？]\s*$|{_TURN}[^\n]*?{label}"
+        rf"|[^\n]*?{label}(?:[^\n]{{0,40}}[:：])?[*_]*\s*$|[^:：\n]*[:：][^\n]*?{label}"
     )
 
 
@@ -155,7 +160,8 @@ def _under() -> str:
     """A line with a label, and under it a point of a list or something alone (Rust's syntax)."""
     return expanded(
         r"(?i)(?:@{code}|@{password})[^\n]*\n[ \t]*"
-        r"(?:(?:[-*+•]|[0-9]{1,2}[.)])[ \t]+[^\s]|(?:[^\n:：\s]{1,12}[:：][ \t]*)?[^\s:：]{6,}[ \t]*(?:\n|$))"
+        r"(?:(?:[-*+•]|[0-9]{1,2}[.)])[ \t]+[^\s]"
+        rf"|(?:{_TURN})?[^\s:：]{{6,}}[ \t]*(?:\n|$))"
     )
 
 
