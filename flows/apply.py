@@ -14,33 +14,37 @@ from memops.errors import MemopsError
 @flow(name="apply", **COMMON, **HOOKS)
 def apply(
     plan: str,
+    accept: list[str] = [],  # noqa: B006  (it is only read, and a form shows it)
     approve: bool = False,
     by: str = "",
     config: str | None = None,
     state: str | None = None,
 ) -> State[Any]:
-    """Carry out a plan that awaits approval.
+    """Carry out a plan that awaits approval: what is accepted, or with `approve` all of it.
 
-    What was accepted in a review is carried out, and what may run unattended. A plan that is
-    refused, or has expired, is a failure; nothing is changed then.
+    A plan that is refused, or has expired, is a failure; nothing is changed then.
 
     Args:
         plan: The plan, as the notice and the night's artifact name it.
-        approve: Carry out all of it, beyond the limits of a night, too.
+        accept: Changes to carry out, by number (3 or 3,7), by rule, or all that are undecided.
+        approve: Carry out all that is left of it, beyond the limits of a night, too.
         by: Who approves it, for the record.
         config: The settings file; memops.toml if none.
         state: The state folder, if not the settings' own.
     """
+    step = steps.accept_plan if accept else steps.apply_plan
     try:
-        done = as_task(steps.apply_plan, plan, settings(config, state), approve)
+        done = as_task(step, plan, settings(config, state), accept or approve)
     except MemopsError as error:
         return refused(plan, error)
     if "error" in done:
         return lost(plan, done["cause"], done["code"], done["error"], done["hint"])
-    who = f", approved by {by}" if by else ""
-    undo = f"undo: memops rollback {done.get('run')}"
-    message = f"{plan}: {done['applied']} records changed{who}; {undo}"
-    settle(plan, message)
+    who, waiting = f", approved by {by}" if by else "", done.get("waiting", 0)
+    undo = f"; undo: memops rollback {done['run']}" if done["run"] else ""
+    left = f"; {waiting} changes still wait" if waiting else ""
+    message = f"{plan}: {done['applied']} records changed{who}{undo}{left}"
+    if not waiting:
+        settle(plan, message)
     return Completed(name=WORDS.get(done["code"]), message=message)
 
 

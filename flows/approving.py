@@ -6,11 +6,10 @@ No process waits. A person approves in the form of the deployment `apply`, with 
 
 import json
 import shlex
-from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
-from flowing import slug
+from flowing import reach, slug
 from prefect.artifacts import create_markdown_artifact
 from prefect.client.orchestration import get_client
 from prefect.client.schemas import filters
@@ -20,18 +19,23 @@ from prefect.settings import PREFECT_API_URL
 from prefect.states import Completed, State
 from prefect.utilities.urls import url_for
 
+from memops.errors import StoreNotFound
 from memops.nights.night import summary
 from memops.settings import Settings
 
 APPLY = "apply/apply"
 """The deployment that carries out what was approved."""
-AWAITING, APPROVED, EXPIRED = "AwaitingApproval", "Approved", "ApprovalExpired"
+AWAITING, STILL = "AwaitingApproval", "StillAwaitingApproval"
+APPROVED, EXPIRED = "Approved", "ApprovalExpired"
 CODE = 34
 """Exit code of a night that awaits approval."""
 
 
 def awaiting(night: dict[str, Any], own: Settings) -> State[Any]:
-    """Return the state of a night whose plan waits; an artifact says how it is approved."""
+    """Return the state of a night that waits for a person; an artifact says how it is approved.
+
+    Where they were asked about all of it before, the state is another, of which no notice tells.
+    """
     memops, plan = _typed(own), night["plan"]
     hours = own.policy.limits.plan_hours
     create_markdown_artifact(
@@ -39,21 +43,27 @@ def awaiting(night: dict[str, Any], own: Settings) -> State[Any]:
         key=f"approval-{slug(night['store'])}",
         description="A plan that waits for a person",
     )
-    counts = f"{night['ops']} changes of {night['records']} records wait"
-    said = f"{night['store']}: {counts}; {night['stopped']}; {memops} review {plan} (exit {CODE})"
-    return Completed(name=AWAITING, message=said)
+    rules = ", ".join(f"{rule} {n}" for rule, n in night["open"].items())
+    done = night.get("stopped") or f"{night.get('applied', 0)} records changed without asking"
+    counts = f"{night['waiting']} of {night['ops']} changes wait ({rules}); {done}"
+    said = f"{night['store']}: {counts}; {memops} review {plan} (exit {CODE})"
+    return Completed(name=AWAITING if night["new"] else STILL, message=said)
 
 
-def start(plan: str) -> str:
-    """Have the deployment `apply` carry out what was accepted of a plan; returns the run's name.
+def start(plan: str, accept: str) -> str:
+    """Have the deployment `apply` carry out changes of a plan; returns the run's name.
 
     Nothing is started, and '' returned, for a plan that no night on this server waits with.
     """
-    with get_client(sync_client=True) as client:
+    try:
+        reach()
         if not (_waiting(plan) and (found := _deployment())):
             return ""
-        run = client.create_flow_run_from_deployment(found.id, parameters={"plan": plan})
-    return str(run.name)
+    except StoreNotFound:
+        return ""
+    given = {"plan": plan, "accept": [accept], "by": "memops review"}
+    with get_client(sync_client=True) as client:
+        return str(client.create_flow_run_from_deployment(found.id, parameters=given).name)
 
 
 def settle(plan: str, message: str) -> None:
@@ -61,15 +71,11 @@ def settle(plan: str, message: str) -> None:
     _ended(_waiting(plan), APPROVED, message)
 
 
-def expire(store: str, own: Settings) -> None:
-    """Say on the nights of a store that waited in vain that their plans have expired."""
-    since = datetime.now(UTC) - timedelta(hours=own.policy.limits.plan_hours)
-    late = [
-        run
-        for run in _waiting("")
-        if run.parameters.get("store") == store and run.state and run.state.timestamp < since
-    ]
-    _ended(late, EXPIRED, f"{store}: nobody approved the plan in time")
+def replaced(night: dict[str, Any]) -> None:
+    """Say on the nights of a store that waited in vain that a newer plan took their plans' place."""
+    late = [run for run in _waiting("") if run.parameters.get("store") == night["store"]]
+    said = f"{night['store']}: nobody approved it; plan {night['plan']} took its place"
+    _ended(late, EXPIRED, said)
 
 
 def _typed(own: Settings) -> str:
@@ -83,6 +89,7 @@ def _ways(memops: str, plan: str) -> list[str]:
         "### To approve it",
         "",
         f"- look: `{memops} review {plan}`",
+        f"- some of it: `{memops} review {plan} --accept NUMBER|RULE|all`",
         f"- all of it, in a terminal: `{memops} apply {plan} --approve`",
     ]
     if found := _deployment():
@@ -110,7 +117,7 @@ def _deployment() -> Any:
 
 def _waiting(plan: str) -> list[FlowRun]:
     """The runs of nights that wait with a plan, or with any."""
-    state = filters.FlowRunFilterState(name=filters.FlowRunFilterStateName(any_=[AWAITING]))
+    state = filters.FlowRunFilterState(name=filters.FlowRunFilterStateName(any_=[AWAITING, STILL]))
     asked = filters.FlowRunFilter(state=state)
     with get_client(sync_client=True) as client:
         found = client.read_flow_runs(flow_run_filter=asked, limit=200)

@@ -44,7 +44,7 @@ class Limits(TypedDict, total=False):
 
 RETRIED = {"take_snapshot", "grade_plan", "gate", "audit_store", "collect_nodes"}
 """Steps that read a store or an endpoint and change nothing; apply is resumed, not retried."""
-UNTIMED = {"apply_step", "apply_plan", "recover"}
+UNTIMED = {"apply_step", "apply_plan", "accept_plan", "recover"}
 """Steps that no clock cuts off; they could be resumed, but need not be."""
 STEP_SECONDS = 4 * 3600
 FLOW_SECONDS = 24 * 3600

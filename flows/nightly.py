@@ -3,7 +3,7 @@
 from typing import Any
 
 import flowing
-from approving import awaiting, expire
+from approving import awaiting, replaced
 from flowing import COMMON, HOOKS, Limits, Minutes
 from httpx import HTTPError
 from prefect import flow, runtime
@@ -12,7 +12,7 @@ from prefect.states import State
 from runners import mapping
 
 from memops import steps
-from memops.errors import GuardRefused, MemopsError
+from memops.errors import MILD, MemopsError
 from memops.nights import rounds
 
 STEPS = 7
@@ -33,8 +33,9 @@ def nightly(
 ) -> State[Any]:
     """Snapshot, plan, grade, gate, apply and report one store.
 
-    A failed gate or a plan that awaits approval is a completed flow with a state that says so; a
-    store that is lost is a failure.
+    What may happen unattended is done first; what waits for a person then, all of it when the plan
+    goes beyond its limits, is a completed flow that awaits approval. A failed gate is one that says
+    so; a store that is lost is a failure.
 
     Args:
         store: A name in memops.toml, or an address such as openclaw:WORKSPACE.
@@ -45,21 +46,21 @@ def nightly(
         now: Fix the clock, e.g. 2026-06-01T02:00:00Z.
         limits: How much may change without a person; what is left out is as the settings say.
         policy: Other settings of the policy for this run alone, by section and name.
-        approval_minutes: How long a plan beyond its limits can be approved; 0 is its whole life.
+        approval_minutes: How long what waits for a person can be approved; 0 is its whole life.
     """
     how = {"suite": suite, "approve": approve, "migrate": runtime.flow_run.flow_name == "migrate"}
     passing = (PrefectException, HTTPError)
     try:
         own = flowing.settings(config, state, limits, policy, approval_minutes)
         at = steps.instant(now)
-        expire(store, own)
         with rounds.turn(own), mapping(own.runner) as mapper, flowing.counted(STEPS) as call:
             night = rounds.night(store, own, at, passing, call=call, mapper=mapper, **how)
     except MemopsError as error:
         return flowing.refused(store, error)
     if "report" in night:
         flowing.leave_artifacts(night)
-    waits = night["code"] == GuardRefused.code and "plan" in night
+        replaced(night)
+    waits = night.get("waiting") and night["code"] in MILD
     return awaiting(night, own) if waits else flowing.finished(night)
 
 

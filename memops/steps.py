@@ -105,6 +105,12 @@ def apply_plan(
     return applying.apply(found, settings.state, at, approve, lock_timeout, progress, fixed)
 
 
+def accept_plan(plan: str, settings: Settings, words: Sequence[str]) -> dict[str, Any]:
+    """Carry out the changes of a plan that words name, on a person's word: number, rule or `all`."""
+    review = reviewing.begun(plan, settings.state)
+    return reviewing.accept(review, reviewing.named(review, words), clock())
+
+
 def plan_step(
     path: str,
     settings: Settings,

@@ -148,6 +148,29 @@ def test_every_flow_ends_in_a_state_that_says_how(common, tmp_path):
     assert not [text for text in texts if text in shown]
 
 
+@pytest.mark.flows
+def test_proposals_are_asked_about_once_after_what_may_run_unattended(common, tmp_path, twins):
+    store = tmp_path / "m.jsonl"
+    held = {"id": "s", "kind": "fact", "text": "The password is " + "Tz9" + "-qv7Lm2-xR4"}
+    rows = [*twins[:4], held]
+    store.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    night = {"store": f"jsonl:{store}", "limits": {"share": 1.0}, "state": common["state"]}
+    rules = {"*": "always", "merge_exact": "never"}
+    night["policy"] = {"unattended": {"rules": rules}}
+    said, _ = run_flows({"first": ("nightly", night), "second": ("nightly", night)})
+    assert "password is Tz9" not in store.read_text()
+    first, second = said["ends"]["first"], said["ends"]["second"]
+    assert tuple(first[:2]) == ("AwaitingApproval", "COMPLETED")
+    assert "1 records changed without asking" in first[2] and "wait (merge_exact" in first[2]
+    assert " review " in first[2] and first[2].endswith("(exit 34)")
+    assert tuple(second[:2]) == ("StillAwaitingApproval", "COMPLETED")
+    assert sorted(state for _, state, _ in said["runs"]) == [
+        "ApprovalExpired",
+        "StillAwaitingApproval",
+    ]
+    assert "--accept NUMBER|RULE|all" in said["text"]
+
+
 TRIPS = """
 from memops import steps
 from memops.rules import RULES

@@ -121,6 +121,51 @@ def test_a_night_awaits_approval_for_minutes_without_a_process_and_expires_after
     assert not held(texts, contents(), api.texts().encode(), book, *output)
 
 
+def test_accepting_in_a_review_starts_the_flow_where_a_night_waits(folder, twins):
+    """Without a server it is carried out at once; nothing is asked or told of twice."""
+    store = folder / "m.jsonl"
+    store.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in twins[:8]))
+    with served.listening(served.Webhook) as (web, posts), served.server(folder) as api:
+        (folder / "memops.toml").write_text(
+            f'[stores.mine]\naddress = "jsonl:{store}"\n[policy.limits]\nshare = 1.0\n'
+            '[policy.unattended]\nrules = {"*" = "always", "merge_exact" = "never"}\n'
+            f'[notify]\nwebhook = "http://127.0.0.1:{web}/memops"\n'
+        )
+        env = {"PREFECT_API_URL": api.url, "PREFECT_HOME": str(folder / "home")}
+        with served.serving(folder, api):
+            nights = [api.start("nightly-mine")]
+            asked = api.ended(nights[0])
+            served.until(lambda: posts, 120)
+            nights.append(api.start("nightly-mine"))
+            name, _, message = api.ended(nights[1])
+            assert (asked[0], name) == ("AwaitingApproval", "StillAwaitingApproval")
+            assert api.run(nights[0])["state"]["name"] == "ApprovalExpired"
+            plan = message.split(" review ")[1].split()[0]
+            code, said = served.memops(folder, "review", plan, "--accept", "1", **env)
+            assert (code, "run" in said) == (0, False)
+            (flow,) = [r for r in api("/flow_runs/filter") if r["name"] == said["flow_run"]]
+            done = api.ended(flow)
+            assert done[1] == "COMPLETED" and "still wait" in done[2]
+            assert api.run(nights[1])["state"]["name"] == "StillAwaitingApproval"
+            code, said = served.memops(folder, "review", plan, "--accept", "all", **env)
+            (flow,) = [r for r in api("/flow_runs/filter") if r["name"] == said["flow_run"]]
+            assert api.ended(flow)[1] == "COMPLETED"
+            assert api.run(nights[1])["state"]["name"] == "Approved"
+        assert [p["subject"].rsplit(" ", 1)[1] for p in posts] == ["AwaitingApproval"]
+        held = json.loads(store.read_text().splitlines()[0])
+        assert held["id"] == twins[0]["id"]
+        assert served.memops(folder, "plan", "mine")[1]["ops"] == 0
+    plan = memops_waiting(folder, twins)
+    code, said = served.memops(folder, "review", plan, "--accept", "all", **env)  # nobody is there
+    assert (code, said["applied"] > 0) == (0, True)
+
+
+def memops_waiting(folder, twins):
+    """A plan that waits, of a night without Prefect."""
+    (folder / "m.jsonl").write_text("".join(json.dumps(row) + "\n" for row in twins[8:12]))
+    return served.memops(folder, "nightly", "mine")[1][0]["plan"]
+
+
 def test_a_schedule_fires_a_night(folder):
     configured(folder, {"mine": ("clawseed", EVERY_MINUTE)}, "[policy.limits]\nshare = 1.0\n")
     with served.server(folder) as api, served.serving(folder, api):

@@ -59,7 +59,7 @@ INSIDE = {
     "judging suites choosing",
     "commands": "audit doctor starting configuring keeping purging repairing reviewing showing collecting simulation "
     "simulation_picture inspecting looking controls curator importing sheets",
-    "nights": "monitoring night rounds demo",
+    "nights": "asking monitoring night rounds demo",
 }
 HEAVY = {"prefect", "torch", "sentence_transformers", "faiss", "sklearn", "scipy"}
 

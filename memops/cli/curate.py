@@ -275,5 +275,15 @@ def _night_text(nights: list[dict[str, Any]]) -> str:
         lines += [f"  {to_copy(night['hint'])}"] if night.get("hint") else []
         held = night["code"] == GuardRefused.code and "plan" in night
         lines += [_next(night, approve=True).strip()] if held else []
-        lines += [*_recovered(night), *_gate_next(night)]
+        lines += [*_recovered(night), *_gate_next(night), *([] if held else _open(night))]
     return "\n".join(lines)
+
+
+def _open(night: dict[str, Any]) -> list[str]:
+    """What a night left for a person to decide on."""
+    if not night.get("waiting"):
+        return []
+    rules = ", ".join(f"{rule} {n}" for rule, n in night["open"].items())
+    many = f"{counted(night['waiting'], 'change')} wait for a person: {rules}"
+    before = "" if night["new"] else " (as they did the night before)"
+    return [f"{night['store']}: {many}{before}", f"  look: {typed()} review {night['plan']}"]

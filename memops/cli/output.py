@@ -124,12 +124,3 @@ def _cell(value: Any) -> str:
 def _line(cells: Sequence[Any], widths: Sequence[int]) -> str:
     padded = [str(c) + " " * (w - width(str(c))) for c, w in zip(cells, widths, strict=True)]
     return "  ".join(padded).rstrip()
-
-
-def numbers(text: str | None) -> list[int]:
-    """Return the numbers of changes, such as 3,7, that an option gives; none for None."""
-    parts = [part.strip() for part in (text or "").split(",") if part.strip()]
-    wrong = [part for part in parts if not part.isdecimal()]
-    if wrong:
-        raise click.UsageError(f"{wrong[0]!r} is not the number of a change, such as 3 or 3,7")
-    return [int(part) for part in parts]

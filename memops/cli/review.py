@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memops.cli import at, typed
-from memops.cli.output import counted, cut, emit, json_option, numbers
+from memops.cli.output import counted, cut, emit, json_option
+from memops.cli.serve import started
 from memops.safety.display import shown
 
 if TYPE_CHECKING:
@@ -60,46 +61,40 @@ def review(
     """Decide which changes of PLAN stay: in the terminal, or by number and rule.
 
     A rejected change is not proposed again until its evidence changes. What is accepted is carried
-    out at once, and nothing else; either answer is evidence for its rule in this store. Without a
+    out at once (where a night on a Prefect server waits with PLAN, by its flow `apply`), and nothing
+    else; either answer is evidence for its rule in this store. Without a
     terminal and without options, the changes that wait for a decision are listed.
     """
     from memops.commands import reviewing
     from memops.state.sources import clock
 
     begun = reviewing.begun(plan, at(ctx).state)
-    kept = [*numbers(keep), *(seq for rule in keep_rule for seq in reviewing.of_rule(begun, rule))]
-    out = [*_named(begun, reject), *(s for r in reject_rule for s in reviewing.of_rule(begun, r))]
-    wanted = _named(begun, accept)
+    kept = [
+        *reviewing.numbers(keep),
+        *(seq for rule in keep_rule for seq in reviewing.of_rule(begun, rule)),
+    ]
+    out = [
+        *reviewing.named(begun, reject),
+        *(s for r in reject_rule for s in reviewing.of_rule(begun, r)),
+    ]
+    wanted = reviewing.named(begun, accept)
     if both := sorted({*wanted} & {*out}):
         raise click.UsageError(f"change {both[0]} is both accepted and rejected")
     if kept:
         reviewing.keep(begun, kept, clock())
     gone = reviewing.reject(begun, out, clock()) if out else []
-    done = reviewing.accept(begun, wanted, clock()) if wanted else {}
+    by_flow = started(begun.plan.id, wanted, at(ctx)) if wanted else ""
+    done = reviewing.accept(begun, wanted, clock()) if wanted and not by_flow else {}
     asked = not (kept or out or accept or reject or as_json)
     if asked and sys.stdin.isatty():
         ask(begun, clock)
     said = {**reviewing.counted(begun), "rejected_now": gone}
     said |= {k: done[k] for k in ("run", "applied", "skipped", "code") if k in done}
+    said |= {"flow_run": by_flow} if by_flow else {}
     said["waiting"] = reviewing.described(begun, begun.undecided) if as_json else []
     listing = waiting_text(begun) if asked and not sys.stdin.isatty() else ""
     emit(said, as_json, lambda: listing + counted_text(said))
     return int(done.get("code", 0))
-
-
-def _named(review: "Review", words: tuple[str, ...]) -> list[int]:
-    """The changes that words name: numbers, a rule of which some are undecided, or all of those."""
-    from memops.commands import reviewing
-
-    found: list[int] = []
-    for word in words:
-        if word == "all":
-            found += review.undecided
-        elif "," in word or word.isdigit():
-            found += numbers(word)
-        else:
-            found += sorted({*reviewing.of_rule(review, word)} & {*review.undecided})
-    return list(dict.fromkeys(found))
 
 
 def ask(review: "Review", clock: Callable[[], datetime]) -> None:
@@ -127,6 +122,8 @@ def counted_text(said: dict[str, Any]) -> str:
     lines = [f"{said['left']} of {whole} {stay}, {said['rejected']} rejected"]
     if said.get("run"):
         lines += [f"run {said['run']}: {counted(said['applied'], 'record')} changed"]
+    if said.get("flow_run"):
+        lines += [f"what is accepted is carried out by flow run {said['flow_run']!r}"]
     if said["undecided"]:
         todo = f"{said['undecided']} of those that stay are not decided on"
         lines += [f"{todo}: {typed()} review {said['plan']}"]

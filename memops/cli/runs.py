@@ -13,7 +13,6 @@ from memops.cli.output import (
     json_option,
     moment,
     now_option,
-    numbers,
     table,
 )
 from memops.progress import tell
@@ -88,7 +87,9 @@ def rollback(
     if only is None:
         done = applying.rollback(found, state, lock_timeout)
     else:
-        done = reviewing.take_back(found, numbers(only), state, sources.clock(), lock_timeout)
+        done = reviewing.take_back(
+            found, reviewing.numbers(only), state, sources.clock(), lock_timeout
+        )
     emit(done, as_json, lambda: _back_text(done))
     return 25 if done["skipped"] else 0
 

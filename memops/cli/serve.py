@@ -3,6 +3,7 @@
 import os
 import runpy
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -39,14 +40,18 @@ def deploy(ctx: click.Context, pool: str, as_json: bool) -> None:
     emit(said, as_json, lambda: "\n".join([*made, f"prefect worker start --pool {pool}"]))
 
 
-def started(plan: str, settings: Any) -> str:
-    """Return the flow run that carries out what was accepted of a plan with which a night waits.
+def started(plan: str, seqs: Iterable[int], settings: Any) -> str:
+    """Return the flow run that carries out changes of a plan with which a night waits.
 
-    Empty where no night on the Prefect server that PREFECT_API_URL names waits with it.
+    Empty where no night on the Prefect server that PREFECT_API_URL names waits with it, or that
+    server does not answer.
     """
-    if not os.environ.get("PREFECT_API_URL"):
+    from importlib.util import find_spec
+
+    if not os.environ.get("PREFECT_API_URL") or find_spec("prefect") is None:
         return ""
-    run: str = _flows("approving", settings)["start"](plan)
+    numbers = ",".join(map(str, seqs))
+    run: str = _flows("approving", settings)["start"](plan, numbers)
     return run
 
 

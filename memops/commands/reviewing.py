@@ -179,6 +179,29 @@ def of_rule(review: Review, rule: str) -> list[int]:
     return found
 
 
+def named(review: Review, words: Iterable[str]) -> list[int]:
+    """Return the changes that words name: numbers, a rule of which some are undecided, or all of those."""
+    found: list[int] = []
+    for word in words:
+        if word == "all":
+            found += review.undecided
+        elif "," in word or word.isdigit():
+            found += numbers(word)
+        else:
+            found += sorted({*of_rule(review, word)} & {*review.undecided})
+    return list(dict.fromkeys(found))
+
+
+def numbers(text: str | None) -> list[int]:
+    """Return the numbers of changes, such as 3,7, that a text gives; none for None."""
+    parts = [part.strip() for part in (text or "").split(",") if part.strip()]
+    wrong = [part for part in parts if not part.isdecimal()]
+    if wrong:
+        hint = "write 3, or 3,7"
+        raise MemopsError(f"{wrong[0]!r} is not the number of a change", hint)
+    return [int(part) for part in parts]
+
+
 def remembered(state: Path, identity: dict[str, str]) -> pl.DataFrame:
     """Return what people refused of a store and did not take back: rule, id, digest."""
     standing: dict[tuple[str, str, str], bool] = {}

@@ -16,6 +16,7 @@ import polars as pl
 from memops import files, snapshot
 from memops.commands.keeping import prune
 from memops.errors import GateFailed, Locked, told
+from memops.nights import asking
 from memops.plan import outcome
 from memops.progress import tell
 from memops.reasons import reason
@@ -91,8 +92,9 @@ def curate(
             night |= timed(grade_plan, *grading)
         if night.get("verdict") == "fail":
             night |= _kept_from(night)
-        elif not plan_only and night["ops"]:
-            night |= timed(apply_step, night["plan"], settings, approve)
+        elif not plan_only:
+            night |= timed(apply_step, night["plan"], settings, approve) if night["ops"] else {}
+            night |= asking.left_open(night["plan"], taken["path"], settings.state)
         if model and night["asked"]["waiting"] and night["code"] == 0:
             night["code"] = SKIPPED
         if due and not (migrate or rules or plan_only) and night["code"] in (0, SKIPPED):
@@ -137,11 +139,11 @@ def _kept_from(night: dict[str, Any]) -> dict[str, Any]:
 def summary(night: dict[str, Any]) -> str:
     """Return a night in Markdown, for a pull request, a chat or an artifact; no memory text."""
     rows = [
-        f"| {rule} | {op} | {n} |"
+        f"| {rule} | {', '.join(f'{op} {n}' for op, n in ops.items())} | {_open(night, rule)} |"
         for rule, ops in night["by_rule"].items()
-        for op, n in ops.items()
     ]
-    table = ["| rule | change | records |", "|---|---|--:|", *rows] if rows else ["No changes."]
+    head = ["| rule | changes | wait for a person |", "|---|---|--:|"]
+    table = [*head, *rows] if rows else ["No changes."]
     said = night.get("stopped") or ". ".join([_said(night), *filter(None, [night.get("error")])])
     recall = night.get("verdict", "not graded: the store has no suite")
     lines = [f"## {night['store']}", "", f"{said}. Recall: {recall}.", "", *table]
@@ -150,11 +152,16 @@ def summary(night: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _open(night: dict[str, Any], rule: str) -> int:
+    """How many changes of a rule wait; all of it before anything was carried out."""
+    return int(night.get("open", {rule: sum(night["by_rule"][rule].values())}).get(rule, 0))
+
+
 def _said(night: dict[str, Any]) -> str:
     """Several changes of one record are written at once and count as one record."""
-    return (
-        f"{night.get('applied', 0)} of {night['records']} records changed ({night['ops']} changes)"
-    )
+    done, of, changes = night.get("applied", 0), night["records"], night["ops"]
+    waits = f"; {night['waiting']} changes wait for a person" if night.get("waiting") else ""
+    return f"{done} of {of} records changed ({changes} changes{waits})"
 
 
 def _logged(
