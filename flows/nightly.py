@@ -1,19 +1,20 @@
 """The night of one store as a Prefect flow: the steps of `night.curate`, each a task."""
 
+from datetime import datetime
 from typing import Any
 
 import flowing
 from approving import awaiting, replaced
 from flowing import COMMON, HOOKS, Limits, Minutes
 from httpx import HTTPError
-from prefect import flow, runtime
+from prefect import flow, get_run_logger, runtime
 from prefect.exceptions import PrefectException
 from prefect.states import State
 from runners import mapping
 
 from memops import steps
 from memops.errors import MILD, MemopsError
-from memops.nights import rounds
+from memops.nights import notices, rounds
 
 STEPS = 7
 """Of a night with a suite: recover, snapshot, plan, grade, apply, report, prune."""
@@ -60,6 +61,10 @@ def nightly(
     if "report" in night:
         flowing.leave_artifacts(night)
         replaced(night)
+    for said in notices.tell(
+        [night], own, "memops", datetime.fromisoformat(night["now"]), ("command", "ping")
+    ):
+        get_run_logger().warning(said)  # by the other ways the server tells
     waits = night.get("waiting") and night["code"] in MILD
     return awaiting(night, own) if waits else flowing.finished(night)
 

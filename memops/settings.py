@@ -10,7 +10,18 @@ from typing import Any, Literal
 from memops.errors import MemopsError, NoSpace
 from memops.policy import Policy
 from memops.policy.checking import checked, loaded
-from memops.policy.ranges import AtLeastOne, Column, Cron, Hours, Minutes, Section, Zone
+from memops.policy.ranges import (
+    AtLeastOne,
+    Column,
+    Cron,
+    Days,
+    Hours,
+    Mail,
+    Minutes,
+    Section,
+    Web,
+    Zone,
+)
 
 
 @dataclass(frozen=True)
@@ -60,12 +71,25 @@ class Monitor(Section):
 
 @dataclass(frozen=True)
 class Notify(Section):
-    """Whom the Prefect server tells of flows that failed, crashed or wait for a person."""
+    """Whom nights tell that failed, wait for a person, or were done.
 
-    webhook: str = ""
+    `memops nightly` tells by itself; of served flows the Prefect server does, by webhook and e-mail.
+    """
+
+    webhook: Web = ""
     """An address that takes JSON: {"subject", "text"}."""
-    email: str = ""
-    """An Apprise address: mailtos://USER:PASSWORD@HOST?to=ADDRESS."""
+    email: Mail = ""
+    """mailtos://USER:PASSWORD@HOST?to=ADDRESS, as Apprise has it."""
+    command: str = ""
+    """A program with its arguments; the text is its input, MEMOPS_SUBJECT the subject."""
+    ping: Web = ""
+    """Called after every round of nights, with /fail behind it when one failed (healthchecks)."""
+    tell: list[Literal["nightly", "failed", "waiting"]] = field(
+        default_factory=lambda: ["failed", "waiting"]
+    )
+    """Which nights are told of: all that were done, those that failed, what is asked anew."""
+    digest_days: Days = 7.0
+    """Days between digests of all stores; 0 is none."""
 
 
 @dataclass(frozen=True)

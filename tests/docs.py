@@ -36,6 +36,7 @@ LIFE = [
     f"memops show clawseed:clawseed RECORD --now {NOW}",
     "memops rollback RUN",
 ]
+NOTICES = [f"memops nightly --now {NOW}", "cat told"]
 FOUND = {
     "PLAN": r"plans/([0-9a-f]{16})",
     "RUN": r"rollback (\S+)",
@@ -67,6 +68,10 @@ def life():
     return ran(LIFE, with_state)
 
 
+def notices():
+    return ran(NOTICES, with_notices)
+
+
 def earned():
     """Show what the judged changes say of each rule."""
     head, _, said = ran(["memops rules"]).partition("judged changes")
@@ -84,6 +89,13 @@ def with_state(folder):
     """Make the sample stores in a folder, beside a state folder."""
     with_samples(folder)
     (Path(folder) / ".memops").mkdir(mode=0o700)
+
+
+def with_notices(folder):
+    """Make the sample stores and settings that name one and have a program told."""
+    with_state(folder)
+    text = '[stores.home]\naddress = "clawseed:clawseed"\n[notify]\ncommand = "tee told"\n'
+    (Path(folder) / "memops.toml").write_text(text)
 
 
 def at_home(folder):
@@ -168,6 +180,7 @@ PARTS = {
     "plan": plan,
     "life": life,
     "earned": earned,
+    "notices": notices,
     "commands": commands,
     "rules": rules,
     "policy": policy,

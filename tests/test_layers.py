@@ -36,7 +36,7 @@ INSIDE = {
     "language": "lexicon packs text prefilter stemming passages codes terms vocabulary tokens",
     "values": "units value lexicon lexing grammar forms portions numerals rules_clock rules_dates rules_spans "
     "rules_rates rules_money rules_shares rules_counts addresses canonical joining relative reading",
-    "network": "credentials wire endpoint",
+    "network": "credentials wire telling endpoint",
     "policy": "ranges checking defaults grading hygiene models narrowest",
     "statements": "said fact opposites cues turns numbering aligned reading_whole reading taken "
     "readings",
@@ -59,7 +59,7 @@ INSIDE = {
     "judging suites choosing",
     "commands": "audit doctor starting configuring keeping purging repairing reviewing showing collecting simulation "
     "simulation_picture inspecting looking controls curator importing sheets",
-    "nights": "asking monitoring night rounds demo",
+    "nights": "asking monitoring night rounds notices demo",
 }
 HEAVY = {"prefect", "torch", "sentence_transformers", "faiss", "sklearn", "scipy"}
 

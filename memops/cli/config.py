@@ -102,6 +102,23 @@ def schema_command(as_json: bool) -> None:
     emit(said, as_json, lambda: json.dumps(said, indent=2, ensure_ascii=False))
 
 
+@config.command("notify")
+@json_option
+@click.pass_context
+def notify_command(ctx: click.Context, as_json: bool) -> int:
+    r"""Send a notice by every way that [notify] of memops.toml names, to try them.
+
+    \b
+    Example: memops config notify
+    """
+    from memops.nights import notices
+
+    if not (said := notices.tried(at(ctx))):
+        raise MemopsError("[notify] names nobody", "memops config show notify")
+    emit(said, as_json, lambda: table(list(said.items()), ["way", "what came of it"]))
+    return 0 if {*said.values()} == {"sent"} else 10
+
+
 def _given(ctx: click.Context) -> dict[str, str]:
     """How the settings file and the state folder were given, if they were."""
     said = {

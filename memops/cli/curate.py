@@ -151,13 +151,16 @@ def nightly(
 ) -> int:
     """Do the night of STORES (default: all of memops.toml); ends with the gravest code."""
     from memops.errors import MemopsError, gravest
-    from memops.nights import rounds
+    from memops.nights import notices, rounds
+    from memops.state.sources import clock
 
     settings = at(ctx)
     if not stores and not settings.stores:
         raise MemopsError("no store named, and memops.toml names none", "memops nightly STORE")
     chosen = stores or tuple(settings.stores)
     nights = rounds.nights(chosen, settings, now, suite=suite, approve=approve, hygiene=hygiene)
+    for said in notices.tell(nights, settings, typed(), now or clock()):
+        click.echo(f"memops: not told: {said}", err=True)
     emit(nights, as_json, lambda: _night_text(nights))
     return gravest(int(night["code"]) for night in nights)
 

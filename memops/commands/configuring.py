@@ -14,7 +14,7 @@ from memops.settings import Settings
 from memops.stores import open_store
 
 _SECTIONS = ("flows", "runner", "monitor", "notify")
-_SECRET = ("webhook", "email")
+_SECRET = ("webhook", "email", "command", "ping")
 """Addresses that may hold a password: only that they are set is told."""
 
 

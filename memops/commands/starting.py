@@ -33,7 +33,7 @@ _FILE = """\
 # records = 500
 
 # [notify]                     # whom nights tell that fail or wait for a person
-# webhook = "https://alerts.example.org/memops"
+# webhook = "https://alerts.example.org/memops"    # or email, command, ping; memops config notify
 """
 _STORE = """\
 [stores.{name}]

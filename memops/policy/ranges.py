@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import Annotated, Any, ClassVar
+from urllib.parse import urlsplit
 
 from memops.errors import MemopsError
 from memops.measures import measure
@@ -102,6 +103,18 @@ def _zone(text: str, _: Mapping[str, Any]) -> str:
     return ""
 
 
+def _web(text: str, _: Mapping[str, Any]) -> str:
+    parts = urlsplit(text)
+    good = not text or (parts.scheme in ("http", "https") and parts.hostname)
+    return "" if good else "no address, such as https://example.org/hook"
+
+
+def _mail(text: str, _: Mapping[str, Any]) -> str:
+    parts = urlsplit(text)
+    good = parts.scheme in ("mailto", "mailtos") and parts.hostname and "to=" in parts.query
+    return "" if good or not text else "no mailto(s)://USER:PASSWORD@HOST?to=ADDRESS"
+
+
 def _places(text: str, _: Mapping[str, Any]) -> str:
     return "" if re.fullmatch("[1-9][0-9]?", text) else "no number of places, such as 1"
 
@@ -153,6 +166,8 @@ Seconds = Annotated[float, Exactly(0, 86_400)]
 Regex = Annotated[str, Checked(_regex)]
 Cron = Annotated[str, Checked(_cron)]
 Zone = Annotated[str, Checked(_zone)]
+Web = Annotated[str, Checked(_web)]
+Mail = Annotated[str, Checked(_mail)]
 Kind = Annotated[str, _among("kind of record", *KINDS)]
 Group = Annotated[str, Checked(_group)]
 """A kind or `category:NAME`, or either in one scope: `work/fact`."""

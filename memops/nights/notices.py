@@ -1,0 +1,149 @@
+"""Notices: who is told of nights that failed, wait for a person, or were done; and of the week.
+
+    <state>/digest.json   when the last digest was sent
+
+A notice holds names, counts and lines to type, never memory text. One that cannot be sent changes
+nothing about the night: it is said where the night is.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import polars as pl
+
+from memops import files
+from memops.errors import MILD, MemopsError
+from memops.network import telling
+from memops.nights.night import summary
+from memops.schema import instant
+from memops.settings import Notify, Settings
+from memops.state import history
+
+WAYS: dict[str, Callable[[str, str, str], None]] = {
+    "webhook": telling.post,
+    "email": telling.mail,
+    "command": telling.run,
+}
+_FILE = "digest.json"
+
+
+def kind(night: Mapping[str, Any]) -> str:
+    """Return what of a night is told: `failed`, `waiting` for what is asked anew, or `nightly`."""
+    if night["code"] not in MILD:
+        return "failed"
+    return "waiting" if night.get("new") or night["code"] == 31 else "nightly"
+
+
+def tell(
+    nights: Sequence[Mapping[str, Any]],
+    settings: Settings,
+    typed: str,
+    now: datetime,
+    ways: Collection[str] = (*WAYS, "ping"),
+) -> list[str]:
+    """Tell of nights by the ways that the settings name; returns what could not be sent, and why.
+
+    `typed` is what stands before a command to copy.
+    """
+    asked, trouble = settings.notify, list[str]()
+    told = [night for night in nights if kind(night) in asked.tell]
+    subject, text = _subject(nights), "\n".join(_about(night, typed) for night in told)
+    if told:
+        trouble += _by_each(asked, subject, text, ways)
+    if asked.ping and "ping" in ways:
+        good = all(kind(night) != "failed" for night in nights)
+        trouble += _tried("ping", lambda: telling.ping(asked.ping, good, subject))
+    if week := _due(settings, now):
+        trouble += _by_each(asked, *week, WAYS)
+        files.write_json(settings.state / _FILE, {"at": now.isoformat()})
+    return trouble
+
+
+def tried(settings: Settings) -> dict[str, str]:
+    """Send a notice by every way that is set; returns by way what came of it."""
+    asked, text = settings.notify, "This is a try: `memops config notify` sent it."
+    done = {
+        name: _by_each(asked, "memops: a try", text, [name]) for name in WAYS if _at(asked, name)
+    }
+    if asked.ping:
+        done["ping"] = _tried("ping", lambda: telling.ping(asked.ping, True, text))
+    return {name: "; ".join(said) or "sent" for name, said in done.items()}
+
+
+def digest(table: pl.DataFrame, now: datetime, days: float) -> tuple[str, str]:
+    """Return subject and text of what the nights of the last days did, store by store."""
+    since = now - timedelta(days=days)
+    week = table.filter(pl.col("at").is_between(since, now, closed="right"))
+    lines = [_week(part) for part in week.partition_by("store", maintain_order=True)]
+    stores, failed = len(lines), week.filter(~pl.col("code").is_in(MILD)).height
+    said = f"memops: {days:g} days to {now:%Y-%m-%d}: {week.height} nights of {stores} stores"
+    return said + (f", {failed} failed" if failed else ""), "\n".join(lines)
+
+
+def _due(settings: Settings, now: datetime) -> tuple[str, str] | None:
+    """The digest, if there is somebody to tell and its time has come; the first begins the count."""
+    asked, path = settings.notify, settings.state / _FILE
+    if not (asked.digest_days and any(_at(asked, name) for name in WAYS)):
+        return None
+    last = instant(str(files.read_json(path).get("at"))) if path.is_file() else None
+    if last is None:
+        files.write_json(path, {"at": now.isoformat()})
+        return None
+    if now - last < timedelta(days=asked.digest_days):
+        return None
+    return digest(history.nights(settings.state), now, asked.digest_days)
+
+
+def _week(nights: pl.DataFrame) -> str:
+    failed = nights.filter(~pl.col("code").is_in(MILD)).height
+    done, live = nights["applied"].sum() or 0, nights["live"].drop_nulls()
+    said = f"{nights['store'][0]}: {nights.height} nights, {done} records changed"
+    said += f", {failed} failed" if failed else ""
+    said += f"; live records {live[0]} -> {live[-1]}" if len(live) else ""
+    graded = [night["recall"] for night in history.trend(nights) if night["recall"]]
+    for measure in graded[-1] if graded else ():
+        said += f"; {measure} {graded[0].get(measure, graded[-1][measure]):.3f} -> {graded[-1][measure]:.3f}"
+    return said
+
+
+def _subject(nights: Sequence[Mapping[str, Any]]) -> str:
+    named = {k: [n["store"] for n in nights if kind(n) == k] for k in ("failed", "waiting")}
+    words = {"failed": "failed", "waiting": "waiting for a person"}
+    parts = [f"{', '.join(stores)} {words[k]}" for k, stores in named.items() if stores]
+    return f"memops: {'; '.join(parts) or f'{len(nights)} stores good'}"
+
+
+def _about(night: Mapping[str, Any], typed: str) -> str:
+    """What a notice says of one night, and the line to type."""
+    store = night["store"]
+    if "error" in night and "by_rule" not in night:
+        return (
+            f"{store}: {night['cause']}: {night['error']} (exit {night['code']})\n  {night['hint']}"
+        )
+    lines = [summary(dict(night)).rstrip()]
+    if night.get("waiting") or night["code"] not in MILD:
+        lines += [f"\nLook: {typed} review {night['plan']}"]
+    return "\n".join(lines) + "\n"
+
+
+def _by_each(asked: Notify, subject: str, text: str, ways: Collection[str]) -> list[str]:
+    trouble = []
+    for name in (name for name in WAYS if name in ways and _at(asked, name)):
+        trouble += _tried(name, lambda name=name: WAYS[name](_at(asked, name), subject, text))  # type: ignore[misc]
+    return trouble
+
+
+def _at(asked: Notify, name: str) -> str:
+    return str(getattr(asked, name))
+
+
+def _tried(name: str, send: Callable[[], None]) -> list[str]:
+    """What kept a notice from being sent, without its address, which may hold a password."""
+    try:
+        send()
+    except MemopsError as error:
+        return [f"notify.{name}: {error.message}"]
+    except telling.TROUBLE as error:
+        return [f"notify.{name}: {getattr(error, 'strerror', None) or type(error).__name__}"]
+    return []
