@@ -45,8 +45,8 @@ INSIDE = {
     "models": "nearest vectors encode remote transformers completions distilled judge endpoint_judge local",
     "extract": "person grammar fingerprints forms clauses modality statements kinds entities noise "
     "reading verdicts model asking",
-    "judge/candidates": "heap near neighbours termsets openings neighbours_dense unread similarity",
-    "judge": "places judgement vetoes consensus scorer merge opposing cascade conflicts confirmations parts explain "
+    "judge/candidates": "heap near neighbours termsets openings neighbours_dense unread similarity worth",
+    "judge": "places judgement vetoes consensus scorer merge opposing votes cascade conflicts confirmations parts explain "
     "kept swings supersession",
     "search": "collection fuse bm25 openclaw clawseed voices diversity ranks cosine rsclaw arms profiles "
     "hybrid retrieve passages",

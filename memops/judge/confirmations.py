@@ -9,7 +9,8 @@ import polars as pl
 
 from memops.context import Context
 from memops.judge.candidates.similarity import Statements, statements
-from memops.judge.conflicts import groups, judged
+from memops.judge.conflicts import judged
+from memops.judge.consensus import groups
 from memops.plan import STEPS
 from memops.safety.trust import voice
 from memops.schema import LIVE, RETIRED, only
@@ -62,6 +63,7 @@ def _many_voiced(
     pairs: pl.DataFrame, said: Statements, voices: pl.DataFrame, least: int
 ) -> pl.DataFrame:
     """The pairs that hang together with statements of more than `least` voices: reading is dear."""
+    pairs = pairs.filter("ruled")
     if pairs.is_empty():
         return pairs
     of = groups(pairs, said.table.height)

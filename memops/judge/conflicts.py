@@ -11,13 +11,8 @@ import numpy as np
 import polars as pl
 
 from memops.context import Context
-from memops.judge.candidates.similarity import (
-    candidates_in_parts,
-    combined,
-    nothing,
-    statements,
-    worth_reading,
-)
+from memops.judge.candidates.similarity import candidates_in_parts, statements
+from memops.judge.candidates.worth import WORTH, combined, worth_reading
 from memops.judge.cascade import asked, heard
 from memops.judge.judgement import asserted, same
 from memops.judge.opposing import opposes
@@ -78,6 +73,11 @@ def verdicts(pairs: pl.DataFrame, said: Readings, used: Any) -> pl.DataFrame:
     return pl.concat([VERDICTS.to_frame(), *(found.select(**told) for found in read)])
 
 
+def to_ask(ctx: Context) -> int:
+    """Return how many of the nearest of each statement a model is asked about, whatever rules say."""
+    return ctx.policy.judge.nearest if ctx.models.judge is not None else 0
+
+
 def used_in(pairs: pl.DataFrame) -> Any:
     """Return the statements that pairs are made of, in order."""
     return distinct(np.concatenate([pairs["a"].to_numpy(), pairs["b"].to_numpy()]))
@@ -91,13 +91,14 @@ def _judged(records: pl.DataFrame, ctx: Context, keep: Keep) -> pl.DataFrame:
         pairs, verdict = judged_in_parts(said.table, ctx, keep)
     else:
         found = candidates_in_parts(said.table, ctx)
-        parts = [keep(worth_reading(part, ctx.policy)) for part in found]
-        pairs = pl.concat([nothing().drop("unread"), *parts])
+        asked_ = to_ask(ctx)
+        parts = [keep(worth_reading(pairs, part, ctx.policy, asked_)) for part, pairs in found]
+        pairs = pl.concat([WORTH.to_frame(), *parts])
         verdict = _one_by_one([part for part in parts if part.height], said.table, ctx)
     told = pl.concat([pairs, verdict], how="horizontal").with_columns(
         score=combined(ctx.policy.conflicts)
     )
-    settled = heard(told, said, records, ctx)
+    settled = heard(told, said, records, ctx).drop("vectors", "ruled", "rank")
     asked(settled, said.members, ctx)
     return settled
 
@@ -121,17 +122,3 @@ def read_once(
 ) -> pl.DataFrame:
     """Read each text once in the life of the context; later rounds need fewer of them."""
     return ctx.of_texts("read", texts, take)
-
-
-def groups(same: pl.DataFrame, n: int) -> pl.DataFrame:
-    """Return (statement, group): connected statements share a group."""
-    import numpy as np
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    a, b = same["a"].to_numpy(), same["b"].to_numpy()
-    graph = csr_matrix((np.ones(len(a), np.int8), (a, b)), shape=(n, n))
-    _, label = connected_components(graph, directed=False)
-    return pl.DataFrame(
-        {"statement": np.arange(n, dtype=np.uint32), "group": label.astype(np.int64)}
-    )

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 SAME, CONFLICT, HOLD = range(3)
 Votes = npt.NDArray[np.float64]
@@ -19,6 +20,9 @@ Votes = npt.NDArray[np.float64]
 
 PRIOR = np.log([0.04, 0.06, 0.90])
 """Of candidate pairs that rules leave open about one in twenty-five is the same, one in sixteen in conflict."""
+_AGAIN = np.log([0.5, 0.1, 0.4])
+"""Of one text at two places."""
+_BANDS, _MOST, _STEPS, _WORTH = 10, 50, 20, 20.0
 LEAST = 0.2
 """The accuracy of one who draws lots."""
 _NEVER = -50.0
@@ -50,6 +54,37 @@ def forbid(cast: Votes, where: npt.NDArray[np.bool_], what: int) -> None:
     cast[where, what] = _NEVER
 
 
+def likelier(cast: Votes, score: npt.NDArray[np.float64], prior: Votes = PRIOR) -> Votes:
+    """Return votes with what similarity adds to the prior of each pair, shape (pairs, 7).
+
+    Of pairs of one band of similarity, how many are the same and how many in conflict is told by
+    the answers themselves, by expectation and maximisation: among the likest more are than among
+    those that merely share words. Columns: the votes, the added log odds, and that it is one pair.
+    """
+    bands = min(max(len(score) // _MOST, 1), _BANDS)
+    cuts = np.linspace(0, 1, bands + 1)[1:-1]
+    band = np.searchsorted(np.quantile(score, cuts) if len(score) else [], score)
+    shares = np.tile(np.exp(prior), (bands, 1))
+    size = np.bincount(band, minlength=bands)[:, None]
+    for _ in range(_STEPS):
+        odds = np.exp(cast) * shares[band]
+        told = odds / odds.sum(axis=1, keepdims=True)
+        counts = np.stack([np.bincount(band, told[:, k], bands) for k in range(3)], axis=1)
+        shares = (counts + _WORTH * np.exp(prior)) / (size + _WORTH)
+    return np.hstack([cast, (np.log(shares) - prior)[band], np.ones((len(cast), 1))])
+
+
+def again(
+    text: npt.NDArray[np.int64], cast: Votes, alike: npt.NDArray[np.bool_], sure: float
+) -> npt.NDArray[np.bool_]:
+    """Return which pairs of one text at two places (`alike`) say the same, by all such votes on it."""
+    out = np.zeros(len(text), bool)
+    for spelt in np.unique(text[alike]):
+        mine = alike & (text == spelt)
+        out[mine] = _posterior(cast[mine].mean(axis=0), _AGAIN)[SAME] >= sure
+    return out
+
+
 def share(wrong: int, asked: int, expected: float = 0.025, worth: float = 20.0) -> float:
     """Return the share of wrong answers: the mean of a beta distribution.
 
@@ -67,9 +102,12 @@ def agreed(
     same than not; who then belongs to its cluster with a probability below `sure`, by all votes
     with the others in it, stands alone. Clusters are in conflict that are rather so than not.
     """
+    if cast.shape[1] == 3:
+        cast = np.hstack([cast, np.zeros((len(cast), 4))])
     near: dict[int, Near] = {n: {} for pair in pairs for n in pair}
     for (a, b), vote in zip(pairs, cast, strict=True):
-        _add(near, a, b, vote)
+        if a != b:
+            _add(near, a, b, vote)
     members = _clustered({n: dict(of) for n, of in near.items()}, prior)
     kept = [part for inside in members for part in _sure(inside, near, sure, prior)]
     of = {n: inside[0] for inside in kept for n in inside}
@@ -138,7 +176,7 @@ def _sure(inside: list[int], near: dict[int, Near], sure: float, prior: Votes) -
     kept, alone = list(inside), list[list[int]]()
     while len(kept) > 1:
         held = {
-            n: _posterior(sum((v for o, v in near[n].items() if o in kept), np.zeros(3)), prior)[
+            n: _posterior(sum((v for o, v in near[n].items() if o in kept), np.zeros(7)), prior)[
                 SAME
             ]
             for n in kept
@@ -152,6 +190,22 @@ def _sure(inside: list[int], near: dict[int, Near], sure: float, prior: Votes) -
 
 
 def _posterior(vote: Votes, prior: Votes) -> Votes:
-    odds = np.exp(vote + prior - (vote + prior).max())
+    shown = vote[:3] + prior
+    if len(vote) > 3:
+        shown = shown + vote[3:6] / max(vote[6], 1)
+    odds = np.exp(shown - shown.max())
     share: Votes = (odds / odds.sum()).round(9)
     return share
+
+
+def groups(same: pl.DataFrame, n: int) -> pl.DataFrame:
+    """Return (statement, group): connected statements share a group."""
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    a, b = same["a"].to_numpy(), same["b"].to_numpy()
+    graph = csr_matrix((np.ones(len(a), np.int8), (a, b)), shape=(n, n))
+    _, label = connected_components(graph, directed=False)
+    return pl.DataFrame(
+        {"statement": np.arange(n, dtype=np.uint32), "group": label.astype(np.int64)}
+    )

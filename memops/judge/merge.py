@@ -11,7 +11,7 @@ _NTH = r"\.\d+$"  # of a block's name: the as how manieth section of its heading
 _RANK = {tier: i for i, tier in enumerate(TIERS)}
 
 
-def merged(members: pl.DataFrame, code: str) -> pl.DataFrame:
+def merged(members: pl.DataFrame, code: str | pl.Expr) -> pl.DataFrame:
     """Propose that of each group one record absorbs the rest.
 
     `members` are live records with a column `group` (records of one scope that may merge) and,
@@ -42,7 +42,9 @@ def merged(members: pl.DataFrame, code: str) -> pl.DataFrame:
             edit(
                 absorbed,
                 "merge",
-                pl.when("again").then(pl.lit("merge.again")).otherwise(pl.lit(code)),
+                pl.when("again")
+                .then(pl.lit("merge.again"))
+                .otherwise(pl.lit(code) if isinstance(code, str) else code),
                 superseded_by=pl.col("keeper"),
                 evidence=pl.concat_list("keeper"),
                 risk="low",

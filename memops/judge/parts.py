@@ -22,9 +22,9 @@ import polars as pl
 from memops import files
 from memops.context import Context
 from memops.judge.candidates.neighbours_dense import dense_neighbours
-from memops.judge.candidates.similarity import beside, near, nothing, whole_scopes, worth_reading
-from memops.judge.conflicts import VERDICTS, Keep, read_once, used_in, verdicts
-from memops.judge.places import agreeing
+from memops.judge.candidates.similarity import beside, near, whole_scopes
+from memops.judge.candidates.worth import WORTH, nearest, worth_reading
+from memops.judge.conflicts import VERDICTS, Keep, read_once, to_ask, used_in, verdicts
 from memops.language.codes import Codes, codes
 from memops.policy import Candidates, Conflicts, Policy
 from memops.spread import Spread
@@ -52,15 +52,16 @@ def judged_in_parts(
     names = [str(here)]
     spread.map(codes_of, [(*names, p) for p in range(len(parts))])
     limits = {name: asdict(getattr(ctx.policy, name)) for name in ("candidates", "conflicts")}
-    whole = (table.height, limits)
+    whole = (table.height, limits, to_ask(ctx))
     shards = [(p, *s) for p, part in enumerate(parts) for s in _shards(part.height, spread.size)]
     jobs = [(*names, *shard, *whole) for shard in shards]
     spread.map(near_of, jobs)
     found = [_collected(here, "near", p) for p in range(len(parts))]
-    pairs = [keep(f.unique(["a", "b"], keep="first").sort("a", "b")) for f in found]
+    once = [f.unique(["a", "b"], keep="first").sort("a", "b") for f in found]
+    pairs = [keep(nearest(f, ctx.policy, to_ask(ctx))) for f in once]
     every = pl.concat(pairs).sort("a", "b")
     if every.is_empty():
-        return nothing().drop("unread"), VERDICTS.to_frame()
+        return WORTH.to_frame(), VERDICTS.to_frame()
     _read_out(table, pairs, ctx, here)
     return every, _judge(pairs, every, spread, here)
 
@@ -71,7 +72,9 @@ def codes_of(folder: str, p: int) -> None:
     _write(pl.DataFrame(found._asdict()), Path(folder) / f"codes-{p}.parquet")
 
 
-def near_of(folder: str, p: int, start: int, end: int, whole: int, limits: dict[str, Any]) -> None:
+def near_of(
+    folder: str, p: int, start: int, end: int, whole: int, limits: dict[str, Any], asked: int
+) -> None:
     """Leave the pairs of a shard of a part with any statement of the part."""
     said = Codes(*(c.to_numpy() for c in _read(folder, f"codes-{p}").get_columns()))
     policy = Policy(
@@ -80,8 +83,9 @@ def near_of(folder: str, p: int, start: int, end: int, whole: int, limits: dict[
     dense = Path(folder, f"dense-{p}.parquet").exists()
     close = _read(folder, f"dense-{p}") if dense else None
     part = _read(folder, f"said-{p}")
-    found = agreeing(near(part, said, whole, policy.candidates, (start, end), close), part)
-    _write(worth_reading(found, policy), Path(folder) / f"near-{p}-{start}.parquet")
+    found = near(part, said, whole, policy.candidates, (start, end), close)
+    kept = worth_reading(found, part, policy, asked)
+    _write(kept, Path(folder) / f"near-{p}-{start}.parquet")
 
 
 def read_of(folder: str, s: int) -> None:
@@ -143,7 +147,7 @@ def _shards(height: int, size: int) -> list[tuple[int, int]]:
 def _collected(here: Path, what: str, p: int) -> pl.DataFrame:
     """The shards of a part, in order."""
     found = sorted(here.glob(f"{what}-{p}-*.parquet"), key=lambda f: int(f.stem.rsplit("-", 1)[1]))
-    empty = nothing().drop("unread") if what == "near" else VERDICTS.to_frame()
+    empty = WORTH.to_frame() if what == "near" else VERDICTS.to_frame()
     return pl.concat([empty, *(_read(str(here), f.stem) for f in found)])
 
 

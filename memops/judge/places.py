@@ -11,6 +11,8 @@ c = pl.col
 
 STATING = ("claim", "attribute")
 """Forms that say how things are, so that a newer one may replace an older."""
+TELLING = (*STATING, "event", "quotation")
+"""Forms that say something, of which a model may be asked whether two say the same."""
 UNTOUCHED = ("instructions", "machine")
 """Roles of places that are read and reported on, and never changed."""
 KEPT = ("curated", "profile")
@@ -60,6 +62,11 @@ def stating() -> pl.Expr:
     return c("form").is_in(STATING) & touchable() & ~reporting()
 
 
+def telling() -> pl.Expr:
+    """Return whether a model may be asked about a record, where rules may change it."""
+    return c("form").is_in(TELLING) & touchable()
+
+
 def reporting() -> pl.Expr:
     """Return whether a record is a value of its moment: a label and a value in a day's notes."""
     return placed() & (c("form") == "attribute") & c("role").is_in(MOMENTS)
@@ -70,19 +77,26 @@ def own_subject() -> pl.Expr:
     return (c("form") != "attribute") | ~placed()
 
 
-def agreeing(pairs: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
-    """Return the pairs (a, b) of statements whose subjects agree; `table` has about and owned."""
-    if pairs.is_empty() or (table["about"].n_unique() == 1 and table["owned"].all()):
-        return pairs
-    said = table.select("statement", "about", "owned")
-    both = pairs
+def placed_beside(pairs: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
+    """Return two columns of pairs (a, b) of statements, by their places in the `table`.
+
+    `agree`: rules may compare them, as both state how things are of one subject; `kept_apart`: they
+    stand in one list or section, written to hold together, or are places of one text between which
+    there is another.
+    """
+    both = pairs.select("a", "b")
     for side in ("a", "b"):
-        names = {"statement": side, "about": f"_about_{side}", "owned": f"_owned_{side}"}
-        both = both.join(said.rename(names), on=side, how="left", maintain_order="left")
-    kept = both.filter(
-        (c("_about_a") == c("_about_b")) & ((c("_about_a") != "") | (c("_owned_a") & c("_owned_b")))
+        said = table.select(
+            pl.col("statement").alias(side),
+            pl.col("text", "about", "owned", "states", "block").name.suffix(side),
+        )
+        both = both.join(said, on=side, how="left", maintain_order="left")
+    one = (c("abouta") == c("aboutb")) & ((c("abouta") != "") | (c("owneda") & c("ownedb")))
+    return both.select(
+        agree=one & c("statesa") & c("statesb"),
+        kept_apart=(c("blocka") == c("blockb")).fill_null(False)
+        | ((c("texta") == c("textb")) & (c("b") != c("a") + 1)),
     )
-    return kept.select(pairs.columns)
 
 
 def one_a_block(members: pl.DataFrame) -> pl.DataFrame:

@@ -14,7 +14,8 @@ import polars as pl
 from memops.context import Context
 from memops.judge.candidates.similarity import statements
 from memops.judge.confirmations import confirmed
-from memops.judge.conflicts import groups, judged
+from memops.judge.conflicts import judged
+from memops.judge.consensus import groups
 from memops.judge.places import parted
 from memops.judge.swings import swinging
 from memops.plan import arguments
@@ -29,7 +30,8 @@ _PASSING = ("session", "summary")  # what was said in passing steps back, and ov
 
 def overtaken(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Return the records that step back, with current, until, evidence_ids, code and args."""
-    edges = conflicting(records, ctx).filter(pl.col("score") >= ctx.policy.conflicts.least)
+    near = (pl.col("score") >= ctx.policy.conflicts.least) | (pl.col("opposes") == "judged")
+    edges = conflicting(records, ctx).filter(near)
     edges = parted(edges, records)
     time = _said_at(records, ctx)
     timed = (

@@ -61,10 +61,11 @@ class Judge(Caps):
     sure: Share = setting(
         0.8, "least probability, by all answers together, at which a word that adds counts"
     )
-    pairs: AtLeastOne = setting(20, "pairs that one request to an endpoint holds")
-    asked: Count = setting(
-        20_000, "pairs that an endpoint is asked about in a plan, the likest first"
+    nearest: Count = setting(
+        20, "neighbours of each statement that a model is asked about, whatever rules make of them"
     )
+    pairs: AtLeastOne = setting(20, "pairs that one request to an endpoint holds")
+    asked: Count = setting(20_000, "pairs that a model is asked about in a plan, the nearest first")
     confidence: Share = setting(
         0.8, "least probability, both ways round, of a cross-encoder's word that counts"
     )

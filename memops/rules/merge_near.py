@@ -4,7 +4,8 @@ import polars as pl
 
 from memops.context import Context
 from memops.judge.candidates.similarity import statements
-from memops.judge.conflicts import groups, judged
+from memops.judge.conflicts import judged
+from memops.judge.consensus import groups
 from memops.judge.merge import merged
 from memops.judge.places import one_a_block
 from memops.plan import nothing
@@ -17,7 +18,8 @@ def merge_near(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Keep one of the records of a scope that say the same of the same thing.
 
     Every number, date, name, owner, circumstance, negation and quantifier must agree, however
-    alike the words are; the reading of each is in `memops.judge.judgement.same`.
+    alike the words are; the reading of each is in `memops.judge.judgement.same`. A merge that
+    takes a model's word has a reason of its own.
     """
     pairs = judged(records, ctx)
     alike = pairs.filter(
@@ -27,10 +29,14 @@ def merge_near(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         return nothing()
     said = statements(records, ctx)
     group = groups(alike, said.table.height).filter(pl.len().over("group") > 1)
+    asked = pl.col("effect") == "decided" if "effect" in alike.columns else pl.lit(False)
+    told = alike.filter(asked)["a"]
+    group = group.with_columns(told=pl.col("statement").is_in(told.implode()).any().over("group"))
     of = said.members.join(group, on="statement")
     faded = (pl.col("kind") == "note") & (pl.col("tier") == "peripheral")
     passing = pl.col("kind").is_in(_PASSING) | faded
     live = records.filter(LIVE & ~passing & ~pl.col("id").is_in(list(ctx.fresh)))
     members = live.join(of, on="id").with_columns(fullness=pl.col("text").str.len_chars() // 40)
     members = one_a_block(members.sort("id"))
-    return merged(members.drop("statement"), "merge.near")
+    code = pl.when("told").then(pl.lit("merge.judged")).otherwise(pl.lit("merge.near"))
+    return merged(members.drop("statement"), code)

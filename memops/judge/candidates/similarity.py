@@ -24,20 +24,21 @@ from memops.judge.candidates.neighbours import Terms, added, neighbours, weighed
 from memops.judge.candidates.neighbours_dense import dense_neighbours
 from memops.judge.candidates.termsets import term_sets
 from memops.judge.candidates.unread import unread
-from memops.judge.places import about, agreeing, own_subject, stating
+from memops.judge.places import about, own_subject, stating, telling
 from memops.language.codes import WITHIN, Codes, codes
 from memops.language.text import folded
 from memops.ordered import once, within
-from memops.policy import Candidates, Conflicts, Policy
+from memops.policy import Candidates
 from memops.schema import LIVE, PLACE
 
 SIGNALS = ("jaccard", "cosine", "bm25")
 PAIRS = pl.Schema(
     {"a": pl.UInt32(), "b": pl.UInt32()}
     | dict.fromkeys(SIGNALS, pl.Float64())
-    | {"unread": pl.Boolean()}
+    | {"vectors": pl.Float64(), "unread": pl.Boolean()}
 )
-"""Pairs of statements, a < b, with their signals, and if reading them would make nothing of them."""
+"""Pairs of statements, a < b, with their signals, the cosine of their vectors if an encoder placed
+them near, and if reading them would make nothing of them."""
 PART = 5000
 """Statements that are compared at a time, unless one scope has more."""
 _STEP = 200_000
@@ -46,9 +47,11 @@ _MANY = 100_000  # statements whose work leaves so much memory behind that it is
 
 @dataclass(frozen=True)
 class Statements:
-    """`table`: statement (its number), scope, text, about (its subject), owned; `members`: id, statement.
+    """`table`: statement (its number), scope, text, about (its subject), owned, states, block.
 
-    `owned` is false of a label and its value, which say nothing without their subject.
+    `members`: id, statement. `owned` is false of a label and its value, which say nothing without
+    their subject; `states` of what rules do not judge, and only a model is asked about (each file's
+    by itself); `block` is that in which all of its records stand.
     """
 
     table: pl.DataFrame
@@ -57,22 +60,26 @@ class Statements:
 
 def statements(records: pl.DataFrame, ctx: Context) -> Statements:
     """Return the distinct statements of the live records; equal texts of one subject are one."""
-    return ctx.once(("statements", _digest(records)), lambda: _statements(records))
+    wide = ctx.models.judge is not None
+    return ctx.once(("statements", _digest(records)), lambda: _statements(records, wide))
 
 
 def candidates(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
-    """Return the pairs of statements worth comparing: a, b (a < b), jaccard, cosine, bm25, unread.
+    """Return the pairs of statements worth comparing, as PAIRS.
 
     Pairs of at least `candidates.jaccard`, and for each statement the nearest
     `candidates.nearest` by cosine that reach `candidates.cosine`; of these, pairs that share
     `candidates.shared` of the shorter one's terms, all but `candidates.apart`. Nothing crosses
     scopes. `unread` marks pairs that their words tell apart (`memops.judge.candidates.unread`).
     """
-    return pl.concat([nothing(), *candidates_in_parts(statements(records, ctx).table, ctx)])
+    found = candidates_in_parts(statements(records, ctx).table, ctx)
+    return pl.concat([nothing(), *(pairs for _, pairs in found)])
 
 
-def candidates_in_parts(table: pl.DataFrame, ctx: Context) -> Iterator[pl.DataFrame]:
-    """Yield the candidates of some whole scopes after the other, so that memory stays bounded."""
+def candidates_in_parts(
+    table: pl.DataFrame, ctx: Context
+) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    """Yield some whole scopes after the other, with their pairs, so that memory stays bounded."""
     dense = dense_neighbours(table, ctx)
     for part in whole_scopes(table, PART):
         found = codes(part["text"], unigrams=True)
@@ -80,11 +87,11 @@ def candidates_in_parts(table: pl.DataFrame, ctx: Context) -> Iterator[pl.DataFr
             given_back()
         close = beside(dense, part)
         pairs = near(part, found, table.height, ctx.policy.candidates, dense=close)
-        pairs = agreeing(pairs, part).sort("a", "b")
+        pairs = pairs.sort("a", "b")
         del found
         if part.height >= _MANY:
             given_back()
-        yield pairs
+        yield part, pairs
 
 
 def whole_scopes(table: pl.DataFrame, size: int) -> list[pl.DataFrame]:
@@ -94,18 +101,6 @@ def whole_scopes(table: pl.DataFrame, size: int) -> list[pl.DataFrame]:
     part = sizes.select("scope", part=before // size)
     placed = table.join(part, on="scope", how="left", maintain_order="left")
     return [p.drop("part") for p in placed.partition_by("part", maintain_order=True)]
-
-
-def combined(weights: Conflicts) -> pl.Expr:
-    """Return the seed's similarity, by default 0.4 Jaccard + 0.4 cosine + 0.2 BM25."""
-    parts = (getattr(weights, name) * pl.col(name) for name in SIGNALS)
-    return pl.sum_horizontal(*parts)
-
-
-def worth_reading(pairs: pl.DataFrame, policy: Policy) -> pl.DataFrame:
-    """Return the pairs that could be judged: alike enough, and not told apart by their words."""
-    alike_enough = combined(policy.conflicts) >= policy.candidates.least
-    return pairs.filter(~pl.col("unread") & alike_enough).drop("unread")
 
 
 def near(
@@ -151,7 +146,8 @@ def _worth_comparing(told: pl.DataFrame, limits: Candidates) -> pl.DataFrame:
     """The pairs that share enough of the shorter one's terms, and those that an encoder found."""
     least = pl.min_horizontal("size_a", "size_b")
     enough = (pl.col("both") >= limits.shared * least) & (pl.col("both") >= least - limits.apart)
-    return told.filter(enough | "dense").select("a", "b", *SIGNALS)
+    found = pl.col("vectors").is_not_null()
+    return told.filter(enough | found).select("a", "b", *SIGNALS, "vectors")
 
 
 def beside(dense: pl.DataFrame | None, part: pl.DataFrame) -> pl.DataFrame | None:
@@ -189,20 +185,25 @@ def _digest(records: pl.DataFrame) -> int:
     return int(live.select(held.sum()).item() or 0) ^ live.height
 
 
-def _statements(records: pl.DataFrame) -> Statements:
-    live = records.filter(LIVE & stating() & (pl.col("text").str.strip_chars().str.len_chars() > 0))
+def _statements(records: pl.DataFrame, wide: bool) -> Statements:
+    said = (stating() | telling()) if wide else stating()
+    live = records.filter(LIVE & said & (pl.col("text").str.strip_chars().str.len_chars() > 0))
     form = (
         folded(pl.col("text"))
         .str.replace_all(r"\s\s+|[^\S ]", " ")
         .str.strip_chars()
         .str.strip_chars_end(".。!！")
     )
-    names = ("scope", "about", "owned", "_form")
-    held = live.with_columns(_form=form, about=about(), owned=own_subject())
-    held = held.select("id", "text", *names).sort("scope", "_form", "about", "owned", "id")
+    names = ("scope", "_form", "about", "owned", "_where")
+    path = pl.col("origin").str.replace(r"#\d+$", "")
+    held = live.with_columns(_form=form, about=about(), owned=own_subject(), states=stating())
+    held = held.with_columns(_where=pl.when("states").then(pl.lit("")).otherwise(path))
+    held = held.select("id", "text", *names, "states", "block").sort(*names, "id")
     members = held.with_columns(statement=pl.struct(*names).rle_id().cast(pl.UInt32))
     first = pl.col("statement").diff().fill_null(1) > 0
-    table = members.filter(first).select("statement", "scope", "text", "about", "owned")
+    one = pl.col("block").n_unique().over("statement") == 1
+    table = members.with_columns(block=pl.when(one).then("block")).filter(first)
+    table = table.select("statement", "scope", "text", "about", "owned", "states", "block")
     return Statements(table, members.select("id", "statement"))
 
 
@@ -251,16 +252,14 @@ def _closer(pairs: pl.DataFrame, close: Any, n: int) -> pl.DataFrame:
     """Mark the dense pairs; their cosine is the higher of the terms' and the vectors'."""
     a, b, cosine = close
     if not len(a):
-        return pairs.with_columns(dense=False)
+        return pairs.with_columns(vectors=pl.lit(None, pl.Float64))
     key = pairs["a"].to_numpy().astype(np.int64) * n + pairs["b"].to_numpy()
     at = np.searchsorted(key, a * n + b)
     here = within(a * n + b, key)
-    by_vectors = np.full(len(key), -1.0)
+    by_vectors = np.full(len(key), np.nan)
     by_vectors[at[here]] = cosine[here]
-    told = pairs.with_columns(_vectors=by_vectors)
-    return told.with_columns(
-        cosine=pl.max_horizontal("cosine", "_vectors"), dense=pl.col("_vectors") >= 0
-    ).drop("_vectors")
+    told = pairs.with_columns(vectors=pl.Series(by_vectors).fill_nan(None))
+    return told.with_columns(cosine=pl.max_horizontal("cosine", "vectors"))
 
 
 def _signals(terms: Terms, a: Any, b: Any) -> pl.DataFrame:
