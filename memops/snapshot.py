@@ -33,7 +33,7 @@ from memops import files, overlay
 from memops.errors import Corrupt, Incomplete
 from memops.failpoints import failpoint
 from memops.policy import Limits, Policy
-from memops.safety.secrets import redacted_records
+from memops.safety.masking import aliases, masked_table
 from memops.schema import LIVE, RECORDS, only
 from memops.stores import open_store
 
@@ -192,17 +192,16 @@ def latest(state: Path, identity: dict[str, str]) -> Snapshot | None:
 
 def verify(snapshot: Snapshot) -> None:
     """Raise Corrupt, naming each file that is missing, changed or foreign."""
-    said = snapshot.manifest["files"]
-    there = {str(p.relative_to(snapshot.path)) for p in snapshot.path.rglob("*") if p.is_file()}
-    wrong = [f"{name} is missing" for name in sorted(said.keys() - there)]
+    there, said = _found(snapshot.path), snapshot.manifest["files"]
+    wrong = [f"{name} is missing" for name in sorted(said.keys() - there.keys())]
     wrong += [
         f"{name} is not of this snapshot"
-        for name in sorted(there - said.keys() - {"manifest.json"})
+        for name in sorted(there.keys() - said.keys() - {"manifest.json"})
     ]
     wrong += [
         f"{name} has changed"
-        for name in sorted(said.keys() & there)
-        if files.sha256(snapshot.path / name) != said[name]["sha256"]
+        for name in sorted(said.keys() & there.keys())
+        if files.sha256(there[name]) != said[name]["sha256"]
     ]
     if wrong:
         raise Corrupt(f"{snapshot.path}: {'; '.join(wrong)}", "use another snapshot")
@@ -263,7 +262,7 @@ def _link(before: Snapshot | None) -> dict[str, Any] | None:
 
 def export(records: pl.DataFrame, into: Path, policy: Policy) -> None:
     """Write a draft's records for people and programs to read, secrets masked."""
-    masked = redacted_records(records, policy.secrets)
+    masked = masked_table(records, policy.secrets)
     out = io.BytesIO()
     masked.write_parquet(out)
     files.write(into / "records.parquet", out.getvalue())
@@ -289,17 +288,21 @@ def _versions() -> dict[str, str]:
 
 
 def _sealed(draft: Path) -> dict[str, dict[str, Any]]:
-    sealed = {}
-    for path in sorted(draft.rglob("*")):
+    for path in draft.rglob("*"):
         if path.is_dir():
             path.chmod(0o700)
-        elif path.is_file():
-            files.sync_file(path)
-            sealed[str(path.relative_to(draft))] = {
-                "bytes": path.stat().st_size,
-                "sha256": files.sha256(path),
-            }
+    sealed = {}
+    for name, path in sorted(_found(draft).items()):
+        files.sync_file(path)
+        sealed[name] = {"bytes": path.stat().st_size, "sha256": files.sha256(path)}
     return sealed
+
+
+def _found(folder: Path) -> dict[str, Path]:
+    """The files of a folder by their paths in it; one that holds a secret has an alias."""
+    there = {str(p.relative_to(folder)): p for p in folder.rglob("*") if p.is_file()}
+    names = {path: alias for alias, path in aliases(there).items()}
+    return {names.get(name, name): path for name, path in there.items()}
 
 
 def _moved(draft: Path, wanted: Path) -> Path:

@@ -12,9 +12,11 @@ import pytest
 
 import memops
 from tests.compat import Case, rows_of
+from tests.compat.openclaw import GROUPS as OPENCLAW
 from tests.compat.rsclaw import GROUPS
 from tests.compat.run import _outcome
 
+MARKS = OPENCLAW["recall_metadata"]
 half_life = GROUPS["effective_half_life"]
 
 RUN = Path(__file__).parent / "compat" / "run.py"
@@ -66,6 +68,23 @@ def test_a_case_with_a_field_that_its_check_does_not_know_fails_and_names_it(ove
     assert _outcome(half_life, "effective_half_life", case, False, said.append) == "passed"
     assert _outcome(half_life, "effective_half_life", case | over, False, said.append) == "failed"
     assert said == [f"effective_half_life: right: does not know the field {says}"]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (
+            "- The tap drips <!-- trigger: tap, sink --> <!-- importance: 7 -->",
+            {"importance": 7, "triggers": "tap; sink", "projectKey": None},
+        ),
+        ("- The tap drips", {"importance": None, "triggers": None, "projectKey": None}),
+    ],
+)
+def test_what_an_openclaw_line_is_marked_with_is_read_as_its_agent_reads_it(line, expected):
+    asked = {"line": line, "curatedRoot": True, "projectScopeEligible": True}
+    case = {"name": "marks", "input": asked, "expected": expected}
+    said = []
+    assert _outcome(MARKS, "recall_metadata", case, False, said.append) == "passed", said
 
 
 def test_what_is_compared_or_listed_whole_was_looked_at():

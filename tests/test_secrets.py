@@ -14,7 +14,8 @@ from memops.context import Context
 from memops.plan import outcome
 from memops.policy import Policy, Secrets
 from memops.rules.redact_secrets import redact_secrets
-from memops.safety.secrets import found, redacted, redacted_json, redacted_records
+from memops.safety.masking import masked_json, masked_table
+from memops.safety.secrets import found, redacted
 from memops.safety.secrets_shapes import shapes
 from memops.schema import from_rows
 from tests import secret_corpus as corpus
@@ -191,7 +192,7 @@ def test_strings_inside_json_are_masked_beside_their_key_and_the_rest_is_kept():
             '["Authorization: Bearer abcdef0123456789abcdef"]',
         ]
     )
-    assert redacted_json(documents).to_list() == [
+    assert masked_json(documents).to_list() == [
         '{"password": "[redacted:password]", '
         '"n": [1, {"note": "use [redacted:code-host-token]"}], "ok": true}',
         '{"a":  "untouched spacing"}',
@@ -214,11 +215,11 @@ def test_exports_mask_text_key_tags_and_native_fields():
             {"id": "b", "text": "plain", "extra": '{"pwd": "Blue7!river"}'},
         ]
     )
-    clean = redacted_records(records)
+    clean = masked_table(records)
     assert "Blue7" not in json.dumps(clean.to_dicts(), default=str)
     assert clean["tags"].to_list() == [["x", "pwd=[redacted:password]"], []]
-    assert redacted_records(clean).equals(clean)
-    assert redacted_records(records.head(0)).equals(records.head(0))
+    assert masked_table(clean).equals(clean)
+    assert masked_table(records.head(0)).equals(records.head(0))
 
 
 def adversarial(shape):
@@ -296,7 +297,7 @@ def test_a_field_that_is_named_otherwise_holds_an_identifier():
 def test_half_a_character_in_escaped_json_stays_and_hides_nothing():
     token = "ghp_" + "Zk49" * 9
     documents = ['{"a": "\\ud83d", "b": 1}', f'{{"a": "\\ud83d", "api_token": "{token}"}}']
-    one, other = redacted_json(pl.Series(documents))
+    one, other = masked_json(pl.Series(documents))
     assert one == documents[0]
     assert token not in other and json.loads(other)["a"] == "\ud83d"
 

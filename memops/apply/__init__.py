@@ -24,6 +24,7 @@ from memops.failpoints import failpoint
 from memops.guard import excess
 from memops.plan import DELETES, squash
 from memops.policy import Policy, from_table
+from memops.safety.masking import masked_table
 from memops.schema import only
 from memops.snapshot import lock_path, open_snapshot, overlay_path
 from memops.state import archive, basis, planfile, restoring, seals
@@ -255,11 +256,11 @@ def _carried_out(task: _Task, progress: Progress | None) -> dict[str, Any]:
         batches = Batches(run, task.store, header, task.records, progress)
         written += batches.write(inside, before, policy)
         failpoint("overlay-write")
-        _write_overlay(task, changes, written)
+        _write_overlay(task, changes, written, policy)
         failpoint("overlay-written")
         _archive(task, changes, written, policy)
         run.journal.add({"state": "applied"})
-        wrong = _wrong(task, changes, written)
+        wrong = _wrong(task, changes, written, policy)
         # Suites name records by id, and must find what came of them.
         edges = [
             lineage(task.changes),
@@ -282,11 +283,14 @@ def _archive(task: _Task, changes: pl.DataFrame, written: list[Written], policy:
     archive.keep(task.state, task.plan.header["store"], task.run.id, records, policy, now)
 
 
-def _wrong(task: _Task, changes: pl.DataFrame, written: list[Written]) -> list[str]:
+def _wrong(task: _Task, changes: pl.DataFrame, written: list[Written], policy: Policy) -> list[str]:
     """Ids of records that are as planned, as the run says, and do not read back as they should."""
-    wanted, _ = expected(task.records, changes, written)
-    ids = wanted["id"].to_list()
     kept = overlay.read(overlay_path(task.state, task.run.header["store"]))
+    wanted, _ = expected(task.records, changes, written)
+    out = pl.col("id").is_in(overlay.archived_ids(kept).implode())
+    masked = masked_table(wanted.filter(out), policy.secrets)  # as the overlay keeps it
+    wanted = pl.concat([wanted.filter(~out), masked])
+    ids = wanted["id"].to_list()
     there = overlay.joined(task.store.read(ids), only(kept, ids))
     if not (wrong := misread(there, wanted)):
         return []
@@ -305,14 +309,17 @@ def _noting(run: Run) -> Iterator[None]:
         raise
 
 
-def _write_overlay(task: _Task, changes: pl.DataFrame, written: list[Written]) -> None:
+def _write_overlay(
+    task: _Task, changes: pl.DataFrame, written: list[Written], policy: Policy
+) -> None:
     path = overlay_path(task.state, task.run.header["store"])
     after, moved = expected(task.records, changes, written)
     ids = pl.Series(
         "id", [w.id for w in written if w.state in ("applied", "already", "moved")], dtype=pl.String
     )
     kept = overlay.without(overlay.read(path), ids)
-    overlay.write(path, overlay.merged(kept, after, task.store.project(after), moved))
+    merged = overlay.merged(kept, after, task.store.project(after), moved)
+    overlay.write(path, masked_table(merged, policy.secrets))
 
 
 def _restore_overlay(

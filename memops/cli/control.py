@@ -7,7 +7,16 @@ from typing import Any
 import click
 
 from memops.cli import at, typed
-from memops.cli.output import counted, cut, emit, json_option, moment, now_option, table
+from memops.cli.output import (
+    counted,
+    cut,
+    emit,
+    json_option,
+    moment,
+    names_given,
+    now_option,
+    table,
+)
 from memops.safety.display import shown
 
 _MOST = 20
@@ -63,7 +72,7 @@ def inspect(
 
 @click.command()
 @click.argument("store")
-@click.argument("id")
+@click.argument("id", callback=names_given)
 @now_option
 @json_option
 @click.pass_context
@@ -77,7 +86,7 @@ def show(ctx: click.Context, store: str, id: str, now: datetime | None, as_json:
 
 @click.command()
 @click.argument("store")
-@click.argument("id")
+@click.argument("id", callback=names_given)
 @click.option("--text", help="What it says from now on.")
 @click.option("--kind", help="The kind of memory that it is.")
 @click.option("--tier", help="peripheral, working or core.")
@@ -112,7 +121,7 @@ def _of_records(name: str, sentence: str, verb: str, nothing: str) -> click.Comm
 
     @click.command(name, help=sentence)
     @click.argument("store")
-    @click.argument("ids", nargs=-1, required=True)
+    @click.argument("ids", nargs=-1, required=True, callback=names_given)
     @_PLAN_ONLY
     @now_option
     @json_option
@@ -155,7 +164,7 @@ recover = _of_records(
 
 @click.command()
 @click.argument("store")
-@click.argument("ids", nargs=-1)
+@click.argument("ids", nargs=-1, callback=names_given)
 @click.option("--last", help="Forget what was stored within this time: 12h, 7d, 2w.")
 @_PLAN_ONLY
 @now_option

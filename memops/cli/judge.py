@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from memops.cli import at, typed
-from memops.cli.output import emit, json_option, now_option, table
+from memops.cli.output import emit, json_option, now_option, say, table
 
 _SUITE = click.option("--suite", help="Folder of a suite, or its name below evals.")
 _PATH = click.Path(path_type=Path)
@@ -110,7 +110,7 @@ def gate(
             with Path(summary).open("a", encoding="utf-8") as out:
                 out.write(said["markdown"])
         if not as_json:
-            click.echo(said["github"])
+            say(said["github"], said)
     shown = {k: v for k, v in said.items() if k not in ("junit", "github", "markdown")}
     emit(shown, as_json, lambda: "\n".join([str(said["markdown"]), *_gate_next(said, ctx)]))
     return {"fail": 30, "inconclusive": 31}.get(said["verdict"], 0)

@@ -8,7 +8,17 @@ from typing import Any
 import click
 
 from memops.cli import at, typed
-from memops.cli.output import counted, cut, emit, fields, json_option, moment, now_option, table
+from memops.cli.output import (
+    counted,
+    cut,
+    emit,
+    fields,
+    json_option,
+    moment,
+    names_given,
+    now_option,
+    table,
+)
 from memops.safety.display import shown
 
 _SHOWN = 90
@@ -102,7 +112,7 @@ def duplicates(
 
 @click.command()
 @click.argument("plan")
-@click.argument("id")
+@click.argument("id", callback=names_given)
 @json_option
 @click.pass_context
 def explain(ctx: click.Context, plan: str, id: str, as_json: bool) -> None:

@@ -3,12 +3,16 @@
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from memops.errors import MemopsError
 from memops.safety.display import shown
+
+if TYPE_CHECKING:
+    from memops.policy import Secrets
+    from memops.settings import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,11 +31,38 @@ def now_option(command: F) -> F:
 
 
 def emit(value: Any, as_json: bool, text: str | Callable[[], str]) -> None:
-    """Print a value as JSON, or its text for people."""
+    """Print a value as JSON, or its text for people; no secret is printed."""
+    from memops.safety.masking import masked_value
+
     if as_json:
-        click.echo(json.dumps(value, ensure_ascii=False, default=str))
+        shown = masked_value(value, _secrets())
+        click.echo(json.dumps(shown, ensure_ascii=False, default=str))
     else:
-        click.echo(text if isinstance(text, str) else text())
+        say(text if isinstance(text, str) else text(), value)
+
+
+def say(text: str, value: Any = None, end: str = "\n") -> None:
+    """Print a text for people, secrets masked; names that stand in `value` can be copied."""
+    from memops.safety.masking import masked_text
+
+    click.echo(masked_text(text, value, _secrets()) + end, nl=False)
+
+
+def _secrets() -> "Secrets":
+    """What counts as a secret by the settings that the command was called with."""
+    settings: Settings = click.get_current_context().find_root().obj
+    return settings.policy.secrets
+
+
+def names_given(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+    """Return the ids that a person gives as memops has them: one that holds a secret by its alias."""
+    import polars as pl
+
+    from memops.safety.masking import aliased
+
+    ids = [value] if isinstance(value, str) else list(value or ())
+    known = aliased(pl.Series(ids, dtype=pl.String)).to_list()
+    return known[0] if isinstance(value, str) else tuple(known)
 
 
 def table(rows: Iterable[Sequence[Any]], head: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memops.cli import at, typed
-from memops.cli.output import counted, cut, emit, json_option
+from memops.cli.output import counted, cut, emit, json_option, say
 from memops.cli.serve import started
 from memops.safety.display import shown
 
@@ -139,7 +139,7 @@ def _asked(review: "Review", clock: Callable[[], datetime], pressed: Callable[[]
     while waiting := reviewing.items(review, review.undecided):
         item = waiting[0]
         seqs = list(item.seqs[:1]) if split == (item.rule, item.keeper) else list(item.seqs)
-        click.echo(_drawn(review, item, seqs, len(waiting)))
+        say(_drawn(review, item, seqs, len(waiting)))
         key = pressed()
         if key in ("a", "x"):
             rule = set(reviewing.of_rule(review, item.rule))

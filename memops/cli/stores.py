@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from memops.cli import at, nothing_in
-from memops.cli.output import counted, cut, emit, json_option, now_option, table
+from memops.cli.output import counted, cut, emit, json_option, names_given, now_option, say, table
 from memops.safety.display import shown
 
 
@@ -139,7 +139,7 @@ def stores(as_json: bool) -> None:
 
 @click.command()
 @click.argument("store")
-@click.argument("ids", nargs=-1, required=True)
+@click.argument("ids", nargs=-1, required=True, callback=names_given)
 @click.option("--dry-run", is_flag=True, help="Show what would go, and change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
@@ -155,7 +155,8 @@ def purge(
     from memops.commands import purging
 
     if not (dry_run or yes or as_json) and sys.stdin.isatty() and sys.stdout.isatty():
-        click.echo(_purged_text(purging.purge(store, list(ids), at(ctx), dry_run=True)))
+        shown = purging.purge(store, list(ids), at(ctx), dry_run=True)
+        say(_purged_text(shown), shown)
         click.confirm("\nForget this for good?", abort=True)
     said = purging.purge(store, list(ids), at(ctx), dry_run)
     emit(said, as_json, lambda: _purged_text(said))

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from memops.cli import at
-from memops.cli.output import cut, emit, json_option, now_option, table
+from memops.cli.output import cut, emit, json_option, now_option, say, table
 
 _ROOM = 100
 IMPORTED = ("trec", "beir", "promptfoo", "locomo", "longmemeval")
@@ -152,7 +152,7 @@ def _asked(waiting: list[dict[str, Any]]) -> Iterator[tuple[str, bool]]:
     """Asks for each in turn, by one key, and again for a key that means nothing."""
     for nth, row in enumerate(waiting):
         ask = f"  {len(waiting) - nth} left  [k]eep  [d]rop  [s]kip  [q]uit: "
-        click.echo(_proposal(row) + f"\n{ask}", nl=False)
+        say(_proposal(row) + f"\n{ask}", row, end="")
         key = ""
         while not key:
             key = next((typed for typed in click.getchar() if typed in "kdsq"), "")

@@ -24,7 +24,7 @@ from memops.schema import RETIRED
 from memops.settings import Settings
 from memops.state.runs import runs
 from memops.state.sources import clock
-from memops.stores import Store, open_store, standing
+from memops.stores import Store, inside, open_store, standing
 from memops.stores.findings import LEVELS, Finding
 
 OWN = {
@@ -49,7 +49,7 @@ def examine(
     """
     if fail_on is not None and fail_on not in LEVELS:
         raise MemopsError(f"unknown level {fail_on!r}", f"known: {', '.join(LEVELS)}")
-    store = standing(open_store(settings.store(name).address))
+    store = standing(inside(open_store(settings.store(name).address)))
     findings = sorted(
         _findings(store, settings, now or clock()),
         key=lambda f: (-LEVELS.index(f.level), f.check, f.says),

@@ -18,7 +18,8 @@ from memops.policy import Policy
 from memops.reasons import sentence, sentences
 from memops.rules import propose
 from memops.rules.retire_old import days_kept
-from memops.safety.secrets import redacted, redacted_records
+from memops.safety.masking import masked_table
+from memops.safety.secrets import redacted
 from memops.schema import LIVE, QUARANTINE, RETIRED, TOMBSTONE, after
 from memops.settings import Settings
 from memops.state import archive, planfile
@@ -110,7 +111,7 @@ def known_of(name: str, id: str, settings: Settings, now: datetime | None = None
         near = [i for i in records["id"] if i.startswith(id)][:1]
         hint = f"did you mean {near[0]!r}?" if near else f"list them with `memops inspect {name}`"
         raise MemopsError(f"{name}: no record {id!r}", hint)
-    masked = redacted_records(row, policy.secrets).drop("extra").to_dicts()[0]
+    masked = masked_table(row, policy.secrets).drop("extra").to_dicts()[0]
     past = history_of(settings.state, identity, id)
     plan, refused = propose(records, Context(now=at, policy=policy), AGING)
     own, kept = (table.filter(pl.col("id") == id) for table in (plan, refused))

@@ -17,7 +17,7 @@ from memops.errors import MemopsError
 from memops.reasons import told
 from memops.settings import Settings
 from memops.state.sources import clock
-from memops.stores import Store, open_store, standing
+from memops.stores import Store, inside, open_store, standing
 from memops.stores.clawseed import Clawseed
 from memops.stores.findings import Repair
 
@@ -140,7 +140,7 @@ def view(
 
 
 def _clawseed(name: str, settings: Settings) -> Clawseed:
-    store = open_store(settings.store(name).address)
+    store = inside(open_store(settings.store(name).address))
     if not isinstance(store, Clawseed):
         raise MemopsError(f"{store.address} is no clawseed store", "give clawseed:WORKSPACE")
     return store

@@ -24,7 +24,8 @@ from memops.errors import MemopsError, PlanRefused
 from memops.plan import FIELDS
 from memops.policy import Secrets, from_table
 from memops.refusals import REFUSED, hanging, none, refusals
-from memops.safety.secrets import redacted, redacted_records
+from memops.safety.masking import masked_table
+from memops.safety.secrets import redacted
 from memops.schema import QUARANTINE, TOMBSTONE
 from memops.state import planfile, seals
 from memops.state.evidence import answers
@@ -215,13 +216,13 @@ def described(review: Review, seqs: Iterable[int]) -> list[dict[str, Any]]:
     """Return changes as a person reads them: what becomes of what, why, on what evidence."""
     policy = secrets_of(review.plan)
     chosen = review.plan.changes.with_row_index("seq", 1).filter(pl.col("seq").is_in(list(seqs)))
-    masked = redacted_records(chosen, policy)
+    masked = masked_table(chosen, policy)
     told = {seq: json.loads(review.lines[seq]) for seq in chosen["seq"]}
     named = {*chosen["id"], *chosen["superseded_by"].drop_nulls()}
     named |= {i for ids in chosen["evidence"].drop_nulls() for i in ids}
     before = {
         row["id"]: row
-        for row in redacted_records(
+        for row in masked_table(
             review.records.filter(pl.col("id").is_in(list(named))), policy
         ).to_dicts()
     }

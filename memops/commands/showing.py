@@ -5,7 +5,7 @@ from typing import Any
 from memops.commands import reviewing
 from memops.reasons import told
 from memops.reports.riskiest import MOST, by_risk, places, riskiest
-from memops.safety.secrets import redacted_records
+from memops.safety.masking import masked_table
 from memops.settings import Settings
 from memops.state import planfile
 
@@ -16,7 +16,7 @@ def first_look(name: str, settings: Settings, most: int = MOST) -> dict[str, Any
     review = reviewing.opened(plan, settings.state)
     nth = {seq: at for at, seq in enumerate(riskiest(plan.changes, most))}
     shown = sorted(reviewing.described(review, nth), key=lambda change: nth[change["seq"]])
-    masked = redacted_records(review.records, reviewing.secrets_of(plan)) if shown else None
+    masked = masked_table(review.records, reviewing.secrets_of(plan)) if shown else None
     where = places(masked, [change["id"] for change in shown]) if masked is not None else {}
     by_seq = {line["seq"]: line for line in plan.ops()}
     for change in shown:

@@ -14,7 +14,7 @@ from memops.errors import MemopsError
 from memops.rules import propose
 from memops.rules.normalise_superseded import normalise_superseded
 from memops.rules.supersede_conflicting import supersede_conflicting
-from memops.safety.secrets import redacted_records
+from memops.safety.masking import masked_table
 from memops.schema import LIVE
 from memops.settings import Settings
 from memops.snapshot import store_id
@@ -43,7 +43,8 @@ def init(
     ctx = Context(now=now or clock(), policy=settings.policy)
     # What a night would supersede is out of date already, whether or not it has run.
     plan, _ = propose(records, ctx, (normalise_superseded, supersede_conflicting))
-    made = proposals.described(asked_of(records, each, superseded(plan)), records)
+    shown = masked_table(records, settings.policy.secrets)
+    made = proposals.described(asked_of(shown, each, superseded(plan)), shown)
     path = folder or Path("evals") / (store if store in settings.stores else store.split(":")[0])
     files.folder(note(settings.state, path, store_id(taken.manifest["store"])))
     old = proposals.read(path) if (path / proposals.NAME).is_file() else []
@@ -128,7 +129,7 @@ def export_suite(
     records = None
     if store:
         live = open_or_take(store, settings, now, to_grade=True).records().filter(LIVE)
-        records = redacted_records(live, settings.policy.secrets)
+        records = masked_table(live, settings.policy.secrets)
     note(settings.state, folder)
     return {"folder": str(folder), "files": exchange.write(loaded, folder, kind, records)}
 

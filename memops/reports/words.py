@@ -2,15 +2,13 @@
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from typing import Any
 
-import polars as pl
-
 from memops.language.lexicon import lexicon
 from memops.reasons import brief, sentence, told
-from memops.safety.secrets import redacted
+from memops.safety.masking import mapped, masked_value
 
 Part = tuple[bool, str]
 """A stretch of text, and whether it differs from the other side."""
@@ -102,10 +100,8 @@ def visible(text: str) -> str:
 
 def clean(value: Any) -> Any:
     """Return the same nested value with every string in it masked and made visible."""
-    raw = sorted(set(_strings(value)))
-    masked = redacted(pl.Series("text", [_storable(text) for text in raw], dtype=pl.String))
-    table = {text: visible(out) for text, out in zip(raw, masked.to_list(), strict=True)}
-    return _mapped(value, table)
+    shown = masked_value(mapped(value, lambda text, _: _storable(text)))
+    return mapped(shown, lambda text, _: visible(text))
 
 
 def differences(before: str, after: str) -> tuple[list[Part], list[Part]]:
@@ -164,27 +160,3 @@ def _joined(raw: list[tuple[bool, list[str]]]) -> list[Part]:
 def _storable(text: str) -> str:
     """Lone surrogates spelled out, for no table holds them; a page shows but the beginning."""
     return _SURROGATE.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text[:_LONGEST])
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield key
-            yield from _strings(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _strings(inner)
-
-
-def _mapped(value: Any, table: Mapping[str, str]) -> Any:
-    if isinstance(value, str):
-        return table[value]
-    if isinstance(value, dict):
-        out: dict[str, Any] = {}
-        for key, inner in value.items():
-            name, new = table[key], _mapped(inner, table)
-            out[name] = out[name] + new if name in out and isinstance(new, int) else new
-        return out
-    return [_mapped(inner, table) for inner in value] if isinstance(value, list) else value

@@ -7,7 +7,8 @@ import polars as pl
 
 from memops.context import Context
 from memops.plan import arguments, edit
-from memops.safety.secrets import found, redacted_records
+from memops.safety.masking import masked_table
+from memops.safety.secrets import found
 from memops.safety.secrets_shapes import ISSUED
 from memops.schema import AROUND
 
@@ -22,7 +23,7 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     is shown it any more; what its store says of it stands where that is stricter.
     """
     policy = ctx.policy.secrets
-    clean = redacted_records(records, policy)
+    clean = masked_table(records.select(_COLUMNS), policy)
     clean = clean.with_columns(_own(records["extra"], clean["extra"]))
     new = {name: pl.col(f"new:{name}") for name in _COLUMNS}
     masked = {

@@ -6,10 +6,7 @@ to look like a secret (`secrets_shapes`). Masking repeats until nothing more is 
 masked text is left alone the next time.
 """
 
-import json
 import re
-from collections.abc import Iterator
-from typing import Any
 
 import polars as pl
 
@@ -29,10 +26,6 @@ _HITS = pl.Schema(
 )
 
 _OPEN, _CLOSE = "\ufdd0", "\ufdd1"  # noncharacters, which no text should hold, mark a match
-_TELLING = (
-    r"(?i)pass|pwd|secret|token$|api_?key|access_?key|private_?key|credential|authori|cookie"
-    r"|密码|口令|授权码|密钥|令牌"
-)
 _QUOTED = ("password", "one-time-code", "token")
 _CLOSING = ")].,;:|}\"'`”»」』’ \u00a0"
 _INNER = r"""^((?:["'`“„«「『‘(]\s?|\*\*|__)*)([\s\S]*?)(?:\*\*|__)?$"""
@@ -85,44 +78,6 @@ def sensitivity(kind: str, policy: Secrets = _DEFAULT) -> str:
 
 
 mask_with(masked)
-
-
-def redacted_records(records: pl.DataFrame, policy: Secrets = _DEFAULT) -> pl.DataFrame:
-    """Return records whose text, key, tags and extra hold no secret, as every export needs."""
-    tags = records.select("tags").with_row_index("row").explode("tags", empty_as_null=True)
-    lists = tags.with_columns(redacted(tags["tags"], policy)).group_by("row", maintain_order=True)
-    full = records["tags"].list.len().fill_null(0) > 0
-    return records.with_columns(
-        redacted(records["text"], policy),
-        redacted(records["key"], policy),
-        redacted_json(records["extra"], policy),
-        pl.when(full).then(lists.agg("tags")["tags"]).otherwise("tags").alias("tags"),
-    )
-
-
-def redacted_json(documents: pl.Series, policy: Secrets = _DEFAULT) -> pl.Series:
-    """Return JSON documents whose strings hold no secret; what is not JSON is masked as text.
-
-    A string under a telling key is read beside it, so that `{"password": "..."}` is understood.
-    Documents without a secret come back byte for byte.
-    """
-    out = documents.to_list()
-    parsed = {row: _parsed(text) for row, text in enumerate(out) if text and len(text) > 2}
-    leaves = [(row, *leaf) for row, value in parsed.items() for leaf in _strings(value)]
-    texts = [_sound(holder[at]) for _, holder, at, _ in leaves]
-    told = [leaf[-1] + text for leaf, text in zip(leaves, texts, strict=True)]
-    said, bare = (pl.Series(some, dtype=pl.String) for some in (told, texts))
-    masked = zip(leaves, texts, redacted(said, policy), redacted(bare, policy), strict=True)
-    changed = set()
-    for (row, holder, at, prefix), was, beside, alone in masked:
-        new = beside.removeprefix(prefix) if beside.startswith(prefix) else alone
-        if new != was:
-            holder[at] = new
-            changed.add(row)
-    for row in sorted(changed):
-        whole = parsed[row]
-        out[row] = whole[0] if whole[1] else _written(whole[0])
-    return pl.Series(documents.name, out, dtype=pl.String)
 
 
 def _hits(texts: pl.Series, policy: Secrets) -> pl.DataFrame:
@@ -342,35 +297,3 @@ def _mask(secret: str, kind: str, policy: Secrets) -> str:
     shown = f"{secret[:keep]}…{secret[-keep:]}"
     plain = not keep or len(secret) < 8 * keep or any(c.isspace() or c == "]" for c in shown)
     return f"[redacted:{kind}]" if plain else f"[redacted:{kind} {shown}]"
-
-
-def _parsed(text: str) -> list[Any]:
-    """A box [value, is plain text], so that the value itself can be replaced."""
-    try:
-        return [json.loads(text), False]
-    except (ValueError, RecursionError):
-        return [text, True]
-
-
-def _sound(text: str) -> str:
-    """A text without half characters, which JSON can escape and UTF-8 cannot hold."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _written(value: Any) -> str:
-    """A value as JSON that UTF-8 can hold."""
-    text = json.dumps(value, ensure_ascii=False)
-    return text if text == _sound(text) else json.dumps(value)
-
-
-def _strings(holder: Any) -> Iterator[tuple[Any, Any, str]]:
-    """Every string in nested lists and tables, as (holder, place, telling prefix)."""
-    stack: list[Any] = [holder]
-    while stack:
-        at = stack.pop()
-        for place, value in at.items() if isinstance(at, dict) else enumerate(at):
-            if isinstance(value, str):
-                telling = isinstance(place, str) and re.search(_TELLING, place)
-                yield at, place, f"{place}: " if telling else ""
-            elif isinstance(value, dict | list):
-                stack.append(value)

@@ -14,7 +14,7 @@ import polars as pl
 
 from memops import files
 from memops.policy import Policy
-from memops.safety.secrets import redacted_records
+from memops.safety.masking import masked_table
 from memops.schema import empty, from_rows
 from memops.snapshot import overlay_path
 from memops.stores.formats import json_line, parsed
@@ -35,7 +35,7 @@ def keep(
         if path.stat().st_mtime < since:
             path.unlink()
     if gone.height:
-        rows = redacted_records(gone, policy.secrets).to_dicts()
+        rows = masked_table(gone, policy.secrets).to_dicts()
         text = "".join(json_line(row) + "\n" for row in rows)
         files.write(files.folder(folder) / f"{run}.jsonl", text.encode())
 

@@ -14,7 +14,7 @@ from memops import files
 from memops.errors import MemopsError
 from memops.schema import instant
 from memops.snapshot import overlay_path
-from memops.stores import Store
+from memops.stores import Store, inside
 
 
 def last_done(store: Store, state: Path) -> datetime | None:
@@ -56,9 +56,10 @@ def _own_file(store: Store) -> Path | None:
     from memops.stores.clawseed import Clawseed
     from memops.stores.clawseed_state import hygiene_file
 
-    if not isinstance(store, Clawseed):
+    own = inside(store)
+    if not isinstance(own, Clawseed):
         return None
     try:
-        return hygiene_file(store)
+        return hygiene_file(own)
     except MemopsError:
         return None

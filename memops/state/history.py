@@ -105,17 +105,16 @@ def lines(table: pl.DataFrame, most: int = 60) -> list[dict[str, Any]]:
     taken = table["recall"].explode().drop_nulls()
     measures = [row["measure"] for row in taken] if _graded(table) else []
     names = [*_COURSES, *dict.fromkeys(measures)]
-    known = {name: daily(table, _COURSES.get(name, name)) for name in names}
+    known = {name: daily(table, _COURSES.get(name, name)).tail(most) for name in names}
     return [
         {
             "name": name,
             "points": [
-                {"day": f"{day:%Y-%m-%d}", "value": value}
-                for day, value in part.tail(most).iter_rows()
+                {"day": f"{day:%Y-%m-%d}", "value": value} for day, value in part.iter_rows()
             ],
         }
         for name, part in known.items()
-        if part.height
+        if part["value"].count()
     ]
 
 

@@ -31,7 +31,7 @@ from memops.guard import excess
 from memops.plan import FIELDS, arguments, meaning, widened
 from memops.policy import Policy
 from memops.reasons import PLAIN, Reason, coded, opened, plain, reason, unpacked
-from memops.safety.secrets import redacted
+from memops.safety.masking import masked_table, masked_value
 from memops.schema import CHANGES
 from memops.snapshot import Snapshot
 from memops.state import basis, seals
@@ -109,8 +109,10 @@ def save(
 ) -> PlanFile:
     """Write a plan's folder and return it; the same plan gets the same folder.
 
+    No text of it holds a secret, so what it writes into the store holds none, either.
     `models` says which local models helped, `judged` what one said of pairs.
     """
+    changes, refused = (masked_table(t, policy.secrets) for t in (changes, refused))
     changes = changes.with_columns(pl.col("unattended").fill_null(True))
     lines = list(_lines(changes, records, store))
     held = _held(changes, lines, _lines(refused, records, store), judged)
@@ -309,21 +311,15 @@ def exported(
 
 
 def _reasons(changes: pl.DataFrame) -> list[dict[str, Any]]:
-    """Reason, code and arguments of each change; what arguments quote is masked."""
-    args = [opened(row) for row in changes["args"]]
-    quoted = sorted({text for row in args for text in row.values() if isinstance(text, str)})
-    masked = redacted(pl.Series("text", quoted, dtype=pl.String))
-    shown = dict(zip(quoted, masked, strict=True))
-    return [
-        reason(code, {n: shown.get(v, v) if isinstance(v, str) else v for n, v in row.items()})
-        for code, row in zip(changes["code"], args, strict=True)
-    ]
+    """Reason, code and arguments of each change."""
+    rows = changes.select("code", "args").iter_rows()
+    return [reason(code, opened(args)) for code, args in rows]
 
 
 def _located(records: pl.DataFrame, store: Store) -> dict[str, dict[str, Any]]:
-    """Where each record stands; a key that holds a secret is masked, as wherever it is shown."""
-    shown = records.with_columns(redacted(records["key"]))
-    return {row["id"]: store.locator(row) for row in shown.iter_rows(named=True)}
+    """Where each record stands, secrets masked, as wherever it is shown."""
+    where = {row["id"]: store.locator(row) for row in records.iter_rows(named=True)}
+    return dict(zip(where, masked_value([*where.values()]), strict=True))
 
 
 def _lines(changes: pl.DataFrame, records: pl.DataFrame, store: Store) -> Iterable[str]:

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast
 
 import polars as pl
 
 from memops.errors import MemopsError, StoreNotFound
+from memops.stores.door import Door
 
 CAPABILITIES = (
     "snapshot", "live_read", "live_write", "insert", "update", "supersede", "delete", "redact", "purge",
@@ -218,7 +219,12 @@ def open_store(address: str) -> Store:
             f"{address!r} is no store address",
             "write KIND:PATH, for example clawseed:~/.clawseed/workspace, or a name from memops.toml",
         )
-    return kind_class(kind)(path)
+    return cast(Store, Door(kind_class(kind)(path)))
+
+
+def inside(store: Store) -> Store:
+    """Return a store as its own kind has it, for what only that kind does."""
+    return store.inner if isinstance(store, Door) else store
 
 
 def standing(store: S) -> S:

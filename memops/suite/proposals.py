@@ -13,7 +13,6 @@ from typing import Any
 import polars as pl
 
 from memops.errors import MemopsError, StoreNotFound
-from memops.safety.secrets import redacted
 from memops.suite.format import FIELDS, check_row, rows_of
 
 NAME = "proposals.jsonl"
@@ -46,8 +45,8 @@ def merged(old: Sequence[Row], new: Sequence[Row]) -> list[Row]:
 
 
 def described(rows: Sequence[Row], records: pl.DataFrame) -> list[Row]:
-    """Return the rows with the texts of their evidence, secrets masked."""
-    texts = dict(zip(records["id"], redacted(records["text"]), strict=True))
+    """Return the rows with the texts of their evidence."""
+    texts = dict(records.select("id", "text").iter_rows())
     return [
         row | {"says": [texts[i] for i in row.get("relevant", ()) if i in texts]} for row in rows
     ]

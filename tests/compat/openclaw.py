@@ -39,7 +39,7 @@ def strip_annotations(case):
 def recall_metadata(case):
     places = {(True, True): "MEMORY.md", (True, False): "USER.md", (False, True): "memory/topic.md"}
     path = places[case["input"]["curatedRoot"], case["input"]["projectScopeEligible"]]
-    *_, fields = STORE.grammar.split(case["input"]["line"], Place(path))
+    *_, fields = STORE.grammar.split(case["input"]["line"], Place(path), "item")
     native = fields.get("_native", {})
     found = {
         "importance": native.get("importance"),
