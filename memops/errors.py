@@ -133,7 +133,7 @@ class RollbackConflict(MemopsError):
     """Records changed after the run; the store's version was kept."""
 
     code = 25
-    remedy = "look at what was kept with `memops show STORE ID`"
+    remedy = "look at what was kept with `memops records show STORE ID`"
 
 
 class NoSpace(MemopsError):
@@ -161,14 +161,14 @@ class Finding(MemopsError):
     """An audit found what `--fail-on` names."""
 
     code = 32
-    remedy = "look at the findings with `memops audit STORE`"
+    remedy = "look at the findings with `memops store audit STORE`"
 
 
 class ReadBackFailed(MemopsError):
     """What a run wrote does not read as it should."""
 
     code = 33
-    remedy = "look at the records with `memops show STORE ID`, or take the run back"
+    remedy = "look at the records with `memops records show STORE ID`, or take the run back"
 
 
 class Bug(MemopsError):

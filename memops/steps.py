@@ -85,7 +85,7 @@ def chosen_rules(
             import difflib
 
             near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]!r}?" if near else "list them with `memops rules`"
+            hint = f"did you mean {near[0]!r}?" if near else "list them with `memops config rules`"
             raise MemopsError(f"unknown rule {name!r}", hint)
     pool = [known[n] for n in known if n in only] if only else list(base)
     return [rule for rule in pool if rule.__name__ not in without]

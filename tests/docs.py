@@ -28,12 +28,12 @@ SESSION = [
 BEGIN = ["memops init", "memops config show", "memops config check"]
 PLAN = [f"memops plan clawseed:clawseed --show 5 --now {NOW}"]
 LIFE = [
-    f"memops inspect clawseed:clawseed --text 'deployed to production' --now {NOW}",
+    f"memops records inspect clawseed:clawseed --text 'deployed to production' --now {NOW}",
     f"memops plan clawseed:clawseed --rule supersede_conflicting --show 0 --now {NOW}",
     "grep RECORD .memops/plans/PLAN/ops.jsonl",
     "memops explain PLAN RECORD",
     f"memops apply PLAN --approve --now {NOW}",
-    f"memops show clawseed:clawseed RECORD --now {NOW}",
+    f"memops records show clawseed:clawseed RECORD --now {NOW}",
     "memops rollback RUN",
 ]
 NOTICES = [f"memops nightly --now {NOW}", "cat told"]
@@ -74,8 +74,8 @@ def notices():
 
 def earned():
     """Show what the judged changes say of each rule."""
-    head, _, said = ran(["memops rules"]).partition("judged changes")
-    return f"```console\n$ memops rules\n...\njudged changes{said}"
+    head, _, said = ran(["memops config rules"]).partition("judged changes")
+    return f"```console\n$ memops config rules\n...\njudged changes{said}"
 
 
 def with_samples(folder):
@@ -148,10 +148,13 @@ def plain(text, folder):
 
 
 def commands():
-    from memops.cli import COMMANDS
+    from memops.cli.places import COMMANDS, EXAMPLES, path_of
 
-    rows = [f"| `memops {name}` | {about} |" for name, (_, about) in COMMANDS.items()]
-    return "\n".join(["| command | what it does |", "|---|---|", *rows, ""])
+    rows = [
+        f"| `memops {path_of(name)}` | {about} | `{EXAMPLES.get(name, '')}` |"
+        for name, (_, about) in COMMANDS.items()
+    ]
+    return "\n".join(["| command | what it does | example |", "|---|---|---|", *rows, ""])
 
 
 def rules():

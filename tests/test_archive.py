@@ -42,7 +42,7 @@ def test_a_deleted_record_is_found_in_the_archive_without_its_secret_and_comes_b
         told["why"][0] == "deleted: it is in the archive only"
         and told["lineage"]["replaced_by"] == []
     )
-    assert told["back"] == f"memops recover {address} a" and secret not in json.dumps(told)
+    assert told["back"] == f"memops records recover {address} a" and secret not in json.dumps(told)
     kept = next(memops.state.glob("stores/*/archive/*.jsonl"))
     assert secret not in kept.read_text() and (kept.stat().st_mode & 0o777) == 0o600
     assert memops("recover", address, "a")["applied"] == 1

@@ -149,7 +149,7 @@ def test_every_class_of_findings_is_listed_and_says_where_the_rest_is(memops, ca
     assert run(asked) == 0
     out = capsys.readouterr().out
     assert "conflicts with r01: value" in out and "用户住在泉州" in out
-    assert f"more of each: memops --state {memops.state} conflicts jsonl:{path}" in out
+    assert f"more of each: memops --state {memops.state} records conflicts jsonl:{path}" in out
     assert "The depot opens at 7:30" in out and "Blue" not in out
     assert f"3 more: memops --state {memops.state} plan jsonl:{path}" in out
 

@@ -105,7 +105,7 @@ def test_a_night_awaits_approval_for_minutes_without_a_process_and_expires_after
         assert late[:2] == ("PlanRefused", "FAILED") and "(exit 22)" in late[2]
         assert files_below(folder / "openclaw") == untouched
         again = api.ended(api.start("nightly-yours"))
-        assert again[0] == "AwaitingApproval"  # of a plan of its own
+        assert again[0] == "StillAwaitingApproval"  # a plan of its own, and nothing new in it
         assert api.run(nights["yours"])["state"]["name"] == "ApprovalExpired"
     tasks = api("/task_runs/filter", {"limit": 200})
     steps = {t["name"].rsplit("-", 1)[0] for t in tasks if t["flow_run_id"] == nights["mine"]["id"]}

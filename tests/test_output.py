@@ -137,7 +137,7 @@ def test_wrong_words_are_answered_with_where_the_right_ones_are(told, memops, ca
         (["nosuch"], "memops --help"),
         (["report", "nosuch"], f"memops --state {memops.state} runs"),
         (["diff", "a", "b"], "KIND:PATH"),
-        (["snapshot", "mongo:x"], f"memops --state {memops.state} stores"),
+        (["snapshot", "mongo:x"], f"memops --state {memops.state} store kinds"),
     ):
         assert run(["--state", str(memops.state), *argv]) in (2, 10)
         assert hint in capsys.readouterr().err, argv

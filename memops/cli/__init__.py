@@ -4,7 +4,6 @@ Commands live in modules of this folder, imported when one is called; `main` is 
 where an error becomes a sentence and an exit code.
 """
 
-import importlib
 import json
 import os
 import re
@@ -16,66 +15,10 @@ from typing import Any
 import click
 
 from memops import __version__
+from memops.cli.places import COMMANDS, GROUPS, Top
 from memops.errors import MemopsError, told
 
-COMMANDS = {
-    "init": ("config", "Find this machine's stores and write a memops.toml that names them."),
-    "config": ("config", "Show the settings and where each comes from; check them; their schema."),
-    "snapshot": ("stores", "Take a snapshot of a store."),
-    "check": ("stores", "Verify a snapshot, or all: every file's hash, and that its records read."),
-    "prune": ("stores", "Remove snapshots and undo copies that are past their time."),
-    "restore": ("stores", "Make a store exactly what a snapshot holds."),
-    "diff": ("stores", "Say what differs between two snapshots."),
-    "stores": ("stores", "Show what each kind of store can do."),
-    "purge": ("stores", "Forget records for good: store, snapshots, plans, runs."),
-    "plan": ("curate", "Propose changes to a store; nothing is written to it."),
-    "migrate": ("curate", "Plan, judge and apply the one-off clean-up of a polluted store."),
-    "curator": ("curate", "Ask a model what a store could do without; a plan to review."),
-    "apply": ("runs", "Carry out a plan, journalled and undoable."),
-    "resume": ("runs", "Go on with a run that was cut off."),
-    "rollback": ("runs", "Take back what a run changed."),
-    "runs": ("runs", "List runs, newest first."),
-    "nightly": ("curate", "Do the night of one or more stores: everything above in order."),
-    "demo": ("curate", "Make the sample stores and do a night on each."),
-    "grade": ("judge", "Grade recall against a suite."),
-    "gate": ("judge", "Compare grades with a recorded baseline; exit 30 when recall got worse."),
-    "suite": ("suite", "Propose, review, check, carry over, import and export golden queries."),
-    "tune": (
-        "tune",
-        "Try ways of searching on half of a suite, and say what the other half tells.",
-    ),
-    "encoder": ("tune", "Make a small static model from a large one."),
-    "report": ("judge", "Render the report of a run, plan or snapshot."),
-    "bench": ("judge", "Run memops on labelled pairs or question sets (JSON lines)."),
-    "rules": ("look", "List every rule with its sentence."),
-    "evidence": ("evidence", "Have changes judged, and count what readers said."),
-    "policy": ("look", "Print every setting with its value and reason."),
-    "conflicts": ("look", "List records that cannot both be true; read-only."),
-    "duplicates": ("look", "List records that say the same; read-only."),
-    "explain": ("look", "Say why a plan changes a record."),
-    "extract": ("look", "Show what extraction finds in a text, with spans."),
-    "audit": ("look", "Report secrets, injections, duplicates and other findings; read-only."),
-    "inspect": ("control", "List a store's live records; read-only."),
-    "show": ("control", "Show all that is known of one record; read-only."),
-    "edit": ("control", "Change what one record says or weighs."),
-    "pin": ("control", "Pin records: no rule touches their standing."),
-    "unpin": ("control", "Unpin records."),
-    "forget": ("control", "Hide records from recall; undone by a rollback."),
-    "recover": ("control", "Bring back records that are hidden or archived."),
-    "review": ("review", "Keep or reject a plan's changes, in the terminal or by number."),
-    "doctor": ("look", "Examine how a store is kept, and say what to do; repair on request."),
-    "simulate": ("trend", "Say what aging would do to a store week by week; read-only."),
-    "status": ("watch", "Say whether every store had its night; exit 32 if one had not."),
-    "history": ("trend", "Show the figures of every night."),
-    "import": ("gather", "Add another program's export to a store, by a mapping."),
-    "collect": ("gather", "Read several XingheBot nodes as one, collect their sessions."),
-    "view": ("clawseed", "Print or write the MEMORY_SNAPSHOT.md of a clawseed workspace."),
-    "embed": ("clawseed", "Give clawseed's rows without a vector theirs, by the same model."),
-    "serve": ("serve", "Serve the flows with their schedules to Prefect."),
-    "deploy": ("serve", "Hand the flows to a Prefect work pool, for its workers to run."),
-}
-
-_COMMAND = re.compile(rf"\bmemops (?=(?:{'|'.join(COMMANDS)})\b)")
+_COMMAND = re.compile(rf"\bmemops (?=(?:{'|'.join({*COMMANDS, *GROUPS})})\b)")
 """The beginning of a line to copy."""
 
 EPILOG = """\b
@@ -100,28 +43,7 @@ A STORE is a name from memops.toml or an address:
 """
 
 
-class Lazy(click.Group):
-    """A group whose commands are imported when they are called, so that help is quick."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the commands in the order in which they are used."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one command; without arguments to parse, a stand-in with its help will do."""
-        if cmd_name not in COMMANDS:
-            return None
-        module = importlib.import_module(f"memops.cli.{COMMANDS[cmd_name][0]}")
-        command: click.Command = getattr(module, cmd_name)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
-
-
-@click.group(cls=Lazy, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Top, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 @click.option(
     "--config",
     type=click.Path(path_type=Path),

@@ -17,7 +17,7 @@ from memops.cli.output import emit, json_option, now_option
 def view(ctx: click.Context, store: str, write: bool, now: datetime | None, as_json: bool) -> None:
     """Print the MEMORY_SNAPSHOT.md of STORE, from which clawseed can start again.
 
-    clawseed reads it as its own; `memops import` reads all that is in it, exactly.
+    clawseed reads it as its own; `memops store import` reads all that is in it, exactly.
     """
     from memops.commands import repairing
 

@@ -7,6 +7,7 @@ import click
 
 from memops.cli import at, typed
 from memops.cli.output import counted, emit, json_option, table
+from memops.cli.places import Lazy
 from memops.errors import MemopsError
 
 
@@ -22,13 +23,9 @@ from memops.errors import MemopsError
 @json_option
 @click.pass_context
 def init(ctx: click.Context, addresses: tuple[str, ...], into: Path, as_json: bool) -> None:
-    r"""Find the stores of this machine (or take each STORE) and write a memops.toml that names them.
+    """Find the stores of this machine (or take each STORE) and write a memops.toml that names them.
 
     They are examined, and nothing is written to them.
-
-    \b
-    Example: memops init
-             memops init openclaw:~/.openclaw/workspace --into agents.toml
     """
     from memops.commands import starting
 
@@ -38,7 +35,7 @@ def init(ctx: click.Context, addresses: tuple[str, ...], into: Path, as_json: bo
     emit(said, as_json, lambda: _begun_text(said))
 
 
-@click.group()
+@click.group(cls=Lazy)
 def config() -> None:
     """Show the settings and where each comes from, check memops.toml, print its JSON schema."""
 
@@ -49,11 +46,7 @@ def config() -> None:
 @json_option
 @click.pass_context
 def show_command(ctx: click.Context, names: tuple[str, ...], every: bool, as_json: bool) -> None:
-    r"""Show the settings that somebody set, or those whose names begin with one of NAMES.
-
-    \b
-    Example: memops config show policy.limits
-    """
+    """Show the settings that somebody set, or those whose names begin with one of NAMES."""
     from memops.commands.configuring import shown
 
     rows = shown(at(ctx), _given(ctx))
@@ -71,11 +64,7 @@ def show_command(ctx: click.Context, names: tuple[str, ...], every: bool, as_jso
 @json_option
 @click.pass_context
 def check_command(ctx: click.Context, as_json: bool) -> None:
-    r"""Check memops.toml: names, types, ranges, patterns, cron times, zones, stores, suites.
-
-    \b
-    Example: memops --config agents.toml config check
-    """
+    """Check memops.toml: names, types, ranges, patterns, cron times, zones, stores, suites."""
     from memops.commands.configuring import checked
 
     settings = at(ctx)
@@ -89,11 +78,7 @@ def check_command(ctx: click.Context, as_json: bool) -> None:
 @config.command("schema")
 @json_option
 def schema_command(as_json: bool) -> None:
-    r"""Print the JSON schema of memops.toml, for editors.
-
-    \b
-    Example: memops config schema > memops.schema.json
-    """
+    """Print the JSON schema of memops.toml, for editors."""
     import json
 
     from memops.commands.configuring import schema
@@ -106,11 +91,7 @@ def schema_command(as_json: bool) -> None:
 @json_option
 @click.pass_context
 def notify_command(ctx: click.Context, as_json: bool) -> int:
-    r"""Send a notice by every way that [notify] of memops.toml names, to try them.
-
-    \b
-    Example: memops config notify
-    """
+    """Send a notice by every way that [notify] of memops.toml names, to try them."""
     from memops.nights import notices
 
     if not (said := notices.tried(at(ctx))):

@@ -40,12 +40,7 @@ def grade(
     now: datetime | None,
     as_json: bool,
 ) -> None:
-    r"""Grade recall of STORE (or a snapshot) against a suite, or of any retriever's run.
-
-    \b
-    Example: memops grade home --suite evals/home
-             memops grade --run run.trec --qrels qrels.txt
-    """
+    """Grade recall of STORE (or a snapshot) against a suite, or of any retriever's run."""
     from memops.evaluation import judging
 
     if run_file and qrels and not (store or suite):
@@ -87,13 +82,9 @@ def gate(
     now: datetime | None,
     as_json: bool,
 ) -> int:
-    r"""Compare STORE's grades with the suite's baseline: exit 30 when recall got worse.
+    """Compare STORE's grades with the suite's baseline: exit 30 when recall got worse.
 
     With --run and --qrels, any retriever's results with those of --baseline-run, without a store.
-
-    \b
-    Example: memops gate home --suite evals/home
-             memops gate --run new.trec --qrels qrels.txt --baseline-run old.trec
     """
     from memops.evaluation import judging
 
@@ -210,7 +201,7 @@ def _lines(rows: Any) -> None:
 def _grades_text(grades: dict[str, Any]) -> str:
     """A retriever a row, and how the judged one stands to each other one."""
     if not grades["aggregates"]:
-        return "the suite asks nothing yet: see `memops suite review`"
+        return "the suite asks nothing yet: see `memops recall suite review`"
     names = list(next(iter(grades["aggregates"].values())))
     costs = grades["latency_ms"]
     rows = [

@@ -203,8 +203,8 @@ def audit(
 
 
 _ALL = {
-    "contradictions": "conflicts",
-    "duplicates": "duplicates",
+    "contradictions": "records conflicts",
+    "duplicates": "records duplicates",
     "quarantined": "inspect --archived",
     "orphans": "doctor",
     "future": "doctor",

@@ -45,7 +45,7 @@ def suite_init(
     rows = list(said["by_category"].items())
     text = (
         table(rows, ["category", "proposed"])
-        + f"\nreview them: memops suite review {said['suite']}"
+        + f"\nreview them: memops recall suite review {said['suite']}"
     )
     emit(said, as_json, text)
 

@@ -86,7 +86,7 @@ def _next(rows: list[dict[str, Any]], state: Path) -> list[str]:
             lines.append(f"{name}: a plan waits; look: {typed()} review {plan}")
             lines.append(f"  then: {typed()} apply {plan} --approve")
         elif row["state"] == "waiting":
-            lines.append(f"{name}: recall could not be compared: {typed()} history")
+            lines.append(f"{name}: recall could not be compared: {typed()} store history")
         elif row["state"] != "good" and not row["cut_off"]:
             again = f"{typed()} nightly {shlex.quote(name)}"
             lines.append(f"{name}: {_WHY[row['state']]}: {again}")

@@ -109,7 +109,7 @@ def forget_records(
     They are retired, as an expired record is: undone by a rollback until the grace time is over.
     """
     if bool(ids) == (last is not None):
-        hint = "memops forget STORE ID, or memops forget STORE --last 7d"
+        hint = "memops records forget STORE ID, or memops records forget STORE --last 7d"
         raise MemopsError("name the records to forget, or give --last", hint)
 
     def make(records: pl.DataFrame, at: datetime) -> pl.DataFrame:
@@ -219,14 +219,18 @@ def _named(records: pl.DataFrame, ids: Sequence[str], name: str, live: bool) -> 
     missing = sorted(set(ids) - set(rows["id"]))
     if missing:
         near = [i for i in records["id"] if i.startswith(missing[0])][:1]
-        hint = f"did you mean {near[0]!r}?" if near else f"list them with `memops inspect {name}`"
+        hint = (
+            f"did you mean {near[0]!r}?"
+            if near
+            else f"list them with `memops records inspect {name}`"
+        )
         raise MemopsError(f"{name}: no record {missing[0]!r}; nothing was changed", hint)
     hidden = rows.filter(~LIVE)
     if live and hidden.height:
         first = hidden.row(0, named=True)
         link = first["superseded_by"]
         message = f"record {first['id']!r} is hidden ({link}); nothing was changed"
-        raise MemopsError(message, f"see `memops show {name} {first['id']}`")
+        raise MemopsError(message, f"see `memops records show {name} {first['id']}`")
     return rows
 
 
@@ -240,7 +244,7 @@ def _check(fields: dict[str, Any], settings: Settings) -> None:
         raise MemopsError(f"importance {fields['importance']} is not between 0 and 1")
     text = fields.get("text")
     if text is not None and not text.strip():
-        raise MemopsError("a record without text says nothing", "use `memops forget`")
+        raise MemopsError("a record without text says nothing", "use `memops records forget`")
     kinds = found(pl.Series([text or ""]), settings.policy.secrets)["kind"].unique().sort()
     if kinds.len():
         raise MemopsError(

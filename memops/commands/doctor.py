@@ -130,12 +130,16 @@ def of_links(records: pl.DataFrame) -> Iterator[Finding]:
     lost = links.join(records.select(to="id"), on="to", how="anti").height
     if lost:
         says = "hidden records whose successor is not there"
-        do = "look at them with `memops audit`; a night leaves them hidden"
+        do = "look at them with `memops store audit`; a night leaves them hidden"
         yield Finding("dangling", "warning", lost, says, do)
     if rings := _in_rings(dict(links.iter_rows())):
         says = "records that supersede one another in a ring, so that none of them is recalled"
         yield Finding(
-            "cyclic", "error", rings, says, "decide which holds, and release it with `memops edit`"
+            "cyclic",
+            "error",
+            rings,
+            says,
+            "decide which holds, and release it with `memops records edit`",
         )
 
 

@@ -41,7 +41,7 @@ def import_records(
 ) -> dict[str, Any]:
     """Add the entries of an export to a store: a snapshot, a plan, applied and undoable.
 
-    Returns what `memops edit` returns, with {read, already, passed_over: [{entry, why}]}.
+    Returns what `memops records edit` returns, with {read, already, passed_over: [{entry, why}]}.
     """
     if name not in settings.imports:
         known = ", ".join(sorted(settings.imports)) or "none"

@@ -109,7 +109,11 @@ def known_of(name: str, id: str, settings: Settings, now: datetime | None = None
         gone = not row.is_empty()
     if row.is_empty():
         near = [i for i in records["id"] if i.startswith(id)][:1]
-        hint = f"did you mean {near[0]!r}?" if near else f"list them with `memops inspect {name}`"
+        hint = (
+            f"did you mean {near[0]!r}?"
+            if near
+            else f"list them with `memops records inspect {name}`"
+        )
         raise MemopsError(f"{name}: no record {id!r}", hint)
     masked = masked_table(row, policy.secrets).drop("extra").to_dicts()[0]
     past = history_of(settings.state, identity, id)
@@ -123,7 +127,7 @@ def known_of(name: str, id: str, settings: Settings, now: datetime | None = None
         "history": past,
         "score": scored(row, at, policy),
         "why": _why(masked, past, gone),
-        "back": f"memops recover {name} {id}" if gone or masked["superseded_by"] else None,
+        "back": f"memops records recover {name} {id}" if gone or masked["superseded_by"] else None,
         "fades": fading(row, at, policy),
         "goes": _GONE if gone else going(row, at, policy),
         "tonight": tonight,

@@ -67,7 +67,7 @@ def written(rows: pl.DataFrame) -> bytes:
 def read(path: Path) -> pl.DataFrame:
     """Return a sheet that somebody filled in; raises MemopsError for what is none."""
     if not path.is_file():
-        raise StoreNotFound(f"{path} is not there", "write one with `memops evidence sheet`")
+        raise StoreNotFound(f"{path} is not there", "write one with `memops dev evidence sheet`")
     try:
         rows = pl.read_csv(path, separator="\t", infer_schema=False)
     except pl.exceptions.PolarsError as error:

@@ -135,7 +135,7 @@ def export_suite(
 
 
 _HEAD = """\
-# How this suite is graded; `memops suite check` says what is wrong with it.
+# How this suite is graded; `memops recall suite check` says what is wrong with it.
 measures = ["R@5", "R@10", "Success@1", "RR@10", "nDCG@10", "stale@5", "leak@5"]
 retriever = "hybrid"
 k = 10

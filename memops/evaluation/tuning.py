@@ -103,7 +103,7 @@ def tune(
     if min(len(dev), len(rest)) < FEWEST:
         message = f"{len(dev)} and {len(rest)} queries are too few to choose by"
         raise MemopsError(
-            f"{suite.name}: {message} (want {FEWEST} each)", "see `memops suite init`"
+            f"{suite.name}: {message} (want {FEWEST} each)", "see `memops recall suite init`"
         )
     tries = _Tries(records, asked, golden, policy, encoders, name, suite.k, clock)
     own = Candidate(

@@ -2,7 +2,7 @@
 
 `Policy()` is the default; `read` takes overrides from the `[policy]` table of a TOML file, checked
 by the types of the fields. Sections are frozen dataclasses; each field carries the sentence that
-`memops policy` prints.
+`memops config policy` prints.
 """
 
 import hashlib

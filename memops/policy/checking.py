@@ -9,7 +9,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from memops.errors import MemopsError
 
-HINT = "`memops policy` lists what [policy] may say, with its meaning"
+HINT = "`memops config policy` lists what [policy] may say, with its meaning"
 _UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")
 _MISSED = ("missing", "missing_argument")
 _TABLE = ("dataclass_type", "dict_type")

@@ -1,7 +1,7 @@
 """The rules, in the order in which a night runs them.
 
 A rule is a pure function `(records, context) -> plan` whose name is its verb and what it hits;
-its first docstring line is what `memops rules` prints. To add one: a module here, a fixture
+its first docstring line is what `memops config rules` prints. To add one: a module here, a fixture
 `tests/rules/<rule>.toml`, and a name in RULES.
 """
 

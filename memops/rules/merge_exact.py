@@ -18,7 +18,7 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Keep one of the records of a scope and subject whose texts differ at most in punctuation and width.
 
     A capital inside a sentence may tell a name from a word (Word and word, Polish and polish),
-    so texts that differ in one are left for `memops duplicates` to list. Of documents, what is short
+    so texts that differ in one are left for `memops records duplicates` to list. Of documents, what is short
     or has no subject of its own (a value with its label, a table, code) is the same only under one
     heading, and an event only if it is of one moment. A brief turn of a conversation is that
     conversation's.

@@ -58,7 +58,9 @@ def kept_lineage(state: Path, identity: dict[str, str]) -> pl.DataFrame:
     try:
         return pl.read_parquet(path).cast(EDGES)
     except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise Corrupt(f"{path}: {error}", "delete it; `memops suite remap` needs it") from error
+        raise Corrupt(
+            f"{path}: {error}", "delete it; `memops recall suite remap` needs it"
+        ) from error
 
 
 def keep_lineage(state: Path, identity: dict[str, str], edges: pl.DataFrame) -> None:

@@ -342,7 +342,7 @@ def ended(run: Run, skipped: bool) -> dict[str, Any]:
     many = "1 record does" if wrong == 1 else f"{wrong} records do"
     failed = ReadBackFailed(
         f"run {run.id}: {many} not read as written",
-        f"look at them with `memops show`, or take the run back: memops rollback {run.id}",
+        f"look at them with `memops records show`, or take the run back: memops rollback {run.id}",
     )
     cause = {"error": failed.message, "hint": failed.hint, "cause": type(failed).__name__}
     return {"code": failed.code, **cause}

@@ -205,7 +205,7 @@ def kind_class(kind: str) -> type[Store]:
     """Return the class of a kind of store, imported on first use."""
     if kind not in STORES:
         known = f"known: {', '.join(sorted(STORES))}"
-        raise MemopsError(f"unknown kind of store {kind!r}; {known}", "see `memops stores`")
+        raise MemopsError(f"unknown kind of store {kind!r}; {known}", "see `memops store kinds`")
     module, name = STORES[kind].split(":")
     found: type[Store] = getattr(importlib.import_module(module), name)
     return found

@@ -127,7 +127,7 @@ def _schema(columns: list[str], names: set[str]) -> Iterator[Finding]:
         says = (
             "a table as a restored MEMORY_SNAPSHOT.md makes it, which clawseed itself cannot open"
         )
-        do = "with the agent stopped: `memops doctor STORE --repair schema`"
+        do = "with the agent stopped: `memops store doctor STORE --repair schema`"
         yield Finding("schema", "error", 1, says, do)
         return
     if lacking:
@@ -148,12 +148,14 @@ def _vectors(connection: sqlite3.Connection, columns: list[str]) -> Iterator[Fin
     sizes = {int(size): int(n) for size, n in connection.execute(query)}
     if torn := sum(n for size, n in sizes.items() if size % 4):
         says = "vectors that are no whole number of floats"
-        do = "with the agent stopped: `memops doctor STORE --repair vectors`"
+        do = "with the agent stopped: `memops store doctor STORE --repair vectors`"
         yield Finding("vectors", "error", torn, says, do)
     yield from of_widths({s // 4: n for s, n in sizes.items() if s and s % 4 == 0}, "floats")
     if stale := len(stale_vectors(connection, columns)) - torn:
         says = "vectors of another text than their row has"
-        do = "with the agent stopped: `memops doctor STORE --repair vectors`, then embed again"
+        do = (
+            "with the agent stopped: `memops store doctor STORE --repair vectors`, then embed again"
+        )
         yield Finding("vectors", "warning", stale, says, do)
 
 
@@ -162,7 +164,7 @@ def _rows(connection: sqlite3.Connection, columns: list[str]) -> Iterator[Findin
         query = f"SELECT count(*) FROM {TABLE} WHERE namespace IS NULL"
         if n := connection.execute(query).fetchone()[0]:
             says = "rows without a namespace: a search within one passes them over"
-            do = "with the agent stopped: `memops doctor STORE --repair namespaces`"
+            do = "with the agent stopped: `memops store doctor STORE --repair namespaces`"
             yield Finding("namespaces", "warning", n, says, do)
     texts = connection.execute(f"SELECT CAST(content AS BLOB) FROM {TABLE}")
     if n := sum(not _is_text(row[0]) for row in texts):
@@ -195,7 +197,7 @@ def _index(copy: Path) -> Iterator[Finding]:
             yield Finding("index", "warning", 1, says, "use a Python whose SQLite has FTS5")
         except sqlite3.DatabaseError:
             says = "the search index does not say what the table says: recall misses records"
-            do = "with the agent stopped: `memops doctor STORE --repair index`"
+            do = "with the agent stopped: `memops store doctor STORE --repair index`"
             yield Finding("index", "error", 1, says, do)
 
 

@@ -42,7 +42,7 @@ _TRIGGERS = {
 
 _UNFINISHED = (
     "clawseed's hydration left it unfinished and it cannot open it: with clawseed stopped, run "
-    "`memops doctor STORE --repair schema --approve`"
+    "`memops store doctor STORE --repair schema --approve`"
 )
 
 

@@ -95,11 +95,11 @@ def _provenance(root: Path) -> Iterator[Finding]:
             f"files edited since the agent wrote them: {', '.join(edited[:5])}; its next write "
             "makes them untrusted for good"
         )
-        do = "if you vouch for them as they are: `memops doctor STORE --repair provenance`"
+        do = "if you vouch for them as they are: `memops store doctor STORE --repair provenance`"
         yield Finding("edited", "warning", len(edited), says, do)
     if doubted:
         says = f"files that OpenClaw no longer trusts: {', '.join(doubted[:5])}"
-        do = "if you vouch for them as they are: `memops doctor STORE --repair untrusted`"
+        do = "if you vouch for them as they are: `memops store doctor STORE --repair untrusted`"
         yield Finding("untrusted", "error", len(doubted), says, do)
 
 

@@ -24,7 +24,7 @@ def read(folder: Path) -> list[Row]:
     path = folder / NAME
     if not path.is_file():
         raise StoreNotFound(
-            f"{path}: no such file", "propose queries with `memops suite init STORE`"
+            f"{path}: no such file", "propose queries with `memops recall suite init STORE`"
         )
     rows = rows_of(path)
     for nth, row in enumerate(rows, 1):
@@ -63,7 +63,7 @@ def decided(
     for name in (*keep, *drop):
         if name not in known:
             raise MemopsError(
-                f"no proposal or category {name!r}", "list them with `memops suite review`"
+                f"no proposal or category {name!r}", "list them with `memops recall suite review`"
             )
 
     def decision(row: Row) -> bool | None:
