@@ -205,10 +205,10 @@ def audit(
 _ALL = {
     "contradictions": "records conflicts",
     "duplicates": "records duplicates",
-    "quarantined": "inspect --archived",
-    "orphans": "doctor",
-    "future": "doctor",
-    "unused": "inspect --limit 0",
+    "quarantined": "records inspect --archived",
+    "orphans": "store doctor",
+    "future": "store doctor",
+    "unused": "records inspect --limit 0",
 }
 """What tells more of a class, both sides of a pair, say; what a night would mend is in its plan."""
 
