@@ -57,3 +57,43 @@ def test_a_section_is_held_again_only_as_a_whole(tmp_path, second, code):
     plan = merge_exact(records, Context(now=datetime(2026, 6, 1, tzinfo=UTC)))
     merges = plan.filter(pl.col("intent") == "merge")
     assert merges["code"].to_list() == [code, code]
+
+
+def _merged(folder, **notes):
+    for name, text in notes.items():
+        path = folder / "memory" / f"{name.replace('_', '-').removeprefix('d-')}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    records = open_store(f"openclaw:{folder}").read()
+    plan = merge_exact(records, Context(now=datetime(2026, 6, 1, tzinfo=UTC)))
+    gone = plan.filter(pl.col("intent") == "merge")["id"].to_list()
+    return records.filter(pl.col("id").is_in(gone))["text"].to_list()
+
+
+POINTS = "- The tiles for the pump house are glazed in a green from the old harbour quarry\n"
+MORE = "- Rosa keeps the moulds of every tile in the loft over the drying room, by year\n"
+
+
+def test_a_point_is_not_torn_out_of_its_list_for_a_copy_in_another_file(tmp_path):
+    assert _merged(tmp_path, tiles=f"# Tiles\n\n{POINTS}", loft=f"# Tiles\n\n{POINTS}{MORE}") in (
+        [],
+        [POINTS[2:-1]],  # of the list of one, which is then told by the other
+    )
+    lists = {"tiles": f"# A\n\n{POINTS}{MORE}", "loft": f"# A\n\n{MORE}- Own\n- Other\n"}
+    assert _merged(tmp_path / "two", **lists) == []
+
+
+def test_what_is_brief_is_said_of_its_own_day(tmp_path):
+    note = "# {}\n\n## Checks\n- The pump runs, nothing to report\n- {}\n"
+    one, two = note.format("2026-05-01", "Oil changed"), note.format("2026-05-02", "Belt changed")
+    assert _merged(tmp_path, d_2026_05_01=one, d_2026_05_02=two) == []
+
+
+def test_what_was_done_at_an_hour_is_an_account_and_not_how_things_are(tmp_path):
+    hour = "## Night watch ~{}\n\n- Gauge {} checked\n- 1{} crates counted in the cold store\n\n"
+    note = tmp_path / "memory" / "2026-05-01.md"
+    note.parent.mkdir(parents=True)
+    note.write_text(
+        "# 2026-05-01\n\n" + hour.format("01:10", "A", "4") + hour.format("03:20", "B", "6")
+    )
+    assert set(open_store(f"openclaw:{tmp_path}").read()["form"]) == {"event"}

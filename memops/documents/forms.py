@@ -6,15 +6,20 @@ an event, `label: value` an attribute. What words mean is not read here.
 
 import re
 import unicodedata
+from collections import Counter
 from functools import lru_cache
 
 from memops.documents.leads import CLOCK, DATE, attribute
-from memops.documents.units import Place
+from memops.documents.units import Document, Place
 from memops.schema import SUBJECT
 
 TITLED = ("curated", "profile", "daily", "session")
 """Roles of files whose title names the file or the day, and nothing that the text is about."""
 
+DATED = ("daily", "session")
+"""Roles of files that are of one day, in which a time of the day tells when something was done."""
+
+_ITEMS = ("item", "led", "steps")
 _KINDS = {
     "turn": "quotation", "quote": "quotation", "table": "table", "code": "code", "matter": "code",
     "comment": "generated",
@@ -28,9 +33,9 @@ _TIME = re.compile(
 _DAY = re.compile(r"(?<!\d)\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?(?!\d)")
 
 
-def form_of(whole: str, text: str, kind: str, place: Place, role: str) -> str:
+def form_of(whole: str, text: str, kind: str, place: Place, role: str, told: bool = False) -> str:
     """Return how a unit of this kind speaks (schema.FORMS): `whole` is all of it, `text` what it
-    states, without the marks before it.
+    states, without the marks before it; `told`: as a part of an account of some hours.
     """
     if role == "machine" or place.managed:
         return "generated"
@@ -43,7 +48,28 @@ def form_of(whole: str, text: str, kind: str, place: Place, role: str) -> str:
         return "event"
     if role == "instructions":
         return "instruction"
-    return "attribute" if kind in ("item", "paragraph") and attribute(text) else "claim"
+    if kind in ("item", "paragraph") and attribute(text):
+        return "attribute"
+    return "event" if told and role in DATED else "claim"
+
+
+def accounts(document: Document) -> set[int]:
+    """Return the sections (frames) that tell what was done at a time of the day.
+
+    Their heading has a time and a name, and what stands under it is parted, by headings or as a
+    list; a time over a single note only says when that was written down.
+    """
+    items = Counter(unit.frame for unit in document.units if unit.kind in _ITEMS)
+    parted = {frame.parent for frame in document.frames} | {
+        frame for frame, count in items.items() if count > 1
+    }
+    named = {n for n, frame in enumerate(document.frames) if _session(frame.text)} & parted
+    return {n for n in range(len(document.frames)) if named.intersection(document.over(n))}
+
+
+@lru_cache(maxsize=4096)
+def _session(heading: str) -> bool:
+    return bool(_TIME.search(heading) and _plain(heading))
 
 
 def subject_of(place: Place, role: str, titled: bool = False) -> str | None:

@@ -2,25 +2,42 @@
 
 import polars as pl
 
-from memops.judge.places import RANKS, placed
+from memops.judge.places import MOMENTS, RANKS, placed
 from memops.plan import edit, nothing
-from memops.schema import TIERS
+from memops.schema import LIVE, TIERS
 
+COPIED = 60
+"""Bytes of a text that is written twice by copying alone, whatever it stands under."""
 _VALUES = ("attribute", "table")  # forms of what a section measures
+_ITEM = r"^\s*(?:[-*+•]|\d+[.)])\s"  # what stands before a point of a list
+_TIMED = r"\d{1,2}:\d{2}"
 _NTH = r"\.\d+$"  # of a block's name: the as how manieth section of its headings it is
 _RANK = {tier: i for i, tier in enumerate(TIERS)}
+
+
+def counted(records: pl.DataFrame) -> pl.DataFrame:
+    """Return live records with how many stand in the block of each (`units`), and points (`items`)."""
+    before = pl.col("extra").str.json_path_match("$.prefix")
+    timed = placed() & before.str.contains(_TIMED)
+    point = placed() & before.str.contains(_ITEM) & ~timed
+    live = records.filter(LIVE).with_columns(
+        point=point.fill_null(False), timed=timed.fill_null(False)
+    )
+    return live.with_columns(
+        units=pl.len().over("scope", "block"), items=pl.col("point").sum().over("scope", "block")
+    )
 
 
 def merged(members: pl.DataFrame, code: str | pl.Expr) -> pl.DataFrame:
     """Propose that of each group one record absorbs the rest.
 
-    `members` are live records with a column `group` (records of one scope that may merge) and,
-    if it matters, `fullness` (the more, the better a keeper) and `units` (live records of its
-    block). A whole section that a file holds again under the very same headings, dates and all, has
-    a reason of its own. The keeper is chosen by the role of its place (what is curated before a
-    note), tier, pin, fullness, confidence (none given is as sure as any) and age, the oldest first;
-    it takes over the sum of the access counts and the highest importance. A pinned record yields
-    only to a pinned one.
+    `members` are rows of `counted` with a column `group` (records of one scope that may merge) and,
+    if it matters, `fullness` (the more, the better a keeper). Nothing is torn out of what stands
+    together for a copy in another file (`_torn`), unless a judge who saw both places `told` so. A
+    whole section that a file holds again under the very same headings, dates and all, has a reason
+    of its own. The keeper is chosen by the role of its place (what is curated before a note), tier,
+    pin, fullness, confidence (none given is as sure as any) and age, the oldest first; it takes over
+    the sum of the access counts and the highest importance. A pinned record yields only to a pinned one.
     """
     if members.is_empty():
         return nothing()
@@ -30,9 +47,13 @@ def merged(members: pl.DataFrame, code: str | pl.Expr) -> pl.DataFrame:
             keeper=pl.col("id").first().over("group", "scope"),
             keeper_pinned=pl.col("pinned").first().over("group", "scope"),
             _kept=pl.col("block").first().over("group", "scope"),
+            _kept_path=_path().first().over("group", "scope"),
+            _kept_role=pl.col("role").first().over("group", "scope"),
         )
-        .with_columns(again=_section_again("units" in members.columns))
+        .with_columns(again=_section_again())
     )
+    told = pl.col("told") if "told" in members.columns else pl.lit(False)
+    order = order.filter(told | ~_torn())
     free = (pl.col("id") == pl.col("keeper")) | ~pl.col("pinned") | pl.col("keeper_pinned")
     held = order.filter(free).filter(pl.len().over("group", "scope") > 1)
     absorbed = held.filter(pl.col("id") != pl.col("keeper")).sort("id")
@@ -62,13 +83,31 @@ def merged(members: pl.DataFrame, code: str | pl.Expr) -> pl.DataFrame:
     )
 
 
-def _section_again(counted: bool) -> pl.Expr:
+def _path() -> pl.Expr:
+    return pl.col("origin").str.replace(r"#\d+$", "")
+
+
+def _torn() -> pl.Expr:
+    """True of a record that its place would miss, whatever another file says.
+
+    A point of a list, unless all points of the list stand in the one kept; a part of a day's note,
+    unless another day's has the whole section: what is said on two days was so on both.
+    """
+    step = (pl.col("id") != pl.col("keeper")) & placed()
+    other = step & (_path() != pl.col("_kept_path"))
+    brief = ~pl.col("timed") & (pl.col("text").str.len_bytes() < COPIED)
+    days = brief & pl.col("role").is_in(MOMENTS) & pl.col("_kept_role").is_in(MOMENTS)
+    here = ("scope", "block", "_kept")
+    part = step.sum().over(*here) < pl.col("units")
+    points = (step & pl.col("point")).sum().over(*here) < pl.col("items")
+    return (other & ((days & part) | (pl.col("point") & points))).fill_null(False)
+
+
+def _section_again() -> pl.Expr:
     """True of a record whose section is its keeper's once more, all of it.
 
     Of a list that grows from check to check, or a table, a part alone would be torn out.
     """
-    if not counted:
-        return pl.lit(False)
     mine, kept = pl.col("block"), pl.col("_kept")
     same = mine.str.replace(_NTH, "") == kept.str.replace(_NTH, "")
     steps = (pl.col("id") != pl.col("keeper")) & same & (mine != kept)

@@ -3,12 +3,10 @@
 import polars as pl
 
 from memops.context import Context
-from memops.judge.merge import merged
+from memops.judge.merge import COPIED, counted, merged
 from memops.judge.places import KEPT, MOMENTS, about, one_a_block, placed, reporting, touchable
 from memops.language.text import in_form, normalised, spelling
-from memops.schema import LIVE
 
-_WHOLE = 60  # bytes of a claim that is written twice by copying alone, whatever it stands under
 _SENTENCE = 40  # bytes; what is shorter in a day's notes is that section's, as "all is well"
 _OWN = ("claim", "event")
 """Forms whose text says what it is about, as far as anything does."""
@@ -24,8 +22,7 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     conversation's.
     """
     fresh = ~pl.col("id").is_in(list(ctx.fresh))
-    counted = records.filter(LIVE).with_columns(units=pl.len().over("scope", "block"))
-    whole = counted.filter(fresh & touchable() & (pl.col("form") != "quotation"))
+    whole = counted(records).filter(fresh & touchable() & (pl.col("form") != "quotation"))
     live = repeated(whole, _spelt=spelling(pl.col("text"))).drop("_spelt")
     said = live.with_columns(
         _form=normalised(pl.col("text")),
@@ -35,7 +32,7 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         _moment=_moment(),
     )
     size = pl.col("text").str.len_bytes()
-    long = placed() & (pl.col("form") == "claim") & (size >= _WHOLE)
+    long = placed() & (pl.col("form") == "claim") & (size >= COPIED)
     said = said.with_columns(_about=pl.when(~long).then("_about").fill_null(""), _long=long)
     said = said.filter(~reporting())
     told = pl.col("form").is_in(_OWN) | ~placed() | (pl.col("_about") != "")
@@ -59,7 +56,7 @@ def _moment() -> pl.Expr:
     """
     size = pl.col("text").str.len_bytes()
     brief = placed() & pl.col("role").is_in(MOMENTS) & (size < _SENTENCE)
-    turn = ~placed() & (pl.col("kind") == "session") & (size < _WHOLE)
+    turn = ~placed() & (pl.col("kind") == "session") & (size < COPIED)
     native = pl.col("extra").str.json_path_match
     path = pl.col("origin").str.replace(r"#\d+$", "")
     at = pl.col("created_at").cast(pl.String)

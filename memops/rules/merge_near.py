@@ -6,10 +6,9 @@ from memops.context import Context
 from memops.judge.candidates.similarity import statements
 from memops.judge.conflicts import judged
 from memops.judge.consensus import groups
-from memops.judge.merge import merged
+from memops.judge.merge import counted, merged
 from memops.judge.places import one_a_block
 from memops.plan import nothing
-from memops.schema import LIVE
 
 _PASSING = ("session", "summary")
 
@@ -35,7 +34,7 @@ def merge_near(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     of = said.members.join(group, on="statement")
     faded = (pl.col("kind") == "note") & (pl.col("tier") == "peripheral")
     passing = pl.col("kind").is_in(_PASSING) | faded
-    live = records.filter(LIVE & ~passing & ~pl.col("id").is_in(list(ctx.fresh)))
+    live = counted(records).filter(~passing & ~pl.col("id").is_in(list(ctx.fresh)))
     members = live.join(of, on="id").with_columns(fullness=pl.col("text").str.len_chars() // 40)
     members = one_a_block(members.sort("id"))
     code = pl.when("told").then(pl.lit("merge.judged")).otherwise(pl.lit("merge.near"))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
-from memops.documents.forms import form_of, subject_of
+from memops.documents.forms import accounts, form_of, subject_of
 from memops.documents.lines import decoded, encoded
 from memops.documents.reading import parse
 from memops.documents.units import Dialect, Document, Place
@@ -82,7 +82,7 @@ def entries(data: bytes, path: str, grammar: Grammar) -> Iterator[Entry]:
 
 def of_document(document: Document, grammar: Grammar) -> Iterator[Entry]:
     """Yield the entries of a parsed file; one with an unfinished merge in it is only read."""
-    titled = _titled(document)
+    titled, sessions = _titled(document), accounts(document)
     for nth, unit in enumerate(document.units):
         whole = decoded(document.raw(unit))
         prefix, text, suffix, fields = grammar.split(whole, unit.place, unit.kind)
@@ -90,7 +90,8 @@ def of_document(document: Document, grammar: Grammar) -> Iterator[Entry]:
             continue
         role = "machine" if document.conflict else grammar.role(unit.place)
         kind = "turn" if fields.get("kind") == "session" else unit.kind
-        fields = {"form": form_of(whole, text, kind, unit.place, role)} | fields
+        told = unit.frame in sessions
+        fields = {"form": form_of(whole, text, kind, unit.place, role, told)} | fields
         fields |= {
             "subject": subject_of(unit.place, role, titled),
             "role": role,
