@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from memops.context import Context
 from memops.evaluation.bench_pairs import judge_pairs
 from memops.judge.candidates import similarity
-from memops.judge.candidates.similarity import candidates, combined, statements
+from memops.judge.candidates.similarity import candidates, statements
+from memops.judge.candidates.worth import combined
 from memops.judge.conflicts import features, judged
 from memops.judge.explain import explain
 from memops.plan import outcome

@@ -151,8 +151,12 @@ def test_a_merge_that_a_judge_who_may_not_decide_speaks_against_is_withheld(pair
 
 
 @pytest.mark.parametrize("pair", CLEAR + SAME)
-def test_what_the_rules_are_sure_of_is_not_asked_of_a_judge_who_may_decide(pair):
-    assert one(pair, context(lambda *_: 1 / 0))["verdict"] is None
+def test_what_the_rules_are_sure_of_gives_way_to_a_judge_who_is_mostly_right(pair, monkeypatch):
+    assert one(pair, context(BOTH_HOLD))["effect"] == "withheld"
+    monkeypatch.setattr("memops.judge.cascade.accuracy", lambda tally: 0.4)
+    told, alone = one(pair, context(BOTH_HOLD)), plain(pair)
+    assert told["effect"] is None
+    assert (told["same"], told["opposes"]) == (alone["same"], alone["opposes"])
 
 
 def test_what_is_unsure_changes_nothing():
@@ -190,6 +194,58 @@ def test_parts_and_rounds_come_to_the_same_and_the_evidence_says_what_was_asked(
 def test_without_a_judge_nothing_is_asked(monkeypatch):
     monkeypatch.setattr("memops.judge.cascade._sides", lambda *_: 1 / 0)
     assert "word" not in judged(store(*OPEN[0]), Context(now=NOW)).columns
+
+
+@pytest.mark.parametrize(
+    ("pair", "why"),
+    [
+        (("The ferry runs on Sundays in winter", "The ferry does not run on Sundays in winter"), "sign"),
+        (("Guests are never without a key to the boathouse", "Every guest has a boathouse key"), None),
+        (("小屋冬天开放，周日也有船", "小屋冬天不开放，周日也有船"), "sign"),
+    ],
+)  # fmt: skip
+def test_one_denial_tells_apart_what_is_else_worded_alike(pair, why):
+    row = one(pair, context("same"))
+    assert (row["veto_same"], row["same"]) == (why, why is None)
+
+
+class Oracle:
+    """Says what is true of each pair of texts, or is wrong about some of them."""
+
+    name = "oracle"
+
+    def __init__(self, truth):
+        self.truth = truth
+
+    def recipe(self):
+        return {}
+
+    def __call__(self, pairs):
+        return [Verdict(self.truth[frozenset((p.a.text, p.b.text))]) for p in pairs]
+
+
+def test_a_bench_of_pairs_does_what_a_night_does_with_a_judge():
+    from memops.evaluation.bench_pairs import judge_pairs
+
+    said = {
+        "same": OPEN,
+        CONFLICT: [*APART, *CLEAR],
+        BOTH_HOLD: [("Rosa likes rye", "Rosa bakes rye")],
+    }
+    pairs = [{"id": f"{word}-{n}", "a": a, "b": b, "word": word} for word, found in said.items() for n, (a, b) in enumerate(found * 3)]  # fmt: skip
+    truth = {frozenset((p["a"], p["b"])): p["word"] for p in pairs}
+    policy = Policy(judge=Judge(model="x", decides=True))
+    rows = list(judge_pairs(pairs, policy, Oracle(truth)))
+    plain = list(judge_pairs(pairs))
+    assert [row["id"] for row in rows] == [pair["id"] for pair in pairs]
+    for pair, row in zip(pairs, rows, strict=True):
+        assert (row["duplicate"], row["conflict"]) == (
+            pair["word"] == "same",
+            pair["word"] == CONFLICT,
+        )
+    assert [row["conflict"] for row in plain] != [row["conflict"] for row in rows]
+    unsure = Oracle(dict.fromkeys(truth, UNSURE))
+    assert not any(row["duplicate"] for row in judge_pairs(pairs, policy, unsure))
 
 
 LABELS = {"id2label": {"0": "CONTRADICTION", "1": "ENTAILMENT", "2": "NEUTRAL"}}
@@ -249,8 +305,7 @@ def test_a_plan_with_a_cross_encoder_is_made_again_to_the_byte_and_names_its_wei
     ids = [row["id"] for row in map(json.loads, (folder / "ops.jsonl").open(encoding="utf-8"))]
     changes = [c for id in ids for c in memops("explain", made["plan"], id)["changes"]]
     told = [pair["judge"] for change in changes for pair in change["pairs"] if "judge" in pair]
-    assert bool(told) == any(row["effect"] == "decided" for row in said)
-    assert all(word["model"] == model for word in told)
+    assert told and all(word["model"] == model for word in told)
     listed = memops("duplicates", f"jsonl:{path}", "--now", NOW.isoformat(), "--near", "3")
     assert {"verdict", "effect"} <= listed[0].keys()
     (folder / "judged.jsonl").write_text("{}\n")

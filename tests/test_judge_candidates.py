@@ -138,10 +138,10 @@ def test_among_the_likest_pairs_the_same_answer_tells_more():
 
     alike = np.linspace(0, 1, 1000)
     classes = np.where(np.arange(1000) > 900, 0, 2)
-    cast = likelier(votes(classes, np.full(1000, 0.9)), alike)
+    cast = likelier(votes(classes, np.full(1000, 0.9)), alike, alike >= 0)
     assert cast.shape == (1000, 7) and (cast[:, 6] == 1).all()
     assert cast[-1, 3] > 1 > 0 > cast[0, 3]
-    few = likelier(votes(classes[-3:], np.full(3, 0.9)), alike[-3:])
+    few = likelier(votes(classes[-3:], np.full(3, 0.9)), alike[-3:], alike[-3:] >= 0)
     assert few[0, 3] < cast[-1, 3]
     assert np.allclose(np.exp(few[0, 3:6] + PRIOR).sum(), 1)
-    assert likelier(votes(classes[:0], np.full(0, 0.9)), alike[:0]).shape == (0, 7)
+    assert likelier(votes(classes[:0], np.full(0, 0.9)), alike[:0], alike[:0] >= 0).shape == (0, 7)

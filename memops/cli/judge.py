@@ -156,18 +156,22 @@ def bench() -> None:
 @bench.command("pairs")
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
 @click.option("--json-lines", is_flag=True, help="Kept for habit: it always does.")
-def bench_pairs_command(file: Path, json_lines: bool) -> None:
+@click.pass_context
+def bench_pairs_command(ctx: click.Context, file: Path, json_lines: bool) -> None:
     """Judge each pair {id, a, b} of FILE: duplicate, conflict, which side is newer."""
     from memops.errors import Corrupt
     from memops.evaluation.bench_pairs import judge_pairs
     from memops.files import gunzipped
+    from memops.models.local import decider
 
+    settings = at(ctx)
     data = gunzipped(file) if file.suffix == ".gz" else file.read_bytes()
     try:
         pairs = [json.loads(line) for line in data.split(b"\n") if line.strip()]
     except (ValueError, RecursionError) as error:
         raise Corrupt(f"{file}: {error}", "write one JSON object a line") from error
-    _lines(judge_pairs(pairs))
+    policy = settings.policy
+    _lines(judge_pairs(pairs, policy, decider(policy.judge, settings.state)))
 
 
 @bench.command("recall")

@@ -1,16 +1,18 @@
 """The cascade: what the rules leave open goes to the decider that the policy names.
 
-A decider stands below the vetoes. Unless the policy lets it decide (`judge.decides`) it is asked
-what the rules would do as well, and only withholds; what it would add is marked for review.
+A decider stands below the vetoes. It is asked about what rules would do as well, and withholds
+what it speaks against; what it would add is marked for review, unless the policy lets it decide
+(`judge.decides`).
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
 from memops.context import Context
 from memops.judge.candidates.similarity import Statements
-from memops.judge.votes import accuracy, agreed, tallied
+from memops.judge.votes import Tally, accuracy, agreed, tallied
 from memops.policy.models import Judge
 from memops.schema import LIVE
 from memops.verdicts import (
@@ -19,6 +21,7 @@ from memops.verdicts import (
     B_REPLACES_A,
     SAME,
     UNSURE,
+    Decider,
     Pair,
     Side,
     Verdict,
@@ -52,33 +55,56 @@ def heard(
     `pairs` are those of `conflicts.judged`. Where the policy names no decider they come back as
     they are.
     """
-    judge = ctx.models.judge
+    judge, policy = ctx.models.judge, ctx.policy.judge
     if judge is None:
         return pairs
-    told = _left_open(pairs.with_row_index("nth"))
-    policy = ctx.policy.judge
-    open_ = told.filter(pl.col("open") | pl.lit(not policy.decides))
-    open_ = open_.sort("rank", -pl.col("score"), "a", "b").head(policy.asked)
-    sides = _sides(open_, said, records)
-    answers = judge([Pair(sides[a], sides[b]) for a, b in open_.select("a", "b").iter_rows()])
+    told = _left_open(pairs).with_row_index("nth")
+    first = told.sort("rank", -pl.col("score"), "a", "b").head(policy.asked)
+    sides = _sides(first, said, records)
+    settled = answered(first, sides, said.table["text"], judge, policy, ctx.once(TALLY, dict))
+    rest = told.join(settled.select("nth"), on="nth", how="anti")
+    return pl.concat([settled, rest], how="diagonal").sort("nth").drop("nth", "open")
+
+
+def settled_by(
+    judge: Decider, pairs: pl.DataFrame, texts: pl.Series, policy: Judge
+) -> pl.DataFrame:
+    """Return judged pairs (a, b: places in `texts`) that stand in no store, as a decider leaves them."""
+    sides = {n: Side(text) for n, text in enumerate(texts)}
+    told = _left_open(pairs.with_columns(ruled=pl.lit(True)))
+    return answered(told, sides, texts, judge, policy, {}).drop("open", "ruled")
+
+
+def answered(
+    told: pl.DataFrame,
+    sides: Mapping[int, Side],
+    texts: pl.Series,
+    judge: Decider,
+    policy: Judge,
+    before: Tally,
+) -> pl.DataFrame:
+    """Return pairs with what a decider, which is asked about each of them, says and settles.
+
+    `texts` are those of all statements, `before` what it answered in earlier rounds.
+    """
+    pairs = list(told.select("a", "b").iter_rows())
+    answers = judge([Pair(sides[a], sides[b]) for a, b in pairs])
     given = {name: [getattr(row, name) for row in answers] for name in Verdict._fields}
     found = pl.DataFrame(given, {name: SAID[name] for name in Verdict._fields})
-    times = {name: [sides[n].when for n in open_[name]] for name in ("a", "b")}
-    known = pl.concat([open_, found], how="horizontal").with_columns(
-        when_a=pl.Series(times["a"], dtype=pl.String), when_b=pl.Series(times["b"], dtype=pl.String)
+    known = pl.concat([told, found], how="horizontal").with_columns(
+        when_a=pl.Series([sides[a].when for a, _ in pairs], dtype=pl.String),
+        when_b=pl.Series([sides[b].when for _, b in pairs], dtype=pl.String),
+        decider=pl.lit(judge.name),
     )
-    texts = [(sides[a].text, sides[b].text) for a, b in open_.select("a", "b").iter_rows()]
-    tally = tallied(known, texts, ctx.once(TALLY, dict))
-    known = known.with_columns(decider=pl.lit(judge.name))
-    rest = told.join(known.select("nth"), on="nth", how="anti")
-    one = rest.filter(MERGED).select("a", "b")
-    settled = _settled(known, policy, accuracy(tally), one, said.table["text"])
-    out = pl.concat([settled, rest], how="diagonal").sort("nth")
-    return out.drop("nth", "open", "when_a", "when_b")
+    tally = tallied(known, [(sides[a].text, sides[b].text) for a, b in pairs], before)
+    one = known.filter(_MERGED & ~pl.col("open") & pl.col("verdict").is_in([SAME, UNSURE]))
+    settled = _settled(known, policy, accuracy(tally), one.select("a", "b"), texts)
+    return settled.drop("when_a", "when_b")
 
 
-MERGED = pl.col("same") & pl.col("opposes").is_null() & pl.col("firm_a") & pl.col("firm_b")
-"""Of judged pairs those that rules merge."""
+_MERGED = pl.col("same") & pl.col("opposes").is_null() & pl.col("firm_a") & pl.col("firm_b")
+_BELIEVED = 0.5
+"""How often a decider is right, at least, for which rules give way to it where it may decide."""
 
 
 def _left_open(pairs: pl.DataFrame) -> pl.DataFrame:
@@ -125,7 +151,7 @@ def _settled(
     known = verdict != UNSURE
     merged = pl.col("same") & pl.col("opposes").is_null()
     against = pl.col("opposes").is_not_null() & ~pl.col("same")
-    doubted = pl.lit(not policy.decides) & known & (
+    doubted = pl.lit(not policy.decides or right >= _BELIEVED) & known & (
         (merged & (verdict != SAME)) | (against & ~verdict.is_in(AGAINST))
     )  # fmt: skip
     told = told.with_columns(

@@ -54,16 +54,23 @@ def forbid(cast: Votes, where: npt.NDArray[np.bool_], what: int) -> None:
     cast[where, what] = _NEVER
 
 
-def likelier(cast: Votes, score: npt.NDArray[np.float64], prior: Votes = PRIOR) -> Votes:
+def likelier(
+    cast: Votes,
+    score: npt.NDArray[np.float64],
+    open_: npt.NDArray[np.bool_],
+    prior: Votes = PRIOR,
+) -> Votes:
     """Return votes with what similarity adds to the prior of each pair, shape (pairs, 7).
 
     Of pairs of one band of similarity, how many are the same and how many in conflict is told by
     the answers themselves, by expectation and maximisation: among the likest more are than among
-    those that merely share words. Columns: the votes, the added log odds, and that it is one pair.
+    those that merely share words; what rules have settled (not `open_`) is a band by itself.
+    Columns: the votes, the added log odds, and that it is one pair.
     """
-    bands = min(max(len(score) // _MOST, 1), _BANDS)
-    cuts = np.linspace(0, 1, bands + 1)[1:-1]
-    band = np.searchsorted(np.quantile(score, cuts) if len(score) else [], score)
+    left = score[open_]
+    few = min(max(len(left) // _MOST, 1), _BANDS)
+    cuts = np.quantile(left, np.linspace(0, 1, few + 1)[1:-1]) if len(left) else np.zeros(0)
+    band, bands = np.where(open_, np.searchsorted(cuts, score), few), few + 1
     shares = np.tile(np.exp(prior), (bands, 1))
     size = np.bincount(band, minlength=bands)[:, None]
     for _ in range(_STEPS):

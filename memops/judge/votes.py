@@ -14,6 +14,7 @@ from memops.judge.consensus import groups
 from memops.verdicts import A_REPLACES_B, AGAINST, B_REPLACES_A, BOTH_HOLD, SAME, TURNED, UNSURE
 
 Array = Any
+_REFUSED = 0.05  # share of the same among pairs that vetoes tell apart
 
 
 def agreed(
@@ -40,7 +41,7 @@ def agreed(
     joined_ = pl.concat([told.filter(again).select("a", "b"), one])
     node = groups(joined_, len(texts))["group"].to_numpy()
     pairs = [(int(node[a]), int(node[b])) for a, b in told.select("a", "b").iter_rows()]
-    cast = consensus.likelier(cast, told["score"].to_numpy())
+    cast = consensus.likelier(cast, told["score"].to_numpy(), told["open"].to_numpy())
     cast[:, :3] /= _repeated(pairs)[:, None]
     found = consensus.agreed(pairs, cast, sure)
     ends = [(found.of[a], found.of[b]) for a, b in pairs]
@@ -104,8 +105,10 @@ def accuracy(tally: Tally) -> float:
 
     Of wrong answers one in four calls the newer of two statements the older, where a time says
     which is newer, and of pairs that a value, sign or number tells apart one in four calls them
-    the same. The worse of the two rates counts.
+    the same, beyond those that truly are and chance. The worse of the two rates counts.
     """
     contrary, apart, same = (sum(marks[n] for marks in tally.values()) for n in range(3))
-    rates = (consensus.share(contrary, len(tally)), consensus.share(same, apart))
+    called = consensus.share(same, apart)
+    chance = _REFUSED + float(np.sqrt(called * (1 - called) / (apart + 20)))
+    rates = (consensus.share(contrary, len(tally)), max(called - chance, 0.0))
     return max(1 - 4 * max(rates), consensus.LEAST)

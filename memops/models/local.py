@@ -25,7 +25,7 @@ def local_models(policy: Policy, state: Path, records: pl.DataFrame) -> Models:
     cannot be had; planning asks no network but the endpoint that `judge.endpoint` names.
     """
     recipes: dict[str, Any] = {}
-    encode, judge = None, _judge(policy.judge, state)
+    encode, judge = None, decider(policy.judge, state)
     if policy.dense.encoder:
         texts = records.filter(LIVE)["text"].to_list()
         encoder = _encoder(policy.dense.encoder, files.folder(state / "vectors"), texts)
@@ -35,7 +35,8 @@ def local_models(policy: Policy, state: Path, records: pl.DataFrame) -> Models:
     return Models(encode, judge, recipes)
 
 
-def _judge(policy: Judge, state: Path) -> Decider | None:
+def decider(policy: Judge, state: Path) -> Decider | None:
+    """Return the judge that the policy names, or None; what it answers is kept in the state folder."""
     if policy.endpoint:
         from memops.models.endpoint_judge import EndpointJudge
 

@@ -59,7 +59,7 @@ class Judge(Caps):
         "supersessions; else it only withholds, and what it would add is listed for review",
     )
     sure: Share = setting(
-        0.8, "least probability, by all answers together, at which a word that adds counts"
+        0.85, "least probability, by all answers together, at which a word that adds counts"
     )
     nearest: Count = setting(
         20, "neighbours of each statement that a model is asked about, whatever rules make of them"

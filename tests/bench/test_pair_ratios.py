@@ -15,7 +15,8 @@ import pytest
 
 from memops.context import Context
 from memops.judge.candidates.near import alike, alike_by_hashes, sets
-from memops.judge.candidates.similarity import candidates, combined, statements
+from memops.judge.candidates.similarity import candidates, statements
+from memops.judge.candidates.worth import combined
 from memops.judge.conflicts import judged
 from memops.language.codes import codes
 from memops.policy import Conflicts
