@@ -247,7 +247,8 @@ def test_a_snapshot_without_its_manifest_keeps_nothing_and_is_nobody_elses(memop
     said = memops("purge", store.address, *ids_of(store, GONE[0]))
     assert (memops.code, said["elsewhere"], said["places"]["remnants"]) == (0, [], 1)
     assert holding(tmp_path, GONE[0]) == []
-    assert (memops.state / "snapshots" / two / "manifest.json").is_file()
+    assert memops("check")["snapshots"] == 1
+    assert (memops.code, memops("check", two)["snapshot"]) == (0, two)
 
 
 def test_a_snapshot_that_cannot_be_told_apart_is_named_and_ends_with_3(memops, tmp_path):

@@ -21,6 +21,12 @@ def note_removed(state: Path, taken: Snapshot, why: str, at: datetime) -> None:
     files.Journal(files.folder(state) / _FILE).add({**said, "why": why, "at": at.isoformat()})
 
 
+def note_swept(state: Path, name: str, at: datetime) -> None:
+    """Write down that what is left of a snapshot without a manifest goes; its seal is not known."""
+    said = {"snapshot": name, "sha256": None, "previous": None, "why": "it had no manifest"}
+    files.Journal(files.folder(state) / _FILE).add({**said, "at": at.isoformat()})
+
+
 def note_rewritten(state: Path, taken: Snapshot, seal: str, at: datetime) -> None:
     """Write down that a snapshot becomes another, with this seal, before it does."""
     said = {
@@ -40,6 +46,8 @@ def is_same(state: Path, seal: str, now: str) -> bool:
 def verify_chain(state: Path, first: Snapshot) -> int:
     """Follow a snapshot's predecessors to the first; returns how many there were.
 
+    It ends at one that had lost its manifest before memops swept it away: what came before that
+    one, nothing says any more.
     Raises Corrupt, naming the snapshot that is missing, changed, or put in another's place.
     """
     noted = files.Journal(state / _FILE).entries()
@@ -52,6 +60,8 @@ def verify_chain(state: Path, first: Snapshot) -> int:
         if there is None and name not in gone:
             message = f"{folder} is missing; {at} was taken after it, and memops did not remove it"
             raise Corrupt(message, "find out who removed it; later snapshots are whole")
+        if there is None and gone[name]["sha256"] is None:
+            return length + 1
         if (there.seal if there else gone[name]["sha256"]) not in _lives(noted, digest):
             raise Corrupt(f"{folder} is not the snapshot that {at} was taken after")
         link = there.manifest.get("previous") if there else gone[name]["previous"]

@@ -15,6 +15,7 @@ from typing import Any
 from memops import files, snapshot, spread
 from memops.errors import MemopsError
 from memops.snapshot import Snapshot
+from memops.state.chain import note_swept
 from memops.state.forgetting import Forgetting, in_run, in_snapshot
 from memops.state.forgetting_plans import in_plan
 from memops.state.runs import Run
@@ -81,6 +82,8 @@ def _loose(task: Forgetting) -> Counter[str]:
     for kind, head in _HEADS.items():
         for path in sorted((task.state / kind).glob("[!.]*")):
             if not (path / head).is_file() and task.sought.files(path):
+                if kind == "snapshots" and not task.dry:
+                    note_swept(task.state, path.name, task.at)
                 task.remove(path)
                 said["remnants"] += 1
     for path in sorted((task.state / "repairs").glob("*.json")):
