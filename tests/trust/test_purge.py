@@ -78,8 +78,9 @@ class Purging(Home):
     def _nights(self):
         if self.kind == "clawseed":
             self.run("view", self.address, "--write")
-        self.run("suite", "init", self.address)
         self.run("nightly", self.address, "--approve", "--now", "2026-06-01T12:00:00Z")
+        (night,) = (path.name for path in (self.state / "snapshots").glob("[!.]*"))
+        self.run("suite", "init", night, "-o", "evals/own")
         records = open_store(self.address).read()
         gone = pl.col("text").is_in(GONE)
         self.run("pin", self.address, *records.filter(gone)["id"], records.filter(~gone)["id"][0])
