@@ -95,13 +95,12 @@ def _ways(memops: str, plan: str) -> list[str]:
     if found := _deployment():
         given = {**found.parameters, "plan": plan, "approve": True}
         # The form takes them out of its address encoded twice.
-        form = (
-            f"{url_for(found)}/run?parameters={quote(quote(json.dumps(given), safe=''), safe='')}"
-        )
+        filled = quote(quote(json.dumps(given), safe=""), safe="")
+        form = f"{url_for('deployment', found.id)}/run?parameters={filled}"
         api = f"{PREFECT_API_URL.value()}/deployments/{found.id}/create_flow_run"
         asked = shlex.quote(json.dumps({"parameters": {"plan": plan, "approve": True}}))
         lines += [
-            f"- all of it, [in the form of `apply`]({form})",
+            f"- all of it, [in the form of apply]({form})",
             f"- through the API: `curl -H 'content-type: application/json' -d {asked} {api}`",
         ]
     return lines

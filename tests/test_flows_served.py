@@ -93,7 +93,8 @@ def test_a_night_awaits_approval_for_minutes_without_a_process_and_expires_after
         }
         waits = [a for a in api("/artifacts/filter", {"limit": 200}) if a["key"] == "approval-mine"]
         assert f"apply {plans['mine']} --approve" in waits[0]["data"]
-        assert "in the form of `apply`" in waits[0]["data"]
+        form = f"[in the form of apply]({api.url.removesuffix('/api')}/deployments/deployment/"
+        assert form in waits[0]["data"]
         time.sleep(max(0.0, begun + 360 - time.monotonic()))
         approved = api.start("apply", plan=plans["mine"], approve=True, by="a test")
         name, kind, message = api.ended(approved)
@@ -136,6 +137,9 @@ def test_accepting_in_a_review_starts_the_flow_where_a_night_waits(folder, twins
             nights = [api.start("nightly-mine")]
             asked = api.ended(nights[0])
             served.until(lambda: posts, 120)
+            (waits,) = [a for a in api("/artifacts/filter") if a["key"] == "approval-mine"]
+            form = f"[in the form of apply]({api.url.removesuffix('/api')}/deployments/deployment/"
+            assert form in waits["data"]
             nights.append(api.start("nightly-mine"))
             name, _, message = api.ended(nights[1])
             assert (asked[0], name) == ("AwaitingApproval", "StillAwaitingApproval")

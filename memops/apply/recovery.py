@@ -1,25 +1,13 @@
 """Recovery: runs that were cut off, found and brought to an end."""
 
-from pathlib import Path
 from typing import Any
 
 from memops import apply as applying
-from memops import files
 from memops.errors import MemopsError, PlanRefused, ReadBackFailed
 from memops.settings import Settings
 from memops.state import restoring
-from memops.state.runs import Run
+from memops.state.unfinished import unfinished
 from memops.stores import open_store
-
-
-def unfinished(state: Path, identity: dict[str, str] | None = None) -> list[Run]:
-    """Return the runs, of one store or of all, that neither ended nor were taken back; oldest first."""
-    open_runs = [
-        run
-        for run in (Run(p.parent) for p in (state / "runs").glob("*/run.json"))
-        if not _ended(run) and (identity is None or run.header["store"] == identity)
-    ]
-    return sorted(open_runs, key=lambda run: (run.header["started"], run.id))
 
 
 def recover(name: str, settings: Settings) -> dict[str, Any]:
@@ -56,12 +44,3 @@ def remedies(name: str, settings: Settings) -> list[str]:
         f"`{state} resume {run.id}` goes on, `{state} rollback {run.id}` takes it back"
         for run in unfinished(settings.state, identity)
     ]
-
-
-def _ended(run: Run) -> bool:
-    """Whether its journal is as long as when it was sealed, which is told without reading it."""
-    seal, journal = run.path / "seal.json", run.path / "journal.jsonl"
-    if not seal.exists() or not journal.exists():
-        return run.state in ("verified", "rolled-back", "needs-attention")
-    sealed = files.read_sealed(seal)["journal.jsonl"]["bytes"]
-    return bool(sealed == journal.stat().st_size)

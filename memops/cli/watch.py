@@ -74,7 +74,8 @@ def _next(rows: list[dict[str, Any]], state: Path) -> list[str]:
     """What to type next for each store that is not well."""
     from memops.state.runs import listed
 
-    plans = {row["store"]: row["plan"] for row in reversed(listed(state)) if not row["run"]}
+    known = listed(state) if any(row["state"] == "waiting" for row in rows) else []
+    plans = {row["store"]: row["plan"] for row in reversed(known) if not row["run"]}
     lines = []
     for row in rows:
         address, name = at(click.get_current_context()).store(row["store"]).address, row["store"]

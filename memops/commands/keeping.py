@@ -9,13 +9,13 @@ from typing import Any
 import polars as pl
 
 from memops import files, overlay, snapshot
-from memops.apply.recovery import unfinished
 from memops.errors import Corrupt, MemopsError, StoreNotFound, told
 from memops.plan import diff
 from memops.settings import Settings
 from memops.state import restoring, retention
 from memops.state.chain import verify_chain
 from memops.state.sources import clock, open_or_take
+from memops.state.unfinished import unfinished
 from memops.stores import Copy, Store, open_store
 
 

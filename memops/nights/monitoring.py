@@ -8,9 +8,9 @@ from typing import Any
 import polars as pl
 
 from memops import files
-from memops.apply.recovery import unfinished
 from memops.settings import Settings
 from memops.state import history
+from memops.state.unfinished import unfinished
 
 GOOD = (0, 3)
 WAITING = (23, 31)
