@@ -10,6 +10,8 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 
+from tests.tiny import STORES
+
 from . import fuzz, mutants, test_machine
 from .checker import Tally
 from .operations import Stored, operations
@@ -236,22 +238,31 @@ def cut(folder, nth):
     return power_cuts(made, 50, seed=nth), "images of what a power cut leaves; half are taken back"
 
 
-def tested(*nodes):
+def tested(*nodes, marks="not slow", said="tests"):
     """An experiment that is tests: each that passes is a run."""
 
     def once(folder, nth):
         argv = [sys.executable, "-m", "pytest", "-q", "-o", "addopts=-p no:cacheprovider"]
-        argv += ["-m", "not slow", *nodes]
+        argv += ["-m", marks, *nodes]
         out = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True).stdout
         count = {what: int(n) for n, what in re.findall(r"(\d+) (passed|failed|error)", out)}
         bad = count.get("failed", 0) + count.get("error", 0)
         dots = sum(line.split()[0].count(".") for line in out.splitlines() if "%]" in line)
         ran = count.get("passed", dots) + bad
-        return Tally(ran, 0, [out[-300:]] * (bad or (not ran))), "tests"
+        return Tally(ran, 0, [out[-300:]] * (bad or (not ran))), said
 
     return once
 
 
+def odd_stores(kind):
+    return tested(
+        "tests/test_tiny_stores.py", "-k", f"reads and {kind} and 50", marks="slow", said="50 stores, through every such command"
+    )  # fmt: skip
+
+
+PEERS = (
+    "tests/stores/test_openclaw.py", "tests/stores/test_xinghebot.py", "tests/stores/test_rsclaw_write.py", "tests/test_suite.py",
+)  # fmt: skip
 KILL, FAIL, ROT = "test_kill.trials", "test_failpoints.exhausted", "test_artefacts.all_rotten"
 BOTH = (("clawseed", "SQLite"), ("openclaw", "Markdown"))
 (FAILS_C, C), (FAILS_M, M) = failing("clawseed"), failing("openclaw")
@@ -293,6 +304,13 @@ ROWS = (
     Row("rot", "B1", "every flipped bit and every cut is found, and the file named", ROT, 10, 2, rotted),
     *(Row(f"fuzz-{name}", "B2", f"no input is a crash, a hang or a flood: {name}", "test_fuzz.fuzzed", 10, 1, fuzzing(name), slowest) for name in PARSERS),
     *(Row(f"guided-{name}", "B2", f"the same, guided by coverage: {name}", "fuzz.guided", 10, 1, guided(name)) for name in PARSERS),
+    *(Row(f"tiny-{kind}", "B2", f"no command that reads ends with 1, whatever a store of none to five odd records holds: {kind}", "test_tiny_stores", 1, 1, odd_stores(kind)) for kind in sorted(STORES)),
+    Row("tiny-rules", "B2", "every rule plans for none to five odd records, under odd policies", "test_tiny_rules", 1, 1, tested("tests/test_tiny_rules.py")),
+    Row("peers", "P3", "what an agent's software keeps for itself is left alone, what it needs is written, what it shows to all is found", "test_openclaw, test_xinghebot, test_rsclaw_write, test_suite", 1, 1, tested(*PEERS, "-k", "machine or template or tags_and_source or undated or everybody")),
+    Row("sources", "C7", "nothing takes the place of what is trusted more, unattended", "test_guard, test_poisoning", 1, 1, tested("tests/test_guard.py", "tests/trust/test_poisoning.py", "-k", "trusted or own_word or denial or instruction")),
+    Row("masking", "D1", "no command prints or writes a secret of any column, but for what restores and undoes", "test_masking", 1, 1, tested("tests/test_masking.py")),
+    Row("shapes", "D1", "secrets of many forms are found, and what looks like them is left", "test_secrets", 1, 1, tested("tests/test_secrets.py")),
+    Row("purging", "D3", "a purge leaves no trace in what memops wrote, keeps all else, and says what went", "test_purging", 1, 1, tested("tests/test_purging.py")),
     Row("intents", "P1", "a change is what it is called, or it is withdrawn", "test_guard", 1, 1, tested("tests/test_guard.py", "-k", "called or redaction or gravest")),
     Row("seals", "P2", "a plan, its limits, authority and expiry are what this user made", "test_seals", 1, 1, tested("tests/trust/test_seals.py")),
     Row("errors", "B3", "errors say what, where and what next, each with its code", "test_errors", 1, 1, tested("tests/test_errors.py", "tests/test_bad_input.py")),
