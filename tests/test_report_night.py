@@ -16,7 +16,7 @@ from memops.reports import words
 from memops.schema import LIVE
 from memops.snapshot import find
 from tests.pages import Page
-from tests.stores import samples
+from tests.stores import clawseed_db, samples
 
 NOW = "2026-06-01T12:00:00Z"
 AGES = {
@@ -202,3 +202,23 @@ def test_every_reason_of_a_night_is_said_in_chinese_too(night):
     told = {op["code"]: say.reason({"args": {}, **op}) for op in night.ops}
     assert len(told) >= 5
     assert [code for code, text in told.items() if not re.search("[\u4e00-\u9fff]", text)] == []
+
+
+def test_what_waits_for_a_person_stands_first_on_the_page_with_why(memops, tmp_path):
+    rows = [
+        {"key": "user_msg_1", "content": "The review of the depot is on Monday"},
+        {"key": "webhook_msg_2", "content": "The review of the depot is now on Thursday"},
+    ]
+    stamps = ("2026-01-01T00:00:00+00:00", "2026-05-01T00:00:00+00:00")
+    dated = [
+        row | {"category": "daily", "created_at": at, "updated_at": at}
+        for row, at in zip(rows, stamps, strict=True)
+    ]
+    clawseed_db.build(tmp_path / "ws", dated)
+    (said,) = memops("nightly", f"clawseed:{tmp_path / 'ws'}", "--now", NOW)
+    assert (said["waiting"], said["applied"]) == (1, 0)
+    whole = Path(said["report"]).read_text(encoding="utf-8")
+    top = whole[whole.index('id="person"') : whole.index('id="overview"')]
+    assert "Nothing is waiting" not in top
+    assert "wait for a person&#39;s word: 1" in top and "is trusted less than it" in top
+    assert all(row["content"].rpartition(" ")[2] in top for row in rows)

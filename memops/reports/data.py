@@ -84,7 +84,8 @@ class Change(Reason):
 
     `before_text` is None for an insert, `after_text` for a record that is hidden or gone;
     `instead` is then the record that stands in its place (the first evidence if it is absent).
-    `state` is planned, applied, skipped, refused or rolled-back; `undo` a command for this change alone.
+    `state` is planned, applied, skipped, refused or rolled-back; `undo` a command for this change alone;
+    `waits` says why one that was not applied waits for a person.
     The riskiest have a rank from 1, and the place where they stand.
     """
 
@@ -101,6 +102,7 @@ class Change(Reason):
     fields: NotRequired[list[Field]]
     instead: NotRequired[Evidence]
     undo: NotRequired[str]
+    waits: NotRequired[Reason]
     rank: NotRequired[int]
     place: NotRequired[Place]
 

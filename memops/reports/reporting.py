@@ -221,8 +221,15 @@ def _changes(
             "evidence": [{"id": i, "text": texts.get(i, "")} for i in row["evidence"] or []],
             "state": state,
             "fields": fields,
+            **({"waits": _waits(line)} if _waits(line) and state != "applied" else {}),
             **({"instead": {"id": newer, "text": texts[newer]}} if newer in texts else {}),
         }
+
+
+def _waits(line: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Why a change waits for a person, if it does."""
+    why = line.get("waits")
+    return {"code": why["code"], "args": why.get("args", {})} if why else None
 
 
 def _counted(lines: list[dict[str, Any]]) -> dict[str, dict[str, int]]:

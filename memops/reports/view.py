@@ -34,6 +34,7 @@ def outlined(data: "Report") -> dict[str, Any]:
     changes = data["changes"]
     page["states"] = _states(changes)
     page["risky"] = sum(c["risk"] == "high" and c["state"] != "applied" for c in changes)
+    page["waiting"] = sum("waits" in c for c in changes)
     first = sorted((c for c in changes if "rank" in c), key=lambda c: c["rank"])
     page["riskiest"] = [_outlined(change) for change in first]
     page["changes"] = [_outlined(changes[at]) for at in _turns(changes)[:_MANY]]
@@ -143,6 +144,7 @@ def _clipped_change(change: Mapping[str, Any]) -> dict[str, Any]:
         "tone": tone(change["state"]),
         "risk_tone": tone(change["risk"]),
         "args": _clip_all(change["args"], 200),
+        "waits": _clip_all(change.get("waits"), 200),
         **{name: clip(change[name], 200) for name in ("op", "rule", "code", "id", "state")},
     }
 
