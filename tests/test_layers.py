@@ -57,7 +57,7 @@ INSIDE = {
     "proposing comparing",
     "evaluation": "gate gate_blame gate_output gate_runs tuning tuning_picture bench_pairs bench_recall "
     "judging suites choosing",
-    "commands": "audit doctor starting configuring keeping purging repairing reviewing showing collecting simulation "
+    "commands": "naming audit doctor starting configuring keeping purging repairing reviewing showing collecting simulation "
     "simulation_picture inspecting looking controls curator importing sheets",
     "nights": "asking monitoring night rounds notices demo",
 }

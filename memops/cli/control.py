@@ -202,7 +202,7 @@ def _done_text(said: dict[str, Any], verb: str, nothing: str) -> str:
     done = f"{said['applied']} of {counted(said['ops'], 'record')} {verb}"
     lines = [done if "run" in said else made]
     lines += [said["error"], f"  {said['hint']}"] if "error" in said else []
-    lines += [f"  {shown(i)}" for i in said["ids"][:_MOST]]
+    lines += [line for change in said["changes"][:_MOST] for line in _changed(change)]
     lines += [f"  and {said['ops'] - _MOST} more"] if said["ops"] > _MOST else []
     lines += [f"not changed: {shown(s['id'])}: {s['why']}" for s in said["skipped"][:_MOST]]
     lines += [
@@ -216,6 +216,18 @@ def _done_text(said: dict[str, Any], verb: str, nothing: str) -> str:
         else f"next: {typed()} apply {said['plan']}"
     )
     return "\n".join([*lines, next_])
+
+
+def _changed(change: dict[str, Any]) -> list[str]:
+    """A record with what it says, and what of it becomes what."""
+    lines = [f"  {shown(change['id'])}: {cut(change['text'] or '', 80)}"]
+    for field in change["becomes"]:
+        before, after = (
+            "-" if v is None else cut(moment(v) if hasattr(v, "tzinfo") else str(v), 80)
+            for v in (field["before"], field["after"])
+        )
+        lines += [f"    {field['field']}: {before} -> {after}"]
+    return lines
 
 
 def _listed_text(said: dict[str, Any]) -> str:

@@ -14,6 +14,8 @@ import polars as pl
 
 from memops import apply as applying
 from memops import overlay, snapshot
+from memops.commands import reviewing
+from memops.commands.naming import meant
 from memops.commands.simulation import AGING
 from memops.context import Context
 from memops.errors import MemopsError
@@ -32,6 +34,8 @@ from memops.stores import open_store
 Make = Callable[[pl.DataFrame, datetime], pl.DataFrame]
 
 _LINE = r"\.md:[0-9a-f]{12}:\d+$"  # the id of a line, which names bytes that are gone
+_ECHOED = 20
+"""Changes that are shown as before and after."""
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -201,6 +205,8 @@ def carried_out(
     )
     said: dict[str, Any] = {"plan": made.id, "path": str(made.path), "ops": changes.height}
     said |= {"ids": changes["id"].to_list(), "applied": 0, "skipped": []}
+    first = list(range(1, min(changes.height, _ECHOED) + 1))
+    said |= {"changes": reviewing.described(reviewing.opened(made, settings.state), first)}
     said |= {"tonight": _tonight(outcome(records, changes), changes["id"], settings, at)}
     if plan_only:
         return said
@@ -215,16 +221,7 @@ def carried_out(
 
 def _named(records: pl.DataFrame, ids: Sequence[str], name: str, live: bool) -> pl.DataFrame:
     """The records of these ids; raises MemopsError for one that is not there, or hidden."""
-    rows = records.filter(pl.col("id").is_in(list(ids)))
-    missing = sorted(set(ids) - set(rows["id"]))
-    if missing:
-        near = [i for i in records["id"] if i.startswith(missing[0])][:1]
-        hint = (
-            f"did you mean {near[0]!r}?"
-            if near
-            else f"list them with `memops records inspect {name}`"
-        )
-        raise MemopsError(f"{name}: no record {missing[0]!r}; nothing was changed", hint)
+    rows = records.filter(pl.col("id").is_in(meant(records, ids, name, "; nothing was changed")))
     hidden = rows.filter(~LIVE)
     if live and hidden.height:
         first = hidden.row(0, named=True)

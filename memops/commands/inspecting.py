@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from memops import overlay, snapshot
+from memops.commands.naming import meant
 from memops.commands.simulation import AGING
 from memops.context import Context
 from memops.errors import MemopsError
@@ -103,18 +104,10 @@ def known_of(name: str, id: str, settings: Settings, now: datetime | None = None
     """Return all that is known of one record: itself, lineage, history, score, standing, fading."""
     at, policy = now or clock(), settings.policy
     address, identity, records = records_of(name, settings)
-    row, gone = records.filter(pl.col("id") == id), False
-    if row.is_empty():
-        row = archive.read(settings.state, identity).filter(pl.col("id") == id)
-        gone = not row.is_empty()
-    if row.is_empty():
-        near = [i for i in records["id"] if i.startswith(id)][:1]
-        hint = (
-            f"did you mean {near[0]!r}?"
-            if near
-            else f"list them with `memops records inspect {name}`"
-        )
-        raise MemopsError(f"{name}: no record {id!r}", hint)
+    kept = archive.read(settings.state, identity)
+    every = pl.concat([records, kept.join(records.select("id"), on="id", how="anti")])
+    (id,) = meant(every, [id], name)
+    row, gone = every.filter(pl.col("id") == id), id not in records["id"]
     masked = masked_table(row, policy.secrets).drop("extra").to_dicts()[0]
     past = history_of(settings.state, identity, id)
     plan, refused = propose(records, Context(now=at, policy=policy), AGING)

@@ -1,5 +1,6 @@
 """Looking: read-only answers about a store or a plan."""
 
+import contextlib
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from memops import snapshot
+from memops.commands.naming import meant
 from memops.context import Context
 from memops.errors import MemopsError
 from memops.models.local import local_models
@@ -19,20 +21,31 @@ from memops.stores import family, open_store
 _TOLD = ("op", "intent", "rule", "reason", "code", "args", "risk", "locator", "set")
 
 
+def _named(id: str, lines: list[dict[str, Any]], records: pl.DataFrame | None) -> str:
+    """The record of a plan that a person means."""
+    every = {line["id"] for line in lines}
+    if id in every or records is None:
+        return id
+    mine = records.filter(pl.col("id").is_in(list(every)))
+    with contextlib.suppress(MemopsError):
+        return meant(mine, [id], "the plan")[0]
+    return id
+
+
 def explain_change(plan: str, id: str, settings: Settings) -> dict[str, Any]:
     """Return what a plan does to a record and why; secrets masked. Raises MemopsError."""
     found = planfile.load(plan, settings.state)
     every = found.ops()
-    numbered = [line["id"] for line in every if str(line["seq"]) == id]
-    named = id if any(line["id"] == id for line in every) else next(iter(numbered), None)
-    lines = [line for line in every if line["id"] == named]
+    known = any(line["id"] == id for line in every)
+    numbered = [line["id"] for line in every if str(line["seq"]) == id and not known]
+    taken = snapshot.find(found.header["snapshot"], settings.state)
+    records = taken.records() if taken else None
+    id = _named(id, every, records) if not numbered else numbered[0]
+    lines = [line for line in every if line["id"] == id]
     if not lines:
         raise MemopsError(
             f"plan {found.id} does not change {id!r}", f"list its changes: memops review {found.id}"
         )
-    id = lines[0]["id"]
-    taken = snapshot.find(found.header["snapshot"], settings.state)
-    records = taken.records() if taken else None
     texts = (
         dict(zip(records["id"], redacted(records["text"], settings.policy.secrets), strict=True))
         if records is not None
