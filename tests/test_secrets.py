@@ -312,6 +312,10 @@ def test_half_a_character_in_escaped_json_stays_and_hides_nothing():
         ("SECRET_KEY_BASE={}", "9f3b" * 32),
         ("SECRET_KEY = '{}'", "9x&v" + "1(k$w_7z!rj8^c4tb=eh5yl3"),
         ("requests.get(url, auth=('svc', '{}'))", "Lantern" + ".fox_82"),
+        ('the tax office\'s phone password is "{}"', "pewter" + " lighthouse"),
+        ("解压密码【{}】", "moon" + "light@31"),
+        ("printer: admin/Toner" + "4Days, scan share: scan/{}", "Pap3r" + "jam"),
+        ("Opa: PIN {}", "19" + "32"),
         ("frase de respaldo: {}", "lago tren mesa " * 3 + "pera nube rosa"),
     ],
 )

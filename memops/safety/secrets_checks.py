@@ -358,9 +358,18 @@ def _coded_next() -> pl.Expr:
     return _UNDATED & _SAYS & (mixed | has("^[0-9]{3,}(?:-[0-9]{3,})+$"))
 
 
+def _worded() -> pl.Expr:
+    """Two words or more in quotes, which say nothing of a password themselves."""
+    return seed_words() & ~states_first() & ~pl.col("placeholder")
+
+
+def _counted() -> pl.Expr:
+    return ~_NEXT.str.contains(lexicon("secrets")["counted"]) & _UNDATED
+
+
 def _grouped() -> pl.Expr:
     groups = VALUE.str.replace_all("[ -]", "")
-    whole = groups.str.contains("^[A-Z0-9]{16,}$|^[a-z0-9]{16,}$")
+    whole = groups.str.contains("^[A-Z0-9]{16,}$|^[a-z0-9]{16,}$|^[A-Za-z0-9]{20,}$")
     return whole & groups.str.contains("[0-9]") & groups.str.contains("[A-Za-z]")
 
 
@@ -389,6 +398,7 @@ CHECKS: dict[str, Callable[[], pl.Expr]] = {
     "confided": _confided,
     "confided-number": _confided_number,
     "dialled": _dialled,
+    "counted": _counted,
     "grouped": _grouped,
     "header": _header,
     "hexed": _hexed,
@@ -412,6 +422,7 @@ CHECKS: dict[str, Callable[[], pl.Expr]] = {
     "stranger-pair": _stranger_pair,
     "token": _token,
     "unwordly": _unwordly,
+    "worded": _worded,
     "url": _url,
     "url-loose": _url_loose,
 }

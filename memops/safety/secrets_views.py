@@ -151,7 +151,7 @@ def _labelling(group: str) -> re.Pattern[str]:
     label = expanded(rf"((?i:@{{{group}}}))@{{right}}")
     return re.compile(
         rf"[ \t#*_>-]*{label}|[^\n]*?{label}[^\n]{{0,40}}[?？]\s*$|{_TURN}[^\n]*?{label}"
-        rf"|[^\n]*?{label}(?:[^\n]{{0,40}}[:：])?[*_]*\s*$|[^:：\n]*[:：][^\n]*?{label}"
+        rf"|[^\n]*?{label}(?:[^\n]{{0,60}}[:：])?[*_]*\s*$|[^:：\n]*[:：][^\n]*?{label}"
     )
 
 
