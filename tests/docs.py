@@ -20,7 +20,7 @@ PART = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 WIDE = os.environ | {"COLUMNS": "120"}
 NOW = "2026-06-01T12:00:00Z"
 SESSION = [
-    "memops demo --into d",
+    f"memops demo --into d --now {NOW}",
     "memops --state d/state runs",
     f"memops --state d/state nightly clawseed:d/clawseed --now {NOW}",
     "memops --state d/state rollback RUN",

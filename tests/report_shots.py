@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from datetime import UTC, datetime
 from functools import partial
 from html import unescape
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -21,6 +22,7 @@ from memops.reports.page import render
 from tests.nights import many, night
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
+NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 QUIET = [
     "--headless",
     "--no-sandbox",
@@ -114,7 +116,7 @@ def main(out):
 def sample(picture):
     """Take the picture of the README: the page of the night on a sample store."""
     with tempfile.TemporaryDirectory() as folder, serving(folder) as (address, _):
-        nights = demo.run(Path(folder) / "memops-demo")
+        nights = demo.run(Path(folder) / "memops-demo", NOW)
         page = Path(nights[0]["report"]).read_text(encoding="utf-8")
         (Path(folder) / "page.html").write_text(page.replace(f"{folder}/", ""), encoding="utf-8")
         shoot(f"{address}/page.html", picture, 1000, 1560)

@@ -123,6 +123,16 @@ def test_a_night_beyond_its_limits_says_how_to_go_on(told, memops):
     assert lines[-1].startswith("then: ") and lines[-1].endswith(" --approve")
 
 
+def test_after_a_demonstration_which_is_of_today_the_status_is_good(memops, capsys):
+    assert run(["demo", "--into", "shown"]) in (0, 3)
+    out = capsys.readouterr().out
+    assert "which a night of your own leaves to `memops review`" in out
+    assert out.rstrip().endswith("how they stand: memops --config shown/memops.toml status")
+    assert run(["--config", "shown/memops.toml", "status"]) == 0
+    rows = capsys.readouterr().out.splitlines()[2:]
+    assert [row.split()[:2] for row in rows] == [["clawseed", "good"], ["openclaw", "good"]]
+
+
 def test_a_demonstration_spares_a_folder_that_holds_something_else(memops):
     mine = memops.folder / "agents" / "clawseed" / "memory" / "brain.db"
     mine.parent.mkdir(parents=True)

@@ -1,6 +1,7 @@
 """The demonstration: two polluted sample stores, a night on each, and what came of it."""
 
 import importlib.util
+import json
 import shutil
 from datetime import datetime
 from pathlib import Path
@@ -10,15 +11,16 @@ from memops import files, settings
 from memops.errors import MemopsError
 from memops.language.lexicon import resource
 from memops.nights.night import curate
-from memops.policy import Policy
+from memops.state.sources import clock
 
 _MARK = ".memops-demo"
 """A file that tells a demonstration's folder from any other, since what is in it goes."""
 
 
-def run(into: Path) -> list[dict[str, Any]]:
-    """Make the sample stores in a folder and do the night of each, approved; returns the nights.
+def run(into: Path, now: datetime | None = None) -> list[dict[str, Any]]:
+    """Make the sample stores in a folder as they stand `now`, and do the night of each, approved.
 
+    Returns the nights; the settings that name the stores stand beside them.
     Raises MemopsError for a folder that holds anything but an earlier demonstration, which is made anew.
     """
     if into.is_dir() and any(into.iterdir()) and not (into / _MARK).is_file():
@@ -27,17 +29,15 @@ def run(into: Path) -> list[dict[str, Any]]:
     files.write(files.folder(into) / _MARK, b"")
     for name in ("state", "clawseed", "openclaw"):  # what is known of the old stores goes, too
         shutil.rmtree(into / name, ignore_errors=True)
-    now: datetime = samples.NOW
-    samples.build(into, now=now)
-    nights = []
+    at = (now or clock()).replace(microsecond=0)
+    samples.build(into, now=at)
+    lines = ['state = "state"']
     for kind in ("clawseed", "openclaw"):
-        with_state = settings.Settings(
-            state=(into / "state").absolute(),
-            policy=Policy(),
-            stores={kind: settings.Configured(f"{kind}:{into / kind}", f"sample/{kind}")},
-        )
-        nights.append(curate(kind, with_state, now, approve=True))
-    return nights
+        address = json.dumps(f"{kind}:{(into / kind).absolute()}", ensure_ascii=False)
+        lines += [f"[stores.{kind}]", f"address = {address}", f'suite = "sample/{kind}"']
+    files.write(into / "memops.toml", "\n".join([*lines, ""]).encode())
+    own = settings.read(into / "memops.toml", None)
+    return [curate(kind, own, at, approve=True) for kind in own.stores]
 
 
 def text(night: dict[str, Any]) -> str:
@@ -50,6 +50,9 @@ def text(night: dict[str, Any]) -> str:
     for rule, ops in night["by_rule"].items():
         counted = ", ".join(f"{op} {n}" for op, n in ops.items())
         lines.append(f"  {rule:<22} {counted}")
+    if asked := night["ops"] - night["unattended"]:
+        left = f"{asked} of {night['ops']} changes, which a night of your own leaves to `memops review`"
+        lines.append(f"  {'approved':<22} {left}")
     for measure in night.get("recall", []):
         lines.append(
             f"  {measure['measure']:<22} {measure['before']:.3f} -> {measure['after']:.3f}"
