@@ -51,6 +51,16 @@ def standing(evidence: pl.DataFrame, policy: Unattended) -> pl.DataFrame:
     )
 
 
+def interval(good: int, bad: int, confidence: float) -> tuple[float, float]:
+    """Return the exact binomial interval of the share of good ones; (0, 1) where there are none."""
+    from scipy.special import betaincinv
+
+    tail = (1 - confidence) / 2
+    low = float(betaincinv(good, bad + 1, tail)) if good else 0.0
+    high = float(betaincinv(good + 1, bad, 1 - tail)) if bad else 1.0
+    return low, high
+
+
 def decided(rule: str, kind: str, policy: Unattended) -> str:
     """Return what the policy says of a rule in a kind of store: always, never or earned."""
     names = (f"{kind}/{rule}", rule, f"{kind}/*", "*")

@@ -67,7 +67,8 @@ def make_plan(
         )
         changes, refused = propose(records, ctx, rules, before)
     identity = taken.manifest["store"]
-    changes = evidence.marked(changes, records, settings.policy, settings.state, identity)
+    judge = models.recipes.get("judge")
+    changes = evidence.marked(changes, records, settings.policy, settings.state, identity, judge)
     names = [rule.__name__ for rule in rules]
     return planfile.save(
         settings.state, taken, records, changes, refused, store, settings.policy, now, clock(),

@@ -56,7 +56,7 @@ INSIDE = {
     "suite": "statistics format golden echoes exchange proposals purged lineage asking check grading "
     "proposing comparing",
     "evaluation": "gate gate_blame gate_output gate_runs tuning tuning_picture bench_pairs bench_recall "
-    "judging suites choosing",
+    "judging suites choosing judge_tests",
     "commands": "naming audit doctor starting configuring keeping purging repairing reviewing showing collecting simulation "
     "simulation_picture inspecting looking controls curator importing sheets",
     "nights": "asking monitoring night rounds notices demo",

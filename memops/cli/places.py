@@ -68,6 +68,7 @@ COMMANDS = {
     "serve": ("serve", "Serve the flows with their schedules to Prefect."),
     "deploy": ("serve", "Hand the flows to a Prefect work pool, for its workers to run."),
     "bench": ("judge", "Run memops on labelled pairs or question sets (JSON lines)."),
+    "judge_test": ("judges", "Run the judge of pairs over labelled ones; say what it may decide."),
     "evidence": ("evidence", "Have changes judged, and count what readers said."),
     "extract": ("look", "Show what extraction finds in a text, with spans."),
 }
@@ -127,6 +128,7 @@ EXAMPLES = {
     "encoder distill": "MODEL -o small",
     "bench pairs": "PAIRS.jsonl",
     "bench recall": "FOLDER --retriever bm25",
+    "judge_test": "PAIRS.jsonl",
     "evidence sheet": "PLAN -o sheet.tsv",
     "evidence count": "sheet.tsv -o record.json --by 'two readers' --texts 'our own'",
     "config show": "policy.limits",
@@ -151,6 +153,7 @@ GROUPS = {
             "kinds=stores audit doctor simulate history migrate curator import collect view embed"
         ),
     ),
+    "judge": ("Measure the model that judges pairs.", _held("test=judge_test")),
     "config": (
         "Show the settings and where each comes from; check them; their schema.",
         _held("policy rules"),

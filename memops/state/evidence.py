@@ -65,10 +65,41 @@ def answered(state: Path, identity: Mapping[str, str]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=autonomy.EVIDENCE)
 
 
-def standing(policy: Policy, state: Path, identity: Mapping[str, str] | None) -> pl.DataFrame:
-    """Return where each shape stands, for a store with its own record or, without one, for all."""
+def keep_judge(
+    state: Path, recipe: Mapping[str, Any], pairs: str, rows: list[dict[str, Any]]
+) -> Path:
+    """Keep what a test found of a judge, by the digest of the model; a later test replaces it."""
+    path = _judge_file(state, recipe)
+    files.folder(path.parent)
+    files.write_json(path, {"judge": dict(recipe), "pairs_sha256": pairs, "changes": rows})
+    return path
+
+
+def of_judge(state: Path, recipe: Mapping[str, Any] | None, kind: str) -> pl.DataFrame:
+    """Return the counts by which a judge has earned what comes of its word, in any family."""
+    path = _judge_file(state, recipe) if recipe and "sha256" in recipe else None
+    said = files.read_json(path)["changes"] if path and path.is_file() else []
+    rows = [row | {"family": family(kind)} for row in said]
+    return pl.DataFrame(rows, schema=autonomy.EVIDENCE)
+
+
+def _judge_file(state: Path, recipe: Mapping[str, Any]) -> Path:
+    return state / "judges" / f"{str(recipe['sha256'])[:32]}.json"
+
+
+def standing(
+    policy: Policy,
+    state: Path,
+    identity: Mapping[str, str] | None,
+    judge: Mapping[str, Any] | None = None,
+) -> pl.DataFrame:
+    """Return where each shape stands, for a store with its own record or, without one, for all.
+
+    `judge` is the recipe of the model whose word is asked.
+    """
     known = [counted(judged())]
     known += [answered(state, identity)] if identity else []
+    known += [of_judge(state, judge, identity["kind"])] if identity else []
     return autonomy.standing(pl.concat(known), policy.unattended)
 
 
@@ -78,9 +109,10 @@ def marked(
     policy: Policy,
     state: Path,
     identity: Mapping[str, str],
+    judge: Mapping[str, Any] | None = None,
 ) -> pl.DataFrame:
     """Return a plan for a store of which each change says whether it may happen unattended."""
-    known, kind = standing(policy, state, identity), identity["kind"]
+    known, kind = standing(policy, state, identity, judge), identity["kind"]
     said = autonomy.marked(plan, records, known, kind, family(kind), policy.unattended)
     return autonomy.settled(said, records)
 

@@ -1,0 +1,62 @@
+"""Commands on the model that judges pairs of statements."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from memops.cli import at, to_copy
+from memops.cli.output import emit, json_option, table
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@json_option
+@click.pass_context
+def judge_test(ctx: click.Context, file: Path, as_json: bool) -> None:
+    """Run the judge that `[policy.judge]` names over the labelled pairs of FILE.
+
+    Each line of FILE is {"a", "b", "label", "lang"?, "newer"?}; labels are duplicate, conflict and
+    neither. Says how often each verdict is right, by language, and keeps it, so that the next
+    plan knows what this model may decide unattended.
+    """
+    from memops.errors import MemopsError
+    from memops.evaluation import judge_tests
+    from memops.models.local import decider
+
+    settings = at(ctx)
+    pairs = judge_tests.labelled(file)
+    judge = decider(settings.policy.judge, settings.state)
+    if judge is None:
+        hint = "set `[policy.judge]` endpoint and model, or model to the folder of a cross-encoder"
+        raise MemopsError("no judge is configured", hint)
+    counts, earned = judge_tests.tested(pairs, judge, settings.policy)
+    kept = judge_tests.keep(settings.state, judge, earned, file)
+    said = {
+        "pairs": len(pairs),
+        "judge": judge.recipe(),
+        "verdicts": counts.to_dicts(),
+        "earned": earned.to_dicts(),
+        "kept": str(kept),
+    }
+    emit(said, as_json, lambda: _text(said, settings.policy.unattended.lower))
+
+
+def _text(said: dict[str, Any], needed: float) -> str:
+    rows = [
+        (
+            row["verdict"], row["lang"], row["said"], row["right"], f"{row['precision']:.3f}",
+            f"{row['low']:.3f} to {row['high']:.3f}", f"{row['recall']:.3f}",
+        )
+        for row in said["verdicts"]
+    ]  # fmt: skip
+    names = ["verdict", "language", "said", "right", "precision", "interval", "recall"]
+    lines = [table(rows, names)]
+    for row in said["earned"]:
+        word = "may" if row["may"] else "may not yet"
+        worst = f"lower bound {row['lower']:.3f}, needed {needed}"
+        lines.append(
+            f"{row['code']} {word} run unattended ({row['lang'] or 'never said'}: {worst})"
+        )
+    lines.append(to_copy("a plan says what waits: `memops plan STORE`"))
+    return "\n".join(lines)

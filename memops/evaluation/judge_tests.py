@@ -1,0 +1,146 @@
+"""Tests of a judge: how often each of its verdicts is right on labelled pairs, by language.
+
+What it may decide unattended it earns as rules do (`memops.autonomy`): the counts of a test are kept
+in the state folder by the digest of the model and its prompt, so that another model earns nothing
+by them. The language in which a verdict does worst counts.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from memops import autonomy
+from memops.errors import Corrupt, MemopsError
+from memops.judge.conflicts import features
+from memops.judge.vetoes import veto_conflict, veto_same
+from memops.policy import Policy
+from memops.state import evidence
+from memops.verdicts import AGAINST, BOTH_HOLD, SAME, UNSURE, Decider, Pair, Side
+
+LABELS = {
+    "duplicate": "same",
+    "conflict": "replaces",
+    "contradiction": "replaces",
+    "supersession": "replaces",
+    "neither": "both_hold",
+    "not_duplicate": "not_same",
+}
+"""What a judge should say of a pair with each label."""
+SHAPES = {
+    "same": ("merge_near", "merge", "merge.judged"),
+    "replaces": ("supersede_conflicting", "supersede", "conflict.judged"),
+}
+"""The changes that come of each verdict."""
+
+
+def labelled(path: Path) -> list[dict[str, Any]]:
+    """Return the pairs {a, b, label} of a file of JSON lines; raises Corrupt for what is none."""
+    rows = []
+    for n, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            good = all(isinstance(row[name], str) and row[name] for name in ("a", "b", "label"))
+        except (ValueError, TypeError, KeyError):
+            good = False
+        if not good or row["label"] not in LABELS:
+            known = ", ".join(LABELS)
+            raise Corrupt(f"{path}:{n}: no labelled pair", f"write a, b and a label: {known}")
+        rows.append(row)
+    return rows
+
+
+def tested(
+    pairs: Sequence[Mapping[str, Any]], judge: Decider, policy: Policy
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return how each verdict does in each language, and what it may therefore decide.
+
+    Of the first: verdict, lang, said (pairs), right, precision, low, high, recall. A verdict that a
+    veto stands above is not counted, as nothing comes of it; nor is one that is unsure. Of the
+    second: the shape of change, its counts in the worst language, low and `may`.
+    """
+    if not pairs:
+        raise MemopsError("no labelled pairs", "name a file of JSON lines: a, b, label")
+    said = judge([Pair(Side(row["a"]), Side(row["b"])) for row in pairs])
+    vetoes = features([dict(row) for row in pairs]).select(
+        same=veto_same().is_not_null(), replaces=veto_conflict().is_not_null()
+    )
+    rows = pl.DataFrame(
+        {
+            "said": [word.verdict for word in said],
+            "gold": [LABELS[row["label"]] for row in pairs],
+            "newer": [row.get("newer") for row in pairs],
+            "lang": [row.get("lang") or "all" for row in pairs],
+        },
+        schema_overrides={"newer": pl.String},
+    ).hstack(vetoes)
+    known = rows.with_columns(verdict=_verdict(), right=_right())
+    stopped = pl.any_horizontal(*((pl.col("verdict") == v) & pl.col(v) for v in SHAPES))
+    counts = _counted(known.with_columns(stopped=stopped), policy)
+    return counts, earned(counts, policy)
+
+
+def _verdict() -> pl.Expr:
+    word = pl.col("said")
+    return (
+        pl.when(word == SAME).then(pl.lit("same"))
+        .when(word.is_in(AGAINST)).then(pl.lit("replaces"))
+        .when(word == BOTH_HOLD).then(pl.lit("both_hold"))
+        .otherwise(pl.lit(UNSURE))
+    )  # fmt: skip
+
+
+def _right() -> pl.Expr:
+    """True of what the label says too: of a replacement also which side is the newer, if known."""
+    newer = pl.col("said").str.extract("^([ab])_replaces")
+    turned = (newer != pl.col("newer")).fill_null(False)
+    agrees = (pl.col("gold") == _verdict()) & ~turned
+    return agrees | ((pl.col("gold") == "not_same") & (_verdict() != "same"))
+
+
+def _counted(known: pl.DataFrame, policy: Policy) -> pl.DataFrame:
+    wanted = known.group_by("lang", verdict="gold").agg(wanted=pl.len())
+    told = known.filter(~pl.col("stopped") & (pl.col("verdict") != UNSURE))
+    counts = told.group_by("verdict", "lang").agg(said=pl.len(), right=pl.col("right").sum())
+    both = counts.join(wanted, on=["verdict", "lang"], how="left").sort("verdict", "lang")
+    share = policy.unattended.confidence
+    rows = both.select("right", "said").iter_rows()
+    bounds = [autonomy.interval(right, said - right, share) for right, said in rows]
+    return both.with_columns(
+        precision=pl.col("right") / pl.col("said"),
+        low=pl.Series([low for low, _ in bounds], dtype=pl.Float64),
+        high=pl.Series([high for _, high in bounds], dtype=pl.Float64),
+        recall=(pl.col("right") / pl.col("wanted")).fill_null(0.0),
+    ).drop("wanted")
+
+
+def earned(counts: pl.DataFrame, policy: Policy) -> pl.DataFrame:
+    """Return of each shape the counts in the language where its verdict does worst, and `may`."""
+    limits = policy.unattended
+    rows = []
+    for verdict, (rule, intent, code) in SHAPES.items():
+        worst = counts.filter(verdict=verdict).sort("low", "lang").head(1).to_dicts()
+        said, right, low, lang = (
+            (worst[0][name] for name in ("said", "right", "low", "lang"))
+            if worst
+            else (0, 0, 0.0, "")
+        )
+        may = said >= limits.changes and low >= limits.lower
+        rows.append((verdict, rule, intent, code, lang, right, said - right, low, may))
+    names = ("verdict", *autonomy.SHAPE, "lang", "right", "harmful", "lower", "may")
+    return pl.DataFrame(rows, schema=names, orient="row")
+
+
+def keep(state: Path, judge: Decider, earned: pl.DataFrame, pairs: Path) -> Path:
+    """Keep what a test found, so that plans know what the judge may decide; returns the file."""
+    rows = [
+        {name: row[name] for name in (*autonomy.SHAPE, "right", "harmful")} | {"harmless": 0}
+        for row in earned.to_dicts()
+    ]
+    digest = hashlib.sha256(pairs.read_bytes()).hexdigest()
+    return evidence.keep_judge(state, judge.recipe(), digest, rows)
