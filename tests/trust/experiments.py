@@ -137,7 +137,8 @@ def interrupted(kind, what):
 
     def tenth(folder, nth):
         made, every = homed(kind, folder, what)
-        said = f"{len(every)} file operations in all; then the command again, and a night"
+        after = "a night" if what is Restoring else "a check"
+        said = f"{len(every)} file operations in all; then the command again, and {after}"
         return killed_at(made, every[nth::10]), said
 
     return tenth
