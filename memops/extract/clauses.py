@@ -13,20 +13,20 @@ _HALF = [chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)] + list(" \"\"''  
 _KEPT = "\u0001"  # stands for a mark that ends nothing: the dot of 2.4, the question mark of a URL
 _WHOLE = (
     "irony",
-    "condition",
-    "sequence",
-    "lesson",
-    "failure",
     "payload",
     "quotation",
 )  # told by a sentence
+_MANY = 100_000  # passages that a line may have
 _FORMAT = r"[\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]"
 
 
 _MONTH = "(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _MARKS = (
     (r"([\p{L}\p{N})\]\"'])\.(\s)", "${1}。${2}"),
-    (r"(?i)\b(e\.g|i\.e|mr|mrs|ms|dr|st|vs|etc|no|approx|inc|ltd)。", "${1}."),
+    (
+        r"(?i)\b(e\.g|i\.e|mr|mrs|ms|dr|st|vs?|etc|no|approx|inc|ltd|prof|rev|sr|jr|dept|ca|cf|tel|ref)。",
+        "${1}.",
+    ),
     (r"([!?])([A-Za-z0-9)\]}/&=_'])", f"{_KEPT}${{2}}"),
     (r"([0-9]),([0-9]{3})", f"${{1}}{_KEPT}${{2}}"),
     (rf"(?i)({_MONTH}\.? [0-9]{{1,2}}(?:st|nd|rd|th)?),( [0-9]{{4}})", f"${{1}}{_KEPT}${{2}}"),
@@ -49,10 +49,11 @@ def folded(texts: pl.Series) -> pl.Series:
     return texts.str.replace_many(_FULL, _HALF).str.replace_all(_FORMAT, " ")
 
 
-def clauses(texts: pl.Series, most: int) -> pl.DataFrame:
+def clauses(texts: pl.Series, most: int, passage: int = 200) -> pl.DataFrame:
     """Return the clauses of a column of texts, in reading order.
 
-    Columns: row, sentence (number within the row), nth (clause within the sentence), start and
+    Columns: row, sentence (number within the row), passage (the line of its sentence, cut every
+    `passage` characters; a table is one), nth (clause within the sentence), start and
     end (characters of the original), text (half-width, without what merely leads in), raw,
     asks (its sentence ends in a question mark), last (of its sentence), remember (somebody asked
     that it be kept), and the cues that only a whole sentence shows. At most `most` characters of
@@ -69,14 +70,25 @@ def clauses(texts: pl.Series, most: int) -> pl.DataFrame:
     ).with_columns(
         sentence=pl.int_range(pl.len()).over("row"),
         asks=pl.col("text").str.contains(r"\?[!?。\s]*$"),
+        passage=_passage(passage),
     )
-    keep = ["row", "raw", "sentence", "asks", "start", *_WHOLE]
+    keep = ["row", "raw", "sentence", "passage", "asks", "start", *_WHOLE]
     parts = _cut(sentences, r"[^,;]*[,;]+|[^,;]+", keep)
     parts = parts.with_columns(
         start=pl.col("start") + pl.col("start_right"),
         nth=pl.int_range(pl.len()).over("row", "sentence"),
     ).with_columns(last=pl.col("nth") == pl.col("nth").max().over("row", "sentence"))
     return _said(parts)
+
+
+def _passage(most: int) -> pl.Expr:
+    """Number the passages of each text: sentences of one line depend on each other."""
+    table = pl.col("text").str.contains(r"[|\t]")
+    within = table & table.shift(1).over("row").fill_null(False)
+    ends = pl.col("text").str.contains("\n").shift(1).over("row").fill_null(True) & ~within
+    line = ends.cast(pl.Int64).cum_sum()
+    at = pl.col("start") - pl.col("start").min().over("row", line)
+    return line * _MANY + at // most
 
 
 def _marked(text: pl.Series) -> pl.Series:

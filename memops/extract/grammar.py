@@ -87,11 +87,6 @@ def passing() -> str:
     return expanded(rf"(?i)^(?:我们?|i'm |i am |we're |i )?(?:{zh}|(?:{en})\b)")
 
 
-def shape(name: str) -> str:
-    """Return a single pattern of the lexicon, ready to use."""
-    return expanded(str(lexicon("extract")["shape"][name]))
-
-
 def expanded(source: str) -> str:
     """Return a pattern with its word lists put in and ASCII word boundaries.
 

@@ -19,6 +19,8 @@ BARS = (
 )
 """Why a clause asserts nothing, the weightiest first; the reason's code is `note.<bar>`."""
 
+SURE = ("unkept", "credential", "fiction", "payload", "stranger", "retracted")
+"""Bars that hold whatever else speaks for a clause."""
 _CUES = (
     "unkept",
     "fiction",
@@ -29,21 +31,28 @@ _CUES = (
     "tag",
     "question",
     "indefinite",
-    "standing",
     "deictic",
     "uncertain",
-    "serial",
     "nudge",
-    "ruling",
-    "forbid",
-    "style",
-    "habit",
-    "polite",
     "thing",
     "credential",
     "vague",
     "stranger",
+    "serial",
 )
+CUES = (
+    *_CUES,
+    "irony",
+    "payload",
+    "quotation",
+    "asks",
+    "remember",
+    "secret",
+    "fleeting",
+    "own",
+    "other",
+)
+"""Every cue of a clause, as evidence for what it tells."""
 
 
 def judged(clauses: pl.DataFrame) -> pl.DataFrame:
@@ -72,7 +81,6 @@ def judged(clauses: pl.DataFrame) -> pl.DataFrame:
         request=pl.col("request") & ~pl.col("remember") & ~pl.col("thing"),
         tag=pl.col("tag") & pl.col("last") & hinted,
         hypothetical=pl.col("hypothetical") & ~pl.col("remember"),
-        condition=pl.col("condition") & ~pl.col("polite").any().over(here),
     )
     reach = _reaches(here)
     bar = pl.lit(None, pl.String)

@@ -60,6 +60,7 @@ def _subject(pronoun: str, name: str) -> list[tuple[str, str]]:
         ),
         (rf"{tied}(?:'ve|ve| have)\b(?:(n't)\b)?", f"{name}${{1}} has"),
         (rf"{tied}'ll\b", f"{name}${{1}} will"),
+        (rf"{tied}'d ((?:{_ADVERBS}) )?(been|better|{_FIXED})\b", f"{name}${{1}} had ${{2}}${{3}}"),
         (rf"{tied}'d\b", f"{name}${{1}} would"),
         *((rf"{tied} (?:{old})\b", f"{name}${{1}} {new}") for old, new in _NOT),
         (rf"{tied} do\b", f"{name}${{1}} does"),

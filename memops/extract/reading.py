@@ -1,18 +1,15 @@
 """Reading: a column of notes into candidate records, and what became of every clause."""
 
 import re
-from functools import cache
 
 import polars as pl
 
 from memops.extract.clauses import clauses
 from memops.extract.entities import entities, saying
-from memops.extract.grammar import expanded
-from memops.extract.kinds import HOST, sorted_out
 from memops.extract.modality import judged
 from memops.extract.noise import noise
 from memops.extract.statements import statements
-from memops.language.lexicon import lexicon
+from memops.extract.weighing import asserting, of_notes, told
 from memops.policy import Policy, Secrets
 from memops.safety.secrets import found as secrets_found
 
@@ -31,7 +28,9 @@ CANDIDATES = pl.Schema(
 _PERSONAL = ("identity-number", "phone")  # what a note may say of its own user
 # a mask of any kind but identity-number and phone
 _REDACTED = r"\[redacted:(?:[a-hj-oq-z]|i[a-ce-z]|p[a-gi-z])[^\]\n]{0,80}\]"
+_LOGIN = r"://[^\s:/@]{1,80}:[^\s:/@]{1,200}@"
 _MASK = "\u0004"
+_HOST = r"(?:[0-9]{1,3}\.){3}[0-9]{1,3}|[A-Za-z0-9-]+://|@[A-Za-z0-9-]+\.[A-Za-z]"
 
 
 def read(notes: pl.DataFrame, policy: Policy) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
@@ -40,32 +39,39 @@ def read(notes: pl.DataFrame, policy: Policy) -> tuple[pl.DataFrame, pl.DataFram
     `notes` has text, and scope, source and tags where they are known.
 
     Candidates have the columns of CANDIDATES; clauses say for each clause why it was barred or
-    which cue told; verdicts give for each row its noise (or null), whether it holds a secret, and
-    how much is left unexplained.
+    what kind its sentence tells; verdicts give for each row its noise (or null), whether it holds
+    a secret, how probable it is that it tells a fact or is junk, and what barred its clauses.
     """
+    texts, why, parts, secret = prepared(notes, policy)
+    weights = of_notes(texts, parts, why)
+    telling = told(texts, parts, weights, policy.extract)
+    parts = parts.join(telling, on=["row", "sentence"], how="left", maintain_order="left")
+    parts = parts.with_columns(kind=pl.when(asserting()).then("kind"))
+    facts = _facts(parts, entities(parts.drop("unit")))
+    verdict = pl.DataFrame({"noise": why, "secret": secret}).hstack(weights)
+    bars = parts.group_by("row").agg(bars=pl.col("barred").drop_nulls().unique(maintain_order=True))
+    return facts, parts, verdict.join(bars, on="row", how="left", maintain_order="left")
+
+
+def prepared(
+    notes: pl.DataFrame, policy: Policy
+) -> tuple[pl.Series, pl.Series, pl.DataFrame, pl.Series]:
+    """Return what notes are weighed by: texts without secrets, noise, clauses, what held a secret."""
     texts = notes["text"].fill_null("").str.head(policy.extract.longest)
     why = noise(notes.with_columns(texts.alias("text")), policy)
     masked, secret = _without_secrets(texts, policy.secrets)
-    parts = clauses(
-        pl.select(pl.when(why.is_null()).then(masked).otherwise(pl.lit(""))).to_series(),
-        policy.extract.longest,
-    )
+    heard = pl.select(pl.when(why.is_null()).then(masked).otherwise(pl.lit(""))).to_series()
+    parts = clauses(heard, policy.extract.longest, policy.extract.passage)
     parts = parts.filter(pl.col("text").str.len_chars() <= policy.extract.clause)
     parts = parts.with_columns(secret=pl.col("text").str.contains(_MASK)).with_columns(
         kept=_kept(parts),
         chinese=pl.col("raw").str.contains(r"\p{Han}").any().over("row", "sentence"),
     )
-    parts = parts.with_columns(residue=_residue())
-    parts = sorted_out(judged(parts)).with_row_index("unit")
-    facts = _facts(parts, entities(parts.drop("unit")))
-    verdict = pl.DataFrame(
-        {
-            "row": pl.int_range(len(texts), dtype=pl.UInt32, eager=True),
-            "noise": why,
-            "secret": secret,
-        }
-    )
-    return facts, parts, verdict.join(_left(parts), on="row", how="left", maintain_order="left")
+    # A host is worth keeping without the secret that stood beside it.
+    here = ("row", "sentence")
+    host = pl.col("text").str.contains(_HOST).any().over(here) & pl.col("secret").any().over(here)
+    parts = parts.with_columns(insists=pl.col("kept") | host)
+    return masked, why, judged(parts).with_row_index("unit"), secret
 
 
 def _without_secrets(texts: pl.Series, policy: Secrets) -> tuple[pl.Series, pl.Series]:
@@ -80,10 +86,13 @@ def _without_secrets(texts: pl.Series, policy: Secrets) -> tuple[pl.Series, pl.S
     before = texts.str.contains(_REDACTED)
     for row in before.arg_true():
         out[row] = re.sub(_REDACTED, lambda found: _MASK * len(found[0]), out[row])
+    logins = texts.str.contains(_LOGIN)  # even one that is only an example
+    for row in logins.arg_true():
+        out[row] = re.sub(_LOGIN, lambda found: "://" + _MASK * (len(found[0]) - 4) + "@", out[row])
     held = pl.int_range(len(texts), dtype=pl.UInt32, eager=True).is_in(
         spans["row"].unique().implode()
     )
-    return pl.Series(out, dtype=pl.String), (held | before).alias("secret")
+    return pl.Series(out, dtype=pl.String), (held | before | logins).alias("secret")
 
 
 def _kept(parts: pl.DataFrame) -> pl.Series:
@@ -112,9 +121,11 @@ def _facts(parts: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
     who = _entities(parts, found)
     spent = who.select("unit").unique()
     who = who.drop_nulls("norm")
-    held = who.filter(pl.col("kind") == "entity").select("row", "sentence").unique()
-    rest = statements(parts.join(spent, on="unit", how="anti", maintain_order="left"), held)
-    said = _shareable(rest.with_columns(key=pl.lit(None, pl.String)).select(CANDIDATES.names()))
+    held = who.filter(pl.col("told") == "entity").select("row", "sentence").unique()
+    rest = statements(
+        _shareable(parts).join(spent, on="unit", how="anti", maintain_order="left"), held
+    )
+    said = rest.with_columns(key=pl.lit(None, pl.String)).select(CANDIDATES.names())
     return pl.concat([who.select(CANDIDATES.names()), said]).sort(
         "row", "start", "key", nulls_last=True
     )
@@ -126,7 +137,7 @@ def _entities(parts: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
     sayings = pl.DataFrame([{"key": key, **saying(key)} for key in keys], schema=schema)
     words = pl.when("chinese").then("zh").otherwise("en")
     return (
-        found.join(parts.drop("kind", "cue"), on="unit", how="left", maintain_order="left")
+        found.join(parts.drop("kind"), on="unit", how="left", maintain_order="left")
         .join(sayings, on="key", how="left", maintain_order="left")
         .with_columns(
             text=words.str.replace("{}", pl.col("shown"), literal=True),
@@ -139,43 +150,8 @@ def _entities(parts: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _shareable(candidates: pl.DataFrame) -> pl.DataFrame:
-    """Statements without secrets: what stood beside a host stays, masked; the others go."""
-    secret = pl.col("text").str.contains(_MASK)
-    return candidates.filter(~secret | pl.col("text").str.contains(HOST)).with_columns(
-        pl.col("text").str.replace_all(f"{_MASK}+", "***")
+def _shareable(parts: pl.DataFrame) -> pl.DataFrame:
+    """Clauses without secrets: what stands beside a host stays, masked; the others go."""
+    return parts.filter(~pl.col("secret") | pl.col("text").str.contains(_HOST)).with_columns(
+        pl.col("raw").str.replace_all(f"{_MASK}+", "***")
     )
-
-
-def _residue() -> pl.Expr:
-    """How much a clause holds beside fillers, in rough characters; a Latin word counts two."""
-    bare = pl.col("text").str.replace_all(_filler("zh"), "").str.replace_all(_filler("en"), "")
-    words = bare.str.count_matches(r"[A-Za-z][A-Za-z']*|[0-9]+").cast(pl.Int64)
-    return bare.str.count_matches(r"\p{Han}").cast(pl.Int64) + 2 * words
-
-
-def _left(parts: pl.DataFrame) -> pl.DataFrame:
-    """What each row says that nothing explains, and hints that it is not mere chatter."""
-    passing = pl.col("fleeting") & ~pl.col("kept")
-    open_ = (
-        pl.col("barred").is_null()
-        & pl.col("kind").is_null()
-        & ~passing
-        & ~(pl.col("urge") & ~pl.col("text").str.contains("[0-9]"))
-        & ~pl.col("serial")
-    )
-    served = (pl.col("barred") == "request").any().over("row", "sentence")
-    open_ &= ~(pl.col("other") & ~pl.col("own") & served.fill_null(False))
-    return parts.group_by("row", maintain_order=True).agg(
-        left=pl.when(open_).then("residue").otherwise(0).sum(),
-        bars=pl.col("barred").drop_nulls().unique(maintain_order=True),
-        unsure=((pl.col("uncertain") | pl.col("vague")) & pl.col("barred").is_null()).any(),
-        aside=(pl.col("other") & pl.col("tagged")).any(),
-        value=(open_ & (pl.col("text").str.contains(r"[0-9]|[A-Za-z]+[_/.-][A-Za-z]+"))).any(),
-    )
-
-
-@cache
-def _filler(lang: str) -> str:
-    words = "|".join(lexicon("extract")["filler"][lang])
-    return f"(?:{words})" if lang == "zh" else expanded(rf"(?i)\b(?:{words})\b(?:'[a-z]+)?")

@@ -70,13 +70,14 @@ def extracted(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     weight = pl.col("kind").replace_strict(policy.importance, default=0.65, return_dtype=pl.Float64)
     made = facts.with_columns(
         id=pl.Series(ids, dtype=pl.String),
-        tier=pl.when(pl.col("kind").is_in(policy.core))
+        # A kind that is only probable gives no standing: a checked attribute of the user does.
+        tier=pl.when(pl.col("kind").is_in(policy.core) & pl.col("key").is_not_null())
         .then(pl.lit("core"))
         .otherwise(pl.lit("working")),
         importance=pl.when("kept")
         .then(pl.max_horizontal(weight, pl.lit(policy.remembered)))
         .otherwise(weight),
-        pinned=pl.col("kind").is_in(policy.pinned),
+        pinned=pl.col("kind").is_in(policy.pinned) & pl.col("key").is_not_null(),
         source=pl.when("guessed")
         .then(pl.lit(MODEL))
         .when("foreign")
@@ -175,18 +176,14 @@ def _verdict(
 ) -> pl.DataFrame:
     bar = pl.format("note.{}", pl.col("bars").list.first())
     kinds = told.group_by("row").agg(kinds=pl.col("kind").unique().sort())
-    open_ = (
-        (pl.col("left").fill_null(0) > policy.residue)
-        | pl.col("unsure").fill_null(False)
-        | pl.col("aside").fill_null(False)
-    )
+    junk = pl.col("noise").is_not_null() | pl.col("secret") | (pl.col("tombstone") >= policy.junk)
     table = rows.join(verdicts, on="row", how="left", maintain_order="left").join(
         kinds, on="row", how="left", maintain_order="left"
     )
     return table.with_columns(
         verdict=pl.when(pl.col("kinds").is_not_null())
         .then(pl.lit("extract"))
-        .when(pl.col("noise").is_not_null() | pl.col("secret") | ~open_)
+        .when(junk)
         .then(pl.lit("tombstone"))
         .otherwise(pl.lit("demote")),
         args=pl.when(pl.col("kinds").is_not_null()).then(arguments(kinds=pl.col("kinds"))),
@@ -196,7 +193,7 @@ def _verdict(
         .then("noise")
         .when("secret")
         .then(pl.lit("note.secret"))
-        .when(~open_)
+        .when(junk)
         .then(pl.coalesce(bar, pl.lit("note.small_talk")))
         .otherwise(pl.lit("note.unclear")),
     )

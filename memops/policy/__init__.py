@@ -121,9 +121,10 @@ class Extract(Section):
 
     longest: Count = setting(20_000, "characters of a note that are read")
     clause: Count = setting(400, "longer clauses are no statements (pasted data)")
-    residue: Count = setting(
-        3, "unexplained characters (a Latin word counts two) that make a note more than chatter"
-    )
+    told: Share = setting(0.7, "least probability that a note tells a fact, for it to be read")
+    sentence: Share = setting(0.1, "the same of a sentence of such a note")
+    passage: AtLeastOne = setting(200, "characters of a line that are told as one fact")
+    junk: Share = setting(0.6, "least probability that a note is junk, for it to be retired")
     importance: dict[Kind, Share] = setting(
         {
             "entity": 0.90, "preference": 0.72, "procedure": 0.72, "fact": 0.65, "project_state": 0.65,
@@ -132,8 +133,10 @@ class Extract(Section):
         "importance of an extracted record, by kind (rsclaw's bands)",
     )  # fmt: skip
     remembered: Share = setting(0.80, "least importance of what somebody asked to remember")
-    core: list[Kind] = setting(["entity", "lesson"], "kinds that become core")
-    pinned: list[Kind] = setting(["entity"], "kinds that are pinned")
+    core: list[Kind] = setting(
+        ["entity", "lesson"], "kinds that become core, where the value was checked"
+    )
+    pinned: list[Kind] = setting(["entity"], "kinds that are pinned, where the value was checked")
     demoted: Share = setting(0.10, "importance of a note that is neither knowledge nor chatter")
 
 

@@ -23,6 +23,7 @@ import polars as pl
 
 from memops.context import Context
 from memops.extract.verdicts import judged_notes
+from memops.policy import Policy
 from memops.schema import from_rows
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -41,10 +42,10 @@ def flat(text: str) -> str:
     return "".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def read(notes: list[Row]) -> list[tuple[str, list[tuple[str, str]]]]:
+def read(notes: list[Row], policy: Policy | None = None) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return action, and kind and text of each extraction, for each note."""
     rows = [{"id": f"{n:06}", "kind": "note", "text": row["note"]} for n, row in enumerate(notes)]
-    judged, told = judged_notes(from_rows(rows), Context(now=NOW))
+    judged, told = judged_notes(from_rows(rows), Context(NOW, policy or Policy()))
     verdicts = dict(judged.select("id", "verdict").iter_rows())
     said = dict(told.group_by("note").agg(pl.struct("kind", "text")).iter_rows())
     named = {"demote": "keep"}

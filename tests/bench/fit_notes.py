@@ -1,0 +1,139 @@
+"""Fit the models of `memops.extract.fitted` on labelled notes, and print what they reach.
+
+usage: python -m tests.bench.fit_notes [--write]
+
+They learn from evals/notes (the notes, their sentences and the facts that their writers stated)
+and, lightly, from the short turns of tests/extract. Figures are of the whole extraction on the
+notes of each theme by models that have seen no note of that theme.
+"""
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import polars as pl
+from sklearn.linear_model import LogisticRegression
+
+from memops.extract import fitted
+from memops.extract.reading import prepared
+from memops.extract.weighing import flags, marks, passages
+from memops.policy import Policy
+from tests.bench.notes import Row, flat, labelled, read, show
+from tests.wordings import SETS, wordings
+
+TABLE = Path(__file__).parents[2] / "data" / "lexicons" / "extract_fitted.toml"
+STRENGTH = {"verdict": 10.0, "kind": 5.0}
+WEIGHT = {"note": 1.0, "sentence": 0.5, "turn": 0.7}
+NAMED = {"demote": "keep", "failure": "lesson"}
+Case = tuple[Any, str, float, str]
+"""Features, class, weight and theme."""
+
+
+def cases(notes: list[Row]) -> dict[str, list[Case]]:
+    """Return what each model learns from."""
+    turns = [turn for name in SETS for turn in wordings(name)]
+    stated = [(fact["text"], fact["kind"], row["theme"]) for row in notes for fact in row["facts"]]
+    texts, parts, whole = weighed([row["note"] for row in notes])
+    verdict: list[Case] = [
+        (x, row["action"], WEIGHT["note"], row["theme"])
+        for x, row in zip(whole, notes, strict=True)
+    ]
+    said = passages(texts, parts, "sentence")
+    many = Counter(said["row"])
+    for x, row, text in zip(shown(said), said["row"], said["said"], strict=True):
+        tells = any(holds(text, [word]) for f in notes[row]["facts"] for word in f["contains"])
+        none = "tombstone" if notes[row]["action"] == "tombstone" else "keep"
+        if many[row] > 1:
+            part = (x, "extract" if tells else none, WEIGHT["sentence"], notes[row]["theme"])
+            verdict.append(part)
+    kind: list[Case] = []
+    said = passages(texts, parts, "passage")
+    for x, row, text in zip(shown(said), said["row"], said["said"], strict=True):
+        for fact in notes[row]["facts"]:
+            if holds(text, fact["contains"]):
+                kind.append((x, fact["kind"], 1.0, notes[row]["theme"]))
+    facts = weighed([text for text, _, _ in stated])[2]
+    kind += [(x, name, 1.0, theme) for x, (_, name, theme) in zip(facts, stated, strict=True)]
+    for x, (action, told, _) in zip(weighed([text for *_, text in turns])[2], turns, strict=True):
+        verdict.append((x, NAMED.get(action, action), WEIGHT["turn"], ""))
+        kinds = list({NAMED.get(name, name) for name, _ in told})
+        kind += [(x, name, 2.0, "") for name in kinds[:1] if len(kinds) == 1]
+    return {"verdict": verdict, "kind": kind}
+
+
+def weighed(texts: list[str]) -> tuple[pl.Series, pl.DataFrame, Any]:
+    """Return texts as they are read, their clauses, and the features of each."""
+    plain, noise, parts, _ = prepared(pl.DataFrame({"text": texts}), Policy())
+    rows = pl.DataFrame({"row": pl.int_range(len(texts), dtype=pl.UInt32, eager=True)})
+    found = rows.join(marks(parts, ("row",)), on="row", how="left", maintain_order="left")
+    found = found.with_columns(noise=noise.is_not_null())
+    return plain, parts, fitted.features(plain, flags(found))
+
+
+def shown(said: pl.DataFrame) -> Any:
+    """Return the features of passages."""
+    return fitted.features(said["said"], flags(said))
+
+
+def holds(text: str, words: list[str]) -> bool:
+    """True of a text that holds every word."""
+    return all(flat(word) in flat(text) for word in words)
+
+
+def fit(name: str, given: list[Case]) -> dict[str, Any]:
+    """Return a model fitted to cases, as it is stored."""
+    from scipy import sparse
+
+    x = sparse.vstack([case[0] for case in given], format="csr")
+    model = LogisticRegression(C=STRENGTH[name], max_iter=300, tol=1e-3)
+    model.fit(x, [case[1] for case in given], [case[2] for case in given])
+    weights = model.coef_.T.astype(np.float32)
+    return fitted.stored([str(c) for c in model.classes_], weights, model.intercept_)
+
+
+def left_out(notes: list[Row], given: dict[str, list[Case]]) -> list[Any]:
+    """Return what is read of each note by models that have not seen its theme."""
+    made: list[Any] = [None] * len(notes)
+    for theme in sorted({row["theme"] for row in notes}):
+        tables = {n: fit(n, [c for c in some if c[3] != theme]) for n, some in given.items()}
+        at = [n for n, row in enumerate(notes) if row["theme"] == theme]
+        models = {name: fitted.loaded(table) for name, table in tables.items()}
+        with patch.object(fitted, "_model", models.get):
+            for n, told in zip(at, read([notes[n] for n in at]), strict=True):
+                made[n] = told
+    return made
+
+
+def main(argv: list[str]) -> None:
+    """Print figures of themes left out; write the models with --write."""
+    notes = labelled()
+    given = cases(notes)
+    print({name: len(some) for name, some in given.items()})
+    tables = {name: fit(name, some) for name, some in given.items()}
+    if "--write" in argv:
+        TABLE.write_text(written(tables), encoding="utf-8")
+        print(f"{TABLE.stat().st_size} bytes")
+    show(notes, left_out(notes, given))
+
+
+def written(tables: dict[str, Any]) -> str:
+    """Return models as TOML."""
+    head = (
+        "# Weights of memops.extract.fitted, made by `python -m tests.bench.fit_notes --write`.\n"
+    )
+    parts = []
+    for name, table in tables.items():
+        lines = [
+            f"{key} = {value!r}".replace("'", '"')
+            for key, value in table.items()
+            if key != "weights"
+        ]
+        parts.append("\n".join([f"\n[{name}]", *lines, f"weights = '''{table['weights']}'''", ""]))
+    return head + "".join(parts)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

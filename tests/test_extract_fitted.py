@@ -1,0 +1,65 @@
+"""The fitted models of extraction: what they are shown, how they are stored, what they reach."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from memops.extract import fitted
+from memops.extract.fitted import features, loaded, scores, stored
+from memops.extract.weighing import FLAGS
+from memops.language.lexicon import lexicon, resource
+from tests.bench.notes import NOTES, figures, labelled, read
+
+NOTHING = np.zeros((1, len(FLAGS)), np.float32)
+
+
+def of(text):
+    return features(pl.Series([text], dtype=pl.String), NOTHING).toarray()[0]
+
+
+def test_letters_of_a_text_are_one_unit_long_however_long_it_is():
+    for text in ("a", "我喜欢喝绿茶", "word " * 300):
+        assert np.linalg.norm(of(text)[: 1 << fitted.BITS]) == pytest.approx(1, abs=1e-5)
+
+
+def test_numbers_quotes_and_final_marks_are_one_to_the_letters():
+    size = 1 << fitted.BITS
+    assert (of("am 3. Mai, “so”!!")[:size] == of('am 8. mai, "so"')[:size]).all()
+    assert (of("tea")[:size] != of("eat")[:size]).any()
+
+
+def test_many_texts_are_weighed_as_each_alone():
+    texts = ["", "我喜欢喝绿茶", "The router is at 10.0.0.1", "ok thanks", "🙂"]
+    flags = np.zeros((len(texts), len(FLAGS)), np.float32)
+    for model in ("verdict", "kind"):
+        alone = [scores(model, pl.Series([t]), NOTHING) for t in texts]
+        assert pl.concat(alone).equals(scores(model, pl.Series(texts), flags))
+
+
+def test_no_text_has_no_probability():
+    none = scores("verdict", pl.Series([], dtype=pl.String), NOTHING[:0])
+    assert none.columns == ["extract", "keep", "tombstone"]
+    assert none.is_empty()
+
+
+def test_a_model_is_what_was_stored_to_a_part_in_two_hundred():
+    weights = np.random.default_rng(1).normal(size=(40, 3)).astype(np.float32)
+    names, again, bias = loaded(stored(["a", "b", "c"], weights, np.array([1.0, 0.0, -1.0])))
+    assert names == ("a", "b", "c")
+    assert np.abs(again - weights).max() <= np.abs(weights).max() / 200
+    assert bias.tolist() == [1, 0, -1]
+
+
+def test_the_numbers_are_few_and_fit_what_is_asked_of_them():
+    assert (resource("data/lexicons") / "extract_fitted.toml").stat().st_size <= 300_000
+    for table in lexicon("extract_fitted").values():
+        assert loaded(table)[1].shape == (len(of("a")), len(table["classes"]))
+
+
+def test_labelled_notes_are_read_as_when_the_models_were_fitted():
+    notes = labelled(NOTES / "first.jsonl")
+    told = figures(notes, read(notes))
+    assert told["right_action"] / told["notes"] >= 0.95
+    assert told["found"] / told["facts"] >= 0.93
+    assert told["made_whole"] / told["made"] >= 0.90
+    assert told["lost"] / told["worth"] <= 0.01
