@@ -122,7 +122,7 @@ class Extract(Section):
     longest: Count = setting(20_000, "characters of a note that are read")
     clause: Count = setting(400, "longer clauses are no statements (pasted data)")
     told: Share = setting(0.7, "least probability that a note tells a fact, for it to be read")
-    sentence: Share = setting(0.1, "the same of a sentence of such a note")
+    sentence: Share = setting(0.3, "the same of a sentence of such a note")
     passage: AtLeastOne = setting(200, "characters of a line that are told as one fact")
     junk: Share = setting(0.6, "least probability that a note is junk, for it to be retired")
     importance: dict[Kind, Share] = setting(
