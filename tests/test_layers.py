@@ -43,7 +43,7 @@ INSIDE = {
     "safety": "trust display hostile secrets_labels secrets_traits secrets_checks secrets_shapes secrets_views secrets masking",
     "hygiene": "impact chatter dues tasks closing decay moving floors",
     "models": "nearest vectors encode remote transformers completions distilled judge endpoint_judge local",
-    "extract": "person grammar fingerprints forms clauses modality statements kinds entities noise "
+    "extract": "person grammar fingerprints forms clauses modality statements entities noise fitted weighing "
     "reading verdicts model asking",
     "judge/candidates": "heap near neighbours termsets openings neighbours_dense unread similarity worth",
     "judge": "places judgement vetoes consensus scorer merge opposing votes cascade conflicts confirmations parts explain "
