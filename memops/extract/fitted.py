@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy import sparse
 
 from memops.language.lexicon import lexicon
 
@@ -37,6 +36,8 @@ _FOLDS = (("[“”]", '"'), ("[‘’]", "'"))
 
 def features(texts: pl.Series, cues: Numbers) -> Any:
     """Return a sparse row a text: letters, then forms, then the cues that were found in it."""
+    from scipy import sparse
+
     folded = texts.fill_null("").str.head(_READ).str.normalize("NFKC")
     for pattern, new in _FOLDS:
         folded = folded.str.replace_all(pattern, new)
@@ -99,6 +100,8 @@ def _forms(texts: pl.Series) -> Numbers:
 
 def _letters(texts: pl.Series) -> Any:
     """Counts of hashed n-grams, damped by their logarithm, each row of unit length."""
+    from scipy import sparse
+
     # How a text ends, a full stop or an exclamation mark, is a habit of its writer.
     bare = texts.str.to_lowercase().str.replace(r"[\s.。!~]+$", "")
     plain = bare.str.replace_all(r"\p{Nd}", "0").str.replace_all(r"\s+", " ")
