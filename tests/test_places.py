@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from memops.context import Context
-from memops.judge.places import about
+from memops.judge.places import about, misdated
 from memops.rules.merge_exact import merge_exact
 from memops.stores import open_store
 
@@ -43,20 +43,20 @@ AGAIN = "## Plan\n- The pump house gets a new roof in autumn\n- Rosa orders its 
 
 
 @pytest.mark.parametrize(
-    ("second", "code"),
+    ("second", "codes"),
     [
-        (AGAIN, "merge.again"),
-        (AGAIN.rstrip() + "\n- A carpenter comes in October\n", "merge.exact"),
+        (AGAIN, ["merge.again", "merge.again"]),
+        (AGAIN.rstrip() + "\n- A carpenter comes in October\n", []),
     ],
 )
-def test_a_section_is_held_again_only_as_a_whole(tmp_path, second, code):
+def test_a_section_is_held_again_only_as_a_whole(tmp_path, second, codes):
     note = tmp_path / "memory" / "2026-05-01.md"
     note.parent.mkdir(parents=True)
     note.write_text(f"# 2026-05-01\n\n{AGAIN}{second}", encoding="utf-8")
     records = open_store(f"openclaw:{tmp_path}").read()
     plan = merge_exact(records, Context(now=datetime(2026, 6, 1, tzinfo=UTC)))
     merges = plan.filter(pl.col("intent") == "merge")
-    assert merges["code"].to_list() == [code, code]
+    assert merges["code"].to_list() == codes
 
 
 def _merged(folder, **notes):
@@ -75,12 +75,8 @@ MORE = "- Rosa keeps the moulds of every tile in the loft over the drying room, 
 
 
 def test_a_point_is_not_torn_out_of_its_list_for_a_copy_in_another_file(tmp_path):
-    assert _merged(tmp_path, tiles=f"# Tiles\n\n{POINTS}", loft=f"# Tiles\n\n{POINTS}{MORE}") in (
-        [],
-        [POINTS[2:-1]],  # of the list of one, which is then told by the other
-    )
     lists = {"tiles": f"# A\n\n{POINTS}{MORE}", "loft": f"# A\n\n{MORE}- Own\n- Other\n"}
-    assert _merged(tmp_path / "two", **lists) == []
+    assert _merged(tmp_path, **lists) == []
 
 
 def test_what_is_brief_is_said_of_its_own_day(tmp_path):
@@ -97,3 +93,27 @@ def test_what_was_done_at_an_hour_is_an_account_and_not_how_things_are(tmp_path)
         "# 2026-05-01\n\n" + hour.format("01:10", "A", "4") + hour.format("03:20", "B", "6")
     )
     assert set(open_store(f"openclaw:{tmp_path}").read()["form"]) == {"event"}
+
+
+def test_each_check_of_a_log_keeps_its_own_lines(tmp_path):
+    check = (
+        "## 2026-05-0{} 0{}:00 - Pump check\n\n**State:** fine\n\n**Result:**\n"
+        "1. Valves closed and sealed by the keeper\n2. No leak\n\n**By:** the keeper of the week\n\n"
+    )
+    log = "# Pump log\n\n" + "".join(check.format(n, n) for n in (1, 2, 3))
+    assert _merged(tmp_path, pump_log=log) == []
+
+
+def test_a_year_in_one_file_name_alone_is_a_slip(tmp_path):
+    note = (
+        "# {}\n\nThe kiln of the lower yard was measured twice, and cracked at the third firing.\n"
+    )
+    days = [f"2026-05-0{n}" for n in range(1, 6)]
+    folder = tmp_path / "memory"
+    folder.mkdir()
+    for day in [*days, "2025-05-02"]:
+        (folder / f"{day}.md").write_text(note.format(day), encoding="utf-8")
+    said = open_store(f"openclaw:{tmp_path}").read().select("origin", slip=misdated())
+    assert [row[0].split("#")[0] for row in said.filter("slip").iter_rows()] == [
+        "memory/2025-05-02.md"
+    ]

@@ -16,9 +16,6 @@ from memops.schema import SUBJECT
 TITLED = ("curated", "profile", "daily", "session")
 """Roles of files whose title names the file or the day, and nothing that the text is about."""
 
-DATED = ("daily", "session")
-"""Roles of files that are of one day, in which a time of the day tells when something was done."""
-
 _ITEMS = ("item", "led", "steps")
 _KINDS = {
     "turn": "quotation", "quote": "quotation", "table": "table", "code": "code", "matter": "code",
@@ -50,7 +47,7 @@ def form_of(whole: str, text: str, kind: str, place: Place, role: str, told: boo
         return "instruction"
     if kind in ("item", "paragraph") and attribute(text):
         return "attribute"
-    return "event" if told and role in DATED else "claim"
+    return "event" if told else "claim"
 
 
 def accounts(document: Document) -> set[int]:
@@ -59,10 +56,9 @@ def accounts(document: Document) -> set[int]:
     Their heading has a time and a name, and what stands under it is parted, by headings or as a
     list; a time over a single note only says when that was written down.
     """
-    items = Counter(unit.frame for unit in document.units if unit.kind in _ITEMS)
-    parted = {frame.parent for frame in document.frames} | {
-        frame for frame, count in items.items() if count > 1
-    }
+    units = Counter(unit.frame for unit in document.units)
+    lists = {unit.frame for unit in document.units if unit.kind in _ITEMS}
+    parted = {frame.parent for frame in document.frames} | {n for n in lists if units[n] > 1}
     named = {n for n, frame in enumerate(document.frames) if _session(frame.text)} & parted
     return {n for n in range(len(document.frames)) if named.intersection(document.over(n))}
 

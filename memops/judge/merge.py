@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from memops.judge.places import MOMENTS, RANKS, placed
+from memops.judge.places import RANKS, placed
 from memops.plan import edit, nothing
 from memops.schema import LIVE, TIERS
 
@@ -10,22 +10,24 @@ COPIED = 60
 """Bytes of a text that is written twice by copying alone, whatever it stands under."""
 _VALUES = ("attribute", "table")  # forms of what a section measures
 _ITEM = r"^\s*(?:[-*+•]|\d+[.)])\s"  # what stands before a point of a list
+_HEADINGS = r"#([0-9a-f]+)\."  # of a block's name: its headings, dates and all
 _TIMED = r"\d{1,2}:\d{2}"
 _NTH = r"\.\d+$"  # of a block's name: the as how manieth section of its headings it is
 _RANK = {tier: i for i, tier in enumerate(TIERS)}
 
 
 def counted(records: pl.DataFrame) -> pl.DataFrame:
-    """Return live records with how many stand in the block of each (`units`), and points (`items`)."""
+    """Return live records with how many stand in the block of each (`units`), and how each does.
+
+    `point`: in a list; `timed`: with a time of its own before it.
+    """
     before = pl.col("extra").str.json_path_match("$.prefix")
     timed = placed() & before.str.contains(_TIMED)
     point = placed() & before.str.contains(_ITEM) & ~timed
     live = records.filter(LIVE).with_columns(
         point=point.fill_null(False), timed=timed.fill_null(False)
     )
-    return live.with_columns(
-        units=pl.len().over("scope", "block"), items=pl.col("point").sum().over("scope", "block")
-    )
+    return live.with_columns(units=pl.len().over("scope", "block"))
 
 
 def merged(members: pl.DataFrame, code: str | pl.Expr) -> pl.DataFrame:
@@ -47,8 +49,7 @@ def merged(members: pl.DataFrame, code: str | pl.Expr) -> pl.DataFrame:
             keeper=pl.col("id").first().over("group", "scope"),
             keeper_pinned=pl.col("pinned").first().over("group", "scope"),
             _kept=pl.col("block").first().over("group", "scope"),
-            _kept_path=_path().first().over("group", "scope"),
-            _kept_role=pl.col("role").first().over("group", "scope"),
+            _kept_subject=pl.col("subject").first().over("group", "scope"),
         )
         .with_columns(again=_section_again())
     )
@@ -83,24 +84,20 @@ def merged(members: pl.DataFrame, code: str | pl.Expr) -> pl.DataFrame:
     )
 
 
-def _path() -> pl.Expr:
-    return pl.col("origin").str.replace(r"#\d+$", "")
-
-
 def _torn() -> pl.Expr:
-    """True of a record that its place would miss, whatever another file says.
+    """True of a record of a document that its place would miss, whatever another one says.
 
-    A point of a list, unless all points of the list stand in the one kept; a part of a day's note,
-    unless another day's has the whole section: what is said on two days was so on both.
+    Of a section goes the whole, where another under the very same headings holds all of it; of
+    what is longer than anybody writes twice a paragraph goes by itself, for one of the same subject.
+    A line with a time of its own was noted by itself, and is a part of nothing.
     """
-    step = (pl.col("id") != pl.col("keeper")) & placed()
-    other = step & (_path() != pl.col("_kept_path"))
-    brief = ~pl.col("timed") & (pl.col("text").str.len_bytes() < COPIED)
-    days = brief & pl.col("role").is_in(MOMENTS) & pl.col("_kept_role").is_in(MOMENTS)
-    here = ("scope", "block", "_kept")
-    part = step.sum().over(*here) < pl.col("units")
-    points = (step & pl.col("point")).sum().over(*here) < pl.col("items")
-    return (other & ((days & part) | (pl.col("point") & points))).fill_null(False)
+    step = (pl.col("id") != pl.col("keeper")) & placed() & ~pl.col("timed")
+    other = step & (pl.col("block") != pl.col("_kept"))
+    same = pl.col("block").str.extract(_HEADINGS) == pl.col("_kept").str.extract(_HEADINGS)
+    whole = same & (step.sum().over("scope", "block", "_kept") == pl.col("units"))
+    copied = (pl.col("text").str.len_bytes() >= COPIED) & ~pl.col("point")
+    subject = pl.col("subject").eq_missing(pl.col("_kept_subject"))
+    return (other & ~(whole | (subject & copied))).fill_null(False)
 
 
 def _section_again() -> pl.Expr:

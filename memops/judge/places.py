@@ -31,7 +31,16 @@ RANKS = {
 """Where one of several equal records is kept: the lower the better."""
 
 
+_MANY = 5  # dated files beside which one of another year stands alone
 _HABIT = 3  # days whose notes have a heading by which it is a habit
+
+
+def misdated() -> pl.Expr:
+    """Return whether a record's file is the only dated one of its year among many: a slip of the pen."""
+    path = c("origin").str.replace(r"#\d+$", "").filter(placed() & c("role").is_in(MOMENTS))
+    year = c("created_at").dt.year()
+    one, all_ = path.n_unique().over("scope", year), path.n_unique().over("scope")
+    return (placed() & (one == 1) & (all_ >= _MANY)).fill_null(False)
 
 
 def touchable() -> pl.Expr:

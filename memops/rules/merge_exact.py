@@ -60,7 +60,7 @@ def _moment() -> pl.Expr:
     native = pl.col("extra").str.json_path_match
     path = pl.col("origin").str.replace(r"#\d+$", "")
     at = pl.col("created_at").cast(pl.String)
-    event = pl.concat_str(path, native("$.prefix"), at, ignore_nulls=True)
+    event = pl.concat_str(path, native("$.prefix"), at, "block", ignore_nulls=True)
     return (
         pl.when(brief).then("block")
         .when(turn).then("id")

@@ -7,6 +7,7 @@ import polars as pl
 from memops.context import Context
 from memops.hygiene.decay import age_days
 from memops.hygiene.impact import high_impact
+from memops.judge.places import misdated
 from memops.plan import arguments, edit
 from memops.policy.narrowest import narrowest
 from memops.schema import CATEGORY, LIVE, TOMBSTONE, only
@@ -17,13 +18,14 @@ def retire_old(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
     A window stands under its kind, or under `scope/kind` for one scope, or under the category
     that the agent gave it (`category:daily`, `scope/category:daily`); the narrowest counts. Kinds
-    without a window stay, and so does what is pinned or core, of unknown age, or in a file still
-    being written, and every high-impact note.
+    without a window stay, and so does what is pinned or core, of unknown age, in a file still
+    being written or dated by a slip of the pen, and every high-impact note.
     """
     windows = ctx.policy.retention.windows
     window = days_kept(windows)
     age = age_days(ctx.now, ctx.policy.decay.clock)
-    old = only(records, ctx.changed).filter(
+    dated = records.filter(~misdated())
+    old = only(dated, ctx.changed).filter(
         LIVE,
         age > window,
         ~pl.col("pinned"),
