@@ -298,14 +298,17 @@ def polluted(tmp_path_factory):
     return samples.polluted(tmp_path_factory.mktemp("polluted"))
 
 
-@pytest.mark.parametrize("kind", ["clawseed", "openclaw"])
-def test_one_change_of_a_run_is_taken_back_and_not_proposed_again(memops, polluted, kind):
+@pytest.mark.parametrize(
+    ("kind", "rule", "op"),
+    [("clawseed", "merge_exact", "merge"), ("openclaw", "supersede_conflicting", "supersede")],
+)
+def test_one_change_of_a_run_is_taken_back_and_not_proposed_again(memops, polluted, kind, rule, op):
     shutil.copytree(polluted / kind, memops.folder / kind)
-    address, rules = f"{kind}:{memops.folder / kind}", ("--rule", "merge_exact")
+    address, rules = f"{kind}:{memops.folder / kind}", ("--rule", rule)
     before = read(memops, address)
     made = memops("plan", address, *rules, "--now", NOW)
     run = memops("apply", made["plan"], "--approve")["run"]
-    one, *others = [line for line in lines(memops, made["plan"]) if line["op"] == "merge"]
+    one, *others = [line for line in lines(memops, made["plan"]) if line["op"] == op]
     assert one["id"] not in shown(read(memops, address))
 
     back = memops("rollback", run, "--only", one["seq"])

@@ -42,7 +42,7 @@ def test_a_night_keeps_one_of_every_group_of_duplicates(nights, kind):
 
 
 @pytest.mark.parametrize("kind", ["clawseed", "openclaw"])
-def test_a_night_merges_what_is_written_twice(nights, kind):
+def test_a_night_merges_what_is_written_twice_but_tears_nothing_out_of_a_list(nights, kind):
     before, after = nights[kind]
     live = after.filter(LIVE).group_by("scope", "kind", "text").len().filter(pl.col("len") > 1)
     assert live.filter(pl.col("kind") == "fact").height == 0
@@ -52,7 +52,7 @@ def test_a_night_merges_what_is_written_twice(nights, kind):
         records.filter(LIVE, pl.col("text").is_in(group)).height for group in texts
     ]
     fewer = [now < was for was, now in zip(copies(before), copies(after), strict=True)]
-    assert sum(fewer) >= len(fewer) / 2
+    assert sum(fewer) >= len(fewer) / 2 if kind == "clawseed" else not any(fewer)
 
 
 @pytest.mark.parametrize("kind", ["clawseed", "openclaw"])

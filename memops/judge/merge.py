@@ -87,15 +87,18 @@ def merged(members: pl.DataFrame, code: str | pl.Expr) -> pl.DataFrame:
 def _torn() -> pl.Expr:
     """True of a record of a document that its place would miss, whatever another one says.
 
-    Of a section goes the whole, where another under the very same headings holds all of it; of
-    what is longer than anybody writes twice a paragraph goes by itself, for one of the same subject.
+    Of a section goes the whole, where another under the very same headings holds all of it. What is
+    longer than anybody writes twice goes for the same under one subject: a paragraph by itself, the
+    points of a list together.
     A line with a time of its own was noted by itself, and is a part of nothing.
     """
     step = (pl.col("id") != pl.col("keeper")) & placed() & ~pl.col("timed")
     other = step & (pl.col("block") != pl.col("_kept"))
     same = pl.col("block").str.extract(_HEADINGS) == pl.col("_kept").str.extract(_HEADINGS)
     whole = same & (step.sum().over("scope", "block", "_kept") == pl.col("units"))
-    copied = (pl.col("text").str.len_bytes() >= COPIED) & ~pl.col("point")
+    long = pl.col("text").str.len_bytes() >= COPIED
+    every = (step & long).sum().over("scope", "block", "_kept") == pl.col("units")
+    copied = long & (~pl.col("point") | every)
     subject = pl.col("subject").eq_missing(pl.col("_kept_subject"))
     return (other & ~(whole | (subject & copied))).fill_null(False)
 

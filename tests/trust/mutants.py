@@ -100,7 +100,7 @@ MUTANTS = (
     Mutant("the seal of a run is not checked", RUNS, 'if said and hashlib.sha256(data).hexdigest() != said["sha256"]:', "if False:", ROT),
     Mutant("the overlay's digest is not checked", "memops/overlay.py", "if _stamped(data) != data:", "if False:", ROT),
     Mutant("sealed JSON is not checked", FILES, 'if said != hashlib.sha256(json_bytes(value)).hexdigest() or (', "if False and (", ROT),
-    Mutant("hashes of snapshots are not checked", TAKEN, 'if files.sha256(snapshot.path / name) != said[name]["sha256"]', "if False", ROT),
+    Mutant("hashes of snapshots are not checked", TAKEN, 'if files.sha256(there[name]) != said[name]["sha256"]', "if False", ROT),
     Mutant("a forged plan is carried out", PLANS, "if not seals.holds(", "if False and not seals.holds(", f"{SEALS}::test_a_plan_whose_digests_were_all_mended_is_refused"),
     Mutant("an approval that a run claims is believed", APPLY, "if not run.vouched(state):", "if False:", f"{SEALS}::test_a_run_that_claims_an_approval_is_not_gone_on_with"),
     Mutant("a key that others may read seals", "memops/state/seals.py", "if about.st_mode & _OTHERS or about.st_uid != os.geteuid():", "if False:", f"{SEALS}::test_a_key_that_is_none_is_named_and_nothing_is_written"),
