@@ -36,7 +36,10 @@ def test_every_page_is_reached_from_the_readme():
 
 
 def test_the_page_of_records_names_every_column():
-    rows = re.findall(r"(?m)^\| `(\w+)`", TEXTS["records.md"])
+    columns, _, _ = TEXTS["records.md"].partition(
+        "\n## "
+    )  # the tables of later parts are of others
+    rows = re.findall(r"(?m)^\| `(\w+)`", columns)
     assert rows == RECORDS.names()
 
 

@@ -146,7 +146,7 @@ KINDS = {
 
 ELSEWHERE = {
     "curator",  # asks a model; what it is told is masked in test_curator, what it prints by `emit`
-    "bench", "encoder", "tune",  # read labelled files and texts that a person gives, no store's records
+    "bench", "encoder", "tune", "judge_test",  # read labelled files and texts that a person gives, no store's records
     "demo", "serve", "deploy", "init", "config",  # make their own store or settings, or start other programs
     "collect", "import", "embed", "view", "extract", "resume",  # of some kinds only
 }  # fmt: skip
@@ -189,7 +189,23 @@ SLOW = ("parquet", "clawseed", "xinghebot", "rsclaw")
 MOST = [pytest.param(kind, marks=[pytest.mark.slow] * (kind in SLOW)) for kind in KINDS]
 
 
-@pytest.mark.parametrize("kind", MOST)
+def test_the_commands_of_every_day_print_and_write_no_secret_of_any_column(memops, tmp_path):
+    home, pages = tmp_path / "home", tmp_path / "pages"
+    home.mkdir(), pages.mkdir()
+    address, secrets = KINDS["jsonl"](home)
+    did = Watched(memops, secrets)
+    plan = did("plan", address, "--now", NOW)["plan"]
+    did("review", plan)
+    did("report", plan, "-o", pages / "plan.html", twice=False)
+    did("show", address, _ids(did, address)[0])
+    did("apply", plan, "--approve", may=(0, 3, 22), twice=False)
+    assert any(holding(memops.state, value) for value in secrets.values())  # to restore and undo
+    assert did.leaks == set()
+    assert did.held(memops.state, pages) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
 def test_no_command_prints_or_writes_a_secret_of_any_column(memops, tmp_path, kind):
     home = tmp_path / "home"
     home.mkdir()

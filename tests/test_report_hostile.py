@@ -4,6 +4,7 @@ import re
 import unicodedata
 
 from memops.language.lexicon import resource
+from memops.reports import words
 from memops.reports.page import _template, render
 from memops.reports.words import clean, visible
 from tests.hostile import PAYLOADS
@@ -124,3 +125,10 @@ def test_names_keep_their_counts_when_they_are_cleaned():
         "n": 1,
         "deep": [{"x": "⟨U+0000⟩"}, None, 2.5],
     }
+
+
+def test_a_text_that_stands_many_times_on_a_page_is_made_visible_once(monkeypatch):
+    read = []
+    monkeypatch.setattr(words, "visible", lambda text: read.append(text) or visible(text))
+    assert clean([{"k": "a\u202eb"}] * 50) == [{"k": "a⟨U+202E⟩b"}] * 50
+    assert sorted(read) == ["a\u202eb", "k"]

@@ -30,7 +30,7 @@ PLAIN = [
 OTHERS = {
     "apply", "resume", "rollback", "restore", "purge", "prune", "nightly", "demo", "serve", "deploy", "embed", "encoder",
     "curator", "tune", "bench", "rules", "policy", "stores", "import", "recover", "init", "config",
-    "evidence",
+    "evidence", "judge_test",
 }  # fmt: skip
 """Commands that write, that read no store, or that need a model; the rest is under test."""
 

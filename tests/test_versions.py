@@ -46,8 +46,8 @@ def test_the_state_of_an_earlier_memops_is_read(old):
     planned = one(old.state / "plans").name
     made = old("plan", snapshot.name, "--now", "2026-06-01T12:00:00Z")
     assert (old.code, made["ops"]) == (0, 40)
-    old("report", planned, "-o", str(old.folder / "r.html"))
-    assert old.code == 0
+    said = old("report", planned, "-o", str(old.folder / "r.html"))
+    assert old.code == 0, said
 
 
 def test_a_plan_of_format_one_is_read_and_is_not_carried_out(old):

@@ -11,7 +11,7 @@ from memops.errors import Corrupt, MemopsError
 from memops.hygiene.floors import standing
 from memops.judge.explain import explained
 from memops.plan import nothing, outcome
-from memops.policy import Policy, described, from_table
+from memops.policy import Policy, described, recorded
 from memops.policy.defaults import written
 from memops.reasons import plain
 from memops.reports import approval, figures
@@ -61,7 +61,7 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
     back = run.taken_back() if run else frozenset()
     without = [*(s["id"] for s in skipped), *back]
     carried = changes.filter(~pl.col("id").is_in(without)) if without else changes
-    policy = from_table(made.header["policy"]) if made else settings.policy
+    policy = recorded(made.header["policy"]) if made else settings.policy
     now = night.get("now") or taken.manifest["taken_at"]
     data: dict[str, Any] = {
         "title": night.get("store") or taken.address,

@@ -4,6 +4,7 @@ import difflib
 import re
 from collections.abc import Mapping
 from datetime import datetime, tzinfo
+from functools import cache
 from typing import Any
 
 from memops.language.lexicon import lexicon
@@ -101,7 +102,8 @@ def visible(text: str) -> str:
 def clean(value: Any) -> Any:
     """Return the same nested value with every string in it masked and made visible."""
     shown = masked_value(mapped(value, lambda text, _: _storable(text)))
-    return mapped(shown, lambda text, _: visible(text))
+    once = cache(visible)  # a text may stand on a page many times
+    return mapped(shown, lambda text, _: once(text))
 
 
 def differences(before: str, after: str) -> tuple[list[Part], list[Part]]:

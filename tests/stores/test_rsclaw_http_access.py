@@ -5,11 +5,13 @@ import socket
 import pytest
 
 from memops.errors import Incomplete, MemopsError, PlanRefused, StoreNotFound, Unauthorised
-from memops.stores import open_store
+from memops.schema import from_rows
+from memops.stores import Work, open_store
 from memops.stores.rsclaw_http import disagreements
 from tests.stores.rsclaw_gateway import FEW, TOKEN, failing, stats
 
 from .restoring import put_back
+from .samples import NOW
 
 
 def test_a_token_is_sent_and_a_wrong_one_is_named_without_it(serve, monkeypatch):
@@ -95,8 +97,9 @@ def test_where_nothing_answers_no_store_is_found(serve):
 
 def test_the_api_is_never_written(serve, tmp_path):
     gateway, store = serve()
+    rows = from_rows([])
     for attempt in (
-        lambda: store.write(None),
+        lambda: store.write(Work(rows, rows, NOW, lambda live, counts: {}, lambda undo: None)),
         lambda: store.revert([]),
         lambda: put_back(store, tmp_path),
     ):
