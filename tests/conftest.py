@@ -1,6 +1,7 @@
 """What several tests need: the command line in this process, and a small store of records."""
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -9,9 +10,22 @@ from memops import failpoints
 from memops.cli import run
 
 # The same examples in every run of a change's own tests, so that red means the change; the slow
-# command asks for new ones with --hypothesis-profile=default.
-settings.register_profile("repeated", derandomize=True, database=None)
+# command asks for new ones, and more, with --hypothesis-profile=default.
+settings.register_profile("repeated", derandomize=True, database=None, max_examples=30)
 settings.load_profile("repeated")
+
+_LONG = Path(__file__).with_name("long.txt")
+
+
+LONG = [line for line in _LONG.read_text().splitlines() if line and line[0] != "#"]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Give the slow suite what `long.txt` names, whole tests or one of their cases."""
+    for item in items:
+        if item.nodeid in LONG or item.nodeid.split("[")[0] in LONG:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(autouse=True)

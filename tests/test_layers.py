@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import LONG
+
 ROOT = Path(__file__).parent.parent
 LAYERS = [
     # words and tables
@@ -135,3 +137,8 @@ def test_flows_import_steps_settings_and_policy_only():
     for path in (ROOT / "flows").glob("*.py"):
         mine = {n.split(".")[1] for n in imports(path) if n.startswith("memops.")}
         assert mine <= {"steps", "nights", "policy", "settings", "errors", "__version__"}, path.name
+
+
+def test_what_the_slow_suite_takes_over_stands_where_it_is_said_to():
+    for path, name in (line.split("::") for line in LONG):
+        assert f"def {name.split('[')[0]}(" in (ROOT / path).read_text(encoding="utf-8")
