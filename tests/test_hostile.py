@@ -207,3 +207,24 @@ def test_a_long_line_of_a_note_that_touches_on_many_things_is_no_order(tmp_path)
     plan = quarantine_injected(records, Context(now=datetime(2026, 6, 1, tzinfo=UTC)))
     hidden = records.filter(pl.col("id").is_in(plan["id"].to_list()))["text"].to_list()
     assert hidden == [order]
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [("2026-05-01", "hostile.prompt_amid"), ("2026-05-01-0912", "hostile.own_prompt")],
+)
+def test_a_prompt_in_a_note_that_is_no_conversation_waits_for_a_person(tmp_path, name, code):
+    prompt = "You are an autonomous research assistant who runs day and night"
+    turn = f"user: {prompt} and more of it, so that it is long enough\nassistant: ok\n"
+    session = f"# Session: 2026-05-01 09:12:00 UTC\n\n- **Session ID**: x\n\n## Conversation Summary\n\n{turn}"
+    note = tmp_path / "memory" / f"{name}.md"
+    note.parent.mkdir(parents=True)
+    note.write_text(
+        session
+        if name.endswith("0912")
+        else f"# {name}\n\n{prompt} and more of it, so that it is long\n",
+        encoding="utf-8",
+    )
+    records = open_store(f"openclaw:{tmp_path}").read()
+    plan = quarantine_injected(records, Context(now=datetime(2026, 6, 1, tzinfo=UTC)))
+    assert plan["code"].to_list() == [code]

@@ -85,11 +85,15 @@ def _amid() -> pl.Expr:
     """True of a text that holds other words beside its prompt, which may be the owner's.
 
     It begins with them, with an event that came before the turn and may tell a result, or with
-    what the software recalled and put before them; or an entry of another time follows in it.
+    what the software recalled and put before them; or an entry of another time follows in it. A
+    prompt in a note that is no conversation may be one that the owner collects.
     """
     begins = pl.col("text").str.extract(r"^\s*(?:\*\*[\d:]+\*\*\s*)?(.*)")
     wrapped = begins.str.starts_with("<") | begins.str.starts_with("[")
-    own = begins.str.contains(_PROMPT) & ~wrapped & ~pl.col("text").str.contains(_ENTRY)
+    collected = placed() & (pl.col("role") != "session")
+    own = (
+        ~collected & begins.str.contains(_PROMPT) & ~wrapped & ~pl.col("text").str.contains(_ENTRY)
+    )
     return (pl.col("code") == "hostile.own_prompt") & ~own
 
 
