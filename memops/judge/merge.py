@@ -43,45 +43,41 @@ def merged(members: pl.DataFrame, code: str | pl.Expr) -> pl.DataFrame:
     """
     if members.is_empty():
         return nothing()
-    order = (
-        _in_order_of_keeping(members)
-        .with_columns(
-            keeper=pl.col("id").first().over("group", "scope"),
-            keeper_pinned=pl.col("pinned").first().over("group", "scope"),
-            _kept=pl.col("block").first().over("group", "scope"),
-            _kept_subject=pl.col("subject").first().over("group", "scope"),
-        )
-        .with_columns(again=_section_again())
+    held = _held(members)
+    said = pl.lit(code) if isinstance(code, str) else code
+    absorbed = edit(
+        held.filter(pl.col("id") != pl.col("keeper")).sort("id"),
+        "merge",
+        pl.when("again").then(pl.lit("merge.again")).otherwise(said),
+        superseded_by=pl.col("keeper"),
+        evidence=pl.concat_list("keeper"),
+        risk="low",
     )
+    gaining = edit(
+        _gains(held).filter(pl.col("gains")),
+        "update",
+        "merge.keeper",
+        access_count=pl.col("uses"),
+        importance=pl.col("weight"),
+        evidence=pl.col("others"),
+        risk="low",
+    )
+    return pl.concat([absorbed, gaining])
+
+
+def _held(members: pl.DataFrame) -> pl.DataFrame:
+    """The members that are kept or may go, each with its `keeper`, and whether it is said `again`."""
+    first = {
+        "keeper": "id", "keeper_pinned": "pinned", "_kept": "block", "_kept_subject": "subject"
+    }  # fmt: skip
+    order = _in_order_of_keeping(members).with_columns(
+        **{name: pl.col(of).first().over("group", "scope") for name, of in first.items()}
+    )
+    order = order.with_columns(again=_section_again())
     told = pl.col("told") if "told" in members.columns else pl.lit(False)
     order = order.filter(told | ~_torn())
     free = (pl.col("id") == pl.col("keeper")) | ~pl.col("pinned") | pl.col("keeper_pinned")
-    held = order.filter(free).filter(pl.len().over("group", "scope") > 1)
-    absorbed = held.filter(pl.col("id") != pl.col("keeper")).sort("id")
-    keepers = _gains(held)
-    return pl.concat(
-        [
-            edit(
-                absorbed,
-                "merge",
-                pl.when("again")
-                .then(pl.lit("merge.again"))
-                .otherwise(pl.lit(code) if isinstance(code, str) else code),
-                superseded_by=pl.col("keeper"),
-                evidence=pl.concat_list("keeper"),
-                risk="low",
-            ),
-            edit(
-                keepers.filter(pl.col("gains")),
-                "update",
-                "merge.keeper",
-                access_count=pl.col("uses"),
-                importance=pl.col("weight"),
-                evidence=pl.col("others"),
-                risk="low",
-            ),
-        ]
-    )
+    return order.filter(free).filter(pl.len().over("group", "scope") > 1)
 
 
 def _torn() -> pl.Expr:
@@ -89,8 +85,7 @@ def _torn() -> pl.Expr:
 
     Of a section goes the whole, where another under the very same headings holds all of it. What is
     longer than anybody writes twice goes for the same under one subject: a paragraph by itself, the
-    points of a list together.
-    A line with a time of its own was noted by itself, and is a part of nothing.
+    points of a list together. A line with a time of its own was noted by itself, a part of nothing.
     """
     step = (pl.col("id") != pl.col("keeper")) & placed() & ~pl.col("timed")
     other = step & (pl.col("block") != pl.col("_kept"))
