@@ -1,5 +1,6 @@
 """What places say: which records of a workspace may be compared."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import polars as pl
@@ -7,7 +8,9 @@ import pytest
 
 from memops.context import Context
 from memops.judge.places import about, misdated
+from memops.policy import Policy, Retention
 from memops.rules.merge_exact import merge_exact
+from memops.rules.retire_old import retire_old
 from memops.stores import open_store
 
 NOTES = "# {day}\n\n## 09:10 - {section}\n{text}\n\n## {own}\n- The kiln door needs a new hinge\n"
@@ -116,4 +119,49 @@ def test_a_year_in_one_file_name_alone_is_a_slip(tmp_path):
     said = open_store(f"openclaw:{tmp_path}").read().select("origin", slip=misdated())
     assert [row[0].split("#")[0] for row in said.filter("slip").iter_rows()] == [
         "memory/2025-05-02.md"
+    ]
+
+
+def test_what_a_day_copied_from_the_curated_file_goes_whatever_it_stands_under(tmp_path):
+    led = (
+        "Every Monday the keeper writes down:\n1. The height of the water\n2. What the pump burnt\n"
+    )
+    (tmp_path / "MEMORY.md").write_text(f"# Memory\n\n## The keeper's Monday\n{led}", "utf-8")
+    day = f"# 2026-05-01\n\n## Template\n{led}\n## Other\n- The gate was painted\n"
+    assert _merged(tmp_path, d_2026_05_01=day) == [led.strip()]
+
+
+TALK = """# Session: 2026-02-05 15:28:47 UTC
+
+## Conversation Summary
+
+user: Which pump do we take for the lower yard
+assistant: Let me look into it and come back to you
+
+## What I found
+
+- The small one lifts eleven metres
+
+**Both cost the same.**
+
+user: Good, and the price list
+assistant: Here it is:
+| Pump | Lift |
+|------|------|
+| small | 11 m |
+"""
+
+
+def test_of_an_old_talk_what_was_worked_out_stays(tmp_path):
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory/2026-02-05-pumps.md").write_text(TALK, "utf-8")
+    noted = "# 2026-02-05\n\n## Conversation\n- Spoke with Rosa about the harbour pump\n"
+    (tmp_path / "memory/2026-02-05.md").write_text(noted, "utf-8")
+    records = open_store(f"openclaw:{tmp_path}").read()
+    policy = replace(Policy(), retention=Retention(windows={"session": 90.0}))
+    plan = retire_old(records, Context(now=datetime(2026, 11, 1, tzinfo=UTC), policy=policy))
+    gone = records.filter(pl.col("id").is_in(plan["id"].implode()))["text"].to_list()
+    assert sorted(gone) == [
+        "Let me look into it and come back to you",
+        "Which pump do we take for the lower yard",
     ]

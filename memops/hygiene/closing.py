@@ -1,8 +1,8 @@
 """Closing: which tasks a later record closes.
 
-A task is closed by a record that was said after it, that says that something is done, and in
-which the things that the task names are found again: under a mark such as "Done:" that is enough,
-without one the deed must be the same, too. The words stand in `data/lexicons/tasks.toml`.
+A task is closed by a record that was said after it, one line of which says that something is done,
+and names all the things that the task names: under a mark such as "Done:" that is enough, without
+one the deed must be the same, too. The words stand in `data/lexicons/tasks.toml`.
 """
 
 import re
@@ -21,7 +21,6 @@ from memops.language.text import folded as fold
 from memops.language.vocabulary import stem
 from memops.schema import INSTANT, RETIRED, TOMBSTONE, only
 
-_COVER = 0.75  # share of what a task names that is found again where it is done
 _ENDING = re.compile(r"(?<=\w)(?:ie|[ie]|(?<=b)l)$")
 
 _PAIRS = pl.Schema({"id": pl.String(), "by": pl.String(), "until": INSTANT, "like": pl.Float64()})
@@ -96,7 +95,7 @@ def _found(rows: pl.DataFrame, tasks: pl.DataFrame, since: datetime) -> pl.DataF
     )
     telling = _telling(named)
     deeds = named.filter("deed")["term"].unique()
-    done = _saying_done(_may_close(told, telling, deeds).filter(~is_task()))
+    done = _saying_done(_lines(_may_close(told, telling, deeds).filter(~is_task())))
     return _matched(tasks, named, telling, done)
 
 
@@ -116,6 +115,15 @@ def _may_close(told: pl.DataFrame, telling: pl.DataFrame, deeds: pl.Series) -> p
     return maybe.with_columns(pl.col("plain").str.to_lowercase())
 
 
+def _lines(told: pl.DataFrame) -> pl.DataFrame:
+    """The lines of the records, each with its `record` and what leads into them ("Done: ...")."""
+    first = pl.col("plain").str.extract(r"^\s*([^\n]*[:：])\s*\n")
+    lines = told.with_columns(record="id", _lead=first, plain=pl.col("plain").str.split("\n"))
+    lines = lines.explode("plain", empty_as_null=True).drop_nulls("plain").with_row_index("_line")
+    led = pl.concat_str("_lead", "plain", separator=" ")
+    return lines.with_columns(id=pl.col("_line").cast(pl.String), plain=pl.coalesce(led, "plain"))
+
+
 def _deed_or_mark(deeds: pl.Series) -> str:
     """A pattern for what begins like a verb of one of the deeds, or like a mark.
 
@@ -130,14 +138,9 @@ def _deed_or_mark(deeds: pl.Series) -> str:
 
 
 def _telling(named: pl.DataFrame) -> pl.DataFrame:
-    """So many of each task's rarest terms that what names none of them cannot close it (id, term)."""
-    exact, size = pl.col("term").str.contains(r"\d"), pl.len().over("id")
-    needed = pl.when(exact.any().over("id")).then(1).otherwise(size - (_COVER * size).ceil() + 1)
-    things = named.filter(~pl.col("deed")).with_columns(
-        needed=needed, exact=exact, common=pl.len().over("term")
-    )
-    order = things.sort("id", "exact", "common", "term", descending=[False, True, False, False])
-    return order.filter(pl.int_range(pl.len()).over("id") < pl.col("needed")).select("id", "term")
+    """The rarest term of each task: what does not name it cannot close the task (id, term)."""
+    things = named.filter(~pl.col("deed")).with_columns(common=pl.len().over("term"))
+    return things.sort("id", "common", "term").unique("id", keep="first").select("id", "term")
 
 
 def _openings(stems: Iterable[str]) -> list[str]:
@@ -152,38 +155,33 @@ def _matched(
     if done.is_empty():
         return pl.DataFrame(schema=_PAIRS)
     told = _terms(done).rename({"id": "by"})
-    after = done.select("scope", by="id", until="said", marked=_marked())
+    after = done.select("scope", "record", by="id", until="said", marked=_marked())
     pairs = (
         telling.join(told.select("by", "term"), on="term").select("id", "by").unique()
         .join(tasks.select("id", "scope", at="said"), on="id")
         .join(after, on=["by", "scope"])
         .filter(pl.col("until") > pl.col("at"))
     )  # fmt: skip
-    sizes = named.group_by("id").agg(_things(), exact=_exact())
+    sizes = named.group_by("id").agg(_things())
     width = told.join(pairs, on="by", how="semi").group_by("by").agg(_things().alias("width"))
     return (
         pairs.join(named, on="id").join(told.select("by", "term"), on=["by", "term"])
-        .group_by("id", "by", "until", "marked")
-        .agg(_things().alias("shared"), found=_exact(), deeds=pl.col("deed").any())
+        .group_by("id", "by", "record", "until", "marked")
+        .agg(_things().alias("shared"), deeds=pl.col("deed").any())
         .join(sizes, on="id").join(width, on="by")
         .filter(
-            pl.col("found") == pl.col("exact"),
-            pl.col("shared") >= _COVER * pl.col("size"),
-            pl.col("deeds") | (pl.col("marked") & (pl.col("shared") > 1)),
-            (pl.col("shared") > 1) | (pl.col("shared") == pl.col("size")),
+            pl.col("shared") == pl.col("size"),
             pl.col("shared") > 0,
+            pl.col("deeds") | (pl.col("marked") & (pl.col("shared") > 1)),
         )
-        .with_columns(like=pl.col("shared") / (pl.col("size") + pl.col("width") - pl.col("shared")))
+        .group_by("id", "until", by="record")
+        .agg(like=(pl.col("size") / pl.col("width")).max())
         .select(*_PAIRS)
     )  # fmt: skip
 
 
 def _things() -> pl.Expr:
     return pl.col("term").filter(~pl.col("deed")).n_unique().alias("size")
-
-
-def _exact() -> pl.Expr:
-    return pl.col("term").filter(pl.col("term").str.contains(r"\d")).n_unique()
 
 
 def _terms(records: pl.DataFrame, dueless: bool = False) -> pl.DataFrame:

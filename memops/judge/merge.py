@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from memops.judge.places import RANKS, placed
+from memops.judge.places import KEPT, RANKS, placed
 from memops.plan import edit, nothing
 from memops.schema import LIVE, TIERS
 
@@ -68,46 +68,55 @@ def merged(members: pl.DataFrame, code: str | pl.Expr) -> pl.DataFrame:
 def _held(members: pl.DataFrame) -> pl.DataFrame:
     """The members that are kept or may go, each with its `keeper`, and whether it is said `again`."""
     first = {
-        "keeper": "id", "keeper_pinned": "pinned", "_kept": "block", "_kept_subject": "subject"
+        "keeper": "id", "keeper_pinned": "pinned", "_kept": "block", "_kept_subject": "subject",
+        "_kept_role": "role",
     }  # fmt: skip
     order = _in_order_of_keeping(members).with_columns(
         **{name: pl.col(of).first().over("group", "scope") for name, of in first.items()}
     )
-    order = order.with_columns(again=_section_again())
+    order = order.with_columns(**_steps()).with_columns(**_whole())
     told = pl.col("told") if "told" in members.columns else pl.lit(False)
     order = order.filter(told | ~_torn())
     free = (pl.col("id") == pl.col("keeper")) | ~pl.col("pinned") | pl.col("keeper_pinned")
     return order.filter(free).filter(pl.len().over("group", "scope") > 1)
 
 
-def _torn() -> pl.Expr:
-    """True of a record of a document that its place would miss, whatever another one says.
-
-    Of a section goes the whole, where another under the very same headings holds all of it. What is
-    longer than anybody writes twice goes for the same under one subject: a paragraph by itself, the
-    points of a list together. A line with a time of its own was noted by itself, a part of nothing.
-    """
-    step = (pl.col("id") != pl.col("keeper")) & placed() & ~pl.col("timed")
-    other = step & (pl.col("block") != pl.col("_kept"))
-    same = pl.col("block").str.extract(_HEADINGS) == pl.col("_kept").str.extract(_HEADINGS)
-    whole = same & (step.sum().over("scope", "block", "_kept") == pl.col("units"))
-    long = pl.col("text").str.len_bytes() >= COPIED
-    every = (step & long).sum().over("scope", "block", "_kept") == pl.col("units")
-    copied = long & (~pl.col("point") | every)
-    subject = pl.col("subject").eq_missing(pl.col("_kept_subject"))
-    return (other & ~(whole | (subject & copied))).fill_null(False)
+def _steps() -> dict[str, pl.Expr]:
+    """What is to go for another place's sake, and what of it is longer than anybody writes twice."""
+    step = (pl.col("id") != pl.col("keeper")) & (pl.col("block") != pl.col("_kept"))
+    return {"_step": step.fill_null(False), "_long": pl.col("text").str.len_bytes() >= COPIED}
 
 
-def _section_again() -> pl.Expr:
-    """True of a record whose section is its keeper's once more, all of it.
+def _whole() -> dict[str, pl.Expr]:
+    """What goes with all of its section, and of that, what one file holds once more (`again`).
 
     Of a list that grows from check to check, or a table, a part alone would be torn out.
     """
     mine, kept = pl.col("block"), pl.col("_kept")
-    same = mine.str.replace(_NTH, "") == kept.str.replace(_NTH, "")
-    steps = (pl.col("id") != pl.col("keeper")) & same & (mine != kept)
-    whole = steps.sum().over("scope", "block") == pl.col("units")
-    return (steps & whole & ~pl.col("form").is_in(_VALUES)).fill_null(False)
+    over = ("scope", "block", "_kept")
+    whole = pl.col("_step") & (pl.col("_step").sum().over(over) == pl.col("units"))
+    again = whole & (mine.str.replace(_NTH, "") == kept.str.replace(_NTH, ""))
+    every = (pl.col("_step") & pl.col("_long")).sum().over(over) == pl.col("units")
+    return {
+        "_same": (whole & (mine.str.extract(_HEADINGS) == kept.str.extract(_HEADINGS))),
+        "_every": every,
+        "again": (again & ~pl.col("form").is_in(_VALUES)).fill_null(False),
+    }
+
+
+def _torn() -> pl.Expr:
+    """True of a record of a document that its place would miss, whatever another one says.
+
+    Of a section goes the whole, where another under the very same headings holds all of it. What is
+    longer than anybody writes twice goes for the same under one subject, or in the curated file: a
+    paragraph by itself, the points of a list together. A line with a time of its own was noted by
+    itself, a part of nothing.
+    """
+    copied = pl.col("_long") & (~pl.col("point") | pl.col("_every"))
+    subject = pl.col("subject").eq_missing(pl.col("_kept_subject"))
+    curated = pl.col("_kept_role").is_in(KEPT)
+    other = pl.col("_step") & placed() & ~pl.col("timed")
+    return (other & ~(pl.col("_same") | (copied & (subject | curated)))).fill_null(False)
 
 
 def _in_order_of_keeping(members: pl.DataFrame) -> pl.DataFrame:

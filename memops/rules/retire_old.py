@@ -7,10 +7,12 @@ import polars as pl
 from memops.context import Context
 from memops.hygiene.decay import age_days
 from memops.hygiene.impact import high_impact
-from memops.judge.places import misdated
+from memops.judge.places import misdated, placed
 from memops.plan import arguments, edit
 from memops.policy.narrowest import narrowest
 from memops.schema import CATEGORY, LIVE, TOMBSTONE, only
+
+_ROW = r"(?m)^\s*\|.*\|\s*$"  # of a table
 
 
 def retire_old(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
@@ -19,12 +21,13 @@ def retire_old(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     A window stands under its kind, or under `scope/kind` for one scope, or under the category
     that the agent gave it (`category:daily`, `scope/category:daily`); the narrowest counts. Kinds
     without a window stay, and so does what is pinned or core, of unknown age, in a file still
-    being written or dated by a slip of the pen, and every high-impact note.
+    being written or dated by a slip of the pen, every high-impact note, and of a transcript what
+    is worked out.
     """
     windows = ctx.policy.retention.windows
     window = days_kept(windows)
     age = age_days(ctx.now, ctx.policy.decay.clock)
-    dated = records.filter(~misdated())
+    dated = records.filter(~misdated() & ~_worked_out())
     old = only(dated, ctx.changed).filter(
         LIVE,
         age > window,
@@ -44,6 +47,16 @@ def retire_old(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         evidence=pl.concat_list("id"),
         risk="low",
     )
+
+
+def _worked_out() -> pl.Expr:
+    """True of what a document has from a talk and is more: an answer under a heading of its own, or
+    with a table; a note of what was spoken about.
+    """
+    line = pl.col("origin").str.extract(r"#(\d+)$").cast(pl.Int64, strict=False)
+    turn = pl.col("source").sort_by(line).first().over("scope", "block").is_not_null()
+    talk = (pl.col("role") == "session") & turn & ~pl.col("text").str.contains(_ROW)
+    return (placed() & (pl.col("kind") == "session") & ~talk).fill_null(False)
 
 
 def days_kept(windows: Mapping[str, float]) -> pl.Expr:
