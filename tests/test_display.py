@@ -1,10 +1,12 @@
 # ruff: noqa: E501
+import json
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memops.cli.output import as_document
 from memops.safety.display import csv_safe, shown
 
 HOSTILE = [
@@ -44,3 +46,16 @@ def test_cells_that_start_a_formula_get_a_quote(cell):
 )
 def test_other_cells_and_numbers_stay(cell):
     assert csv_safe(cell) == cell
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_json_says_the_same_and_shows_a_terminal_nothing(text):
+    document = as_document({"text": text, text: 1})
+    assert all(unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Zl", "Zp") for c in document)
+    assert json.loads(document) == {"schema_version": 1, "text": text, text: 1}
+
+
+@given(st.dictionaries(st.text(), st.text() | st.lists(st.text())))
+def test_any_json_is_one_line_that_reads_as_what_it_was_made_of(value):
+    document = as_document(value, versioned=False)
+    assert len(document.splitlines()) <= 1 and json.loads(document) == value

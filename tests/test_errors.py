@@ -250,7 +250,7 @@ def refused(bench, code, argv, words):
     before = {p: p.read_bytes() for p in bench.folder.glob("*.jsonl")}
     said = bench.memops(*argv)
     assert bench.memops.code == code, (bench.memops.code, bench.memops.err)
-    assert said.keys() == {"rc", "code", "message", "hint"}
+    assert said.keys() == {"schema_version", "rc", "code", "message", "hint"}
     assert (said["rc"], said["code"]) == (code, code)
     whole = f"{said['message']} {said['hint']}".replace(f" --state {bench.memops.state}", "")
     assert [word for word in words if str(word) not in whole] == [], said

@@ -1,12 +1,7 @@
 """Long steps tell how far they are: on a terminal's standard error, and nowhere else unasked."""
 
-import os
-import pty
-import subprocess
-import sys
-import threading
-
 from memops.progress import tell, tracked, watched
+from tests.terminal import typed
 
 NOW = "2026-06-01T12:00:00Z"
 
@@ -22,29 +17,11 @@ def test_whoever_watches_is_told_of_each_step_and_nobody_else():
 
 def planned(memops, *options, terminal=False):
     """Standard output and standard error of a plan; the latter a pseudo-terminal or a pipe."""
-    argv = [sys.executable, "-m", "memops", "--state", str(memops.state), *options, "plan", "jsonl:m.jsonl", "--now", NOW]  # fmt: skip
-    env = os.environ | {"TERM": "xterm", "COLUMNS": "80"}
-    if not terminal:
-        done = subprocess.run(argv, cwd=memops.folder, env=env, capture_output=True, text=True, check=False)  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        return done.stdout, done.stderr
-    ours, theirs = pty.openpty()
-    seen = []
-
-    def read():
-        try:
-            while part := os.read(ours, 4096):
-                seen.append(part)
-        except OSError:  # the other end is closed
-            pass
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    done = subprocess.run(argv, cwd=memops.folder, env=env, stdout=subprocess.PIPE, stderr=theirs, text=True, check=False)  # fmt: skip
-    os.close(theirs)
-    reader.join(10)
-    os.close(ours)
-    return done.stdout, b"".join(seen).decode()
+    argv = ["--state", memops.state, *options, "plan", "jsonl:m.jsonl", "--now", NOW, "--json"]
+    code, seen, rest = typed(argv, memops.folder, on=("stderr",) if terminal else ())
+    assert code == 0
+    out, _, err = rest.partition("\n")
+    return out, seen if terminal else err
 
 
 def test_a_terminal_sees_the_steps_of_a_plan_and_a_pipe_nothing(memops, twins):

@@ -4,7 +4,6 @@ Commands live in modules of this folder, imported when one is called; `main` is 
 where an error becomes a sentence and an exit code.
 """
 
-import json
 import os
 import re
 import shlex
@@ -129,11 +128,9 @@ def run(argv: list[str]) -> int:
 
 def _fail(code: int, message: str, hint: str, as_json: bool) -> int:
     if as_json:
-        print(
-            json.dumps(
-                {"rc": code, "code": code, "message": message, "hint": hint}, ensure_ascii=False
-            )
-        )
+        from memops.cli.output import as_document
+
+        click.echo(as_document({"rc": code, "code": code, "message": message, "hint": hint}))
     click.echo(f"memops: {message}" + (f"\n  {hint}" if hint else ""), err=True)
     return code
 

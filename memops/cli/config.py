@@ -84,7 +84,7 @@ def schema_command(as_json: bool) -> None:
     from memops.commands.configuring import schema
 
     said = schema()
-    emit(said, as_json, lambda: json.dumps(said, indent=2, ensure_ascii=False))
+    emit(said, as_json, lambda: json.dumps(said, indent=2, ensure_ascii=False), versioned=False)
 
 
 @config.command("notify")
@@ -96,7 +96,8 @@ def notify_command(ctx: click.Context, as_json: bool) -> int:
 
     if not (said := notices.tried(at(ctx))):
         raise MemopsError("[notify] names nobody", "memops config show notify")
-    emit(said, as_json, lambda: table(list(said.items()), ["way", "what came of it"]))
+    rows = list(said.items())
+    emit(said, as_json, lambda: table(rows, ["way", "what came of it"]), versioned=False)
     return 0 if {*said.values()} == {"sent"} else 10
 
 

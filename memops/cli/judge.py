@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from memops.cli import at, typed
-from memops.cli.output import emit, json_option, now_option, say, table
+from memops.cli.output import as_document, emit, json_option, now_option, say, table
 
 _SUITE = click.option("--suite", help="Folder of a suite, or its name below evals.")
 _PATH = click.Path(path_type=Path)
@@ -199,7 +199,7 @@ def bench_recall_command(
 
 def _lines(rows: Any) -> None:
     for row in rows:
-        sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+        sys.stdout.write(as_document(row, versioned=False) + "\n")
 
 
 def _grades_text(grades: dict[str, Any]) -> str:

@@ -79,6 +79,7 @@ def policy(ctx: click.Context, as_json: bool) -> None:
         {name: {"value": value, "why": why} for name, value, why in settings},
         as_json,
         lambda: in_toml(settings),
+        versioned=False,
     )
 
 

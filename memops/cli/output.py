@@ -3,16 +3,21 @@
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from memops.cli.fitting import longest_word, narrowed, terminal_columns, width, wrapped
 from memops.errors import MemopsError
-from memops.safety.display import shown
+from memops.safety.display import escaped, shown
 
 if TYPE_CHECKING:
     from memops.policy import Secrets
     from memops.settings import Settings
+
+SCHEMA_VERSION = 1
+"""Of what `--json` prints: keys are added within one, and never renamed, dropped or retyped."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,15 +35,36 @@ def now_option(command: F) -> F:
     return option(command)
 
 
-def emit(value: Any, as_json: bool, text: str | Callable[[], str]) -> None:
-    """Print a value as JSON, or its text for people; no secret is printed."""
+def emit(value: Any, as_json: bool, text: str | Callable[[], str], versioned: bool = True) -> None:
+    """Print a value as JSON, or its text for people; no secret is printed.
+
+    What is `versioned` says by which version of the documented shapes it is made; a table whose
+    keys are names of the user's own is not.
+    """
     from memops.safety.masking import masked_value
 
     if as_json:
-        shown = masked_value(value, _secrets())
-        click.echo(json.dumps(shown, ensure_ascii=False, default=str))
+        click.echo(as_document(masked_value(value, _secrets()), versioned))
     else:
         say(text if isinstance(text, str) else text(), value)
+
+
+def as_document(value: Any, versioned: bool = True) -> str:
+    """Return a value as JSON on one line, in which nothing is unseen and no instant but in ISO 8601."""
+    told = _versioned(value) if versioned else value
+    return escaped(json.dumps(told, ensure_ascii=False, default=_iso))
+
+
+def _versioned(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {"schema_version": SCHEMA_VERSION, **value}
+    if isinstance(value, list | tuple):
+        return [_versioned(one) if isinstance(one, Mapping) else one for one in value]
+    return value
+
+
+def _iso(value: Any) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def say(text: str, value: Any = None, end: str = "\n") -> None:
@@ -66,18 +92,36 @@ def names_given(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
 
 
 def table(rows: Iterable[Sequence[Any]], head: Sequence[str]) -> str:
-    """Return rows as columns that line up; Han characters count as two."""
+    """Return rows as columns that line up; Han characters count as two.
+
+    On a terminal they fit: texts are wrapped, and where that is not enough each row stands as
+    lines of its own. Into a pipe goes one line a row, whole.
+    """
     cells = [[_cell(c) for c in row] for row in rows]
-    widths = [max(width(row[i]) for row in [list(head), *cells]) for i in range(len(head))]
-    lines = [_line(head, widths), _line(["-" * w for w in widths], widths)]
-    return "\n".join([*lines, *(_line(row, widths) for row in cells)])
+    gaps, room = 2 * (len(head) - 1), terminal_columns()
+    if room and sum(_widest(head, cells)) + gaps > room:
+        cells = [_masked(row) for row in cells]
+        widths = narrowed(_widest(head, cells), _widest(head, cells, longest_word), room - gaps)
+        if not widths:
+            return "\n\n".join(fields(zip(head, row, strict=True)) for row in cells)
+    else:
+        widths = _widest(head, cells)
+    lines = [*_lines(head, widths), _line(["-" * w for w in widths], widths)]
+    return "\n".join([*lines, *(line for row in cells for line in _lines(row, widths))])
 
 
 def fields(rows: Iterable[tuple[str, Any]]) -> str:
     """Return names with their values beside them; a table in a value is told in one line."""
     told = [(name, _cell(_flat(value))) for name, value in rows]
-    room = max((width(name) for name, _ in told), default=0)
-    return "\n".join(f"{name}{' ' * (room - width(name))}  {text}".rstrip() for name, text in told)
+    at, columns = max((width(name) for name, _ in told), default=0) + 2, terminal_columns()
+    if not columns:
+        return "\n".join(f"{name}{' ' * (at - width(name))}{text}".rstrip() for name, text in told)
+    lines = [
+        ("" if nth else name, part)
+        for (name, _), text in zip(told, _masked([text for _, text in told]), strict=True)
+        for nth, part in enumerate(wrapped(text, columns - at))
+    ]
+    return "\n".join(f"{name}{' ' * (at - width(name))}{part}".rstrip() for name, part in lines)
 
 
 def _flat(value: Any) -> str:
@@ -85,13 +129,6 @@ def _flat(value: Any) -> str:
         apart = "; " if any(isinstance(v, list) for v in value.values()) else ", "
         return apart.join(f"{name} {_flat(inner)}" for name, inner in value.items())
     return ", ".join(map(_flat, value)) if isinstance(value, list | tuple) else str(value)
-
-
-def width(text: str) -> int:
-    """Return the columns that a text takes in a terminal; Han characters take two."""
-    import unicodedata
-
-    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in str(text))
 
 
 def counted(n: int, noun: str) -> str:
@@ -150,6 +187,28 @@ def _instant(ctx: click.Context, param: click.Parameter, value: str | None) -> d
 def _cell(value: Any) -> str:
     text = "" if value is None else str(value)
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _widest(
+    head: Sequence[str], rows: Sequence[Sequence[str]], size: Callable[[str], int] = width
+) -> list[int]:
+    return [max(size(row[i]) for row in [head, *rows]) for i in range(len(head))]
+
+
+def _masked(cells: Sequence[str]) -> list[str]:
+    """Cells of which those that may be broken hold no secret, which no later look would recognise."""
+    from memops.safety.masking import masked_text
+
+    broken = [i for i, cell in enumerate(cells) if longest_word(cell) < width(cell)]
+    clean = masked_text("\n".join(cells[i] for i in broken), None, _secrets()).split("\n")
+    new = dict(zip(broken, clean, strict=False))
+    return [new.get(i, cell) for i, cell in enumerate(cells)]
+
+
+def _lines(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """One row, on as many lines as its longest cell needs."""
+    parts = [wrapped(cell, room) for cell, room in zip(cells, widths, strict=True)]
+    return [_line(line, widths) for line in zip_longest(*parts, fillvalue="")]
 
 
 def _line(cells: Sequence[Any], widths: Sequence[int]) -> str:

@@ -134,7 +134,8 @@ def stores(as_json: bool) -> None:
     ]
     lacks = [f"{kind}: {said}" for kind, can in matrix.items() for said in can["missing"]]
     here = ["", "On this machine:", *(lacks or ["nothing is missing"])]
-    emit(matrix, as_json, lambda: "\n".join([table(rows, ["kind", *CAPABILITIES]), *here]))
+    text = "\n".join([table(rows, ["kind", *CAPABILITIES]), *here])
+    emit(matrix, as_json, text, versioned=False)
 
 
 @click.command()

@@ -1,5 +1,6 @@
 """Display: text from a store, made fit to be seen in a terminal or a spreadsheet."""
 
+import json
 import re
 
 _UNSEEN = re.compile(
@@ -18,6 +19,14 @@ def shown(text: str) -> str:
     listing. What has a glyph stays, the escape character's own backslash included.
     """
     return _UNSEEN.sub(lambda found: _escape(found[0]), text)
+
+
+def escaped(document: str) -> str:
+    r"""Return JSON with everything unseen in its strings escaped as JSON does it.
+
+    It says the same to who reads it, and nothing to a terminal (`\u009b`, `\u202e`).
+    """
+    return _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], document)
 
 
 def csv_safe(cell: object) -> object:
