@@ -34,13 +34,20 @@ def apply(
     """
     step = steps.accept_plan if accept else steps.apply_plan
     try:
-        done = as_task(step, plan, settings(config, state), accept or approve)
+        own = settings(config, state)
+        done = as_task(step, plan, own, accept or approve)
     except MemopsError as error:
         return refused(plan, error)
     if "error" in done:
-        return lost(plan, done["cause"], done["code"], done["error"], done["hint"])
+        return lost(
+            plan,
+            done["cause"],
+            done["code"],
+            done["error"],
+            done["hint"],
+        )
     who, waiting = f", approved by {by}" if by else "", done.get("waiting", 0)
-    undo = f"; undo: memops rollback {done['run']}" if done["run"] else ""
+    undo = f"; undo: {own.typed()} rollback {done['run']}" if done["run"] else ""
     left = f"; {waiting} changes still wait" if waiting else ""
     message = f"{plan}: {done['applied']} records changed{who}{undo}{left}"
     if not waiting:

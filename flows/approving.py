@@ -36,10 +36,12 @@ def awaiting(night: dict[str, Any], own: Settings) -> State[Any]:
 
     Where they were asked about all of it before, the state is another, of which no notice tells.
     """
-    memops, plan = _typed(own), night["plan"]
+    memops, plan = own.typed(), night["plan"]
     hours = own.policy.limits.plan_hours
     create_markdown_artifact(
-        "\n".join([summary(night), *_ways(memops, plan), "", f"It expires after {hours:g} hours."]),
+        "\n".join(
+            [summary(night, memops), *_ways(memops, plan), "", f"It expires after {hours:g} hours."]
+        ),
         key=f"approval-{slug(night['store'])}",
         description="A plan that waits for a person",
     )
@@ -76,12 +78,6 @@ def replaced(night: dict[str, Any]) -> None:
     late = [run for run in _waiting("") if run.parameters.get("store") == night["store"]]
     said = f"{night['store']}: nobody approved it; plan {night['plan']} took its place"
     _ended(late, EXPIRED, said)
-
-
-def _typed(own: Settings) -> str:
-    """What a person types before a command, from any folder."""
-    given = [f"--config {shlex.quote(str(own.path))}"] if own.path else []
-    return " ".join(["memops", *given, f"--state {shlex.quote(str(own.state))}"])
 
 
 def _ways(memops: str, plan: str) -> list[str]:

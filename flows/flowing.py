@@ -121,10 +121,10 @@ def counted(total: int) -> Iterator[Callable[..., Any]]:
     artifacts.update_progress_artifact(progress, 100.0)
 
 
-def leave_artifacts(night: dict[str, Any]) -> None:
-    """Leave a summary with the changes by rule, which names the report."""
+def leave_artifacts(night: dict[str, Any], own: Settings) -> None:
+    """Leave a summary with the changes by rule, the line that takes them back and the report."""
     key = f"night-{slug(night['store'])}"
-    told = f"{summary(night)}\nThe report: `{night['report']}`\n"
+    told = f"{summary(night, own.typed())}\nThe report: `{night['report']}`\n"
     artifacts.create_markdown_artifact(told, key=key, description="What the night did")
 
 

@@ -59,10 +59,10 @@ def nightly(
     except MemopsError as error:
         return flowing.refused(store, error)
     if "report" in night:
-        flowing.leave_artifacts(night)
+        flowing.leave_artifacts(night, own)
         replaced(night)
     for said in notices.tell(
-        [night], own, "memops", datetime.fromisoformat(night["now"]), ("command", "ping")
+        [night], own, own.typed(), datetime.fromisoformat(night["now"]), ("command", "ping")
     ):
         get_run_logger().warning(said)  # by the other ways the server tells
     waits = night.get("waiting") and night["code"] in MILD

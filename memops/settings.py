@@ -1,6 +1,7 @@
 """Settings: what `memops.toml` names (stores, their suites, the policy) and where state is kept."""
 
 import os
+import shlex
 import stat
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -120,6 +121,12 @@ class Settings:
     path: Path | None = None
     """The file that they were read from."""
 
+    def typed(self) -> str:
+        """Return what a person types before a command, from any folder."""
+        given = {"config": self.path, "state": self.state}
+        named = [f"--{name} {shlex.quote(str(path))}" for name, path in given.items() if path]
+        return " ".join(["memops", *named])
+
     def store(self, name: str) -> Configured:
         """Return the store of that name, or an unnamed one at that address."""
         return self.stores.get(name) or Configured(address=name)
@@ -136,7 +143,8 @@ def read(config: Path | None, state: Path | None) -> Settings:
             raise MemopsError(f"{config}: no such file", "leave --config out to use the defaults")
         return Settings(state=_private((state or _usual()).absolute()))
     table, text = loaded(path)
-    said = checked(shape(), table, str(path), (), text)
+    known = table.keys() <= _TABLES.keys()  # of those that are absent no type need be made
+    said = checked(shape(*(sorted(table) if known else ())), table, str(path), (), text)
     folder, imports = path.parent, said.pop("import", {}).items()
     kept = folder / said.pop("state", ".memops")
     return Settings(
@@ -157,17 +165,20 @@ def _usual() -> Path:
     return kept / "memops"
 
 
+_TABLES: dict[str, Any] = {
+    "policy": Policy, "stores": dict[str, Configured], "state": str, "encoder": str,
+    "query_instruction": str, "import": dict[str, Import], "flows": Flows, "runner": Runner,
+    "monitor": Monitor, "notify": Notify,
+}  # fmt: skip
+
+
 @cache
-def shape() -> Any:
-    """The tables of a settings file."""
+def shape(*names: str) -> Any:
+    """The tables of a settings file: those of these names, or all."""
     from typing_extensions import TypedDict  # which pydantic asks for, and brings
 
-    names = {
-        "policy": Policy, "stores": dict[str, Configured], "state": str, "encoder": str,
-        "query_instruction": str, "import": dict[str, Import], "flows": Flows, "runner": Runner,
-        "monitor": Monitor, "notify": Notify,
-    }  # fmt: skip
-    shape = TypedDict("shape", names, total=False)  # type: ignore[misc]  # `import` is a keyword
+    chosen = {name: _TABLES[name] for name in names or _TABLES}
+    shape = TypedDict("shape", chosen, total=False)  # type: ignore[misc]  # `import` is a keyword
     setattr(shape, "__pydantic_config__", Section.__pydantic_config__)  # noqa: B010
     return shape
 

@@ -140,6 +140,7 @@ def test_every_flow_ends_in_a_state_that_says_how(common, tmp_path):
     steps = {name for name, _ in said["tasks"]}
     assert {"take snapshot", "plan step", "grade plan", "apply step", "audit store"} <= steps
     assert "redact_secrets" in said["text"]
+    assert f"Undo: `memops --state {common['state']} rollback " in said["text"]
     with sqlite3.connect(f"file:{tmp_path / 'clawseed'}/memory/brain.db?mode=ro", uri=True) as con:
         rows = con.execute("SELECT content FROM memories WHERE length(content) > 20").fetchall()
     texts = [row[0] for row in rows]

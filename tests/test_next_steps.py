@@ -114,3 +114,20 @@ def test_a_gate_that_fails_names_the_runs_and_how_to_accept_and_says_what_it_rec
         code, said = run(capsys, "gate", store, "--suite", "suite")
     assert code == 30, said
     assert typed(said) == ["runs", f"gate {store} --suite suite --accept"]
+
+
+@pytest.mark.parametrize("command", ["gate", "grade"])
+def test_what_is_to_keep_no_snapshot_leaves_none_and_grades_the_same(store, capsys, command):
+    suite = Path("suite")
+    suite.mkdir()
+    (suite / "suite.toml").write_text('measures = ["R@5"]\nk = 5\n')
+    (suite / "queries.jsonl").write_text(json.dumps({"query_id": "q", "text": "When does pier 3 open?", "relevant": ["3a"]}) + "\n")  # fmt: skip
+    assert run(capsys, "gate", store, "--suite", "suite", "--accept", "--no-snapshot")[0] == 0
+    argv = (command, store, "--suite", "suite", "--json")
+    code, said = run(capsys, *argv, "--no-snapshot")
+    left = [path for path in Path("s").rglob("*") if path.is_file()] if Path("s").exists() else []
+    assert (code, left, json.loads(said)["snapshot"]) == (0, [], None)
+    kept = json.loads(run(capsys, *argv)[1])
+    assert kept["snapshot"] and Path("s/t/snapshots", kept["snapshot"]).is_dir()
+    if command == "gate":
+        assert kept["grades"] == json.loads(said)["grades"]

@@ -95,7 +95,7 @@ def test_the_policy_is_printed_as_it_is_read(told):
 
 
 def test_a_state_folder_without_stores_says_what_to_do(told, memops):
-    assert "memops nightly STORE" in told("status") and memops.code == 0
+    assert f"memops --state {memops.state} nightly STORE" in told("status") and memops.code == 0
 
 
 @pytest.mark.parametrize("command", ["runs", "history", "check", "status"])

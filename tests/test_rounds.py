@@ -110,8 +110,8 @@ def test_the_next_night_finishes_what_a_killed_one_began(memops, twins, site, mo
     (run,) = unfinished(memops.state)
     settings = read(None, memops.state)
     assert remedies("home", settings) == [
-        f"`memops --state {memops.state} resume {run.id}` goes on, "
-        f"`memops --state {memops.state} rollback {run.id}` takes it back"
+        f"`{settings.typed()} resume {run.id}` goes on, "
+        f"`{settings.typed()} rollback {run.id}` takes it back"
     ]
     memops("status", "--now", NOW)
     assert memops.code == 32

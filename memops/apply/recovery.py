@@ -39,8 +39,8 @@ def remedies(name: str, settings: Settings) -> list[str]:
         identity = open_store(settings.store(name).address).identity()
     except MemopsError:
         identity = None
-    state = f"memops --state {settings.state}"
+    memops = settings.typed()
     return [
-        f"`{state} resume {run.id}` goes on, `{state} rollback {run.id}` takes it back"
+        f"`{memops} resume {run.id}` goes on, `{memops} rollback {run.id}` takes it back"
         for run in unfinished(settings.state, identity)
     ]

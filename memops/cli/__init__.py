@@ -95,9 +95,8 @@ def run(argv: list[str]) -> int:
     except SystemExit as error:  # of click, once it has told a shell what completes a word
         return int(error.code or 0)
     except click.Abort:
-        return _fail(
-            130, "interrupted", "a run that had begun goes on with `memops resume`", as_json
-        )
+        hint = to_copy("a run that had begun goes on with `memops resume RUN`", _called_with(argv))
+        return _fail(130, "interrupted", hint, as_json)
     except click.ClickException as error:
         asked = getattr(error, "ctx", None)
         where = asked.command_path if asked else "memops"
@@ -147,7 +146,8 @@ def to_copy(text: str, ctx: click.Context | None = None) -> str:
 
     Whoever wrote it knows the command, and not what memops was called with.
     """
-    return _COMMAND.sub(f"{typed(ctx)} ", text)
+    before = typed(ctx)
+    return _COMMAND.sub(lambda found: f"{before} ", text)
 
 
 def _called_with(argv: list[str]) -> click.Context:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from memops.cli import at, typed
+from memops.cli import at, to_copy, typed
 from memops.cli.output import (
     counted,
     cut,
@@ -267,7 +267,7 @@ def _known_text(said: dict[str, Any]) -> str:
     rows += [("relevance", "", "", f"{score['relevance']:.3f}")]
     lines += ["", table(rows, ["score", "value", "weight", "adds"]), _fades_text(said["fades"])]
     lines += [_goes_text(said["goes"])]
-    lines += [*([f"to bring it back: {said['back']}"] if said["back"] else []), ""]
+    lines += [*([f"to bring it back: {to_copy(said['back'])}"] if said["back"] else []), ""]
     for name, title in (("replaced_by", "replaced by"), ("absorbed", "stands for")):
         lines += [
             f"{title} {shown(r['id'])}: {cut(r['text'] or 'not in this store', 80)}"

@@ -293,6 +293,7 @@ def _open(night: dict[str, Any]) -> list[str]:
     if not night.get("waiting"):
         return []
     rules = ", ".join(f"{rule} {n}" for rule, n in night["open"].items())
-    many = f"{counted(night['waiting'], 'change')} wait for a person: {rules}"
+    waits = "waits" if night["waiting"] == 1 else "wait"
+    many = f"{counted(night['waiting'], 'change')} {waits} for a person: {rules}"
     before = "" if night["new"] else " (as they did the night before)"
     return [f"{night['store']}: {many}{before}", f"  look: {typed()} review {night['plan']}"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from memops.cli import at, typed
+from memops.cli import at, to_copy, typed
 from memops.cli.output import as_document, emit, json_option, now_option, say, table
 
 _SUITE = click.option("--suite", help="Folder of a suite, or its name below evals.")
@@ -19,6 +19,9 @@ _RUN = click.option(
     "--run", "run_file", type=_PATH, help="Any retriever's results (TREC), no store."
 )
 _QRELS = click.option("--qrels", type=_PATH, help="What is right, for --run (TREC).")
+_PASSING = click.option(
+    "--no-snapshot", is_flag=True, help="Keep no copy of STORE in the state folder."
+)
 
 
 @click.command()
@@ -27,6 +30,7 @@ _QRELS = click.option("--qrels", type=_PATH, help="What is right, for --run (TRE
 @_RUN
 @_QRELS
 @click.option("--encoder", help="lsa, or the path or name of a sentence-transformers model.")
+@_PASSING
 @now_option
 @json_option
 @click.pass_context
@@ -37,6 +41,7 @@ def grade(
     run_file: Path | None,
     qrels: Path | None,
     encoder: str | None,
+    no_snapshot: bool,
     now: datetime | None,
     as_json: bool,
 ) -> None:
@@ -51,7 +56,7 @@ def grade(
         emit({"grades": means}, as_json, lambda: table(rows, ["measure", "mean"]))
         return
     store, suite = _both(store, suite)
-    graded = judging.grade(store, suite, at(ctx), encoder, now)
+    graded = judging.grade(store, suite, at(ctx), encoder, now, not no_snapshot)
     emit(graded, as_json, lambda: _grades_text(graded["grades"]))
 
 
@@ -65,6 +70,7 @@ def grade(
 @click.option("--junit", type=click.Path(path_type=Path), help="Write JUnit XML here.")
 @click.option("--github", is_flag=True, help="Print GitHub annotations, write the step summary.")
 @click.option("--encoder", help="lsa, or the path or name of a sentence-transformers model.")
+@_PASSING
 @now_option
 @json_option
 @click.pass_context
@@ -79,6 +85,7 @@ def gate(
     junit: Path | None,
     github: bool,
     encoder: str | None,
+    no_snapshot: bool,
     now: datetime | None,
     as_json: bool,
 ) -> int:
@@ -93,7 +100,8 @@ def gate(
 
         said = gated(run_file, qrels, baseline_run, at(ctx).policy)
     else:
-        said = judging.gate(*_both(store, suite), at(ctx), encoder, now, accept)
+        both = _both(store, suite)
+        said = judging.gate(*both, at(ctx), encoder, now, accept, not no_snapshot)
     if junit:
         junit.write_text(said["junit"], encoding="utf-8")
     if github:
@@ -205,7 +213,7 @@ def _lines(rows: Any) -> None:
 def _grades_text(grades: dict[str, Any]) -> str:
     """A retriever a row, and how the judged one stands to each other one."""
     if not grades["aggregates"]:
-        return "the suite asks nothing yet: see `memops recall suite review`"
+        return to_copy("the suite asks nothing yet: see `memops recall suite review SUITE`")
     names = list(next(iter(grades["aggregates"].values())))
     costs = grades["latency_ms"]
     rows = [

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from memops.cli import at, typed
+from memops.cli import at, to_copy, typed
 from memops.cli.output import (
     counted,
     cut,
@@ -261,7 +261,8 @@ def doctor(
         as_json,
         lambda: (
             "\n".join(
-                f"{level}: {check} ({n}): {says}\n  {do}" for level, check, n, says, do in rows
+                f"{level}: {check} ({n}): {says}\n  {to_copy(do)}"
+                for level, check, n, says, do in rows
             )
             or "nothing to report"
         ),
@@ -284,7 +285,7 @@ def _repaired(
         [r["check"], r["count"], r["says"], "; ".join(r["steps"])[:200]] for r in said["repairs"]
     ]
     done = (
-        f"{said['repaired']} repaired\nundo: memops {'rollback' if said['kept'] else 'restore'} {said['before']}"
+        f"{said['repaired']} repaired\nundo: {typed()} {'rollback' if said['kept'] else 'restore'} {said['before']}"
         if said["before"]
         else "nothing was changed; --approve carries it out"
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from memops.cli import at, nothing_in
+from memops.cli import at, nothing_in, typed
 from memops.cli.output import counted, cut, emit, json_option, names_given, now_option, say, table
 from memops.safety.display import shown
 
@@ -94,7 +94,7 @@ def restore(ctx: click.Context, snapshot: str, to: str | None, as_json: bool) ->
         "\n".join(
             [
                 f"restored {said['restored']} to {said['to']}"
-                + (f"; before it: {said['before']}" if said["before"] else ""),
+                + (f"; undo: {typed()} restore {said['before']}" if said["before"] else ""),
                 *(
                     f"{shown(path)} was written meanwhile; kept: {counted(n, 'line')}"
                     for path, n in said["kept"].items()

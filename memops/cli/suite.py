@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from memops.cli import at
+from memops.cli import at, typed
 from memops.cli.output import cut, emit, json_option, now_option, say, table
 
 _ROOM = 100
@@ -45,7 +45,7 @@ def suite_init(
     rows = list(said["by_category"].items())
     text = (
         table(rows, ["category", "proposed"])
-        + f"\nreview them: memops recall suite review {said['suite']}"
+        + f"\nreview them: {typed()} recall suite review {said['suite']}"
     )
     emit(said, as_json, text)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memops.cli import at, nothing_in
-from memops.cli.output import emit, json_option, now_option, table
+from memops.cli.output import emit, json_option, moment, now_option, table
 from memops.safety.display import shown
 
 if TYPE_CHECKING:
@@ -120,9 +120,7 @@ def _store_text(nights: "pl.DataFrame") -> str:
         recall = [_figure(night["recall"].get(name), 3) for name in measures]
         counts = [_figure(night[n], 0) for n in ("rows", "live", "ops", "applied", "skipped")]
         seconds = _figure(night["seconds"], 1)
-        rows.append(
-            [f"{night['at']:%Y-%m-%d %H:%M}", *counts, *recall, night["verdict"] or "-", seconds]
-        )
+        rows.append([moment(night["at"]), *counts, *recall, night["verdict"] or "-", seconds])
     head = [
         "night",
         "rows",

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from memops.cli import at, nothing_in, typed
-from memops.cli.output import emit, json_option, now_option, table
+from memops.cli import at, nothing_in, to_copy, typed
+from memops.cli.output import emit, json_option, moment, now_option, table
 from memops.errors import GuardRefused
 
 _WHY = {
@@ -64,7 +64,7 @@ def status(
         lambda: (
             "\n".join([table(cells, head), *_next(rows, settings.state)])
             if rows
-            else f"{_NONE} {nothing_in(ctx, 'no night')}"
+            else f"{to_copy(_NONE)} {nothing_in(ctx, 'no night')}"
         ),
     )
     return 0 if all(row["fine"] for row in rows) else Finding.code
@@ -95,4 +95,4 @@ def _next(rows: list[dict[str, Any]], state: Path) -> list[str]:
 
 
 def _short(value: object) -> object:
-    return f"{value:%Y-%m-%d %H:%M}" if isinstance(value, datetime) else value
+    return moment(value) if isinstance(value, datetime) else value

@@ -123,7 +123,7 @@ def forget_records(
             rows = records.filter(
                 LIVE & (pl.col("created_at") >= at - last) & (pl.col("created_at") <= at)
             )
-            code, args = "person.forgot_since", {"since": f"{at - last:%Y-%m-%d %H:%M UTC}"}
+            code, args = "person.forgot_since", {"since": f"{at - last:%Y-%m-%d %H:%M:%SZ}"}
         rows = rows.filter(pl.col("superseded_by").ne_missing(pl.lit(TOMBSTONE)))
         return edit(
             rows, "tombstone", code, args,

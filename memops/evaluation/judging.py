@@ -1,5 +1,6 @@
 """Judging: the steps that grade a store, compare with a baseline, and preview a plan's effect."""
 
+import tempfile
 import time
 from dataclasses import asdict, replace
 from datetime import datetime
@@ -30,11 +31,15 @@ def grade(
     settings: Settings,
     encoder: str | None = None,
     now: datetime | None = None,
+    keep: bool = True,
 ) -> dict[str, Any]:
-    """Grade a store or snapshot against a suite; returns means by retriever and slice."""
+    """Grade a store or snapshot against a suite; returns means by retriever and slice.
+
+    Unless it is to `keep`, the snapshot that the grades are of is gone afterwards.
+    """
     from memops.suite.comparing import compared
 
-    graded, taken = _graded(store, suite, settings, encoder, now, timed=True)
+    graded, taken = _graded(store, suite, settings, encoder, now, timed=True, keep=keep)
     said = graded.to_json()
     said["no_answer"] = {name: asdict(told) for name, told in graded.unanswered.items()}
     said["latency_ms"] = dict(graded.latency)
@@ -46,7 +51,7 @@ def grade(
     return {
         "suite": suite,
         "store": taken.address,
-        "snapshot": taken.id,
+        "snapshot": taken.id if taken.path.is_dir() else None,
         "verdict": None,
         "grades": {"aggregates": aggregates, **said},
     }
@@ -59,6 +64,7 @@ def gate(
     encoder: str | None = None,
     now: datetime | None = None,
     accept: bool = False,
+    keep: bool = True,
 ) -> dict[str, Any]:
     """Compare a store's grades with the suite's baseline, or record them as the baseline.
 
@@ -69,7 +75,7 @@ def gate(
     from memops.suite import freeze
     from memops.suite.golden import places
 
-    graded, taken = _graded(store, suite, settings, encoder, now, refit=accept)
+    graded, taken = _graded(store, suite, settings, encoder, now, refit=accept, keep=keep)
     path = suite_folder(suite) / "baseline.json"
     if accept:
         freeze(graded, path.parent)
@@ -80,7 +86,7 @@ def gate(
     return {
         "suite": suite,
         "store": taken.address,
-        "snapshot": taken.id,
+        "snapshot": taken.id if taken.path.is_dir() else None,
         "accepted": str(path) if accept else None,
         **verdict.to_json(),
         "grades": graded.means(),
@@ -146,13 +152,17 @@ def _graded(
     now: datetime | None,
     refit: bool = False,
     timed: bool = False,
+    keep: bool = True,
 ) -> "tuple[Grades, snapshot.Snapshot]":
     """Grades by the encoder frozen with the suite's baseline, unless it is to be fitted anew."""
     from memops import suite as suites
 
     loaded = suites.load(suite_folder(suite))
-    taken = open_or_take(store, settings, now, to_grade=True)
-    records = taken.records()
+    with tempfile.TemporaryDirectory(prefix="memops-") as folder:
+        passing = not keep and (store in settings.stores or ":" in store)
+        into = replace(settings, state=Path(folder)) if passing else settings
+        taken = open_or_take(store, into, now, to_grade=True)
+        records = taken.records()
     name = encoder or (settings.encoder if settings.encoder != "lsa" else None)
     name = name or (loaded.encoder if refit or loaded.encoder != "lsa" else None)
     edges = kept_lineage(settings.state, taken.manifest["store"])

@@ -136,8 +136,11 @@ def _kept_from(night: dict[str, Any]) -> dict[str, Any]:
     return {"code": GateFailed.code, "applied": 0, "stopped": why["reason"], "because": why}
 
 
-def summary(night: dict[str, Any]) -> str:
-    """Return a night in Markdown, for a pull request, a chat or an artifact; no memory text."""
+def summary(night: dict[str, Any], typed: str = "memops") -> str:
+    """Return a night in Markdown, for a pull request, a chat or an artifact; no memory text.
+
+    `typed` is what stands before a command to copy.
+    """
     rows = [
         f"| {rule} | {', '.join(f'{op} {n}' for op, n in ops.items())} | {_open(night, rule)} |"
         for rule, ops in night["by_rule"].items()
@@ -148,7 +151,7 @@ def summary(night: dict[str, Any]) -> str:
     recall = night.get("verdict", "not graded: the store has no suite")
     lines = [f"## {night['store']}", "", f"{said}. Recall: {recall}.", "", *table]
     if night.get("run"):
-        lines += ["", f"Undo: `memops rollback {night['run']}`"]
+        lines += ["", f"Undo: `{typed} rollback {night['run']}`"]
     return "\n".join(lines) + "\n"
 
 

@@ -121,7 +121,7 @@ def _about(night: Mapping[str, Any], typed: str) -> str:
         return (
             f"{store}: {night['cause']}: {night['error']} (exit {night['code']})\n  {night['hint']}"
         )
-    lines = [summary(dict(night)).rstrip()]
+    lines = [summary(dict(night), typed).rstrip()]
     if night.get("waiting") or night["code"] not in MILD:
         lines += [f"\nLook: {typed} review {night['plan']}"]
     return "\n".join(lines) + "\n"

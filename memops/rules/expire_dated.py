@@ -20,7 +20,7 @@ def expire_dated(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         past,
         "tombstone",
         "time.expired",
-        {"on": pl.col("expires_at").dt.strftime("%Y-%m-%d %H:%M UTC")},
+        {"on": pl.col("expires_at").dt.strftime("%Y-%m-%d %H:%M:%SZ")},
         superseded_by=pl.lit(TOMBSTONE),
         valid_to=pl.lit(ctx.now),
         evidence=pl.concat_list("id"),

@@ -188,7 +188,7 @@ def doubt_unconfirmed(night, store):
 
 def expire_dated(night, store):
     return [
-        (id_, f"expired on {row['expires_at']:%Y-%m-%d %H:%M UTC}", [id_], night_over(night))
+        (id_, f"expired on {row['expires_at']:%Y-%m-%d %H:%M:%SZ}", [id_], night_over(night))
         for id_, row in store.items()
         if loose(row) and row["expires_at"] and row["expires_at"] <= night.now
     ]
