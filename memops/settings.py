@@ -144,7 +144,9 @@ def read(config: Path | None, state: Path | None) -> Settings:
         return Settings(state=_private((state or _usual()).absolute()))
     table, text = loaded(path)
     known = table.keys() <= _TABLES.keys()  # of those that are absent no type need be made
-    said = checked(shape(*(name for name in _TABLES if known and name in table)), table, str(path), (), text)
+    said = checked(
+        shape(*(name for name in _TABLES if known and name in table)), table, str(path), (), text
+    )
     folder, imports = path.parent, said.pop("import", {}).items()
     kept = folder / said.pop("state", ".memops")
     return Settings(
