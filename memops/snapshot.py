@@ -66,7 +66,10 @@ class Snapshot:
     def records(self) -> pl.DataFrame:
         """Return the records as they were, secrets and all; files are re-hashed first."""
         verify(self)
-        return self._joined(None)
+        key = str(self.path), self.seal
+        if key not in _read:
+            _remember(self, self._joined(None))
+        return _read[key]
 
     def some(self, ids: Collection[str]) -> pl.DataFrame:
         """Return those with these ids, no file hashed: the caller must know what to expect."""
@@ -77,6 +80,15 @@ class Snapshot:
         return overlay.joined(
             open_store(self.address).load(self.path / "raw", ids), only(kept, ids)
         )
+
+
+_read: dict[tuple[str, str], pl.DataFrame] = {}
+"""The records of the snapshot that was read last, by folder and seal: each step of a night reads it."""
+
+
+def _remember(snapshot: Snapshot, records: pl.DataFrame) -> None:
+    _read.clear()
+    _read[str(snapshot.path), snapshot.seal] = records
 
 
 class Source(Protocol):
@@ -142,7 +154,9 @@ def take(
         files.sync(final.parent)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    return Snapshot(final, manifest)
+    taken = Snapshot(final, manifest)
+    _remember(taken, records)
+    return taken
 
 
 def described(records: pl.DataFrame, draft: Path, now: datetime) -> dict[str, Any]:

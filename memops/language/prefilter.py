@@ -9,7 +9,7 @@ import math
 import re
 from collections import deque
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 import polars as pl
 
@@ -17,6 +17,7 @@ from memops.language.text import wordlist
 
 _MOST = 800  # strings that a sequence is followed into; more are no better than a part of them
 _WORDS = 12_000  # literals of one pattern
+_REMEMBERED = 50_000
 _TOKEN = re.compile(
     r"\(\?-u:\\b\)|\(\?[a-z]*:|\\p\{\w+\}|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\d+(?:,\d*)?\}|.", re.S
 )
@@ -105,7 +106,8 @@ def _sequence(tokens: deque[str]) -> tuple[Words, Words]:
             whole = False
             needed += [held] if held else []
             runs.append({""} if exact is None else exact)
-    best = min([*runs, *needed], key=_share)
+    every = [*runs, *needed]
+    best = min(every, key=_share) if len(every) > 1 else every[0]
     return (runs[0] if whole else None), (None if "" in best else best)
 
 
@@ -157,8 +159,11 @@ def _share(words: set[str]) -> float:
     return sum(map(_frequency, words)) if "" not in words else 1.0
 
 
+@lru_cache(_REMEMBERED)
 def _frequency(word: str) -> float:
-    if _COMMON.fullmatch(word):
-        return 0.01
-    kinds = (500 if ord(c) > 0x2E7F else 12 if c.isalpha() or c == " " else 50 for c in word)
-    return float(1 / math.prod(kinds))
+    return 0.01 if _COMMON.fullmatch(word) else 1 / math.prod(map(_rarity, word))
+
+
+@cache
+def _rarity(char: str) -> int:
+    return 500 if ord(char) > 0x2E7F else 12 if char.isalpha() or char == " " else 50

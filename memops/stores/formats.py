@@ -80,21 +80,81 @@ def parsed(data: bytes, where: str) -> list[tuple[str, dict[str, Any]]]:
     parts = data.split(b"\n")
     if parts and not parts[-1]:
         parts.pop()
-    found, seen = [], set()
+    found: list[tuple[str, dict[str, Any]]] = []
     for nth, part in enumerate(parts, 1):
-        at = f"{where}: line {nth}"
         try:
             text = part.decode("utf-8")
-            row = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+            row = _LINE.decode(text)
         except (ValueError, RecursionError) as error:
-            raise Corrupt(f"{at}: {error}", "write one JSON object a line") from error
+            _one_by_one(found, where)  # an earlier line may hold what does not fit
+            raise Corrupt(
+                f"{where}: line {nth}: {error}", "write one JSON object a line"
+            ) from error
+        found.append((text, row))
+    return found if _at_once([row for _, row in found]) else _one_by_one(found, where)
+
+
+def _at_once(rows: list[dict[str, Any]]) -> bool:
+    """Read the values of all rows in place, a column at a time; False if one does not fit."""
+    if any(type(row) is not dict for row in rows):
+        return False
+    read = {}
+    for name in {name for row in rows for name in row}:
+        column = [row.get(name) for row in rows]
+        new = _column(name, column) if name in _ALLOWED else None
+        if new is None:
+            return False
+        if new is not column:
+            read[name] = new
+    ids = {row.get("id") for row in rows}
+    if None in ids or len(ids) != len(rows):
+        return False
+    for name, column in read.items():
+        for row, value in zip(rows, column, strict=True):
+            if value is not None:
+                row[name] = value
+    return True
+
+
+def _column(name: str, column: list[Any]) -> list[Any] | None:
+    """The values of a column as records hold them: the same list, or a new one; None if one does not fit."""
+    dtype, held = RECORDS[name], [value for value in column if value is not None]
+    if not {*map(type, held)} <= {*_ALLOWED[name]}:
+        return None
+    if dtype == pl.List(pl.String()):
+        texts = [text for value in held for text in value]
+        return column if {*map(type, texts)} <= {str} and _encodable("".join(texts)) else None
+    if dtype == pl.String() or dtype == INSTANT:
+        if not _encodable("".join(held)):
+            return None
+        if dtype == pl.String():
+            return column
+        at = [None if value is None else instant(value) for value in column]
+        return at if sum(one is not None for one in at) == len(held) else None
+    if not all(map(_bounded_number, held)):
+        return None
+    real = dtype == pl.Float64() and int in {*map(type, held)}
+    return [None if value is None else float(value) for value in column] if real else column
+
+
+def _bounded_number(value: float) -> bool:
+    """True of a finite number, or of an integer that a table can hold."""
+    return math.isfinite(value) if type(value) is float else -(2**63) <= value < 2**63
+
+
+def _one_by_one(
+    found: list[tuple[str, dict[str, Any]]], where: str
+) -> list[tuple[str, dict[str, Any]]]:
+    """The lines with their rows checked, so that the first value that does not fit is named."""
+    seen = set()
+    for nth, (_, row) in enumerate(found, 1):
+        at = f"{where}: line {nth}"
         if not isinstance(row, dict):
             raise Corrupt(f"{at} is no JSON object", "write one JSON object a line")
         checked = _row(row, at)
         if checked["id"] in seen:
             raise Corrupt(f"{at}: id {checked['id']!r} stands twice")
         seen.add(checked["id"])
-        found.append((text, checked))
     return found
 
 
@@ -140,6 +200,9 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON number")
+
+
+_LINE = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_constant)
 
 
 def _read_parquet(data: bytes, where: str) -> Any:

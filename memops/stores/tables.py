@@ -4,11 +4,12 @@ Both are strict: what does not fit a column is an error that names the line. A f
 whole and atomically, never in place; lines that no change touches keep their bytes.
 """
 
+import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import polars as pl
 
@@ -22,6 +23,17 @@ from memops.stores.formats import json_line, packed, parsed, unpacked
 _TRIES = 3
 Lines = dict[str, str]
 """The native form of a file: id to JSON line, in the file's order."""
+
+
+class _Content(NamedTuple):
+    """What the bytes of a file say: records, and their ids in the file's order."""
+
+    records: pl.DataFrame
+    order: pl.Series
+
+
+_read: dict[tuple[str, bytes], _Content] = {}
+"""What the last bytes said, by kind of file and digest: a night reads the same ones many times."""
 
 
 class _Table:
@@ -134,6 +146,17 @@ class _Table:
         return Locked(f"{self.path} is being written", "try again when its writer is done")
 
     def _frame(self, data: bytes, where: str) -> pl.DataFrame:
+        return self._known(data, where).records
+
+    def _known(self, data: bytes, where: str) -> _Content:
+        key = self.kind, hashlib.sha256(data).digest()
+        if key not in _read:
+            made = self._content(data, where)
+            _read.clear()
+            _read[key] = made
+        return _read[key]
+
+    def _content(self, data: bytes, where: str) -> _Content:
         raise NotImplementedError
 
     def _lines(self, data: bytes, where: str) -> Lines:
@@ -149,11 +172,14 @@ class Jsonl(_Table):
     kind = "jsonl"
     _file = "records.jsonl"
 
-    def _frame(self, data: bytes, where: str) -> pl.DataFrame:
-        return from_rows([row for _, row in parsed(data, where)], where)
+    def _content(self, data: bytes, where: str) -> _Content:
+        rows = [row for _, row in parsed(data, where)]
+        order = pl.Series("id", [row["id"] for row in rows], dtype=pl.String)
+        return _Content(from_rows(rows, where), order)
 
     def _lines(self, data: bytes, where: str) -> Lines:
-        return {row["id"]: line for line, row in parsed(data, where)}
+        order = self._known(data, where).order
+        return dict(zip(order, data.decode().split("\n"), strict=False))
 
     def _bytes(self, lines: Lines) -> bytes:
         return _joined(lines)
@@ -165,12 +191,13 @@ class Parquet(_Table):
     kind = "parquet"
     _file = "records.parquet"
 
-    def _frame(self, data: bytes, where: str) -> pl.DataFrame:
-        return conform(unpacked(data, where), where)
+    def _content(self, data: bytes, where: str) -> _Content:
+        table = unpacked(data, where)
+        return _Content(conform(table, where), table["id"])
 
     def _lines(self, data: bytes, where: str) -> Lines:
-        order = unpacked(data, where).select("id")
-        rows = order.join(self._frame(data, where), on="id", maintain_order="left").to_dicts()
+        known = self._known(data, where)
+        rows = known.order.to_frame().join(known.records, on="id", maintain_order="left").to_dicts()
         return {row["id"]: json_line(row) for row in rows}
 
     def _bytes(self, lines: Lines) -> bytes:

@@ -1,22 +1,37 @@
-"""The night over generated bilingual records: time and peak memory by step, as one table.
+"""Whole nights over made-up stores: what each costs, from the command's start to its end.
 
-    python -m tests.bench.night 1000 10000
+    python -m tests.bench.night 1000 10000 100000            # few large scopes
+    python -m tests.bench.night --scopes 200 10000 100000    # many
+    python -m tests.bench.night --steps 10000                # seconds by step, too
 
-Each size runs in a process of its own, so that peak memory is that night's. Texts are facts of
-many subjects with values, restatements, changes of value and chatter, half of them Chinese.
+Of each size the first night, a night of a store that nobody touched since, and one of a store of
+which 1 % changed; each is a process of its own, `memops nightly` as a person starts it. CPU is
+user and system time of that process and those below it. Limits are told, never asserted.
 """
 
+import argparse
 import json
+import os
 import random
-import resource
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from datetime import UTC, datetime, timedelta
+from math import log
 from pathlib import Path
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
+GOALS = {
+    1000: (2, None), 10_000: (4, None), 100_000: (25, 1500), 1_000_000: (300, 6000),
+}  # fmt: skip
+"""Seconds and megabytes of a first night, by records."""
+CHANGED = {100_000: 6, 1_000_000: 40}
+"""Seconds of a night of which 1 % changed."""
+HEAD = ["records", "night", "changes", "plan s", "whole s", "CPU s", "peak MB", "state MB", "open files", "goal s", "goal MB"]  # fmt: skip
+_POLICY = "[policy.limits]\nshare = 1.0\nrecords = 1000000000\n"
+_LOOK = 0.05
 THINGS = [
     ("gateway", "网关"),
     ("depot", "仓库"),
@@ -38,7 +53,7 @@ CHATTER = ["ok, thanks", "好的，收到", "Good morning", "嗯嗯", "Session s
 
 
 def records(count, seed=7):
-    """Yield records as JSON values: a tenth repeat another, a tenth change its value."""
+    """Yield short records as JSON values: a tenth repeat another, a tenth change its value."""
     rng, made = random.Random(seed), []
     for i in range(count):
         lang, at = rng.randrange(2), NOW - timedelta(days=rng.uniform(0.5, 150))
@@ -62,43 +77,6 @@ def records(count, seed=7):
         yield {"id": f"r{i:07}", "text": text, "kind": "fact", "created_at": at.isoformat()}
 
 
-def night(count):
-    """Run one night over `count` records; returns seconds by step and the peak in megabytes."""
-    from memops import settings
-    from memops.nights.night import curate
-    from memops.policy import Limits, Policy
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "m.jsonl"
-        with path.open("w", encoding="utf-8") as out:
-            out.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in records(count))
-        policy = Policy(limits=Limits(share=1.0, records=10**9))
-        with_state = settings.Settings(state=Path(folder) / "state", policy=policy)
-        begun, cpu = time.perf_counter(), time.process_time()
-        done = curate(f"jsonl:{path}", with_state, NOW, approve=True)
-        assert done["code"] in (0, 3), done
-        assert done["ops"] > count / 20
-        return {
-            "records": count,
-            "ops": done["ops"],
-            "steps": {t["step"]: t["seconds"] for t in done["timings"]},
-            "seconds": round(time.perf_counter() - begun, 2),
-            "cpu_seconds": round(time.process_time() - cpu, 2),
-            "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
-        }
-
-
-def measured(counts):
-    """Run each size in its own process and return what each said."""
-    argv = [sys.executable, "-m", "tests.bench.night", "--one"]
-    root = Path(__file__).parents[2]
-    runs = [
-        subprocess.run([*argv, str(n)], capture_output=True, text=True, check=True, cwd=root)
-        for n in counts
-    ]
-    return [json.loads(run.stdout.splitlines()[-1]) for run in runs]
-
-
 def _values(rng, lang):
     return {
         "hour": rng.randrange(6, 22),
@@ -108,18 +86,91 @@ def _values(rng, lang):
     }
 
 
+def nights(count, scopes):
+    """Yield what a first night, one after nothing changed and one after 1 % changed cost."""
+    from tests.bench import stores
+
+    with tempfile.TemporaryDirectory(prefix="memops-night-") as name:
+        folder = Path(name)
+        path = folder / "m.jsonl"
+        stores.write(path, count, scopes)
+        (folder / "memops.toml").write_text(_POLICY, encoding="utf-8")
+        for nth, what in enumerate(("first", "0 % changed", "1 % changed")):
+            if nth == 2:
+                stores.change(path, 0.01)
+            row = night(folder, NOW + timedelta(days=nth))
+            yield {"records": count, "night": what} | row
+
+
+def night(folder, now):
+    """Run the command once; what it says of its steps, and what the machine says of it."""
+    state, out = folder / "state", folder / "said.json"
+    argv = [sys.executable, "-m", "memops", "--config", str(folder / "memops.toml")]
+    argv += ["--state", str(state), "nightly", f"jsonl:{folder / 'm.jsonl'}", "--approve"]
+    argv += ["--now", now.isoformat(), "--json"]
+    begun = time.perf_counter()
+    with out.open("wb") as said:
+        process = subprocess.Popen(argv, stdout=said, cwd=Path(__file__).parents[2])
+    most = _watched(process.pid)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    seconds = time.perf_counter() - begun
+    assert process.returncode in (0, 3), out.read_text(encoding="utf-8")[-2000:]
+    done = json.loads(out.read_text(encoding="utf-8"))
+    done = done[0] if isinstance(done, list) else done
+    steps = {t["step"]: t["seconds"] for t in done["timings"]}
+    held = sum(file.stat().st_size for file in state.rglob("*") if file.is_file())
+    return {
+        "changes": done["ops"],
+        "plan s": round(steps["plan_step"], 1),
+        "whole s": round(seconds, 1),
+        "CPU s": round(used.ru_utime + used.ru_stime, 1),
+        "peak MB": round(used.ru_maxrss / 1024),
+        "state MB": round(held / 2**20),
+        "open files": most[0],
+        "steps": steps,
+    }
+
+
+def _watched(pid):
+    """Look at how many files a process holds open; the most is in the list that comes back."""
+    most = [0]
+
+    def look():
+        while True:
+            try:
+                most[0] = max(most[0], len(os.listdir(f"/proc/{pid}/fd")))  # noqa: PTH208
+            except OSError:
+                return
+            time.sleep(_LOOK)
+
+    threading.Thread(target=look, daemon=True).start()
+    return most
+
+
 def main(argv):
-    if argv[0] == "--one":
-        print(json.dumps(night(int(argv[1]))))
-        return
-    rows = measured([int(n) for n in argv])
-    names = list(rows[0]["steps"])
-    print(" | ".join(["records", "changes", *names, "whole", "CPU s", "peak MB"]))
-    for row in rows:
-        cells = [row["records"], row["ops"], *(row["steps"][n] for n in names)]
-        print(
-            " | ".join(str(c) for c in [*cells, row["seconds"], row["cpu_seconds"], row["peak_mb"]])
-        )
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--scopes", type=int, default=0)
+    parser.add_argument("--steps", action="store_true")
+    parser.add_argument("records", type=int, nargs="+")
+    asked = parser.parse_args(argv)
+    print(" | ".join(HEAD))
+    spent = {}
+    for count in asked.records:
+        for row in nights(count, asked.scopes):
+            first = row["night"] == "first"
+            goal = GOALS.get(count, ("", None)) if first else ("", None)
+            if row["night"].startswith("1 %"):
+                goal = (CHANGED.get(count, ""), None)
+            cells = [*(row[name] for name in HEAD[:-2]), goal[0], goal[1] or ""]
+            print(" | ".join(map(str, cells)), flush=True)
+            if asked.steps:
+                print("   ", ", ".join(f"{step} {s:.1f}" for step, s in row["steps"].items()))
+            spent.setdefault(row["night"], []).append((count, row["CPU s"]))
+    for what, points in spent.items():
+        (least, few), (most, many) = points[0], points[-1]
+        if most > least:
+            print(f"{what}: CPU grows as records^{log(many / few) / log(most / least):.2f}")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memops.errors import Corrupt, Locked, StoreNotFound
 from memops.plan import delete, edit, nothing, outcome, put, squash
 from memops.schema import FORMS, KINDS, RECORDS, ROLES, SENSITIVITIES, TIERS, conform, from_rows
-from memops.stores import Work, open_store
+from memops.stores import Work, open_store, tables
 from memops.stores.formats import json_line, packed, parsed, unpacked
 
 from .restoring import put_back
@@ -46,6 +46,15 @@ def work(store, changes, before=None, refuse=None, kept=None):
 
 def test_a_table_is_read_as_it_was_written(store):
     assert store.read().equals(from_rows(ROWS))
+
+
+def test_a_night_takes_its_file_apart_once_as_it_was_and_once_as_it_is_left(memops, monkeypatch):
+    said = [f"The lamp {n // 2} of the hall shines from {n // 2}:15" for n in range(8)]
+    rows = [{"id": f"r{n}", "text": text} for n, text in enumerate(said)]
+    looks = []
+    monkeypatch.setattr(tables, "parsed", lambda *of: looks.append(of) or parsed(*of))
+    (done,) = memops("nightly", f"jsonl:{memops.write('m.jsonl', rows)}", "--approve")
+    assert memops.code == 0 and done["applied"] and len(looks) == 2
 
 
 def test_an_applied_plan_leaves_its_outcome_and_revert_the_same_bytes(store):
