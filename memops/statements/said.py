@@ -104,7 +104,7 @@ def _national(form: str) -> str:
 
 _NAMES = frozenset(
     {"ident", "phone", "ip", "url", "path", "email", "version", "time", "ratio"}
-    | {"slashed", "size", "ordinal", "weekday", "days"}
+    | {"slashed", "size", "ordinal", "weekday", "days", "deal"}
 )
 """Kinds whose forms are no amounts."""
 _KINDS = {"number": "amount", "money": "amount", "degrees": "temperature"}

@@ -13,7 +13,7 @@ _AMOUNT = re.compile(
     rf"(?:\.\.{_NUMBER})?(?P<unit>(?:%| [^\s\d/]| ?x|/).*)?",
     re.A,
 )
-_DATE = r"-?[\dX]{4}-(?:[\dX]{2}-[\dX]{2}|3[3-6]|4[01]|W\d\d)(?: (?:start|mid|end))?"
+_DATE = r"-?[\dX]{4}-(?:[\dX]{2}-[\dX]{2}|2[1-4]|3[3-6]|4[01]|W\d\d)(?: (?:start|mid|end))?"
 _DAY = "|".join(DAYS)
 _SHAPES = tuple(
     (kind, re.compile(rf"~?(?:[<>]=?)?(?:{pattern})", re.A))
@@ -33,6 +33,7 @@ _SHAPES = tuple(
         ("ident", r"[^\W\d_]+#[\w.]+"),
         ("size", rf"{_NUMBER}(?:x{_NUMBER})+(?: \S+)?"),
         ("slashed", r"\d+/\d+"),
+        ("deal", r"\d+ for \d+"),
         ("phone", r"tel \d{7,15}"),
         ("tax basis", "(?:before|after) tax"),
     )

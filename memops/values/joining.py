@@ -111,6 +111,10 @@ def _range(low: Found, high: Found, line: Line) -> Found | None:
         and low.kind in _LENT
     ):
         high = low._replace(amount=high.amount, begin=high.begin, end=high.end)
+    if high.kind == "number rate" and low.kind == "money":  # $80-100 an hour
+        high = high._replace(kind="money rate", unit=low.unit + high.unit)
+    if high.kind == "money rate" and low.kind == "money":
+        low = low._replace(kind=high.kind, unit=high.unit)
     if _is_year(low) and (_is_year(high) or high.form[4:] == "-XX-XX"):
         low, high = _as_year(low), _as_year(high)
     if not 1 <= len(between) <= 2 or low.kind in _ALONE - _RANGED:
@@ -168,6 +172,8 @@ def _changing(line: Line, at: int) -> bool:
 
 def _lent(low: Found, high: Found) -> Found:
     """The lower end, in the unit of the upper one where it has none of its own."""
+    if low.kind == "money" and high.kind == "money rate":
+        return low._replace(kind=high.kind, unit=high.unit)
     if low.amount is None or low.kind != "number" or high.kind == "number":
         return low
     return high._replace(amount=low.amount, begin=low.begin, end=low.end)

@@ -61,7 +61,10 @@ def lexed(text: str, low: str, lex: Lexicon, known: Mapping[str, Word]) -> Line:
         said, (start, end) = match[0], match.span()
         at += 1
         first = said[0]
-        if "0" <= first <= "9" or (first == "." and len(said) > 1 and said[1] != "."):
+        if "0" <= first <= "9" or (first == "'" and len(said) > 1):
+            line.add(start, end, _literal(said, lex))
+            continue
+        if first == "." and len(said) > 1 and said[1] != ".":
             line.add(start, end, _literal(said, lex))
             continue
         if "一" <= first <= "鿿":
@@ -193,10 +196,16 @@ def _counted(run: str, at: int, lex: Lexicon) -> bool:
     return False
 
 
+_CENTURY = 50  # short years from then on are of the last century
+
+
 def _literal(said: str, lex: Lexicon) -> Word:
     if said[1:2] == "x":
         return numeral(Num(float(int(said, 16)), str(int(said, 16))), lex, literal=True)
-    bare = said.replace(",", "").replace(" ", "").replace("\u2009", "")
+    if said[0] == "'":  # class of '98
+        year = int(said[1:]) + (1900 if int(said[1:]) >= _CENTURY else 2000)
+        return numeral(Num(float(year), str(year)), lex, literal=True)
+    bare = said.replace(",", "").replace(" ", "").replace("\u2009", "").replace("'", "")
     whole, _, part = bare.partition(".")
     part = part.partition("e")[0]
     if (len(whole) > 1 and whole[0] == "0") or len(whole) > 15:

@@ -46,6 +46,9 @@ def assembled(line: Line, lex: Lexicon) -> Line:
     while at < size:
         roles = line.roles[at]
         found = None if _OPENING.isdisjoint(roles) else _number(line, at, lex)
+        if "digits" in roles and line.any(at + 1, "month", "month_mark"):  # 03 Nov
+            day = str(roles["digits"])
+            found = (numeral(Num(float(day), day), lex, True), at + 1) if len(day) == 2 else None
         if found is None:
             word = Word(line.letters[at], roles)
             if _is_unit(line, at):
@@ -223,11 +226,14 @@ def _of_parts(line: Line, at: int, parts: list[Part], han: bool) -> Num:
     return Num(total(parts, big, han))
 
 
+_SOME = (3, 5)  # 三五, some
+
+
 def _adjacent(parts: Sequence[Part]) -> int | None:
     """Where two digits follow each other of which the second is one more: 三四百, 十五六."""
     for k in range(len(parts) - 1):
         (one, a), (two, b) = parts[k], parts[k + 1]
-        if one == two == "d" and b == a + 1 and a > 0:
+        if one == two == "d" and a > 0 and (b == a + 1 or (a, b) == _SOME):
             return k
     return None
 
@@ -235,7 +241,8 @@ def _adjacent(parts: Sequence[Part]) -> int | None:
 def _unscaled(values: list[int], han: bool) -> Num:
     """Digits without a scale: a year, digits one by one, 两三, twenty-five."""
     said = "".join(map(str, values))
-    if han and len(values) == 2 and values[1] == values[0] + 1 and values[0]:
+    near = len(values) == 2 and (values[1] == values[0] + 1 or tuple(values) == _SOME)
+    if han and near and values[0]:
         return Num(float(values[0]), said, high=float(values[1]))
     if all(v < 10 for v in values):
         return Num(float(said), said)

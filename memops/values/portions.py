@@ -22,6 +22,8 @@ def below_zero(line: Line, at: int) -> bool:
         return False
     if line.joined(at):
         before = line.text[line.starts[at] - 1]
+        if before >= "一":
+            return not line.any(at - 1, *_COUNTED, "weekday", "day_mark", "oclock")
         return _OPENS.issuperset(line.of(at - 1)) and not (before.isascii() and before.isalnum())
     return not line.any(at - 1, *_COUNTED)
 

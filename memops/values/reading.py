@@ -19,7 +19,7 @@ from memops.values.lexing import lexed
 from memops.values.numerals import assembled
 from memops.values.relative import resolved
 from memops.values.rules_clock import CLOCK
-from memops.values.rules_counts import COUNTS, MUCH
+from memops.values.rules_counts import COUNTS, MUCH, STREETS
 from memops.values.rules_dates import RULES as DATES
 from memops.values.rules_money import MONEY, QUANTITIES, SIZES
 from memops.values.rules_shares import SHARES
@@ -35,7 +35,19 @@ _WIDE = {0xFF01 + n: 0x21 + n for n in range(94)} | {
     0x3007: 0x96F6,
 }
 _PRIVATE = re.compile("[\ue000-\uf8ff]")  # they stand for addresses
-_RULES = (*MONEY, *CLOCK, *DATES, *MUCH, *OFTEN, *SHARES, *SIZES, *QUANTITIES, *LONG, *COUNTS)
+_RULES = (
+    *STREETS,
+    *MONEY,
+    *CLOCK,
+    *DATES,
+    *MUCH,
+    *OFTEN,
+    *SHARES,
+    *SIZES,
+    *QUANTITIES,
+    *LONG,
+    *COUNTS,
+)
 
 
 def read(text: str, at: datetime | None = None, lang: str | None = None) -> list[Value]:

@@ -159,6 +159,21 @@ def _named(span: Span) -> list[Found]:
     return [Found("time", time_form(int(span.get("c", "clock")), 0))]
 
 
+def _dotted(span: Span) -> list[Found] | None:
+    """9.30 am."""
+    num = span.get("d", "literal")
+    hour, _, minute = num.digits.partition(".")
+    return _clock(span, int(hour), int(minute)) if len(minute) == 2 and len(hour) < 3 else None
+
+
+def _military(span: Span) -> list[Found] | None:
+    """1400 hours."""
+    num, unit = span.get("d", "literal"), span.get("u", "time_unit")
+    if len(num.digits) != 4 or not num.digits.isdigit() or unit.factor != 3600:
+        return None
+    return _clock(span, int(num.digits[:2]), int(num.digits[2:]), span.at("d"))
+
+
 _AP = "ap:meridiem"
 
 
@@ -197,7 +212,13 @@ CLOCK: tuple[Rule, ...] = (
     ("m:minute (minute_word)? way:past h:hour oclock? ap:meridiem?", _told),
     ("m:minute (minute_word)? way:past/before c:clock", _to_noon),
     ("(f:portion/fraction | article f:fraction) way:past/before c:clock", _to_noon),
-    ("at m:minute (minute_word)? way:before h:hour !unit !time_unit !currency oclock? ap:meridiem?", _ten_to),
+    (
+        "at m:minute (minute_word)? way:before h:hour !unit !time_unit !currency oclock?"
+        " (ap:meridiem | rp:relative_part)?",
+        _ten_to,
+    ),
+    ("d:literal ap:meridiem", _dotted),
+    ("at d:literal u:time_unit", _military),
     ("m:minute minute_word way:before h:hour oclock? ap:meridiem?", _told),
     ("h:hour oclock", _bare),
 )  # fmt: skip

@@ -157,7 +157,9 @@ def _often_told(span: Span) -> list[Found] | None:
     num, unit = num_of(span), span.get("per", "time_unit")
     if unit.kind == "workdays":
         return None
-    if "int" not in span.line.roles[span.at("n")] or num.value > _OFTEN_AT_MOST or not num.value:
+    counted = "int" in span.line.roles[span.at("n")] and 0 < num.value <= _OFTEN_AT_MOST
+    before = [span.line.of(span.begin - k) for k in (1, 2, 3)]
+    if not counted or ("range" in before[0] and "currency" in before[2]):  # $20-30 an hour
         return [scalar("number rate", num, f"/{per(unit)}")]
     family = "mo" if unit.kind == "months" else "s"
     return [Found("frequency", f"every {number(unit.factor / num.value)} {family}")]
@@ -202,6 +204,13 @@ MUCH: tuple[Rule, ...] = (
 )
 
 
+def _street(span: Span) -> list[Found]:
+    """5th Avenue, Forty-second Street."""
+    nth = span.get("o", "ordinal") if span.has("o") else _digits(num_of(span))
+    return [Found("ident", f"{span.get('k', 'street')}#{nth}")]
+
+
+STREETS: tuple[Rule, ...] = (("of? (o:ordinal | n:int ordinal_suffix) k:street", _street),)
 COUNTS: tuple[Rule, ...] = (
     ("a:address", _ready),
     ("f:factor", _factor),
@@ -231,6 +240,7 @@ COUNTS: tuple[Rule, ...] = (
     ("nth n:number measure?", _ordinal),
     ("n:int o:ordinal_suffix", lambda span: [Found("ordinal", f"#{_digits(num_of(span))}")]),
     ("of o:ordinal", _ordinal),
+    ("ranked o:ordinal", _ordinal),
     ("o:ordinal other", _ordinal),
     ("o:ordinal", lambda span: _ordinal(span) if span.said("o") >= "一" else None),
     ("s:number_sign dot? (n:int | o:code)", _ordinal),

@@ -84,6 +84,21 @@ def _quarter(span: Span) -> Found | None:
     return Found("date", f"{'XXXX' if year is None else year}-{32 + n}") if 1 <= n <= 4 else None
 
 
+def _season(span: Span) -> Found | None:
+    """Spring 1998, 98年春天, by EDTF's numbers of the seasons."""
+    if span.has("y"):
+        year = _whole(span, "y") or 0
+    else:
+        short = int(span.num("short"))
+        year = short + (1900 if short >= _CENTURY else 2000)
+        if len(span.said("short")) != 2:
+            return None
+    return Found("date", f"{year}-{span.get('season', 'season')}")
+
+
+_CENTURY = 50  # short years from then on are of the last century
+
+
 def _half_year(span: Span) -> Found:
     year = _year(span)
     return Found(
@@ -291,7 +306,7 @@ RULES: tuple[Rule, ...] = (
     (f"of? (d:day ordinal_suffix? | nth:ordinal) of? m:month dot? ({_MDY})?", _dated),
     ("m:month quote:unit short:literal !unit", _short_year),
     ("y:year s:time_unit", _decade),
-    ("(y:year | short:number) decade_mark", _decade),
+    ("(y:year year_mark? | short:number) decade_mark", _decade),
     ("edge? m:month dot? comma? of? y:year", _dated),
     (
         "(y:year | short:literal) year_mark (mn:month_no month_mark | m:month) d:day day_mark?",
@@ -301,7 +316,9 @@ RULES: tuple[Rule, ...] = (
     ("(mn:month_no month_mark | m:month) d:day day_mark", _dated),
     ("(mn:month_no month_mark) d:day !measure !unit !time_unit !times", _dated),
     ("y:year year_mark (n:small period_quarter | nth_mark:nth n:small period_quarter)", _quarter),
-    ("y:year year_mark? period_quarter n:small", _quarter),
+    ("y:year year_mark? period_quarter n:small !unit", _quarter),
+    ("season:season comma? of? y:year", _season),
+    ("(y:year year_mark? | short:literal year_mark) of? season:season", _season),
     ("y:year year_mark? half:period_half", _half_year),
     ("half:period_half", _half_year),
     ("y:year year_mark tail:edge_after?", _dated),
@@ -318,7 +335,7 @@ RULES: tuple[Rule, ...] = (
     (f"(each/shift_each) w:weekday/weekday_plural/weekdays ({_LIST})*", _recurring),
     (f"a:adverb w:weekday_tail !times !measure !time_unit ({_LIST})*", _recurring),
     (f"a:adverb at? w:weekday/weekday_plural ({_LIST})*", _recurring),
-    (f"alternate:alternate w:weekday ({_LIST})*", _recurring),
+    (f"alternate:alternate w:weekday/weekday_plural ({_LIST})*", _recurring),
     (f"w:weekday_plural ({_LIST})*", _recurring),
     ("of? nth:ordinal fraction (of? y:year)", _half_told),
     ("of? last:shift w:weekday of", _last_weekday),
@@ -337,5 +354,5 @@ RULES: tuple[Rule, ...] = (
     ("u:time_unit tail:edge_after", _shifted),
     ("day_of_month d:day !unit", _day_of_month),
     ("d:day day_mark !numbered !measure !unit", _day_of_month),
-    ("of d:day ordinal_suffix !other !numbered !unit !measure !time_unit", _day_of_month),
+    ("of d:day ordinal_suffix !other !street !numbered !unit !measure !time_unit", _day_of_month),
 )

@@ -46,7 +46,7 @@ def _money(span: Span) -> list[Found] | None:
             elif "small_money" in nxt:
                 value += part.value * nxt["small_money"]
             else:
-                size = len(part.digits) or 1
+                size = len(part.digits) or (2 if part.value >= 10 else 1)
                 value += part.value * last / 10**size
     if len(span.said("between")) > BETWEEN:
         return None
@@ -163,18 +163,20 @@ def _plus_minus(span: Span) -> list[Found]:
     """100 ± 5: from 95 to 105."""
     n, slack = num_of(span), span.num("d")
     num = Num(n.value - slack, high=n.value + slack, decimals=n.decimals)
+    if span.has("p"):
+        return [scalar("share", num, "%")]
     return [measured(num, span.get("u", "unit")) if span.has("u") else scalar("number", num, "")]
 
 
 MONEY: tuple[Rule, ...] = (
-    ("n:number plus_minus d:number u:unit?", _plus_minus),
+    ("n:number p:percent? plus_minus d:number (p:percent | u:unit)?", _plus_minus),
     ("n:int comma int/digits c:currency", _comma_decimals),
     ("neg:minus c:currency n:number", _money),
     (f"{LONE} between:other? of? (n:number c:currency | c:currency n:number)", _money),
     ("n:number c:currency over:currency", _money),
     ("(per_day:adverb | lone per:time_unit) between:other? n:number u:unit", quantity),
     (f"n:number range? u:unit {EACH}", quantity),
-    (f"c:currency n:number currency {EVERY}?", _money),
+    (f"c:currency n:number over:currency {EVERY}?", _money),
     (f"c:currency n:number {EVERY}?", _money),
     (
         "n:number c:currency and? number currency (number currency)? (int !measure !unit !time_unit !times)?",

@@ -104,17 +104,29 @@ def _discount(span: Span) -> list[Found] | None:
     )
 
 
+def _deal(span: Span) -> list[Found] | None:
+    """Buy two get one free, three for the price of two, 买二送一."""
+    paid = span.num("n")
+    got = span.num("m") if span.has("m") else paid + (span.num("more") if span.has("more") else 1)
+    return [Found("deal", f"{number(got)} for {number(paid)}")] if got > paid else None
+
+
 _SHARED = "(share:number percent | per_hundred share:number | share:small tenths | share:portion)"
 
 
 SHARES: tuple[Rule, ...] = (
     (f"up/down by? {_SHARED} !off !of_price", _grown),
-    ("up/down by? fold:number fold !up", _grown),
+    ("up/down by? fold:number fold !up !adverb", _grown),
     ("doubling_verb by? n:number doubling", _grown),
     (f"{_SHARED} up/down", _growth),
+    ("m:number price_of n:number", _deal),
+    (
+        "buy n:number measure? between:other? comma? get article? (more:number | ordinal) measure?",
+        _deal,
+    ),
     ("half_price", _discount),
     ("cut? n:number fold:fold_price", _discount),
-    ("n:number percent off", _discount),
+    ("n:number percent between:other? off", _discount),
     ("n:number percent of_price", _discount),
     ("n:number/portion of_price", _discount),
     ("n:portion off", _discount),

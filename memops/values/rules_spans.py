@@ -23,6 +23,8 @@ def _often(span: Span) -> list[Found] | None:
             return None
         count = span.num("n")
     every = span.num("e") if span.has("e") else 1.0
+    if every == 1 and span.all("interval"):  # 隔一天 is every other day
+        every = 2.0
     if span.has("nth"):
         every = float(span.get("nth", "ordinal"))
     if span.has("alternate"):
@@ -136,7 +138,7 @@ OFTEN: tuple[Rule, ...] = (
     ("count:count every? a:adverb", _often),
     ("count:count (every e:number | alternate:alternate | every) u:time_unit", _often),
     ("n:number times (every e:number | alternate:alternate | every) u:time_unit", _often),
-    ("n:number times a:adverb", _often),
+    ("n:number times/fold a:adverb", _often),
     ("each e:number measure? u:time_unit (once_word | n:number times)?", _often),
     ("each nth:ordinal u:time_unit", _often),
     ("each e:int ordinal_suffix u:time_unit", _often),
@@ -156,7 +158,7 @@ OFTEN: tuple[Rule, ...] = (
     ("half:fraction u:time_unit once_word", _often),
     ("e:number measure? u:time_unit once_word", _often),
     ("e:number u:time_unit n:number times", _often),
-    ("(each | e:number) u:time_unit between:other measure? n:number times", _apart),
+    ("(each | e:number) u:time_unit between:other/measure measure? n:number times", _apart),
     ("a:adverb between:other measure? n:number times", _apart),
     ("n:number between:other every u:time_unit", _apart),
     ("each u:time_unit once_word", _often),

@@ -5,7 +5,7 @@ different values of one kind, or not comparable; nothing differs because it was 
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from typing import Literal, NamedTuple
 
@@ -72,7 +72,7 @@ def compare(a: Value, b: Value) -> Comparison:
         return INCOMPARABLE
     if a.kind == "date":
         return _dates(a.form, b.form)
-    one, two = _FORM.match(a.form), _FORM.match(b.form)
+    one, two = (_FORM.match(_counted(v.kind, v.form)) for v in (a, b))
     if a.kind == "phone" and a.form[0] != b.form[0] and "+" in a.form[0] + b.form[0]:
         return _phones(*sorted((a.form, b.form)))
     if a.kind in _NAMES or one is None or two is None:
@@ -81,7 +81,19 @@ def compare(a: Value, b: Value) -> Comparison:
 
 
 _NAMES = frozenset(
-    {"ident", "phone", "ip", "url", "path", "email", "version", "ordinal", "time", "lunar date"}
+    {
+        "ident",
+        "phone",
+        "ip",
+        "url",
+        "path",
+        "email",
+        "version",
+        "ordinal",
+        "time",
+        "lunar date",
+        "deal",
+    }
 )
 """Kinds whose forms are no amounts."""
 
@@ -122,6 +134,10 @@ def _akin(a: Value, b: Value) -> Comparison:
         return (
             EQUAL if day.form.lstrip("~") == numbered.form.lstrip("~") + "-XX-XX" else INCOMPARABLE
         )
+    told = _BESIDE.get(frozenset(kinds))
+    if told is not None:
+        one, two = sorted((a, b), key=lambda v: v.kind)
+        return EQUAL if told(one.form, two.form) else INCOMPARABLE
     if kinds == {"weekday", "frequency"}:
         return EQUAL if {a.form, b.form} == {",".join(_WEEK), "every 86400 s"} else INCOMPARABLE
     if kinds in ({"mass", "money"}, {"mass rate", "money rate"}):
@@ -134,6 +150,62 @@ def _akin(a: Value, b: Value) -> Comparison:
         if share.form == f"{number(round(100 * float(above) / float(below), 9))}%":
             return EQUAL
     return INCOMPARABLE
+
+
+def _numbered(ident: str, bare: str) -> bool:
+    """Floor 11 and the number 11: a thing that only one text calls by its kind."""
+    return ident.rpartition("#")[2].lstrip("0") == bare.lstrip("#0")
+
+
+def _clock(numeral: str, time: str) -> bool:
+    """At 6, at 9.30, 0930: an hour that only one text tells as a time."""
+    digits = numeral.replace(".", "") if "." in numeral else numeral
+    if "." in numeral:
+        hour, _, minute = numeral.partition(".")
+        return time == f"{int(hour):02}:{minute:0<2}" if hour.isdigit() else False
+    return digits.isdigit() and time == (
+        f"{digits:0>2}:00" if len(digits) < 3 else f"{digits[:-2]:0>2}:{digits[-2:]}"
+    )
+
+
+def _of_day(date: str, slashed: str) -> bool:
+    """15/4 and the fifteenth of April, whichever comes first."""
+    one, _, two = (f"{part:0>2}" for part in slashed.partition("/"))
+    return date[-6:] in (f"-{one}-{two}", f"-{two}-{one}")
+
+
+def _later(date: str, duration: str) -> bool:
+    """In an hour, and 3,600 seconds; year 98, and 1998."""
+    told = re.fullmatch(r"(second|day)[+-](\d+(?:\.\d+)?)", date)
+    if told is not None:
+        return duration == f"{number(float(told[2]) * (86400 if told[1] == 'day' else 1))} s"
+    months = duration.removesuffix(" mo")
+    short = months.isdigit() and int(months) % 12 == 0 and int(months) // 12
+    return bool(short) and re.fullmatch(rf"\d\d{int(short):02}-XX-XX", date) is not None
+
+
+def _cycles(frequency: str, pitch: str) -> bool:
+    """Once a second, and 1 Hz."""
+    told = re.fullmatch(r"every (\S+) s", frequency)
+    return told is not None and pitch == f"{number(1 / float(told[1]))} Hz"
+
+
+def _release(bare: str, version: str) -> bool:
+    """Postgres 15.4, and version 15.4."""
+    return version.removeprefix("v") in (bare, re.sub(r"(?:\.0+)+$", "", bare))
+
+
+_BESIDE = {
+    frozenset({"ident", "number"}): _numbered,
+    frozenset({"ident", "ordinal"}): _numbered,
+    frozenset({"number", "time"}): _clock,
+    frozenset({"ident", "time"}): _clock,
+    frozenset({"date", "slashed"}): _of_day,
+    frozenset({"date", "duration"}): _later,
+    frozenset({"frequency", "pitch"}): _cycles,
+    frozenset({"number", "version"}): _release,
+}
+"""What two kinds have in common by which they may be one, the kinds in their order."""
 
 
 _LABEL = 3
@@ -165,6 +237,18 @@ def _unit_left_out(bare: Value, told: Value) -> Comparison:
 
 
 _COUNTED = frozenset({"frequency", "factor", "discount", "date"})
+
+
+_STRICT = {"<": ("<=", -1), ">": (">=", 1)}
+
+
+def _counted(kind: str, form: str) -> str:
+    """A bound of whole numbers with its last one: fewer than five are at most four."""
+    told = re.fullmatch(r"([<>])(-?\d+)", form) if kind == "number" else None
+    if told is None:
+        return form
+    bound, step = _STRICT[told[1]]
+    return f"{bound}{int(told[2]) + step}"
 
 
 def _amounts(a: Value, b: Value, one: re.Match[str], two: re.Match[str]) -> Comparison:
@@ -234,6 +318,8 @@ def _dates(a: str, b: str) -> Comparison:
     if one and two:
         days = {"day", "second"} & {one[1], two[1]}
         return INCOMPARABLE if days and one[1] != two[1] else DIFFERENT
+    if a[:4] == b[:4] and "-XX-XX" in (a[4:], b[4:]):
+        return INCOMPARABLE
     if len(a) != 10 or len(b) != 10 or a[4] != "-" or b[4] != "-" or ".." in a + b:
         return DIFFERENT if _plain_date(a) and _plain_date(b) else INCOMPARABLE
     parts = list(zip(a.split("-"), b.split("-"), strict=True))
@@ -266,41 +352,3 @@ def last_day(form: str) -> date | None:
         return date(year, int(month), whole if day == "XX" else int(day))
     except ValueError:
         return None
-
-
-def agree(one: Iterable[Value], two: Iterable[Value]) -> Comparison:
-    """Compare all that two texts say: equal where each value has its equal in the other text.
-
-    They are different where a value of one has no equal and differs from all of its kind; of two
-    texts without values nothing is known.
-    """
-    left, right = (list({(v.kind, v.form): v for v in side}.values()) for side in (one, two))
-    rest = list(right)
-    alone: list[Value] = []
-    for value in left:
-        match = next((other for other in rest if compare(value, other) == EQUAL), None)
-        if match is None:
-            alone.append(value)
-        else:
-            rest.remove(match)
-    if not alone and not rest:
-        return EQUAL if left and _in_order(left, right) else INCOMPARABLE
-    apart = any(compare(x, y) == DIFFERENT for x in alone for y in rest)
-    return DIFFERENT if apart else INCOMPARABLE
-
-
-def _in_order(left: Sequence[Value], right: Sequence[Value]) -> bool:
-    """Whether values of one kind stand in one order: 3 of 5 is not 5 of 3."""
-    kinds = {_told_of(value) for value in left}
-    return all(
-        compare(x, y) == EQUAL
-        for kind in kinds
-        for x, y in zip(
-            *([v for v in side if _told_of(v) == kind] for side in (left, right)), strict=False
-        )
-    )
-
-
-def _told_of(value: Value) -> str:
-    """The kind of a value, or what a number names: flat 2 at 14 Mill Road has no order."""
-    return value.form.partition("#")[0] if value.kind == "ident" else value.kind

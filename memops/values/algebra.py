@@ -1,0 +1,114 @@
+"""Algebra: what denials, quantifiers and words of must and may come to together.
+
+Operators stand in the order of their scope, the widest first. A denial is pushed inward by the
+duals (not all is some not, must not is not may), so that it stands last or not at all; what is
+said of all is said without a word for it. `only X` says that nothing else does; what holds of
+all but X holds not of X only; what holds unless X holds not only if X.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from memops.values.value import DIFFERENT, EQUAL, INCOMPARABLE, Comparison
+
+NOT, ALL, SOME, MUST, MAY = "¬", "∀", "∃", "□", "◇"
+ONLY, ALSO, FROM, WAS, MANY, FEW, ONE, NON = (
+    "only",
+    "also",
+    "from",
+    "was",
+    "many",
+    "few",
+    "one",
+    "non",
+)
+_DUALS = {ALL: SOME, SOME: ALL, MUST: MAY, MAY: MUST}
+_TURNING = {"except": ONLY, "unless": ONLY, "without": ONLY, "until": FROM}
+"""What holds of all but one, or unless or until something is so, does not hold only of or from it."""
+ORDER = (WAS, FROM, ONLY, ALSO, NON, MANY, ONE, SOME, MUST, MAY, ALL)
+
+
+class Sign(NamedTuple):
+    """How a clause says what it says: its operators in their order, and whether it denies."""
+
+    ops: frozenset[str] = frozenset()
+    denies: bool = False
+
+    def __str__(self) -> str:
+        """Return the normal form, which reads back as the sign."""
+        said = [shown(op) for op in ORDER if op in self.ops] + [NOT] * self.denies
+        return " ".join(said) or "+"
+
+    def turned(self) -> "Sign":
+        """Return the sign of what denies this, whatever it was or is only so of."""
+        return Sign(frozenset(_DUALS.get(op, op) for op in self.ops), not self.denies)
+
+    def flipped(self) -> "Sign":
+        """Return the sign of the same about the opposite: all are shut, none is open."""
+        return Sign(self.ops, not self.denies)
+
+
+def shown(operator: str) -> str:
+    """Return how an operator is written: by its sign, or in brackets."""
+    return f"[{operator}]" if operator.isalpha() and operator.isascii() else operator
+
+
+def reduced(operators: Iterable[str]) -> Sign:
+    """Return what operators come to, the one with the widest scope first."""
+    out: set[str] = set()
+    turning: list[str] = []
+    denies = False
+    for operator in operators:
+        if operator == NOT:
+            denies = not denies
+        elif operator == FEW:
+            out.add(MANY)
+            denies = not denies
+        elif operator in _TURNING:
+            turning.append(operator)
+        elif operator in (ONLY, ALSO):
+            out.add(ALSO if denies else operator)
+            denies = False
+        elif operator in _DUALS:
+            out.add(_DUALS[operator] if denies else operator)
+        else:
+            out.add(operator)
+    sign = Sign(frozenset(out), denies)
+    for operator in turning:
+        if operator == "without" and not denies:
+            sign = sign.flipped()
+        else:
+            sign = sign.turned()
+            sign = Sign(sign.ops | {_TURNING[operator]}, sign.denies)
+    return _plain(sign)
+
+
+def _plain(sign: Sign) -> Sign:
+    """A sign without what its other operators say already."""
+    ops = set(sign.ops)
+    if SOME in ops:
+        ops -= {ALL}
+    if {ONLY, ALSO} & ops or MUST in ops:
+        ops -= {MAY}
+    if ONLY in ops:
+        ops -= {ALL, SOME}
+    if WAS in ops:
+        return Sign(frozenset(ops), True)
+    return Sign(frozenset(ops), sign.denies)
+
+
+def compared(one: Sign, two: Sign) -> Comparison:
+    """Return whether two say a core with the same sign, with one that excludes it, or neither."""
+    a, b = one.ops - {ALL}, two.ops - {ALL}
+    if a == b:
+        return EQUAL if one.denies == two.denies else DIFFERENT
+    if a - {WAS} == b - {WAS}:
+        return INCOMPARABLE if one.denies == two.denies else DIFFERENT
+    apart = a ^ b
+    if {ONLY, FROM, NON} & apart or one.denies != two.denies:
+        return DIFFERENT
+    if {MUST, MAY} <= apart:
+        return DIFFERENT
+    if apart & {SOME, MANY, ONE} and ALL in one.ops | two.ops:
+        return DIFFERENT
+    return INCOMPARABLE

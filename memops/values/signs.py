@@ -1,0 +1,254 @@
+"""Signs: whether two texts say what they say with one sign, and of the same in the same roles.
+
+A text is read clause by clause into a normal form of its operators (`algebra.Sign`) and the words
+that are left. Two texts agree where the forms do, once opposites count as denials of each other.
+"""
+
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from memops.language.packs import codes
+from memops.values.algebra import NON, NOT, ONLY, WAS, Sign, compared, reduced
+from memops.values.clauses import Word, Words, clauses, words
+from memops.values.matching import matched
+from memops.values.reading import read
+from memops.values.roles import exchanged, related
+from memops.values.value import DIFFERENT, EQUAL, INCOMPARABLE, Comparison
+
+ELSE, IF, THEN, UNLESS = "else", "if", "then", "unless"
+_SUBORDINATE = frozenset({UNLESS, "without", "until", "except", IF})
+
+
+class Statement(NamedTuple):
+    """What one clause says: its sign, the words it says it with, and those under a condition."""
+
+    sign: Sign
+    words: tuple[Word, ...]
+    focus: frozenset[str]
+    agent: str = ""
+    """Who does it, where that is told behind: "by Sue"."""
+    light: frozenset[str] = frozenset()
+    """Words that stand around the others, of which some have an opposite: on, off."""
+
+
+@cache
+def _words(langs: tuple[str, ...]) -> Words:
+    return words(langs)
+
+
+def sign(text: str, lang: str | None = None) -> Sign:
+    """Return the sign of a text of one clause; of a longer one, that of what it says first."""
+    said = statements(text, lang)
+    return said[0].sign if said else Sign()
+
+
+@lru_cache(maxsize=4096)
+def statements(text: str, lang: str | None = None) -> tuple[Statement, ...]:
+    """Return what the clauses of a text say."""
+    known = _words((lang,) if lang in codes() else codes())
+    hidden = [(v.start, v.end) for v in read(text, lang=lang)]
+    out: list[Statement] = []
+    pending: list[Word] = []
+    for clause in clauses(text, known, hidden):
+        if pending:
+            first = pending if _excepts(pending) else _conditional(pending)
+            clause, pending = [*first, *clause], []
+        elif _opens(clause):
+            pending = clause
+            continue
+        _add(out, clause, known)
+    if pending:
+        _add(out, pending, known)
+    return tuple(_merged(out))
+
+
+def _opens(clause: Sequence[Word]) -> bool:
+    """Whether a clause is a condition of the next one."""
+    first = next((w for w in clause if w.ops != ()), None)
+    ops = first.ops if first is not None else None
+    return ops is not None and (bool({UNLESS, IF} & {*ops}) or _excepts(clause))
+
+
+def _excepts(clause: Sequence[Word]) -> bool:
+    """Whether a clause only says who is left out: apart from Ben, ..."""
+    ops = [op for w in clause for op in w.ops or ()]
+    return ops == ["except"]
+
+
+def _conditional(clause: Sequence[Word]) -> list[Word]:
+    """The words of a condition; one that denies holds unless the contrary does."""
+    ops = [op for w in clause for op in w.ops or ()]
+    denied = ops.count(NOT) % 2 == 1
+    head = [UNLESS] if UNLESS in ops or denied else []
+    kept = [w._replace(ops=(), stem=w.stem) if w.ops else w for w in clause]
+    first = kept[0]
+    return [
+        first._replace(ops=tuple(head)),
+        *(w._replace(ops=None if w.ops is None else ()) for w in kept[1:]),
+    ]
+
+
+def _add(out: list[Statement], clause: Sequence[Word], known: Words) -> None:
+    if any(w.ops and THEN in w.ops for w in clause):
+        at = next(i for i, w in enumerate(clause) if w.ops and THEN in w.ops)
+        if sum(op == NOT for w in clause[:at] for op in w.ops or ()) % 2:
+            clause = [*_conditional(clause[:at]), *clause[at + 1 :]]
+    clause = _bare_condition(clause) if known.chained else clause
+    held = [w for w in clause if w.ops is None]
+    ops = [op for w in clause for op in w.ops or ()]
+    if clause[0].said in known.orders:
+        ops = ["□", *ops]
+    sign = _signed(ops)
+    if ELSE in ops and out and "except" not in ops:
+        last = out[-1]
+        if sign.denies != last.sign.denies:
+            out[-1] = last._replace(sign=Sign(last.sign.ops - {"∀"} | {ONLY}, last.sign.denies))
+        return
+    if not held:
+        if out and WAS not in out[-1].sign.ops and (sign.ops or sign.denies):
+            _elliptic(out, sign)
+        elif not out and (sign.ops or sign.denies):
+            out.append(Statement(sign, (), frozenset()))
+        return
+    light = frozenset(w.said for w in clause if w.ops == ())
+    passive = _agent(clause, known)
+    out.append(Statement(sign, tuple(held), _focus(clause), passive, light))
+
+
+def _bare_condition(clause: Sequence[Word]) -> Sequence[Word]:
+    """No badge, no entry, in a language that chains the two without a word: 没有工牌进不去."""
+    denials = [n for n, w in enumerate(clause) if w.ops and NOT in w.ops]
+    if len(denials) != _PAIR or clause[denials[0]].ops != (NOT,):
+        return clause
+    first, then = denials
+    if not any(w.ops is None for w in clause[first:then]):
+        return clause
+    head = clause[first]._replace(ops=(UNLESS,))
+    return [*clause[:first], head, *clause[first + 1 :]]
+
+
+_PAIR = 2
+
+
+def _agent(clause: Sequence[Word], known: Words) -> str:
+    for n, word in enumerate(clause):
+        if word.said in known.passive:
+            return next((w.stem for w in clause[n + 1 :] if w.ops is None), "")
+    return ""
+
+
+def _elliptic(out: list[Statement], sign: Sign) -> None:
+    """A clause that says nothing but a sign: "but has stopped"."""
+    if WAS in sign.ops:
+        last = out[-1]
+        out[-1] = last._replace(sign=Sign(last.sign.ops | {WAS}, True))
+
+
+def _signed(ops: Sequence[str]) -> Sign:
+    plain = [op for op in ops if op not in (ELSE, NON, IF, THEN, "still", "nor")]
+    if "nor" in ops and NOT not in plain:
+        plain.append(NOT)
+    sign = reduced(plain)
+    if IF in ops and sign.denies and ONLY not in sign.ops and NOT in ops[ops.index(IF) :]:
+        sign = sign.turned()
+        sign = Sign(sign.ops - {"◇"} | {ONLY}, True)
+    if NON in ops and sign.denies and ONLY not in sign.ops:
+        sign = sign.turned()
+        sign = Sign(sign.ops - {"◇"} | {ONLY}, sign.denies)
+    elif NON in ops:
+        sign = Sign(sign.ops | {NON}, sign.denies)
+    return sign
+
+
+def _focus(clause: Sequence[Word]) -> frozenset[str]:
+    """The words under a condition: those behind it."""
+    for n, word in enumerate(clause):
+        if word.ops and _SUBORDINATE & {*word.ops}:
+            return frozenset(w.stem for w in clause[n + 1 :] if w.ops is None)
+    return frozenset()
+
+
+def _merged(said: Sequence[Statement]) -> list[Statement]:
+    """Statements, those of one sign together; of what was and what is now so, one."""
+    out: list[Statement] = []
+    for one in said:
+        if out and out[-1].sign == one.sign:
+            last = out[-1]
+            out[-1] = Statement(
+                one.sign,
+                (*last.words, *one.words),
+                last.focus | one.focus,
+                last.agent or one.agent,
+                last.light | one.light,
+            )
+        elif out and ONLY in out[-1].sign.ops and _within(one, out[-1]):
+            continue
+        elif out and WAS in out[-1].sign.ops and one.sign.denies:
+            out[-1] = out[-1]._replace(words=(*out[-1].words, *one.words))
+        else:
+            out.append(one)
+    return out
+
+
+def _within(one: Statement, other: Statement) -> bool:
+    return {w.stem for w in one.words} <= {w.stem for w in other.words}
+
+
+def same_sign(a: str, b: str, lang: str | None = None) -> Comparison:
+    """Return whether two texts agree in sign and roles, differ in one, or cannot be told."""
+    one, two = statements(a, lang), statements(b, lang)
+    if not one or not two:
+        return INCOMPARABLE
+    known = _words((lang,) if lang in codes() else codes())
+    swapped = exchanged(a, b, known)
+    if swapped != INCOMPARABLE:
+        return swapped
+    if len(one) == len(two) == 1:
+        return _compared(one[0], two[0], known)
+    return _aligned(one, two, known)
+
+
+def _compared(one: Statement, two: Statement, known: Words) -> Comparison:
+    match = matched(one.words, two.words, known)
+    told = related(one, two, match, known)
+    flips = match.flips + _around(one.light, two.light, known)
+    second = two.sign.flipped() if flips % 2 else two.sign
+    signs = compared(one.sign, second)
+    if told != INCOMPARABLE:
+        plain = compared(one.sign, two.sign)
+        return told if plain == EQUAL else DIFFERENT if told == plain == DIFFERENT else INCOMPARABLE
+    if signs == EQUAL and (match.replaced or not match.pairs):
+        return INCOMPARABLE
+    if signs == EQUAL and ONLY in one.sign.ops and _elsewhere(one, two):
+        return DIFFERENT
+    return signs
+
+
+def _around(one: frozenset[str], two: frozenset[str], known: Words) -> int:
+    """How many light words of one text have their opposite in the other: on, and off."""
+    left, right = ([known.opposed.get(w, []) for w in side] for side in (one - two, two - one))
+    sides = {place for held in right for place in held}
+    return sum(any((name, 1 - side) in sides for name, side in held) for held in left)
+
+
+def _elsewhere(one: Statement, two: Statement) -> bool:
+    """Whether what is the condition in one is what it is said of in the other."""
+    left, right = ({w.stem for w in s.words} - s.focus for s in (one, two))
+    return bool(one.focus & right and two.focus & left)
+
+
+def _aligned(one: Sequence[Statement], two: Sequence[Statement], known: Words) -> Comparison:
+    """Texts of several statements: each beside the one that shares most of its words."""
+    few, many = sorted((one, two), key=len)
+    said = []
+    for left in few:
+        overlap = [
+            (len(matched(left.words, right.words, known).pairs), -n) for n, right in enumerate(many)
+        ]
+        best, place = max(overlap)
+        if best:
+            said.append(_compared(left, many[-place], known))
+    if DIFFERENT in said:
+        return DIFFERENT
+    return EQUAL if said and set(said) == {EQUAL} and len(few) == len(many) else INCOMPARABLE

@@ -1,0 +1,93 @@
+"""Signs and roles are read in one form however said, and compared."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memops.language.packs import table
+from memops.values import same_sign, sign
+from memops.values.algebra import ALL, MAY, MUST, NOT, SOME, Sign, compared, reduced
+from tests.test_values import rows
+
+TABLES = sorted((Path(__file__).parent / "signs").glob("*.txt"))
+OPERATORS = [NOT, ALL, SOME, MUST, MAY, "only", "also", "was", "many", "few", "until", "unless"]
+sequences = st.lists(st.sampled_from(OPERATORS), max_size=7)
+
+
+@pytest.mark.parametrize("path", TABLES, ids=lambda p: p.stem)
+def test_signs_and_roles_are_compared_as_the_tables_say(path):
+    wrong = [
+        (one, other, wanted, said)
+        for one, other, wanted in rows(path)
+        for a, b in ((one, other), (other, one))
+        if (said := same_sign(a, b, path.stem)) != wanted
+    ]
+    assert not wrong
+
+
+@given(sequences)
+def test_every_normal_form_prints_and_reads_back(operators):
+    form = reduced(operators)
+    for lang in (None, "en", "zh"):
+        assert sign(str(form), lang) == form
+    assert compared(form, form) == "equal"
+
+
+@given(sequences)
+def test_to_deny_twice_is_to_say_it(operators):
+    form = reduced(operators)
+    assert reduced([NOT, NOT, *operators]) == form
+    assert form.turned().turned() == form
+    assert compared(form, form.flipped()) == "different"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ([NOT, ALL], [SOME, NOT]),
+        ([NOT, SOME], [ALL, NOT]),
+        ([NOT, MUST], [MAY, NOT]),
+        ([NOT, MAY], [MUST, NOT]),
+        ([NOT, SOME, NOT], [ALL]),
+        (["until", NOT], ["from"]),
+        (["except", ALL], ["only", NOT]),
+        (["except", NOT, SOME], ["only"]),
+        (["few"], [NOT, "many"]),
+    ],
+)
+def test_operators_that_come_to_the_same_are_one_form(one, other):
+    assert compared(reduced(one), reduced(other)) == "equal"
+
+
+def written(lang, operators):
+    """The words of a pack for some operators, one by one, and a core that holds none."""
+    words = table(lang, "signs")["signs"]
+    spoken = [next(w for w in words[op] if len(w) > 1 or op == NOT) for op in operators]
+    core = " paint the fence" if lang == "en" else "刷篱笆"
+    return (" " if lang == "en" else "").join(spoken) + core
+
+
+said = st.lists(st.sampled_from([NOT, ALL, SOME, MUST, MAY]), max_size=4)
+
+
+@settings(deadline=None)
+@given(said)
+def test_operators_in_words_read_as_what_they_come_to(operators):
+    for lang in ("en", "zh"):
+        text = written(lang, operators)
+        if NOT * 2 in "".join(operators) or MAY + NOT in "".join(operators):
+            continue  # "not not" is nobody's words, and "may not" has a meaning of its own
+        if MUST + NOT in "".join(operators) or NOT + MAY in "".join(operators):
+            continue
+        assert str(sign(text, lang)) == str(reduced(operators)), text
+
+
+def test_a_plain_clause_has_no_sign():
+    assert sign("Paint the fence.") == Sign()
+
+
+@pytest.mark.parametrize("text", ["not ", "不", "没有x", "unless, ", "非", "only if not "])
+def test_a_line_of_any_length_is_read_in_linear_time(text):
+    assert sign((text * 30_000)[:30_000]) is not None
