@@ -16,7 +16,7 @@ from memops.language.text import normalised
 from memops.plan import STEPS, arguments, gravity, outcome, successors
 from memops.policy import Limits, Policy
 from memops.reasons import Reason, reason
-from memops.safety.secrets import redacted
+from memops.safety.looked import redacted
 from memops.safety.trust import rank
 from memops.schema import LIVE, MODEL, QUARANTINE, RETIRED, TOMBSTONE, only, tier_rank
 

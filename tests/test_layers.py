@@ -43,7 +43,7 @@ INSIDE = {
     "policy": "ranges checking defaults grading hygiene models narrowest",
     "statements": "said fact opposites cues turns numbering aligned reading_whole reading taken "
     "readings",
-    "safety": "trust display hostile secrets_labels secrets_traits secrets_checks secrets_shapes secrets_views secrets masking",
+    "safety": "trust display hostile secrets_labels secrets_traits secrets_checks secrets_shapes secrets_views secrets looked masking",
     "hygiene": "impact chatter dues tasks closing decay moving floors",
     "models": "nearest vectors encode remote transformers completions distilled judge endpoint_judge local",
     "extract": "person grammar fingerprints forms clauses modality statements entities noise fitted weighing "

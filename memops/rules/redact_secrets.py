@@ -7,10 +7,10 @@ import polars as pl
 
 from memops.context import Context
 from memops.plan import arguments, edit
+from memops.safety.looked import found
 from memops.safety.masking import masked_table
-from memops.safety.secrets import found
 from memops.safety.secrets_shapes import ISSUED
-from memops.schema import AROUND
+from memops.schema import AROUND, only
 
 _COLUMNS = ("text", "key", "tags", "extra")
 
@@ -22,7 +22,7 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     part of a secret leaves the record. It is marked as its kinds are by the policy, and no model
     is shown it any more; what its store says of it stands where that is stricter.
     """
-    policy = ctx.policy.secrets
+    policy, records = ctx.policy.secrets, only(records, ctx.changed)
     clean = masked_table(records.select(_COLUMNS), policy)
     clean = clean.with_columns(_own(records["extra"], clean["extra"]))
     new = {name: pl.col(f"new:{name}") for name in _COLUMNS}

@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from memops.policy import Secrets
-from memops.safety.secrets import found, redacted
+from memops.safety.looked import found, redacted
 
 ALIAS = r"\[redacted:[a-z0-9-]+-[0-9a-f]{12}\]"
 """What stands for a secret in a name: its kind, and a digest by which the name is the same again."""

@@ -1,0 +1,79 @@
+"""Looked at: each text is searched for secrets once in a process, however many steps ask.
+
+A night asks of the same texts when it exports a snapshot, redacts, guards, writes a plan and
+reports. What was found in a text depends on that text and the policy alone; a text without a
+secret is remembered by its digest, so that a million of them take little room.
+"""
+
+import hashlib
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from memops.policy import Secrets
+from memops.safety import secrets
+
+_DEFAULT = Secrets()
+_REMEMBERED = 4_000_000  # texts without a secret
+_HELD = 100_000  # texts with one
+
+
+@dataclass
+class _Known:
+    """What is known under one policy: texts without secrets, and of others what is found and made."""
+
+    clean: set[bytes] = field(default_factory=set)
+    spans: dict[str, list[tuple[int, int, str]]] = field(default_factory=dict)
+    masked: dict[str, str] = field(default_factory=dict)
+
+
+_known: dict[str, _Known] = {}
+
+
+def found(texts: pl.Series, policy: Secrets = _DEFAULT) -> pl.DataFrame:
+    """Return where secrets stand, as `secrets.found` does."""
+    texts = texts.cast(pl.String).rename("text")
+    known, dirty = _dirty(texts, policy)
+    if not dirty:
+        return secrets.FOUND.to_frame()
+    rows = [(text, *span) for text in dirty for span in known.spans[text]]
+    told = pl.DataFrame(rows, ["text", "start", "end", "kind"], orient="row")
+    here = texts.to_frame().with_row_index("row").filter(pl.col("text").is_in(dirty))
+    return here.join(told, on="text", maintain_order="left_right").select(
+        pl.col(name).cast(dtype) for name, dtype in secrets.FOUND.items()
+    )
+
+
+def redacted(texts: pl.Series, policy: Secrets = _DEFAULT) -> pl.Series:
+    """Return the texts with every secret masked and all else as it was, as `secrets.redacted` does."""
+    known, dirty = _dirty(texts, policy)
+    if not dirty:
+        return texts
+    new = [text for text in dirty if text not in known.masked]
+    if new:
+        made = secrets.redacted(pl.Series(new, dtype=pl.String), policy)
+        known.masked.update(zip(new, made, strict=True))
+    return texts.replace({text: known.masked[text] for text in dirty})
+
+
+def _dirty(texts: pl.Series, policy: Secrets) -> tuple[_Known, list[str]]:
+    """The distinct texts that hold secrets; those that nobody looked at yet are looked at."""
+    known = _of(policy)
+    distinct = texts.cast(pl.String).drop_nulls().unique(maintain_order=True).to_list()
+    keys = [hashlib.blake2b(text.encode(), digest_size=16).digest() for text in distinct]
+    rest = [(text, key) for text, key in zip(distinct, keys, strict=True) if key not in known.clean]
+    new = [(text, key) for text, key in rest if text not in known.spans]
+    if new:
+        hits = secrets.found(pl.Series([text for text, _ in new], dtype=pl.String), policy)
+        for row, *span in hits.iter_rows():
+            known.spans.setdefault(new[row][0], []).append((span[0], span[1], span[2]))
+        known.clean.update(key for text, key in new if text not in known.spans)
+    return known, [text for text, _ in rest if text in known.spans]
+
+
+def _of(policy: Secrets) -> _Known:
+    """What is known under a policy, as long as it is not too much."""
+    known = _known.setdefault(repr(policy), _Known())
+    if len(known.clean) > _REMEMBERED or len(known.spans) > _HELD:
+        known = _known[repr(policy)] = _Known()
+    return known

@@ -1,0 +1,53 @@
+"""Texts are searched for secrets once, and what is remembered is what a search says."""
+
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memops.policy import Secrets
+from memops.safety import looked, secrets
+
+_WORD = "correct-" + "horse" * 2 + "-7"
+_PARTS = [
+    "password: " + _WORD,
+    "ssh-rsa",
+    "the door opens at 7",
+    "密码是" + _WORD,
+    "\u200b",
+    "\n",
+    "",
+]
+TEXTS = st.lists(
+    st.lists(st.sampled_from(_PARTS), max_size=4).map(" ".join) | st.none(), max_size=9
+)
+
+
+@given(TEXTS, TEXTS, st.booleans())
+def test_what_is_remembered_is_what_a_search_says(before, texts, keep):
+    policy = Secrets(keep=2 if keep else 0)
+    looked.redacted(pl.Series("t", before, dtype=pl.String), policy)
+    asked = pl.Series("t", texts, dtype=pl.String)
+    assert looked.found(asked, policy).equals(secrets.found(asked, policy))
+    assert looked.redacted(asked, policy).equals(secrets.redacted(asked, policy))
+
+
+def test_no_text_is_searched_twice(monkeypatch):
+    asked, search = [], secrets.found
+    monkeypatch.setattr(looked, "_known", {})
+    monkeypatch.setattr(
+        secrets, "found", lambda texts, *how: asked.extend(texts) or search(texts, *how)
+    )
+    texts = pl.Series(["the door opens at 7", "nobody is in", "password: " + _WORD])
+    for _ in range(3):
+        looked.found(texts)
+        clean = looked.redacted(texts)
+    assert _WORD not in clean[2]
+    assert sorted(asked) == sorted([*texts, texts[2], clean[2]])
+
+
+def test_only_so_much_is_remembered(monkeypatch):
+    monkeypatch.setattr(looked, "_known", {})
+    monkeypatch.setattr(looked, "_REMEMBERED", 10)
+    for n in range(40):
+        assert looked.redacted(pl.Series([f"room {n} is free"]))[0] == f"room {n} is free"
+    assert all(len(known.clean) <= 11 for known in looked._known.values())
