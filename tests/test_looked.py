@@ -1,7 +1,7 @@
 """Texts are searched for secrets once, and what is remembered is what a search says."""
 
 import polars as pl
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memops.policy import Secrets
@@ -22,6 +22,7 @@ TEXTS = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(TEXTS, TEXTS, st.booleans())
 def test_what_is_remembered_is_what_a_search_says(before, texts, keep):
     policy = Secrets(keep=2 if keep else 0)
