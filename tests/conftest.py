@@ -8,6 +8,7 @@ from hypothesis import settings
 
 from memops import failpoints
 from memops.cli import run
+from tests import shapes
 
 # The same examples in every run of a change's own tests, so that red means the change; the slow
 # command asks for new ones, and more, with --hypothesis-profile=default.
@@ -46,6 +47,7 @@ class Memops:
         out = self.capsys.readouterr()
         self.err = out.err
         said = json.loads(out.out) if out.out.strip() else None
+        shapes.documented(list(map(str, argv)), said)
         if isinstance(said, dict) and isinstance(said.get("hint"), str):  # as if it were typed here
             said["hint"] = said["hint"].replace(f"memops --state {self.state} ", "memops ")
         return said

@@ -94,6 +94,19 @@ def test_the_policy_is_printed_as_it_is_read(told):
     assert from_table(tomllib.loads(told("policy"))["policy"]) == Policy()
 
 
+@pytest.mark.earned
+def test_a_plan_all_of_which_waits_says_so_and_names_what_carries_it_out(told, store, memops):
+    text = told("plan", store, "--rule", "merge_exact", "--now", "2026-03-01T00:00:00Z")
+    assert "1 waits for a person: " in text
+    (then,) = [line[6:] for line in text.splitlines() if line.startswith("then: ")]
+    argv = shlex.split(then)[1:]
+    assert argv[-1] == "--approve"
+    text = told(*argv[2:-1])
+    assert memops.code == 0 and "nothing was changed: 1 change waits for a person" in text
+    assert "None" not in text and text.splitlines()[-1] == f"then: {then}"
+    assert "verified, 1 record changed" in told(*argv[2:])
+
+
 def test_a_state_folder_without_stores_says_what_to_do(told, memops):
     assert f"memops --state {memops.state} nightly STORE" in told("status") and memops.code == 0
 

@@ -197,7 +197,7 @@ def _plan_text(said: dict[str, Any]) -> str:
     lines += [_counts(said)] if said["ops"] else []
     lines += [f"beyond a night's limits: {limit['reason']}" for limit in said["exceeds"]]
     for waits in said.get("waits", ()):
-        lines += [f"{waits['changes']} wait for a person: {waits['reason']}"]
+        lines += [f"{waits['changes']} {_wait(waits['changes'])} for a person: {waits['reason']}"]
     if said["refused"]:
         whose = "withdrawn by the guard or refused by a person"
         lines += [f"{said['refused']} more were {whose} (refused.jsonl)"]
@@ -243,8 +243,18 @@ def _next(said: dict[str, Any], approve: bool = False) -> str:
     """The lines to copy that review a plan and carry it out; nothing for an empty plan."""
     if not said["ops"]:
         return ""
-    carry = f"apply {said['plan']}" + (" --approve" if approve or said["exceeds"] else "")
-    return f"\nnext: {typed()} review {said['plan']}\nthen: {typed()} {carry}"
+    waiting = sum(waits["changes"] for waits in said.get("waits", ()))
+    apply, alone = f"{typed()} apply {said['plan']}", said["ops"] - waiting
+    lines = [f"\nnext: {typed()} review {said['plan']}"]
+    if approve or said["exceeds"] or not alone:
+        return "\n".join([*lines, f"then: {apply} --approve"])
+    if waiting:
+        lines += [f"what waits and stays, too: {apply} --approve"]
+    return "\n".join([*lines, f"then: {apply}"])
+
+
+def _wait(n: int) -> str:
+    return "waits" if n == 1 else "wait"
 
 
 def _samples_text(rule: str, rows: list[dict[str, str]]) -> str:
@@ -293,7 +303,6 @@ def _open(night: dict[str, Any]) -> list[str]:
     if not night.get("waiting"):
         return []
     rules = ", ".join(f"{rule} {n}" for rule, n in night["open"].items())
-    waits = "waits" if night["waiting"] == 1 else "wait"
-    many = f"{counted(night['waiting'], 'change')} {waits} for a person: {rules}"
+    many = f"{counted(night['waiting'], 'change')} {_wait(night['waiting'])} for a person: {rules}"
     before = "" if night["new"] else " (as they did the night before)"
     return [f"{night['store']}: {many}{before}", f"  look: {typed()} review {night['plan']}"]

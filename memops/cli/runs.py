@@ -120,6 +120,8 @@ def runs(ctx: click.Context, as_json: bool) -> None:
 
 
 def _run_text(done: dict[str, Any]) -> str:
+    if done["run"] is None:
+        return _none_text(done)
     lines = [f"run {done['run']}: {done['state']}, {counted(done['applied'], 'record')} changed"]
     lines[0] += f", {done['already']} were so already" if done["already"] else ""
     lines += (
@@ -130,6 +132,20 @@ def _run_text(done: dict[str, Any]) -> str:
     lines += [table(skipped, ["skipped", "why"])] if skipped else []
     lines += ["what was skipped is looked at by the next plan"] if skipped else []
     return "\n".join([*lines, f"undo: {typed()} rollback {done['run']}"])
+
+
+def _none_text(done: dict[str, Any]) -> str:
+    """What is said of a plan of which nothing could be carried out."""
+    if not done["waiting"]:
+        return f"plan {done['plan']}: nothing of it is left to carry out"
+    waits = "waits" if done["waiting"] == 1 else "wait"
+    return "\n".join(
+        [
+            f"nothing was changed: {counted(done['waiting'], 'change')} {waits} for a person",
+            f"look: {typed()} review {done['plan']}",
+            f"then: {typed()} apply {done['plan']} --approve",
+        ]
+    )
 
 
 def _back_text(done: dict[str, Any]) -> str:

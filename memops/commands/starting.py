@@ -74,7 +74,7 @@ def next_commands(said: dict[str, Any], options: str) -> list[str]:
     return [
         f"memops{options} plan {store}",
         f"memops{options} review PLAN",
-        f"memops{options} apply PLAN",
+        f"memops{options} apply PLAN --approve",
         f"memops{options} nightly",
     ]
 

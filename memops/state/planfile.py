@@ -19,7 +19,7 @@ import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -241,7 +241,7 @@ def refuse_expired(plan: PlanFile, clock: datetime, fixed: bool = False) -> None
     at = datetime.fromisoformat(plan.header["now"]) if fixed else seals.made_at(plan.path)
     if abs(clock - at) > timedelta(hours=plan.header["expires_after_hours"]):
         raise PlanRefused(
-            f"plan {plan.id} was made at {at.isoformat()} and has expired",
+            f"plan {plan.id} was made at {at.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z and has expired",
             f"plan again: memops plan {shlex.quote(plan.header['address'])}",
         )
 
