@@ -325,6 +325,21 @@ def test_a_cut_off_run_over_such_records_ends_exactly(memops, tmp_path, monkeypa
         assert hidden >= {*ids}
 
 
+def test_a_heading_that_looks_like_a_token_keeps_no_secret_below_it_from_being_redacted(
+    memops, tmp_path
+):
+    note = tmp_path / "ws" / "MEMORY.md"
+    note.parent.mkdir()
+    secrets = [token(f"line {n}") for n in range(17)]
+    lines = [f"- Machine {n} of the depot takes {secret}" for n, secret in enumerate(secrets)]
+    note.write_text("\n".join(["# Memory", "", f"## {token('heading')}", "", *lines, ""]))
+    os.utime(note, (1.7e9, 1.7e9))
+    made = memops("plan", f"openclaw:{note.parent}", "--rule", "redact_secrets")
+    assert made["refused"] == 0 and made["by_rule"]["redact_secrets"] == {"redact": 17}
+    assert memops("apply", made["plan"], "--approve")["applied"] == 17
+    assert not [secret for secret in secrets if secret in note.read_text()]
+
+
 def test_a_person_may_name_such_a_record_as_the_store_does(memops):
     id_ = f"agent:{token('id')}"
     row = {"id": id_, "kind": "fact", "text": "The depot opens at seven", "created_at": NOW}

@@ -1,5 +1,6 @@
 """What people read on a terminal: plurals, lines to copy, and texts that wrap where they should."""
 
+import os
 import shlex
 import tomllib
 
@@ -35,6 +36,30 @@ def store(memops):
         for n, (text, day) in enumerate(ROWS)
     ]
     return f"jsonl:{memops.write('m.jsonl', rows)}"
+
+
+def test_a_rollback_counts_what_stood_beside_the_store_too(told, memops):
+    """Of Markdown a redacted line stands in the file, a demoted one in the overlay."""
+    day = memops.folder / "ws" / "memory" / "2026-05-30.md"
+    day.parent.mkdir(parents=True)
+    secret = "Tz9" + "-qv7Lm2-xR4"
+    text = f"# 2026-05-30\n\n- The password of the depot is {secret}\n- HEARTBEAT_OK\n- ok\n"
+    day.write_text(text)
+    os.utime(day, (1.7e9, 1.7e9))
+    made = memops("plan", f"openclaw:{memops.folder / 'ws'}", "--now", "2026-06-01T00:00:00Z")
+    ops = {name: sum(n.values()) for name, n in made["by_rule"].items()}
+    assert ops.keys() == {"redact_secrets", "demote_chatter"}
+    done = memops("apply", made["plan"], "--approve", "--now", "2026-06-01T00:00:00Z")
+    assert done["applied"] == made["records"] == 3 and secret not in day.read_text()
+    back = told("rollback", done["run"])
+    assert "rolled-back, 3 records are as they were" in back and day.read_text() == text
+
+
+def test_a_restore_into_an_address_without_a_place_says_what_an_address_is(memops, store):
+    taken = memops("snapshot", store)["snapshot"]
+    said = memops("restore", taken, "--to", "jsonl:")
+    assert memops.code == 10 and "'jsonl:' is no store address" in said["message"]
+    assert "KIND:PATH" in said["hint"]
 
 
 def test_one_is_told_as_one():
