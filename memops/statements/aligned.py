@@ -13,6 +13,7 @@ from memops.language.codes import numbered
 from memops.language.lexicon import lexicon
 from memops.language.tokens import Keys, Tokens, in_order, keyed
 from memops.statements.fact import PLAIN, person
+from memops.values.signs import converse
 
 Array = Any
 _LONGEST = 16  # words of a statement that are aligned
@@ -63,6 +64,7 @@ def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     verb, joined, other = _passed(t, like)
     same, role = t.before(t.means({"copula"})), t.kinds("person")
     acted = t.before(t.where(lambda concept, kind, said: said.lower() in _ACTING, "function"))
+    acted = acted + t.before(t.where(lambda concept, kind, said: said.lower() in converse()))
     pairs = []
     for step in range(1, _MOST):
         one, two = at[:-step], at[step:]
@@ -73,7 +75,7 @@ def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
         related = (kind[step:] > 1) | (verb[two] > verb[one])
         equated = (same[two] > same[one]) & (role[one] != role[two])
         use = alike & related & ~listed & ~equated
-        one, two, passive = one[use], two[use], (acted[two] > acted[one])[use]
+        one, two, passive = one[use], two[use], ((acted[two] - acted[one]) % 2 == 1)[use]
         first, then = np.where(passive, two, one), np.where(passive, one, two)
         pairs.append((t.row[one], code[t.concept[first]], code[t.concept[then]]))
     row, first, then = (np.concatenate(side) for side in zip(*pairs, strict=True))

@@ -14,6 +14,8 @@ import polars as pl
 from memops.language.packs import cues, scripts
 from memops.language.text import wordlist
 from memops.language.tokens import Array, Tokens
+from memops.values.algebra import ALL, MANY, MAY, MUST, ONLY, SOME
+from memops.values.signs import signs
 
 MARKS = (
     "negations", "shift", "shift_strong", "past_strong", "hypothetical", "quoted", "todo", "question",
@@ -50,7 +52,22 @@ def marks(plains: Sequence[str], t: Tokens, said: Tokens) -> dict[str, Array]:
     }
     of_a_year = _truths(_YEAR.match(p) is not None for p in plains) & ~t.texts(change)
     out["past_strong"] = out["past_strong"] + of_a_year
-    return {name: np.asarray(v, float) for name, v in (out | _quantifiers(t) | told).items()}
+    found = {name: np.asarray(v, float) for name, v in (out | _quantifiers(t) | told).items()}
+    return _normal(found, plains)
+
+
+_OPERATORS = {"all": {ALL}, "none": set[str](), "some": {SOME, MANY}, "only": {ONLY}, "must": {MUST}, "may": {MAY}}
+
+
+def _normal(found: dict[str, Array], plains: Sequence[str]) -> dict[str, Array]:
+    """The marks of sign and quantifier by the normal form, of texts that have one sign throughout."""
+    for i, sign in enumerate(signs(plains)):
+        if sign is None:
+            continue
+        found["negations"][i] = float(sign.denies)
+        for name, operators in _OPERATORS.items():
+            found[name][i] = float(not operators.isdisjoint(sign.ops))
+    return found
 
 
 def _truths(of: Iterable[bool]) -> Array:

@@ -3,7 +3,7 @@
 from memops.values.agreement import agree
 from memops.values.reading import numeral, read
 from memops.values.relative import resolved
-from memops.values.signs import same_sign, sign
+from memops.values.signs import same_sign, sign, signs
 from memops.values.value import Comparison, Value, compare, last_day
 
 __all__ = [
@@ -17,4 +17,5 @@ __all__ = [
     "resolved",
     "same_sign",
     "sign",
+    "signs",
 ]

@@ -24,6 +24,9 @@ _COUNTED = frozenset({MANY, FEW, SOME})
 _GAP = 12  # signs between the two parts of a word
 
 
+_LATIN = re.compile(r"[a-z]+")
+
+
 class Word(NamedTuple):
     """A word with what it does to the sign (`ops`, null for one that says something), and its stem."""
 
@@ -75,10 +78,20 @@ class Words:
         self.ops |= {word: (NOT,) for word in self.orders}
         known = {*self.ops, *self.idle, *self.joints, *self.passive, *self.converse, *self.opposed}
         self.dictionary = known
+        said = [word.partition(GAP)[0] for word, ops in self.ops.items() if ops]
+        self._han = re.compile("|".join(w for w in said if not w.isascii() and w[0].isalpha()) or "(?!)")
+        self._latin = {w.split()[0] for w in said if w.isascii() and w} | {"cannot"}
         self.phrases: dict[str, list[tuple[str, ...]]] = {}
         self.sizes: dict[str, list[int]] = {}
         for word in known:
             self._place(word)
+
+    def bear(self, text: str) -> bool:
+        """Return whether a text may hold an operator: the cheap first look."""
+        if not text.isascii() and self._han.search(text):
+            return True
+        low = text.lower()
+        return "n't" in low or "n’t" in low or not self._latin.isdisjoint(_LATIN.findall(low))
 
     def _operator(self, word: str, ops: tuple[str, ...]) -> None:
         self.ops[self._joined(word)] = ops

@@ -4,7 +4,7 @@ A text is read clause by clause into a normal form of its operators (`algebra.Si
 that are left. Two texts agree where the forms do, once opposites count as denials of each other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -41,6 +41,25 @@ def sign(text: str, lang: str | None = None) -> Sign:
     """Return the sign of a text of one clause; of a longer one, that of what it says first."""
     said = statements(text, lang)
     return said[0].sign if said else Sign()
+
+
+def signs(texts: Iterable[str]) -> list[Sign | None]:
+    """Return the sign of each text; None where its clauses differ in sign."""
+    known = _words(codes())
+    return [_of_all(text) if known.bear(text) else Sign() for text in texts]
+
+
+def _of_all(text: str) -> Sign | None:
+    said = statements(text)
+    held = {one.sign for one in said}
+    return held.pop() if len(held) == 1 else None if held else Sign()
+
+
+@cache
+def converse() -> frozenset[str]:
+    """Return the single words after which who is named first stands second: borrowed, pupil."""
+    listed = _words(codes()).converse.items()
+    return frozenset(word for word, held in listed if all(side for _, side in held))
 
 
 @lru_cache(maxsize=4096)
