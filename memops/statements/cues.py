@@ -56,7 +56,14 @@ def marks(plains: Sequence[str], t: Tokens, said: Tokens) -> dict[str, Array]:
     return _normal(found, plains)
 
 
-_OPERATORS = {"all": {ALL}, "none": set[str](), "some": {SOME, MANY}, "only": {ONLY}, "must": {MUST}, "may": {MAY}}
+_OPERATORS = {
+    "all": {ALL},
+    "none": set[str](),
+    "some": {SOME, MANY},
+    "only": {ONLY},
+    "must": {MUST},
+    "may": {MAY},
+}
 
 
 def _normal(found: dict[str, Array], plains: Sequence[str]) -> dict[str, Array]:

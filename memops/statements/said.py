@@ -10,7 +10,8 @@ from collections.abc import Container, Iterator
 
 from memops.language.vocabulary import Said, Token, heard, plainly
 from memops.values import Value, read
-from memops.values.value import number
+from memops.values.signs import signs
+from memops.values.value import half_day, number
 
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 _AMOUNT = re.compile(
@@ -29,8 +30,19 @@ def said_in(plain: str) -> list[Said]:
     """
     values = read(plain)
     days = {value.start for value in values if value.kind == "weekday"}
-    found = (part for value in values if not _idle(value, plain, days) for part in _parts(value))
+    found = [part for value in values if not _idle(value, plain, days) for part in _parts(value)]
+    if any(part.kind == "limit" for part in found) and _denies(plain):
+        found = [p._replace(form=_OTHER[p.form]) if p.kind == "limit" else p for p in found]
     return sorted(_counter(plain, part) for part in found)
+
+
+_OTHER = {"<": ">", ">": "<"}
+
+
+def _denies(plain: str) -> bool:
+    """Whether a text denies throughout: nobody may stay longer than an hour."""
+    (sign,) = signs([plain])
+    return sign is not None and sign.denies
 
 
 def _idle(value: Value, plain: str, days: Container[int]) -> bool:
@@ -49,9 +61,26 @@ def spoken(text: str) -> list[Token]:
 
 def _parts(value: Value) -> Iterator[Said]:
     form = value.form.removeprefix("~")
+    if value.kind == "time":
+        yield from (Said(value.start, value.end, kind, said) for kind, said in _time(value, form))
+        return
     split = _date if value.kind == "date" else _amount
     for kind, part in split(value.kind, form):
         yield Said(value.start, value.end, kind, part)
+
+
+def _time(value: Value, form: str) -> Iterator[tuple[str, str]]:
+    """A time of day as a dial shows it, and of which half of the day where that is told."""
+    bound = form[:2].strip("0123456789:")
+    if ".." in form:
+        yield "time range", form
+        return
+    if bound:
+        yield "limit", bound[0]
+    form = form.lstrip("<>=")
+    yield "dial", half_day(form)
+    if not value.grain:
+        yield "time", form
 
 
 def _date(kind: str, form: str) -> Iterator[tuple[str, str]]:

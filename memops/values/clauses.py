@@ -79,7 +79,9 @@ class Words:
         known = {*self.ops, *self.idle, *self.joints, *self.passive, *self.converse, *self.opposed}
         self.dictionary = known
         said = [word.partition(GAP)[0] for word, ops in self.ops.items() if ops]
-        self._han = re.compile("|".join(w for w in said if not w.isascii() and w[0].isalpha()) or "(?!)")
+        self._han = re.compile(
+            "|".join(w for w in said if not w.isascii() and w[0].isalpha()) or "(?!)"
+        )
         self._latin = {w.split()[0] for w in said if w.isascii() and w} | {"cannot"}
         self.phrases: dict[str, list[tuple[str, ...]]] = {}
         self.sizes: dict[str, list[int]] = {}

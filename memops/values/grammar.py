@@ -28,6 +28,8 @@ class Found(NamedTuple):
     converted: bool = False
     begin: int = -1
     end: int = -1
+    half: bool = False
+    """Whether a time may be of either half of the day."""
 
 
 class Span:

@@ -9,6 +9,8 @@ from memops.values.lexicon import Lexicon, Num, Roles
 from memops.values.lexing import Line
 from memops.values.value import Value, number
 
+HALF_DAY = 12.0
+"""How much may lie between two times of which one does not tell its half of the day."""
 _ALONE = frozenset({"url", "email", "path", "ip", "phone", "ident", "ordinal", "discount"})
 """Kinds that are never at most or about so much."""
 _RANGED = frozenset({"date", "time", "weekday", "version", "ordinal"})
@@ -191,7 +193,7 @@ def _value(found: Found, high: Found | None, span: Found, line: Line) -> Value:
         if high is not None and found.kind == "date":
             ranged = whole_period(found.form, high.form)
         form = ranged or found.form
-        grain = 0.0
+        grain = HALF_DAY if found.half and high is None else 0.0
     else:
         form, grain = _printed(found, high)
         if found.amount.bound and not sign:

@@ -59,8 +59,10 @@ def _zone(span: Span) -> int | str | None:
 def _clock(span: Span, hour: int, minute: int, begin: int = -1) -> list[Found] | None:
     if hour > 24 or minute > 59 or minute < 0:
         return None
-    at = _hour(hour, _part(span))
-    found = Found("time", time_form(at, minute, _zone(span)))
+    part = _part(span)
+    at = _hour(hour, part)
+    half = part is None and 0 < hour <= _AFTER and not span.said("c")[:2].isdigit()
+    found = Found("time", time_form(at, minute, _zone(span)), half=half)
     if begin >= 0:
         return [found._replace(begin=begin, end=span.end)]
     day = span.get("rp", "relative")

@@ -173,6 +173,7 @@ MONEY: tuple[Rule, ...] = (
     ("n:int comma int/digits c:currency", _comma_decimals),
     ("neg:minus c:currency n:number", _money),
     (f"{LONE} between:other? of? (n:number c:currency | c:currency n:number)", _money),
+    ("lone per:unit n:number c:currency (int/pair)?", _money),
     ("n:number c:currency over:currency", _money),
     ("(per_day:adverb | lone per:time_unit) between:other? n:number u:unit", quantity),
     (f"n:number range? u:unit {EACH}", quantity),

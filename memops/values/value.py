@@ -23,7 +23,8 @@ class Value(NamedTuple):
     kind: str
     form: str
     grain: float = 0.0
-    """Half the last place in which it was written, in the unit in which the kind prints."""
+    """Half the last place in which it was written, in the unit in which the kind prints; of a time
+    that may be of either half of the day, 12 hours."""
     converted: bool = False
     """Whether it was written in another system than the one in which its kind prints."""
     written: float | None = None
@@ -72,12 +73,20 @@ def compare(a: Value, b: Value) -> Comparison:
         return INCOMPARABLE
     if a.kind == "date":
         return _dates(a.form, b.form)
+    if a.kind == "time" and a.grain != b.grain and half_day(a.form) == half_day(b.form):
+        return EQUAL
     one, two = (_FORM.match(_counted(v.kind, v.form)) for v in (a, b))
     if a.kind == "phone" and a.form[0] != b.form[0] and "+" in a.form[0] + b.form[0]:
         return _phones(*sorted((a.form, b.form)))
     if a.kind in _NAMES or one is None or two is None:
         return DIFFERENT
     return _amounts(a, b, one, two)
+
+
+def half_day(form: str) -> str:
+    """Return a time of day as a dial shows it."""
+    told = re.fullmatch(r"(\d\d)(:\d\d)", form)
+    return form if told is None else f"{int(told[1]) % 12:02}{told[2]}"
 
 
 _NAMES = frozenset(
