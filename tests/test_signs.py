@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memops.judge.conflicts import features
 from memops.language.packs import table
 from memops.values import same_sign, sign
 from memops.values.algebra import ALL, MAY, MUST, NOT, SOME, Sign, compared, reduced
@@ -91,3 +92,21 @@ def test_a_plain_clause_has_no_sign():
 @pytest.mark.parametrize("text", ["not ", "不", "没有x", "unless, ", "非", "only if not "])
 def test_a_line_of_any_length_is_read_in_linear_time(text):
     assert sign((text * 30_000)[:30_000]) is not None
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "odd", "exchanged"),
+    [
+        ("Nobody dislikes the new canteen", "The new canteen is liked by everybody", 0, 0),
+        ("You can't enter without a pass", "You can enter only with a pass", 0, 0),
+        ("The gate must not be painted", "The gate must be painted", 1, 0),
+        ("没有门卡进不了楼", "有门卡才能进楼", 0, 0),
+        ("Mina lent Karl a ladder", "Karl borrowed a ladder from Mina", 0, 0),
+        ("Mina lent Karl a ladder", "Karl lent Mina a ladder", 0, 1),
+        ("Nobody may stay longer than two hours", "Everybody may stay two hours at most", 1, 0),
+    ],
+)
+def test_the_judge_hears_signs_and_roles_by_their_normal_form(a, b, odd, exchanged):
+    read = features([{"a": a, "b": b}])
+    assert (read["odd"][0], read["exchanged"][0] > 0) == (odd, bool(exchanged))
+    assert read["values_differ"][0] == 0

@@ -14,8 +14,8 @@ import polars as pl
 from memops.language.packs import cues, scripts
 from memops.language.text import wordlist
 from memops.language.tokens import Array, Tokens
-from memops.values.algebra import ALL, MANY, MAY, MUST, ONLY, SOME
-from memops.values.signs import signs
+from memops.values.algebra import ALL, FROM, MANY, MAY, MUST, ONLY, SOME
+from memops.values.signs import bears, signs
 
 MARKS = (
     "negations", "shift", "shift_strong", "past_strong", "hypothetical", "quoted", "todo", "question",
@@ -53,7 +53,8 @@ def marks(plains: Sequence[str], t: Tokens, said: Tokens) -> dict[str, Array]:
     of_a_year = _truths(_YEAR.match(p) is not None for p in plains) & ~t.texts(change)
     out["past_strong"] = out["past_strong"] + of_a_year
     found = {name: np.asarray(v, float) for name, v in (out | _quantifiers(t) | told).items()}
-    return _normal(found, plains)
+    silent = t.where(lambda concept, kind, said: concept in _DENIALS and not bears(said))
+    return _normal(found, plains, t.count(silent))
 
 
 _OPERATORS = {
@@ -66,14 +67,23 @@ _OPERATORS = {
 }
 
 
-def _normal(found: dict[str, Array], plains: Sequence[str]) -> dict[str, Array]:
-    """The marks of sign and quantifier by the normal form, of texts that have one sign throughout."""
+_DENIALS = frozenset({*DENYING, "stopped"})
+
+
+def _normal(found: dict[str, Array], plains: Sequence[str], denying: Array) -> dict[str, Array]:
+    """The marks of sign and quantifier by the normal form, of texts that have one sign throughout.
+
+    Words whose meaning is the denial of another's count too: who hates it does not like it.
+    `denying` counts those that hold no operator themselves.
+    """
     for i, sign in enumerate(signs(plains)):
         if sign is None:
             continue
-        found["negations"][i] = float(sign.denies)
+        denies = sign.denies != (FROM in sign.ops)  # open until nine is open
+        found["negations"][i] = (denies + denying[i]) % 2
         for name, operators in _OPERATORS.items():
             found[name][i] = float(not operators.isdisjoint(sign.ops))
+        found["must"][i] *= not denies
     return found
 
 

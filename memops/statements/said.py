@@ -11,7 +11,7 @@ from collections.abc import Container, Iterator
 from memops.language.vocabulary import Said, Token, heard, plainly
 from memops.values import Value, read
 from memops.values.signs import signs
-from memops.values.value import half_day, number
+from memops.values.value import number
 
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 _AMOUNT = re.compile(
@@ -70,7 +70,7 @@ def _parts(value: Value) -> Iterator[Said]:
 
 
 def _time(value: Value, form: str) -> Iterator[tuple[str, str]]:
-    """A time of day as a dial shows it, and of which half of the day where that is told."""
+    """A time of day; one that does not tell its half of the day may be of either."""
     bound = form[:2].strip("0123456789:")
     if ".." in form:
         yield "time range", form
@@ -78,9 +78,9 @@ def _time(value: Value, form: str) -> Iterator[tuple[str, str]]:
     if bound:
         yield "limit", bound[0]
     form = form.lstrip("<>=")
-    yield "dial", half_day(form)
-    if not value.grain:
-        yield "time", form
+    yield "time", form
+    if value.grain:
+        yield "time", f"{(int(form[:2]) + 12) % 24:02}{form[2:]}"
 
 
 def _date(kind: str, form: str) -> Iterator[tuple[str, str]]:

@@ -43,6 +43,11 @@ def sign(text: str, lang: str | None = None) -> Sign:
     return said[0].sign if said else Sign()
 
 
+def bears(text: str) -> bool:
+    """Return whether a text may hold a word that bears on its sign."""
+    return _words(codes()).bear(text)
+
+
 def signs(texts: Iterable[str]) -> list[Sign | None]:
     """Return the sign of each text; None where its clauses differ in sign."""
     known = _words(codes())
