@@ -43,6 +43,7 @@ def test_the_service_runs_a_night_of_every_store(tmp_path):
         store(tmp_path, "en", "The office is in Lisbon.")
         + store(tmp_path, "zh", "办公室在里斯本。")
     )
+    assert service["StateDirectoryMode"] == "0700" and service["ReadWritePaths"].startswith("-/")
     command = service["ExecStart"].replace("/etc/memops/memops.toml", str(config))
     command = shlex.split(command.replace("/var/lib/memops", str(state)))
     assert command[:2] == ["/usr/bin/env", "memops"]
@@ -79,6 +80,9 @@ def test_the_compose_file_calls_what_there_is(capsys):
     environment = services["server"]["environment"]
     pytest.importorskip(environment["PREFECT_SERVER_DATABASE_DRIVER"].split("+")[1])
     assert address(environment | {"PREFECT_SERVER_DATABASE_PASSWORD": "a/b@c:d"}) == "a/b@c:d"
+    seen = environment["PREFECT_SERVER_UI_API_URL"].removesuffix("/api")
+    assert seen == services["memops"]["environment"]["PREFECT_UI_URL"]
+    assert seen.removeprefix("${UI:-http://").removesuffix("}") in services["server"]["ports"][0]
     compile(services["server"]["healthcheck"]["test"][-1], "healthcheck", "exec")
     command = services["memops"]["command"]
     assert any(f"{command[1]}:ro" in volume for volume in services["memops"]["volumes"])

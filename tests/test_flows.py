@@ -221,6 +221,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 from prefect.server.schemas.schedules import CronSchedule
 from serving import deployments
+from flowing import _task
+from memops import steps
+assert _task(steps.take_snapshot) is _task(steps.take_snapshot)  # a task is made once
 from memops.settings import read
 
 made = deployments(read(Path(sys.argv[2]), None))
@@ -242,6 +245,13 @@ for entry in listed:
     assert set(entry.get("parameters", {})) <= set(getattr(module, name).parameters.properties)
 print(json.dumps(found))
 """
+
+
+def test_flows_find_each_other_without_touching_the_path_and_need_no_dask_of_prefects():
+    texts = [path.read_text() for path in (ROOT / "flows").glob("*.py")]
+    assert not [text for text in texts if "sys.path" in text]
+    assert sum(len(text.splitlines()) for text in texts) < 1000
+    assert "prefect-dask" not in (ROOT / "pyproject.toml").read_text()
 
 
 @pytest.mark.flows
