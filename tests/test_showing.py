@@ -50,6 +50,7 @@ def test_a_plan_shows_each_change_before_and_after_under_its_headings_between_it
     assert lines[1] == "The build server is called anvil"
     assert lines[2].startswith("- The key of the build server is")
     assert lines[3].startswith("+ The key of the build server is")
+    assert "[secret:" in lines[2] and "[redacted:" in lines[3]
     assert lines[4] == "Backups run at four"
     assert SECRET not in said
     assert "every change, in their place:" in said

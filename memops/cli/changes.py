@@ -53,7 +53,8 @@ def _sides(change: dict[str, Any]) -> list[str]:
     becomes = {b["field"]: b for b in change["becomes"]}
     text, hidden, instead = (becomes.get("text"), becomes.get("superseded_by"), change["instead"])
     if text:
-        return [*_line("-", text["before"], "red"), *_line("+", text["after"], "green")]
+        before = as_it_was(text["before"], text["after"])
+        return [*_line("-", before, "red"), *_line("+", text["after"], "green")]
     if hidden:
         after = f"{instead['text']}  ({instead['id']})" if instead else hidden["after"]
         return [*_line("-", change["text"], "red"), *_line("+", after, "green")]
@@ -61,6 +62,11 @@ def _sides(change: dict[str, Any]) -> list[str]:
         return _line("-", change["text"], "red")
     fields = [f"{name}: {_said(b['before'])} -> {_said(b['after'])}" for name, b in becomes.items()]
     return [*_line(">", change["text"], None), *(f"       {cut(f, _ROOM)}" for f in fields)]
+
+
+def as_it_was(before: Any, after: Any) -> Any:
+    """Return a text as it was; one of which only the secret goes is told apart, and not shown."""
+    return before.replace("[redacted:", "[secret:") if before and before == after else before
 
 
 def _line(mark: str, text: Any, tone: str | None) -> list[str]:

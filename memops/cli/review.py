@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memops.cli import at, typed
+from memops.cli.changes import as_it_was
 from memops.cli.output import counted, cut, emit, json_option, say
 from memops.cli.serve import started
 from memops.safety.display import shown
@@ -200,10 +201,10 @@ def _change(change: dict[str, Any]) -> list[str]:
     lines = [head, f"    why: {shown(change['reason'])}"]
     if not any(b["field"] == "text" for b in change["becomes"]):
         lines += [f"    text: {cut(change['text'] or '', _ROOM)}"]
-    for change_ in change["becomes"]:
-        lines += [
-            f"    {change_['field']}: {_value(change_['before'])} -> {_value(change_['after'])}"
-        ]
+    for field in change["becomes"]:
+        before, after = field["before"], field["after"]
+        before = as_it_was(before, after) if field["field"] == "text" else before
+        lines += [f"    {field['field']}: {_value(before)} -> {_value(after)}"]
     lines += [
         f"    evidence: {shown(e['id'])}: {cut(e['text'] or '', _ROOM)}"
         for e in change["evidence"]
