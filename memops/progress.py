@@ -28,6 +28,14 @@ def tell(title: str, done: int, total: int) -> None:
         watcher(title, done, total)
 
 
+@contextmanager
+def stage(title: str) -> Iterator[None]:
+    """Tell whoever watches that a step has begun, and has ended, of which no parts are known."""
+    tell(title, 0, 1)
+    yield
+    tell(title, 1, 1)
+
+
 def tracked(title: str, items: Sequence[T]) -> Iterator[T]:
     """Go through items, and tell whoever watches how far that is."""
     for nth, item in enumerate(items):

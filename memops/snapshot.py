@@ -33,6 +33,7 @@ from memops import files, overlay
 from memops.errors import Corrupt, Incomplete
 from memops.failpoints import failpoint
 from memops.policy import Limits, Policy
+from memops.progress import stage, tracked
 from memops.safety.masking import aliases, masked_table
 from memops.schema import LIVE, RECORDS, only
 from memops.stores import open_store
@@ -132,14 +133,17 @@ def take(
     shutil.rmtree(draft, ignore_errors=True)
     try:
         raw = files.folder(draft / "raw")
-        notes = store.copy(raw)
+        with stage("copying the store"):
+            notes = store.copy(raw)
         failpoint("snapshot-copied")
         overlay.write(draft / "overlay.parquet", overlay.read(overlay_path(state, identity)))
-        records = overlay.joined(store.load(raw), overlay.read(draft / "overlay.parquet"))
+        with stage("reading the store"):
+            records = overlay.joined(store.load(raw), overlay.read(draft / "overlay.parquet"))
         doubtful = _shrunk(records, before, policy.limits) and not accept_shrink
         if doubtful and before and not to_grade:
             raise _incredible(records, before, name or store.address)
-        export(records, draft, policy)
+        with stage("writing the snapshot"):
+            export(records, draft, policy)
         manifest = described(records, draft, now) | {
             "address": store.address,
             "store": identity,
@@ -214,7 +218,7 @@ def verify(snapshot: Snapshot) -> None:
     ]
     wrong += [
         f"{name} has changed"
-        for name in sorted(said.keys() & there.keys())
+        for name in tracked("checking files", sorted(said.keys() & there.keys()))
         if files.sha256(there[name]) != said[name]["sha256"]
     ]
     if wrong:
@@ -306,7 +310,7 @@ def _sealed(draft: Path) -> dict[str, dict[str, Any]]:
         if path.is_dir():
             path.chmod(0o700)
     sealed = {}
-    for name, path in sorted(_found(draft).items()):
+    for name, path in tracked("sealing files", sorted(_found(draft).items())):
         files.sync_file(path)
         sealed[name] = {"bytes": path.stat().st_size, "sha256": files.sha256(path)}
     return sealed

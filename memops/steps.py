@@ -4,7 +4,7 @@ A step is what a command does and what a Prefect task wraps; `night` puts them i
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -97,13 +97,12 @@ def apply_plan(
     settings: Settings,
     approve: bool = False,
     lock_timeout: float = 10.0,
-    progress: Callable[[int, int], None] | None = None,
     now: datetime | None = None,
 ) -> dict[str, Any]:
     """Carry out a plan on its store."""
     found = planfile.load(plan, settings.state)
     at, fixed = now or clock(), now is not None
-    return applying.apply(found, settings.state, at, approve, lock_timeout, progress, fixed)
+    return applying.apply(found, settings.state, at, approve, lock_timeout, fixed=fixed)
 
 
 def accept_plan(plan: str, settings: Settings, words: Sequence[str]) -> dict[str, Any]:

@@ -15,6 +15,39 @@ def test_whoever_watches_is_told_of_each_step_and_nobody_else():
     assert told == [("reading", 0, 2), ("reading", 1, 2), ("reading", 2, 2)]
 
 
+def test_every_long_command_tells_how_far_its_steps_are(memops, twins):
+    store = f"jsonl:{memops.write('m.jsonl', twins[:8]).name}"
+    heard = {}
+
+    def told(*argv):
+        steps = heard.setdefault(argv[0], {})
+        with watched(lambda title, done, total: steps.setdefault(title, []).append((done, total))):
+            return memops(*argv, *(["--now", NOW] if argv[0] in ("plan", "apply") else []))
+
+    made = told("plan", store)
+    run = told("apply", made["plan"], "--approve")
+    told("report", made["plan"])
+    told("audit", store)
+    told("rollback", run["run"])
+    told("check")
+    told("restore", made["snapshot"])
+    told("purge", store, twins[0]["id"])
+    for command, steps in {
+        "plan": {"copying the store", "reading the store", "writing the snapshot", "rules"},
+        "apply": {"applying"},
+        "report": {"gathering the report", "rendering the report"},
+        "audit": {"auditing"},
+        "rollback": {"taking back"},
+        "check": {"checking snapshots", "checking files"},
+        "restore": {"restoring the store"},
+        "purge": {"looking through snapshots"},
+    }.items():
+        assert steps <= heard[command].keys(), command
+        for title in steps:
+            done, total = heard[command][title][-1]
+            assert done == total > 0, (command, title)
+
+
 def planned(memops, *options, terminal=False):
     """Standard output and standard error of a plan; the latter a pseudo-terminal or a pipe."""
     argv = ["--state", memops.state, *options, "plan", "jsonl:m.jsonl", "--now", NOW, "--json"]

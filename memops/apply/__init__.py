@@ -24,6 +24,7 @@ from memops.failpoints import failpoint
 from memops.guard import excess
 from memops.plan import DELETES, squash
 from memops.policy import Policy, from_table
+from memops.progress import tell
 from memops.safety.masking import masked_table
 from memops.schema import only
 from memops.snapshot import lock_path, open_snapshot, overlay_path
@@ -100,11 +101,13 @@ def rollback(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any
             run.journal.add({"state": "rolling-back"})
             store.settle()
             written: list[Written] = []
+            whole = len(run.answers())
             for batch in batches_of_undo(run):
                 failpoint("revert-batch")
                 done = store.revert(batch)
                 failpoint("reverted-batch")
                 written += done
+                tell("taking back", len(written), whole)
                 run.journal.add({"reverted": [vars(w) for w in done]})
             written += _restore_overlay(run, state, written)
             failpoint("overlay-restored")

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -12,6 +13,7 @@ from memops.apply.checks import Checker, groups, touched
 from memops.errors import MemopsError
 from memops.failpoints import failpoint
 from memops.policy import Policy
+from memops.progress import tell
 from memops.state.runs import Run
 from memops.stores import Store, Undo, Work, Written, unsigned
 
@@ -33,7 +35,7 @@ class Batches:
         progress: Progress | None,
     ) -> None:
         self.run, self.store, self.header = run, store, header
-        self.records, self.progress = records, progress
+        self.records, self.progress = records, progress or partial(tell, "applying")
         entries = run.undo.entries()
         self.kept, self.images = frozenset(entry["id"] for entry in entries), len(entries)
         self.begun = self.kept - {w["id"] for w in run.answers() if w["state"] == "applied"}
@@ -51,8 +53,7 @@ class Batches:
         def done(answers: list[Written]) -> None:
             failpoint("batch-written")
             self.written.extend(answers)
-            if self.progress:
-                self.progress(len(self.written), changes.height)
+            self.progress(len(self.written), changes.height)
 
         for batch in self.store.batches(changes):
             told = len(self.written)

@@ -1,7 +1,6 @@
 """Commands that carry plans out, go on with what was cut off, and take it back."""
 
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 import click
@@ -15,7 +14,6 @@ from memops.cli.output import (
     now_option,
     table,
 )
-from memops.progress import tell
 from memops.safety.display import shown
 
 _LOCK = click.option(
@@ -41,7 +39,7 @@ def apply(
     """Carry out PLAN; records that changed since its snapshot are skipped by name."""
     from memops import steps
 
-    done = steps.apply_plan(plan, at(ctx), approve, lock_timeout, partial(tell, "applying"), now)
+    done = steps.apply_plan(plan, at(ctx), approve, lock_timeout, now)
     emit(done, as_json, lambda: _run_text(done))
     return int(done["code"])
 

@@ -57,12 +57,16 @@ class _Bars:
     def __init__(self) -> None:
         self.bars: Progress | None = None
         self.tasks: dict[str, Any] = {}
+        self.begun: dict[str, float] = {}
 
     def tell(self, title: str, done: int, total: int) -> None:
         bars = self.bars or self._opened()
         if title not in self.tasks:
-            self.tasks[title] = bars.add_task(title, total=total)
-        bars.update(self.tasks[title], completed=done, total=total)
+            self.tasks[title] = bars.add_task(title, total=total, rate="")
+            self.begun[title] = time.monotonic()
+        spent = time.monotonic() - self.begun[title]
+        rate = f"{done / spent:.3g}/s" if done and spent else ""
+        bars.update(self.tasks[title], completed=done, total=total, rate=rate)
         if done >= total:
             bars.remove_task(self.tasks.pop(title))
             if not self.tasks:
@@ -82,6 +86,7 @@ class _Bars:
             progress.TextColumn("{task.description}", markup=False),
             progress.BarColumn(bar_width=20),
             progress.MofNCompleteColumn(),
+            progress.TextColumn("{task.fields[rate]}"),
             progress.TimeElapsedColumn(),
             progress.TimeRemainingColumn(),
             console=Console(stderr=True),

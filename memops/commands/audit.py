@@ -14,6 +14,7 @@ from memops.hygiene.decay import DAY, age_days, since_epoch
 from memops.hygiene.impact import impact
 from memops.judge.supersession import conflicting
 from memops.judge.swings import swinging
+from memops.progress import tracked
 from memops.reasons import sentences
 from memops.rules.demote_chatter import demote_chatter
 from memops.rules.doubt_unconfirmed import confirmed
@@ -66,7 +67,7 @@ def audit(records: pl.DataFrame, ctx: Context) -> dict[str, Any]:
     texts = records.select("id", "text")
     classes = {
         name: _finding(find(), texts, ctx, records.height if name in LISTED else _EXAMPLES)
-        for name, find in finders.items()
+        for name, find in tracked("auditing", [*finders.items()])
     }
     return {
         "records": records.height,

@@ -11,6 +11,7 @@ import polars as pl
 from memops import files, overlay, snapshot
 from memops.errors import Corrupt, MemopsError, StoreNotFound, told
 from memops.plan import diff
+from memops.progress import stage, tracked
 from memops.settings import Settings
 from memops.state import restoring, retention
 from memops.state.chain import verify_chain
@@ -37,7 +38,7 @@ def check_all(settings: Settings) -> dict[str, Any]:
     """Check every snapshot and the chain between them; raises Corrupt, naming all that differs."""
     wrong, whole = list[str](), list[dict[str, Any]]()
     folders = sorted((settings.state / "snapshots").glob("[!.]*"))
-    for path in folders:
+    for path in tracked("checking snapshots", folders):
         try:
             whole.append(check_snapshot(str(path), settings))
         except MemopsError as error:
@@ -84,7 +85,8 @@ def restore_snapshot(name: str, settings: Settings, to: str | None = None) -> di
         return state / "snapshots" / before[-1] / "raw" if copy else None
 
     with files.lock(snapshot.lock_path(state, identity)):
-        more = store.restore(found.path / "raw", keep)
+        with stage("restoring the store"):
+            more = store.restore(found.path / "raw", keep)
         overlay.write(snapshot.overlay_path(state, identity), kept)
         for run in unfinished(state, identity):
             run.journal.add({"state": "needs-attention", "why": f"{found.id} was restored"})

@@ -18,6 +18,7 @@ import polars as pl
 from memops import files, overlay, snapshot
 from memops.apply.recovery import recover
 from memops.errors import Locked, MemopsError
+from memops.progress import tracked
 from memops.settings import Settings
 from memops.state import archive, forgetting, keepings
 from memops.state.forgetting import Forgetting
@@ -100,7 +101,9 @@ def _past(
 ) -> pl.DataFrame:
     """All that the records ever said, as (id, text): in the store, its archive and snapshots."""
     tables = [found, archive.read(state, identity)]
-    for taken in keepings.snapshots(state, snapshot.store_id(identity)):
+    for taken in tracked(
+        "looking through snapshots", [*keepings.snapshots(state, snapshot.store_id(identity))]
+    ):
         with contextlib.suppress(MemopsError):
             tables.append(taken.some(names))
     rows = [table.select(*begun.columns) for table in tables]

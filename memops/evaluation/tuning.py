@@ -16,6 +16,7 @@ from memops.errors import MemopsError
 from memops.measures import grades, measure
 from memops.models.encode import Encoder
 from memops.policy import Policy
+from memops.progress import tracked
 from memops.search.passages import in_passages, whole
 from memops.search.retrieve import Searcher
 from memops.suite.golden import Suite
@@ -109,7 +110,8 @@ def tune(
     own = Candidate(
         suite.retriever, suite.encoder if suite.encoder in encoders else next(iter(encoders))
     )
-    tried = [tries.of(c, dev, rest) for c in _names(candidates(own, encoders, records))]
+    ways = [*_names(candidates(own, encoders, records))]
+    tried = [tries.of(way, dev, rest) for way in tracked("trying ways to search", ways)]
     now = tried[0]
     sign = 1 if measure(name).better == "higher" else -1
     chosen = min(tried, key=lambda t: (-sign * round(t.dev, 6), t.milliseconds, t.candidate.name))

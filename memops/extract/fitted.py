@@ -15,6 +15,7 @@ import numpy.typing as npt
 import polars as pl
 
 from memops.language.lexicon import lexicon
+from memops.progress import tracked
 
 Numbers = npt.NDArray[np.float32]
 BITS, LONGEST_GRAM = 13, 3
@@ -50,7 +51,7 @@ def scores(model: str, texts: pl.Series, cues: Numbers) -> pl.DataFrame:
     classes, weights, bias = _model(model)
     parts = [
         features(texts[at : at + _AT_ONCE], cues[at : at + _AT_ONCE]) @ weights
-        for at in range(0, len(texts), _AT_ONCE)
+        for at in tracked("weighing notes", range(0, len(texts), _AT_ONCE))
     ]
     told = np.vstack([*parts, np.zeros((0, len(classes)), np.float32)]) + bias
     told = np.exp(told - told.max(axis=1, keepdims=True, initial=-np.inf))

@@ -18,6 +18,7 @@ from memops.judge.judgement import asserted, same
 from memops.judge.opposing import opposes
 from memops.judge.vetoes import veto_conflict, veto_same
 from memops.ordered import distinct
+from memops.progress import tracked
 from memops.statements.readings import Readings, differences, read_all, readings
 from memops.statements.taken import counted, taken_apart
 
@@ -67,7 +68,10 @@ def verdicts(pairs: pl.DataFrame, said: Readings, used: Any) -> pl.DataFrame:
     """Return what pairs of statements are; `said` are the readings of the statements `used`."""
     a, b = (np.searchsorted(used, pairs[name].to_numpy()) for name in ("a", "b"))
     steps = range(0, pairs.height, _STEP)
-    read = (differences(said, a[i : i + _STEP], b[i : i + _STEP]) for i in steps)
+    read = (
+        differences(said, a[i : i + _STEP], b[i : i + _STEP])
+        for i in tracked("judging pairs", steps)
+    )
     told = {"same": same(), "opposes": opposes(), "firm_a": asserted("a"), "firm_b": asserted("b")}
     told |= {"veto_same": veto_same(), "veto_conflict": veto_conflict()}
     return pl.concat([VERDICTS.to_frame(), *(found.select(**told) for found in read)])

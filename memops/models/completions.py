@@ -24,6 +24,7 @@ from memops.errors import Corrupt, MemopsError, StoreNotFound
 from memops.network.credentials import credential
 from memops.network.wire import Answer, Capped, Place, exchange, is_private, place, resolved
 from memops.policy.models import Caps
+from memops.progress import tell
 
 _PASSING = (408, 409, 425, 429, 500, 502, 503, 504)
 _DOWN = 4  # questions in a row without an answer after which the rest wait
@@ -96,7 +97,8 @@ def ask(
     """
     asking = _Asking(of, policy, kept, good)
     with ThreadPoolExecutor(max_workers=max(1, policy.in_flight)) as pool:
-        list(pool.map(asking.one, questions))
+        for nth, _ in enumerate(pool.map(asking.one, questions), 1):
+            tell("asking the model", nth, len(questions))
     return asking.answers
 
 

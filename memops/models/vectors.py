@@ -16,6 +16,7 @@ import polars as pl
 
 from memops import files
 from memops.errors import Corrupt
+from memops.progress import tracked
 
 Vectors = npt.NDArray[np.float32]
 Encode = Callable[[list[str]], Vectors]
@@ -39,7 +40,8 @@ def encoded(
         new = new.join(part, on="hash", how="anti", maintain_order="left")
     # Texts of one length together: a batch is padded to its longest.
     new = new.sort(pl.col("text").str.len_chars(), "hash")
-    for batch in new.iter_slices(_BATCH):
+    starts = tracked("encoding texts", range(0, new.height, _BATCH))
+    for batch in (new.slice(start, _BATCH) for start in starts):
         vectors = np.asarray(encode(batch["text"].to_list()), dtype=np.float32)
         kind = pl.Array(pl.Float32, vectors.shape[1])
         parts.append(

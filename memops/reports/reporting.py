@@ -13,6 +13,7 @@ from memops.judge.explain import explained
 from memops.plan import nothing, outcome
 from memops.policy import Policy, described, recorded
 from memops.policy.defaults import written
+from memops.progress import stage
 from memops.reasons import plain
 from memops.reports import approval, figures
 from memops.reports.data import Report
@@ -33,7 +34,10 @@ def write_report(
     night: dict[str, Any], settings: Settings, path: Path, lang: str = "en", zone: str = "UTC"
 ) -> Path:
     """Write the page of a night (what `night.curate` returned) and return its path."""
-    files.write(path, render(gathered(night, settings, path.parent), lang, zone).encode())
+    with stage("gathering the report"):
+        data = gathered(night, settings, path.parent)
+    with stage("rendering the report"):
+        files.write(path, render(data, lang, zone).encode())
     return path
 
 

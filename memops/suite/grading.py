@@ -12,6 +12,7 @@ from memops.errors import Corrupt
 from memops.measures import Answerability, answerability, grades
 from memops.models.encode import Encoder, Lsa, open_encoder
 from memops.policy import Policy
+from memops.progress import tracked
 from memops.schema import INSTANT, LIVE
 from memops.search.retrieve import RUN, Searcher
 from memops.suite.golden import Suite
@@ -144,7 +145,7 @@ def grade(
     golden = qrels(suite, records, edges).join(asked, on="query_id", how="semi")
     searcher = Searcher(records, suite.queries, encoder, policy)
     names = dict.fromkeys((*REFERENCES, suite.retriever))
-    runs = {name: searcher.run(name, suite.k) for name in names}
+    runs = {name: searcher.run(name, suite.k) for name in tracked("searching", list(names))}
     parts = [
         grades(run, golden, suite.measures).with_columns(retriever=pl.lit(name))
         for name, run in runs.items()
