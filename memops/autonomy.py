@@ -155,19 +155,19 @@ def settled(plan: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
 def _later(plan: pl.DataFrame, held: pl.Series) -> pl.Series:
     """Positions of changes that set what a change which waits sets before them, or delete its record."""
     rows = plan.with_row_index("nth")
-    sets = [pl.col("nth"), pl.col("id"), DELETES.alias("gone")]
-    sets += [
-        (pl.col(name).is_not_null() | pl.col("clears").list.contains(name).fill_null(False)).alias(
-            name
-        )
+    several = rows.filter(pl.len().over("id") > 1)
+    rows = several.join(rows[held].select("id").unique(), on="id", how="semi")
+    sets = {
+        name: pl.col(name).is_not_null() | pl.col("clears").list.contains(name).fill_null(False)
         for name in FIELDS
-    ]
-    table = rows.join(rows[held].select("id").unique(), on="id", how="semi").select(sets)
-    waiting = pl.col("nth").is_in(held.implode())
-    before = [
-        (pl.col(name) & waiting).cast(pl.Int8).cum_max().over("id", order_by="nth").cast(pl.Boolean)
-        & pl.col(name)
-        for name in FIELDS
-    ]
-    gone = pl.col("gone") & waiting.cum_max().over("id", order_by="nth")
-    return table.filter(pl.any_horizontal(*before, gone))["nth"]
+    }
+    table = rows.select("nth", "id", gone=DELETES, **sets)
+    first = {name: pl.col("nth").filter(pl.col(name)).min().alias(f"first:{name}") for name in sets}
+    waiting = table.filter(pl.col("nth").is_in(held.implode())).group_by("id")
+    known = table.join(
+        waiting.agg(pl.col("nth").min().alias("first"), *first.values()),
+        on="id", maintain_order="left",
+    )  # fmt: skip
+    after = [pl.col(name) & (pl.col("nth") > pl.col(f"first:{name}")) for name in sets]
+    deleted = pl.col("gone") & (pl.col("nth") > pl.col("first"))
+    return known.filter(pl.any_horizontal(*after, deleted))["nth"]
