@@ -14,6 +14,7 @@ import os
 import re
 import socket
 import time
+import uuid
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -27,6 +28,8 @@ STEP = 4 << 20
 _LINE = re.compile(rb'\{"sum": "([0-9a-f]{16})", "entry": (\{.*\})\}', re.DOTALL)
 _JSON = json.JSONEncoder(ensure_ascii=False, default=str).encode
 _LONG = 64  # bytes of a name that a temporary name holds whole; systems allow 255, some 143
+_MANY = 64  # items of a list that the indenting encoder, which is slow, does not see
+_MARK = re.compile(r'"([0-9a-f]{32})"')
 _EASY, _RATIO = 64 << 20, 50  # what a gzip file may unfold to: so many bytes, or times its own
 
 
@@ -86,8 +89,28 @@ def write_json(path: Path, value: Any) -> None:
 
 def json_bytes(value: Any) -> bytes:
     """Return the bytes that `write_json` writes."""
-    text = json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True, default=str)
+    lists: dict[str, str] = {}
+    held = _without_lists(value, lists, 1)
+    text = json.dumps(held, ensure_ascii=False, indent=1, sort_keys=True, default=str)
+    if lists:
+        text = _MARK.sub(lambda mark: lists.get(mark[1], mark[0]), text)
     return (text + "\n").encode()
+
+
+def _without_lists(value: Any, lists: dict[str, str], depth: int) -> Any:
+    """The value with a mark for each long list of texts and numbers, and what is written for it."""
+    if isinstance(value, dict):
+        return {name: _without_lists(inner, lists, depth + 1) for name, inner in value.items()}
+    flat = type(value) is list and len(value) > _MANY and {*map(type, value)} <= {str, int}
+    if not flat:
+        return value
+    mark, gap = uuid.uuid4().hex, "\n" + " " * depth
+    lists[mark] = f"[{gap}{_items(value, gap)}{gap[:-1]}]"
+    return mark
+
+
+def _items(values: list[Any], gap: str) -> str:
+    return json.dumps(values, ensure_ascii=False, separators=(f",{gap}", ": "))[1:-1]
 
 
 def json_digest(value: Any) -> str:

@@ -188,7 +188,11 @@ def _value(name: str, value: Any, at: str) -> Any:
 
 
 def _encodable(text: str) -> bool:
-    return not any("\ud800" <= char <= "\udfff" for char in text) if not text.isascii() else True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
