@@ -118,6 +118,6 @@ class _Speaker(Formatter):
 
     def format_field(self, value: Any, spec: str) -> str:
         words = lexicon("report")[self.lang]
-        terms = words["words"] if spec == "word" else {}
+        terms = words.get("words", {}) if spec == "word" else {}
         items: Sequence[Any] = value if isinstance(value, list) else [value]
         return str(words["comma"]).join(str(terms.get(str(item), item)) for item in items)

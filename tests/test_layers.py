@@ -35,7 +35,7 @@ LAYERS = [
 ]
 INSIDE = {
     "documents": "lines leads balance blocks units parts reading editing forms",
-    "language": "lexicon packs text prefilter stemming passages codes terms vocabulary tokens",
+    "language": "lexicon packs detection text prefilter stemming passages codes terms vocabulary tokens",
     "values": "units value lexicon lexing grammar forms portions numerals rules_clock rules_dates rules_spans "
     "rules_rates rules_money rules_shares rules_counts addresses canonical joining relative agreement reading "
     "algebra clauses matching roles signs",

@@ -11,9 +11,9 @@ from memops import policy as policies
 from memops.context import Context
 from memops.plan import outcome
 from memops.reasons import codes, named, opened
-from memops.reports.page import LANGUAGES
 from memops.rules import MIGRATION, RULES, propose
 from memops.schema import INTENTS, from_rows
+from tests.test_reasons import COMPLETE
 
 HERE = Path(__file__).parent / "rules"
 KNOWN = {rule.__name__: rule for rule in (*RULES, *MIGRATION)}
@@ -48,7 +48,7 @@ def test_fixture(name, now, case):
         have["args"] = opened(have["args"])
         assert {name: have[name] for name in want} == want
         assert have["intent"] in INTENTS and have["code"] in codes()
-        for lang in LANGUAGES:
+        for lang in COMPLETE:
             assert named(have["code"], lang) == have["args"].keys()
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from memops.cli import at, to_copy, typed
-from memops.cli.output import as_document, emit, json_option, now_option, say, table
+from memops.cli.output import as_document, emit, json_option, lang_option, now_option, say, table
 
 _SUITE = click.option("--suite", help="Folder of a suite, or its name below evals.")
 _PATH = click.Path(path_type=Path)
@@ -140,9 +140,7 @@ def _gate_next(said: dict[str, Any], ctx: click.Context) -> list[str]:
 @click.command()
 @click.argument("subject")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Where to write the page.")
-@click.option(
-    "--lang", type=click.Choice(["en", "zh"]), default="en", show_default=True, help="Of the words."
-)
+@lang_option("Of the words.")
 @click.option("--zone", default="UTC", show_default=True, help="Of the times: a name, or local.")
 @json_option
 @click.pass_context

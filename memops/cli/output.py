@@ -24,6 +24,28 @@ F = TypeVar("F", bound=Callable[..., Any])
 _NAMED = 3
 """Records of a cause that are named."""
 
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+class _Language(click.ParamType[str]):
+    """A language of reports: one that has a pack with their words."""
+
+    name = "language"
+
+    def convert(self, value: str, param: Any, ctx: Any) -> str:
+        from memops.reports.words import languages
+
+        if value not in languages():
+            self.fail(f"{value!r} is not one of {', '.join(languages())}", param, ctx)
+        return value
+
+
+def lang_option(what: str) -> Callable[[_Command], _Command]:
+    """Return the option by which a page's language is chosen."""
+    return click.option("--lang", type=_Language(), default="en", show_default=True, help=what)
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON value.")
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memops.cli import at, nothing_in
-from memops.cli.output import emit, json_option, moment, now_option, table
+from memops.cli.output import emit, json_option, lang_option, moment, now_option, table
 from memops.safety.display import shown
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def simulate(
 @click.command()
 @click.argument("store", required=False)
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write one HTML page here.")
-@click.option("--lang", type=click.Choice(["en", "zh"]), default="en", help="Of the page.")
+@lang_option("Of the page.")
 @json_option
 @click.pass_context
 def history(

@@ -19,6 +19,8 @@ def resource(name: str) -> Path:
 
 @cache
 def lexicon(name: str) -> dict[str, Any]:
-    """Return `data/lexicons/<name>.toml`."""
+    """Return `data/lexicons/<name>.toml`, with what language packs bring of it, by language."""
+    from memops.language.packs import brought
+
     text = (resource("data/lexicons") / f"{name}.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    return tomllib.loads(text) | brought(name)

@@ -35,6 +35,12 @@ class Pack:
     """Where its telephone numbers are at home (ISO 3166)."""
     trailing: bool = False
     """Whether a last digit after a unit counts in the next lower one."""
+    everywhere: bool = False
+    """Whether its words are looked for in every text, as those of another language stand in notes."""
+    comma: bool = False
+    """Whether a comma stands before decimals, and a point between thousands."""
+    letters: frozenset[str] = frozenset()
+    """Letters and marks by which a text is told to be of the language."""
 
 
 @cache
@@ -54,7 +60,20 @@ def table(code: str, name: str = "values") -> dict[str, Any]:
 @cache
 def cues(name: str, which: str = "words") -> tuple[str, ...]:
     """Return a list of cues (`cues.toml`) in all languages that have a pack."""
-    return tuple(word for code in codes() for word in table(code, "cues")[name][which])
+    told = (table(code, "cues") for code in codes() if brings(code, "cues"))
+    return tuple(word for cues_ in told for word in cues_[name][which])
+
+
+@cache
+def brings(code: str, name: str) -> bool:
+    """Return whether a language has a file of that name; only `values` and `signs` are asked of all."""
+    return (_HOME / code / f"{name}.toml").exists()
+
+
+@cache
+def brought(name: str) -> dict[str, dict[str, Any]]:
+    """Return the tables of a lexicon that packs bring, by language."""
+    return {code: table(code, name) for code in codes() if brings(code, name)}
 
 
 def scripts(words: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -81,7 +100,17 @@ def pack(code: str) -> Pack:
         frozenset(told.get("beside", ())),
         tuple(told.get("regions", ())),
         told.get("trailing", False),
+        told.get("everywhere", False),
+        _decimal(told["cldr"]) == ",",
+        frozenset(told.get("letters", "")),
     )
+
+
+def _decimal(locales: list[str]) -> str:
+    from babel import Locale
+
+    symbols = [Locale.parse(name).number_symbols for name in locales]
+    return str(symbols[0]["latn"]["decimal"]) if symbols else "."
 
 
 _Entry = tuple[str, str, Any]

@@ -19,7 +19,7 @@ from memops.language.lexicon import resource
 from memops.reports import pictures, view, words
 from memops.reports.data import Report
 
-LANGUAGES = ("en", "zh")
+LANGUAGES = words.languages()
 
 
 def render(data: Report, lang: str = "en", zone: str = "UTC") -> str:

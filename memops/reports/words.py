@@ -30,11 +30,21 @@ _MOST = 240
 """Tokens a side that are compared word by word; beyond, what differs is marked as one piece."""
 
 
+FALLBACK = next(iter(lexicon("report")))
+"""The language of the words that another one lacks: the first of `report.toml`."""
+
+
+def languages() -> tuple[str, ...]:
+    """Return the languages of reports."""
+    return tuple(code for code, words in lexicon("report").items() if "language" in words)
+
+
 class Speaker:
     """One language: `say("key", n=3)` is a sentence of it, `say.word("merge")` a term."""
 
     def __init__(self, lang: str) -> None:
-        self.lang, self.table = lang, lexicon("report")[lang]
+        every = lexicon("report")
+        self.lang, self.table = lang, {**every[FALLBACK], **every[lang]}
 
     def __call__(self, key: str, **values: Any) -> str:
         """Return the text of that key with its values filled in."""

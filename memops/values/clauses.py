@@ -50,6 +50,8 @@ class Words:
         self.gapped: list[tuple[re.Pattern[str], str]] = []
         self.opposed: dict[str, list[tuple[str, int]]] = {}
         self.stemmer = ""
+        self.concord = False
+        """Whether one denial may be said twice."""
         self.chained = False
         """Whether a condition may stand before what it is for without any word."""
         opening: list[str] = []
@@ -62,6 +64,7 @@ class Words:
             self.idle |= set(told["idle"].split())
             self.joints |= set(told["joints"])
             self.passive |= set(told["passive"])
+            self.concord = self.concord or told.get("concord", False)
             self.chained = self.chained or told.get("chained", False)
             opening += told.get("opening", ())
             self.orders |= set(told.get("orders", ()))

@@ -95,6 +95,7 @@ class Lexicon:
         self.idle = frozenset(word for p in packs for word in p.idle)
         self.capital = frozenset(word for p in packs for word in p.capital)
         self.beside = frozenset(word for p in packs for word in p.beside)
+        self.comma = any(p.comma for p in packs) and not any(p.everywhere for p in packs)
         self.regions = tuple(region for p in packs for region in p.regions)
         merged = _merged(packs)
         for said, roles in merged.items():

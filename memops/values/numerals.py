@@ -160,6 +160,8 @@ def _parts(line: Line, at: int, han: bool) -> tuple[list[Part], int]:
 
 def _over_joint(line: Line, at: int, last: str) -> int:
     """Step over the stroke in twenty-five and the "and" in two hundred and five."""
+    if last == "d" and line.any(at, "tens_and") and line.any(at + 1, "number"):
+        return at + 1
     stroke = line.surface(at) == "-" and line.joined(at) and line.joined(at + 1) and last == "d"
     return at + 1 if stroke or (last == "s" and line.any(at, "and")) else at
 
@@ -206,7 +208,8 @@ def _fits(parts: Sequence[Part], value: float) -> bool:
         (len(parts) == 1 and value >= 10) or (len(parts) == 2 and tens)
     )
     lone = value < 10 and all(kind == "d" and amount < 10 for kind, amount in parts)
-    return parts[-1][0] == "d" and (tens or year or lone)
+    hundreds = last >= 100 and last % 100 == 0 and 0 < value < 100
+    return parts[-1][0] == "d" and (tens or year or lone or hundreds)
 
 
 def _of_parts(line: Line, at: int, parts: list[Part], han: bool) -> Num:

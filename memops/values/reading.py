@@ -9,6 +9,7 @@ import re
 from datetime import datetime
 from functools import cache
 
+from memops.language.detection import spoken
 from memops.language.packs import codes
 from memops.values.addresses import masked
 from memops.values.canonical import canonical
@@ -59,8 +60,10 @@ def read(text: str, at: datetime | None = None, lang: str | None = None) -> list
     exact = canonical(text)
     if exact is not None:
         return [exact if at is None else resolved(exact, at)]
-    lex, grammar = _grammar((lang,) if lang in codes() else codes())
+    lex, grammar = _grammar((lang,) if lang in codes() else spoken(text))
     plain = text if text.isascii() else _PRIVATE.sub("\ufffd", text.translate(_WIDE))
+    if lex.comma:
+        plain = _MARKS.sub(_turned, plain)
     low = plain.lower()
     if len(low) != len(plain):
         low = "".join(c.lower() if len(c.lower()) == 1 else c for c in plain)
@@ -75,7 +78,7 @@ def read(text: str, at: datetime | None = None, lang: str | None = None) -> list
 
 def numeral(text: str) -> float | None:
     """Return the number that a text writes, in digits or in the words of any pack, or None."""
-    lex, _ = _grammar(codes())
+    lex, _ = _grammar(spoken(text))
     low = text.translate(_WIDE).strip().lower()
     line = assembled(lexed(low, low, lex, {}), lex)
     num = line.roles[0].get("number") if len(line.roles) == 1 else None
@@ -85,6 +88,17 @@ def numeral(text: str) -> float | None:
 
 
 _SHAPED = re.compile(r"@\w|[/\\]\w|\.[a-z]{2}|\b(?:[IX]?V|X?I)I", re.A)
+_MARKS = re.compile(
+    r"(?<![\w.,])(?:\d{1,3}(?:\.\d{3})+(?:,\d{1,9})?|\d{1,9},\d{1,9})(?![.,]?\d)", re.A
+)
+_TURN = str.maketrans(".,", ",.")
+
+
+def _turned(number: re.Match[str]) -> str:
+    """A number with its marks as English writes them: 1.200,50 is 1,200.50."""
+    return number[0].translate(_TURN)
+
+
 _CHUNK = re.compile(r"[a-z0-9_]+(?:[-_./+#][a-z0-9_]+)*", re.A)
 
 

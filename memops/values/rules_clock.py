@@ -90,7 +90,7 @@ def _said(span: Span) -> list[Found] | None:
     hour = int(span.num("h"))
     minute = 0
     if span.has("half"):
-        minute = 30
+        minute = int(60 * float(span.get("half", "fraction") or 0.5))
     elif span.has("k"):
         minute = int(span.num("k") * 15)
     elif span.has("mi"):
@@ -176,6 +176,19 @@ def _military(span: Span) -> list[Found] | None:
     return _clock(span, int(num.digits[:2]), int(num.digits[2:]), span.at("d"))
 
 
+def _parted(span: Span) -> list[Found] | None:
+    """A las tres, a las tres y cuarto."""
+    value = span.num("n")
+    minutes = 60 * (value - int(value))
+    return _clock(span, int(value), int(minutes)) if minutes == int(minutes) else None
+
+
+def _short(span: Span) -> list[Found] | None:
+    """A las cinco menos cuarto."""
+    minutes = int(60 * float(span.get("f", "fraction"))) if span.has("f") else int(span.num("m"))
+    return _clock(span, (int(span.num("h")) - 1) % 24, 60 - minutes)
+
+
 _AP = "ap:meridiem"
 
 
@@ -222,5 +235,9 @@ CLOCK: tuple[Rule, ...] = (
     ("d:literal ap:meridiem", _dotted),
     ("at d:literal u:time_unit", _military),
     ("m:minute minute_word way:before h:hour oclock? ap:meridiem?", _told),
+    ("at_hour h:hour and (half:fraction | mi:minute) ap:meridiem?", _said),
+    ("at_hour h:hour less (f:fraction | m:minute) ap:meridiem?", _short),
+    ("at_hour c:clock_token ap:meridiem?", _shown),
+    ("at_hour n:number ap:meridiem?", _parted),
     ("h:hour oclock", _bare),
 )  # fmt: skip

@@ -211,7 +211,7 @@ QUANTITIES: tuple[Rule, ...] = (
         f"n:number unit (int/pair) {_ALONE} !range",
         _feet,
     ),
-    ("n:number range? u:unit (and article)? half:fraction !unit !time_unit", quantity),
+    ("n:number range? u:unit (and article?)? half:fraction !unit !time_unit", quantity),
     ("neg:negative n:number range? u:unit", quantity),
     ("hour:by_hour n:number u:unit", quantity),
     ("n:number measure? u:unit below:below_zero sc:unit?", quantity),

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from memops.language.detection import spoken
 from memops.language.packs import codes
-from memops.values.algebra import NON, NOT, ONLY, WAS, Sign, compared, reduced
+from memops.values.algebra import NON, NOT, ONLY, SOME, WAS, Sign, compared, reduced
 from memops.values.clauses import Word, Words, clauses, words
 from memops.values.matching import matched
 from memops.values.reading import read
@@ -45,13 +46,12 @@ def sign(text: str, lang: str | None = None) -> Sign:
 
 def bears(text: str) -> bool:
     """Return whether a text may hold a word that bears on its sign."""
-    return _words(codes()).bear(text)
+    return _words(spoken(text)).bear(text)
 
 
 def signs(texts: Iterable[str]) -> list[Sign | None]:
     """Return the sign of each text; None where its clauses differ in sign."""
-    known = _words(codes())
-    return [_of_all(text) if known.bear(text) else Sign() for text in texts]
+    return [_of_all(text) if bears(text) else Sign() for text in texts]
 
 
 def _of_all(text: str) -> Sign | None:
@@ -63,14 +63,14 @@ def _of_all(text: str) -> Sign | None:
 @cache
 def converse() -> frozenset[str]:
     """Return the single words after which who is named first stands second: borrowed, pupil."""
-    listed = _words(codes()).converse.items()
+    listed = [pair for code in codes() for pair in _words((code,)).converse.items()]
     return frozenset(word for word, held in listed if all(side for _, side in held))
 
 
 @lru_cache(maxsize=4096)
 def statements(text: str, lang: str | None = None) -> tuple[Statement, ...]:
     """Return what the clauses of a text say."""
-    known = _words((lang,) if lang in codes() else codes())
+    known = _words((lang,) if lang in codes() else spoken(text))
     hidden = [(v.start, v.end) for v in read(text, lang=lang)]
     out: list[Statement] = []
     pending: list[Word] = []
@@ -119,6 +119,7 @@ def _add(out: list[Statement], clause: Sequence[Word], known: Words) -> None:
         if sum(op == NOT for w in clause[:at] for op in w.ops or ()) % 2:
             clause = [*_conditional(clause[:at]), *clause[at + 1 :]]
     clause = _bare_condition(clause) if known.chained else clause
+    clause = _once(clause) if known.concord else clause
     held = [w for w in clause if w.ops is None]
     ops = [op for w in clause for op in w.ops or ()]
     if clause[0].said in known.orders:
@@ -153,6 +154,18 @@ def _bare_condition(clause: Sequence[Word]) -> Sequence[Word]:
 
 
 _PAIR = 2
+
+
+def _once(clause: Sequence[Word]) -> list[Word]:
+    """One denial that agreement says again: no vino nadie."""
+    out: list[Word] = []
+    denied = False
+    for word in clause:
+        if word.ops and denied and word.ops[:2] == (NOT, SOME):
+            word = word._replace(ops=word.ops[1:])
+        denied = denied or bool(word.ops and NOT in word.ops)
+        out.append(word)
+    return out
 
 
 def _agent(clause: Sequence[Word], known: Words) -> str:
@@ -224,7 +237,7 @@ def same_sign(a: str, b: str, lang: str | None = None) -> Comparison:
     one, two = statements(a, lang), statements(b, lang)
     if not one or not two:
         return INCOMPARABLE
-    known = _words((lang,) if lang in codes() else codes())
+    known = _words((lang,) if lang in codes() else spoken(a))
     swapped = exchanged(a, b, known)
     if swapped != INCOMPARABLE:
         return swapped

@@ -1,0 +1,50 @@
+"""Detection: the packs by whose words a text is read, told by script and function words."""
+
+import re
+from functools import cache
+
+from memops.language.packs import codes, pack, table
+
+_WORDS = re.compile(r"[^\W\d_]+")
+_HAN = re.compile("[\u4e00-\u9fff]")
+
+
+def spoken(text: str) -> tuple[str, ...]:
+    """Return the languages whose words are looked for in a text.
+
+    They are those that stand in notes of any language, unless the function words of another one
+    outnumber theirs.
+    """
+    home, others = _packs()
+    if not others or (not text.isascii() and _HAN.search(text)):
+        return home
+    words = _WORDS.findall(text.lower())
+    said = {*words}
+    best, most = home, 0
+    for code, own, theirs, letters in others:
+        if own.isdisjoint(said) and (text.isascii() or letters.isdisjoint(text)):
+            continue
+        count = sum(word in own for word in words) + sum(letter in text for letter in letters)
+        if count > max(most, sum(word in theirs for word in words)):
+            best, most = (code,), count
+    return best
+
+
+@cache
+def _packs() -> tuple[
+    tuple[str, ...], list[tuple[str, frozenset[str], frozenset[str], frozenset[str]]]
+]:
+    """The packs that are read everywhere; the others, each with the function words that tell them apart."""
+    home = tuple(code for code in codes() if pack(code).everywhere)
+    common = frozenset(word for code in home for word in _function(code))
+    others = []
+    for code in codes():
+        if code not in home:
+            own = _function(code)
+            others.append((code, own - common, common - own, pack(code).letters))
+    return home, others
+
+
+@cache
+def _function(code: str) -> frozenset[str]:
+    return frozenset(table(code, "signs")["idle"].split())

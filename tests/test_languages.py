@@ -1,0 +1,77 @@
+"""A language is one folder: no module but a pack names it, and each record is read by its own."""
+
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import memops
+from memops.language.detection import spoken
+from memops.language.packs import codes, pack
+from memops.policy import Secrets
+from memops.reports.words import languages, speaker
+from memops.safety.secrets import redacted
+from memops.values import read, same_sign, sign
+
+HOME = Path(memops.__file__).parent
+THIRD = [code for code in codes() if not pack(code).everywhere]
+NAMED = {  # modules that still know English or Chinese by name: the list may only get shorter
+    "cli/judge.py", "cli/output.py", "extract/__init__.py", "extract/asking.py", "extract/entities.py", "extract/grammar.py",
+    "extract/noise.py", "extract/reading.py", "extract/statements.py", "hygiene/closing.py", "reasons.py",
+    "reports/page.py", "reports/reporting.py", "safety/hostile.py", "search/arms.py", "suite/asking.py", "language/text.py", "language/packs.py",
+}  # fmt: skip
+
+
+def naming(listed):
+    quoted = re.compile(rf"""(?<![\w.])["'](?:{"|".join(listed)})["']""")
+    return {
+        str(path.relative_to(HOME))
+        for path in HOME.rglob("*.py")
+        if quoted.search(path.read_text(encoding="utf-8"))
+    }
+
+
+def test_no_module_names_a_language_of_a_pack():
+    assert THIRD and naming(THIRD) <= {"judge/candidates/unread.py"}  # there it is an ending
+    assert naming(["en", "zh"]) <= NAMED
+
+
+@pytest.mark.parametrize("code", THIRD)
+def test_a_further_pack_has_at_most_four_hundred_lines(code):
+    files = (HOME / "language" / code).glob("*.toml")
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files) <= 400
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("La reunión es el martes en la oficina", ("es",)),
+        ("The meeting is on Tuesday", ("en", "zh")),
+        ("会议 el 是周二", ("en", "zh")),
+        ("Standup 09:30", ("en", "zh")),
+    ],
+)
+def test_a_text_is_told_to_be_of_a_language_by_its_function_words(text, told):
+    assert spoken(text) == told
+
+
+def test_each_text_is_read_by_its_own_words():
+    assert [str(v) for v in read("once a week")] == ["every 604800 s"]
+    assert [str(v) for v in read("once euros para la caja")] == ["11 EUR"]
+    assert str(sign("No vino nadie a la cena")) == "∀ ¬"
+    assert same_sign("Marta prestó el libro a Luis", "Luis prestó el libro a Marta") == "different"
+
+
+def test_labels_of_secrets_come_with_a_pack():
+    made = "".join(["Tor", "tuga", "9", "!", "verde"])
+    text = f"La contraseña del router es {made}"
+    hidden = redacted(pl.Series([text]), Secrets())
+    assert made not in hidden[0] and hidden[0].startswith("La contraseña del router es ")
+
+
+def test_pages_speak_the_language_of_a_pack_and_english_where_it_is_silent():
+    assert set(THIRD) <= set(languages())
+    say = speaker("es")
+    assert say("conflicts") == "Conflictos"
+    assert say("footer") == speaker("en")("footer")
