@@ -20,13 +20,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from memops.errors import Corrupt, Locked, NoSpace
+from memops.errors import Corrupt, Locked, MemopsError, NoSpace
 from memops.failpoints import failpoint
 
 STEP = 4 << 20
 """Bytes that are put on disk at a time: whoever else syncs a file waits for what is on its way."""
 _LINE = re.compile(rb'\{"sum": "([0-9a-f]{16})", "entry": (\{.*\})\}', re.DOTALL)
 _JSON = json.JSONEncoder(ensure_ascii=False, default=str).encode
+_TELLING = 4  # characters from which the beginning of a name may stand for it
 _LONG = 64  # bytes of a name that a temporary name holds whole; systems allow 255, some 143
 _MANY = 64  # items of a list that the indenting encoder, which is slow, does not see
 _MARK = re.compile(r'"([0-9a-f]{32})"')
@@ -51,6 +52,21 @@ def folder(path: Path) -> Path:
     if not os.access(path, os.W_OK | os.X_OK):
         raise NoSpace(f"{path}: no permission to write", "give --state DIR or mend the mode")
     return path
+
+
+def entry(folder: Path, name: str) -> Path:
+    """Return where a folder keeps what is named so, or the only thing whose name begins so.
+
+    Raises MemopsError for a beginning that several have.
+    """
+    path = folder / name
+    if path.exists() or len(name) < _TELLING or Path(name).name != name:
+        return path
+    found = sorted(folder.glob(f"{glob.escape(name)}*"))
+    if len(found) > 1:
+        some = ", ".join(p.name for p in found[:4]) + (" ..." if len(found) > 4 else "")
+        raise MemopsError(f"{name!r} names {len(found)} things in {folder}", f"say which: {some}")
+    return found[0] if found else path
 
 
 def write(path: Path, data: bytes) -> None:

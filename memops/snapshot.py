@@ -177,8 +177,8 @@ def described(records: pl.DataFrame, draft: Path, now: datetime) -> dict[str, An
 
 
 def find(name: str | Path, state: Path) -> Snapshot | None:
-    """Return the snapshot of that name or path, or None when there is none."""
-    for path in (Path(name), state / "snapshots" / str(name)):
+    """Return the snapshot of that name or path, or whose name alone begins so; None without one."""
+    for path in (Path(name), files.entry(state / "snapshots", str(name))):
         if (path / "manifest.json").is_file():
             return open_snapshot(path)
         if path.parent.name == "snapshots" and path.is_dir():

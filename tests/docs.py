@@ -77,6 +77,12 @@ GATE = [
     f"memops nightly --now {NOW}",
     f"memops plan home --without quarantine_injected --show 0 --now {NOW}",
 ]
+NAMES = [
+    f"memops records edit home gate-35 --text 'Gate 35 opens at nine' --now {NOW}",
+    f"memops records forget home gate-3 --now {NOW}",
+    "memops records shw home gate-35",
+    f"memops inspect home --limit 1 --now {NOW}",
+]
 RETRIEVER = [
     "memops grade --run old.trec --qrels qrels.txt",
     "memops gate --run new.trec --qrels qrels.txt --baseline-run old.trec",
@@ -117,10 +123,10 @@ def notices():
     return ran(NOTICES, with_notices)
 
 
-def troubled(commands, settings="", **how):
+def troubled(commands, settings="", told=False, **how):
     """Show a night that fails, and what is typed then."""
-    codes = (0, 3, 10, 21, 22, 23, 30, 32, -9, 137)
-    return ran(commands, lambda folder: with_pairs(folder, settings, **how), codes)
+    codes = (0, 2, 3, 10, 21, 22, 23, 30, 32, -9, 137)
+    return ran(commands, lambda folder: with_pairs(folder, settings, **how), codes, told)
 
 
 def first():
@@ -221,10 +227,11 @@ def at_home(folder):
         (Path(folder) / kind).rename(Path(folder) / f".{kind}" / "workspace")
 
 
-def ran(commands, prepare=lambda folder: None, codes=(0, 3)):
+def ran(commands, prepare=lambda folder: None, codes=(0, 3), told=False):
     """Run commands in a folder that is the home of who types them, and show what they print.
 
-    Ids and times are shown as such; a command may be shown as another than is run.
+    Ids and times are shown as such; a command may be shown as another than is run. What is on
+    standard error is shown of commands that fail, or of all if it is to be `told`.
     """
     lines, known = ["```console"], {}
     with tempfile.TemporaryDirectory() as folder:
@@ -248,7 +255,9 @@ def ran(commands, prepare=lambda folder: None, codes=(0, 3)):
             for name, pattern in FOUND.items():
                 if name not in known and (at := re.search(pattern, done.stdout)):
                     known[name] = at[1]
-            shown = plain(done.stdout + (done.stderr if done.returncode > 3 else ""), folder)
+            shown = plain(
+                done.stdout + (done.stderr if told or done.returncode > 3 else ""), folder
+            )
             lines += shown.replace(known.get("RECORD", "RECORD"), "RECORD").splitlines()
     return "\n".join([*lines, "```", ""])
 
@@ -309,6 +318,7 @@ PARTS = {
     "shrunk": lambda: troubled(SHRUNK, "\n[policy.limits]\nshare = 1.0\n"),
     "expired": lambda: troubled(EXPIRED, "\n[policy.limits]\nshare = 1.0\n"),
     "gate": lambda: troubled(GATE, "\n[policy.limits]\nshare = 1.0\n", suite=True),
+    "names": lambda: troubled(NAMES, told=True),
     "retriever": retriever,
     "commands": commands,
     "rules": rules,

@@ -40,6 +40,21 @@ def test_what_names_none_or_several_is_refused_with_what_is_near(name, words):
     assert words in f"{error.value.message} {error.value.hint}"
 
 
+def test_a_plan_a_run_and_a_snapshot_are_named_by_how_theirs_alone_begins(memops, twins):
+    made = memops("plan", f"jsonl:{memops.write('m.jsonl', twins)}")
+    plan, taken = made["plan"], made["snapshot"]
+    assert memops("explain", plan[:6], "1")["plan"] == plan and memops.code == 0
+    assert memops("report", plan[:5])["path"].split("/")[-2] == plan
+    run = memops("apply", plan[:5], "--approve")["run"]
+    assert memops("check", taken[:18])["snapshot"] == taken
+    assert memops("rollback", run[:7])["run"] == run
+    again = memops("apply", plan, "--approve")["run"]
+    said = memops("resume", plan)  # the beginning of both
+    assert (memops.code, "names 2 things" in said["message"]) == (2, True)
+    assert run in said["hint"] and again in said["hint"]
+    assert memops("explain", plan[:3], "1")["code"] == 22
+
+
 def test_every_command_of_records_takes_a_key_or_a_beginning(memops):
     store = f"jsonl:{memops.write('m.jsonl', ROWS)}"
     assert memops("records", "show", store, "user_c")["record"]["id"] == "3f2a-1"

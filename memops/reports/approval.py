@@ -1,6 +1,5 @@
 """Approval: what keeps a plan waiting, and the lines to copy that apply it or take it back."""
 
-import shlex
 from typing import Any
 
 from memops.errors import GuardRefused
@@ -24,16 +23,11 @@ def approving(
     if made is None or night.get("run") or not made.header["exceeds"]:
         return {}
     held = night.get("stopped") and night.get("code") != GuardRefused.code
-    said = f"{typed(settings)} apply {made.id} --approve"
+    said = f"{settings.typed()} apply {made.id} --approve"
     return {} if held else {"approve_command": said}
 
 
 def undoing(made: planfile.PlanFile | None, run: Run | None, settings: Settings) -> str:
     """Return the command that takes one change back, or out of a plan that waits; its number follows."""
     verb = f"rollback {run.id} --only" if run else f"review {made.id if made else ''} --reject"
-    return f"{typed(settings)} {verb}"
-
-
-def typed(settings: Settings) -> str:
-    """Return the beginning of a line to copy, which works from any folder that the state is seen from."""
-    return f"memops --state {shlex.quote(str(settings.state))}"
+    return f"{settings.typed()} {verb}"

@@ -138,11 +138,11 @@ def _night_of(subject: str, settings: Settings) -> dict[str, Any]:
     if (state / "runs" / subject / "run.json").is_file():
         run = Run(state / "runs" / subject)
         plan = run.header["plan"]
-    place = state / "plans" / plan
+    place = files.entry(state / "plans", plan)
     if (place / "plan.json").is_file():
         said = files.read_json(place / "night.json") if (place / "night.json").is_file() else {}
         header = planfile.load(plan, state).header
-        found = {"store": header["address"], "now": header["now"], **said, "plan": plan}
+        found = {"store": header["address"], "now": header["now"], **said, "plan": place.name}
         found |= {"path": str(place), "snapshot": header["snapshot"]}
         return found | ({"run": run.id} if run else {})
     taken = snapshot.find(subject, state)
@@ -162,7 +162,7 @@ def _run(run: Run | None, settings: Settings) -> dict[str, Any] | None:
         "state": run.state,
         "started": run.header["started"],
         "finished": None,
-        "undo_command": f"{approval.typed(settings)} rollback {run.id}",
+        "undo_command": f"{settings.typed()} rollback {run.id}",
         "wrong": (wrong := run.wrong)[:20],
         "wrong_total": len(wrong),
     }

@@ -191,9 +191,8 @@ def _header(
 
 def load(name: str | Path, state: Path) -> PlanFile:
     """Return a plan by name or path; raises PlanRefused for one that is not as it was made."""
-    path = next(
-        (p for p in (Path(name), state / "plans" / str(name)) if (p / "plan.json").is_file()), None
-    )
+    places = (Path(name), files.entry(state / "plans", str(name)))
+    path = next((p for p in places if (p / "plan.json").is_file()), None)
     if path is None:
         raise PlanRefused(
             f"no plan {str(name)!r} in {state / 'plans'}", "make one with `memops plan STORE`"

@@ -181,8 +181,8 @@ def runs(state: Path) -> list[Run]:
 
 
 def find_run(name: str, state: Path) -> Run:
-    """Return a run by name; raises MemopsError."""
-    for path in (Path(name), state / "runs" / name):
+    """Return a run by name, or how its alone begins; raises MemopsError."""
+    for path in (Path(name), files.entry(state / "runs", name)):
         _refuse_headless(path)
         if (path / "run.json").is_file():
             return Run(path)
