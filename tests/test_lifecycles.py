@@ -78,11 +78,12 @@ DIARY = {
 }
 
 
-def test_what_a_later_rule_names_its_own_waits_with_the_line_that_it_came_from(memops):
-    root = workspace(memops.folder / "ws", {"memory/2025-08-01.md": "# 2025-08-01\n\n- I prefer tea to coffee in the morning and never take sugar\n"}, aged=False)  # fmt: skip
-    rules = ("--rule", "consolidate_daily", "--rule", "doubt_unconfirmed")
+def test_what_two_rules_say_of_a_line_that_was_just_written_waits(memops):
+    text = "# 2025-08-01\n\n- The router password is {}\n".format("Trav3l-" + "Kiln")
+    root = workspace(memops.folder / "ws", {"memory/2025-08-01.md": text}, aged=False)
+    rules = ("--rule", "consolidate_daily", "--rule", "redact_secrets")
     plan = memops("plan", f"openclaw:{root}", *rules, "--now", NOW.isoformat())
-    assert set(plan["by_rule"]) == {"consolidate_daily", "doubt_unconfirmed"}
+    assert set(plan["by_rule"]) == {"consolidate_daily", "redact_secrets"}
     done = memops("apply", plan["plan"], "--approve")
     assert (done["applied"], len(done["skipped"])) == (0, 2)
 

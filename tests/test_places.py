@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from memops.context import Context
-from memops.judge.places import about, misdated
+from memops.judge.places import about, misdated, series
 from memops.policy import Policy, Retention
 from memops.rules.merge_exact import merge_exact
 from memops.rules.retire_old import retire_old
@@ -165,3 +165,29 @@ def test_of_an_old_talk_what_was_worked_out_stays(tmp_path):
         "Let me look into it and come back to you",
         "Which pump do we take for the lower yard",
     ]
+
+
+def test_what_the_notes_of_several_days_say_with_other_numbers_is_a_series_and_no_value():
+    days = [f"2026-05-0{n}" for n in range(1, 9)]
+    notes = pl.DataFrame(
+        {
+            "id": days, "origin": [f"memory/{day}.md#4" for day in days],
+            "block": [f"{day}#1" for day in days], "role": ["daily"] * 8,
+        }
+    )  # fmt: skip
+    edges = pl.DataFrame(
+        [(a, b) for a in days for b in days if a != b], schema=["old", "new"], orient="row"
+    )
+    assert series(edges, notes).sort("old", "new").equals(edges.sort("old", "new"))
+    few = edges.filter(pl.col("old").is_in(days[:5]) & pl.col("new").is_in(days[:5]))
+    assert series(few, notes).is_empty()
+
+
+def test_what_one_day_measured_and_what_its_log_says_is_of_that_day(tmp_path):
+    table = (
+        "| Gate | State of the seals |\n|---|---|\n| North gate | painted, waits for the keeper |\n"
+    )
+    log = "Round at 22:50 by the keeper: every seal was looked at, nothing open found on the wall\n"
+    day = f"# {{}}\n\n{log}\n## Gates\n{table}"
+    one, two = day.format("2026-05-01"), day.format("2026-05-02")
+    assert _merged(tmp_path, d_2026_05_01=one, d_2026_05_02=two) == []

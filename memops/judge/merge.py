@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from memops.judge.places import KEPT, RANKS, placed
+from memops.judge.places import KEPT, MOMENTS, RANKS, placed
 from memops.plan import edit, nothing
 from memops.schema import LIVE, TIERS
 
@@ -109,11 +109,12 @@ def _torn() -> pl.Expr:
 
     Of a section goes the whole, where another under the very same headings holds all of it. What is
     longer than anybody writes twice goes for the same under one subject, or in the curated file: a
-    paragraph by itself, the points of a list together. A line with a time of its own was noted by
-    itself, a part of nothing.
+    paragraph by itself, the points of a list together; what a day measured is of that day. A line
+    with a time of its own was noted by itself, a part of nothing.
     """
-    copied = pl.col("_long") & (~pl.col("point") | pl.col("_every"))
-    subject = pl.col("subject").eq_missing(pl.col("_kept_subject"))
+    moment = pl.col("form").is_in(_VALUES) & pl.col("role").is_in(MOMENTS)
+    copied = pl.col("_long") & ~moment & (~pl.col("point") | pl.col("_every"))
+    subject = (pl.col("subject") == pl.col("_kept_subject")).fill_null(False)
     curated = pl.col("_kept_role").is_in(KEPT)
     other = pl.col("_step") & placed() & ~pl.col("timed")
     return (other & ~(pl.col("_same") | (copied & (subject | curated)))).fill_null(False)

@@ -33,6 +33,7 @@ RANKS = {
 
 _MANY = 5  # dated files beside which one of another year stands alone
 _HABIT = 3  # days whose notes have a heading by which it is a habit
+_SERIES = 6  # days beside its own on which another value makes what is said one of a series
 
 
 def misdated() -> pl.Expr:
@@ -112,6 +113,22 @@ def one_a_block(members: pl.DataFrame) -> pl.DataFrame:
     """Return members of groups, of those that stand together in one block only the first."""
     first = pl.int_range(pl.len()).over("group", "block") == 0
     return members.filter(first | ~placed())
+
+
+def series(edges: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
+    """Return the edges (old, new: ids, both ways round) between entries of a series.
+
+    What the notes of several days say with another value each time was measured or done anew.
+    """
+    path = c("origin").str.replace(r"#\d+$", "")
+    noted = records.filter(placed() & c("role").is_in(MOMENTS)).select("id", _day=path)
+    both = edges.join(noted.rename({"id": "new"}), on="new").join(
+        noted.rename({"id": "old", "_day": "_own"}), on="old"
+    )
+    days = both.filter(c("_day") != c("_own"))
+    many = days.group_by("old").agg(n=c("_day").n_unique()).filter(c("n") >= _SERIES)["old"]
+    each = c("old").is_in(many.implode()) | c("new").is_in(many.implode())
+    return both.filter(each).select(edges.columns)
 
 
 def parted(edges: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:

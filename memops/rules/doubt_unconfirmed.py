@@ -4,6 +4,7 @@ import polars as pl
 
 from memops.context import Context
 from memops.hygiene.decay import DAY, since_epoch
+from memops.judge.places import placed
 from memops.plan import edit, nothing
 from memops.schema import LIVE, RETIRED, only
 
@@ -16,10 +17,10 @@ def doubt_unconfirmed(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     Each unconfirmed period leaves a share of it, so the same age always gives the same confidence
     and one change a period is enough. Pinned preferences are confirmed by a person. Being recalled
     confirms nothing, being said again does: by the record itself, or by one that stepped back
-    behind it.
+    behind it. What stands in a document holds until it is changed.
     """
     policy = ctx.policy.lifecycles
-    live = records.filter(LIVE, pl.col("kind") == "preference", ~pl.col("pinned"))
+    live = records.filter(LIVE, pl.col("kind") == "preference", ~pl.col("pinned"), ~placed())
     live = only(live, ctx.changed)
     if not policy.unconfirmed_days or live.is_empty():
         return nothing()

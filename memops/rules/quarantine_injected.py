@@ -5,11 +5,11 @@ from dataclasses import replace
 import polars as pl
 
 from memops.context import Context
-from memops.judge.places import placed, touchable
+from memops.judge.places import KEPT, placed, touchable
 from memops.language.lexicon import lexicon
 from memops.plan import edit
 from memops.policy import Hostile
-from memops.safety.hostile import injected
+from memops.safety.hostile import SHAPED, concepts, injected, spoken
 from memops.safety.trust import by_anybody, by_machine
 from memops.schema import LIVE, QUARANTINE, only
 
@@ -18,7 +18,10 @@ _SHOWN = ("quotation", "code", "table", "instruction")
 _QUOTED = r'["“「『][^"”」』]{20,}["”」』]'
 _ENTRY = r"\n\s*(?:[-*]\s+)?\*\*\d{1,2}:\d{2}(?::\d{2})?\*\*"  # one that a later time begins
 _PROMPT = rf"(?i)^(?:{'|'.join(lexicon('hostile')['banners']['starts'])})"
-_ORDER = 16  # words of a line that is no longer than orders are
+_ORDER = 24  # words of a line that is no longer than orders are
+_ORDERING = ("order first", "drop", "override", "identity")  # concepts, one of which an order has
+_OVERRULING = ("hostile.drops_instructions", "hostile.voids_instructions")
+_SENT = r"(?m)^Sender \(untrusted metadata\)|message_id"  # of what a person sent over a channel
 _REPEATED = 40  # characters of a turn that nobody types three times to the letter
 
 
@@ -32,7 +35,8 @@ def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     the software's own.
     """
     live = only(records, ctx.changed).filter(LIVE, touchable())
-    strange = by_machine() | by_anybody() | ~placed()
+    sent = placed() & pl.col("text").str.contains(_SENT)
+    strange = ((by_machine() | by_anybody()) & ~sent) | ~placed()
     shown = placed() & pl.col("form").is_in(_SHOWN) & (pl.col("role") != "session")
     policy = ctx.policy.hostile
     found = (
@@ -62,22 +66,21 @@ def _hostile(some: pl.DataFrame, policy: Hostile) -> pl.DataFrame:
 def _spoken(some: pl.DataFrame, policy: Hostile) -> pl.DataFrame:
     """Records of documents of which one line is hostile, what it quotes left out.
 
-    Orders are short. A long line speaks of many things, and of some that hostile texts speak of by
-    chance: each doubling of its length takes another point.
+    Orders are brief, and begin with what is to be done, drop what was said before or claim to be
+    somebody. The curated file is the owner's own word: only what overrules that is not.
     """
-    lines = some.select("id", text=pl.col("text").str.split("\n")).explode("text")
+    lines = some.select("id", "role", text=pl.col("text").str.split("\n")).explode("text")
     bare = lines.with_columns(text=pl.col("text").str.replace_all(_QUOTED, " "))
     words = pl.col("text").str.count_matches(r"\p{Han}{1,2}|[^\s\p{Han}]+")
-    doubled = (words / _ORDER).log(2).clip(lower_bound=0).ceil().cast(pl.Int32)
-    parts = bare.with_columns(_n=doubled).partition_by("_n", as_dict=True, maintain_order=True)
-    told = [
-        _hostile(part, replace(policy, threshold=policy.threshold + n))
-        for (n,), part in sorted(parts.items())
-        if isinstance(n, int)
-    ]
-    if not told:
-        return _hostile(some.clear(), policy)
-    found = pl.concat(told).unique("id", keep="first", maintain_order=True)
+    told = _hostile(bare.with_columns(brief=words <= _ORDER), policy)
+    names = [concept.name for concept in concepts()]
+    order = sum(1 << names.index(name) for name in _ORDERING)
+    ordering = pl.Series(spoken(told["text"]) & order > 0)
+    overruling = ~pl.col("role").is_in(KEPT) | pl.col("code").is_in(_OVERRULING)
+    orders = pl.col("brief") & ordering & overruling
+    found = told.filter(orders | pl.col("code").is_in(SHAPED)).unique(
+        "id", keep="first", maintain_order=True
+    )
     return some.join(found.select("id", "code"), on="id", how="inner")
 
 
@@ -98,10 +101,13 @@ def _amid() -> pl.Expr:
 
 
 def _leaked(records: pl.DataFrame) -> pl.DataFrame:
-    """Turns that a conversation, or several, hold at least three times."""
+    """Turns that a conversation, or several, hold at least three times, and that nobody sent."""
     turns = records.filter(
         placed() & (pl.col("role") == "session") & (pl.col("form") == "quotation")
     )
-    long = turns.filter(pl.col("text").str.len_chars() >= _REPEATED)
+    long = turns.filter(
+        pl.col("text").str.len_chars() >= _REPEATED,
+        ~pl.col("text").str.contains(_SENT),
+    )
     again = long.filter(LIVE & (pl.len().over("scope", "text") >= 3))
     return again.with_columns(code=pl.lit("hostile.banner"))

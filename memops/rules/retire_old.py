@@ -12,7 +12,7 @@ from memops.plan import arguments, edit
 from memops.policy.narrowest import narrowest
 from memops.schema import CATEGORY, LIVE, TOMBSTONE, only
 
-_ROW = r"(?m)^\s*\|.*\|\s*$"  # of a table
+_LISTED = r"(?m)^\s*(?:\|.*\|\s*$|[-*+•]\s|\d+[.)]\s)"  # a row of a table, a point of a list
 
 
 def retire_old(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
@@ -51,11 +51,11 @@ def retire_old(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
 def _worked_out() -> pl.Expr:
     """True of what a document has from a talk and is more: an answer under a heading of its own, or
-    with a table; a note of what was spoken about.
+    with a table or a list; a note of what was spoken about.
     """
     line = pl.col("origin").str.extract(r"#(\d+)$").cast(pl.Int64, strict=False)
     turn = pl.col("source").sort_by(line).first().over("scope", "block").is_not_null()
-    talk = (pl.col("role") == "session") & turn & ~pl.col("text").str.contains(_ROW)
+    talk = (pl.col("role") == "session") & turn & ~pl.col("text").str.contains(_LISTED)
     return (placed() & (pl.col("kind") == "session") & ~talk).fill_null(False)
 
 

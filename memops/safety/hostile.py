@@ -25,6 +25,9 @@ from memops.policy import Hostile
 Masks = NDArray[np.uint64]
 """Concepts as bits, by their order in the lexicon, one number a text."""
 
+SHAPED = ("hostile.invisible", "hostile.base64", lexicon("hostile")["banners"]["why"])
+"""Reasons that lie in a text's shape, not in what its words add up to."""
+
 _DEFAULT = Hostile()
 _BATCH = 16
 _ALL = (1 << 64) - 1
