@@ -19,7 +19,8 @@ _QUOTED = r'["“「『][^"”」』]{20,}["”」』]'
 _ENTRY = r"\n\s*(?:[-*]\s+)?\*\*\d{1,2}:\d{2}(?::\d{2})?\*\*"  # one that a later time begins
 _PROMPT = rf"(?i)^(?:{'|'.join(lexicon('hostile')['banners']['starts'])})"
 _ORDER = 24  # words of a line that is no longer than orders are
-_ORDERING = ("order first", "drop", "override", "identity")  # concepts, one of which an order has
+_ORDERING = (("order first",), ("drop",), ("override",), ("identity",), ("addressed", "must"))
+"""Concepts that an order speaks of: all of one of these."""
 _OVERRULING = ("hostile.drops_instructions", "hostile.voids_instructions")
 _SENT = r"(?m)^Sender \(untrusted metadata\)|message_id"  # of what a person sent over a channel
 _REPEATED = 40  # characters of a turn that nobody types three times to the letter
@@ -73,9 +74,9 @@ def _spoken(some: pl.DataFrame, policy: Hostile) -> pl.DataFrame:
     bare = lines.with_columns(text=pl.col("text").str.replace_all(_QUOTED, " "))
     words = pl.col("text").str.count_matches(r"\p{Han}{1,2}|[^\s\p{Han}]+")
     told = _hostile(bare.with_columns(brief=words <= _ORDER), policy)
-    names = [concept.name for concept in concepts()]
-    order = sum(1 << names.index(name) for name in _ORDERING)
-    ordering = pl.Series(spoken(told["text"]) & order > 0)
+    masks, bits = spoken(told["text"]), {one.name: 1 << n for n, one in enumerate(concepts())}
+    every = [sum(bits[name] for name in names) for names in _ORDERING]
+    ordering = pl.any_horizontal(*(pl.lit((masks & bit) == bit) for bit in every))
     overruling = ~pl.col("role").is_in(KEPT) | pl.col("code").is_in(_OVERRULING)
     orders = pl.col("brief") & ordering & overruling
     found = told.filter(orders | pl.col("code").is_in(SHAPED)).unique(
