@@ -20,7 +20,7 @@ from prefect.states import Completed, State
 from prefect.utilities.urls import url_for
 
 from memops.errors import StoreNotFound
-from memops.nights.night import summary
+from memops.nights.night import finished_first, summary
 from memops.settings import Settings
 
 APPLY = "apply/apply"
@@ -48,7 +48,9 @@ def awaiting(night: dict[str, Any], own: Settings) -> State[Any]:
     rules = ", ".join(f"{rule} {n}" for rule, n in night["open"].items())
     done = night.get("stopped") or f"{night.get('applied', 0)} records changed without asking"
     counts = f"{night['waiting']} of {night['ops']} changes wait ({rules}); {done}"
-    said = f"{night['store']}: {counts}; {memops} review {plan} (exit {CODE})"
+    said = (
+        f"{night['store']}: {counts}{finished_first(night)}; {memops} review {plan} (exit {CODE})"
+    )
     return Completed(name=AWAITING if night["new"] else STILL, message=said)
 
 

@@ -25,7 +25,7 @@ from typing_extensions import TypedDict
 from memops import settings as settings_of
 from memops import steps
 from memops.errors import MemopsError, StoreNotFound, told
-from memops.nights.night import summary
+from memops.nights.night import finished_first, summary
 from memops.policy import from_table
 from memops.settings import Settings
 
@@ -135,9 +135,9 @@ def finished(night: dict[str, Any]) -> State[Any]:
     counts = f"{night['ops']} changes of {night['records']} records"
     message = f"{night['store']}: {counts}, {night.get('applied', 0)} records changed"
     message += f"; {night['stopped']}" if night.get("stopped") else ""
-    for run in night.get("recovered", ()):
-        message += f"; before it, run {run['run']} of an earlier night was finished"
-    return Completed(name=WORDS.get(night["code"], "Completed"), message=message)
+    return Completed(
+        name=WORDS.get(night["code"], "Completed"), message=message + finished_first(night)
+    )
 
 
 def refused(what: str, error: MemopsError) -> State[Any]:

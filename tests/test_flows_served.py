@@ -307,6 +307,7 @@ def test_a_night_killed_in_apply_is_shown_as_crashed_and_the_next_one_finishes_i
         with served.serving(folder, api):
             done = served.until(lambda: api.runs("COMPLETED", flow="nightly mine"), 300)[0]
         assert done["expected_start_time"] > crashed["expected_start_time"]
+        assert f"run {run['run']} of an earlier night was finished" in done["state"]["message"]
     runs = [r for r in served.memops(folder, "runs")[1] if r["run"]]
     assert {r["state"] for r in runs} == {"verified"}
     assert run["run"] in [r["run"] for r in runs]

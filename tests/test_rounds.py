@@ -1,6 +1,7 @@
 """Several stores in a night: what fails is named, keeps none from theirs, and a monitor sees it."""
 
 import json
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -212,3 +213,25 @@ def test_an_unknown_runner_or_setting_is_refused_by_name(memops):
         (memops.folder / "memops.toml").write_text(text)
         said = memops("status")
         assert (memops.code, word in said["message"] + said["hint"]) == (2, True)
+
+
+@pytest.mark.slow
+def test_help_and_the_status_of_fifty_stores_take_no_time(memops):
+    """Seconds of the processor, the best of five: how busy the machine is counts for nothing."""
+    lines = []
+    for n in range(50):
+        memops.write(f"s{n}.jsonl", [{"id": "a", "text": f"Pier {n} is closed"}])
+        lines += [f"[stores.s{n}]", f'address = "jsonl:s{n}.jsonl"']
+    (memops.folder / "memops.toml").write_text("\n".join(lines))
+    memops("nightly", "--now", NOW)
+
+    def seconds(*argv):
+        best = 60.0
+        for _ in range(5):
+            before = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+            subprocess.run([sys.executable, "-m", "memops", "--state", memops.state, *argv], capture_output=True, check=False)  # fmt: skip
+            best = min(best, sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) - before)
+        return best
+
+    assert seconds("--help") < 0.3
+    assert seconds("status", "--now", NOW) < 0.6  # half a second, and what other processes cost it

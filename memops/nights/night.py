@@ -155,6 +155,12 @@ def summary(night: dict[str, Any], typed: str = "memops") -> str:
     return "\n".join(lines) + "\n"
 
 
+def finished_first(night: dict[str, Any]) -> str:
+    """Return what is said of the runs of earlier nights that a night finished before it began."""
+    said = "; before it, run {} of an earlier night was finished"
+    return "".join(said.format(run["run"]) for run in night.get("recovered", ()))
+
+
 def _open(night: dict[str, Any], rule: str) -> int:
     """How many changes of a rule wait; all of it before anything was carried out."""
     return int(night.get("open", {rule: sum(night["by_rule"][rule].values())}).get(rule, 0))
