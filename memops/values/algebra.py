@@ -92,8 +92,6 @@ def _plain(sign: Sign) -> Sign:
         ops -= {MAY}
     if ONLY in ops:
         ops -= {ALL, SOME}
-    if WAS in ops:
-        return Sign(frozenset(ops), True)
     return Sign(frozenset(ops), sign.denies)
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from memops.language.packs import table
 from memops.language.stemming import stemmed
-from memops.values.algebra import FEW, MANY, NOT, ORDER, SOME, shown
+from memops.values.algebra import ALL, FEW, MANY, NOT, ORDER, SOME, shown
 
 GAP = "…"
 _ATOMS = re.compile(r"[¬∀∃□◇]|[a-z]+")
@@ -44,6 +44,7 @@ class Words:
         self.ops: dict[str, tuple[str, ...]] = {}
         self.idle: set[str] = set()
         self.joints: set[str] = set()
+        self.leaving: set[str] = set()
         self.passive: set[str] = set()
         self.orders: set[str] = set()
         self.converse: dict[str, list[tuple[str, int]]] = {}
@@ -62,6 +63,7 @@ class Words:
                 for word in listed:
                     self._operator(word, tuple(_ATOMS.findall(ops)))
             self.idle |= set(told["idle"].split())
+            self.leaving |= set(told.get("leaving", ()))
             self.joints |= set(told["joints"])
             self.passive |= set(told["passive"])
             self.concord = self.concord or told.get("concord", False)
@@ -163,13 +165,37 @@ def clauses(text: str, known: Words, hidden: Sequence[tuple[int, int]] = ()) -> 
     out: list[list[Word]] = [[]]
     gaps = _gaps(low, known)
     for start, end, said in _cut(low, known):
-        if said in _ENDS or said in known.joints:
+        if said in known.leaving and _counts(out[-1]):
+            out[-1].append(Word(start, end, said, ("except",), said))
+        elif said in _ENDS or said in known.joints:
             out.append([])
         elif (word := gaps.get(start, said)) is not None:
             told = _word(start, end, word, known)
-            if _COUNTED.intersection(told.ops or ()) or not any(a <= start < b for a, b in hidden):
+            if _COUNTED.intersection(told.ops or ()):
                 out[-1].append(told)
+            else:
+                out[-1] += _beside(told, hidden)
     return [clause for clause in out if clause]
+
+
+def _beside(word: Word, hidden: Sequence[tuple[int, int]]) -> list[Word]:
+    """A word that begins in no value; an unknown run, without the values in it."""
+    if word.ops is not None or word.said.isascii() or GAP in word.said:
+        return [] if any(a <= word.start < b for a, b in hidden) else [word]
+    at, out = word.start, list[Word]()
+    inside = [(a, b) for a, b in hidden if a < word.end and b > word.start]
+    for a, b in (*inside, (word.end, word.end)):
+        if at < a:
+            said = word.said[at - word.start : a - word.start]
+            out.append(Word(at, a, said, None, said))
+        at = max(at, b)
+    return out
+
+
+def _counts(clause: Sequence[Word]) -> bool:
+    """Whether a clause has only said so far of all or none of what it speaks."""
+    ops = {op for word in clause for op in word.ops or ()}
+    return bool({ALL, SOME} & ops) and sum(word.ops is None for word in clause) <= 1
 
 
 def _plain(low: str) -> str:
@@ -231,7 +257,7 @@ def _run(run: str, start: int, known: Words) -> Iterator[tuple[int, int, str]]:
 
 
 def _word(start: int, end: int, said: str, known: Words) -> Word:
-    ops = known.ops.get(said)
+    ops = known.ops.get(said) or None
     if ops is None and (said in known.idle or not said[0].isalnum()):
         ops = ()
     if ops is not None or not said.isascii() or not known.stemmer or " " in said:

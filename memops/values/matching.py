@@ -22,13 +22,13 @@ def matched(a: Sequence[Word], b: Sequence[Word], known: Words) -> Match:
     pairs: list[tuple[int, int]] = []
     free = list(range(len(b)))
     flips = 0
-    for same in (True, False):
+    for least in (2, 1, -1):
         for i, word in enumerate(a):
             if any(i == x for x, _ in pairs):
                 continue
             for j in free:
                 sense = _one(word, b[j], known)
-                if sense == (1 if same else -1) or (not same and sense == 1):
+                if sense == least:
                     pairs.append((i, j))
                     free.remove(j)
                     flips += sense < 0
@@ -58,9 +58,9 @@ def _before(place: int, listed: Sequence[int]) -> int:
 
 
 def _one(a: Word, b: Word, known: Words) -> int:
-    """1 where two words are one, -1 where they are opposites, else 0."""
+    """2 where two words are one, 1 where they are of one, -1 where they are opposites, else 0."""
     if a.stem == b.stem:
-        return 1
+        return 2
     if a.said.isascii() and b.said.isascii() and _akin(a.stem, b.stem):
         return 1
     if not a.said.isascii() and not b.said.isascii():

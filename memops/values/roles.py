@@ -54,7 +54,8 @@ def related(one: Any, two: Any, match: Any, known: Words) -> Comparison:
     a, b = one.words, two.words
     said = _relations(a, known), _relations(b, known)
     shared = [name for name in said[0] if name in said[1]]
-    shared.sort(key=lambda name: said[0][name] == said[1][name])
+    begins = _names(a[0], known) if a else {}
+    shared.sort(key=lambda name: (said[0][name] == said[1][name], name in begins))
     name = shared[0] if shared else None
     turned = 0 if name is None else (said[0][name] + said[1][name]) % 2
     if name is None and bool(one.agent) == bool(two.agent):

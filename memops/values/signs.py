@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from memops.language.detection import spoken
 from memops.language.packs import codes
-from memops.values.algebra import NON, NOT, ONLY, SOME, WAS, Sign, compared, reduced
+from memops.values.algebra import ALL, NON, NOT, ONLY, SOME, WAS, Sign, compared, reduced
 from memops.values.clauses import Word, Words, clauses, words
 from memops.values.matching import matched
 from memops.values.reading import read
@@ -76,9 +76,12 @@ def statements(text: str, lang: str | None = None) -> tuple[Statement, ...]:
     pending: list[Word] = []
     for clause in clauses(text, known, hidden):
         if pending:
-            first = pending if _excepts(pending) else _conditional(pending)
+            first = _conditional(pending) if _conditions(pending) else pending
             clause, pending = [*first, *clause], []
-        elif _opens(clause):
+        elif out and _excepts(clause):
+            out[-1] = _left_out(out[-1], clause)
+            continue
+        elif _opens(clause) or (not out and all(w.ops is not None for w in clause)):
             pending = clause
             continue
         _add(out, clause, known)
@@ -91,7 +94,23 @@ def _opens(clause: Sequence[Word]) -> bool:
     """Whether a clause is a condition of the next one."""
     first = next((w for w in clause if w.ops != ()), None)
     ops = first.ops if first is not None else None
-    return ops is not None and (bool({UNLESS, IF} & {*ops}) or _excepts(clause))
+    last = clause[-1].ops or ()
+    return ops is not None and (bool({UNLESS, IF} & {*ops}) or IF in last or _excepts(clause))
+
+
+def _conditions(clause: Sequence[Word]) -> bool:
+    return any(w.ops and {UNLESS, IF} & {*w.ops} for w in clause)
+
+
+def _left_out(said: Statement, clause: Sequence[Word]) -> Statement:
+    """A statement of which a clause behind it leaves something out: ..., except at weddings."""
+    sign = said.sign.turned()
+    held = tuple(w for w in clause if w.ops is None)
+    return said._replace(
+        sign=Sign(sign.ops - {ALL, SOME} | {ONLY}, sign.denies),
+        words=(*said.words, *held),
+        focus=said.focus | {w.stem for w in held},
+    )
 
 
 def _excepts(clause: Sequence[Word]) -> bool:
