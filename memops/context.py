@@ -9,6 +9,7 @@ import polars as pl
 
 from memops.policy import Policy
 from memops.spread import Spread
+from memops.statements.remembered import Remembered
 from memops.verdicts import Decider
 
 T = TypeVar("T")
@@ -43,7 +44,7 @@ class Context:
     tables, fitted encoders, scored pairs) under a key that names its input. `spread` says where
     the heavy steps run; what they return is the same wherever that is. `models` are those that
     may help to find and judge pairs. `unsigned` tells of a store in which what names no source is
-    its owner's.
+    its owner's. `remembered` is what earlier nights read; what comes of a rule is the same without.
     """
 
     now: datetime
@@ -57,6 +58,7 @@ class Context:
     spread: Spread | None = field(default=None, compare=False, repr=False)
     unsigned: bool = False
     models: Models = field(default_factory=Models, compare=False, repr=False)
+    remembered: Remembered | None = field(default=None, compare=False, repr=False)
     cache: dict[object, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def once(self, key: object, make: Callable[[], T]) -> T:

@@ -241,6 +241,11 @@ def overlay_path(state: Path, identity: dict[str, str]) -> Path:
     return store_folder(state, identity) / "overlay.parquet"
 
 
+def readings_folder(state: Path, identity: dict[str, str]) -> Path:
+    """Return where what was read of a store's texts is, which may be deleted at any time."""
+    return state / "readings" / store_id(identity)
+
+
 def night_path(state: Path, identity: dict[str, str]) -> Path:
     """Return the lock that a store's night holds, from its snapshot to its report."""
     return files.folder(state / "locks") / f"{store_id(identity)}.night.lock"

@@ -30,6 +30,7 @@ from memops.state import evidence, planfile
 from memops.state.outputs import note
 from memops.state.runs import written_again
 from memops.state.sources import clock, take_snapshot
+from memops.statements.remembered import Remembered
 from memops.stores import open_store, transcripts, unsigned
 
 
@@ -52,6 +53,7 @@ def make_plan(
     said, waiting = asking.read(Path(answers)) if answers else (None, frozenset[str]())
     before = reviewing.remembered(settings.state, taken.manifest["store"])
     models = local_models(settings.policy, settings.state, records)
+    remembered = Remembered(snapshot.readings_folder(settings.state, taken.manifest["store"]))
     with spreading(settings.runner, settings.state, mapper) as spread:
         ctx = Context(
             now=now,
@@ -64,8 +66,10 @@ def make_plan(
             restored=restored,
             spread=spread,
             models=models,
+            remembered=remembered,
         )
         changes, refused = propose(records, ctx, rules, before)
+    remembered.keep()
     identity = taken.manifest["store"]
     judge = models.recipes.get("judge")
     changes = evidence.marked(changes, records, settings.policy, settings.state, identity, judge)

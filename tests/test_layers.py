@@ -42,7 +42,7 @@ INSIDE = {
     "network": "credentials wire telling endpoint",
     "policy": "ranges checking defaults grading hygiene models narrowest",
     "statements": "said fact opposites cues turns numbering aligned reading_whole reading taken "
-    "readings",
+    "remembered readings",
     "safety": "trust display hostile secrets_labels secrets_traits secrets_checks secrets_shapes secrets_views secrets looked masking",
     "hygiene": "impact chatter dues tasks closing decay moving floors",
     "models": "nearest vectors encode remote transformers completions distilled judge endpoint_judge local",

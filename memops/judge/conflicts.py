@@ -124,5 +124,8 @@ def _one_by_one(parts: list[pl.DataFrame], table: pl.DataFrame, ctx: Context) ->
 def read_once(
     texts: pl.Series, ctx: Context, take: Callable[[Sequence[str]], pl.DataFrame] = taken_apart
 ) -> pl.DataFrame:
-    """Read each text once in the life of the context; later rounds need fewer of them."""
-    return ctx.of_texts("read", texts, take)
+    """Read each text once in the life of the context, or in an earlier night of its store."""
+    kept = ctx.remembered
+    return ctx.of_texts(
+        "read", texts, take if kept is None else lambda new: kept.taken_apart(new, take)
+    )
