@@ -7,7 +7,8 @@ from typing import TypeVar
 
 T = TypeVar("T")
 Watcher = Callable[[str, int, int], None]
-"""Is told a step's title, how much of it is done, and how much there is."""
+"""Is told a step's title, how much of it is done, and how much there is; less than 0 done tells of a
+step that was given up."""
 
 _watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 
@@ -32,14 +33,22 @@ def tell(title: str, done: int, total: int) -> None:
 def stage(title: str) -> Iterator[None]:
     """Tell whoever watches that a step has begun, and has ended, of which no parts are known."""
     tell(title, 0, 1)
-    yield
+    try:
+        yield
+    except BaseException:
+        tell(title, -1, 1)
+        raise
     tell(title, 1, 1)
 
 
 def tracked(title: str, items: Sequence[T]) -> Iterator[T]:
     """Go through items, and tell whoever watches how far that is."""
-    for nth, item in enumerate(items):
-        tell(title, nth, len(items))
-        yield item
+    try:
+        for nth, item in enumerate(items):
+            tell(title, nth, len(items))
+            yield item
+    except GeneratorExit:  # whoever goes through them left off
+        tell(title, -1, len(items))
+        raise
     if len(items):
         tell(title, len(items), len(items))

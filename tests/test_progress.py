@@ -1,6 +1,9 @@
 """Long steps tell how far they are: on a terminal's standard error, and nowhere else unasked."""
 
-from memops.progress import tell, tracked, watched
+import pytest
+
+from memops.cli.watching import _Bars
+from memops.progress import stage, tell, tracked, watched
 from tests.terminal import typed
 
 NOW = "2026-06-01T12:00:00Z"
@@ -11,6 +14,14 @@ def test_whoever_watches_is_told_of_each_step_and_nobody_else():
     with watched(lambda *said: told.append(said)):
         assert list(tracked("reading", ["a", "b"])) == ["a", "b"]
         assert list(tracked("nothing", [])) == []
+    with watched(lambda *said: told.append(said)):
+        with pytest.raises(KeyError), stage("writing"):
+            raise KeyError
+        for item in tracked("looking", [1, 2, 3]):
+            if item == 2:
+                break
+    assert told[3:] == [("writing", 0, 1), ("writing", -1, 1), ("looking", 0, 3), ("looking", 1, 3), ("looking", -1, 3)]  # fmt: skip
+    told = told[:3]
     tell("alone", 1, 1)
     assert told == [("reading", 0, 2), ("reading", 1, 2), ("reading", 2, 2)]
 
@@ -46,6 +57,13 @@ def test_every_long_command_tells_how_far_its_steps_are(memops, twins):
         for title in steps:
             done, total = heard[command][title][-1]
             assert done == total > 0, (command, title)
+
+
+def test_a_step_that_was_given_up_leaves_no_bar():
+    bars = _Bars()
+    for done in (0, 1, -1):
+        bars.tell("looking", done, 3)
+    assert bars.bars is None and bars.tasks == {}
 
 
 def planned(memops, *options, terminal=False):

@@ -40,10 +40,10 @@ class _Lines:
 
     def tell(self, title: str, done: int, total: int) -> None:
         begun = self.begun.setdefault(title, time.monotonic())
-        if done < total:
+        if 0 <= done < total:
             return
         spent = time.monotonic() - self.begun.pop(title, begun)
-        if spent >= _WORTH:
+        if spent >= _WORTH and done >= 0:
             rate = f", {total / spent:.3g} a second" if total > 1 else ""
             click.echo(f"{title}: {total} in {spent:.1f} s{rate}", err=True)
 
@@ -65,9 +65,9 @@ class _Bars:
             self.tasks[title] = bars.add_task(title, total=total, rate="")
             self.begun[title] = time.monotonic()
         spent = time.monotonic() - self.begun[title]
-        rate = f"{done / spent:.3g}/s" if done and spent else ""
-        bars.update(self.tasks[title], completed=done, total=total, rate=rate)
-        if done >= total:
+        rate = f"{done / spent:.3g}/s" if done > 0 and spent else ""
+        bars.update(self.tasks[title], completed=max(0, done), total=total, rate=rate)
+        if done >= total or done < 0:
             bars.remove_task(self.tasks.pop(title))
             if not self.tasks:
                 self.close()
