@@ -132,11 +132,7 @@ def _digest(records: pl.DataFrame, ctx: Context) -> str:
         for name in ("candidates", "dense", "conflicts", "duplicates", "judge")
     }
     known = {name: lexicon(name) for name in _LEXICONS} | {
-        "packs": [
-            packs.table(code, name)
-            for code in packs.codes()
-            for name in ("values", "cues", "signs")
-        ]
+        "packs": [packs.whole(code) for code in packs.codes()]
     }
     hashed = hashlib.sha256(f"{_FORMAT} {__version__}".encode())
     hashed.update(json.dumps([policy, known], sort_keys=True).encode())

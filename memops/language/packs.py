@@ -70,6 +70,11 @@ def brings(code: str, name: str) -> bool:
     return (_HOME / code / f"{name}.toml").exists()
 
 
+def whole(code: str) -> dict[str, dict[str, Any]]:
+    """Return all files of a language by their names."""
+    return {p.stem: table(code, p.stem) for p in sorted((_HOME / code).glob("*.toml"))}
+
+
 @cache
 def brought(name: str) -> dict[str, dict[str, Any]]:
     """Return the tables of a lexicon that packs bring, by language."""
