@@ -265,10 +265,3 @@ def test_what_a_person_sent_is_no_prompt_however_often_a_conversation_holds_it(t
     told = "assistant: Good\n"
     talk = f"# Session: 2026-05-01 10:00:00 UTC\n\n## Conversation Summary\n\n{(turn + told) * 3}"
     assert _hidden(tmp_path, "memory/2026-05-01-tiles.md", talk) == []
-    reminder = (
-        "user: A scheduled reminder has been triggered. The reminder content is: water the garden\n"
-    )
-    talk = (
-        f"# Session: 2026-05-01 10:00:00 UTC\n\n## Conversation Summary\n\n{(reminder + told) * 3}"
-    )
-    assert len(_hidden(tmp_path, "memory/2026-05-01-tiles.md", talk)) == 3

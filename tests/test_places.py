@@ -191,3 +191,11 @@ def test_what_one_day_measured_and_what_its_log_says_is_of_that_day(tmp_path):
     day = f"# {{}}\n\n{log}\n## Gates\n{table}"
     one, two = day.format("2026-05-01"), day.format("2026-05-02")
     assert _merged(tmp_path, d_2026_05_01=one, d_2026_05_02=two) == []
+
+
+def test_a_line_of_a_log_belongs_to_the_entry_above_it(tmp_path):
+    proof = "- tail -n 20 /srv/pump-house/logs/what-the-keeper-wrote-down-this-week.md\n"
+    log = "".join(f"[0{n}:00] Round\n{proof}- gauge {n}\n\n" for n in (1, 2, 3))
+    assert _merged(tmp_path, d_2026_05_01=f"# 2026-05-01\n\n{log}") == []
+    twice = f"# 2026-05-02\n\n{proof}- gauge 1\n{proof}"
+    assert len(_merged(tmp_path / "other", d_2026_05_02=twice)) == 1

@@ -12,6 +12,7 @@ _VALUES = ("attribute", "table")  # forms of what a section measures
 _ITEM = r"^\s*(?:[-*+•]|\d+[.)])\s"  # what stands before a point of a list
 _HEADINGS = r"#([0-9a-f]+)\."  # of a block's name: its headings, dates and all
 _TIMED = r"\d{1,2}:\d{2}"
+_STAMP = r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}"
 _NTH = r"\.\d+$"  # of a block's name: the as how manieth section of its headings it is
 _RANK = {tier: i for i, tier in enumerate(TIERS)}
 
@@ -19,15 +20,17 @@ _RANK = {tier: i for i, tier in enumerate(TIERS)}
 def counted(records: pl.DataFrame) -> pl.DataFrame:
     """Return live records with how many stand in the block of each (`units`), and how each does.
 
-    `point`: in a list; `timed`: with a time of its own before it.
+    `point`: in a list; `timed`: with a time of its own in what stands before it (`mark`); `logged`:
+    in a block of which some are.
     """
     before = pl.col("extra").str.json_path_match("$.prefix")
     timed = placed() & before.str.contains(_TIMED)
     point = placed() & before.str.contains(_ITEM) & ~timed
     live = records.filter(LIVE).with_columns(
-        point=point.fill_null(False), timed=timed.fill_null(False)
+        point=point.fill_null(False), timed=timed.fill_null(False), mark=before
     )
-    return live.with_columns(units=pl.len().over("scope", "block"))
+    logged = pl.col("timed").any().over("scope", "block")
+    return live.with_columns(units=pl.len().over("scope", "block"), logged=logged)
 
 
 def merged(members: pl.DataFrame, code: str | pl.Expr) -> pl.DataFrame:
@@ -69,7 +72,7 @@ def _held(members: pl.DataFrame) -> pl.DataFrame:
     """The members that are kept or may go, each with its `keeper`, and whether it is said `again`."""
     first = {
         "keeper": "id", "keeper_pinned": "pinned", "_kept": "block", "_kept_subject": "subject",
-        "_kept_role": "role",
+        "_kept_role": "role", "_kept_mark": "mark",
     }  # fmt: skip
     order = _in_order_of_keeping(members).with_columns(
         **{name: pl.col(of).first().over("group", "scope") for name, of in first.items()}
@@ -108,16 +111,22 @@ def _torn() -> pl.Expr:
     """True of a record of a document that its place would miss, whatever another one says.
 
     Of a section goes the whole, where another under the very same headings holds all of it. What is
-    longer than anybody writes twice goes for the same under one subject, or in the curated file: a
-    paragraph by itself, the points of a list together; what a day measured is of that day. A line
-    with a time of its own was noted by itself, a part of nothing.
+    longer than anybody writes twice goes for the same under one subject, a day's also for the curated
+    file's: a paragraph by itself, the points of a list together; what a day measured is of that day. What is
+    said twice in one section goes where it is long; in a log it belongs to the entry above it. A
+    line with a time of its own was noted by itself, and one of the day's is the same only at the
+    same time; what software stamps with day and time stands by itself.
     """
     moment = pl.col("form").is_in(_VALUES) & pl.col("role").is_in(MOMENTS)
     copied = pl.col("_long") & ~moment & (~pl.col("point") | pl.col("_every"))
     subject = (pl.col("subject") == pl.col("_kept_subject")).fill_null(False)
-    curated = pl.col("_kept_role").is_in(KEPT)
-    other = pl.col("_step") & placed() & ~pl.col("timed")
-    return (other & ~(pl.col("_same") | (copied & (subject | curated)))).fill_null(False)
+    curated = pl.col("_kept_role").is_in(KEPT) & pl.col("role").is_in(MOMENTS)
+    apart = pl.col("_same") | (copied & (subject | curated))
+    stamped = pl.col("mark").str.contains(_STAMP) | (pl.col("mark") == pl.col("_kept_mark"))
+    noted = pl.col("timed") & stamped
+    within = pl.col("_long") & ~pl.col("logged")
+    may = noted | (~pl.col("timed") & pl.when("_step").then(apart).otherwise(within))
+    return placed() & (pl.col("id") != pl.col("keeper")) & ~may.fill_null(False)
 
 
 def _in_order_of_keeping(members: pl.DataFrame) -> pl.DataFrame:

@@ -31,7 +31,7 @@ RANKS = {
 """Where one of several equal records is kept: the lower the better."""
 
 
-_MANY = 5  # dated files beside which one of another year stands alone
+_MANY = 2  # dated files of which one of another year stands alone
 _HABIT = 3  # days whose notes have a heading by which it is a habit
 _SERIES = 6  # days beside its own on which another value makes what is said one of a series
 

@@ -18,12 +18,11 @@ _SHOWN = ("quotation", "code", "table", "instruction")
 _QUOTED = r'["“「『][^"”」』]{20,}["”」』]'
 _ENTRY = r"\n\s*(?:[-*]\s+)?\*\*\d{1,2}:\d{2}(?::\d{2})?\*\*"  # one that a later time begins
 _PROMPT = rf"(?i)^(?:{'|'.join(lexicon('hostile')['banners']['starts'])})"
-_ORDER = 24  # words of a line that is no longer than orders are
+_ORDER = {"words": 24, "characters": 200}  # of a line that is no longer than orders are
 _ORDERING = (("order first",), ("drop",), ("override",), ("identity",), ("addressed", "must"))
 """Concepts that an order speaks of: all of one of these."""
 _OVERRULING = ("hostile.drops_instructions", "hostile.voids_instructions")
 _SENT = r"(?m)^Sender \(untrusted metadata\)|message_id"  # of what a person sent over a channel
-_REPEATED = 40  # characters of a turn that nobody types three times to the letter
 
 
 def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
@@ -32,8 +31,7 @@ def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     Any tier and pin: a planted record is often the best protected one. Nothing is deleted. What
     stands in a document and came from no machine and no channel is taken for the owner's, who may
     give orders: there it takes more to be hostile. What is shown as another's words, as code or as
-    a table gives none. A turn of a conversation that stands there again and again to the letter is
-    the software's own.
+    a table gives none.
     """
     live = only(records, ctx.changed).filter(LIVE, touchable())
     sent = placed() & pl.col("text").str.contains(_SENT)
@@ -45,7 +43,6 @@ def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
             [
                 _hostile(live.filter(strange), policy),
                 _spoken(live.filter(~strange & ~shown), replace(policy, threshold=policy.owners)),
-                _leaked(records).join(live.select("id"), on="id", how="semi"),
             ]
         )
         .unique("id", keep="first", maintain_order=True)
@@ -73,7 +70,8 @@ def _spoken(some: pl.DataFrame, policy: Hostile) -> pl.DataFrame:
     lines = some.select("id", "role", text=pl.col("text").str.split("\n")).explode("text")
     bare = lines.with_columns(text=pl.col("text").str.replace_all(_QUOTED, " "))
     words = pl.col("text").str.count_matches(r"\p{Han}{1,2}|[^\s\p{Han}]+")
-    told = _hostile(bare.with_columns(brief=words <= _ORDER), policy)
+    short = pl.col("text").str.len_chars() <= _ORDER["characters"]
+    told = _hostile(bare.with_columns(brief=short & (words <= _ORDER["words"])), policy)
     masks, bits = spoken(told["text"]), {one.name: 1 << n for n, one in enumerate(concepts())}
     every = [sum(bits[name] for name in names) for names in _ORDERING]
     ordering = pl.any_horizontal(*(pl.lit((masks & bit) == bit) for bit in every))
@@ -99,16 +97,3 @@ def _amid() -> pl.Expr:
         ~collected & begins.str.contains(_PROMPT) & ~wrapped & ~pl.col("text").str.contains(_ENTRY)
     )
     return (pl.col("code") == "hostile.own_prompt") & ~own
-
-
-def _leaked(records: pl.DataFrame) -> pl.DataFrame:
-    """Turns that a conversation, or several, hold at least three times, and that nobody sent."""
-    turns = records.filter(
-        placed() & (pl.col("role") == "session") & (pl.col("form") == "quotation")
-    )
-    long = turns.filter(
-        pl.col("text").str.len_chars() >= _REPEATED,
-        ~pl.col("text").str.contains(_SENT),
-    )
-    again = long.filter(LIVE & (pl.len().over("scope", "text") >= 3))
-    return again.with_columns(code=pl.lit("hostile.banner"))
