@@ -73,6 +73,21 @@ def test_a_worse_run_fails_and_every_query_stands_in_the_junit_file(qrels, tmp_p
     assert run(capsys, *argv)[0] == 0
 
 
+def test_a_run_is_recorded_as_the_baseline_and_what_few_queries_cannot_tell_says_how(
+    qrels, tmp_path, capsys
+):
+    old, new = run_file(tmp_path / "old", 30), run_file(tmp_path / "new", 34)
+    lost = [f"q{n}-right" for n in range(10)]
+    text = (tmp_path / "new").read_text()
+    (tmp_path / "new").write_text(re.sub(rf"\b({'|'.join(lost)})\b", "gone", text))
+    argv = ["gate", "--run", new, "--qrels", qrels, "--baseline-run", old]
+    code, out, _ = run(capsys, *argv)
+    assert code == 31 and "too few queries" in out and f"--baseline-run {old} --accept" in out
+    code, out, _ = run(capsys, *argv, "--accept")
+    assert code == 0 and f"recorded as the baseline: {old}" in out
+    assert (tmp_path / "old").read_bytes() == (tmp_path / "new").read_bytes()
+
+
 def test_without_a_run_before_it_nothing_is_decided(qrels, tmp_path, capsys):
     code, _, err = run(capsys, "gate", "--run", run_file(tmp_path / "r", 9), "--qrels", qrels)
     assert code == 31 and "--baseline-run" in err

@@ -91,14 +91,15 @@ def gate(
 ) -> int:
     """Compare STORE's grades with the suite's baseline: exit 30 when recall got worse.
 
-    With --run and --qrels, any retriever's results with those of --baseline-run, without a store.
+    Exit 31 when there are too few queries to tell. With --run and --qrels, any retriever's results
+    with those of --baseline-run, without a store.
     """
     from memops.evaluation import judging
 
     if run_file and qrels and not (store or suite):
         from memops.evaluation.gate_runs import gated
 
-        said = gated(run_file, qrels, baseline_run, at(ctx).policy)
+        said = gated(run_file, qrels, baseline_run, at(ctx).policy, accept)
     else:
         both = _both(store, suite)
         said = judging.gate(*both, at(ctx), encoder, now, accept, not no_snapshot)
@@ -126,10 +127,17 @@ def _gate_next(said: dict[str, Any], ctx: click.Context) -> list[str]:
     """What was recorded, or what to do about lost recall."""
     if said["accepted"]:
         return [f"recorded as the baseline: {said['accepted']}"]
-    if said["verdict"] != "fail":
+    if said["verdict"] not in ("fail", "inconclusive"):
         return []
+    few = "too few queries to tell; more of them show smaller losses"
     if "run" in said:
-        return ["which queries it lost stands above, and in the file that --junit names"]
+        lost = "which queries it lost stands above, and in the file that --junit names"
+        right = " ".join(f"--{n} {shlex.quote(said[n])}" for n in ("run", "qrels"))
+        right += f" --baseline-run {shlex.quote(said['baseline_run'])} --accept"
+        first = lost if said["verdict"] == "fail" else few
+        return [first, f"if it is to be the new baseline: {typed()} gate {right}"]
+    if said["verdict"] == "inconclusive":
+        return [few]
     again = f"gate {shlex.quote(ctx.params['store'])} --suite {shlex.quote(said['suite'])}"
     return [
         f"what runs changed, and how to take one back: {typed()} runs",

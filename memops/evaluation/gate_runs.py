@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from memops import files
 from memops.errors import Corrupt, GateInconclusive, StoreNotFound
 from memops.evaluation import gate
 from memops.evaluation.gate_output import github, junit, markdown
@@ -46,8 +47,13 @@ def graded(run: Path, qrels: Path, measures: Sequence[str] = USUAL) -> Grades:
     )
 
 
-def gated(run: Path, qrels: Path, before: Path | None, policy: Policy) -> dict[str, Any]:
-    """Compare a run with an earlier one; raises GateInconclusive where there is none."""
+def gated(
+    run: Path, qrels: Path, before: Path | None, policy: Policy, accept: bool = False
+) -> dict[str, Any]:
+    """Compare a run with an earlier one, or record it in that one's place.
+
+    Raises GateInconclusive where there is none.
+    """
     measures = dict.fromkeys((*USUAL, policy.gate.measure))
     now = graded(run, qrels, [*measures])
     if before is None:
@@ -55,10 +61,18 @@ def gated(run: Path, qrels: Path, before: Path | None, policy: Policy) -> dict[s
         raise GateInconclusive(
             said, "name the run that it should not be worse than: --baseline-run"
         )
+    if accept:
+        files.write(before, run.read_bytes())
     verdict = gate.judge(graded(before, qrels, [*measures]), now, policy)
     told = {"junit": junit(verdict), "github": github(verdict), "markdown": markdown(verdict)}
-    about = {"run": str(run), "qrels": str(qrels), "baseline_run": str(before), "accepted": None}
-    return about | verdict.to_json() | {"grades": now.means()} | told
+    about = {"run": str(run), "qrels": str(qrels), "baseline_run": str(before)}
+    return (
+        about
+        | {"accepted": str(before) if accept else None}
+        | verdict.to_json()
+        | {"grades": now.means()}
+        | told
+    )
 
 
 def read_run(path: Path) -> pl.DataFrame:
