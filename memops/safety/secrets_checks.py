@@ -145,7 +145,8 @@ def _mixed() -> pl.Expr:
     clause = _clause()
     keyed = clause.str.contains(expanded("(?i)@{token}"))
     public = clause.str.contains(expanded(r"(?i)@{public}(?:$|[^\p{Latin}])")) & ~keyed
-    classes = (_DIGITS >= 2) & (count("[a-z]") >= 2) & (count("[A-Z]") >= 2) & (_MIXING >= 0.35)
+    told = _said_before("(?i)(?:@{token}|@{password}|@{credentials})@{right}")
+    classes = told & (_DIGITS >= 2) & (count("[a-z]") >= 2) & (count("[A-Z]") >= 2) & (_MIXING >= 0.35)
     return classes & _ALONE & _UNDATED & ~public & ~_published() & ~_field()
 
 
@@ -255,7 +256,8 @@ def _confided_number() -> pl.Expr:
     opens, enter = (
         line.str.contains(expanded(f"(?i)@{{{g}}}@{{right}}")) for g in ("opens", "enter")
     )
-    keyed = (has("[A-ZА-Я]") & opens) | has("[#*]|^[0-9][ -][0-9][ -]") | _said_before(
+    pressed = has("#|^[0-9][ -][0-9][ -]") | (has("[*]") & ~_BEFORE.str.ends_with("*"))
+    keyed = (has("[A-ZА-Я]") & opens) | pressed | _said_before(
         r"(?i)@{locks}[^\n.,;。，]{0,12}?(?:@{is}|[:：=→]\s?)$", 60
     )  # fmt: skip
     said = sum(sign.cast(pl.Int8) for sign in (opens, enter, told, keyed)) >= 2
@@ -322,6 +324,7 @@ def _next() -> pl.Expr:
 def _paired() -> pl.Expr:
     signed = (_DIGIT & _LETTER) | pl.col("composed")
     path = has(r":|/|\.[a-z]{2,4}$|^[?&]|&\w+=") | _BEFORE.str.contains(r"\.[a-z]{2,}/$")
+    path |= _BEFORE.str.contains(r"[^\s/]/$") & ~has(r"[!$%^&*~#@+?]")
     return (SIZE >= 4) & signed & pl.col("lettered") & _SAYS & _UNDATED & ~path
 
 
