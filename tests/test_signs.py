@@ -89,7 +89,9 @@ def test_a_plain_clause_has_no_sign():
     assert sign("Paint the fence.") == Sign()
 
 
-@pytest.mark.parametrize("text", ["not ", "不", "没有x", "unless, ", "非", "only if not "])
+@pytest.mark.parametrize(
+    "text", ["not ", "不", "没有x", "unless, ", "非", "only if not ", "1/2/", "1 "]
+)
 def test_a_line_of_any_length_is_read_in_linear_time(text):
     assert sign((text * 30_000)[:30_000]) is not None
 

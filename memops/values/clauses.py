@@ -4,7 +4,9 @@ The words of operators stand in `signs.toml` of the language packs; what is writ
 of `memops.values.algebra` is read in any language.
 """
 
+import math
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
@@ -180,10 +182,12 @@ def clauses(text: str, known: Words, hidden: Sequence[tuple[int, int]] = ()) -> 
 
 def _beside(word: Word, hidden: Sequence[tuple[int, int]]) -> list[Word]:
     """A word that begins in no value; an unknown run, without the values in it."""
+    first = max(bisect_right(hidden, (word.start, math.inf)) - 1, 0)
     if word.ops is not None or word.said.isascii() or GAP in word.said:
-        return [] if any(a <= word.start < b for a, b in hidden) else [word]
+        return [] if any(a <= word.start < b for a, b in hidden[first : first + 1]) else [word]
     at, out = word.start, list[Word]()
-    inside = [(a, b) for a, b in hidden if a < word.end and b > word.start]
+    last = bisect_left(hidden, (word.end, 0))
+    inside = [(a, b) for a, b in hidden[first:last] if b > word.start]
     for a, b in (*inside, (word.end, word.end)):
         if at < a:
             said = word.said[at - word.start : a - word.start]
