@@ -409,9 +409,9 @@ def test_a_nested_value_is_masked_in_keys_values_and_beside_what_tells():
 
 def test_a_text_for_people_keeps_the_names_that_it_may_be_asked_by():
     random_id, secret = "Zx81kQpW2mN4vB7cT9yR3uE6aS5dF0gH1jK2lO8p", token("x")
-    text = f"{random_id}  fact\nuse  {secret}"
+    text = f"token {random_id}  fact\nuse  {secret}"
     assert (
         masked_text(text, {"id": random_id})
-        == f"{random_id}  fact\nuse  [redacted:code-host-token]"
+        == f"token {random_id}  fact\nuse  [redacted:code-host-token]"
     )
     assert random_id not in masked_text(text)

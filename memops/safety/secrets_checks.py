@@ -138,7 +138,7 @@ def _field() -> pl.Expr:
 
 
 def _mixed() -> pl.Expr:
-    """A value alone: three classes in turn, in a clause that speaks of nothing public.
+    """A value alone: three classes in turn, after a label, in a clause that speaks of nothing public.
 
     A field that is named otherwise, such as a sender, holds an identifier.
     """
@@ -146,7 +146,10 @@ def _mixed() -> pl.Expr:
     keyed = clause.str.contains(expanded("(?i)@{token}"))
     public = clause.str.contains(expanded(r"(?i)@{public}(?:$|[^\p{Latin}])")) & ~keyed
     told = _said_before("(?i)(?:@{token}|@{password}|@{credentials})@{right}")
-    classes = told & (_DIGITS >= 2) & (count("[a-z]") >= 2) & (count("[A-Z]") >= 2) & (_MIXING >= 0.35)
+    told |= _BEFORE.str.contains(r"\p{L}\s?[:=：]\s?[\"'`]?$")
+    classes = (
+        told & (_DIGITS >= 2) & (count("[a-z]") >= 2) & (count("[A-Z]") >= 2) & (_MIXING >= 0.35)
+    )
     return classes & _ALONE & _UNDATED & ~public & ~_published() & ~_field()
 
 
@@ -324,7 +327,7 @@ def _next() -> pl.Expr:
 def _paired() -> pl.Expr:
     signed = (_DIGIT & _LETTER) | pl.col("composed")
     path = has(r":|/|\.[a-z]{2,4}$|^[?&]|&\w+=") | _BEFORE.str.contains(r"\.[a-z]{2,}/$")
-    path |= _BEFORE.str.contains(r"[^\s/]/$") & ~has(r"[!$%^&*~#@+?]")
+    path |= _BEFORE.str.contains(r"(?i)\buser:\s*\W?[^\s/]+/$")  # said by, not signed in as
     return (SIZE >= 4) & signed & pl.col("lettered") & _SAYS & _UNDATED & ~path
 
 
