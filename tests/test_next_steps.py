@@ -131,3 +131,50 @@ def test_what_is_to_keep_no_snapshot_leaves_none_and_grades_the_same(store, caps
     assert kept["snapshot"] and Path("s/t/snapshots", kept["snapshot"]).is_dir()
     if command == "gate":
         assert kept["grades"] == json.loads(said)["grades"]
+
+
+def planned(capsys, store, *more, now=NOW):
+    return json.loads(run(capsys, "plan", store, "--now", now, "--json", *more)[1])["plan"]
+
+
+def test_a_plan_that_a_newer_one_replaced_is_refused_and_the_newer_one_is_named(store, capsys):
+    old = planned(capsys, store)
+    new = planned(capsys, store, now="2026-06-01T13:00:00Z")
+    assert run(capsys, "review", new, "--reject", "1")[0] == 0
+    before = Path("m.jsonl").read_bytes()
+    for argv in (("apply", old, "--approve"), ("apply", old), ("review", old, "--accept", "1")):
+        code, said = run(capsys, *argv)
+        assert (code, typed(said)) == (22, [f"review {new}"])
+        assert f"plan {old} waits no more" in said
+    code, said = run(capsys, "review", old)
+    assert (code, typed(said)) == (0, [f"review {new}"])
+    assert Path("m.jsonl").read_bytes() == before
+    assert run(capsys, "apply", new, "--approve")[0] == 0
+    code, said = run(capsys, "apply", old, "--approve")
+    assert (code, typed(said)) == (22, [f"plan {store}"])
+
+
+def test_what_a_person_asks_for_by_name_replaces_no_plan(store, capsys):
+    waits = planned(capsys, store)
+    assert run(capsys, "records", "pin", store, "0a", "--plan-only")[0] == 0
+    assert run(capsys, "apply", waits, "--approve")[0] == 0
+
+
+def test_a_plan_that_was_carried_out_says_by_which_run_and_that_nothing_was_done(store, capsys):
+    plan = planned(capsys, store)
+    run(capsys, "apply", plan, "--approve")
+    code, said = run(capsys, "apply", plan, "--approve")
+    assert code == 0
+    assert said == f"plan {plan} was already applied by run {plan}-1, nothing was done\n"
+
+
+def test_a_review_that_leaves_nothing_to_carry_out_does_not_say_how(store, capsys):
+    plan = planned(capsys, store)
+    code, said = run(capsys, "review", plan, "--accept", "1")
+    assert code == 0 and f"apply {plan} --approve" in typed(said)
+    ops = Path("s/t/plans", plan, "ops.jsonl").read_text().splitlines()
+    first, *_, last = (json.loads(line)["seq"] for line in ops[1:])
+    code, said = run(capsys, "review", plan, "--accept", str(first), "--reject", str(last))
+    assert code == 0 and f"apply {plan} --approve" in typed(said)
+    code, said = run(capsys, "review", plan, "--reject", "all")
+    assert code == 0 and typed(said) == []

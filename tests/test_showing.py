@@ -1,5 +1,6 @@
 """What a plan shows of itself: the riskiest changes first, before and after, in their place."""
 
+import io
 import json
 
 import polars as pl
@@ -93,3 +94,20 @@ def test_the_report_shows_the_riskiest_in_their_place(workspace, capsys):
     for text in ("# Memory", "## Servers", "is called anvil", "Backups run at four"):
         assert text in first
     assert SECRET not in page
+
+
+def test_a_review_shows_each_change_as_the_plan_does(workspace, capsys, monkeypatch):
+    said = plan(capsys)
+    block = said[said.index("#1 redact") : said.index("   why:")]
+    assert "MEMORY.md:6 > Memory > Servers" in block
+    name = said.removeprefix("plan ").split(":")[0]
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    assert cli.run(["review", name]) == 0
+    shown = capsys.readouterr().out
+    assert block in shown and SECRET not in shown
+    assert cli.run(["review", name, "--json"]) == 0
+    (change,) = json.loads(capsys.readouterr().out)["waiting"]
+    assert change["locator"] == {"path": "MEMORY.md", "line": 6}
+    assert (change["above"], change["below"]) == (
+        "The build server is called anvil", "Backups run at four",
+    )  # fmt: skip

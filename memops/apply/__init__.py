@@ -65,7 +65,8 @@ def apply(
         chosen = lines.chosen(plan, left, approve, named)
         waiting = {"waiting": len(left) - len(chosen)}
         if not chosen and plan.kept:
-            return (lines.nothing_to_do(plan) if run is None else summary(run, [])) | waiting
+            return lines.nothing_to_do(plan, state) | waiting
+        lines.refuse_replaced(plan, state)
         planfile.refuse_earlier(plan)
         planfile.refuse_expired(plan, clock, fixed)
         refuse_forgotten(plan.path)

@@ -1,22 +1,72 @@
 """Lines: which of a plan's a run carries out, and on what records, where runs before it did others."""
 
+import shlex
 from collections.abc import Collection
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from memops import files
+from memops.errors import MemopsError, PlanRefused
 from memops.plan import outcome, squash
 from memops.schema import only
-from memops.state.planfile import PlanFile
-from memops.state.runs import Run, runs_of
+from memops.snapshot import store_id
+from memops.state import seals
+from memops.state.planfile import PlanFile, load
+from memops.state.runs import Run, runs_of, summary
 
 
 def left(plan: PlanFile, state: Path) -> list[int]:
     """Return the sequence numbers of the lines that remain and that no standing run had."""
-    runs = [run for run in runs_of(plan.id, state) if run.state != "rolled-back"]
-    done = {seq for run in runs for seq in run.header["kept"]}
-    return [seq for seq in plan.kept if seq not in done]
+    had = done(plan, state)
+    return [seq for seq in plan.kept if seq not in had]
+
+
+def done(plan: PlanFile, state: Path) -> set[int]:
+    """Return the sequence numbers of the lines that a standing run had."""
+    return {seq for run in standing(plan, state) for seq in run.header["kept"]}
+
+
+def standing(plan: PlanFile, state: Path) -> list[Run]:
+    """Return the runs of a plan that were not taken back, in their order."""
+    return [run for run in runs_of(plan.id, state) if run.state != "rolled-back"]
+
+
+def replaced_by(plan: PlanFile, state: Path) -> str | None:
+    """Return the newest plan of the same store that proposes anew, if it is newer than this one.
+
+    What a person asked for by name replaces no plan, and no plan replaces it.
+    """
+    if plan.header["authority"] == "person":
+        return None
+    mine, store = _age(plan.path), store_id(plan.header["store"])
+    made = ((_age(path.parent), path) for path in (state / "plans").glob("*/plan.json"))
+    for _, path in sorted((one for one in made if one[0] > mine), reverse=True):
+        header = files.read_json(path)
+        if header.get("authority") != "person" and store_id(header["store"]) == store:
+            return path.parent.name
+    return None
+
+
+def refuse_replaced(plan: PlanFile, state: Path) -> None:
+    """Raise PlanRefused where a newer plan of the same store proposes anew."""
+    if newer := replaced_by(plan, state):
+        again = f"plan again: memops plan {shlex.quote(plan.header['address'])}"
+        waits = left(load(newer, state), state)
+        raise PlanRefused(
+            f"plan {plan.id} waits no more: plan {newer} took its place",
+            f"review that one: memops review {newer}" if waits else again,
+        )
+
+
+def _age(folder: Path) -> tuple[datetime, int]:
+    """What orders plans by when they were made; one that does not say so is older than all."""
+    try:
+        return seals.made_at(folder), folder.stat().st_mtime_ns
+    except MemopsError:
+        return datetime.min.replace(tzinfo=UTC), 0
 
 
 def chosen(
@@ -56,8 +106,10 @@ def base(
     return records.sort("id"), moved
 
 
-def nothing_to_do(plan: PlanFile) -> dict[str, Any]:
-    """Return what is said of a plan of which no line may be carried out."""
+def nothing_to_do(plan: PlanFile, state: Path) -> dict[str, Any]:
+    """Return what is said of a plan of which no line may be carried out, and by which run others were."""
+    if before := standing(plan, state):
+        return summary(before[-1], []) | {"repeated": True}
     none = {"applied": 0, "already": 0, "skipped": [], "wrong": []}
     return {
         "run": None,

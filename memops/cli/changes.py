@@ -8,7 +8,7 @@ from memops.cli import typed
 from memops.cli.output import cut
 from memops.safety.display import shown
 
-_ROOM = 74
+ROOM = 74
 """Columns of a text; with what stands before it, a line fits a terminal of 80."""
 _TONES = {"high": "red", "medium": "yellow"}
 
@@ -26,17 +26,20 @@ def riskiest_text(said: dict[str, Any]) -> str:
     return "\n".join([*lines, "", f"all of them: {typed()} review {said['plan']}"])
 
 
-def in_place(change: dict[str, Any]) -> list[str]:
-    """Return the lines of one change: where, the lines around, before and after, and why."""
+def in_place(change: dict[str, Any], room: int = ROOM) -> list[str]:
+    """Return the lines of one change: where, the lines around, before and after, and why.
+
+    Of each text so many columns are shown as there is room for.
+    """
     risk = change["risk"] or "no"
     tone = _TONES.get(risk)
     about = [change["op"], click.style(f"{risk} risk", fg=tone), f"by {change['rule']}"]
     about += [] if change["unattended"] else ["waits for a person"]
     head = f"#{change['seq']} {', '.join(about)}"
-    lines = [head, f"   {cut(_where(change), _ROOM)}"]
-    lines += [f"     {cut(change['above'], _ROOM)}"] if change.get("above") else []
-    lines += _sides(change)
-    lines += [f"     {cut(change['below'], _ROOM)}"] if change.get("below") else []
+    lines = [head, f"   {cut(_where(change), ROOM)}"]
+    lines += [f"     {cut(change['above'], ROOM)}"] if change.get("above") else []
+    lines += _sides(change, room)
+    lines += [f"     {cut(change['below'], ROOM)}"] if change.get("below") else []
     return [*lines, f"   why: {shown(change['reason'])}"]
 
 
@@ -48,20 +51,20 @@ def _where(change: dict[str, Any]) -> str:
     return " > ".join([name, *(heading for heading in headings if heading != name)])
 
 
-def _sides(change: dict[str, Any]) -> list[str]:
+def _sides(change: dict[str, Any], room: int) -> list[str]:
     """The text before and after, or the text and the fields that change beside it."""
     becomes = {b["field"]: b for b in change["becomes"]}
     text, hidden, instead = (becomes.get("text"), becomes.get("superseded_by"), change["instead"])
     if text:
         before = as_it_was(text["before"], text["after"])
-        return [*_line("-", before, "red"), *_line("+", text["after"], "green")]
+        return [*_line("-", before, "red", room), *_line("+", text["after"], "green", room)]
     if hidden:
         after = f"{instead['text']}  ({instead['id']})" if instead else hidden["after"]
-        return [*_line("-", change["text"], "red"), *_line("+", after, "green")]
+        return [*_line("-", change["text"], "red", room), *_line("+", after, "green", room)]
     if "record" in becomes:
-        return _line("-", change["text"], "red")
-    fields = [f"{name}: {_said(b['before'])} -> {_said(b['after'])}" for name, b in becomes.items()]
-    return [*_line(">", change["text"], None), *(f"       {cut(f, _ROOM)}" for f in fields)]
+        return _line("-", change["text"], "red", room)
+    fields = [field_text(b) for b in change["becomes"]]
+    return [*_line(">", change["text"], None, room), *(f"       {cut(f, room)}" for f in fields)]
 
 
 def as_it_was(before: Any, after: Any) -> Any:
@@ -69,10 +72,22 @@ def as_it_was(before: Any, after: Any) -> Any:
     return before.replace("[redacted:", "[secret:") if before and before == after else before
 
 
-def _line(mark: str, text: Any, tone: str | None) -> list[str]:
+def beside(change: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the fields that change beside what `in_place` shows before and after."""
+    sides = ("text", "superseded_by")
+    shown_whole = not any(b["field"] in (*sides, "record") for b in change["becomes"])
+    return [] if shown_whole else [b for b in change["becomes"] if b["field"] not in sides]
+
+
+def field_text(field: dict[str, Any]) -> str:
+    """Return a field that changes, before and after."""
+    return f"{field['field']}: {_said(field['before'])} -> {_said(field['after'])}"
+
+
+def _line(mark: str, text: Any, tone: str | None, room: int) -> list[str]:
     if text is None:
         return []
-    return [click.style(f"   {mark} {cut(str(text), _ROOM)}", fg=tone)]
+    return [click.style(f"   {mark} {cut(str(text), room)}", fg=tone)]
 
 
 def _said(value: Any) -> str:

@@ -5,14 +5,14 @@ import os
 import sys
 import termios
 import tty
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from memops.cli import at, typed
-from memops.cli.changes import as_it_was
+from memops.cli.changes import beside, field_text, in_place
 from memops.cli.output import counted, cut, emit, json_option, say
 from memops.cli.serve import started
 from memops.safety.display import shown
@@ -66,7 +66,7 @@ def review(
     else; either answer is evidence for its rule in this store. Without a
     terminal and without options, the changes that wait for a decision are listed.
     """
-    from memops.commands import reviewing
+    from memops.commands import reviewing, showing
     from memops.state.sources import clock
 
     begun = reviewing.begun(plan, at(ctx).state)
@@ -92,7 +92,8 @@ def review(
     said = {**reviewing.counted(begun), "rejected_now": gone}
     said |= {k: done[k] for k in ("run", "applied", "skipped", "code") if k in done}
     said |= {"flow_run": by_flow} if by_flow else {}
-    said["waiting"] = reviewing.described(begun, begun.undecided) if as_json else []
+    said["to_carry_out"] -= len(wanted) if by_flow else 0
+    said["waiting"] = showing.placed(begun, begun.undecided) if as_json else []
     listing = waiting_text(begun) if asked and not sys.stdin.isatty() else ""
     emit(said, as_json, lambda: listing + counted_text(said))
     return int(done.get("code", 0))
@@ -109,10 +110,15 @@ def ask(review: "Review", clock: Callable[[], datetime]) -> None:
 
 def waiting_text(review: "Review") -> str:
     """Return what waits for a decision, as the terminal would show it."""
-    from memops.commands import reviewing
+    from memops.commands import reviewing, showing
 
     items = reviewing.items(review, review.undecided)
-    drawn = [_drawn(review, item, list(item.seqs), len(items) - n) for n, item in enumerate(items)]
+    first = [seq for item in items for seq in item.seqs[:_MOST]]
+    changes = {change["seq"]: change for change in showing.placed(review, first)}
+    drawn = [
+        _drawn(item, item.seqs, [changes[seq] for seq in item.seqs[:_MOST]], len(items) - n)
+        for n, item in enumerate(items)
+    ]
     return "".join(f"{text}\n" for text in drawn) + "\n"
 
 
@@ -125,22 +131,26 @@ def counted_text(said: dict[str, Any]) -> str:
         lines += [f"run {said['run']}: {counted(said['applied'], 'record')} changed"]
     if said.get("flow_run"):
         lines += [f"what is accepted is carried out by flow run {said['flow_run']!r}"]
+    if newer := said["replaced_by"]:
+        return "\n".join([*lines, f"plan {newer} took its place: {typed()} review {newer}"])
     if said["undecided"]:
         todo = f"{said['undecided']} of those that stay are not decided on"
         lines += [f"{todo}: {typed()} review {said['plan']}"]
     carry = f"{typed()} apply {said['plan']} --approve"
-    return "\n".join([*lines, *([f"carry out what stays: {carry}"] if said["left"] else [])])
+    return "\n".join(
+        [*lines, *([f"carry out what stays: {carry}"] if said["to_carry_out"] else [])]
+    )
 
 
 def _asked(review: "Review", clock: Callable[[], datetime], pressed: Callable[[], str]) -> None:
-    from memops.commands import reviewing
+    from memops.commands import reviewing, showing
 
     past: list[list[int]] = []
     split: tuple[str, str | None] | None = None
     while waiting := reviewing.items(review, review.undecided):
         item = waiting[0]
         seqs = list(item.seqs[:1]) if split == (item.rule, item.keeper) else list(item.seqs)
-        say(_drawn(review, item, seqs, len(waiting)))
+        say(_drawn(item, seqs, showing.placed(review, seqs[:_MOST]), len(waiting)))
         key = pressed()
         if key in ("a", "x"):
             rule = set(reviewing.of_rule(review, item.rule))
@@ -184,34 +194,20 @@ def _keyboard() -> Iterator[Callable[[], str]]:
         termios.tcsetattr(handle, termios.TCSADRAIN, before)
 
 
-def _drawn(review: "Review", item: "Item", seqs: list[int], waiting: int) -> str:
-    from memops.commands import reviewing
-
-    changes = reviewing.described(review, seqs[:_MOST])
+def _drawn(item: "Item", seqs: Sequence[int], changes: list[dict[str, Any]], waiting: int) -> str:
     about = f"keeper {shown(item.keeper)}" if item.keeper else f"record {shown(changes[0]['id'])}"
     lines = ["", f"{item.rule}: {counted(len(seqs), 'change')}, {about} ({waiting} to decide on)"]
     for change in changes:
-        lines += _change(change)
+        lines += [*in_place(change, _ROOM), *_more(change)]
     lines += [f"  and {len(seqs) - _MOST} more"] if len(seqs) > _MOST else []
     return "\n".join(lines)
 
 
-def _change(change: dict[str, Any]) -> list[str]:
-    head = f"  #{change['seq']} {change['op']} {shown(change['id'])}, risk {change['risk'] or '-'}"
-    lines = [head, f"    why: {shown(change['reason'])}"]
-    if not any(b["field"] == "text" for b in change["becomes"]):
-        lines += [f"    text: {cut(change['text'] or '', _ROOM)}"]
-    for field in change["becomes"]:
-        before, after = field["before"], field["after"]
-        before = as_it_was(before, after) if field["field"] == "text" else before
-        lines += [f"    {field['field']}: {_value(before)} -> {_value(after)}"]
-    lines += [
-        f"    evidence: {shown(e['id'])}: {cut(e['text'] or '', _ROOM)}"
+def _more(change: dict[str, Any]) -> list[str]:
+    """What else changes, and the evidence that is not shown before it."""
+    seen = {change["id"], (change["instead"] or {}).get("id")}
+    return [f"   {cut(field_text(field), _ROOM)}" for field in beside(change)] + [
+        f"   evidence: {shown(e['id'])}: {cut(e['text'] or '', _ROOM)}"
         for e in change["evidence"]
-        if e["id"] != change["id"]
+        if e["id"] not in seen
     ]
-    return lines
-
-
-def _value(value: Any) -> str:
-    return "-" if value is None else cut(str(value), _ROOM)

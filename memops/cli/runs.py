@@ -118,7 +118,7 @@ def runs(ctx: click.Context, as_json: bool) -> None:
 
 
 def _run_text(done: dict[str, Any]) -> str:
-    if done["run"] is None:
+    if done["run"] is None or done.get("repeated"):
         return _none_text(done)
     lines = [f"run {done['run']}: {done['state']}, {counted(done['applied'], 'record')} changed"]
     lines[0] += f", {done['already']} were so already" if done["already"] else ""
@@ -134,6 +134,8 @@ def _run_text(done: dict[str, Any]) -> str:
 
 def _none_text(done: dict[str, Any]) -> str:
     """What is said of a plan of which nothing could be carried out."""
+    if not done["waiting"] and done["run"]:
+        return f"plan {done['plan']} was already applied by run {done['run']}, nothing was done"
     if not done["waiting"]:
         return f"plan {done['plan']}: nothing of it is left to carry out"
     waits = "waits" if done["waiting"] == 1 else "wait"

@@ -27,7 +27,7 @@ from memops.refusals import REFUSED, hanging, none, refusals
 from memops.safety.masking import masked_table
 from memops.safety.secrets import redacted
 from memops.schema import QUARANTINE, TOMBSTONE
-from memops.state import planfile, seals
+from memops.state import planfile
 from memops.state.evidence import answers
 from memops.state.runs import Run, runs_of
 from memops.stores import open_store
@@ -64,6 +64,10 @@ class Review:
     def undecided(self) -> list[int]:
         """Changes of the plan that wait for a decision, in order."""
         return sorted(self.open & self.standing)
+
+    def to_come(self) -> set[int]:
+        """Return the changes that stay in the plan and that no standing run has carried out."""
+        return self.standing - lines.done(self.plan, self.state)
 
     @property
     def journal(self) -> files.Journal:
@@ -128,7 +132,7 @@ def accept(
     """
     _known(review, seqs)
     _to_come(review, seqs)
-    _newest(review)
+    lines.refuse_replaced(review.plan, review.state)
     changes, plan = review.plan.changes, review.plan
     whole = [int(nth) + 1 for nth in completing(changes)]
     of = changes[[seq - 1 for seq in seqs]].select("rule", id="superseded_by").unique()
@@ -250,6 +254,8 @@ def counted(review: Review) -> dict[str, Any]:
         "left": left,
         "rejected": every - left,
         "undecided": len(review.undecided),
+        "to_carry_out": len(review.to_come()),
+        "replaced_by": lines.replaced_by(review.plan, review.state),
     }
 
 
@@ -368,19 +374,4 @@ def _to_come(review: Review, seqs: Sequence[int]) -> None:
             raise PlanRefused(
                 f"run {run.id} has carried out change {done[0]} of plan {review.plan.id}",
                 f"take it back: memops rollback {run.id} --only {done[0]}",
-            )
-
-
-def _newest(review: Review) -> None:
-    """Raise PlanRefused where a newer plan of the same store proposes anew."""
-    mine = (seals.made_at(review.plan.path), review.plan.path.stat().st_mtime_ns)
-    store = snapshot.store_id(review.plan.header["store"])
-    for path in (review.state / "plans").glob("*/plan.json"):
-        header = files.read_json(path)
-        if path.parent.name == review.plan.id or snapshot.store_id(header["store"]) != store:
-            continue
-        if (seals.made_at(path.parent), path.parent.stat().st_mtime_ns) > mine:
-            raise PlanRefused(
-                f"plan {review.plan.id} waits no more: plan {path.parent.name} took its place",
-                f"review that one: memops review {path.parent.name}",
             )

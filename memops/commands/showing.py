@@ -1,10 +1,12 @@
 """Showing: what a person sees of a plan at first look, its riskiest changes in their place."""
 
+import json
+from collections.abc import Iterable
 from typing import Any
 
 from memops.commands import reviewing
 from memops.reasons import told
-from memops.reports.riskiest import MOST, by_risk, places, riskiest
+from memops.reports.riskiest import MOST, around, by_risk, places, riskiest
 from memops.safety.masking import masked_table
 from memops.settings import Settings
 from memops.state import planfile
@@ -15,14 +17,7 @@ def first_look(name: str, settings: Settings, most: int = MOST) -> dict[str, Any
     plan = planfile.load(name, settings.state)
     review = reviewing.opened(plan, settings.state)
     nth = {seq: at for at, seq in enumerate(riskiest(plan.changes, most))}
-    shown = sorted(reviewing.described(review, nth), key=lambda change: nth[change["seq"]])
-    masked = masked_table(review.records, reviewing.secrets_of(plan)) if shown else None
-    where = places(masked, [change["id"] for change in shown]) if masked is not None else {}
-    by_seq = {line["seq"]: line for line in plan.ops()}
-    for change in shown:
-        line = by_seq[change["seq"]]
-        change |= {name: line.get(name) for name in ("locator", "unattended")}
-        change |= {**where.get(change["id"], {})}
+    shown = sorted(placed(review, nth), key=lambda change: nth[change["seq"]])
     return {
         "by_risk": by_risk(plan.changes),
         "waits": [
@@ -31,3 +26,16 @@ def first_look(name: str, settings: Settings, most: int = MOST) -> dict[str, Any
         ],
         "riskiest": shown,
     }
+
+
+def placed(review: reviewing.Review, seqs: Iterable[int]) -> list[dict[str, Any]]:
+    """Return changes as a person reads them, each in the place where its record stands."""
+    shown = reviewing.described(review, seqs)
+    ids = [change["id"] for change in shown]
+    where = places(
+        masked_table(around(review.records, ids), reviewing.secrets_of(review.plan)), ids
+    )
+    for change in shown:
+        change["locator"] = json.loads(review.lines[change["seq"]]).get("locator")
+        change |= where.get(change["id"], {})
+    return shown

@@ -36,6 +36,14 @@ def by_risk(changes: pl.DataFrame) -> dict[str, dict[str, int]]:
     return found
 
 
+def around(records: pl.DataFrame, ids: Collection[str]) -> pl.DataFrame:
+    """Return these records and those that stand in the same files, which is all that `places` needs."""
+    file = pl.col("origin").str.extract(r"^(.*)#\d+$")
+    mine = pl.col("id").is_in(list(ids))
+    files = records.filter(mine).select(file).to_series().drop_nulls().unique()
+    return records.filter(mine | file.is_in(files.implode()).fill_null(False))
+
+
 def places(records: pl.DataFrame, ids: Collection[str]) -> dict[str, dict[str, Any]]:
     """Return where records stand: the headings above, and the text before and after in the file.
 
