@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from memops.errors import MemopsError, NoSpace
+from memops.errors import MemopsError, NoSpace, StoreNotFound
 from memops.policy import Policy
-from memops.policy.checking import checked, loaded
+from memops.policy.checking import checked, line_of, loaded
 from memops.policy.ranges import (
     AtLeastOne,
     Column,
@@ -127,6 +127,18 @@ class Settings:
         named = [f"--{name} {shlex.quote(str(path))}" for name, path in given.items() if path]
         return " ".join(["memops", *named])
 
+    def hint(self, error: MemopsError) -> str:
+        """Return an error's next step: of a store that is gone, the line that says where it is."""
+        if not isinstance(error, StoreNotFound) or not self.path:
+            return error.hint
+        where = {name: _place(store.address) for name, store in self.stores.items()}
+        gone = [n for n, path in where.items() if str(path) in error.message and _gone(path)]
+        if not gone:
+            return error.hint
+        name = max(gone, key=lambda name: len(str(where[name])))
+        line = line_of(loaded(self.path)[1], ("stores", name, "address"))
+        return f"edit {self.path.name} line {line}, the address of {name}"
+
     def store(self, name: str) -> Configured:
         """Return the store of that name, or an unnamed one at that address."""
         return self.stores.get(name) or Configured(address=name)
@@ -156,6 +168,21 @@ def read(config: Path | None, state: Path | None) -> Settings:
         path=path.absolute(),
         **said,
     )
+
+
+def _place(address: str) -> Path:
+    return Path(address.partition(":")[2]).expanduser().absolute()
+
+
+def _gone(path: Path) -> bool:
+    """Whether nothing stands there; what may not be looked at is not gone."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _usual() -> Path:

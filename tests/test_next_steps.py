@@ -178,3 +178,16 @@ def test_a_review_that_leaves_nothing_to_carry_out_does_not_say_how(store, capsy
     assert code == 0 and f"apply {plan} --approve" in typed(said)
     code, said = run(capsys, "review", plan, "--reject", "all")
     assert code == 0 and typed(said) == []
+
+
+@pytest.mark.parametrize("kind", ["openclaw", "xinghebot", "clawseed", "jsonl", "rsclaw"])
+def test_a_store_whose_folder_is_gone_names_the_line_that_says_where_it_was(store, capsys, kind):
+    table = f'[stores.other]\naddress = "{store}"\n\n[stores.home]\nsuite = "s"\n'
+    end = "/memory.redb" if kind == "rsclaw" else ""
+    Path("memops.toml").write_text(f'{table}address = "{kind}:gone{end}"\n')
+    for argv in (("snapshot", "home"), ("plan", "home"), ("nightly", "home")):
+        code, said = run(capsys, *argv)
+        assert code == 10
+        assert "edit memops.toml line 6, the address of home" in said, (argv, said)
+    code, said = run(capsys, "snapshot", f"{kind}:elsewhere{end}")
+    assert code == 10 and "memops.toml line" not in said

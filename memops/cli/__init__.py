@@ -15,7 +15,7 @@ import click
 
 from memops import __version__
 from memops.cli.places import COMMANDS, GROUPS, Top
-from memops.errors import MemopsError, told
+from memops.errors import MemopsError, StoreNotFound, told
 
 _COMMAND = re.compile(rf"\bmemops (?=(?:{'|'.join({*COMMANDS, *GROUPS})})\b)")
 """The beginning of a line to copy."""
@@ -104,8 +104,8 @@ def run(argv: list[str]) -> int:
     except MemopsError as error:
         import memops.safety.secrets  # noqa: F401  (with it, errors mask what they quote)
 
-        hint = to_copy(error.hint, _called_with(argv))
-        return _fail(error.code, error.message, hint, as_json)
+        ctx = _called_with(argv)
+        return _fail(error.code, error.message, to_copy(_hint(error, ctx), ctx), as_json)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
@@ -123,6 +123,15 @@ def run(argv: list[str]) -> int:
         bug = told(error)
         return _fail(bug.code, bug.message, "set MEMOPS_DEBUG=1 for the traceback", as_json)
     return code if isinstance(code, int) else 0
+
+
+def _hint(error: MemopsError, ctx: click.Context) -> str:
+    """The next step of an error, with the line of the settings file that it is about."""
+    if not isinstance(error, StoreNotFound):
+        return error.hint
+    from memops import settings
+
+    return settings.read(ctx.params.get("config"), ctx.params.get("state")).hint(error)
 
 
 def _fail(code: int, message: str, hint: str, as_json: bool) -> int:

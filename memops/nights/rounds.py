@@ -41,7 +41,7 @@ def night(
         said = told(error)
         done = {"store": name, "now": at.isoformat(), "code": said.code}
         history.append(settings.state, done)
-        done |= {"error": said.message, "hint": said.hint, "cause": type(said).__name__}
+        done |= {"error": said.message, "hint": settings.hint(said), "cause": type(said).__name__}
     monitoring.publish(settings, clock())
     return done
 
