@@ -201,7 +201,7 @@ def test_a_store_has_one_night_at_a_time_and_a_plan_that_waits_holds_none(
     (first,) = memops("nightly", "home")
     (second,) = memops("nightly", "home")
     assert (first["code"], second["code"]) == (23, 23)
-    assert memops("apply", first["plan"], "--approve")["applied"] == 40
+    assert memops("apply", second["plan"], "--approve")["applied"] == 40
 
 
 def test_an_unknown_runner_or_setting_is_refused_by_name(memops):
