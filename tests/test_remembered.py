@@ -77,3 +77,10 @@ def test_damaged_readings_are_made_again(memops, store):
     (file,) = (memops.state / "readings").rglob("*.parquet")
     file.write_bytes(file.read_bytes()[:-9])
     assert ops(memops, store) == first
+
+
+def test_a_purge_leaves_not_even_the_hash_of_a_text(memops, store):
+    ops(memops, store)
+    (file,) = (memops.state / "readings").rglob("*.parquet")
+    memops("purge", store, next(records(60))["id"])
+    assert not file.exists()

@@ -113,3 +113,11 @@ def test_a_page_names_no_scope_in_other_words():
     page = Page(render(night(counts={"before": counts, "after": counts}), "zh"))
     assert [row[0] for row in page.tables["有效记录（按范围）"][1:]] == ["note", "core"]
     assert [row[0] for row in page.tables["有效记录（按类别）"][1:]] == ["笔记"]
+
+
+def test_a_reason_without_arguments_is_said():
+    from memops.reports.words import Speaker
+
+    assert Speaker("en").reason({"code": "pair.apart"}) and Speaker("zh").brief(
+        {"code": "pair.apart"}
+    )

@@ -8,6 +8,7 @@ not touched. The receipt holds digests and counts, no text.
 
 import contextlib
 import hashlib
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -78,6 +79,7 @@ def _purged(
     places += _from_suites(task, _suites(settings, store, task))
     elsewhere = [*keepings.left(task, sought), *_outside(task)]
     if not dry:
+        shutil.rmtree(snapshot.readings_folder(state, identity), ignore_errors=True)
         digests = [_digest(id_) for id_ in sorted(names)]
         files.Journal(state / _RECEIPTS).add({"ids": digests, "places": places})
     if not dry or begun.is_empty():

@@ -66,12 +66,12 @@ class Speaker:
         return label, said
 
     def reason(self, why: Mapping[str, Any]) -> str:
-        """Return a reason (code, args) in this language."""
-        return sentence(why["code"], why["args"], self.lang)
+        """Return a reason (code, and args where it has any) in this language."""
+        return sentence(why["code"], why.get("args", {}), self.lang)
 
     def brief(self, why: Mapping[str, Any]) -> str:
         """Return a reason in this language without its detail."""
-        return brief(why["code"], why["args"], self.lang)
+        return brief(why["code"], why.get("args", {}), self.lang)
 
     def told(self, text: str) -> str:
         """Return a packed reason in this language, or the text as it is."""
