@@ -113,7 +113,7 @@ def _torn() -> pl.Expr:
     Of a section goes the whole, where another under the very same headings holds all of it. What is
     longer than anybody writes twice goes for the same under one subject, a day's also for the curated
     file's: a paragraph by itself, the points of a list together; what a day measured is of that day. What is
-    said twice in one section goes where it is long; in a log it belongs to the entry above it. A
+    said twice in one section goes once; in a log it belongs to the entry above it. A
     line with a time of its own was noted by itself, and one of the day's is the same only at the
     same time; what software stamps with day and time stands by itself.
     """
@@ -124,7 +124,7 @@ def _torn() -> pl.Expr:
     apart = pl.col("_same") | (copied & (subject | curated))
     stamped = pl.col("mark").str.contains(_STAMP) | (pl.col("mark") == pl.col("_kept_mark"))
     noted = pl.col("timed") & stamped
-    within = pl.col("_long") & ~pl.col("logged")
+    within = ~pl.col("logged")
     may = noted | (~pl.col("timed") & pl.when("_step").then(apart).otherwise(within))
     return placed() & (pl.col("id") != pl.col("keeper")) & ~may.fill_null(False)
 

@@ -10,7 +10,7 @@ import re
 from collections import Counter, defaultdict
 from datetime import timedelta
 
-from memops.hygiene.closing import _COVER, _without_due
+from memops.hygiene.closing import _without_due
 from memops.hygiene.decay import since_epoch
 from memops.hygiene.dues import due, folded
 from memops.safety.trust import MACHINES
@@ -245,12 +245,10 @@ def likeness(theirs, told, row):
     """How like a task what was told is; nought where it does not close it."""
     things, own = ({t for t in one if not t.startswith("deed:")} for one in (theirs, told))
     shared, deeds = len(things & own), len(theirs & told) > len(things & own)
-    exact = {t for t in theirs if re.search(r"\d", t)} <= told
     same = deeds or (marked(row) and shared > 1)
-    if not exact or not same or shared < max(1, _COVER * len(things)):
+    if not same or shared < max(1, len(things)):
         return 0
-    whole = shared > 1 or shared == len(things)
-    return shared / (len(things) + len(own) - shared) if whole else 0
+    return shared / (len(things) + len(own) - shared)
 
 
 def consolidate_daily(night, store):
