@@ -326,3 +326,17 @@ def test_a_value_is_told_by_what_stands_around_it(text, value):
 def test_the_codes_beside_a_first_one_go_too():
     assert one("door code 48213 / garage 77162").count("[redacted") == 2
     assert one("door code 48213, 77 people came in 2024").count("[redacted") == 1
+
+
+def test_what_no_label_stands_before_and_what_says_what_to_put_is_left():
+    made = random.Random(1)
+    value = "".join(made.choices(string.ascii_letters + string.digits, k=33))
+    for text, kept in (
+        (f"| north | `stock_0300.zip` | `{value}` |", True),  # the name of a file somewhere
+        (f"| north | access token | `{value}` |", False),
+        ("User: Rosa/Harbour63 (second shift)", True),  # said by
+        ("Mill login: rosa/Harbour63", False),
+        ("ONE_APP_PASSWORD=PASTE_APP_PASSWORD_1\nTWO_EMAIL=rosa@mill.example", True),
+        ("Rounds by the back door logged: **28230** (Rosa)", True),
+    ):
+        assert (redacted(pl.Series([text]))[0] == text) is kept, text

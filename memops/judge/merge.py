@@ -101,7 +101,7 @@ def _whole() -> dict[str, pl.Expr]:
     again = whole & (mine.str.replace(_NTH, "") == kept.str.replace(_NTH, ""))
     every = (pl.col("_step") & pl.col("_long")).sum().over(over) == pl.col("units")
     return {
-        "_same": (whole & (mine.str.extract(_HEADINGS) == kept.str.extract(_HEADINGS))),
+        "_same": whole & (mine.str.extract(_HEADINGS) == kept.str.extract(_HEADINGS)),
         "_every": every,
         "again": (again & ~pl.col("form").is_in(_VALUES)).fill_null(False),
     }
@@ -111,11 +111,11 @@ def _torn() -> pl.Expr:
     """True of a record of a document that its place would miss, whatever another one says.
 
     Of a section goes the whole, where another under the very same headings holds all of it. What is
-    longer than anybody writes twice goes for the same under one subject, a day's also for the curated
-    file's: a paragraph by itself, the points of a list together; what a day measured is of that day. What is
-    said twice in one section goes once; in a log it belongs to the entry above it. A
-    line with a time of its own was noted by itself, and one of the day's is the same only at the
-    same time; what software stamps with day and time stands by itself.
+    longer than anybody writes twice goes for the same under one subject, a day's also for the
+    curated file's: a paragraph by itself, the points of a list together; what a day measured is of
+    that day. What is said twice in one section goes once; in a log it belongs to the entry above
+    it. A line with a time of its own was noted by itself, and is the same only at the same time;
+    what software stamps with day and time stands by itself.
     """
     moment = pl.col("form").is_in(_VALUES) & pl.col("role").is_in(MOMENTS)
     copied = pl.col("_long") & ~moment & (~pl.col("point") | pl.col("_every"))
@@ -124,8 +124,8 @@ def _torn() -> pl.Expr:
     apart = pl.col("_same") | (copied & (subject | curated))
     stamped = pl.col("mark").str.contains(_STAMP) | (pl.col("mark") == pl.col("_kept_mark"))
     noted = pl.col("timed") & stamped
-    within = ~pl.col("logged")
-    may = noted | (~pl.col("timed") & pl.when("_step").then(apart).otherwise(within))
+    other = pl.when("_step").then(apart).otherwise(~pl.col("logged"))
+    may = noted | (~pl.col("timed") & other)
     return placed() & (pl.col("id") != pl.col("keeper")) & ~may.fill_null(False)
 
 
