@@ -200,6 +200,14 @@ def told(error: BaseException) -> MemopsError:
     )
 
 
+def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:
+    """Return a question for the known name that is written most like one, or what is said without."""
+    import difflib
+
+    near = difflib.get_close_matches(name, [*known], 1)
+    return f"did you mean {near[0]!r}?" if near else otherwise
+
+
 MILD = (0, 3, 4, 23, 31)
 """Codes of what is done, or waits for a person; any other is a failure."""
 

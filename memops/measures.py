@@ -6,14 +6,13 @@ not, so that a store that lost evidence grades lower. Definitions are those of t
 against ir_measures; a query that the run does not answer has the value 0.
 """
 
-import difflib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from memops.errors import MemopsError
+from memops.errors import MemopsError, did_you_mean
 
 GRADES = pl.Schema({"query_id": pl.String(), "measure": pl.String(), "value": pl.Float64()})
 EXPONENTIAL = "nDCG(dcg='exp-log2')"
@@ -103,9 +102,8 @@ def measure(name: str) -> Measure:
     found = re.fullmatch(r"(.+?)(?:@([1-9][0-9]*))?", name)
     family, cutoff = (found[1], found[2]) if found else (name, None)
     if family not in FAMILIES or (FAMILIES[family][2] and cutoff is None):
-        near = difflib.get_close_matches(name, MEASURES, 1)
-        hint = f"did you mean {near[0]!r}?" if near else ""
-        raise MemopsError(f"unknown measure {name!r}; known: {', '.join(MEASURES)}", hint)
+        known = f"unknown measure {name!r}; known: {', '.join(MEASURES)}"
+        raise MemopsError(known, did_you_mean(name, MEASURES))
     definition, better, _ = FAMILIES[family]
     k = int(cutoff) if cutoff else _FAR
     return Measure(name, definition(k), better, k)

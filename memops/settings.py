@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from memops.errors import MemopsError, NoSpace, StoreNotFound
+from memops.errors import MemopsError, NoSpace, StoreNotFound, did_you_mean
 from memops.policy import Policy
 from memops.policy.checking import checked, line_of, loaded
 from memops.policy.ranges import (
@@ -139,9 +139,23 @@ class Settings:
         line = line_of(loaded(self.path)[1], ("stores", name, "address"))
         return f"edit {self.path.name} line {line}, the address of {name}"
 
+    def called(self, name: str) -> str:
+        """Return the name of the store that a person means by a name or an address of it."""
+        if name in self.stores or not self.stores:
+            return name
+        same = (own for own, store in self.stores.items() if _same(store.address, name))
+        return next(same, name)
+
     def store(self, name: str) -> Configured:
-        """Return the store of that name, or an unnamed one at that address."""
-        return self.stores.get(name) or Configured(address=name)
+        """Return the store of that name or address; raises StoreNotFound for a name that is none."""
+        if name not in self.stores and ":" not in name:
+            known = ", ".join(self.stores)
+            said = f"no store is called {name!r}" + (
+                f"; memops.toml names {known}" if known else ""
+            )
+            shape = "write KIND:PATH, or name the store in memops.toml"
+            raise StoreNotFound(said, did_you_mean(name, self.stores, shape))
+        return self.stores.get(self.called(name)) or Configured(address=name)
 
 
 def read(config: Path | None, state: Path | None) -> Settings:
@@ -172,6 +186,12 @@ def read(config: Path | None, state: Path | None) -> Settings:
 
 def _place(address: str) -> Path:
     return Path(address.partition(":")[2]).expanduser().absolute()
+
+
+def _same(address: str, other: str) -> bool:
+    """Whether two addresses name one store, as far as is told without opening it."""
+    kinds = {one.partition(":")[0] for one in (address, other)}
+    return len(kinds) == 1 and _place(address).resolve() == _place(other).resolve()
 
 
 def _gone(path: Path) -> bool:

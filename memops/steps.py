@@ -15,7 +15,7 @@ from memops.apply.recovery import recover, remedies
 from memops.commands import reviewing
 from memops.commands.looking import audit_store
 from memops.context import Context
-from memops.errors import GuardRefused, MemopsError
+from memops.errors import GuardRefused, MemopsError, did_you_mean
 from memops.evaluation.judging import gate, grade_plan
 from memops.extract import asking
 from memops.judge.candidates.neighbours_dense import measured
@@ -87,10 +87,7 @@ def chosen_rules(
     known = {rule.__name__: rule for rule in (*RULES, *MIGRATION)}
     for name in (*only, *without):
         if name not in known:
-            import difflib
-
-            near = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {near[0]!r}?" if near else "list them with `memops config rules`"
+            hint = did_you_mean(name, known, "list them with `memops config rules`")
             raise MemopsError(f"unknown rule {name!r}", hint)
     pool = [known[n] for n in known if n in only] if only else list(base)
     return [rule for rule in pool if rule.__name__ not in without]

@@ -83,9 +83,14 @@ NAMES = [
     "memops records shw home gate-35",
     f"memops inspect home --limit 1 --now {NOW}",
 ]
+_GATE = "memops gate --run {} --qrels qrels.txt --baseline-run base.trec{}"
 RETRIEVER = [
-    "memops grade --run old.trec --qrels qrels.txt",
-    "memops gate --run new.trec --qrels qrels.txt --baseline-run old.trec",
+    _GATE.format("old.trec", " --accept"),
+    _GATE.format("new.trec", ""),
+    (
+        _GATE.format("new.trec", " --junit recall.xml --github | grep -m 2 ^::"),
+        f"sh -c '{_GATE.format('new.trec', ' --junit recall.xml --github | grep -m 2 ^::')}'",
+    ),
 ]
 FOUND = {
     "PLAN": r"plans/([0-9a-f]{16})",

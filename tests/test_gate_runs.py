@@ -96,9 +96,12 @@ def test_without_a_run_before_it_nothing_is_decided(qrels, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("text", "code", "words"),
     [
-        ("q0 Q0 a 1\n", 20, "line 1 has 4 of 5 columns"),
+        ("q0 Q0 a 1\n", 20, "line 1 has 4 columns, not 6"),
         ("q0 Q0 a 1 high x\n", 20, "line 1: 'high' is no number"),
         ("q0 Q0 a 1 2 x\nq0 Q0 a 2 1 x\n", 20, "line 2: 'a' comes twice for query 'q0'"),
+        ("q0 Q0 a 1 nan x\n", 20, "line 1: 'nan' is no number"),
+        ("", 20, "no line is in it"),
+        ("query-0 Q0 a 1 2 x\n", 20, "answers no query that"),
         (None, 10, "no such file"),
     ],
 )
@@ -108,6 +111,54 @@ def test_a_file_that_is_no_run_is_named_with_its_line(qrels, tmp_path, capsys, t
         path.write_text(text)
     got, _, err = run(capsys, "grade", "--run", str(path), "--qrels", qrels)
     assert (got, words in err) == (code, True), err
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"q0": {"a": 1}}\n', "line 1 has 3 columns, not 4"),
+        ("query-id corpus-id score\n", "`query 0 document grade`"),
+        ("q0 Q0 a 1 2.5 x\n", "line 1 has 6 columns, not 4"),
+        ("q0 0 a nan\n", "line 1: 'nan' is no number"),
+        ("q0 0 a 1\nq0 0 a 2\n", "line 2: 'a' comes twice for query 'q0'"),
+        ("q0 0 a 0\n", "no document has a grade above 0"),
+        ("", "no line is in it"),
+    ],
+)
+def test_judgements_that_are_none_end_with_one_sentence_and_record_nothing(
+    qrels, tmp_path, capsys, text, words
+):
+    bad, new = tmp_path / "bad.txt", run_file(tmp_path / "new", 30)
+    bad.write_text(text)
+    argv = ["gate", "--run", new, "--qrels", str(bad), "--baseline-run", "base", "--accept"]
+    code, out, err = run(capsys, *argv)
+    assert (code, out, words in err, err.count("\n")) == (20, "", True, 2), err
+    assert not Path("base").exists()
+
+
+def test_queries_that_a_run_says_nothing_of_are_named_and_count_as_0(qrels, tmp_path, capsys):
+    old, new = run_file(tmp_path / "old", 40), run_file(tmp_path / "new", 40)
+    lines = (tmp_path / "new").read_text().splitlines(keepends=True)
+    (tmp_path / "new").write_text("".join(lines[:-3]))
+    code, out, _ = run(capsys, "gate", "--run", new, "--qrels", qrels, "--baseline-run", old)
+    assert code == 0 and f"{new} says nothing of 1 judged query, counted as 0: q39" in out
+    code, out, _ = run(capsys, "grade", "--run", new, "--qrels", qrels)
+    assert "0.9750" in out and "counted as 0: q39" in out
+
+
+def test_a_gate_without_a_baseline_says_how_to_record_it_and_from_then_on_it_gates(
+    qrels, tmp_path, capsys
+):
+    old, new = run_file(tmp_path / "old", 36), run_file(tmp_path / "new", 20)
+    argv = ["gate", "--run", old, "--qrels", qrels, "--baseline-run", "base.trec"]
+    code, _, err = run(capsys, *argv)
+    assert code == 31
+    record = shlex.split(err.splitlines()[1].partition("memops ")[2])
+    assert record == [*argv, "--accept"] and run(capsys, *record)[0] == 0
+    argv[2] = new
+    code, out, _ = run(capsys, *argv)
+    assert code == 30
+    assert shlex.split(out.splitlines()[-1].partition("memops ")[2]) == [*argv, "--accept"]
 
 
 def test_half_of_the_options_is_a_usage_error(qrels, capsys):

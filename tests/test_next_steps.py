@@ -102,6 +102,11 @@ def test_a_gate_that_fails_names_the_runs_and_how_to_accept_and_says_what_it_rec
     (suite / "suite.toml").write_text('measures = ["R@5"]\nk = 5\n')
     queries = [{"query_id": f"q{n}", "text": f"When does pier {n} open?", "relevant": [f"{n}a"]} for n in range(20)]  # fmt: skip
     (suite / "queries.jsonl").write_text("".join(json.dumps(q) + "\n" for q in queries))
+    (suite / "queries.jsonl").write_text("")
+    code, said = run(capsys, "gate", store, "--suite", "suite", "--accept")
+    assert code == 31 and "the suite has no query to grade; nothing was recorded" in said
+    assert typed(said) == ["recall suite review suite"] and not (suite / "baseline.json").exists()
+    (suite / "queries.jsonl").write_text("".join(json.dumps(q) + "\n" for q in queries))
     code, said = run(capsys, "gate", store, "--suite", "suite", "--accept")
     assert code == 0, said
     assert "recorded as the baseline: suite/baseline.json" in said
@@ -191,3 +196,16 @@ def test_a_store_whose_folder_is_gone_names_the_line_that_says_where_it_was(stor
         assert "edit memops.toml line 6, the address of home" in said, (argv, said)
     code, said = run(capsys, "snapshot", f"{kind}:elsewhere{end}")
     assert code == 10 and "memops.toml line" not in said
+
+
+def test_a_mistyped_store_gets_a_suggestion_and_every_name_and_leaves_no_night(store, capsys):
+    tables = "".join(f'[stores.{name}]\naddress = "{store}"\n' for name in ("home", "work"))
+    Path("memops.toml").write_text(tables)
+    for argv in (["nightly", "hmoe"], ["plan", "hmoe"], ["status", "hmoe"], ["records", "inspect", "hmoe"]):  # fmt: skip
+        code, said = run(capsys, *argv)
+        assert code == 10, (argv, said)
+        assert "no store is called 'hmoe'; memops.toml names home, work" in said
+        assert "did you mean 'home'?" in said
+    code, said = run(capsys, "nightly", "zebra", "--json")
+    assert json.loads(said)[0]["hint"] == "write KIND:PATH, or name the store in memops.toml"
+    assert "hmoe" not in run(capsys, "status")[1]

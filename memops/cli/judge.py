@@ -11,7 +11,17 @@ from typing import Any
 import click
 
 from memops.cli import at, to_copy, typed
-from memops.cli.output import as_document, emit, json_option, lang_option, now_option, say, table
+from memops.cli.output import (
+    as_document,
+    counted,
+    emit,
+    json_option,
+    lang_option,
+    now_option,
+    say,
+    table,
+)
+from memops.safety.display import shown
 
 _SUITE = click.option("--suite", help="Folder of a suite, or its name below evals.")
 _PATH = click.Path(path_type=Path)
@@ -19,6 +29,19 @@ _RUN = click.option(
     "--run", "run_file", type=_PATH, help="Any retriever's results (TREC), no store."
 )
 _QRELS = click.option("--qrels", type=_PATH, help="What is right, for --run (TREC).")
+_THREE = """\b
+Any retriever, in three commands: record a baseline, compare with it, tell CI.
+  memops gate --run OLD.trec --qrels QRELS --baseline-run BASE.trec --accept
+  memops gate --run NEW.trec --qrels QRELS --baseline-run BASE.trec
+  memops gate --run NEW.trec --qrels QRELS --baseline-run BASE.trec \\
+    --junit recall.xml --github
+Lines of a run are `query Q0 document rank score tag`,
+those of QRELS `query 0 document grade`.
+
+"""
+_RUNS = ("run", "qrels", "baseline-run")
+_NAMED = 5
+"""Queries that are named."""
 _PASSING = click.option(
     "--no-snapshot", is_flag=True, help="Keep no copy of STORE in the state folder."
 )
@@ -49,18 +72,20 @@ def grade(
     from memops.evaluation import judging
 
     if run_file and qrels and not (store or suite):
-        from memops.evaluation.gate_runs import graded as graded_run
+        from memops.evaluation import gate_runs
 
-        means = graded_run(run_file, qrels).means()
-        rows = [(name, f"{value:.4f}") for name, value in means.items()]
-        emit({"grades": means}, as_json, lambda: table(rows, ["measure", "mean"]))
+        of_run = gate_runs.graded(run_file, qrels)
+        told = {"grades": of_run.means(), "unanswered": gate_runs.unanswered(of_run)}
+        rows = [(name, f"{value:.4f}") for name, value in of_run.means().items()]
+        figures = table(rows, ["measure", "mean"])
+        emit(told, as_json, lambda: "\n".join([figures, *_unanswered(run_file, told)]))
         return
     store, suite = _both(store, suite)
     graded = judging.grade(store, suite, at(ctx), encoder, now, not no_snapshot)
     emit(graded, as_json, lambda: _grades_text(graded["grades"]))
 
 
-@click.command()
+@click.command(epilog=_THREE)
 @click.argument("store", required=False)
 @_SUITE
 @_RUN
@@ -125,24 +150,32 @@ def _both(store: str | None, suite: str | None) -> tuple[str, str]:
 
 def _gate_next(said: dict[str, Any], ctx: click.Context) -> list[str]:
     """What was recorded, or what to do about lost recall."""
-    if said["accepted"]:
-        return [f"recorded as the baseline: {said['accepted']}"]
-    if said["verdict"] not in ("fail", "inconclusive"):
-        return []
-    few = "too few queries to tell; more of them show smaller losses"
     if "run" in said:
-        lost = "which queries it lost stands above, and in the file that --junit names"
-        right = " ".join(f"--{n} {shlex.quote(said[n])}" for n in ("run", "qrels"))
-        right += f" --baseline-run {shlex.quote(said['baseline_run'])} --accept"
-        first = lost if said["verdict"] == "fail" else few
-        return [first, f"if it is to be the new baseline: {typed()} gate {right}"]
+        more = _unanswered(said["run"], said)
+        of = [f"--{n} {shlex.quote(said[n.replace('-', '_')])}" for n in _RUNS]
+        again = f"{typed()} gate {' '.join(of)}"
+        look = "which queries it lost stands above, and in the file that --junit names"
+    else:
+        more = []
+        of = [shlex.quote(ctx.params["store"]), "--suite", shlex.quote(said["suite"])]
+        again = f"{typed()} gate {' '.join(of)}"
+        look = f"what runs changed, and how to take one back: {typed()} runs"
+    if said["accepted"]:
+        return [*more, f"recorded as the baseline: {said['accepted']}"]
     if said["verdict"] == "inconclusive":
-        return [few]
-    again = f"gate {shlex.quote(ctx.params['store'])} --suite {shlex.quote(said['suite'])}"
-    return [
-        f"what runs changed, and how to take one back: {typed()} runs",
-        f"if the new grades are right: {typed()} {again} --accept",
-    ]
+        few = "too few queries to tell; more of them show smaller losses"
+        look = few if said["measures"] else "until then nothing can be compared"
+    elif said["verdict"] != "fail":
+        return more
+    return [*more, look, f"if it is to be the new baseline: {again} --accept"]
+
+
+def _unanswered(run: object, said: dict[str, Any]) -> list[str]:
+    """The judged queries of which a run says nothing."""
+    if not (ids := said["unanswered"]):
+        return []
+    named = ", ".join(map(shown, ids[:_NAMED])) + (" ..." if len(ids) > _NAMED else "")
+    return [f"{run} says nothing of {counted(len(ids), 'judged query')}, counted as 0: {named}"]
 
 
 @click.command()

@@ -155,7 +155,8 @@ def _flat(value: Any) -> str:
 
 def counted(n: int, noun: str) -> str:
     """Return a count with its noun: 1 record, 2 records."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+    many = noun[:-1] + "ies" if noun.endswith("ry") else f"{noun}s"
+    return f"{n} {noun}" if n == 1 else f"{n} {many}"
 
 
 def skipped_text(store: str, skipped: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -264,5 +264,6 @@ def loaded(name: str) -> click.Command:
     for known, command in {name: found, **{f"{name} {own}": c for own, c in below.items()}}.items():
         if known in EXAMPLES:
             said = f"{path_of(name)}{known.removeprefix(name)} {EXAMPLES[known]}".rstrip()
-            command.epilog = f"\b\nExample: memops {said}"
+            above, _, _ = (command.epilog or "").partition("\b\nExample: ")
+            command.epilog = f"{above}\b\nExample: memops {said}"
     return found

@@ -1,11 +1,10 @@
 """Naming: the records that a person means by an id, a key, or the beginning of one that is unique."""
 
-import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
-from memops.errors import MemopsError
+from memops.errors import MemopsError, did_you_mean
 
 
 def meant(records: pl.DataFrame, names: Sequence[str], store: str, then: str = "") -> list[str]:
@@ -28,13 +27,6 @@ def _one(records: pl.DataFrame, name: str, store: str, then: str) -> str:
         raise MemopsError(
             f"{store}: {name!r} names {len(found)} records{then}", f"say which: {some}"
         )
-    raise MemopsError(
-        f"{store}: no record {name!r}{then}", _hint(name, [*ids, *keys.drop_nulls()], store)
-    )
-
-
-def _hint(name: str, known: Iterable[str], store: str) -> str:
-    near = difflib.get_close_matches(name, list(known), 1)
-    return (
-        f"did you mean {near[0]!r}?" if near else f"list them with `memops records inspect {store}`"
-    )
+    listed = f"list them with `memops records inspect {store}`"
+    hint = did_you_mean(name, [*ids, *keys.drop_nulls()], listed)
+    raise MemopsError(f"{store}: no record {name!r}{then}", hint)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from memops.errors import GateInconclusive
 from memops.measures import measure
 from memops.policy import Policy
 from memops.policy.grading import Gate
@@ -82,6 +83,13 @@ class Verdict:
 def accept(grades: Grades) -> dict[str, Any]:
     """Return the baseline that these grades make, in JSON values."""
     return grades.to_json()
+
+
+def refuse_empty(grades: Grades, hint: str) -> None:
+    """Raise GateInconclusive for grades that say nothing, with which none could be compared."""
+    if why := incomparable(grades, grades):
+        said = f"suite {grades.suite}: {why[-1]['reason']}; nothing was recorded"
+        raise GateInconclusive(said, hint)
 
 
 def judge(before: Grades | Mapping[str, Any], after: Grades, policy: Policy) -> Verdict:

@@ -71,7 +71,8 @@ def markdown(verdict: Verdict) -> str:
     ]
     if verdict.measures.height:
         lines += ["", *_HEAD, *map(_measure, verdict.measures.to_dicts())]
-        if verdict.detectable > 0:  # where all queries agree, nothing tells how much they vary
+        # Where all queries agree nothing tells how much they vary; no loss is above 1.
+        if 0 < verdict.detectable <= 1:
             loss = f"{verdict.detectable:.3f}"
             lines += ["", f"This suite shows a loss of {loss} with a power of 80 %."]
         lines += _robust(verdict)

@@ -4,7 +4,10 @@ RUN     query Q0 document rank score tag     as trec_eval reads it: scores decid
 QRELS   query 0 document grade
 """
 
+import contextlib
 import hashlib
+import math
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +24,10 @@ from memops.search.retrieve import RUN
 from memops.suite.grading import PER_QUERY, Grades
 
 USUAL = ("R@5", "R@10", "Success@1", "RR@10", "nDCG@10")
+_RUN, _JUDGED = "query Q0 document rank score tag", "query 0 document grade"
+_SCORED = pl.Schema(
+    {"query_id": pl.String(), "doc_id": pl.String(), "score": pl.Float64(), "nth": pl.Int64()}
+)
 _QRELS = pl.Schema({"query_id": pl.String(), "doc_id": pl.String(), "grade": pl.Int64()})
 
 
@@ -31,6 +38,12 @@ def graded(run: Path, qrels: Path, measures: Sequence[str] = USUAL) -> Grades:
     TREC's.
     """
     found, golden = read_run(run), read_qrels(qrels)
+    if not found["query_id"].is_in(golden["query_id"].implode()).any():
+        asked, said = golden["query_id"][0], found["query_id"][0]
+        raise Corrupt(
+            f"{run}: answers no query that {qrels} judges",
+            f"use the same ids: {said!r} is of the run, {asked!r} of the judgements",
+        )
     kept = golden.with_columns(avoid=False, unit=pl.lit(None, pl.String))
     values = grades(found, kept, measures).with_columns(
         retriever=pl.lit("run"), category=pl.lit("judged")
@@ -56,35 +69,34 @@ def gated(
     """
     measures = dict.fromkeys((*USUAL, policy.gate.measure))
     now = graded(run, qrels, [*measures])
-    if before is None:
-        said = f"{run}: nothing to compare with"
+    if before is None or not (accept or before.is_file()):
+        of = " ".join(
+            f"--{n} {shlex.quote(str(path))}" for n, path in (("run", run), ("qrels", qrels))
+        )
+        to = shlex.quote(str(before or "BASELINE.trec"))
         raise GateInconclusive(
-            said, "name the run that it should not be worse than: --baseline-run"
+            f"{run}: nothing to compare with" + (f"; there is no {before}" if before else ""),
+            f"record it as the baseline: memops gate {of} --baseline-run {to} --accept",
         )
     if accept:
         files.write(before, run.read_bytes())
     verdict = gate.judge(graded(before, qrels, [*measures]), now, policy)
     told = {"junit": junit(verdict), "github": github(verdict), "markdown": markdown(verdict)}
     about = {"run": str(run), "qrels": str(qrels), "baseline_run": str(before)}
-    return (
-        about
-        | {"accepted": str(before) if accept else None}
-        | verdict.to_json()
-        | {"grades": now.means()}
-        | told
-    )
+    recorded = {"accepted": str(before) if accept else None, "unanswered": unanswered(now)}
+    return about | recorded | verdict.to_json() | {"grades": now.means()} | told
+
+
+def unanswered(grades: Grades) -> list[str]:
+    """Return the judged queries of which a run says nothing, which count as 0."""
+    asked = grades.per_query["query_id"].unique(maintain_order=True)
+    return asked.filter(~asked.is_in(grades.run["query_id"].implode())).to_list()
 
 
 def read_run(path: Path) -> pl.DataFrame:
     """Return a run, ranked by its scores; what has the same score keeps the file's order."""
-    rows = [
-        (cells[0], cells[2], _number(cells[4], path, nth), nth) for nth, cells in _lines(path, 5)
-    ]
-    table = pl.DataFrame(
-        rows,
-        schema={"query_id": pl.String, "doc_id": pl.String, "score": pl.Float64, "nth": pl.Int64},
-        orient="row",
-    )
+    rows = [(c[0], c[2], _number(c[4], path, nth), nth) for nth, c in _lines(path, _RUN)]
+    table = pl.DataFrame(rows, schema=_SCORED, orient="row")
     _refuse_twice(table, path)
     ranked = table.sort("query_id", "score", "nth", descending=[False, True, False])
     rank = pl.int_range(1, pl.len() + 1).over("query_id")
@@ -93,31 +105,39 @@ def read_run(path: Path) -> pl.DataFrame:
 
 def read_qrels(path: Path) -> pl.DataFrame:
     """Return judgements: query_id, doc_id, grade."""
-    rows = [(c[0], c[2], int(_number(c[3], path, nth)), nth) for nth, c in _lines(path, 4)]
+    rows = [(c[0], c[2], int(_number(c[3], path, nth)), nth) for nth, c in _lines(path, _JUDGED)]
     table = pl.DataFrame(rows, schema={**_QRELS, "nth": pl.Int64()}, orient="row")
     _refuse_twice(table, path)
-    return table.drop("nth").filter(pl.col("grade") > 0)
+    right = table.drop("nth").filter(pl.col("grade") > 0)
+    if right.is_empty():
+        raise Corrupt(f"{path}: no document has a grade above 0, so no query can be graded")
+    return right
 
 
-def _lines(path: Path, least: int) -> list[tuple[int, list[str]]]:
+def _lines(path: Path, columns: str) -> list[tuple[int, list[str]]]:
+    """The lines of a file with their numbers, each of these columns; the last may be left out."""
+    wanted = f"each line is `{columns}`, with blanks between"
+    most = len(columns.split())
     if not path.is_file():
-        raise StoreNotFound(f"{path}: no such file", "name a file in TREC's columns")
+        raise StoreNotFound(f"{path}: no such file", wanted)
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise Corrupt(f"{path}: not UTF-8") from error
     lines = [(nth, line.split()) for nth, line in enumerate(text.splitlines(), 1) if line.strip()]
     for nth, cells in lines:
-        if len(cells) < least:
-            raise Corrupt(f"{path}: line {nth} has {len(cells)} of {least} columns")
+        if not min(most, 5) <= len(cells) <= most:
+            raise Corrupt(f"{path}: line {nth} has {len(cells)} columns, not {most}", wanted)
+    if not lines:
+        raise Corrupt(f"{path}: no line is in it", wanted)
     return lines
 
 
 def _number(cell: str, path: Path, nth: int) -> float:
-    try:
-        return float(cell)
-    except ValueError as error:
-        raise Corrupt(f"{path}: line {nth}: {cell!r} is no number") from error
+    with contextlib.suppress(ValueError):
+        if math.isfinite(value := float(cell)):
+            return value
+    raise Corrupt(f"{path}: line {nth}: {cell!r} is no number")
 
 
 def _refuse_twice(table: pl.DataFrame, path: Path) -> None:

@@ -78,6 +78,8 @@ def gate(
     graded, taken = _graded(store, suite, settings, encoder, now, refit=accept, keep=keep)
     path = suite_folder(suite) / "baseline.json"
     if accept:
+        kept = f"keep some of its proposals: memops recall suite review {path.parent}"
+        gates.refuse_empty(graded, f"{kept}; then again")
         freeze(graded, path.parent)
         files.write_json(path, gates.accept(graded))
     if not path.is_file():

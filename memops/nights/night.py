@@ -70,7 +70,7 @@ def curate(
     heavy steps, if not the runner that the settings name. The rules of hygiene are left out within
     their cadence, unless `hygiene` or `rules` ask for them.
     """
-    at = now or clock()
+    at, name = now or clock(), settings.called(name)
     store = open_store(settings.store(name).address)
     with alone(name, store, settings.state):
         asked = hygiene or migrate or bool(rules)

@@ -32,7 +32,7 @@ def night(
     Whatever the failure is, it is written into the history. Errors of the classes `passing` (of
     whoever runs the night) go through.
     """
-    at = now or clock()
+    at, name = now or clock(), settings.called(name)
     try:
         done = curate(name, settings, at, **how)
     except passing:
@@ -40,7 +40,8 @@ def night(
     except (Exception, pl.exceptions.PanicException) as error:
         said = told(error)
         done = {"store": name, "now": at.isoformat(), "code": said.code}
-        history.append(settings.state, done)
+        if name in settings.stores or ":" in name:  # any other is no store that had a night
+            history.append(settings.state, done)
         done |= {"error": said.message, "hint": settings.hint(said), "cause": type(said).__name__}
     monitoring.publish(settings, clock())
     return done

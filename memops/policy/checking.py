@@ -1,13 +1,12 @@
 """Checking: what a TOML file's table makes of a type, or what is said of it, with file and line."""
 
-import difflib
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
-from memops.errors import MemopsError
+from memops.errors import MemopsError, did_you_mean
 
 HINT = "`memops config policy` lists what [policy] may say, with its meaning"
 _UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")
@@ -73,8 +72,7 @@ def _hint(kind: Any, error: Mapping[str, Any]) -> str:
     if error["type"] not in _UNKNOWN:
         return ""
     known = _names(kind, error["loc"][:-1])
-    near = difflib.get_close_matches(str(error["loc"][-1]), known, 1)
-    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
+    return did_you_mean(str(error["loc"][-1]), known, f"known: {', '.join(known)}")
 
 
 def _names(kind: Any, path: Sequence[str | int]) -> list[str]:

@@ -3,14 +3,13 @@
 A policy that is made in code is not checked.
 """
 
-import difflib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from typing import Annotated, Any, ClassVar
 from urllib.parse import urlsplit
 
-from memops.errors import MemopsError
+from memops.errors import MemopsError, did_you_mean
 from memops.measures import measure
 from memops.schema import KINDS, RECORDS, TIERS
 
@@ -147,8 +146,8 @@ def _among(what: str, *known: str) -> Checked:
 def _known(name: str, known: Sequence[str], what: str) -> str:
     if name in known:
         return ""
-    near = difflib.get_close_matches(name, known, 1)
-    return f"no {what}" + (f"; did you mean {near[0]!r}?" if near else f": {', '.join(known)}")
+    near = did_you_mean(name, known)
+    return f"no {what}" + (f"; {near}" if near else f": {', '.join(known)}")
 
 
 Switch = Annotated[bool, Exactly()]

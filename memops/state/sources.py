@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from memops import snapshot
-from memops.errors import MemopsError, StoreNotFound
+from memops.errors import MemopsError
 from memops.settings import Settings
 from memops.stores import open_store, standing
 
@@ -24,6 +24,7 @@ def take_snapshot(
 ) -> dict[str, Any]:
     """Take a snapshot of a live store; returns its name, path and counts."""
     store = standing(open_store(settings.store(name).address))
+    name = settings.called(name)
     called = name if name in settings.stores else ""
     at, policy = now or clock(), settings.policy
     taken = snapshot.take(store, settings.state, at, policy, called, accept_shrink, to_grade)
@@ -45,9 +46,5 @@ def open_or_take(
             return found
         if Path(name).exists():
             raise MemopsError(f"{name}: neither a snapshot nor a store", "a store is KIND:PATH")
-        raise StoreNotFound(
-            f"{name!r} is neither a snapshot in {settings.state / 'snapshots'} nor a store",
-            "a store is KIND:PATH, or a name from memops.toml",
-        )
     taken = take_snapshot(name, settings, now, accept_shrink, to_grade)
     return snapshot.open_snapshot(Path(taken["path"]))
