@@ -10,8 +10,10 @@ from memops.judge.consensus import (
     CONFLICT,
     HOLD,
     LEAST,
+    PRIOR,
     SAME,
     agreed,
+    borne_out,
     forbid,
     replaced,
     share,
@@ -51,6 +53,33 @@ def test_all_pairs_between_two_clusters_vote_on_their_conflict():
     assert clusters(found) == [[0, 1, 2], [3, 4, 5]] and found.conflict[0, 3] > 0.99
     outvoted = dict.fromkeys(itertools.product(one, two), HOLD) | {(0, 3): CONFLICT}
     assert agreed(*cast(inside | outvoted), 0.8).conflict == {}
+
+
+def test_an_answer_weighs_more_where_a_third_bears_it_out_and_less_where_one_speaks_against_it():
+    third = {"beside": (CONFLICT, CONFLICT), "against": (CONFLICT, HOLD), "else": (HOLD, HOLD)}
+    chance = {}
+    for name, (one, two) in third.items():
+        pairs, ballots = cast({(0, 1): CONFLICT, (0, 2): one, (1, 2): two})
+        plain = np.hstack([ballots, np.zeros((3, 3)), np.ones((3, 1))])
+        told = borne_out(pairs, plain)
+        assert np.allclose(np.exp(told[:, 3:6] + PRIOR).sum(axis=1), 1)
+        assert (told[:, :3] == ballots).all() and (told[:, 6] == 1).all()
+        chance[name] = agreed(pairs, told, 0.8).conflict.get((0, 1), 0.0)
+        alone = agreed(pairs, plain, 0.8).conflict[0, 1]
+    assert chance["against"] < 0.5 < chance["else"] <= alone < 0.85 < chance["beside"]
+    assert borne_out([], np.zeros((0, 7))).shape == (0, 7)
+
+
+def test_of_a_series_one_wrong_answer_replaces_nothing_and_a_chain_of_values_stays_one():
+    """Ten entries of a log, one pair of which is called a conflict; four values, each after the other."""
+    log = dict.fromkeys(itertools.combinations(range(10), 2), HOLD) | {(0, 9): CONFLICT}
+    chain = dict.fromkeys(itertools.combinations(range(10, 14), 2), CONFLICT) | {(10, 13): HOLD}
+    pairs, ballots = cast(log | chain)
+    count = len(pairs)
+    told = borne_out(pairs, np.hstack([ballots, np.zeros((count, 3)), np.ones((count, 1))]))
+    found = agreed(pairs, told, 0.85).conflict
+    assert found.get((0, 9), 0.0) < 0.8
+    assert min(found[pair] for pair in chain if pair != (10, 13)) > 0.85
 
 
 def test_several_likely_replacements_make_a_sure_one():

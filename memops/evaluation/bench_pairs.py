@@ -45,7 +45,8 @@ def _settled(
     sides = {side: pl.Series([at[pair[side]] for pair in pairs], dtype=pl.UInt32) for side in "ab"}
     known = read.select(
         "same", "opposes", "firm_a", "firm_b",
-        veto_same=veto_same(), veto_conflict=veto_conflict(), score="jaccard",
+        veto_same=veto_same(), veto_conflict=veto_conflict(),
+        rank=pl.col("jaccard").rank(descending=True),
     ).with_columns(**sides)  # fmt: skip
     out = settled_by(judge, known, texts, limits.judge)
     firm, clash = pl.col("firm_a") & pl.col("firm_b"), pl.col("opposes").is_not_null()

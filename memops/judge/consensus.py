@@ -3,11 +3,13 @@
 A decider is right with some probability, which is measured on pairs whose answer is known. Its
 answers are votes (Dawid and Skene 1979): statements that say the same form a cluster, and all
 pairs between two clusters vote on whether these are one, in conflict, or both hold. One answer
-alone weighs as much as the decider has been right; what several answers contradict is left alone.
+alone weighs as much as the decider has been right, and as third statements bear it out; what
+several answers contradict is left alone.
 """
 
 import heapq
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +25,7 @@ PRIOR = np.log([0.04, 0.06, 0.90])
 _AGAIN = np.log([0.5, 0.1, 0.4])
 """Of one text at two places."""
 _BANDS, _MOST, _STEPS, _WORTH = 10, 50, 20, 20.0
+_THIRDS = 2.0  # log odds that third statements add at most: they repeat each other's mistakes
 LEAST = 0.2
 """The accuracy of one who draws lots."""
 _NEVER = -50.0
@@ -56,21 +59,21 @@ def forbid(cast: Votes, where: npt.NDArray[np.bool_], what: int) -> None:
 
 def likelier(
     cast: Votes,
-    score: npt.NDArray[np.float64],
+    rank: npt.NDArray[np.float64],
     open_: npt.NDArray[np.bool_],
     prior: Votes = PRIOR,
 ) -> Votes:
-    """Return votes with what similarity adds to the prior of each pair, shape (pairs, 7).
+    """Return votes with what nearness adds to the prior of each pair, shape (pairs, 7).
 
-    Of pairs of one band of similarity, how many are the same and how many in conflict is told by
-    the answers themselves, by expectation and maximisation: among the likest more are than among
-    those that merely share words; what rules have settled (not `open_`) is a band by itself.
-    Columns: the votes, the added log odds, and that it is one pair.
+    Of pairs of one band of `rank` (one's place among the nearest of the other), how many are the
+    same and how many in conflict is told by the answers themselves, by expectation and
+    maximisation: among the nearest more are than among the twentieth; what rules have settled (not
+    `open_`) is a band by itself. Columns: the votes, the added log odds, and that it is one pair.
     """
-    left = score[open_]
+    left = rank[open_]
     few = min(max(len(left) // _MOST, 1), _BANDS)
     cuts = np.quantile(left, np.linspace(0, 1, few + 1)[1:-1]) if len(left) else np.zeros(0)
-    band, bands = np.where(open_, np.searchsorted(cuts, score), few), few + 1
+    band, bands = np.where(open_, np.searchsorted(cuts, rank), few), few + 1
     shares = np.tile(np.exp(prior), (bands, 1))
     size = np.bincount(band, minlength=bands)[:, None]
     for _ in range(_STEPS):
@@ -79,6 +82,39 @@ def likelier(
         counts = np.stack([np.bincount(band, told[:, k], bands) for k in range(3)], axis=1)
         shares = (counts + _WORTH * np.exp(prior)) / (size + _WORTH)
     return np.hstack([cast, (np.log(shares) - prior)[band], np.ones((len(cast), 1))])
+
+
+def borne_out(pairs: Sequence[tuple[int, int]], cast: Votes, prior: Votes = PRIOR) -> Votes:
+    """Return the votes of `likelier` with what third statements add to each pair.
+
+    To be about one thing (the same, or in conflict) carries over: a third that is about one thing
+    with either of two is so with the other, if these two are. So an answer that a third bears out
+    weighs more, and one that it contradicts less; a wrong answer mostly stands alone.
+    """
+    about = 1 - float(np.exp(prior[HOLD]))
+    near = _near(pairs, cast)
+    odds = {
+        a: {b: _about_one(vote, prior) * (1 - about) / about for b, vote in of.items()}
+        for a, of in near.items()
+    }
+    told = [sum(_borne(odds[a], odds[b], about)) if a != b else 0.0 for a, b in pairs]
+    added = prior + cast[:, 3:6]
+    added[:, [SAME, CONFLICT]] += np.clip(told, -_THIRDS, _THIRDS)[:, None]
+    added -= np.log(np.exp(added).sum(axis=1, keepdims=True))
+    return np.hstack([cast[:, :3], added - prior, cast[:, 6:]])
+
+
+def _about_one(vote: Votes, prior: Votes) -> float:
+    """The odds that two statements are about one thing."""
+    apart = min(max(float(_posterior(vote, prior)[HOLD]), 1e-4), 1 - 1e-4)
+    return (1 - apart) / apart
+
+
+def _borne(one: Mapping[int, float], two: Mapping[int, float], about: float) -> Iterator[float]:
+    """What each third that both were compared with says, as log odds."""
+    for third in sorted(one.keys() & two.keys()):
+        x, y = one[third], two[third]
+        yield math.log((1 + about * x * y) / (1 + about * (x + y)))
 
 
 def again(
@@ -111,10 +147,7 @@ def agreed(
     """
     if cast.shape[1] == 3:
         cast = np.hstack([cast, np.zeros((len(cast), 4))])
-    near: dict[int, Near] = {n: {} for pair in pairs for n in pair}
-    for (a, b), vote in zip(pairs, cast, strict=True):
-        if a != b:
-            _add(near, a, b, vote)
+    near = _near(pairs, cast)
     members = _clustered({n: dict(of) for n, of in near.items()}, prior)
     kept = [part for inside in members for part in _sure(inside, near, sure, prior)]
     of = {n: inside[0] for inside in kept for n in inside}
@@ -144,6 +177,14 @@ def replaced(
 
 Near = dict[int, Votes]
 """The votes of one statement, or cluster, with each other one."""
+
+
+def _near(pairs: Sequence[tuple[int, int]], cast: Votes) -> dict[int, Near]:
+    near: dict[int, Near] = {n: {} for pair in pairs for n in pair}
+    for (a, b), vote in zip(pairs, cast, strict=True):
+        if a != b:
+            _add(near, a, b, vote)
+    return near
 
 
 def _add(near: dict[int, Near], a: int, b: int, vote: Votes) -> None:

@@ -41,9 +41,10 @@ def agreed(
     joined_ = pl.concat([told.filter(again).select("a", "b"), one])
     node = groups(joined_, len(texts))["group"].to_numpy()
     pairs = [(int(node[a]), int(node[b])) for a, b in told.select("a", "b").iter_rows()]
-    cast = consensus.likelier(cast, told["score"].to_numpy(), told["open"].to_numpy())
+    rank = told["rank"].to_numpy().astype(np.float64)
+    cast = consensus.likelier(cast, rank, told["open"].to_numpy())
     cast[:, :3] /= _repeated(pairs)[:, None]
-    found = consensus.agreed(pairs, cast, sure)
+    found = consensus.agreed(pairs, consensus.borne_out(pairs, cast), sure)
     ends = [(found.of[a], found.of[b]) for a, b in pairs]
     ends = [
         (b, a) if newer == "a" else (a, b) for (a, b), newer in zip(ends, _newer(told), strict=True)
