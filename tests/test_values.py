@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memops.language.packs import codes, pack
-from memops.values import agree, compare, last_day, read
+from memops.values import agree, compare, last_day, read, same_values
 from tests.writing import WRITERS, drawn
 
 TABLES = sorted((Path(__file__).parent / "values").glob("*.txt"))
@@ -46,6 +46,21 @@ def test_every_form_of_the_tables_prints_and_reads_back(path):
     for kind, form in found:
         for lang in (None, *codes()):
             assert forms(form, lang=lang) == [(kind, form)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "said"),
+    [
+        ("The hall seats 300 guests", "Three hundred guests fit in the hall", "equal"),
+        ("The hall seats 300 guests", "The hall seats 310 guests", "different"),
+        ("The tyre lost 40 kPa upstairs", "The tyre lost 40 kPa downstairs", "incomparable"),
+        ("Ana borrowed 40 coins", "Ana donated 40 coins", "incomparable"),
+        ("车胎借来四十个", "车胎捐出40个", "incomparable"),
+        ("一个月三千四", "一个月2800", "different"),
+    ],
+)
+def test_values_are_the_same_only_where_the_words_beside_them_are_too(one, other, said):
+    assert same_values(one, other) == same_values(other, one) == said
 
 
 def written(lang, n, seed):

@@ -1,9 +1,9 @@
 """Values: what a text says in numbers, times and names of things, each in one form however written."""
 
-from memops.values.agreement import agree
+from memops.values.agreement import agree, same_values
 from memops.values.reading import numeral, read
 from memops.values.relative import resolved
-from memops.values.signs import same_sign, sign, signs
+from memops.values.signs import same_sign, sign
 from memops.values.value import Comparison, Value, compare, last_day
 
 __all__ = [
@@ -16,6 +16,6 @@ __all__ = [
     "read",
     "resolved",
     "same_sign",
+    "same_values",
     "sign",
-    "signs",
 ]

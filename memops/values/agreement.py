@@ -5,13 +5,72 @@ once, and a weekday says by itself that it comes every week.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
-from memops.values.value import DIFFERENT, EQUAL, INCOMPARABLE, Comparison, Value, compare, number
+from memops.language.detection import spoken
+from memops.language.packs import codes
+from memops.values.clauses import Words, clauses, words
+from memops.values.matching import akin
+from memops.values.reading import read
+from memops.values.value import DIFFERENT, EQUAL, INCOMPARABLE, Comparison, Value, compare
 
 _WEEK = 604800
-_PERIOD = {"w": "604800 s", "d": "86400 s", "h": "3600 s", "s": "1 s", "mo": "1 mo"}
-_EVERY = re.compile(r"~?every (\d+(?:\.\d+)?) (s|mo)$")
+_EVERY = re.compile(r"~?every (\d+(?:\.\d+)?) s$")
+
+
+def same_values(a: str, b: str, lang: str | None = None) -> Comparison:
+    """Return whether two texts say the same values, others of one kind, or cannot be told.
+
+    What was not read may be a unit or a sign: where each text has a word of its own beside a
+    value, on one side of it, the two are not comparable.
+    """
+    one, two = (read(text, lang=lang) for text in (a, b))
+    said = agree(one, two)
+    if said != EQUAL:
+        return said
+    known = words((lang,) if lang in codes() else spoken(a))
+    left, right = _around(a, one, known), _around(b, two, known)
+    own = _own(left, right), _own(right, left)
+    replaced = any(own[0] & {side} and own[1] & {side} for side in (_BEFORE, _BEHIND))
+    return INCOMPARABLE if replaced else EQUAL
+
+
+_BEFORE, _BEHIND = "before", "behind"
+
+
+def _around(text: str, values: Sequence[Value], known: Words) -> list[tuple[str, str]]:
+    """The words of a text outside its values, signs of a script without spaces one by one, and on
+    which side of a value each stands.
+    """
+    starts, ends = {v.start for v in values}, {v.end for v in values}
+    out = []
+    for clause in clauses(text, known, sorted((v.start, v.end) for v in values)):
+        for word in clause:
+            if word.ops == ():
+                continue
+            single = word.said.isascii()
+            for n, said in enumerate([word.stem] if single else word.said):
+                start, end = (word.start, word.end) if single else (word.start + n,) * 2
+                end += not single
+                behind = start in ends or (
+                    text[start - 1 : start] in (" ", "-") and start - 1 in ends
+                )
+                before = end in starts or (text[end : end + 1] == " " and end + 1 in starts)
+                out.append((said, _BEHIND if behind else _BEFORE if before else ""))
+    return out
+
+
+def _own(one: Sequence[tuple[str, str]], two: Sequence[tuple[str, str]]) -> set[str]:
+    """Where the words of one text stand that the other one lacks."""
+    rest = [said for said, _ in two]
+    sides = set()
+    for said, side in one:
+        match = next((w for w in rest if w == said or akin(w, said)), None)
+        if match is None:
+            sides.add(side)
+        else:
+            rest.remove(match)
+    return sides
 
 
 def agree(one: Iterable[Value], two: Iterable[Value]) -> Comparison:
@@ -22,8 +81,6 @@ def agree(one: Iterable[Value], two: Iterable[Value]) -> Comparison:
     """
     left, right = (_told(side) for side in (one, two))
     alone, rest = _matched(left, right)
-    alone, rest = _put_together(alone, rest)
-    rest, alone = _put_together(rest, alone)
     alone, rest = _once(alone, left, rest), _once(rest, right, alone)
     if not alone and not rest:
         return EQUAL if left and _in_order(left, right) else INCOMPARABLE
@@ -48,7 +105,7 @@ def _goes(value: Value, side: Sequence[Value], other: Sequence[Value]) -> bool:
 
 def _seconds(form: str) -> float | None:
     told = _EVERY.match(form)
-    return float(told[1]) if told is not None and told[2] == "s" else None
+    return float(told[1]) if told is not None else None
 
 
 def _matched(left: Sequence[Value], right: Sequence[Value]) -> tuple[list[Value], list[Value]]:
@@ -62,39 +119,6 @@ def _matched(left: Sequence[Value], right: Sequence[Value]) -> tuple[list[Value]
         else:
             rest.remove(match)
     return alone, rest
-
-
-def _put_together(wholes: list[Value], parts: list[Value]) -> tuple[list[Value], list[Value]]:
-    """What is left where a value of one side is two of the other: so much, and how often."""
-    kept = []
-    for whole in wholes:
-        made = next((pair for pair, form in _pairs(parts) if _is(whole, form)), None)
-        if made is None:
-            kept.append(whole)
-        else:
-            parts = [part for part in parts if part not in made]
-    return kept, parts
-
-
-def _is(whole: Value, form: str) -> bool:
-    base, stroke, per = whole.form.rpartition("/")
-    return form == (f"{base}/{_PERIOD.get(per, per)}" if stroke else whole.form)
-
-
-def _pairs(parts: Sequence[Value]) -> Iterator[tuple[tuple[Value, Value], str]]:
-    """Every two values of which one is a time that passes, with the form that they make together."""
-    for time in parts:
-        every = time.form.removeprefix("every ")
-        told = _EVERY.match(f"every {every}")
-        if time.kind not in ("frequency", "duration") or told is None:
-            continue
-        for base in parts:
-            if base is time or base.kind in ("frequency", "duration"):
-                continue
-            yield (base, time), f"{base.form}/{every}"
-            if base.kind in ("number", "factor") and base.written:
-                size = number(float(told[1]) / base.written)
-                yield (base, time), f"every {size} {told[2]}"
 
 
 def _once(alone: Sequence[Value], side: Sequence[Value], other: Sequence[Value]) -> list[Value]:

@@ -61,7 +61,7 @@ def _one(a: Word, b: Word, known: Words) -> int:
     """2 where two words are one, 1 where they are of one, -1 where they are opposites, else 0."""
     if a.stem == b.stem:
         return 2
-    if a.said.isascii() and b.said.isascii() and _akin(a.stem, b.stem):
+    if akin(a.stem, b.stem):
         return 1
     if not a.said.isascii() and not b.said.isascii():
         short, long = sorted((a.said, b.said), key=len)
@@ -73,8 +73,10 @@ def _one(a: Word, b: Word, known: Words) -> int:
     return _opposite(a, b, known)
 
 
-def _akin(one: str, two: str) -> bool:
-    """Whether two stems are of one word: merge and merging, allergic and allergies."""
+def akin(one: str, two: str) -> bool:
+    """Return whether two stems are of one word: merge and merging, allergic and allergies."""
+    if not (one.isascii() and two.isascii()):
+        return False
     short, long = sorted((one, two), key=len)
     size = next(
         (n for n, (x, y) in enumerate(zip(short, long, strict=False)) if x != y), len(short)

@@ -79,6 +79,9 @@ def _days_per(span: Span) -> list[Found] | None:
     return [found._replace(kind="duration rate", unit=f"{found.unit}/{said}")]
 
 
+_SIXTY = 60
+
+
 def _compound(span: Span) -> Found | None:
     """An hour and 30 minutes, 2 years and 3 months, 1h 30m."""
     total, months, last = 0.0, 0.0, float("inf")
@@ -103,8 +106,10 @@ def _compound(span: Span) -> Found | None:
             count = None
         elif "article" in roles:
             count = 1.0
-    if count is not None:  # 1h30
-        total += count * (60.0 if last == 3600 else 1.0 if last == 60 else 0.0)
+    if count is not None:  # 1h30; a number behind any other unit is of something else
+        if last not in (3600, 60) or count >= _SIXTY:
+            return None
+        total += count * last / _SIXTY
     return _length(months, total)
 
 

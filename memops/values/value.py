@@ -49,12 +49,10 @@ _FORM = re.compile(
 )
 _ABOUT = 0.1
 """How far values may lie apart of which one is said to be about so much."""
-_CONVERTED = 0.01
-"""How far two numbers of one length or weight, each rounded in its own system, may lie apart."""
-_LONGEST, _SHORTEST = 31 * 86400.0, 28 * 86400.0
 _LOCAL = 7
 """Digits of a telephone number without its area."""
-_BYTES = tuple(1.024**k for k in range(1, 6))
+_CONVERTED = 0.01
+"""How far two numbers of one length or weight, each rounded in its own system, may lie apart."""
 
 
 def compare(a: Value, b: Value) -> Comparison:
@@ -76,8 +74,9 @@ def compare(a: Value, b: Value) -> Comparison:
     if a.kind == "time" and a.grain != b.grain and half_day(a.form) == half_day(b.form):
         return EQUAL
     one, two = (_FORM.match(_counted(v.kind, v.form)) for v in (a, b))
-    if a.kind == "phone" and a.form[0] != b.form[0] and "+" in a.form[0] + b.form[0]:
-        return _phones(*sorted((a.form, b.form)))
+    if a.kind == "phone" and ("+" in a.form) != ("+" in b.form):
+        local, whole = sorted((a.form.lstrip("tel 0"), b.form.lstrip("tel 0")), key=len)
+        return EQUAL if len(local) >= _LOCAL and whole.endswith(local) else DIFFERENT
     if a.kind in _NAMES or one is None or two is None:
         return DIFFERENT
     return _amounts(a, b, one, two)
@@ -90,30 +89,9 @@ def half_day(form: str) -> str:
 
 
 _NAMES = frozenset(
-    {
-        "ident",
-        "phone",
-        "ip",
-        "url",
-        "path",
-        "email",
-        "version",
-        "ordinal",
-        "time",
-        "lunar date",
-        "deal",
-    }
-)
+    ["ident", "phone", "ip", "url", "path", "email", "version", "ordinal", "time", "deal", "lunar date"]
+)  # fmt: skip
 """Kinds whose forms are no amounts."""
-
-
-def _phones(whole: str, local: str) -> Comparison:
-    """Numbers of which only one tells its country."""
-    return (
-        EQUAL
-        if len(local.lstrip("tel ")) >= _LOCAL and whole.endswith(local.lstrip("tel 0"))
-        else DIFFERENT
-    )
 
 
 def _degrees(a: Value, b: Value) -> Comparison:
@@ -130,122 +108,27 @@ def _degrees(a: Value, b: Value) -> Comparison:
 
 
 def _akin(a: Value, b: Value) -> Comparison:
-    """Values of two kinds that may be one: build 12 and build #12, 9/10 and 90 %."""
-    kinds = {a.kind, b.kind}
-    if kinds == {"number", "phone"}:
-        short, long = sorted((v.form.lstrip("+tel ") for v in (a, b)), key=len)
-        return EQUAL if len(short) >= _LOCAL and long.endswith(short) else INCOMPARABLE
-    if kinds == {"number", "ordinal"}:
-        bare = a.form.lstrip("#")
-        return EQUAL if bare == b.form.lstrip("#") and len(bare) >= _LABEL else INCOMPARABLE
-    if kinds == {"number", "date"}:
-        numbered, day = (a, b) if a.kind == "number" else (b, a)
-        return (
-            EQUAL if day.form.lstrip("~") == numbered.form.lstrip("~") + "-XX-XX" else INCOMPARABLE
+    """Values of two kinds that may be one where only one text says the kind: 6 and 06:00, 0.3 and 30 %."""
+    one, two = sorted((a, b), key=lambda v: v.kind)
+    if (one.kind, two.kind) == ("ident", "number"):
+        same = one.form.rpartition("#")[2].lstrip("0") == two.form
+    elif (one.kind, two.kind) == ("number", "time"):
+        same = two.form == _clock(one.form)
+    elif (one.kind, two.kind) == ("number", "share"):
+        same = re.fullmatch(r"0\.\d+", one.form) is not None and (
+            two.form == f"{number(round(100 * float(one.form), 9))}%"
         )
-    told = _BESIDE.get(frozenset(kinds))
-    if told is not None:
-        one, two = sorted((a, b), key=lambda v: v.kind)
-        return EQUAL if told(one.form, two.form) else INCOMPARABLE
-    if kinds == {"weekday", "frequency"}:
-        return EQUAL if {a.form, b.form} == {",".join(_WEEK), "every 86400 s"} else INCOMPARABLE
-    if kinds in ({"mass", "money"}, {"mass rate", "money rate"}):
-        return _pounds(*sorted((a, b), key=lambda v: v.kind))
-    if "number" in kinds or "number rate" in kinds:
-        return _unit_left_out(*((a, b) if a.kind.startswith("number") else (b, a)))
-    if kinds == {"slashed", "share"}:
-        ratio, share = (a, b) if a.kind == "slashed" else (b, a)
-        above, _, below = ratio.form.partition("/")
-        if share.form == f"{number(round(100 * float(above) / float(below), 9))}%":
-            return EQUAL
-    return INCOMPARABLE
+    else:
+        same = False
+    return EQUAL if same else INCOMPARABLE
 
 
-def _numbered(ident: str, bare: str) -> bool:
-    """Floor 11 and the number 11: a thing that only one text calls by its kind."""
-    return ident.rpartition("#")[2].lstrip("0") == bare.lstrip("#0")
-
-
-def _clock(numeral: str, time: str) -> bool:
-    """At 6, at 9.30, 0930: an hour that only one text tells as a time."""
-    digits = numeral.replace(".", "") if "." in numeral else numeral
-    if "." in numeral:
-        hour, _, minute = numeral.partition(".")
-        return time == f"{int(hour):02}:{minute:0<2}" if hour.isdigit() else False
-    return digits.isdigit() and time == (
-        f"{digits:0>2}:00" if len(digits) < 3 else f"{digits[:-2]:0>2}:{digits[-2:]}"
-    )
-
-
-def _of_day(date: str, slashed: str) -> bool:
-    """15/4 and the fifteenth of April, whichever comes first."""
-    one, _, two = (f"{part:0>2}" for part in slashed.partition("/"))
-    return date[-6:] in (f"-{one}-{two}", f"-{two}-{one}")
-
-
-def _later(date: str, duration: str) -> bool:
-    """In an hour, and 3,600 seconds; year 98, and 1998."""
-    told = re.fullmatch(r"(second|day)[+-](\d+(?:\.\d+)?)", date)
-    if told is not None:
-        return duration == f"{number(float(told[2]) * (86400 if told[1] == 'day' else 1))} s"
-    months = duration.removesuffix(" mo")
-    short = months.isdigit() and int(months) % 12 == 0 and int(months) // 12
-    return bool(short) and re.fullmatch(rf"\d\d{int(short):02}-XX-XX", date) is not None
-
-
-def _cycles(frequency: str, pitch: str) -> bool:
-    """Once a second, and 1 Hz."""
-    told = re.fullmatch(r"every (\S+) s", frequency)
-    return told is not None and pitch == f"{number(1 / float(told[1]))} Hz"
-
-
-def _release(bare: str, version: str) -> bool:
-    """Postgres 15.4, and version 15.4."""
-    return version.removeprefix("v") in (bare, re.sub(r"(?:\.0+)+$", "", bare))
-
-
-_BESIDE = {
-    frozenset({"ident", "number"}): _numbered,
-    frozenset({"ident", "ordinal"}): _numbered,
-    frozenset({"number", "time"}): _clock,
-    frozenset({"ident", "time"}): _clock,
-    frozenset({"date", "slashed"}): _of_day,
-    frozenset({"date", "duration"}): _later,
-    frozenset({"frequency", "pitch"}): _cycles,
-    frozenset({"number", "version"}): _release,
-}
-"""What two kinds have in common by which they may be one, the kinds in their order."""
-
-
-_LABEL = 3
-"""Digits from which on a number behind its noun is a label: build 4512 is build #4512."""
-_WEEK = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_POUND = 453.59237
-
-
-def _pounds(mass: Value, money: Value) -> Comparison:
-    """Pounds are a weight and a currency."""
-    one, two = _FORM.match(mass.form), _FORM.match(money.form)
-    if one is None or two is None or not (two["unit"] or "").startswith(" GBP"):
-        return INCOMPARABLE
-    rate = (one["unit"] or "").partition("/")[2] == (two["unit"] or "").partition("/")[2]
-    close = abs(float(one["low"]) / _POUND - float(two["low"])) < 1e-6
-    return EQUAL if rate and close and one["bound"] == two["bound"] else INCOMPARABLE
-
-
-def _unit_left_out(bare: Value, told: Value) -> Comparison:
-    """A number is the same amount that another text gives with its unit: 28,000, and 28,000 元."""
-    one, two = _FORM.match(bare.form), _FORM.match(told.form)
-    if one is None or two is None or told.written is None or one["high"] or two["high"]:
-        return INCOMPARABLE
-    if told.kind == "share" and 0 < float(one["low"]) < 1:
-        return EQUAL if abs(float(one["low"]) * 100 - float(two["low"])) < 1e-9 else INCOMPARABLE
-    alike = (one["unit"] or "").partition("/")[2] == (two["unit"] or "").partition("/")[2]
-    same = abs(float(one["low"]) - told.written) < 1e-9 and one["bound"] == two["bound"]
-    return EQUAL if same and alike and told.kind not in _COUNTED else INCOMPARABLE
-
-
-_COUNTED = frozenset({"frequency", "factor", "discount", "date"})
+def _clock(numeral: str) -> str:
+    """The time that a number may be: 6, 9.30, 930."""
+    hour, _, minute = numeral.partition(".")
+    if not minute and len(hour) > 2:
+        hour, minute = hour[:-2], hour[-2:]
+    return f"{hour:0>2}:{minute:0<2}"
 
 
 _STRICT = {"<": ("<=", -1), ">": (">=", 1)}
@@ -264,7 +147,7 @@ def _amounts(a: Value, b: Value, one: re.Match[str], two: re.Match[str]) -> Comp
     if one["unit"] != two["unit"]:
         return _families(a.kind, one, two)
     ends = [(float(one[k] or one["low"]), float(two[k] or two["low"])) for k in ("low", "high")]
-    if a.kind == "data" and any(_binary(x, y) for x, y in ends[:1]):
+    if a.kind == "data" and _binary(*ends[0]):
         return EQUAL if one["bound"] == two["bound"] else DIFFERENT
     near = all(_rounded(a, b, x, y) for x, y in ends)
     if one["bound"] != two["bound"]:
@@ -282,7 +165,7 @@ def _amounts(a: Value, b: Value, one: re.Match[str], two: re.Match[str]) -> Comp
 def _binary(x: float, y: float) -> bool:
     """Kilobytes of 1,000 and of 1,024 bytes."""
     high, low = max(x, y), min(x, y)
-    return low > 0 and any(abs(high / low / ratio - 1) < 1e-6 for ratio in _BYTES)
+    return low > 0 and any(abs(high / low / 1.024**k - 1) < 1e-6 for k in range(1, 6))
 
 
 def _rounded(a: Value, b: Value, x: float, y: float) -> bool:
@@ -312,13 +195,10 @@ def _bounded(one: re.Match[str], two: re.Match[str]) -> Comparison:
 
 def _families(kind: str, one: re.Match[str], two: re.Match[str]) -> Comparison:
     """Months against seconds: different unless some month is that long."""
-    if kind not in ("duration", "frequency") or one["bound"] != two["bound"]:
-        return DIFFERENT
     sides = {(m["unit"] or "").strip(): float(m["low"]) for m in (one, two)}
-    if sides.keys() != {"s", "mo"}:
+    if kind not in ("duration", "frequency") or sides.keys() != {"s", "mo"}:
         return DIFFERENT
-    held = sides["mo"] * _SHORTEST <= sides["s"] <= sides["mo"] * _LONGEST
-    return INCOMPARABLE if held else DIFFERENT
+    return INCOMPARABLE if 28 <= sides["s"] / sides["mo"] / 86400 <= 31 else DIFFERENT
 
 
 def _dates(a: str, b: str) -> Comparison:

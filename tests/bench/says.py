@@ -16,8 +16,7 @@ from memops.values.value import DIFFERENT, EQUAL
 
 def said(pair):
     """What the normal forms of the two texts of a pair come to."""
-    one, two = (values.read(pair[side], lang=pair["lang"]) for side in "ab")
-    valued = values.agree(one, two) if one or two else None
+    valued = values.same_values(pair["a"], pair["b"], pair["lang"])
     signed = values.same_sign(pair["a"], pair["b"], pair["lang"])
     if "kind" in pair:
         return valued
