@@ -13,7 +13,7 @@ from memops.language.codes import numbered
 from memops.language.lexicon import lexicon
 from memops.language.tokens import Keys, Tokens, in_order, keyed
 from memops.statements.fact import PLAIN, person
-from memops.values.signs import converse
+from memops.values.signs import turning
 
 Array = Any
 _LONGEST = 16  # words of a statement that are aligned
@@ -64,7 +64,7 @@ def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     verb, joined, other = _passed(t, like)
     same, role = t.before(t.means({"copula"})), t.kinds("person")
     acted = t.before(t.where(lambda concept, kind, said: said.lower() in _ACTING, "function"))
-    acted = acted + t.before(t.where(lambda concept, kind, said: said.lower() in converse()))
+    acted = acted + t.before(t.where(lambda concept, kind, said: said.lower() in turning()))
     pairs = []
     for step in range(1, _MOST):
         one, two = at[:-step], at[step:]

@@ -7,9 +7,9 @@ of `memops.values.algebra` is read in any language.
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memops.language.packs import table
 from memops.language.stemming import stemmed
@@ -43,94 +43,95 @@ class Words:
     """The words of some packs that bear on signs and roles."""
 
     def __init__(self, langs: Sequence[str]) -> None:
-        self.ops: dict[str, tuple[str, ...]] = {}
-        self.idle: set[str] = set()
-        self.joints: set[str] = set()
-        self.leaving: set[str] = set()
-        self.passive: set[str] = set()
-        self.orders: set[str] = set()
-        self.converse: dict[str, list[tuple[str, int]]] = {}
-        self.gapped: list[tuple[re.Pattern[str], str]] = []
-        self.opposed: dict[str, list[tuple[str, int]]] = {}
-        self.stemmer = ""
-        self.concord = False
+        tables = [table(lang, "signs") for lang in langs]
+        listed = {
+            name: {word for told in tables for word in told.get(name, ())}
+            for name in ("joints", "leaving", "passive", "orders", "opening")
+        }
+        self.joints, self.leaving = listed["joints"], listed["leaving"]
+        self.passive, self.orders = listed["passive"], listed["orders"]
+        self.turning = {word for told in tables for word in told["turning"].split()}
+        self.stemmer = next((told["stemmer"] for told in tables if "stemmer" in told), "")
+        self.concord = any(told.get("concord") for told in tables)
         """Whether one denial may be said twice."""
-        self.chained = False
+        self.chained = any(told.get("chained") for told in tables)
         """Whether a condition may stand before what it is for without any word."""
-        opening: list[str] = []
-        for lang in langs:
-            told = table(lang, "signs")
-            self.stemmer = self.stemmer or told.get("stemmer", "")
-            for ops, listed in told["signs"].items():
-                for word in listed:
-                    self._operator(word, tuple(_ATOMS.findall(ops)))
-            self.idle |= set(told["idle"].split())
-            self.leaving |= set(told.get("leaving", ()))
-            self.joints |= set(told["joints"])
-            self.passive |= set(told["passive"])
-            self.concord = self.concord or told.get("concord", False)
-            self.chained = self.chained or told.get("chained", False)
-            opening += told.get("opening", ())
-            self.orders |= set(told.get("orders", ()))
-            for pair in told["roles"]["converse"]:
-                self._relation(pair)
-        for op in (*ORDER, NOT):
-            self.ops[shown(op)] = (op,)
+        self.opposed = _opposed()
+        self.ops = _operators(tables) | dict.fromkeys(self.orders, (NOT,))
+        idle = {word for told in tables for word in told["idle"].split()}
+        self.idle = {word for word in idle if not self._states(word)}
+        self.gapped = [(_gapped(word), word) for word in self.ops if GAP in word]
         ends = "[" + re.escape("".join(sorted(_ENDS))) + "]"
-        self.opening = re.compile(rf"(?:(?<={ends})|^)(?:{'|'.join(opening) or '(?!)'})")
-        for left, right in opposites():
-            for side, listed in enumerate((left, right)):
-                for word in listed:
-                    self.opposed.setdefault(word, []).append((left[0], side))
-        self.ops |= {word: (NOT,) for word in self.orders}
-        known = {*self.ops, *self.idle, *self.joints, *self.passive, *self.converse, *self.opposed}
-        self.dictionary = known
+        opening = "|".join(sorted(listed["opening"])) or "(?!)"
+        self.opening = re.compile(rf"(?:(?<={ends})|^)(?:{opening})")
         said = [word.partition(GAP)[0] for word, ops in self.ops.items() if ops]
-        self._han = re.compile(
-            "|".join(w for w in said if not w.isascii() and w[0].isalpha()) or "(?!)"
-        )
-        self._latin = {w.split()[0] for w in said if w.isascii() and w} | {"cannot"}
-        self.phrases: dict[str, list[tuple[str, ...]]] = {}
-        self.sizes: dict[str, list[int]] = {}
-        for word in known:
-            self._place(word)
+        runs = [word for word in said if not word.isascii() and word[0].isalpha()]
+        self._wide = re.compile("|".join(runs) or "(?!)")
+        self._latin = {word.split()[0] for word in said if word.isascii() and word} | {"cannot"}
+        self.known = {*self.ops, *self.idle, *self.joints, *self.passive, *self.opposed}
+        self.phrases, self.sizes = _placed(self.known)
+
+    def _states(self, word: str) -> bool:
+        """Whether a word says a state that has an opposite: on, but not with, beside "without"."""
+        pairs = {name for name, _ in self.opposed.get(word, ())}
+        turned = {name for op in self.ops for name, _ in self.opposed.get(op, ())}
+        return bool(pairs - turned)
 
     def bear(self, text: str) -> bool:
         """Return whether a text may hold an operator: the cheap first look."""
-        if not text.isascii() and self._han.search(text):
+        if not text.isascii() and self._wide.search(text):
             return True
         low = text.lower()
         return "n't" in low or "n’t" in low or not self._latin.isdisjoint(_LATIN.findall(low))
 
-    def _operator(self, word: str, ops: tuple[str, ...]) -> None:
-        self.ops[self._joined(word)] = ops
 
-    def _joined(self, word: str) -> str:
-        """A word of two parts with others between them stands where its first part does."""
-        if GAP in word:
-            first, _, last = map(re.escape, word.partition(GAP))
-            between = f"(?P<between>[^，。；,;.!?！？]{{1,{_GAP}}}?)"
-            self.gapped.append((re.compile(f"{first}{between}{last}"), word))
-        return word
+def _operators(tables: Sequence[dict[str, Any]]) -> dict[str, tuple[str, ...]]:
+    """What words do to the sign, and the signs of the notation themselves."""
+    out = {
+        word: tuple(_ATOMS.findall(ops))
+        for told in tables
+        for ops, listed in told["signs"].items()
+        for word in listed
+    }
+    return out | {shown(op): (op,) for op in (*ORDER, NOT)}
 
-    def _relation(self, pair: str) -> None:
-        left, _, right = pair.partition("|")
-        name = left.split()[0].replace("_", " ")
-        for side, said in enumerate((left, right)):
-            for word in said.split():
-                held = self.converse.setdefault(self._joined(word.replace("_", " ")), [])
-                held.append((name, side))
 
-    def _place(self, word: str) -> None:
-        if "\u4e00" <= word[0] <= "\u9fff":
-            sizes = self.sizes.setdefault(word[0], [])
-            if len(word) not in sizes:
-                sizes.append(len(word))
-                sizes.sort(reverse=True)
+def _opposed() -> dict[str, list[tuple[str, int]]]:
+    """For each word that has an opposite the pairs that it belongs to, and its side."""
+    out: dict[str, list[tuple[str, int]]] = {}
+    for pair in opposites():
+        for side, listed in enumerate(pair):
+            for word in listed:
+                out.setdefault(word, []).append((pair[0][0], side))
+    return out
+
+
+def _is_wide(word: str) -> bool:
+    """Whether a word is of a script without spaces."""
+    return "\u4e00" <= word[0] <= "\u9fff"
+
+
+def _gapped(word: str) -> re.Pattern[str]:
+    """A word of two parts with others between them, which stands where its first part does."""
+    first, _, last = map(re.escape, word.partition(GAP))
+    return re.compile(f"{first}(?P<between>[^，。；,;.!?！？]{{1,{_GAP}}}?){last}")
+
+
+def _placed(
+    known: Iterable[str],
+) -> tuple[dict[str, list[tuple[str, ...]]], dict[str, list[int]]]:
+    """Words of several parts by their first one, and how long words without spaces are."""
+    phrases: dict[str, list[tuple[str, ...]]] = {}
+    sizes: dict[str, set[int]] = {}
+    for word in known:
+        if _is_wide(word):
+            sizes.setdefault(word[0], set()).add(len(word))
         elif len(parts := tuple(word.split())) > 1:
-            listed = self.phrases.setdefault(parts[0], [])
-            listed.append(parts)
-            listed.sort(key=lambda one: -len(one))
+            phrases.setdefault(parts[0], []).append(parts)
+    return (
+        {first: sorted(rest, key=lambda p: (-len(p), p)) for first, rest in phrases.items()},
+        {first: sorted(rest, reverse=True) for first, rest in sizes.items()},
+    )
 
 
 @cache
@@ -228,7 +229,7 @@ def _cut(low: str, known: Words) -> Iterator[tuple[int, int, str]]:
     while at < len(found):
         match = found[at]
         said = match[0]
-        if "\u4e00" <= said[0] <= "\u9fff":
+        if _is_wide(said):
             yield from _run(said, match.start(), known)
             at += 1
             continue
@@ -247,7 +248,7 @@ def _run(run: str, start: int, known: Words) -> Iterator[tuple[int, int, str]]:
     while at < len(run):
         for size in known.sizes.get(run[at], ()):
             said = run[at : at + size]
-            if len(said) == size and said in known.dictionary:
+            if len(said) == size and said in known.known:
                 if unknown < at:
                     yield start + unknown, start + at, run[unknown:at]
                 yield start + at, start + at + size, said

@@ -1,76 +1,46 @@
-"""Matching: which words of two statements are one, which are opposites, and what is left."""
+"""Matching: whether each word of one statement stands in the other, and which are opposites."""
 
 import itertools
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
 
 from memops.values.clauses import Word, Words
 
 
-class Match(NamedTuple):
-    """Which words of two texts are one, how many of them are opposites, and what is left."""
+def flips(a: Sequence[Word], b: Sequence[Word], known: Words) -> int | None:
+    """Return how many words of one statement have their opposite in the other.
 
-    pairs: list[tuple[int, int]]
-    flips: int
-    left: list[int]
-    right: list[int]
-    replaced: bool
-
-
-def matched(a: Sequence[Word], b: Sequence[Word], known: Words) -> Match:
-    """Return which words of two statements are one."""
-    pairs: list[tuple[int, int]] = []
-    free = list(range(len(b)))
-    flips = 0
-    for least in (2, 1, -1):
-        for i, word in enumerate(a):
-            if any(i == x for x, _ in pairs):
-                continue
-            for j in free:
-                sense = _one(word, b[j], known)
-                if sense == least:
-                    pairs.append((i, j))
-                    free.remove(j)
-                    flips += sense < 0
-                    break
-    pairs.sort()
-    left = [i for i in range(len(a)) if all(i != x for x, _ in pairs)]
-    in_order = all(x[1] < y[1] for x, y in itertools.pairwise(pairs))
-    if any(not w.said.isascii() for w in a):
-        return Match(pairs, flips, left, free, _run_replaced(a, b))
-    replaced = bool(left) and len(left) == len(free) and in_order and len(pairs) >= len(left)
-    replaced = replaced and [_before(i, left) for i in left] == [_before(j, free) for j in free]
-    return Match(pairs, flips, left, free, replaced)
+    None where a word of either has no match, or matches stand in another order: who does it to
+    whom may then be another.
+    """
+    one, two = list(_pieces(a, known)), list(_pieces(b, known))
+    if not one or len(one) != len(two):
+        return None
+    turned = 0
+    for left, right in zip(one, two, strict=True):
+        sense = _one(left, right, known)
+        if not sense:
+            return None
+        turned += sense < 0
+    return turned
 
 
-def _run_replaced(a: Sequence[Word], b: Sequence[Word]) -> bool:
-    """Whether two runs without spaces are alike but for one place."""
-    one, two = ("".join(w.said for w in side) for side in (a, b))
-    size = min(len(one), len(two))
-    begin = next((n for n in range(size) if one[n] != two[n]), size)
-    end = next((n for n in range(size - begin) if one[-1 - n] != two[-1 - n]), size - begin)
-    apart = len(one) - begin - end, len(two) - begin - end
-    return min(apart) > 0 and begin + end >= max(apart)
-
-
-def _before(place: int, listed: Sequence[int]) -> int:
-    return place - listed.index(place)
+def _pieces(words: Sequence[Word], known: Words) -> Iterator[Word]:
+    """Words; of a run without spaces, words that have an opposite and else single signs."""
+    for word in words:
+        if word.said.isascii() or word.said in known.opposed:
+            yield word
+        else:
+            yield from (word._replace(said=sign, stem=sign) for sign in word.said)
 
 
 def _one(a: Word, b: Word, known: Words) -> int:
-    """2 where two words are one, 1 where they are of one, -1 where they are opposites, else 0."""
-    if a.stem == b.stem:
-        return 2
-    if akin(a.stem, b.stem):
+    """1 where two words are of one, -1 where they are opposites, else 0."""
+    if a.stem == b.stem or akin(a.stem, b.stem):
         return 1
-    if not a.said.isascii() and not b.said.isascii():
-        short, long = sorted((a.said, b.said), key=len)
-        if short in known.opposed and long in known.opposed:
-            return _opposite(a, b, known)
-        return int(short in long or not _pairs(short).isdisjoint(_pairs(long)))
     if _bare(a.said) in (b.said, b.stem) or _bare(b.said) in (a.said, a.stem):
         return -1
-    return _opposite(a, b, known)
+    left, right = ({*known.opposed.get(w.said, ()), *known.opposed.get(w.stem, ())} for w in (a, b))
+    return -1 if {(name, 1 - side) for name, side in left} & right else 0
 
 
 def akin(one: str, two: str) -> bool:
@@ -78,23 +48,12 @@ def akin(one: str, two: str) -> bool:
     if not (one.isascii() and two.isascii()):
         return False
     short, long = sorted((one, two), key=len)
-    size = next(
-        (n for n, (x, y) in enumerate(zip(short, long, strict=False)) if x != y), len(short)
-    )
+    pairs = enumerate(zip(short, long, strict=False))
+    size = next((n for n, (x, y) in pairs if x != y), len(short))
     return size >= _AKIN and size >= len(short) - 1 and len(long) - size <= _ENDING
 
 
 _AKIN, _ENDING = 4, 4
-
-
-def _opposite(a: Word, b: Word, known: Words) -> int:
-    left = {*known.opposed.get(a.said, ()), *known.opposed.get(a.stem, ())}
-    right = {*known.opposed.get(b.said, ()), *known.opposed.get(b.stem, ())}
-    if {(name, 1 - side) for name, side in left} & right:
-        return -1
-    return int(bool(left & right))
-
-
 _PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "mis")
 _STEM = 3
 
@@ -107,5 +66,31 @@ def _bare(said: str) -> str:
     return "-"
 
 
-def _pairs(run: str) -> set[str]:
-    return {run[i : i + 2] for i in range(len(run) - 1)}
+def exchanged(a: Sequence[Sequence[Word]], b: Sequence[Sequence[Word]], known: Words) -> bool:
+    """Return whether two texts are alike but for two things that have changed places."""
+    one, two = _sequence(a), _sequence(b)
+    if sorted(one) != sorted(two) or one == two:
+        return False
+    start = next(i for i, (x, y) in enumerate(zip(one, two, strict=True)) if x != y)
+    end = next(i for i, (x, y) in enumerate(zip(one[::-1], two[::-1], strict=True)) if x != y)
+    left, right = one[start : len(one) - end], two[start : len(two) - end]
+    return any(
+        right == [*left[-last:], *left[first:-last], *left[:first]]
+        and any(word not in known.joints for word in left[first:-last])
+        for first, last in itertools.product(range(1, len(left)), repeat=2)
+        if first + last < len(left)
+    )
+
+
+_LONGEST = 24
+
+
+def _sequence(clauses: Sequence[Sequence[Word]]) -> list[str]:
+    """The words of a text, and the single signs of what no list knows in a run without spaces."""
+    out: list[str] = []
+    for word in itertools.chain.from_iterable(clauses):
+        if word.ops == () and len(word.said) == 1 and word.said.isascii():
+            continue  # a, an, 's
+        whole = word.said.isascii() or word.ops is not None
+        out += [word.stem] if whole else word.said
+    return out[:_LONGEST]

@@ -1,7 +1,8 @@
 """Signs: whether two texts say what they say with one sign, and of the same in the same roles.
 
 A text is read clause by clause into a normal form of its operators (`algebra.Sign`) and the words
-that are left. Two texts agree where the forms do, once opposites count as denials of each other.
+that are left. Two texts are compared only where each word of one is read in the other: the same,
+of one stem, or its opposite, which counts as a denial.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,30 +13,19 @@ from memops.language.detection import spoken
 from memops.language.packs import codes
 from memops.values.algebra import ALL, NON, NOT, ONLY, SOME, WAS, Sign, compared, reduced
 from memops.values.clauses import Word, Words, clauses, words
-from memops.values.matching import matched
+from memops.values.matching import exchanged, flips
 from memops.values.reading import read
-from memops.values.roles import exchanged, related
-from memops.values.value import DIFFERENT, EQUAL, INCOMPARABLE, Comparison
+from memops.values.value import DIFFERENT, INCOMPARABLE, Comparison
 
 ELSE, IF, THEN, UNLESS = "else", "if", "then", "unless"
-_SUBORDINATE = frozenset({UNLESS, "without", "until", "except", IF})
 
 
 class Statement(NamedTuple):
-    """What one clause says: its sign, the words it says it with, and those under a condition."""
+    """What one clause says: its sign, the words it says it with, and whether one behind "by" does it."""
 
     sign: Sign
     words: tuple[Word, ...]
-    focus: frozenset[str]
-    agent: str = ""
-    """Who does it, where that is told behind: "by Sue"."""
-    light: frozenset[str] = frozenset()
-    """Words that stand around the others, of which some have an opposite: on, off."""
-
-
-@cache
-def _words(langs: tuple[str, ...]) -> Words:
-    return words(langs)
+    passive: bool = False
 
 
 def sign(text: str, lang: str | None = None) -> Sign:
@@ -46,7 +36,7 @@ def sign(text: str, lang: str | None = None) -> Sign:
 
 def bears(text: str) -> bool:
     """Return whether a text may hold a word that bears on its sign."""
-    return _words(spoken(text)).bear(text)
+    return words(spoken(text)).bear(text)
 
 
 def signs(texts: Iterable[str]) -> list[Sign | None]:
@@ -61,16 +51,15 @@ def _of_all(text: str) -> Sign | None:
 
 
 @cache
-def converse() -> frozenset[str]:
-    """Return the single words after which who is named first stands second: borrowed, pupil."""
-    listed = [pair for code in codes() for pair in _words((code,)).converse.items()]
-    return frozenset(word for word, held in listed if all(side for _, side in held))
+def turning() -> frozenset[str]:
+    """Return the words after which who is named first stands second: borrowed, pupil."""
+    return frozenset(word for code in codes() for word in words((code,)).turning)
 
 
 @lru_cache(maxsize=4096)
 def statements(text: str, lang: str | None = None) -> tuple[Statement, ...]:
     """Return what the clauses of a text say."""
-    known = _words((lang,) if lang in codes() else spoken(text))
+    known = words((lang,) if lang in codes() else spoken(text))
     hidden = [(v.start, v.end) for v in read(text, lang=lang)]
     out: list[Statement] = []
     pending: list[Word] = []
@@ -109,7 +98,6 @@ def _left_out(said: Statement, clause: Sequence[Word]) -> Statement:
     return said._replace(
         sign=Sign(sign.ops - {ALL, SOME} | {ONLY}, sign.denies),
         words=(*said.words, *held),
-        focus=said.focus | {w.stem for w in held},
     )
 
 
@@ -153,11 +141,10 @@ def _add(out: list[Statement], clause: Sequence[Word], known: Words) -> None:
         if out and WAS not in out[-1].sign.ops and (sign.ops or sign.denies):
             _elliptic(out, sign)
         elif not out and (sign.ops or sign.denies):
-            out.append(Statement(sign, (), frozenset()))
+            out.append(Statement(sign, ()))
         return
-    light = frozenset(w.said for w in clause if w.ops == ())
-    passive = _agent(clause, known)
-    out.append(Statement(sign, tuple(held), _focus(clause), passive, light))
+    passive = any(word.said in known.passive for word in clause)
+    out.append(Statement(sign, tuple(held), passive))
 
 
 def _bare_condition(clause: Sequence[Word]) -> Sequence[Word]:
@@ -187,13 +174,6 @@ def _once(clause: Sequence[Word]) -> list[Word]:
     return out
 
 
-def _agent(clause: Sequence[Word], known: Words) -> str:
-    for n, word in enumerate(clause):
-        if word.said in known.passive:
-            return next((w.stem for w in clause[n + 1 :] if w.ops is None), "")
-    return ""
-
-
 def _elliptic(out: list[Statement], sign: Sign) -> None:
     """A clause that says nothing but a sign: "but has stopped"."""
     if WAS in sign.ops:
@@ -217,27 +197,13 @@ def _signed(ops: Sequence[str]) -> Sign:
     return sign
 
 
-def _focus(clause: Sequence[Word]) -> frozenset[str]:
-    """The words under a condition: those behind it."""
-    for n, word in enumerate(clause):
-        if word.ops and _SUBORDINATE & {*word.ops}:
-            return frozenset(w.stem for w in clause[n + 1 :] if w.ops is None)
-    return frozenset()
-
-
 def _merged(said: Sequence[Statement]) -> list[Statement]:
     """Statements, those of one sign together; of what was and what is now so, one."""
     out: list[Statement] = []
     for one in said:
         if out and out[-1].sign == one.sign:
             last = out[-1]
-            out[-1] = Statement(
-                one.sign,
-                (*last.words, *one.words),
-                last.focus | one.focus,
-                last.agent or one.agent,
-                last.light | one.light,
-            )
+            out[-1] = Statement(one.sign, (*last.words, *one.words), last.passive or one.passive)
         elif out and ONLY in out[-1].sign.ops and _within(one, out[-1]):
             continue
         elif out and WAS in out[-1].sign.ops and one.sign.denies:
@@ -254,57 +220,12 @@ def _within(one: Statement, other: Statement) -> bool:
 def same_sign(a: str, b: str, lang: str | None = None) -> Comparison:
     """Return whether two texts agree in sign and roles, differ in one, or cannot be told."""
     one, two = statements(a, lang), statements(b, lang)
-    if not one or not two:
-        return INCOMPARABLE
-    known = _words((lang,) if lang in codes() else spoken(a))
-    swapped = exchanged(a, b, known)
-    if swapped != INCOMPARABLE:
-        return swapped
-    if len(one) == len(two) == 1:
-        return _compared(one[0], two[0], known)
-    return _aligned(one, two, known)
-
-
-def _compared(one: Statement, two: Statement, known: Words) -> Comparison:
-    match = matched(one.words, two.words, known)
-    told = related(one, two, match, known)
-    flips = match.flips + _around(one.light, two.light, known)
-    second = two.sign.flipped() if flips % 2 else two.sign
-    signs = compared(one.sign, second)
-    if told != INCOMPARABLE:
-        plain = compared(one.sign, two.sign)
-        return told if plain == EQUAL else DIFFERENT if told == plain == DIFFERENT else INCOMPARABLE
-    if signs == EQUAL and (match.replaced or not match.pairs):
-        return INCOMPARABLE
-    if signs == EQUAL and ONLY in one.sign.ops and _elsewhere(one, two):
+    known = words((lang,) if lang in codes() else spoken(a))
+    if exchanged(clauses(a, known), clauses(b, known), known):
         return DIFFERENT
-    return signs
-
-
-def _around(one: frozenset[str], two: frozenset[str], known: Words) -> int:
-    """How many light words of one text have their opposite in the other: on, and off."""
-    left, right = ([known.opposed.get(w, []) for w in side] for side in (one - two, two - one))
-    sides = {place for held in right for place in held}
-    return sum(any((name, 1 - side) in sides for name, side in held) for held in left)
-
-
-def _elsewhere(one: Statement, two: Statement) -> bool:
-    """Whether what is the condition in one is what it is said of in the other."""
-    left, right = ({w.stem for w in s.words} - s.focus for s in (one, two))
-    return bool(one.focus & right and two.focus & left)
-
-
-def _aligned(one: Sequence[Statement], two: Sequence[Statement], known: Words) -> Comparison:
-    """Texts of several statements: each beside the one that shares most of its words."""
-    few, many = sorted((one, two), key=len)
-    said = []
-    for left in few:
-        overlap = [
-            (len(matched(left.words, right.words, known).pairs), -n) for n, right in enumerate(many)
-        ]
-        best, place = max(overlap)
-        if best:
-            said.append(_compared(left, many[-place], known))
-    if DIFFERENT in said:
-        return DIFFERENT
-    return EQUAL if said and set(said) == {EQUAL} and len(few) == len(many) else INCOMPARABLE
+    if len(one) != 1 or len(two) != 1 or one[0].passive != two[0].passive:
+        return INCOMPARABLE
+    turned = flips(one[0].words, two[0].words, known)
+    if turned is None:
+        return INCOMPARABLE
+    return compared(one[0].sign, two[0].sign.flipped() if turned % 2 else two[0].sign)
