@@ -37,8 +37,8 @@ INSIDE = {
     "documents": "lines leads balance blocks units parts reading editing forms",
     "language": "lexicon packs detection text prefilter stemming passages codes terms vocabulary tokens",
     "values": "units value lexicon lexing grammar forms portions numerals rules_clock rules_dates rules_spans "
-    "rules_rates rules_money rules_shares rules_counts addresses canonical joining relative agreement reading "
-    "algebra clauses matching roles signs",
+    "rules_rates rules_money rules_shares rules_counts addresses canonical joining relative reading algebra clauses "
+    "matching agreement signs",
     "network": "credentials wire telling endpoint",
     "policy": "ranges checking defaults grading hygiene models narrowest",
     "statements": "said fact opposites cues turns numbering aligned reading_whole reading taken "
