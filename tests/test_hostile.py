@@ -10,9 +10,12 @@ from memops.context import Context
 from memops.hygiene.chatter import chatter
 from memops.language.lexicon import lexicon
 from memops.language.prefilter import literals
+from memops.plan import outcome
 from memops.policy import Hostile
 from memops.rules.quarantine_injected import quarantine_injected
+from memops.rules.redact_secrets import redact_secrets
 from memops.safety.hostile import concepts, injected
+from memops.schema import QUARANTINE
 from memops.stores import open_store
 from tests.hostile_corpus import FILES, HARD, TOLD, labelled, written
 
@@ -214,7 +217,7 @@ def test_a_long_line_of_a_note_that_touches_on_many_things_is_no_order(tmp_path)
     [("2026-05-01", "hostile.prompt_amid"), ("2026-05-01-0912", "hostile.own_prompt")],
 )
 def test_a_prompt_in_a_note_that_is_no_conversation_waits_for_a_person(tmp_path, name, code):
-    prompt = "You are an autonomous research assistant who runs day and night"
+    prompt = "Pre-compaction memory flush. Store durable memories now"
     turn = f"user: {prompt} and more of it, so that it is long enough\nassistant: ok\n"
     session = f"# Session: 2026-05-01 09:12:00 UTC\n\n- **Session ID**: x\n\n## Conversation Summary\n\n{turn}"
     note = tmp_path / "memory" / f"{name}.md"
@@ -265,3 +268,44 @@ def test_what_a_person_sent_is_no_prompt_however_often_a_conversation_holds_it(t
     told = "assistant: Good\n"
     talk = f"# Session: 2026-05-01 10:00:00 UTC\n\n## Conversation Summary\n\n{(turn + told) * 3}"
     assert _hidden(tmp_path, "memory/2026-05-01-tiles.md", talk) == []
+
+
+def test_what_the_software_put_around_a_turn_is_cut_and_the_turn_stays(tmp_path):
+    recalled = (
+        "<relevant-memories>\nThe following memories may be relevant:\n- User lives in Porto.\n"
+        "</relevant-memories>"
+    )
+    key = "sk-" + "ant-api03-" + "Qx7" * 12
+    turns = [
+        f"user: {recalled}\n\nMy day begins at six, count from there.",
+        "assistant: Understood.",
+        f"user: {recalled}",
+        f"user: {recalled}\n\nThe key is {key}",
+        "user: System: [2026-05-01 09:00:00 UTC] Exec completed (build, code 0)\n\n"
+        "Read HEARTBEAT.md if it exists (workspace context). Follow it strictly.",
+    ]
+    note = tmp_path / "memory" / "2026-05-01-0912.md"
+    note.parent.mkdir(parents=True)
+    head = (
+        "# Session: 2026-05-01 09:12:00 UTC\n\n- **Session ID**: x\n\n## Conversation Summary\n\n"
+    )
+    note.write_text(head + "\n".join(turns) + "\n", encoding="utf-8")
+    store = open_store(f"openclaw:{tmp_path}")
+    records = store.read()
+    context = Context(now=datetime(2026, 6, 1, tzinfo=UTC))
+    masked = outcome(records, redact_secrets(records, context))
+    after = outcome(masked, quarantine_injected(masked, context))
+    told = after.select("text", "superseded_by").rows()
+    said = [text for text, gone in told if gone is None]
+    assert "My day begins at six, count from there." in said
+    assert any(text.startswith("The key is [redacted:") for text in said)
+    assert "System: [2026-05-01 09:00:00 UTC] Exec completed (build, code 0)" in said
+    assert not any("relevant-memories" in text or "HEARTBEAT" in text for text in said)
+    assert [text for text, gone in told if gone == QUARANTINE] == [recalled]
+
+
+def test_an_owner_may_note_who_an_agent_is(tmp_path):
+    persona = (
+        "You are an autonomous research assistant who runs day and night, and keeps the lab's log."
+    )
+    assert _hidden(tmp_path, "memory/2026-05-01.md", f"# 2026-05-01\n\n- {persona}\n") == []

@@ -1,4 +1,4 @@
-"""Hide from recall what gives orders to a model."""
+"""Hide from recall what gives orders to a model, and cut the software's own words out of turns."""
 
 from dataclasses import replace
 
@@ -6,10 +6,9 @@ import polars as pl
 
 from memops.context import Context
 from memops.judge.places import KEPT, placed, touchable
-from memops.language.lexicon import lexicon
 from memops.plan import edit
 from memops.policy import Hostile
-from memops.safety.hostile import SHAPED, concepts, injected, spoken
+from memops.safety.hostile import PROMPTS, SHAPED, WRAPPERS, concepts, injected, spoken
 from memops.safety.trust import by_anybody, by_machine
 from memops.schema import LIVE, QUARANTINE, only
 
@@ -17,7 +16,13 @@ _SHOWN = ("quotation", "code", "table", "instruction")
 """Forms that tell of what somebody else said or wrote."""
 _QUOTED = r'["“「『][^"”」』]{20,}["”」』]'
 _ENTRY = r"\n\s*(?:[-*]\s+)?\*\*\d{1,2}:\d{2}(?::\d{2})?\*\*"  # one that a later time begins
-_PROMPT = rf"(?i)^(?:{'|'.join(lexicon('hostile')['banners']['starts'])})"
+_PROMPT = rf"(?i)^(?:{PROMPTS})"
+_LEAKED = (
+    rf"(?is)<(?:{WRAPPERS})>.*?</(?:{WRAPPERS})>\s*",
+    rf"(?im)^(?:{PROMPTS})[^\n]*(?:\n[^\n]+)*\s*",
+)
+"""What the software added to a turn: what its tags close in, and paragraphs that its prompts begin."""
+_ADDED = r"(?m)^[^\n(]+\(untrusted metadata\):\n```json\n(?:[^\n]*\n)*?```\s*"
 _ORDER = {"words": 24, "characters": 200}  # of a line that is no longer than orders are
 _ORDERING = (("order first",), ("drop",), ("override",), ("identity",), ("addressed", "must"))
 """Concepts that an order speaks of: all of one of these."""
@@ -27,6 +32,8 @@ _SENT = r"(?m)^Sender \(untrusted metadata\)|message_id"  # of what a person sen
 
 def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Hide text that gives orders to a model, and stored prompts, until a person has looked.
+
+    Where the software's words stand around somebody's own, only they are cut.
 
     Any tier and pin: a planted record is often the best protected one. Nothing is deleted. What
     stands in a document and came from no machine and no channel is taken for the owner's, who may
@@ -48,16 +55,33 @@ def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         .unique("id", keep="first", maintain_order=True)
         .sort("id")
         .with_columns(code=pl.when(_amid()).then(pl.lit("hostile.prompt_amid")).otherwise("code"))
+        .with_columns(left=_unwrapped())
     )
     tags = pl.concat_list("tags", pl.lit(["quarantined"])).list.unique(maintain_order=True)
-    return edit(
-        found, "quarantine", pl.col("code"),
+    mixed = (pl.col("code") == "hostile.prompt_amid") & (pl.col("left") != pl.col("text"))
+    mixed &= pl.col("left").str.replace_all(_ADDED, "").str.strip_chars() != ""
+    hidden = edit(
+        found.filter(~mixed), "quarantine", pl.col("code"),
         superseded_by=pl.lit(QUARANTINE), tags=tags, evidence=[], risk="medium",
     )  # fmt: skip
+    cut = edit(
+        found.filter(mixed), "update", "hostile.wrapped",
+        text=pl.col("left"), evidence=[], risk="medium",
+    )  # fmt: skip
+    return pl.concat([hidden, cut]).sort("id")
 
 
-def _hostile(some: pl.DataFrame, policy: Hostile) -> pl.DataFrame:
-    told = some.with_columns(code=injected(some["text"], policy))
+def _unwrapped() -> pl.Expr:
+    """The text of a turn without what the software added to it; of other texts all."""
+    bare = pl.col("text")
+    for leaked in _LEAKED:
+        bare = bare.str.replace_all(leaked, "")
+    turn = placed() & (pl.col("role") == "session")
+    return pl.when(turn).then(bare.str.strip_chars()).otherwise("text")
+
+
+def _hostile(some: pl.DataFrame, policy: Hostile, personas: bool = True) -> pl.DataFrame:
+    told = some.with_columns(code=injected(some["text"], policy, personas))
     return told.filter(pl.col("code").is_not_null())
 
 
@@ -71,7 +95,7 @@ def _spoken(some: pl.DataFrame, policy: Hostile) -> pl.DataFrame:
     bare = lines.with_columns(text=pl.col("text").str.replace_all(_QUOTED, " "))
     words = pl.col("text").str.count_matches(r"\p{Han}{1,2}|[^\s\p{Han}]+")
     short = pl.col("text").str.len_chars() <= _ORDER["characters"]
-    told = _hostile(bare.with_columns(brief=short & (words <= _ORDER["words"])), policy)
+    told = _hostile(bare.with_columns(brief=short & (words <= _ORDER["words"])), policy, False)
     masks, bits = spoken(told["text"]), {one.name: 1 << n for n, one in enumerate(concepts())}
     every = [sum(bits[name] for name in names) for names in _ORDERING]
     ordering = pl.any_horizontal(*(pl.lit((masks & bit) == bit) for bit in every))

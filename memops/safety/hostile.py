@@ -25,9 +25,13 @@ from memops.policy import Hostile
 Masks = NDArray[np.uint64]
 """Concepts as bits, by their order in the lexicon, one number a text."""
 
-SHAPED = ("hostile.invisible", "hostile.base64", lexicon("hostile")["banners"]["why"])
+_BANNERS = lexicon("hostile")["banners"]
+SHAPED = ("hostile.invisible", "hostile.base64", _BANNERS["why"])
 """Reasons that lie in a text's shape, not in what its words add up to."""
-
+WRAPPERS = "|".join(_BANNERS["wrappers"])
+"""Tags that the agent's software puts around what it adds to a turn."""
+PROMPTS = "|".join([*_BANNERS["starts"], rf"<(?:{WRAPPERS})>"])
+"""Openings of what the agent's software says, in lower case."""
 _DEFAULT = Hostile()
 _BATCH = 16
 _ALL = (1 << 64) - 1
@@ -59,8 +63,11 @@ class Frame:
     groups: tuple[int, ...]
 
 
-def injected(texts: pl.Series, policy: Hostile = _DEFAULT) -> pl.Series:
-    """Return, for each text, the reason's code of why it is hostile, or null."""
+def injected(texts: pl.Series, policy: Hostile = _DEFAULT, personas: bool = True) -> pl.Series:
+    """Return, for each text, the reason's code of why it is hostile, or null.
+
+    Without `personas`, that a text tells a model who it is makes it no prompt: owners write such.
+    """
     frame = texts.rename("raw").cast(pl.String).to_frame()
     once = (
         frame.filter(pl.col("raw").is_not_null()).group_by("raw", maintain_order=True).len("times")
@@ -69,7 +76,7 @@ def injected(texts: pl.Series, policy: Hostile = _DEFAULT) -> pl.Series:
     invisible = spelled(as_read).with_columns(why=pl.lit("hostile.invisible"))
     scored = _scored(pieces(as_read), policy)
     worst = scored.sort("score", descending=True, maintain_order=True).select("row", "why")
-    found = pl.concat([invisible, worst, _banners(as_read, policy.repeats)])
+    found = pl.concat([invisible, worst, _banners(as_read, policy.repeats, personas)])
     first = found.unique("row", keep="first", maintain_order=True)
     whys = as_read.select("row", "raw").join(first, on="row").select("raw", "why")
     return frame.join(whys, on="raw", how="left", maintain_order="left")["why"].rename(texts.name)
@@ -214,15 +221,15 @@ def _fitting(texts: pl.Series, may: Masks, checked: Sequence[int]) -> Masks:
     return masks
 
 
-def _banners(texts: pl.DataFrame, repeats: int) -> pl.DataFrame:
+def _banners(texts: pl.DataFrame, repeats: int, personas: bool) -> pl.DataFrame:
     """Known openings of internal prompts, and long prompts that a store holds over and over."""
-    words = lexicon("hostile")["banners"]
     start = pl.col("text").str.strip_chars_start()
-    known = start.str.contains(rf"^(?:{'|'.join(words['starts'])})")
+    openings = "|".join([PROMPTS, *(_BANNERS["personas"] if personas else [])])
+    known = start.str.contains(f"^(?:{openings})")
     opening = start.str.head(60)
     again = (
         (pl.col("times").sum().over(opening) >= repeats)
         & (start.str.len_chars() >= 40)
-        & start.str.contains(words["prompts"])
+        & start.str.contains(_BANNERS["prompts"])
     )
-    return texts.filter(known | again).select("row", why=pl.lit(words["why"]))
+    return texts.filter(known | again).select("row", why=pl.lit(_BANNERS["why"]))
