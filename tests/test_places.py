@@ -122,13 +122,13 @@ def test_a_year_in_one_file_name_alone_is_a_slip(tmp_path):
     ]
 
 
-def test_what_a_day_copied_from_the_curated_file_goes_whatever_it_stands_under(tmp_path):
+def test_what_a_day_copied_from_the_curated_file_stays_in_the_day(tmp_path):
     led = (
         "Every Monday the keeper writes down:\n1. The height of the water\n2. What the pump burnt\n"
     )
     (tmp_path / "MEMORY.md").write_text(f"# Memory\n\n## The keeper's Monday\n{led}", "utf-8")
     day = f"# 2026-05-01\n\n## Template\n{led}\n## Other\n- The gate was painted\n"
-    assert _merged(tmp_path, d_2026_05_01=day) == [led.strip()]
+    assert _merged(tmp_path, d_2026_05_01=day) == []
 
 
 TALK = """# Session: 2026-02-05 15:28:47 UTC

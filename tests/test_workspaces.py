@@ -43,9 +43,17 @@ def test_prompts_that_the_agents_software_left_are_hidden_and_the_owners_orders_
 
 
 @pytest.mark.parametrize(("seed", "language"), SEEDS[:3])
-def test_a_passage_that_days_repeat_is_kept_once(memops, tmp_path, seed, language):
+def test_a_passage_that_a_day_repeats_is_kept_once_and_each_day_keeps_its_own(
+    memops, tmp_path, seed, language
+):
     folder = build(tmp_path / "ws", seed, language)
     last = WORDS[language]["sum"]
+    days = sorted((folder / "memory").glob("2026-03-0?.md"))
+    with_it = [path for path in days if last in path.read_text("utf-8")]
+    head, told = WORDS[language]["label"], WORDS[language]["steps"][0]
+    section = f"\n## {head}\n\n{told}, {last}\n"
+    note = with_it[0]
+    note.write_text(note.read_text("utf-8") + f"{section}\n## X\n\n- 1\n{section}", "utf-8")
     night(memops, folder)
-    days = [path.read_text() for path in sorted((folder / "memory").glob("2026-03-0?.md"))]
-    assert sum(last in day for day in days) == 1
+    assert note.read_text("utf-8").count(section.strip()) == 1
+    assert all(last in path.read_text("utf-8") for path in with_it[1:])

@@ -30,6 +30,7 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         _marks=marks(pl.col("text")),
         _about=about(),
         _moment=_moment(),
+        _tags=pl.when(placed()).then(pl.col("tags").list.sort().list.join(" ")).fill_null(""),
     )
     size = pl.col("text").str.len_bytes()
     long = placed() & (pl.col("form") == "claim") & (size >= COPIED)
@@ -37,7 +38,7 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     said = said.filter(~reporting())
     told = pl.col("form").is_in(_OWN) | ~placed() | (pl.col("_about") != "")
     held = said.filter(told & (pl.col("_form").str.len_chars() > 0))
-    keys = ("_form", "_case", "_marks", "_about", "_moment", "form")
+    keys = ("_form", "_case", "_marks", "_about", "_moment", "_tags", "form")
     twice = repeated(held, *keys).with_columns(group=pl.struct(*keys))
     curated = placed() & pl.col("role").is_in(KEPT)
     nth = curated.cum_sum().over("scope", "group")
@@ -46,7 +47,7 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     alone = twice.join(siblings, on="id", how="anti")
     every = pl.concat([alone, one_a_block(siblings.sort("id"))]).sort("id")
     return merged(
-        every.drop("_form", "_case", "_marks", "_about", "_moment", "_long"), "merge.exact"
+        every.drop("_form", "_case", "_marks", "_about", "_moment", "_tags", "_long"), "merge.exact"
     )
 
 

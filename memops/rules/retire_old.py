@@ -21,13 +21,13 @@ def retire_old(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     A window stands under its kind, or under `scope/kind` for one scope, or under the category
     that the agent gave it (`category:daily`, `scope/category:daily`); the narrowest counts. Kinds
     without a window stay, and so does what is pinned or core, of unknown age, in a file still
-    being written or dated by a slip of the pen, every high-impact note, and of a transcript what
-    is worked out.
+    being written or dated by a slip of the pen, and every high-impact note. Of documents only turns
+    of talks go: a note of a day is the day's record, however old.
     """
     windows = ctx.policy.retention.windows
     window = days_kept(windows)
     age = age_days(ctx.now, ctx.policy.decay.clock)
-    dated = records.filter(~misdated() & ~_worked_out())
+    dated = records.filter(~misdated() & (~placed() | _talk()))
     old = only(dated, ctx.changed).filter(
         LIVE,
         age > window,
@@ -49,14 +49,16 @@ def retire_old(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     )
 
 
-def _worked_out() -> pl.Expr:
-    """True of what a document has from a talk and is more: an answer under a heading of its own, or
-    with a table or a list; a note of what was spoken about.
+def _talk() -> pl.Expr:
+    """True of a turn of a talk that is nothing more: no answer under a heading of its own, none with
+    a table or a list.
     """
     line = pl.col("origin").str.extract(r"#(\d+)$").cast(pl.Int64, strict=False)
     turn = pl.col("source").sort_by(line).first().over("scope", "block").is_not_null()
-    talk = (pl.col("role") == "session") & turn & ~pl.col("text").str.contains(_LISTED)
-    return (placed() & (pl.col("kind") == "session") & ~talk).fill_null(False)
+    worked_out = pl.col("text").str.contains(_LISTED)
+    return (
+        (pl.col("kind") == "session") & (pl.col("role") == "session") & turn & ~worked_out
+    ).fill_null(False)
 
 
 def days_kept(windows: Mapping[str, float]) -> pl.Expr:
