@@ -16,7 +16,6 @@ from memops.schema import SUBJECT
 TITLED = ("curated", "profile", "daily", "session")
 """Roles of files whose title names the file or the day, and nothing that the text is about."""
 
-_ITEMS = ("item", "led", "steps")
 _KINDS = {
     "turn": "quotation", "quote": "quotation", "table": "table", "code": "code", "matter": "code",
     "comment": "generated",
@@ -53,12 +52,11 @@ def form_of(whole: str, text: str, kind: str, place: Place, role: str, told: boo
 def accounts(document: Document) -> set[int]:
     """Return the sections (frames) that tell what was done at a time of the day.
 
-    Their heading has a time and a name, and what stands under it is parted, by headings or as a
-    list; a time over a single note only says when that was written down.
+    Their heading has a time and a name, and more than one note stands under it, or further headings
+    do; a time over a single note only says when that was written down.
     """
     units = Counter(unit.frame for unit in document.units)
-    lists = {unit.frame for unit in document.units if unit.kind in _ITEMS}
-    parted = {frame.parent for frame in document.frames} | {n for n in lists if units[n] > 1}
+    parted = {frame.parent for frame in document.frames} | {n for n in units if units[n] > 1}
     named = {n for n, frame in enumerate(document.frames) if _session(frame.text)} & parted
     return {n for n in range(len(document.frames)) if named.intersection(document.over(n))}
 

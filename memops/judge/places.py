@@ -33,7 +33,9 @@ RANKS = {
 
 _MANY = 2  # dated files of which one of another year stands alone
 _HABIT = 3  # days whose notes have a heading by which it is a habit
-_SERIES = 6  # days beside its own on which another value makes what is said one of a series
+_SERIES = (
+    6  # other days, or sections of one day, whose other values make what is said one of a series
+)
 
 
 def misdated() -> pl.Expr:
@@ -118,15 +120,20 @@ def one_a_block(members: pl.DataFrame) -> pl.DataFrame:
 def series(edges: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     """Return the edges (old, new: ids, both ways round) between entries of a series.
 
-    What the notes of several days say with another value each time was measured or done anew.
+    What the notes of several days, or several sections of a day's, say with another value each time
+    was measured or done anew.
     """
     path = c("origin").str.replace(r"#\d+$", "")
-    noted = records.filter(placed() & c("role").is_in(MOMENTS)).select("id", _day=path)
+    noted = records.filter(placed() & c("role").is_in(MOMENTS)).select("id", "block", _day=path)
     both = edges.join(noted.rename({"id": "new"}), on="new").join(
-        noted.rename({"id": "old", "_day": "_own"}), on="old"
+        noted.select(old="id", _own="_day", _at="block"), on="old"
     )
-    days = both.filter(c("_day") != c("_own"))
-    many = days.group_by("old").agg(n=c("_day").n_unique()).filter(c("n") >= _SERIES)["old"]
+    days = both.filter(c("_day") != c("_own")).group_by("old").agg(n=c("_day").n_unique())
+    within = (
+        both.filter(c("block") != c("_at")).group_by("old", "_day").agg(n=c("block").n_unique())
+    )
+    told = pl.concat([days, within.select("old", "n")])
+    many = told.filter(c("n") >= _SERIES)["old"].unique()
     each = c("old").is_in(many.implode()) | c("new").is_in(many.implode())
     return both.filter(each).select(edges.columns)
 

@@ -29,6 +29,8 @@ _LETTER = pl.col("letters") > 0
 _SAYS = ~pl.col("no_value")
 _UNDATED = ~pl.col("dated")
 _NAMELESS = ~pl.col("identifier")
+_TOLD = ("said", "joined", "near", "near-quoted", "token", "loose", "next", "bare")
+"""Checks of what a label farther off tells."""
 _ALONE = _NAMELESS & ~pl.col("spelt_out")
 
 
@@ -44,7 +46,15 @@ def plausible(hits: pl.DataFrame, checks: Sequence[str]) -> pl.DataFrame:
 
 
 def _check(name: str) -> pl.Expr:
-    return CHECKS[name]() if name == "always" else CHECKS[name]() & ~pl.col("placeholder")
+    if name == "always":
+        return CHECKS[name]()
+    plain = CHECKS[name]() & ~pl.col("placeholder")
+    return plain & ~_identified() if name in _TOLD else plain
+
+
+def _identified() -> pl.Expr:
+    """The name right before the value says that it is an identifier, as in `message_id: ...`."""
+    return _BEFORE.str.contains(r"(?i)(?:^|[^\p{L}])(?:\p{L}+[_ -]?)?ids?[\"'`]?\s?[:=]\s?[\"'`]?$")
 
 
 def _always() -> pl.Expr:
@@ -103,7 +113,8 @@ def _prefixed() -> pl.Expr:
 def _token() -> pl.Expr:
     """What a generator made, and no name."""
     other = pl.col("wordy") | pl.col("coded_name") | pl.col("place") | _elided()
-    user = _NEXT.str.contains(r"^\s/\s")
+    other |= has("^[A-Z][A-Z0-9_]*=$")  # a variable without its value
+    user = _NEXT.str.contains(r"^(?:\s/\s|@[\w-]+\.[\w.-]+)")  # or of an address
     return pl.col("random") & _UNDATED & ~other & ~user & ~_published()
 
 
@@ -125,32 +136,10 @@ def _query() -> pl.Expr:
 
 
 def _loose() -> pl.Expr:
-    return _said_before("(?i)@{token}@{right}", 76) & _token() & (_DIGITS >= 2) & _ALONE
-
-
-def _hexed() -> pl.Expr:
-    return (_DIGITS >= 4) & _ALONE & ~has(r"\.[a-z]{2,5}$") & ~_field()
-
-
-def _field() -> pl.Expr:
-    """A field of structured data that has a name of its own, by which a secret would be told."""
-    return _BEFORE.str.contains(r'"[^"\n]{1,40}"\s*:\s*"[^"\n]*$')
-
-
-def _mixed() -> pl.Expr:
-    """A value alone: three classes in turn, after a label, in a clause that speaks of nothing public.
-
-    A field that is named otherwise, such as a sender, holds an identifier.
-    """
-    clause = _clause()
-    keyed = clause.str.contains(expanded("(?i)@{token}"))
-    public = clause.str.contains(expanded(r"(?i)@{public}(?:$|[^\p{Latin}])")) & ~keyed
-    told = _said_before("(?i)(?:@{token}|@{password}|@{credentials})@{right}")
-    told |= _BEFORE.str.contains(r"\p{L}\s?[:=：]\s?[\"'`]?$")
-    classes = (
-        told & (_DIGITS >= 2) & (count("[a-z]") >= 2) & (count("[A-Z]") >= 2) & (_MIXING >= 0.35)
-    )
-    return classes & _ALONE & _UNDATED & ~public & ~_published() & ~_field()
+    """Random after a label in the same line; a hash or a number alone may be of anything."""
+    told = _said_before("(?i)@{token}@{right}", 76)
+    bare = has("^(?:[0-9]+|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$")
+    return told & _token() & (_DIGITS >= 2) & _ALONE & ~bare
 
 
 def _word() -> pl.Expr:
@@ -232,22 +221,6 @@ def _joined() -> pl.Expr:
     return made & clear & _stops() & _after_label("password", 60)
 
 
-def _confided() -> pl.Expr:
-    """Dressed up, where the sentence speaks of logging in or of what opens something."""
-    clause = _clause().str.tail(60)
-    opens, asks = (
-        clause.str.contains(expanded(f"(?i){words}"))
-        for words in (
-            "(?:@{credentials}|@{opens}|@{enter}|wi-?fi|wlan)@{right}",
-            "(?:@{credentials}|@{enter})@{right}",
-        )
-    )
-    signed = pl.col("signed") | pl.col("composed")
-    likely = (signed & opens) | (has(r"\p{Lu}.*[-_.].*[0-9]{2}") & asks)
-    clear = _SAYS & _UNDATED & _NAMELESS & ~_named_so()
-    return has(r"^\p{L}") & pl.col("dressed") & likely & clear
-
-
 def _confided_number() -> pl.Expr:
     """A number of which two things are said: what it opens, how it is entered, that it is secret.
 
@@ -260,14 +233,18 @@ def _confided_number() -> pl.Expr:
         line.str.contains(expanded(f"(?i)@{{{g}}}@{{right}}")) for g in ("opens", "enter")
     )
     pressed = has("#|^[0-9][ -][0-9][ -]") | (has("[*]") & ~_BEFORE.str.ends_with("*"))
-    keyed = (has("[A-ZА-Я]") & opens) | pressed | _said_before(
+    keyed = pressed | _said_before(
         r"(?i)@{locks}[^\n.,;。，]{0,12}?(?:@{is}|[:：=→]\s?)$", 60
     )  # fmt: skip
     said = sum(sign.cast(pl.Int8) for sign in (opens, enter, told, keyed)) >= 2
     other = _said_before(lexicon("secrets")["numbered"], 40)
     counted = _NEXT.str.contains(lexicon("secrets")["counted"])
     issue = has("^#[0-9]+$") & ~line.str.contains(expanded("(?i)@{locks}@{right}"))
-    return said & ~issue & (opens | enter) & ~pl.col("year") & ~counted & ~other & _UNDATED
+    return said & ~issue & (opens | enter) & ~_year() & ~counted & ~other & _UNDATED
+
+
+def _year() -> pl.Expr:
+    return pl.col("year") | has(r"^(?:19|20)[0-9]{2}[*#]+$")
 
 
 def _dialled() -> pl.Expr:
@@ -287,12 +264,6 @@ def _passphrase() -> pl.Expr:
     odd = has("^[a-z]+[ -].*[A-Z][a-z]+ [a-z]") & ~states_first()
     plain = has(r"^[a-z]+(?: [a-z]+){3,}$") & ~states_first()
     return (seed_words() & (label | plain)) | odd
-
-
-def _alien() -> pl.Expr:
-    """What no sentence has, after any word and a separator: no handle, sum, tag or expression."""
-    cased = has("[a-z]") & has("[A-Z]") & (SIZE <= 40)
-    return pl.col("composed") & cased & _SAYS & ~has(lexicon("secrets")["composed_of"])
 
 
 def _stranger() -> pl.Expr:
@@ -329,13 +300,6 @@ def _paired() -> pl.Expr:
     path = has(r":|/|\.[a-z]{2,4}$|^[?&]|&\w+=") | _BEFORE.str.contains(r"\.[a-z]{2,}/$")
     path |= _BEFORE.str.contains(r"(?i)\buser:\s*\W?[^\s/]+/$")  # said by, not signed in as
     return (SIZE >= 4) & signed & pl.col("lettered") & _SAYS & _UNDATED & ~path
-
-
-def _paired_words() -> pl.Expr:
-    """A word in a pair: small letters, no way to log in, at the end of the clause."""
-    credentials = _said_before("(?i)@{credentials}|from")
-    word = has(r"^\p{Ll}{5,}$") & ~has(rf"(?i)^(?:{listed('ways')})$") & credentials
-    return _SAYS & _stops() & (pl.col("lettered") | word) & ~has("[/?&=]")
 
 
 def _code() -> pl.Expr:
@@ -388,7 +352,6 @@ def _url_loose() -> pl.Expr:
 
 
 CHECKS: dict[str, Callable[[], pl.Expr]] = {
-    "alien": _alien,
     "always": _always,
     "any": _always,
     "argument": _argument,
@@ -401,21 +364,17 @@ CHECKS: dict[str, Callable[[], pl.Expr]] = {
     "code-too": _code_too,
     "coded": _coded,
     "coded-next": _coded_next,
-    "confided": _confided,
     "confided-number": _confided_number,
     "dialled": _dialled,
     "counted": _counted,
     "grouped": _grouped,
     "header": _header,
-    "hexed": _hexed,
     "joined": _joined,
     "loose": _loose,
-    "mixed": _mixed,
     "near": _near,
     "near-quoted": _near_quoted,
     "next": _next,
     "paired": _paired,
-    "paired-words": _paired_words,
     "passphrase": _passphrase,
     "prefixed": _prefixed,
     "query": _query,
