@@ -18,7 +18,8 @@ MemopsError                 2   usage or configuration
 """
 
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 
 class MemopsError(Exception):
@@ -120,6 +121,13 @@ class GuardRefused(MemopsError):
 
     code = 23
     remedy = "review it, then give --approve"
+
+    def __init__(
+        self, message: str, hint: str = "", limits: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
+        super().__init__(message, hint)
+        self.limits = limits
+        """The limits that it exceeds, as reasons."""
 
 
 class Interrupted(MemopsError):

@@ -1,14 +1,16 @@
 """Settings: what `memops.toml` names (stores, their suites, the policy) and where state is kept."""
 
+import math
 import os
 import shlex
 import stat
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from memops.errors import MemopsError, NoSpace, StoreNotFound, did_you_mean
+from memops.errors import GuardRefused, MemopsError, NoSpace, StoreNotFound, did_you_mean
 from memops.policy import Policy
 from memops.policy.checking import checked, line_of, loaded
 from memops.policy.ranges import (
@@ -128,7 +130,13 @@ class Settings:
         return " ".join(["memops", *named])
 
     def hint(self, error: MemopsError) -> str:
-        """Return an error's next step: of a store that is gone, the line that says where it is."""
+        """Return an error's next step, with the line of the settings that it is about.
+
+        Of a store that is gone that is the one that says where it is, of limits that are exceeded
+        those that raise them.
+        """
+        if isinstance(error, GuardRefused):
+            return "\n".join([error.hint, *self.raising(error.limits)])
         if not isinstance(error, StoreNotFound) or not self.path:
             return error.hint
         where = {name: _place(store.address) for name, store in self.stores.items()}
@@ -139,12 +147,38 @@ class Settings:
         line = line_of(loaded(self.path)[1], ("stores", name, "address"))
         return f"edit {self.path.name} line {line}, the address of {name}"
 
+    def raising(self, limits: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Return what to write, and where, so that nights may do as much as exceeded these limits."""
+        wanted: dict[str, float] = {}
+        for limit in limits:
+            name, args = limit["code"].removeprefix("limit.").removesuffix("_window"), limit["args"]
+            much = args["touched"] + args.get("past", 0)
+            much = much if name == "records" else math.ceil(100 * much / args["all"]) / 100
+            wanted[name] = max(much, wanted.get(name, 0))
+        table, text = loaded(self.path) if self.path else ({}, "")
+        where = self.path.name if self.path else "memops.toml"
+        at = {name: line_of(text, ("policy", "limits", name)) for name in wanted}
+        named = "limits" in table.get("policy", {})
+        return [
+            f"or let nights do so much: {name} = {much:g} in [policy.limits] of {where}"
+            f"{f' line {at[name]}' if named else ''} (now {getattr(self.policy.limits, name):g})"
+            for name, much in wanted.items()
+        ]
+
     def called(self, name: str) -> str:
         """Return the name of the store that a person means by a name or an address of it."""
-        if name in self.stores or not self.stores:
-            return name
-        same = (own for own, store in self.stores.items() if _same(store.address, name))
-        return next(same, name)
+        return name if name in self.stores else self.places.get(self.place(name), name)
+
+    @cached_property
+    def places(self) -> dict[str, str]:
+        """The stores by where they are."""
+        return {self.place(name): name for name in self.stores}
+
+    def place(self, name: str) -> str:
+        """Return where the store of a name or address is, however it is written."""
+        address = self.stores[name].address if name in self.stores else name
+        kind, _, path = address.partition(":")
+        return address if "://" in path else f"{kind}:{Path(path).expanduser().resolve()}"
 
     def store(self, name: str) -> Configured:
         """Return the store of that name or address; raises StoreNotFound for a name that is none."""
@@ -186,12 +220,6 @@ def read(config: Path | None, state: Path | None) -> Settings:
 
 def _place(address: str) -> Path:
     return Path(address.partition(":")[2]).expanduser().absolute()
-
-
-def _same(address: str, other: str) -> bool:
-    """Whether two addresses name one store, as far as is told without opening it."""
-    kinds = {one.partition(":")[0] for one in (address, other)}
-    return len(kinds) == 1 and _place(address).resolve() == _place(other).resolve()
 
 
 def _gone(path: Path) -> bool:

@@ -170,7 +170,8 @@ def apply_step(plan: str, settings: Settings, approve: bool) -> dict[str, Any]:
     try:
         done = apply_plan(plan, settings, approve)
     except GuardRefused as error:
-        return {"code": error.code, "applied": 0, "stopped": error.message, "hint": error.hint}
+        said = {"code": error.code, "applied": 0, "stopped": error.message}
+        return said | {"hint": settings.hint(error), "exceeds": error.limits}
     keys = (
         "run",
         "applied",

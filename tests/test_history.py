@@ -18,7 +18,7 @@ def test_a_night_becomes_one_row(tmp_path):
     history.append(tmp_path, night(1))
     (row,) = history.trend(history.nights(tmp_path))
     assert {k: v for k, v in row.items() if k != "at"} == {
-        "store": "harbour", "rows": 41, "live": 31, "ops": 4, "applied": 3, "skipped": 1, "verdict": "pass",
+        "store": "harbour", "place": None, "rows": 41, "live": 31, "ops": 4, "applied": 3, "skipped": 1, "verdict": "pass",
         "code": 0, "recall": {"R@5": 0.9}, "seconds": 1.75, "days_since": None,
     }  # fmt: skip
     assert row["at"].isoformat() == "2026-06-01T02:00:00+00:00"

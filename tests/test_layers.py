@@ -53,7 +53,7 @@ INSIDE = {
     "kept swings supersession",
     "search": "collection fuse bm25 openclaw clawseed voices diversity ranks cosine rsclaw arms profiles "
     "hybrid retrieve passages",
-    "state": "evidence history logbook cadence descent chain seals runs unfinished sources basis archive retention sought outputs forgetting forgetting_plans keepings restoring planfile",
+    "state": "evidence history logbook cadence descent chain seals runs unfinished waiting sources basis archive retention sought outputs forgetting forgetting_plans keepings restoring planfile",
     "apply": "checks batches lines recovery",
     "reports": "data figures riskiest words pictures view page approval reporting",
     "suite": "statistics format golden echoes exchange proposals purged lineage asking check grading "

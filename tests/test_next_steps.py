@@ -52,6 +52,11 @@ def test_a_night_beyond_its_limits_and_its_status_say_how_to_look_and_to_approve
     assert code == 23
     review, carry = typed(said)
     assert review.startswith("review ") and carry.endswith("--approve")
+    assert (
+        "or let nights do so much: share = 0.5 in [policy.limits] of memops.toml (now 0.1)" in said
+    )
+    code, said = run(capsys, "apply", carry.split()[1])
+    assert (code, typed(said)) == (23, [review, carry]) and "share = 0.5" in said
     code, said = run(capsys, "status", "--now", NOW)
     assert typed(said) == [review, carry]
     assert run(capsys, *shlex.split(carry))[0] == 0
@@ -85,9 +90,9 @@ def test_a_run_that_was_cut_off_is_named_by_status_and_told_by_the_night_that_en
     argv = [sys.executable, "-m", "memops", "--state", "s/t", "apply", plan.name, "--approve", "--now", NOW]  # fmt: skip
     env = os.environ | {"MEMOPS_FAIL": "batch-written:1:kill"}
     assert subprocess.run(argv, env=env, check=False).returncode == -9
-    code, said = run(capsys, "status", store)
-    assert code == 32
-    on, back = typed(said)
+    code, said = run(capsys, "status")  # the store was given by its address, and is in no settings
+    assert code == 32 and said.splitlines()[2].startswith(store)
+    on, back = typed(said)[:2]
     assert on.startswith("resume ") and back == on.replace("resume", "rollback")
     code, said = run(capsys, "nightly", store, "--approve")
     assert "of an earlier night was finished: 20 records changed" in said
@@ -209,3 +214,69 @@ def test_a_mistyped_store_gets_a_suggestion_and_every_name_and_leaves_no_night(s
     code, said = run(capsys, "nightly", "zebra", "--json")
     assert json.loads(said)[0]["hint"] == "write KIND:PATH, or name the store in memops.toml"
     assert "hmoe" not in run(capsys, "status")[1]
+
+
+NEVER = '[policy.unattended]\nrules = {"*" = "never"}\n'
+
+
+@pytest.mark.earned
+def test_where_all_waits_for_a_person_the_limits_are_named_with_the_line_that_raises_them(
+    store, capsys
+):
+    home = f'[stores.home]\naddress = "{store}"\n'
+    Path("memops.toml").write_text(f"{home}{NEVER}\n[policy.limits]\nrecords = 12\nshare = 0.2\n")
+    code, said = run(capsys, "nightly", "--now", NOW)
+    assert code == 0 and "20 changes wait for a person: merge_exact 20" in said
+    assert "20 records would change; the limit is 12" in said
+    assert "20 of 40 live fact records of scope 'default' would change; the limit is 20%" in said
+    assert "records = 20 in [policy.limits] of memops.toml line 7 (now 12)" in said
+    assert "share = 0.5 in [policy.limits] of memops.toml line 8 (now 0.2)" in said
+    review, carry = typed(said)
+    code, said = run(capsys, "plan", "home", "--now", NOW)
+    assert "share = 0.5 in [policy.limits] of memops.toml line 8 (now 0.2)" in said
+    code, said = run(capsys, "status", "--now", NOW)
+    assert code == 0 and "waiting" in said.splitlines()[2]
+    review, carry = typed(said)
+    assert run(capsys, *shlex.split(review), "--accept", "1,2", "--reject", "3")[0] == 0
+    code, said = run(capsys, "status", "--now", NOW)
+    assert code == 0 and "17 changes wait for a person" in said and typed(said) == [review, carry]
+    assert run(capsys, *shlex.split(carry))[0] == 0
+    code, said = run(capsys, "status", "--now", NOW)
+    assert code == 0 and "good" in said.splitlines()[2] and typed(said) == []
+
+
+def test_a_plan_that_passed_records_over_names_them_when_it_is_carried_out_again(store, capsys):
+    plan = planned(capsys, store)
+    text = Path("m.jsonl").read_text()
+    Path("m.jsonl").write_text(text.replace("Pier 7 opens at 7.", "Pier 7 opened at 7."))
+    code, said = run(capsys, "apply", plan, "--approve")
+    assert code == 3 and "1 record passed over" in said
+    code, said = run(capsys, "apply", plan, "--approve")
+    assert code == 0 and "nothing was done" in said
+    assert "1 record passed over, and not tried again" in said and "7b" in said
+    assert typed(said) == [f"plan {store}"]
+
+
+def test_a_store_keeps_its_history_when_it_is_named_renamed_moved_or_given_by_its_address(
+    store, capsys
+):
+    def rows():
+        said = json.loads(run(capsys, "status", "--now", NOW, "--json")[1])
+        return [(row["store"], row["state"], row["code"]) for row in said]
+
+    def named(name, at=store):
+        Path("memops.toml").write_text(f'[stores.{name}]\naddress = "{at}"\n')
+
+    run(capsys, "nightly", store, "--approve", "--now", NOW)
+    run(capsys, "nightly", f"jsonl:{Path('m.jsonl').absolute()}", "--now", "2026-06-01T11:00:00Z")
+    assert rows() == [(store, "good", 0)]
+    for name in ("home", "work"):
+        named(name)
+        assert rows() == [(name, "good", 0)]
+        assert f"{name}\n" in run(capsys, "store", "history", store)[1]
+    assert (
+        json.loads(run(capsys, "nightly", store, "--now", NOW, "--json")[1])[0]["store"] == "work"
+    )
+    Path("m.jsonl").rename("moved.jsonl")
+    named("work", "jsonl:moved.jsonl")
+    assert rows() == [("work", "good", 0)]

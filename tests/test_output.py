@@ -157,8 +157,12 @@ def test_a_night_beyond_its_limits_says_how_to_go_on(told, memops):
         "nightly", f"jsonl:{memops.write('m.jsonl', rows)}", "--now", "2026-01-02T00:00:00Z"
     )
     lines = text.splitlines()
-    assert memops.code == 23 and lines[-2].startswith("next: memops --state ")
-    assert lines[-1].startswith("then: ") and lines[-1].endswith(" --approve")
+    look, then, more = (line.strip() for line in lines[-3:])
+    assert memops.code == 23 and look.startswith("next: memops --state ")
+    assert then.startswith("then: ") and then.endswith(" --approve")
+    assert (
+        more == "or let nights do so much: share = 0.5 in [policy.limits] of memops.toml (now 0.1)"
+    )
 
 
 def test_after_a_demonstration_which_is_of_today_the_status_is_good(memops, capsys):

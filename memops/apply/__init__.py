@@ -221,7 +221,8 @@ def _within_limits(
     if beyond := excess(changes, records, limits, earlier, whole):
         raise GuardRefused(
             f"the plan goes beyond its limits: {'; '.join(b['reason'] for b in beyond)}",
-            "review it, then give --approve",
+            f"next: memops review {plan.id}\nthen: memops apply {plan.id} --approve",
+            beyond,
         )
 
 

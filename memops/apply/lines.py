@@ -15,7 +15,8 @@ from memops.schema import only
 from memops.snapshot import store_id
 from memops.state import seals
 from memops.state.planfile import PlanFile, load
-from memops.state.runs import Run, runs_of, summary
+from memops.state.runs import Run, runs_of, skipped, summary
+from memops.stores import Written
 
 
 def left(plan: PlanFile, state: Path) -> list[int]:
@@ -107,9 +108,18 @@ def base(
 
 
 def nothing_to_do(plan: PlanFile, state: Path) -> dict[str, Any]:
-    """Return what is said of a plan of which no line may be carried out, and by which run others were."""
+    """Return what is said of a plan of which no line may be carried out, and by which run others were.
+
+    What those runs `passed_over` is not tried again: the plan was not made from what it is now.
+    """
     if before := standing(plan, state):
-        return summary(before[-1], []) | {"repeated": True}
+        last = {w["id"]: Written(**w) for run in before for w in run.answers()}
+        said = {
+            "repeated": True,
+            "passed_over": skipped(last.values()),
+            "address": plan.header["address"],
+        }
+        return summary(before[-1], []) | said
     none = {"applied": 0, "already": 0, "skipped": [], "wrong": []}
     return {
         "run": None,

@@ -15,7 +15,7 @@ import click
 
 from memops import __version__
 from memops.cli.places import COMMANDS, GROUPS, Top
-from memops.errors import MemopsError, StoreNotFound, told
+from memops.errors import GuardRefused, MemopsError, StoreNotFound, told
 
 _COMMAND = re.compile(rf"\bmemops (?=(?:{'|'.join({*COMMANDS, *GROUPS})})\b)")
 """The beginning of a line to copy."""
@@ -127,7 +127,7 @@ def run(argv: list[str]) -> int:
 
 def _hint(error: MemopsError, ctx: click.Context) -> str:
     """The next step of an error, with the line of the settings file that it is about."""
-    if not isinstance(error, StoreNotFound):
+    if not isinstance(error, StoreNotFound | GuardRefused):
         return error.hint
     from memops import settings
 
@@ -139,7 +139,7 @@ def _fail(code: int, message: str, hint: str, as_json: bool) -> int:
         from memops.cli.output import as_document
 
         click.echo(as_document({"rc": code, "code": code, "message": message, "hint": hint}))
-    click.echo(f"memops: {message}" + (f"\n  {hint}" if hint else ""), err=True)
+    click.echo("\n  ".join([f"memops: {message}", *hint.splitlines()]), err=True)
     return code
 
 
@@ -157,6 +157,12 @@ def to_copy(text: str, ctx: click.Context | None = None) -> str:
     """
     before = typed(ctx)
     return _COMMAND.sub(lambda found: f"{before} ", text)
+
+
+def to_decide(plan: str, before: str = "") -> list[str]:
+    """Return the lines to copy by which a person looks at a plan and carries out what stays."""
+    steps = {"next": f"review {plan}", "then": f"apply {plan} --approve"}
+    return [f"{before}{when}: {typed()} {step}" for when, step in steps.items()]
 
 
 def _called_with(argv: list[str]) -> click.Context:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from memops.cli import at, to_copy, typed
+from memops.cli import at, to_copy, to_decide, typed
 from memops.cli.output import counted, cut, emit, json_option, now_option, skipped_text, table
 from memops.errors import GateFailed, GuardRefused
 
@@ -98,7 +98,7 @@ def migrate(
         as_json,
         lambda: "\n".join(
             [
-                _plan_text(night),
+                _plan_text(night | {"beyond": []}),
                 *(_samples_text(rule, rows) for rule, rows in shown.items()),
                 *([_asked_text(night["asked"])] if ask else []),
                 _night_text([night]) + (_next(night) if plan_only else ""),
@@ -195,7 +195,7 @@ def _plan_text(said: dict[str, Any]) -> str:
     many = f"{counted(said['ops'], 'change')} of {counted(said['records'], 'record')}"
     lines = [f"plan {said['plan']}: {many} from snapshot {said['snapshot']}"]
     lines += [_counts(said)] if said["ops"] else []
-    lines += [f"beyond a night's limits: {limit['reason']}" for limit in said["exceeds"]]
+    lines += _beyond(said.get("beyond", []))
     for waits in said.get("waits", ()):
         lines += [f"{waits['changes']} {_wait(waits['changes'])} for a person: {waits['reason']}"]
     if said["refused"]:
@@ -244,13 +244,17 @@ def _next(said: dict[str, Any], approve: bool = False) -> str:
     if not said["ops"]:
         return ""
     waiting = sum(waits["changes"] for waits in said.get("waits", ()))
-    apply, alone = f"{typed()} apply {said['plan']}", said["ops"] - waiting
-    lines = [f"\nnext: {typed()} review {said['plan']}"]
-    if approve or said["exceeds"] or not alone:
-        return "\n".join([*lines, f"then: {apply} --approve"])
-    if waiting:
-        lines += [f"what waits and stays, too: {apply} --approve"]
-    return "\n".join([*lines, f"then: {apply}"])
+    look, whole = to_decide(said["plan"])
+    if approve or said["exceeds"] or waiting == said["ops"]:
+        return f"\n{look}\n{whole}"
+    too = [whole.replace("then", "what waits and stays, too", 1)] if waiting else []
+    return "\n".join(["", look, *too, whole.removesuffix(" --approve")])
+
+
+def _beyond(limits: list[dict[str, Any]]) -> list[str]:
+    """Each limit of a night that is exceeded, and the settings that raise them."""
+    raising = at(click.get_current_context()).raising(limits)
+    return [*(f"beyond a night's limits: {limit['reason']}" for limit in limits), *raising]
 
 
 def _wait(n: int) -> str:
@@ -291,9 +295,8 @@ def _night_text(nights: list[dict[str, Any]]) -> str:
         if said and beyond and said.endswith("; ".join(beyond)):
             said = "\n  ".join(["the plan goes beyond its limits:", *beyond])
         lines += [f"{night['store']}: {said}"] if said else []
-        lines += [f"  {to_copy(night['hint'])}"] if night.get("hint") else []
+        lines += [f"  {line}" for line in to_copy(night.get("hint", "")).splitlines()]
         held = night["code"] == GuardRefused.code and "plan" in night
-        lines += [_next(night, approve=True).strip()] if held else []
         lines += [*_recovered(night), *_gate_next(night), *([] if held else _open(night))]
     return "\n".join(lines)
 
@@ -305,4 +308,8 @@ def _open(night: dict[str, Any]) -> list[str]:
     rules = ", ".join(f"{rule} {n}" for rule, n in night["open"].items())
     many = f"{counted(night['waiting'], 'change')} {_wait(night['waiting'])} for a person: {rules}"
     before = "" if night["new"] else " (as they did the night before)"
-    return [f"{night['store']}: {many}{before}", f"  look: {typed()} review {night['plan']}"]
+    return [
+        f"{night['store']}: {many}{before}",
+        *(f"  {line}" for line in _beyond(night["beyond"])),
+        *to_decide(night["plan"], "  "),
+    ]

@@ -159,8 +159,10 @@ def counted(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {many}"
 
 
-def skipped_text(store: str, skipped: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return why records of a store were passed over, the commonest cause first, with a few ids."""
+def skipped_text(
+    whose: str, skipped: Sequence[Mapping[str, Any]], when: str = "for the next night to look at"
+) -> list[str]:
+    """Return why records were passed over, the commonest cause first, with a few ids."""
     by_cause: dict[str, list[str]] = {}
     for one in skipped:
         by_cause.setdefault(one["why"] or one["state"], []).append(shown(one["id"]))
@@ -168,7 +170,7 @@ def skipped_text(store: str, skipped: Sequence[Mapping[str, Any]]) -> list[str]:
         (len(ids), why, ", ".join(ids[:_NAMED]) + (" ..." if len(ids) > _NAMED else ""))
         for why, ids in sorted(by_cause.items(), key=lambda item: -len(item[1]))
     ]
-    said = f"{store}: {counted(len(skipped), 'record')} passed over, for the next night to look at"
+    said = f"{whose}: {counted(len(skipped), 'record')} passed over, {when}"
     return [said, table(rows, ["records", "why", "which"])] if rows else []
 
 

@@ -1,17 +1,19 @@
 """Commands that carry plans out, go on with what was cut off, and take it back."""
 
+import shlex
 from datetime import datetime
 from typing import Any
 
 import click
 
-from memops.cli import at, nothing_in, to_copy, typed
+from memops.cli import at, nothing_in, to_copy, to_decide, typed
 from memops.cli.output import (
     counted,
     emit,
     json_option,
     moment,
     now_option,
+    skipped_text,
     table,
 )
 from memops.safety.display import shown
@@ -126,24 +128,24 @@ def _run_text(done: dict[str, Any]) -> str:
         [f"{done['error']}: {', '.join(map(shown, done['wrong'][:20]))}"] if done["wrong"] else []
     )
     lines += [to_copy(done["hint"])] if done.get("hint") else []
-    skipped = [(shown(s["id"]), s["why"]) for s in done["skipped"][:20]]
-    lines += [table(skipped, ["skipped", "why"])] if skipped else []
-    lines += ["what was skipped is looked at by the next plan"] if skipped else []
+    lines += skipped_text(done["run"], done["skipped"])
     return "\n".join([*lines, f"undo: {typed()} rollback {done['run']}"])
 
 
 def _none_text(done: dict[str, Any]) -> str:
     """What is said of a plan of which nothing could be carried out."""
     if not done["waiting"] and done["run"]:
-        return f"plan {done['plan']} was already applied by run {done['run']}, nothing was done"
+        said = f"plan {done['plan']} was already applied by run {done['run']}, nothing was done"
+        passed = skipped_text(done["run"], done["passed_over"], "and not tried again")
+        again = f"to look at them again: {typed()} plan {shlex.quote(done['address'])}"
+        return "\n".join([said, *passed, *([again] if passed else [])])
     if not done["waiting"]:
         return f"plan {done['plan']}: nothing of it is left to carry out"
     waits = "waits" if done["waiting"] == 1 else "wait"
     return "\n".join(
         [
             f"nothing was changed: {counted(done['waiting'], 'change')} {waits} for a person",
-            f"look: {typed()} review {done['plan']}",
-            f"then: {typed()} apply {done['plan']} --approve",
+            *to_decide(done["plan"]),
         ]
     )
 

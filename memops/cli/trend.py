@@ -64,7 +64,7 @@ def history(
     """Show the figures of every night, of STORE or of all; a night without figures is a gap."""
     from memops.state import history as nights
 
-    table_ = nights.nights(at(ctx).state, store)
+    table_ = nights.of(at(ctx), store)
     said = nights.trend(table_)
     if output:
         from memops.reports.page import render_history

@@ -7,9 +7,8 @@ from typing import Any
 
 import click
 
-from memops.cli import at, nothing_in, to_copy, typed
-from memops.cli.output import emit, json_option, moment, now_option, table
-from memops.errors import GuardRefused
+from memops.cli import at, nothing_in, to_copy, to_decide, typed
+from memops.cli.output import counted, emit, json_option, moment, now_option, table
 
 _WHY = {
     "late": "its last good night is too long ago; do it now",
@@ -55,14 +54,22 @@ def status(
     if prometheus:
         files.write(prometheus, monitoring.exposition(rows).encode())
         prometheus.chmod(0o644)
-    shown = ("store", "state", "at", "code", "good_at", "hours_since", "unfinished")
-    cells = [[_short(row[column]) for column in shown] for row in rows]
-    head = ["store", "state", "last night", "code", "last good night", "hours ago", "cut off runs"]
+    columns = {
+        "store": "store",
+        "state": "state",
+        "waiting": "waiting",
+        "at": "last night",
+        "code": "code",
+        "good_at": "last good night",
+        "hours_since": "hours ago",
+        "unfinished": "cut off runs",
+    }
+    cells = [[_short(row[column]) for column in columns] for row in rows]
     emit(
         rows,
         as_json,
         lambda: (
-            "\n".join([table(cells, head), *_next(rows, settings.state)])
+            "\n".join([table(cells, [*columns.values()]), *_next(rows)])
             if rows
             else f"{to_copy(_NONE)} {nothing_in(ctx, 'no night')}"
         ),
@@ -70,27 +77,25 @@ def status(
     return 0 if all(row["fine"] for row in rows) else Finding.code
 
 
-def _next(rows: list[dict[str, Any]], state: Path) -> list[str]:
-    """What to type next for each store that is not well."""
-    from memops.state.runs import listed
+def _next(rows: list[dict[str, Any]]) -> list[str]:
+    """What to type next for each store that is not well, or waits."""
+    return [line for row in rows for line in _next_of(row, row["store"], row["plan"])]
 
-    known = listed(state) if any(row["state"] == "waiting" for row in rows) else []
-    plans = {row["store"]: row["plan"] for row in reversed(known) if not row["run"]}
+
+def _next_of(row: dict[str, Any], name: str, plan: str) -> list[str]:
     lines = []
-    for row in rows:
-        address, name = at(click.get_current_context()).store(row["store"]).address, row["store"]
-        plan = plans.get(address)
-        for run in row["cut_off"]:
-            back = f"or back: {typed()} rollback {run}"
-            lines.append(f"{name}: a run was cut off; on: {typed()} resume {run}; {back}")
-        if row["state"] == "waiting" and row["code"] == GuardRefused.code and plan:
-            lines.append(f"{name}: a plan waits; look: {typed()} review {plan}")
-            lines.append(f"  then: {typed()} apply {plan} --approve")
-        elif row["state"] == "waiting":
-            lines.append(f"{name}: recall could not be compared: {typed()} store history")
-        elif row["state"] != "good" and not row["cut_off"]:
-            again = f"{typed()} nightly {shlex.quote(name)}"
-            lines.append(f"{name}: {_WHY[row['state']]}: {again}")
+    for run in row["cut_off"]:
+        back = f"or back: {typed()} rollback {run}"
+        lines.append(f"{name}: a run was cut off; on: {typed()} resume {run}; {back}")
+    again, what = f"{typed()} nightly {shlex.quote(name)}", row["state"]
+    if what not in ("good", "waiting") and not row["cut_off"]:
+        lines.append(f"{name}: {_WHY[what]}: {again}")
+    elif what == "waiting" and not row["waiting"]:
+        lines.append(f"{name}: recall could not be compared; why: {again}")
+    if row["waiting"]:
+        wait = "waits" if row["waiting"] == 1 else "wait"
+        many = f"{counted(row['waiting'], 'change')} {wait} for a person"
+        lines += [f"{name}: {many}", *to_decide(plan, "  ")]
     return lines
 
 

@@ -16,17 +16,21 @@ from typing import Any
 from memops import files, snapshot
 from memops.apply import lines
 from memops.errors import MemopsError
+from memops.guard import excess
 from memops.refusals import refusals
+from memops.settings import Settings
 from memops.state import planfile
 
 _FILE = "asked.json"
 
 
-def left_open(plan: str, taken: str, state: Path) -> dict[str, Any]:
+def left_open(plan: str, taken: str, settings: Settings) -> dict[str, Any]:
     """Return what of a plan waits for a person: `open` by rule, `waiting` in all, `new` to them.
 
-    What is left is remembered as asked; `taken` is the snapshot's folder.
+    It would go `beyond` these limits, too. What is left is remembered as asked; `taken` is the
+    snapshot's folder.
     """
+    state = settings.state
     made, source = planfile.load(plan, state), snapshot.open_snapshot(Path(taken))
     rest = made.changes[[seq - 1 for seq in lines.left(made, state)]]
     keys = refusals(rest, source.records()).rows()
@@ -37,4 +41,6 @@ def left_open(plan: str, taken: str, state: Path) -> dict[str, Any]:
         known = set(files.read_json(path)["asked"]) if path.is_file() else known
     files.write_json(path, {"asked": sorted(digests)})
     by_rule = dict(rest["rule"].value_counts(sort=False).sort("rule").iter_rows())
-    return {"open": by_rule, "waiting": rest.height, "new": len(digests - known)}
+    beyond = excess(rest, source.records(), settings.policy.limits)
+    said = {"open": by_rule, "waiting": rest.height, "new": len(digests - known)}
+    return said | {"beyond": beyond}

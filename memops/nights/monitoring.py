@@ -11,9 +11,11 @@ from memops import files
 from memops.settings import Settings
 from memops.state import history
 from memops.state.unfinished import unfinished
+from memops.state.waiting import Waiting, waiting
 
 GOOD = (0, 3)
-WAITING = (23, 31)
+UNDECIDED = 31
+WAITING = (23, UNDECIDED)
 """Codes of nights that wait for a person, and are no failure."""
 
 _METRICS = (
@@ -26,6 +28,7 @@ _METRICS = (
     ("changes_applied", "applied", "Changes that the last night made."),
     ("changes_skipped", "skipped", "Changes that the last night passed over."),
     ("night_seconds", "seconds", "How long the last night took."),
+    ("changes_waiting", "waiting", "Changes that wait for a person."),
     ("runs_unfinished", "unfinished", "Runs that were cut off and wait to be resumed."),
     ("store_good", "fine", "1 when the store had its night."),
 )
@@ -36,15 +39,31 @@ def standing(
 ) -> list[dict[str, Any]]:
     """Return how each store stands: `good`, `waiting`, `late`, `failed` or `never`, and its figures.
 
-    `names` default to those configured and those that ever had a night. A store whose last good
-    night (or, without one, first night) is older than the limit is late, whatever came since; one
-    with a run that was cut off has failed.
+    `names` default to those configured, those that ever had a night and those with a run that was
+    cut off. A store whose last good night (or, without one, first night) is older than the limit is
+    late, whatever came since; one with a run that was cut off has failed; one waits while changes
+    of its newest plan do.
     """
-    table = history.nights(settings.state)
+    last = _last(history.of(settings))
     limit = settings.monitor.max_age_hours if max_age_hours is None else max_age_hours
-    every = names or list(dict.fromkeys([*settings.stores, *table["store"]]))
-    cut = {run.id: run.header["address"] for run in unfinished(settings.state)}
-    return [_stand(name, table, settings, now, limit, cut) for name in every]
+    places = {row["place"] or settings.place(name): name for name, row in last.items()}
+    places |= settings.places
+    cut: dict[str, list[str]] = {}
+    for run in unfinished(settings.state):
+        address = run.header["address"]
+        cut.setdefault(places.setdefault(settings.place(address), address), []).append(run.id)
+    open_: dict[str, Waiting] = {}
+    for place, left in waiting(settings.state, settings.place).items():
+        open_.setdefault(places.get(place, place), left)
+    own = [places.get(settings.place(name), name) for name in names]
+    every = own or list(dict.fromkeys([*settings.stores, *last, *cut]))
+    for name in every:
+        if name not in last and name not in cut:
+            settings.store(name)  # which says of a name that is none what may have been meant
+    return [
+        _stand(name, last.get(name, {}), now, limit, cut.get(name, []), open_.get(name))
+        for name in every
+    ]
 
 
 def exposition(rows: Iterable[dict[str, Any]]) -> str:
@@ -72,39 +91,51 @@ def publish(settings: Settings, now: datetime) -> None:
         path.chmod(0o644)  # the collector is another user
 
 
+def _last(table: pl.DataFrame) -> dict[str, dict[str, Any]]:
+    """The last night of each store, with the times of its first and its last good one."""
+    good = pl.col("at").filter(pl.col("code").is_in(GOOD)).last().alias("good_at")
+    rows = (
+        table.sort("at")
+        .group_by("store", maintain_order=True)
+        .agg(pl.all().last(), good, pl.col("at").first().alias("first_at"))
+        .sort("store")
+    )
+    return {row["store"]: row for row in rows.to_dicts()}
+
+
 def _stand(
     name: str,
-    table: pl.DataFrame,
-    settings: Settings,
+    last: Mapping[str, Any],
     now: datetime,
     limit: float,
-    cut: Mapping[str, str],
+    cut: list[str],
+    left: Waiting | None,
 ) -> dict[str, Any]:
-    mine = history.trend(table.filter(pl.col("store") == name))
-    last = mine[-1] if mine else {}
-    good = [night["at"] for night in mine if night["code"] in GOOD]
-    since = good[-1] if good else mine[0]["at"] if mine else None
+    since = last.get("good_at") or last.get("first_at")
     age = (now - since).total_seconds() / 3600 if since else None
-    open_runs = [run for run, at in cut.items() if at == settings.store(name).address]
-    if not mine:
+    open_ = left.changes if left and last else 0
+    state = "good"
+    if age is None:
         state = "never"
-    elif age is not None and age > limit:
+    elif age > limit:
         state = "late"
-    elif open_runs or last["code"] not in (*GOOD, *WAITING):
+    elif cut or last["code"] not in (*GOOD, *WAITING):
         state = "failed"
-    else:
-        state = "waiting" if last["code"] in WAITING else "good"
-    columns = ("at", "code", "rows", "live", "ops", "applied", "skipped", "seconds", "recall")
+    elif open_ or last["code"] == UNDECIDED:
+        state = "waiting"
+    columns = ("at", "code", "rows", "live", "ops", "applied", "skipped", "seconds")
     return {
         "store": name,
         "state": state,
         "fine": int(state in ("good", "waiting")),
-        "good_at": good[-1] if good else None,
+        "good_at": last.get("good_at"),
         "hours_since": None if age is None else round(age, 1),
-        "unfinished": len(open_runs),
-        "cut_off": open_runs,
+        "unfinished": len(cut),
+        "cut_off": cut,
+        "waiting": open_,
+        "plan": left.plan if left else None,
         **{column: last.get(column) for column in columns},
-        "recall": last.get("recall") or {},
+        "recall": {r["measure"]: r["value"] for r in last.get("recall") or ()},
     }
 
 

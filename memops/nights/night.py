@@ -76,6 +76,7 @@ def curate(
         asked = hygiene or migrate or bool(rules)
         due, why = (True, "asked for") if asked else _hygiene_is_due(store, settings, at)
         night: dict[str, Any] = {"store": name, "now": at.isoformat(), "code": 0}
+        night["place"] = settings.place(name)
         timings: list[dict[str, Any]] = []
         timed = _logged(call, night, settings, timings)
         if not plan_only:
@@ -94,7 +95,7 @@ def curate(
             night |= _kept_from(night)
         elif not plan_only:
             night |= timed(apply_step, night["plan"], settings, approve) if night["ops"] else {}
-            night |= asking.left_open(night["plan"], taken["path"], settings.state)
+            night |= asking.left_open(night["plan"], taken["path"], settings)
         if model and night["asked"]["waiting"] and night["code"] == 0:
             night["code"] = SKIPPED
         if due and not (migrate or rules or plan_only) and night["code"] in (0, SKIPPED):

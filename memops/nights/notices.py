@@ -92,7 +92,7 @@ def _due(settings: Settings, now: datetime) -> tuple[str, str] | None:
         return None
     if now - last < timedelta(days=asked.digest_days):
         return None
-    return digest(history.nights(settings.state), now, asked.digest_days)
+    return digest(history.of(settings), now, asked.digest_days)
 
 
 def _week(nights: pl.DataFrame) -> str:

@@ -41,7 +41,7 @@ def night(
         said = told(error)
         done = {"store": name, "now": at.isoformat(), "code": said.code}
         if name in settings.stores or ":" in name:  # any other is no store that had a night
-            history.append(settings.state, done)
+            history.append(settings.state, done | {"place": settings.place(name)})
         done |= {"error": said.message, "hint": settings.hint(said), "cause": type(said).__name__}
     monitoring.publish(settings, clock())
     return done

@@ -301,7 +301,9 @@ def _clusters(
 def _trend(night: dict[str, Any], settings: Settings) -> list[dict[str, Any]]:
     """The nights of the store up to this one, once there are two; a damaged history shows none."""
     try:
-        past = history.nights(settings.state, night.get("store"))
+        past = (
+            history.of(settings, night["store"]) if "store" in night else history.NIGHTS.to_frame()
+        )
     except Corrupt:
         return []
     table = history.with_night(past, night) if night.get("rows") else past

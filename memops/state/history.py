@@ -13,10 +13,12 @@ import polars as pl
 from memops import files
 from memops.errors import Corrupt
 from memops.schema import INSTANT, instant
+from memops.settings import Settings
 
 NIGHTS = pl.Schema(
     {
         "store": pl.String(),
+        "place": pl.String(),
         "at": INSTANT,
         "rows": pl.Int64(),
         "live": pl.Int64(),
@@ -59,11 +61,31 @@ def nights(state: Path, store: str | None = None) -> pl.DataFrame:
     if not path.exists():
         return NIGHTS.to_frame()
     try:
-        table = pl.read_parquet(io.BytesIO(path.read_bytes())).cast(NIGHTS)
+        kept = pl.read_parquet(io.BytesIO(path.read_bytes()))
+        known = kept if "place" in kept.columns else kept.with_columns(place=pl.lit(None))
+        table = known.select(NIGHTS.names()).cast(NIGHTS)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise Corrupt(f"{path}: the history cannot be read: {error}", "move it away") from error
     chosen = table if store is None else table.filter(pl.col("store") == store)
     return chosen.sort("store", "at")
+
+
+def of(settings: Settings, store: str | None = None) -> pl.DataFrame:
+    """Return the nights of one store or of all, each under the name that its store has now.
+
+    One that was given by its address, or had another name, is known by where it is; one that moved
+    by its name.
+    """
+    table = nights(settings.state)
+    known = table.drop_nulls("place").sort("at").group_by("place").agg(pl.col("store").last())
+    names = dict(known.iter_rows()) | settings.places
+    named = table.with_columns(
+        store=pl.col("place").replace_strict(names, default=None).fill_null(pl.col("store"))
+    ).sort("store", "at")
+    if store is None:
+        return named
+    own = settings.called(store)
+    return named.filter(store=names.get(settings.place(own), own))
 
 
 def trend(table: pl.DataFrame) -> list[dict[str, Any]]:
@@ -152,6 +174,7 @@ def _row(night: Mapping[str, Any]) -> dict[str, Any]:
     skipped = night.get("skipped")
     return {
         "store": night["store"],
+        "place": night.get("place"),
         "at": instant(night["now"]),
         "rows": rows.get("after"),
         "live": rows.get("live_after"),
