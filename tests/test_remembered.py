@@ -2,13 +2,17 @@
 
 import shutil
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memops.judge.conflicts import verdicts
+from memops.statements.readings import readings
 from memops.statements.remembered import Remembered
-from memops.statements.taken import taken_apart
+from memops.statements.taken import counted, taken_apart
+from tests.bench import lives
 from tests.bench.night import records
 
 SAID = [
@@ -60,7 +64,7 @@ def test_a_plan_has_the_same_bytes_with_and_without_what_was_read(memops, store,
 
 def test_readings_are_bounded_by_the_store_and_hold_no_word_of_it(memops, store, tmp_path):
     ops(memops, store)
-    (file,) = (memops.state / "readings").rglob("*.parquet")
+    (file,) = (memops.state / "readings").rglob("texts-*.parquet")
     assert pl.read_parquet(file).height <= 60
     assert b"depot" not in file.read_bytes()
     (tmp_path / "m.jsonl").write_text(
@@ -68,19 +72,68 @@ def test_readings_are_bounded_by_the_store_and_hold_no_word_of_it(memops, store,
     )
     memops("snapshot", store, "--accept-shrink")
     ops(memops, store)
-    (after,) = (memops.state / "readings").rglob("*.parquet")
+    (after,) = (memops.state / "readings").rglob("texts-*.parquet")
     assert after != file and pl.read_parquet(after).height <= 2
+
+
+def test_what_a_pair_is_hangs_on_no_other_text_unless_it_is_not_steady():
+    taken = taken_apart([*dict.fromkeys(lives.texts(120, 3)[0])])
+    at = np.arange(taken.height)
+    pairs = pl.DataFrame({"a": np.repeat(at, len(at)), "b": np.tile(at, len(at))})
+    held = counted(taken)
+    told = [
+        verdicts(pairs, readings(taken, held.with_columns(held=of), 400), at)
+        for of in (pl.lit(1), pl.lit(4000), pl.when(pl.col("code") % 3 == 0).then(1).otherwise(399))
+    ]
+    steady = told[0]["steady"]
+    assert steady.any() and not steady.all()
+    assert all(one.filter(steady).equals(told[0].filter(steady)) for one in told)
+    assert all(one["steady"].equals(steady) for one in told)
+
+
+def test_after_a_change_only_what_is_new_is_judged_and_the_plan_is_the_same(memops, monkeypatch):
+    rows = [*records(60)]
+    store, made = f"jsonl:{memops.write('m.jsonl', rows)}", []
+    monkeypatch.setattr(
+        "memops.judge.conflicts.verdicts",
+        lambda pairs, *rest: made.append(pairs.height) or verdicts(pairs, *rest),
+    )
+    ops(memops, store)
+    whole = sum(made)
+    rows[7] |= {"text": "The gateway 3 is run by Rosa"}
+    memops.write("m.jsonl", rows)
+    made.clear()
+    after = ops(memops, store)
+    assert sum(made) < whole / 2
+    shutil.rmtree(memops.state / "readings")
+    assert ops(memops, store) == after
+
+
+def test_no_pair_is_looked_for_again_of_an_unchanged_store(memops, store, monkeypatch):
+    first = ops(memops, store)
+    monkeypatch.delattr("memops.judge.conflicts.candidates_in_parts")
+    assert ops(memops, store) == first
+
+
+def test_what_pairs_are_is_made_anew_under_another_policy(memops, store):
+    ops(memops, store)
+    before = {*(memops.state / "readings").rglob("pairs-*")}
+    (memops.folder / "memops.toml").write_text("[policy.candidates]\njaccard = 0.9\n")
+    after = ops(memops, store)
+    assert before.isdisjoint((memops.state / "readings").rglob("pairs-*"))
+    shutil.rmtree(memops.state / "readings")
+    assert ops(memops, store) == after
 
 
 def test_damaged_readings_are_made_again(memops, store):
     first = ops(memops, store)
-    (file,) = (memops.state / "readings").rglob("*.parquet")
-    file.write_bytes(file.read_bytes()[:-9])
+    for file in (memops.state / "readings").rglob("*.parquet"):
+        file.write_bytes(file.read_bytes()[:-9])
     assert ops(memops, store) == first
 
 
 def test_a_purge_leaves_not_even_the_hash_of_a_text(memops, store):
     ops(memops, store)
-    (file,) = (memops.state / "readings").rglob("*.parquet")
+    (file,) = (memops.state / "readings").rglob("texts-*.parquet")
     memops("purge", store, next(records(60))["id"])
     assert not file.exists()

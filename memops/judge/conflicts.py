@@ -15,23 +15,13 @@ from memops.judge.candidates.similarity import candidates_in_parts, statements
 from memops.judge.candidates.worth import WORTH, combined, worth_reading
 from memops.judge.cascade import asked, heard
 from memops.judge.judgement import asserted, same
+from memops.judge.known import VERDICTS, Known, known
 from memops.judge.opposing import opposes
 from memops.judge.vetoes import veto_conflict, veto_same
 from memops.ordered import distinct
 from memops.progress import tracked
 from memops.statements.readings import Readings, differences, read_all, readings
 from memops.statements.taken import counted, taken_apart
-
-VERDICTS = pl.Schema(
-    {
-        "same": pl.Boolean(),
-        "opposes": pl.String(),
-        "firm_a": pl.Boolean(),
-        "firm_b": pl.Boolean(),
-        "veto_same": pl.String(),
-        "veto_conflict": pl.String(),
-    }
-)
 
 _STEP = 200_000
 
@@ -50,7 +40,7 @@ def judged(records: pl.DataFrame, ctx: Context, keep: Keep | None = None) -> pl.
     if keep is not None:
         return _judged(records, ctx, keep)
     key = ("judged", id(statements(records, ctx)))
-    return ctx.once(key, lambda: _judged(records, ctx, lambda pairs: pairs))
+    return ctx.once(key, lambda: _judged(records, ctx, None))
 
 
 def features(pairs: list[dict[str, Any]]) -> pl.DataFrame:
@@ -74,7 +64,16 @@ def verdicts(pairs: pl.DataFrame, said: Readings, used: Any) -> pl.DataFrame:
     )
     told = {"same": same(), "opposes": opposes(), "firm_a": asserted("a"), "firm_b": asserted("b")}
     told |= {"veto_same": veto_same(), "veto_conflict": veto_conflict()}
-    return pl.concat([VERDICTS.to_frame(), *(found.select(**told) for found in read)])
+    told["steady"] = pl.col("rarely") == pl.col("often")
+    return pl.concat([VERDICTS.to_frame(), *(_hanging(found).select(**told) for found in read)])
+
+
+def _hanging(found: pl.DataFrame) -> pl.DataFrame:
+    """Features with what would be the same, were the words of the two as rare, or as common, as can be."""
+    least, most = (
+        found.with_columns(weighted=pl.lit(share)).select(same()) for share in (0.0, 1.0)
+    )
+    return found.with_columns(rarely=least.to_series(), often=most.to_series())
 
 
 def to_ask(ctx: Context) -> int:
@@ -87,38 +86,59 @@ def used_in(pairs: pl.DataFrame) -> Any:
     return distinct(np.concatenate([pairs["a"].to_numpy(), pairs["b"].to_numpy()]))
 
 
-def _judged(records: pl.DataFrame, ctx: Context, keep: Keep) -> pl.DataFrame:
+def _judged(records: pl.DataFrame, ctx: Context, keep: Keep | None) -> pl.DataFrame:
     said = statements(records, ctx)
     if ctx.spread is not None and said.table.height > ctx.spread.size:
         from memops.judge.parts import judged_in_parts
 
-        pairs, verdict = judged_in_parts(said.table, ctx, keep)
+        pairs, verdict = judged_in_parts(said.table, ctx, keep or (lambda pairs: pairs))
     else:
-        found = candidates_in_parts(said.table, ctx)
-        asked_ = to_ask(ctx)
-        parts = [keep(worth_reading(pairs, part, ctx.policy, asked_)) for part, pairs in found]
-        pairs = pl.concat([WORTH.to_frame(), *parts])
-        verdict = _one_by_one([part for part in parts if part.height], said.table, ctx)
+        pairs, verdict = _found(said.table, ctx, keep)
     told = pl.concat([pairs, verdict], how="horizontal").with_columns(
         score=combined(ctx.policy.conflicts)
     )
-    settled = heard(told, said, records, ctx).drop("vectors", "ruled", "rank")
+    settled = heard(told, said, records, ctx).drop("vectors", "ruled", "rank", "steady")
     asked(settled, said.members, ctx)
     return settled
 
 
-def _one_by_one(parts: list[pl.DataFrame], table: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+def _found(
+    table: pl.DataFrame, ctx: Context, keep: Keep | None
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The pairs of statements worth comparing, and what each is; what is known of them is not made."""
+    before = known(table, ctx) if keep is None else None
+    if before and (told := before.whole()):
+        return told
+    found = candidates_in_parts(table, ctx)
+    asked_ = to_ask(ctx)
+    parts = [worth_reading(pairs, part, ctx.policy, asked_) for part, pairs in found]
+    parts = [part if keep is None else keep(part) for part in parts]
+    pairs = pl.concat([WORTH.to_frame(), *parts])
+    verdict = _one_by_one([part for part in parts if part.height], table, ctx, before)
+    if before:
+        before.note(pairs, verdict)
+    return pairs, verdict
+
+
+def _one_by_one(
+    parts: list[pl.DataFrame], table: pl.DataFrame, ctx: Context, before: Known | None
+) -> pl.DataFrame:
     """What the pairs of each part are; words are counted over all of them."""
     if not parts:
         return VERDICTS.to_frame()
-    used = [used_in(part) for part in parts]
+    used, pairs = [used_in(part) for part in parts], pl.concat(parts)
+    told = before.verdicts(pairs) if before else VERDICTS.to_frame().clear(pairs.height)
     taken = read_once(table["text"].gather(np.concatenate(used)), ctx)
-    held, done, at = counted(taken), [], 0
-    for pairs, mine in zip(parts, used, strict=True):
-        said = readings(taken[at : at + len(mine)], held, taken.height)
-        done.append(verdicts(pairs, said, mine))
-        at += len(mine)
-    return pl.concat(done)
+    held, made, at, row = counted(taken), [], 0, 0
+    for part, mine in zip(parts, used, strict=True):
+        new = part.filter(told["steady"][row : row + part.height].is_null())
+        own = used_in(new)
+        said = readings(taken[at + np.searchsorted(mine, own)], held, taken.height)
+        made.append(verdicts(new, said, own))
+        at, row = at + len(mine), row + part.height
+    here = told["steady"].is_not_null()
+    place = pl.when(here).then(here.cum_sum()).otherwise((~here).cum_sum() + here.sum())
+    return pl.concat([told.filter(here), *made])[pl.select(place - 1).to_series()]
 
 
 def read_once(

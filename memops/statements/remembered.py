@@ -1,11 +1,12 @@
-"""Remembered: texts taken apart once across nights, so that a night reads what is new.
+"""Remembered: what one night made of texts and of pairs of them, so that the next makes what is new.
 
-    <folder>/<recipe>-<digest>.parquet   hash (of the text), and what it was taken apart into
+    <folder>/texts-<recipe>-<digest>.parquet        hash (of the text), and what it was taken apart into
+    <folder>/pairs-<of>-<recipe>-<digest>.parquet   the pairs of a store's statements (`memops.judge.known`)
 
-Nothing but hashes is kept of the texts and their words. The recipe names all that a reading
-depends on: the code that reads, the lexicons and the languages. The digest is of the file, so that
-a damaged one is passed over. The folder holds the texts of the last plan, and may be deleted at
-any time: what is not there is read again, and comes out the same.
+Nothing but hashes is kept of the texts and their words. The recipe names all that the tables
+depend on beside the texts: this code, the lexicons and the languages. The digest is of the file,
+so that a damaged one is passed over. The folder holds what the last plan asked for, and may be
+deleted at any time: what is not there is made again, and comes out the same.
 """
 
 import contextlib
@@ -23,27 +24,29 @@ from memops.language.lexicon import resource
 from memops.statements.taken import TAKEN, taken_apart
 
 _ROOM = Path(__file__).parent.parent
-_READERS = ("statements", "values", "language", "ordered.py")
 _HASH = pl.Schema({"hash": pl.Binary()})
 _KEPT = pl.Schema({**_HASH, **{name: kind for name, kind in TAKEN.items() if name != "text"}})
+_TEXTS = "texts"
 Take = Callable[[Sequence[str]], pl.DataFrame]
 
 
 class Remembered:
-    """What was taken apart before, and what is asked of it now."""
+    """What was made before, and what is asked of it now.
+
+    `passed` are hashes of texts that nobody asked for, as what is made of them is known.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.known = _read(folder)
+        self.known = self.recalled(_TEXTS, _KEPT)
         self.asked: list[pl.DataFrame] = []
+        self.passed: list[pl.Series] = []
         self.read = 0
+        self.pairs: dict[str, pl.DataFrame] = {}
 
     def taken_apart(self, texts: Sequence[str], take: Take = taken_apart) -> pl.DataFrame:
         """Return texts taken apart, in their order: those known as they are, the others by `take`."""
-        rows = pl.DataFrame(
-            {"text": texts, "hash": [_hash(text) for text in texts]},
-            {"text": pl.String(), **_HASH},
-        )
+        rows = pl.DataFrame({"text": texts, "hash": hashes(texts)}, {"text": pl.String(), **_HASH})
         place = self.known.select("hash").with_row_index("at")
         at = rows.join(place, on="hash", how="left", maintain_order="left")["at"]
         new = rows.filter(at.is_null())
@@ -63,32 +66,50 @@ class Remembered:
         ).to_series()
         return every[order].with_columns(text=rows["text"]).select(TAKEN.names())
 
+    def recalled(self, name: str, schema: pl.Schema) -> pl.DataFrame:
+        """Return a table that this code kept; an empty one if there is none, or it is damaged."""
+        for path in self._files(name):
+            with contextlib.suppress(
+                OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException
+            ):
+                data = path.read_bytes()
+                if path.stem.rpartition("-")[2] == _digest(data):
+                    return pl.read_parquet(io.BytesIO(data)).select(schema.names()).cast(schema)
+        return schema.to_frame()
+
     def keep(self) -> None:
-        """Write what was asked for, if any of it is new, in the place of what was there."""
-        if not self.read:
-            return
-        held = pl.concat(self.asked).unique("hash", keep="first").sort("hash")
-        out = io.BytesIO()
-        held.write_parquet(out)
-        data = out.getvalue()
-        path = files.folder(self.folder) / f"{_recipe()}-{_digest(data)}.parquet"
-        files.write(path, data)
-        for other in set(self.folder.glob("*.parquet")) - {path}:
+        """Write what was asked for, if any of it is new, in the place of what was there.
+
+        Of the pairs stay the first and the last asked for: the next night begins with the one or,
+        if this plan is carried out, with the other.
+        """
+        ends = [*self.pairs][:1] + [*self.pairs][-1:]
+        new = {name: self.pairs[name] for name in ends if not self._files(name)}
+        if self.read:
+            passed = self.known["hash"].is_in(
+                pl.concat([_HASH.to_frame()["hash"], *self.passed]).implode()
+            )
+            every = pl.concat([*self.asked, self.known.filter(passed)])
+            new[_TEXTS] = every.unique("hash", keep="first").sort("hash")
+        wanted = {path for name in {_TEXTS, *ends} - {*new} for path in self._files(name)[:1]}
+        for name, table in new.items():
+            out = io.BytesIO()
+            table.write_parquet(out)
+            data = out.getvalue()
+            path = files.folder(self.folder) / f"{name}-{_recipe()}-{_digest(data)}.parquet"
+            files.write(path, data)
+            wanted.add(path)
+        for other in {*self.folder.glob("*.parquet")} - wanted if new else ():
             other.unlink(missing_ok=True)
 
-
-def _read(folder: Path) -> pl.DataFrame:
-    """What this code has read before; nothing if there is none, or it is damaged."""
-    for path in sorted(folder.glob(f"{_recipe()}-*.parquet")):
-        with contextlib.suppress(OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
-            data = path.read_bytes()
-            if path.stem.rpartition("-")[2] == _digest(data):
-                return pl.read_parquet(io.BytesIO(data)).select(_KEPT.names()).cast(_KEPT)
-    return _KEPT.to_frame()
+    def _files(self, name: str) -> list[Path]:
+        return sorted(self.folder.glob(f"{name}-{_recipe()}-*.parquet"))
 
 
-def _hash(text: str) -> bytes:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+def hashes(texts: Sequence[str]) -> list[bytes]:
+    """Return a hash of each text, which nobody can make another text have."""
+    encoded = (text.encode("utf-8", "surrogatepass") for text in texts)
+    return [hashlib.blake2b(data, digest_size=16).digest() for data in encoded]
 
 
 def _digest(data: bytes) -> str:
@@ -97,11 +118,9 @@ def _digest(data: bytes) -> str:
 
 @cache
 def _recipe() -> str:
-    """A digest of all files that a reading depends on."""
+    """A digest of all files that what is kept may depend on."""
     found = hashlib.sha256(repr((_KEPT, sys.version, pl.__version__)).encode())
-    rooms = [*(_ROOM / name for name in _READERS), resource("data/lexicons")]
-    for room in rooms:
-        for path in sorted(room.rglob("*")) if room.is_dir() else [room]:
-            if path.suffix in (".py", ".toml"):
-                found.update(f"{path.relative_to(room)}\0".encode() + path.read_bytes() + b"\0")
+    for room in (_ROOM, resource("data/lexicons")):
+        for path in sorted(p for p in room.rglob("*") if p.suffix in (".py", ".toml")):
+            found.update(f"{path.relative_to(room)}\0".encode() + path.read_bytes() + b"\0")
     return found.hexdigest()[:16]
