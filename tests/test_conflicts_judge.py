@@ -13,6 +13,7 @@ from memops.context import Context, Models
 from memops.errors import Corrupt, MemopsError, PlanRefused
 from memops.judge.cascade import said_to
 from memops.judge.conflicts import judged
+from memops.models.encode import open_encoder
 from memops.models.judge import CrossEncoderJudge
 from memops.policy import Judge, Policy
 from memops.rules import RULES, propose
@@ -284,6 +285,19 @@ def test_a_cross_encoder_says_the_same_of_a_pair_whatever_is_asked_beside_it(tin
     again = CrossEncoderJudge(str(tiny), tmp_path)
     assert (again.probabilities(pairs[::-1]) == together[::-1]).all() and again._model is None
     assert not any(b"rent" in p.read_bytes().lower() for p in tmp_path.rglob("*.parquet"))
+
+
+@pytest.mark.models
+def test_a_model_says_how_much_of_a_text_is_in_its_vocabulary(tiny, tmp_path):
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+
+    word = Transformer(str(tiny))
+    SentenceTransformer(modules=[word, Pooling(16)], device="cpu").save(str(tmp_path / "model"))
+    encoder = open_encoder(str(tmp_path / "model"))
+    known, unknown = OPEN[0][0], "\u16a0 \u16a1 \u16a2"
+    assert encoder.reads([known]) == 1.0 and encoder.reads([unknown]) == 0.0
+    assert 0.0 < encoder.reads([known, unknown]) < 1.0 and encoder.reads([]) == 1.0
 
 
 @pytest.mark.models

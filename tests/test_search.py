@@ -369,3 +369,43 @@ def test_priors_and_age_count_only_where_the_policy_says_so():
     assert order(pinned_factor=2.0)[0] == "b"
     assert order(tier_factors={"core": 1.0, "working": 1.0, "peripheral": 0.5})[-1] == "a"
     assert order(half_life_days=30.0) == "acb"
+
+
+class Reader:
+    """A sentence model that can read Latin letters only; its vectors of anything are by length."""
+
+    speaks, knows_chinese = True, 0.0
+
+    def encode(self, texts):
+        return unit(np.array([[len(text) % 7 + 1, len(text) % 3, 1] for text in texts], np.float32))
+
+    encode_queries = encode
+
+    def reads(self, texts):
+        return self.knows_chinese if any("一" <= c <= "鿿" for t in texts for c in t) else 1.0
+
+    def recipe(self):
+        return {"encoder": "reader"}
+
+    def fitted(self, texts):
+        return self
+
+
+def test_what_a_model_cannot_read_it_does_not_rank():
+    queries = asked("用户喝什么茶", "who moved to Berlin", scope=["zh", "en"])
+    chinese = ["用户喜欢喝乌龙茶", "服务器监听端口", "茶几在客厅", "用户住在上海", "喝水的杯子"]
+    both = [("zh", text) for text in chinese] + [("en", text) for text in TEXTS if text.isascii()]
+    records = from_rows([{"id": f"r{n}", "text": t, "scope": s, "created_at": T0} for n, (s, t) in enumerate(both)])  # fmt: skip
+
+    def ranked(encoder, **weights):
+        retrieval = dataclasses.replace(Policy().retrieval, **weights)
+        policy = dataclasses.replace(Policy(), retrieval=retrieval)
+        run = search(records, queries, "hybrid", encoder, policy, 5)
+        return [run.filter(pl.col("query_id") == q)["doc_id"].to_list() for q in ("q0", "q1")]
+
+    weights = dict(Policy().retrieval.model_weights)
+    words = ranked(Reader(), model_weights=weights | {"dense": 0.0})
+    knowing = Reader()
+    knowing.knows_chinese = 1.0
+    assert ranked(Reader())[0] == words[0] != ranked(knowing)[0]
+    assert ranked(Reader())[1] == ranked(knowing)[1] != words[1]

@@ -32,6 +32,10 @@ class Encoder(Protocol):
         """Return the same of queries, which some models want to be told apart."""
         ...
 
+    def reads(self, texts: Sequence[str]) -> float:
+        """Return the share of what the texts are made of that it knows."""
+        ...
+
     def recipe(self) -> dict[str, Any]:
         """Return what the vectors depend on, in JSON values."""
         ...
@@ -107,6 +111,10 @@ class Lsa:
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """Return the same: queries are texts like others."""
         return self.encode(texts)
+
+    def reads(self, texts: Sequence[str]) -> float:
+        """Return 1: it is fitted on the texts themselves."""
+        return 1.0
 
     def recipe(self) -> dict[str, Any]:
         """Return its settings and the digest of what it learnt."""

@@ -42,6 +42,10 @@ class Remote:
         """Return itself: it was trained elsewhere."""
         return self
 
+    def reads(self, texts: Sequence[str]) -> float:
+        """Return 1: an endpoint does not say what it knows."""
+        return 1.0
+
     def recipe(self) -> dict[str, Any]:
         """Return model and instruction; what the endpoint runs under that name is its word."""
         return {"encoder": "endpoint", "model": self.model, "instruction": self.instruction}

@@ -68,6 +68,19 @@ class Model:
         """Return the same of queries, with the model's instruction before each."""
         return self.encode([self.instruction + text for text in texts])
 
+    def reads(self, texts: Sequence[str]) -> float:
+        """Return the share of the texts' tokens that are in its vocabulary; 1 if it cannot tell."""
+        tokenizer = self._model.tokenizer
+        unknown = getattr(tokenizer, "unk_token_id", None)
+        if unknown is None or not texts:
+            return 1.0
+        ids = [
+            t
+            for text in tokenizer(list(texts), add_special_tokens=False)["input_ids"]
+            for t in text
+        ]
+        return 1.0 - ids.count(unknown) / max(1, len(ids))
+
     def _encode(self, texts: list[str]) -> Vectors:
         import torch
 

@@ -38,7 +38,8 @@ class Retrieval(Section):
         "the same where most texts are Chinese; words are then ranked by their cosine",
     )
     model_weights: Arms = setting(
-        {"words": 0.3, "grams": 0.2, "dense": 0.5}, "the same, with a sentence model"
+        {"words": 0.27, "grams": 0.18, "dense": 0.55},
+        "the same, with a sentence model; `dense` counts by the share of the texts that it can read",
     )
     near: dict[Places, Share] = setting(
         {"1": 0.2, "2": 0.04}, "share of the score of turns so many places away that a turn gains"

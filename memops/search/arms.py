@@ -20,6 +20,7 @@ from memops.search.voices import in_own_voice, named
 
 Scores = npt.NDArray[np.float32]
 ARMS = ("words", "grams", "dense")
+_SAMPLE = 500  # texts by which it is told what an encoder can read
 
 
 @dataclass
@@ -78,6 +79,21 @@ class Arms:
         out = np.zeros(self.collection.count)
         shares = mean_lengths(zh.astype(np.float64), self.collection.document_parts)
         out[: len(shares)] = shares > 0.5
+        return out
+
+    @cached_property
+    def readable(self) -> Floats:
+        """Return for each part the share of its texts that the encoder can read, by a sample.
+
+        An encoder that has not met a script still returns vectors, which say next to nothing.
+        """
+        out, encoder = np.ones(self.collection.count), self.encoder
+        if encoder is None:
+            return out
+        for kind in (0, 1):
+            rows = np.flatnonzero(self.chinese[self.collection.document_parts] == kind)
+            some = self.collection.documents["text"].gather(rows[:: max(1, len(rows) // _SAMPLE)])
+            out[self.chinese == kind] = encoder.reads(some.to_list())
         return out
 
     @cached_property

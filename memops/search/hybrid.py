@@ -27,7 +27,8 @@ class Hybrid:
         chinese = bool(self.arms.chinese[block.part])
         weights = settings.chinese_weights if chinese else settings.weights
         if encoder is not None and encoder.speaks:
-            weights = settings.model_weights
+            weights = dict(settings.model_weights)
+            weights["dense"] = weights.get("dense", 0) * float(self.arms.readable[block.part])
         asked = {
             n: self.arms.scores("cosines" if n == "words" and chinese else n, block)
             for n in ARMS
