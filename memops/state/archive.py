@@ -8,14 +8,13 @@ What is merely hidden is no archive's business: the store or the overlay still h
 from collections.abc import Collection
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from memops import files
 from memops.policy import Policy
 from memops.safety.masking import masked_table
-from memops.schema import empty, from_rows
+from memops.schema import conform, empty
 from memops.snapshot import overlay_path
 from memops.stores.formats import json_line, parsed
 
@@ -45,24 +44,27 @@ def read(state: Path, identity: dict[str, str]) -> pl.DataFrame:
 
     Raises Corrupt, naming file and line, for a line that is no record.
     """
-    rows: dict[str, dict[str, Any]] = {}
     paths = _folder(state, identity).glob("*.jsonl")
-    for path in sorted(paths, key=lambda p: (p.stat().st_mtime_ns, p.name)):
-        rows |= {row["id"]: row for _, row in parsed(path.read_bytes(), str(path))}
-    return from_rows([*rows.values()], "the archive") if rows else empty()
+    found = [
+        parsed(path.read_bytes(), str(path))
+        for path in sorted(paths, key=lambda p: (p.stat().st_mtime_ns, p.name))
+    ]
+    if not found:
+        return empty()
+    return conform(pl.concat(found, how="diagonal").unique("id", keep="last"), "the archive")
 
 
 def forget(state: Path, identity: dict[str, str], ids: Collection[str]) -> int:
     """Remove records from the archive for good; returns how many."""
     removed = 0
     for path in sorted(_folder(state, identity).glob("*.jsonl")):
-        rows = [row for _, row in parsed(path.read_bytes(), str(path))]
-        kept = [row for row in rows if row["id"] not in ids]
-        removed += len(rows) - len(kept)
-        if not kept:
+        rows = parsed(path.read_bytes(), str(path))
+        kept = rows.filter(~pl.col("id").is_in(list(ids)))
+        removed += rows.height - kept.height
+        if kept.is_empty():
             path.unlink()
-        elif len(kept) < len(rows):
-            table = from_rows(kept, str(path))
+        elif kept.height < rows.height:
+            table = conform(kept, str(path))
             text = "".join(json_line(row) + "\n" for row in table.to_dicts())
             files.write(path, text.encode())
     return removed

@@ -71,49 +71,52 @@ def unpacked(data: bytes, where: str) -> pl.DataFrame:
     return frame
 
 
-def parsed(data: bytes, where: str) -> list[tuple[str, dict[str, Any]]]:
-    """Return each line with its row, checked and with its instants read.
+def parsed(data: bytes, where: str) -> pl.DataFrame:
+    """Return the lines as a table, in their order, with values of our columns' types.
 
     Lines end at LF only, as U+2028 is text. Raises Corrupt, naming line and column, for what is no
     JSON object, a repeated name or id, an unknown column, and a value that does not fit.
     """
-    parts = data.split(b"\n")
-    if parts and not parts[-1]:
-        parts.pop()
-    found: list[tuple[str, dict[str, Any]]] = []
-    for nth, part in enumerate(parts, 1):
+    rows: list[dict[str, Any]] = []
+    for nth, part in enumerate(lines_of(data), 1):
         try:
-            text = part.decode("utf-8")
-            row = _LINE.decode(text)
+            rows.append(_LINE.decode(part.decode("utf-8")))
         except (ValueError, RecursionError) as error:
-            _one_by_one(found, where)  # an earlier line may hold what does not fit
+            _one_by_one(rows, where)  # an earlier line may hold what does not fit
             raise Corrupt(
                 f"{where}: line {nth}: {error}", "write one JSON object a line"
             ) from error
-        found.append((text, row))
-    return found if _at_once([row for _, row in found]) else _one_by_one(found, where)
+    if not rows:
+        return RECORDS.to_frame()
+    columns = _at_once(rows)
+    if columns is None:
+        checked = _one_by_one(rows, where)
+        names = {name for row in checked for name in row}
+        columns = {name: [row.get(name) for row in checked] for name in names}
+    return pl.DataFrame(
+        {name: pl.Series(name, columns[name], RECORDS[name]) for name in RECORDS if name in columns}
+    )
 
 
-def _at_once(rows: list[dict[str, Any]]) -> bool:
-    """Read the values of all rows in place, a column at a time; False if one does not fit."""
+def lines_of(data: bytes) -> list[bytes]:
+    """Return the lines of a file, without their ends."""
+    parts = data.split(b"\n")
+    return parts if parts[-1] else parts[:-1]
+
+
+def _at_once(rows: list[dict[str, Any]]) -> dict[str, list[Any]] | None:
+    """The values of all rows, a column at a time; None if one does not fit."""
     if any(type(row) is not dict for row in rows):
-        return False
+        return None
     read = {}
     for name in {name for row in rows for name in row}:
         column = [row.get(name) for row in rows]
         new = _column(name, column) if name in _ALLOWED else None
         if new is None:
-            return False
-        if new is not column:
-            read[name] = new
-    ids = {row.get("id") for row in rows}
-    if None in ids or len(ids) != len(rows):
-        return False
-    for name, column in read.items():
-        for row, value in zip(rows, column, strict=True):
-            if value is not None:
-                row[name] = value
-    return True
+            return None
+        read[name] = new
+    ids = {*read.get("id", ())}
+    return None if None in ids or len(ids) != len(rows) else read
 
 
 def _column(name: str, column: list[Any]) -> list[Any] | None:
@@ -142,12 +145,10 @@ def _bounded_number(value: float) -> bool:
     return math.isfinite(value) if type(value) is float else -(2**63) <= value < 2**63
 
 
-def _one_by_one(
-    found: list[tuple[str, dict[str, Any]]], where: str
-) -> list[tuple[str, dict[str, Any]]]:
-    """The lines with their rows checked, so that the first value that does not fit is named."""
+def _one_by_one(rows: list[dict[str, Any]], where: str) -> list[dict[str, Any]]:
+    """The rows checked, so that the first value that does not fit is named."""
     seen = set()
-    for nth, (_, row) in enumerate(found, 1):
+    for nth, row in enumerate(rows, 1):
         at = f"{where}: line {nth}"
         if not isinstance(row, dict):
             raise Corrupt(f"{at} is no JSON object", "write one JSON object a line")
@@ -155,7 +156,7 @@ def _one_by_one(
         if checked["id"] in seen:
             raise Corrupt(f"{at}: id {checked['id']!r} stands twice")
         seen.add(checked["id"])
-    return found
+    return rows
 
 
 def _row(row: dict[str, Any], at: str) -> dict[str, Any]:

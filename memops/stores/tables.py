@@ -15,10 +15,10 @@ import polars as pl
 
 from memops.errors import Corrupt, Locked
 from memops.plan import outcome
-from memops.schema import RECORDS, conform, from_rows, live_counts, only
+from memops.schema import RECORDS, conform, live_counts, only
 from memops.stores import CAPABILITIES, Keep, State, Undo, Work, Written
 from memops.stores.disk import put_aside, read_whole, replace_whole, sweep
-from memops.stores.formats import json_line, packed, parsed, unpacked
+from memops.stores.formats import json_line, lines_of, packed, parsed, unpacked
 
 _TRIES = 3
 Lines = dict[str, str]
@@ -26,10 +26,11 @@ Lines = dict[str, str]
 
 
 class _Content(NamedTuple):
-    """What the bytes of a file say: records, and their ids in the file's order."""
+    """What the bytes of a file say: records, their ids in the file's order, and its lines if it has any."""
 
     records: pl.DataFrame
     order: pl.Series
+    lines: pl.Series | None = None
 
 
 _read: dict[tuple[str, bytes], _Content] = {}
@@ -173,9 +174,12 @@ class Jsonl(_Table):
     _file = "records.jsonl"
 
     def _content(self, data: bytes, where: str) -> _Content:
-        rows = [row for _, row in parsed(data, where)]
-        order = pl.Series("id", [row["id"] for row in rows], dtype=pl.String)
-        return _Content(from_rows(rows, where), order)
+        lines = pl.Series("line", lines_of(data), pl.Binary)
+        before = next((held for (kind, _), held in _read.items() if kind == self.kind), None)
+        if before and (known := _as_before(lines, before, where)):
+            return known
+        table = parsed(data, where)
+        return _Content(conform(table, where), table["id"], lines)
 
     def _lines(self, data: bytes, where: str) -> Lines:
         order = self._known(data, where).order
@@ -201,9 +205,29 @@ class Parquet(_Table):
         return {row["id"]: json_line(row) for row in rows}
 
     def _bytes(self, lines: Lines) -> bytes:
-        rows = from_rows([row for _, row in parsed(_joined(lines), "records")])
+        rows = conform(parsed(_joined(lines), "records"))
         order = pl.DataFrame({"id": list(lines)}, schema={"id": pl.String()})
         return packed(order.join(rows, on="id", maintain_order="left"))
+
+
+def _as_before(lines: pl.Series, before: _Content, where: str) -> _Content | None:
+    """What lines say of which most stood in the file that was read last; None if it must be read whole."""
+    places = before.records["id"].search_sorted(before.order)
+    known = pl.DataFrame({"line": before.lines, "at": places})
+    at = lines.to_frame().join(known, on="line", how="left", maintain_order="left")["at"]
+    fresh = at.is_null()
+    if fresh.sum() * 2 > lines.len():
+        return None
+    try:
+        new = parsed(b"\n".join(lines.filter(fresh)), where)
+        records = pl.concat([before.records[at.drop_nulls()], conform(new, where)]).sort("id")
+    except Corrupt:  # which names its line among the new ones only
+        return None
+    if records["id"].is_duplicated().any():
+        return None
+    order = pl.Series("id", before.records["id"].gather(at), pl.String)
+    order = order.scatter(fresh.arg_true(), new["id"])
+    return _Content(records, order, lines)
 
 
 def _changed(
