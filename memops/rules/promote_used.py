@@ -3,6 +3,7 @@
 import polars as pl
 
 from memops.context import Context
+from memops.hygiene.chatter import chatter
 from memops.hygiene.decay import relevance, shown
 from memops.judge.confirmations import confirmed
 from memops.plan import arguments, edit
@@ -17,8 +18,8 @@ def promote_used(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Lift what is used often and matters to core, and what is used again back to working.
 
     Use alone does not lift unless the policy says so (a recalled record gains weight by being
-    recalled), and never what is no knowledge: raw notes, summaries, questions, and what machines
-    said. What people said again in other sessions counts as used. A restored record lies above
+    recalled), and never what is no knowledge: raw notes, summaries, questions, chatter, and what
+    machines said. What people said again in other sessions counts as used. A restored record lies above
     every threshold of demotion, so none swings between tiers.
     """
     tiers, uses = ctx.policy.tiers, pl.col("access_count")
@@ -42,6 +43,7 @@ def promote_used(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     to = pl.when(rising).then(pl.lit("core")).when(fallen & again).then(pl.lit("working"))
     lifted = some.filter(rising | fallen).with_columns(_to=to).filter(pl.col("_to").is_not_null())
     lifted = lifted.filter(~pl.col("text").str.contains(_QUESTION))
+    lifted = lifted.filter(chatter(lifted["text"]).is_null())
     by_others = (pl.col("_to") == "core") & ~used & often.fill_null(False) & weighty
     code, args = _reason(by_others, tiers.promote_confirmed, score)
     own = pl.concat_list("id")
