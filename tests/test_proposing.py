@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 
 from memops.schema import from_rows
-from memops.suite.asking import crossed, known_item, paraphrase, stated, value_question
+from memops.stores import open_store
+from memops.suite.asking import known_item, labelled, stated, value_question
 from memops.suite.proposing import propose
 
 SAID = {
@@ -39,13 +40,29 @@ def test_a_value_is_asked_for_in_the_words_of_its_statement(name, asks):
     assert value_question(stated(*SAID[name])) == asks
 
 
-def test_a_paraphrase_uses_other_words_and_a_crossed_question_the_other_language():
-    assert paraphrase(stated("The user wants concise answers", "en")) == (
-        "tell me about user wish short reply"
+@pytest.mark.parametrize(
+    ("text", "under", "asks"),
+    [
+        ("Gateway: omada.lan", "Home network", "Home network Gateway"),
+        ("**端口:** 8080", "服务", "服务 端口"),
+        ("Status: `{x}` = 3", "`run.sh` 3/4", None),
+        ("The gate was painted", "Yard", None),
+    ],
+)
+def test_a_labelled_value_is_asked_for_by_its_heading_and_label(text, under, asks):
+    assert labelled(text, under) == asks
+
+
+def test_of_documents_only_what_lasts_is_asked_about(tmp_path):
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "MEMORY.md").write_text(
+        "# Memory\n\n## Home network\n- **Gateway:** omada.lan\n- [ ] Buy a cable\n", "utf-8"
     )
-    assert "过敏" in str(crossed(stated("The user is allergic to penicillin", "en")))
-    assert "release" in str(crossed(stated(*SAID["deploy"])))
-    assert crossed(stated("用户常去鼎泰丰", "zh")) is None
+    (tmp_path / "memory" / "2026-05-01.md").write_text(
+        "# 2026-05-01\n\n## Build\n- **Status:** green\n- 09:10 the build began\n", "utf-8"
+    )
+    asked = propose(open_store(f"openclaw:{tmp_path}").read())
+    assert [row["text"] for row in asked if row.get("relevant")] == ["Home network Gateway"]
 
 
 def test_a_known_item_is_asked_by_its_rarest_terms_in_their_order():

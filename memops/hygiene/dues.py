@@ -18,6 +18,7 @@ from memops.values import Value, read, resolved
 from memops.values.forms import DAYS
 
 _OLDEST = 1900
+_VERSION = re.compile(r"\d{4}\.\d{1,2}\.\d{1,2}")  # a day only where the text says that it is one
 _JOINED = re.compile(r"-[^\W\d_]")  # behind what is the first part of a name
 
 
@@ -41,6 +42,7 @@ def due(text: str, said: date | None) -> Due | None:
     found = [(day, _firm(plain, *span) or sure, span) for day, sure, span in _days(text, said)]
     found = [item for item in found if item[1] or not _done(plain, item[2][0])]
     found = [item for item in found if not _JOINED.match(plain, item[2][1])]
+    found = [item for item in found if item[1] or not _VERSION.fullmatch(plain, *item[2])]
     found = [item for item in found if item[0] >= first and item[0].year > _OLDEST]
     firm = [item for item in found if item[1]]
     chosen = firm or found

@@ -118,8 +118,8 @@ def _torn() -> pl.Expr:
     of its day, may stand for it. Of a section goes the whole, where another under the very same
     headings holds all of it. What is longer than anybody writes twice goes for the same under one
     subject: a paragraph by itself, the points of a list together; what a day measured is of that
-    day. What is said twice in one section goes once; in a log it belongs to the entry above it. A
-    line with a time of its own was noted by itself, and is the same only at the same time; what
+    day. What is said twice at length in one section goes once; in a log, or in brief, it belongs to
+    the entry above it. A line with a time of its own was noted by itself, and is the same only at the same time; what
     software stamps with day and time stands by itself.
     """
     moment = pl.col("form").is_in(_VALUES) & pl.col("role").is_in(MOMENTS)
@@ -129,7 +129,7 @@ def _torn() -> pl.Expr:
     apart = beside.fill_null(False) & (pl.col("_same") | (copied & subject))
     stamped = pl.col("mark").str.contains(_STAMP) | (pl.col("mark") == pl.col("_kept_mark"))
     noted = pl.col("timed") & stamped & beside.fill_null(False)
-    other = pl.when("_step").then(apart).otherwise(~pl.col("logged"))
+    other = pl.when("_step").then(apart).otherwise(pl.col("_long") & ~pl.col("logged"))
     may = noted | (~pl.col("timed") & other)
     return placed() & (pl.col("id") != pl.col("keeper")) & ~may.fill_null(False)
 

@@ -32,6 +32,7 @@ RANKS = {
 
 
 _MANY = 2  # dated files of which one of another year stands alone
+_NAMED = r"`[^`\n]*\p{L}[^`\n]*`|[\w./-]*\w\.[a-z]{2,4}\b"  # in marks of code, or with an ending
 _HABIT = 3  # days whose notes have a heading by which it is a habit
 _SERIES = (
     6  # other days, or sections of one day, whose other values make what is said one of a series
@@ -136,6 +137,19 @@ def series(edges: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     many = told.filter(c("n") >= _SERIES)["old"].unique()
     each = c("old").is_in(many.implode()) | c("new").is_in(many.implode())
     return both.filter(each).select(edges.columns)
+
+
+def other_named(edges: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
+    """Return the edges (old, new: ids) between texts of documents that name other things by code.
+
+    A commit, a file or a command that another note names is another thing, not its newer value.
+    """
+    named = records.filter(placed()).select("id", _names=c("text").str.extract_all(_NAMED))
+    named = named.filter(c("_names").list.len() > 0).with_columns(c("_names").list.sort())
+    both = edges.join(named.rename({"id": "old", "_names": "_a"}), on="old").join(
+        named.rename({"id": "new", "_names": "_b"}), on="new"
+    )
+    return both.filter(c("_a") != c("_b")).select(edges.columns)
 
 
 def parted(edges: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:

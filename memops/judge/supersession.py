@@ -16,7 +16,7 @@ from memops.judge.candidates.similarity import statements
 from memops.judge.confirmations import confirmed
 from memops.judge.conflicts import judged
 from memops.judge.consensus import groups
-from memops.judge.places import parted, series
+from memops.judge.places import other_named, parted, series
 from memops.judge.swings import swinging
 from memops.plan import arguments
 from memops.safety.trust import by_anybody, by_machine
@@ -32,8 +32,9 @@ def overtaken(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Return the records that step back, with current, until, evidence_ids, code and args."""
     near = (pl.col("score") >= ctx.policy.conflicts.least) | (pl.col("opposes") == "judged")
     edges = conflicting(records, ctx).filter(near)
-    repeated = series(edges.filter(pl.col("told").is_null()), records)
-    edges = parted(edges.join(repeated, on=["old", "new"], how="anti"), records)
+    guessed = edges.filter(pl.col("told").is_null())
+    apart = pl.concat([series(guessed, records), other_named(guessed, records)])
+    edges = parted(edges.join(apart, on=["old", "new"], how="anti"), records)
     time = _said_at(records, ctx)
     timed = (
         edges.join(time.rename({"id": "old", "at": "old_at", "pinned": "old_pinned"}), on="old")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import polars as pl
 
 from memops.context import Context
-from memops.judge.places import KEPT, placed, touchable
+from memops.judge.places import KEPT, MOMENTS, placed, touchable
 from memops.plan import edit
 from memops.policy import Hostile
 from memops.safety.hostile import PROMPTS, SHAPED, WRAPPERS, concepts, injected, spoken
@@ -89,7 +89,8 @@ def _spoken(some: pl.DataFrame, policy: Hostile) -> pl.DataFrame:
     """Records of documents of which one line is hostile, what it quotes left out.
 
     Orders are brief, and begin with what is to be done, drop what was said before or claim to be
-    somebody. The curated file is the owner's own word: only what overrules that is not.
+    somebody. Words tell so of a day's notes, which take in what comes; of the curated file, the
+    owner's own word, only what overrules it; of talks and of notes on a subject they tell nothing.
     """
     lines = some.select("id", "role", text=pl.col("text").str.split("\n")).explode("text")
     bare = lines.with_columns(text=pl.col("text").str.replace_all(_QUOTED, " "))
@@ -99,11 +100,12 @@ def _spoken(some: pl.DataFrame, policy: Hostile) -> pl.DataFrame:
     masks, bits = spoken(told["text"]), {one.name: 1 << n for n, one in enumerate(concepts())}
     every = [sum(bits[name] for name in names) for names in _ORDERING]
     ordering = pl.any_horizontal(*(pl.lit((masks & bit) == bit) for bit in every))
-    overruling = ~pl.col("role").is_in(KEPT) | pl.col("code").is_in(_OVERRULING)
-    orders = pl.col("brief") & ordering & overruling
-    found = told.filter(orders | pl.col("code").is_in(SHAPED)).unique(
-        "id", keep="first", maintain_order=True
-    )
+    taken_in = (pl.col("role") == "daily") | pl.col("role").is_null()
+    overruling = pl.col("role").is_in(KEPT) & pl.col("code").is_in(_OVERRULING)
+    orders = pl.col("brief") & ordering & (taken_in | overruling)
+    own = (pl.col("code") == "hostile.own_prompt") & ~pl.col("role").is_in(MOMENTS)
+    shaped = pl.col("code").is_in(SHAPED) & ~own.fill_null(False)  # a rule may quote a prompt
+    found = told.filter(orders | shaped).unique("id", keep="first", maintain_order=True)
     return some.join(found.select("id", "code"), on="id", how="inner")
 
 

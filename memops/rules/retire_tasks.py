@@ -14,7 +14,8 @@ def retire_tasks(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Retire tasks that a later record closes, that are ticked off, or whose due day is past.
 
     Open tasks stay, however old; so do tasks of pinned and core records and those in a file that
-    the agent is still writing. What is ticked in a document says how things are, and is no task.
+    the agent is still writing. What is ticked in a document says how things are, and is no task;
+    that another line there says the same is done is often said of another thing, and closes none.
     """
     tasks = open_tasks(tasks_of(records, ctx)).filter(~pl.col("id").is_in(list(ctx.fresh)))
     tasks = tasks.join(_stating(records), on="id", how="anti")
@@ -26,7 +27,8 @@ def retire_tasks(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     )
     itself = pl.when(pl.col("by") == pl.col("id"))
     code = itself.then(pl.lit("task.ticked")).otherwise(pl.lit("task.done"))
-    done = closed(tasks, records, ctx).select("id", "by", code=code, args=arguments())
+    apart = tasks.filter(~pl.col("id").is_in(records.filter(placed())["id"].implode()))
+    done = closed(apart, records, ctx).select("id", "by", code=code, args=arguments())
     both = pl.concat([done, over]).unique("id", keep="first", maintain_order=True)
     stale = tasks.join(both, on="id").sort("id")
     return edit(

@@ -1,12 +1,12 @@
-"""Asking: what could be asked of one statement, in its own words, in others, and in the other language."""
+"""Asking: what a person could ask of one statement, in its own words and those of its place."""
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 
+from memops.documents.leads import attribute
 from memops.language.lexicon import lexicon
-from memops.language.vocabulary import CONTENT, Token, words
+from memops.language.vocabulary import CONTENT, Token
 from memops.statements.reading import Reading, read_many
 
 LANGS = ("en", "zh")
@@ -20,7 +20,9 @@ _LINKING = re.compile(
 _EVERY = re.compile("[每在] ?$")
 _COPULA = re.compile(r"\s(?:is|are)\s")
 _LABEL = re.compile(r"^(?:- )?\d{4}-\d\d-\d\d(?:T\S+)?[:：]?\s*")
-_HAN = re.compile(r"[一-鿿]")
+_WORD = re.compile(r"[^\W\d_]{3,}|[一-鿿]{2,}")
+_NAME = re.compile(r"(?=.*[^\W\d_]{2})[^\W_](?:[\w '/&+.-]{0,38}[\w)])?")
+"""A heading or label as people write one: words, and none of the marks that code and sums need."""
 
 
 @dataclass(frozen=True)
@@ -74,13 +76,34 @@ def _stated(text: str, lang: str, reading: Reading) -> Statement:
     return Statement(text, "en" if lang == "en" else "zh", reading, topic, frozenset(answer))
 
 
-def known_item(said: Statement, rarity: Mapping[str, int]) -> str | None:
-    """Return its most telling terms in their order; None when fewer than two tell anything."""
-    own = [t for t in said.reading.tokens if t.kind in CONTENT and len(t.surface) > 1]
+def known_item(said: Statement, rarity: Mapping[str, int], under: str = "") -> str | None:
+    """Return the heading that it stands under and its most telling words, in their order.
+
+    Ids, numbers and short words tell a person nothing; None when fewer than two words are left, or
+    where words are not parted and the place is all that a person could look for.
+    """
+    if under and (said.lang == "zh" or not _NAME.fullmatch(under)):
+        return None
+    own = [t for t in said.reading.tokens if t.kind in CONTENT and _WORD.fullmatch(t.surface)]
     first = {t.concept: t for t in reversed(own) if t.kind != "person"}
     rare = sorted(first, key=lambda c: (rarity.get(c, 0), c))[:_TELLING]
     chosen = [t.surface for t in own if t.concept in rare and first[t.concept] is t]
-    return " ".join(chosen) if len(chosen) >= 2 else None
+    if len(chosen) < 2:
+        return None
+    return " ".join(dict.fromkeys([*under.split(), *chosen]))
+
+
+def labelled(text: str, under: str) -> str | None:
+    """Return what a value is called, under its heading; None of a text that labels none.
+
+    >>> labelled("Gateway: omada.lan, since May", "Home network")
+    'Home network Gateway'
+    """
+    told = attribute(text)
+    named = bool(told and _NAME.fullmatch(told[0]) and _NAME.fullmatch(under))
+    if not told or not named or told[0].lower() in under.lower():
+        return None
+    return f"{under} {told[0]}"
 
 
 def value_question(said: Statement) -> str | None:
@@ -104,28 +127,6 @@ def value_question(said: Statement) -> str | None:
         return asked[0].upper() + asked[1:]
     head = _LINKING.sub("", text[: spans[0][0]])
     return f"{head} {word}?" if head else None
-
-
-def paraphrase(said: Statement) -> str | None:
-    """Return it asked in other words of the same meaning; None where no word has another."""
-    asked = [_other(t, said.lang) or t.surface for t in said.about]
-    if not any(_other(t, said.lang) for t in said.about):
-        return None
-    form = lexicon("questions")["form"][f"paraphrase_{said.lang}"]
-    return str(form.format(topic=_joined(asked, said.lang)))
-
-
-def crossed(said: Statement) -> str | None:
-    """Return it asked in the other language; None where a word has no translation there."""
-    lang = "zh" if said.lang == "en" else "en"
-    asked = [_translated(t, lang) for t in said.about]
-    known = [w for w in asked if w]
-    translated = [t for t, w in zip(said.about, asked, strict=True) if w and w != t.surface]
-    if len(known) < len(asked) or not {t for t in translated if t.kind != "person"}:
-        return None
-    word = _word(said.told[0], lang) if said.told else lexicon("questions")["word"][lang]["other"]
-    form = lexicon("questions")["form"][f"crossed_{lang}"]
-    return str(form.format(word=word, topic=_joined(known, lang)))
 
 
 def unknowns(held: frozenset[str], langs: Sequence[str]) -> list[tuple[str, str]]:
@@ -178,29 +179,3 @@ def _joined(parts: Sequence[str], lang: str) -> str:
     if lang == "en":
         return " ".join(parts)
     return re.sub(r"(?<=[一-鿿：，]) | (?=[一-鿿？，])", "", " ".join(parts)).strip()
-
-
-def _other(token: Token, lang: str) -> str | None:
-    """Another word of the same meaning and language, by the order of the lexicon."""
-    if token.kind == "person":
-        return None
-    others = [w for w in _synonyms().get((token.concept, lang), ()) if w != token.surface.lower()]
-    stem = token.surface.lower()[:4]
-    return next((w for w in others if not w.startswith(stem)), None)
-
-
-def _translated(token: Token, lang: str) -> str | None:
-    known = _synonyms().get((token.concept, lang), ())
-    if known:
-        return known[0]
-    latin = not _HAN.search(token.surface)
-    return token.surface if latin and token.kind in ("name", "value") else None
-
-
-@cache
-def _synonyms() -> dict[tuple[str, str], list[str]]:
-    """The words of a concept in each language, as the lexicon lists them."""
-    out: dict[tuple[str, str], list[str]] = {}
-    for word, (concept, _) in words().items():
-        out.setdefault((concept, "zh" if _HAN.search(word) else "en"), []).append(word)
-    return out

@@ -8,22 +8,22 @@ from typing import Any
 import polars as pl
 
 from memops.hygiene.chatter import chatter
+from memops.judge.places import MOMENTS, placed, touchable
 from memops.language.text import language, normalised
 from memops.safety.hostile import injected
 from memops.safety.secrets import found as secrets_in
-from memops.schema import LIVE, RETIRED, SHARED
+from memops.schema import LIVE, RETIRED, SHARED, SUBJECT
 from memops.suite.asking import (
     LANGS,
     Statement,
-    crossed,
     known_item,
-    paraphrase,
+    labelled,
     stated_many,
     unknowns,
     value_question,
 )
 
-CATEGORIES = ("known-item", "paraphrase", "value", "stale", "cross-lingual", "no-answer")
+CATEGORIES = ("known-item", "value", "stale", "no-answer")
 _READ = 4000  # statements that are read, evenly taken
 _CHARS = (6, 400)  # of a text that is asked about
 _BROKEN = r"…$|\.\.\.$|```|<[a-z/!]|\[SUPERSEDED|^(User|Assistant|用户|助手) ?[:：]|^#"
@@ -51,11 +51,13 @@ def propose(records: pl.DataFrame, each: int = 20, links: pl.DataFrame | None = 
         same, others = holders(row["scope"], statement)
         ids = sorted({*row["ids"], *same})
         clear = bool(statement.answer) and not others
+        under = (row["subject"] or "").rpartition(SUBJECT)[2]
+        asked_of = labelled(row["text"], under) if row["block"] else None
+        if not row["block"] and clear:
+            asked_of = value_question(statement)
         for category, text in (
-            ("known-item", known_item(statement, rarity)),
-            ("paraphrase", paraphrase(statement) if clear or not statement.answer else None),
-            ("value", value_question(statement) if clear else None),
-            ("cross-lingual", crossed(statement) if clear else None),
+            ("known-item", known_item(statement, rarity, under) if row["tells"] else None),
+            ("value", asked_of),
         ):
             if text:
                 made[category].append(_row(category, text, row["scope"], ids))
@@ -69,18 +71,29 @@ def _askable(records: pl.DataFrame) -> pl.DataFrame:
     live = records.filter(LIVE, ~pl.col("kind").is_in(_WORN)).with_columns(
         said=normalised(pl.col("text")), lang=language(pl.col("text"))
     )
-    whole = ~pl.col("text").str.contains(_BROKEN)
+    whole = ~pl.col("text").str.contains(_BROKEN) & _lasting()
     sized = live.filter(pl.col("text").str.len_chars().is_between(*_CHARS), whole)
     leaky = secrets_in(sized["text"])["row"].unique().to_list()
     odd = chatter(sized["text"]).is_not_null() | injected(sized["text"]).is_not_null()
     kept = sized.with_row_index("at").filter(~odd & ~pl.col("at").is_in(leaky))
     one = (
         kept.sort("id").group_by("scope", "said", maintain_order=True)
-        .agg(pl.first("text"), pl.first("lang"), pl.first("kind"), ids="id")
+        .agg(
+            pl.first("text", "lang", "kind", "subject", "block"),
+            tells=((pl.col("form") == "claim") | ~placed()).first(),
+            ids="id",
+        )
         .filter(pl.col("said") != "")
         .unique(["scope", "text"], keep="first", maintain_order=True)
     )  # fmt: skip
     return one.gather_every(max(1, -(-one.height // _READ)))
+
+
+def _lasting() -> pl.Expr:
+    """True of what says how things are: of documents claims, and labelled values but a day's."""
+    labelled_value = (pl.col("form") == "attribute") & ~pl.col("role").is_in(MOMENTS)
+    states = touchable() & ((pl.col("form") == "claim") | labelled_value)
+    return ~placed() | states.fill_null(False)
 
 
 def _holders(texts: pl.DataFrame, said: dict[str, Statement]) -> Any:
@@ -114,7 +127,7 @@ def _stale(
     for row in texts.iter_rows(named=True):
         old = sorted({o for i in row["ids"] for o in by_new.get(i, ())} - set(row["ids"]))
         one = said[row["text"]]
-        text = (value_question(one) or paraphrase(one)) if old else None
+        text = value_question(one) if old else None
         if text:
             yield _row("stale", text, row["scope"], row["ids"]) | {"avoid": old}
 
