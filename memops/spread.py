@@ -11,11 +11,14 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memops import files
 from memops.errors import MemopsError
 from memops.settings import Runner
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 Job = tuple[Any, ...]
 Mapper = Callable[[Callable[..., Any], Sequence[Job]], list[Any]]
@@ -65,22 +68,25 @@ def _pool(runner: Runner, mapper: Mapper | None) -> Iterator[Mapper]:
             "the runner dask runs flows, not commands",
             'start it with `memops serve`, or choose kind = "processes" in [runner]',
         )
-    import multiprocessing
-    from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+    from concurrent.futures import ThreadPoolExecutor
 
-    pool: Executor
-    if runner.kind == "threads":
-        pool = ThreadPoolExecutor(runner.workers)
-    else:  # a fork would take over the threads of polars, and their locks
-        spawn = multiprocessing.get_context("spawn")
-        pool = ProcessPoolExecutor(runner.workers, spawn, initializer=_die_with_the_parent)
-    with pool:
+    threads = runner.kind == "threads"
+    with ThreadPoolExecutor(runner.workers) if threads else workers(runner.workers) as pool:
 
         def run(step: Callable[..., Any], jobs: Sequence[Job]) -> list[Any]:
             futures = [pool.submit(step, *job) for job in jobs]
             return [future.result() for future in futures]
 
         yield run
+
+
+def workers(count: int) -> "ProcessPoolExecutor":
+    """Return so many processes that take calls, and end with this one, however it ends."""
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    spawn = multiprocessing.get_context("spawn")  # a fork would take over polars' threads and locks
+    return ProcessPoolExecutor(count, spawn, initializer=_die_with_the_parent)
 
 
 def _die_with_the_parent() -> None:

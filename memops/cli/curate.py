@@ -137,6 +137,9 @@ def curator(
 @click.option("--suite", help="Grade recall with this suite (memops.toml can name one a store).")
 @click.option("--approve", is_flag=True, help="Apply even beyond the limits of a night.")
 @click.option("--hygiene", is_flag=True, help="Do hygiene, too, if it was done just before.")
+@click.option(
+    "--jobs", type=click.IntRange(1), default=1, help="Stores at a time, each in a process."
+)
 @now_option
 @json_option
 @click.pass_context
@@ -146,6 +149,7 @@ def nightly(
     suite: str | None,
     approve: bool,
     hygiene: bool,
+    jobs: int,
     now: datetime | None,
     as_json: bool,
 ) -> int:
@@ -158,7 +162,8 @@ def nightly(
     if not stores and not settings.stores:
         raise MemopsError("no store named, and memops.toml names none", "memops nightly STORE")
     chosen = stores or tuple(settings.stores)
-    nights = rounds.nights(chosen, settings, now, suite=suite, approve=approve, hygiene=hygiene)
+    how = {"suite": suite, "approve": approve, "hygiene": hygiene}
+    nights = rounds.nights(chosen, settings, now, jobs, **how)
     for said in notices.tell(nights, settings, typed(), now or clock()):
         click.echo(f"memops: not told: {said}", err=True)
     emit(nights, as_json, lambda: _night_text(nights))

@@ -1,7 +1,9 @@
 """Rounds: the nights of several stores, none of which keeps the others from theirs."""
 
+import contextlib
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import BrokenExecutor
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from typing import Any
@@ -9,13 +11,15 @@ from typing import Any
 import polars as pl
 
 from memops import files
-from memops.errors import Locked, told
+from memops.errors import Locked, MemopsError, told
 from memops.nights import monitoring
 from memops.nights.night import curate
 from memops.settings import Settings
+from memops.spread import workers
 from memops.state import history
 from memops.state.sources import clock
 
+_TRIES = 2
 _LOOK = 1.0
 """Seconds after which a store that waits for its turn looks again."""
 
@@ -38,13 +42,19 @@ def night(
     except passing:
         raise
     except (Exception, pl.exceptions.PanicException) as error:
-        said = told(error)
-        done = {"store": name, "now": at.isoformat(), "code": said.code}
-        if name in settings.stores or ":" in name:  # any other is no store that had a night
-            history.append(settings.state, done | {"place": settings.place(name)})
-        done |= {"error": said.message, "hint": settings.hint(said), "cause": type(said).__name__}
+        done = _failed(name, settings, at, error)
     monitoring.publish(settings, clock())
     return done
+
+
+def _failed(name: str, settings: Settings, at: datetime, error: BaseException) -> dict[str, Any]:
+    """Note a night that failed in the history; what is said of it."""
+    said = told(error)
+    done = {"store": name, "now": at.isoformat(), "code": said.code}
+    if name in settings.stores or ":" in name:  # any other is no store that had a night
+        history.append(settings.state, done | {"place": settings.place(name)})
+    why = {"error": said.message, "hint": settings.hint(said), "cause": type(said).__name__}
+    return done | why
 
 
 @contextmanager
@@ -67,10 +77,29 @@ def turn(settings: Settings) -> Iterator[None]:
 
 
 def nights(
-    names: Sequence[str], settings: Settings, now: datetime | None = None, **how: Any
+    names: Sequence[str],
+    settings: Settings,
+    now: datetime | None = None,
+    jobs: int = 1,
+    **how: Any,
 ) -> list[dict[str, Any]]:
-    """Return the nights of several stores, one after the other."""
-    return [night(name, settings, now, **how) for name in names]
+    """Return the nights of several stores, in their order, at most so many at a time.
+
+    Each of several has a process for itself. Nights whose process was killed are done again, once:
+    what one of them had begun it finishes first.
+    """
+    if min(jobs, len(names)) < 2:
+        return [night(name, settings, now, **how) for name in names]
+    done: dict[str, dict[str, Any]] = {}
+    for _ in range(_TRIES):
+        left = [name for name in dict.fromkeys(names) if name not in done]
+        with workers(min(jobs, len(left) or 1)) as pool:
+            begun = {name: pool.submit(night, name, settings, now, **how) for name in left}
+            for name, future in begun.items():
+                with contextlib.suppress(BrokenExecutor):
+                    done[name] = future.result()
+    lost = MemopsError("its process was killed", "look for want of memory; fewer --jobs need less")
+    return [done.get(name) or _failed(name, settings, now or clock(), lost) for name in names]
 
 
 def said(done: Sequence[dict[str, Any]]) -> str:
