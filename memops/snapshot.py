@@ -16,7 +16,6 @@ import json
 import os
 import platform
 import re
-import shlex
 import shutil
 import sqlite3
 from collections.abc import Collection
@@ -29,10 +28,10 @@ from typing import Any, Protocol
 import polars as pl
 
 import memops
-from memops import files, overlay
-from memops.errors import Corrupt, Incomplete
+from memops import believing, files, overlay
+from memops.errors import Corrupt
 from memops.failpoints import failpoint
-from memops.policy import Limits, Policy
+from memops.policy import Policy
 from memops.progress import stage, tracked
 from memops.safety.masking import aliases, masked_table
 from memops.schema import LIVE, RECORDS, only
@@ -118,16 +117,18 @@ def take(
     name: str = "",
     accept_shrink: bool = False,
     to_grade: bool = False,
+    stem: str = "",
 ) -> Snapshot:
     """Take a snapshot of a live store.
 
     Raises what `Store.copy` raises, and Incomplete when the store shrank beyond belief since the
-    snapshot before it. One that is only `to_grade` shows such a store as it is, and is not what
-    later ones are compared with.
+    snapshot before it, or is another. One that is only `to_grade` shows such a store as it is, and
+    is not what later ones are compared with. Of a store that moved, told by its `name`, what is
+    known comes with it.
     """
     identity = store.identity()
-    before = latest(state, identity)
-    stem = f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{name or identity['kind']}"
+    before = latest(state, identity, name)
+    stem = f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{stem or name or identity['kind']}"
     sweep(files.folder(state / "snapshots"))
     draft = state / "snapshots" / f".{stem}.{os.getpid()}.draft"
     shutil.rmtree(draft, ignore_errors=True)
@@ -136,12 +137,21 @@ def take(
         with stage("copying the store"):
             notes = store.copy(raw)
         failpoint("snapshot-copied")
-        overlay.write(draft / "overlay.parquet", overlay.read(overlay_path(state, identity)))
+        known = _known(state, identity, before)
+        kept = overlay.read(overlay_path(state, known))
         with stage("reading the store"):
-            records = overlay.joined(store.load(raw), overlay.read(draft / "overlay.parquet"))
-        doubtful = _shrunk(records, before, policy.limits) and not accept_shrink
-        if doubtful and before and not to_grade:
-            raise _incredible(records, before, name or store.address)
+            own = store.load(raw)
+            records = overlay.joined(own, kept)
+        doubted = believing.doubted(records, before, name or store.address, policy.limits)
+        if doubted and not (accept_shrink or to_grade):
+            raise doubted
+        if known != identity and doubted:
+            kept = overlay.read(overlay_path(state, identity))
+            records = overlay.joined(own, kept)
+        elif known != identity:
+            moved = store_folder(state, known), store_folder(state, identity)
+            shutil.copytree(*moved, dirs_exist_ok=True)
+        overlay.write(draft / "overlay.parquet", kept)
         with stage("writing the snapshot"):
             export(records, draft, policy)
         manifest = described(records, draft, now) | {
@@ -149,7 +159,8 @@ def take(
             "store": identity,
             "notes": notes,
             "previous": _link(before),
-            "doubtful": doubtful,
+            "name": name,
+            "doubtful": bool(doubted) and not accept_shrink,
         }
         files.write_sealed(draft / "manifest.json", manifest)
         digest = files.sha256(draft / "manifest.json")[:8]
@@ -198,12 +209,16 @@ def open_snapshot(path: Path) -> Snapshot:
     return Snapshot(path, manifest)
 
 
-def latest(state: Path, identity: dict[str, str]) -> Snapshot | None:
-    """Return the believed snapshot of a store that was taken last, whatever `--now` it was given."""
+def latest(state: Path, identity: dict[str, str], name: str = "") -> Snapshot | None:
+    """Return the believed snapshot of a store that was taken last, whatever `--now` it was given.
+
+    It is known by where it is, whatever its schema has become, or by its name.
+    """
     whole = [p for p in (state / "snapshots").glob("*/manifest.json") if p.parent.name[0] != "."]
     for path in sorted(whole, key=lambda p: (p.stat().st_mtime_ns, p.parent.name), reverse=True):
-        snapshot = open_snapshot(path.parent)
-        if snapshot.manifest["store"] == identity and not snapshot.manifest.get("doubtful"):
+        said = (snapshot := open_snapshot(path.parent)).manifest
+        mine = store_id(said["store"]) == store_id(identity) or (name and said.get("name") == name)
+        if mine and said["store"]["kind"] == identity["kind"] and not said.get("doubtful"):
             return snapshot
     return None
 
@@ -236,6 +251,13 @@ def store_folder(state: Path, identity: dict[str, str]) -> Path:
     return files.folder(state / "stores" / store_id(identity))
 
 
+def _known(state: Path, identity: dict[str, str], before: Snapshot | None) -> dict[str, str]:
+    """Under what identity a store's overlay and the rest is kept: another's, if it moved since."""
+    own, was = state / "stores" / store_id(identity), before and before.manifest["store"]
+    new = was and store_id(was) != store_id(identity) and not any(own.glob("*"))
+    return dict(was) if was and new else identity
+
+
 def overlay_path(state: Path, identity: dict[str, str]) -> Path:
     """Return where a store's overlay is."""
     return store_folder(state, identity) / "overlay.parquet"
@@ -256,31 +278,10 @@ def lock_path(state: Path, identity: dict[str, str]) -> Path:
     return files.folder(state / "locks") / f"{store_id(identity)}.lock"
 
 
-def _left(before: Snapshot | None) -> int:
-    """How many records a store had after its last snapshot: fewer, if one of fewer was restored."""
-    if before is None:
-        return 0
-    then = before.manifest.get("notes", {}).get("then", before.manifest)
-    return int(min(then["rows"], before.manifest["rows"]))
-
-
-def _shrunk(records: pl.DataFrame, before: Snapshot | None, limits: Limits) -> bool:
-    return bool(records.height < _left(before) * (1 - limits.shrink))
-
-
-def _incredible(records: pl.DataFrame, before: Snapshot, name: str) -> Incomplete:
-    was = _left(before)
-    return Incomplete(
-        f"the store has {records.height} records; the snapshot before, {before.id}, has {was}",
-        f"to have them again: memops restore {before.id}; if they were really removed: "
-        f"memops snapshot {shlex.quote(name)} --accept-shrink, then again",
-    )
-
-
 def _link(before: Snapshot | None) -> dict[str, Any] | None:
     if before is None:
         return None
-    return {"snapshot": before.id, "sha256": before.seal, "rows": _left(before)}
+    return {"snapshot": before.id, "sha256": before.seal, "rows": believing.left(before)}
 
 
 def export(records: pl.DataFrame, into: Path, policy: Policy) -> None:

@@ -95,7 +95,7 @@ RETRIEVER = [
 FOUND = {
     "PLAN": r"plans/([0-9a-f]{16})",
     "RUN": r"rollback (\S+)",
-    "SNAPSHOT": r"memops restore (\S+);",
+    "SNAPSHOT": r"memops restore (\S+)",
     "RECORD": r"(?m)^([0-9a-f-]{36}) .*Tuesdays",
 }
 """Names in commands, and where what they stand for is printed."""

@@ -21,7 +21,7 @@ LAYERS = [
     {"context"},
     # computing on them
     {"hygiene", "models"},
-    {"extract", "autonomy", "guard", "stores"},
+    {"extract", "autonomy", "believing", "guard", "stores"},
     {"judge", "search", "snapshot"},
     # deciding, and the world
     {"rules", "state"},

@@ -264,14 +264,11 @@ def test_a_store_keeps_its_history_when_it_is_named_renamed_moved_or_given_by_it
         said = json.loads(run(capsys, "status", "--now", NOW, "--json")[1])
         return [(row["store"], row["state"], row["code"]) for row in said]
 
-    def named(name, at=store):
-        Path("memops.toml").write_text(f'[stores.{name}]\naddress = "{at}"\n')
-
     run(capsys, "nightly", store, "--approve", "--now", NOW)
     run(capsys, "nightly", f"jsonl:{Path('m.jsonl').absolute()}", "--now", "2026-06-01T11:00:00Z")
     assert rows() == [(store, "good", 0)]
     for name in ("home", "work"):
-        named(name)
+        named(name, store)
         assert rows() == [(name, "good", 0)]
         assert f"{name}\n" in run(capsys, "store", "history", store)[1]
     assert (
@@ -280,3 +277,60 @@ def test_a_store_keeps_its_history_when_it_is_named_renamed_moved_or_given_by_it
     Path("m.jsonl").rename("moved.jsonl")
     named("work", "jsonl:moved.jsonl")
     assert rows() == [("work", "good", 0)]
+
+
+def rows_of(path, of, n=40):
+    lines = [{"id": f"{of}{i}", "kind": "fact", "text": f"{of} {i} opens at {i}", "created_at": "2026-01-01T00:00:00Z"} for i in range(n)]  # fmt: skip
+    Path(path).write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def named(name, address):
+    Path("memops.toml").write_text(f'[stores.{name}]\naddress = "{address}"\n')
+
+
+@pytest.mark.parametrize("how", ["address", "name", "renamed", "moved", "both"])
+def test_a_store_that_shrank_is_not_believed_however_it_is_named_and_wherever_it_is(
+    store, capsys, how
+):
+    rows_of("m.jsonl", "Pier")
+    named("home", store)
+    there = f"jsonl:{Path('m.jsonl').absolute()}"
+    first, then = {"address": ("home", there), "name": (there, "home")}.get(how, ("home", "home"))
+    assert run(capsys, "snapshot", first)[0] == 0
+    rows_of("moved.jsonl" if how in ("moved", "both") else "m.jsonl", "Pier", 9)
+    if how == "renamed":
+        then = "work"
+        named(then, store)
+    elif how in ("moved", "both"):
+        named("home", "jsonl:moved.jsonl")
+        then = "home" if how == "moved" else "jsonl:moved.jsonl"
+    code, said = run(capsys, "snapshot", then)
+    assert code == 21 and "the store has 9 records; the snapshot before" in said
+    accept = typed(said)[1]
+    assert run(capsys, *shlex.split(accept))[0] == 0
+    assert run(capsys, "snapshot", then)[0] == 0
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_another_store_in_the_place_or_under_the_name_of_one_is_not_believed(store, capsys, moved):
+    rows_of("m.jsonl", "Pier")
+    named("home", store)
+    assert run(capsys, "nightly")[0] == 0
+    rows_of("other.jsonl" if moved else "m.jsonl", "Gate", 44)
+    if moved:
+        named("home", "jsonl:other.jsonl")
+    code, said = run(capsys, "nightly")
+    assert code == 21 and "it is another store" in said and "0 of the 40 records" in said
+    (accept,) = typed(said)
+    assert run(capsys, *shlex.split(accept))[0] == 0
+    assert run(capsys, "nightly")[0] == 0
+
+
+def test_what_is_known_of_a_store_comes_with_it_when_it_moves(store, capsys):
+    named("home", store)
+    plan = planned(capsys, "home")
+    assert run(capsys, "review", plan, "--reject", "all")[0] == 0
+    Path("m.jsonl").rename("moved.jsonl")
+    named("home", "jsonl:moved.jsonl")
+    said = json.loads(run(capsys, "plan", "home", "--now", NOW, "--json")[1])
+    assert (said["ops"], said["refused"]) == (0, 20)

@@ -22,7 +22,9 @@ _DETAILED = click.option(
 @click.argument("store")
 @click.option("--rule", "rules", multiple=True, help="Only this rule (repeatable).")
 @click.option("--without", multiple=True, help="All rules but this one (repeatable).")
-@click.option("--accept-shrink", is_flag=True, help="Believe a store that lost many records.")
+@click.option(
+    "--accept-shrink", is_flag=True, help="Believe a store that lost many records, or is another."
+)
 @click.option(
     "--show", type=click.IntRange(0), default=10, show_default=True, help="Changes shown."
 )

@@ -13,7 +13,9 @@ from memops.safety.display import shown
 
 @click.command()
 @click.argument("store")
-@click.option("--accept-shrink", is_flag=True, help="Believe a store that lost many records.")
+@click.option(
+    "--accept-shrink", is_flag=True, help="Believe a store that lost many records, or is another."
+)
 @now_option
 @json_option
 @click.pass_context

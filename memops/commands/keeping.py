@@ -123,7 +123,10 @@ class _Held:
 
 def _taken(held: _Held, settings: Settings) -> snapshot.Snapshot:
     try:
-        return snapshot.take(held, settings.state, clock(), settings.policy, "before-restore", True)
+        at, policy = clock(), settings.policy
+        return snapshot.take(
+            held, settings.state, at, policy, accept_shrink=True, stem="before-restore"
+        )
     except OSError as error:
         raise told(error) from error
 

@@ -53,6 +53,9 @@ class Limits(Section):
     fresh_minutes: Minutes = setting(15.0, "files written this recently wait, unless approved")
     plan_hours: Hours = setting(24.0, "age at which a plan expires")
     shrink: Share = setting(0.20, "a snapshot this much smaller than the last one is not believed")
+    same: Share = setting(
+        0.20, "one that has less than this of the last one's records is of another store"
+    )
 
 
 @dataclass(frozen=True)
