@@ -102,8 +102,7 @@ def apply_plan(
 ) -> dict[str, Any]:
     """Carry out a plan on its store."""
     found = planfile.load(plan, settings.state)
-    at, fixed = now or clock(), now is not None
-    return applying.apply(found, settings.state, at, approve, lock_timeout, fixed=fixed)
+    return applying.apply(found, settings.state, clock(), approve, lock_timeout, as_of=now)
 
 
 def accept_plan(plan: str, settings: Settings, words: Sequence[str]) -> dict[str, Any]:

@@ -66,6 +66,8 @@ SHRUNK = [
     ("# something empties the store", "sed -i 6,$d m.jsonl"),
     f"memops nightly --now {LATER}",
     "memops restore SNAPSHOT",
+    f"memops nightly --now {LATER}",
+    f"memops status --now {LATER}",
 ]
 EXPIRED = [
     f"memops plan home --show 0 --now {NOW}",
@@ -75,7 +77,9 @@ EXPIRED = [
 GATE = [
     "memops gate home --suite suite --accept --no-snapshot",
     f"memops nightly --now {NOW}",
-    f"memops plan home --without quarantine_injected --show 0 --now {NOW}",
+    "memops review PLAN --reject-rule quarantine_injected",
+    f"memops nightly --now {NOW}",
+    f"memops status --now {NOW}",
 ]
 NAMES = [
     f"memops records edit home gate-35 --text 'Gate 35 opens at nine' --now {NOW}",

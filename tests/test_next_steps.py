@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import click
@@ -334,3 +335,33 @@ def test_what_is_known_of_a_store_comes_with_it_when_it_moves(store, capsys):
     named("home", "jsonl:moved.jsonl")
     said = json.loads(run(capsys, "plan", "home", "--now", NOW, "--json")[1])
     assert (said["ops"], said["refused"]) == (0, 20)
+
+
+def test_a_plan_and_what_carries_it_out_are_on_one_clock(store, capsys):
+    plan = planned(capsys, store)  # as of months ago, and made now
+    later = "2026-06-03T12:00:00Z"
+    code, said = run(capsys, "apply", plan, "--now", later)
+    assert (code, typed(said)) == (22, [f"plan {store}"]) and "has expired" in said
+    code, said = run(capsys, "apply", plan, "--now", "2026-05-01T12:00:00Z")
+    assert code == 22 and "so is of the future" in said
+    assert run(capsys, "apply", plan, "--approve")[0] == 0
+    said = json.loads(run(capsys, "runs", "--json")[1])
+    assert run(capsys, "rollback", said[0]["run"])[0] == 0
+
+
+def test_what_was_written_lately_is_told_by_the_clock_of_the_files_whatever_now_is_given(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    Path("w/memory").mkdir(parents=True)
+    Path("w/MEMORY.md").write_text("# Notes\n\n" + "- The depot at pier 4 opens at nine.\n" * 2)
+    hour = time.time() - 3600
+    os.utime("w/MEMORY.md", (hour, hour))
+    plan = planned(capsys, "openclaw:w", "--rule", "merge_exact")
+    code, said = run(capsys, "apply", plan, "--now", NOW, "--json")
+    done = json.loads(said)
+    assert (code, done["applied"], done["skipped"]) == (0, 1, [])
+    os.utime("w/MEMORY.md")
+    Path("w/MEMORY.md").write_text("# Notes\n\n" + "- The depot at pier 5 opens at ten.\n" * 2)
+    plan = planned(capsys, "openclaw:w", "--rule", "merge_exact")
+    assert run(capsys, "apply", plan, "--now", NOW)[0] == 3

@@ -43,11 +43,13 @@ def apply(
     approve: bool = False,
     lock_timeout: float = 10.0,
     progress: Progress | None = None,
-    fixed: bool = False,
+    as_of: datetime | None = None,
     named: Collection[int] | None = None,
 ) -> dict[str, Any]:
-    """Carry out a plan, or go on with the run that it already has; `fixed` is a clock of `--now`.
+    """Carry out a plan, or go on with the run that it already has.
 
+    What is done is told by the machine's `clock`, as the times of files are; `as_of` is the instant
+    of `--now`, which tells whether the plan has expired.
     Without a person's approval that is the lines that may happen unattended; with it all of them,
     or those `named`. What a run of the plan has done before is not done again. Returns counts, what
     was skipped and how many lines wait. Raises PlanRefused, GuardRefused, Locked and what the store
@@ -68,7 +70,7 @@ def apply(
             return lines.nothing_to_do(plan, state) | waiting
         lines.refuse_replaced(plan, state)
         planfile.refuse_earlier(plan)
-        planfile.refuse_expired(plan, clock, fixed)
+        planfile.refuse_expired(plan, clock, as_of)
         refuse_forgotten(plan.path)
         records, whole = _basis(plan, state)
         if not approve and plan.header["authority"] != "person":

@@ -242,8 +242,9 @@ def _gate_next(night: dict[str, Any]) -> list[str]:
     store, rule = shlex.quote(night["store"]), (night.get("blame") or {}).get("rule")
     lines = [f"  which queries: {typed()} report {night['plan']}"]
     if rule:
-        lines += [f"  without that rule: {typed()} plan {store} --without {rule}"]
-    return [*lines, f"  all the same: {typed()} apply {night['plan']} --approve"]
+        lines += [f"  without that rule: {typed()} review {night['plan']} --reject-rule {rule}"]
+    lines += [f"  all the same: {typed()} apply {night['plan']} --approve"]
+    return [*lines, f"  then again: {typed()} nightly {store}"]
 
 
 def _next(said: dict[str, Any], approve: bool = False) -> str:

@@ -231,16 +231,18 @@ def refuse_earlier(plan: PlanFile, hint: str = "plan again") -> None:
         raise PlanRefused(f"{path}: an earlier memops made it (format {made})", hint)
 
 
-def refuse_expired(plan: PlanFile, clock: datetime, fixed: bool = False) -> None:
+def refuse_expired(plan: PlanFile, clock: datetime, as_of: datetime | None = None) -> None:
     """Raise PlanRefused when the plan is older than its header allows.
 
-    Its age counts from when it was made or, on a clock that is `fixed` with `--now`, from the
-    instant as of which it was made.
+    Its age counts from when it was made; where `--now` fixes the time, from the instant as of which
+    it was made, so that both are of one clock.
     """
-    at = datetime.fromisoformat(plan.header["now"]) if fixed else seals.made_at(plan.path)
-    if abs(clock - at) > timedelta(hours=plan.header["expires_after_hours"]):
+    at = datetime.fromisoformat(plan.header["now"]) if as_of else seals.made_at(plan.path)
+    age, most = (as_of or clock) - at, timedelta(hours=plan.header["expires_after_hours"])
+    if abs(age) > most:
+        said = "has expired" if age > most else "so is of the future"
         raise PlanRefused(
-            f"plan {plan.id} was made at {at.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z and has expired",
+            f"plan {plan.id} was made at {at.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z and {said}",
             f"plan again: memops plan {shlex.quote(plan.header['address'])}",
         )
 

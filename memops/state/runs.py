@@ -12,6 +12,7 @@ needs-attention), and rolling-back and rolled-back where it is taken back.
 """
 
 import hashlib
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -347,7 +348,8 @@ def ended(run: Run, passed: bool) -> dict[str, Any]:
     many = "1 record does" if wrong == 1 else f"{wrong} records do"
     failed = ReadBackFailed(
         f"run {run.id}: {many} not read as written",
-        f"look at them with `memops records show`, or take the run back: memops rollback {run.id}",
+        f"look: memops records show {shlex.quote(run.header['address'])} {shlex.quote(run.wrong[0])}\n"
+        f"or take the run back: memops rollback {run.id}",
     )
     cause = {"error": failed.message, "hint": failed.hint, "cause": type(failed).__name__}
     return {"code": failed.code, **cause}

@@ -156,12 +156,12 @@ def test_capabilities_are_declared(store):
 def test_what_is_applied_is_what_the_outcome_says_and_rollback_takes_it_all_back(store, tmp_path):
     state = tmp_path / "state"
     plan, before = planned(store, state)
-    done = applying.apply(plan, state, NOW, approve=True, fixed=True)
+    done = applying.apply(plan, state, NOW, approve=True, as_of=NOW)
     assert done["skipped"] == []
     assert (done["applied"], done["state"]) == (8, "verified")
     after = outcome(before, plan.plan())
     assert said(joined(store, state)) == said(after)
-    again = applying.apply(plan, state, NOW, approve=True, fixed=True)
+    again = applying.apply(plan, state, NOW, approve=True, as_of=NOW)
     assert (again["applied"], again["skipped"]) == (0, [])
     back = applying.rollback(runs.find_run(done["run"], state), state)
     assert back["skipped"] == []
@@ -202,9 +202,9 @@ def test_a_changed_record_is_skipped_and_the_others_are_not(store, tmp_path):
         [],
         "person",
     )
-    assert applying.apply(first, state, NOW, approve=True, fixed=True)["applied"] == 1
+    assert applying.apply(first, state, NOW, approve=True, as_of=NOW)["applied"] == 1
     assert other.height == 1
-    done = applying.apply(plan, state, NOW, approve=True, fixed=True)
+    done = applying.apply(plan, state, NOW, approve=True, as_of=NOW)
     assert [s["state"] for s in done["skipped"]] == ["stale"]
     assert done["applied"] == 7
     live = joined(store, state).filter(pl.col("superseded_by").is_null())
@@ -214,7 +214,7 @@ def test_a_changed_record_is_skipped_and_the_others_are_not(store, tmp_path):
 def test_a_snapshot_restores_the_store_whatever_happened_since(store, tmp_path):
     state = tmp_path / "state"
     plan, before = planned(store, state)
-    applying.apply(plan, state, NOW, approve=True, fixed=True)
+    applying.apply(plan, state, NOW, approve=True, as_of=NOW)
     raw = state / "snapshots" / plan.header["snapshot"] / "raw"
     put_back(store, raw)
     assert diff(store.read(), store.load(raw)).is_empty()

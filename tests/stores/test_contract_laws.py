@@ -90,10 +90,10 @@ def test_any_plan_does_what_its_outcome_says_and_comes_undone(
         plan = planfile.save(
             state, taken, before, allowed, allowed.clear(), store, POLICY, NOW, NOW, []
         )
-        done = applying.apply(plan, state, NOW, approve=True, fixed=True)
+        done = applying.apply(plan, state, NOW, approve=True, as_of=NOW)
         assert (done["skipped"], done["state"]) == ([], "verified")
         assert said(joined(store, state)) == said(outcome(before, plan.plan()))
-        assert applying.apply(plan, state, NOW, approve=True, fixed=True)["applied"] == 0
+        assert applying.apply(plan, state, NOW, approve=True, as_of=NOW)["applied"] == 0
         back = applying.rollback(runs.find_run(done["run"], state), state)
         assert back["skipped"] == []
         assert diff(joined(store, state), before).is_empty()

@@ -281,7 +281,7 @@ def test_a_run_that_keeps_the_later_of_two_twins_reads_back_as_written(tmp_path)
     sunk = sunk.with_columns(rule=pl.lit("demote_faded"), risk=pl.lit("low"))
     both = pl.concat([changes, sunk])
     plan = planfile.save(state, taken, before, both, both.clear(), made, POLICY, NOW, NOW, [])
-    done = applying.apply(plan, state, NOW, approve=True, fixed=True)
+    done = applying.apply(plan, state, NOW, approve=True, as_of=NOW)
     assert (done["state"], done["applied"]) == ("verified", 3)
     after = joined(made, state)
     assert after.filter(pl.col("superseded_by").is_null())["importance"].to_list() == [0.125] * 2

@@ -77,7 +77,7 @@ class Scene:
 
     def apply(self):
         found = planfile.load(self.plan, self.state)
-        return applying.apply(found, self.state, NOW, approve=True, fixed=True)
+        return applying.apply(found, self.state, NOW, approve=True, as_of=NOW)
 
     def resume(self):
         """Go on with the run; apply when none had begun."""

@@ -87,7 +87,7 @@ def test_each_thing_that_no_plan_may_do_is_refused_and_named(tmp_path):
         return pl.concat([*asked, delete(known.filter(id="plain"), "x")])
 
     plan = unguarded(f"jsonl:{path}", tmp_path / "state", change)
-    done = applying.apply(plan, tmp_path / "state", NOW, approve=True, fixed=True)
+    done = applying.apply(plan, tmp_path / "state", NOW, approve=True, as_of=NOW)
     said = {s["id"]: s["why"] for s in done["skipped"]}
     assert said.keys() == REASONS.keys()
     assert [id_ for id_, why in REASONS.items() if why not in said[id_]] == []
@@ -104,7 +104,7 @@ def test_a_core_record_gives_way_to_what_is_unsure_only_when_a_person_approves(t
             r.filter(id="core4"), "supersede", "x", superseded_by="newer", risk="high"
         )
         plan = unguarded(f"jsonl:{path}", tmp_path / "state", change)
-        done = applying.apply(plan, tmp_path / "state", NOW, approve=approve, fixed=True)
+        done = applying.apply(plan, tmp_path / "state", NOW, approve=approve, as_of=NOW)
         live = open_store(f"jsonl:{path}").read().filter(id="core4")["superseded_by"].item()
         assert (done["applied"], live) == ((1, "newer") if approve else (0, None))
 
@@ -124,7 +124,7 @@ def test_of_records_above_the_floor_just_so_many_go_and_the_oldest(tmp_path):
         "".join(f"{json_line(row)}\n" for row in from_rows(made).to_dicts()), encoding="utf-8"
     )
     plan = unguarded(f"jsonl:{path}", tmp_path / "state", lambda known: delete(known, "x"))
-    done = applying.apply(plan, tmp_path / "state", NOW, approve=True, fixed=True)
+    done = applying.apply(plan, tmp_path / "state", NOW, approve=True, as_of=NOW)
     assert sorted(s["id"] for s in done["skipped"]) == ["l3", "l4"]
     assert open_store(f"jsonl:{path}").read()["id"].to_list() == ["l3", "l4"]
 
@@ -175,7 +175,7 @@ def _schedule(top, rng):
     was = clawseed_write.MOST, clawseed.JUDGED
     clawseed_write.MOST, clawseed.JUDGED = rng.randrange(1, 4), rng.randrange(1, 6)
     try:
-        applying.apply(plan, top / "state", NOW, approve=True, progress=forgets, fixed=True)
+        applying.apply(plan, top / "state", NOW, approve=True, progress=forgets, as_of=NOW)
     finally:
         clawseed_write.MOST, clawseed.JUDGED = was
     return forgot[0], said
@@ -227,7 +227,7 @@ def test_what_an_agent_forgot_after_the_guard_judged_counts_too(tmp_path, monkey
         return said
 
     monkeypatch.setattr(clawseed_write.Session, "_judged", judged)
-    done = applying.apply(plan, state, NOW, approve=True, fixed=True)
+    done = applying.apply(plan, state, NOW, approve=True, as_of=NOW)
     assert passed == [{}]
     assert [(s["id"], s["state"]) for s in done["skipped"]] == [(asked, "refused")]
     lessons = "SELECT count(*) FROM memories WHERE category = 'lesson' AND superseded_by IS NULL"
@@ -251,7 +251,7 @@ def test_a_floor_by_category_holds_although_its_kind_has_many(tmp_path, monkeypa
     plan = unguarded(address, state, all_of, Policy(floors=floors))
     with contextlib.closing(sqlite3.connect(db, isolation_level=None)) as agent:
         agent.execute("DELETE FROM memories WHERE id IN ('id0005', 'id0006')")
-    done = applying.apply(plan, state, NOW, approve=True, fixed=True)
+    done = applying.apply(plan, state, NOW, approve=True, as_of=NOW)
     assert {s["state"] for s in done["skipped"]} == {"refused"}
     count = "SELECT category, count(*) FROM memories GROUP BY 1 ORDER BY 1"
     with contextlib.closing(sqlite3.connect(db)) as live:

@@ -119,7 +119,7 @@ class Machine(RuleBasedStateMachine):
             self.before = self.path.read_bytes()
         self._guarded(
             lambda: applying.apply(
-                planfile.load(self.plan, self.state), self.state, NOW, True, fixed=True
+                planfile.load(self.plan, self.state), self.state, NOW, True, as_of=NOW
             ),
             crash,
         )

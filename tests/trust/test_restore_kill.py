@@ -106,7 +106,7 @@ class Pruning(Stored):
             if n in (5, 7):
                 made = self.run("plan", taken.id, "--now", at.isoformat())
                 found = planfile.load(made["plan"], self.state)
-                applying.apply(found, self.state, at, approve=True, fixed=True)
+                applying.apply(found, self.state, at, approve=True, as_of=at)
         self.before = self.standing()
         self.store_before = self.content()
         self.keep()
