@@ -209,7 +209,7 @@ def test_what_a_night_says_of_a_store_that_shrank_can_be_typed(store, twins):
     memops.write("m.jsonl", twins[:40])
     (night,) = memops("nightly", f"jsonl:{path}")
     assert memops.code == 21
-    back, on = re.findall("memops ([^;,]+)", night["hint"])
+    back, on = re.findall("memops ([^;,\n]+)", night["hint"])
     assert back == f"restore {taken}"
     memops(*shlex.split(on))
     assert memops.code == 0
