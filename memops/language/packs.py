@@ -125,8 +125,10 @@ def _of_table(table: Mapping[str, Any]) -> Iterator[_Entry]:
     for role, listed in table.items():
         if isinstance(listed, list):
             yield from ((role, word, True) for word in listed)
-        else:
-            yield from ((role, word, data) for word, data in listed.items())
+            continue
+        for said, data in listed.items():
+            many = isinstance(data, list) and isinstance(data[0], str)
+            yield from ((role, word, said) for word in data) if many else [(role, said, data)]
 
 
 def _of_cldr(locales: list[str]) -> Iterator[_Entry]:
@@ -139,7 +141,6 @@ def _of_cldr(locales: list[str]) -> Iterator[_Entry]:
                 yield from _named("month", locale.months[context][width])
                 yield from _named("weekday", locale.days[context][width])
         yield from _units(locale)
-        yield from _cities(locale)
         for code, said in locale.currencies.items():
             yield "currency", said, code
         for code in (
@@ -161,17 +162,6 @@ def _of_cldr(locales: list[str]) -> Iterator[_Entry]:
             yield "currency", code, code
             plural = locale._data["currency_names_plural"].get(code, {})
             yield from (("currency", said, code) for said in plural.values())
-
-
-def _cities(locale: Any) -> Iterator[_Entry]:
-    """The cities that zones of time are called after."""
-    from babel.core import get_global
-
-    known = locale.time_zones
-    for zone in (*known, *(get_global("zone_territories") if locale.language == "en" else ())):
-        named = known.get(zone, {}).get("city") or zone.rsplit("/", 1)[-1].replace("_", " ")
-        if "/" in zone and not zone.startswith("Etc/"):
-            yield "city", named, zone
 
 
 def _named(role: str, names: Mapping[int, str]) -> Iterator[_Entry]:

@@ -23,7 +23,6 @@ _SHAPES = tuple(
             "date",
             rf"(?:day|week|month|quarter|year|second)[+-]\d+(?:\.\d+)?(?: (?:start|mid|end|{_DAY}))?",
         ),
-        ("time", r"\d\d:\d\d [A-Z]\w+/[\w/+-]+"),
         ("time", r"\d\d:\d\dZ?(?:\.\.\d\d:\d\dZ?)?"),
         ("weekday", rf"(?:{_DAY})(?:,(?:{_DAY}))*"),
         ("frequency", rf"every {_NUMBER} (?:s|mo)"),

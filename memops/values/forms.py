@@ -1,9 +1,7 @@
 """Forms: how dates, times of day, weekdays and spans of time are written canonically."""
 
 import re
-from datetime import date, datetime, timedelta
-from functools import cache
-from zoneinfo import ZoneInfo
+from datetime import date, timedelta
 
 from memops.values.grammar import Found
 from memops.values.lexicon import Num
@@ -55,10 +53,8 @@ def whole_period(low: str, high: str) -> str:
     return f"{low}..{high}"
 
 
-def time_form(hour: int, minute: int, zone: int | str | None = None) -> str:
-    """Return a time of day; one with a zone in universal time, unless the zone turns its clocks."""
-    if isinstance(zone, str):
-        return f"{hour % 24:02}:{minute:02} {zone}"
+def time_form(hour: int, minute: int, zone: int | None = None) -> str:
+    """Return a time of day; one with a zone in universal time."""
     if zone is not None:
         at = (hour * 60 + minute - zone) % 1440
         return f"{at // 60:02}:{at % 60:02}Z"
@@ -98,14 +94,6 @@ def per(unit: Unit) -> str:
         named = {604800.0: "w", 86400.0: "d", 3600.0: "h", 1.0: "s"}
         return named.get(unit.factor, f"{number(unit.factor)} s")
     return printed().get(unit.kind, unit.kind)
-
-
-@cache
-def offset(zone: str) -> int | str:
-    """Return by how many minutes a zone is ahead, or its name where that changes in the year."""
-    known = ZoneInfo(zone)
-    summer, winter = (datetime(2025, month, 1, tzinfo=known).utcoffset() for month in (7, 1))
-    return int(summer.total_seconds() // 60) if summer == winter and summer is not None else zone
 
 
 def day_after(kind: str, form: str, days: int) -> str | None:

@@ -1,6 +1,6 @@
 """Rules for times of day."""
 
-from memops.values.forms import offset, time_form
+from memops.values.forms import time_form
 from memops.values.grammar import Found, Rule, Span
 
 _NIGHT, _NOON, _AFTER = 21, 11, 12
@@ -32,8 +32,8 @@ def _part(span: Span) -> int | None:
     return None
 
 
-def _zone(span: Span) -> int | str | None:
-    """The zone that stands before or behind a time: 15:00 UTC+8, 10 am in New York, 北京时间 14:00."""
+def _zone(span: Span) -> int | None:
+    """The zone that stands before or behind a time: 15:00 UTC+8, 北京时间 14:00."""
     line = span.line
     if span.has("z"):
         ahead = (
@@ -46,13 +46,6 @@ def _zone(span: Span) -> int | str | None:
     before = before[1:] if before and "colon" in before[0] else before
     if before and "zone" in before[0]:
         return int(before[0]["zone"])
-    if len(before) > 1 and "zone_word" in before[0] and "city" in before[1]:
-        return offset(before[1]["city"])
-    after = line.roles[span.end : span.end + 2]
-    if len(after) == 2 and "in" in after[0] and "city" in after[1]:
-        return offset(after[1]["city"])
-    if len(after) == 2 and "city" in after[0] and "zone_word" in after[1]:
-        return offset(after[0]["city"])
     return None
 
 
@@ -132,31 +125,6 @@ def _ten_to(span: Span) -> list[Found] | None:
     return _told(span) if int(span.num("m")) in _FIVES and int(span.num("h")) <= 12 else None
 
 
-def _to_noon(span: Span) -> list[Found] | None:
-    """Five minutes to midnight."""
-    early = (
-        "before" in span.line.roles[span.at("way")]
-        and "past" not in span.line.roles[span.at("way")]
-    )
-    hour = int(span.get("c", "clock"))
-    minutes = (
-        int(60 * float(span.line.roles[span.at("f")].get("fraction", 0)))
-        if span.has("f")
-        else int(span.num("m"))
-    )
-    return _clock(span, (hour - 1) % 24 if early else hour, 60 - minutes if early else minutes)
-
-
-def _half_hour(span: Span) -> list[Found] | None:
-    """At half five."""
-    if (
-        "half" not in span.line.roles[span.at("f")]
-        or "spelt" not in span.line.roles[span.at("way")]
-    ):
-        return None
-    return _clock(span, int(span.num("way")), 30, span.at("f"))
-
-
 def _named(span: Span) -> list[Found]:
     return [Found("time", time_form(int(span.get("c", "clock")), 0))]
 
@@ -166,14 +134,6 @@ def _dotted(span: Span) -> list[Found] | None:
     num = span.get("d", "literal")
     hour, _, minute = num.digits.partition(".")
     return _clock(span, int(hour), int(minute)) if len(minute) == 2 and len(hour) < 3 else None
-
-
-def _military(span: Span) -> list[Found] | None:
-    """1400 hours."""
-    num, unit = span.get("d", "literal"), span.get("u", "time_unit")
-    if len(num.digits) != 4 or not num.digits.isdigit() or unit.factor != 3600:
-        return None
-    return _clock(span, int(num.digits[:2]), int(num.digits[2:]), span.at("d"))
 
 
 def _parted(span: Span) -> list[Found] | None:
@@ -205,13 +165,10 @@ _ZONE = "(z:zone (sign:range/and/bound_after shift:small)?)"
 
 
 CLOCK: tuple[Rule, ...] = (
-    ("at f:fraction way:hour !measure", _half_hour),
     (f"l:hour range h:hour {_AP}", _hours),
     (f"{_PART}? l:hour oclock? range h:hour oclock oclock?", _hours),
-    ("h:hour rp:relative_part", _said),
     (f"{_PART} c:clock_token {_ZONE}?", _shown),
     (f"c:clock_token {_AP}? {_ZONE}?", _shown),
-    ("c:clock_token rp:relative_part", _shown),
     ("c:clock !hour !clock_token", _named),
     (f"{_PART} of? h:hour oclock {_PAST}?", _said),
     ("h:hour oclock (half:fraction | k:small quarter_mark) ap:meridiem?", _said),
@@ -220,21 +177,15 @@ CLOCK: tuple[Rule, ...] = (
     (f"{_PART}? h:hour oclock past? (mi:minute minute_mark/time_unit | k:small quarter_mark)", _said),
     ("h:hour oclock mi:minute !measure !unit ap:meridiem?", _said),
     (f"h:hour oclock {_AP} {_ZONE}?", _said),
-    (f"h:hour oclock oclock {_AP}?", _said),
-    ("h:hour oclock (rp:relative_part | q:part)", _said),
     (f"h:hour {_AP} {_ZONE}?", _said),
     ("(f:portion/fraction | article f:fraction) way:past/before h:hour oclock? ap:meridiem?", _told),
     ("m:minute (minute_word)? way:past h:hour oclock? ap:meridiem?", _told),
-    ("m:minute (minute_word)? way:past/before c:clock", _to_noon),
-    ("(f:portion/fraction | article f:fraction) way:past/before c:clock", _to_noon),
     (
         "at m:minute (minute_word)? way:before h:hour !unit !time_unit !currency oclock?"
         " (ap:meridiem | rp:relative_part)?",
         _ten_to,
     ),
     ("d:literal ap:meridiem", _dotted),
-    ("at d:literal u:time_unit", _military),
-    ("m:minute minute_word way:before h:hour oclock? ap:meridiem?", _told),
     ("at_hour h:hour and (half:fraction | mi:minute) ap:meridiem?", _said),
     ("at_hour h:hour less (f:fraction | m:minute) ap:meridiem?", _short),
     ("at_hour c:clock_token ap:meridiem?", _shown),

@@ -65,11 +65,6 @@ def _year_alone(span: Span) -> Found | None:
     )
 
 
-def _short_year(span: Span) -> Found | None:
-    """May '26."""
-    return _dated(span) if span.said("quote") in "'’" else None
-
-
 def _decade(span: Span) -> Found | None:
     """The 1990s, 九十年代."""
     if span.has("s") and (span.said("s") != "s" or not span.line.joined(span.at("s"))):
@@ -133,13 +128,6 @@ def _months(span: Span) -> Found | None:
     """1 至 6 月."""
     one, two = (date_found(_year(span), int(span.num(name)), None) for name in ("mn", "e"))
     return Found("date", whole_period(one.form, two.form)) if one and two else None
-
-
-def _week(span: Span) -> Found | None:
-    """Week 12 of 2026, as ISO 8601 numbers it."""
-    if _period(span.get("u", "time_unit")) != "week" or not 1 <= span.num("n") <= 53:
-        return None
-    return Found("date", f"{int(span.num('y'))}-W{int(span.num('n')):02}")
 
 
 def _last_weekday(span: Span) -> list[Found] | None:
@@ -283,15 +271,11 @@ _LIST = "(comma/list/and/slash/range/either)* w:weekday/weekday_plural/weekday_t
 RULES: tuple[Rule, ...] = (
     ("date:date_token", _ready),
     ("f:festival (comma? of? y:year)?", _festival),
-    ("y:year year_mark? of? f:festival", _festival),
     ("era_before n:int year_mark?", _era),
     ("n:int era_after", _era),
     ("last_day of? m:month (comma? of? y:year)?", _last_day),
     ("y:year year_mark (mn:month_no month_mark | m:month) of? last_day", _last_day),
-    ("last_day of? y:year year_mark (mn:month_no month_mark | m:month)", _last_day),
     ("(y:year year_mark)? mn:month_no month_mark? range e:month_no month_mark", _months),
-    ("y:year year_mark nth? n:int u:time_unit", _week),
-    ("u:time_unit n:int of? y:year", _week),
     ("l:lunar (m:month | mn:month_no month_mark)? day_of_month? d:day", _lunar),
     (f"m:month dot? of? d:day range e:day !hour ({_MDY})?", _days_of_month),
     (
@@ -304,7 +288,6 @@ RULES: tuple[Rule, ...] = (
         _dated,
     ),
     (f"of? (d:day ordinal_suffix? | nth:ordinal) of? m:month dot? ({_MDY})?", _dated),
-    ("m:month quote:unit short:literal !unit", _short_year),
     ("y:year s:time_unit", _decade),
     ("(y:year year_mark? | short:number) decade_mark", _decade),
     ("edge? m:month dot? comma? of? y:year", _dated),
@@ -334,7 +317,6 @@ RULES: tuple[Rule, ...] = (
     ("dated of? y:year !year_mark !unit !currency !measure !other_count", _year_alone),
     (f"(each/shift_each) w:weekday/weekday_plural/weekdays ({_LIST})*", _recurring),
     (f"a:adverb w:weekday_tail !times !measure !time_unit ({_LIST})*", _recurring),
-    (f"a:adverb at? w:weekday/weekday_plural ({_LIST})*", _recurring),
     (f"alternate:alternate w:weekday/weekday_plural ({_LIST})*", _recurring),
     (f"w:weekday_plural ({_LIST})*", _recurring),
     ("of? nth:ordinal fraction (of? y:year)", _half_told),

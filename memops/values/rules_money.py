@@ -56,17 +56,6 @@ def _money(span: Span) -> list[Found] | None:
     return [rate(span, scalar("money", whole, f" {_SMALL.get(code, code)}"))]
 
 
-def _comma_decimals(span: Span) -> list[Found] | None:
-    """19,99 EUR."""
-    at = span.at("n")
-    cents = span.line.surface(at + 2)
-    if len(cents) != 2 or not (span.line.joined(at + 1) and span.line.joined(at + 2)):
-        return None
-    code, scale = _currency(span.get("c", "currency"))
-    whole = Num((span.num("n") + int(cents) / 100) * scale, decimals=2)
-    return [scalar("money", whole, f" {code}")]
-
-
 def quantity(span: Span) -> list[Found] | None:
     """2500 g, 2.5 公斤, -5 °C, half a kilo."""
     unit = span.get("u", "unit")
@@ -170,7 +159,6 @@ def _plus_minus(span: Span) -> list[Found]:
 
 MONEY: tuple[Rule, ...] = (
     ("n:number p:percent? plus_minus d:number (p:percent | u:unit)?", _plus_minus),
-    ("n:int comma int/digits c:currency", _comma_decimals),
     ("neg:minus c:currency n:number", _money),
     (f"{LONE} between:other? of? (n:number c:currency | c:currency n:number)", _money),
     ("lone per:unit n:number c:currency (int/pair)?", _money),
@@ -183,7 +171,6 @@ MONEY: tuple[Rule, ...] = (
         "n:number c:currency and? number currency (number currency)? (int !measure !unit !time_unit !times)?",
         _money,
     ),
-    ("n:number c:currency number small_money", _money),
     (f"n:number c:currency (int/pair)? {ONE}", _money),
     (
         "each per:unit/time_unit/measure between:other? (n:number c:currency | c:currency n:number)",
@@ -201,7 +188,6 @@ MONEY: tuple[Rule, ...] = (
 
 SIZES: tuple[Rule, ...] = (
     ("n:number unit? times_sign number (unit? times_sign number)? u:unit?", _size),
-    ("n:int unit? dimension int (dimension int)? u:unit", _size),
 )
 
 
@@ -213,11 +199,9 @@ QUANTITIES: tuple[Rule, ...] = (
     ),
     ("n:number range? u:unit (and article?)? half:fraction !unit !time_unit", quantity),
     ("neg:negative n:number range? u:unit", quantity),
-    ("hour:by_hour n:number u:unit", quantity),
     ("n:number measure? u:unit below:below_zero sc:unit?", quantity),
     ("n:number below:below_zero", _below),
     ("sc:unit n:number u:unit", quantity),
     ("article u:unit of", _one),
     (f"n:number multi? measure? range? u:unit {EVERY}?", quantity),
-    ("n:number (and article)? measure half:fraction u:unit", quantity),
 )

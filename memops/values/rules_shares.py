@@ -3,7 +3,6 @@
 from memops.values.forms import measured, scalar
 from memops.values.grammar import Found, Rule, Span
 from memops.values.lexicon import Num
-from memops.values.rules_money import quantity
 from memops.values.rules_rates import num_of
 from memops.values.value import number
 
@@ -131,13 +130,11 @@ SHARES: tuple[Rule, ...] = (
     ("n:number/portion of_price", _discount),
     ("n:portion off", _discount),
     ("off_before (percent? n:number (percent/tenths) | per_hundred n:number)", _discount),
-    ("of_before (n:number (percent/tenths) | per_hundred n:number)", _discount),
     ("(per_hundred/per_thousand/per_ten_thousand) neg:negative? n:number", _share),
     ("n:small tenths (rest:small | half:fraction)? !unit !measure", _share),
     ("d:number over n:number", _over),
     ("neg:negative? n:number percent", _share),
     ("n:portion of article u:time_unit", _time_part),
-    ("n:portion of article u:unit", quantity),
     (
         "n:portion of",
         lambda span: [portion(num_of(span))._replace(begin=span.begin, end=span.begin + 1)],

@@ -34,11 +34,6 @@ def _often(span: Span) -> list[Found] | None:
     return _interval(span, every / count if count else 0.0)
 
 
-def _each_part(span: Span) -> list[Found] | None:
-    """Every quarter of an hour."""
-    return _interval(span, span.get("of", "number").value)
-
-
 _WORD = 12  # letters between "three" and "a week" in "three classes a week", 每天吃两次
 
 
@@ -146,11 +141,7 @@ OFTEN: tuple[Rule, ...] = (
     ("n:number times/fold a:adverb", _often),
     ("each e:number measure? u:time_unit (once_word | n:number times)?", _often),
     ("each nth:ordinal u:time_unit", _often),
-    ("each e:int ordinal_suffix u:time_unit", _often),
-    ("each of:portion of article u:time_unit", _each_part),
-    ("each half:fraction u:time_unit once_word?", _often),
     ("interval e:number measure? u:time_unit once_word?", _often),
-    ("interval u:time_unit once_word?", lambda span: _interval(span, 2.0)),
     ("a:adverb n:number times", _often),
     ("a:adverb n:number of:time_unit", _days_per),
     (
@@ -158,16 +149,12 @@ OFTEN: tuple[Rule, ...] = (
         _days_per,
     ),
     ("a:adverb once_word", _often),
-    ("each e:number measure? u:time_unit between:other measure? once_word", _apart),
     ("e:number measure? u:time_unit between:other measure? once_word", _apart),
-    ("half:fraction u:time_unit once_word", _often),
     ("e:number measure? u:time_unit once_word", _often),
     ("e:number u:time_unit n:number times", _often),
     ("(each | e:number) u:time_unit between:other/measure measure? n:number times", _apart),
     ("a:adverb between:other measure? n:number times", _apart),
     ("n:number between:other every u:time_unit", _apart),
-    ("each u:time_unit once_word", _often),
-    ("each u:time_unit n:number times", _often),
     ("n:number of:time_unit (of between:other)? every u:time_unit", _days_per),
     ("each u:time_unit", _often),
     ("a:adverb", _often),
@@ -179,7 +166,6 @@ LONG: tuple[Rule, ...] = (
         "(n:number | article) range? time_unit ((and/comma)? number range? (time_unit | unit))+",
         _compound,
     ),
-    ("n:number unit (and? number time_unit)+", _compound),
     ("n:number measure? time_unit (and? number time_unit/minute_mark)+", _compound),
     ("n:number time_unit !range int !unit !measure !times !currency !month_mark", _compound),
     ("n:number measure half:fraction u:time_unit", _long),

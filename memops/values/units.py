@@ -21,8 +21,6 @@ _CUSTOMARY = (
     "zhang", "chi", "cun", "knot", "nautical", "calorie",
 )  # fmt: skip
 _OFFSETS = {"temperature-fahrenheit": -32 * 5 / 9, "temperature-kelvin": -273.15}
-FAMILIES = {"months": "duration"}
-"""Kinds of unit that are of another kind of value: a month has no length in seconds."""
 
 
 @cache
