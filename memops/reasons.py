@@ -24,19 +24,19 @@ PLAIN = "plain.said"
 """The code of what has a sentence and no code: an error's, or one of an earlier memops."""
 
 
-def sentence(code: str | None, args: Args = None, lang: str = "en") -> str:
+def sentence(code: str | None, args: Args = None, lang: str = "") -> str:
     """Return the reason as a sentence; a code that nobody gave a sentence stands for itself."""
     entry = _entry(code or "")
     detail = lexicon("reasons")["detail"].get(entry.get("detail"), {})
     return brief(code, args, lang) + _said(detail, args, lang)
 
 
-def brief(code: str | None, args: Args = None, lang: str = "en") -> str:
+def brief(code: str | None, args: Args = None, lang: str = "") -> str:
     """Return the sentence without its detail."""
     return _said(_entry(code or ""), args, lang) or code or ""
 
 
-def sentences(changes: pl.DataFrame, lang: str = "en") -> pl.Series:
+def sentences(changes: pl.DataFrame, lang: str = "") -> pl.Series:
     """Return the reason of each change as a sentence."""
     said = [sentence(code, args, lang) for code, args in changes.select("code", "args").iter_rows()]
     return pl.Series("reason", said, dtype=pl.String)
@@ -48,7 +48,7 @@ def packed(code: str, args: Args = None) -> str:
     return f"{code} {given}".rstrip()
 
 
-def told(text: str, lang: str = "en") -> str:
+def told(text: str, lang: str = "") -> str:
     """Return a packed reason as a sentence; any other text is one already."""
     code, _, args = text.partition(" ")
     known = code in codes() and (not args or args.startswith("{"))
@@ -82,11 +82,11 @@ def opened(args: Args) -> dict[str, Any]:
     return dict(json.loads(args)) if isinstance(args, str) else dict(args or {})
 
 
-def named(code: str, lang: str = "en") -> frozenset[str]:
+def named(code: str, lang: str = "") -> frozenset[str]:
     """Return the arguments that the sentence of a code names, detail included."""
     entry = _entry(code)
     said = [entry, lexicon("reasons")["detail"].get(entry.get("detail"), {})]
-    parts = [part for one in said for part in Formatter().parse(one.get(lang, ""))]
+    parts = [part for one in said for part in Formatter().parse(one.get(_spoken(one, lang), ""))]
     return frozenset(name for _, name, _, _ in parts if name)
 
 
@@ -102,8 +102,13 @@ def _entry(code: str) -> Mapping[str, str]:
     return dict(lexicon("reasons").get(table, {}).get(name, {}))
 
 
+def _spoken(entry: Mapping[str, str], lang: str) -> str:
+    """The language asked for, or the first that a sentence is in."""
+    return lang if lang in entry else next((name for name in entry if name != "detail"), "")
+
+
 def _said(entry: Mapping[str, str], args: Args, lang: str) -> str:
-    speaker = _Speaker(lang if lang in entry else "en")
+    speaker = _Speaker(_spoken(entry, lang))
     try:
         return speaker.vformat(entry.get(speaker.lang, ""), (), opened(args))
     except (KeyError, ValueError):  # another memops' arguments

@@ -16,6 +16,7 @@ from memops.context import Context
 from memops.hygiene.dues import due, folded
 from memops.hygiene.tasks import SAID_IN_PASSING, any_of, is_task, said_at
 from memops.language.lexicon import lexicon
+from memops.language.packs import scripts
 from memops.language.text import UNFOLDED, searchable, tokens, wordlist
 from memops.language.text import folded as fold
 from memops.language.vocabulary import stem
@@ -194,6 +195,7 @@ def _terms(records: pl.DataFrame, dueless: bool = False) -> pl.DataFrame:
         bare = [_without_due(t, a) for t, a in zip(records["text"], records["said"], strict=True)]
         texts = pl.Series(bare, dtype=pl.String)
     table, (latin, wide) = lexicon("tasks"), _deeds()
+    latin_idle, wide_idle = scripts(word for words in table["idle"].values() for word in words)
     head = rf"^\s*(?:{any_of([*table['task']['opening'], *table['done']['marks']])})\s*[:：]"
     texts = texts.str.replace(head, " ").alias("text")
     deeds = (
@@ -202,12 +204,12 @@ def _terms(records: pl.DataFrame, dueless: bool = False) -> pl.DataFrame:
         .explode("term", empty_as_null=True).drop_nulls("term")
         .select("row", pl.col("term").replace_strict(wide, default=None), deed=pl.lit(True))
     )  # fmt: skip
-    words = tokens(texts.str.replace_all(f"{any_of(wide)}|{any_of(table['idle']['zh'])}", " "))
+    words = tokens(texts.str.replace_all(f"{any_of(wide)}|{any_of(wide_idle)}", " "))
     known = words.select(pl.col("token").unique())
     known = known.filter(~pl.col("token").str.contains(r"^\p{Han}$"))
     stems = pl.Series("term", [stem(word) for word in known["token"].to_list()], dtype=pl.String)
     deed = {stem(word): family for word, family in latin.items()}
-    idle = [stem(word) for word in table["idle"]["en"]]
+    idle = [stem(word) for word in latin_idle]
     known = known.with_columns(stems).filter(~pl.col("term").is_in(idle))
     known = known.with_columns(
         deed=pl.col("term").is_in([*deed]), term=pl.col("term").replace(deed)

@@ -52,6 +52,19 @@ def codes() -> tuple[str, ...]:
 
 
 @cache
+def scripted(script: str) -> str:
+    """Return the language that notes in a script are read in when nothing tells another."""
+    found = (code for code in codes() if table(code).get("everywhere"))
+    return next(code for code in found if table(code)["script"] == script)
+
+
+@cache
+def spaced(code: str) -> bool:
+    """Return whether a language puts spaces between its words."""
+    return str(table(code)["script"]) != "han"
+
+
+@cache
 def table(code: str, name: str = "values") -> dict[str, Any]:
     """Return what a file of a language says."""
     return tomllib.loads((_HOME / code / f"{name}.toml").read_text(encoding="utf-8"))

@@ -9,6 +9,8 @@ from typing import Literal
 
 import polars as pl
 
+from memops.language.packs import scripted
+
 _RUNS = r"\p{Han}+|[\p{L}\p{N}\p{M}&&\P{Han}]+"
 _HAN = r"\p{Han}"
 _CHANGED = "[^\x00-\x7f\u3001-\u3011\u4e00-\u9fff‘’“”—·]"
@@ -71,14 +73,15 @@ def _unaccented(text: pl.Expr) -> pl.Expr:
 
 
 def language(text: pl.Expr) -> pl.Expr:
-    """Return zh, en or mixed: by the share of Han characters among letters."""
+    """Return the language of the script that most letters are of, or mixed."""
+    home, wide = (pl.lit(scripted(script)) for script in ("latin", "han"))
     han = text.str.count_matches(_HAN).cast(pl.Float64)
     latin = text.str.count_matches(r"[\p{L}&&\P{Han}]+").cast(pl.Float64)
     return (
-        pl.when(han == 0).then(pl.lit("en"))
-        .when(latin == 0).then(pl.lit("zh"))
-        .when(latin > han).then(pl.lit("en"))
-        .when(han >= 2 * latin).then(pl.lit("zh"))
+        pl.when(han == 0).then(home)
+        .when(latin == 0).then(wide)
+        .when(latin > han).then(home)
+        .when(han >= 2 * latin).then(wide)
         .otherwise(pl.lit("mixed"))
     )  # fmt: skip
 

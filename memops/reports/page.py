@@ -22,7 +22,7 @@ from memops.reports.data import Report
 LANGUAGES = words.languages()
 
 
-def render(data: Report, lang: str = "en", zone: str = "UTC") -> str:
+def render(data: Report, lang: str = words.FALLBACK, zone: str = "UTC") -> str:
     """Return the page, under 500 kB however many changes there are (the first of each rule).
 
     Times are shown in `zone`, a name such as Asia/Shanghai, or "local" for the machine's own.
@@ -37,7 +37,7 @@ def render(data: Report, lang: str = "en", zone: str = "UTC") -> str:
     )
 
 
-def render_history(stores: Sequence[Mapping[str, Any]], lang: str = "en") -> str:
+def render_history(stores: Sequence[Mapping[str, Any]], lang: str = words.FALLBACK) -> str:
     """Return the page of all nights; `stores` as `history.courses` gives them, gaps as gaps."""
     say = _speaker(lang)
     page = words.clean(stores)

@@ -19,6 +19,7 @@ from memops.reports import approval, figures
 from memops.reports.data import Report
 from memops.reports.page import render
 from memops.reports.riskiest import places, riskiest
+from memops.reports.words import FALLBACK
 from memops.settings import Settings
 from memops.state import history, planfile
 from memops.state.outputs import note
@@ -31,7 +32,7 @@ _HIDES = ("merge", "supersede", "tombstone", "quarantine")
 
 
 def write_report(
-    night: dict[str, Any], settings: Settings, path: Path, lang: str = "en", zone: str = "UTC"
+    night: dict[str, Any], settings: Settings, path: Path, lang: str = FALLBACK, zone: str = "UTC"
 ) -> Path:
     """Write the page of a night (what `night.curate` returned) and return its path."""
     with stage("gathering the report"):

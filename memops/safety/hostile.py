@@ -18,6 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from memops.language.lexicon import lexicon
+from memops.language.packs import codes, spaced
 from memops.language.passages import pieces, read, spelled
 from memops.language.prefilter import possible
 from memops.policy import Hostile
@@ -116,10 +117,10 @@ def met(frame: Frame, masks: Masks) -> NDArray[np.bool_]:
 
 def _patterns(entry: dict[str, list[str]]) -> tuple[str, ...]:
     """The words as patterns; those with a counted gap apart, since they make automata large."""
-    words = {False: entry.get("en", []), True: [*entry.get("zh", []), *entry.get("re", [])]}
     kinds: dict[tuple[bool, bool], list[str]] = {}
-    for bare, parts in words.items():
-        for part in parts:
+    for name in (*codes(), "re"):
+        bare = name == "re" or not spaced(name)
+        for part in entry.get(name, []):
             kinds.setdefault((bare, bool(re.search(_GAP, part))), []).append(part)
     joined = [
         ("|".join(f"(?:{part})" for part in parts), bare) for (bare, _), parts in kinds.items()

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from memops.documents.leads import attribute
 from memops.language.lexicon import lexicon
+from memops.language.packs import scripted, spaced
 from memops.language.vocabulary import CONTENT, Token
 from memops.statements.reading import Reading, read_many
 
-LANGS = ("en", "zh")
+LANGS = tuple(lexicon("questions")["word"])
 _TELLING = 4  # terms of a query for a known item
 _PASSING = ("event", "todo", "question", "hypothetical", "quoted", "past_strong")
 _CHAINED = re.compile(r"[,;，；、和与及 ]*")
@@ -59,7 +60,7 @@ class Statement:
 
 
 def stated(text: str, lang: str) -> Statement:
-    """Return what can be asked of a text; `lang` is en, zh or mixed (asked in Chinese)."""
+    """Return what can be asked of a text; `lang` is one of LANGS, or mixed."""
     return stated_many([(text, lang)])[0]
 
 
@@ -73,7 +74,9 @@ def _stated(text: str, lang: str, reading: Reading) -> Statement:
     sets = reading.sets
     answer = (sets["current"] | sets["held"]) & sets["complement"]
     topic = tuple(sets[n] - answer for n in ("owner", "about", "circumstances", "subject"))
-    return Statement(text, "en" if lang == "en" else "zh", reading, topic, frozenset(answer))
+    return Statement(
+        text, lang if lang in LANGS else scripted("han"), reading, topic, frozenset(answer)
+    )
 
 
 def known_item(said: Statement, rarity: Mapping[str, int], under: str = "") -> str | None:
@@ -82,7 +85,7 @@ def known_item(said: Statement, rarity: Mapping[str, int], under: str = "") -> s
     Ids, numbers and short words tell a person nothing; None when fewer than two words are left, or
     where words are not parted and the place is all that a person could look for.
     """
-    if under and (said.lang == "zh" or not _NAME.fullmatch(under)):
+    if under and (not spaced(said.lang) or not _NAME.fullmatch(under)):
         return None
     own = [t for t in said.reading.tokens if t.kind in CONTENT and _WORD.fullmatch(t.surface)]
     first = {t.concept: t for t in reversed(own) if t.kind != "person"}
@@ -115,14 +118,14 @@ def value_question(said: Statement) -> str | None:
     if len(spans) != 1 or spans[0][0] < 2:
         return None
     word = _word(said.told[0], said.lang)
-    if said.lang == "zh":
+    if not spaced(said.lang):
         head = text[: spans[0][0]]
-        head = _EVERY.sub("", head) if word == _table("zh")["time"] else head
-        return _joined([head, word, text[spans[0][1] :], "？"], "zh")
+        head = _EVERY.sub("", head) if word == _table(said.lang)["time"] else head
+        return _joined([head, word, text[spans[0][1] :], "？"], said.lang)
     copula = _COPULA.search(text)
     if copula and copula.end() <= spans[0][0] + 1:
         subject = _lowered(text[: copula.start()].strip())
-        form: str = lexicon("questions")["form"]["value_en"]
+        form: str = lexicon("questions")["form"][f"value_{said.lang}"]
         asked = form.format(word=word, topic=subject)
         return asked[0].upper() + asked[1:]
     head = _LINKING.sub("", text[: spans[0][0]])
@@ -176,6 +179,6 @@ def _lowered(text: str) -> str:
 
 
 def _joined(parts: Sequence[str], lang: str) -> str:
-    if lang == "en":
+    if spaced(lang):
         return " ".join(parts)
     return re.sub(r"(?<=[一-鿿：，]) | (?=[一-鿿？，])", "", " ".join(parts)).strip()
