@@ -130,6 +130,7 @@ SHARES: tuple[Rule, ...] = (
     ("n:number/portion of_price", _discount),
     ("n:portion off", _discount),
     ("off_before (percent? n:number (percent/tenths) | per_hundred n:number)", _discount),
+    ("of_before (n:number (percent/tenths) | per_hundred n:number)", _discount),
     ("(per_hundred/per_thousand/per_ten_thousand) neg:negative? n:number", _share),
     ("n:small tenths (rest:small | half:fraction)? !unit !measure", _share),
     ("d:number over n:number", _over),

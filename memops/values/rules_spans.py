@@ -155,6 +155,7 @@ OFTEN: tuple[Rule, ...] = (
     ("(each | e:number) u:time_unit between:other/measure measure? n:number times", _apart),
     ("a:adverb between:other measure? n:number times", _apart),
     ("n:number between:other every u:time_unit", _apart),
+    ("each u:time_unit n:number times", _often),
     ("n:number of:time_unit (of between:other)? every u:time_unit", _days_per),
     ("each u:time_unit", _often),
     ("a:adverb", _often),
