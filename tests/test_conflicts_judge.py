@@ -320,6 +320,10 @@ def test_a_plan_with_a_cross_encoder_is_made_again_to_the_byte_and_names_its_wei
     changes = [c for id in ids for c in memops("explain", made["plan"], id)["changes"]]
     told = [pair["judge"] for change in changes for pair in change["pairs"] if "judge" in pair]
     assert told and all(word["model"] == model for word in told)
+    decided = [pair["decided"] for change in changes for pair in change["pairs"]]
+    named = ("decider", "verdict", "probability", "similarity")
+    assert all(row[name] is not None for row in decided for name in named)
+    assert {row["decider"] for row in decided} <= {"rules", "cross-encoder"}
     listed = memops("duplicates", f"jsonl:{path}", "--now", NOW.isoformat(), "--near", "3")
     assert {"verdict", "effect"} <= listed[0].keys()
     (folder / "judged.jsonl").write_text("{}\n")

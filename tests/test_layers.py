@@ -49,7 +49,7 @@ INSIDE = {
     "extract": "person grammar fingerprints forms clauses modality statements entities noise fitted weighing "
     "reading verdicts model asking",
     "judge/candidates": "heap near neighbours termsets openings neighbours_dense unread similarity worth",
-    "judge": "places judgement vetoes consensus scorer merge opposing votes cascade known conflicts confirmations parts explain "
+    "judge": "places judgement vetoes consensus scorer merge opposing decision votes cascade known conflicts confirmations parts explain "
     "kept swings supersession",
     "search": "collection fuse bm25 openclaw clawseed voices diversity ranks cosine rsclaw arms profiles "
     "hybrid retrieve passages",

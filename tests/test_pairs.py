@@ -90,11 +90,16 @@ def test_an_explained_change_names_signals_slots_cues_and_from_what_to_what(memo
     assert pair["with"] == "light" and pair["opposes"] == "opposite"
     assert pair["signals"]["opposed"] == 1.0
     assert pair["change"].endswith("dark (2026-03) -> light (2026-09)")
+    decided = pair["decided"]
+    assert decided["decider"] == "rules" and decided["verdict"] == "conflict"
+    assert decided["probability"] == pair["conflict_score"] > 0.5
+    assert decided["similarity"] == change["args"]["similarity"]
     (chinese,) = memops("explain", plan, "mysql")["changes"][0]["pairs"]
     assert chinese["change"].endswith("mysql (2026-01) -> postgresql (2026-03)")
     assert chinese["b"]["cues"] == ["shift_strong"] and chinese["b"]["becomes"] == ["postgresql"]
     merged = memops("explain", plan, "again")["changes"][0]["pairs"][0]
     assert merged["same"] and merged["change"] is None
+    assert merged["decided"]["verdict"] == "same"
 
 
 def test_of_a_chain_each_step_is_seen_as_of_its_own_time():

@@ -129,7 +129,8 @@ def explain(ctx: click.Context, plan: str, id: str, as_json: bool) -> None:
         )
         rows += [("evidence", f"{i}: {text}") for i, text in change["evidence"].items()]
         for pair in change["pairs"]:
-            about = {"with": pair["with"], "it says": pair["sentence"], "change": pair["change"]}
+            about = {"with": pair["with"], "decided": pair["decided"]}
+            about |= {"it says": pair["sentence"], "change": pair["change"]}
             rows += [*about.items(), ("read here", pair["a"]), ("read there", pair["b"])]
             rows.append(("signals", pair["signals"]))
             rows += [("a model says", pair["judge"])] if "judge" in pair else []

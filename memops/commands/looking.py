@@ -17,6 +17,7 @@ from memops.settings import Settings
 from memops.state import planfile
 from memops.state.sources import open_or_take
 from memops.stores import family, open_store
+from memops.verdicts import BOTH_HOLD, CONFLICT, SAME
 
 _TOLD = ("op", "intent", "rule", "reason", "code", "args", "risk", "locator", "set")
 
@@ -63,8 +64,9 @@ def explain_change(plan: str, id: str, settings: Settings) -> dict[str, Any]:
         for line in lines
     ]
     judged = found.judged()
-    for pair in (pair for change in changes for pair in change["pairs"]):
+    for args, pair in ((c.get("args"), pair) for c in changes for pair in c["pairs"]):
         pair |= _word_of(judged, id, pair["with"])
+        pair["decided"] = _decided(pair, args or {})
     return {"plan": found.id, "id": id, "changes": changes}
 
 
@@ -118,6 +120,20 @@ def _word_of(judged: list[dict[str, Any]], one: str, two: str) -> dict[str, Any]
         if (one in row["a"] and two in row["b"]) or (two in row["a"] and one in row["b"]):
             return {"judge": {name: value for name, value in row.items() if name not in "ab"}}
     return {}
+
+
+def _decided(pair: dict[str, Any], args: dict[str, Any]) -> dict[str, Any]:
+    """Who decided about a pair, what, how probable that is, and how similar the two are."""
+    word = pair.get("judge", {})
+    if word.get("effect") in ("decided", "withheld"):
+        names = ("decider", "verdict", "probability", "effect")
+        return {name: word[name] for name in names} | {"similarity": round(word["score"], 4)}
+    same, opposes = pair["same"], pair["opposes"]
+    verdict = SAME if same else CONFLICT if opposes else BOTH_HOLD
+    likely = pair["duplicate_score"] if same else pair["conflict_score"]
+    told = {"decider": "rules", "verdict": verdict, "probability": likely}
+    near = word.get("score", args.get("similarity", pair["signals"]["jaccard"]))
+    return told | {"similarity": round(near, 4)}
 
 
 def _said_on(records: pl.DataFrame) -> dict[str, str | None]:

@@ -16,7 +16,6 @@ import polars as pl
 from memops import autonomy
 from memops.errors import Corrupt, MemopsError
 from memops.judge.conflicts import features
-from memops.judge.vetoes import veto_conflict, veto_same
 from memops.policy import Policy
 from memops.state import evidence
 from memops.verdicts import AGAINST, BOTH_HOLD, SAME, UNSURE, Decider, Pair, Side
@@ -68,7 +67,7 @@ def tested(
         raise MemopsError("no labelled pairs", "name a file of JSON lines: a, b, label")
     said = judge([Pair(Side(row["a"]), Side(row["b"])) for row in pairs])
     vetoes = features([dict(row) for row in pairs]).select(
-        same=veto_same().is_not_null(), replaces=veto_conflict().is_not_null()
+        same=pl.col("veto_same").is_not_null(), replaces=pl.col("veto_conflict").is_not_null()
     )
     rows = pl.DataFrame(
         {

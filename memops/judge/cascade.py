@@ -12,6 +12,7 @@ import polars as pl
 
 from memops.context import Context
 from memops.judge.candidates.similarity import Statements
+from memops.judge.decision import DUPLICATE
 from memops.judge.votes import Tally, accuracy, agreed, tallied
 from memops.policy.models import Judge
 from memops.schema import LIVE
@@ -36,6 +37,8 @@ SAID = pl.Schema(
     }
 )
 """What a decider says of a pair and what comes of it; null where it was not asked.
+
+The probability is the decider's own, else what all answers together make of one that adds.
 
 Effects: withheld (a merge or supersession that rules would make), decided (one that they leave
 open), vetoed (that, where a difference forbids it), doubted (that, where other answers speak
@@ -97,12 +100,11 @@ def answered(
         decider=pl.lit(judge.name),
     )
     tally = tallied(known, [(sides[a].text, sides[b].text) for a, b in pairs], before)
-    one = known.filter(_MERGED & ~pl.col("open") & pl.col("verdict").is_in([SAME, UNSURE]))
+    one = known.filter(DUPLICATE & ~pl.col("open") & pl.col("verdict").is_in([SAME, UNSURE]))
     settled = _settled(known, policy, accuracy(tally), one.select("a", "b"), texts)
     return settled.drop("when_a", "when_b")
 
 
-_MERGED = pl.col("same") & pl.col("opposes").is_null() & pl.col("firm_a") & pl.col("firm_b")
 _BELIEVED = 0.5
 """How often a decider is right, at least, for which rules give way to it where it may decide."""
 
@@ -157,7 +159,7 @@ def _settled(
     told = told.with_columns(
         _one=pl.col("open") & (verdict == SAME), _clash=pl.col("open") & verdict.is_in(AGAINST)
     )
-    told = told.with_columns(agreed(told, policy.sure, right, one, texts))
+    told = told.with_columns(agreed(told, policy.sure, right, one, texts).get_columns())
     vetoed = (pl.col("_one") & pl.col("veto_same").is_not_null()) | (
         pl.col("_clash") & pl.col("veto_conflict").is_not_null()
     )
@@ -174,6 +176,7 @@ def _settled(
     later = verdict.replace_strict(side, default=None, return_dtype=pl.String)
     return told.with_columns(
         effect=effect,
+        probability=pl.coalesce("probability", pl.when(new).then("_chance")).round(4),
         later=pl.when(new).then(later),
         same=(pl.col("same") & ~doubted & ~(pl.col("_clash") & may)) | (pl.col("_one") & may),
         opposes=pl.when(pl.col("_clash") & may)
@@ -182,7 +185,7 @@ def _settled(
         .then("opposes"),
         firm_a=pl.col("firm_a") | (effect == "decided").fill_null(False),
         firm_b=pl.col("firm_b") | (effect == "decided").fill_null(False),
-    ).drop("_one", "_clash", "_agreed")
+    ).drop("_one", "_clash", "_agreed", "_chance")
 
 
 def asked(pairs: pl.DataFrame, members: pl.DataFrame, ctx: Context) -> None:

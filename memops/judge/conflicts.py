@@ -14,10 +14,8 @@ from memops.context import Context
 from memops.judge.candidates.similarity import candidates_in_parts, statements
 from memops.judge.candidates.worth import WORTH, combined, worth_reading
 from memops.judge.cascade import asked, heard
-from memops.judge.judgement import asserted, same
+from memops.judge.decision import hanging, strict
 from memops.judge.known import VERDICTS, Known, known
-from memops.judge.opposing import opposes
-from memops.judge.vetoes import veto_conflict, veto_same
 from memops.ordered import distinct
 from memops.progress import tracked
 from memops.statements.readings import Readings, differences, read_all, readings
@@ -48,10 +46,7 @@ def features(pairs: list[dict[str, Any]]) -> pl.DataFrame:
     texts = sorted({text for pair in pairs for text in (pair["a"], pair["b"])})
     place = {text: n for n, text in enumerate(texts)}
     a, b = (np.array([place[pair[side]] for pair in pairs]) for side in ("a", "b"))
-    read = differences(read_all(texts), a, b)
-    return read.with_columns(
-        same=same(), opposes=opposes(), firm_a=asserted("a"), firm_b=asserted("b")
-    )
+    return strict(differences(read_all(texts), a, b))
 
 
 def verdicts(pairs: pl.DataFrame, said: Readings, used: Any) -> pl.DataFrame:
@@ -62,18 +57,11 @@ def verdicts(pairs: pl.DataFrame, said: Readings, used: Any) -> pl.DataFrame:
         differences(said, a[i : i + _STEP], b[i : i + _STEP])
         for i in tracked("judging pairs", steps)
     )
-    told = {"same": same(), "opposes": opposes(), "firm_a": asserted("a"), "firm_b": asserted("b")}
-    told |= {"veto_same": veto_same(), "veto_conflict": veto_conflict()}
-    told["steady"] = pl.col("rarely") == pl.col("often")
-    return pl.concat([VERDICTS.to_frame(), *(_hanging(found).select(**told) for found in read)])
-
-
-def _hanging(found: pl.DataFrame) -> pl.DataFrame:
-    """Features with what would be the same, were the words of the two as rare, or as common, as can be."""
-    least, most = (
-        found.with_columns(weighted=pl.lit(share)).select(same()) for share in (0.0, 1.0)
+    told = (
+        hanging(strict(found)).with_columns(steady=pl.col("rarely") == pl.col("often"))
+        for found in read
     )
-    return found.with_columns(rarely=least.to_series(), often=most.to_series())
+    return pl.concat([VERDICTS.to_frame(), *(found.select(*VERDICTS) for found in told)])
 
 
 def to_ask(ctx: Context) -> int:

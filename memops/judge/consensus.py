@@ -104,6 +104,13 @@ def borne_out(pairs: Sequence[tuple[int, int]], cast: Votes, prior: Votes = PRIO
     return np.hstack([cast[:, :3], added - prior, cast[:, 6:]])
 
 
+def chances(cast: Votes, prior: Votes = PRIOR) -> Votes:
+    """Return how probable each class is of each pair, by its own votes, shape (pairs, 3)."""
+    if not len(cast):
+        return np.zeros((0, 3))
+    return np.stack([_posterior(vote, prior) for vote in cast])
+
+
 def _about_one(vote: Votes, prior: Votes) -> float:
     """The odds that two statements are about one thing."""
     apart = min(max(float(_posterior(vote, prior)[HOLD]), 1e-4), 1 - 1e-4)

@@ -19,9 +19,7 @@ from memops.context import Context
 from memops.judge.candidates.similarity import statements
 from memops.judge.cascade import SAID
 from memops.judge.conflicts import judged
-from memops.judge.judgement import asserted, same
-from memops.judge.opposing import opposes
-from memops.judge.scorer import scores
+from memops.judge.decision import CONFLICT, DUPLICATE, probable, strict
 from memops.language import packs
 from memops.language.lexicon import lexicon
 from memops.policy import Policy
@@ -87,11 +85,7 @@ def _scored(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         .join(first.rename({"statement": "b", "id": "b_id"}), on="b")
         .sort("a", "b")
     )
-    firm = pl.col("firm_a") & pl.col("firm_b")
-    told = named.with_columns(
-        conflict=firm & pl.col("opposes").is_not_null() & ~pl.col("same"),
-        duplicate=firm & pl.col("same") & pl.col("opposes").is_null(),
-    )
+    told = named.with_columns(conflict=CONFLICT, duplicate=DUPLICATE)
     found = _scores(told, said.table["text"], ctx.policy)
     told = pl.concat([told, found], how="horizontal")
     if "verdict" not in told.columns:
@@ -109,19 +103,8 @@ def _scores(pairs: pl.DataFrame, texts: pl.Series, policy: Policy) -> pl.DataFra
     used, at = np.unique(pairs.select("a", "b").to_numpy(), return_inverse=True)
     said, at = read_all(texts.gather(used).to_list()), at.reshape(-1, 2)
     steps = (at[start : start + _STEP] for start in range(0, len(at), _STEP))
-    return pl.concat(_scored_part(differences(said, s[:, 0], s[:, 1]), policy) for s in steps)
-
-
-def _scored_part(found: pl.DataFrame, policy: Policy) -> pl.DataFrame:
-    read = found.with_columns(
-        same=same(), opposes=opposes(), firm_a=asserted("a"), firm_b=asserted("b")
-    )
-    zh = pl.col("han") > 0
-    at = [
-        pl.when(zh).then(pl.lit(limit.zh)).otherwise(pl.lit(limit.en)).alias(f"{name}_at")
-        for name, limit in (("duplicate", policy.duplicates), ("conflict", policy.conflicts))
-    ]
-    return pl.concat([scores(read), read.select(*at)], how="horizontal").select(_SCORED.names())
+    read = (strict(differences(said, s[:, 0], s[:, 1])) for s in steps)
+    return pl.concat(probable(found, policy).select(_SCORED.names()) for found in read)
 
 
 def _digest(records: pl.DataFrame, ctx: Context) -> str:

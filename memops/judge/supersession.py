@@ -16,6 +16,7 @@ from memops.judge.candidates.similarity import statements
 from memops.judge.confirmations import confirmed
 from memops.judge.conflicts import judged
 from memops.judge.consensus import groups
+from memops.judge.decision import CONFLICT
 from memops.judge.places import other_named, parted, series
 from memops.judge.swings import swinging
 from memops.plan import arguments
@@ -99,7 +100,7 @@ def conflicting(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     members = statements(records, ctx).members.join(
         records.filter(LIVE).select("id", lasting=~pl.col("kind").is_in(_PASSING)), on="id"
     )  # fmt: skip
-    against = pairs.filter(pl.col("opposes").is_not_null() & ~pl.col("same"))
+    against = pairs.filter(CONFLICT)
     if against.is_empty():
         return pl.DataFrame(
             schema=dict.fromkeys(("old", "new", "opposes", "told"), pl.String)

@@ -19,8 +19,10 @@ _REFUSED = 0.05  # share of the same among pairs that vetoes tell apart
 
 def agreed(
     told: pl.DataFrame, sure: float, accuracy: float, one: pl.DataFrame, texts: pl.Series
-) -> pl.Series:
-    """Return whether all answers together bear out what was said of each pair.
+) -> pl.DataFrame:
+    """Return whether all answers together bear out what was said of each pair, and how surely.
+
+    Columns: _agreed, and _chance, null of a pair that is called neither the same nor in conflict.
 
     `one` are the pairs (a, b) that rules call the same, `texts` those of all statements. An answer
     by which the one said last gives way counts for nothing. Places of one text that are found to
@@ -44,7 +46,8 @@ def agreed(
     rank = told["rank"].to_numpy().astype(np.float64)
     cast = consensus.likelier(cast, rank, told["open"].to_numpy())
     cast[:, :3] /= _repeated(pairs)[:, None]
-    found = consensus.agreed(pairs, consensus.borne_out(pairs, cast), sure)
+    cast = consensus.borne_out(pairs, cast)
+    found = consensus.agreed(pairs, cast, sure)
     ends = [(found.of[a], found.of[b]) for a, b in pairs]
     ends = [
         (b, a) if newer == "a" else (a, b) for (a, b), newer in zip(ends, _newer(told), strict=True)
@@ -59,7 +62,12 @@ def agreed(
         bool,
     )
     borne = (joined & (classes == consensus.SAME)) | (clash & (classes == consensus.CONFLICT))
-    return pl.Series("_agreed", borne, pl.Boolean)
+    one_ = consensus.chances(cast)[:, consensus.SAME]
+    gone_ = np.array([gone.get(end[0], 0.0) for end in ends], float)
+    chance = np.select([classes == consensus.SAME, classes == consensus.CONFLICT], [one_, gone_], np.nan)  # fmt: skip
+    return pl.DataFrame({"_agreed": borne, "_chance": chance}).with_columns(
+        pl.col("_chance").fill_nan(None)
+    )
 
 
 def _repeated(pairs: list[tuple[int, int]]) -> Array:

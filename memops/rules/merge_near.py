@@ -6,6 +6,7 @@ from memops.context import Context
 from memops.judge.candidates.similarity import statements
 from memops.judge.conflicts import judged
 from memops.judge.consensus import groups
+from memops.judge.decision import DUPLICATE
 from memops.judge.merge import counted, merged
 from memops.judge.places import one_a_block
 from memops.plan import nothing
@@ -21,9 +22,7 @@ def merge_near(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     takes a model's word has a reason of its own.
     """
     pairs = judged(records, ctx)
-    alike = pairs.filter(
-        pl.col("same") & pl.col("opposes").is_null() & pl.col("firm_a") & pl.col("firm_b")
-    )
+    alike = pairs.filter(DUPLICATE)
     if alike.is_empty():
         return nothing()
     said = statements(records, ctx)

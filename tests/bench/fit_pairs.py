@@ -17,8 +17,8 @@ import numpy as np
 import polars as pl
 from pair_templates import pairs, strangers
 
-from memops.evaluation.bench_pairs import decided
 from memops.judge.conflicts import features
+from memops.judge.decision import probable
 from memops.judge.scorer import FEATURES, unhurt
 from memops.policy import Policy
 
@@ -97,7 +97,7 @@ def main(paths: list[Path], out: Path | None) -> None:
         train = np.setdiff1d(np.arange(len(memory)), test)
         table = coefficients(inputs, ([memory[n] for n in train], target[train], float(len(train))))
         held = features([memory[n] for n in test])
-        told.append(decided(held, Policy(), table).with_columns(nth=pl.Series(test)))
+        told.append(probable(held, Policy(), table).with_columns(nth=pl.Series(test)))
     report(pl.concat(told).sort("nth"), memory)
     if out:
         table = coefficients(inputs, (memory, target, float(len(memory))))

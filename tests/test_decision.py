@@ -1,0 +1,22 @@
+"""Decision: verdicts about two texts are made in one place, and everything else asks there."""
+
+import ast
+from pathlib import Path
+
+import memops
+
+FOUNDATIONS = {f"memops.judge.{name}" for name in ("judgement", "opposing", "vetoes", "scorer")}
+HOME = {f"{name}.py" for name in ("decision", "judgement", "opposing", "vetoes", "scorer")}
+
+
+def test_nothing_but_the_decision_makes_a_verdict_of_what_differs():
+    root, seen = Path(memops.__file__).parent, 0
+    for path in root.rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        used = {n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
+        used |= {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
+        used |= {f"{n.module}.{a.name}" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for a in n.names}  # fmt: skip
+        seen += bool(used & FOUNDATIONS)
+        if path.parent != root / "judge" or path.name not in HOME:
+            assert not used & FOUNDATIONS, f"{path} decides by itself"
+    assert seen == 3  # decision, and the two that build on judgement
