@@ -7,7 +7,8 @@ whole and atomically, never in place; lines that no change touches keep their by
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
-from functools import partial
+from functools import partial, reduce
+from operator import and_
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -234,29 +235,52 @@ def _changed(
     lines: Lines, live: pl.DataFrame, work: Work, where: str
 ) -> tuple[list[Written], list[Undo], Lines]:
     ids = work.changes["id"]
-    expected = {row["id"]: row for row in only(work.before, ids).to_dicts()}
-    planned = {
-        row["id"]: row for row in conform(outcome(only(work.before, ids), work.changes)).to_dicts()
-    }
-    there = {row["id"]: row for row in only(live, ids).to_dicts()}
-    counts = live_counts(live)
-    refused = work.check(live, counts)
-    answers, undo, new = [], [], dict(lines)
+    before = only(work.before, ids)
+    planned = conform(outcome(before, work.changes))
+    states = _states(ids, only(live, ids), before, planned)
+    refused = work.check(live, live_counts(live))
+    there = {id_ for id_, (state, _) in states.items() if state == "applied"} - {*refused}
+    rows = planned.filter(pl.col("id").is_in(list(there))).iter_rows(named=True)
+    made = {row["id"]: json_line(row) for row in rows}
+    wanted, answers, undo, new = {*planned["id"]}, [], [], dict(lines)
     place = {id_: nth for nth, id_ in enumerate(lines)}
     for id_ in ids:
-        state, why = _state(there.get(id_), expected.get(id_), planned.get(id_))
+        state, why = states[id_]
         if state == "applied" and id_ in refused:
             state, why = "refused", refused[id_]
-        answers.append(Written(id_, state, why, id_ if id_ in planned else None))
+        answers.append(Written(id_, state, why, id_ if id_ in wanted else None))
         if state != "applied":
             continue
-        before = {"nth": place[id_], "line": lines[id_]} if id_ in lines else None
-        if id_ in planned:
-            new[id_] = json_line(planned[id_])
+        was = {"nth": place[id_], "line": lines[id_]} if id_ in lines else None
+        if id_ in made:
+            new[id_] = made[id_]
         else:
             del new[id_]
-        undo.append(Undo(id_, where, before, {"line": new[id_]} if id_ in new else None))
+        undo.append(Undo(id_, where, was, {"line": made[id_]} if id_ in made else None))
     return answers, undo, new
+
+
+def _states(
+    ids: pl.Series, live: pl.DataFrame, before: pl.DataFrame, after: pl.DataFrame
+) -> dict[str, tuple[State, str]]:
+    """What becomes of each change, by records as they are, as the plan saw them and would leave them."""
+    found = [
+        ids.to_frame().join(
+            records.with_columns(here=pl.lit(True)), on="id", how="left", maintain_order="left"
+        )
+        for records in (live, after, before)
+    ]
+    names = [name for name in found[0].columns if name != "id"]
+    done, open_ = (
+        reduce(and_, (found[0][name].eq_missing(other[name]) for name in names))
+        for other in found[1:]
+    )
+    told = pl.DataFrame({"done": done, "open": open_, "here": found[0]["here"]}).select(
+        pl.when("done").then(pl.lit("already")).when("open").then(pl.lit("applied")).otherwise(pl.lit("stale")),
+        why=pl.when(pl.col("done") | pl.col("open")).then(pl.lit(""))
+        .when("here").then(pl.lit("skip.changed")).otherwise(pl.lit("skip.gone")),
+    )  # fmt: skip
+    return dict(zip(ids, told.iter_rows(), strict=True))
 
 
 def _state(live: Any, before: Any, after: Any) -> tuple[State, str]:
