@@ -154,7 +154,7 @@ def read_json(path: Path) -> dict[str, Any]:
     """Return a JSON object; raises Corrupt, naming the file, when it is not one."""
     try:
         value = json.loads(path.read_bytes())
-        json_bytes(value)  # which fails for text that is no Unicode
+        json.dumps(value, ensure_ascii=False).encode()  # which fails for text that is no Unicode
     except (ValueError, RecursionError) as error:
         raise Corrupt(f"{path}: not valid JSON: {error}") from error
     if not isinstance(value, dict):
