@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from memops.cli import run
 from memops.context import Context
 from memops.extract import facts, inspect, inspect_all, read
+from memops.extract.noise import noise
 from memops.extract.verdicts import extracted, judged_notes
 from memops.plan import outcome
-from memops.policy import Policy
+from memops.policy import Extract, Policy
 from memops.rules import propose
 from memops.rules.extract_notes import extract_notes
 from memops.rules.retire_chatter import retire_chatter
@@ -56,15 +57,11 @@ TOLD = {
         ("fact", "The user's team deploys from the release branch")
     ],
     "I don't drive": [("fact", "The user does not drive")],
-    "I usually carry two phones": [("fact", "The user usually carries two phones")],
     "the beta build is blocked on signing": [
         ("project_state", "the beta build is blocked on signing")
     ],
     "构建失败就先清缓存再重跑": [("procedure", "构建失败就先清缓存再重跑")],
     "不对，应该用 UTC 时间": [("lesson", "不对，应该用 UTC 时间")],
-    "tried pinning numpy but it failed on arm": [
-        ("lesson", "tried pinning numpy but it failed on arm")
-    ],
     "a word": [],
 }
 
@@ -280,6 +277,33 @@ def test_a_long_prompt_that_comes_again_and_again_is_no_memory():
     records = store(*(prompt + day for day in ("Mon", "Tue", "Wed", "Thu", "Fri")))
     notes, _ = judged_notes(records, Context(now=NOW))
     assert set(notes["verdict"]) == {"tombstone"}
+
+
+@pytest.mark.parametrize("least", [0.0, 1.0])
+def test_a_fact_is_tagged_with_a_second_kind_that_is_probable_enough(least):
+    policy = Policy(extract=Extract(also=least))
+    facts = extracted(store("we moved the archive to Postgres 15 in March"), Context(NOW, policy))
+    for tags, kind in facts.select("tags", "kind").iter_rows():
+        assert tags[0] == "extracted"
+        assert set(tags[1:]) < set(Extract().importance) - {kind}
+        assert len(tags) == (2 if least == 0 else 1)
+    assert facts.height == 1
+
+
+def test_sentences_of_one_line_that_surely_tell_two_kinds_are_two_facts():
+    text = "I prefer tea over coffee, black and strong. My sister Ines is married to Paul."
+    kinds = {fact.kind for fact in facts(text)}
+    assert {"preference", "relationship"} <= kinds
+
+
+@pytest.mark.parametrize(("least", "verdict"), [(0.0, "tombstone"), (1.0, "demote")])
+def test_words_of_a_program_retire_only_a_note_that_is_probably_junk(least, verdict):
+    policy = Policy(extract=Extract(noise=least, silent=0.0))
+    notes, _ = judged_notes(
+        store("Cat sleeps on the radiator from October on"), Context(NOW, policy)
+    )
+    assert noise(notes, policy).to_list() == ["noise.code"]
+    assert notes["verdict"].to_list() == [verdict]
 
 
 def test_the_scope_keeps_facts_apart():

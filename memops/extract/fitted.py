@@ -3,10 +3,12 @@
 Two linear models over the same features, one of what becomes of a text (extract, keep, tombstone),
 one of the kind of fact that it tells. Their weights stand in `data/lexicons/extract_fitted.toml`,
 eight bits each; `tests/bench/fit_notes.py` makes them. Letters are hashed n-grams of one to three
-characters, so no list of words is kept and a text costs what its length costs.
+characters, words those of one and two, so no list of words is kept and a text costs what its
+length costs.
 """
 
 import base64
+import zlib
 from functools import cache
 from typing import Any
 
@@ -18,10 +20,14 @@ from memops.language.lexicon import lexicon
 from memops.progress import tracked
 
 Numbers = npt.NDArray[np.float32]
-BITS, LONGEST_GRAM = 13, 3
+Codes = npt.NDArray[np.uint64]
+Places = npt.NDArray[np.int64]
+BITS, LONGEST_GRAM, LONGEST_PHRASE = 14, 3, 2
+_POWERS = np.cumprod(np.full(64, 0x100000001B3, np.uint64))  # of a place within a word
 _READ = 2000  # characters of a text that tell what it is
 _AT_ONCE = 20_000
-_FORM, _CUE = 0.2, 0.3  # weight of a form and of a cue beside letters of unit length
+# weight of words, of a form and of a cue beside letters of unit length
+_WORD, _FORM, _CUE = 1.5, 0.2, 0.3
 _FORMS = (
     r"\?\s*$", r"\?", r"(?:\.\.\.|…)\s*$", r'["「『]', ":", "=", r"\n", r"[–—-] ", "[0-9]",
     r"(?:^|[^A-Za-z0-9])[0-9]{4,8}(?:[^0-9]|$)", "[a-z,;] [A-Z][a-z]", "^[A-Z][a-z]+ [A-Z][a-z]",
@@ -36,24 +42,35 @@ _FOLDS = (("[“”]", '"'), ("[‘’]", "'"))
 
 
 def features(texts: pl.Series, cues: Numbers) -> Any:
-    """Return a sparse row a text: letters, then forms, then the cues that were found in it."""
+    """Return a sparse row a text: letters, words, forms, then the cues that were found in it."""
+    from scipy import sparse
+
+    parts = [
+        _features(texts[at : at + _AT_ONCE], cues[at : at + _AT_ONCE])
+        for at in tracked("weighing notes", range(0, max(len(texts), 1), _AT_ONCE))
+    ]
+    return sparse.vstack(parts, format="csr")
+
+
+def _features(texts: pl.Series, cues: Numbers) -> Any:
     from scipy import sparse
 
     folded = texts.fill_null("").str.head(_READ).str.normalize("NFKC")
     for pattern, new in _FOLDS:
         folded = folded.str.replace_all(pattern, new)
     form = np.hstack([_forms(folded) * _FORM, cues.astype(np.float32) * _CUE])
-    return sparse.hstack([_letters(folded), sparse.csr_matrix(form)], format="csr")
+    return sparse.hstack([*_hashed(folded), sparse.csr_matrix(form)], format="csr")
 
 
 def scores(model: str, texts: pl.Series, cues: Numbers) -> pl.DataFrame:
     """Return the probability of each class of a model, a row a text."""
+    return weighed(model, features(texts, cues))
+
+
+def weighed(model: str, shown: Any) -> pl.DataFrame:
+    """Return the same of features that were made before."""
     classes, weights, bias = _model(model)
-    parts = [
-        features(texts[at : at + _AT_ONCE], cues[at : at + _AT_ONCE]) @ weights
-        for at in tracked("weighing notes", range(0, len(texts), _AT_ONCE))
-    ]
-    told = np.vstack([*parts, np.zeros((0, len(classes)), np.float32)]) + bias
+    told = shown @ weights + bias
     told = np.exp(told - told.max(axis=1, keepdims=True, initial=-np.inf))
     # Rounded, so that no machine's last bit moves a text over a threshold.
     shares = (told / told.sum(axis=1, keepdims=True)).astype(np.float64)
@@ -68,7 +85,7 @@ def stored(classes: list[str], weights: Numbers, bias: Numbers) -> dict[str, Any
         "classes": classes,
         "scale": [round(float(s), 8) for s in scale],
         "bias": [round(float(b), 5) for b in bias],
-        "weights": base64.b85encode(small.tobytes()).decode(),
+        "weights": base64.b85encode(zlib.compress(small.tobytes(), 9)).decode(),
     }
 
 
@@ -79,7 +96,7 @@ def _model(name: str) -> tuple[tuple[str, ...], Numbers, Numbers]:
 
 def loaded(table: dict[str, Any]) -> tuple[tuple[str, ...], Numbers, Numbers]:
     """Return classes, weights and biases of a model as it is stored."""
-    small = np.frombuffer(base64.b85decode(table["weights"]), dtype=np.int8)
+    small = np.frombuffer(zlib.decompress(base64.b85decode(table["weights"])), dtype=np.int8)
     weights = small.reshape(-1, len(table["classes"])) * np.array(table["scale"], np.float32)
     return tuple(table["classes"]), weights.astype(np.float32), np.array(table["bias"], np.float32)
 
@@ -99,19 +116,41 @@ def _forms(texts: pl.Series) -> Numbers:
     return np.hstack([found, found * han, found * short])
 
 
-def _letters(texts: pl.Series) -> Any:
-    """Counts of hashed n-grams, damped by their logarithm, each row of unit length."""
-    from scipy import sparse
-
+def _hashed(texts: pl.Series) -> Any:
+    """Hashed n-grams of letters, each row of unit length, and of words, each of another."""
     # How a text ends, a full stop or an exclamation mark, is a habit of its writer.
     bare = texts.str.to_lowercase().str.replace(r"[\s.。!~]+$", "")
     plain = bare.str.replace_all(r"\p{Nd}", "0").str.replace_all(r"\s+", " ")
     marked = "\x02" + plain + "\x03"
-    sizes = marked.str.len_chars().to_numpy()
-    rows = np.repeat(np.arange(len(marked)), sizes)
+    rows = np.repeat(np.arange(len(marked)), marked.str.len_chars().to_numpy())
     codes = np.frombuffer("".join(marked).encode("utf-32-le"), np.uint32).astype(np.uint64)
-    found = []
-    for n in range(1, LONGEST_GRAM + 1):
+    letters = _grams(codes, rows, LONGEST_GRAM, len(texts))
+    return letters, _grams(*_words(codes, rows), LONGEST_PHRASE, len(texts)) * np.float32(_WORD)
+
+
+def _words(codes: Codes, rows: Places) -> tuple[Codes, Places]:
+    """Return a number for each word and the row of each: runs of letters, and any other sign alone."""
+    signs = (codes < 128) & (codes != 0x27) & (codes != 0x30) & ~((codes > 0x60) & (codes < 0x7B))
+    wide = ((codes >= 0x2000) & (codes < 0x2070)) | (codes >= 0x2E80)
+    alone = signs | wide
+    opens = alone.copy()
+    opens[1:] |= alone[:-1] | (rows[1:] != rows[:-1])
+    opens[:1] = True
+    starts = np.flatnonzero(opens)
+    within = np.arange(len(codes)) - starts[np.cumsum(opens) - 1]
+    mixed = (codes + np.uint64(1)) * _POWERS[within % len(_POWERS)]
+    mixed ^= mixed >> np.uint64(31)
+    told = np.add.reduceat(mixed, starts) if len(starts) else mixed
+    seen = codes[starts] != 0x20
+    return told[seen], rows[starts][seen]
+
+
+def _grams(codes: Codes, rows: Places, longest: int, texts: int) -> Any:
+    """Counts of hashed n-grams, damped by their logarithm, each row of unit length."""
+    from scipy import sparse
+
+    cells = []
+    for n in range(1, longest + 1):
         last = len(codes) - n + 1
         if last <= 0:
             continue
@@ -121,9 +160,14 @@ def _letters(texts: pl.Series) -> Any:
             mixed = (mixed ^ codes[k : last + k]) * np.uint64(0x100000001B3)
             mixed ^= mixed >> np.uint64(29)
         bucket = (mixed * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - BITS)
-        found.append(((rows[:last] << BITS) | bucket.astype(np.int64))[whole])
-    cells, counts = np.unique(np.concatenate([*found, np.zeros(0, np.int64)]), return_counts=True)
-    at, value = cells >> BITS, 1 + np.log(counts.astype(np.float32))
-    length = np.sqrt(np.bincount(at, value * value, len(marked)))
-    data = (value / length[at]).astype(np.float32)
-    return sparse.csr_matrix((data, (at, cells & ((1 << BITS) - 1))), (len(marked), 1 << BITS))
+        cells.append((rows[:last][whole], bucket[whole].astype(np.int32)))
+    at = np.concatenate([np.zeros(0, np.int64), *(row for row, _ in cells)])
+    bucket = np.concatenate([np.zeros(0, np.int32), *(column for _, column in cells)])
+    counts = np.ones(len(at), np.float32)
+    table = sparse.csr_matrix((counts, (at, bucket)), (texts, 1 << BITS))
+    table.data = 1 + np.log(table.data)
+    length = np.sqrt(
+        np.bincount(np.repeat(np.arange(texts), np.diff(table.indptr)), table.data**2, texts)
+    )
+    table.data /= np.repeat(length, np.diff(table.indptr)).astype(np.float32)
+    return table

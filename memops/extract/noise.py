@@ -12,6 +12,9 @@ from memops.language.lexicon import lexicon
 from memops.policy import Policy
 from memops.safety.hostile import injected
 
+SURE = r"^(?:hostile\.|noise\.(?:channel|repeated)$)"
+"""Reasons that more than a word or two of a note speak for."""
+
 _CLEARLY = 0.5  # points beyond the threshold of quarantine
 _CHANNELS = r"(?i)[:/](?:heartbeat|cron|system|internal|scheduler)(?:$|[:/])"
 _SOURCES = (

@@ -17,6 +17,7 @@ CANDIDATES = pl.Schema(
     {
         "row": pl.UInt32(),
         "kind": pl.String(),
+        "also": pl.String(),
         "key": pl.String(),
         "text": pl.String(),
         "confidence": pl.Float64(),
@@ -137,11 +138,12 @@ def _entities(parts: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
     sayings = pl.DataFrame([{"key": key, **saying(key)} for key in keys], schema=schema)
     words = pl.when("chinese").then("zh").otherwise("en")
     return (
-        found.join(parts.drop("kind"), on="unit", how="left", maintain_order="left")
+        found.join(parts.drop("kind", "also"), on="unit", how="left", maintain_order="left")
         .join(sayings, on="key", how="left", maintain_order="left")
         .with_columns(
             text=words.str.replace("{}", pl.col("shown"), literal=True),
             kind="told",
+            also=pl.lit(None, pl.String),
             key=pl.format("{}:{}", "key", "norm"),
             confidence=pl.lit(0.95),
             cue="key",

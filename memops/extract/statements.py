@@ -9,13 +9,13 @@ _TO_ASSISTANT = r"(?i)[你您]|给我|跟我|\b(?:you|your|me)\b"
 
 
 def statements(parts: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
-    """Return one statement for each passage that tells: its clauses that assert, joined.
+    """Return one statement for each passage and kind that tells: its clauses that assert, joined.
 
     `parts` are clauses with the `kind` that their sentence tells (null where it tells nothing or
     the clause asserts nothing) and their `passage` and
     how `sure` that is; `held` (row, sentence) are the sentences
     that gave an attribute of the user: beside one, a few letters are no statement. Columns: row,
-    kind, text, confidence, start, end, cue.
+    kind, also, text, confidence, start, end, cue.
     """
     table = parts.filter(pl.col("kind").is_not_null(), pl.col("raw").str.len_chars() > 0)
     short = table.join(held, on=["row", "sentence"], how="semi")
@@ -28,17 +28,17 @@ def statements(parts: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
 
 def _joined(told: pl.DataFrame) -> pl.DataFrame:
     said = told.sort("row", "sentence", "nth").group_by(
-        "row", "passage", "sentence", maintain_order=True
+        "row", "passage", "kind", "sentence", maintain_order=True
     ).agg(
-        pl.col("kind", "sure", "chinese").first(),
+        pl.col("also", "sure", "chinese").first(),
         pl.col("start").min(),
         pl.col("end").max(),
         pl.col("raw").str.join(" "),
         zh=pl.col("shown").str.join("，"),
         en=pl.col("shown").str.join(", "),
     )  # fmt: skip
-    made = said.group_by("row", "passage", maintain_order=True).agg(
-        pl.col("kind").first(),
+    made = said.group_by("row", "passage", "kind", maintain_order=True).agg(
+        pl.col("also").drop_nulls().first(),
         pl.col("sure").max(),
         pl.col("chinese").any(),
         zh=pl.col("zh").str.join("。"),
@@ -59,6 +59,7 @@ def _joined(told: pl.DataFrame) -> pl.DataFrame:
     return made.select(
         "row",
         "kind",
+        "also",
         text=pl.when(wish & ~begun).then(asked).otherwise(text),
         confidence="sure",
         start="start",

@@ -7,6 +7,7 @@ import polars as pl
 import xxhash
 
 from memops.context import Context
+from memops.extract.noise import SURE
 from memops.extract.reading import read
 from memops.language.text import normalised
 from memops.plan import arguments
@@ -87,11 +88,11 @@ def extracted(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         form=pl.lit(DEFAULTS["form"]),
         role=pl.lit(DEFAULTS["role"]),
         origin=pl.format("note:{}", pl.col("derived_from").list.first()),
-        tags=pl.when("kept")
-        .then(pl.lit(["extracted", "remembered"]))
-        .when("guessed")
-        .then(pl.lit(["extracted", MODEL]))
-        .otherwise(pl.lit(["extracted"])),
+        tags=pl.concat_list(
+            pl.lit("extracted"),
+            pl.when("kept").then(pl.lit("remembered")).when("guessed").then(pl.lit(MODEL)),
+            "also",
+        ).list.drop_nulls(),
         extra=pl.lit("{}"),
     )
     blank = {
@@ -111,7 +112,7 @@ def _facts(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     said = told.with_columns(same=same).sort("created_at", "note", "start", nulls_last=True)
     return said.group_by("scope", "kind", "same", maintain_order=True).agg(
         pl.col("key").first(),
-        pl.col("text").first(),
+        pl.col("text", "also").first(),
         pl.col("confidence").max(),
         pl.col("created_at").min(),
         pl.col("updated_at").max(),
@@ -166,7 +167,7 @@ def _of_model(told: pl.DataFrame, keyed: pl.DataFrame, found: pl.DataFrame) -> p
     return (
         told.join(keyed.select("row", note="id"), on="note", how="inner", maintain_order="left")
         .join(found, on="row", how="anti", maintain_order="left")
-        .with_columns(key=pl.lit(None, pl.String), cue=pl.lit(MODEL))
+        .with_columns(key=pl.lit(None, pl.String), also=pl.lit(None, pl.String), cue=pl.lit(MODEL))
         .select(found.columns)
     )
 
@@ -176,7 +177,12 @@ def _verdict(
 ) -> pl.DataFrame:
     bar = pl.format("note.{}", pl.col("bars").list.first())
     kinds = told.group_by("row").agg(kinds=pl.col("kind").unique().sort())
-    junk = pl.col("noise").is_not_null() | pl.col("secret") | (pl.col("tombstone") >= policy.junk)
+    # What only the words of a note make noise is retired where the rest of it agrees.
+    sure = pl.col("noise").str.contains(SURE) | (pl.col("tombstone") >= policy.noise)
+    noise = pl.col("noise").is_not_null() & sure
+    share = pl.col("tombstone") / (1.0001 - pl.col("extract"))
+    idle = (pl.col("extract") <= policy.silent) & (share >= policy.junk)
+    junk = noise | pl.col("secret") | idle
     table = rows.join(verdicts, on="row", how="left", maintain_order="left").join(
         kinds, on="row", how="left", maintain_order="left"
     )
@@ -189,7 +195,7 @@ def _verdict(
         args=pl.when(pl.col("kinds").is_not_null()).then(arguments(kinds=pl.col("kinds"))),
         code=pl.when(pl.col("kinds").is_not_null())
         .then(pl.lit("note.told"))
-        .when(pl.col("noise").is_not_null())
+        .when(noise)
         .then("noise")
         .when("secret")
         .then(pl.lit("note.secret"))

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 
-from memops.extract.fitted import Numbers, scores
+from memops.extract.fitted import Numbers, features, scores, weighed
 from memops.extract.modality import BARS, CUES, SURE
 from memops.policy import Extract
 
@@ -49,34 +49,54 @@ def passages(texts: pl.Series, parts: pl.DataFrame, by: str) -> pl.DataFrame:
 def told(
     texts: pl.Series, parts: pl.DataFrame, notes: pl.DataFrame, policy: Extract
 ) -> pl.DataFrame:
-    """Return the sentences that tell, with what their passage tells: row, sentence, kind, sure.
+    """Return the sentences that tell, with the kind of what they tell: row, sentence, kind, also,
+    sure.
 
     In a note that tells a fact, a sentence tells where it might by itself, or more than the
     others of its note do. What somebody asked to remember is told, and a host beside a secret.
     """
     table = passages(texts, parts, "sentence")
-    alone = scores("verdict", table["said"], flags(table))["extract"]
-    table = table.select("row", "sentence", "insists", "said", alone=alone).join(
+    shown = features(table["said"], flags(table))
+    table = table.with_columns(alone=weighed("verdict", shown)["extract"]).with_row_index("at")
+    table = table.join(
         notes.select("row", sure="extract"), on="row", how="left", maintain_order="left"
     )
     best = pl.col("alone") == pl.col("alone").max().over("row")
     hit = (pl.col("sure") >= policy.told) & (best | (pl.col("alone") >= policy.sentence))
     table = table.filter(pl.col("said").str.contains(r"[\p{L}\p{N}]") & (hit | pl.col("insists")))
-    some = parts.join(table.select("row", "sentence", "sure"), on=["row", "sentence"])
-    kinds = of_passages(texts, some.sort("unit"))
-    which = some.select("row", "sentence", "passage", "sure").unique(maintain_order=True)
-    return which.join(kinds, on=["row", "passage"], how="left", maintain_order="left").drop(
-        "passage"
+    own = weighed("kind", shown[table["at"].to_numpy()])
+    of = parts.select("row", "sentence", "passage").unique(maintain_order=True)
+    table = table.select("row", "sentence", "sure", own=own.to_numpy()).join(
+        of, on=["row", "sentence"], how="left", maintain_order="left"
     )
+    return _kinds(table, _of_passages(texts, parts, table), list(own.columns), policy)
 
 
-def of_passages(texts: pl.Series, parts: pl.DataFrame) -> pl.DataFrame:
-    """Return the kind of each passage that the clauses make: row, passage, kind."""
-    table = passages(texts, parts, "passage")
-    kinds = scores("kind", table["said"], flags(table))
-    best = np.argmax(kinds.to_numpy().reshape(-1, kinds.width), axis=1)
-    names = pl.Series(np.array(kinds.columns)[best], dtype=pl.String)
-    return table.select("row", "passage", kind=names)
+def _of_passages(texts: pl.Series, parts: pl.DataFrame, told: pl.DataFrame) -> Numbers:
+    """Return the probabilities of the kinds of the passage of each sentence that tells."""
+    some = parts.join(told.select("row", "sentence"), on=["row", "sentence"], how="semi")
+    table = passages(texts, some.sort("unit"), "passage")
+    shares = weighed("kind", features(table["said"], flags(table)))
+    place = table.select("row", "passage").with_row_index("at")
+    at = told.join(place, on=["row", "passage"], how="left", maintain_order="left")["at"]
+    found: Numbers = shares.to_numpy().reshape(-1, shares.width)[at.to_numpy()]
+    return found
+
+
+def _kinds(told: pl.DataFrame, around: Numbers, names: list[str], policy: Extract) -> pl.DataFrame:
+    """Return sentences with the kind that they surely tell, or their passage, and the next one.
+
+    `also` is null where the model is not nearly as sure of it.
+    """
+    own = told["own"].to_numpy().reshape(-1, len(names))
+    surely = own.max(axis=1, keepdims=True) >= policy.apart
+    shares = np.where(surely, own, around)
+    rank = np.argsort(-shares, axis=1, kind="stable")
+    first, second = (pl.Series(np.array(names)[rank[:, n]], dtype=pl.String) for n in (0, 1))
+    near = pl.Series(np.take_along_axis(shares, rank, axis=1)[:, 1] >= policy.also)
+    return told.select("row", "sentence", "sure", kind=first, also=second).with_columns(
+        also=pl.when(near).then("also")
+    )
 
 
 def asserting() -> pl.Expr:

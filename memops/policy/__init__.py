@@ -124,10 +124,16 @@ class Extract(Section):
 
     longest: Count = setting(20_000, "characters of a note that are read")
     clause: Count = setting(400, "longer clauses are no statements (pasted data)")
-    told: Share = setting(0.7, "least probability that a note tells a fact, for it to be read")
+    told: Share = setting(0.8, "least probability that a note tells a fact, for it to be read")
+    silent: Share = setting(0.5, "the most of it, for a note to be retired with nothing made of it")
     sentence: Share = setting(0.3, "the same of a sentence of such a note")
+    apart: Share = setting(0.7, "least probability of a kind, for a sentence to be told by itself")
+    also: Share = setting(0.12, "least probability of a second kind that a fact is tagged with")
     passage: AtLeastOne = setting(200, "characters of a line that are told as one fact")
-    junk: Share = setting(0.6, "least probability that a note is junk, for it to be retired")
+    junk: Share = setting(
+        0.8, "least probability that a note without a fact is junk, to be retired"
+    )
+    noise: Share = setting(0.3, "the same of a note that has the words of a banner or of a program")
     importance: dict[Kind, Share] = setting(
         {
             "entity": 0.90, "preference": 0.72, "procedure": 0.72, "fact": 0.65, "project_state": 0.65,

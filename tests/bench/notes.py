@@ -5,8 +5,8 @@ usage: python -m tests.bench.notes [--wrong] FILE...
 Each line of a file is {id, theme, lang, note, action, facts: [{kind, text, contains}]}; action is
 extract, tombstone (surely junk) or keep (neither). A fact is found when one extraction of its note
 holds every word of `contains` (NFKC, case and white space aside), a record of a failure counting
-as a lesson; an extraction is right when it holds a word of a fact of its note, whole when it holds
-all of one. Lost are notes of action extract or keep that the plan retires with nothing made of
+as a lesson (with its kind, tagged with it, or of any); an extraction is right when it holds a word
+of a fact of its note, whole when it holds all of one. Lost are notes of action extract or keep that the plan retires with nothing made of
 them; leaks are extractions of notes that hold no fact.
 """
 
@@ -29,6 +29,8 @@ from memops.schema import from_rows
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 NOTES = Path(__file__).parents[2] / "evals" / "notes"
 Row = dict[str, Any]
+Said = list[tuple[str, str | None, str]]
+Made = tuple[str, Said]
 
 
 def labelled(*paths: Path) -> list[Row]:
@@ -42,18 +44,18 @@ def flat(text: str) -> str:
     return "".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def read(notes: list[Row], policy: Policy | None = None) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return action, and kind and text of each extraction, for each note."""
+def read(notes: list[Row], policy: Policy | None = None) -> list[Made]:
+    """Return action, and kind, next kind and text of each extraction, for each note."""
     rows = [{"id": f"{n:06}", "kind": "note", "text": row["note"]} for n, row in enumerate(notes)]
     judged, told = judged_notes(from_rows(rows), Context(NOW, policy or Policy()))
     verdicts = dict(judged.select("id", "verdict").iter_rows())
-    said = dict(told.group_by("note").agg(pl.struct("kind", "text")).iter_rows())
+    said = dict(told.group_by("note").agg(pl.struct("kind", "also", "text")).iter_rows())
     named = {"demote": "keep"}
     return [
         (
             named.get(verdicts[row["id"]], verdicts[row["id"]]),
             [
-                ("lesson" if s["kind"] == "failure" else s["kind"], s["text"])
+                ("lesson" if s["kind"] == "failure" else s["kind"], s["also"], s["text"])
                 for s in said.get(row["id"], [])
             ],
         )
@@ -61,7 +63,7 @@ def read(notes: list[Row], policy: Policy | None = None) -> list[tuple[str, list
     ]
 
 
-def figures(notes: list[Row], made: list[tuple[str, list[tuple[str, str]]]]) -> Counter[str]:
+def figures(notes: list[Row], made: list[Made]) -> Counter[str]:
     """Return counts, which add up over parts of a set."""
     told: Counter[str] = Counter(notes=len(notes))
     for row, (action, said) in zip(notes, made, strict=True):
@@ -69,22 +71,26 @@ def figures(notes: list[Row], made: list[tuple[str, list[tuple[str, str]]]]) -> 
     return told
 
 
-def one(row: Row, action: str, said: list[tuple[str, str]]) -> Counter[str]:
+def one(row: Row, action: str, said: Said) -> Counter[str]:
     """Return the counts of one note."""
     wanted = [(fact["kind"], [flat(word) for word in fact["contains"]]) for fact in row["facts"]]
-    given = [(kind, flat(text)) for kind, text in said]
-    holds = [[all(word in text for word in words) for _, text in given] for _, words in wanted]
-    kinds = [
-        any(held and kind == has for held, (has, _) in zip(row_, given, strict=True))
-        for row_, (kind, _) in zip(holds, wanted, strict=True)
-    ]
+    given = [flat(text) for *_, text in said]
+    holds = [[all(word in text for word in words) for text in given] for _, words in wanted]
+    kinds, tagged = (
+        sum(
+            any(held and kind in has[:most] for held, has in zip(row_, said, strict=True))
+            for row_, (kind, _) in zip(holds, wanted, strict=True)
+        )
+        for most in (1, 2)
+    )
     return Counter(
         right_action=action == row["action"],
         facts=len(wanted),
         found=sum(map(any, holds)),
-        found_kind=sum(kinds),
+        found_kind=kinds,
+        found_tagged=tagged,
         made=len(given),
-        made_right=sum(any(w in text for _, words in wanted for w in words) for _, text in given),
+        made_right=sum(any(w in text for _, words in wanted for w in words) for text in given),
         made_whole=sum(map(any, zip(*holds, strict=True))) if wanted else 0,
         worth=row["action"] != "tombstone",
         lost=row["action"] != "tombstone" and action == "tombstone",
@@ -99,16 +105,16 @@ def line(name: str, told: Counter[str]) -> str:
     share = lambda a, b: f"{told[a] / max(told[b], 1):6.3f}"  # noqa: E731
     return (
         f"{name:12}{told['notes']:6}{share('right_action', 'notes'):>8}"
-        f"{share('found_kind', 'facts'):>8}{share('found', 'facts'):>8}"
+        f"{share('found_kind', 'facts'):>8}{share('found_tagged', 'facts'):>8}{share('found', 'facts'):>8}"
         f"{share('made_right', 'made'):>8}{share('made_whole', 'made'):>8}"
         f"{told['lost']:6}/{told['worth']:<5}{told['leaks']:6} ({told['leaks_keep']})"
     )
 
 
-HEAD = f"{'':12}{'notes':>6}{'action':>8}{'kind':>8}{'any':>8}{'right':>8}{'whole':>8}{'lost':>6}{'':6}{'leaks':>6} (keep)"
+HEAD = f"{'':12}{'notes':>6}{'action':>8}{'kind':>8}{'tagged':>8}{'any':>8}{'right':>8}{'whole':>8}{'lost':>6}{'':6}{'leaks':>6} (keep)"
 
 
-def show(notes: list[Row], made: list[tuple[str, list[tuple[str, str]]]]) -> None:
+def show(notes: list[Row], made: list[Made]) -> None:
     """Print the table, whole and for each language and theme."""
     print(HEAD)
     print(line("all", figures(notes, made)))
