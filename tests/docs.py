@@ -12,6 +12,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -279,6 +280,8 @@ def plain(text, folder):
         text = re.sub(pattern, word, text)
     text = re.sub(r"\b\d{8}T\d{6}Z-([\w-]+)-[0-9a-f]{8}\b", r"SNAPSHOT", text)
     text = re.sub(r"20\d\d-\d\d-\d\d [\d:]+Z *", "TIME  ", text)
+    today = f"{datetime.now(UTC):%Y-%m-%d}"  # what is done is told by the machine's clock
+    text = re.sub(rf"{today}(T\d\d:\d\d)?", "TODAY", text)
     return re.sub(r"-{4,}", "----", re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE))
 
 
