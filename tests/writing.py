@@ -695,7 +695,114 @@ class Chinese(Writer):
     CARRIERS = ("备注：{}。", "{}", "说好了，{}，照旧", "记一下：{}。", "（{}）")
 
 
-WRITERS = {"en": English, "zh": Chinese}
+UNITS_ES = [
+    "cero",
+    "uno",
+    "dos",
+    "tres",
+    "cuatro",
+    "cinco",
+    "seis",
+    "siete",
+    "ocho",
+    "nueve",
+    "diez",
+    "once",
+    "doce",
+    "trece",
+    "catorce",
+    "quince",
+]
+TENS_ES = ["treinta", "cuarenta", "cincuenta", "sesenta", "setenta", "ochenta", "noventa"]
+MONTHS_ES = [
+    "enero",
+    "febrero",
+    "marzo",
+    "abril",
+    "mayo",
+    "junio",
+    "julio",
+    "agosto",
+    "septiembre",
+    "octubre",
+    "noviembre",
+    "diciembre",
+]
+
+
+def spanish(n):
+    if n < 16:
+        return UNITS_ES[n]
+    if n < 30:
+        return str(n)  # dieciséis, veintiún: one word each
+    return TENS_ES[n // 10 - 3] + (f" y {UNITS_ES[n % 10]}" if n % 10 else "")
+
+
+class Spanish(Writer):
+    def kinds(self):
+        return [
+            self.number,
+            self.mass,
+            self.money,
+            self.share,
+            self.clock,
+            self.date,
+            self.duration,
+        ]
+
+    def _thousands(self, n):
+        return f"{n:,}".replace(",", ".")
+
+    def number(self):
+        n = self.r.randrange(2, 100)
+        return n, self.digit(n, 2), lambda n: self.one(f"{n} cajas", f"{spanish(n)} cajas")
+
+    def mass(self):
+        n = self.r.randrange(2, 100)
+        ways = lambda v: self.one(f"{v[0]} kg", f"{spanish(v[0])} kilogramos", f"{v[0]}000 g")  # noqa: E731
+        grams = lambda v: self.one(f"{v[0]} g", f"{spanish(v[0])} gramos")  # noqa: E731
+        way = lambda v: (ways if v[1] == "kg" else grams)(v)  # noqa: E731
+        return (n, "kg"), self.one((self.digit(n, 2), "kg"), (n, "g")), way
+
+    def money(self):
+        n = self.r.randrange(1000, 9999)
+        way = lambda n: self.one(  # noqa: E731
+            f"{self._thousands(n)} €", f"{n} euros", f"{self._thousands(n)},00 euros", f"EUR {n}"
+        )
+        return n, self.digit(n, 1000), way
+
+    def share(self):
+        n = self.r.randrange(2, 99)
+        way = lambda n: self.one(f"{n} %", f"{n}%", f"{spanish(n)} por ciento")  # noqa: E731
+        return n, self.digit(n), way
+
+    def clock(self):
+        h, m = self.r.randrange(13, 24), self.r.choice([0, 15, 30, 45])
+        other = self.one((13 + (h - 12) % 11, m), (h, (m + 15) % 60))
+        return (h, m), other, lambda v: self.one(f"{v[0]}:{v[1]:02}", f"{v[0]:02}:{v[1]:02} h")
+
+    def date(self):
+        d, m, y = self.r.randrange(1, 29), self.r.randrange(1, 13), self.r.randrange(2001, 2040)
+        other = self.one((self.digit(d), m, y), (d, m % 12 + 1, y), (d, m, y + 1))
+        other = other if other[0] <= 28 else (d, m, y + 2)
+        way = lambda v: self.one(  # noqa: E731
+            f"{v[0]} de {MONTHS_ES[v[1] - 1]} de {v[2]}", f"{v[2]}-{v[1]:02}-{v[0]:02}"
+        )
+        return (d, m, y), other, way
+
+    def duration(self):
+        n = self.r.randrange(25, 60)  # las once horas is a time
+        units = {"minutos": 60, "horas": 3600, "días": 86400}
+        unit = self.r.choice([*units])
+        other = self.one(
+            (self.digit(n, 25), unit), (n, self.r.choice([u for u in units if u != unit]))
+        )
+        return (n, unit), other, lambda v: self.one(f"{v[0]} {v[1]}", f"{spanish(v[0])} {v[1]}")
+
+    CARRIERS = ("La nota dice que son {}.", "eran {}, como siempre", "Hay que recordar que es {}")
+
+
+WRITERS = {"en": English, "zh": Chinese, "es": Spanish}
 
 
 def drawn(lang, n, seed=1):
