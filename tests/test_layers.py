@@ -37,7 +37,7 @@ INSIDE = {
     "documents": "lines leads balance blocks units parts reading editing forms",
     "language": "lexicon packs detection text prefilter stemming passages codes terms vocabulary tokens",
     "values": "units value lexicon lexing grammar forms portions numerals rules_clock rules_dates rules_spans "
-    "rules_rates rules_money rules_shares rules_counts addresses canonical joining relative reading algebra clauses "
+    "rules_rates rules_money rules_shares rules_counts addresses canonical bounds joining relative reading algebra clauses "
     "matching agreement signs",
     "network": "credentials wire telling endpoint",
     "policy": "ranges checking defaults grading hygiene models narrowest",

@@ -3,9 +3,10 @@
 import ipaddress
 from collections.abc import Sequence
 
+from memops.values.bounds import around
 from memops.values.forms import day_after, whole_period
 from memops.values.grammar import Found
-from memops.values.lexicon import Lexicon, Num, Roles
+from memops.values.lexicon import Lexicon, Num
 from memops.values.lexing import Line
 from memops.values.value import Value, number
 
@@ -99,13 +100,9 @@ def _mask_size(form: str) -> int:
     return bits.count("1") if "01" not in bits else 0
 
 
-def _roles(line: Line, at: int) -> Roles:
-    return line.roles[at] if 0 <= at < len(line.roles) else {}
-
-
 def _range(low: Found, high: Found, line: Line) -> Found | None:
     """The upper end of a range, where two findings are one."""
-    between = [_roles(line, k) for k in range(low.end, high.begin)]
+    between = [line.of(k) for k in range(low.end, high.begin)]
     if (
         high.kind == "number"
         and high.amount is not None
@@ -121,7 +118,7 @@ def _range(low: Found, high: Found, line: Line) -> Found | None:
         low, high = _as_year(low), _as_year(high)
     if not 1 <= len(between) <= 2 or low.kind in _ALONE - _RANGED:
         return None
-    before = _roles(line, low.begin - 1)
+    before = line.of(low.begin - 1)
     ranged = "range" in between[0] or (
         "between" in before and bool({"and", "list"} & between[0].keys())
     )
@@ -187,7 +184,7 @@ def _value(found: Found, high: Found | None, span: Found, line: Line) -> Value:
     if high is None:
         found = _changed(found, begin, end, line)
     if found.kind not in _ALONE or found.kind == "discount":
-        begin, end, sign = _around(begin, end, line)
+        begin, end, sign = around(begin, end, line)
     if found.amount is None:
         ranged = f"{found.form}..{high.form}" if high is not None else ""
         if high is not None and found.kind == "date":
@@ -218,7 +215,7 @@ def _changed(found: Found, begin: int, end: int, line: Line) -> Found:
     """An amount by which something changes: 升高两度, gained 5 kg, two degrees warmer; down is negative."""
     if found.amount is None or found.kind not in _CHANGING or found.amount.high is not None:
         return found
-    before, after = _roles(line, begin - 1), _roles(line, end)
+    before, after = line.of(begin - 1), line.of(end)
     if "by" in before:
         before = next(
             (r for r in line.roles[max(0, begin - 5) : begin - 1] if r.keys() & {"up", "down"}), {}
@@ -276,85 +273,3 @@ def _printed(found: Found, high: Found | None) -> tuple[str, float]:
 
 def _rounded(amount: float) -> str:
     return number(round(amount, 9) if abs(amount) >= 1e-3 else amount)
-
-
-def _around(begin: int, end: int, line: Line) -> tuple[int, int, str]:
-    """What stands before and after: "about", a bound; where the value then begins and ends."""
-    about, bound = "", ""
-    held = _at_arms_length(begin, end, line)
-    if begin > 1 and "approx" in line.roles[begin - 2] and "other" in line.roles[begin - 1]:
-        about = "~" if len(line.surface(begin - 1)) <= _HAND else ""
-    while begin > 0:
-        roles = line.roles[begin - 1]
-        if "bound_before" in roles and not bound and _bounds(line, begin):
-            bound = roles["bound_before"]
-        elif "nearly" in roles and not about and not bound:
-            about, bound = "~", roles["nearly"][1]
-        elif "approx" in roles and not about:
-            about = "~"
-        else:
-            break
-        begin -= 1
-    while end < len(line.roles):
-        roles = line.roles[end]
-        if "bound_after" in roles and not bound and _adjoins(line, end):
-            bound = roles["bound_after"]
-        elif "approx_after" in roles and not about:
-            about = "~"
-        else:
-            break
-        end += 1
-    if held == "~":
-        about, held = held, ""
-    return begin, end, about + (bound or held)
-
-
-_HAND = 2  # letters between "about" and its number: 大概要一个小时
-_ARM = 6  # letters between a bound and its number: 最多可以来二十人, three retries at most
-
-
-def _at_arms_length(begin: int, end: int, line: Line) -> str:
-    """A bound with one word between it and its number."""
-    at, size = begin - 1, 0
-    while at > 0 and size <= _ARM and not line.roles[at].keys() & _STOPS:
-        size += line.ends[at] - line.starts[at]
-        at -= 1
-        if "bound_before" in line.roles[at] and size <= _ARM:
-            return str(line.roles[at]["bound_before"])
-    then = _roles(line, end + 1)
-    word = len(line.surface(end + 1)) > 1
-    if word and then.keys() & {"bound_after", "approx_after"} and "other" in _roles(line, end):
-        said = line.surface(end)
-        if " " not in said and len(said) <= (_ARM if said > "\x7f" else 2 * _ARM):
-            return str(then.get("bound_after", "~"))
-    return ""
-
-
-def _adjoins(line: Line, at: int) -> bool:
-    """Whether a sign stands right behind its number: 50+, not 12 adults + 3 children."""
-    return line.joined(at) or len(line.surface(at)) > 1
-
-
-_STOPS = frozenset(
-    {
-        "comma",
-        "newline",
-        "dot",
-        "colon",
-        "list",
-        "number",
-        "unit",
-        "time_unit",
-        "currency",
-        "bound_before",
-    }
-)
-
-
-def _bounds(line: Line, begin: int) -> bool:
-    """A minimum stands before its number, not a minute or a name."""
-    return (
-        "time_unit" not in line.roles[begin - 1]
-        or begin < 2
-        or "number" not in line.roles[begin - 2]
-    )

@@ -1,0 +1,85 @@
+"""Bounds: "about", at most and at least, which stand around values of any kind."""
+
+from memops.values.lexing import Line
+
+
+def around(begin: int, end: int, line: Line) -> tuple[int, int, str]:
+    """Return where a value begins and ends with "about" or a bound around it, and what these say."""
+    about, bound = "", ""
+    held = _at_arms_length(begin, end, line)
+    if begin > 1 and "approx" in line.roles[begin - 2] and "other" in line.roles[begin - 1]:
+        about = "~" if len(line.surface(begin - 1)) <= _HAND else ""
+    while begin > 0:
+        roles = line.roles[begin - 1]
+        if "bound_before" in roles and not bound and _bounds(line, begin):
+            bound = roles["bound_before"]
+        elif "nearly" in roles and not about and not bound:
+            about, bound = "~", roles["nearly"][1]
+        elif "approx" in roles and not about:
+            about = "~"
+        else:
+            break
+        begin -= 1
+    while end < len(line.roles):
+        roles = line.roles[end]
+        if "bound_after" in roles and not bound and _adjoins(line, end):
+            bound = roles["bound_after"]
+        elif "approx_after" in roles and not about:
+            about = "~"
+        else:
+            break
+        end += 1
+    if held == "~":
+        about, held = held, ""
+    return begin, end, about + (bound or held)
+
+
+_HAND = 2  # letters between "about" and its number: 大概要一个小时
+_ARM = 6  # letters between a bound and its number: 最多可以来二十人, three retries at most
+
+
+def _at_arms_length(begin: int, end: int, line: Line) -> str:
+    """A bound with one word between it and its number."""
+    at, size = begin - 1, 0
+    while at > 0 and size <= _ARM and not line.roles[at].keys() & _STOPS:
+        size += line.ends[at] - line.starts[at]
+        at -= 1
+        if "bound_before" in line.roles[at] and size <= _ARM:
+            return str(line.roles[at]["bound_before"])
+    then = line.of(end + 1)
+    word = len(line.surface(end + 1)) > 1
+    if word and then.keys() & {"bound_after", "approx_after"} and "other" in line.of(end):
+        said = line.surface(end)
+        if " " not in said and len(said) <= (_ARM if said > "\x7f" else 2 * _ARM):
+            return str(then.get("bound_after", "~"))
+    return ""
+
+
+def _adjoins(line: Line, at: int) -> bool:
+    """Whether a sign stands right behind its number: 50+, not 12 adults + 3 children."""
+    return line.joined(at) or len(line.surface(at)) > 1
+
+
+_STOPS = frozenset(
+    {
+        "comma",
+        "newline",
+        "dot",
+        "colon",
+        "list",
+        "number",
+        "unit",
+        "time_unit",
+        "currency",
+        "bound_before",
+    }
+)
+
+
+def _bounds(line: Line, begin: int) -> bool:
+    """A minimum stands before its number, not a minute or a name."""
+    return (
+        "time_unit" not in line.roles[begin - 1]
+        or begin < 2
+        or "number" not in line.roles[begin - 2]
+    )
