@@ -26,6 +26,10 @@ _TIME = re.compile(
     r"(?<![\d:])\d{1,2}:\d{2}(?::\d{2})?(?:\s*[AaPp]\.?[Mm]\b\.?)?"
     r"(?:\s*(?:UTC|GMT|Z)\b(?:[+-]\d{1,2})?)?"
 )
+_STAMP = re.compile(
+    r"\d{4}-\d{2}-\d{2}[T ]\d{1,2}:\d{2}|^[A-Z][a-z]{2} {1,2}\d{1,2} \d{2}:\d{2}:\d{2}"
+)
+"""A day with its time, as software writes when something was done."""
 _DAY = re.compile(r"(?<!\d)\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?(?!\d)")
 
 
@@ -40,7 +44,7 @@ def form_of(whole: str, text: str, kind: str, place: Place, role: str, told: boo
     said = _BULLET.sub("", whole, count=1)
     if _BOX.match(said):
         return "task"
-    if CLOCK.match(said) or DATE.match(said):
+    if CLOCK.match(said) or DATE.match(said) or _STAMP.search(text.partition("\n")[0]):
         return "event"
     if role == "instructions":
         return "instruction"

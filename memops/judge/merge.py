@@ -31,7 +31,6 @@ def counted(records: pl.DataFrame) -> pl.DataFrame:
         timed=timed.fill_null(False),
         mark=before,
         path=pl.col("origin").str.replace(r"#\d+$", ""),
-        day=pl.when(pl.col("role").is_in(MOMENTS)).then(pl.col("created_at").dt.date()),
     )
     logged = pl.col("timed").any().over("scope", "block")
     return live.with_columns(units=pl.len().over("scope", "block"), logged=logged)
@@ -76,7 +75,7 @@ def _held(members: pl.DataFrame) -> pl.DataFrame:
     """The members that are kept or may go, each with its `keeper`, and whether it is said `again`."""
     first = {
         "keeper": "id", "keeper_pinned": "pinned", "_kept": "block", "_kept_subject": "subject",
-        "_kept_mark": "mark", "_kept_path": "path", "_kept_day": "day",
+        "_kept_mark": "mark", "_kept_path": "path",
     }  # fmt: skip
     order = _in_order_of_keeping(members).with_columns(
         **{name: pl.col(of).first().over("group", "scope") for name, of in first.items()}
@@ -114,21 +113,21 @@ def _whole() -> dict[str, pl.Expr]:
 def _torn() -> pl.Expr:
     """True of a record of a document that its place would miss, whatever another one says.
 
-    Each file was written to be read by itself: only what stands elsewhere in it, or in another note
-    of its day, may stand for it. Of a section goes the whole, where another under the very same
-    headings holds all of it. What is longer than anybody writes twice goes for the same under one
-    subject: a paragraph by itself, the points of a list together; what a day measured is of that
-    day. What is said twice at length in one section goes once; in a log, or in brief, it belongs to
-    the entry above it. A line with a time of its own was noted by itself, and is the same only at the same time; what
-    software stamps with day and time stands by itself.
+    Each file was written to be read by itself: only what stands elsewhere in it may stand for it.
+    Of a section goes the whole, where another under the very same headings holds all of it. What is
+    longer than anybody writes twice goes for the same under one subject: a paragraph by itself, the
+    points of a list together; what a day measured is of that day. What is said twice at length in
+    one section goes once; in a log, or in brief, it belongs to the entry above it. A line with a
+    time of its own was noted by itself, and is the same only at the same time; what software stamps
+    with day and time stands by itself.
     """
     moment = pl.col("form").is_in(_VALUES) & pl.col("role").is_in(MOMENTS)
     copied = pl.col("_long") & ~moment & (~pl.col("point") | pl.col("_every"))
     subject = (pl.col("subject") == pl.col("_kept_subject")).fill_null(False)
-    beside = (pl.col("path") == pl.col("_kept_path")) | (pl.col("day") == pl.col("_kept_day"))
-    apart = beside.fill_null(False) & (pl.col("_same") | (copied & subject))
+    beside = (pl.col("path") == pl.col("_kept_path")).fill_null(False)
+    apart = beside & (pl.col("_same") | (copied & subject))
     stamped = pl.col("mark").str.contains(_STAMP) | (pl.col("mark") == pl.col("_kept_mark"))
-    noted = pl.col("timed") & stamped & beside.fill_null(False)
+    noted = pl.col("timed") & stamped & beside
     other = pl.when("_step").then(apart).otherwise(pl.col("_long") & ~pl.col("logged"))
     may = noted | (~pl.col("timed") & other)
     return placed() & (pl.col("id") != pl.col("keeper")) & ~may.fill_null(False)

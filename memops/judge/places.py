@@ -33,6 +33,7 @@ RANKS = {
 
 _MANY = 2  # dated files of which one of another year stands alone
 _NAMED = r"`[^`\n]*\p{L}[^`\n]*`|[\w./-]*\w\.[a-z]{2,4}\b"  # in marks of code, or with an ending
+_LOG = 24  # notes of a day under one heading, or none, that more than people write make a log
 _HABIT = 3  # days whose notes have a heading by which it is a habit
 _SERIES = (
     6  # other days, or sections of one day, whose other values make what is said one of a series
@@ -71,8 +72,12 @@ def about() -> pl.Expr:
 
 
 def stating() -> pl.Expr:
-    """Return whether a record says how things are, where rules may change it."""
-    return c("form").is_in(STATING) & touchable() & ~reporting()
+    """Return whether a record says how things are, where rules may change it.
+
+    What stands with very many others in one section of a day's notes is of a log.
+    """
+    logged = placed() & c("role").is_in(MOMENTS) & (pl.len().over("scope", "block") > _LOG)
+    return c("form").is_in(STATING) & touchable() & ~reporting() & ~logged
 
 
 def telling() -> pl.Expr:

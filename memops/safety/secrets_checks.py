@@ -29,7 +29,8 @@ _LETTER = pl.col("letters") > 0
 _SAYS = ~pl.col("no_value")
 _UNDATED = ~pl.col("dated")
 _NAMELESS = ~pl.col("identifier")
-_TOLD = ("said", "joined", "near", "near-quoted", "token", "loose", "next", "bare")
+_TOLD = ("said", "joined", "near", "near-quoted", "token", "loose", "next", "bare", "paired", "code",
+         "confided-number")  # fmt: skip
 """Checks of what a label farther off tells."""
 _ALONE = _NAMELESS & ~pl.col("spelt_out")
 
@@ -232,7 +233,7 @@ def _confided_number() -> pl.Expr:
     opens, enter = (
         line.str.contains(expanded(f"(?i)@{{{g}}}@{{right}}")) for g in ("opens", "enter")
     )
-    pressed = has("#|^[0-9][ -][0-9][ -]") | (has("[*]") & ~_BEFORE.str.ends_with("*"))
+    pressed = has("#|^[0-9](?:[ -][0-9]){3}") | (has("[*]") & ~_BEFORE.str.ends_with("*"))
     keyed = pressed | _said_before(
         r"(?i)@{locks}[^\n.,;。，]{0,12}?(?:@{is}|[:：=→]\s?)$", 60
     )  # fmt: skip
@@ -299,7 +300,9 @@ def _paired() -> pl.Expr:
     signed = (_DIGIT & _LETTER) | pl.col("composed")
     path = has(r":|/|\.[a-z]{2,4}$|^[?&]|&\w+=") | _BEFORE.str.contains(r"\.[a-z]{2,}/$")
     path |= _BEFORE.str.contains(r"(?i)\buser:\s*\W?[^\s/]+/$")  # said by, not signed in as
-    path |= has(r"(?i)^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$")  # an identifier of an account
+    path |= has(
+        r"(?i)^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{1,4}_[0-9a-f]{32})$"
+    )  # an id
     return (SIZE >= 4) & signed & pl.col("lettered") & _SAYS & _UNDATED & ~path
 
 
@@ -309,7 +312,8 @@ def _code() -> pl.Expr:
     security = _BEFORE.str.contains(r"(?i)\bcv[vc]2?\W*$")
     counted = _NEXT.str.contains(lexicon("secrets")["counted"])
     likely = joined | security | ((_DIGITS >= 4) & ~pl.col("year"))
-    return likely & ~counted & _UNDATED
+    item = _BEFORE.str.contains(r"\n\s*$") & _NEXT.str.contains(r"^[.)]\s")  # a list's number
+    return likely & ~counted & ~item & ~has("^[0-9]+-[0-9]+$") & _UNDATED  # nor a range
 
 
 def _code_too() -> pl.Expr:
