@@ -201,9 +201,8 @@ def test_a_hidden_record_is_neither_edited_nor_pinned(memops):
 def test_a_merged_line_whose_bytes_left_its_file_can_be_forgotten_too(memops, tmp_path):
     store = samples.BUILDERS["openclaw"](tmp_path)
     said = "Rosa keeps the spare keys of the workshop behind the blue door"
-    for date in ("2026-05-29", "2026-05-30"):
-        day = tmp_path / "ws" / "memory" / f"{date}.md"
-        day.write_text(f"# {date}\n\n## Log\n- {said}\n", encoding="utf-8")
+    day = tmp_path / "ws" / "memory" / "2026-05-30.md"
+    day.write_text(f"# 2026-05-30\n\n## Keys\n- {said}\n- {said}\n", encoding="utf-8")
     twins = [r["id"] for r in inspect(memops, store, "--text", said)]
     plan = memops("plan", store, "--rule", "merge_exact", "--now", NOW)["plan"]
     assert memops("apply", plan, "--approve")["applied"] == 1

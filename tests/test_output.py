@@ -221,7 +221,7 @@ def test_what_a_night_passed_over_is_told_with_its_reason_and_counted_as_its_pla
     day = memops.folder / "ws" / "memory" / "2026-05-30.md"
     day.parent.mkdir(parents=True)
     lines = [
-        *["- The depot opens at 7:30"] * 2,
+        *["- The depot opens at half past seven on every working day, in winter as in summer"] * 2,
         *(f"- Note number {n} of the log" for n in range(30)),
     ]
     day.write_text("\n".join(["# 2026-05-30", "", "## Log", *lines, ""]))

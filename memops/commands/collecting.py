@@ -55,8 +55,9 @@ def gathered(roots: Mapping[str, Path]) -> pl.DataFrame:
 
 
 def across(records: pl.DataFrame, ctx: Context) -> list[dict[str, Any]]:
-    """Return what says the same on two nodes: {id, same_as, reason}, as a night would find it."""
-    plans = [rule(records, ctx) for rule in (merge_exact, merge_near)]
+    """Return what says the same on two nodes: {id, same_as, reason}, wherever it stands there."""
+    texts = records.with_columns(block=pl.lit(None, pl.String))
+    plans = [rule(texts, ctx) for rule in (merge_exact, merge_near)]
     found = pl.concat(plans).filter(pl.col("superseded_by").is_not_null())
     pairs = found.select("id", sentences(found), same_as="superseded_by").unique("id", keep="first")
     other = _node("same_as") != _node("id")

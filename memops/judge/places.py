@@ -34,6 +34,8 @@ RANKS = {
 _MANY = 2  # dated files of which one of another year stands alone
 _NAMED = r"`[^`\n]*\p{L}[^`\n]*`|[\w./-]*\w\.[a-z]{2,4}\b"  # in marks of code, or with an ending
 _TIMED = r"\d{1,2}:\d{2}"
+_BEGUN = r"^\W*((?:[\p{Latin}\p{Cyrillic}'-]+\s+){3}[\p{Latin}\p{Cyrillic}'-]+|\p{Han}{6})"  # four words, six signs
+_ALIKE = 3  # notes of one section that begin with the same words
 _LOG = 24  # notes of a day under one heading, or none, that more than people write make a log
 _HABIT = 3  # days whose notes have a heading by which it is a habit
 _SERIES = (
@@ -75,11 +77,14 @@ def about() -> pl.Expr:
 def stating() -> pl.Expr:
     """Return whether a record says how things are, where rules may change it.
 
-    Of a day's notes neither what stands with very many others in one section, which is of a log, nor
-    what has neither a heading nor a time of its own: only the day says what that is about.
+    Of a day's notes neither what stands with very many others in one section, or begins as others
+    there do, which is of a log, nor what has neither a heading nor a time of its own: only the day
+    says what that is about.
     """
     timed = c("extra").str.json_path_match("$.prefix").str.contains(_TIMED).fill_null(False)
-    logged = (pl.len().over("scope", "block") > _LOG) | (c("subject").is_null() & ~timed)
+    begun = c("text").str.extract(_BEGUN).fill_null("")
+    alike = (begun != "") & (pl.len().over("scope", "block", begun) >= _ALIKE)
+    logged = (pl.len().over("scope", "block") > _LOG) | alike | (c("subject").is_null() & ~timed)
     logged &= placed() & c("role").is_in(MOMENTS)
     return c("form").is_in(STATING) & touchable() & ~reporting() & ~logged
 
