@@ -16,7 +16,7 @@ STORE = '''
 
 import json
 
-from memops.schema import from_rows
+from memops.schema import conform
 from memops.stores.formats import parsed
 from memops.stores.tables import Jsonl
 
@@ -28,10 +28,11 @@ class Toy(Jsonl):
     _file = "toy.json"
 
     def _frame(self, data, where):
-        return from_rows([row for _, row in parsed(self._plain(data), where)], where)
+        return conform(parsed(self._plain(data), where), where)
 
     def _lines(self, data, where):
-        return {row["id"]: line for line, row in parsed(self._plain(data), where)}
+        rows = self._plain(data).decode().splitlines()
+        return {json.loads(row)["id"]: row for row in rows}
 
     def _bytes(self, lines):
         return ("[" + ",\\n".join(lines.values()) + "]").encode()

@@ -15,7 +15,10 @@ from memops.state.sources import clock
 from .stores.clawseed_db import build
 
 NOW = "2026-06-01T00:00:00Z"
-LINES = "# Notes\n\n" + "".join(f"- Gate {n} opens at {n}:30\n" for n in (1, 2, 3, 1, 2, 3))
+LINES = "# Notes\n\n" + "".join(
+    f"- Gate {n} of the lower yard opens at {n}:30 on every day of the working week\n"
+    for n in (1, 2, 3, 1, 2, 3)
+)
 
 
 def meddled(folder):

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from memops.judge.places import MOMENTS, RANKS, placed
+from memops.judge.places import KEPT, MOMENTS, RANKS, placed
 from memops.plan import edit, nothing
 from memops.schema import LIVE, TIERS
 
@@ -117,9 +117,9 @@ def _torn() -> pl.Expr:
     Of a section goes the whole, where another under the very same headings holds all of it. What is
     longer than anybody writes twice goes for the same under one subject: a paragraph by itself, the
     points of a list together; what a day measured is of that day. What is said twice at length in
-    one section goes once; in a log, or in brief, it belongs to the entry above it. A line with a
-    time of its own was noted by itself, and is the same only at the same time; what software stamps
-    with day and time stands by itself.
+    one section goes once, in the curated file also in brief; in a log it belongs to the entry above
+    it. A line with a time of its own was noted by itself, and is the same only at the same time;
+    what software stamps with day and time stands by itself.
     """
     moment = pl.col("form").is_in(_VALUES) & pl.col("role").is_in(MOMENTS)
     copied = pl.col("_long") & ~moment & (~pl.col("point") | pl.col("_every"))
@@ -127,8 +127,9 @@ def _torn() -> pl.Expr:
     beside = (pl.col("path") == pl.col("_kept_path")).fill_null(False)
     apart = beside & (pl.col("_same") | (copied & subject))
     stamped = pl.col("mark").str.contains(_STAMP) | (pl.col("mark") == pl.col("_kept_mark"))
+    lasting = pl.col("_long") | pl.col("role").is_in(KEPT)
     noted = pl.col("timed") & stamped & beside
-    other = pl.when("_step").then(apart).otherwise(pl.col("_long") & ~pl.col("logged"))
+    other = pl.when("_step").then(apart).otherwise(lasting & ~pl.col("logged"))
     may = noted | (~pl.col("timed") & other)
     return placed() & (pl.col("id") != pl.col("keeper")) & ~may.fill_null(False)
 

@@ -70,8 +70,9 @@ def test_what_the_machine_keeps_for_itself_is_read_and_never_written(workspace, 
 
 
 def test_no_line_that_somebody_wrote_is_merged_into_one_of_the_machines(workspace):
-    for path in ("memory/.dreams/2026-05-01.md", "memory/2026-05-19.md", "memory/2026-05-20.md"):
-        records(workspace, path, "- The spare key hangs behind the blue door\n")
+    said = "- The spare key hangs behind the blue door of the boat house by the mill\n"
+    records(workspace, "memory/.dreams/2026-05-01.md", said)
+    records(workspace, "memory/2026-05-19.md", said + said)
     found = OpenClaw(str(workspace)).read()
     plan = merge_exact(found, Context(now=day(2026, 6, 1)))
     keepers = found.filter(pl.col("id").is_in(plan["superseded_by"].drop_nulls().implode()))

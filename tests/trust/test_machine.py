@@ -29,7 +29,7 @@ from memops.failpoints import Struck
 from memops.policy import Policy
 from memops.policy.hygiene import Floors
 from memops.safety.secrets import redacted
-from memops.schema import LIVE, TIERS, TOMBSTONE
+from memops.schema import LIVE, TIERS, TOMBSTONE, conform
 from memops.state import planfile, runs
 from memops.stores import open_store
 from memops.stores.formats import json_line, parsed
@@ -209,7 +209,8 @@ class Machine(RuleBasedStateMachine):
         return mine[0] if mine else None
 
     def _read(self):
-        return {row["id"]: row for _, row in parsed(self.path.read_bytes(), "m")}
+        table = conform(parsed(self.path.read_bytes(), "m"), "m")
+        return {row["id"]: row for row in table.to_dicts()}
 
     def _write(self, there):
         self.path.write_text(

@@ -17,7 +17,7 @@ from memops.guard import excess
 from memops.plan import nothing, squash
 from memops.policy import Floors, Limits, Policy
 from memops.safety.secrets import redacted
-from memops.schema import TIERS, TOMBSTONE, from_rows, only
+from memops.schema import TIERS, TOMBSTONE, conform, from_rows, only
 from memops.stores import Work
 from memops.stores.formats import json_line, parsed
 from memops.stores.tables import _changed
@@ -54,7 +54,8 @@ def carried_out(before, live, plan):
     work = Work(changes, before, NOW, told, lambda undo: None)
     answers, undo, new = _changed(lines_of(live), table, work, "table")
     assert {u.id for u in undo} == {a.id for a in answers if a.state == "applied"}
-    return {row["id"]: row for _, row in parsed("\n".join(new.values()).encode(), "table")}
+    table = parsed("\n".join(new.values()).encode(), "table")
+    return {row["id"]: row for row in conform(table, "table").to_dicts()}
 
 
 def lines_of(records):
