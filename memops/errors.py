@@ -86,6 +86,8 @@ class Locked(MemopsError):
 
     code = 11
     remedy = "try again when the other process is done"
+    begun = True
+    """False where another process is at the very same, so that nothing of it failed."""
 
 
 class Unauthorised(MemopsError):

@@ -81,6 +81,23 @@ def test_a_lost_store_a_plan_that_is_not_there_and_a_lock_name_what_to_do(store,
     with files.lock(path):
         code, said = run(capsys, "nightly", store)
     assert (code, typed(said)) == (11, ["status"])
+    assert run(capsys, "nightly", store)[0] in (0, 3, 23)
+    assert run(capsys, "status", store)[0] == 0  # the night that found the store busy is no failure
+
+
+def test_a_run_that_another_process_carries_out_is_not_called_cut_off(store, capsys):
+    from memops import snapshot
+    from memops.stores import open_store
+
+    run(capsys, "plan", store, "--now", NOW)
+    (plan,) = Path("s/t/plans").iterdir()
+    argv = [sys.executable, "-m", "memops", "--state", "s/t", "apply", plan.name, "--approve", "--now", NOW]  # fmt: skip
+    env = os.environ | {"MEMOPS_FAIL": "batch-written:1:kill"}
+    subprocess.run(argv, env=env, check=False)
+    lock = snapshot.lock_path(Path("s/t").absolute(), open_store(store).identity())
+    with files.lock(lock):
+        assert "resume" not in run(capsys, "status", store)[1]
+    assert "resume" in run(capsys, "status", store)[1]
 
 
 def test_a_run_that_was_cut_off_is_named_by_status_and_told_by_the_night_that_ends_it(

@@ -222,3 +222,12 @@ def test_what_waits_for_a_person_stands_first_on_the_page_with_why(memops, tmp_p
     assert "Nothing is waiting" not in top
     assert "wait for a person&#39;s word: 1" in top and "is trusted less than it" in top
     assert all(row["content"].rpartition(" ")[2] in top for row in rows)
+
+
+def test_the_report_of_an_applied_plan_is_that_of_its_run(memops, twins):
+    path = memops.write("m.jsonl", twins)
+    plan = memops("plan", f"jsonl:{path}")["plan"]
+    assert "nothing has been written" in Path(memops("report", plan)["path"]).read_text("utf-8")
+    run = memops("apply", plan, "--approve")["run"]
+    page = Path(memops("report", plan)["path"]).read_text("utf-8")
+    assert "nothing has been written" not in page and run in page

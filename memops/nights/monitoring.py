@@ -10,7 +10,7 @@ import polars as pl
 from memops import files
 from memops.settings import Settings
 from memops.state import history
-from memops.state.unfinished import unfinished
+from memops.state.unfinished import at_work, unfinished
 from memops.state.waiting import Waiting, waiting
 
 GOOD = (0, 3)
@@ -50,6 +50,8 @@ def standing(
     places |= settings.places
     cut: dict[str, list[str]] = {}
     for run in unfinished(settings.state):
+        if at_work(run, settings.state):
+            continue
         address = run.header["address"]
         cut.setdefault(places.setdefault(settings.place(address), address), []).append(run.id)
     open_: dict[str, Waiting] = {}

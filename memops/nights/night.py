@@ -119,7 +119,9 @@ def alone(name: str, store: Store, state: Path) -> Iterator[None]:
             held.enter_context(files.lock(snapshot.night_path(state, store.identity())))
         except Locked as error:
             said = f"another night of {name} is at work"
-            raise Locked(said, "wait for it to end; `memops status` says how it went") from error
+            busy = Locked(said, "wait for it to end; `memops status` says how it went")
+            busy.begun = False
+            raise busy from error
         yield
 
 

@@ -48,10 +48,12 @@ def night(
 
 
 def _failed(name: str, settings: Settings, at: datetime, error: BaseException) -> dict[str, Any]:
-    """Note a night that failed in the history; what is said of it."""
+    """Note a night that failed in the history, if it began; what is said of it."""
     said = told(error)
     done = {"store": name, "now": at.isoformat(), "code": said.code}
-    if name in settings.stores or ":" in name:  # any other is no store that had a night
+    busy = isinstance(error, Locked) and not error.begun
+    known = name in settings.stores or ":" in name  # any other is no store that had a night
+    if known and not busy:
         history.append(settings.state, done | {"place": settings.place(name)})
     why = {"error": said.message, "hint": settings.hint(said), "cause": type(said).__name__}
     return done | why

@@ -23,7 +23,7 @@ from memops.reports.words import FALLBACK
 from memops.settings import Settings
 from memops.state import history, planfile
 from memops.state.outputs import note
-from memops.state.runs import Run, find_run
+from memops.state.runs import Run, find_run, latest_run
 
 _TOLD = 200
 """Conflicts whose words are read again for the page, which has no room for more."""
@@ -145,6 +145,7 @@ def _night_of(subject: str, settings: Settings) -> dict[str, Any]:
         header = planfile.load(plan, state).header
         found = {"store": header["address"], "now": header["now"], **said, "plan": place.name}
         found |= {"path": str(place), "snapshot": header["snapshot"]}
+        run = run or latest_run(place.name, state)
         return found | ({"run": run.id} if run else {})
     taken = snapshot.find(subject, state)
     if taken is None:

@@ -3,6 +3,8 @@
 from pathlib import Path
 
 from memops import files
+from memops.errors import Locked
+from memops.snapshot import lock_path
 from memops.state.runs import Run
 
 
@@ -14,6 +16,15 @@ def unfinished(state: Path, identity: dict[str, str] | None = None) -> list[Run]
         if not _ended(run) and (identity is None or run.header["store"] == identity)
     ]
     return sorted(open_runs, key=lambda run: (run.header["started"], run.id))
+
+
+def at_work(run: Run, state: Path) -> bool:
+    """Return whether another process holds the lock of a run's store, and may be carrying it out."""
+    try:
+        with files.lock(lock_path(state, run.header["store"]), 0.0):
+            return False
+    except Locked:
+        return True
 
 
 def _ended(run: Run) -> bool:
