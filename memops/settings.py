@@ -145,7 +145,11 @@ class Settings:
             return error.hint
         name = max(gone, key=lambda name: len(str(where[name])))
         line = line_of(loaded(self.path)[1], ("stores", name, "address"))
-        return f"edit {self.path.name} line {line}, the address of {name}"
+        back = f"{self.typed()} restore SNAPSHOT"
+        return (
+            f"edit {self.path.name} line {line}, the address of {name}\n"
+            f"or, if it is lost, bring back what memops keeps of it: {back}"
+        )
 
     def raising(self, limits: Sequence[Mapping[str, Any]]) -> list[str]:
         """Return what to write, and where, so that nights may do as much as exceeded these limits."""

@@ -217,6 +217,7 @@ def test_a_store_whose_folder_is_gone_names_the_line_that_says_where_it_was(stor
         code, said = run(capsys, *argv)
         assert code == 10
         assert "edit memops.toml line 6, the address of home" in said, (argv, said)
+        assert "restore SNAPSHOT" in said
     code, said = run(capsys, "snapshot", f"{kind}:elsewhere{end}")
     assert code == 10 and "memops.toml line" not in said
 
