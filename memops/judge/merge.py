@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from memops.judge.places import KEPT, MOMENTS, RANKS, placed
+from memops.judge.places import KEPT, MOMENTS, RANKS, file, placed, timed
 from memops.plan import edit, nothing
 from memops.schema import LIVE, TIERS
 
@@ -11,7 +11,6 @@ COPIED = 60
 _VALUES = ("attribute", "table")  # forms of what a section measures
 _ITEM = r"^\s*(?:[-*+•]|\d+[.)])\s"  # what stands before a point of a list
 _HEADINGS = r"#([0-9a-f]+)\."  # of a block's name: its headings, dates and all
-_TIMED = r"\d{1,2}:\d{2}"
 _STAMP = r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}"
 _NTH = r"\.\d+$"  # of a block's name: the as how manieth section of its headings it is
 _RANK = {tier: i for i, tier in enumerate(TIERS)}
@@ -24,13 +23,9 @@ def counted(records: pl.DataFrame) -> pl.DataFrame:
     in a block of which some are.
     """
     before = pl.col("extra").str.json_path_match("$.prefix")
-    timed = placed() & before.str.contains(_TIMED)
-    point = placed() & before.str.contains(_ITEM) & ~timed
+    point = placed() & before.str.contains(_ITEM) & ~timed()
     live = records.filter(LIVE).with_columns(
-        point=point.fill_null(False),
-        timed=timed.fill_null(False),
-        mark=before,
-        path=pl.col("origin").str.replace(r"#\d+$", ""),
+        point=point.fill_null(False), timed=timed(), mark=before, path=file()
     )
     logged = pl.col("timed").any().over("scope", "block")
     return live.with_columns(units=pl.len().over("scope", "block"), logged=logged)

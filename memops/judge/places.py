@@ -38,14 +38,12 @@ _BEGUN = r"^\W*((?:[\p{Latin}\p{Cyrillic}'-]+\s+){3}[\p{Latin}\p{Cyrillic}'-]+|\
 _ALIKE = 4  # notes of one section that begin with the same words
 _LOG = 24  # notes of a day under one heading, or none, that more than people write make a log
 _HABIT = 3  # days whose notes have a heading by which it is a habit
-_SERIES = (
-    6  # other days, or sections of one day, whose other values make what is said one of a series
-)
+_SERIES = 6  # other days, or sections of one, with another value make what is said one of a series
 
 
 def misdated() -> pl.Expr:
     """Return whether a record's file is the only dated one of its year among many: a slip of the pen."""
-    path = c("origin").str.replace(r"#\d+$", "").filter(placed() & c("role").is_in(MOMENTS))
+    path = file().filter(placed() & c("role").is_in(MOMENTS))
     year = c("created_at").dt.year()
     one, all_ = path.n_unique().over("scope", year), path.n_unique().over("scope")
     return (placed() & (one == 1) & (all_ >= _MANY)).fill_null(False)
@@ -61,6 +59,17 @@ def placed() -> pl.Expr:
     return c("block").is_not_null()
 
 
+def file() -> pl.Expr:
+    """Return the file that a record stands in, without its line."""
+    return c("origin").str.replace(r"#\d+$", "")
+
+
+def timed() -> pl.Expr:
+    """Return whether a time of its own stands before what a record of a document says."""
+    before = c("extra").str.json_path_match("$.prefix")
+    return (placed() & before.str.contains(_TIMED)).fill_null(False)
+
+
 def about() -> pl.Expr:
     """Return the subject by which texts are compared, '' where only the text itself tells.
 
@@ -69,24 +78,14 @@ def about() -> pl.Expr:
     """
     said = c("subject").str.to_lowercase().str.replace_all(r"[^\p{L}\p{N}]+", " ").str.strip_chars()
     daily = c("role").is_in(MOMENTS)
-    files = c("origin").str.replace(r"#\d+$", "").filter(daily).n_unique().over("scope", said)
+    files = file().filter(daily).n_unique().over("scope", said)
     habit = daily & (files >= _HABIT)
     return pl.when(placed() & ~habit).then(said).fill_null("")
 
 
 def stating() -> pl.Expr:
-    """Return whether a record says how things are, where rules may change it.
-
-    Of a day's notes neither what stands with very many others in one section, or begins as others
-    there do, which is of a log, nor what has neither a heading nor a time of its own: only the day
-    says what that is about.
-    """
-    timed = c("extra").str.json_path_match("$.prefix").str.contains(_TIMED).fill_null(False)
-    begun = c("text").str.extract(_BEGUN).fill_null("")
-    alike = (begun != "") & (pl.len().over("scope", "block", begun) >= _ALIKE)
-    logged = (pl.len().over("scope", "block") > _LOG) | alike | (c("subject").is_null() & ~timed)
-    logged &= placed() & c("role").is_in(MOMENTS)
-    return c("form").is_in(STATING) & touchable() & ~reporting() & ~logged
+    """Return whether a record says how things are, where rules may change it."""
+    return c("form").is_in(STATING) & touchable() & ~reporting() & ~logged()
 
 
 def telling() -> pl.Expr:
@@ -97,6 +96,19 @@ def telling() -> pl.Expr:
 def reporting() -> pl.Expr:
     """Return whether a record is a value of its moment: a label and a value in a day's notes."""
     return placed() & (c("form") == "attribute") & c("role").is_in(MOMENTS)
+
+
+def logged() -> pl.Expr:
+    """Return whether a record is of a log, or only its day says what it is about.
+
+    So is what stands with very many others in one section of a day's notes, or begins as others
+    there do; and what has neither a heading nor a time of its own.
+    """
+    begun = c("text").str.extract(_BEGUN).fill_null("")
+    alike = (begun != "") & (pl.len().over("scope", "block", begun) >= _ALIKE)
+    many = pl.len().over("scope", "block") > _LOG
+    adrift = c("subject").is_null() & ~timed()
+    return placed() & c("role").is_in(MOMENTS) & (many | alike | adrift)
 
 
 def own_subject() -> pl.Expr:
@@ -138,8 +150,7 @@ def series(edges: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     What the notes of several days, or several sections of a day's, say with another value each time
     was measured or done anew.
     """
-    path = c("origin").str.replace(r"#\d+$", "")
-    noted = records.filter(placed() & c("role").is_in(MOMENTS)).select("id", "block", _day=path)
+    noted = records.filter(placed() & c("role").is_in(MOMENTS)).select("id", "block", _day=file())
     both = edges.join(noted.rename({"id": "new"}), on="new").join(
         noted.select(old="id", _own="_day", _at="block"), on="old"
     )

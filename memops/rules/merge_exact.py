@@ -4,7 +4,16 @@ import polars as pl
 
 from memops.context import Context
 from memops.judge.merge import COPIED, counted, merged
-from memops.judge.places import KEPT, MOMENTS, about, one_a_block, placed, reporting, touchable
+from memops.judge.places import (
+    KEPT,
+    MOMENTS,
+    about,
+    file,
+    one_a_block,
+    placed,
+    reporting,
+    touchable,
+)
 from memops.language.text import in_form, normalised, spelling
 
 _SENTENCE = 40  # bytes; what is shorter in a day's notes is that section's, as "all is well"
@@ -59,9 +68,8 @@ def _moment() -> pl.Expr:
     brief = placed() & pl.col("role").is_in(MOMENTS) & (size < _SENTENCE)
     turn = ~placed() & (pl.col("kind") == "session") & (size < COPIED)
     native = pl.col("extra").str.json_path_match
-    path = pl.col("origin").str.replace(r"#\d+$", "")
     at = pl.col("created_at").cast(pl.String)
-    event = pl.concat_str(path, native("$.prefix"), at, "block", ignore_nulls=True)
+    event = pl.concat_str(file(), native("$.prefix"), at, "block", ignore_nulls=True)
     return (
         pl.when(brief).then("block")
         .when(turn).then("id")
