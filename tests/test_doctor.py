@@ -14,9 +14,9 @@ import pytest
 from memops.commands.doctor import missing, of_links
 from memops.schema import TOMBSTONE, from_rows
 from memops.stores import STORES
-from memops.stores.clawseed_doctor import wal_reset
-from memops.stores.redb import Table
-from memops.stores.redb_build import build as redb_file
+from memops.stores.clawseed.doctor import wal_reset
+from memops.stores.rsclaw.redb import Table
+from memops.stores.rsclaw.redb_build import build as redb_file
 from tests.stores import openclaw_state
 from tests.stores.samples import build
 

@@ -17,7 +17,7 @@ STORE = '''
 import json
 
 from memops.schema import conform
-from memops.stores.formats import parsed
+from memops.stores.tables.formats import parsed
 from memops.stores.tables import Jsonl
 
 

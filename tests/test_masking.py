@@ -113,9 +113,9 @@ def xinghebot(folder):
 
 
 def rsclaw(folder):
-    from memops.stores.redb import Table
-    from memops.stores.redb_build import build
-    from memops.stores.rsclaw_docs import packed
+    from memops.stores.rsclaw.docs import packed
+    from memops.stores.rsclaw.redb import Table
+    from memops.stores.rsclaw.redb_build import build
 
     names = ("id", "scope", "text", "tags", "abstract_text", "overview_text")
     docs = []

@@ -13,9 +13,9 @@ from memops.policy import Policy
 from memops.schema import LIVE
 from memops.search.retrieve import search
 from memops.stores import open_store
-from memops.stores.redb import Table
-from memops.stores.redb_build import build
-from memops.stores.rsclaw_docs import abstract, overview, packed
+from memops.stores.rsclaw.docs import abstract, overview, packed
+from memops.stores.rsclaw.redb import Table
+from memops.stores.rsclaw.redb_build import build
 from tests.stores.clawseed_db import build as clawseed
 
 NOW = "2026-06-01T12:00:00Z"

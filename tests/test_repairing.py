@@ -9,7 +9,7 @@ import pytest
 
 from memops.stores import open_store
 from memops.stores.openclaw import home
-from memops.stores.openclaw_provenance import content_hash, rows
+from memops.stores.openclaw.provenance import content_hash, rows
 from tests.compat.openclaw_index import after_write
 from tests.stores import openclaw_state
 from tests.stores.clawseed_db import build, cell, dump, execute, in_step, vector
@@ -160,7 +160,7 @@ def test_the_ratchet_goes_one_way():
 
 
 def test_a_row_that_openclaw_changed_meanwhile_is_left(workspace):
-    from memops.stores.openclaw_repair import repairs
+    from memops.stores.openclaw.repair import repairs
 
     path = openclaw_state.keep(workspace, {"MEMORY.md": ("agent", None)})
     (workspace / "MEMORY.md").write_text("- coffee\n")

@@ -17,7 +17,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from memops.cli import COMMANDS, run
 from memops.schema import after, instant
-from memops.stores import open_store, redb
+from memops.stores import open_store
+from memops.stores.rsclaw import redb
 
 from .stores.clawseed_db import dump
 from .tiny import NOW, STORES, build

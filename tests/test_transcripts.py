@@ -8,9 +8,9 @@ import pytest
 
 from memops.schema import LIVE, from_rows
 from memops.stores import open_store
-from memops.stores.redb import Table
-from memops.stores.redb_build import build
-from memops.stores.rsclaw_docs import abstract, overview, packed
+from memops.stores.rsclaw.docs import abstract, overview, packed
+from memops.stores.rsclaw.redb import Table
+from memops.stores.rsclaw.redb_build import build
 from memops.stores.transcripts import pieces, whole
 from tests.compat.clawseed_rules import turn_summary
 from tests.stores.clawseed_db import build as clawseed

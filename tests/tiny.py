@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from memops.schema import KINDS, QUARANTINE, SENSITIVITIES, TIERS, TOMBSTONE, from_rows
-from memops.stores.redb import Table
-from memops.stores.redb_build import build as redb
+from memops.stores.rsclaw.redb import Table
+from memops.stores.rsclaw.redb_build import build as redb
 
 from .stores.clawseed_db import build as clawseed_db
 from .stores.rsclaw_file import BYTES, STR, VECTOR, doc, packed

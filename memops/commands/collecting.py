@@ -18,8 +18,8 @@ from memops.reasons import sentences
 from memops.rules.merge_exact import merge_exact
 from memops.rules.merge_near import merge_near
 from memops.schema import RECORDS, empty
-from memops.stores import markdown_files as files
 from memops.stores import standing
+from memops.stores.markdown import files
 from memops.stores.xinghebot import XingheBot
 
 

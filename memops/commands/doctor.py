@@ -28,10 +28,10 @@ from memops.stores import Store, inside, open_store, standing
 from memops.stores.findings import LEVELS, Finding
 
 OWN = {
-    "clawseed": "memops.stores.clawseed_doctor",
-    "openclaw": "memops.stores.markdown_doctor",
-    "xinghebot": "memops.stores.markdown_doctor",
-    "rsclaw": "memops.stores.rsclaw_doctor",
+    "clawseed": "memops.stores.clawseed.doctor",
+    "openclaw": "memops.stores.markdown.doctor",
+    "xinghebot": "memops.stores.markdown.doctor",
+    "rsclaw": "memops.stores.rsclaw.doctor",
 }
 """Modules whose `examined(store)` yields what only this kind of store has."""
 
@@ -80,7 +80,7 @@ def versions() -> dict[str, str]:
 
 def missing(kind: str) -> list[str]:
     """Return what this machine lacks to work with a kind of store, a sentence each."""
-    from memops.stores.clawseed_doctor import wal_reset
+    from memops.stores.clawseed.doctor import wal_reset
 
     said = []
     if kind == "clawseed":

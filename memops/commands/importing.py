@@ -26,7 +26,8 @@ from memops.errors import Corrupt, MemopsError, StoreNotFound
 from memops.plan import put
 from memops.schema import INSTANT, KINDS, RECORDS, from_rows, instant
 from memops.settings import Import, Settings
-from memops.stores import clawseed_view, open_store
+from memops.stores import open_store
+from memops.stores.clawseed import view as clawseed_view
 from memops.stores.disk import read_whole
 
 _SPACE = uuid.UUID("7b0a4b5e-6a5d-5d0f-9a67-2f7d3c1f9e10")

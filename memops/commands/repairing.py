@@ -22,8 +22,8 @@ from memops.stores.clawseed import Clawseed
 from memops.stores.findings import Repair
 
 OWN = {
-    "clawseed": "memops.stores.clawseed_repair",
-    "openclaw": "memops.stores.openclaw_repair",
+    "clawseed": "memops.stores.clawseed.repair",
+    "openclaw": "memops.stores.openclaw.repair",
 }
 """Modules with REPAIRS, the checks whose findings they mend, and `repairs(store)`."""
 
@@ -99,7 +99,7 @@ def embed(
     Returns {store, lacking, compared, filled, before}. Raises MemopsError for another model.
     """
     from memops.models.encode import open_encoder
-    from memops.stores import clawseed_vectors as vectors
+    from memops.stores.clawseed import vectors
 
     store = _clawseed(name, settings)
     encoder = open_encoder(model, settings.state / "vectors")
@@ -122,7 +122,7 @@ def view(
 
     `path` is where it was written. Raises MemopsError when there is nothing to put into it.
     """
-    from memops.stores import clawseed_view
+    from memops.stores.clawseed import view as clawseed_view
 
     store = _clawseed(name, settings)
     text = clawseed_view.view(store.read(), now or clock())

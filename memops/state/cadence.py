@@ -23,7 +23,7 @@ def last_done(store: Store, state: Path) -> datetime | None:
     if path.is_file():
         known.append(instant(str(files.read_json(path).get("last"))))
     if own := _own_file(store):
-        from memops.stores.clawseed_state import read_hygiene
+        from memops.stores.clawseed.state import read_hygiene
 
         said = read_hygiene(own)
         known.append(said.last_run_at if said else None)
@@ -39,7 +39,7 @@ def record(store: Store, state: Path, now: datetime) -> None:
     """Write down that hygiene was done, for memops and for the agent."""
     files.write_json(_path(store, state), {"last": now.isoformat()})
     if own := _own_file(store):
-        from memops.stores.clawseed_state import Hygiene, read_hygiene, write_hygiene
+        from memops.stores.clawseed.state import Hygiene, read_hygiene, write_hygiene
 
         said = read_hygiene(own) or Hygiene(None)
         write_hygiene(own, Hygiene(now, said.conversation, said.daily))
@@ -54,7 +54,7 @@ def _own_file(store: Store) -> Path | None:
     if store.kind != "clawseed":
         return None
     from memops.stores.clawseed import Clawseed
-    from memops.stores.clawseed_state import hygiene_file
+    from memops.stores.clawseed.state import hygiene_file
 
     own = inside(store)
     if not isinstance(own, Clawseed):

@@ -1,6 +1,6 @@
 """Stores: where an agent keeps memories, each kind behind the same few verbs.
 
-An address is `KIND:PATH`. To add a kind: a module here with a class that has the attributes and
+An address is `KIND:PATH`. To add a kind: a folder here with a class that has the attributes and
 methods of `Store`, and a line in STORES. Reading never changes a byte of the store. Writing is
 compare-and-set on what the plan was made from, undo first, in batches that hold a lock for at
 most 100 ms.

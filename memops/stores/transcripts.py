@@ -64,7 +64,7 @@ def whole(records: pl.DataFrame, address: str) -> pl.DataFrame:
 
 def pieces(text: str, most: int) -> list[str]:
     """Cut a text of more than `most` bytes by heading, paragraph and line (clawseed's chunker)."""
-    from memops.stores.clawseed_chunks import chunks
+    from memops.stores.clawseed.chunks import chunks
 
     if len(text.encode()) <= most:
         return [text]
@@ -84,17 +84,17 @@ def _agent() -> pl.Expr:
 def _turns(store: Any) -> tuple[pl.DataFrame, list[str]]:
     path: Any = getattr(store, "path", None)
     if store.kind == "clawseed":
-        from memops.stores.clawseed_sessions import chats
+        from memops.stores.clawseed.sessions import chats
 
         return chats(path.parent.parent), []
     if store.kind == "rsclaw" and isinstance(path, Path):
-        from memops.stores.rsclaw_transcripts import transcripts
+        from memops.stores.rsclaw.transcripts import transcripts
 
         folder = path.resolve().parent
         inside = folder.parts[-3:] == ("var", "data", "memory")
         return transcripts(folder.parents[2] if inside else folder)
     if store.kind == "openclaw":
-        from memops.stores.openclaw_sessions import sessions
+        from memops.stores.openclaw.sessions import sessions
 
         return sessions(path)
     if store.kind == "xinghebot":

@@ -19,7 +19,9 @@ from memops.apply import checks
 from memops.plan import delete, edit
 from memops.policy import Policy
 from memops.state import basis, planfile, runs
-from memops.stores import clawseed, clawseed_batch, clawseed_write, open_store
+from memops.stores import clawseed, open_store
+from memops.stores.clawseed import batch as clawseed_batch
+from memops.stores.clawseed import write as clawseed_write
 from tests.stores.clawseed_db import build
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)

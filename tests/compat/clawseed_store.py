@@ -19,7 +19,7 @@ from memops.plan import delete
 from memops.schema import LIVE, instant
 from memops.search.profiles import profile_run
 from memops.stores import Work, open_store
-from memops.stores.clawseed_doctor import examined
+from memops.stores.clawseed.doctor import examined
 from tests.compat import Unsupported
 from tests.stores.clawseed_db import build, execute
 

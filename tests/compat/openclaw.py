@@ -7,11 +7,11 @@ from pathlib import Path
 
 from memops.documents.units import Place
 from memops.search import openclaw as search
-from memops.stores.markdown_fields import day_in
+from memops.stores.markdown.fields import day_in
 from memops.stores.openclaw import OpenClaw, home
-from memops.stores.openclaw_grammar import DATED
-from memops.stores.openclaw_provenance import rows
-from memops.stores.openclaw_repair import repairs
+from memops.stores.openclaw.grammar import DATED
+from memops.stores.openclaw.provenance import rows
+from memops.stores.openclaw.repair import repairs
 from tests.compat import Unsupported, rows_of
 from tests.compat import openclaw_index as formats
 from tests.compat.openclaw_index import after_write

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from memops.stores.openclaw_provenance import AGENT, UNTRUSTED, content_hash
+from memops.stores.openclaw.provenance import AGENT, UNTRUSTED, content_hash
 
 _PER_TOKEN = 4
 _LEAST = 32

@@ -15,7 +15,7 @@ from memops.schema import from_rows
 from memops.search import rsclaw as recall
 from memops.search.profiles import profile_run
 from memops.stores import open_store
-from memops.stores.rsclaw_docs import (
+from memops.stores.rsclaw.docs import (
     DOCS,
     FIELDS,
     Doc,
@@ -27,7 +27,7 @@ from memops.stores.rsclaw_docs import (
     to_records,
     unpacked,
 )
-from memops.stores.rsclaw_transcripts import default_scope
+from memops.stores.rsclaw.transcripts import default_scope
 from tests.compat import Unsupported, rows_of
 from tests.compat import rsclaw_rules as rules
 from tests.stores.rsclaw_gateway import TOKEN, Gateway, doc

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memops.search.clawseed import reciprocal_ranks
-from memops.stores.clawseed_chunks import chunks
+from memops.stores.clawseed.chunks import chunks
 from tests.compat import clawseed_rules as formats
 from tests.compat import clawseed_rules as scores
 

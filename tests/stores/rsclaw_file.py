@@ -6,14 +6,15 @@ from datetime import UTC, datetime
 import polars as pl
 
 from memops.plan import squash
-from memops.stores import Work, open_store, redb
-from memops.stores.redb import Table
-from memops.stores.redb_build import build
-from memops.stores.rsclaw_docs import (
+from memops.stores import Work, open_store
+from memops.stores.rsclaw import redb
+from memops.stores.rsclaw.docs import (
     abstract,
     overview,
     packed,
 )
+from memops.stores.rsclaw.redb import Table
+from memops.stores.rsclaw.redb_build import build
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 STR, BYTES = b"\x01&str", b"\x01&[u8]"

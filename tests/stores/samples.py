@@ -87,9 +87,9 @@ def xinghebot(folder):
 
 
 def rsclaw(folder):
-    from memops.stores.redb import Table
-    from memops.stores.redb_build import build
-    from memops.stores.rsclaw_docs import abstract, overview, packed
+    from memops.stores.rsclaw.docs import abstract, overview, packed
+    from memops.stores.rsclaw.redb import Table
+    from memops.stores.rsclaw.redb_build import build
 
     docs = [
         {

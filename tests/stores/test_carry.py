@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from memops.stores import carry
-from memops.stores.carry import Pace, Replaced, replace
-from memops.stores.carry_leavings import create, recover
+from memops.stores.markdown import carry
+from memops.stores.markdown.carry import Pace, Replaced, replace
+from memops.stores.markdown.carry_leavings import create, recover
 
 AGENT = Path(__file__).with_name("agent.py")
 EAGER = Pace(recent=-1.0)  # never waits for the file to hold still: the carrying has to do it

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memops.errors import Corrupt, StoreNotFound
-from memops.stores.clawseed_sessions import chats
+from memops.stores.clawseed.sessions import chats
 
 TABLE = """CREATE TABLE messages (id INTEGER PRIMARY KEY, session_key TEXT, role TEXT,
   content TEXT, created_at TEXT)"""

@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime, timedelta
 
 from memops.stores import open_store
-from memops.stores.clawseed_state import (
+from memops.stores.clawseed.state import (
     Hygiene,
     hygiene_file,
     read_hygiene,

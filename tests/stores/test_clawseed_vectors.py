@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from memops.errors import MemopsError
-from memops.stores.clawseed_vectors import fill, lacking, refuse_other_model
+from memops.stores.clawseed.vectors import fill, lacking, refuse_other_model
 
 from .clawseed_db import build, cell, digest, execute, in_step, vector
 

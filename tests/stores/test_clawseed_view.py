@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memops.stores import open_store
-from memops.stores.clawseed_snapshot import parsed, without_text
-from memops.stores.clawseed_view import entries, view
+from memops.stores.clawseed.snapshot import parsed, without_text
+from memops.stores.clawseed.view import entries, view
 from tests.strategies import NOW
 
 from .clawseed_db import build, execute

@@ -12,8 +12,9 @@ import pytest
 from memops.errors import Corrupt, Locked
 from memops.plan import delete, edit, outcome, put, squash
 from memops.schema import TOMBSTONE, from_rows
-from memops.stores import Work, clawseed_write
+from memops.stores import Work
 from memops.stores.clawseed import Clawseed
+from memops.stores.clawseed import write as clawseed_write
 from tests.stores.clawseed_db import build, cell, dump, execute, in_step, vector
 from tests.stores.clawseed_sample import (
     NOW,

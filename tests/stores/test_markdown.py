@@ -15,8 +15,8 @@ from memops.plan import diff, edit, nothing, outcome, put, squash
 from memops.schema import QUARANTINE, TOMBSTONE, from_rows
 from memops.state import planfile, runs
 from memops.stores import Work
-from memops.stores.carry import Pace
-from memops.stores.markdown_entries import digest_of as digest
+from memops.stores.markdown.carry import Pace
+from memops.stores.markdown.entries import digest_of as digest
 from memops.stores.openclaw import OpenClaw
 from memops.stores.xinghebot import XingheBot
 

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from memops.documents.lines import decoded, encoded, lines_of
 from memops.schema import TOMBSTONE
-from memops.stores.markdown_edit import FileState, Wish, edited
-from memops.stores.markdown_entries import entries
-from memops.stores.markdown_records import identified, projected, row, table
-from memops.stores.markdown_undo import reverted
+from memops.stores.markdown.edit import FileState, Wish, edited
+from memops.stores.markdown.entries import entries
+from memops.stores.markdown.records import identified, projected, row, table
+from memops.stores.markdown.undo import reverted
 from memops.stores.openclaw import OpenClaw
 from memops.stores.xinghebot import XingheBot
 

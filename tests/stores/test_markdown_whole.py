@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from memops.errors import Locked, MemopsError
 from memops.stores import open_store
-from memops.stores.markdown_entries import entries
-from memops.stores.markdown_forget import without
-from memops.stores.markdown_records import identified
+from memops.stores.markdown.entries import entries
+from memops.stores.markdown.forget import without
+from memops.stores.markdown.records import identified
 from memops.stores.openclaw import OpenClaw
 from memops.stores.xinghebot import XingheBot
 

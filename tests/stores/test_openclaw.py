@@ -18,10 +18,10 @@ from memops.plan import edit, squash
 from memops.rules.merge_exact import merge_exact
 from memops.schema import TOMBSTONE
 from memops.stores import Work
-from memops.stores.carry import Pace
 from memops.stores.lockfile import LockFile, hold
+from memops.stores.markdown.carry import Pace
 from memops.stores.openclaw import OpenClaw, generation, home
-from memops.stores.openclaw_provenance import rows
+from memops.stores.openclaw.provenance import rows
 
 from . import openclaw_state
 
@@ -286,7 +286,7 @@ def test_a_promotion_that_runs_is_waited_for_and_then_left_alone(workspace, monk
     lock = lock_of(workspace)
     lock.parent.mkdir()
     lock.write_text(json.dumps({"pid": os.getpid(), "createdAt": "x"}))
-    monkeypatch.setattr("memops.stores.markdown_swap.PATIENCE", 0.1)
+    monkeypatch.setattr("memops.stores.markdown.swap.PATIENCE", 0.1)
     answers = removed(workspace, "Old")
     assert [a.state for a in answers] == ["stale"] and str(lock) in answers[0].why
     assert (workspace / "MEMORY.md").read_text() == "- Old\n"

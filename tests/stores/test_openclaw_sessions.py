@@ -11,7 +11,7 @@ import pytest
 from memops.cli import run
 from memops.errors import StoreNotFound
 from memops.settings import Settings
-from memops.stores.openclaw_sessions import sessions
+from memops.stores.openclaw.sessions import sessions
 from memops.stores.transcripts import turns
 
 

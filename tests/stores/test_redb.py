@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memops.errors import Corrupt, StoreNotFound
-from memops.stores.redb import MULTIMAP, Table, parse, read
-from memops.stores.redb_build import build
+from memops.stores.rsclaw.redb import MULTIMAP, Table, parse, read
+from memops.stores.rsclaw.redb_build import build
 
 STR, BYTES = b"\x01&str", b"\x01&[u8]"
 

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 
 from memops.schema import from_rows
 from memops.stores import open_store, openers
-from memops.stores.carry import Pace
-from memops.stores.redb import Table
-from memops.stores.redb_build import build as redb_file
-from memops.stores.rsclaw_docs import packed
+from memops.stores.markdown.carry import Pace
+from memops.stores.rsclaw.docs import packed
+from memops.stores.rsclaw.redb import Table
+from memops.stores.rsclaw.redb_build import build as redb_file
 
 from .clawseed_db import COLUMNS, TRIGGERS, build, dump, in_step, row
 from .restoring import put_back

@@ -9,15 +9,15 @@ from memops.errors import Corrupt, StoreNotFound
 from memops.plan import edit
 from memops.schema import QUARANTINE, from_rows
 from memops.stores import open_store
-from memops.stores.redb import Table
-from memops.stores.redb_build import build
-from memops.stores.rsclaw_docs import (
+from memops.stores.rsclaw.docs import (
     Doc,
     document,
     packed,
     to_records,
     unpacked,
 )
+from memops.stores.rsclaw.redb import Table
+from memops.stores.rsclaw.redb_build import build
 from tests.stores.rsclaw_file import BROKEN, BYTES, doc, one, work, write
 
 from .restoring import put_back

@@ -7,7 +7,7 @@ import pytest
 from memops.errors import Incomplete, MemopsError, PlanRefused, StoreNotFound, Unauthorised
 from memops.schema import from_rows
 from memops.stores import Work, open_store
-from memops.stores.rsclaw_http import disagreements
+from memops.stores.rsclaw.http import disagreements
 from tests.stores.rsclaw_gateway import FEW, TOKEN, failing, stats
 
 from .restoring import put_back

@@ -10,15 +10,16 @@ from hypothesis import given, settings
 
 from memops.plan import delete, edit, outcome, put, squash
 from memops.schema import QUARANTINE, TOMBSTONE, from_rows
-from memops.stores import Work, open_store, redb
-from memops.stores.redb import Table
-from memops.stores.redb_build import build
-from memops.stores.rsclaw_docs import (
+from memops.stores import Work, open_store
+from memops.stores.rsclaw import redb
+from memops.stores.rsclaw.docs import (
     document,
     packed,
     single,
     unpacked,
 )
+from memops.stores.rsclaw.redb import Table
+from memops.stores.rsclaw.redb_build import build
 from tests.stores.rsclaw_file import (
     BROKEN,
     BYTES,

@@ -13,7 +13,7 @@ from memops.errors import Corrupt, Locked, StoreNotFound
 from memops.plan import delete, edit, nothing, outcome, put, squash
 from memops.schema import FORMS, KINDS, RECORDS, ROLES, SENSITIVITIES, TIERS, conform, from_rows
 from memops.stores import Work, open_store, tables
-from memops.stores.formats import json_line, packed, parsed, unpacked
+from memops.stores.tables.formats import json_line, packed, parsed, unpacked
 
 from .restoring import put_back
 

@@ -9,7 +9,7 @@ import pytest
 from memops.plan import edit, put, squash
 from memops.schema import TOMBSTONE, from_rows
 from memops.stores import Work
-from memops.stores.carry import Pace
+from memops.stores.markdown.carry import Pace
 from memops.stores.xinghebot import XingheBot
 
 

@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 import memops.cli.curate, memops.cli.runs, memops.cli.stores, memops.cli.look, memops.steps, memops.apply
 import memops.stores.clawseed, memops.stores.openclaw, memops.stores.tables, memops.rules
 from memops import cli
-from memops.stores import clawseed_write
+from memops.stores.clawseed import write as clawseed_write
 
 def child(asked):
     os.setsid()

@@ -43,18 +43,22 @@ BATCHES = "memops/apply/batches.py"
 GUARD, APPLY, FILES = "memops/guard.py", "memops/apply/__init__.py", "memops/files.py"
 CHECK, RUNS, BASIS = "memops/apply/checks.py", "memops/state/runs.py", "memops/state/basis.py"
 SQLITE, BATCH, UNDO = (
-    "memops/stores/clawseed_write.py",
-    "memops/stores/clawseed_batch.py",
-    "memops/stores/clawseed_undo.py",
+    "memops/stores/clawseed/write.py",
+    "memops/stores/clawseed/batch.py",
+    "memops/stores/clawseed/undo.py",
 )
-LEAVINGS, LITE = "memops/stores/carry_leavings.py", "memops/stores/sqlite.py"
-KEEPING, RESTORE = "memops/commands/keeping.py", "memops/stores/markdown_restore.py"
+LEAVINGS, LITE = "memops/stores/markdown/carry_leavings.py", "memops/stores/sqlite.py"
+KEEPING, RESTORE = "memops/commands/keeping.py", "memops/stores/markdown/restore.py"
 BESIDE = (
     "tests/test_restoring.py::test_no_row_and_no_line_is_lost_that_an_agent_writes_beside_a_restore"
 )
 LATE = "tests/test_restoring.py::test_lines_that_come_after_the_snapshot_before_stay_in_their_files"
 WRONG = "tests/test_read_back.py::test_a_night_whose_records_do_not_read_as_written_ends_with_33_wherever_one_looks"
-CARRY, PLANS, TAKEN = "memops/stores/carry.py", "memops/state/planfile.py", "memops/snapshot.py"
+CARRY, PLANS, TAKEN = (
+    "memops/stores/markdown/carry.py",
+    "memops/state/planfile.py",
+    "memops/snapshot.py",
+)
 ROT = (
     "tests/trust/test_artefacts.py::test_a_flipped_bit_and_a_cut_are_found_by_the_name_of_the_file"
 )
@@ -80,7 +84,7 @@ MUTANTS = (
     Mutant("what is called a merge is one", GUARD, '& (normalised(pl.col("text")) == normalised(pl.col("keeper_text"))),', ",", "tests/test_guard.py::test_calling_it_a_merge_does_not_let_a_core_record_give_way"),
     Mutant("floors are off by one", GUARD, 'pl.col("nth") > pl.col("spare")', 'pl.col("nth") > pl.col("spare") + 1', "tests/trust/test_guards.py::test_of_records_above_the_floor_just_so_many_go_and_the_oldest"),
     Mutant("floors trust the snapshot, not the store", SQLITE, "return self._witnesses is None or self._witnesses.fewer()", "return False", FORGOT),
-    Mutant("what was superseded meanwhile still bears witness", "memops/stores/clawseed_witnesses.py", "WHERE rowid IN ({some}) AND {self._live} GROUP BY", "WHERE rowid IN ({some}) GROUP BY", FORGOT),
+    Mutant("what was superseded meanwhile still bears witness", "memops/stores/clawseed/witnesses.py", "WHERE rowid IN ({some}) AND {self._live} GROUP BY", "WHERE rowid IN ({some}) GROUP BY", FORGOT),
     Mutant("a batch without counts may lose", GUARD, 'pl.col("live").fill_null(0)', 'pl.col("live").fill_null(9**9)', "tests/test_guard.py::test_without_a_count_no_record_of_the_group_is_lost"),
     Mutant("what a plan was made from is taken unseen", BASIS, 'if _digest(found) == said["sha256"]:', "if True:", "tests/test_apply.py::test_a_plan_whose_records_changed_in_the_snapshot_is_refused"),
     Mutant("floors by category are forgotten at apply", GUARD, 'held, _ = floored(policy.floors, pl.col("category"))', 'held = pl.col("kind")', "tests/trust/test_guards.py::test_a_floor_by_category_holds_although_its_kind_has_many"),
@@ -90,7 +94,7 @@ MUTANTS = (
     Mutant("a refusal is passed over", BATCH, 'if state == "applied" and id_ in refused:', "if False:", "tests/stores/test_clawseed_write.py::test_the_guard_sees_live_records_and_counts_and_is_obeyed"),
     Mutant("limits are not looked at", APPLY, "if beyond := excess(changes, records, limits, earlier, whole):", "if (beyond := excess(changes, records, limits, earlier, whole)) and False:", "tests/test_apply.py::test_a_plan_beyond_its_limits_waits_for_a_person"),
     Mutant("compare-and-set is dropped", BATCH, "if there == expected:", "if True:", "tests/stores/test_clawseed_write.py::test_a_row_that_changed_since_is_stale"),
-    Mutant("compare-and-set of tables is dropped", "memops/stores/tables.py", "    if live == before:\n", "    if True:\n", MACHINE),
+    Mutant("compare-and-set of tables is dropped", "memops/stores/tables/__init__.py", "    if live == before:\n", "    if True:\n", MACHINE),
     Mutant("undo after the commit", SQLITE, "                if undo := batch.undo(answers):\n                    work.keep(undo)\n                failpoint(\"sqlite-kept\")\n", "            if undo := batch.undo(answers):\n                work.keep(undo)\n", "tests/stores/test_clawseed_write.py::test_undo_is_kept_before_the_commit_and_a_failure_leaves_nothing"),
     Mutant("no undo at all", BATCHES, "self.run.undo.add(*(vars(u) for u in undo))", "pass", STEPS),
     Mutant("journal and undo are not synced", FILES, '            failpoint("journal-sync")\n            os.fsync(handle)\n', '            failpoint("journal-sync")\n', ORDER),

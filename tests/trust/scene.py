@@ -35,7 +35,8 @@ from memops.rules.quarantine_injected import quarantine_injected
 from memops.rules.redact_secrets import redact_secrets
 from memops.schema import LIVE, from_rows
 from memops.state import planfile, runs
-from memops.stores import clawseed_write, open_store
+from memops.stores import open_store
+from memops.stores.clawseed import write as clawseed_write
 
 from .forks import Forked, server
 

@@ -1,0 +1,87 @@
+"""Forgetting in a clawseed workspace, so that no file of its memory holds the text any more.
+
+Deleting is not forgetting: the text stays in free pages, in the search index's segments, in the
+journal and in the snapshot that clawseed writes. Chats in `gateway/sessions.db` are not memories
+and are left alone.
+"""
+
+import sqlite3
+from collections.abc import Collection
+from pathlib import Path
+
+from memops.errors import Corrupt
+from memops.stores.clawseed.rows import content_hash
+from memops.stores.clawseed.snapshot import without_text
+from memops.stores.clawseed.sql import TABLE
+from memops.stores.disk import read_whole, replace_whole, sweep
+from memops.stores.sqlite import errors, exclusive, transaction
+
+
+def forget(
+    path: Path, ids: Collection[str], view: Path | None = None, texts: Collection[str] = ()
+) -> None:
+    """Remove rows with every trace; raises Locked while anyone has the database open.
+
+    Their entries leave `view`, the snapshot from which clawseed would start again, before the rows
+    go: a process that is killed in between is called again with all that it needs.
+    """
+    with errors(path), exclusive(path) as connection:
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.text_factory = lambda data: data.decode("utf-8", "replace")
+        rows = _rows(connection, ids)
+        said = {*texts, *(content for _, content in rows)}
+        if view is not None:
+            _scrub(view, said, {key for key, _ in rows})
+        _delete(connection, ids, said)
+        connection.execute("VACUUM")
+        if _has(connection, "memories_fts"):
+            _index_again(connection, path)
+
+
+def _rows(connection: sqlite3.Connection, ids: Collection[str]) -> list[tuple[str, str]]:
+    """Key and text of those rows that are there."""
+    query = f"SELECT key, content FROM {TABLE} WHERE id = ?"
+    found = (connection.execute(query, [id_]).fetchone() for id_ in ids)
+    return [row for row in found if row is not None]
+
+
+def _delete(connection: sqlite3.Connection, ids: Collection[str], texts: Collection[str]) -> None:
+    """Delete rows and their cached vectors."""
+    with transaction(connection, "EXCLUSIVE"):
+        connection.executemany(f"DELETE FROM {TABLE} WHERE id = ?", [(id_,) for id_ in ids])
+        if _has(connection, "embedding_cache"):
+            hashes = [(content_hash(text),) for text in texts]
+            connection.executemany("DELETE FROM embedding_cache WHERE content_hash = ?", hashes)
+        if _has(connection, "memories_fts"):
+            connection.execute("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')")
+
+
+def _index_again(connection: sqlite3.Connection, path: Path) -> None:
+    """VACUUM may number rows anew, so the index is checked and, if need be, built again."""
+    check = "INSERT INTO memories_fts(memories_fts, rank) VALUES ('integrity-check', 1)"
+    try:
+        connection.execute(check)
+        return
+    except sqlite3.DatabaseError:
+        connection.execute("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')")
+    try:
+        connection.execute(check)
+    except sqlite3.DatabaseError as error:
+        raise Corrupt(f"{path}: the search index is damaged", "restore a snapshot") from error
+
+
+def _has(connection: sqlite3.Connection, table: str) -> bool:
+    query = "SELECT 1 FROM sqlite_master WHERE name = ?"
+    return connection.execute(query, [table]).fetchone() is not None
+
+
+def _scrub(path: Path, texts: Collection[str], keys: Collection[str]) -> None:
+    sweep(path)
+    if not path.is_file():
+        return
+    data, stamp = read_whole(path)
+    said = [text.strip() for text in texts]
+    clean = without_text(data.decode("utf-8", "surrogateescape"), said, keys)
+    new = clean.encode("utf-8", "surrogateescape")
+    if new != data:
+        replace_whole(path, new, unless_changed=stamp)

@@ -1,0 +1,109 @@
+"""Witnesses: live rows by which it is told, inside a short lock, that a group is above its floor.
+
+Counting a large table takes longer than the lock may be held, and beside an agent that commits all
+the while a count taken before the lock is never the one that holds inside it. But floors are small:
+some rows of each group that may lose are enough to judge by, and those are quickly looked at again.
+"""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import polars as pl
+
+from memops.schema import COUNTS
+from memops.stores.clawseed.rows import group_of, kind_of, plain
+from memops.stores.clawseed.sql import TABLE, Row
+from memops.stores.sqlite import bound
+
+_AT_ONCE = 500  # rowids in one statement
+
+
+class Witnesses:
+    """At most so many live rows (all without `most`) of each scope and category of some rows.
+
+    Where they are fewer, rows of the other categories of their kind stand by them. `cut` tells
+    whether there may be more of the kind than were found.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        columns: Sequence[str],
+        rows: Iterable[Row],
+        most: int | None,
+    ) -> None:
+        self.connection = connection
+        self._scope = "coalesce(namespace, 'default')" if "namespace" in columns else "'default'"
+        self._live = "superseded_by IS NULL" if "superseded_by" in columns else "true"
+        self._group: dict[int, tuple[str, str]] = {}
+        self.cut = False
+        wanted: dict[tuple[str, str], tuple[Any, set[Any]]] = {}
+        for row in rows:
+            scope, category = group_of(row)
+            known = wanted.setdefault((scope, kind_of(category)), (row.get("namespace"), set()))
+            known[1].add(row["category"])
+        self._kinds = frozenset(wanted)
+        names = connection.execute(f"SELECT DISTINCT category FROM {TABLE}").fetchall()
+        for (_, kind), (scope, own) in wanted.items():
+            others = {name for (name,) in names if kind_of(str(plain(name))) == kind} - own
+            self._find(scope, own, others, most)
+
+    def counts(self) -> pl.DataFrame:
+        """Return so many live rows as the groups have, or more (COUNTS)."""
+        groups = Counter(self._group.values()).items()
+        return totals((scope, kind_of(name), name, n) for (scope, name), n in groups)
+
+    def fewer(self) -> bool:
+        """Tell whether one of them is gone, superseded, or in another group now."""
+        there: Counter[tuple[str, str]] = Counter()
+        rowids = [*self._group]
+        for at in range(0, len(rowids), _AT_ONCE):
+            some = ",".join(map(str, rowids[at : at + _AT_ONCE]))
+            query = f"SELECT {self._scope}, category, count(*) FROM {TABLE}"
+            for scope, category, n in self.connection.execute(
+                f"{query} WHERE rowid IN ({some}) AND {self._live} GROUP BY 1, 2"
+            ):
+                there[str(plain(scope)), str(plain(category))] += n
+        return there != Counter(self._group.values())
+
+    def follow(self, done: Iterable[tuple[Row | None, Row | None]]) -> None:
+        """Take note of rows that were changed: each as it was and as it is, None for absence."""
+        for was, now in done:
+            if was:
+                self._group.pop(was["rowid"], None)
+            if now and now.get("superseded_by") is None:
+                scope, category = group_of(now)
+                if (scope, kind_of(category)) in self._kinds:
+                    self._group[now["rowid"]] = scope, category
+
+    def _find(self, scope: Any, own: set[Any], others: set[Any], most: int | None) -> None:
+        """Find rows of each own category, and of the others together where those are few."""
+        found = 0
+        for names in [*({name} for name in sorted(own)), others]:
+            if not names:
+                continue
+            if names is others and most is not None and found >= most:
+                self.cut = True
+                continue
+            rows = self._rows(scope, sorted(names), -1 if most is None else most)
+            self._group |= {rowid: (str(plain(s)), str(plain(c))) for rowid, s, c in rows}
+            found += len(rows)
+            self.cut |= len(rows) == most
+
+    def _rows(self, scope: Any, categories: Sequence[Any], most: int) -> list[Any]:
+        values = [bound(value) for value in ("default" if scope is None else scope, *categories)]
+        marks = [mark for mark, _ in values]
+        query = f"SELECT rowid, {self._scope}, category FROM {TABLE} WHERE {self._live}"
+        query += f" AND {self._scope} = {marks[0]} AND category IN ({', '.join(marks[1:])})"
+        return self.connection.execute(
+            f"{query} LIMIT {most}", [value for _, value in values]
+        ).fetchall()
+
+
+def totals(rows: Iterable[tuple[str, str, str, int]]) -> pl.DataFrame:
+    """Return counts of live rows (COUNTS) added up."""
+    *group, _ = COUNTS.names()
+    whole = pl.DataFrame([*rows], schema=COUNTS, orient="row").group_by(group).agg(pl.sum("live"))
+    return whole.filter(pl.col("live") > 0).sort(group)

@@ -1,0 +1,73 @@
+"""Swapping a file of a memory root for its edited self, under the agent's own locks."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+
+from memops.errors import Incomplete, Locked
+from memops.stores.lockfile import LockFile, hold
+from memops.stores.markdown import files
+from memops.stores.markdown.carry import Build, Pace, replace
+from memops.stores.markdown.carry_leavings import create, recover
+
+PATIENCE = 3.0
+"""Seconds to wait for a lock of the agent's before its file is left for later."""
+
+
+@dataclass(frozen=True)
+class Swap:
+    """What a file becomes, what is called once that is certain, and how patiently it is done.
+
+    Without `make` a file that is not there is not made.
+    """
+
+    build: Build
+    keep: Callable[[], None]
+    pace: Pace
+    locks: list[LockFile]
+    make: bool = True
+
+    def locked(self) -> AbstractContextManager[None]:
+        """Hold the agent's locks of the file."""
+        return hold(self.locks, PATIENCE)
+
+
+def swapped(root: Path, path: str, swap: Swap) -> str:
+    """Replace or create a file; returns why it could not be, or ''."""
+    try:
+        with files.folder_of(root, path, swap.make) as (folder, name):
+            recover(folder)
+            return _swapped(folder, name, swap)
+    except Locked as error:
+        return error.message
+    except Incomplete as error:
+        if "went away" in error.message and not swap.make:
+            swap.build(None)
+            return ""
+        return error.message
+
+
+def touches(root: Path, path: str, build: Build) -> bool:
+    """Tell whether a change alters its file at all, without any lock."""
+    try:
+        data, _ = files.read(root, path)
+    except Incomplete:
+        return True
+    return build(data) is not None
+
+
+def _swapped(folder: int, name: str, swap: Swap) -> str:
+    for _ in range(3):
+        try:
+            done = replace(folder, name, swap.build, swap.keep, swap.pace, swap.locked)
+            return "" if done.done else done.why
+        except FileNotFoundError:
+            data = swap.build(None)
+            if not swap.make or data is None:
+                return ""
+            swap.keep()
+            with swap.locked():
+                if create(folder, name, data):
+                    return ""
+    return "skip.comes_and_goes"

@@ -1,0 +1,164 @@
+"""OpenClaw's provenance rows: which files it takes for its agent's, by a hash of their content.
+
+Since 2026.9 a row of `state/openclaw.sqlite` keeps, for every memory file that an agent's tool
+wrote, the hash of what it wrote and whether the file is the agent's or untrusted. Before its next
+write the agent compares: content that another hand changed makes the file untrusted for good, and
+an untrusted MEMORY.md is no longer read out. memops never writes these rows unless it is asked to.
+"""
+
+import contextlib
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memops.errors import MemopsError
+from memops.stores import Written
+from memops.stores.markdown import files
+from memops.stores.sqlite import (
+    Text,
+    as_json,
+    bound,
+    errors,
+    from_json,
+    reader,
+    transaction,
+    writer,
+)
+
+TABLE = "plugin_state_entries"
+OWNER, NAMESPACE = "core:memory-artifact-provenance", "workspace-files"
+AGENT, UNTRUSTED = "agent", "untrusted"
+
+_WHERE = "plugin_id = ? AND namespace = ? AND entry_key = ?"
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """One row: the file, what the agent last made of it, and whose OpenClaw takes it for.
+
+    `whole` holds every column of the row, as JSON values.
+    """
+
+    database: Path
+    key: str
+    path: str
+    file_hash: str
+    origin: str
+    value: str
+    whole: tuple[tuple[str, Any], ...]
+
+    def edited(self, content: bytes | None) -> bool:
+        """Tell whether another hand has changed the file since the agent wrote it."""
+        return content is not None and content_hash(content) != self.file_hash
+
+
+def content_hash(content: bytes) -> str:
+    """Return the hash that OpenClaw keeps of a file: SHA-256 of its text, in UTF-8 again."""
+    return hashlib.sha256(content.decode("utf-8", "replace").encode()).hexdigest()
+
+
+def rows(home: Path, workspace: Path) -> list[Provenance]:
+    """Return the rows of a workspace's files, by path; none where OpenClaw keeps none."""
+    prefix = _digest(str(workspace.resolve()).replace("\\", "/")) + ":"
+    found = []
+    database = home / "state" / "openclaw.sqlite"
+    for row in _entries(database):
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            key, value = str(row["entry_key"]), str(row["value_json"])
+            said = json.loads(value)
+            if key.startswith(prefix):
+                path, kept, origin = said["relativePath"], said["fileHash"], said["originClass"]
+                whole = tuple(row.items())
+                found.append(
+                    Provenance(database, key, str(path), str(kept), str(origin), value, whole)
+                )
+    return sorted(found, key=lambda row: row.path)
+
+
+def contents(workspace: Path, paths: Iterable[str]) -> dict[str, bytes]:
+    """Return what files hold; one that cannot be read in one state is left out."""
+    out = {}
+    for path in paths:
+        with contextlib.suppress(MemopsError):
+            out[path] = files.read(workspace, path)[0]
+    return out
+
+
+def vouched(row: Provenance, content: bytes) -> str:
+    """Return a row's value once it is said that the file, as it is, stands as the agent's own."""
+    said: dict[str, Any] = json.loads(row.value)
+    return _json(said | {"fileHash": content_hash(content)})
+
+
+def change(row: Provenance, value: str | None) -> bool:
+    """Give a row a new value, or delete it with None; return False if it is not as it was."""
+    place = [OWNER, NAMESPACE, row.key, row.value]
+    with (
+        errors(row.database),
+        contextlib.closing(writer(row.database)) as connection,
+        transaction(connection, "IMMEDIATE"),
+    ):
+        if value is None:
+            made = connection.execute(
+                f"DELETE FROM {TABLE} WHERE {_WHERE} AND value_json = ?", place
+            )
+        else:
+            made = connection.execute(
+                f"UPDATE {TABLE} SET value_json = ? WHERE {_WHERE} AND value_json = ?",
+                [value, *place],
+            )
+        return made.rowcount == 1
+
+
+def put_back(database: Path, whole: Mapping[str, Any], after: str | None) -> Written:
+    """Make a row what it was where it still is what `change` made of it."""
+    key, before = whole["entry_key"], whole["value_json"]
+    with (
+        errors(database),
+        contextlib.closing(writer(database)) as connection,
+        transaction(connection, "IMMEDIATE"),
+    ):
+        place = [OWNER, NAMESPACE, key]
+        found = connection.execute(f"SELECT value_json FROM {TABLE} WHERE {_WHERE}", place)
+        now = (row := found.fetchone()) and bytes(row[0]).decode()
+        if now == before:
+            return Written(key, "already")
+        if now != after:
+            return Written(key, "stale", "skip.changed_repaired")
+        if now is None:
+            values = [bound(from_json(value)) for value in whole.values()]
+            columns, marks = ", ".join(f'"{n}"' for n in whole), ", ".join(m for m, _ in values)
+            connection.execute(
+                f"INSERT INTO {TABLE} ({columns}) VALUES ({marks})", [v for _, v in values]
+            )
+        else:
+            connection.execute(
+                f"UPDATE {TABLE} SET value_json = ? WHERE {_WHERE}", [before, *place]
+            )
+    return Written(key, "applied")
+
+
+def _entries(database: Path) -> list[dict[str, Any]]:
+    if not database.is_file():
+        return []
+    query = f"SELECT * FROM {TABLE} WHERE plugin_id = ? AND namespace = ?"
+    try:
+        with contextlib.closing(reader(database)) as connection:
+            connection.text_factory = Text
+            found = connection.execute(query, [OWNER, NAMESPACE])
+            names = [column[0] for column in found.description]
+            return [dict(zip(names, map(as_json, row), strict=True)) for row in found.fetchall()]
+    except sqlite3.Error:
+        return []
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _json(value: dict[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

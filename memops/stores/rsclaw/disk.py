@@ -1,0 +1,140 @@
+"""The file of a stopped gateway: its lock, its backups, and its replacement in one step."""
+
+import fcntl
+import json
+import os
+import shutil
+import stat
+from collections.abc import Iterable, Iterator, Set
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from memops.errors import Corrupt, Locked
+from memops.stores.disk import failure, replace_whole, sync_folder
+from memops.stores.rsclaw import redb
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Hold the lock that a running redb holds; raises Locked while a gateway has the file open."""
+    try:
+        handle = os.open(path.resolve(), os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise failure(path, error) from error
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise Locked(
+                f"{path} is open in a running rsclaw gateway",
+                "stop the gateway, then run it again; reading works while it runs",
+            ) from error
+        if os.fstat(handle).st_ino != path.stat().st_ino:
+            raise Locked(f"{path} was replaced just now", "try again")
+        yield
+    finally:
+        os.close(handle)
+
+
+def back_up(path: Path, lines: Iterable[bytes], now: datetime) -> Path:
+    """Write the documents as JSON lines, `memory-YYYYMMDD.jsonl`, and return the file.
+
+    It goes to `var/backups` of rsclaw's base folder, for a store elsewhere to `backups` beside it.
+    A backup that is there already is left alone: the next of the day is `memory-YYYYMMDD-2.jsonl`.
+    """
+    folder = _backups(path)
+    stem = f"memory-{now.astimezone(UTC):%Y%m%d}"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle, made = _fresh(folder, stem)
+        with os.fdopen(handle, "wb") as out:
+            out.writelines(line + b"\n" for line in lines)
+            out.flush()
+            os.fsync(out.fileno())
+        sync_folder(folder)
+    except OSError as error:
+        raise failure(folder, error) from error
+    return made
+
+
+def forget(path: Path, ids: Set[str], texts: Set[str]) -> None:
+    """Remove documents from what lies around a stopped gateway's file.
+
+    Backups lose the lines with these ids or texts. The full-text index stores its texts and is
+    removed whole, which rsclaw makes anew; so is a `.bak` of an older format that holds one.
+    """
+    beside = path.resolve().parent
+    try:
+        for backup in sorted(_backups(path).glob("memory-*.jsonl")):
+            lines = backup.read_bytes().splitlines(keepends=True)
+            kept = [line for line in lines if not _names(line, ids, texts)]
+            if kept != lines:
+                replace_whole(backup, b"".join(kept))
+        for copy in sorted(beside.glob(f"{path.name}*.bak")):
+            if any(text and text.encode() in copy.read_bytes() for text in texts):
+                copy.unlink()
+        if _inside(beside) and (beside.parent / "search").is_dir():
+            shutil.rmtree(beside.parent / "search")
+    except OSError as error:
+        raise failure(beside, error) from error
+
+
+def draft(path: Path) -> Path:
+    """Return where a new version of a file is written, beside it."""
+    target = path.resolve()
+    return target.with_name(f".{target.name}.memops")
+
+
+def install(path: Path, data: bytes) -> None:
+    """Put a whole file in place of another, once it reads back as it was meant; mode is kept."""
+    target, spare = path.resolve(), draft(path)
+    meant = redb.parse(data, str(spare))
+    try:
+        spare.unlink(missing_ok=True)
+        handle = os.open(spare, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+            out.flush()
+            if target.exists():
+                old = target.stat()
+                os.fchmod(out.fileno(), stat.S_IMODE(old.st_mode))
+                if (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()) and os.geteuid() == 0:
+                    os.fchown(out.fileno(), old.st_uid, old.st_gid)
+            os.fsync(out.fileno())
+        if redb.read(spare, tries=1)[1] != meant:
+            raise Corrupt(f"{spare}: does not read back as it was written", "check the disk")
+        spare.replace(target)
+        sync_folder(target.parent)
+    except OSError as error:
+        raise failure(target, error) from error
+    finally:
+        spare.unlink(missing_ok=True)
+
+
+def _backups(path: Path) -> Path:
+    base = path.resolve().parent
+    return base.parents[1] / "backups" if _inside(base) else base / "backups"
+
+
+def _inside(folder: Path) -> bool:
+    """Whether a file's folder is the one that rsclaw gives it."""
+    return folder.parts[-3:] == ("var", "data", "memory")
+
+
+def _names(line: bytes, ids: Set[str], texts: Set[str]) -> bool:
+    try:
+        fields = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(fields, dict) and (fields.get("id") in ids or fields.get("text") in texts)
+
+
+def _fresh(folder: Path, stem: str) -> tuple[int, Path]:
+    n = 1
+    while True:
+        path = folder / (f"{stem}.jsonl" if n == 1 else f"{stem}-{n}.jsonl")
+        try:
+            return os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), path
+        except FileExistsError:
+            n += 1
