@@ -14,6 +14,7 @@ from memops.plan import outcome
 from memops.policy import Hostile
 from memops.rules.quarantine_injected import quarantine_injected
 from memops.rules.redact_secrets import redact_secrets
+from memops.rules.unwrap_turns import unwrap_turns
 from memops.safety.hostile import concepts, injected
 from memops.schema import QUARANTINE
 from memops.stores import open_store
@@ -294,7 +295,8 @@ def test_what_the_software_put_around_a_turn_is_cut_and_the_turn_stays(tmp_path)
     records = store.read()
     context = Context(now=datetime(2026, 6, 1, tzinfo=UTC))
     masked = outcome(records, redact_secrets(records, context))
-    after = outcome(masked, quarantine_injected(masked, context))
+    bare = outcome(masked, unwrap_turns(masked, context))
+    after = outcome(bare, quarantine_injected(bare, context))
     told = after.select("text", "superseded_by").rows()
     said = [text for text, gone in told if gone is None]
     assert "My day begins at six, count from there." in said

@@ -40,6 +40,7 @@ from memops.rules.revalidate_entities import revalidate_entities
 from memops.rules.revive_restored import revive_restored
 from memops.rules.supersede_conflicting import supersede_conflicting
 from memops.rules.unify_scopes import unify_scopes
+from memops.rules.unwrap_turns import unwrap_turns
 from memops.schema import RECORDS, RETIRED, only
 
 Rule = Callable[[pl.DataFrame, Context], pl.DataFrame]
@@ -62,6 +63,7 @@ RULES: tuple[Rule, ...] = (
     revive_restored,
     normalise_superseded,
     redact_secrets,
+    unwrap_turns,
     quarantine_injected,
     demote_chatter,
     supersede_conflicting,
@@ -77,6 +79,7 @@ MIGRATION: tuple[Rule, ...] = (
     normalise_superseded,
     unify_scopes,
     redact_secrets,
+    unwrap_turns,
     quarantine_injected,
     revalidate_entities,
     extract_notes,

@@ -1,4 +1,4 @@
-"""Hide from recall what gives orders to a model, and cut the software's own words out of turns."""
+"""Hide from recall what gives orders to a model, and prompts of the agent's own software."""
 
 from dataclasses import replace
 
@@ -8,21 +8,13 @@ from memops.context import Context
 from memops.judge.places import KEPT, MOMENTS, placed, touchable
 from memops.plan import edit
 from memops.policy import Hostile
-from memops.safety.hostile import PROMPTS, SHAPED, WRAPPERS, concepts, injected, spoken
+from memops.safety.hostile import SHAPED, concepts, injected, prompt_alone, spoken
 from memops.safety.trust import by_anybody, by_machine
 from memops.schema import LIVE, QUARANTINE, only
 
 _SHOWN = ("quotation", "code", "table", "instruction")
 """Forms that tell of what somebody else said or wrote."""
 _QUOTED = r'["“「『][^"”」』]{20,}["”」』]'
-_ENTRY = r"\n\s*(?:[-*]\s+)?\*\*\d{1,2}:\d{2}(?::\d{2})?\*\*"  # one that a later time begins
-_PROMPT = rf"(?i)^(?:{PROMPTS})"
-_LEAKED = (
-    rf"(?is)<(?:{WRAPPERS})>.*?</(?:{WRAPPERS})>\s*",
-    rf"(?im)^(?:{PROMPTS})[^\n]*(?:\n[^\n]+)*\s*",
-)
-"""What the software added to a turn: what its tags close in, and paragraphs that its prompts begin."""
-_ADDED = r"(?m)^[^\n(]+\(untrusted metadata\):\n```json\n(?:[^\n]*\n)*?```\s*"
 _ORDER = {"words": 24, "characters": 200}  # of a line that is no longer than orders are
 _ORDERING = (("order first",), ("drop",), ("override",), ("identity",), ("addressed", "must"))
 """Concepts that an order speaks of: all of one of these."""
@@ -32,8 +24,6 @@ _SENT = r"(?m)^Sender \(untrusted metadata\)|message_id"  # of what a person sen
 
 def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Hide text that gives orders to a model, and stored prompts, until a person has looked.
-
-    Where the software's words stand around somebody's own, only they are cut.
 
     Any tier and pin: a planted record is often the best protected one. Nothing is deleted. What
     stands in a document and came from no machine and no channel is taken for the owner's, who may
@@ -55,29 +45,12 @@ def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         .unique("id", keep="first", maintain_order=True)
         .sort("id")
         .with_columns(code=pl.when(_amid()).then(pl.lit("hostile.prompt_amid")).otherwise("code"))
-        .with_columns(left=_unwrapped())
     )
     tags = pl.concat_list("tags", pl.lit(["quarantined"])).list.unique(maintain_order=True)
-    mixed = (pl.col("code") == "hostile.prompt_amid") & (pl.col("left") != pl.col("text"))
-    mixed &= pl.col("left").str.replace_all(_ADDED, "").str.strip_chars() != ""
-    hidden = edit(
-        found.filter(~mixed), "quarantine", pl.col("code"),
+    return edit(
+        found, "quarantine", pl.col("code"),
         superseded_by=pl.lit(QUARANTINE), tags=tags, evidence=[], risk="medium",
     )  # fmt: skip
-    cut = edit(
-        found.filter(mixed), "update", "hostile.wrapped",
-        text=pl.col("left"), evidence=[], risk="medium",
-    )  # fmt: skip
-    return pl.concat([hidden, cut]).sort("id")
-
-
-def _unwrapped() -> pl.Expr:
-    """The text of a turn without what the software added to it; of other texts all."""
-    bare = pl.col("text")
-    for leaked in _LEAKED:
-        bare = bare.str.replace_all(leaked, "")
-    turn = placed() & (pl.col("role") == "session")
-    return pl.when(turn).then(bare.str.strip_chars()).otherwise("text")
 
 
 def _hostile(some: pl.DataFrame, policy: Hostile, personas: bool = True) -> pl.DataFrame:
@@ -112,14 +85,7 @@ def _spoken(some: pl.DataFrame, policy: Hostile) -> pl.DataFrame:
 def _amid() -> pl.Expr:
     """True of a text that holds other words beside its prompt, which may be the owner's.
 
-    It begins with them, with an event that came before the turn and may tell a result, or with
-    what the software recalled and put before them; or an entry of another time follows in it. A
-    prompt in a note that is no conversation may be one that the owner collects.
+    A prompt in a note that is no conversation may be one that the owner collects.
     """
-    begins = pl.col("text").str.extract(r"^\s*(?:\*\*[\d:]+\*\*\s*)?(.*)")
-    wrapped = begins.str.starts_with("<") | begins.str.starts_with("[")
     collected = placed() & (pl.col("role") != "session")
-    own = (
-        ~collected & begins.str.contains(_PROMPT) & ~wrapped & ~pl.col("text").str.contains(_ENTRY)
-    )
-    return (pl.col("code") == "hostile.own_prompt") & ~own
+    return (pl.col("code") == "hostile.own_prompt") & (collected | ~prompt_alone())

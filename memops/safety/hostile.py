@@ -33,6 +33,7 @@ WRAPPERS = "|".join(_BANNERS["wrappers"])
 """Tags that the agent's software puts around what it adds to a turn."""
 PROMPTS = "|".join([*_BANNERS["starts"], rf"<(?:{WRAPPERS})>"])
 """Openings of what the agent's software says, in lower case."""
+_ENTRY = r"\n\s*(?:[-*]\s+)?\*\*\d{1,2}:\d{2}(?::\d{2})?\*\*"  # one that a later time begins
 _DEFAULT = Hostile()
 _BATCH = 16
 _ALL = (1 << 64) - 1
@@ -81,6 +82,18 @@ def injected(texts: pl.Series, policy: Hostile = _DEFAULT, personas: bool = True
     first = found.unique("row", keep="first", maintain_order=True)
     whys = as_read.select("row", "raw").join(first, on="row").select("raw", "why")
     return frame.join(whys, on="raw", how="left", maintain_order="left")["why"].rename(texts.name)
+
+
+def prompt_alone() -> pl.Expr:
+    """Return whether a prompt of the agent's software begins a text, and nothing else stands in it.
+
+    An event that came before the turn, or what the software recalled, is in brackets before other
+    words; in a note an entry of another time may follow.
+    """
+    begins = pl.col("text").str.extract(r"^\s*(?:\*\*[\d:]+\*\*\s*)?(.*)")
+    bracketed = begins.str.starts_with("<") | begins.str.starts_with("[")
+    entries = pl.col("text").str.contains(_ENTRY)
+    return begins.str.contains(rf"(?i)^(?:{PROMPTS})") & ~bracketed & ~entries
 
 
 @cache
