@@ -16,30 +16,22 @@ STORE = '''
 
 import json
 
-from memops.schema import conform
-from memops.stores.tables.formats import parsed
-from memops.stores.tables import Jsonl
+from memops.stores.base import FileStore
+from memops.stores.formats import parsed
 
 
-class Toy(Jsonl):
+class Toy(FileStore):
     """Like a file of JSON lines, in brackets."""
 
     kind = "toy"
-    _file = "toy.json"
+    file = "toy.json"
 
-    def _frame(self, data, where):
-        return conform(parsed(self._plain(data), where), where)
+    def table(self, data, where):
+        rows = (json.dumps(row, ensure_ascii=False) for row in json.loads(data))
+        return parsed("\\n".join(rows).encode(), where)
 
-    def _lines(self, data, where):
-        rows = self._plain(data).decode().splitlines()
-        return {json.loads(row)["id"]: row for row in rows}
-
-    def _bytes(self, lines):
+    def written(self, lines):
         return ("[" + ",\\n".join(lines.values()) + "]").encode()
-
-    def _plain(self, data):
-        rows = json.loads(data)
-        return "".join(json.dumps(row, ensure_ascii=False) + "\\n" for row in rows).encode()
 '''
 
 RULE = '''

@@ -11,8 +11,8 @@ import pytest
 
 from memops import failpoints, snapshot
 from memops.stores import open_store
+from memops.stores.formats import packed
 from memops.stores.openclaw import OpenClaw
-from memops.stores.tables.formats import packed
 
 from .stores import rsclaw_file
 from .stores.clawseed_db import build, dump

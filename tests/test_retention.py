@@ -15,7 +15,7 @@ from memops.state import retention, runs
 from memops.state.chain import verify_chain
 from memops.state.retention import Aged, kept
 from memops.stores import open_store
-from memops.stores.tables.formats import json_line
+from memops.stores.formats import json_line
 
 NOW = datetime(2026, 6, 15, 3, tzinfo=UTC)
 POLICY = Policy(keep=Keep(last=1, within_days=1.0, daily=3, weekly=2, monthly=3))

@@ -16,7 +16,7 @@ from memops.policy import Policy
 from memops.safety.masking import masked_table
 from memops.schema import conform, empty
 from memops.snapshot import overlay_path
-from memops.stores.tables.formats import json_line, parsed
+from memops.stores.formats import json_line, parsed
 
 
 def keep(

@@ -2,13 +2,13 @@
 
 import socket
 
+import polars as pl
 import pytest
 
 from memops.errors import Incomplete, MemopsError, PlanRefused, StoreNotFound, Unauthorised
 from memops.schema import from_rows
 from memops.stores import Work, open_store
-from memops.stores.rsclaw.http import disagreements
-from tests.stores.rsclaw_gateway import FEW, TOKEN, failing, stats
+from tests.stores.rsclaw_gateway import TOKEN, failing
 
 from .restoring import put_back
 from .samples import NOW
@@ -109,12 +109,11 @@ def test_the_api_is_never_written(serve, tmp_path):
     assert store.identity() == {"kind": "rsclaw", "path": gateway.url, "schema": "api v1"}
 
 
-def test_a_file_is_compared_with_its_gateway(serve):
+def test_what_is_forgotten_leaves_a_copy_and_the_others_stay(serve, tmp_path):
     _, store = serve()
-    records = store.read()
-    assert disagreements(records, stats(FEW)) == []
-    assert disagreements(records.head(2), stats(FEW)) == [
-        "the file has 2 documents, the gateway 3",
-        "kind 'fact': the file has 1, the gateway 2",
-        "scope 'agent:main:cron': the file has 0, the gateway 1",
-    ]
+    store.copy(tmp_path)
+    whole = store.load(tmp_path)
+    gone = whole["id"][0]
+    store.forget(tmp_path, [gone])
+    assert store.load(tmp_path).equals(whole.filter(pl.col("id") != gone))
+    assert whole["text"][0].encode() not in (tmp_path / "docs.json").read_bytes()

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from memops.errors import Corrupt, Locked, StoreNotFound
 from memops.plan import delete, edit, nothing, outcome, put, squash
 from memops.schema import FORMS, KINDS, RECORDS, ROLES, SENSITIVITIES, TIERS, conform, from_rows
-from memops.stores import Work, open_store, tables
-from memops.stores.tables.formats import json_line, packed, parsed, unpacked
+from memops.stores import Work, base, open_store, tables
+from memops.stores.formats import json_line, packed, parsed, unpacked
 
 from .restoring import put_back
 
@@ -71,14 +71,14 @@ def test_lines_that_stood_in_the_file_read_last_say_the_same_as_ever(before, aft
 
     def read():
         try:
-            return store._frame(two, "m"), store._lines(two, "m")
+            return store._known(two, "m").records, store.lines(two, "m")
         except Corrupt as error:
             return str(error)
 
-    tables._read.clear()
+    base._read.clear()
     alone = read()
-    tables._read.clear()
-    store._frame(one, "m")
+    base._read.clear()
+    store._known(one, "m")
     beside = read()
     assert (
         alone == beside if isinstance(alone, str) else

@@ -17,7 +17,7 @@ from memops.schema import TOMBSTONE, from_rows
 from memops.state import planfile
 from memops.stores import clawseed, open_store
 from memops.stores.clawseed import write as clawseed_write
-from memops.stores.tables.formats import json_line
+from memops.stores.formats import json_line
 from tests.stores.clawseed_db import build
 
 from .checker import Tally

@@ -32,7 +32,7 @@ from memops.safety.secrets import redacted
 from memops.schema import LIVE, TIERS, TOMBSTONE, conform
 from memops.state import planfile, runs
 from memops.stores import open_store
-from memops.stores.tables.formats import json_line, parsed
+from memops.stores.formats import json_line, parsed
 from tests.strategies import IDS, NOW, plans, records, rows
 
 POLICY = Policy(floors=Floors(default=1, kinds={"entity": 0, "preference": 1}))

@@ -19,8 +19,8 @@ from memops.policy import Floors, Limits, Policy
 from memops.safety.secrets import redacted
 from memops.schema import TIERS, TOMBSTONE, conform, from_rows, only
 from memops.stores import Work
-from memops.stores.tables import _changed
-from memops.stores.tables.formats import json_line, parsed
+from memops.stores.base import _changed
+from memops.stores.formats import json_line, parsed
 from tests.strategies import IDS, NOW, plans, records, rows
 
 from .checker import Tally

@@ -10,7 +10,6 @@ import hashlib
 import os
 import sqlite3
 from collections.abc import Collection, Iterator, Mapping
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,7 +19,8 @@ import polars as pl
 from memops.errors import Corrupt, StoreNotFound
 from memops.plan import PUTS
 from memops.schema import CHANGES, DEFAULTS, RECORDS, conform
-from memops.stores import CAPABILITIES, Keep, Undo, Work, Written
+from memops.stores import Keep, Undo, Work, Written
+from memops.stores.base import RowStore
 from memops.stores.clawseed.purge import forget
 from memops.stores.clawseed.rows import (
     category_for,
@@ -46,11 +46,10 @@ _HINT = (
 _COLUMN = {"scope": "namespace", "importance": "importance", "superseded_by": "superseded_by"}
 
 
-class Clawseed:
+class Clawseed(RowStore):
     """A clawseed workspace, or the database itself."""
 
     kind: ClassVar[str] = "clawseed"
-    capabilities: ClassVar[frozenset[str]] = frozenset(CAPABILITIES)
     holds: ClassVar[frozenset[str]] = frozenset(
         {"id", "key", "text", "created_at", "updated_at", "scope", "importance", "superseded_by"}
     )
@@ -181,10 +180,6 @@ class Clawseed:
     def locator(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """Return the key, which is unique in the store."""
         return {"key": record["key"]}
-
-    def recent(self, since: datetime) -> frozenset[str]:
-        """Return nothing: a database has no files to leave alone."""
-        return frozenset()
 
     def _place(self) -> Path:
         if self._given.suffix == ".db" and not self._given.is_dir():

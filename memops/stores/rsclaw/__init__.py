@@ -14,9 +14,8 @@ it embeds when it next starts. Its full-text index beside the store (`var/data/s
 
 import json
 from base64 import b64encode
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -33,46 +32,31 @@ from memops.stores.rsclaw.docs import (
     DOCS,
     Doc,
     Row,
-    document,
     to_records,
     unpacked,
     widths,
 )  # fmt: skip
+from memops.stores.rsclaw.gateway import Gateway
 from memops.stores.rsclaw.redb_build import build
 from memops.stores.rsclaw.write import FILE, Rows, changed, reverted
 
 _TABLES = (DOCS, *ARCHIVES.values())
 
 
-class Rsclaw:
+class Rsclaw(Gateway):
     """A gateway's memory: `rsclaw:PATH/memory.redb`, or its API, `rsclaw:http://HOST:PORT`."""
 
-    kind: ClassVar[str] = "rsclaw"
-    capabilities: ClassVar[frozenset[str]] = frozenset(
-        (
-            "snapshot",
-            "live_read",
-            "insert",
-            "update",
-            "supersede",
-            "delete",
-            "redact",
-            "purge",
-            "restore",
-        )
-    )
-    holds: ClassVar[frozenset[str]] = frozenset(
-        ("id", "scope", "kind", "text", "tier", "importance", "pinned", "access_count", "tags",
-         "created_at", "accessed_at", "extra")
-    )  # fmt: skip
+    capabilities: ClassVar[frozenset[str]] = Gateway.capabilities | {
+        "insert", "update", "supersede", "delete", "redact", "purge", "restore",
+    }  # fmt: skip
 
-    def __new__(cls, path: str) -> "Rsclaw":
+    def __new__(cls, path: str) -> Any:
         """Return the store for a file, or the one for an API."""
-        if cls is Rsclaw and path.startswith(("http://", "https://")):
+        if path.startswith(("http://", "https://")):
             from memops.stores.rsclaw.http import RsclawApi
 
-            return object.__new__(RsclawApi)
-        return object.__new__(cls)
+            return RsclawApi(path)
+        return super().__new__(cls)
 
     def __init__(self, path: str) -> None:
         found = Path(path).expanduser().absolute()
@@ -116,15 +100,6 @@ class Rsclaw:
     def read(self, ids: Collection[str] | None = None) -> pl.DataFrame:
         """Return the live store's records; rows that rsclaw cannot parse are in `copy`'s notes."""
         return only(_records(redb.read(self.path)[1], self.path), ids)
-
-    def project(self, records: pl.DataFrame) -> pl.DataFrame:
-        """Return what the file gives back for these records: through a document and back."""
-        return to_records(document(row) for row in records.to_dicts())
-
-    def batches(self, changes: pl.DataFrame) -> Iterator[pl.DataFrame]:
-        """Yield the whole plan: a rebuild takes as long for one change as for all."""
-        if changes.height:
-            yield changes
 
     def write(self, work: Work) -> list[Written]:
         """Rebuild the file with one batch of changes, if no gateway has it open."""
@@ -188,14 +163,6 @@ class Rsclaw:
     def forget(self, raw: Path, ids: Collection[str]) -> None:
         """Rebuild a copy without these rows."""
         install(raw / FILE, _without(raw / FILE, ids)[0])
-
-    def locator(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the document's id."""
-        return {"id": record["id"]}
-
-    def recent(self, since: datetime) -> frozenset[str]:
-        """Return no ids: it is a database."""
-        return frozenset()
 
 
 def _docs(database: redb.Database, path: Path) -> redb.Table:

@@ -9,9 +9,9 @@ used, as it counts as use. Writing through the API is not possible.
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import polars as pl
 
@@ -19,9 +19,9 @@ from memops.errors import Corrupt, Incomplete, PlanRefused
 from memops.schema import only
 from memops.stores import Keep, Undo, Work, Written
 from memops.stores.disk import read_whole, replace_whole
-from memops.stores.rsclaw import Rsclaw
 from memops.stores.rsclaw.client import Client
 from memops.stores.rsclaw.docs import DOCS, Doc, acceptable, to_records
+from memops.stores.rsclaw.gateway import Gateway
 
 CAP = 1000
 _ROUNDS = 3
@@ -29,10 +29,8 @@ _READ_ONLY = "stop the gateway and use the file's address, rsclaw:PATH/memory.re
 _AGAIN = "snapshot the file instead, rsclaw:PATH/memory.redb; it can be read while the gateway runs"
 
 
-class RsclawApi(Rsclaw):
+class RsclawApi(Gateway):
     """A running gateway, `rsclaw:http://HOST:PORT`; reading only."""
-
-    capabilities: ClassVar[frozenset[str]] = frozenset(("snapshot", "live_read"))
 
     pause: float = 0.25
     """Seconds before the first retry; each next one waits four times as long."""
@@ -58,40 +56,38 @@ class RsclawApi(Rsclaw):
 
     def load(self, raw: Path, ids: Collection[str] | None = None) -> pl.DataFrame:
         """Return the records of such a copy."""
-        data, _ = read_whole(raw / "docs.json")
-        try:
-            docs = json.loads(data)
-        except ValueError as error:
-            raise Corrupt(f"{raw / 'docs.json'}: {error}") from error
-        return only(_records(docs), ids)
+        return only(_records(_copied(raw)), ids)
 
     def read(self, ids: Collection[str] | None = None) -> pl.DataFrame:
         """Return the gateway's records, or raise Incomplete."""
         return only(_records(complete(Client(self.base, self.pause))[1]), ids)
 
-    def batches(self, changes: pl.DataFrame) -> Iterator[pl.DataFrame]:
-        """Yield the whole plan, which `write` refuses."""
-        if changes.height:
-            yield changes
-
     def write(self, work: Work) -> list[Written]:
         """Refuse: the API has no way to change a document."""
-        raise PlanRefused(f"{self.address}: the API can only be read", _READ_ONLY)
+        raise self._refusal()
 
     def revert(self, undo: list[Undo]) -> list[Written]:
         """Refuse, as `write` does."""
-        raise PlanRefused(f"{self.address}: the API can only be read", _READ_ONLY)
+        raise self._refusal()
 
     def settle(self) -> None:
         """Nothing of ours is beside an API."""
 
     def restore(self, raw: Path, keep: Keep) -> dict[str, int]:
         """Refuse, as `write` does."""
-        raise PlanRefused(f"{self.address}: the API can only be read", _READ_ONLY)
+        raise self._refusal()
 
     def purge(self, ids: Collection[str], texts: Collection[str] = ()) -> None:
         """Refuse, as `write` does."""
-        raise PlanRefused(f"{self.address}: the API can only be read", _READ_ONLY)
+        raise self._refusal()
+
+    def forget(self, raw: Path, ids: Collection[str]) -> None:
+        """Write a copy's documents again without these."""
+        kept = [doc for doc in _copied(raw) if doc["id"] not in ids]
+        replace_whole(raw / "docs.json", _json(kept))
+
+    def _refusal(self) -> PlanRefused:
+        return PlanRefused(f"{self.address}: the API can only be read", _READ_ONLY)
 
 
 def complete(client: Client) -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -110,24 +106,13 @@ def complete(client: Client) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     raise Incomplete(f"{client.base}: {why}", _AGAIN)
 
 
-def disagreements(records: pl.DataFrame, stats: Mapping[str, Any]) -> list[str]:
-    """Return how the records of a file differ from a gateway's statistics, as sentences.
-
-    The file holds the last persisted tiers, the gateway the live ones, so only rows, kinds and
-    scopes are compared. `records` are those that the gateway can see.
-    """
-    counts = {f"by_{n}": dict(records.group_by(n).len().iter_rows()) for n in ("kind", "scope")}
-    said = []
-    if records.height != stats["total"]:
-        said.append(f"the file has {records.height} documents, the gateway {stats['total']}")
-    for name, mine in counts.items():
-        theirs = stats[name]
-        said += [
-            f"{name[3:]} {key!r}: the file has {mine.get(key, 0)}, the gateway {theirs.get(key, 0)}"
-            for key in sorted(mine.keys() | theirs.keys())
-            if mine.get(key, 0) != theirs.get(key, 0)
-        ]
-    return said
+def _copied(raw: Path) -> list[dict[str, Any]]:
+    data, _ = read_whole(raw / "docs.json")
+    try:
+        docs: list[dict[str, Any]] = json.loads(data)
+    except ValueError as error:
+        raise Corrupt(f"{raw / 'docs.json'}: {error}") from error
+    return docs
 
 
 def _stats(client: Client) -> dict[str, Any]:
