@@ -236,7 +236,7 @@ def test_a_bench_of_pairs_does_what_a_night_does_with_a_judge():
     pairs = [{"id": f"{word}-{n}", "a": a, "b": b, "word": word} for word, found in said.items() for n, (a, b) in enumerate(found * 3)]  # fmt: skip
     truth = {frozenset((p["a"], p["b"])): p["word"] for p in pairs}
     policy = Policy(judge=Judge(model="x", decides=True))
-    rows = list(judge_pairs(pairs, policy, Oracle(truth)))
+    rows = list(judge_pairs(pairs, policy, Models(judge=Oracle(truth))))
     plain = list(judge_pairs(pairs))
     assert [row["id"] for row in rows] == [pair["id"] for pair in pairs]
     for pair, row in zip(pairs, rows, strict=True):
@@ -246,7 +246,19 @@ def test_a_bench_of_pairs_does_what_a_night_does_with_a_judge():
         )
     assert [row["conflict"] for row in plain] != [row["conflict"] for row in rows]
     unsure = Oracle(dict.fromkeys(truth, UNSURE))
-    assert not any(row["duplicate"] for row in judge_pairs(pairs, policy, unsure))
+    assert not any(row["duplicate"] for row in judge_pairs(pairs, policy, Models(judge=unsure)))
+
+
+def test_a_bench_of_pairs_does_what_a_night_does_without_a_judge():
+    from memops.evaluation.bench_pairs import judge_pairs
+
+    pairs = [*OPEN, *APART, *CLEAR, *TURNED, *SAME, ("The lake is cold", "The lake is cold")]
+    rows = list(judge_pairs([{"a": a, "b": b} for a, b in pairs]))
+    for pair, row in zip(pairs, rows, strict=True):
+        plan, _ = propose(store(*pair), Context(now=NOW), RULES)
+        done = set(plan["intent"].to_list())
+        assert ("merge" in done, "supersede" in done) == (row["duplicate"], row["conflict"]), pair
+    assert sum(row["duplicate"] for row in rows) >= 4 <= sum(row["conflict"] for row in rows) + 1
 
 
 LABELS = {"id2label": {"0": "CONTRADICTION", "1": "ENTAILMENT", "2": "NEUTRAL"}}

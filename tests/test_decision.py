@@ -9,6 +9,19 @@ FOUNDATIONS = {f"memops.judge.{name}" for name in ("judgement", "opposing", "vet
 HOME = {f"{name}.py" for name in ("decision", "judgement", "opposing", "vetoes", "scorer")}
 
 
+def test_what_differs_is_looked_at_where_pairs_are_judged_and_nowhere_else():
+    root = Path(memops.__file__).parent
+    used = {
+        path.name
+        for path in root.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom)
+        and node.module in ("memops.statements.readings", "memops.judge.decision")
+        and {"differences", "decided"} & {name.name for name in node.names}
+    }
+    assert used == {"conflicts.py", "kept.py"}
+
+
 def test_nothing_but_the_decision_makes_a_verdict_of_what_differs():
     root, seen = Path(memops.__file__).parent, 0
     for path in root.rglob("*.py"):

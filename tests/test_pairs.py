@@ -55,9 +55,9 @@ def test_what_was_judged_with_other_words_is_judged_again(memops, store, monkeyp
     assert len([*(memops.state / "pairs").iterdir()]) == 2
 
 
-def test_the_pairs_nearest_to_the_threshold_are_listed_for_review(memops, store):
+def test_the_pairs_in_most_doubt_are_listed_for_review(memops, store):
     rows = memops("conflicts", store, "--now", NOW, "--near", "2")
-    distance = [abs(row["conflict_score"] - row["conflict_at"]) for row in rows]
+    distance = [abs(row["conflict_score"] - 0.5) for row in rows]
     assert len(rows) == 2 and distance == sorted(distance)
     assert {"a_text", "b_text", "jaccard", "cosine", "bm25", "conflict"} <= rows[0].keys()
 

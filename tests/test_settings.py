@@ -23,7 +23,7 @@ WRONG = {
     "a number for a path": ("state = 3", 1, "state is 3, not a valid string"),
     # a range
     "a share above one": ("[policy.limits]\n# most of it\n\nshare = 5.0", 4, "policy.limits.share is 5.0, not less than or equal to 1"),
-    "a probability above one": ("[policy.conflicts]\nen = 30", 2, "policy.conflicts.en is 30"),
+    "a probability above one": ("[policy.conflicts]\nleast = 30", 2, "policy.conflicts.least is 30"),
     "no number": ("[policy.limits]\nshare = nan", 2, "policy.limits.share is nan"),
     "an age beyond the calendar": ("[policy.retention.windows]\nnote = 1e12", 2, "policy.retention.windows.note is 1000000000000.0"),
     "a window of nought days": ("[policy.retention.windows]\nnote = 0", 2, "policy.retention.windows.note is 0"),

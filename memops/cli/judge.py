@@ -205,11 +205,11 @@ def bench() -> None:
 @click.option("--json-lines", is_flag=True, help="Kept for habit: it always does.")
 @click.pass_context
 def bench_pairs_command(ctx: click.Context, file: Path, json_lines: bool) -> None:
-    """Judge each pair {id, a, b} of FILE: duplicate, conflict, which side is newer."""
+    """Judge each pair {id, a, b} of FILE as a night would: duplicate, conflict, which is newer."""
     from memops.errors import Corrupt
-    from memops.evaluation.bench_pairs import judge_pairs
+    from memops.evaluation.bench_pairs import in_scopes, judge_pairs
     from memops.files import gunzipped
-    from memops.models.local import decider
+    from memops.models.local import local_models
 
     settings = at(ctx)
     data = gunzipped(file) if file.suffix == ".gz" else file.read_bytes()
@@ -217,8 +217,8 @@ def bench_pairs_command(ctx: click.Context, file: Path, json_lines: bool) -> Non
         pairs = [json.loads(line) for line in data.split(b"\n") if line.strip()]
     except (ValueError, RecursionError) as error:
         raise Corrupt(f"{file}: {error}", "write one JSON object a line") from error
-    policy = settings.policy
-    _lines(judge_pairs(pairs, policy, decider(policy.judge, settings.state)))
+    models = local_models(settings.policy, settings.state, in_scopes(pairs))
+    _lines(judge_pairs(pairs, settings.policy, models))
 
 
 @bench.command("recall")

@@ -28,7 +28,7 @@ _least_option = click.option(
     "--least", type=float, default=0.0, help="Leave out pairs less similar than this (0 to 1)."
 )
 _near_option = click.option(
-    "--near", type=int, default=0, help="List instead the N pairs nearest to the threshold."
+    "--near", type=int, default=0, help="List instead the N pairs in most doubt."
 )
 
 

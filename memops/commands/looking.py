@@ -153,7 +153,7 @@ def list_pairs(
     """Return the store's conflicts or duplicates with their signals; secrets masked.
 
     `least` leaves out pairs less similar; `near` asks instead for so many pairs whose probability
-    is nearest to the threshold. Pairs once judged are not judged again for either.
+    is nearest to a half. Pairs once judged are not judged again for either.
     """
     from memops.judge.kept import borderline, chosen, known_pairs
 
@@ -171,7 +171,7 @@ def list_pairs(
         told = texts.rename({"id": f"{side}_id", "text": f"{side}_text"})
         rows = rows.join(told, on=f"{side}_id", maintain_order="left", how="left")
     columns = ["a_id", "b_id", "a_text", "b_text", "jaccard", "cosine", "bm25", "score", "opposes"]
-    columns += [f"{name}_score", f"{name}_at", *([name] if near else [])]
+    columns += [f"{name}_score", *([name] if near else [])]
     columns += ["verdict", "effect"] if settings.policy.judge.model else []
     rounded = pl.col("jaccard", "cosine", "bm25", "score", f"{name}_score").round(3)
     found: list[dict[str, Any]] = rows.with_columns(rounded).select(columns).to_dicts()

@@ -1,60 +1,72 @@
-"""Labelled pairs, judged one by one: what the duplicate and conflict judges say of two texts."""
+"""Labelled pairs, judged one by one: what a night makes of two texts that stand alone in a scope."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import polars as pl
 
-from memops.judge.cascade import settled_by
-from memops.judge.conflicts import features
-from memops.judge.decision import CONFLICT, DUPLICATE, probable
+from memops.context import Context, Models
+from memops.judge.candidates.similarity import statements
+from memops.judge.conflicts import features, judged
+from memops.judge.decision import DUPLICATE, conflict, likely
 from memops.policy import Policy
-from memops.verdicts import AGAINST, SAME, Decider
+from memops.schema import from_rows
+from memops.verdicts import AGAINST, SAME
+
+_AT = datetime(2000, 1, 1, tzinfo=UTC)  # of no matter: neither text of a pair has a time
+_WORDS = {"duplicate": (SAME,), "conflict": AGAINST}
 
 
 def judge_pairs(
-    pairs: list[dict[str, Any]], policy: Policy | None = None, judge: Decider | None = None
+    pairs: list[dict[str, Any]], policy: Policy | None = None, models: Models | None = None
 ) -> Iterator[dict[str, Any]]:
     """Yield {id, duplicate, conflict, duplicate_score, conflict_score, newer} for each {id, a, b}.
 
-    `newer` is the side whose text says that it replaces the other, or None. One threshold a
-    language; the language is read from the texts. With a judge what a night would do with it.
+    Each pair is put before a night as a scope of its own; what is no candidate is neither. What a
+    model says counts half of each score. `newer` is the side that a model calls the current one,
+    else the one whose text says that it replaces the other, or None.
     """
     if not pairs:
         return
-    limits, read = policy or Policy(), features(pairs)
-    told = probable(read, limits).drop("duplicate_at", "conflict_at")
-    if judge is not None:
-        told = _settled(pairs, read, told, judge, limits)
+    ctx = Context(now=_AT, policy=policy or Policy(), models=models or Models())
+    rows = pl.concat([_found(pairs, ctx), likely(features(pairs))], how="horizontal")
+    scored = {
+        f"{name}_score": pl.when(pl.col("verdict").is_null()).then(f"{name}_score")
+        .otherwise((pl.col(f"{name}_score") + pl.col("verdict").is_in(words)) / 2)
+        for name, words in _WORDS.items()
+    }  # fmt: skip
+    told = rows.select(*_WORDS, **scored, newer=pl.coalesce("later", "newer"))
     for pair, row in zip(pairs, told.iter_rows(named=True), strict=True):
         yield {"id": pair.get("id"), **row}
 
 
-def _settled(
-    pairs: list[dict[str, Any]],
-    read: pl.DataFrame,
-    told: pl.DataFrame,
-    judge: Decider,
-    limits: Policy,
-) -> pl.DataFrame:
-    """What a night does with pairs of which a judge is asked; a word of its moves the scores."""
-    texts = pl.Series(sorted({pair[side] for pair in pairs for side in "ab"}))
-    at = {text: n for n, text in enumerate(texts)}
-    sides = {side: pl.Series([at[pair[side]] for pair in pairs], dtype=pl.UInt32) for side in "ab"}
-    known = read.select(
-        "same", "opposes", "firm_a", "firm_b", "veto_same", "veto_conflict",
-        rank=pl.col("jaccard").rank(descending=True),
-    ).with_columns(**sides)  # fmt: skip
-    out = settled_by(judge, known, texts, limits.judge)
-    word = {"duplicate": pl.col("verdict") == SAME, "conflict": pl.col("verdict").is_in(AGAINST)}
-    moved = out.select(
-        duplicate=DUPLICATE,
-        conflict=CONFLICT,
-        newer="later",
-        **{f"{name}_word": said for name, said in word.items()},
+def in_scopes(pairs: list[dict[str, Any]]) -> pl.DataFrame:
+    """Return the texts of pairs as records, each pair in a scope of its own."""
+    return from_rows(
+        [
+            {"id": f"{n}{side}", "scope": str(n), "text": pair[side]}
+            for n, pair in enumerate(pairs)
+            for side in "ab"
+        ]
     )
-    before = told.rename({name: f"{name}_text" for name in ("duplicate", "conflict", "newer")})
-    both = pl.concat([before, moved], how="horizontal")
-    scored = {f"{n}_score": (pl.col(f"{n}_score") + pl.col(f"{n}_word")) / 2 for n in word}
-    newer = pl.coalesce("newer", "newer_text")
-    return both.with_columns(**scored, newer=newer).select(told.columns)
+
+
+def _found(pairs: list[dict[str, Any]], ctx: Context) -> pl.DataFrame:
+    """What a night makes of each pair: duplicate, conflict, verdict and later, the last two of a model."""
+    records = in_scopes(pairs)
+    said = dict(statements(records, ctx).members.select("id", "statement").iter_rows())
+    made = judged(records, ctx).with_columns(duplicate=DUPLICATE, conflict=conflict(ctx.policy))
+    if "verdict" not in made.columns:
+        made = made.with_columns(verdict=pl.lit(None, pl.String), later=pl.lit(None, pl.String))
+    sides = [tuple(said.get(f"{n}{side}", -1 - n) for side in "ab") for n in range(len(pairs))]
+    asked = pl.DataFrame(sides, {"one": pl.Int64, "two": pl.Int64}, orient="row")
+    asked = asked.with_columns(a=pl.min_horizontal("one", "two"), b=pl.max_horizontal("one", "two"))
+    of = made.select(pl.col("a", "b").cast(pl.Int64), *_WORDS, "verdict", "later")
+    turned = pl.col("later").replace({"a": "b", "b": "a"})
+    return asked.join(of, on=["a", "b"], how="left", maintain_order="left").select(
+        pl.col("duplicate").fill_null(pl.col("one") == pl.col("two")),
+        pl.col("conflict").fill_null(False),
+        "verdict",
+        later=pl.when(pl.col("one") > pl.col("two")).then(turned).otherwise("later"),
+    )

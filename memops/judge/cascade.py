@@ -69,15 +69,6 @@ def heard(
     return pl.concat([settled, rest], how="diagonal").sort("nth").drop("nth", "open")
 
 
-def settled_by(
-    judge: Decider, pairs: pl.DataFrame, texts: pl.Series, policy: Judge
-) -> pl.DataFrame:
-    """Return judged pairs (a, b: places in `texts`) that stand in no store, as a decider leaves them."""
-    sides = {n: Side(text) for n, text in enumerate(texts)}
-    told = _left_open(pairs.with_columns(ruled=pl.lit(True)))
-    return answered(told, sides, texts, judge, policy, {}).drop("open", "ruled")
-
-
 def answered(
     told: pl.DataFrame,
     sides: Mapping[int, Side],

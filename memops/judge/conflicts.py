@@ -14,7 +14,7 @@ from memops.context import Context
 from memops.judge.candidates.similarity import candidates_in_parts, statements
 from memops.judge.candidates.worth import WORTH, combined, worth_reading
 from memops.judge.cascade import asked, heard
-from memops.judge.decision import hanging, strict
+from memops.judge.decision import decided, hanging
 from memops.judge.known import VERDICTS, Known, known
 from memops.ordered import distinct
 from memops.progress import tracked
@@ -42,11 +42,11 @@ def judged(records: pl.DataFrame, ctx: Context, keep: Keep | None = None) -> pl.
 
 
 def features(pairs: list[dict[str, Any]]) -> pl.DataFrame:
-    """Return the features of pairs, with what the strict judgement makes of them."""
+    """Return the features of pairs, with what the rules make of them."""
     texts = sorted({text for pair in pairs for text in (pair["a"], pair["b"])})
     place = {text: n for n, text in enumerate(texts)}
     a, b = (np.array([place[pair[side]] for pair in pairs]) for side in ("a", "b"))
-    return strict(differences(read_all(texts), a, b))
+    return decided(differences(read_all(texts), a, b))
 
 
 def verdicts(pairs: pl.DataFrame, said: Readings, used: Any) -> pl.DataFrame:
@@ -58,7 +58,7 @@ def verdicts(pairs: pl.DataFrame, said: Readings, used: Any) -> pl.DataFrame:
         for i in tracked("judging pairs", steps)
     )
     told = (
-        hanging(strict(found)).with_columns(steady=pl.col("rarely") == pl.col("often"))
+        hanging(decided(found)).with_columns(steady=pl.col("rarely") == pl.col("often"))
         for found in read
     )
     return pl.concat([VERDICTS.to_frame(), *(found.select(*VERDICTS) for found in told)])

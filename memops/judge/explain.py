@@ -6,9 +6,8 @@ from typing import Any
 import polars as pl
 
 from memops.judge.conflicts import features
-from memops.judge.decision import probable
+from memops.judge.decision import likely
 from memops.language.vocabulary import CONTENT
-from memops.policy import Policy
 from memops.reasons import Reason, named, reason
 from memops.statements.reading import Reading, read_many
 
@@ -41,7 +40,7 @@ def explained(
     if not pairs:
         return []
     rows = features([{"a": a, "b": b} for a, b in pairs])
-    judged = pl.concat([rows, probable(rows, Policy())], how="horizontal")
+    judged = pl.concat([rows, likely(rows)], how="horizontal")
     times = said_on or [(None, None)] * len(pairs)
     read = read_many([text for pair in pairs for text in pair])
     sides = zip(judged.iter_rows(named=True), read[::2], read[1::2], times, strict=True)

@@ -33,21 +33,6 @@ def about_one_thing() -> pl.Expr:
     return neither("owner", "circumstances", "roles") & attributes & (c("numbered_differ") == 0)
 
 
-def apart() -> pl.Expr:
-    """True when the two are of different persons, circumstances or numbered things."""
-    return each("owner") | each("circumstances") | (c("numbered_differ") > 0)
-
-
-def modified() -> pl.Expr:
-    """True when each has a modifier of its own, or another relation stands in one place.
-
-    Work email and home email; who knows Rust, and who uses it. Needs whole readings.
-    """
-    related = (c("relations_one") == 1) & (c("relations_both") == 0) & (c("contained") >= 1)
-    related &= c("size_max") == c("size_min")
-    return (c("qualifiers_both") > 0) | (related & (c("swapped") >= 1))
-
-
 def contrasted() -> pl.Expr:
     """True when the subjects share a head, each has a word of its own, and so has what is said.
 
@@ -70,11 +55,6 @@ def narrowed() -> pl.Expr:
     return pl.any_horizontal(
         (c(f"attributes_{side}") >= 1) & (c(f"subject_{side}") >= 1) for side in "ab"
     )
-
-
-def about_others() -> pl.Expr:
-    """True when the two speak of different persons, things, circumstances or occasions."""
-    return apart() | modified() | contrasted() | twins() | narrowed() | ~neither("circumstances")
 
 
 def asserted(side: str) -> pl.Expr:
@@ -117,34 +97,6 @@ def unaltered() -> pl.Expr:
     values = neither("current")
     unturned = (c("was_a") == 0) & (c("was_b") == 0)
     return values & (c("odd") == 0) & ~_quantified() & unturned & (c("exchanged") == 0)
-
-
-def lossless() -> pl.Expr:
-    """True when the reading finds nothing that a merge of the two would lose: the value guard.
-
-    Every value, name, sign, quantifier, owner, circumstance, role and numbered thing agrees, no
-    words exclude each other, neither names a thing of its own, and no two have changed places (who
-    trained whom). Needs whole readings.
-    """
-    parts = ("values_differ", "values_one", "names_one", "persons_one", "things_both")
-    things = pl.all_horizontal(c(name) == 0 for name in parts)
-    still = (c("opposed") == 0) & (c("alone") == 0) & ~turned() & neither("shift_strong")
-    one = neither("owner", "circumstances", "roles") & (c("numbered_differ") == 0)
-    crossed = (c("swapped") >= 2) | ((c("open_same") >= 2) & (c("ordered") < 1))
-    return unaltered() & things & still & one & ~crossed
-
-
-def barred(short: pl.Expr) -> pl.Expr:
-    """True when a difference forbids to call the two the same, whatever their similarity.
-
-    Words that exclude each other, a value that changed, and in short statements (`short`) a
-    negation, a quantifier, or names, values and things that have changed places. Revisions of
-    long notes may differ in those.
-    """
-    apart = (c("opposed") > 0) & ~flipped()
-    stated = (c("odd") > 0) | _quantified() | (c("exchanged") > 0)
-    stated |= c("was_a") + c("was_b") > 0
-    return apart | (turned() & (c("values_differ") > 0)) | (short & stated)
 
 
 def _quantified() -> pl.Expr:

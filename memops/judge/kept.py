@@ -19,19 +19,14 @@ from memops.context import Context
 from memops.judge.candidates.similarity import statements
 from memops.judge.cascade import SAID
 from memops.judge.conflicts import judged
-from memops.judge.decision import CONFLICT, DUPLICATE, probable, strict
+from memops.judge.decision import DUPLICATE, conflict, decided, likely
 from memops.language import packs
 from memops.language.lexicon import lexicon
-from memops.policy import Policy
 from memops.schema import LIVE
 from memops.statements.readings import differences, read_all
 
-_FORMAT = "5"
-_SCORED = pl.Schema(
-    dict.fromkeys(
-        ("duplicate_score", "conflict_score", "duplicate_at", "conflict_at"), pl.Float64()
-    )
-)
+_FORMAT = "6"
+_SCORED = pl.Schema(dict.fromkeys(("duplicate_score", "conflict_score"), pl.Float64()))
 _STEP = 200_000
 _LEXICONS = ("concepts", "conflict", "pair_scorer")
 _KEPT = 16  # judgements kept, the latest used; a store's own is made anew when it changes
@@ -41,8 +36,8 @@ def known_pairs(records: pl.DataFrame, ctx: Context, folder: Path) -> pl.DataFra
     """Return the judged pairs of a store's statements, from the folder if they are known.
 
     Columns: a_id, b_id (the first record that says each), jaccard, cosine, bm25, score, conflict,
-    duplicate (bool), opposes, conflict_score, duplicate_score (probabilities), conflict_at,
-    duplicate_at (the thresholds of their language), verdict and effect (of a decider, else null).
+    duplicate (bool), opposes, conflict_score, duplicate_score (probabilities), verdict and effect
+    (of a decider, else null).
     """
     path = files.folder(folder) / f"{_digest(records, ctx)}.parquet"
     if path.exists():
@@ -62,11 +57,11 @@ def chosen(pairs: pl.DataFrame, what: str, least: float = 0.0) -> pl.DataFrame:
 
 
 def borderline(pairs: pl.DataFrame, what: str, count: int) -> pl.DataFrame:
-    """Return the pairs whose probability lies nearest to the threshold, on either side of it.
+    """Return the pairs whose probability lies nearest to a half, on either side of it.
 
     Those come first on which a judge said otherwise than the rules.
     """
-    distance = (pl.col(f"{what}_score") - pl.col(f"{what}_at")).abs()
+    distance = (pl.col(f"{what}_score") - 0.5).abs()
     return pairs.sort(pl.col("effect").is_null(), distance, "a_id", "b_id").head(count)
 
 
@@ -85,26 +80,26 @@ def _scored(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         .join(first.rename({"statement": "b", "id": "b_id"}), on="b")
         .sort("a", "b")
     )
-    told = named.with_columns(conflict=CONFLICT, duplicate=DUPLICATE)
-    found = _scores(told, said.table["text"], ctx.policy)
+    told = named.with_columns(conflict=conflict(ctx.policy), duplicate=DUPLICATE)
+    found = _scores(told, said.table["text"])
     told = pl.concat([told, found], how="horizontal")
     if "verdict" not in told.columns:
         told = told.with_columns(pl.lit(None, kind).alias(n) for n, kind in SAID.items())
     return told.select(
         "a_id", "b_id", "jaccard", "cosine", "bm25", "score", "conflict", "duplicate", "opposes",
-        "conflict_score", "duplicate_score", "conflict_at", "duplicate_at", "verdict", "effect",
+        "conflict_score", "duplicate_score", "verdict", "effect",
     )  # fmt: skip
 
 
-def _scores(pairs: pl.DataFrame, texts: pl.Series, policy: Policy) -> pl.DataFrame:
-    """What the scorer makes of pairs (a, b: places in `texts`), with their thresholds."""
+def _scores(pairs: pl.DataFrame, texts: pl.Series) -> pl.DataFrame:
+    """How probable each verdict is of pairs (a, b: places in `texts`)."""
     if pairs.is_empty():
         return _SCORED.to_frame()
     used, at = np.unique(pairs.select("a", "b").to_numpy(), return_inverse=True)
     said, at = read_all(texts.gather(used).to_list()), at.reshape(-1, 2)
     steps = (at[start : start + _STEP] for start in range(0, len(at), _STEP))
-    read = (strict(differences(said, s[:, 0], s[:, 1])) for s in steps)
-    return pl.concat(probable(found, policy).select(_SCORED.names()) for found in read)
+    read = (decided(differences(said, s[:, 0], s[:, 1])) for s in steps)
+    return pl.concat(likely(found).select(_SCORED.names()) for found in read)
 
 
 def _digest(records: pl.DataFrame, ctx: Context) -> str:
@@ -112,7 +107,7 @@ def _digest(records: pl.DataFrame, ctx: Context) -> str:
     live = records.filter(LIVE).select("id", "scope", "text").sort("id")
     policy: dict[str, Any] = {
         name: asdict(getattr(ctx.policy, name))
-        for name in ("candidates", "dense", "conflicts", "duplicates", "judge")
+        for name in ("candidates", "dense", "conflicts", "judge")
     }
     known = {name: lexicon(name) for name in _LEXICONS} | {
         "packs": [packs.whole(code) for code in packs.codes()]

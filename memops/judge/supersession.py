@@ -16,7 +16,7 @@ from memops.judge.candidates.similarity import statements
 from memops.judge.confirmations import confirmed
 from memops.judge.conflicts import judged
 from memops.judge.consensus import groups
-from memops.judge.decision import CONFLICT
+from memops.judge.decision import conflict
 from memops.judge.places import other_named, parted, series
 from memops.judge.swings import swinging
 from memops.plan import arguments
@@ -31,8 +31,7 @@ _PASSING = ("session", "summary")  # what was said in passing steps back, and ov
 
 def overtaken(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Return the records that step back, with current, until, evidence_ids, code and args."""
-    near = (pl.col("score") >= ctx.policy.conflicts.least) | (pl.col("opposes") == "judged")
-    edges = conflicting(records, ctx).filter(near)
+    edges = conflicting(records, ctx)
     guessed = edges.filter(pl.col("told").is_null())
     apart = pl.concat([series(guessed, records), other_named(guessed, records)])
     edges = parted(edges.join(apart, on=["old", "new"], how="anti"), records)
@@ -100,7 +99,7 @@ def conflicting(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     members = statements(records, ctx).members.join(
         records.filter(LIVE).select("id", lasting=~pl.col("kind").is_in(_PASSING)), on="id"
     )  # fmt: skip
-    against = pairs.filter(CONFLICT)
+    against = pairs.filter(conflict(ctx.policy))
     if against.is_empty():
         return pl.DataFrame(
             schema=dict.fromkeys(("old", "new", "opposes", "told"), pl.String)

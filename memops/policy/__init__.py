@@ -184,16 +184,6 @@ class Candidates(Section):
 
 
 @dataclass(frozen=True)
-class Duplicates(Section):
-    """What counts as said twice."""
-
-    en: Share = setting(0.3, "probability from which an English pair is called a duplicate")
-    zh: Share = setting(
-        0.62, "probability from which a Chinese or mixed pair is called a duplicate"
-    )
-
-
-@dataclass(frozen=True)
 class Conflicts(Section):
     """What counts as a conflict."""
 
@@ -204,8 +194,6 @@ class Conflicts(Section):
         2, "independent confirmations more that decide between facts of one time, or of none known"
     )
     least: Share = setting(0.2, "similarity below which nothing is superseded unattended")
-    en: Share = setting(0.3, "probability from which an English pair is called a conflict")
-    zh: Share = setting(0.4, "probability from which a Chinese or mixed pair is called a conflict")
 
 
 @dataclass(frozen=True)
@@ -224,7 +212,6 @@ class Policy(Section):
     lifecycles: Lifecycles = field(default_factory=Lifecycles)
     candidates: Candidates = field(default_factory=Candidates)
     dense: Dense = field(default_factory=Dense)
-    duplicates: Duplicates = field(default_factory=Duplicates)
     conflicts: Conflicts = field(default_factory=Conflicts)
     judge: Judge = field(default_factory=Judge)
     secrets: Secrets = field(default_factory=Secrets)

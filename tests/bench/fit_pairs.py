@@ -18,9 +18,8 @@ import polars as pl
 from pair_templates import pairs, strangers
 
 from memops.judge.conflicts import features
-from memops.judge.decision import probable
+from memops.judge.decision import likely
 from memops.judge.scorer import FEATURES, unhurt
-from memops.policy import Policy
 
 CONFLICT = {"conflict", "contradiction", "supersession"}
 DUPLICATE = {"duplicate"}
@@ -97,7 +96,7 @@ def main(paths: list[Path], out: Path | None) -> None:
         train = np.setdiff1d(np.arange(len(memory)), test)
         table = coefficients(inputs, ([memory[n] for n in train], target[train], float(len(train))))
         held = features([memory[n] for n in test])
-        told.append(probable(held, Policy(), table).with_columns(nth=pl.Series(test)))
+        told.append(likely(held, table).with_columns(nth=pl.Series(test)))
     report(pl.concat(told).sort("nth"), memory)
     if out:
         table = coefficients(inputs, (memory, target, float(len(memory))))
@@ -122,16 +121,12 @@ def coefficients(inputs: list[Any], target: Any) -> dict[str, Any]:
 
 
 def report(told: pl.DataFrame, rows: list[dict[str, Any]]) -> None:
-    """Precision and recall of what is called a conflict or a duplicate, and conflicts called one."""
-    clash = np.array([row["label"] in CONFLICT for row in rows])
+    """How well each probability tells its pairs from the others: the area under the curve."""
+    from sklearn.metrics import roc_auc_score
+
     for name, labels in (("conflict", CONFLICT), ("duplicate", DUPLICATE)):
         y = np.array([row["label"] in labels for row in rows])
-        hit = told[name].to_numpy()
-        print(
-            f"{name}: precision {(hit & y).sum() / max(1, hit.sum()):.3f} "
-            f"recall {(hit & y).sum() / y.sum():.3f}"
-        )
-    print(f"conflicts called a duplicate: {told['duplicate'].to_numpy()[clash].mean():.3f}")
+        print(f"{name}: AUC {roc_auc_score(y, told[f'{name}_score'].to_numpy()):.3f}")
 
 
 def toml(table: dict[str, Any]) -> str:
