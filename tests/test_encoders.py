@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from memops.errors import Corrupt, Incomplete, MemopsError, Unauthorised
-from memops.models.encode import open_encoder, unit
-from memops.models.vectors import encoded
+from memops.models.encode import open_encoder
+from memops.models.vectors import encoded, unit
 
 
 class Embedder(ThreadingHTTPServer):

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 
 from memops.errors import Corrupt, StoreNotFound
+from memops.evaluation.exchange import read, write
+from memops.evaluation.golden import load
 from memops.schema import from_rows
-from memops.suite import load
-from memops.suite.exchange import read, write
 
 QUERIES = [
     {"query_id": "q1", "text": "where does Anna live", "scope": "u", "category": "fact",

@@ -14,10 +14,8 @@ from scipy import stats
 from memops.evaluation.gate import accept, judge
 from memops.evaluation.gate_blame import Blame, blamed
 from memops.evaluation.gate_output import github, junit, markdown
-from memops.policy import Policy
-from memops.reasons import sentence
-from memops.suite.grading import PER_QUERY, Grades
-from memops.suite.statistics import (
+from memops.evaluation.grading import PER_QUERY, Grades
+from memops.evaluation.statistics import (
     count_for,
     detectable,
     detectable_share,
@@ -25,6 +23,8 @@ from memops.suite.statistics import (
     interval,
     sign_flip,
 )
+from memops.policy import Policy
+from memops.reasons import sentence
 
 CATEGORIES = ("fact", "preference", "temporal", "procedure")
 

@@ -6,7 +6,7 @@ import pytest
 
 from memops.extract.model import parsed
 from memops.models.completions import Endpoint, Question, ask
-from memops.network.wire import place
+from memops.models.wire import place
 from memops.policy import Model as Asking
 from tests.model_server import (
     Model,

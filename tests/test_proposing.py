@@ -12,10 +12,10 @@ import time
 import polars as pl
 import pytest
 
+from memops.evaluation.asking import known_item, labelled, stated, value_question
+from memops.evaluation.proposing import propose
 from memops.schema import from_rows
 from memops.stores import open_store
-from memops.suite.asking import known_item, labelled, stated, value_question
-from memops.suite.proposing import propose
 
 SAID = {
     "tz": ("The user's timezone is Asia/Shanghai", "en"),

@@ -14,8 +14,9 @@ from scipy.sparse import csr_array
 
 from memops.errors import Corrupt, MemopsError
 from memops.language.terms import grams, words
-from memops.models.encode import Lsa, open_encoder, unit
+from memops.models.encode import Lsa, open_encoder
 from memops.models.nearest import nearest
+from memops.models.vectors import unit
 from memops.policy import Policy
 from memops.schema import QUARANTINE, from_rows, instant
 from memops.search.bm25 import bm25, counted

@@ -6,15 +6,16 @@ import polars as pl
 import pytest
 
 from memops.errors import Corrupt, MemopsError, StoreNotFound
+from memops.evaluation.check import check
+from memops.evaluation.comparing import compared
+from memops.evaluation.golden import as_rows, load, save
+from memops.evaluation.grading import PER_QUERY, Grades, freeze, frozen, grade
+from memops.evaluation.lineage import lineage, qrels
 from memops.models.encode import Lsa
 from memops.plan import delete, edit, outcome, put
 from memops.policy import Policy
 from memops.schema import TOMBSTONE, from_rows
 from memops.search.retrieve import RETRIEVERS, search
-from memops.suite import Grades, check, freeze, grade, lineage, load, qrels, save
-from memops.suite.comparing import compared
-from memops.suite.golden import as_rows
-from memops.suite.grading import PER_QUERY, frozen
 
 TEXTS = {
     "home": "Anna lives in Berlin", "cat": "the cat is called Miso", "tea": "用户喜欢喝乌龙茶",

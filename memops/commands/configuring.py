@@ -42,7 +42,7 @@ def checked(settings: Settings) -> dict[str, Any]:
 
     What can be told of a setting by itself was checked when the file was read.
     """
-    from memops.suite.golden import suite_folder
+    from memops.evaluation.golden import suite_folder
 
     for name, store in settings.stores.items():
         try:

@@ -19,6 +19,7 @@ import polars as pl
 from memops import files, overlay, snapshot
 from memops.apply.recovery import recover
 from memops.errors import Locked, MemopsError
+from memops.evaluation.purged import purged
 from memops.progress import tracked
 from memops.settings import Settings
 from memops.state import archive, forgetting, keepings
@@ -27,7 +28,6 @@ from memops.state.outputs import noted
 from memops.state.sought import Sought
 from memops.state.sources import clock, take_snapshot
 from memops.stores import Store, open_store
-from memops.suite.purged import purged
 
 _RECEIPTS = "purges.jsonl"
 

@@ -1,1 +1,1 @@
-"""Evaluation: whether recall holds, which rule cost it, and which way of searching is best."""
+"""Evaluation: golden queries, the grading of a store by them, and whether and by which rule recall got worse."""

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from memops import files
+from memops.evaluation import golden
+from memops.evaluation.grading import frozen, grade, texts_of
 from memops.models.encode import Encoder, open_encoder
 from memops.schema import LIVE
 from memops.settings import Settings
 from memops.state.descent import kept_lineage
 from memops.state.sources import open_or_take
-from memops.suite import golden, grade
-from memops.suite.grading import frozen, texts_of
 
 _TEXTS = 400  # of a store by which two models are compared
 

@@ -8,12 +8,12 @@ import numpy as np
 import polars as pl
 
 from memops.errors import GateInconclusive
+from memops.evaluation.grading import SLICES, Grades
+from memops.evaluation.statistics import Floats, detectable, holm, interval, sign_flip
 from memops.measures import measure
 from memops.policy import Policy
 from memops.policy.grading import Gate
 from memops.reasons import Reason, reason
-from memops.suite.grading import SLICES, Grades
-from memops.suite.statistics import Floats, detectable, holm, interval, sign_flip
 
 TABLE = pl.Schema(
     {

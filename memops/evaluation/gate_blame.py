@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from memops.evaluation.gate import Verdict, judge
+from memops.evaluation.grading import Grades
 from memops.policy import Policy
 from memops.reasons import Reason, reason
-from memops.suite.grading import Grades
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,10 @@ from memops import files
 from memops.errors import Corrupt, GateInconclusive, StoreNotFound
 from memops.evaluation import gate
 from memops.evaluation.gate_output import github, junit, markdown
+from memops.evaluation.grading import PER_QUERY, Grades
 from memops.measures import grades
 from memops.policy import Policy
 from memops.search.retrieve import RUN
-from memops.suite.grading import PER_QUERY, Grades
 
 USUAL = ("R@5", "R@10", "Success@1", "RR@10", "nDCG@10")
 _RUN, _JUDGED = "query Q0 document rank score tag", "query 0 document grade"

@@ -11,18 +11,19 @@ import polars as pl
 
 from memops import files, snapshot
 from memops.errors import GateInconclusive
+from memops.evaluation.golden import suite_folder
 from memops.plan import outcome
 from memops.settings import Settings
 from memops.spread import Mapper, plainly
 from memops.state import planfile
 from memops.state.descent import kept_lineage
 from memops.state.sources import open_or_take
-from memops.suite.golden import suite_folder
 
 if TYPE_CHECKING:
     from memops.evaluation.gate import Verdict
+    from memops.evaluation.golden import Suite
+    from memops.evaluation.grading import Grades
     from memops.models.encode import Encoder
-    from memops.suite import Grades, Suite
 
 
 def grade(
@@ -37,7 +38,7 @@ def grade(
 
     Unless it is to `keep`, the snapshot that the grades are of is gone afterwards.
     """
-    from memops.suite.comparing import compared
+    from memops.evaluation.comparing import compared
 
     graded, taken = _graded(store, suite, settings, encoder, now, timed=True, keep=keep)
     said = graded.to_json()
@@ -72,8 +73,8 @@ def gate(
     """
     from memops.evaluation import gate as gates
     from memops.evaluation.gate_output import github, junit, markdown
-    from memops.suite import freeze
-    from memops.suite.golden import places
+    from memops.evaluation.golden import places
+    from memops.evaluation.grading import freeze
 
     graded, taken = _graded(store, suite, settings, encoder, now, refit=accept, keep=keep)
     path = suite_folder(suite) / "baseline.json"
@@ -102,28 +103,29 @@ def grade_plan(
     path: str, plan: str, suite: str, settings: Settings, mapper: Mapper = plainly
 ) -> dict[str, Any]:
     """Grade a snapshot and what a plan would leave of it, by one frozen encoder, and compare."""
-    from memops import suite as suites
     from memops.evaluation import gate as gates
     from memops.evaluation.gate_blame import blamed
-    from memops.suite.grading import frozen
+    from memops.evaluation.golden import load
+    from memops.evaluation.grading import frozen, grade
+    from memops.evaluation.lineage import lineage
 
-    loaded = suites.load(suite_folder(suite))
+    loaded = load(suite_folder(suite))
     before = snapshot.open_snapshot(Path(path)).records()
     made = planfile.load(plan, settings.state)
     changes = made.plan()
     after = outcome(before, changes)
     encoder = frozen(loaded, before)
     past = kept_lineage(settings.state, made.header["store"])
-    edges = pl.concat([past, suites.lineage(changes)])
+    edges = pl.concat([past, lineage(changes)])
     by = (loaded, settings.policy, encoder)
-    was, now = mapper(suites.grade, [(before, *by, past), (after, *by, edges)])
+    was, now = mapper(grade, [(before, *by, past), (after, *by, edges)])
     verdict = gates.judge(was, now, settings.policy)
     blame = None
     if verdict.verdict == "fail":
 
         def graded(first: pl.DataFrame) -> "Grades":
-            heirs = pl.concat([past, suites.lineage(first)])
-            return suites.grade(outcome(before, first), loaded, settings.policy, encoder, heirs)
+            heirs = pl.concat([past, lineage(first)])
+            return grade(outcome(before, first), loaded, settings.policy, encoder, heirs)
 
         blame = blamed(was, graded, changes, settings.policy)
         verdict = (
@@ -157,9 +159,10 @@ def _graded(
     keep: bool = True,
 ) -> "tuple[Grades, snapshot.Snapshot]":
     """Grades by the encoder frozen with the suite's baseline, unless it is to be fitted anew."""
-    from memops import suite as suites
+    from memops.evaluation.golden import load
+    from memops.evaluation.grading import grade
 
-    loaded = suites.load(suite_folder(suite))
+    loaded = load(suite_folder(suite))
     with tempfile.TemporaryDirectory(prefix="memops-") as folder:
         passing = not keep and (store in settings.stores or ":" in store)
         into = replace(settings, state=Path(folder)) if passing else settings
@@ -170,12 +173,12 @@ def _graded(
     edges = kept_lineage(settings.state, taken.manifest["store"])
     used = _encoder(name, records, settings)
     clock = time.perf_counter if timed else None
-    return suites.grade(records, loaded, settings.policy, used, edges, clock), taken
+    return grade(records, loaded, settings.policy, used, edges, clock), taken
 
 
 def _encoder(name: str | None, records: pl.DataFrame, settings: Settings) -> "Encoder | None":
+    from memops.evaluation.grading import texts_of
     from memops.models.encode import open_encoder
-    from memops.suite.grading import texts_of
 
     if name is None:
         return None

@@ -11,6 +11,13 @@ import polars as pl
 from memops import files
 from memops.context import Context
 from memops.errors import MemopsError
+from memops.evaluation import exchange, golden, proposals
+from memops.evaluation.check import check
+from memops.evaluation.format import rows_of
+from memops.evaluation.golden import suite_folder
+from memops.evaluation.lineage import remapped
+from memops.evaluation.proposing import CATEGORIES
+from memops.evaluation.proposing import propose as asked_of
 from memops.rules import propose
 from memops.rules.normalise_superseded import normalise_superseded
 from memops.rules.supersede_conflicting import supersede_conflicting
@@ -21,13 +28,6 @@ from memops.snapshot import store_id
 from memops.state.descent import kept_lineage, superseded
 from memops.state.outputs import note
 from memops.state.sources import clock, open_or_take
-from memops.suite import exchange, golden, proposals
-from memops.suite.check import check
-from memops.suite.format import rows_of
-from memops.suite.golden import suite_folder
-from memops.suite.lineage import remapped
-from memops.suite.proposing import CATEGORIES
-from memops.suite.proposing import propose as asked_of
 
 
 def init(

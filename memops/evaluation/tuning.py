@@ -13,15 +13,15 @@ import numpy as np
 import polars as pl
 
 from memops.errors import MemopsError
+from memops.evaluation.golden import Suite
+from memops.evaluation.lineage import qrels
+from memops.evaluation.statistics import interval
 from memops.measures import grades, measure
 from memops.models.encode import Encoder
 from memops.policy import Policy
 from memops.progress import tracked
 from memops.search.passages import in_passages, whole
 from memops.search.retrieve import Searcher
-from memops.suite.golden import Suite
-from memops.suite.lineage import qrels
-from memops.suite.statistics import interval
 
 FEWEST = 20  # queries of a half, below which nothing is chosen
 _SIMPLE = ("bm25", "dense", "rrf", "hybrid")

@@ -1,1 +1,1 @@
-"""Models: encoders, judges and endpoints that somebody named, and the vectors that they made."""
+"""Models: encoders, judges and endpoints that somebody named, and the one careful way out to them."""

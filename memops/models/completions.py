@@ -21,8 +21,8 @@ from typing import Any
 
 from memops import files
 from memops.errors import Corrupt, MemopsError, StoreNotFound
-from memops.network.credentials import credential
-from memops.network.wire import Answer, Capped, Place, exchange, is_private, place, resolved
+from memops.models.credentials import credential
+from memops.models.wire import Answer, Capped, Place, exchange, is_private, place, resolved
 from memops.policy.models import Caps
 from memops.progress import tell
 

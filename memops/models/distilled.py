@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from memops.errors import MemopsError, NoSpace
 from memops.models.transformers import Model, load_model
-
-Vectors = npt.NDArray[np.float32]
+from memops.models.vectors import Vectors
 
 
 def distil(path: str, out: Path, dims: int = 256) -> Model:

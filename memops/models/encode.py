@@ -12,8 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from memops.errors import Corrupt, MemopsError
-
-Vectors = npt.NDArray[np.float32]
+from memops.models.vectors import Vectors, unit
 
 
 class Encoder(Protocol):
@@ -182,12 +181,6 @@ class Lsa:
         length = np.sqrt(np.bincount(block, weights=values**2, minlength=2 * count))
         values = values / np.maximum(length[block], 1e-12)
         return csr_array((values.astype(np.float32), tf.indices, tf.indptr), shape=tf.shape)
-
-
-def unit(vectors: Vectors) -> Vectors:
-    """Return the vectors at length 1; zero stays zero."""
-    length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors / np.where(length > 0, length, 1), dtype=np.float32)
 
 
 def _terms(texts: Sequence[str]) -> pl.DataFrame:

@@ -15,8 +15,8 @@ from typing import Any
 from memops import files
 from memops.errors import Corrupt
 from memops.models.completions import Answers, Endpoint, Question, ask
-from memops.network.credentials import credential
-from memops.network.wire import place
+from memops.models.credentials import credential
+from memops.models.wire import place
 from memops.policy.models import Judge
 from memops.verdicts import BOTH_HOLD, TURNED, UNSURE, VERDICTS, Pair, Verdict
 

@@ -5,13 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from memops.errors import Incomplete, MemopsError
-from memops.models.vectors import encoded
-from memops.network.endpoint import Endpoint, Manners
+from memops.models.endpoint import Endpoint, Manners
+from memops.models.vectors import Vectors, encoded, unit
 
-Vectors = npt.NDArray[np.float32]
 _BATCH = 64
 _MANNERS = Manners(
     "MEMOPS_ENCODER",
@@ -61,8 +59,6 @@ class Remote:
         return self.encode([self.instruction + text for text in texts])
 
     def _encode(self, texts: list[str]) -> Vectors:
-        from memops.models.encode import unit
-
         endpoint = Endpoint(self.url, _MANNERS)
         parts = [
             self._asked(endpoint, texts[at : at + _BATCH]) for at in range(0, len(texts), _BATCH)

@@ -8,12 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from memops.errors import MemopsError
-from memops.models.vectors import encoded
+from memops.models.vectors import Vectors, encoded, unit
 
-Vectors = npt.NDArray[np.float32]
 _PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
 _HINT = "give `lsa`, a folder with a sentence-transformers model, or the name of one"
 
@@ -99,8 +97,6 @@ class Model:
                 texts, batch_size=at_once, normalize_embeddings=True, convert_to_numpy=True,
                 show_progress_bar=False,
             )  # fmt: skip
-        from memops.models.encode import unit
-
         return unit(np.asarray(made, dtype=np.float32))
 
 

@@ -54,6 +54,12 @@ def encoded(
     return np.asarray(rows["vector"].to_numpy(), dtype=np.float32)
 
 
+def unit(vectors: Vectors) -> Vectors:
+    """Return the vectors at length 1; zero stays zero."""
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.where(length > 0, length, 1), dtype=np.float32)
+
+
 def _hash(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 

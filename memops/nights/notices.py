@@ -14,7 +14,7 @@ import polars as pl
 
 from memops import files
 from memops.errors import MILD, MemopsError
-from memops.network import telling
+from memops.models import telling
 from memops.nights.night import summary
 from memops.schema import instant
 from memops.settings import Notify, Settings

@@ -11,7 +11,8 @@ import polars as pl
 
 from memops.language.terms import grams, words
 from memops.language.text import language
-from memops.models.encode import Encoder, Vectors
+from memops.models.encode import Encoder
+from memops.models.vectors import Vectors
 from memops.policy import Policy
 from memops.search.bm25 import Counts, Floats, Sparse, bm25, counted, mean_lengths
 from memops.search.collection import Block, Collection

@@ -14,7 +14,8 @@ import numpy as np
 import polars as pl
 
 from memops.errors import MemopsError
-from memops.models.encode import Encoder, Vectors
+from memops.models.encode import Encoder
+from memops.models.vectors import Vectors
 from memops.schema import INSTANT, LIVE, SHARED
 from memops.search import openclaw
 from memops.search import rsclaw as fused_rsclaw

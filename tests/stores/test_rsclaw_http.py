@@ -189,7 +189,7 @@ def test_too_much_and_too_slow_are_cut_off(serve, monkeypatch):
             handler.wfile.write(b"X: y\r\n")
             time.sleep(0.05)
 
-    monkeypatch.setattr("memops.network.endpoint.MAX_BYTES", 1 << 20)
+    monkeypatch.setattr("memops.models.endpoint.MAX_BYTES", 1 << 20)
     _, store = serve(tricks={"always": endless})
     with pytest.raises(Incomplete, match="more than 1048576 bytes"):
         store.read()

@@ -18,11 +18,11 @@ import pytest
 from memops import overlay, settings, snapshot
 from memops.commands import importing
 from memops.errors import MemopsError
+from memops.evaluation import golden
 from memops.policy import Policy
 from memops.settings import Import
 from memops.state import planfile, runs
 from memops.stores import open_store
-from memops.suite import golden
 from tests.stores.samples import NOW, build
 
 from .checker import Tally

@@ -13,11 +13,13 @@ import polars as pl
 import pytest
 
 from memops.context import Context
+from memops.evaluation.check import check
+from memops.evaluation.golden import load
+from memops.evaluation.lineage import qrels
+from memops.evaluation.proposing import propose as propose_queries
 from memops.plan import outcome
 from memops.rules import MIGRATION, RULES, propose
 from memops.schema import LIVE, from_rows
-from memops.suite import check, load, qrels
-from memops.suite.proposing import propose as propose_queries
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 TOWNS = ["Berlin", "Lyon", "Porto", "Oslo", "Riga"]

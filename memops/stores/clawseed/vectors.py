@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from memops.errors import MemopsError
-from memops.models.encode import Encoder, Vectors
+from memops.models.encode import Encoder
+from memops.models.vectors import Vectors
 from memops.stores.clawseed.rows import content_hash
 from memops.stores.clawseed.sql import TABLE, columns_of
 from memops.stores.sqlite import errors, reader, transaction, writer

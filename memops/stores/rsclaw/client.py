@@ -3,7 +3,7 @@
 from urllib.parse import urlsplit
 
 from memops.errors import MemopsError
-from memops.network.endpoint import MAX_SECONDS, Endpoint, Manners
+from memops.models.endpoint import MAX_SECONDS, Endpoint, Manners
 
 _MANNERS = Manners(
     "RSCLAW",

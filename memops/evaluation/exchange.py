@@ -20,8 +20,8 @@ from typing import Any
 import polars as pl
 
 from memops.errors import Corrupt, StoreNotFound
-from memops.suite.format import rows_of
-from memops.suite.golden import Suite, as_rows
+from memops.evaluation.format import rows_of
+from memops.evaluation.golden import Suite, as_rows
 
 Row = dict[str, Any]
 Made = tuple[list[Row], list[Row]]
@@ -172,7 +172,7 @@ def _to_trec(suite: Suite, records: pl.DataFrame | None) -> Iterator[tuple[str, 
 
 
 def _to_beir(suite: Suite, records: pl.DataFrame | None) -> Iterator[tuple[str, str]]:
-    from memops.suite.proposals import text_of
+    from memops.evaluation.proposals import text_of
 
     asked = suite.queries.select("query_id", "text").rows()
     yield "queries.jsonl", text_of([{"_id": q, "text": text} for q, text in asked])
@@ -185,7 +185,7 @@ def _to_beir(suite: Suite, records: pl.DataFrame | None) -> Iterator[tuple[str, 
 
 
 def _to_promptfoo(suite: Suite, records: pl.DataFrame | None) -> Iterator[tuple[str, str]]:
-    from memops.suite.proposals import text_of
+    from memops.evaluation.proposals import text_of
 
     tests = []
     for row in as_rows(suite):

@@ -11,7 +11,7 @@ from email.message import EmailMessage
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from memops.errors import MemopsError
-from memops.network import wire
+from memops.models import wire
 
 SECONDS = 20.0
 """Longest time that one notice may take."""

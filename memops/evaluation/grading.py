@@ -9,14 +9,14 @@ from typing import Any
 import polars as pl
 
 from memops.errors import Corrupt
+from memops.evaluation.golden import Suite
+from memops.evaluation.lineage import qrels
 from memops.measures import Answerability, answerability, grades
 from memops.models.encode import Encoder, Lsa, open_encoder
 from memops.policy import Policy
 from memops.progress import tracked
 from memops.schema import INSTANT, LIVE
 from memops.search.retrieve import RUN, Searcher
-from memops.suite.golden import Suite
-from memops.suite.lineage import qrels
 
 REFERENCES = ("grep", "rrf")
 ENCODER = "encoder.npz"

@@ -7,13 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from memops.hygiene.chatter import chatter
-from memops.judge.places import MOMENTS, placed, touchable
-from memops.language.text import language, normalised
-from memops.safety.hostile import injected
-from memops.safety.secrets import found as secrets_in
-from memops.schema import LIVE, RETIRED, SHARED, SUBJECT
-from memops.suite.asking import (
+from memops.evaluation.asking import (
     LANGS,
     Statement,
     known_item,
@@ -22,6 +16,12 @@ from memops.suite.asking import (
     unknowns,
     value_question,
 )
+from memops.hygiene.chatter import chatter
+from memops.judge.places import MOMENTS, placed, touchable
+from memops.language.text import language, normalised
+from memops.safety.hostile import injected
+from memops.safety.secrets import found as secrets_in
+from memops.schema import LIVE, RETIRED, SHARED, SUBJECT
 
 CATEGORIES = ("known-item", "value", "stale", "no-answer")
 _READ = 4000  # statements that are read, evenly taken

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from memops.errors import MemopsError, StoreNotFound
-from memops.suite.format import FIELDS, check_row, rows_of
+from memops.evaluation.format import FIELDS, check_row, rows_of
 
 NAME = "proposals.jsonl"
 Row = dict[str, Any]

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from memops.evaluation.echoes import echoes
+from memops.evaluation.golden import Suite
+from memops.evaluation.lineage import qrels
+from memops.evaluation.statistics import count_for, detectable_share
 from memops.language.text import normalised
 from memops.policy import Policy
 from memops.schema import LIVE, SHARED
-from memops.suite.echoes import echoes
-from memops.suite.golden import Suite
-from memops.suite.lineage import qrels
-from memops.suite.statistics import count_for, detectable_share
 
 FEWEST = 20  # queries below which an interval says little
 FEWEST_IN_SLICE = 5

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import polars as pl
 
+from memops.evaluation.echoes import echoes
+from memops.evaluation.golden import Suite
 from memops.language.text import folded
 from memops.schema import LIVE, SHARED
 from memops.state.descent import EDGES, descendants, lineage, superseded
-from memops.suite.echoes import echoes
-from memops.suite.golden import Suite
 
 QRELS = pl.Schema(
     {

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from memops.evaluation.grading import Grades
+from memops.evaluation.statistics import holm, interval, sign_flip
 from memops.measures import measure
 from memops.policy.grading import Gate
-from memops.suite.grading import Grades
-from memops.suite.statistics import holm, interval, sign_flip
 
 _SAME = 1e-9
 

@@ -6,9 +6,9 @@ echo is reported, and is evidence of nothing but what a person named by its id.
 
 import polars as pl
 
+from memops.evaluation.golden import Suite
 from memops.language.text import normalised, wordlist
 from memops.schema import LIVE
-from memops.suite.golden import Suite
 
 _QUESTION = (
     r"[?？]|[吗呢谁几哪]|什么|多少|怎么|怎样|为何|如何|何时|多[久大高长远]"

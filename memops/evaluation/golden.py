@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 
 from memops.errors import Corrupt, MemopsError, StoreNotFound
+from memops.evaluation.format import DEFAULT_MEASURES, check_row, graded, head_of, rows_of
 from memops.language.lexicon import resource
 from memops.schema import INSTANT, instant
-from memops.suite.format import DEFAULT_MEASURES, check_row, graded, head_of, rows_of
 
 QUERIES = pl.Schema(
     {

@@ -16,8 +16,8 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from memops.errors import Incomplete, MemopsError, StoreNotFound, Unauthorised
-from memops.network.credentials import credential
-from memops.network.wire import Answer, Capped, Place, exchange, is_private, resolved
+from memops.models.credentials import credential
+from memops.models.wire import Answer, Capped, Place, exchange, is_private, resolved
 
 MAX_BYTES = 64 << 20
 """Most bytes that all answers together may have."""

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from memops.evaluation.format import graded
 from memops.state.sought import Sought
-from memops.suite.format import graded
 
 _FILES = ("proposals.jsonl", "queries.jsonl", "records.jsonl")
 

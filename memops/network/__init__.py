@@ -1,1 +1,0 @@
-"""The network: one careful way out, to places that somebody named."""
