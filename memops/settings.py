@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import shlex
 import stat
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,9 @@ from memops.policy.ranges import (
     Web,
     Zone,
 )
+
+_WORD = re.compile(r"'[a-z]+:[^'\n]+'|(?<![\w'])[a-z]+:[^\s'`,;]+")
+"""What may be the address of a store, in quotes where it has blanks."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +142,7 @@ class Settings:
         if isinstance(error, GuardRefused):
             return "\n".join([error.hint, *self.raising(error.limits)])
         if not isinstance(error, StoreNotFound) or not self.path:
-            return error.hint
+            return self.by_name(error.hint)
         where = {name: _place(store.address) for name, store in self.stores.items()}
         gone = [n for n, path in where.items() if str(path) in error.message and _gone(path)]
         if not gone:
@@ -168,6 +172,11 @@ class Settings:
             f"{f' line {at[name]}' if named else ''} (now {getattr(self.policy.limits, name):g})"
             for name, much in wanted.items()
         ]
+
+    def by_name(self, text: str) -> str:
+        """Return lines to copy in which the stores of these settings stand by name, not by address."""
+        known = {place: shlex.quote(name) for place, name in self.places.items()}
+        return _WORD.sub(lambda word: known.get(self.place(word[0].strip("'")), word[0]), text)
 
     def called(self, name: str) -> str:
         """Return the name of the store that a person means by a name or an address of it."""

@@ -11,7 +11,8 @@ from typing import Any
 
 from memops import apply as applying
 from memops import files, snapshot
-from memops.apply.recovery import recover, remedies
+from memops.apply import recovery
+from memops.apply.recovery import remedies
 from memops.commands import reviewing
 from memops.commands.looking import audit_store
 from memops.context import Context
@@ -28,10 +29,19 @@ from memops.settings import Settings
 from memops.spread import Mapper, spreading
 from memops.state import evidence, planfile
 from memops.state.outputs import note
-from memops.state.runs import written_again
+from memops.state.runs import find_run, written_again
 from memops.state.sources import clock, take_snapshot
+from memops.state.waiting import waiting
 from memops.statements.remembered import Remembered
 from memops.stores import open_store, transcripts, unsigned
+
+
+def recover(name: str, settings: Settings) -> dict[str, Any]:
+    """Bring the runs of a store that were cut off to an end; what is so taken back is rejected."""
+    done = recovery.recover(name, settings)
+    for said in done.get("recovered", ()):
+        reviewing.refuse_taken_back(find_run(said["run"], settings.state), settings.state, clock())
+    return done
 
 
 def make_plan(
@@ -123,9 +133,20 @@ def plan_step(
 ) -> dict[str, Any]:
     """Plan from a snapshot; returns the plan's name, path and counts."""
     base = MIGRATION if migrate else RULES
-    without = [] if hygiene or migrate else [rule.__name__ for rule in HYGIENE]
+    due = hygiene or migrate
+    without = [] if due else _resting(snapshot.open_snapshot(Path(path)).address, settings, now)
     made = make_plan(path, settings, now, chosen_rules(base, rules, without), mapper, answers)
     return said_of(made)
+
+
+def _resting(address: str, settings: Settings, now: datetime) -> list[str]:
+    """The rules of hygiene that a night leaves out: those of which nothing waits to be decided on.
+
+    What waits is proposed anew while it holds, so that a newer plan does not drop it.
+    """
+    plans = waiting(settings.state, now, settings.place).get(settings.place(address), [])
+    asked = {rule for plan in plans for rule in plan.rules}
+    return [rule.__name__ for rule in HYGIENE if rule.__name__ not in asked]
 
 
 def ask_step(path: str, settings: Settings, now: datetime) -> dict[str, Any]:

@@ -29,6 +29,14 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.slow)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def nobodys_state(tmp_path_factory):
+    """Keep commands that name no state folder out of that of whoever runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / "state-home"))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def all_earned(monkeypatch, request):
     """Let every change run unattended, in tests that are not about what has earned it."""

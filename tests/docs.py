@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 PAGES = [README, ROOT / "README.zh.md", *sorted((ROOT / "docs").glob("*.md"))]
 PART = re.compile(r"(<!-- made: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
-WIDE = os.environ | {"COLUMNS": "120"}
+WIDE = {k: v for k, v in os.environ.items() if not k.startswith("XDG_")} | {"COLUMNS": "120"}
 NOW = "2026-06-01T12:00:00Z"
 SESSION = [
     f"memops demo --into d --now {NOW}",

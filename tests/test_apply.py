@@ -59,11 +59,17 @@ def test_what_is_done_already_is_not_done_again(planned):
     assert [r["state"] for r in memops("runs")] == ["rolled-back"]
 
 
-def test_a_plan_can_be_applied_again_after_its_rollback(planned):
+def test_a_plan_can_be_applied_again_after_its_rollback_once_a_person_keeps_it(planned):
     memops, path, plan = planned
-    memops("rollback", memops("apply", plan, "--approve")["run"])
+    run = memops("apply", plan, "--approve")["run"]
+    memops("rollback", run)
+    none = memops("apply", plan, "--approve")
+    assert (none["applied"], none["run"], none["waiting"]) == (0, None, 0)
+    assert memops("review", plan, "--keep", "all")["to_carry_out"] == 40
+    assert memops("rollback", run)["seqs"] == []  # which was done, and is no new answer
     again = memops("apply", plan, "--approve")
     assert (again["applied"], again["run"]) == (40, f"{plan}-2")
+    assert memops("rollback", run)["seqs"] == []
 
 
 def test_planning_again_proposes_nothing(planned):

@@ -3,6 +3,8 @@
 import json
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from memops.state.cadence import is_due
 
 from .stores.clawseed_db import build
@@ -63,3 +65,33 @@ def test_a_time_ahead_is_not_believed():
     assert is_due(NOW + timedelta(hours=1), NOW, 12.0)
     assert not is_due(NOW, NOW, 12.0)
     assert is_due(NOW - timedelta(hours=12), NOW, 12.0)
+
+
+@pytest.mark.earned
+def test_what_waits_of_a_rule_waits_on_when_a_newer_plan_did_not_run_it(memops):
+    (memops.folder / "memops.toml").write_text('[policy.unattended]\nrules = {"*" = "never"}\n')
+    twins = [{"id": i, "kind": "fact", "text": "The depot opens at 7"} for i in "ab"]
+    address = f"jsonl:{memops.write('m.jsonl', [faded(0), *twins])}"
+
+    def waits(hours):
+        at = (NOW + timedelta(hours=hours)).isoformat()
+        return memops("status", address, "--now", at)[0]
+
+    memops("nightly", address, "--now", NOW.isoformat())
+    (first,) = waits(0)["plans"]
+    assert waits(0)["waiting"] == 2
+    (night,) = memops("nightly", address, "--now", (NOW + timedelta(hours=1)).isoformat())
+    assert night["hygiene"].startswith("left out") and "demote_faded" in night["open"]
+    (second,) = waits(1)["plans"]
+    assert second != first and waits(1)["waiting"] == 2
+    assert "took its place" not in str(memops("review", second))
+
+    at = ("--now", (NOW + timedelta(hours=2)).isoformat())
+    part = memops("plan", address, "--rule", "merge_exact", *at)["plan"]
+    assert waits(2)["plans"] == {part: 1, second: 1} and waits(2)["waiting"] == 2
+    assert [w["rule"] for w in memops("review", second)["waiting"]] == ["demote_faded"]
+    assert memops("apply", second, "--approve", *at)["applied"] == 1
+    assert part in memops("apply", second, "--approve", *at)["hint"]
+    assert waits(2)["plans"] == {part: 1}
+    assert memops("review", part, "--accept", "all")["applied"] == 1
+    assert waits(2)["waiting"] == 0

@@ -179,3 +179,22 @@ def test_the_examples_of_the_readme_are_yaml_and_call_what_there_is(qrels, tmp_p
     (tmp_path / "eval" / "qrels.txt").write_text(Path(qrels).read_text())
     for line in (entry, steps[-1]):
         assert run(capsys, *shlex.split(line)[1:])[0] == 0
+
+
+def test_another_measure_warns_and_is_chosen_to_decide_with_the_line_that_is_printed(
+    qrels, tmp_path, capsys
+):
+    first = [f"{q} Q0 {q}-{doc} 1 {3 - r} mine" for q in QUERIES for r, doc in enumerate(("right", "b"))]  # fmt: skip
+    Path("old.trec").write_text("\n".join(first) + "\n")
+    Path("new.trec").write_text(
+        "\n".join(line.replace(" 2 mine", " 4 mine") for line in first) + "\n"
+    )
+    argv = ["gate", "--run", "new.trec", "--qrels", qrels, "--baseline-run", "old.trec"]
+    code, out, _ = run(capsys, *argv)
+    assert code == 0 and "Recall gate: warn" in out
+    assert "R@10 decides, so this is a warning and ends with 0" in out
+    line = re.search(r"to let (\S+) decide: memops (.*)", out)
+    code, out, _ = run(capsys, *shlex.split(line[2]))
+    assert code == 30 and line[1] in out
+    code, _, err = run(capsys, *argv, "--measure", "RR10")
+    assert code == 2 and "unknown measure 'RR10'" in err

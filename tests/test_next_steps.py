@@ -68,6 +68,9 @@ def test_a_plan_that_has_expired_names_the_command_that_plans_again(store, capsy
     (plan,) = (Path("s/t/plans")).iterdir()
     code, said = run(capsys, "apply", plan.name, "--now", "2026-06-09T12:00:00Z")
     assert (code, typed(said)) == (22, [f"plan {store}"])
+    Path("memops.toml").write_text(f'[stores.home]\naddress = "{store}"\n')
+    code, said = run(capsys, "apply", plan.name, "--now", "2026-06-09T12:00:00Z")
+    assert (code, typed(said)) == (22, ["plan home"])
 
 
 def test_a_lost_store_a_plan_that_is_not_there_and_a_lock_name_what_to_do(store, capsys):
@@ -238,21 +241,33 @@ def test_a_mistyped_store_gets_a_suggestion_and_every_name_and_leaves_no_night(s
 NEVER = '[policy.unattended]\nrules = {"*" = "never"}\n'
 
 
+ALWAYS = '[policy.unattended]\nrules = {"*" = "always"}\n'
+LIMITED = "[policy.limits]\nrecords = 12\nshare = 0.2\n"
+
+
 @pytest.mark.earned
-def test_where_all_waits_for_a_person_the_limits_are_named_with_the_line_that_raises_them(
-    store, capsys
-):
-    home = f'[stores.home]\naddress = "{store}"\n'
-    Path("memops.toml").write_text(f"{home}{NEVER}\n[policy.limits]\nrecords = 12\nshare = 0.2\n")
+def test_a_plan_and_a_night_name_the_same_limits_of_what_may_happen_unattended(store, capsys):
+    Path("memops.toml").write_text(f'[stores.home]\naddress = "{store}"\n{ALWAYS}\n{LIMITED}')
+    for argv in (["plan", "home"], ["nightly"]):
+        code, said = run(capsys, *argv, "--now", NOW)
+        assert code == (23 if argv == ["nightly"] else 0)
+        assert "20 records would change; the limit is 12" in said
+        assert (
+            "20 of 40 live fact records of scope 'default' would change; the limit is 20%" in said
+        )
+        assert "records = 20 in [policy.limits] of memops.toml line 7 (now 12)" in said
+        assert "share = 0.5 in [policy.limits] of memops.toml line 8 (now 0.2)" in said
+
+
+@pytest.mark.earned
+def test_where_all_waits_for_a_person_no_limit_is_named_that_would_change_nothing(store, capsys):
+    Path("memops.toml").write_text(f'[stores.home]\naddress = "{store}"\n{NEVER}\n{LIMITED}')
+    code, said = run(capsys, "plan", "home", "--now", NOW)
+    assert code == 0 and "limit" not in said
     code, said = run(capsys, "nightly", "--now", NOW)
     assert code == 0 and "20 changes wait for a person: merge_exact 20" in said
-    assert "20 records would change; the limit is 12" in said
-    assert "20 of 40 live fact records of scope 'default' would change; the limit is 20%" in said
-    assert "records = 20 in [policy.limits] of memops.toml line 7 (now 12)" in said
-    assert "share = 0.5 in [policy.limits] of memops.toml line 8 (now 0.2)" in said
+    assert "limit" not in said
     review, carry = typed(said)
-    code, said = run(capsys, "plan", "home", "--now", NOW)
-    assert "share = 0.5 in [policy.limits] of memops.toml line 8 (now 0.2)" in said
     code, said = run(capsys, "status", "--now", NOW)
     assert code == 0 and "waiting" in said.splitlines()[2]
     review, carry = typed(said)
@@ -386,3 +401,73 @@ def test_what_was_written_lately_is_told_by_the_clock_of_the_files_whatever_now_
     Path("w/MEMORY.md").write_text(INJECTED.format(5))
     plan = planned(capsys, "openclaw:w", "--rule", "quarantine_injected")
     assert run(capsys, "apply", plan, "--now", NOW)[0] == 3
+
+
+def test_after_a_plan_alone_the_status_names_it_and_the_first_night(store, capsys):
+    run(capsys, "plan", store, "--now", NOW)
+    code, said = run(capsys, "status", "--now", NOW)
+    assert code == 0 and said.splitlines()[2].split()[:3] == [store, "waiting", "20"]
+    review, carry, night = typed(said)
+    assert night == f"nightly {store}" and carry == f"{review.replace('review', 'apply')} --approve"
+    code, said = run(capsys, "status", "--now", "2026-06-09T12:00:00Z")  # the plan has expired
+    assert code == 32 and said.splitlines()[2].split()[:2] == [store, "never"]
+
+
+def test_what_a_person_rolled_back_is_rejected_and_says_so(store, capsys):
+    assert run(capsys, "nightly", store, "--approve", "--now", NOW)[0] == 0
+    (applied,) = [r for r in json.loads(run(capsys, "runs", "--json")[1]) if r["run"]]
+    code, said = run(capsys, "rollback", applied["run"])
+    assert code == 0 and "not proposed again until the evidence changes: 20 changes" in said
+    (keep,) = typed(said)
+    code, said = run(capsys, "status", "--now", NOW)
+    assert code == 0 and "wait for a person" not in said
+    (night,) = json.loads(run(capsys, "nightly", store, "--approve", "--now", NOW, "--json")[1])
+    assert (night["ops"], night["refused"]) == (0, 20)
+    rows = [json.loads(line) for line in Path("m.jsonl").read_text().splitlines()]
+    rows[1]["text"] = "Pier 0 opens at 0"  # what its agent writes is new evidence
+    Path("m.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (night,) = json.loads(run(capsys, "nightly", store, "--approve", "--now", NOW, "--json")[1])
+    assert night["ops"] == 1
+    assert "took its place" in run(capsys, *shlex.split(keep))[1]
+
+
+def killed(*argv):
+    env = os.environ | {"MEMOPS_FAIL": "reverted-batch:1:kill"}
+    line = [sys.executable, "-m", "memops", "--state", "s/t", *argv]
+    assert subprocess.run(line, env=env, check=False).returncode == -9
+
+
+@pytest.mark.parametrize("on", ["nightly", "resume"])
+def test_a_rollback_that_was_cut_off_is_told_as_one_and_rejects_all_the_same(store, capsys, on):
+    run(capsys, "nightly", store, "--approve", "--now", NOW)
+    (applied,) = [r["run"] for r in json.loads(run(capsys, "runs", "--json")[1]) if r["run"]]
+    killed("rollback", applied)
+    code, said = run(capsys, *((on, store, "--now", NOW) if on == "nightly" else (on, applied)))
+    told = f"the rollback of run {applied} was finished" if on == "nightly" else "rolled-back"
+    assert code == 0 and told in said and "undo" not in said
+    (night,) = json.loads(run(capsys, "nightly", store, "--approve", "--now", NOW, "--json")[1])
+    assert (night["ops"], night["refused"]) == (0, 20)
+
+
+def test_a_run_that_was_cut_off_and_taken_back_is_proposed_again_and_says_so(store, capsys):
+    run(capsys, "plan", store, "--now", NOW)
+    (plan,) = Path("s/t/plans").iterdir()
+    argv = [sys.executable, "-m", "memops", "--state", "s/t", "apply", plan.name, "--approve", "--now", NOW]  # fmt: skip
+    env = os.environ | {"MEMOPS_FAIL": "batch-written:1:kill"}
+    assert subprocess.run(argv, env=env, check=False).returncode == -9
+    code, said = run(capsys, "rollback", f"{plan.name}-1")
+    assert code == 0 and "proposes its changes again" in said
+    (reject,) = typed(said)
+    assert run(capsys, *shlex.split(reject))[0] == 0
+    (night,) = json.loads(run(capsys, "nightly", store, "--approve", "--now", NOW, "--json")[1])
+    assert night["ops"] == 0
+
+
+def test_what_is_accepted_in_a_review_names_the_line_that_takes_it_back(store, capsys):
+    run(capsys, "plan", store, "--now", NOW)
+    (plan,) = Path("s/t/plans").iterdir()
+    before = Path("m.jsonl").read_bytes()
+    code, said = run(capsys, "review", plan.name, "--accept", "1,2")
+    (undo,) = [line for line in typed(said) if line.startswith("rollback")]
+    assert code == 0 and run(capsys, *shlex.split(undo))[0] == 0
+    assert Path("m.jsonl").read_bytes() == before

@@ -2,6 +2,8 @@
 
 import io
 import json
+import re
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -111,3 +113,24 @@ def test_a_review_shows_each_change_as_the_plan_does(workspace, capsys, monkeypa
     assert (change["above"], change["below"]) == (
         "The build server is called anvil", "Backups run at four",
     )  # fmt: skip
+
+
+def test_a_secret_deep_in_a_long_text_is_shown_where_it_goes(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    before, after = (
+        "The crew prunes each row of the orchard. " * 40,
+        " The hut is locked at night." * 30,
+    )
+    text = f"{before}The token is {SECRET} for now.{after}"
+    (tmp_path / "m.jsonl").write_text(json.dumps({"id": "a", "kind": "fact", "text": text}) + "\n")
+    assert cli.run(["plan", "jsonl:m.jsonl", "--rule", "redact_secrets", "--now", NOW]) == 0
+    said = capsys.readouterr().out
+    name = said.split()[1].rstrip(":")
+    assert cli.run(["review", name]) == 0
+    for seen in (said, capsys.readouterr().out):
+        was, now = (line for line in seen.splitlines() if line.strip()[:2] in ("- ", "+ "))
+        assert "The token is [secret:" in was and "The token is [redacted:" in now
+        assert was.strip()[2] == "…" and len(was) < 1100
+    assert cli.run(["report", name, "-o", "page.html"]) == 0
+    page = re.sub("<[^>]+>", "", Path("page.html").read_text())
+    assert "The token is [secret:" in page and "The token is [redacted:" in page

@@ -25,6 +25,7 @@ from memops.guard import excess
 from memops.plan import DELETES, squash
 from memops.policy import Policy, from_table
 from memops.progress import tell
+from memops.reasons import Reason
 from memops.safety.masking import masked_table
 from memops.schema import only
 from memops.snapshot import lock_path, open_snapshot, overlay_path
@@ -66,9 +67,10 @@ def apply(
         left = lines.left(plan, state)
         chosen = lines.chosen(plan, left, approve, named)
         waiting = {"waiting": len(left) - len(chosen)}
-        if not chosen and plan.kept:
+        if not lines.done(plan, state).issuperset(plan.kept):
+            lines.refuse_replaced(plan, state)
+        if not chosen and plan.changes.height:
             return lines.nothing_to_do(plan, state) | waiting
-        lines.refuse_replaced(plan, state)
         planfile.refuse_earlier(plan)
         planfile.refuse_expired(plan, clock, as_of)
         refuse_forgotten(plan.path)
@@ -216,16 +218,36 @@ def _within_limits(
     state: Path,
     clock: datetime,
 ) -> None:
+    if over := _excess(plan, chosen, records, whole, state, clock):
+        raise GuardRefused(
+            f"the plan goes beyond its limits: {'; '.join(b['reason'] for b in over)}",
+            f"next: memops review {plan.id}\nthen: memops apply {plan.id} --approve",
+            over,
+        )
+
+
+def beyond(plan: planfile.PlanFile, state: Path, clock: datetime) -> list[Reason]:
+    """Return the limits of a night that keep what may happen unattended from being carried out.
+
+    That is what `apply` would refuse; no limit is of what waits for a person anyway.
+    """
+    chosen = lines.chosen(plan, lines.left(plan, state), False, None)
+    asked = plan.header["authority"] == "person"
+    return [] if asked else _excess(plan, chosen, *_basis(plan, state), state, clock)
+
+
+def _excess(
+    plan: planfile.PlanFile,
+    chosen: list[int],
+    records: pl.DataFrame,
+    whole: pl.DataFrame | None,
+    state: Path,
+    clock: datetime,
+) -> list[Reason]:
     limits = from_table(plan.header["policy"], plan.id).limits
     since = clock - timedelta(hours=limits.window_hours)
     earlier = touched_since(since, plan.header["store"], state)
-    changes = plan.changes[[seq - 1 for seq in chosen]]
-    if beyond := excess(changes, records, limits, earlier, whole):
-        raise GuardRefused(
-            f"the plan goes beyond its limits: {'; '.join(b['reason'] for b in beyond)}",
-            f"next: memops review {plan.id}\nthen: memops apply {plan.id} --approve",
-            beyond,
-        )
+    return excess(plan.changes[[seq - 1 for seq in chosen]], records, limits, earlier, whole)
 
 
 def _gone_on(

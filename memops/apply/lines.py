@@ -20,9 +20,21 @@ from memops.stores import Written
 
 
 def left(plan: PlanFile, state: Path) -> list[int]:
-    """Return the sequence numbers of the lines that remain and that no standing run had."""
-    had = done(plan, state)
-    return [seq for seq in plan.kept if seq not in had]
+    """Return the sequence numbers of the lines that remain, that no standing run had and no rule
+    of a newer plan proposes anew.
+    """
+    gone = done(plan, state) | anew(plan, state)
+    return [seq for seq in plan.kept if seq not in gone]
+
+
+def anew(plan: PlanFile, state: Path) -> set[int]:
+    """Return the sequence numbers of the lines whose rules ran again for a newer plan.
+
+    A rule that did not run for it says nothing of what it proposed before, which waits on.
+    """
+    ran = {rule for _, header in _newer(plan, state) for rule in header.get("rules", ())}
+    rules = plan.changes["rule"] if ran else ()
+    return {seq for seq, rule in enumerate(rules, 1) if rule in ran}
 
 
 def done(plan: PlanFile, state: Path) -> set[int]:
@@ -36,19 +48,27 @@ def standing(plan: PlanFile, state: Path) -> list[Run]:
 
 
 def replaced_by(plan: PlanFile, state: Path) -> str | None:
-    """Return the newest plan of the same store that proposes anew, if it is newer than this one.
+    """Return the newest plan of the same store, where nothing is left of this one.
 
     What a person asked for by name replaces no plan, and no plan replaces it.
     """
+    newer = next(iter(_newer(plan, state)), None)
+    return newer[0] if newer and not left(plan, state) else None
+
+
+def _newer(plan: PlanFile, state: Path) -> list[tuple[str, dict[str, Any]]]:
+    """The newer plans of a plan's store, by name and header, newest first."""
     if plan.header["authority"] == "person":
-        return None
+        return []
     mine, store = _age(plan.path), store_id(plan.header["store"])
     made = ((_age(path.parent), path) for path in (state / "plans").glob("*/plan.json"))
-    for _, path in sorted((one for one in made if one[0] > mine), reverse=True):
-        header = files.read_json(path)
-        if header.get("authority") != "person" and store_id(header["store"]) == store:
-            return path.parent.name
-    return None
+    later = sorted((one for one in made if one[0] > mine), reverse=True)
+    headers = ((path.parent.name, files.read_json(path)) for _, path in later)
+    return [
+        (name, header)
+        for name, header in headers
+        if header.get("authority") != "person" and store_id(header["store"]) == store
+    ]
 
 
 def refuse_replaced(plan: PlanFile, state: Path) -> None:

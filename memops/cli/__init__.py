@@ -15,7 +15,7 @@ import click
 
 from memops import __version__
 from memops.cli.places import COMMANDS, GROUPS, Top
-from memops.errors import GuardRefused, MemopsError, StoreNotFound, told
+from memops.errors import MemopsError, told
 
 _COMMAND = re.compile(rf"\bmemops (?=(?:{'|'.join({*COMMANDS, *GROUPS})})\b)")
 """The beginning of a line to copy."""
@@ -127,11 +127,13 @@ def run(argv: list[str]) -> int:
 
 def _hint(error: MemopsError, ctx: click.Context) -> str:
     """The next step of an error, with the line of the settings file that it is about."""
-    if not isinstance(error, StoreNotFound | GuardRefused):
-        return error.hint
     from memops import settings
 
-    return settings.read(ctx.params.get("config"), ctx.params.get("state")).hint(error)
+    try:
+        own = settings.read(ctx.params.get("config"), ctx.params.get("state"))
+    except MemopsError:  # of which the error may be
+        return error.hint
+    return own.hint(error)
 
 
 def _fail(code: int, message: str, hint: str, as_json: bool) -> int:
@@ -156,6 +158,8 @@ def to_copy(text: str, ctx: click.Context | None = None) -> str:
     Whoever wrote it knows the command, and not what memops was called with.
     """
     before = typed(ctx)
+    own = (ctx or click.get_current_context()).find_root().obj
+    text = own.by_name(text) if own else text
     return _COMMAND.sub(lambda found: f"{before} ", text)
 
 

@@ -1,11 +1,14 @@
 """Changes as a terminal shows them: before and after, in the place where the record stands."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
 from memops.cli import typed
+from memops.cli.fitting import width
 from memops.cli.output import cut
+from memops.reports import words
 from memops.safety.display import shown
 
 ROOM = 74
@@ -56,8 +59,9 @@ def _sides(change: dict[str, Any], room: int) -> list[str]:
     becomes = {b["field"]: b for b in change["becomes"]}
     text, hidden, instead = (becomes.get("text"), becomes.get("superseded_by"), change["instead"])
     if text:
-        before = as_it_was(text["before"], text["after"])
-        return [*_line("-", before, "red", room), *_line("+", text["after"], "green", room)]
+        was = words.as_it_was(text["before"], text["after"])
+        before, after = where_they_differ(was, text["after"], room)
+        return [*_line("-", before, "red", room), *_line("+", after, "green", room)]
     if hidden:
         after = f"{instead['text']}  ({instead['id']})" if instead else hidden["after"]
         return [*_line("-", change["text"], "red", room), *_line("+", after, "green", room)]
@@ -67,9 +71,24 @@ def _sides(change: dict[str, Any], room: int) -> list[str]:
     return [*_line(">", change["text"], None, room), *(f"       {cut(f, room)}" for f in fields)]
 
 
-def as_it_was(before: Any, after: Any) -> Any:
-    """Return a text as it was; one of which only the secret goes is told apart, and not shown."""
-    return before.replace("[redacted:", "[secret:") if before and before == after else before
+def where_they_differ(before: str | None, after: str, room: int) -> tuple[str | None, str]:
+    """Return both texts, and of those that are longer than there is room for what differs in them.
+
+    Around each difference stands a quarter of the room.
+    """
+    if before is None or max(width(before), width(after)) <= room:
+        return before, after
+    around, sides = room // 4, words.differences(before, after)
+    return _windows(sides[0], around), _windows(sides[1], around)
+
+
+def _windows(parts: Sequence[tuple[bool, str]], around: int) -> str:
+    said = ""
+    for nth, (differs, text) in enumerate(parts):
+        head, tail = around * (nth > 0), around * (nth + 1 < len(parts))
+        long = not differs and len(text) > head + tail + 1
+        said += f"{text[:head]}…{text[len(text) - tail :]}" if long else text
+    return said
 
 
 def beside(change: dict[str, Any]) -> list[dict[str, Any]]:

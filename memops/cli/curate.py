@@ -227,12 +227,17 @@ def _counts(said: dict[str, Any]) -> str:
 
 
 def _recovered(night: dict[str, Any]) -> list[str]:
-    """What a night finished that an earlier one had begun."""
-    return [
-        f"{night['store']}: first, run {run['run']} of an earlier night was finished: "
-        f"{counted(run['applied'] + run['already'], 'record')} changed; undo: {typed()} rollback {run['run']}"
-        for run in night.get("recovered", ())
-    ]
+    """What a night finished that had been cut off: runs, or their being taken back."""
+    lines = []
+    for run in night.get("recovered", ()):
+        many = counted(run["applied"] + run["already"], "record")
+        if run["state"] == "rolled-back":
+            said = f"the rollback of run {run['run']} was finished: {many} as before it"
+        else:
+            undo = f"undo: {typed()} rollback {run['run']}"
+            said = f"run {run['run']} of an earlier night was finished: {many} changed; {undo}"
+        lines.append(f"{night['store']}: first, {said}")
+    return lines
 
 
 def _gate_next(night: dict[str, Any]) -> list[str]:

@@ -91,6 +91,7 @@ def grade(
 @_RUN
 @_QRELS
 @click.option("--baseline-run", type=_PATH, help="The results that --run must not be worse than.")
+@click.option("--measure", help="The measure that decides, as RR@10 [R@10; policy.gate.measure].")
 @click.option("--accept", is_flag=True, help="Record these grades as the baseline.")
 @click.option("--junit", type=click.Path(path_type=Path), help="Write JUnit XML here.")
 @click.option("--github", is_flag=True, help="Print GitHub annotations, write the step summary.")
@@ -106,6 +107,7 @@ def gate(
     run_file: Path | None,
     qrels: Path | None,
     baseline_run: Path | None,
+    measure: str | None,
     accept: bool,
     junit: Path | None,
     github: bool,
@@ -116,18 +118,21 @@ def gate(
 ) -> int:
     """Compare STORE's grades with the suite's baseline: exit 30 when recall got worse.
 
-    Exit 31 when there are too few queries to tell. With --run and --qrels, any retriever's results
-    with those of --baseline-run, without a store.
+    Exit 31 when there are too few queries to tell. Another measure than the one that decides only
+    warns, with exit 0. With --run and --qrels, any retriever's results with those of
+    --baseline-run, without a store.
     """
     from memops.evaluation import judging
 
     if run_file and qrels and not (store or suite):
         from memops.evaluation.gate_runs import gated
 
-        said = gated(run_file, qrels, baseline_run, at(ctx).policy, accept)
+        said = gated(
+            run_file, qrels, baseline_run, judging.deciding(at(ctx).policy, measure), accept
+        )
     else:
         both = _both(store, suite)
-        said = judging.gate(*both, at(ctx), encoder, now, accept, not no_snapshot)
+        said = judging.gate(*both, at(ctx), encoder, now, accept, not no_snapshot, measure)
     if junit:
         junit.write_text(said["junit"], encoding="utf-8")
     if github:
@@ -166,8 +171,27 @@ def _gate_next(said: dict[str, Any], ctx: click.Context) -> list[str]:
         few = "too few queries to tell; more of them show smaller losses"
         look = few if said["measures"] else "until then nothing can be compared"
     elif said["verdict"] != "fail":
-        return more
+        return [*more, *_warned(said, again)]
     return [*more, look, f"if it is to be the new baseline: {again} --accept"]
+
+
+def _warned(said: dict[str, Any], again: str) -> list[str]:
+    """Of a warning: which measure decides, and the line by which the one that fell most does."""
+    whole = [row for row in said["measures"] if row["slice"] == "all"]
+    if said["verdict"] != "warn":
+        return []
+    other = min(whole, key=_gain)
+    lines = [f"{said['decided_by']} decides, so this is a warning and ends with 0"]
+    if other["measure"] != said["decided_by"]:
+        lines.append(f"to let {other['measure']} decide: {again} --measure {other['measure']}")
+    return lines
+
+
+def _gain(row: dict[str, Any]) -> float:
+    from memops.measures import measure
+
+    sign = 1 if measure(row["measure"]).better == "higher" else -1
+    return sign * float(row["difference"])
 
 
 def _unanswered(run: object, said: dict[str, Any]) -> list[str]:

@@ -45,7 +45,9 @@ _ROOM = 1000
     help="Reject these changes, and what hangs on them (repeatable).",
 )
 @click.option("--reject-rule", multiple=True, help="Reject all changes of this rule (repeatable).")
-@click.option("--keep", metavar="SEQ,SEQ", help="Keep these changes; rejected ones come back.")
+@click.option(
+    "--keep", metavar="SEQ,SEQ|all", help="Keep these changes, or all; rejected ones come back."
+)
 @click.option("--keep-rule", multiple=True, help="Keep all changes of this rule (repeatable).")
 @json_option
 @click.pass_context
@@ -61,7 +63,8 @@ def review(
 ) -> int:
     """Decide which changes of PLAN stay: in the terminal, or by number and rule.
 
-    A rejected change is not proposed again until its evidence changes. What is accepted is carried
+    A rejected change, like one that a rollback took back, is not proposed again until its evidence
+    changes. What is accepted is carried
     out at once (where a night on a Prefect server waits with PLAN, by its flow `apply`), and nothing
     else; either answer is evidence for its rule in this store. Without a
     terminal and without options, the changes that wait for a decision are listed.
@@ -71,7 +74,7 @@ def review(
 
     begun = reviewing.begun(plan, at(ctx).state)
     kept = [
-        *reviewing.numbers(keep),
+        *(begun.lines if keep == "all" else reviewing.numbers(keep)),
         *(seq for rule in keep_rule for seq in reviewing.of_rule(begun, rule)),
     ]
     out = [
@@ -129,6 +132,7 @@ def counted_text(said: dict[str, Any]) -> str:
     lines = [f"{said['left']} of {whole} {stay}, {said['rejected']} rejected"]
     if said.get("run"):
         lines += [f"run {said['run']}: {counted(said['applied'], 'record')} changed"]
+        lines += [f"undo: {typed()} rollback {said['run']}"]
     if said.get("flow_run"):
         lines += [f"what is accepted is carried out by flow run {said['flow_run']!r}"]
     if newer := said["replaced_by"]:

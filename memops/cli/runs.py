@@ -2,7 +2,7 @@
 
 import shlex
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +17,12 @@ from memops.cli.output import (
     table,
 )
 from memops.safety.display import shown
+
+if TYPE_CHECKING:
+    from memops.state.runs import Run
+
+_LISTED = 12
+"""Numbers of changes that are listed."""
 
 _LOCK = click.option(
     "--lock-timeout", default=10.0, show_default=True, help="Seconds to wait for the lock."
@@ -54,11 +60,16 @@ def apply(
 def resume(ctx: click.Context, run: str, lock_timeout: float, as_json: bool) -> int:
     """Go on with RUN where it was cut off."""
     from memops import apply as applying
+    from memops.commands import reviewing
+    from memops.state import sources
     from memops.state.runs import find_run
 
-    settings = at(ctx)
-    done = applying.resume(find_run(run, settings.state), settings.state, lock_timeout)
-    emit(done, as_json, lambda: _run_text(done))
+    state = at(ctx).state
+    found = find_run(run, state)
+    done = applying.resume(found, state, lock_timeout)
+    if back := found.backwards:
+        done |= {"seqs": reviewing.refuse_taken_back(found, state, sources.clock())}
+    emit(done, as_json, lambda: _back_text(done, found) if back else _run_text(done))
     return int(done["code"])
 
 
@@ -73,8 +84,11 @@ def resume(ctx: click.Context, run: str, lock_timeout: float, as_json: bool) -> 
 def rollback(
     ctx: click.Context, run: str, only: str | None, lock_timeout: float, as_json: bool
 ) -> int:
-    """Take back what RUN changed; what changed since keeps its newer version (exit 25)."""
-    from memops import apply as applying
+    """Take back what RUN changed; what changed since keeps its newer version (exit 25).
+
+    What is taken back is rejected: not proposed again until its evidence changes. Of a run that was
+    cut off it is proposed again.
+    """
     from memops.commands import repairing, reviewing
     from memops.state import sources
     from memops.state.runs import find_run
@@ -85,12 +99,12 @@ def rollback(
         return 25 if repair["skipped"] else 0
     found = find_run(run, state)
     if only is None:
-        done = applying.rollback(found, state, lock_timeout)
+        done = reviewing.roll_back(found, state, sources.clock(), lock_timeout)
     else:
         done = reviewing.take_back(
             found, reviewing.numbers(only), state, sources.clock(), lock_timeout
         )
-    emit(done, as_json, lambda: _back_text(done))
+    emit(done, as_json, lambda: _back_text(done, found))
     return 25 if done["skipped"] else 0
 
 
@@ -137,7 +151,7 @@ def _none_text(done: dict[str, Any]) -> str:
     if not done["waiting"] and done["run"]:
         said = f"plan {done['plan']} was already applied by run {done['run']}, nothing was done"
         passed = skipped_text(done["run"], done["passed_over"], "and not tried again")
-        again = f"to look at them again: {typed()} plan {shlex.quote(done['address'])}"
+        again = to_copy(f"to look at them again: memops plan {shlex.quote(done['address'])}")
         return "\n".join([said, *passed, *([again] if passed else [])])
     if not done["waiting"]:
         return f"plan {done['plan']}: nothing of it is left to carry out"
@@ -150,11 +164,19 @@ def _none_text(done: dict[str, Any]) -> str:
     )
 
 
-def _back_text(done: dict[str, Any]) -> str:
+def _back_text(done: dict[str, Any], run: "Run | None" = None) -> str:
     back = "record is as it was" if done["applied"] == 1 else "records are as they were"
     lines = [f"run {done['run']}: {done['state']}, {done['applied']} {back}"]
-    if done.get("seqs"):
-        listed = ", ".join(map(str, done["seqs"]))
-        lines += [f"not proposed again until their evidence changes: {listed}"]
+    if seqs := done.get("seqs"):
+        listed = f" ({', '.join(map(str, seqs))})" if len(seqs) <= _LISTED else ""
+        lines += [
+            f"rejected, so not proposed again until the evidence changes: {counted(len(seqs), 'change')}{listed}",
+            f"to have them back in the plan: {typed()} review {done['plan']} --keep all",
+        ]
+    elif run and not run.was_verified and run.header["authority"] != "person":
+        lines += [
+            "it had not come to a good end, so the next night proposes its changes again; "
+            f"to reject them: {typed()} review {done['plan']} --reject all"
+        ]
     kept = [(s["id"], s["why"]) for s in done["skipped"][:20]]
     return "\n".join([*lines, *([table(kept, ["not taken back", "why"])] if kept else [])])

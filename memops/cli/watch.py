@@ -79,10 +79,10 @@ def status(
 
 def _next(rows: list[dict[str, Any]]) -> list[str]:
     """What to type next for each store that is not well, or waits."""
-    return [line for row in rows for line in _next_of(row, row["store"], row["plan"])]
+    return [line for row in rows for line in _next_of(row, row["store"])]
 
 
-def _next_of(row: dict[str, Any], name: str, plan: str) -> list[str]:
+def _next_of(row: dict[str, Any], name: str) -> list[str]:
     lines = []
     for run in row["cut_off"]:
         back = f"or back: {typed()} rollback {run}"
@@ -92,10 +92,12 @@ def _next_of(row: dict[str, Any], name: str, plan: str) -> list[str]:
         lines.append(f"{name}: {_WHY[what]}: {again}")
     elif what == "waiting" and not row["waiting"]:
         lines.append(f"{name}: recall could not be compared; why: {again}")
-    if row["waiting"]:
-        wait = "waits" if row["waiting"] == 1 else "wait"
-        many = f"{counted(row['waiting'], 'change')} {wait} for a person"
+    for plan, changes in row["plans"].items():
+        wait = "waits" if changes == 1 else "wait"
+        many = f"{counted(changes, 'change')} {wait} for a person"
         lines += [f"{name}: {many}", *to_decide(plan, "  ")]
+    if row["waiting"] and row["hours_since"] is None:
+        lines.append(f"{name}: it had no night yet; do the first: {again}")
     return lines
 
 

@@ -29,7 +29,7 @@ from memops.safety.secrets import redacted
 from memops.schema import QUARANTINE, TOMBSTONE
 from memops.state import planfile
 from memops.state.evidence import answers
-from memops.state.runs import Run, runs_of
+from memops.state.runs import Run
 from memops.stores import open_store
 
 _SAID = ("seq", "op", "rule", "id", "risk", "unattended")
@@ -66,8 +66,9 @@ class Review:
         return sorted(self.open & self.standing)
 
     def to_come(self) -> set[int]:
-        """Return the changes that stay in the plan and that no standing run has carried out."""
-        return self.standing - lines.done(self.plan, self.state)
+        """Return the changes that stay in the plan and that neither a run nor a newer plan has."""
+        done = lines.done(self.plan, self.state)
+        return self.standing - done - lines.anew(self.plan, self.state)
 
     @property
     def journal(self) -> files.Journal:
@@ -78,8 +79,8 @@ class Review:
 def begun(name: str, state: Path) -> Review:
     """Return a plan's review; raises PlanRefused once the plan has been carried out."""
     plan = planfile.load(name, state)
-    left, stands = lines.left(plan, state), [r for r in runs_of(plan.id, state) if _stands(r)]
-    if stands and not left:
+    stands = lines.standing(plan, state)
+    if stands and lines.done(plan, state).issuperset(plan.kept):
         raise PlanRefused(
             f"plan {plan.id} has been applied by run {stands[-1].id}; there is nothing left to review",
             f"take it back first: memops rollback {stands[-1].id}",
@@ -87,12 +88,8 @@ def begun(name: str, state: Path) -> Review:
     review = opened(plan, state)
     for entry in review.journal.entries():
         _noted(review, entry["decision"], entry["seqs"])
-    review.open.intersection_update(left)
+    review.open.intersection_update(lines.left(plan, state))
     return review
-
-
-def _stands(run: Run) -> bool:
-    return run.state != "rolled-back"
 
 
 def items(review: Review, seqs: Iterable[int]) -> list[Item]:
@@ -162,6 +159,31 @@ def take_back(
     done = applying.take_back(run, ids, state, lock_timeout)
     _remember(review, going, clock, refused=True)
     return done | {"seqs": going}
+
+
+def roll_back(run: Run, state: Path, clock: datetime, lock_timeout: float = 10.0) -> dict[str, Any]:
+    """Take a whole run back, which rejects its changes; returns its summary and the `seqs` that went."""
+    done = applying.rollback(run, state, lock_timeout)
+    return done | {"seqs": refuse_taken_back(run, state, clock)}
+
+
+def refuse_taken_back(run: Run, state: Path, clock: datetime) -> list[int]:
+    """Reject what a person took back: not to be proposed again until its evidence changes.
+
+    Taking back a run that was cut off, or did not read back, mends it and is no answer to its
+    changes; nor is there one to what a person asked for by name. Returns the numbers that went.
+    """
+    if run.state != "rolled-back" or not run.was_verified or run.header["authority"] == "person":
+        return []
+    try:
+        review = opened(planfile.load(run.header["plan"], state), state)
+    except MemopsError:  # the plan or its snapshot is past its time, and with it what it proposed
+        return []
+    seqs = (set(run.header["kept"]) & review.standing) - lines.done(review.plan, state)
+    answers = (e for e in review.journal.entries() if e["decision"] == "reject")
+    if not seqs or any(seqs <= {*e["seqs"]} and e["at"] > run.header["started"] for e in answers):
+        return []  # it was taken back before, and what came back since was asked for
+    return reject(review, sorted(seqs), clock)
 
 
 def keep(review: Review, seqs: Sequence[int], clock: datetime) -> list[int]:
@@ -369,7 +391,7 @@ def _remember(
 
 def _to_come(review: Review, seqs: Sequence[int]) -> None:
     """Raise PlanRefused for a change that a run has carried out."""
-    for run in filter(_stands, runs_of(review.plan.id, review.state)):
+    for run in lines.standing(review.plan, review.state):
         if done := sorted(set(seqs) & set(run.header["kept"])):
             raise PlanRefused(
                 f"run {run.id} has carried out change {done[0]} of plan {review.plan.id}",

@@ -4,26 +4,27 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from memops.apply import beyond
 from memops.commands import reviewing
-from memops.guard import excess
 from memops.reasons import told
 from memops.reports.riskiest import MOST, around, by_risk, places, riskiest
 from memops.safety.masking import masked_table
 from memops.settings import Settings
 from memops.state import planfile
+from memops.state.sources import clock
 
 
 def first_look(name: str, settings: Settings, most: int = MOST) -> dict[str, Any]:
     """Return a plan's counts by rule and risk, what waits and why, and its riskiest changes.
 
-    The whole of it would go `beyond` these limits of a night.
+    These limits keep a night from doing what it may do of it unattended, if that goes `beyond` any.
     """
     plan = planfile.load(name, settings.state)
     review = reviewing.opened(plan, settings.state)
     nth = {seq: at for at, seq in enumerate(riskiest(plan.changes, most))}
     shown = sorted(placed(review, nth), key=lambda change: nth[change["seq"]])
     return {
-        "beyond": excess(plan.changes, review.records, settings.policy.limits),
+        "beyond": beyond(plan, settings.state, clock()),
         "by_risk": by_risk(plan.changes),
         "waits": [
             {"changes": n, "reason": told(why)}

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from memops import files, snapshot
-from memops.errors import GateInconclusive
+from memops.errors import GateInconclusive, MemopsError
 from memops.evaluation.golden import suite_folder
+from memops.measures import measure as known
 from memops.plan import outcome
+from memops.policy import Policy
 from memops.settings import Settings
 from memops.spread import Mapper, plainly
 from memops.state import planfile
@@ -58,6 +60,15 @@ def grade(
     }
 
 
+def deciding(policy: Policy, measure: str | None) -> Policy:
+    """Return a policy by which a measure decides, if one is named; raises MemopsError for no measure."""
+    return (
+        replace(policy, gate=replace(policy.gate, measure=known(measure).name))
+        if measure
+        else policy
+    )
+
+
 def gate(
     store: str,
     suite: str,
@@ -66,10 +77,12 @@ def gate(
     now: datetime | None = None,
     accept: bool = False,
     keep: bool = True,
+    measure: str | None = None,
 ) -> dict[str, Any]:
     """Compare a store's grades with the suite's baseline, or record them as the baseline.
 
-    Raises GateInconclusive when there is no baseline to compare with.
+    Raises GateInconclusive when there is no baseline to compare with, MemopsError when the suite
+    lacks the `measure` that is to decide.
     """
     from memops.evaluation import gate as gates
     from memops.evaluation.gate_output import github, junit, markdown
@@ -77,7 +90,12 @@ def gate(
     from memops.evaluation.grading import freeze
 
     graded, taken = _graded(store, suite, settings, encoder, now, refit=accept, keep=keep)
-    path = suite_folder(suite) / "baseline.json"
+    path, policy = suite_folder(suite) / "baseline.json", deciding(settings.policy, measure)
+    if measure and measure not in (held := graded.means()):
+        raise MemopsError(
+            f"suite {suite} does not measure {measure}; it measures {', '.join(held)}",
+            f"add it to `measures` in {path.with_name('suite.toml')}, then record with --accept",
+        )
     if accept:
         kept = f"keep some of its proposals: memops recall suite review {path.parent}"
         gates.refuse_empty(graded, f"{kept}; then again")
@@ -85,7 +103,7 @@ def gate(
         files.write_json(path, gates.accept(graded))
     if not path.is_file():
         raise GateInconclusive(f"{path}: no baseline", "record one with --accept")
-    verdict = gates.judge(files.read_json(path), graded, settings.policy)
+    verdict = gates.judge(files.read_json(path), graded, policy)
     return {
         "suite": suite,
         "store": taken.address,

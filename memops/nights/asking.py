@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from memops import files, snapshot
-from memops.apply import lines
+from memops.apply import beyond, lines
 from memops.errors import MemopsError
-from memops.guard import excess
 from memops.refusals import refusals
 from memops.settings import Settings
 from memops.state import planfile
+from memops.state.sources import clock
 
 _FILE = "asked.json"
 
@@ -27,8 +27,8 @@ _FILE = "asked.json"
 def left_open(plan: str, taken: str, settings: Settings) -> dict[str, Any]:
     """Return what of a plan waits for a person: `open` by rule, `waiting` in all, `new` to them.
 
-    It would go `beyond` these limits, too. What is left is remembered as asked; `taken` is the
-    snapshot's folder.
+    Of what may happen unattended these limits kept it, if it went `beyond` any. What is left is
+    remembered as asked; `taken` is the snapshot's folder.
     """
     state = settings.state
     made, source = planfile.load(plan, state), snapshot.open_snapshot(Path(taken))
@@ -41,6 +41,5 @@ def left_open(plan: str, taken: str, settings: Settings) -> dict[str, Any]:
         known = set(files.read_json(path)["asked"]) if path.is_file() else known
     files.write_json(path, {"asked": sorted(digests)})
     by_rule = dict(rest["rule"].value_counts(sort=False).sort("rule").iter_rows())
-    beyond = excess(rest, source.records(), settings.policy.limits)
     said = {"open": by_rule, "waiting": rest.height, "new": len(digests - known)}
-    return said | {"beyond": beyond}
+    return said | {"beyond": beyond(made, state, clock())}

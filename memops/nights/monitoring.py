@@ -39,10 +39,10 @@ def standing(
 ) -> list[dict[str, Any]]:
     """Return how each store stands: `good`, `waiting`, `late`, `failed` or `never`, and its figures.
 
-    `names` default to those configured, those that ever had a night and those with a run that was
-    cut off. A store whose last good night (or, without one, first night) is older than the limit is
-    late, whatever came since; one with a run that was cut off has failed; one waits while changes
-    of its newest plan do.
+    `names` default to those configured, those that ever had a night or a plan and those with a run
+    that was cut off. A store whose last good night (or, without one, first night) is older than the
+    limit is late, whatever came since; one with a run that was cut off has failed; one waits while
+    changes of its plans do.
     """
     last = _last(history.of(settings))
     limit = settings.monitor.max_age_hours if max_age_hours is None else max_age_hours
@@ -54,16 +54,16 @@ def standing(
             continue
         address = run.header["address"]
         cut.setdefault(places.setdefault(settings.place(address), address), []).append(run.id)
-    open_: dict[str, Waiting] = {}
-    for place, left in waiting(settings.state, settings.place).items():
-        open_.setdefault(places.get(place, place), left)
+    open_: dict[str, list[Waiting]] = {}
+    for place, left in waiting(settings.state, now, settings.place).items():
+        open_.setdefault(places.get(place, left[0].address), left)
     own = [places.get(settings.place(name), name) for name in names]
-    every = own or list(dict.fromkeys([*settings.stores, *last, *cut]))
+    every = own or list(dict.fromkeys([*settings.stores, *last, *cut, *open_]))
     for name in every:
-        if name not in last and name not in cut:
+        if not any(name in known for known in (last, cut, open_)):
             settings.store(name)  # which says of a name that is none what may have been meant
     return [
-        _stand(name, last.get(name, {}), now, limit, cut.get(name, []), open_.get(name))
+        _stand(name, last.get(name, {}), now, limit, cut.get(name, []), open_.get(name, []))
         for name in every
     ]
 
@@ -111,14 +111,14 @@ def _stand(
     now: datetime,
     limit: float,
     cut: list[str],
-    left: Waiting | None,
+    left: list[Waiting],
 ) -> dict[str, Any]:
     since = last.get("good_at") or last.get("first_at")
     age = (now - since).total_seconds() / 3600 if since else None
-    open_ = left.changes if left and last else 0
+    open_ = sum(plan.changes for plan in left)
     state = "good"
     if age is None:
-        state = "never"
+        state = "waiting" if open_ and not cut and not left[0].expired else "never"
     elif age > limit:
         state = "late"
     elif cut or last["code"] not in (*GOOD, *WAITING):
@@ -135,7 +135,8 @@ def _stand(
         "unfinished": len(cut),
         "cut_off": cut,
         "waiting": open_,
-        "plan": left.plan if left else None,
+        "plan": left[0].plan if left else None,
+        "plans": {plan.plan: plan.changes for plan in left},
         **{column: last.get(column) for column in columns},
         "recall": {r["measure"]: r["value"] for r in last.get("recall") or ()},
     }

@@ -160,8 +160,11 @@ def summary(night: dict[str, Any], typed: str = "memops") -> str:
 
 def finished_first(night: dict[str, Any]) -> str:
     """Return what is said of the runs of earlier nights that a night finished before it began."""
-    said = "; before it, run {} of an earlier night was finished"
-    return "".join(said.format(run["run"]) for run in night.get("recovered", ()))
+    what = {True: "the rollback of run {}", False: "run {} of an earlier night"}
+    said = "; before it, {} was finished"
+    runs = night.get("recovered", ())
+    each = (what[run["state"] == "rolled-back"].format(run["run"]) for run in runs)
+    return "".join(said.format(one) for one in each)
 
 
 def _open(night: dict[str, Any], rule: str) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from memops.reports.words import Part, Speaker, clip, clipped, differences, number
+from memops.reports.words import Part, Speaker, as_it_was, clip, clipped, differences, number
 
 if TYPE_CHECKING:
     from memops.reports.data import Report
@@ -121,7 +121,8 @@ def _fair(changes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _clipped_change(change: Mapping[str, Any]) -> dict[str, Any]:
     """The change as it is shown: both sides in marked parts, what is beside them kept short."""
-    old, new, evidence = change["before_text"], change["after_text"], change["evidence"]
+    new, evidence = change["after_text"], change["evidence"]
+    old = as_it_was(change["before_text"], new)
     instead = _instead(change)
     if instead:
         new = instead["text"]

@@ -116,6 +116,11 @@ def clean(value: Any) -> Any:
     return mapped(shown, lambda text, _: once(text))
 
 
+def as_it_was(before: str | None, after: str | None) -> str | None:
+    """Return a text as it was; one of which only the secret goes is told apart, and not shown."""
+    return before.replace("[redacted:", "[secret:") if before and before == after else before
+
+
 def differences(before: str, after: str) -> tuple[list[Part], list[Part]]:
     """Return both texts in parts that are marked where they differ; a Han character is a word."""
     a, b = _TOKEN.findall(before), _TOKEN.findall(after)

@@ -89,6 +89,11 @@ class Run:
         return bool(ways) and ways[-1] == "rolling-back"
 
     @property
+    def was_verified(self) -> bool:
+        """Whether it came to its end, and read back as written, whatever came of it since."""
+        return "verified" in self._marks()
+
+    @property
     def wrong(self) -> list[str]:
         """Ids of the records that did not read as they should once they were written."""
         said = [e for e in self.journal.entries() if "state" in e]

@@ -1,46 +1,72 @@
-"""Waiting: the newest plan of each store, and how much of it nobody has carried out yet.
+"""Waiting: the plans of each store of which something is left that nobody has carried out.
 
-Told from headers and line numbers alone, without reading a change: a monitor asks of every store.
+Told from headers and the beginnings of lines alone, without reading a change: a monitor asks of
+every store.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from memops import files
 from memops.state.runs import runs_of
 
-_SEQ = re.compile(rb'^\{"seq": (\d+)', re.MULTILINE)
+_LINE = re.compile(rb'^\{"seq": (\d+), [^\n]*?"rule": "(\w+)"', re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """A store's newest plan, and how many of its changes neither a run nor a reviewer had."""
+    """A plan, and how many changes of each rule neither a run nor a reviewer nor a newer plan had."""
 
     plan: str
-    changes: int
+    address: str
+    rules: dict[str, int]
+    expired: bool
+
+    @property
+    def changes(self) -> int:
+        """How many they are."""
+        return sum(self.rules.values())
 
 
-def waiting(state: Path, place: Callable[[str], str]) -> dict[str, Waiting]:
-    """Return what waits of each store, by its place, which is told of an address.
+def waiting(state: Path, now: datetime, place: Callable[[str], str]) -> dict[str, list[Waiting]]:
+    """Return what waits of each store, by its place, which is told of an address; newest plans first.
 
-    What a person asked for by name is no proposal, and waits for nobody.
+    The newest plan that a rule ran for holds what waits of it. Of an older one that has expired
+    nothing does, nor of what a person asked for by name.
     """
     made = [(path.stat().st_mtime_ns, path) for path in (state / "plans").glob("*/plan.json")]
-    found: dict[str, Waiting] = {}
+    found: dict[str, list[Waiting]] = {}
+    ran: dict[str, set[str]] = {}
     for _, path in sorted(made, reverse=True):
         header = files.read_json(path)
-        where = place(str(header.get("address")))
-        if where not in found and header.get("authority") != "person":
-            found[where] = Waiting(path.parent.name, len(_left(path.parent, state)))
+        if header.get("authority") == "person":
+            continue
+        address = str(header.get("address"))
+        where = place(address)
+        newest, anew = where not in ran, ran.setdefault(where, set())
+        expired = _expired(header, now)
+        if (newest or not expired) and (rules := _left(path.parent, state, anew)):
+            found.setdefault(where, []).append(Waiting(path.parent.name, address, rules, expired))
+        anew.update(header.get("rules", ()))
     return found
 
 
-def _left(folder: Path, state: Path) -> set[int]:
+def _expired(header: dict[str, Any], now: datetime) -> bool:
+    most = timedelta(hours=header.get("expires_after_hours", 0.0))
+    return now - datetime.fromisoformat(header["now"]) > most
+
+
+def _left(folder: Path, state: Path, anew: set[str]) -> dict[str, int]:
     ops = folder / "ops.jsonl"
-    kept = {int(seq) for seq in _SEQ.findall(ops.read_bytes())} if ops.is_file() else set[int]()
-    runs = (
-        [run for run in runs_of(folder.name, state) if run.state != "rolled-back"] if kept else []
-    )
-    return kept.difference(*(run.header["kept"] for run in runs))
+    lines = _LINE.findall(ops.read_bytes()) if ops.is_file() else []
+    kept = {int(seq): rule.decode() for seq, rule in lines if rule.decode() not in anew}
+    runs = runs_of(folder.name, state) if kept else []
+    for run in runs:
+        if run.state != "rolled-back":
+            kept = {seq: rule for seq, rule in kept.items() if seq not in {*run.header["kept"]}}
+    return dict(Counter(kept.values()))
