@@ -16,14 +16,16 @@ from memops.snapshot import store_id
 from memops.state import seals
 from memops.state.planfile import PlanFile, load
 from memops.state.runs import Run, runs_of, skipped, summary
+from memops.state.waiting import rejected
 from memops.stores import Written
 
 
 def left(plan: PlanFile, state: Path) -> list[int]:
-    """Return the sequence numbers of the lines that remain, that no standing run had and no rule
-    of a newer plan proposes anew.
+    """Return the sequence numbers of the lines that remain and wait for somebody.
+
+    No standing run had them, nobody took them back, and their rules ran for no newer plan.
     """
-    gone = done(plan, state) | anew(plan, state)
+    gone = done(plan, state) | anew(plan, state) | rejected(plan.path)
     return [seq for seq in plan.kept if seq not in gone]
 
 

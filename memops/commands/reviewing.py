@@ -30,6 +30,7 @@ from memops.schema import QUARANTINE, TOMBSTONE
 from memops.state import planfile
 from memops.state.evidence import answers
 from memops.state.runs import Run
+from memops.state.waiting import rejected
 from memops.stores import open_store
 
 _SAID = ("seq", "op", "rule", "id", "risk", "unattended")
@@ -89,6 +90,7 @@ def begun(name: str, state: Path) -> Review:
     for entry in review.journal.entries():
         _noted(review, entry["decision"], entry["seqs"])
     review.open.intersection_update(lines.left(plan, state))
+    review.standing.difference_update(rejected(plan.path))
     return review
 
 
@@ -183,7 +185,12 @@ def refuse_taken_back(run: Run, state: Path, clock: datetime) -> list[int]:
     answers = (e for e in review.journal.entries() if e["decision"] == "reject")
     if not seqs or any(seqs <= {*e["seqs"]} and e["at"] > run.header["started"] for e in answers):
         return []  # it was taken back before, and what came back since was asked for
-    return reject(review, sorted(seqs), clock)
+    nths = hanging(
+        review.plan.changes, review.records, pl.Series([seq - 1 for seq in sorted(seqs)])
+    )
+    going = [int(nth) + 1 for nth in nths]
+    _remember(review, going, clock, refused=True)  # the lines stay: they tell what the run did
+    return _decided(review, "reject", going, clock)
 
 
 def keep(review: Review, seqs: Sequence[int], clock: datetime) -> list[int]:

@@ -56,6 +56,14 @@ def waiting(state: Path, now: datetime, place: Callable[[str], str]) -> dict[str
     return found
 
 
+def rejected(plan: Path) -> set[int]:
+    """Return the numbers of the changes that a person rejected or took back, and did not keep since."""
+    last: dict[int, str] = {}
+    for entry in files.Journal(plan / "review.jsonl").entries():
+        last |= dict.fromkeys(entry["seqs"], entry["decision"])
+    return {seq for seq, decision in last.items() if decision == "reject"}
+
+
 def _expired(header: dict[str, Any], now: datetime) -> bool:
     most = timedelta(hours=header.get("expires_after_hours", 0.0))
     return now - datetime.fromisoformat(header["now"]) > most
@@ -65,8 +73,8 @@ def _left(folder: Path, state: Path, anew: set[str]) -> dict[str, int]:
     ops = folder / "ops.jsonl"
     lines = _LINE.findall(ops.read_bytes()) if ops.is_file() else []
     kept = {int(seq): rule.decode() for seq, rule in lines if rule.decode() not in anew}
-    runs = runs_of(folder.name, state) if kept else []
-    for run in runs:
+    gone = rejected(folder) if kept else set[int]()
+    for run in runs_of(folder.name, state) if kept else ():
         if run.state != "rolled-back":
-            kept = {seq: rule for seq, rule in kept.items() if seq not in {*run.header["kept"]}}
-    return dict(Counter(kept.values()))
+            gone.update(run.header["kept"])
+    return dict(Counter(rule for seq, rule in kept.items() if seq not in gone))
