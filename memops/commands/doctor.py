@@ -1,16 +1,14 @@
 """Doctor: what is wrong with a store, its files and this machine, and what to do; read-only.
 
 An audit looks at what records say, the doctor at what they are kept in. Checks that only one kind
-of store knows live beside it, named in OWN; those here hold for every kind.
+of store knows live in its folder; those here hold for every kind.
 """
 
-import importlib
 import platform
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +22,8 @@ from memops.schema import RETIRED
 from memops.settings import Settings
 from memops.state.runs import runs
 from memops.state.sources import clock
-from memops.stores import Store, inside, open_store, standing
-from memops.stores.findings import LEVELS, Finding
-
-OWN = {
-    "clawseed": "memops.stores.clawseed.doctor",
-    "openclaw": "memops.stores.markdown.doctor",
-    "xinghebot": "memops.stores.markdown.doctor",
-    "rsclaw": "memops.stores.rsclaw.doctor",
-}
-"""Modules whose `examined(store)` yields what only this kind of store has."""
+from memops.stores import Store, inside, open_store, part, standing
+from memops.stores.findings import LEVELS, Finding, Level, of_modes
 
 _MARKS = (*RETIRED, "tag:superseded")  # links that name a state, not a record
 _TIMES = ("created_at", "updated_at", "accessed_at", "valid_from", "valid_to")
@@ -80,32 +70,14 @@ def versions() -> dict[str, str]:
 
 def missing(kind: str) -> list[str]:
     """Return what this machine lacks to work with a kind of store, a sentence each."""
-    from memops.stores.clawseed.doctor import wal_reset
-
-    said = []
-    if kind == "clawseed":
-        options = {row[0] for row in sqlite3.connect(":memory:").execute("PRAGMA compile_options")}
-        if "ENABLE_FTS5" not in options:
-            said.append("Python's SQLite has no FTS5: writing and purging fail")
-        if wal_reset(sqlite3.sqlite_version_info):
-            said.append(
-                f"SQLite {sqlite3.sqlite_version} has the WAL-reset bug: write in a quiet hour"
-            )
-    if kind in ("openclaw", "xinghebot") and not Path("/proc/self/fd").is_dir():
-        said.append("no /proc: who has a note open is not seen, a grace must do")
-    if kind == "rsclaw" and find_spec("xxhash") is None:
-        said.append("xxhash is not installed: page checksums cannot be verified")
-    return said
+    own = part(kind, "doctor")
+    return [*own.lacking()] if own else []
 
 
 def _findings(store: Store, settings: Settings, now: datetime) -> Iterator[Finding]:
-    if store.kind in OWN:
-        own: Callable[[Store], Iterator[Finding]]
-        own = importlib.import_module(OWN[store.kind]).examined
-        yield from own(store)
+    if own := part(store.kind, "doctor"):
+        yield from own.examined(store)
     elif path := getattr(store, "path", None):
-        from memops.stores.findings import of_modes
-
         yield from of_modes([path])
     try:
         records = store.read()
@@ -154,7 +126,7 @@ def of_times(records: pl.DataFrame, now: datetime, policy: Policy) -> Iterator[F
         ends=(pl.col("valid_to") < pl.col("valid_from")).sum(),
         none=made.is_null().sum(),
     ).row(0, named=True)
-    said = {
+    said: dict[str, tuple[Level, str, str]] = {
         "future": (
             "warning",
             "records from the future",
@@ -175,9 +147,7 @@ def of_times(records: pl.DataFrame, now: datetime, policy: Policy) -> Iterator[F
     }
     for name, (level, says, do) in said.items():
         if counts[name]:
-            yield Finding(
-                "times", "warning" if level == "warning" else "info", counts[name], says, do
-            )
+            yield Finding("times", level, counts[name], says, do)
 
 
 def _in_rings(links: dict[str, str]) -> int:

@@ -5,7 +5,6 @@ was not named. What was there before is on disk first: a snapshot of the store, 
 databases that no snapshot holds.
 """
 
-import importlib
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
@@ -17,15 +16,9 @@ from memops.errors import MemopsError
 from memops.reasons import told
 from memops.settings import Settings
 from memops.state.sources import clock
-from memops.stores import Store, inside, open_store, standing
+from memops.stores import Store, inside, open_store, part, standing
 from memops.stores.clawseed import Clawseed
 from memops.stores.findings import Repair
-
-OWN = {
-    "clawseed": "memops.stores.clawseed.repair",
-    "openclaw": "memops.stores.openclaw.repair",
-}
-"""Modules with REPAIRS, the checks whose findings they mend, and `repairs(store)`."""
 
 
 def repair(
@@ -79,7 +72,7 @@ def taken_back(name: str, state: Path) -> dict[str, Any] | None:
     if not all({"row", "after"} <= row.keys() for row in said["rows"]):
         raise MemopsError(f"{path} holds too little to undo it", f"memops restore {name}")
     with files.lock(snapshot.lock_path(state, store.identity())):
-        written = importlib.import_module(OWN[store.kind]).take_back(store, said["rows"])
+        written = part(store.kind, "repair").take_back(store, said["rows"])
     return {
         "run": name,
         "plan": None,
@@ -151,7 +144,7 @@ def _locked(store: Store, settings: Settings) -> AbstractContextManager[None]:
 
 
 def _offered(store: Store, checks: Sequence[str]) -> list[Repair]:
-    module = importlib.import_module(OWN[store.kind]) if store.kind in OWN else None
+    module = part(store.kind, "repair")
     known = module.REPAIRS if module else ()
     for check in checks:
         if check not in known:

@@ -11,10 +11,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from memops import files
-from memops.errors import MemopsError
 from memops.schema import instant
 from memops.snapshot import overlay_path
-from memops.stores import Store, inside
+from memops.stores import Store, inside, part
 
 
 def last_done(store: Store, state: Path) -> datetime | None:
@@ -22,11 +21,8 @@ def last_done(store: Store, state: Path) -> datetime | None:
     path, known = _path(store, state), []
     if path.is_file():
         known.append(instant(str(files.read_json(path).get("last"))))
-    if own := _own_file(store):
-        from memops.stores.clawseed.state import read_hygiene
-
-        said = read_hygiene(own)
-        known.append(said.last_run_at if said else None)
+    if own := part(store.kind, "state"):
+        known.append(own.last_pruned(inside(store)))
     return max((at for at in known if at), default=None)
 
 
@@ -38,28 +34,9 @@ def is_due(last: datetime | None, now: datetime, hours: float) -> bool:
 def record(store: Store, state: Path, now: datetime) -> None:
     """Write down that hygiene was done, for memops and for the agent."""
     files.write_json(_path(store, state), {"last": now.isoformat()})
-    if own := _own_file(store):
-        from memops.stores.clawseed.state import Hygiene, read_hygiene, write_hygiene
-
-        said = read_hygiene(own) or Hygiene(None)
-        write_hygiene(own, Hygiene(now, said.conversation, said.daily))
+    if own := part(store.kind, "state"):
+        own.note_pruned(inside(store), now)
 
 
 def _path(store: Store, state: Path) -> Path:
     return overlay_path(state, store.identity()).with_name("hygiene.json")
-
-
-def _own_file(store: Store) -> Path | None:
-    """Clawseed's own state, where the store is a workspace of clawseed's."""
-    if store.kind != "clawseed":
-        return None
-    from memops.stores.clawseed import Clawseed
-    from memops.stores.clawseed.state import hygiene_file
-
-    own = inside(store)
-    if not isinstance(own, Clawseed):
-        return None
-    try:
-        return hygiene_file(own)
-    except MemopsError:
-        return None

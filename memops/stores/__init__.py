@@ -211,6 +211,22 @@ def kind_class(kind: str) -> type[Store]:
     return found
 
 
+def part(kind: str, name: str) -> Any:
+    """Return a module of a kind's folder, or None where it has none.
+
+    `doctor` has `examined(store)` and `lacking()`, `repair` has REPAIRS and `repairs(store)`, `state`
+    has `last_pruned(store)` and `note_pruned(store, now)`.
+    """
+    kind_class(kind)
+    wanted = f"{STORES[kind].split(':')[0]}.{name}"
+    try:
+        return importlib.import_module(wanted)
+    except ModuleNotFoundError as error:
+        if error.name != wanted:
+            raise
+        return None
+
+
 def open_store(address: str) -> Store:
     """Return the store at `KIND:PATH`."""
     kind, sep, path = address.partition(":")

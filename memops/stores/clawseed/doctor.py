@@ -55,6 +55,15 @@ def examined(store: Clawseed) -> Iterator[Finding]:
     yield from _hygiene(store)
 
 
+def lacking() -> Iterator[str]:
+    """Yield what this machine lacks to work with such a store."""
+    options = {row[0] for row in sqlite3.connect(":memory:").execute("PRAGMA compile_options")}
+    if "ENABLE_FTS5" not in options:
+        yield "Python's SQLite has no FTS5: writing and purging fail"
+    if wal_reset(sqlite3.sqlite_version_info):
+        yield f"SQLite {sqlite3.sqlite_version} has the WAL-reset bug: write in a quiet hour"
+
+
 def _hygiene(store: Clawseed) -> Iterator[Finding]:
     """When clawseed pruned last; it does so at its start, at most every twelve hours."""
     path = hygiene_file(store)

@@ -26,6 +26,20 @@ class Hygiene:
     daily: int = 0
 
 
+def last_pruned(store: Clawseed) -> datetime | None:
+    """Return when clawseed itself pruned last; None when nobody knows."""
+    path = _file(store)
+    said = path and read_hygiene(path)
+    return said.last_run_at if said else None
+
+
+def note_pruned(store: Clawseed, now: datetime) -> None:
+    """Write down that rows were pruned, so that clawseed leaves them alone for a while."""
+    if path := _file(store):
+        said = read_hygiene(path) or Hygiene(None)
+        write_hygiene(path, Hygiene(now, said.conversation, said.daily))
+
+
 def hygiene_file(store: Clawseed) -> Path | None:
     """Return where the state of a workspace is kept; None for a database without a workspace."""
     folder = store.workspace
@@ -70,3 +84,10 @@ def write_hygiene(path: Path, hygiene: Hygiene) -> None:
     except OSError as error:
         raise failure(path.parent, error) from error
     replace_whole(path, text.encode())
+
+
+def _file(store: Clawseed) -> Path | None:
+    try:
+        return hygiene_file(store)
+    except MemopsError:
+        return None

@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -36,3 +37,9 @@ def examined(store: Any) -> Iterator[Finding]:
         says = "rows without a vector: only words find them"
         yield Finding("vectors", "info", empty, says, "rsclaw embeds them when it next starts")
     yield from of_widths(widths, "floats")
+
+
+def lacking() -> Iterator[str]:
+    """Yield what this machine lacks to work with such a store."""
+    if find_spec("xxhash") is None:
+        yield "xxhash is not installed: page checksums cannot be verified"

@@ -1,0 +1,55 @@
+"""Examining an OpenClaw workspace: its generation, sizes, and what an edit would cost."""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from memops.stores.findings import Finding
+from memops.stores.markdown import doctor
+from memops.stores.openclaw import generation, home
+from memops.stores.openclaw.provenance import UNTRUSTED, contents, rows
+
+INJECTED = {"MEMORY.md": 20_000, "USER.md": 4_000}
+"""Characters of a file that OpenClaw puts before a session; the rest is cut."""
+
+
+def _openclaw(root: Path, texts: dict[str, str]) -> Iterator[Finding]:
+    which = generation(root)
+    says = f"generation {which}" if which != "unknown" else "no database of OpenClaw's beside it"
+    yield Finding("generation", "info", 1, says, "A to mid 2026, B is 2026.7, C since 2026.9")
+    yield from _provenance(root)
+    for path, limit in INJECTED.items():
+        if (size := len(texts.get(path, ""))) > limit:
+            says = f"{path} has {size} characters; a session is given the first {limit}"
+            yield Finding("size", "warning", 1, says, "plan and apply: merged notes are shorter")
+
+
+def _provenance(root: Path) -> Iterator[Finding]:
+    """What OpenClaw knows of files' origin, and what an edit does to that."""
+    kept = rows(home(root), root)
+    now = contents(root, [row.path for row in kept])
+    doubted = [row.path for row in kept if row.origin == UNTRUSTED]
+    edited = [r.path for r in kept if r.path not in doubted and r.edited(now.get(r.path))]
+    whole = [r.path for r in kept if r.path in now and r.path not in {*doubted, *edited}]
+    if whole:
+        says = (
+            f"files whose origin OpenClaw keeps: {', '.join(whole[:5])}; after an edit from outside "
+            "its agent's next write makes such a file untrusted for good: it is not read out again"
+        )
+        do = "let facts go to memory/memops/, which has no such row; leave these to the agent"
+        yield Finding("provenance", "warning", len(whole), says, do)
+    if edited:
+        says = (
+            f"files edited since the agent wrote them: {', '.join(edited[:5])}; its next write "
+            "makes them untrusted for good"
+        )
+        do = "if you vouch for them as they are: `memops store doctor STORE --repair provenance`"
+        yield Finding("edited", "warning", len(edited), says, do)
+    if doubted:
+        says = f"files that OpenClaw no longer trusts: {', '.join(doubted[:5])}"
+        do = "if you vouch for them as they are: `memops store doctor STORE --repair untrusted`"
+        yield Finding("untrusted", "error", len(doubted), says, do)
+
+
+lacking = doctor.lacking
+examined = partial(doctor.examined, own=_openclaw)
