@@ -11,34 +11,24 @@ No manifest, no snapshot. `check` re-hashes; planning always does.
 """
 
 import hashlib
-import io
 import json
-import os
-import platform
-import re
 import shutil
-import sqlite3
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Protocol
 
 import polars as pl
 
-import memops
 from memops import believing, files, overlay
+from memops.draft import FORMAT, begun, contents, described, ended, export
 from memops.errors import Corrupt
 from memops.failpoints import failpoint
 from memops.policy import Policy
 from memops.progress import stage, tracked
-from memops.safety.masking import aliases, masked_table
-from memops.schema import LIVE, RECORDS, only
+from memops.schema import only
 from memops.stores import open_store
-
-FORMAT = 2  # 1: records without what their place says, and lines of Markdown as records
-_LIBRARIES = ("polars", "pyarrow", "scikit-learn", "faiss-cpu", "numpy")
 
 
 @dataclass(frozen=True)
@@ -129,19 +119,17 @@ def take(
     identity = store.identity()
     before = latest(state, identity, name)
     stem = f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{stem or name or identity['kind']}"
-    sweep(files.folder(state / "snapshots"))
-    draft = state / "snapshots" / f".{stem}.{os.getpid()}.draft"
-    shutil.rmtree(draft, ignore_errors=True)
+    draft = begun(state / "snapshots", stem)
     try:
         raw = files.folder(draft / "raw")
         with stage("copying the store"):
             notes = store.copy(raw)
         failpoint("snapshot-copied")
-        known = _known(state, identity, before)
-        kept = overlay.read(overlay_path(state, known))
         with stage("reading the store"):
             own = store.load(raw)
-            records = overlay.joined(own, kept)
+        known = _known(state, identity, before)
+        kept = overlay.read(overlay_path(state, known))
+        records = overlay.joined(own, kept)
         doubted = believing.doubted(records, before, name or store.address, policy.limits)
         if doubted and not (accept_shrink or to_grade):
             raise doubted
@@ -162,29 +150,11 @@ def take(
             "name": name,
             "doubtful": bool(doubted) and not accept_shrink,
         }
-        files.write_sealed(draft / "manifest.json", manifest)
-        digest = files.sha256(draft / "manifest.json")[:8]
-        failpoint("snapshot-sealed")
-        final = _moved(draft, state / "snapshots" / f"{stem}-{digest}")
-        files.sync(final.parent)
+        taken = Snapshot(ended(draft, stem, manifest), manifest)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    taken = Snapshot(final, manifest)
     _remember(taken, records)
     return taken
-
-
-def described(records: pl.DataFrame, draft: Path, now: datetime) -> dict[str, Any]:
-    """Return what a draft holds and since when; every file but the manifest is written."""
-    return {
-        "format": FORMAT,
-        "taken_at": now.astimezone(UTC).isoformat(),
-        "rows": records.height,
-        "live": records.filter(LIVE).height,
-        "counts": _counts(records),
-        "versions": _versions(),
-        "files": _sealed(draft),
-    }
 
 
 def find(name: str | Path, state: Path) -> Snapshot | None:
@@ -225,7 +195,7 @@ def latest(state: Path, identity: dict[str, str], name: str = "") -> Snapshot | 
 
 def verify(snapshot: Snapshot) -> None:
     """Raise Corrupt, naming each file that is missing, changed or foreign."""
-    there, said = _found(snapshot.path), snapshot.manifest["files"]
+    there, said = contents(snapshot.path), snapshot.manifest["files"]
     wrong = [f"{name} is missing" for name in sorted(said.keys() - there.keys())]
     wrong += [
         f"{name} is not of this snapshot"
@@ -282,68 +252,3 @@ def _link(before: Snapshot | None) -> dict[str, Any] | None:
     if before is None:
         return None
     return {"snapshot": before.id, "sha256": before.seal, "rows": believing.left(before)}
-
-
-def export(records: pl.DataFrame, into: Path, policy: Policy) -> None:
-    """Write a draft's records for people and programs to read, secrets masked."""
-    masked = masked_table(records, policy.secrets)
-    out = io.BytesIO()
-    masked.write_parquet(out)
-    files.write(into / "records.parquet", out.getvalue())
-    files.write(into / "records.jsonl", masked.select(RECORDS.names()).write_ndjson().encode())
-
-
-def _counts(records: pl.DataFrame) -> dict[str, dict[str, int]]:
-    return {
-        name: dict(records.filter(LIVE).group_by(name).len().sort(name).iter_rows())
-        for name in ("kind", "scope", "tier")
-    }
-
-
-def _versions() -> dict[str, str]:
-    found = {"memops": memops.__version__, "python": platform.python_version()}
-    found["sqlite"] = sqlite3.sqlite_version
-    for name in _LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
-def _sealed(draft: Path) -> dict[str, dict[str, Any]]:
-    for path in draft.rglob("*"):
-        if path.is_dir():
-            path.chmod(0o700)
-    sealed = {}
-    for name, path in tracked("sealing files", sorted(_found(draft).items())):
-        files.sync_file(path)
-        sealed[name] = {"bytes": path.stat().st_size, "sha256": files.sha256(path)}
-    return sealed
-
-
-def _found(folder: Path) -> dict[str, Path]:
-    """The files of a folder by their paths in it; one that holds a secret has an alias."""
-    there = {str(p.relative_to(folder)): p for p in folder.rglob("*") if p.is_file()}
-    names = {path: alias for alias, path in aliases(there).items()}
-    return {names.get(name, name): path for name, path in there.items()}
-
-
-def _moved(draft: Path, wanted: Path) -> Path:
-    """Give a draft its name, or the next one that is free; another process may take one, too."""
-    path, n = wanted, 2
-    while True:
-        try:
-            return draft.rename(path)
-        except OSError:
-            if not path.exists():
-                raise
-        path, n = wanted.with_name(f"{wanted.name}-{n}"), n + 1
-
-
-def sweep(folder: Path) -> None:
-    """Remove the drafts of processes that died; they hold what the store held."""
-    for draft in folder.glob(".*.draft"):
-        pid = re.search(r"\.(\d+)\.draft$", draft.name)
-        if pid is None or not files.alive(int(pid[1])):
-            shutil.rmtree(draft, ignore_errors=True)

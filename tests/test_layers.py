@@ -17,7 +17,7 @@ LAYERS = [
     {"values"},
     {"documents", "plan", "policy", "reasons", "statements"},
     {"overlay", "refusals", "safety", "settings"},
-    {"spread"},
+    {"draft", "spread"},
     {"context"},
     # computing on them
     {"hygiene", "models"},

@@ -19,7 +19,7 @@ from typing import Any
 
 import polars as pl
 
-from memops import files, overlay, snapshot
+from memops import draft, files, overlay, snapshot
 from memops.errors import MemopsError
 from memops.failpoints import failpoint
 from memops.policy import Policy
@@ -184,10 +184,10 @@ def _made_anew(task: Forgetting, taken: Snapshot, new: Path) -> None:
     known = overlay.read(new / "overlay.parquet")
     overlay.write(new / "overlay.parquet", known.filter(~task.sought.named(known, "id")))
     records = _records(task.store, new)
-    snapshot.export(records, new, task.policy)
+    draft.export(records, new, task.policy)
     was = taken.manifest
     note = {"at": task.at.isoformat(), "records": was["rows"] - records.height, "was": taken.seal}
-    manifest = was | snapshot.described(records, new, task.at)
+    manifest = was | draft.described(records, new, task.at)
     manifest |= {name: was[name] for name in ("taken_at", "versions")}
     manifest |= {"forgotten": [*was.get("forgotten", []), note]}
     files.write_sealed(new / "manifest.json", manifest)

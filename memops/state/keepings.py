@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from memops import files, snapshot, spread
+from memops import draft, files, snapshot, spread
 from memops.errors import MemopsError
 from memops.snapshot import Snapshot
 from memops.state.chain import note_swept
@@ -45,7 +45,7 @@ def forget(task: Forgetting) -> Counter[str]:
     """Forget the records in all that is kept of the store; returns how many, by place."""
     state, said = task.state, Counter[str]()
     if not task.dry:
-        snapshot.sweep(state / "snapshots")
+        draft.sweep(state / "snapshots")
         spread.sweep(state / "parts")
     ran = _runs(state, task.own)
     for run in ran:

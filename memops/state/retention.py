@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from memops import files
+from memops.draft import sweep
 from memops.errors import Locked, MemopsError
 from memops.policy import Keep, Policy
-from memops.snapshot import Snapshot, lock_path, open_snapshot, store_id, sweep, verify
+from memops.snapshot import Snapshot, lock_path, open_snapshot, store_id, verify
 from memops.state.chain import described, note_removed
 from memops.state.runs import Run, runs
 from memops.state.seals import made_at

@@ -1,0 +1,124 @@
+"""A snapshot's folder while it is written: a draft, which its manifest seals and its name ends.
+
+What a process that died left of one is swept away by the next.
+"""
+
+import io
+import os
+import platform
+import re
+import shutil
+import sqlite3
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import memops
+from memops import files
+from memops.failpoints import failpoint
+from memops.policy import Policy
+from memops.progress import tracked
+from memops.safety.masking import aliases, masked_table
+from memops.schema import LIVE, RECORDS
+
+FORMAT = 2  # 1: records without what their place says, and lines of Markdown as records
+_LIBRARIES = ("polars", "pyarrow", "scikit-learn", "faiss-cpu", "numpy")
+
+
+def begun(folder: Path, stem: str) -> Path:
+    """Return a new draft's place; drafts of processes that died, and an older one of ours, go."""
+    sweep(files.folder(folder))
+    draft = folder / f".{stem}.{os.getpid()}.draft"
+    shutil.rmtree(draft, ignore_errors=True)
+    return draft
+
+
+def export(records: pl.DataFrame, into: Path, policy: Policy) -> None:
+    """Write a draft's records for people and programs to read, secrets masked."""
+    masked = masked_table(records, policy.secrets)
+    out = io.BytesIO()
+    masked.write_parquet(out)
+    files.write(into / "records.parquet", out.getvalue())
+    files.write(into / "records.jsonl", masked.select(RECORDS.names()).write_ndjson().encode())
+
+
+def described(records: pl.DataFrame, draft: Path, now: datetime) -> dict[str, Any]:
+    """Return what a draft holds and since when; every file but the manifest is written."""
+    return {
+        "format": FORMAT,
+        "taken_at": now.astimezone(UTC).isoformat(),
+        "rows": records.height,
+        "live": records.filter(LIVE).height,
+        "counts": _counts(records),
+        "versions": _versions(),
+        "files": _sealed(draft),
+    }
+
+
+def ended(draft: Path, stem: str, manifest: dict[str, Any]) -> Path:
+    """Seal a draft with its manifest, and give it the name that it keeps."""
+    files.write_sealed(draft / "manifest.json", manifest)
+    digest = files.sha256(draft / "manifest.json")[:8]
+    failpoint("snapshot-sealed")
+    final = _moved(draft, draft.parent / f"{stem}-{digest}")
+    files.sync(final.parent)
+    return final
+
+
+def contents(folder: Path) -> dict[str, Path]:
+    """Return the files of a folder by their paths in it; one that holds a secret has an alias."""
+    there = {str(p.relative_to(folder)): p for p in folder.rglob("*") if p.is_file()}
+    names = {path: alias for alias, path in aliases(there).items()}
+    return {names.get(name, name): path for name, path in there.items()}
+
+
+def sweep(folder: Path) -> None:
+    """Remove the drafts of processes that died; they hold what the store held."""
+    for draft in folder.glob(".*.draft"):
+        pid = re.search(r"\.(\d+)\.draft$", draft.name)
+        if pid is None or not files.alive(int(pid[1])):
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+def _counts(records: pl.DataFrame) -> dict[str, dict[str, int]]:
+    return {
+        name: dict(records.filter(LIVE).group_by(name).len().sort(name).iter_rows())
+        for name in ("kind", "scope", "tier")
+    }
+
+
+def _versions() -> dict[str, str]:
+    found = {"memops": memops.__version__, "python": platform.python_version()}
+    found["sqlite"] = sqlite3.sqlite_version
+    for name in _LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _sealed(draft: Path) -> dict[str, dict[str, Any]]:
+    for path in draft.rglob("*"):
+        if path.is_dir():
+            path.chmod(0o700)
+    sealed = {}
+    for name, path in tracked("sealing files", sorted(contents(draft).items())):
+        files.sync_file(path)
+        sealed[name] = {"bytes": path.stat().st_size, "sha256": files.sha256(path)}
+    return sealed
+
+
+def _moved(draft: Path, wanted: Path) -> Path:
+    """Give a draft its name, or the next one that is free; another process may take one, too."""
+    path, n = wanted, 2
+    while True:
+        try:
+            return draft.rename(path)
+        except OSError:
+            if not path.exists():
+                raise
+        path, n = wanted.with_name(f"{wanted.name}-{n}"), n + 1
