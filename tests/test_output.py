@@ -2,12 +2,14 @@
 
 import os
 import shlex
+import subprocess
+import sys
 import tomllib
 
 import pytest
 
 from memops.cli import run
-from memops.cli.output import counted, fields, moment
+from memops.cli.output import _PLAIN, counted, fields, moment
 from memops.policy import Policy, from_table
 
 ROWS = [
@@ -233,3 +235,21 @@ def test_what_a_night_passed_over_is_told_with_its_reason_and_counted_as_its_pla
     assert head.split()[1:5] == ["changes", "records", "applied", "skipped"]
     assert row.split()[1:5] == ["1", "1", "0", "1"]
     assert "1        its file was written within the last minutes  memory/2026-05-30.md:" in text
+
+
+@pytest.mark.parametrize("name", ["home", "my-work_2", "/srv/agents/home/.memops", "jsonl:m.jsonl", "仓库", "openclaw:~/w"])  # fmt: skip
+def test_in_a_plain_name_no_secret_is_sought(name):
+    assert _PLAIN.fullmatch(name)
+
+
+@pytest.mark.parametrize("name", ["ghp_" + "a8Kq2LmZ9xR4tV7wB1n" * 2, "rsclaw:http://u:pass@host/m", "sk-" + "0f9e8d7c" * 5, "a" * 25, "pass word", "x\ny"])  # fmt: skip
+def test_in_any_other_name_secrets_are_sought(name):
+    assert not _PLAIN.fullmatch(name)
+
+
+def test_the_state_of_stores_is_told_without_what_is_slow_to_load(memops):
+    path = memops.write("m.jsonl", [])
+    (memops.folder / "memops.toml").write_text(f'[stores.home]\naddress = "jsonl:{path.name}"\n')
+    code = "import sys; from memops.cli import run; code = run(['status']); print(code, [n for n in ('pydantic', 'rich', 'scipy') if n in sys.modules])"  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "32 []"

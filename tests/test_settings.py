@@ -1,6 +1,7 @@
 """Settings: what a file may say, and what is said of a setting that is wrong: its name and line."""
 
 import math
+import tomllib
 from dataclasses import asdict
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from memops import settings
 from memops.errors import MemopsError
 from memops.policy import Policy, described, from_table
+from memops.policy.checking import checked
 
 WRONG = {
     # a type
@@ -114,3 +116,21 @@ def test_no_number_of_the_policy_may_be_anything(name, value):
     section, setting = name.split(".")
     with pytest.raises(MemopsError, match=f"policy.{name} is "):
         from_table({section: {setting: value}})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[stores.a]\naddress = "jsonl:a"\n[stores.b]\naddress = "jsonl:b"\nsuite = "s"\n',
+        'state = "kept"\n[stores.a]\naddress = "jsonl:a"\n',
+        "[stores]\n",
+    ],
+)
+def test_a_file_that_only_says_where_stores_are_reads_as_the_checker_would_have_it(text):
+    table = tomllib.loads(text)
+    assert settings._simple(table) == checked(settings.shape(*table), table, "memops.toml")
+
+
+@pytest.mark.parametrize("text", ["state = 3\n[stores]\n", "[stores.a]\nsuite = 's'\n", "[stores.a]\naddress = 3\n"])  # fmt: skip
+def test_what_is_not_so_simple_is_left_to_the_checker(text):
+    assert settings._simple(tomllib.loads(text)) is None

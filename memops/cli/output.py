@@ -1,6 +1,7 @@
 """Output: one JSON value for machines, a table for people."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import zip_longest
@@ -20,6 +21,10 @@ SCHEMA_VERSION = 1
 """Of what `--json` prints: keys are added within one, and never renamed, dropped or retyped."""
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_PIECE = r"[^\W\d_]{1,16}(?:[-_]?(?:[^\W\d_]{1,16}|\d{1,4})){0,3}"
+_PLAIN = re.compile(rf"(?:[a-z]+:)?(?:[./~]|(?=[^./~]{{1,24}}(?:[./~]|$)){_PIECE}(?=[./~]|$))+")
+"""A name, path or address of short words: no password or token looks so, nor a URL that holds one."""
 
 _NAMED = 3
 """Records of a cause that are named."""
@@ -57,12 +62,24 @@ def now_option(command: F) -> F:
     return option(command)
 
 
-def emit(value: Any, as_json: bool, text: str | Callable[[], str], versioned: bool = True) -> None:
+def emit(
+    value: Any,
+    as_json: bool,
+    text: str | Callable[[], str],
+    versioned: bool = True,
+    names: Iterable[object] | None = None,
+) -> None:
     """Print a value as JSON, or its text for people; no secret is printed.
 
     What is `versioned` says by which version of the documented shapes it is made; a table whose
-    keys are names of the user's own is not.
+    keys are names of the user's own is not. `names` are all that the value holds of other people's
+    words, where that is known: of plain ones no secret need be sought, which takes a tenth of a second.
     """
+    if names is not None and all(_PLAIN.fullmatch(str(name)) for name in names):
+        click.echo(
+            as_document(value, versioned) if as_json else text if isinstance(text, str) else text()
+        )
+        return
     from memops.safety.masking import masked_value
 
     if as_json:

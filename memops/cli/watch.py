@@ -73,6 +73,7 @@ def status(
             if rows
             else f"{to_copy(_NONE)} {nothing_in(ctx, 'no night')}"
         ),
+        names=[*(row["store"] for row in rows), settings.state, settings.path or ""],
     )
     return 0 if all(row["fine"] for row in rows) else Finding.code
 
