@@ -9,6 +9,8 @@ does not step back yet, whatever stands on a record that is not there yet, and w
 anew on the same record. So the lines that may happen unattended are a plan by themselves.
 """
 
+from typing import Any
+
 import polars as pl
 
 from memops.plan import DELETES, EDITS, FIELDS, arguments
@@ -34,12 +36,10 @@ def standing(evidence: pl.DataFrame, policy: Unattended) -> pl.DataFrame:
     The bound is that of the exact binomial interval (Clopper and Pearson 1934) of right and
     harmless among all; `may` is what it allows, `may_curated` what it allows of curated text.
     """
-    from scipy.special import betaincinv
-
     tail = (1 - policy.confidence) / 2
     counts = evidence.group_by(*SHAPE, "family").agg(pl.col("right", "harmless", "harmful").sum())
     good, bad = (counts["right"] + counts["harmless"]).to_numpy(), counts["harmful"].to_numpy()
-    bound = betaincinv(good.clip(1), bad + 1, tail) * (good > 0)
+    bound = _least(good.clip(1), bad + 1, tail) * (good > 0)
     enough = pl.col("n") >= policy.changes
     return (
         counts.with_columns(n=pl.sum_horizontal("right", "harmless", "harmful"), lower=bound)
@@ -49,6 +49,14 @@ def standing(evidence: pl.DataFrame, policy: Unattended) -> pl.DataFrame:
         )
         .sort("family", *SHAPE)
     )
+
+
+def _least(good: Any, bad: Any, tail: float) -> Any:
+    if not len(good):
+        return good.astype(float)
+    from scipy.special import betaincinv
+
+    return betaincinv(good, bad, tail)
 
 
 def interval(good: int, bad: int, confidence: float) -> tuple[float, float]:

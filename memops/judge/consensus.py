@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from memops.ordered import connected
+
 SAME, CONFLICT, HOLD = range(3)
 Votes = npt.NDArray[np.float64]
 """Log-likelihoods of same, conflict and both hold, shape (3,) or (pairs, 3)."""
@@ -255,12 +257,5 @@ def _posterior(vote: Votes, prior: Votes) -> Votes:
 
 def groups(same: pl.DataFrame, n: int) -> pl.DataFrame:
     """Return (statement, group): connected statements share a group."""
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    a, b = same["a"].to_numpy(), same["b"].to_numpy()
-    graph = csr_matrix((np.ones(len(a), np.int8), (a, b)), shape=(n, n))
-    _, label = connected_components(graph, directed=False)
-    return pl.DataFrame(
-        {"statement": np.arange(n, dtype=np.uint32), "group": label.astype(np.int64)}
-    )
+    label = connected(same["a"].to_numpy(), same["b"].to_numpy(), n)
+    return pl.DataFrame({"statement": np.arange(n, dtype=np.uint32), "group": label})

@@ -20,6 +20,7 @@ from memops.nights import asking
 from memops.plan import outcome
 from memops.progress import tell
 from memops.reasons import reason
+from memops.safety.looked import remembering
 from memops.schema import LIVE
 from memops.settings import Settings
 from memops.spread import Mapper
@@ -72,7 +73,8 @@ def curate(
     """
     at, name = now or clock(), settings.called(name)
     store = open_store(settings.store(name).address)
-    with alone(name, store, settings.state):
+    kept = snapshot.readings_folder(settings.state, store.identity())
+    with alone(name, store, settings.state), remembering(kept, settings.policy.secrets):
         asked = hygiene or migrate or bool(rules)
         due, why = (True, "asked for") if asked else _hygiene_is_due(store, settings, at)
         night: dict[str, Any] = {"store": name, "now": at.isoformat(), "code": 0}

@@ -30,8 +30,10 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         f"new:{name}": pl.when(clean[name].ne_missing(records[name])).then(clean[name])
         for name in _COLUMNS
     }
-    touched = records.with_columns(kinds=_kinds(records, ctx), **masked)
-    touched = touched.filter(pl.any_horizontal(value.is_not_null() for value in new.values()))
+    touched = records.with_columns(**masked).filter(
+        pl.any_horizontal(value.is_not_null() for value in new.values())
+    )
+    touched = touched.with_columns(kinds=_kinds(touched, ctx))
     known = pl.when(pl.col("kinds").is_not_null())
     shaped = pl.col("kinds").list.set_difference(list(ISSUED)).list.len() == 0
     code = (

@@ -1,8 +1,10 @@
 """Records that stepped back behind one that does not stand either."""
 
+import numpy as np
 import polars as pl
 
 from memops.context import Context
+from memops.ordered import connected
 from memops.plan import edit, successors
 from memops.schema import LIVE, RETIRED
 
@@ -72,13 +74,6 @@ def _rings(records: pl.DataFrame, ends: pl.DataFrame) -> pl.DataFrame:
 
 def _labels(rows: pl.DataFrame) -> pl.Series:
     """Which connected group of links each record belongs to."""
-    import numpy as np
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import connected_components
-
     place = dict(zip(rows["id"], range(rows.height), strict=True))
     to = np.array([place[link] for link in rows["superseded_by"]])
-    links = csr_matrix(
-        (np.ones(rows.height), (np.arange(rows.height), to)), shape=(rows.height,) * 2
-    )
-    return pl.Series("_ring", connected_components(links, directed=False)[1])
+    return pl.Series("_ring", connected(np.arange(rows.height), to, rows.height))

@@ -1,12 +1,16 @@
-"""Looked at: each text is searched for secrets once in a process, however many steps ask.
+"""Looked at: each text is searched for secrets once, however many steps and nights ask.
 
 A night asks of the same texts when it exports a snapshot, redacts, guards, writes a plan and
 reports. What was found in a text depends on that text and the policy alone; a text without a
-secret is remembered by its digest, so that a million of them take little room.
+secret is remembered by its digest, so that a million of them take little room, and from night to
+night (`remembering`).
 """
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import polars as pl
 
@@ -16,18 +20,44 @@ from memops.safety import secrets
 _DEFAULT = Secrets()
 _REMEMBERED = 4_000_000  # texts without a secret
 _HELD = 100_000  # texts with one
+_CLEAN = pl.Schema({"hash": pl.Binary()})
 
 
 @dataclass
 class _Known:
-    """What is known under one policy: texts without secrets, and of others what is found and made."""
+    """What is known under one policy: texts without secrets, and of others what is found and made.
+
+    `asked` are those that a night asked about.
+    """
 
     clean: set[bytes] = field(default_factory=set)
+    asked: set[bytes] = field(default_factory=set)
     spans: dict[str, list[tuple[int, int, str]]] = field(default_factory=dict)
     masked: dict[str, str] = field(default_factory=dict)
 
 
 _known: dict[str, _Known] = {}
+
+
+@contextmanager
+def remembering(folder: Path, policy: Secrets = _DEFAULT) -> Iterator[None]:
+    """Take for clean what the last night of a store found so, and keep what this one asks about."""
+    from memops.statements.remembered import recalled, written
+
+    names = {repr(one): f"clean-{_key(repr(one)).hex()}" for one in (_DEFAULT, policy)}
+    before = {name: {*recalled(folder, name, _CLEAN)["hash"]} for name in names.values()}
+    for one in (_DEFAULT, policy):
+        known = _of(one)
+        known.clean |= before[names[repr(one)]]
+        known.asked.clear()
+    yield
+    for one in (_DEFAULT, policy):
+        known, name = _of(one), names[repr(one)]
+        if not known.asked & known.clean <= before[name]:
+            asked = pl.DataFrame({"hash": sorted(known.asked & known.clean)}, _CLEAN)
+            kept = written(folder, name, asked)
+            for other in {*folder.glob(f"{name}-*.parquet")} - {kept}:
+                other.unlink(missing_ok=True)
 
 
 def found(texts: pl.Series, policy: Secrets = _DEFAULT) -> pl.DataFrame:
@@ -60,7 +90,8 @@ def _dirty(texts: pl.Series, policy: Secrets) -> tuple[_Known, list[str]]:
     """The distinct texts that hold secrets; those that nobody looked at yet are looked at."""
     known = _of(policy)
     distinct = texts.cast(pl.String).drop_nulls().unique(maintain_order=True).to_list()
-    keys = [hashlib.blake2b(text.encode(), digest_size=16).digest() for text in distinct]
+    keys = [*map(_key, distinct)]
+    known.asked.update(keys)
     rest = [(text, key) for text, key in zip(distinct, keys, strict=True) if key not in known.clean]
     new = [(text, key) for text, key in rest if text not in known.spans]
     if new:
@@ -69,6 +100,10 @@ def _dirty(texts: pl.Series, policy: Secrets) -> tuple[_Known, list[str]]:
             known.spans.setdefault(new[row][0], []).append((span[0], span[1], span[2]))
         known.clean.update(key for text, key in new if text not in known.spans)
     return known, [text for text, _ in rest if text in known.spans]
+
+
+def _key(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 
 def _of(policy: Secrets) -> _Known:

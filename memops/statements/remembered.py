@@ -2,6 +2,7 @@
 
     <folder>/texts-<recipe>-<digest>.parquet        hash (of the text), and what it was taken apart into
     <folder>/pairs-<of>-<recipe>-<digest>.parquet   the pairs of a store's statements (`memops.judge.known`)
+    <folder>/clean-<of>-<recipe>-<digest>.parquet   hashes of texts without a secret (`memops.safety.looked`)
 
 Nothing but hashes is kept of the texts and their words. The recipe names all that the tables
 depend on beside the texts: this code, the lexicons and the languages. The digest is of the file,
@@ -68,14 +69,7 @@ class Remembered:
 
     def recalled(self, name: str, schema: pl.Schema) -> pl.DataFrame:
         """Return a table that this code kept; an empty one if there is none, or it is damaged."""
-        for path in self._files(name):
-            with contextlib.suppress(
-                OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException
-            ):
-                data = path.read_bytes()
-                if path.stem.rpartition("-")[2] == _digest(data):
-                    return pl.read_parquet(io.BytesIO(data)).select(schema.names()).cast(schema)
-        return schema.to_frame()
+        return recalled(self.folder, name, schema)
 
     def keep(self) -> None:
         """Write what was asked for, if any of it is new, in the place of what was there.
@@ -93,17 +87,39 @@ class Remembered:
             new[_TEXTS] = every.unique("hash", keep="first").sort("hash")
         wanted = {path for name in {_TEXTS, *ends} - {*new} for path in self._files(name)[:1]}
         for name, table in new.items():
-            out = io.BytesIO()
-            table.write_parquet(out)
-            data = out.getvalue()
-            path = files.folder(self.folder) / f"{name}-{_recipe()}-{_digest(data)}.parquet"
-            files.write(path, data)
-            wanted.add(path)
-        for other in {*self.folder.glob("*.parquet")} - wanted if new else ():
+            wanted.add(written(self.folder, name, table))
+        held = {
+            path for kind in (_TEXTS, "pairs") for path in self.folder.glob(f"{kind}-*.parquet")
+        }
+        for other in held - wanted if new else ():
             other.unlink(missing_ok=True)
 
     def _files(self, name: str) -> list[Path]:
-        return sorted(self.folder.glob(f"{name}-{_recipe()}-*.parquet"))
+        return _files(self.folder, name)
+
+
+def recalled(folder: Path, name: str, schema: pl.Schema) -> pl.DataFrame:
+    """Return a table that this code kept in a folder; an empty one if there is none, or it is damaged."""
+    for path in _files(folder, name):
+        with contextlib.suppress(OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            data = path.read_bytes()
+            if path.stem.rpartition("-")[2] == _digest(data):
+                return pl.read_parquet(io.BytesIO(data)).select(schema.names()).cast(schema)
+    return schema.to_frame()
+
+
+def written(folder: Path, name: str, table: pl.DataFrame) -> Path:
+    """Keep a table in a folder; returns its file."""
+    out = io.BytesIO()
+    table.write_parquet(out)
+    data = out.getvalue()
+    path = files.folder(folder) / f"{name}-{_recipe()}-{_digest(data)}.parquet"
+    files.write(path, data)
+    return path
+
+
+def _files(folder: Path, name: str) -> list[Path]:
+    return sorted(folder.glob(f"{name}-{_recipe()}-*.parquet"))
 
 
 def hashes(texts: Sequence[str]) -> list[bytes]:
