@@ -46,6 +46,25 @@ def test_no_text_is_searched_twice(monkeypatch):
     assert sorted(asked) == sorted([*texts, texts[2], clean[2]])
 
 
+def test_a_later_night_searches_only_what_is_new_and_what_held_secrets(monkeypatch, tmp_path):
+    search, policy, nights = secrets.found, Secrets(keep=2), []
+    texts = ["the door opens at 7", "password: " + _WORD]
+    for night in ([*texts], [*texts, "nobody is in"], [texts[0]]):
+        asked: list[str] = []
+        nights.append(asked)
+        monkeypatch.setattr(looked, "_known", {})
+        monkeypatch.setattr(
+            secrets, "found", lambda said, *how, to=asked: to.extend(said) or search(said, *how)
+        )
+        with looked.remembering(tmp_path, policy):
+            clean = looked.redacted(pl.Series(night), policy)
+        assert _WORD not in "".join(clean) and clean[0] == texts[0]
+    assert texts[0] in nights[0] and texts[0] not in nights[1] and not nights[2]
+    assert {texts[1], "nobody is in"} <= {*nights[1]}
+    assert len([*tmp_path.iterdir()]) == 1
+    assert not any(_WORD.encode() in file.read_bytes() for file in tmp_path.iterdir())
+
+
 def test_only_so_much_is_remembered(monkeypatch):
     monkeypatch.setattr(looked, "_known", {})
     monkeypatch.setattr(looked, "_REMEMBERED", 10)
