@@ -13,6 +13,7 @@
 authority and expiry are those that were sealed.
 """
 
+import contextlib
 import hashlib
 import io
 import json
@@ -20,6 +21,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,7 @@ from memops.errors import Corrupt, PlanRefused
 from memops.guard import excess
 from memops.plan import FIELDS, arguments, meaning, widened
 from memops.policy import Policy
-from memops.reasons import PLAIN, Reason, coded, opened, plain, reason, unpacked
+from memops.reasons import PLAIN, Reason, coded, plain, reason, unpacked
 from memops.safety.masking import masked_table, masked_value
 from memops.schema import CHANGES
 from memops.snapshot import Snapshot
@@ -286,7 +288,7 @@ def exported(
         row["id"]: {"id": row["id"]}
         for row in changes.filter(pl.col("action") == "put").iter_rows(named=True)
     }
-    told = iter(_reasons(changes))
+    told, waiting = iter(_reasons(changes)), cache(unpacked)
     for seq, row in enumerate(meaning(changes, records).iter_rows(named=True), 1):
         given = {n: _plain(row[n]) for n in FIELDS if row[n] is not None}
         line = {
@@ -306,15 +308,15 @@ def exported(
             or None,
             "risk": row["risk"],
             "unattended": row["unattended"],
-            "waits": unpacked(row["waits"]) if row["waits"] else None,
+            "waits": waiting(row["waits"]) if row["waits"] else None,
         }
         yield {name: value for name, value in line.items() if value is not None}
 
 
 def _reasons(changes: pl.DataFrame) -> list[dict[str, Any]]:
     """Reason, code and arguments of each change."""
-    rows = changes.select("code", "args").iter_rows()
-    return [reason(code, opened(args)) for code, args in rows]
+    once = cache(reason)  # most of a plan's reasons are a few, said many times
+    return [once(code, args) for code, args in changes.select("code", "args").iter_rows()]
 
 
 def _located(records: pl.DataFrame, store: Store) -> dict[str, dict[str, Any]]:
@@ -362,12 +364,13 @@ def _kept(path: Path, digests: list[str]) -> list[int]:
     for nth, raw in enumerate(path.read_bytes().split(b"\n"), 1):
         if not raw.strip():
             continue
-        try:
-            seq = json.loads(raw)["seq"]
-            right = isinstance(seq, int) and 0 < seq <= len(digests)
-        except (ValueError, KeyError, TypeError, RecursionError):
-            right = False
-        if not right or digests[seq - 1] != _digest(raw.decode("utf-8", "replace")):
+        digest, seq = _digest(raw.decode("utf-8", "replace")), (kept[-1] if kept else 0) + 1
+        right = seq <= len(digests) and digests[seq - 1] == digest  # as nearly every line does
+        if not right:
+            with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
+                seq = json.loads(raw)["seq"]
+                right = isinstance(seq, int) and 0 < seq <= len(digests)
+        if not right or digests[seq - 1] != digest:
             raise PlanRefused(
                 f"{path}, line {nth}: changed or added; a review may only remove lines",
                 "restore the line or plan again",

@@ -7,7 +7,7 @@ more than linear time.
 
 import re
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 
 from memops.language.detection import spoken
 from memops.language.packs import codes
@@ -27,6 +27,7 @@ from memops.values.rules_shares import SHARES
 from memops.values.rules_spans import LONG, OFTEN
 from memops.values.value import Value
 
+_REMEMBERED = 8192
 _WIDE = {0xFF01 + n: 0x21 + n for n in range(94)} | {
     0x3000: 0x20,
     0x2019: 0x27,
@@ -57,9 +58,16 @@ def read(text: str, at: datetime | None = None, lang: str | None = None) -> list
     With `at`, the time at which the text was written, days told from then ("tomorrow") are days of
     the calendar. `lang` is one language's code; without it the text is read in all that have a pack.
     """
+    values = _read(text, lang)
+    return [*values] if at is None else [resolved(value, at) for value in values]
+
+
+@lru_cache(_REMEMBERED)
+def _read(text: str, lang: str | None) -> tuple[Value, ...]:
+    """The values of a text as it stands: several steps in a row ask for them."""
     exact = canonical(text)
     if exact is not None:
-        return [exact if at is None else resolved(exact, at)]
+        return (exact,)
     lex, grammar = _grammar((lang,) if lang in codes() else spoken(text))
     plain = text if text.isascii() else _PRIVATE.sub("\ufffd", text.translate(_WIDE))
     if lex.comma:
@@ -68,12 +76,11 @@ def read(text: str, at: datetime | None = None, lang: str | None = None) -> list
     if len(low) != len(plain):
         low = "".join(c.lower() if len(c.lower()) == 1 else c for c in plain)
     if not holds(low, lex) and not _SHAPED.search(plain):
-        return []
+        return ()
     hidden, known = masked(low, lex, plain)
     line = assembled(lexed(plain, hidden, lex, known), lex)
     found = joined(list(grammar.found(line)), line, lex)
-    values = _whole(found, low)
-    return values if at is None else [resolved(value, at) for value in values]
+    return tuple(_whole(found, low))
 
 
 def numeral(text: str) -> float | None:
