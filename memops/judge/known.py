@@ -6,14 +6,18 @@ were, as those that a night begins with mostly are, the pairs are not even looke
 """
 
 import hashlib
+from typing import Any
 
+import numpy as np
 import polars as pl
 
 from memops.context import Context
 from memops.judge.candidates.worth import WORTH
+from memops.ordered import distinct
 from memops.policy import Policy
 from memops.statements.remembered import Remembered, hashes
 
+Array = Any
 VERDICTS = pl.Schema(
     {
         "same": pl.Boolean(),
@@ -45,13 +49,18 @@ class Known:
         if found.is_empty():
             return None
         kept.passed += [found[side].unique() for side in _TEXTS]
-        self._note(found)
+        self._note(found, self._keys(found))
         return found.select(WORTH.names()), found.select(VERDICTS.names())
 
     def verdicts(self, pairs: pl.DataFrame) -> pl.DataFrame:
         """Return what is known of each pair, null of one that must be judged."""
         kept = self.kept
-        last = [*kept.pairs.values()][-1] if kept.pairs else kept.recalled("pairs-*", _KEPT)
+        if kept.pairs:
+            at = pl.Series(kept.seen.places(self._keys(pairs))).replace(-1, None)
+            last = [*kept.pairs.values()][-1].select(VERDICTS.names())
+            told = last.select(pl.all().gather(at))
+            return told.select(pl.when("steady").then(pl.all()))
+        last = kept.recalled("pairs-*", _KEPT)
         sure = last.filter("steady").unique(_TEXTS.names(), keep="any")
         found = self._said(pairs).join(
             sure.select(*_TEXTS, *VERDICTS), on=_TEXTS.names(), how="left", maintain_order="left"
@@ -60,24 +69,33 @@ class Known:
 
     def note(self, pairs: pl.DataFrame, verdicts: pl.DataFrame) -> None:
         """Keep what the pairs are."""
-        self._note(pl.concat([pairs, verdicts, self._said(pairs)], how="horizontal"))
+        told = pl.concat([pairs, verdicts, self._said(pairs)], how="horizontal")
+        self._note(told, self._keys(pairs))
 
-    def _note(self, pairs: pl.DataFrame) -> None:
+    def _note(self, pairs: pl.DataFrame, keys: Array) -> None:
         """Keep it as the last; those between the first and the last are of no more use."""
+        self.kept.seen.note(keys)
         held = self.kept.pairs
         held.pop(self.name, None)
         held[self.name] = pairs
         for name in [*held][1:-1]:
             del held[name]
 
+    def _keys(self, pairs: pl.DataFrame) -> Array:
+        return self.kept.seen.keys(self.table["text"], *self._places(pairs))
+
+    def _places(self, pairs: pl.DataFrame) -> list[Array]:
+        said = self.table["statement"]
+        return [said.search_sorted(pairs[side]).to_numpy() for side in ("a", "b")]
+
     def _said(self, pairs: pl.DataFrame) -> pl.DataFrame:
         """The hashes of the two texts of each pair."""
-        used = pl.concat([pairs["a"], pairs["b"].alias("a")]).unique().sort()
-        at = self.table["statement"].search_sorted(used)
-        told = pl.Series(hashes(self.table["text"].gather(at).to_list()), dtype=pl.Binary)
-        sides = zip(_TEXTS, ("a", "b"), strict=True)
+        places = self._places(pairs)
+        used = distinct(np.concatenate(places))
+        told = pl.Series(hashes(self.table["text"].gather(used).to_list()), dtype=pl.Binary)
+        sides = zip(_TEXTS, places, strict=True)
         return pl.DataFrame(
-            {name: told.gather(used.search_sorted(pairs[side])) for name, side in sides}, _TEXTS
+            {name: told.gather(np.searchsorted(used, side)) for name, side in sides}, _TEXTS
         )
 
 

@@ -22,6 +22,7 @@ import polars as pl
 
 from memops import files
 from memops.language.lexicon import resource
+from memops.ordered import Seen
 from memops.statements.taken import TAKEN, taken_apart
 
 _ROOM = Path(__file__).parent.parent
@@ -34,7 +35,8 @@ Take = Callable[[Sequence[str]], pl.DataFrame]
 class Remembered:
     """What was made before, and what is asked of it now.
 
-    `passed` are hashes of texts that nobody asked for, as what is made of them is known.
+    `passed` are hashes of texts that nobody asked for, as what is made of them is known; `seen` tells
+    where the last of `pairs` holds a pair of texts.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -44,6 +46,7 @@ class Remembered:
         self.passed: list[pl.Series] = []
         self.read = 0
         self.pairs: dict[str, pl.DataFrame] = {}
+        self.seen = Seen()
 
     def taken_apart(self, texts: Sequence[str], take: Take = taken_apart) -> pl.DataFrame:
         """Return texts taken apart, in their order: those known as they are, the others by `take`."""

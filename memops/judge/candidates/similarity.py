@@ -9,7 +9,7 @@ encoder's vectors where that is higher, and BM25 normalised by what a statement 
 itself.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,7 @@ from memops.judge.candidates.near import alike, alike_by_hashes, sets
 from memops.judge.candidates.neighbours import Terms, added, neighbours, weighed
 from memops.judge.candidates.neighbours_dense import dense_neighbours
 from memops.judge.candidates.termsets import term_sets
-from memops.judge.candidates.unread import unread
+from memops.judge.candidates.unread import Looked, unread
 from memops.judge.places import about, own_subject, stating, telling
 from memops.language.codes import WITHIN, Codes, codes
 from memops.language.text import folded
@@ -86,7 +86,10 @@ def candidates_in_parts(
         if part.height >= _MANY:
             given_back()
         close = beside(dense, part)
-        pairs = near(part, found, table.height, ctx.policy.candidates, dense=close)
+        look = unread
+        if part.height < _MANY:
+            look = ctx.once(("unread", part["scope"][0]), Looked).unread
+        pairs = near(part, found, table.height, ctx.policy.candidates, dense=close, look=look)
         pairs = pairs.sort("a", "b")
         del found
         if part.height >= _MANY:
@@ -110,12 +113,14 @@ def near(
     limits: Candidates,
     rows: tuple[int, int] | None = None,
     dense: pl.DataFrame | None = None,
+    look: Callable[[Codes, pl.Series, Any, Any], Any] = unread,
 ) -> pl.DataFrame:
     """Return the pairs of some scopes' statements that are worth comparing, with their signals.
 
     `table` is of whole scopes, `found` the codes of its texts; `whole` statements are in the
     store. With `rows` only neighbours of these places of the table are looked for, and what is
-    alike to the letter only from the first. `dense` are pairs that an encoder places near.
+    alike to the letter only from the first. `dense` are pairs that an encoder places near. `look`
+    tells the `unread`.
     """
     n, scopes = table.height, table["scope"]
     if n < 2:
@@ -138,7 +143,7 @@ def near(
         given_back()
     place = table["statement"].to_numpy()
     return kept.with_columns(
-        a=pl.Series(place[a]), b=pl.Series(place[b]), unread=pl.Series(unread(found, table["text"], a, b))
+        a=pl.Series(place[a]), b=pl.Series(place[b]), unread=pl.Series(look(found, table["text"], a, b))
     ).cast(PAIRS)  # fmt: skip
 
 

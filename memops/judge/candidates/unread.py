@@ -17,12 +17,31 @@ from memops.language import packs
 from memops.language.codes import LONE, PAIR, Codes, code_of, codes
 from memops.language.lexicon import lexicon
 from memops.language.vocabulary import words
-from memops.ordered import distinct, place_in, within
+from memops.ordered import Seen, distinct, place_in, within
 from memops.progress import tracked
 
 Array = Any
 _NUMBER = r"[\p{L}\p{N}\p{M}&&\P{Han}]*\p{N}[\p{L}\p{N}\p{M}&&\P{Han}]*"
 _PAIRS = 200_000
+
+
+class Looked:
+    """Looks at pairs of some scopes' texts, at each pair of texts once in a plan's rounds."""
+
+    def __init__(self) -> None:
+        self._seen, self._told = Seen(), np.empty(0, bool)
+
+    def unread(self, found: Codes, texts: pl.Series, a: Array, b: Array) -> Array:
+        """Return what `unread` does."""
+        keys = self._seen.keys(texts, a, b)
+        at = self._seen.places(keys)
+        new = at < 0
+        told = np.zeros(len(a), bool)
+        told[~new] = self._told[at[~new]]
+        told[new] = unread(found, texts, a[new], b[new])
+        self._seen.note(keys)
+        self._told = told
+        return told
 
 
 def unread(found: Codes, texts: pl.Series, a: Array, b: Array) -> Array:
