@@ -1,6 +1,7 @@
 """A night reads what is new; what it does is the same with and without what earlier ones read."""
 
 import shutil
+from datetime import UTC, datetime
 
 import numpy as np
 import polars as pl
@@ -8,7 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memops.context import Context
+from memops.judge.candidates.similarity import candidates
 from memops.judge.conflicts import verdicts
+from memops.schema import conform
 from memops.statements.readings import readings
 from memops.statements.remembered import Remembered
 from memops.statements.taken import counted, taken_apart
@@ -137,3 +141,14 @@ def test_a_purge_leaves_not_even_the_hash_of_a_text(memops, store):
     (file,) = (memops.state / "readings").rglob("texts-*.parquet")
     memops("purge", store, next(records(60))["id"])
     assert not file.exists()
+
+
+def test_later_rounds_find_in_fewer_statements_what_a_first_one_would():
+    every = conform(pl.DataFrame([*records(300)]).select("id", "text"))
+    at = datetime(2026, 6, 1, tzinfo=UTC)
+    ctx = Context(now=at)
+    candidates(every, ctx)
+    fewer = every.filter(pl.int_range(pl.len()) % 7 > 0)
+    found = candidates(fewer, ctx)
+    assert found["unread"].any() and not found["unread"].all()
+    assert found.equals(candidates(fewer, Context(now=at)))
