@@ -21,6 +21,7 @@ from memops.evaluation.judging import gate, grade_plan
 from memops.extract import asking
 from memops.judge.candidates.neighbours_dense import measured
 from memops.judge.cascade import said_to
+from memops.models.completions import endpoint
 from memops.models.local import local_models
 from memops.rules import HYGIENE, MIGRATION, RULES, Rule, propose
 from memops.rules.extract_notes import extract_notes
@@ -60,7 +61,7 @@ def make_plan(
     records = taken.records()
     store = open_store(taken.address)
     restored = written_again(records, taken.manifest["store"], settings.state, now)
-    said, waiting = asking.read(Path(answers)) if answers else (None, frozenset[str]())
+    said, waiting, reader = asking.read(Path(answers)) if answers else (None, frozenset[str](), {})
     before = reviewing.remembered(settings.state, taken.manifest["store"])
     models = local_models(settings.policy, settings.state, records)
     remembered = Remembered(snapshot.readings_folder(settings.state, taken.manifest["store"]))
@@ -81,8 +82,8 @@ def make_plan(
         changes, refused = propose(records, ctx, rules, before)
     remembered.keep()
     identity = taken.manifest["store"]
-    judge = models.recipes.get("judge")
-    changes = evidence.marked(changes, records, settings.policy, settings.state, identity, judge)
+    judges = [models.recipes.get("judge", {}), reader]
+    changes = evidence.marked(changes, records, settings.policy, settings.state, identity, judges)
     names = [rule.__name__ for rule in rules]
     return planfile.save(
         settings.state, taken, records, changes, refused, store, settings.policy, now, clock(),
@@ -150,10 +151,12 @@ def _resting(address: str, settings: Settings, now: datetime) -> list[str]:
 
 
 def ask_step(path: str, settings: Settings, now: datetime) -> dict[str, Any]:
-    """Ask a model about the notes that no rule could read; returns figures and its answers' file."""
+    """Ask a model about the notes that rules are not sure of; returns figures and its answers' file."""
     taken = snapshot.open_snapshot(Path(path))
-    ctx = Context(now=now, policy=settings.policy)
-    return asking.about_notes(taken.records(), ctx, settings.state)
+    ctx, policy = Context(now=now, policy=settings.policy), settings.policy
+    of = endpoint(policy.judge)
+    right = evidence.right_of(settings.state, asking.recipe(of), policy.model.right)
+    return asking.about_notes(taken.records(), ctx, settings.state, of, right)
 
 
 def instant(text: str | None) -> datetime | None:

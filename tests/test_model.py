@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from memops.extract.model import parsed
+from memops.extract.model import CHECK, TELL, confirmed, parsed
 from memops.models.completions import Endpoint, Question, ask
 from memops.models.wire import place
 from memops.policy import Model as Asking
@@ -21,13 +21,13 @@ from tests.model_server import (
 
 NOW = "2026-06-01T12:00:00Z"
 OPEN = {
-    "n1": "I've been thinking about changing teams, maybe to the platform group",
-    "n2": "可能会换供应商，还没定，陈默在比价",
-    "n3": "not sure if the new laptop is worth it",
+    "n1": "thinking about changing teams, Petra is in the platform group",
+    "n2": "陈默在比三家供应商的价",
+    "n3": "the new laptop has the loud fan again",
 }
 ROWS = [
     *({"id": id_, "text": text} for id_, text in OPEN.items()),
-    {"id": "n4", "text": "我喜欢喝绿茶"},
+    {"id": "n4", "text": "记住：我喜欢喝绿茶"},
     {"id": "n5", "text": "在吗"},
     {"id": "n6", "text": "openai 的 key 是 " + "sk-" + "A1b2C3d4" * 5 + "，先放着，可能会换"},
     {"id": "p1", "kind": "entity", "text": "用户的幸运数字是88", "tier": "core", "pinned": True},
@@ -40,12 +40,8 @@ FOUND = {
         "The user is thinking about changing teams",
         "thinking about changing teams",
     ),
-    "n2": ("project_state", "陈默在比价，可能会换供应商", "可能会换供应商，还没定，陈默在比价"),
-    "n3": (
-        "fact",
-        "The user is not sure if the new laptop is worth it",
-        "not sure if the new laptop",
-    ),
+    "n2": ("project_state", "陈默在比三家供应商的价", "陈默在比三家供应商的价"),
+    "n3": ("fact", "The new laptop has a loud fan again", "the new laptop has the loud fan"),
 }
 
 
@@ -57,6 +53,22 @@ def line(kind, text, quote, confidence=0.9, **more):
 def note_of(user):
     text = json.loads(user)["note"]
     return next(id_ for id_, said in OPEN.items() if said == text)
+
+
+def bears_out(user, holds=True):
+    """The answer to a second question that every fact holds, or none."""
+    rows = [{"n": fact["n"], "holds": holds} for fact in json.loads(user)["facts"]]
+    return "\n".join(json.dumps(row) for row in rows)
+
+
+def both(say, check=bears_out):
+    """What answers both questions."""
+    return lambda user: check(user) if "facts" in json.loads(user) else say(user)
+
+
+def first(asked):
+    """The notes of first questions."""
+    return sorted(note_of(user) for user in asked if "facts" not in json.loads(user))
 
 
 @pytest.fixture
@@ -72,8 +84,8 @@ def store(memops, monkeypatch):
     )
     servers = []
 
-    def ask(say, *argv, key=""):
-        servers.append(Model(say))
+    def ask(say, *argv, key="", check=bears_out):
+        servers.append(Model(both(say, check)))
         monkeypatch.setenv("MEMOPS_MODEL_URL", servers[-1].url)
         monkeypatch.setenv("MEMOPS_MODEL", "small-model")
         monkeypatch.setenv("MEMOPS_MODEL_KEY", key)
@@ -116,7 +128,7 @@ def test_a_model_is_asked_about_open_notes_only(store):
     memops, address, ask = store
     night, server = ask(lambda user: line(*FOUND[note_of(user)]), key="k" * 12)
     assert memops.code == 0
-    assert sorted(note_of(user) for user in server.asked) == ["n1", "n2", "n3"]
+    assert first(server.asked) == ["n1", "n2", "n3"]
     assert {path for path, _, _ in server.headers} == {"/v1/chat/completions"}
     assert {h["Authorization"] for _, h, _ in server.headers} == {"Bearer " + "k" * 12}
     assert {(b["model"], b["temperature"]) for _, _, b in server.headers} == {("small-model", 0)}
@@ -125,7 +137,7 @@ def test_a_model_is_asked_about_open_notes_only(store):
         (note, kind, text, "working", False) for note, (kind, text, _) in FOUND.items()
     )
     assert night["asked"] | {"cost": 0} == {
-        "asked": 3, "answered": 3, "cached": 0, "waiting": {}, "tokens": 300, "cost": 0, "facts": 3,
+        "asked": 6, "answered": 6, "cached": 0, "waiting": {}, "tokens": 600, "cost": 0, "facts": 3,
     }  # fmt: skip
     tombstones = {op["id"] for op in ops(night) if op["op"] == "tombstone"}
     assert {"n1", "n2", "n3", "n4", "n5"} <= tombstones
@@ -148,16 +160,16 @@ def test_without_ask_nothing_is_sent_and_without_a_model_it_is_said(store, monke
 @pytest.mark.slow
 def test_answers_are_kept_and_a_cut_off_night_goes_on(store):
     memops, address, ask = store
-    first, one = ask(
+    night, one = ask(
         lambda user: refuses(503) if note_of(user) == "n3" else line(*FOUND[note_of(user)])
     )
-    assert (memops.code, first["asked"]["waiting"]) == (3, {"it answered 503": 1})
-    assert waits(first, "n3")
-    one.say = lambda user: line(*FOUND[note_of(user)])
+    assert (memops.code, night["asked"]["waiting"]) == (3, {"it answered 503": 1})
+    assert waits(night, "n3")
+    one.say = both(lambda user: line(*FOUND[note_of(user)]))
     before = len(one.asked)
     second = memops("migrate", address, "--plan-only", "--ask", "--now", NOW)
-    assert [note_of(user) for user in one.asked[before:]] == ["n3"]
-    assert (memops.code, second["asked"]["cached"], second["asked"]["answered"]) == (0, 2, 3)
+    assert first(one.asked[before:]) == ["n3"]
+    assert (memops.code, second["asked"]["cached"], second["asked"]["answered"]) == (0, 4, 6)
 
 
 @pytest.mark.slow
@@ -237,6 +249,28 @@ def test_notes_in_trouble_stay_as_they_are_and_the_run_goes_on(store, fault):
     assert touched(night) == plain
 
 
+def test_a_fact_that_the_second_answer_does_not_bear_out_is_not_told(store):
+    memops, address, ask = store
+    night, server = ask(
+        lambda user: line(*FOUND[note_of(user)]), check=lambda user: bears_out(user, holds=False)
+    )
+    assert (memops.code, made(night)) == (0, [])
+    tasks = [body["messages"][0]["content"] for _, _, body in server.headers]
+    assert (tasks.count(TELL), tasks.count(CHECK)) == (3, 3)
+    assert {op["op"] for op in ops(night) if op["id"] in OPEN} == {"demote"}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["", "yes", '{"n": 1, "holds": true}', '{"n": 1, "holds": 1}\n{"n": 2, "holds": true}',
+     '{"n": 1, "holds": true}\n{"n": 1, "holds": true}', '{"n": 1, "holds": true, "id": "p1"}\n{"n": 2, "holds": true}',
+     '{"n": 2, "holds": true}\n{"n": 3, "holds": true}', '{"n": [], "holds": true}\n{"n": 2, "holds": true}'],
+)  # fmt: skip
+def test_a_second_answer_says_of_each_fact_whether_it_holds_and_nothing_else(reply):
+    assert confirmed(reply, 2) is None
+    assert confirmed('{"n": 2, "holds": true}\n{"n": 1, "holds": false}', 2) == [False, True]
+
+
 @pytest.mark.slow
 def test_what_passes_is_asked_again(store):
     memops, address, ask = store
@@ -250,18 +284,20 @@ def test_what_passes_is_asked_again(store):
         return refuses(503)
 
     night, server = ask(say)
-    assert (memops.code, len(server.asked), len(made(night))) == (0, 6, 3)
+    assert (memops.code, len(server.asked), len(made(night))) == (0, 9, 3)
 
 
 @pytest.mark.slow
 def test_the_budget_ends_the_asking(store):
     memops, address, ask = store
     config = memops.folder / "memops.toml"
-    config.write_text("[policy.model]\nin_flight = 1\ntokens = 1750\n", encoding="utf-8")
+    enough = len(TELL) + 950
+    config.write_text(f"[policy.model]\nin_flight = 1\ntokens = {enough}\n", encoding="utf-8")
     night, server = ask(lambda user: line(*FOUND[note_of(user)]))
     assert memops.code == 3
-    assert 1 <= len(server.asked) < 3
-    assert night["asked"]["waiting"] == {"no budget left": 3 - len(server.asked)}
+    asked = len(first(server.asked))
+    assert 1 <= asked < 3
+    assert night["asked"]["waiting"] == {"no budget left": 3 - asked}
     config.write_text("[policy.model]\nprice = 10.0\ncost = 0.001\n", encoding="utf-8")
     night, server = ask(lambda user: line(*FOUND[note_of(user)]))
     assert (server.asked, night["asked"]["waiting"]) == ([], {"no budget left": 3})
@@ -296,7 +332,9 @@ WORTHLESS = [
 ]
 DROPPED = [
     line("entity", "The user's lucky number is 7", "changing teams"),
-    line("lesson", "The user is thinking about changing teams", GOOD[2]),
+    line("fact", "The user is thinking about changing teams tomorrow", GOOD[2]),
+    line("fact", "The user is thinking about changing teams in 2031", GOOD[2]),
+    line("fact", "The user is thinking about changing teams in three weeks", GOOD[2]),
     line("remember", "The user is thinking about changing teams", GOOD[2]),
     line("note", GOOD[1], GOOD[2]),
     line("fact", GOOD[1], "words that nobody said"),
@@ -345,7 +383,7 @@ def test_hostile_replies_change_nothing_but_the_notes_own_facts(store):
 def test_six_facts_a_note_are_taken(store):
     memops, address, ask = store
     many = [
-        line("fact", f"The user is thinking about {what}", "thinking about changing teams, maybe to the platform group")
+        line("fact", f"The user is thinking about {what}", OPEN["n1"])
         for what in (
             "changing teams", "changing to the platform group", "teams", "the platform",
             "the group", "the platform group", "changing", "changing the group",

@@ -11,27 +11,35 @@ from memops.cli.output import emit, json_option, table
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--notes", is_flag=True, help="FILE holds labelled notes for `migrate --ask`.")
 @json_option
 @click.pass_context
-def judge_test(ctx: click.Context, file: Path, as_json: bool) -> None:
+def judge_test(ctx: click.Context, file: Path, notes: bool, as_json: bool) -> None:
     """Run the judge that `[policy.judge]` names over the labelled pairs of FILE.
 
     Each line of FILE is {"a", "b", "label", "lang"?, "newer"?}; labels are duplicate, conflict and
-    neither. Says how often each verdict is right, by language, and keeps it, so that the next
-    plan knows what this model may decide unattended.
+    neither. With --notes it is {"note", "facts": [{"kind", "contains": [word]}], "lang"?}, and the
+    model that reads notes is tested. Says how often each verdict is right, by language, and keeps
+    it, so that the next plan knows what this model may decide unattended.
     """
     from memops.errors import MemopsError
     from memops.evaluation import judge_tests
     from memops.models.local import decider
 
     settings = at(ctx)
+    if notes:
+        from memops.evaluation import note_tests
+
+        found = note_tests.tested(file, settings)
+        emit(found, as_json, lambda: _text(found, settings.policy.unattended.lower))
+        return
     pairs = judge_tests.labelled(file)
     judge = decider(settings.policy.judge, settings.state)
     if judge is None:
         hint = "set `[policy.judge]` endpoint and model, or model to the folder of a cross-encoder"
         raise MemopsError("no judge is configured", hint)
     counts, earned = judge_tests.tested(pairs, judge, settings.policy)
-    kept = judge_tests.keep(settings.state, judge, earned, file)
+    kept = judge_tests.keep(settings.state, judge.recipe(), earned, file)
     said = {
         "pairs": len(pairs),
         "judge": judge.recipe(),

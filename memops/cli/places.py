@@ -68,7 +68,10 @@ COMMANDS = {
     "serve": ("serve", "Serve the flows with their schedules to Prefect."),
     "deploy": ("serve", "Hand the flows to a Prefect work pool, for its workers to run."),
     "bench": ("judge", "Run memops on labelled pairs or question sets (JSON lines)."),
-    "judge_test": ("judges", "Run the judge of pairs over labelled ones; say what it may decide."),
+    "judge_test": (
+        "judges",
+        "Run the judge of pairs, or of notes, over labelled ones; say what it may decide.",
+    ),
     "evidence": ("evidence", "Have changes judged, and count what readers said."),
     "extract": ("look", "Show what extraction finds in a text, with spans."),
 }

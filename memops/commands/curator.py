@@ -61,7 +61,7 @@ def proposed(
     records, policy = taken.records(), settings.policy
     shown = _shown(records, Context(now=now, policy=policy), scope)
     batches = dict(_batches(shown, policy.model.batch))
-    found = _answers(batches, policy, settings.state, of or endpoint())
+    found = _answers(batches, policy, settings.state, of or endpoint(policy.judge))
     about = {"rule": "curator", "unattended": False, "waits": "model.unreviewed"}
     changes = _changes(records, batches, found, now).with_columns(
         pl.lit(value).alias(name) for name, value in about.items()

@@ -80,7 +80,7 @@ def tested(
     ).hstack(vetoes)
     known = rows.with_columns(verdict=_verdict(), right=_right())
     stopped = pl.any_horizontal(*((pl.col("verdict") == v) & pl.col(v) for v in SHAPES))
-    counts = _counted(known.with_columns(stopped=stopped), policy)
+    counts = counted(known.with_columns(stopped=stopped), policy)
     return counts, earned(counts, policy)
 
 
@@ -102,7 +102,11 @@ def _right() -> pl.Expr:
     return agrees | ((pl.col("gold") == "not_same") & (_verdict() != "same"))
 
 
-def _counted(known: pl.DataFrame, policy: Policy) -> pl.DataFrame:
+def counted(known: pl.DataFrame, policy: Policy) -> pl.DataFrame:
+    """Return how often each verdict was said and right in each language, of rows a verdict.
+
+    Needs verdict, gold (what should have been said), lang, right and whether it is `stopped`.
+    """
     wanted = known.group_by("lang", verdict="gold").agg(wanted=pl.len())
     told = known.filter(~pl.col("stopped") & (pl.col("verdict") != UNSURE))
     counts = told.group_by("verdict", "lang").agg(said=pl.len(), right=pl.col("right").sum())
@@ -118,11 +122,13 @@ def _counted(known: pl.DataFrame, policy: Policy) -> pl.DataFrame:
     ).drop("wanted")
 
 
-def earned(counts: pl.DataFrame, policy: Policy) -> pl.DataFrame:
+def earned(
+    counts: pl.DataFrame, policy: Policy, shapes: Mapping[str, tuple[str, str, str]] = SHAPES
+) -> pl.DataFrame:
     """Return of each shape the counts in the language where its verdict does worst, and `may`."""
     limits = policy.unattended
     rows = []
-    for verdict, (rule, intent, code) in SHAPES.items():
+    for verdict, (rule, intent, code) in shapes.items():
         worst = counts.filter(verdict=verdict).sort("low", "lang").head(1).to_dicts()
         said, right, low, lang = (
             (worst[0][name] for name in ("said", "right", "low", "lang"))
@@ -135,11 +141,17 @@ def earned(counts: pl.DataFrame, policy: Policy) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=names, orient="row")
 
 
-def keep(state: Path, judge: Decider, earned: pl.DataFrame, pairs: Path) -> Path:
-    """Keep what a test found, so that plans know what the judge may decide; returns the file."""
+def keep(
+    state: Path,
+    recipe: Mapping[str, Any],
+    earned: pl.DataFrame,
+    labels: Path,
+    right: float | None = None,
+) -> Path:
+    """Keep what a test found, so that plans know what the model may decide; returns the file."""
     rows = [
         {name: row[name] for name in (*autonomy.SHAPE, "right", "harmful")} | {"harmless": 0}
         for row in earned.to_dicts()
     ]
-    digest = hashlib.sha256(pairs.read_bytes()).hexdigest()
-    return evidence.keep_judge(state, judge.recipe(), digest, rows)
+    digest = hashlib.sha256(labels.read_bytes()).hexdigest()
+    return evidence.keep_judge(state, recipe, digest, rows, right)

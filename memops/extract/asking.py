@@ -1,5 +1,9 @@
 """Asking a model about a store: its answers on disk, so that planning stays without a network."""
 
+import hashlib
+import json
+import time
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,45 +13,127 @@ from memops import files
 from memops.context import Context
 from memops.errors import Corrupt
 from memops.extract import model
+from memops.extract.answers import doubtful, open_notes, settled
 from memops.extract.verdicts import TOLD
-from memops.models.completions import Endpoint, ask, endpoint
+from memops.models.completions import Answers, Endpoint, ask
+from memops.policy import Model
 
 ANSWERS = "answers"
 """Folder of the state folder that holds what a model said."""
 
 
+@dataclass(frozen=True)
+class Heard:
+    """What answered notes come to (`told`: TOLD), the notes that wait, and figures.
+
+    `tells` says of each note whether its first answer told a fact; `questions` are the
+    texts that were sent first.
+    """
+
+    told: pl.DataFrame
+    waiting: list[str]
+    figures: dict[str, Any]
+    tells: dict[str, bool]
+    questions: list[str]
+
+
+def recipe(of: Endpoint) -> dict[str, str]:
+    """Return the model's name and the digest of endpoint, model and questions."""
+    made = json.dumps([of.place.base, of.path, of.model, model.TELL, model.CHECK])
+    return {"model": of.model, "sha256": hashlib.sha256(made.encode()).hexdigest()}
+
+
 def about_notes(
-    records: pl.DataFrame, ctx: Context, state: Path, of: Endpoint | None = None
+    records: pl.DataFrame, ctx: Context, state: Path, of: Endpoint, right: float
 ) -> dict[str, Any]:
-    """Ask about the notes that no rule could read.
+    """Ask about the notes that rules are not sure of, a model that is `right` so often.
 
     Returns {asked, answers}: figures, and a file of facts and of the ids of notes that wait.
     """
-    policy, folder = ctx.policy, files.folder(state / ANSWERS)
-    notes = model.open_notes(records, ctx)
-    questions = [model.question(*row) for row in notes.select("id", "text").iter_rows()]
-    found = ask(
-        questions,
-        of or endpoint(),
-        policy.model,
+    said = heard(records, ctx, state, of, right)
+    path = files.folder(state / ANSWERS) / f"notes-{files.json_digest(said.questions)}.json"
+    # What was asked stands beside it, so that purging a note finds the file.
+    kept = {"asked": said.questions, "told": said.told.to_dicts(), "waiting": said.waiting}
+    files.write_json(path, kept | {"model": recipe(of)})
+    return {"asked": said.figures, "answers": str(path)}
+
+
+def heard(records: pl.DataFrame, ctx: Context, state: Path, of: Endpoint, right: float) -> Heard:
+    """Ask what notes tell, and of what rules and answer leave in doubt once more, whether it holds."""
+    policy, folder, began = ctx.policy, files.folder(state / ANSWERS), time.monotonic()
+    notes = open_notes(records, ctx, right)
+    asked = [model.question(*row) for row in notes.select("id", "text", "created_at").iter_rows()]
+    first = ask(asked, of, policy.model, folder, lambda _, said: model.parsed(said) is not None)
+    tells = {note: bool(model.parsed(said)) for note, said in first.said.items()}
+    facts = model.told(notes, first.said, policy)
+    doubts = doubtful(notes, facts, policy)
+    left = _left(policy.model, first, time.monotonic() - began)
+    again, refused = _again(notes, doubts, left, folder, of)
+    waiting = first.waiting | again.waiting
+    told = settled(
+        notes.filter(~pl.col("id").is_in(list(waiting))),
+        facts.filter(~pl.col("note").is_in(list(waiting))),
+        refused,
+        [note for note, told in tells.items() if not told],
+        policy,
+        right,
+    )
+    figures = _figures(first, again) | {"facts": told["text"].drop_nulls().len()}
+    return Heard(told, sorted(waiting), figures, tells, [question.text for question in asked])
+
+
+def _again(
+    notes: pl.DataFrame, doubts: pl.DataFrame, policy: Model, folder: Path, of: Endpoint
+) -> tuple[Answers, pl.DataFrame]:
+    """Ask which facts hold; returns the answers, and the facts (note, text) that do not."""
+    texts = dict(notes.select("id", "text").iter_rows())
+    parts = doubts.partition_by("note", as_dict=True)
+    told: dict[str, list[str]] = {
+        str(note): rows["text"].to_list() for (note,), rows in parts.items()
+    }
+    answers = ask(
+        [model.second(note, texts[note], facts) for note, facts in told.items()],
+        of,
+        policy,
         folder,
-        lambda _, reply: model.parsed(reply) is not None,
+        lambda question, said: model.confirmed(said, len(told[question.id])) is not None,
     )
-    told = model.told(notes, found.said, policy)
-    path = folder / f"notes-{files.json_digest([q.text for q in questions])}.json"
-    asked = [question.text for question in questions]  # so that purging a note finds the file
-    files.write_json(
-        path, {"asked": asked, "told": told.to_dicts(), "waiting": sorted(found.waiting)}
-    )
-    figures = found.figures() | {"facts": told.height}
-    return {"asked": figures, "answers": str(path)}
+    refused = [
+        (note, text)
+        for note, said in answers.said.items()
+        for text, holds in zip(
+            told[note], model.confirmed(said, len(told[note])) or [], strict=True
+        )
+        if not holds
+    ]
+    return answers, pl.DataFrame(refused, {"note": pl.String, "text": pl.String}, orient="row")
 
 
-def read(path: Path) -> tuple[pl.DataFrame, frozenset[str]]:
-    """Return facts (TOLD) and the ids of the notes that wait, as `about_notes` left them."""
+def _left(caps: Model, first: Answers, seconds: float) -> Model:
+    """What the first questions left of the budget."""
+    cost = max(1e-9, caps.cost - first.cost) if caps.cost else 0.0
+    minutes = max(0.0, caps.minutes - seconds / 60)
+    return replace(caps, tokens=max(0, caps.tokens - first.tokens), cost=cost, minutes=minutes)
+
+
+def _figures(first: Answers, again: Answers) -> dict[str, Any]:
+    """Counts of both rounds; a note that was asked about twice counts twice."""
+    both = Answers(
+        {**first.said, **{f"{note}\n": said for note, said in again.said.items()}},
+        {**first.waiting, **{f"{note}\n": why for note, why in again.waiting.items()}},
+        first.cached + again.cached,
+        first.tokens + again.tokens,
+        first.cost + again.cost,
+    )
+    return both.figures()
+
+
+def read(path: Path) -> tuple[pl.DataFrame, frozenset[str], dict[str, str]]:
+    """Return facts (TOLD), the ids of the notes that wait, and whose answers `about_notes` left."""
     kept = files.read_json(path)
     try:
         told = pl.DataFrame(kept["told"], schema=TOLD)
-        return told, frozenset(str(note) for note in kept["waiting"])
-    except (KeyError, TypeError, pl.exceptions.PolarsError) as error:
+        waiting = frozenset(str(note) for note in kept["waiting"])
+        return told, waiting, {str(k): str(v) for k, v in kept["model"].items()}
+    except (KeyError, TypeError, AttributeError, pl.exceptions.PolarsError) as error:
         raise Corrupt(f"{path}: no answers of a model", "ask again") from error

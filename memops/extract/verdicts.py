@@ -19,13 +19,14 @@ TOLD = pl.Schema(
     {
         "note": pl.String(),
         "kind": pl.String(),
+        "also": pl.String(),
         "text": pl.String(),
         "confidence": pl.Float64(),
         "start": pl.Int64(),
         "end": pl.Int64(),
     }
 )
-"""What a model said of a note."""
+"""What notes that a model answered tell; one that tells nothing has a row without text."""
 
 _SPACE = uuid.UUID("6b7a1f0e-3d0c-5f0a-9a53-0c1d8e2f4a77")  # namespace of extracted records' ids
 
@@ -130,7 +131,7 @@ def _judge(rows: pl.DataFrame, ctx: Context) -> tuple[pl.DataFrame, pl.DataFrame
     found, parts, verdicts = read(_whole(rows, ctx), ctx.policy)
     keyed = rows.with_row_index("row")
     if ctx.told is not None:
-        found = pl.concat([found, _of_model(ctx.told, keyed, found)])
+        found = _with_model(ctx.told, keyed, found)
     kept = parts.filter("kept").select("row").unique().with_columns(kept=pl.lit(True))
     told = (
         found.join(
@@ -162,14 +163,19 @@ def _whole(rows: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     return joined.with_columns(text=pl.coalesce("full", "text")).drop("full")
 
 
-def _of_model(told: pl.DataFrame, keyed: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
-    """What a model told of the notes that the rules found nothing in, as candidates."""
-    return (
-        told.join(keyed.select("row", note="id"), on="note", how="inner", maintain_order="left")
-        .join(found, on="row", how="anti", maintain_order="left")
-        .with_columns(key=pl.lit(None, pl.String), also=pl.lit(None, pl.String), cue=pl.lit(MODEL))
-        .select(found.columns)
+def _with_model(told: pl.DataFrame, keyed: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
+    """Candidates, of the notes that a model answered those that its answer came to.
+
+    An attribute of the user whose value was checked stays whatever a model says.
+    """
+    answered = told.join(keyed.select("row", note="id"), on="note", how="inner")
+    stay = found.join(answered, on="row", how="anti", maintain_order="left")
+    checked = found.filter(pl.col("key").is_not_null()).join(answered, on="row", how="semi")
+    said = answered.filter(pl.col("text").is_not_null()).with_columns(
+        key=pl.lit(None, pl.String), cue=pl.lit(MODEL)
     )
+    both = pl.concat([stay, checked, said.select(found.columns)])
+    return both.sort("row", "start", "key", nulls_last=True, maintain_order=True)
 
 
 def _verdict(

@@ -99,6 +99,11 @@ def _kinds(told: pl.DataFrame, around: Numbers, names: list[str], policy: Extrac
     )
 
 
+def kinds(texts: pl.Series) -> pl.DataFrame:
+    """Return the probability of each kind of facts that stand by themselves, a row a text."""
+    return scores("kind", texts, np.zeros((len(texts), len(FLAGS)), np.float32))
+
+
 def asserting() -> pl.Expr:
     """True of a clause that may stand in a fact, once its sentence is found to tell one."""
     return ~pl.col("barred").is_in((*SURE, "question")).fill_null(False)

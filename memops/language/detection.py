@@ -46,5 +46,11 @@ def _packs() -> tuple[
 
 
 @cache
+def idle_words() -> tuple[str, ...]:
+    """Return the words of every pack that say nothing by themselves."""
+    return tuple(sorted({word for code in codes() for word in _function(code)}))
+
+
+@cache
 def _function(code: str) -> frozenset[str]:
     return frozenset(table(code, "signs")["idle"].split())

@@ -1,7 +1,8 @@
 """An OpenAI-compatible endpoint: many questions, a few at a time, within a budget, remembered.
 
 Where it is comes from the environment: MEMOPS_MODEL_URL (its base, such as
-https://api.example.com/v1), MEMOPS_MODEL, and MEMOPS_MODEL_KEY or MEMOPS_MODEL_KEY_FILE. Answers
+https://api.example.com/v1), MEMOPS_MODEL, and MEMOPS_MODEL_KEY or MEMOPS_MODEL_KEY_FILE; else it is
+the one that `[policy.judge]` names. Answers
 are kept by what was asked, so a night that was cut off goes on where it stopped. Trouble is never
 an exception: a question that got no good answer waits, with the reason.
 """
@@ -23,7 +24,7 @@ from memops import files
 from memops.errors import Corrupt, MemopsError, StoreNotFound
 from memops.models.credentials import credential
 from memops.models.wire import Answer, Capped, Place, exchange, is_private, place, resolved
-from memops.policy.models import Caps
+from memops.policy.models import Caps, Judge
 from memops.progress import tell
 
 _PASSING = (408, 409, 425, 429, 500, 502, 503, 504)
@@ -71,9 +72,14 @@ class Endpoint:
     key: str = field(repr=False)
 
 
-def endpoint() -> Endpoint:
-    """Return the endpoint of the environment; raises MemopsError where none is named."""
+def endpoint(judge: Judge) -> Endpoint:
+    """Return the endpoint of the environment, else the one that judges pairs.
+
+    Raises MemopsError where none is named.
+    """
     url, model = os.environ.get("MEMOPS_MODEL_URL", ""), os.environ.get("MEMOPS_MODEL", "")
+    if not url and judge.endpoint:
+        return of_judge(judge)
     if not url or not model:
         raise MemopsError(
             "no model is named",
@@ -81,6 +87,13 @@ def endpoint() -> Endpoint:
         )
     where, path = place(url, "MEMOPS_MODEL_URL")
     return Endpoint(where, f"{path}/chat/completions", model, credential("MEMOPS_MODEL_KEY"))
+
+
+def of_judge(policy: Judge) -> Endpoint:
+    """Return the endpoint that `[policy.judge]` names."""
+    where, path = place(policy.endpoint, "judge.endpoint")
+    key = credential("MEMOPS_JUDGE_KEY")
+    return Endpoint(where, f"{path}/chat/completions", policy.model, key)
 
 
 def ask(

@@ -14,9 +14,7 @@ from typing import Any
 
 from memops import files
 from memops.errors import Corrupt
-from memops.models.completions import Answers, Endpoint, Question, ask
-from memops.models.credentials import credential
-from memops.models.wire import place
+from memops.models.completions import Answers, Question, ask, of_judge
 from memops.policy.models import Judge
 from memops.verdicts import BOTH_HOLD, TURNED, UNSURE, VERDICTS, Pair, Verdict
 
@@ -41,11 +39,9 @@ class EndpointJudge:
     name = "endpoint"
 
     def __init__(self, policy: Judge, kept: Path | None = None) -> None:
-        where, path = place(policy.endpoint, "judge.endpoint")
-        key = credential("MEMOPS_JUDGE_KEY")
-        self._of = Endpoint(where, f"{path}/chat/completions", policy.model, key)
-        self._policy = policy
-        made = json.dumps([where.base, path, policy.model, TASK])
+        self._of, self._policy = of_judge(policy), policy
+        path = self._of.path.removesuffix("/chat/completions")
+        made = json.dumps([self._of.place.base, path, policy.model, TASK])
         self._made = hashlib.sha256(made.encode()).hexdigest()
         self._path = kept / f"{self._made[:32]}.json" if kept else None
         self._known: dict[str, str] = self._read()

@@ -151,8 +151,14 @@ class Extract(Section):
 
 @dataclass(frozen=True)
 class Model(Caps):
-    """How a model is asked about what no rule could read; nothing is sent unless asked for."""
+    """How a model is asked about what rules are not sure of; nothing is sent unless asked for."""
 
+    right: Share = setting(
+        0.85, "how often its word on a note is right, until `judge test --notes` has measured it"
+    )
+    sure: Share = setting(
+        0.95, "least probability, by rules and answers together, that a note tells a fact"
+    )
     confidence: Share = setting(0.55, "least confidence of a fact that a model found")
     facts: Count = setting(6, "most facts that are taken from one note")
     longest: Count = setting(2000, "characters of a note that a model may be sent")

@@ -30,7 +30,9 @@ def extract_notes(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         [
             put(
                 fresh,
-                "note.fact",
+                pl.when(pl.col("source") == MODEL)
+                .then(pl.lit("model.fact"))
+                .otherwise(pl.lit("note.fact")),
                 {"notes": pl.col("derived_from").list.len()},
                 derived_from=pl.col("derived_from"),
                 evidence=pl.col("derived_from"),

@@ -66,19 +66,34 @@ def answered(state: Path, identity: Mapping[str, str]) -> pl.DataFrame:
 
 
 def keep_judge(
-    state: Path, recipe: Mapping[str, Any], pairs: str, rows: list[dict[str, Any]]
+    state: Path,
+    recipe: Mapping[str, Any],
+    pairs: str,
+    rows: list[dict[str, Any]],
+    right: float | None = None,
 ) -> Path:
-    """Keep what a test found of a judge, by the digest of the model; a later test replaces it."""
+    """Keep what a test found of a model, by its digest; a later test replaces it.
+
+    `right` is how often its word on notes was right.
+    """
     path = _judge_file(state, recipe)
     files.folder(path.parent)
-    files.write_json(path, {"judge": dict(recipe), "pairs_sha256": pairs, "changes": rows})
+    said = {"judge": dict(recipe), "pairs_sha256": pairs, "changes": rows, "right": right}
+    files.write_json(path, said)
     return path
 
 
-def of_judge(state: Path, recipe: Mapping[str, Any] | None, kind: str) -> pl.DataFrame:
-    """Return the counts by which a judge has earned what comes of its word, in any family."""
-    path = _judge_file(state, recipe) if recipe and "sha256" in recipe else None
-    said = files.read_json(path)["changes"] if path and path.is_file() else []
+def right_of(state: Path, recipe: Mapping[str, Any], default: float) -> float:
+    """Return how often a test found a model right about notes; `default` where none was made."""
+    path = _judge_file(state, recipe)
+    said = files.read_json(path).get("right") if path.is_file() else None
+    return float(said) if isinstance(said, int | float) else default
+
+
+def of_judges(state: Path, recipes: Iterable[Mapping[str, Any]], kind: str) -> pl.DataFrame:
+    """Return the counts by which models have earned what comes of their word, in any family."""
+    paths = [_judge_file(state, recipe) for recipe in recipes if "sha256" in recipe]
+    said = [row for path in paths if path.is_file() for row in files.read_json(path)["changes"]]
     rows = [row | {"family": family(kind)} for row in said]
     return pl.DataFrame(rows, schema=autonomy.EVIDENCE)
 
@@ -91,15 +106,15 @@ def standing(
     policy: Policy,
     state: Path,
     identity: Mapping[str, str] | None,
-    judge: Mapping[str, Any] | None = None,
+    judges: Iterable[Mapping[str, Any]] = (),
 ) -> pl.DataFrame:
     """Return where each shape stands, for a store with its own record or, without one, for all.
 
-    `judge` is the recipe of the model whose word is asked.
+    `judges` are the recipes of the models whose word is asked.
     """
     known = [counted(judged())]
     known += [answered(state, identity)] if identity else []
-    known += [of_judge(state, judge, identity["kind"])] if identity else []
+    known += [of_judges(state, judges, identity["kind"])] if identity else []
     return autonomy.standing(pl.concat(known), policy.unattended)
 
 
@@ -109,10 +124,10 @@ def marked(
     policy: Policy,
     state: Path,
     identity: Mapping[str, str],
-    judge: Mapping[str, Any] | None = None,
+    judges: Iterable[Mapping[str, Any]] = (),
 ) -> pl.DataFrame:
     """Return a plan for a store of which each change says whether it may happen unattended."""
-    known, kind = standing(policy, state, identity, judge), identity["kind"]
+    known, kind = standing(policy, state, identity, judges), identity["kind"]
     said = autonomy.marked(plan, records, known, kind, family(kind), policy.unattended)
     return autonomy.settled(said, records)
 

@@ -1,18 +1,20 @@
 """What extraction makes of labelled notes: how often it is right, and what it loses or lets slip.
 
-usage: python -m tests.bench.notes [--wrong] FILE...
+usage: python -m tests.bench.notes [--wrong] [--model ACCURACY [--mode MODE] [--stubborn]] FILE...
 
 Each line of a file is {id, theme, lang, note, action, facts: [{kind, text, contains}]}; action is
 extract, tombstone (surely junk) or keep (neither). A fact is found when one extraction of its note
 holds every word of `contains` (NFKC, case and white space aside), a record of a failure counting
 as a lesson (with its kind, tagged with it, or of any); an extraction is right when it holds a word
 of a fact of its note, whole when it holds all of one. Lost are notes of action extract or keep that the plan retires with nothing made of
-them; leaks are extractions of notes that hold no fact.
+them; leaks are extractions of notes that hold no fact. With a model of that accuracy, notes that rules
+are not sure of are asked about as `migrate --ask` does.
 """
 
 import argparse
 import json
 import sys
+import tempfile
 import unicodedata
 from collections import Counter
 from datetime import UTC, datetime
@@ -22,9 +24,14 @@ from typing import Any
 import polars as pl
 
 from memops.context import Context
+from memops.extract.asking import heard
 from memops.extract.verdicts import judged_notes
+from memops.models.completions import Endpoint
+from memops.models.wire import place
 from memops.policy import Policy
 from memops.schema import from_rows
+from tests.model_server import Model
+from tests.note_reader import MODES, Reader
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 NOTES = Path(__file__).parents[2] / "evals" / "notes"
@@ -44,10 +51,32 @@ def flat(text: str) -> str:
     return "".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def read(notes: list[Row], policy: Policy | None = None) -> list[Made]:
-    """Return action, and kind, next kind and text of each extraction, for each note."""
-    rows = [{"id": f"{n:06}", "kind": "note", "text": row["note"]} for n, row in enumerate(notes)]
-    judged, told = judged_notes(from_rows(rows), Context(NOW, policy or Policy()))
+def records(notes: list[Row]) -> pl.DataFrame:
+    """Return the notes as records of a store, numbered."""
+    said = [{"id": f"{n:06}", "kind": "note", "text": row["note"]} for n, row in enumerate(notes)]
+    return from_rows(said)
+
+
+def asked(notes: list[Row], reader: Reader, right: float) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Return what notes come to with a model that is so often right, and figures of the asking."""
+    server = Model(reader)
+    where, path = place(server.url, "model")
+    of, ctx = Endpoint(where, f"{path}/chat/completions", "reader", ""), Context(NOW, Policy())
+    with tempfile.TemporaryDirectory() as state:
+        said = heard(records(notes), ctx, Path(state), of, right)
+    server.close()
+    return said.told, said.figures
+
+
+def read(
+    notes: list[Row], policy: Policy | None = None, told: pl.DataFrame | None = None
+) -> list[Made]:
+    """Return action, and kind, next kind and text of each extraction, for each note.
+
+    `told` is what a model said of them.
+    """
+    rows = records(notes)
+    judged, told = judged_notes(rows, Context(NOW, policy or Policy(), told=told))
     verdicts = dict(judged.select("id", "verdict").iter_rows())
     said = dict(told.group_by("note").agg(pl.struct("kind", "also", "text")).iter_rows())
     named = {"demote": "keep"}
@@ -59,7 +88,7 @@ def read(notes: list[Row], policy: Policy | None = None) -> list[Made]:
                 for s in said.get(row["id"], [])
             ],
         )
-        for row in rows
+        for row in rows.sort("id").to_dicts()
     ]
 
 
@@ -129,11 +158,20 @@ def main(argv: list[str]) -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("files", nargs="*", type=Path)
     options.add_argument("--wrong", action="store_true", help="show the notes that are not right")
+    options.add_argument("--model", type=float, help="a model that is so often right is asked, too")
+    options.add_argument("--mode", default="honest", choices=[*MODES], help="how it answers")
+    options.add_argument("--stubborn", action="store_true", help="it bears out what it said")
+    options.add_argument("--right", type=float, help="how often it is taken to be right")
     given = options.parse_args(argv)
     for path in given.files or sorted(NOTES.glob("*.jsonl")):
         notes = labelled(path)
-        made = read(notes)
         print(path.name)
+        told = None
+        if given.model is not None:
+            reader = Reader(notes, given.model, mode=given.mode, stubborn=given.stubborn)
+            told, costs = asked(notes, reader, given.right or given.model)
+            print(costs)
+        made = read(notes, told=told)
         show(notes, made)
         for row, (action, said) in zip(notes, made, strict=True):
             told = one(row, action, said)
