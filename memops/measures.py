@@ -78,35 +78,45 @@ def leak(k: int) -> pl.Expr:
     return (pl.col("avoid") & (pl.col("rank") <= k)).any().cast(pl.Float64)
 
 
-FAMILIES: dict[str, tuple[Callable[[int], pl.Expr], str, bool]] = {
-    # name: (definition, what is better, whether it needs a cutoff)
-    "R": (recall, "higher", True),
-    "Success": (success, "higher", True),
-    "P": (precision, "higher", True),
-    "RR": (reciprocal_rank, "higher", False),
-    "nDCG": (ndcg, "higher", False),
-    EXPONENTIAL: (ndcg_exponential, "higher", False),
-    "AP": (average_precision, "higher", False),
-    "stale": (stale, "lower", True),
-    "leak": (leak, "lower", True),
+@dataclass(frozen=True)
+class Family:
+    """A measure at any cutoff: what it computes of one, and whether higher or lower is better.
+
+    `written` are the names that are told where one is unknown; a family of which one is written
+    without `@k` needs no cutoff.
+    """
+
+    value: Callable[[int], pl.Expr]
+    written: tuple[str, ...]
+    better: str = "higher"
+
+
+FAMILIES = {
+    "R": Family(recall, ("R@5", "R@10")),
+    "Success": Family(success, ("Success@1", "Success@5")),
+    "P": Family(precision, ("P@5",)),
+    "RR": Family(reciprocal_rank, ("RR", "RR@10")),
+    "nDCG": Family(ndcg, ("nDCG", "nDCG@10")),
+    EXPONENTIAL: Family(ndcg_exponential, (EXPONENTIAL, f"{EXPONENTIAL}@10")),
+    "AP": Family(average_precision, ("AP",)),
+    "stale": Family(stale, ("stale@5",), "lower"),
+    "leak": Family(leak, ("leak@5",), "lower"),
 }
-MEASURES = (
-    "R@5", "R@10", "Success@1", "Success@5", "P@5", "RR", "RR@10", "nDCG", "nDCG@10",
-    f"{EXPONENTIAL}@10", "AP", "stale@5", "leak@5",
-)  # fmt: skip
-"""Names as they are written; any cutoff may stand in them."""
+"""Every measure by its TREC name, which stands before `@k`."""
 
 
 def measure(name: str) -> Measure:
     """Return the measure of that name, as in `R@5`; an unknown one is a MemopsError."""
     found = re.fullmatch(r"(.+?)(?:@([1-9][0-9]*))?", name)
-    family, cutoff = (found[1], found[2]) if found else (name, None)
-    if family not in FAMILIES or (FAMILIES[family][2] and cutoff is None):
-        known = f"unknown measure {name!r}; known: {', '.join(MEASURES)}"
-        raise MemopsError(known, did_you_mean(name, MEASURES))
-    definition, better, _ = FAMILIES[family]
+    stem, cutoff = (found[1], found[2]) if found else (name, None)
+    family = FAMILIES.get(stem)
+    if family is None or (cutoff is None and stem not in family.written):
+        known = [written for one in FAMILIES.values() for written in one.written]
+        raise MemopsError(
+            f"unknown measure {name!r}; known: {', '.join(known)}", did_you_mean(name, known)
+        )
     k = int(cutoff) if cutoff else _FAR
-    return Measure(name, definition(k), better, k)
+    return Measure(name, family.value(k), family.better, k)
 
 
 def grades(run: pl.DataFrame, qrels: pl.DataFrame, measures: Sequence[str]) -> pl.DataFrame:

@@ -1,12 +1,15 @@
 """Reasons: the sentence of a reason's code and arguments, made where a person reads it.
 
 A plan holds codes and arguments only; `data/lexicons/reasons.toml` has the sentences, in every
-language side by side. No sentence is ever read back.
+language side by side, and `memops/rules/<rule>.toml` those of one rule alone. No sentence is ever
+read back.
 """
 
 import json
+import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from string import Formatter
 from typing import Any
 
@@ -20,6 +23,9 @@ Args = Mapping[str, Any] | str | None
 Reason = dict[str, Any]
 """A reason as files hold it: `reason` (its English sentence), `code` and, if any, `args`."""
 
+BESIDE = Path(__file__).parent / "rules"
+"""Where the sentences of one rule stand beside it."""
+
 PLAIN = "plain.said"
 """The code of what has a sentence and no code: an error's, or one of an earlier memops."""
 
@@ -27,8 +33,7 @@ PLAIN = "plain.said"
 def sentence(code: str | None, args: Args = None, lang: str = "") -> str:
     """Return the reason as a sentence; a code that nobody gave a sentence stands for itself."""
     entry = _entry(code or "")
-    detail = lexicon("reasons")["detail"].get(entry.get("detail"), {})
-    return brief(code, args, lang) + _said(detail, args, lang)
+    return brief(code, args, lang) + _said(_detail(entry), args, lang)
 
 
 def brief(code: str | None, args: Args = None, lang: str = "") -> str:
@@ -85,21 +90,37 @@ def opened(args: Args) -> dict[str, Any]:
 def named(code: str, lang: str = "") -> frozenset[str]:
     """Return the arguments that the sentence of a code names, detail included."""
     entry = _entry(code)
-    said = [entry, lexicon("reasons")["detail"].get(entry.get("detail"), {})]
-    parts = [part for one in said for part in Formatter().parse(one.get(_spoken(one, lang), ""))]
+    parts = [
+        part
+        for one in (entry, _detail(entry))
+        for part in Formatter().parse(one.get(_spoken(one, lang), ""))
+    ]
     return frozenset(name for _, name, _, _ in parts if name)
 
 
 @cache
 def codes() -> tuple[str, ...]:
     """Return every code that has a sentence."""
-    table = lexicon("reasons")
-    return tuple(f"{t}.{name}" for t in table if t != "detail" for name in table[t])
+    return tuple(f"{t}.{name}" for t, said in tables().items() if t != "detail" for name in said)
+
+
+@cache
+def tables() -> Mapping[str, Mapping[str, Mapping[str, str]]]:
+    """Return the sentences by table, name and language, those that stand beside rules included."""
+    found = dict(lexicon("reasons"))
+    for path in sorted(BESIDE.glob("*.toml")):
+        for table, said in tomllib.loads(path.read_text(encoding="utf-8")).items():
+            found[table] = {**found.get(table, {}), **said}
+    return found
 
 
 def _entry(code: str) -> Mapping[str, str]:
     table, _, name = code.partition(".")
-    return dict(lexicon("reasons").get(table, {}).get(name, {}))
+    return tables().get(table, {}).get(name, {})
+
+
+def _detail(entry: Mapping[str, str]) -> Mapping[str, str]:
+    return tables()["detail"].get(entry.get("detail", ""), {})
 
 
 def _spoken(entry: Mapping[str, str], lang: str) -> str:

@@ -1,6 +1,7 @@
 """The parts of the documents that are made: what commands print, and tables of what there is.
 
-    python -m tests.docs      writes them anew
+    python -m tests.docs            writes them anew, in minutes
+    python -m tests.docs rules      writes one, or several, by their names
 
 A part stands between `<!-- made: NAME -->` and `<!-- end -->`; a test fails when one is stale.
 """
@@ -308,6 +309,16 @@ def rules():
     )
 
 
+def measures():
+    from memops.measures import FAMILIES
+
+    rows = [
+        f"| {', '.join(f'`{name}`' for name in one.written)} | {one.better} | {one.value.__doc__.strip().splitlines()[0]} |"
+        for one in FAMILIES.values()
+    ]
+    return "\n".join(["| written | better | what it is for a query |", "|---|---|---|", *rows, ""])
+
+
 def policy():
     from memops.policy import Policy, described
     from memops.policy.defaults import in_toml
@@ -334,15 +345,19 @@ PARTS = {
     "retriever": retriever,
     "commands": commands,
     "rules": rules,
+    "measures": measures,
     "policy": policy,
 }
 
 
-def renewed(text):
-    """Return a page's text with every part made anew."""
-    return PART.sub(lambda m: m[1] + made(m[2]) + m[3], text)
+def renewed(text, names):
+    """Return a page's text with the parts of those names made anew."""
+    return PART.sub(lambda m: m[1] + made(m[2]) + m[3] if m[2] in names else m[0], text)
 
 
 if __name__ == "__main__":
+    names = sys.argv[1:] or PARTS
+    if unknown := set(names) - set(PARTS):
+        sys.exit(f"no part {', '.join(sorted(unknown))}; known: {', '.join(sorted(PARTS))}")
     for page in PAGES:
-        page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")
+        page.write_text(renewed(page.read_text(encoding="utf-8"), names), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A store, a rule and a measure: one file and one line of a registry each, and all pick them up."""
+"""A store, a rule and a measure: files of their own and one line of a registry each, and all pick them up."""
 
 import json
 import sys
@@ -6,8 +6,7 @@ import textwrap
 
 import pytest
 
-from memops import measures, rules, stores
-from memops.language.lexicon import lexicon
+from memops import measures, reasons, rules, stores
 
 from .stores import samples, test_contract
 
@@ -63,7 +62,7 @@ def first_half(k):
 
 @pytest.fixture
 def extended(tmp_path, monkeypatch):
-    """What a contributor would write: three files and four lines."""
+    """What a contributor would write: four files and three lines."""
     for name, text in (("toy_store", STORE), ("demote_shouted", RULE), ("toy_measure", MEASURE)):
         (tmp_path / f"{name}.py").write_text(textwrap.dedent(text), encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
@@ -71,13 +70,21 @@ def extended(tmp_path, monkeypatch):
     from toy_measure import first_half
 
     monkeypatch.setitem(stores.STORES, "toy", "toy_store:Toy")
-    monkeypatch.setitem(lexicon("reasons"), "shout", {"capitals": {"en": "it shouts"}})
+    (tmp_path / "demote_shouted.toml").write_text('[shout]\ncapitals = { en = "it shouts" }\n')
+    monkeypatch.setattr(reasons, "BESIDE", tmp_path)
+    forget_sentences()
     monkeypatch.setattr(rules, "RULES", (*rules.RULES, demote_shouted))
     monkeypatch.setattr("memops.steps.RULES", rules.RULES)
-    monkeypatch.setitem(measures.FAMILIES, "Half", (first_half, "higher", True))
+    monkeypatch.setitem(measures.FAMILIES, "Half", measures.Family(first_half, ("Half@10",)))
     yield tmp_path
+    forget_sentences()
     for name in ("toy_store", "demote_shouted", "toy_measure"):
         sys.modules.pop(name, None)
+
+
+def forget_sentences():
+    reasons.tables.cache_clear()
+    reasons.codes.cache_clear()
 
 
 def toy(folder):

@@ -1,8 +1,9 @@
 """The rules, in the order in which a night runs them.
 
 A rule is a pure function `(records, context) -> plan` whose name is its verb and what it hits;
-its first docstring line is what `memops config rules` prints. To add one: a module here, a fixture
-`tests/rules/<rule>.toml`, and a name in RULES.
+its first docstring line is what `memops config rules` prints. To add one: a module here and beside
+it the sentences of its codes (`<rule>.toml`), a fixture `tests/rules/<rule>.toml`, and a name in
+RULES. `docs/rules.md` says what every rule spares, and where in the order it stands.
 """
 
 from collections.abc import Callable, Sequence
