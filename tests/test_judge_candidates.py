@@ -145,3 +145,10 @@ def test_among_the_likest_pairs_the_same_answer_tells_more():
     assert few[0, 3] < cast[-1, 3]
     assert np.allclose(np.exp(few[0, 3:6] + PRIOR).sum(), 1)
     assert likelier(votes(classes[:0], np.full(0, 0.9)), alike[:0], alike[:0] >= 0).shape == (0, 7)
+
+
+def test_in_a_small_scope_a_judge_is_asked_about_texts_that_share_no_word():
+    judge = Says(BOTH_HOLD)
+    frame = placed(*((text, ("claim", "topic"), "", None) for text in ("Quiet hours begin at ten", "晚上十点以后要安静", "The cat is called Miso")))  # fmt: skip
+    assert judged(frame, context(judge)).height == 3 and len(judge.asked) == 3
+    assert judged(frame, context(judge, nearest=1)).height < 3

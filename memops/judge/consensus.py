@@ -176,12 +176,14 @@ def agreed(
 def replaced(
     ends: Sequence[tuple[int, int]], conflict: Mapping[tuple[int, int], float]
 ) -> dict[int, float]:
-    """Return how surely each cluster is replaced by any other, of (older, newer) `ends`."""
-    stands: dict[int, float] = {}
-    for old, new in sorted(set(ends)):
-        chance = conflict.get((min(old, new), max(old, new)), 0.0)
-        stands[old] = stands.get(old, 1.0) * (1 - chance)
-    return {old: 1 - left for old, left in stands.items()}
+    """Return how surely each cluster is replaced by the surest other, of (older, newer) `ends`.
+
+    Doubts do not add up: of many answers on what is alike some are wrong.
+    """
+    gone: dict[int, float] = {}
+    for old, new in ends:
+        gone[old] = max(gone.get(old, 0.0), conflict.get((min(old, new), max(old, new)), 0.0))
+    return gone
 
 
 Near = dict[int, Votes]

@@ -22,14 +22,16 @@ _UNIT = 4000  # the length of a vector; 4000 * 4000 < 2 ** 24, below which float
 
 
 def dense_neighbours(table: pl.DataFrame, ctx: Context) -> pl.DataFrame | None:
-    """Return the pairs of statements (statement, scope, text) that the encoder places near.
+    """Return the pairs of statements (statement, scope, text) that the models of a night bring together.
 
-    None where the policy names no encoder. Of each statement the nearest `dense.nearest` of its
-    scope that reach `dense.cosine`.
+    None where the policy names none. Of each statement the nearest `dense.nearest` of its scope
+    that reach `dense.cosine`; for a judge also all pairs of a scope in which each statement has no
+    more others than it is asked about (`judge.nearest`), whatever words they share.
     """
     encode, limits = ctx.models.encode, ctx.policy.dense
+    few = ctx.policy.judge.nearest + 1 if ctx.models.judge is not None else 0
     if encode is None:
-        return None
+        return _of_few(table, few) if few else None
 
     def gridded(texts: list[str]) -> pl.DataFrame:
         whole = np.rint(np.asarray(encode(texts)) * _UNIT).astype(np.int16)
@@ -45,7 +47,16 @@ def dense_neighbours(table: pl.DataFrame, ctx: Context) -> pl.DataFrame | None:
             if end - start > 1:
                 grid = vectors[int(start) : int(end)].to_numpy().astype(np.float32)
                 found.append(_within(grid, table["statement"][int(start) : int(end)], limits, ctx))
-    return pl.concat(found).sort("a", "b")
+    if few:
+        found.append(_of_few(table, few))
+    return pl.concat(found).unique(["a", "b"], keep="first").sort("a", "b")
+
+
+def _of_few(table: pl.DataFrame, few: int) -> pl.DataFrame:
+    """All pairs of the scopes that hold no more than a few statements."""
+    small = table.filter(pl.len().over("scope") <= few).select("scope", a="statement")
+    both = small.join(small.rename({"a": "b"}), on="scope").filter(pl.col("a") < pl.col("b"))
+    return both.select("a", "b", cosine=0.0).cast(NEAR).sort("a", "b")
 
 
 def _within(grid: Array, statement: pl.Series, limits: Dense, ctx: Context) -> pl.DataFrame:
