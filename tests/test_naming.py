@@ -48,6 +48,7 @@ def test_a_plan_a_run_and_a_snapshot_are_named_by_how_theirs_alone_begins(memops
     run = memops("apply", plan[:5], "--approve")["run"]
     assert memops("check", taken[:18])["snapshot"] == taken
     assert memops("rollback", run[:7])["run"] == run
+    memops("review", plan, "--keep", "all")
     again = memops("apply", plan, "--approve")["run"]
     said = memops("resume", plan)  # the beginning of both
     assert (memops.code, "names 2 things" in said["message"]) == (2, True)

@@ -32,7 +32,7 @@ def snapshot(
         as_json,
         lambda: "\n".join(
             [
-                f"{said['snapshot']}: {said['rows']} records, {said['live']} live",
+                f"{said['snapshot']}: {counted(said['rows'], 'record')}, {said['live']} live",
                 table(kinds, ["kind", "live"]),
                 said["path"],
             ]
