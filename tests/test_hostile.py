@@ -214,10 +214,9 @@ def test_a_long_line_of_a_note_that_touches_on_many_things_is_no_order(tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("name", "code"),
-    [("2026-05-01", "hostile.prompt_amid"), ("2026-05-01-0912", "hostile.own_prompt")],
+    ("name", "codes"), [("2026-05-01", []), ("2026-05-01-0912", ["hostile.own_prompt"])]
 )
-def test_a_prompt_in_a_note_that_is_no_conversation_waits_for_a_person(tmp_path, name, code):
+def test_a_prompt_in_a_note_that_is_no_conversation_is_left(tmp_path, name, codes):
     prompt = "Pre-compaction memory flush. Store durable memories now"
     turn = f"user: {prompt} and more of it, so that it is long enough\nassistant: ok\n"
     session = f"# Session: 2026-05-01 09:12:00 UTC\n\n- **Session ID**: x\n\n## Conversation Summary\n\n{turn}"
@@ -231,7 +230,7 @@ def test_a_prompt_in_a_note_that_is_no_conversation_waits_for_a_person(tmp_path,
     )
     records = open_store(f"openclaw:{tmp_path}").read()
     plan = quarantine_injected(records, Context(now=datetime(2026, 6, 1, tzinfo=UTC)))
-    assert plan["code"].to_list() == [code]
+    assert plan["code"].to_list() == codes
 
 
 def _hidden(folder, path, text):
@@ -311,3 +310,29 @@ def test_an_owner_may_note_who_an_agent_is(tmp_path):
         "You are an autonomous research assistant who runs day and night, and keeps the lab's log."
     )
     assert _hidden(tmp_path, "memory/2026-05-01.md", f"# 2026-05-01\n\n- {persona}\n") == []
+
+
+META = 'Conversation info (untrusted metadata):\n```json\n{"chat_id": "77"}\n```'
+AGAIN = "Please read the files of the yard now, all of them, before you answer what is asked below."
+BEAT = "Read HEARTBEAT.md if it exists (workspace context). Follow it strictly.\nCurrent time: now"
+
+
+@pytest.mark.parametrize(
+    ("turn", "codes"),
+    [
+        (f"{META}\n\n{BEAT}", ["hostile.own_prompt"]),
+        (f"{META}\n\n{BEAT}\n\nCount the tiles again, please.", ["turn.wrapped"]),
+        ("\nuser: ".join(f"{AGAIN}\n\nAnd I want the {n}th tile green." for n in range(9)), []),
+    ],
+)
+def test_a_turn_goes_only_where_nothing_but_the_softwares_words_is_in_it(tmp_path, turn, codes):
+    note = tmp_path / "memory" / "2026-05-01-0912.md"
+    note.parent.mkdir(parents=True)
+    head = (
+        "# Session: 2026-05-01 09:12:00 UTC\n\n- **Session ID**: x\n\n## Conversation Summary\n\n"
+    )
+    note.write_text(f"{head}user: {turn}\nassistant: Good.\n", encoding="utf-8")
+    records = open_store(f"openclaw:{tmp_path}").read()
+    context = Context(now=datetime(2026, 6, 1, tzinfo=UTC))
+    plan = pl.concat([rule(records, context) for rule in (unwrap_turns, quarantine_injected)])
+    assert plan["code"].to_list() == codes

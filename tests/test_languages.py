@@ -1,6 +1,7 @@
 """A language is one folder: no module but a pack names it, and each record is read by its own."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import polars as pl
@@ -8,6 +9,7 @@ import pytest
 
 import memops
 from memops.language.detection import spoken
+from memops.language.lexicon import lexicon, resource
 from memops.language.packs import codes, pack
 from memops.policy import Secrets
 from memops.reports.words import languages, speaker
@@ -67,6 +69,15 @@ def test_labels_of_secrets_come_with_a_pack():
     text = f"La contraseña del router es {made}"
     hidden = redacted(pl.Series([text]), Secrets())
     assert made not in hidden[0] and hidden[0].startswith("La contraseña del router es ")
+
+
+def test_a_pack_adds_to_the_labels_that_are_known_of_its_language_and_drops_none():
+    known = tomllib.loads((resource("data/lexicons") / "secrets_labels.toml").read_text("utf-8"))
+    told = lexicon("secrets_labels")
+    assert set(known) & set(codes())
+    for code, groups in known.items():
+        for group, words in groups.items():
+            assert set(words) <= set(told[code][group]), (code, group)
 
 
 def test_pages_speak_the_language_of_a_pack_and_english_where_it_is_silent():

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from memops.context import Context
-from memops.judge.places import about, misdated, series
+from memops.judge.places import about, misdated, stating
 from memops.policy import Policy, Retention
 from memops.rules.merge_exact import merge_exact
 from memops.rules.retire_old import retire_old
@@ -152,7 +152,7 @@ assistant: Here it is:
 """
 
 
-def test_of_an_old_talk_what_was_worked_out_stays(tmp_path):
+def test_of_an_old_talk_what_was_worked_out_and_what_a_person_said_stays(tmp_path):
     (tmp_path / "memory").mkdir()
     (tmp_path / "memory/2026-02-05-pumps.md").write_text(TALK, "utf-8")
     noted = "# 2026-02-05\n\n## Conversation\n- Spoke with Rosa about the harbour pump\n"
@@ -163,24 +163,27 @@ def test_of_an_old_talk_what_was_worked_out_stays(tmp_path):
     gone = records.filter(pl.col("id").is_in(plan["id"].implode()))["text"].to_list()
     assert sorted(gone) == [
         "Let me look into it and come back to you",
-        "Which pump do we take for the lower yard",
     ]
 
 
-def test_what_the_notes_of_several_days_say_with_other_numbers_is_a_series_and_no_value():
-    days = [f"2026-05-0{n}" for n in range(1, 9)]
-    notes = pl.DataFrame(
-        {
-            "id": days, "origin": [f"memory/{day}.md#4" for day in days],
-            "block": [f"{day}#1" for day in days], "role": ["daily"] * 8,
-        }
-    )  # fmt: skip
-    edges = pl.DataFrame(
-        [(a, b) for a in days for b in days if a != b], schema=["old", "new"], orient="row"
-    )
-    assert series(edges, notes).sort("old", "new").equals(edges.sort("old", "new"))
-    few = edges.filter(pl.col("old").is_in(days[:5]) & pl.col("new").is_in(days[:5]))
-    assert series(few, notes).is_empty()
+DAY = """# {0}
+
+## Rounds
+- Gauge A stands at {1}
+
+## 9:10 AM - Fact
+The lower yard is heated with {2}.
+"""
+
+
+def test_what_a_day_reports_gives_way_to_no_later_day_but_what_was_marked_as_a_fact_may(tmp_path):
+    (tmp_path / "memory").mkdir()
+    for day, gauge, fuel in (("2026-05-01", 4, "coal"), ("2026-05-02", 6, "wood")):
+        (tmp_path / f"memory/{day}.md").write_text(DAY.format(day, gauge, fuel), "utf-8")
+    (tmp_path / "memory/yard.md").write_text("# Yard\n\n- Gauge B stands at 7\n", "utf-8")
+    records = open_store(f"openclaw:{tmp_path}").read()
+    told = sorted(records.filter(stating())["text"])
+    assert told == ["Gauge B stands at 7", *(f"The lower yard is heated with {f}." for f in ("coal", "wood"))]  # fmt: skip
 
 
 def test_what_one_day_measured_and_what_its_log_says_is_of_that_day(tmp_path):

@@ -36,7 +36,8 @@ def due(text: str, said: date | None) -> Due | None:
     """Return the due day of a text written on a day, or None for a text that names none.
 
     Of several days the last one counts, and only firm ones where there are any. Of a text that
-    was written nobody knows when, only a day with its year tells.
+    was written nobody knows when, only a firm day with its year tells: others may be when it was
+    added, or looked at.
     """
     plain, first = folded(text), said or date.min
     found = [(day, _firm(plain, *span) or sure, span) for day, sure, span in _days(text, said)]
@@ -45,7 +46,7 @@ def due(text: str, said: date | None) -> Due | None:
     found = [item for item in found if item[1] or not _VERSION.fullmatch(plain, *item[2])]
     found = [item for item in found if item[0] >= first and item[0].year > _OLDEST]
     firm = [item for item in found if item[1]]
-    chosen = firm or found
+    chosen = firm or (found if said else [])
     if not chosen:
         return None
     return Due(max(day for day, _, _ in chosen), bool(firm), tuple(span for _, _, span in found))

@@ -19,6 +19,8 @@ KEPT = ("curated", "profile")
 """Roles of places whose word stands against a note's."""
 MOMENTS = ("daily", "session")
 """Roles of places that tell what a moment was like."""
+PASSING = ("note", "session", "summary", "project_state")
+"""Kinds of what tells how things went, or how they stood that day."""
 RANKS = {
     "curated": 0,
     "profile": 0,
@@ -32,13 +34,8 @@ RANKS = {
 
 
 _MANY = 2  # dated files of which one of another year stands alone
-_NAMED = r"`[^`\n]*\p{L}[^`\n]*`|[\w./-]*\w\.[a-z]{2,4}\b"  # in marks of code, or with an ending
 _TIMED = r"\d{1,2}:\d{2}"
-_BEGUN = r"^\W*((?:[\p{Latin}\p{Cyrillic}'-]+\s+){3}[\p{Latin}\p{Cyrillic}'-]+|\p{Han}{6})"  # four words, six signs
-_ALIKE = 4  # notes of one section that begin with the same words
-_LOG = 24  # notes of a day under one heading, or none, that more than people write make a log
 _HABIT = 3  # days whose notes have a heading by which it is a habit
-_SERIES = 6  # other days, or sections of one, with another value make what is said one of a series
 
 
 def misdated() -> pl.Expr:
@@ -84,8 +81,14 @@ def about() -> pl.Expr:
 
 
 def stating() -> pl.Expr:
-    """Return whether a record says how things are, where rules may change it."""
-    return c("form").is_in(STATING) & touchable() & ~reporting() & ~logged()
+    """Return whether a record says how things are, where rules may change it.
+
+    What stands in the notes of a day, or in a talk, reports that moment: that a later one says
+    otherwise makes it no less true of its day. Only what its writer marked as more than a note, a
+    fact or a preference, is meant to hold on. Of the rest a model or a person may know better.
+    """
+    moment = placed() & c("role").is_in(MOMENTS) & c("kind").is_in(PASSING)
+    return c("form").is_in(STATING) & touchable() & ~moment
 
 
 def telling() -> pl.Expr:
@@ -96,19 +99,6 @@ def telling() -> pl.Expr:
 def reporting() -> pl.Expr:
     """Return whether a record is a value of its moment: a label and a value in a day's notes."""
     return placed() & (c("form") == "attribute") & c("role").is_in(MOMENTS)
-
-
-def logged() -> pl.Expr:
-    """Return whether a record is of a log, or only its day says what it is about.
-
-    So is what stands with very many others in one section of a day's notes, or begins as others
-    there do; and what has neither a heading nor a time of its own.
-    """
-    begun = c("text").str.extract(_BEGUN).fill_null("")
-    alike = (begun != "") & (pl.len().over("scope", "block", begun) >= _ALIKE)
-    many = pl.len().over("scope", "block") > _LOG
-    adrift = c("subject").is_null() & ~timed()
-    return placed() & c("role").is_in(MOMENTS) & (many | alike | adrift)
 
 
 def own_subject() -> pl.Expr:
@@ -142,39 +132,6 @@ def one_a_block(members: pl.DataFrame) -> pl.DataFrame:
     """Return members of groups, of those that stand together in one block only the first."""
     first = pl.int_range(pl.len()).over("group", "block") == 0
     return members.filter(first | ~placed())
-
-
-def series(edges: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
-    """Return the edges (old, new: ids, both ways round) between entries of a series.
-
-    What the notes of several days, or several sections of a day's, say with another value each time
-    was measured or done anew.
-    """
-    noted = records.filter(placed() & c("role").is_in(MOMENTS)).select("id", "block", _day=file())
-    both = edges.join(noted.rename({"id": "new"}), on="new").join(
-        noted.select(old="id", _own="_day", _at="block"), on="old"
-    )
-    days = both.filter(c("_day") != c("_own")).group_by("old").agg(n=c("_day").n_unique())
-    within = (
-        both.filter(c("block") != c("_at")).group_by("old", "_day").agg(n=c("block").n_unique())
-    )
-    told = pl.concat([days, within.select("old", "n")])
-    many = told.filter(c("n") >= _SERIES)["old"].unique()
-    each = c("old").is_in(many.implode()) | c("new").is_in(many.implode())
-    return both.filter(each).select(edges.columns)
-
-
-def other_named(edges: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
-    """Return the edges (old, new: ids) between texts of documents that name other things by code.
-
-    A commit, a file or a command that another note names is another thing, not its newer value.
-    """
-    named = records.filter(placed()).select("id", _names=c("text").str.extract_all(_NAMED))
-    named = named.filter(c("_names").list.len() > 0).with_columns(c("_names").list.sort())
-    both = edges.join(named.rename({"id": "old", "_names": "_a"}), on="old").join(
-        named.rename({"id": "new", "_names": "_b"}), on="new"
-    )
-    return both.filter(c("_a") != c("_b")).select(edges.columns)
 
 
 def parted(edges: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:

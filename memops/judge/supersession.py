@@ -17,7 +17,7 @@ from memops.judge.confirmations import confirmed
 from memops.judge.conflicts import judged
 from memops.judge.consensus import groups
 from memops.judge.decision import conflict
-from memops.judge.places import other_named, parted, series
+from memops.judge.places import parted
 from memops.judge.swings import swinging
 from memops.plan import arguments
 from memops.safety.trust import by_anybody, by_machine
@@ -31,10 +31,7 @@ _PASSING = ("session", "summary")  # what was said in passing steps back, and ov
 
 def overtaken(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Return the records that step back, with current, until, evidence_ids, code and args."""
-    edges = conflicting(records, ctx)
-    guessed = edges.filter(pl.col("told").is_null())
-    apart = pl.concat([series(guessed, records), other_named(guessed, records)])
-    edges = parted(edges.join(apart, on=["old", "new"], how="anti"), records)
+    edges = parted(conflicting(records, ctx), records)
     time = _said_at(records, ctx)
     timed = (
         edges.join(time.rename({"id": "old", "at": "old_at", "pinned": "old_pinned"}), on="old")

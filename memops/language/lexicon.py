@@ -19,8 +19,16 @@ def resource(name: str) -> Path:
 
 @cache
 def lexicon(name: str) -> dict[str, Any]:
-    """Return `data/lexicons/<name>.toml`, with what language packs bring of it, by language."""
+    """Return `data/lexicons/<name>.toml`, with what language packs add to it, by language."""
     from memops.language.packs import brought
 
     text = (resource("data/lexicons") / f"{name}.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text) | brought(name)
+    told = tomllib.loads(text)
+    return told | {code: _both(told.get(code, {}), table) for code, table in brought(name).items()}
+
+
+def _both(ours: dict[str, Any], brought: dict[str, Any]) -> dict[str, Any]:
+    """What a pack brings beside what is known of its language: lists are joined, none is replaced."""
+    lists = {name: words for name, words in brought.items() if isinstance(words, list)}
+    joined = {name: [*dict.fromkeys([*ours.get(name, []), *lists[name]])] for name in lists}
+    return ours | brought | joined

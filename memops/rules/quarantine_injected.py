@@ -8,7 +8,7 @@ from memops.context import Context
 from memops.judge.places import KEPT, MOMENTS, placed, touchable
 from memops.plan import edit
 from memops.policy import Hostile
-from memops.safety.hostile import SHAPED, concepts, injected, prompt_alone, spoken
+from memops.safety.hostile import SHAPED, concepts, injected, prompt_alone, spoken, wordless
 from memops.safety.trust import by_anybody, by_machine
 from memops.schema import LIVE, QUARANTINE, only
 
@@ -18,12 +18,16 @@ _QUOTED = r'["“「『][^"”」』]{20,}["”」』]'
 _ORDER = {"words": 24, "characters": 200}  # of a line that is no longer than orders are
 _ORDERING = (("order first",), ("drop",), ("override",), ("identity",), ("addressed", "must"))
 """Concepts that an order speaks of: all of one of these."""
+_AMID = "hostile.prompt_amid"
 _OVERRULING = ("hostile.drops_instructions", "hostile.voids_instructions")
 _SENT = r"(?m)^Sender \(untrusted metadata\)|message_id"  # of what a person sent over a channel
 
 
 def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Hide text that gives orders to a model, and stored prompts, until a person has looked.
+
+    Of a talk only turns that are nothing but the software's words are hidden (`unwrap_turns` cuts
+    them out of the others).
 
     Any tier and pin: a planted record is often the best protected one. Nothing is deleted. What
     stands in a document and came from no machine and no channel is taken for the owner's, who may
@@ -44,7 +48,10 @@ def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         )
         .unique("id", keep="first", maintain_order=True)
         .sort("id")
-        .with_columns(code=pl.when(_amid()).then(pl.lit("hostile.prompt_amid")).otherwise("code"))
+    )
+    found = found.filter(~placed() | ~_amid() | ((pl.col("role") == "session") & wordless()))
+    found = found.with_columns(
+        code=pl.when(~placed() & _amid()).then(pl.lit(_AMID)).otherwise("code")
     )
     tags = pl.concat_list("tags", pl.lit(["quarantined"])).list.unique(maintain_order=True)
     return edit(

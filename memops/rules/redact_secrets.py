@@ -6,12 +6,14 @@ import json
 import polars as pl
 
 from memops.context import Context
+from memops.judge.places import placed
 from memops.plan import arguments, edit
 from memops.safety.looked import found
 from memops.safety.masking import masked_table
 from memops.safety.secrets_shapes import ISSUED
 from memops.schema import AROUND, only
 
+_CODES = ["one-time-code"]
 _COLUMNS = ("text", "key", "tags", "extra")
 
 
@@ -20,7 +22,9 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
     A hidden record's secret is as easily stolen as a live one's. The reason names the kinds; no
     part of a secret leaves the record. It is marked as its kinds are by the policy, and no model
-    is shown it any more; what its store says of it stands where that is stricter.
+    is shown it any more; what its store says of it stands where that is stricter. A bare number
+    after the name of a code is a secret where somebody told it to be one; in documents, which are
+    full of numbers, it is left.
     """
     policy, records = ctx.policy.secrets, only(records, ctx.changed)
     clean = masked_table(records.select(_COLUMNS), policy)
@@ -34,6 +38,7 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         pl.any_horizontal(value.is_not_null() for value in new.values())
     )
     touched = touched.with_columns(kinds=_kinds(touched, ctx))
+    touched = touched.filter(~(placed() & (pl.col("kinds") == _CODES)).fill_null(False))
     known = pl.when(pl.col("kinds").is_not_null())
     shaped = pl.col("kinds").list.set_difference(list(ISSUED)).list.len() == 0
     code = (

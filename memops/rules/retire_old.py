@@ -10,6 +10,7 @@ from memops.hygiene.impact import high_impact
 from memops.judge.places import misdated, placed
 from memops.plan import arguments, edit
 from memops.policy.narrowest import narrowest
+from memops.safety.trust import PERSONS
 from memops.schema import CATEGORY, LIVE, TOMBSTONE, only
 
 _LISTED = r"(?m)^\s*(?:\|.*\|\s*$|[-*+•]\s|\d+[.)]\s)"  # a row of a table, a point of a list
@@ -21,8 +22,8 @@ def retire_old(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     A window stands under its kind, or under `scope/kind` for one scope, or under the category
     that the agent gave it (`category:daily`, `scope/category:daily`); the narrowest counts. Kinds
     without a window stay, and so does what is pinned or core, of unknown age, in a file still
-    being written or dated by a slip of the pen, and every high-impact note. Of documents only turns
-    of talks go: a note of a day is the day's record, however old.
+    being written or dated by a slip of the pen, and every high-impact note. Of documents only what
+    the agent said in talks goes: a note of a day is the day's record, and a person's word stays.
     """
     windows = ctx.policy.retention.windows
     window = days_kept(windows)
@@ -50,15 +51,14 @@ def retire_old(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
 
 def _talk() -> pl.Expr:
-    """True of a turn of a talk that is nothing more: no answer under a heading of its own, none with
-    a table or a list.
+    """True of an agent's turn of a talk that is nothing more: no answer under a heading of its own,
+    none with a table or a list.
     """
     line = pl.col("origin").str.extract(r"#(\d+)$").cast(pl.Int64, strict=False)
     turn = pl.col("source").sort_by(line).first().over("scope", "block").is_not_null()
-    worked_out = pl.col("text").str.contains(_LISTED)
-    return (
-        (pl.col("kind") == "session") & (pl.col("role") == "session") & turn & ~worked_out
-    ).fill_null(False)
+    more = pl.col("text").str.contains(_LISTED) | pl.col("source").is_in(PERSONS)
+    talk = (pl.col("kind") == "session") & (pl.col("role") == "session")
+    return (talk & turn & ~more.fill_null(False)).fill_null(False)
 
 
 def days_kept(windows: Mapping[str, float]) -> pl.Expr:

@@ -34,6 +34,13 @@ WRAPPERS = "|".join(_BANNERS["wrappers"])
 PROMPTS = "|".join([*_BANNERS["starts"], rf"<(?:{WRAPPERS})>"])
 """Openings of what the agent's software says, in lower case."""
 _ENTRY = r"\n\s*(?:[-*]\s+)?\*\*\d{1,2}:\d{2}(?::\d{2})?\*\*"  # one that a later time begins
+_ADDED = (
+    rf"(?is)<(?:{WRAPPERS})>.*?</(?:{WRAPPERS})>\s*",
+    rf"(?im)^(?:{PROMPTS})[^\n]*(?:\n[^\n]+)*\s*",
+)
+"""What the software adds to a turn: what its tags close in, and paragraphs that its prompts begin."""
+_ENVELOPE = r"(?m)^[^\n(]+\(untrusted metadata\):\n```json\n(?:[^\n]*\n)*?```\s*"
+"""What a channel tells of a message; a turn that says nothing else has no words of its own."""
 _DEFAULT = Hostile()
 _BATCH = 16
 _ALL = (1 << 64) - 1
@@ -94,6 +101,19 @@ def prompt_alone() -> pl.Expr:
     bracketed = begins.str.starts_with("<") | begins.str.starts_with("[")
     entries = pl.col("text").str.contains(_ENTRY)
     return begins.str.contains(rf"(?i)^(?:{PROMPTS})") & ~bracketed & ~entries
+
+
+def unwrapped() -> pl.Expr:
+    """Return a text without what the agent's software added to it."""
+    bare = pl.col("text")
+    for added in _ADDED:
+        bare = bare.str.replace_all(added, "")
+    return bare.str.strip_chars()
+
+
+def wordless() -> pl.Expr:
+    """Return whether a text is nothing but what the software, or the channel of a message, added."""
+    return unwrapped().str.replace_all(_ENVELOPE, "").str.strip_chars() == ""
 
 
 @cache

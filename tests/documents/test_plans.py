@@ -1,0 +1,68 @@
+"""Laws of plans over random workspaces: whatever part of a plan is carried out, files stay whole."""
+
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.laws import breaches, tree
+from tests.workspaces import BEAT, LEAKED
+
+from .made import BLOCKS, ENDS, LINES
+
+NOW = "2026-03-12T03:30:00Z"
+MANY = [pytest.param(6, id="6"), pytest.param(600, id="600", marks=pytest.mark.slow)]
+KEY = "s" + "k-proj-" + "Ab3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY"  # no secret stands in a file of ours
+SAID = [
+    f"api_key: {KEY}", f"- **Token:** `{KEY}`", f"user: {LEAKED}", f"user: {BEAT}", LEAKED, "ok", "HEARTBEAT_OK",
+    "- [ ] Pay the rent by 2026-03-02", "- [x] Pay the rent by 2026-03-02", "- **Port:** 8080", "- **Port:** 9090",
+    "The archive room is locked at 9:30 on weekdays and the key hangs behind the blue door.",
+    "档案室工作日九点半锁门，钥匙挂在蓝色的门后面，周末由值班的人保管。",
+]  # fmt: skip
+SECTION = "## Part\n\n" + SAID[-2] + "\n\n- a\n- b\n  - nested\n\n" + SAID[-1] + "\n\n"
+PATHS = ["MEMORY.md", "USER.md", "AGENTS.md", "memory/2026-03-01.md", "memory/2026-03-04.md",
+         "memory/ideas.md", "memory/2026-03-09-0715.md"]  # fmt: skip
+
+
+def build(folder, draw):
+    """Write random documents as a workspace: what rules look for among lines of any structure."""
+    known = [SECTION, *BLOCKS]
+    for path in draw.sample(PATHS, draw.randint(1, 4)):
+        again = [draw.choice(known) for _ in range(2)]
+        parts = [_part(draw, again) for _ in range(draw.randint(3, 25))]
+        data = "".join(parts).encode("utf-8", "surrogatepass")
+        shapes = [data, data, b"\xef\xbb\xbf" + data, data.rstrip(b"\r\n"), data + b"\xff\x00"]
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(draw.choice(shapes))
+
+
+def _part(draw, again):
+    if draw.random() < 0.2:
+        return draw.choice(again)
+    return draw.choice(draw.choice([LINES, SAID])) + draw.choice(ENDS)
+
+
+@pytest.mark.parametrize("examples", MANY)
+def test_any_part_of_any_plan_leaves_whole_files_and_comes_undone(memops, examples):
+    planned = 0
+    for seed in range(examples):
+        draw, folder = random.Random(seed), memops.folder / f"w{seed}"
+        build(folder, draw)
+        before = tree(folder)
+        plan = memops("plan", f"openclaw:{folder}", "--now", NOW)
+        assert memops.code == 0, (seed, plan)
+        if plan["ops"]:
+            ops = Path(plan["path"]) / "ops.jsonl"
+            lines = ops.read_text(encoding="utf-8").splitlines(keepends=True)
+            share = draw.choice((0.3, 0.7, 1.0))
+            part = [line for line in lines if draw.random() < share]
+            ops.write_text("".join(part), encoding="utf-8")
+            done = memops("apply", plan["plan"], "--approve")
+            assert memops.code in (0, 3), (seed, done)
+            assert breaches(before, tree(folder)) == [], seed
+            planned += len(part)
+            memops("rollback", done["run"])
+            assert tree(folder) == before, seed
+        shutil.rmtree(folder)
+    assert planned >= examples
