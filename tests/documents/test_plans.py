@@ -1,6 +1,7 @@
 """Laws of plans over random workspaces: whatever part of a plan is carried out, files stay whole."""
 
 import random
+import re
 import shutil
 from pathlib import Path
 
@@ -9,10 +10,10 @@ import pytest
 from tests.laws import breaches, tree
 from tests.workspaces import BEAT, LEAKED
 
-from .made import BLOCKS, ENDS, LINES
+from .made import BLOCKS, LINES
 
 NOW = "2026-03-12T03:30:00Z"
-MANY = [pytest.param(6, id="6"), pytest.param(600, id="600", marks=pytest.mark.slow)]
+MANY = [pytest.param(4, id="4"), pytest.param(200, id="200", marks=pytest.mark.slow)]
 KEY = "s" + "k-proj-" + "Ab3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY"  # no secret stands in a file of ours
 SAID = [
     f"api_key: {KEY}", f"- **Token:** `{KEY}`", f"user: {LEAKED}", f"user: {BEAT}", LEAKED, "ok", "HEARTBEAT_OK",
@@ -21,17 +22,23 @@ SAID = [
     "档案室工作日九点半锁门，钥匙挂在蓝色的门后面，周末由值班的人保管。",
 ]  # fmt: skip
 SECTION = "## Part\n\n" + SAID[-2] + "\n\n- a\n- b\n  - nested\n\n" + SAID[-1] + "\n\n"
+SESSION = "# Session: 2026-03-09 07:15:00 UTC\n\n- **Session ID**: x\n\n## Conversation Summary\n\n"
+FACTS = [
+    f"## 9:1{n} AM - Fact\nThe lower yard is heated with {fuel}.\n\n"
+    for n, fuel in enumerate(("coal", "wood"))
+]
 PATHS = ["MEMORY.md", "USER.md", "AGENTS.md", "memory/2026-03-01.md", "memory/2026-03-04.md",
          "memory/ideas.md", "memory/2026-03-09-0715.md"]  # fmt: skip
 
 
 def build(folder, draw):
     """Write random documents as a workspace: what rules look for among lines of any structure."""
-    known = [SECTION, *BLOCKS]
-    for path in draw.sample(PATHS, draw.randint(1, 4)):
+    known = [SECTION, *FACTS, *BLOCKS]
+    for path in sorted({"MEMORY.md", *draw.sample(PATHS, draw.randint(1, 4))}):
         again = [draw.choice(known) for _ in range(2)]
         parts = [_part(draw, again) for _ in range(draw.randint(3, 25))]
-        data = "".join(parts).encode("utf-8", "surrogatepass")
+        head = SESSION if path.endswith("0715.md") else ""
+        data = (head + "".join(parts)).encode("utf-8", "surrogatepass")
         shapes = [data, data, b"\xef\xbb\xbf" + data, data.rstrip(b"\r\n"), data + b"\xff\x00"]
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(draw.choice(shapes))
@@ -40,7 +47,13 @@ def build(folder, draw):
 def _part(draw, again):
     if draw.random() < 0.2:
         return draw.choice(again)
-    return draw.choice(draw.choice([LINES, SAID])) + draw.choice(ENDS)
+    return draw.choice(draw.choice([LINES, SAID])) + draw.choice(["\n", "\n", "\r\n"])
+
+
+def unmasked(files):
+    """The files as they would stand had nothing been masked, which is all that a redaction may do."""
+    masks = rb"\[redacted:[^\]]*\]"
+    return {n: data and re.sub(masks, KEY.encode(), data) for n, data in files.items()}
 
 
 @pytest.mark.parametrize("examples", MANY)
@@ -54,13 +67,13 @@ def test_any_part_of_any_plan_leaves_whole_files_and_comes_undone(memops, exampl
         assert memops.code == 0, (seed, plan)
         if plan["ops"]:
             ops = Path(plan["path"]) / "ops.jsonl"
-            lines = ops.read_text(encoding="utf-8").splitlines(keepends=True)
+            lines = ops.read_text(encoding="utf-8").split("\n")[:-1]
             share = draw.choice((0.3, 0.7, 1.0))
             part = [line for line in lines if draw.random() < share]
-            ops.write_text("".join(part), encoding="utf-8")
+            ops.write_text("".join(f"{line}\n" for line in part), encoding="utf-8")
             done = memops("apply", plan["plan"], "--approve")
             assert memops.code in (0, 3), (seed, done)
-            assert breaches(before, tree(folder)) == [], seed
+            assert breaches(before, unmasked(tree(folder))) == [], seed
             planned += len(part)
             memops("rollback", done["run"])
             assert tree(folder) == before, seed
