@@ -25,7 +25,6 @@ _PAIR = re.compile(r"^\s*(?:[\w-]+\s*:|-\s|#|$)")
 _COMMENTS = re.compile(r"(?:\s*<!--.*?-->)+\s*", re.S)
 _STEP = re.compile(r"^\s*(?:(?P<open>[(（])(?P<in>\d{1,3})[)）]|(?P<at>\d{1,3})(?P<mark>[、．]))")
 _BOLD = re.compile(r"^\s*(?:\*\*|__)[^*_]{1,60}[:：]?\s*(?:\*\*|__)\s*[:：]?")
-_FENCE = re.compile(r"^[\s>]*(`{3,}|~{3,})")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from memops.errors import Locked, MemopsError, NoSpace, StoreNotFound
 from memops.failpoints import failpoint
 from memops.files import short
 
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
+"""Numbers of errors by which a device cannot take what is written."""
 
 
 class Stamp(NamedTuple):
@@ -26,7 +27,7 @@ class Stamp(NamedTuple):
 def failure(path: Path, error: OSError) -> MemopsError:
     """Return the error that a failed operation on a store's file ends with."""
     said = error.strerror or str(error)
-    if error.errno in _FULL:
+    if error.errno in FULL:
         return NoSpace(f"{path}: {said}", "make room or mend the device, then run it again")
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return StoreNotFound(f"{path} does not exist", "check the store's address")

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from memops.documents.lines import decoded, encoded, lines_of
 from memops.schema import TOMBSTONE
-from memops.stores.markdown.edit import FileState, Wish, edited
+from memops.stores.markdown.changes import FileState
+from memops.stores.markdown.edit import Wish, edited
 from memops.stores.markdown.entries import entries
 from memops.stores.markdown.records import identified, projected, row, table
 from memops.stores.markdown.undo import reverted

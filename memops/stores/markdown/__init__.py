@@ -23,7 +23,8 @@ from memops.stores.lockfile import LockFile
 from memops.stores.markdown import files
 from memops.stores.markdown.carry import Build, Pace
 from memops.stores.markdown.carry_leavings import drop
-from memops.stores.markdown.edit import Edit, FileState, Wish, edited
+from memops.stores.markdown.changes import FileState
+from memops.stores.markdown.edit import Edit, Wish, edited
 from memops.stores.markdown.entries import Grammar, entries
 from memops.stores.markdown.forget import by_file, cutting
 from memops.stores.markdown.live import LiveFiles

@@ -18,13 +18,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from memops.errors import Corrupt, Incomplete, MemopsError, NoSpace, StoreNotFound
-from memops.stores.disk import replace_whole
+from memops.stores.disk import FULL, replace_whole
 from memops.stores.markdown.carry import Build
-from memops.stores.markdown.carry_files import read_fd
+from memops.stores.markdown.carry_files import read_fd, write
 from memops.stores.markdown.carry_leavings import TEMPORARY, drafted, recover
 
 _FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 _TREE, _LIST = "files", "files.json"
 
 Wanted = Callable[[str], bool]
@@ -220,12 +219,7 @@ def put(root: Path, path: str, data: bytes, mode: int, mtime_ns: int) -> None:
         if _is(folder, name, data, mode, mtime_ns):
             return
         new = drafted(name)
-        handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _FLAGS, 0o600, dir_fd=folder)
-        with os.fdopen(handle, "wb") as out:
-            out.write(data)
-            out.flush()
-            os.fchmod(out.fileno(), mode)
-            os.fsync(out.fileno())
+        write(folder, new, data, mode, None)
         os.utime(new, ns=(mtime_ns, mtime_ns), dir_fd=folder)
         os.replace(new, name, src_dir_fd=folder, dst_dir_fd=folder)
         os.fsync(folder)
@@ -234,7 +228,7 @@ def put(root: Path, path: str, data: bytes, mode: int, mtime_ns: int) -> None:
 def unreadable(path: Path, error: OSError) -> MemopsError:
     """Return the error that names a file which the system refuses."""
     said = error.strerror or str(error)
-    if error.errno in _FULL:
+    if error.errno in FULL:
         return NoSpace(f"{path}: {said}", "make room or mend the device, then run it again")
     if error.errno == errno.ELOOP:
         return Incomplete(f"{path} is a symbolic link", "memory files are never reached by links")

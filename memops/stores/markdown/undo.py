@@ -13,7 +13,7 @@ from typing import Any
 
 from memops.documents.lines import BOM, bare, line_end, lines_of
 from memops.stores import Undo, Written
-from memops.stores.markdown.edit import all_of, mark, sha, unpacked
+from memops.stores.markdown.changes import all_of, mark, sha, unpacked
 
 
 @dataclass
