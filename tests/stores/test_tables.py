@@ -48,15 +48,17 @@ def test_a_table_is_read_as_it_was_written(store):
     assert store.read().equals(from_rows(ROWS))
 
 
-def test_a_night_takes_its_file_apart_once_as_it_was_and_once_as_it_is_left(memops, monkeypatch):
+def test_a_night_takes_its_whole_file_apart_once_and_then_only_lines_that_are_new(
+    memops, monkeypatch
+):
     said = [f"The lamp {n // 2} of the hall shines from {n // 2}:15" for n in range(8)]
     rows = [{"id": f"r{n}", "text": text} for n, text in enumerate(said)]
     looks = []
     monkeypatch.setattr(tables, "parsed", lambda *of: looks.append(of) or parsed(*of))
     (done,) = memops("nightly", f"jsonl:{memops.write('m.jsonl', rows)}", "--approve")
     assert memops.code == 0 and done["applied"]
-    whole, left = (data.count(b"\n") for data, _ in looks)
-    assert whole == 8 and left < done["records"] + 1
+    whole, *left = (data.count(b"\n") for data, _ in looks)
+    assert whole == 8 and len(left) <= 2 and max(left) < done["records"]
 
 
 LINES = st.lists(st.integers(0, 9), unique=True, max_size=8)
