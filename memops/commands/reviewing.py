@@ -29,6 +29,7 @@ from memops.safety.secrets import redacted
 from memops.schema import QUARANTINE, TOMBSTONE
 from memops.state import planfile
 from memops.state.evidence import answers
+from memops.state.ops import exported
 from memops.state.runs import Run
 from memops.state.waiting import rejected
 from memops.stores import open_store
@@ -378,7 +379,7 @@ def _lines(plan: planfile.PlanFile, records: pl.DataFrame) -> dict[int, str]:
     found = {json.loads(line)["seq"]: line for line in standing if line.strip()}
     if len(found) < plan.changes.height:
         store = open_store(plan.header["address"])
-        for line in planfile.exported(plan.changes, records, store):
+        for line in exported(plan.changes, records, store):
             found.setdefault(line["seq"], json.dumps(line, ensure_ascii=False))
     return dict(sorted(found.items()))
 

@@ -13,7 +13,6 @@
 authority and expiry are those that were sealed.
 """
 
-import contextlib
 import hashlib
 import io
 import json
@@ -21,7 +20,6 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +28,15 @@ import polars as pl
 from memops import files
 from memops.errors import Corrupt, PlanRefused
 from memops.guard import excess
-from memops.plan import FIELDS, arguments, meaning, widened
+from memops.plan import arguments, widened
 from memops.policy import Policy
-from memops.reasons import PLAIN, Reason, coded, plain, reason, unpacked
-from memops.safety.masking import masked_table, masked_value
+from memops.reasons import PLAIN, Reason, coded, plain
+from memops.safety.masking import masked_table
 from memops.schema import CHANGES
 from memops.snapshot import Snapshot
 from memops.state import basis, seals
 from memops.state.forgetting_plans import digests
+from memops.state.ops import digest_of, kept_lines, lines_of
 from memops.stores import Store
 
 FORMAT = 5
@@ -116,8 +115,8 @@ def save(
     """
     changes, refused = (masked_table(t, policy.secrets) for t in (changes, refused))
     changes = changes.with_columns(pl.col("unattended").fill_null(True))
-    lines = list(_lines(changes, records, store))
-    held = _held(changes, lines, _lines(refused, records, store), judged)
+    lines = list(lines_of(changes, records, store))
+    held = _held(changes, lines, lines_of(refused, records, store), judged)
     header = _header(snapshot, policy, now, rules, authority) | _counted(lines, changes)
     header |= {
         "refused": refused.height,
@@ -169,7 +168,7 @@ def _counted(lines: list[str], changes: pl.DataFrame) -> dict[str, Any]:
         "ops": len(lines),
         "by_rule": _by_rule(changes.with_columns(op=op)),
         "by_op": dict(op.value_counts(sort=False).sort("op").iter_rows()) if lines else {},
-        "lines": [_digest(line) for line in lines],
+        "lines": [digest_of(line) for line in lines],
     }
 
 
@@ -219,7 +218,7 @@ def load(name: str | Path, state: Path) -> PlanFile:
         changes = pl.read_parquet(io.BytesIO(data))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise Corrupt(f"{path / 'changes.parquet'}: {error}") from error
-    kept = _kept(path / "ops.jsonl", header["lines"])
+    kept = kept_lines(path / "ops.jsonl", header["lines"])
     if header["format"] < _CODED:
         header["exceeds"] = [plain(limit) for limit in header["exceeds"]]
         changes = _conformed(changes, path / "ops.jsonl")
@@ -276,60 +275,6 @@ def plan_id(header: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def exported(
-    changes: pl.DataFrame, records: pl.DataFrame, store: Store
-) -> Iterable[dict[str, Any]]:
-    """Yield each change as one line of ops.jsonl says it, without nulls."""
-    named = {row["id"] for row in records.select("id").iter_rows(named=True)}
-    wanted = changes.select(pl.concat_list("id", pl.col("evidence").fill_null([]))).to_series()
-    cited = set(wanted.explode().to_list()) & named
-    where = _located(records.filter(pl.col("id").is_in(list(cited))), store)
-    made = {
-        row["id"]: {"id": row["id"]}
-        for row in changes.filter(pl.col("action") == "put").iter_rows(named=True)
-    }
-    told, waiting = iter(_reasons(changes)), cache(unpacked)
-    for seq, row in enumerate(meaning(changes, records).iter_rows(named=True), 1):
-        given = {n: _plain(row[n]) for n in FIELDS if row[n] is not None}
-        line = {
-            "seq": seq,
-            "op": row["op"],
-            "action": row["action"],
-            "intent": row["intent"],
-            "rule": row["rule"],
-            **next(told),
-            "id": row["id"],
-            "locator": where.get(row["id"]),
-            "set": given if row["action"] == "edit" else None,
-            "clears": row["clears"],
-            "record": {"id": row["id"], **given} if row["action"] == "put" else None,
-            "derived_from": row["derived_from"],
-            "evidence": [where.get(i) or made.get(i) or {"id": i} for i in row["evidence"] or []]
-            or None,
-            "risk": row["risk"],
-            "unattended": row["unattended"],
-            "waits": waiting(row["waits"]) if row["waits"] else None,
-        }
-        yield {name: value for name, value in line.items() if value is not None}
-
-
-def _reasons(changes: pl.DataFrame) -> list[dict[str, Any]]:
-    """Reason, code and arguments of each change."""
-    once = cache(reason)  # most of a plan's reasons are a few, said many times
-    return [once(code, args) for code, args in changes.select("code", "args").iter_rows()]
-
-
-def _located(records: pl.DataFrame, store: Store) -> dict[str, dict[str, Any]]:
-    """Where each record stands, secrets masked, as wherever it is shown."""
-    where = {row["id"]: store.locator(row) for row in records.iter_rows(named=True)}
-    return dict(zip(where, masked_value([*where.values()]), strict=True))
-
-
-def _lines(changes: pl.DataFrame, records: pl.DataFrame, store: Store) -> Iterable[str]:
-    for line in exported(changes, records, store):
-        yield json.dumps(line, ensure_ascii=False)
-
-
 def _conformed(changes: pl.DataFrame, ops: Path) -> pl.DataFrame:
     """The changes of a plan of an earlier format; its lines tell what each of those that stand meant."""
     lines = [
@@ -354,38 +299,3 @@ def _by_rule(changes: pl.DataFrame) -> dict[str, dict[str, int]]:
     for rule, op, n in rows.iter_rows():
         counted.setdefault(rule, {})[op] = n
     return counted
-
-
-def _kept(path: Path, digests: list[str]) -> list[int]:
-    """Sequence numbers of the lines that remain; each must stand as it was written, in order."""
-    kept: list[int] = []
-    if not path.is_file():
-        raise PlanRefused(f"{path} is missing", "plan again")
-    for nth, raw in enumerate(path.read_bytes().split(b"\n"), 1):
-        if not raw.strip():
-            continue
-        digest, seq = _digest(raw.decode("utf-8", "replace")), (kept[-1] if kept else 0) + 1
-        right = seq <= len(digests) and digests[seq - 1] == digest  # as nearly every line does
-        if not right:
-            with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
-                seq = json.loads(raw)["seq"]
-                right = isinstance(seq, int) and 0 < seq <= len(digests)
-        if not right or digests[seq - 1] != digest:
-            raise PlanRefused(
-                f"{path}, line {nth}: changed or added; a review may only remove lines",
-                "restore the line or plan again",
-            )
-        if kept and seq <= kept[-1]:
-            raise PlanRefused(
-                f"{path}, line {nth}: repeated or moved", "restore the file or plan again"
-            )
-        kept.append(seq)
-    return kept
-
-
-def _digest(line: str) -> str:
-    return hashlib.sha256(line.strip().encode()).hexdigest()[:16]
-
-
-def _plain(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime) else value

@@ -108,7 +108,7 @@ MUTANTS = (
     Mutant("a forged plan is carried out", PLANS, "if not seals.holds(", "if False and not seals.holds(", f"{SEALS}::test_a_plan_whose_digests_were_all_mended_is_refused"),
     Mutant("an approval that a run claims is believed", APPLY, "if not run.vouched(state):", "if False:", f"{SEALS}::test_a_run_that_claims_an_approval_is_not_gone_on_with"),
     Mutant("a key that others may read seals", "memops/state/seals.py", "if about.st_mode & _OTHERS or about.st_uid != os.geteuid():", "if False:", f"{SEALS}::test_a_key_that_is_none_is_named_and_nothing_is_written"),
-    Mutant("a changed line of a plan is taken", PLANS, 'if not right or digests[seq - 1] != _digest(raw.decode("utf-8", "replace")):', "if not right:", "tests/test_apply.py::test_a_review_may_do_nothing_else"),
+    Mutant("a changed line of a plan is taken", "memops/state/ops.py", "if not right or digests[seq - 1] != digest:", "if not right:", "tests/test_apply.py::test_a_review_may_do_nothing_else"),
     Mutant("a changed table of a plan is taken", PLANS, "\n    if hashlib.sha256(data).hexdigest() not in made:", "\n    if False:", "tests/test_apply.py::test_a_review_may_do_nothing_else"),
     Mutant("a plan never expires", PLANS, "if abs(age) > most:", "if False:", "tests/test_apply.py::test_a_plan_expires"),
     Mutant("a plan goes to any store", APPLY, "if store.identity() != identity:", "if False:", "tests/test_apply.py::test_a_plan_is_for_its_own_store"),

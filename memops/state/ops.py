@@ -1,0 +1,109 @@
+"""The lines of a plan: each change as people, gates and other programs read it, and a review of them."""
+
+import contextlib
+import hashlib
+import json
+from collections.abc import Iterable
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from memops.errors import PlanRefused
+from memops.plan import FIELDS, meaning
+from memops.reasons import reason, unpacked
+from memops.safety.masking import masked_value
+from memops.stores import Store
+
+
+def exported(
+    changes: pl.DataFrame, records: pl.DataFrame, store: Store
+) -> Iterable[dict[str, Any]]:
+    """Yield each change as one line of ops.jsonl says it, without nulls."""
+    named = {row["id"] for row in records.select("id").iter_rows(named=True)}
+    wanted = changes.select(pl.concat_list("id", pl.col("evidence").fill_null([]))).to_series()
+    cited = set(wanted.explode().to_list()) & named
+    where = _located(records.filter(pl.col("id").is_in(list(cited))), store)
+    made = {
+        row["id"]: {"id": row["id"]}
+        for row in changes.filter(pl.col("action") == "put").iter_rows(named=True)
+    }
+    told, waiting = iter(_reasons(changes)), cache(unpacked)
+    for seq, row in enumerate(meaning(changes, records).iter_rows(named=True), 1):
+        given = {n: _plain(row[n]) for n in FIELDS if row[n] is not None}
+        line = {
+            "seq": seq,
+            "op": row["op"],
+            "action": row["action"],
+            "intent": row["intent"],
+            "rule": row["rule"],
+            **next(told),
+            "id": row["id"],
+            "locator": where.get(row["id"]),
+            "set": given if row["action"] == "edit" else None,
+            "clears": row["clears"],
+            "record": {"id": row["id"], **given} if row["action"] == "put" else None,
+            "derived_from": row["derived_from"],
+            "evidence": [where.get(i) or made.get(i) or {"id": i} for i in row["evidence"] or []]
+            or None,
+            "risk": row["risk"],
+            "unattended": row["unattended"],
+            "waits": waiting(row["waits"]) if row["waits"] else None,
+        }
+        yield {name: value for name, value in line.items() if value is not None}
+
+
+def lines_of(changes: pl.DataFrame, records: pl.DataFrame, store: Store) -> Iterable[str]:
+    """Yield each change as it stands in ops.jsonl."""
+    for line in exported(changes, records, store):
+        yield json.dumps(line, ensure_ascii=False)
+
+
+def kept_lines(path: Path, digests: list[str]) -> list[int]:
+    """Return the numbers of the lines that remain; raises PlanRefused for one that is not as it was."""
+    kept: list[int] = []
+    if not path.is_file():
+        raise PlanRefused(f"{path} is missing", "plan again")
+    for nth, raw in enumerate(path.read_bytes().split(b"\n"), 1):
+        if not raw.strip():
+            continue
+        digest, seq = digest_of(raw.decode("utf-8", "replace")), (kept[-1] if kept else 0) + 1
+        right = seq <= len(digests) and digests[seq - 1] == digest  # as nearly every line does
+        if not right:
+            with contextlib.suppress(ValueError, KeyError, TypeError, RecursionError):
+                seq = json.loads(raw)["seq"]
+                right = isinstance(seq, int) and 0 < seq <= len(digests)
+        if not right or digests[seq - 1] != digest:
+            raise PlanRefused(
+                f"{path}, line {nth}: changed or added; a review may only remove lines",
+                "restore the line or plan again",
+            )
+        if kept and seq <= kept[-1]:
+            raise PlanRefused(
+                f"{path}, line {nth}: repeated or moved", "restore the file or plan again"
+            )
+        kept.append(seq)
+    return kept
+
+
+def digest_of(line: str) -> str:
+    """Return what a line is known by in its plan."""
+    return hashlib.sha256(line.strip().encode()).hexdigest()[:16]
+
+
+def _reasons(changes: pl.DataFrame) -> list[dict[str, Any]]:
+    """Reason, code and arguments of each change."""
+    once = cache(reason)  # most of a plan's reasons are a few, said many times
+    return [once(code, args) for code, args in changes.select("code", "args").iter_rows()]
+
+
+def _located(records: pl.DataFrame, store: Store) -> dict[str, dict[str, Any]]:
+    """Where each record stands, secrets masked, as wherever it is shown."""
+    where = {row["id"]: store.locator(row) for row in records.iter_rows(named=True)}
+    return dict(zip(where, masked_value([*where.values()]), strict=True))
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value
