@@ -12,6 +12,7 @@ from memops.cli import run
 from memops.context import Context
 from memops.extract import facts, inspect, inspect_all, read
 from memops.extract.noise import noise
+from memops.extract.reading import _begins
 from memops.extract.verdicts import extracted, judged_notes
 from memops.plan import outcome
 from memops.policy import Extract, Policy
@@ -328,3 +329,34 @@ def test_many_texts_are_inspected_as_each_alone():
     assert (blank, len(noise)) == ([], 1)
     assert told == inspect(texts[2])
     assert inspect_all([]) == []
+
+
+def test_a_long_note_is_read_in_parts_to_its_end_and_spans_count_from_its_beginning():
+    rooms = [f"Room {n} is let to tenant {n * 7}, rent {n + 300} euros." for n in range(700)]
+    rooms[650] = "My mother is allergic to penicillin, every clinic must know."
+    note = "\n".join(rooms)
+    assert len(note) > 25_000
+    told = facts(note)
+    (late,) = [fact for fact in told if "penicillin" in fact.text]
+    start, end = late.span
+    assert note[start:end].startswith("My mother is allergic to penicillin")
+    assert late.text.startswith("The user's mother")
+    assert sum(f"tenant {n * 7}," in fact.text for n in range(700) for fact in told) >= 600
+
+
+def test_parts_of_a_long_note_end_where_its_lines_or_sentences_do():
+    lines = "a line of words\n" * 400
+    assert all(lines[at - 1] == "\n" for at in _begins(lines, 500)[1:])
+    prose = "One sentence. " * 400
+    assert all(prose[at - 2 : at] == ". " for at in _begins(prose, 500)[1:])
+    assert _begins("x" * 1200, 500) == [0, 500, 1000]
+    assert _begins("short", 500) == [0]
+
+
+def test_a_number_or_birthday_among_other_statements_is_the_users_only_where_it_says_so():
+    clinic = "Clinic at the corner: 0113 496 0121, ask for Norman, closed on Fridays."
+    cat = "Our cat is called Nilo. Born 3 May 2021. Scared of umbrellas."
+    for note in (clinic, cat, "I'm a nervous wreck with nowhere to run. Aisle, always."):
+        assert not [fact.entity_key for fact in facts(note) if fact.entity_key], note
+    for note in ("My phone number is +44 113 496 0121.", "I was born on 3 May 1991. I like tea."):
+        assert [fact.entity_key for fact in facts(note) if fact.entity_key], note

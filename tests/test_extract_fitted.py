@@ -6,7 +6,7 @@ import pytest
 
 from memops.extract import fitted
 from memops.extract.fitted import features, loaded, scores, stored
-from memops.extract.weighing import FLAGS
+from memops.extract.weighing import FLAGS, kinds
 from memops.language.lexicon import lexicon, resource
 from tests.bench.notes import NOTES, figures, labelled, read
 
@@ -54,6 +54,37 @@ def test_the_numbers_are_few_and_fit_what_is_asked_of_them():
     assert (resource("data/lexicons") / "extract_fitted.toml").stat().st_size <= 300_000
     for table in lexicon("extract_fitted").values():
         assert loaded(table)[1].shape == (len(of("a")), len(table["classes"]))
+
+
+BORDERS = {
+    "Never deploy on a Friday": "procedure",
+    "We lost a day to the Friday release, so nothing is released on a Friday any more": "lesson",
+    "Short answers, please, no bullet points": "preference",
+    "Invoices go out within two days": "procedure",
+    "Dark theme everywhere, light mode hurts my eyes": "preference",
+    "The dog is called Rufus": "entity",
+    "Lena is my sister-in-law": "relationship",
+    "Billing depends on the auth service": "relationship",
+    "The office has no lift": "fact",
+    "The migration is at step 3, waiting for the auditors": "project_state",
+    "We chose Postgres for the ledger": "project_state",
+    "The printer's address is 10.2.0.9": "entity",
+    "I moved to Porto in May": "fact",
+    "升级前先备份数据库": "procedure",
+    "上次没备份就升级，丢了两天数据，以后升级前一定先备份": "lesson",
+    "回答短一点，不要列表": "preference",
+    "小林是我表妹": "relationship",
+    "我家的狗叫豆包": "entity",
+    "办公室没有电梯": "fact",
+    "迁移做到第三步，等审计": "project_state",
+}
+"""Sentences on the border of two kinds, with the one that wins (docs/records.md)."""
+
+
+def test_on_the_border_of_two_kinds_the_one_wins_that_the_page_says():
+    shares = kinds(pl.Series([*BORDERS]))
+    told = [max(row, key=row.get) for row in shares.to_dicts()]
+    assert dict(zip(BORDERS, told, strict=True)) == BORDERS
 
 
 def test_labelled_notes_are_read_as_when_the_models_were_fitted():

@@ -19,6 +19,7 @@ FOUND = pl.Schema(
         "norm": pl.String(),
     }
 )
+_ANYBODYS = ("date", "phone")  # forms of value that people, firms and pets have, too
 _DIGITS = "[0-9]{3}|[零〇一二三四五六七八九幺]{11}"
 _BARRED = (
     "credential",
@@ -52,6 +53,9 @@ def entities(clauses: pl.DataFrame) -> pl.DataFrame:
     ).filter(
         ~pl.col("barred").is_in(_BARRED).fill_null(False), ~pl.col("theirs"), ~pl.col("passed")
     )
+    # What stands among other statements is the user's only where it says so.
+    alone = (pl.col("text").str.len_chars() > 0).sum().over("row") <= 1
+    table = table.with_columns(said=pl.col("own") | alone)
     hits = [_hits(table, slot) for slot in _slots()]
     found = pl.concat(hits) if hits else FOUND.to_frame()
     return _checked(found.unique(["unit", "key"], keep="first", maintain_order=True))
@@ -75,6 +79,8 @@ def saying(key: str) -> dict[str, str]:
 def _hits(table: pl.DataFrame, slot: dict[str, Any]) -> pl.DataFrame:
     if "anchor" in slot:
         table = table.filter(pl.col("text").str.contains(f"(?i){_expanded(slot['anchor'])}"))
+    if slot["form"] in _ANYBODYS:
+        table = table.filter("said")
     if slot["form"] == "phone":
         other = says("serial") | says("numbered")
         table = table.filter(pl.col("text").str.contains(_DIGITS), ~other)

@@ -30,6 +30,8 @@ _PERSONAL = ("identity-number", "phone")  # what a note may say of its own user
 # a mask of any kind but identity-number and phone
 _REDACTED = r"\[redacted:(?:[a-hj-oq-z]|i[a-ce-z]|p[a-gi-z])[^\]\n]{0,80}\]"
 _LOGIN = r"://[^\s:/@]{1,80}:[^\s:/@]{1,200}@"
+_ENDS = r"[。！？]|[.!?] "
+_APART = 1 << 40  # numbers of sentences and passages that the parts of a note may have
 _MASK = "\u0004"
 _HOST = r"(?:[0-9]{1,3}\.){3}[0-9]{1,3}|[A-Za-z0-9-]+://|@[A-Za-z0-9-]+\.[A-Za-z]"
 
@@ -43,7 +45,16 @@ def read(notes: pl.DataFrame, policy: Policy) -> tuple[pl.DataFrame, pl.DataFram
     what kind its sentence tells; verdicts give for each row its noise (or null), whether it holds
     a secret, how probable it is that it tells a fact or is junk, and what barred its clauses.
     """
-    texts, why, parts, secret = prepared(notes, policy)
+    long = notes["text"].str.len_chars().fill_null(0) > policy.extract.longest
+    if not long.any():
+        return _read(notes, policy)
+    return _joined(notes.height, *_portions(notes, policy))
+
+
+def _read(
+    notes: pl.DataFrame, policy: Policy, why: pl.Series | None = None
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    texts, why, parts, secret = prepared(notes, policy, why)
     weights = of_notes(texts, parts, why)
     telling = told(texts, parts, weights, policy.extract)
     parts = parts.join(telling, on=["row", "sentence"], how="left", maintain_order="left")
@@ -54,12 +65,70 @@ def read(notes: pl.DataFrame, policy: Policy) -> tuple[pl.DataFrame, pl.DataFram
     return facts, parts, verdict.join(bars, on="row", how="left", maintain_order="left")
 
 
-def prepared(
+def _portions(
     notes: pl.DataFrame, policy: Policy
-) -> tuple[pl.Series, pl.Series, pl.DataFrame, pl.Series]:
-    """Return what notes are weighed by: texts without secrets, noise, clauses, what held a secret."""
-    texts = notes["text"].fill_null("").str.head(policy.extract.longest)
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """Where each part of notes begins (note, begin), and what is read of the parts.
+
+    Whether a note is noise is told by the whole of it.
+    """
+    texts = notes["text"].fill_null("")
+    begins = [_begins(text, policy.extract.longest) for text in texts]
+    ends = [[*at[1:], len(text)] for at, text in zip(begins, texts, strict=True)]
+    of = pl.DataFrame({"note": range(len(texts)), "begin": begins, "end": ends})
+    of = of.explode("begin", "end", empty_as_null=True).with_columns(pl.col("note").cast(pl.UInt32))
+    cut = notes[of["note"]].with_columns(
+        text=pl.Series([texts[n][a:b] for n, a, b in of.iter_rows()], dtype=pl.String)
+    )
     why = noise(notes.with_columns(texts.alias("text")), policy)
+    return of, *_read(cut, policy, why.gather(of["note"]))
+
+
+def _begins(text: str, most: int) -> list[int]:
+    """Where the parts of a text begin: of lines that fit together, else of sentences, else anywhere."""
+    at = [0]
+    while len(text) - at[-1] > most:
+        window = text[at[-1] : at[-1] + most]
+        ends = (window.rfind("\n"), *(found.end() - 1 for found in re.finditer(_ENDS, window)))
+        at.append(at[-1] + (max(ends[0], 0) or max(ends[1:], default=0) or most - 1) + 1)
+    return at
+
+
+def _joined(
+    many: int, of: pl.DataFrame, facts: pl.DataFrame, parts: pl.DataFrame, verdicts: pl.DataFrame
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+    """What was read of parts, as read of their notes; a note tells what the surest part tells."""
+    begin, nth = pl.col("begin").cast(pl.Int64), pl.int_range(pl.len()).over("note")
+    place = of.select("note", begin, nth=nth).with_row_index("row")
+    back = [(pl.col(name) + pl.col("begin")).alias(name) for name in ("start", "end")]
+    apart = [(pl.col(n) + pl.col("nth") * _APART).alias(n) for n in ("sentence", "passage")]
+    facts, parts = (
+        table.join(place, on="row", how="left", maintain_order="left")
+        .with_columns(pl.col("note").alias("row"), *back, *more)
+        .select(table.columns)
+        for table, more in ((facts, ()), (parts, apart))
+    )
+    first = pl.col("key").is_null() | pl.struct("row", "key").is_first_distinct()
+    surest = verdicts.hstack(of.select(note="note")).sort("extract", descending=True)
+    whole = surest.group_by("note").agg(
+        pl.all().exclude("row", "secret", "bars").first(),
+        pl.col("secret").any(),
+        pl.col("bars").explode(empty_as_null=True).drop_nulls().unique(maintain_order=True),
+    )
+    rows = pl.DataFrame({"note": pl.int_range(many, dtype=pl.UInt32, eager=True)})
+    told = rows.join(whole, on="note", how="left", maintain_order="left")
+    return facts.filter(first), parts, told.rename({"note": "row"}).select(verdicts.columns)
+
+
+def prepared(
+    notes: pl.DataFrame, policy: Policy, why: pl.Series | None = None
+) -> tuple[pl.Series, pl.Series, pl.DataFrame, pl.Series]:
+    """Return what notes are weighed by: texts without secrets, noise, clauses, what held a secret.
+
+    `why` says of parts of notes why they are noise, where that is known.
+    """
+    texts = notes["text"].fill_null("").str.head(policy.extract.longest)
+    why = noise(notes.with_columns(texts.alias("text")), policy) if why is None else why
     masked, secret = _without_secrets(texts, policy.secrets)
     heard = pl.select(pl.when(why.is_null()).then(masked).otherwise(pl.lit(""))).to_series()
     parts = clauses(heard, policy.extract.longest, policy.extract.passage)

@@ -122,7 +122,9 @@ class Hostile(Section):
 class Extract(Section):
     """What is made of raw notes."""
 
-    longest: Count = setting(20_000, "characters of a note that are read")
+    longest: AtLeastOne = setting(
+        2000, "characters of a note that are read at a time; a longer one is read in parts"
+    )
     clause: Count = setting(400, "longer clauses are no statements (pasted data)")
     told: Share = setting(0.8, "least probability that a note tells a fact, for it to be read")
     silent: Share = setting(0.5, "the most of it, for a note to be retired with nothing made of it")
