@@ -34,7 +34,7 @@ from memops.state.runs import find_run, written_again
 from memops.state.sources import clock, take_snapshot
 from memops.state.waiting import waiting
 from memops.statements.remembered import Remembered
-from memops.stores import open_store, transcripts, unsigned
+from memops.stores import open_store, transcripts
 
 
 def recover(name: str, settings: Settings) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def make_plan(
             now=now,
             policy=settings.policy,
             store=store.kind,
-            unsigned=unsigned(store),
+            unsigned=store.unsigned,
             fresh=waiting,
             told=said,
             whole=transcripts.whole(records, taken.address) if extract_notes in rules else None,

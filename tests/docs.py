@@ -309,6 +309,17 @@ def rules():
     )
 
 
+def kinds():
+    from memops.stores import STORES, kind_class
+
+    rows = [
+        f"| {'<br>'.join(f'`{kind}:{path}`' for path in found.paths)} | {found.family} | {found.__doc__.strip().splitlines()[0]} |"
+        for kind in STORES
+        for found in [kind_class(kind)]
+    ]
+    return "\n".join(["| address | to the rules | what it is |", "|---|---|---|", *rows, ""])
+
+
 def measures():
     from memops.measures import FAMILIES
 
@@ -346,6 +357,7 @@ PARTS = {
     "commands": commands,
     "rules": rules,
     "measures": measures,
+    "kinds": kinds,
     "policy": policy,
 }
 

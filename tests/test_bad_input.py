@@ -9,6 +9,8 @@ import sqlite3
 
 import pytest
 
+from memops.stores import STORES
+
 NOW = "2026-06-01T00:00:00Z"
 
 
@@ -39,9 +41,7 @@ def assert_refused(memops, code, *argv, says=()):
     return said
 
 
-@pytest.mark.parametrize(
-    "kind", ["jsonl", "parquet", "clawseed", "openclaw", "xinghebot", "rsclaw"]
-)
+@pytest.mark.parametrize("kind", STORES)
 def test_a_missing_store_is_not_found_and_not_made(memops, kind):
     path = memops.folder / "nowhere"
     assert_refused(memops, 10, "plan", f"{kind}:{path}", says=str(path))

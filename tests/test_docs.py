@@ -10,6 +10,7 @@ import pytest
 from memops.cli import COMMANDS, cli
 from memops.policy import Policy, described
 from memops.schema import RECORDS
+from memops.stores import STORES, kind_class
 
 from . import docs
 
@@ -60,15 +61,11 @@ def test_help_names_the_exit_codes_and_the_stores():
     argv = [sys.executable, "-m", "memops", "--help"]
     out = subprocess.run(argv, capture_output=True, text=True, check=True)
     assert out.stdout.startswith("Usage: memops ")
-    for word in (
-        "guard refused",
-        "incomplete snapshot",
-        "clawseed:",
-        "openclaw:",
-        "rsclaw:",
-        "xinghebot:",
-    ):
+    for word in ("guard refused", "incomplete snapshot"):
         assert word in out.stdout
+    for kind in STORES:
+        said = [f"{kind}:{path}" for path in kind_class(kind).paths]
+        assert [one for one in said if one not in out.stdout] == [], "add to memops/cli/__init__.py"
 
 
 def test_the_readme_names_every_suite_marker_and_extra():

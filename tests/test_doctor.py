@@ -18,9 +18,9 @@ from memops.stores.clawseed.doctor import wal_reset
 from memops.stores.rsclaw.redb import Table
 from memops.stores.rsclaw.redb_build import build as redb_file
 from tests.stores import openclaw_state
-from tests.stores.samples import build
+from tests.stores.samples import BUILDERS, build
 
-KINDS = ["jsonl", "clawseed", "openclaw", "xinghebot", "rsclaw"]
+KINDS = sorted(BUILDERS)
 NOW = ("--now", "2026-06-01T12:00:00Z")
 
 

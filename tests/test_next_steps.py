@@ -13,6 +13,7 @@ import click
 import pytest
 
 from memops import cli, files
+from memops.stores import STORES
 
 NOW = "2026-06-01T12:00:00Z"
 LINE = re.compile(r"memops --state s/t (\w.*?)(?:[;`]|, or |$)", re.MULTILINE)
@@ -211,7 +212,7 @@ def test_a_review_that_leaves_nothing_to_carry_out_does_not_say_how(store, capsy
     assert code == 0 and typed(said) == []
 
 
-@pytest.mark.parametrize("kind", ["openclaw", "xinghebot", "clawseed", "jsonl", "rsclaw"])
+@pytest.mark.parametrize("kind", STORES)
 def test_a_store_whose_folder_is_gone_names_the_line_that_says_where_it_was(store, capsys, kind):
     table = f'[stores.other]\naddress = "{store}"\n\n[stores.home]\nsuite = "s"\n'
     end = "/memory.redb" if kind == "rsclaw" else ""

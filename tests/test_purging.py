@@ -13,12 +13,12 @@ import pytest
 from memops import snapshot
 from memops.cli import run
 from memops.stores import open_store
-from tests.stores.samples import build
+from tests.stores.samples import BUILDERS, build
 
 GONE = ("Rosa prefers tea to coffee", "用户的猫叫麻薯")
 KEPT = "Ines runs the print workshop"
-KINDS = ["jsonl", "clawseed", "openclaw", "rsclaw"]
-KINDS += [pytest.param(kind, marks=pytest.mark.slow) for kind in ("parquet", "xinghebot")]
+SLOW = ("parquet", "xinghebot")
+KINDS = [pytest.param(k, marks=[pytest.mark.slow] * (k in SLOW)) for k in BUILDERS]
 
 
 def spelled(text):

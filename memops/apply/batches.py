@@ -15,7 +15,7 @@ from memops.failpoints import failpoint
 from memops.policy import Policy
 from memops.progress import tell
 from memops.state.runs import Run
-from memops.stores import Store, Undo, Work, Written, unsigned
+from memops.stores import Store, Undo, Work, Written
 
 Progress = Callable[[int, int], None]
 
@@ -45,7 +45,7 @@ class Batches:
         """Write changes; returns an answer for each. `before` is the overlay before the run."""
         checker = Checker(
             self.records, changes, before, policy, self.header["authority"],
-            self.run.header["approved"], unsigned(self.store),
+            self.run.header["approved"], self.store.unsigned,
         )  # fmt: skip
         mine = groups(self.records.join(changes.select("id"), on="id", how="semi"))
         now = datetime.fromisoformat(self.header["now"])

@@ -1,9 +1,10 @@
 """Stores: where an agent keeps memories, each kind behind the same few verbs.
 
 An address is `KIND:PATH`. To add a kind: a folder here with a class that has the attributes and
-methods of `Store`, and a line in STORES. Reading never changes a byte of the store. Writing is
-compare-and-set on what the plan was made from, undo first, in batches that hold a lock for at
-most 100 ms.
+methods of `Store` (`base.RowStore` and `base.FileStore` have most of them), a line in STORES, and
+in `tests/stores/samples.py` a builder in BUILDERS, which puts it under all tests of stores. Reading
+never changes a byte of the store. Writing is compare-and-set on what the plan was made from, undo
+first, in batches that hold a lock for at most 100 ms.
 """
 
 import importlib
@@ -70,9 +71,12 @@ class Work:
     """One batch of changes to carry out.
 
     `changes` is a squashed plan; `before` the records that it was made from (compare-and-set:
-    a live record that differs in content is stale and left alone). `check` is given the live
+    a live record that differs in content is stale and left alone). Columns that the store does not
+    hold come from the overlay there, so compare those in `holds`, or the native row that `read`
+    keeps in `extra`; a change of other columns alone is applied, and has no Undo. `check` is given the live
     records of the batch and, of each scope, kind and category that it may lose one of, how many
-    live ones there are (or at least are), true inside the transaction, and returns the ids that
+    live ones there are (or at least are; `schema.COUNTS`, made by `schema.live_counts`, where kind
+    and category are those that `read` gives), true inside the transaction, and returns the ids that
     the guard refuses, with its reason. `keep` puts undo on disk and must return before the commit
     that needs it. `now` is the plan's clock. `kept` names the records
     whose undo an earlier, interrupted part of the run has kept: one of them that is no longer as
@@ -98,6 +102,14 @@ class Store(Protocol):
     capabilities: ClassVar[frozenset[str]]
     holds: ClassVar[frozenset[str]]
     """The record columns that the store itself keeps; the others live in the overlay."""
+    paths: ClassVar[tuple[str, ...]]
+    """What may stand after the kind in an address, as people are told it."""
+    unsigned: ClassVar[bool]
+    """Whether records name no writer, so that those without are the store's owner's."""
+    family: ClassVar[str]
+    """What it is to the rules: `documents`, or `rows` that stand by themselves."""
+    marks: ClassVar[tuple[str, ...]]
+    """Of which one at least stands in every folder of this kind; none if it is no folder."""
 
     def __init__(self, path: str) -> None: ...
 
@@ -108,7 +120,7 @@ class Store(Protocol):
         ...
 
     def identity(self) -> dict[str, str]:
-        """Return what tells this store from any other: kind, canonical path, schema hash.
+        """Return what tells this store from any other: kind, canonical path, schema.
 
         No inode and no time in it: a store copied away and back is the same store.
         """
@@ -126,11 +138,18 @@ class Store(Protocol):
         ...
 
     def read(self, ids: Collection[str] | None = None) -> pl.DataFrame:
-        """Return the live store's records, or of them only these."""
+        """Return the live store's records (`schema.RECORDS`), or of them only these.
+
+        What a plan can change reads the same after it was taken back, `origin` too: a number
+        that the store gives a row anew is none unless the row is written back with it.
+        """
         ...
 
     def project(self, records: pl.DataFrame) -> pl.DataFrame:
-        """Return what `read` would return if these records were written."""
+        """Return what `read` would return if these records were written.
+
+        A store that can only mark a record as hidden gives TOMBSTONE for whatever hides one.
+        """
         ...
 
     def batches(self, changes: pl.DataFrame) -> Iterator[pl.DataFrame]:
@@ -181,14 +200,9 @@ class Store(Protocol):
         ...
 
 
-def unsigned(store: Store) -> bool:
-    """Return whether records of a store name no writer, so that those without are its owner's."""
-    return bool(getattr(store, "unsigned", False))
-
-
 def family(kind: str) -> str:
-    """Return what a kind of store is to the rules: `documents`, or `rows` that stand by themselves."""
-    return str(getattr(kind_class(kind), "family", "rows"))
+    """Return what a kind of store is to the rules."""
+    return kind_class(kind).family
 
 
 STORES = {
@@ -249,7 +263,7 @@ def standing(store: S) -> S:
     A folder of anything else would read as a store without records. Raises StoreNotFound, which
     names a folder near it that is one.
     """
-    marks, root = getattr(store, "marks", ()), getattr(store, "path", None)
+    marks, root = store.marks, getattr(store, "path", None)
     if not marks or not root or not root.is_dir() or _marked(root, marks):
         return store
     near = [root.parent, *islice(root.glob("*/"), _NEAR), *islice(root.glob("*/*/"), _NEAR)]

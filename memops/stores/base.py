@@ -28,6 +28,10 @@ class RowStore:
     kind: ClassVar[str]
     capabilities: ClassVar[frozenset[str]] = frozenset(CAPABILITIES)
     holds: ClassVar[frozenset[str]] = frozenset(RECORDS.names())
+    unsigned: ClassVar[bool] = False
+    family: ClassVar[str] = "rows"
+    marks: ClassVar[tuple[str, ...]] = ()
+    paths: ClassVar[tuple[str, ...]] = ("FILE",)
 
     def batches(self, changes: pl.DataFrame) -> Iterator[pl.DataFrame]:
         """Yield the whole plan."""

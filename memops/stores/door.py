@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from memops.errors import MemopsError
 from memops.safety.masking import ALIAS, NAMES, aliased, aliases, masked_value, named
 from memops.schema import only
 
@@ -39,7 +40,12 @@ class Door:
         setattr(self.inner, name, value)
 
     def copy(self, into: Path) -> dict[str, Any]:
-        """Copy the store; what is noted of it holds no secret."""
+        """Copy the store; what is noted of it holds no secret.
+
+        A store that is copied onto itself would wait for itself, or copy its copies, without end.
+        """
+        if any(into.iterdir()):
+            raise MemopsError(f"{into} is not empty", "copy a store into an empty folder")
         return dict(masked_value(self.inner.copy(into)))
 
     def load(self, raw: Path, ids: Collection[str] | None = None) -> pl.DataFrame:

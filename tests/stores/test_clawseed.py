@@ -273,7 +273,8 @@ def test_what_a_killed_writer_left_half_written_is_rolled_back(tmp_path, store, 
     old, journal = dump(db), db.with_name("brain.db-journal")
     died = subprocess.run([sys.executable, "-c", HALF, db])
     assert died.returncode == -9 and journal.stat().st_size > 512
-    given = {"copy": [tmp_path], "purge": [[]]}.get(verb, [])
+    (new := tmp_path / "new").mkdir()
+    given = {"copy": [new], "purge": [[]]}.get(verb, [])
     put_back(store, raw) if verb == "restore" else getattr(store, verb)(*given)
     assert dump(db) == old and in_step(db)
     assert not journal.exists() and store.read().height == len(old)

@@ -25,7 +25,8 @@ KINDS = sorted(BUILDERS)
 
 
 def test_every_kind_of_store_is_under_contract():
-    assert set(STORES) <= set(BUILDERS)
+    missing = sorted(set(STORES) - set(BUILDERS))
+    assert missing == [], f"give {missing} a builder in BUILDERS of tests/stores/samples.py"
 
 
 @pytest.fixture(params=KINDS)
@@ -133,12 +134,14 @@ def test_a_copy_reads_as_the_store_does_and_reading_changes_nothing(store, tmp_p
 
 
 def test_some_records_read_as_they_do_among_all(store, tmp_path):
-    store.copy(tmp_path)
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    store.copy(raw)
     records = store.read()
     for ids in ([], records["id"][::2].to_list(), [records["id"][-1], "nobody"]):
         some = records.filter(pl.col("id").is_in(ids))
         assert store.read(ids).equals(some)
-        assert store.load(tmp_path, ids).equals(some)
+        assert store.load(raw, ids).equals(some)
 
 
 def test_identity_is_the_store_s_and_needs_no_inode(store, tmp_path):
@@ -151,6 +154,15 @@ def test_capabilities_are_declared(store):
     assert store.capabilities <= set(CAPABILITIES)
     assert store.holds <= set(RECORDS)
     assert {"id", "text"} <= store.holds
+    assert store.paths and store.family in ("rows", "documents")
+
+
+def test_a_copy_onto_itself_is_refused(store, tmp_path):
+    before = store.read()
+    for folder in {path.parent for path in tmp_path.rglob("*") if path.is_file()}:
+        with pytest.raises(MemopsError, match="is not empty"):
+            store.copy(folder)
+    assert diff(store.read(), before).is_empty()
 
 
 def test_what_is_applied_is_what_the_outcome_says_and_rollback_takes_it_all_back(store, tmp_path):

@@ -11,6 +11,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -46,9 +47,8 @@ def stored(kind, inner):
 
         def read():
             open_store(store.address).read()
-            with_copy = folder / "copy"
-            with_copy.mkdir(exist_ok=True)
-            store.copy(with_copy)
+            with tempfile.TemporaryDirectory(dir=folder) as raw:
+                store.copy(Path(raw))
 
         return target, read
 

@@ -50,6 +50,7 @@ class Clawseed(RowStore):
     """A clawseed workspace, or the database itself."""
 
     kind: ClassVar[str] = "clawseed"
+    paths: ClassVar[tuple[str, ...]] = ("WORKSPACE",)
     holds: ClassVar[frozenset[str]] = frozenset(
         {"id", "key", "text", "created_at", "updated_at", "scope", "importance", "superseded_by"}
     )

@@ -49,10 +49,10 @@ class MarkdownStore:
     capabilities: ClassVar[frozenset[str]] = frozenset(CAPABILITIES)
     unsigned: ClassVar[bool] = True
     family: ClassVar[str] = "documents"
+    paths: ClassVar[tuple[str, ...]] = ("WORKSPACE",)
     holds: ClassVar[frozenset[str]] = frozenset({"id", "text", "origin", "extra"})
     grammar: ClassVar[Grammar]
     marks: ClassVar[tuple[str, ...]]
-    """What stands in every root of this kind, one of them at least."""
 
     def __init__(self, path: str) -> None:
         self.path = Path(path).expanduser().absolute()

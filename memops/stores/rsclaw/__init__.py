@@ -46,6 +46,7 @@ _TABLES = (DOCS, *ARCHIVES.values())
 class Rsclaw(Gateway):
     """A gateway's memory: `rsclaw:PATH/memory.redb`, or its API, `rsclaw:http://HOST:PORT`."""
 
+    paths: ClassVar[tuple[str, ...]] = ("PATH/memory.redb", "http://HOST:PORT")
     capabilities: ClassVar[frozenset[str]] = Gateway.capabilities | {
         "insert", "update", "supersede", "delete", "redact", "purge", "restore",
     }  # fmt: skip

@@ -25,6 +25,7 @@ class XingheBot(MarkdownStore):
     """The memory of one XingheBot project."""
 
     kind: ClassVar[str] = "xinghebot"
+    paths: ClassVar[tuple[str, ...]] = ("MEMORY_ROOT",)
     grammar: ClassVar[Grammar] = XingheBotGrammar()
     marks: ClassVar[tuple[str, ...]] = ("MEMORY.md", "daily", "sessions")
 
