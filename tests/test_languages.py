@@ -8,13 +8,14 @@ import polars as pl
 import pytest
 
 import memops
+from memops.judge.conflicts import features
 from memops.language.detection import spoken
 from memops.language.lexicon import lexicon, resource
 from memops.language.packs import codes, pack
 from memops.policy import Secrets
 from memops.reports.words import languages, speaker
 from memops.safety.secrets import redacted
-from memops.values import read, same_sign, sign
+from memops.values import read, sign
 
 HOME = Path(memops.__file__).parent
 THIRD = [code for code in codes() if not pack(code).everywhere]
@@ -61,7 +62,10 @@ def test_each_text_is_read_by_its_own_words():
     assert [str(v) for v in read("once a week")] == ["every 604800 s"]
     assert [str(v) for v in read("once euros para la caja")] == ["11 EUR"]
     assert str(sign("No vino nadie a la cena")) == "∀ ¬"
-    assert same_sign("Marta prestó el libro a Luis", "Luis prestó el libro a Marta") == "different"
+    (veto,) = features(
+        [{"a": "Marta prestó el libro a Luis", "b": "Luis prestó el libro a Marta"}]
+    )["veto_same"]
+    assert veto == "roles"
 
 
 def test_labels_of_secrets_come_with_a_pack():

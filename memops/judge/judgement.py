@@ -78,7 +78,8 @@ def same() -> pl.Expr:
     )  # fmt: skip
     kept = (c("begin") + c("end") >= 1) | (c("subject_same") >= 1) | (c("owner_same") < 2)
     near = about_one_thing() & (c("alone") == 0) & (near | telling)
-    apart = other_words() | ~neither("endings") | (c("opposed") > 0) | (c("must_one") > 0)
+    spared = (c("may_one") > 0) & (c("negations_a") % 2 == 1)  # need not, and must not
+    apart = other_words() | ~neither("endings") | (c("opposed") + c("must_one") > 0) | spared
     return unaltered() & kept & ~apart & (near | _word_for_word())
 
 

@@ -3,7 +3,7 @@
 from memops.values.agreement import agree, same_values
 from memops.values.reading import numeral, read
 from memops.values.relative import resolved
-from memops.values.signs import same_sign, sign
+from memops.values.signs import sign
 from memops.values.value import Comparison, Value, compare, last_day
 
 __all__ = [
@@ -15,7 +15,6 @@ __all__ = [
     "numeral",
     "read",
     "resolved",
-    "same_sign",
     "same_values",
     "sign",
 ]

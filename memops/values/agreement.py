@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from memops.language.detection import spoken
 from memops.language.packs import codes
 from memops.values.clauses import Words, clauses, words
-from memops.values.matching import akin
 from memops.values.reading import read
 from memops.values.value import DIFFERENT, EQUAL, INCOMPARABLE, Comparison, Value, compare
 
@@ -71,6 +70,19 @@ def _own(one: Sequence[tuple[str, str]], two: Sequence[tuple[str, str]]) -> set[
         else:
             rest.remove(match)
     return sides
+
+
+def akin(one: str, two: str) -> bool:
+    """Return whether two stems are of one word: merge and merging, allergic and allergies."""
+    if not (one.isascii() and two.isascii()):
+        return False
+    short, long = sorted((one, two), key=len)
+    pairs = enumerate(zip(short, long, strict=False))
+    size = next((n for n, (x, y) in pairs if x != y), len(short))
+    return size >= _AKIN and size >= len(short) - 1 and len(long) - size <= _ENDING
+
+
+_AKIN, _ENDING = 4, 4
 
 
 def agree(one: Iterable[Value], two: Iterable[Value]) -> Comparison:

@@ -9,8 +9,6 @@ all but X holds not of X only; what holds unless X holds not only if X.
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from memops.values.value import DIFFERENT, EQUAL, INCOMPARABLE, Comparison
-
 NOT, ALL, SOME, MUST, MAY = "¬", "∀", "∃", "□", "◇"
 ONLY, ALSO, FROM, WAS, MANY, FEW, ONE, NON = (
     "only",
@@ -93,20 +91,3 @@ def _plain(sign: Sign) -> Sign:
     if ONLY in ops:
         ops -= {ALL, SOME}
     return Sign(frozenset(ops), sign.denies)
-
-
-def compared(one: Sign, two: Sign) -> Comparison:
-    """Return whether two say a core with the same sign, with one that excludes it, or neither."""
-    a, b = one.ops - {ALL}, two.ops - {ALL}
-    if a == b:
-        return EQUAL if one.denies == two.denies else DIFFERENT
-    if a - {WAS} == b - {WAS}:
-        return INCOMPARABLE if one.denies == two.denies else DIFFERENT
-    apart = a ^ b
-    if {ONLY, FROM, NON} & apart or one.denies != two.denies:
-        return DIFFERENT
-    if {MUST, MAY} <= apart:
-        return DIFFERENT
-    if apart & {SOME, MANY, ONE} and ALL in one.ops | two.ops:
-        return DIFFERENT
-    return INCOMPARABLE

@@ -54,8 +54,6 @@ class Words:
         self.stemmer = next((told["stemmer"] for told in tables if "stemmer" in told), "")
         self.concord = any(told.get("concord") for told in tables)
         """Whether one denial may be said twice."""
-        self.chained = any(told.get("chained") for told in tables)
-        """Whether a condition may stand before what it is for without any word."""
         self.opposed = _opposed()
         self.ops = _operators(tables) | dict.fromkeys(self.orders, (NOT,))
         idle = {word for told in tables for word in told["idle"].split()}

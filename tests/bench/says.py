@@ -1,7 +1,7 @@
 """How well normal forms tell pairs apart: python -m tests.bench.says PAIRS.jsonl ... [--misses FILE].
 
 A pair has `id`, `lang`, `a`, `b`, `label` (equal or different) and perhaps `kind`; one without a
-kind is of signs and roles. Equal is what has equal values and no other sign or role. Printed are,
+kind is of signs and roles, of which the judge says whether they are the same. Printed are,
 for each language and kind, the share of equal pairs found equal and of different pairs called equal.
 """
 
@@ -11,16 +11,17 @@ from collections import defaultdict
 from pathlib import Path
 
 from memops import values
-from memops.values.value import DIFFERENT, EQUAL
+from memops.judge.conflicts import features
+from memops.judge.decision import DUPLICATE
+from memops.values.value import DIFFERENT, EQUAL, INCOMPARABLE
 
 
 def said(pair):
     """What the normal forms of the two texts of a pair come to."""
-    valued = values.same_values(pair["a"], pair["b"], pair["lang"])
-    signed = values.same_sign(pair["a"], pair["b"], pair["lang"])
     if "kind" in pair:
-        return valued
-    return valued if valued == DIFFERENT else signed
+        return values.same_values(pair["a"], pair["b"], pair["lang"])
+    ((one, veto),) = features([pair]).select(DUPLICATE, "veto_same").rows()
+    return EQUAL if one else DIFFERENT if veto else INCOMPARABLE
 
 
 def label(pair):
