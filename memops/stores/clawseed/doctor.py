@@ -14,7 +14,7 @@ from typing import Any
 
 from memops.errors import Corrupt
 from memops.stores.clawseed import Clawseed
-from memops.stores.clawseed.sql import TABLE, columns_of
+from memops.stores.clawseed.sql import INDEX_CHECK, TABLE, columns_of
 from memops.stores.clawseed.state import hygiene_file, read_hygiene
 from memops.stores.findings import Finding, of_modes, of_openers, of_widths
 from memops.stores.sqlite import errors, reader
@@ -23,7 +23,6 @@ WAL_RESET = ((3, 7, 0), (3, 51, 3))
 """Versions from the first up to, not with, the second can damage a WAL database that two
 connections write and checkpoint (sqlite.org/wal.html, "the WAL-reset bug")."""
 
-INDEX_CHECK = "INSERT INTO memories_fts(memories_fts, rank) VALUES ('integrity-check', 1)"
 _TRIGGERS = ("memories_ai", "memories_ad", "memories_au")
 _COLUMNS = ("session_id", "namespace", "importance", "superseded_by", "embedding_content_hash")
 _BIG_WAL = 64 << 20

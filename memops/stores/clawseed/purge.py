@@ -12,7 +12,7 @@ from pathlib import Path
 from memops.errors import Corrupt
 from memops.stores.clawseed.rows import content_hash
 from memops.stores.clawseed.snapshot import without_text
-from memops.stores.clawseed.sql import TABLE
+from memops.stores.clawseed.sql import INDEX_CHECK, REBUILD, TABLE
 from memops.stores.disk import read_whole, replace_whole, sweep
 from memops.stores.sqlite import errors, exclusive, transaction
 
@@ -53,19 +53,18 @@ def _delete(connection: sqlite3.Connection, ids: Collection[str], texts: Collect
             hashes = [(content_hash(text),) for text in texts]
             connection.executemany("DELETE FROM embedding_cache WHERE content_hash = ?", hashes)
         if _has(connection, "memories_fts"):
-            connection.execute("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')")
+            connection.execute(REBUILD)
 
 
 def _index_again(connection: sqlite3.Connection, path: Path) -> None:
     """VACUUM may number rows anew, so the index is checked and, if need be, built again."""
-    check = "INSERT INTO memories_fts(memories_fts, rank) VALUES ('integrity-check', 1)"
     try:
-        connection.execute(check)
+        connection.execute(INDEX_CHECK)
         return
     except sqlite3.DatabaseError:
-        connection.execute("INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')")
+        connection.execute(REBUILD)
     try:
-        connection.execute(check)
+        connection.execute(INDEX_CHECK)
     except sqlite3.DatabaseError as error:
         raise Corrupt(f"{path}: the search index is damaged", "restore a snapshot") from error
 

@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator
 
 from memops.errors import Corrupt
 from memops.stores.clawseed import Clawseed
-from memops.stores.clawseed.doctor import INDEX_CHECK, index_in_step, stale_vectors
-from memops.stores.clawseed.sql import TABLE, columns_of
+from memops.stores.clawseed.doctor import index_in_step, stale_vectors
+from memops.stores.clawseed.sql import INDEX_CHECK, REBUILD, TABLE, columns_of
 from memops.stores.findings import Repair
 from memops.stores.sqlite import errors, exclusive, reader, transaction
 
 REPAIRS = ("schema", "index", "namespaces", "vectors")
 
-REBUILD = "INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')"
 _ADD = "INSERT INTO memories_fts(rowid, key, content) VALUES (new.rowid, new.key, new.content);"
 _DROP = (
     "INSERT INTO memories_fts(memories_fts, rowid, key, content) "

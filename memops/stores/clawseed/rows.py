@@ -287,8 +287,5 @@ def _instants(values: Sequence[Any]) -> pl.Series:
 
 
 def _micros(text: str) -> int | None:
-    try:
-        at = instant(text)
-    except OverflowError:
-        return None
+    at = instant(text)
     return None if at is None else (at - _EPOCH) // _MICROSECOND

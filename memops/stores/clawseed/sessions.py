@@ -14,6 +14,7 @@ import polars as pl
 
 from memops.errors import Corrupt
 from memops.schema import from_rows, instant
+from memops.stores.clawseed.sql import text_of
 from memops.stores.sqlite import errors, found, reader, transaction
 
 FILE = "gateway/sessions.db"
@@ -38,7 +39,7 @@ def chats(workspace: Path) -> pl.DataFrame:
             raise Corrupt(f"{path}: table 'messages' has no column {min(missing)!r}", _HINT)
         query = "SELECT id, session_key, role, content, created_at FROM messages ORDER BY id"
         rows = connection.execute(query).fetchall()
-    return from_rows([_turn(*map(_text, row)) for row in rows], str(path))
+    return from_rows([_turn(*(text_of(value or "") for value in row)) for row in rows], str(path))
 
 
 def spoken(content: str) -> str:
@@ -53,18 +54,7 @@ def _turn(id_: str, session: str, role: str, content: str, created_at: str) -> d
         "role": "session",
         "text": spoken(content),
         "source": role,
-        "created_at": _instant(created_at),
+        "created_at": instant(created_at),
         "origin": f"{FILE}#{id_}",
         "extra": json.dumps({"session": session}, ensure_ascii=False),
     }
-
-
-def _text(value: Any) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value or "")
-
-
-def _instant(value: str) -> Any:
-    try:
-        return instant(value)
-    except OverflowError:
-        return None

@@ -7,6 +7,8 @@ from typing import Any
 from memops.stores.sqlite import bound
 
 TABLE = "memories"
+INDEX_CHECK = "INSERT INTO memories_fts(memories_fts, rank) VALUES ('integrity-check', 1)"
+REBUILD = "INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')"
 
 Row = dict[str, Any]
 _AT_ONCE = 500  # ids in one statement
