@@ -4,7 +4,6 @@ Everything is computed per statement and per pair of statements, then spread to 
 make them. `conflicts` and `duplicates` list; the rules decide what may happen unattended.
 """
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,18 +13,12 @@ from memops.context import Context
 from memops.judge.candidates.similarity import candidates_in_parts, statements
 from memops.judge.candidates.worth import WORTH, combined, worth_reading
 from memops.judge.cascade import asked, heard
-from memops.judge.decision import decided, hanging
+from memops.judge.comparing import Keep, read_once, to_ask, used_in, verdicts
+from memops.judge.decision import decided
 from memops.judge.known import VERDICTS, Known, known
-from memops.ordered import distinct
-from memops.progress import tracked
-from memops.statements.readings import Readings, differences, read_all, readings
-from memops.statements.taken import counted, taken_apart
-
-_STEP = 200_000
-
-
-Keep = Callable[[pl.DataFrame], pl.DataFrame]
-"""Which of the pairs of some whole scopes are read at all."""
+from memops.judge.parts import judged_in_parts
+from memops.statements.readings import differences, read_all, readings
+from memops.statements.taken import counted
 
 
 def judged(records: pl.DataFrame, ctx: Context, keep: Keep | None = None) -> pl.DataFrame:
@@ -49,36 +42,9 @@ def features(pairs: list[dict[str, Any]]) -> pl.DataFrame:
     return decided(differences(read_all(texts), a, b))
 
 
-def verdicts(pairs: pl.DataFrame, said: Readings, used: Any) -> pl.DataFrame:
-    """Return what pairs of statements are; `said` are the readings of the statements `used`."""
-    a, b = (np.searchsorted(used, pairs[name].to_numpy()) for name in ("a", "b"))
-    steps = range(0, pairs.height, _STEP)
-    read = (
-        differences(said, a[i : i + _STEP], b[i : i + _STEP])
-        for i in tracked("judging pairs", steps)
-    )
-    told = (
-        hanging(decided(found)).with_columns(steady=pl.col("rarely") == pl.col("often"))
-        for found in read
-    )
-    return pl.concat([VERDICTS.to_frame(), *(found.select(*VERDICTS) for found in told)])
-
-
-def to_ask(ctx: Context) -> int:
-    """Return how many of the nearest of each statement a model is asked about, whatever rules say."""
-    return ctx.policy.judge.nearest if ctx.models.judge is not None else 0
-
-
-def used_in(pairs: pl.DataFrame) -> Any:
-    """Return the statements that pairs are made of, in order."""
-    return distinct(np.concatenate([pairs["a"].to_numpy(), pairs["b"].to_numpy()]))
-
-
 def _judged(records: pl.DataFrame, ctx: Context, keep: Keep | None) -> pl.DataFrame:
     said = statements(records, ctx)
     if ctx.spread is not None and said.table.height > ctx.spread.size:
-        from memops.judge.parts import judged_in_parts
-
         pairs, verdict = judged_in_parts(said.table, ctx, keep or (lambda pairs: pairs))
     else:
         pairs, verdict = _found(said.table, ctx, keep)
@@ -127,13 +93,3 @@ def _one_by_one(
     here = told["steady"].is_not_null()
     place = pl.when(here).then(here.cum_sum()).otherwise((~here).cum_sum() + here.sum())
     return pl.concat([told.filter(here), *made])[pl.select(place - 1).to_series()]
-
-
-def read_once(
-    texts: pl.Series, ctx: Context, take: Callable[[Sequence[str]], pl.DataFrame] = taken_apart
-) -> pl.DataFrame:
-    """Read each text once in the life of the context, or in an earlier night of its store."""
-    kept = ctx.remembered
-    return ctx.of_texts(
-        "read", texts, take if kept is None else lambda new: kept.taken_apart(new, take)
-    )

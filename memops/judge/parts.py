@@ -24,7 +24,7 @@ from memops.context import Context
 from memops.judge.candidates.neighbours_dense import dense_neighbours
 from memops.judge.candidates.similarity import beside, near, whole_scopes
 from memops.judge.candidates.worth import WORTH, nearest, worth_reading
-from memops.judge.conflicts import Keep, read_once, to_ask, used_in, verdicts
+from memops.judge.comparing import Keep, read_once, to_ask, used_in, verdicts
 from memops.judge.known import VERDICTS
 from memops.language.codes import Codes, codes
 from memops.policy import Candidates, Conflicts, Policy

@@ -116,7 +116,7 @@ def test_nothing_is_missed_that_comparing_all_with_all_finds():
 
 def test_candidates_hold_nearly_all_pairs_that_judging_all_with_all_would_find():
     """The limits of a thousand statements: every pair is compared, and its verdict known."""
-    from memops.judge.conflicts import verdicts
+    from memops.judge.comparing import verdicts
     from memops.statements.readings import read_all
 
     frame, ctx = store(1200, seed=4), Context(now=NOW)

@@ -1,0 +1,55 @@
+"""Comparing: what pairs of statements are, each statement read once, by whole scopes or part by part."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from memops.context import Context
+from memops.judge.decision import decided, hanging
+from memops.judge.known import VERDICTS
+from memops.ordered import distinct
+from memops.progress import tracked
+from memops.statements.readings import Readings, differences
+from memops.statements.taken import taken_apart
+
+_STEP = 200_000
+
+Keep = Callable[[pl.DataFrame], pl.DataFrame]
+"""Which of the pairs of some whole scopes are read at all."""
+
+
+def verdicts(pairs: pl.DataFrame, said: Readings, used: Any) -> pl.DataFrame:
+    """Return what pairs of statements are; `said` are the readings of the statements `used`."""
+    a, b = (np.searchsorted(used, pairs[name].to_numpy()) for name in ("a", "b"))
+    steps = range(0, pairs.height, _STEP)
+    read = (
+        differences(said, a[i : i + _STEP], b[i : i + _STEP])
+        for i in tracked("judging pairs", steps)
+    )
+    told = (
+        hanging(decided(found)).with_columns(steady=pl.col("rarely") == pl.col("often"))
+        for found in read
+    )
+    return pl.concat([VERDICTS.to_frame(), *(found.select(*VERDICTS) for found in told)])
+
+
+def to_ask(ctx: Context) -> int:
+    """Return how many of the nearest of each statement a model is asked about, whatever rules say."""
+    return ctx.policy.judge.nearest if ctx.models.judge is not None else 0
+
+
+def used_in(pairs: pl.DataFrame) -> Any:
+    """Return the statements that pairs are made of, in order."""
+    return distinct(np.concatenate([pairs["a"].to_numpy(), pairs["b"].to_numpy()]))
+
+
+def read_once(
+    texts: pl.Series, ctx: Context, take: Callable[[Sequence[str]], pl.DataFrame] = taken_apart
+) -> pl.DataFrame:
+    """Read each text once in the life of the context, or in an earlier night of its store."""
+    kept = ctx.remembered
+    return ctx.of_texts(
+        "read", texts, take if kept is None else lambda new: kept.taken_apart(new, take)
+    )
