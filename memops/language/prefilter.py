@@ -21,6 +21,7 @@ _REMEMBERED = 50_000
 _TOKEN = re.compile(
     r"\(\?-u:\\b\)|\(\?[a-z]*:|\\p\{\w+\}|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\d+(?:,\d*)?\}|.", re.S
 )
+_CLASS = re.compile(r"\\[a-z](?:\{.*)?")
 _COMMON = re.compile(
     "[ #-]*(?:a|all|an|and|any|are|as|at|be|by|can|do|for|from|have|if|in|is|it|not|now|of|off|on"
     "|one|or|that|the|then|there|this|to|use|user|was|will|with|you|your)?[ #-]*"
@@ -118,7 +119,8 @@ def _element(tokens: deque[str]) -> tuple[Words, Words]:
         return _branches(tokens)
     if token in ("^", "$", r"\b", r"(?-u:\b)"):
         return {""}, None
-    if token == "." or token[0] == "[" or re.fullmatch(r"\\[a-z](?:\{.*)?", token):
+    escaped = token[0] == "\\" and _CLASS.fullmatch(token)
+    if escaped or token == "." or token[0] == "[":
         return _members(token), None
     return {token[-1]}, None
 
@@ -126,7 +128,7 @@ def _element(tokens: deque[str]) -> tuple[Words, Words]:
 def _repeated(element: tuple[Words, Words], tokens: deque[str]) -> list[tuple[Words, Words]]:
     """An element as often as its quantifier says, and what follows if that may be more."""
     low, high = 1, "1"
-    if tokens and (tokens[0] in ("?", "*", "+") or re.match(r"\{\d", tokens[0])):
+    if tokens and (tokens[0] in ("?", "*", "+") or (tokens[0][0] == "{" and tokens[0] != "{")):
         token = {"?": "{0,1}", "*": "{0,}", "+": "{1,}"}.get(tokens[0], tokens[0])[1:-1]
         low, high = int(token.split(",")[0]), token.split(",")[-1]
         tokens.popleft()

@@ -81,8 +81,12 @@ def redacted(texts: pl.Series, policy: Secrets = _DEFAULT) -> pl.Series:
         return texts
     new = [text for text in dirty if text not in known.masked]
     if new:
-        made = secrets.redacted(pl.Series(new, dtype=pl.String), policy)
+        rows = [(n, *span) for n, text in enumerate(new) for span in known.spans[text]]
+        hits = pl.DataFrame(rows, secrets.FOUND, orient="row")
+        made, clean = secrets.settled(pl.Series(new, dtype=pl.String), hits, policy)
         known.masked.update(zip(new, made, strict=True))
+        if clean:
+            known.clean.update(map(_key, made))
     return texts.replace({text: known.masked[text] for text in dirty})
 
 

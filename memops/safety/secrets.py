@@ -53,18 +53,25 @@ def found(texts: pl.Series, policy: Secrets = _DEFAULT) -> pl.DataFrame:
 
 def redacted(texts: pl.Series, policy: Secrets = _DEFAULT) -> pl.Series:
     """Return the texts with every secret masked and all else as it was."""
+    return settled(texts, found(texts, policy), policy)[0]
+
+
+def settled(
+    texts: pl.Series, hits: pl.DataFrame, policy: Secrets = _DEFAULT
+) -> tuple[pl.Series, bool]:
+    """Return the texts with what was `found` masked, and what shows then, and whether that is all."""
     out: list[str | None] = []
-    rows, part = list(range(len(texts))), texts
-    for _ in range(_ROUNDS):
-        masked = _masked(part, found(part, policy), policy)
-        if not masked:
+    rows, part, last = list(range(len(texts))), texts, False
+    for nth in range(_ROUNDS):
+        masked = _masked(part, found(part, policy) if nth else hits, policy)
+        if last := not masked:
             break
         out = out or texts.to_list()
         rows = [rows[at] for at in masked]
         part = pl.Series(list(masked.values()), dtype=pl.String)
         for row, text in zip(rows, masked.values(), strict=True):
             out[row] = text
-    return pl.Series(texts.name, out, dtype=pl.String) if out else texts
+    return (pl.Series(texts.name, out, dtype=pl.String) if out else texts), last
 
 
 def masked(text: str) -> str:
