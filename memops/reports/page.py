@@ -18,6 +18,7 @@ from memops.errors import MemopsError
 from memops.language.lexicon import resource
 from memops.reports import pictures, view, words
 from memops.reports.data import Report
+from memops.reports.sections import SECTIONS
 
 LANGUAGES = words.languages()
 
@@ -32,8 +33,9 @@ def render(data: Report, lang: str = words.FALLBACK, zone: str = "UTC") -> str:
     drawn = pictures.drawn(page, say)
     verdict = page["verdict_sentence"] or view.verdict(page, say)
     when = partial(words.moment, zone=_zone(zone))
+    shown = [section for section in SECTIONS if section.empty or page[section.id]]
     return _template("run.html.j2").render(
-        d=page, say=say, word=say.word, when=when, pictures=drawn, verdict=verdict
+        d=page, say=say, word=say.word, when=when, pictures=drawn, verdict=verdict, sections=shown
     )
 
 

@@ -8,7 +8,6 @@ import polars as pl
 
 from memops import files, snapshot
 from memops.errors import Corrupt, MemopsError
-from memops.hygiene.floors import standing
 from memops.judge.explain import explained
 from memops.plan import nothing, outcome
 from memops.policy import Policy, described, recorded
@@ -19,6 +18,7 @@ from memops.reports import approval, figures
 from memops.reports.data import Report
 from memops.reports.page import render
 from memops.reports.riskiest import places, riskiest
+from memops.reports.sections import Sides, filled
 from memops.reports.words import FALLBACK
 from memops.settings import Settings
 from memops.state import history, planfile
@@ -126,7 +126,7 @@ def _sides(before: pl.DataFrame, after: pl.DataFrame, now: str, policy: Policy) 
     """The figures of a store before and after."""
     return {
         "counts": {"before": figures.count(before), "after": figures.count(after)},
-        "floors": standing(after, policy.floors).to_dicts(),
+        **filled(Sides(before, after, now, policy)),
         "tier_flow": figures.flow(before, after),
         "distributions": figures.distributions(before, after, now),
     }

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from memops.reports.sections import SECTIONS
 from memops.reports.words import Part, Speaker, as_it_was, clip, clipped, differences, number
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ ROOM = {
 
 _MANY = 700
 """More rows than any part has room for; the rest is counted and not looked at."""
-_LISTS = ("refused", "skipped", "limits", "conflicts", "clusters", "floors", "policy")
+_LISTS = ("refused", "skipped", "limits", "conflicts", "clusters", "policy")
 _ARTICLE = 420
 """Bytes of HTML around the texts of one change."""
 _TONES = {
@@ -42,8 +43,9 @@ def outlined(data: "Report") -> dict[str, Any]:
         data["floors"], key=lambda f: (f["live"] - f["floor"], f["scope"], f["kind"])
     )
     page["clusters"] = [_cluster(cluster) for cluster in data["clusters"][:_MANY]]
-    page |= {f"{name}_total": len(data[name]) for name in _LISTS}  # type: ignore[literal-required]
-    return page | {name: page[name][:_MANY] for name in _LISTS}
+    rows = {name: page.get(name, []) for name in _lists()}
+    page |= {f"{name}_total": len(listed) for name, listed in rows.items()}
+    return page | {name: listed[:_MANY] for name, listed in rows.items()}
 
 
 def selected(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -59,12 +61,16 @@ def selected(data: Mapping[str, Any]) -> dict[str, Any]:
         "conflicts": [_conflict(conflict) for conflict in data["conflicts"]],
     }
     page["trend"] = [{**line, "name": clip(line["name"], 60)} for line in data["trend"][:8]]
-    for name in (*_LISTS, "environment", "distributions", "timings", "tier_flow"):
+    for name in (*_lists(), "environment", "distributions", "timings", "tier_flow"):
         page[name] = _short(page[name], ROOM.get(name, ROOM["other"]))
     for name in ("title", "now", "store", "run", "snapshot", "verdict_sentence"):
         page[name] = _clip_all(page[name], 300)
     del page["changes"], page["by_rule"]
     return page
+
+
+def _lists() -> tuple[str, ...]:
+    return (*_LISTS, *(section.id for section in SECTIONS if section.rows))
 
 
 def tone(word: str | None) -> str:
