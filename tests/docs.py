@@ -309,6 +309,26 @@ def rules():
     )
 
 
+def roles():
+    """Show each role of the words of packs, with three words of each pack that has it."""
+    from memops.language.packs import codes, table
+
+    packs = {code: table(code)["words"] for code in codes()}
+    rows = []
+    for role in dict.fromkeys(role for words in packs.values() for role in words):
+        told = (_words(words.get(role, ())) for words in packs.values())
+        rows.append(f"| `{role}` | {' | '.join(told)} |")
+    head = ["role", *packs]
+    return "\n".join([f"| {' | '.join(head)} |", "|---" * len(head) + "|", *rows, ""])
+
+
+def _words(said):
+    """Three words of a role, whether they stand in a list, by what they carry or before it."""
+    by_meaning = isinstance(said, dict) and all(isinstance(one, list) for one in said.values())
+    words = [word for one in said.values() for word in one] if by_meaning else list(said)
+    return ", ".join(str(word) for word in words[:3]).replace("|", "\\|")
+
+
 def kinds():
     from memops.stores import STORES, kind_class
 
@@ -358,6 +378,7 @@ PARTS = {
     "rules": rules,
     "measures": measures,
     "kinds": kinds,
+    "roles": roles,
     "policy": policy,
 }
 

@@ -74,7 +74,7 @@ def test_templates_never_trust_data():
         )
         for attribute, value in re.findall(r'([\w:-]+)="([^"]*)"', source):
             if attribute in ("href", "src", "action", "xlink:href") and "{" in value:
-                assert (path.name, value) == ("run.html.j2", "#{{ id }}"), path
+                assert (path.name, value) == ("run.html.j2", "#{{ section.id }}"), path
 
 
 def test_control_and_bidirectional_characters_are_spelled_out():

@@ -10,10 +10,9 @@ import click
 
 from memops.cli import at, typed
 from memops.cli.output import cut, emit, json_option, now_option, say, table
+from memops.evaluation.exchange import EXPORTS, IMPORTS
 
 _ROOM = 100
-IMPORTED = ("trec", "beir", "promptfoo", "locomo", "longmemeval")
-EXPORTED = ("trec", "beir", "promptfoo")
 
 
 @click.group()
@@ -110,7 +109,7 @@ def suite_remap(
 
 @suite.command("import")
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--format", "kind", type=click.Choice(IMPORTED), required=True, help="Whose it is.")
+@click.option("--format", "kind", type=click.Choice([*IMPORTS]), required=True, help="Whose it is.")
 @click.option(
     "-o", "--folder", type=click.Path(path_type=Path), required=True, help="The new suite."
 )
@@ -126,7 +125,9 @@ def suite_import(path: Path, kind: str, folder: Path, as_json: bool) -> None:
 
 @suite.command("export")
 @click.argument("folder")
-@click.option("--format", "kind", type=click.Choice(EXPORTED), required=True, help="Who reads it.")
+@click.option(
+    "--format", "kind", type=click.Choice([*EXPORTS]), required=True, help="Who reads it."
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Where to.")
 @click.option("--store", help="Also write this store's live records (beir).")
 @now_option

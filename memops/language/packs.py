@@ -13,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from memops.errors import MemopsError
+
 _HOME = Path(__file__).parent
 NEUTRAL = "und"
 _LETTERS = 3  # a shorter symbol of CLDR's (m, c, y) is read only where a pack says so
@@ -66,8 +68,13 @@ def spaced(code: str) -> bool:
 
 @cache
 def table(code: str, name: str = "values") -> dict[str, Any]:
-    """Return what a file of a language says."""
-    return tomllib.loads((_HOME / code / f"{name}.toml").read_text(encoding="utf-8"))
+    """Return what a file of a language says; raises MemopsError, which names the file."""
+    path = _HOME / code / f"{name}.toml"
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        hint = "it is TOML in UTF-8; a key with other signs than a to z, 0 to 9, - and _ stands in quotes"
+        raise MemopsError(f"{path}: {error}", hint) from error
 
 
 @cache
