@@ -102,12 +102,11 @@ def test_words_of_pages_fill_in_what_the_english_ones_do(code):
             assert set(re.findall(r"{\w+}", said)) == set(re.findall(r"{\w+}", english[key])), key
 
 
-def test_a_broken_file_of_a_pack_is_named(tmp_path, monkeypatch):
-    (tmp_path / "de").mkdir()
-    (tmp_path / "de" / "values.toml").write_text("[words.number]\nfünf = 5\n", encoding="utf-8")
-    monkeypatch.setattr(packs, "_HOME", tmp_path)
-    with pytest.raises(MemopsError, match=r"de/values.toml: .*line 2") as error:
-        packs.table("de")
+def test_a_broken_file_of_a_pack_is_named(tmp_path):
+    (tmp_path / "xx").mkdir()
+    (tmp_path / "xx" / "values.toml").write_text("[words.number]\nfünf = 5\n", encoding="utf-8")
+    with pytest.raises(MemopsError, match=r"xx/values.toml: .*line 2") as error:
+        packs.table(str(tmp_path / "xx"))
     assert "quotes" in error.value.hint
 
 
