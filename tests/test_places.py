@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from memops.context import Context
-from memops.judge.places import about, misdated, stating
+from memops.judge.places import about, misdated, other_named, stating
 from memops.policy import Policy, Retention
 from memops.rules.merge_exact import merge_exact
 from memops.rules.retire_old import retire_old
@@ -105,6 +105,25 @@ def test_each_check_of_a_log_keeps_its_own_lines(tmp_path):
     )
     log = "# Pump log\n\n" + "".join(check.format(n, n) for n in (1, 2, 3))
     assert _merged(tmp_path, pump_log=log) == []
+
+
+def test_what_an_entry_of_a_stamped_log_says_stays_in_it(tmp_path):
+    passed = (
+        "- every pump and gate in the lower yard was left out of this hourly pass of the keeper\n"
+    )
+    log = "".join(f"- timestamp: 2026-05-01T0{n}:00:00Z\n{passed}\n" for n in (1, 2, 3))
+    assert _merged(tmp_path, pump_log=f"# Pumps\n\n{log}") == []
+    assert len(_merged(tmp_path / "other", pumps=f"# Pumps\n\n{passed}- oil\n{passed}")) == 1
+
+
+def test_a_file_that_another_line_names_is_another_thing(tmp_path):
+    (tmp_path / "memory").mkdir()
+    for day, name in (("2026-05-01", "GATES.md"), ("2026-05-02", "PUMPS.md")):
+        note = f"# {day}\n\n## Retain\n- W @yard: The rules of the yard stand in `{name}`\n"
+        (tmp_path / f"memory/{day}.md").write_text(note, "utf-8")
+    records = open_store(f"openclaw:{tmp_path}").read()
+    edges = pl.DataFrame({"old": [records["id"][0]], "new": [records["id"][1]]})
+    assert other_named(edges, records).height == 1
 
 
 def test_a_year_in_one_file_name_alone_is_a_slip(tmp_path):

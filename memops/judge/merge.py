@@ -11,7 +11,7 @@ COPIED = 60
 _VALUES = ("attribute", "table")  # forms of what a section measures
 _ITEM = r"^\s*(?:[-*+•]|\d+[.)])\s"  # what stands before a point of a list
 _HEADINGS = r"#([0-9a-f]+)\."  # of a block's name: its headings, dates and all
-_STAMP = r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}"
+_STAMP = r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}"
 _NTH = r"\.\d+$"  # of a block's name: the as how manieth section of its headings it is
 _RANK = {tier: i for i, tier in enumerate(TIERS)}
 
@@ -20,14 +20,15 @@ def counted(records: pl.DataFrame) -> pl.DataFrame:
     """Return live records with how many stand in the block of each (`units`), and how each does.
 
     `point`: in a list; `timed`: with a time of its own in what stands before it (`mark`); `logged`:
-    in a block of which some are.
+    in a block of which some are, or tell a day with its time.
     """
     before = pl.col("extra").str.json_path_match("$.prefix")
     point = placed() & before.str.contains(_ITEM) & ~timed()
     live = records.filter(LIVE).with_columns(
         point=point.fill_null(False), timed=timed(), mark=before, path=file()
     )
-    logged = pl.col("timed").any().over("scope", "block")
+    entry = pl.col("timed") | pl.col("text").str.contains(_STAMP)
+    logged = entry.any().over("scope", "block")
     return live.with_columns(units=pl.len().over("scope", "block"), logged=logged)
 
 

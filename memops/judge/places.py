@@ -34,6 +34,7 @@ RANKS = {
 
 
 _MANY = 2  # dated files of which one of another year stands alone
+_NAMED = r"`[^`\n]*\p{L}[^`\n]*`|[\w./-]*\w\.[a-z]{2,4}\b"  # in marks of code, or with an ending
 _TIMED = r"\d{1,2}:\d{2}"
 _HABIT = 3  # days whose notes have a heading by which it is a habit
 
@@ -132,6 +133,19 @@ def one_a_block(members: pl.DataFrame) -> pl.DataFrame:
     """Return members of groups, of those that stand together in one block only the first."""
     first = pl.int_range(pl.len()).over("group", "block") == 0
     return members.filter(first | ~placed())
+
+
+def other_named(edges: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
+    """Return the edges (old, new: ids) between texts of documents that name other things by code.
+
+    A commit, a file or a command that another note names is another thing, not its newer value.
+    """
+    named = records.filter(placed()).select("id", _names=c("text").str.extract_all(_NAMED))
+    named = named.filter(c("_names").list.len() > 0).with_columns(c("_names").list.sort())
+    both = edges.join(named.rename({"id": "old", "_names": "_a"}), on="old").join(
+        named.rename({"id": "new", "_names": "_b"}), on="new"
+    )
+    return both.filter(c("_a") != c("_b")).select(edges.columns)
 
 
 def parted(edges: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:

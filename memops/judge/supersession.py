@@ -17,7 +17,7 @@ from memops.judge.confirmations import confirmed
 from memops.judge.conflicts import judged
 from memops.judge.consensus import groups
 from memops.judge.decision import conflict
-from memops.judge.places import parted
+from memops.judge.places import other_named, parted
 from memops.judge.swings import swinging
 from memops.plan import arguments
 from memops.safety.trust import by_anybody, by_machine
@@ -31,7 +31,9 @@ _PASSING = ("session", "summary")  # what was said in passing steps back, and ov
 
 def overtaken(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Return the records that step back, with current, until, evidence_ids, code and args."""
-    edges = parted(conflicting(records, ctx), records)
+    edges = conflicting(records, ctx)
+    apart = other_named(edges.filter(pl.col("told").is_null()), records)
+    edges = parted(edges.join(apart, on=["old", "new"], how="anti"), records)
     time = _said_at(records, ctx)
     timed = (
         edges.join(time.rename({"id": "old", "at": "old_at", "pinned": "old_pinned"}), on="old")

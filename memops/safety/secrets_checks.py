@@ -280,7 +280,7 @@ def _stranger() -> pl.Expr:
 
 def _stranger_pair() -> pl.Expr:
     other = has(r"[(){}\[\]|\\/;=]|@[\w-]+\.|^#") | pl.col("named")
-    signed = has(r"[!$%^&*~#@+]") & (SIZE >= 6)
+    signed = has(r"[!$%^&*~#@+]") & (SIZE >= 6) & ~has("^~[0-9]")  # about so many
     return signed & _DIGIT & (pl.col("letters") >= 3) & _SAYS & ~other & _UNDATED
 
 
@@ -304,6 +304,9 @@ def _paired() -> pl.Expr:
     path = has(r":|/|\.[a-z]{2,4}$|^[?&]|&\w+=") | _BEFORE.str.contains(r"\.[a-z]{2,}/$")
     path |= _BEFORE.str.contains(r"(?i)\buser:\s*\W?[^\s/]+/$")  # said by, not signed in as
     path |= has("^[a-z0-9]+(?:-[a-z0-9]+){2,}$")  # a name of several words, as of a branch
+    path |= _line().str.contains(r"^\W{0,2}\|.*\|") | has(
+        r"^[a-z]+_[0-9]{1,4}$"
+    )  # a cell, a number
     path |= has(
         r"(?i)^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{1,4}_[0-9a-f]{32})$"
     )  # an id
