@@ -8,6 +8,7 @@ import pytest
 
 from memops.context import Context
 from memops.extract.answers import open_notes, weight
+from memops.extract.model import told
 from memops.policy import Policy
 from tests.bench.notes import NOTES, NOW, asked, figures, labelled, read, records
 from tests.model_server import Model
@@ -95,8 +96,6 @@ def test_a_line_that_is_no_labelled_note_is_named(memops, monkeypatch):
 
 
 def test_a_fact_may_tell_the_day_that_its_note_counts_from_its_own():
-    from memops.extract.model import told
-
     when = pl.Series([NOW]).dt.replace_time_zone("UTC")
     note = pl.DataFrame(
         {"id": ["a"], "text": ["the boiler man comes tomorrow at 9"], "created_at": when}
@@ -113,3 +112,11 @@ def test_a_fact_may_tell_the_day_that_its_note_counts_from_its_own():
             "confidence": 0.9,
         }
         assert told(note, {"a": json.dumps(row)}, Policy()).height == stays, text
+
+
+def test_values_that_stand_in_the_note_speak_for_a_fact_as_its_words_do():
+    text = "For the oven: 230 C, 25 minutes, door ajar from minute 20."
+    note = pl.DataFrame({"id": ["a"], "text": [text], "created_at": [NOW]})
+    fact = "Bread bakes at 230 C for 25 minutes in the oven."
+    row = {"kind": "procedure", "text": fact, "quote": "230 C, 25 minutes", "confidence": 0.9}
+    assert told(note, {"a": json.dumps(row)}, Policy())["text"].to_list() == [fact]

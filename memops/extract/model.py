@@ -226,14 +226,18 @@ def _supported(table: pl.DataFrame, texts: dict[str, str]) -> pl.DataFrame:
     notes = pl.Series([texts[note] for note in table["note"]], dtype=pl.String)
     stem = pl.col("token").str.head(_STEM)
     idle = pl.col("token").is_in([*_OWN, *idle_words()]) | pl.col("token").str.contains(_PAIR)
-    said = pl.Series([_rest(text, read(text)) for text in table["text"]], dtype=pl.String)
-    words = tokens(said, unigrams=True).filter(~idle)
+    told = [read(text) for text in table["text"]]  # values that were found in the note before
+    said = [_rest(text, found) for text, found in zip(table["text"], told, strict=True)]
+    values = rows.select("row", held=pl.Series([len(found) for found in told], dtype=pl.UInt32))
+    words = tokens(pl.Series(said, dtype=pl.String), unigrams=True).filter(~idle)
     words = words.select("row", stem).unique()
     there = tokens(notes, unigrams=True).select("row", stem, there=pl.lit(True)).unique()
     share = (
         words.join(there, on=["row", "token"], how="left")
         .group_by("row")
-        .agg(share=pl.col("there").fill_null(False).mean())
+        .agg(there=pl.col("there").fill_null(False).sum(), of=pl.len())
+        .join(values, on="row", how="left")
+        .select("row", share=(pl.col("there") + pl.col("held")) / (pl.col("of") + pl.col("held")))
         .filter(pl.col("share") >= _SUPPORT)
     )
     return rows.filter(pl.col("row").is_in(share["row"].implode())).drop("row")
