@@ -17,7 +17,7 @@ from memops.language.packs import brings, codes, pack, table
 from memops.policy import Secrets
 from memops.reports.words import languages, speaker
 from memops.safety.secrets import redacted
-from memops.values import read, sign
+from memops.values import clauses, read, sign
 
 HOME = Path(memops.__file__).parent
 THIRD = [code for code in codes() if not pack(code).everywhere]
@@ -115,6 +115,11 @@ def test_labels_of_secrets_come_with_a_pack():
     text = f"La contraseña del router es {made}"
     hidden = redacted(pl.Series([text]), Secrets())
     assert made not in hidden[0] and hidden[0].startswith("La contraseña del router es ")
+
+
+def test_a_pack_may_leave_out_what_its_language_has_no_words_for(monkeypatch):
+    monkeypatch.setattr(clauses, "table", lambda code, name: {"signs": {"¬": ["nej"]}})
+    assert clauses.Words(["xx"]).ops["nej"] == ("¬",)
 
 
 def test_a_pack_adds_to_the_labels_that_are_known_of_its_language_and_drops_none():

@@ -50,13 +50,13 @@ class Words:
         }
         self.joints, self.leaving = listed["joints"], listed["leaving"]
         self.passive, self.orders = listed["passive"], listed["orders"]
-        self.turning = {word for told in tables for word in told["turning"].split()}
+        self.turning = {word for told in tables for word in told.get("turning", "").split()}
         self.stemmer = next((told["stemmer"] for told in tables if "stemmer" in told), "")
         self.concord = any(told.get("concord") for told in tables)
         """Whether one denial may be said twice."""
         self.opposed = _opposed()
         self.ops = _operators(tables) | dict.fromkeys(self.orders, (NOT,))
-        idle = {word for told in tables for word in told["idle"].split()}
+        idle = {word for told in tables for word in told.get("idle", "").split()}
         self.idle = {word for word in idle if not self._states(word)}
         self.gapped = [(_gapped(word), word) for word in self.ops if GAP in word]
         ends = "[" + re.escape("".join(sorted(_ENDS))) + "]"
