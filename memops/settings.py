@@ -152,7 +152,8 @@ class Settings:
         back = f"{self.typed()} restore SNAPSHOT"
         return (
             f"edit {self.path.name} line {line}, the address of {name}\n"
-            f"or, if it is lost, bring back what memops keeps of it: {back}"
+            f"or, if it is lost, bring back what memops keeps of it: {back}\n"
+            f"{self.typed()} snapshot check lists what there is"
         )
 
     def raising(self, limits: Sequence[Mapping[str, Any]]) -> list[str]:

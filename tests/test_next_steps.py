@@ -414,6 +414,25 @@ def test_after_a_plan_alone_the_status_names_it_and_the_first_night(store, capsy
     assert code == 32 and said.splitlines()[2].split()[:2] == [store, "never"]
 
 
+def test_a_store_whose_section_was_removed_is_asked_for_no_more(store, capsys):
+    sections = f'[stores.home]\naddress = "{store}"\n[stores.two]\naddress = "jsonl:gone.jsonl"\n'
+    Path("memops.toml").write_text(sections)
+    run(capsys, "nightly", "home", "--approve", "--now", NOW)
+    assert run(capsys, "nightly", "two", "--now", NOW)[0] != 0
+    assert "two" in run(capsys, "status", "--now", NOW)[1]
+    Path("memops.toml").write_text(sections.partition("[stores.two]")[0])
+    code, said = run(capsys, "status", "--now", NOW)
+    assert code == 0 and "two" not in said and "home" in said
+
+
+def test_nothing_of_a_plan_is_accepted_once_another_took_its_place(store, capsys):
+    old = planned(capsys, store)
+    run(capsys, "plan", store, "--now", "2026-06-02T12:00:00Z")
+    for what in ("all", "1"):
+        code, said = run(capsys, "review", old, "--accept", what)
+        assert code == 22 and "waits no more" in said
+
+
 def test_what_a_person_rolled_back_is_rejected_and_says_so(store, capsys):
     assert run(capsys, "nightly", store, "--approve", "--now", NOW)[0] == 0
     (applied,) = [r for r in json.loads(run(capsys, "runs", "--json")[1]) if r["run"]]

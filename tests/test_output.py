@@ -214,7 +214,7 @@ def test_check_lists_the_snapshots_that_it_verified(told, store, memops):
     lines = told("check").splitlines()
     assert [line.split() for line in lines[2:-1]] == [[id, "4", store] for id in sorted(taken)]
     assert lines[-1].startswith("2 snapshots: ")
-    assert memops("restore", "nosuch")["hint"] == "list them with `memops check`"
+    assert memops("restore", "nosuch")["hint"] == "list them with `memops snapshot check`"
 
 
 def test_what_a_night_passed_over_is_told_with_its_reason_and_counted_as_its_plan_counts(

@@ -64,11 +64,11 @@ def review(
     """Decide which changes of PLAN stay: in the terminal, or by number and rule.
 
     A rejected change, like one that a rollback took back, is not proposed again until its evidence
-    changes. What is accepted is carried
-    out at once (where a night on a Prefect server waits with PLAN, by its flow `apply`), and nothing
-    else; either answer is evidence for its rule in this store. Without a
-    terminal and without options, the changes that wait for a decision are listed.
+    changes. What is accepted is carried out at once (where a night on a Prefect server waits with
+    PLAN, by its flow `apply`), and nothing else; either answer is evidence for its rule in this
+    store. Without a terminal and without options, the changes that wait for a decision are listed.
     """
+    from memops.apply.lines import refuse_replaced
     from memops.commands import reviewing, showing
     from memops.state.sources import clock
 
@@ -81,6 +81,8 @@ def review(
         *reviewing.named(begun, reject),
         *(s for r in reject_rule for s in reviewing.of_rule(begun, r)),
     ]
+    if accept:
+        refuse_replaced(begun.plan, begun.state)
     wanted = reviewing.named(begun, accept)
     if both := sorted({*wanted} & {*out}):
         raise click.UsageError(f"change {both[0]} is both accepted and rejected")

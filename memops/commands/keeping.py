@@ -152,7 +152,7 @@ def _fitting(found: snapshot.Snapshot, address: str) -> Store:
 
 def _unknown(name: str, settings: Settings) -> MemopsError:
     where = settings.state / "snapshots"
-    return MemopsError(f"no snapshot {name!r} in {where}", "list them with `memops check`")
+    return MemopsError(f"no snapshot {name!r} in {where}", "list them with `memops snapshot check`")
 
 
 def compare(a: str, b: str, settings: Settings) -> dict[str, Any]:

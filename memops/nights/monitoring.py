@@ -58,7 +58,9 @@ def standing(
     for place, left in waiting(settings.state, now, settings.place).items():
         open_.setdefault(places.get(place, left[0].address), left)
     own = [places.get(settings.place(name), name) for name in names]
-    every = own or list(dict.fromkeys([*settings.stores, *last, *cut, *open_]))
+    gone = {n for n in last if settings.stores and n not in settings.stores and ":" not in n}
+    kept = [name for name in last if name not in gone]  # a section that was removed names no store
+    every = own or list(dict.fromkeys([*settings.stores, *kept, *cut, *open_]))
     for name in every:
         if not any(name in known for known in (last, cut, open_)):
             settings.store(name)  # which says of a name that is none what may have been meant

@@ -20,7 +20,7 @@ from tests.sealing import forged, rewritten, sealed
 from .test_fuzz import mutated
 
 NOW = "2026-06-01T00:00:00Z"
-CODES = {0, 2, 3, 10, 20, 21, 22, 23, 24}
+CODES = {0, 2, 3, 10, 20, 21, 22, 23, 24, 32}
 """What a command about a plan may end with, all of it documented; 1 is a bug."""
 
 
