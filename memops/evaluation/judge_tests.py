@@ -7,7 +7,7 @@ by them. The language in which a verdict does worst counts.
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,20 +38,27 @@ SHAPES = {
 
 def labelled(path: Path) -> list[dict[str, Any]]:
     """Return the pairs {a, b, label} of a file of JSON lines; raises Corrupt for what is none."""
+    return rows_of(path, _pair, "labelled pair", f"write a, b and a label: {', '.join(LABELS)}")
+
+
+def rows_of(
+    path: Path, read: Callable[[Any], dict[str, Any]], what: str, hint: str
+) -> list[dict[str, Any]]:
+    """Return what `read` makes of each line of a file of JSON lines; raises Corrupt where it fails."""
     rows = []
-    for n, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        if not line.strip():
-            continue
+    for n, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
         try:
-            row = json.loads(line)
-            good = all(isinstance(row[name], str) and row[name] for name in ("a", "b", "label"))
-        except (ValueError, TypeError, KeyError):
-            good = False
-        if not good or row["label"] not in LABELS:
-            known = ", ".join(LABELS)
-            raise Corrupt(f"{path}:{n}: no labelled pair", f"write a, b and a label: {known}")
-        rows.append(row)
+            rows += [read(json.loads(line))] if line.strip() else []
+        except (ValueError, TypeError, KeyError) as error:
+            raise Corrupt(f"{path}:{n}: no {what}", hint) from error
     return rows
+
+
+def _pair(row: dict[str, Any]) -> dict[str, Any]:
+    texts = all(isinstance(row[name], str) and row[name] for name in ("a", "b"))
+    if not texts or row["label"] not in LABELS:
+        raise ValueError(row)
+    return row
 
 
 def tested(

@@ -4,7 +4,6 @@ Labelled notes go the way of `migrate --ask`, rules first. What a model may do u
 as a judge of pairs does (`judge_tests`); how often it is right is what its answers weigh from then on.
 """
 
-import json
 import unicodedata
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from memops.context import Context
-from memops.errors import Corrupt, MemopsError
+from memops.errors import MemopsError
 from memops.evaluation import judge_tests
 from memops.extract import asking, model
 from memops.extract.verdicts import judged_notes
@@ -29,23 +28,18 @@ _RULES = "rules"
 
 def labelled(path: Path) -> list[dict[str, Any]]:
     """Return the notes {note, facts, lang} of a file of JSON lines; raises Corrupt for what is none."""
-    rows = []
-    for n, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-            facts = [(fact["kind"], [*map(_plain, fact["contains"])]) for fact in row["facts"]]
-            good = isinstance(row["note"], str) and all(kind in model.KINDS for kind, _ in facts)
-        except (ValueError, TypeError, KeyError):
-            good = False
-        if not good:
-            hint = f"write note, and facts of kind and contains: {', '.join(model.KINDS)}"
-            raise Corrupt(f"{path}:{n}: no labelled note", hint)
-        rows.append({"note": row["note"], "facts": facts, "lang": row.get("lang") or "all"})
+    hint = f"write note, and facts of kind and contains: {', '.join(model.KINDS)}"
+    rows = judge_tests.rows_of(path, _note, "labelled note", hint)
     if not rows:
         raise MemopsError("no labelled notes", "name a file of JSON lines: note, facts")
     return rows
+
+
+def _note(row: dict[str, Any]) -> dict[str, Any]:
+    facts = [(fact["kind"], [*map(_plain, fact["contains"])]) for fact in row["facts"]]
+    if not isinstance(row["note"], str) or any(kind not in model.KINDS for kind, _ in facts):
+        raise ValueError(row)
+    return {"note": row["note"], "facts": facts, "lang": row.get("lang") or "all"}
 
 
 def tested(path: Path, settings: Settings) -> dict[str, Any]:
