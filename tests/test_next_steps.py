@@ -491,3 +491,14 @@ def test_what_is_accepted_in_a_review_names_the_line_that_takes_it_back(store, c
     (undo,) = [line for line in typed(said) if line.startswith("rollback")]
     assert code == 0 and run(capsys, *shlex.split(undo))[0] == 0
     assert Path("m.jsonl").read_bytes() == before
+
+
+def test_who_restores_a_workspace_is_told_what_no_snapshot_holds(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("w").mkdir()
+    Path("w/MEMORY.md").write_text("# Memory\n\n- The pier opens at nine\n")
+    Path("w/AGENTS.md").write_text("# Agents\n\n- Be brief\n")
+    plan = planned(capsys, "openclaw:w")
+    snap = json.loads((Path("s/t/plans") / plan / "plan.json").read_text())["snapshot"]
+    code, said = run(capsys, "restore", snap, "--to", "openclaw:w")
+    assert code == 0 and "files of instructions are read, not kept" in said

@@ -88,8 +88,10 @@ def prune(ctx: click.Context, remove: bool, as_json: bool) -> None:
 def restore(ctx: click.Context, snapshot: str, to: str | None, as_json: bool) -> None:
     """Make a store exactly what SNAPSHOT holds; its present state is snapshotted first."""
     from memops.commands import keeping
+    from memops.stores import family
 
     said = keeping.restore_snapshot(snapshot, at(ctx), to)
+    whole = family(said["to"].partition(":")[0]) != "documents"
     emit(
         said,
         as_json,
@@ -100,6 +102,11 @@ def restore(ctx: click.Context, snapshot: str, to: str | None, as_json: bool) ->
                 *(
                     f"{shown(path)} was written meanwhile; kept: {counted(n, 'line')}"
                     for path, n in said["kept"].items()
+                ),
+                *(
+                    []
+                    if whole
+                    else ["files of instructions are read, not kept: bring back your own"]
                 ),
             ]
         ),
