@@ -76,7 +76,7 @@ def apply(
         refuse_forgotten(plan.path)
         records, whole = _basis(plan, state)
         if not approve and plan.header["authority"] != "person":
-            _within_limits(plan, chosen, records, whole, state, clock)
+            _refuse(plan, _excess(plan, chosen, records, whole, state, clock))
         run = _started(plan, chosen, state, clock, approve)
         return _carried_out(_task(run, plan, store, state, records), progress) | waiting
 
@@ -210,15 +210,9 @@ def _started(
     return run
 
 
-def _within_limits(
-    plan: planfile.PlanFile,
-    chosen: list[int],
-    records: pl.DataFrame,
-    whole: pl.DataFrame | None,
-    state: Path,
-    clock: datetime,
-) -> None:
-    if over := _excess(plan, chosen, records, whole, state, clock):
+def _refuse(plan: planfile.PlanFile, over: list[Reason]) -> None:
+    """Raise GuardRefused where a plan goes beyond limits."""
+    if over:
         raise GuardRefused(
             f"the plan goes beyond its limits: {'; '.join(b['reason'] for b in over)}",
             f"next: memops review {plan.id}\nthen: memops apply {plan.id} --approve",

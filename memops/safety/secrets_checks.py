@@ -115,9 +115,6 @@ def _token() -> pl.Expr:
     """What a generator made, and no name."""
     other = pl.col("wordy") | pl.col("coded_name") | pl.col("place") | _elided()
     other |= has("^[A-Z][A-Z0-9_]*=$")  # a variable without its value
-    other |= has(
-        r"^\p{L}[\w.-]*(?::[\w.-]+){2,}$|^[a-z][a-z.]*/[a-z]+-[a-z0-9.-]+$"
-    )  # parts of an address
     user = _NEXT.str.contains(r"^(?:\s/\s|@[\w-]+\.[\w.-]+)")  # or of an address
     return pl.col("random") & _UNDATED & ~other & ~user & ~_published()
 
@@ -280,7 +277,7 @@ def _stranger() -> pl.Expr:
 
 def _stranger_pair() -> pl.Expr:
     other = has(r"[(){}\[\]|\\/;=]|@[\w-]+\.|^#") | pl.col("named")
-    signed = has(r"[!$%^&*~#@+]") & (SIZE >= 6) & ~has("^~[0-9]")  # about so many
+    signed = has(r"[!$%^&*~#@+]") & (SIZE >= 6)
     return signed & _DIGIT & (pl.col("letters") >= 3) & _SAYS & ~other & _UNDATED
 
 
@@ -303,10 +300,7 @@ def _paired() -> pl.Expr:
     signed = (_DIGIT & _LETTER) | pl.col("composed")
     path = has(r":|/|\.[a-z]{2,4}$|^[?&]|&\w+=") | _BEFORE.str.contains(r"\.[a-z]{2,}/$")
     path |= _BEFORE.str.contains(r"(?i)\buser:\s*\W?[^\s/]+/$")  # said by, not signed in as
-    path |= has("^[a-z0-9]+(?:-[a-z0-9]+){2,}$")  # a name of several words, as of a branch
-    path |= _line().str.contains(r"^\W{0,2}\|.*\|") | has(
-        r"^[a-z]+_[0-9]{1,4}$"
-    )  # a cell, a number
+    path |= _line().str.contains(r"^\W{0,2}\|.*\|")  # a cell of a table
     path |= has(
         r"(?i)^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{1,4}_[0-9a-f]{32})$"
     )  # an id
