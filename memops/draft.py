@@ -52,7 +52,10 @@ def described(records: pl.DataFrame, draft: Path, now: datetime) -> dict[str, An
         "taken_at": now.astimezone(UTC).isoformat(),
         "rows": records.height,
         "live": records.filter(LIVE).height,
-        "counts": _counts(records),
+        "counts": {
+            name: dict(records.filter(LIVE).group_by(name).len().sort(name).iter_rows())
+            for name in ("kind", "scope", "tier")
+        },
         "versions": _versions(),
         "files": _sealed(draft),
     }
@@ -81,13 +84,6 @@ def sweep(folder: Path) -> None:
         pid = re.search(r"\.(\d+)\.draft$", draft.name)
         if pid is None or not files.alive(int(pid[1])):
             shutil.rmtree(draft, ignore_errors=True)
-
-
-def _counts(records: pl.DataFrame) -> dict[str, dict[str, int]]:
-    return {
-        name: dict(records.filter(LIVE).group_by(name).len().sort(name).iter_rows())
-        for name in ("kind", "scope", "tier")
-    }
 
 
 def _versions() -> dict[str, str]:

@@ -36,6 +36,7 @@ _EASY, _RATIO = 64 << 20, 50  # what a gzip file may unfold to: so many bytes, o
 
 def folder(path: Path) -> Path:
     """Return the folder, made 0700 with its parents if absent, for good; or raises NoSpace."""
+    barred = NoSpace(f"{path}: no permission to write", "give --state DIR or mend the mode")
     try:
         for part in reversed([p for p in (path, *path.parents) if not p.exists()]):
             part.mkdir(mode=0o700, exist_ok=True)
@@ -46,11 +47,9 @@ def folder(path: Path) -> Path:
             f"{path} cannot be a folder: a file is in the way", "give --state DIR"
         ) from error
     except PermissionError as error:
-        raise NoSpace(
-            f"{path}: no permission to write", "give --state DIR or mend the mode"
-        ) from error
+        raise barred from error
     if not os.access(path, os.W_OK | os.X_OK):
-        raise NoSpace(f"{path}: no permission to write", "give --state DIR or mend the mode")
+        raise barred
     return path
 
 
@@ -121,12 +120,9 @@ def _without_lists(value: Any, lists: dict[str, str], depth: int) -> Any:
     if not flat:
         return value
     mark, gap = uuid.uuid4().hex, "\n" + " " * depth
-    lists[mark] = f"[{gap}{_items(value, gap)}{gap[:-1]}]"
+    items = json.dumps(value, ensure_ascii=False, separators=(f",{gap}", ": "))[1:-1]
+    lists[mark] = f"[{gap}{items}{gap[:-1]}]"
     return mark
-
-
-def _items(values: list[Any], gap: str) -> str:
-    return json.dumps(values, ensure_ascii=False, separators=(f",{gap}", ": "))[1:-1]
 
 
 def json_digest(value: Any) -> str:

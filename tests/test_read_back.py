@@ -9,6 +9,7 @@ import pytest
 
 from memops import apply as applying
 from memops.cli import run
+from memops.progress import watched
 from memops.state import planfile
 from memops.state.sources import clock
 
@@ -94,12 +95,15 @@ def test_what_the_agent_wrote_after_the_run_is_its_word_and_no_failure(memops, t
     plan = memops("plan", f"openclaw:{tmp_path / 'ws'}", "--rule", "merge_exact", "--now", NOW)
     said_again = LINES.splitlines(keepends=True)[-1]
 
-    def agent(done, total):
+    def agent(title, done, total):
+        if title != "applying":
+            return
         with note.open("a", encoding="utf-8") as file:
             file.write(said_again)
 
     made = planfile.load(plan["plan"], memops.state)
-    done = applying.apply(made, memops.state, clock(), approve=True, progress=agent)
+    with watched(agent):
+        done = applying.apply(made, memops.state, clock(), approve=True)
     assert (done["state"], done["code"], done["wrong"]) == ("verified", 0, [])
     assert note.read_text().count(said_again) == 2
 

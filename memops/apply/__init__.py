@@ -17,7 +17,7 @@ import polars as pl
 
 from memops import files, overlay
 from memops.apply import lines
-from memops.apply.batches import Batches, Progress
+from memops.apply.batches import Batches
 from memops.apply.checks import expected, held_back, misread, since_written
 from memops.errors import GuardRefused, MemopsError, NoSpace, PlanRefused
 from memops.failpoints import failpoint
@@ -43,7 +43,6 @@ def apply(
     clock: datetime,
     approve: bool = False,
     lock_timeout: float = 10.0,
-    progress: Progress | None = None,
     as_of: datetime | None = None,
     named: Collection[int] | None = None,
 ) -> dict[str, Any]:
@@ -62,7 +61,7 @@ def apply(
         if run is not None:
             run.verify()
         if run is not None and run.state not in ("verified", "rolled-back"):
-            done = _gone_on(run, plan, store, state, progress)
+            done = _gone_on(run, plan, store, state)
             return done | {"waiting": len(lines.left(plan, state))}
         left = lines.left(plan, state)
         chosen = lines.chosen(plan, left, approve, named)
@@ -78,7 +77,7 @@ def apply(
         if not approve and plan.header["authority"] != "person":
             _refuse(plan, _excess(plan, chosen, records, whole, state, clock))
         run = _started(plan, chosen, state, clock, approve)
-        return _carried_out(_task(run, plan, store, state, records), progress) | waiting
+        return _carried_out(_task(run, plan, store, state, records)) | waiting
 
 
 def resume(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any]:
@@ -91,7 +90,7 @@ def resume(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any]:
         run.verify()
         if run.state == "verified":
             return summary(run, [])
-        return _gone_on(run, plan, store, state, None)
+        return _gone_on(run, plan, store, state)
 
 
 def rollback(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any]:
@@ -173,7 +172,7 @@ def _basis(plan: planfile.PlanFile, state: Path) -> tuple[pl.DataFrame, pl.DataF
     """The records that a plan was made from, out of its snapshot, and the sizes of the whole."""
     path = state / "snapshots" / plan.header["snapshot"]
     if not path.is_dir():
-        raise PlanRefused(f"the snapshot of plan {plan.id} is gone", "plan again")
+        raise PlanRefused(f"the snapshot of plan {plan.id} is gone")
     taken = open_snapshot(path)
     if not is_same(state, plan.header["snapshot_sha256"], taken.seal):
         raise PlanRefused(f"the snapshot {taken.id} is not the one that the plan was made from")
@@ -244,9 +243,7 @@ def _excess(
     return excess(plan.changes[[seq - 1 for seq in chosen]], records, limits, earlier, whole)
 
 
-def _gone_on(
-    run: Run, plan: planfile.PlanFile, store: Store, state: Path, progress: Progress | None
-) -> dict[str, Any]:
+def _gone_on(run: Run, plan: planfile.PlanFile, store: Store, state: Path) -> dict[str, Any]:
     """Go on with a run that was cut off; what a failed device holds of its records is doubtful."""
     back = f"take the run back: memops rollback {run.id}"
     planfile.refuse_earlier(plan, back)
@@ -257,11 +254,10 @@ def _gone_on(
         run.journal.renew()
         run.undo.renew()
         store.settle()
-    task = _task(run, plan, store, state, _basis(plan, state)[0])
-    return _carried_out(task, progress)
+    return _carried_out(_task(run, plan, store, state, _basis(plan, state)[0]))
 
 
-def _carried_out(task: _Task, progress: Progress | None) -> dict[str, Any]:
+def _carried_out(task: _Task) -> dict[str, Any]:
     run, header = task.run, task.plan.header
     changes = squash(task.changes)
     policy = from_table(header["policy"], task.plan.id)
@@ -276,8 +272,7 @@ def _carried_out(task: _Task, progress: Progress | None) -> dict[str, Any]:
         written = waiting + [Written(i, "applied") for i in elsewhere["id"]]
         if written:
             run.journal.add({"batch": [vars(w) for w in written]})
-        batches = Batches(run, task.store, header, task.records, progress)
-        written += batches.write(inside, before, policy)
+        written += Batches(run, task.store, header, task.records).write(inside, before, policy)
         failpoint("overlay-write")
         _write_overlay(task, changes, written, policy)
         failpoint("overlay-written")
@@ -369,15 +364,10 @@ def _restore_overlay(
 @contextlib.contextmanager
 def _held(store: Store, identity: dict[str, str], state: Path, timeout: float) -> Iterator[None]:
     """Hold the lock of a store that is the one, and whole."""
-    _same_store(store, identity)
+    if store.identity() != identity:
+        raise PlanRefused(
+            f"{store.address} is not the store that this plan was made for, or its schema changed"
+        )
     with files.lock(lock_path(state, identity), timeout):
         restoring.refuse_half(state, identity)
         yield
-
-
-def _same_store(store: Store, identity: dict[str, str]) -> None:
-    if store.identity() != identity:
-        raise PlanRefused(
-            f"{store.address} is not the store that this plan was made for, or its schema changed",
-            "plan again",
-        )

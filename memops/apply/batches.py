@@ -1,10 +1,9 @@
 """Batches of a run: each has its guard before it, its undo with it, and its answers after it."""
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 import polars as pl
@@ -16,8 +15,6 @@ from memops.policy import Policy
 from memops.progress import tell
 from memops.state.runs import Run
 from memops.stores import Store, Undo, Work, Written
-
-Progress = Callable[[int, int], None]
 
 
 class Batches:
@@ -32,10 +29,8 @@ class Batches:
         store: Store,
         header: Mapping[str, Any],
         records: pl.DataFrame,
-        progress: Progress | None,
     ) -> None:
-        self.run, self.store, self.header = run, store, header
-        self.records, self.progress = records, progress or partial(tell, "applying")
+        self.run, self.store, self.header, self.records = run, store, header, records
         entries = run.undo.entries()
         self.kept, self.images = frozenset(entry["id"] for entry in entries), len(entries)
         self.begun = self.kept - {w["id"] for w in run.answers() if w["state"] == "applied"}
@@ -53,7 +48,7 @@ class Batches:
         def done(answers: list[Written]) -> None:
             failpoint("batch-written")
             self.written.extend(answers)
-            self.progress(len(self.written), changes.height)
+            tell("applying", len(self.written), changes.height)
 
         for batch in self.store.batches(changes):
             told = len(self.written)

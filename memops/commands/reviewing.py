@@ -298,7 +298,7 @@ def opened(plan: planfile.PlanFile, state: Path) -> Review:
     """Return a plan with its records, whatever was decided on it or came of it."""
     taken = snapshot.find(plan.header["snapshot"], state)
     if taken is None:
-        raise PlanRefused(f"the snapshot of plan {plan.id} is gone", "plan again")
+        raise PlanRefused(f"the snapshot of plan {plan.id} is gone")
     records = taken.records()
     return Review(plan, state, records, _lines(plan, records), set(plan.kept), set(plan.kept))
 

@@ -125,7 +125,7 @@ def lines(table: pl.DataFrame, most: int = 60) -> list[dict[str, Any]]:
     Every line has the same days, `most` at the most: name, points of day and value or None.
     """
     taken = table["recall"].explode().drop_nulls()
-    measures = [row["measure"] for row in taken] if _graded(table) else []
+    measures = [row["measure"] for row in taken] if taken.len() else []
     names = [*_COURSES, *dict.fromkeys(measures)]
     known = {name: daily(table, _COURSES.get(name, name)).tail(most) for name in names}
     return [
@@ -186,10 +186,6 @@ def _row(night: Mapping[str, Any]) -> dict[str, Any]:
         "recall": _recall(night),
         "seconds": sum(t["seconds"] for t in timings) if timings else None,
     }
-
-
-def _graded(table: pl.DataFrame) -> bool:
-    return bool(table["recall"].list.len().sum())
 
 
 def _measured(name: str) -> pl.Expr:

@@ -65,7 +65,7 @@ def kept_lines(path: Path, digests: list[str]) -> list[int]:
     """Return the numbers of the lines that remain; raises PlanRefused for one that is not as it was."""
     kept: list[int] = []
     if not path.is_file():
-        raise PlanRefused(f"{path} is missing", "plan again")
+        raise PlanRefused(f"{path} is missing")
     for nth, raw in enumerate(path.read_bytes().split(b"\n"), 1):
         if not raw.strip():
             continue

@@ -30,7 +30,7 @@ from memops.errors import Corrupt, PlanRefused
 from memops.guard import excess
 from memops.plan import arguments, widened
 from memops.policy import Policy
-from memops.reasons import PLAIN, Reason, coded, plain
+from memops.reasons import PLAIN, coded, plain
 from memops.safety.masking import masked_table
 from memops.schema import CHANGES
 from memops.snapshot import Snapshot
@@ -89,7 +89,7 @@ class PlanFile:
         data = path.read_bytes() if path.is_file() else b""
         made = (self.header[f"{name}_sha256"], digests(self.path).get(path.name))
         if hashlib.sha256(data).hexdigest() not in made:
-            raise PlanRefused(f"{path}: changed after it was made", "plan again")
+            raise PlanRefused(f"{path}: changed after it was made")
         return [json.loads(line) for line in data.split(b"\n") if line]
 
 
@@ -121,7 +121,9 @@ def save(
     header |= {
         "refused": refused.height,
         "unattended": int(changes["unattended"].sum()),
-        "exceeds": [] if authority == "person" else _exceeds(changes, records, policy),
+        "exceeds": []
+        if authority == "person"
+        else excess(changes.filter("unattended"), records, policy.limits),
         "expires_after_hours": policy.limits.plan_hours,
         "basis": basis.sealed(changes, records, models),
         "changes_sha256": hashlib.sha256(held["changes.parquet"]).hexdigest(),
@@ -133,13 +135,10 @@ def save(
     for name, data in held.items():
         files.write(path / name, data)
     at = made.isoformat()
-    files.write_json(path / "made.json", {"at": at, "seal": _sealed(state, header, at)})
+    sealed = seals.seal(state, "plan", {"plan": header, "at": at})
+    files.write_json(path / "made.json", {"at": at, "seal": sealed})
     files.write_json(path / "plan.json", header)
     return PlanFile(path, header, changes, list(range(1, len(lines) + 1)))
-
-
-def _exceeds(changes: pl.DataFrame, records: pl.DataFrame, policy: Policy) -> list[Reason]:
-    return excess(changes.filter("unattended"), records, policy.limits)
 
 
 def _held(
@@ -204,16 +203,12 @@ def load(name: str | Path, state: Path) -> PlanFile:
         raise PlanRefused(f"{path / 'plan.json'}: not a memops plan")
     as_made = files.json_bytes(header) == (path / "plan.json").read_bytes()
     if plan_id(header) != path.name or not as_made:
-        raise PlanRefused(
-            f"{path / 'plan.json'}: the plan was changed after it was made", "plan again"
-        )
+        raise PlanRefused(f"{path / 'plan.json'}: the plan was changed after it was made")
     _refuse_unsealed(path, header, state)
     data = _held_bytes(path / "changes.parquet")
     made = (header["changes_sha256"], digests(path).get("changes.parquet"))
     if hashlib.sha256(data).hexdigest() not in made:
-        raise PlanRefused(
-            f"{path / 'changes.parquet'}: the plan was changed after it was made", "plan again"
-        )
+        raise PlanRefused(f"{path / 'changes.parquet'}: the plan was changed after it was made")
     try:
         changes = pl.read_parquet(io.BytesIO(data))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
@@ -248,24 +243,18 @@ def refuse_expired(plan: PlanFile, clock: datetime, as_of: datetime | None = Non
         )
 
 
-def _sealed(state: Path, header: dict[str, Any], at: Any) -> str:
-    return seals.seal(state, "plan", {"plan": header, "at": at})
-
-
 def _refuse_unsealed(path: Path, header: dict[str, Any], state: Path) -> None:
     """Raise PlanRefused for a plan that was not made in this state folder as it stands."""
     if header["format"] < _SEALED:
         return
     said = seals.made(path)
     if not seals.holds(state, "plan", {"plan": header, "at": said.get("at")}, said.get("seal")):
-        raise PlanRefused(
-            f"{path / 'made.json'}: the plan is not sealed as it was made in {state}", "plan again"
-        )
+        raise PlanRefused(f"{path / 'made.json'}: the plan is not sealed as it was made in {state}")
 
 
 def _held_bytes(path: Path) -> bytes:
     if not path.is_file():
-        raise PlanRefused(f"{path} is missing", "plan again")
+        raise PlanRefused(f"{path} is missing")
     return path.read_bytes()
 
 

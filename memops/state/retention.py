@@ -41,13 +41,8 @@ def prune(state: Path, policy: Policy, now: datetime, remove: bool = False) -> d
     A store that is being changed at the moment is left for the next time (`busy`), and what
     cannot be opened (`damaged`) for a person.
     """
-    said: dict[str, Any] = {
-        "snapshots": [],
-        "undo": [],
-        "busy": [],
-        "damaged": [],
-        "removed": remove,
-    }
+    said: dict[str, Any] = {name: [] for name in ("snapshots", "undo", "busy", "damaged")}
+    said["removed"] = remove
     if remove:
         sweep(files.folder(state / "snapshots"))
     stores: dict[str, list[Aged]] = defaultdict(list)
@@ -62,7 +57,8 @@ def prune(state: Path, policy: Policy, now: datetime, remove: bool = False) -> d
         identity = aged[0].taken.manifest["store"]
         try:
             with files.lock(lock_path(state, identity), 0.0):
-                past, undo = expired(aged, _runs(state, own), _needed(state, own, now), policy, now)
+                ran = [run for run in runs(state) if store_id(run.header["store"]) == own]
+                past, undo = expired(aged, ran, _needed(state, own, now), policy, now)
                 for one in past if remove else []:
                     _removed(state, one.taken, now)
                 for run in undo if remove else []:
@@ -90,9 +86,7 @@ def expired(
         and best.at > started
     ]
     held = needed | {run.header["snapshot"] for run in ran if run not in undo}
-    held |= {one.taken.id for one in kept(aged, policy.keep, now)} | (
-        {best.taken.id} if best else set()
-    )
+    held |= {one.taken.id for one in [*kept(aged, policy.keep, now), *filter(None, [best])]}
     still = [run for run in undo if run.keeps_undo]
     return [one for one in aged if one.taken.id not in held], still
 
@@ -131,10 +125,6 @@ def _aged(taken: Snapshot, policy: Policy) -> Aged:
     rows = taken.manifest["rows"]
     at = datetime.fromisoformat(taken.manifest["taken_at"]).astimezone(UTC)
     return Aged(taken, at, rows > 0 and rows >= before * (1 - policy.limits.shrink))
-
-
-def _runs(state: Path, own: str) -> list[Run]:
-    return [run for run in runs(state) if store_id(run.header["store"]) == own]
 
 
 def _needed(state: Path, own: str, now: datetime) -> set[str]:

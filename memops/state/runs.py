@@ -34,6 +34,7 @@ FORMAT = 4
 3: unsealed."""
 _UNDO = ("undo.jsonl", "overlay.parquet")
 _GROWING = ("journal.jsonl", "undo.jsonl")
+_AT_ONCE = 200  # images of undo in one batch
 _DIRECTIONS = ("applying", "rolling-back")
 _TOUCHED = pl.Schema({"scope": pl.String(), "kind": pl.String(), "touched": pl.Int64()})
 
@@ -150,10 +151,8 @@ class Run:
                 f"the undo copy of run {self.id} was removed when it was past its time",
                 "restore a snapshot: memops restore SNAPSHOT",
             )
-        there, named = (
-            len(self.undo.entries()),
-            max((e.get("images", 0) for e in entries), default=0),
-        )
+        there = len(self.undo.entries())
+        named = max((e.get("images", 0) for e in entries), default=0)
         lost = self.header["format"] >= 3 and not path.exists()
         if lost or there < named:
             said = "is missing" if lost else f"holds {there} of the {named} that the journal names"
@@ -166,9 +165,8 @@ class Run:
     def verify(self) -> None:
         """Raise Corrupt, naming the file, when the run's own records are not as they were left."""
         overlay.read(self.path / "overlay.parquet")
-        seals = (
-            files.read_sealed(self.path / "seal.json") if (self.path / "seal.json").exists() else {}
-        )
+        kept = self.path / "seal.json"
+        seals = files.read_sealed(kept) if kept.exists() else {}
         for name in _GROWING:
             path, said = self.path / name, seals.get(name)
             data = path.read_bytes()[: said["bytes"]] if said and path.exists() else b""
@@ -230,21 +228,18 @@ def _refuse_headless(path: Path) -> None:
 def listed(state: Path) -> list[dict[str, Any]]:
     """Return {run, plan, state, started, store} of runs and of plans without one, newest first."""
     found = [
-        {"run": run.id, "plan": header["plan"], "state": run.state}
-        | {"started": header["started"], "store": header["address"]}
+        {"run": run.id, "plan": said["plan"], "state": run.state, "started": said["started"],
+         "store": said["address"]}
         for run in runs(state)
-        for header in [run.header]
-    ]
+        for said in [run.header]
+    ]  # fmt: skip
     begun = {row["plan"] for row in found}
     lost = {path.name.rsplit("-", 1)[0]: path.name for path in _headless(state)}
     for path in sorted((state / "plans").glob("*/plan.json")):
         if path.parent.name not in begun:
-            made = seals.made_at(path.parent).isoformat()
-            store = files.read_json(path).get("address")
-            run = lost.get(path.parent.name)
-            stands = "damaged" if run else "planned"
-            found.append({"run": run, "plan": path.parent.name, "state": stands})
-            found[-1] |= {"started": made, "store": store}
+            run, made = lost.get(path.parent.name), seals.made_at(path.parent).isoformat()
+            said = {"run": run, "plan": path.parent.name, "state": "damaged" if run else "planned"}
+            found.append(said | {"started": made, "store": files.read_json(path).get("address")})
     return sorted(found, key=lambda row: (row["started"], row["plan"]), reverse=True)
 
 
@@ -258,7 +253,7 @@ def touched_since(since: datetime, store: dict[str, str], state: Path) -> pl.Dat
         for run in runs(state)
         for header in [run.header]
         if store_id(header["store"]) == store_id(store)
-        and not (_asked_for(header) and run.vouched(state))
+        and not ((header["approved"] or header.get("authority") == "person") and run.vouched(state))
         and datetime.fromisoformat(header["started"]) >= since
         and run.state != "rolled-back"
         for entry in run.journal.entries()
@@ -266,10 +261,6 @@ def touched_since(since: datetime, store: dict[str, str], state: Path) -> pl.Dat
     ]
     table = pl.DataFrame(rows, schema=_TOUCHED, orient="row")
     return table.group_by("scope", "kind").agg(pl.sum("touched")).sort("scope", "kind")
-
-
-def _asked_for(header: dict[str, Any]) -> bool:
-    return bool(header["approved"]) or header.get("authority", "unattended") == "person"
 
 
 def written_again(
@@ -295,7 +286,7 @@ def written_again(
     return frozenset(id_ for id_, at in rows if id_ in touched and at > touched[id_])
 
 
-def batches_of_undo(run: Run, size: int = 200) -> Iterable[list[Undo]]:
+def batches_of_undo(run: Run) -> Iterable[list[Undo]]:
     """Yield undo newest first: for each record the first pre-image and the last post-image.
 
     Of a record whose undo holds only some fields, that is so for each field.
@@ -309,7 +300,7 @@ def batches_of_undo(run: Run, size: int = 200) -> Iterable[list[Undo]]:
     last_first = sorted(reversed(list(whole.values())), key=lambda u: u.where)
     batch: list[Undo] = []
     for undo in last_first:
-        if batch and (undo.where != batch[-1].where or len(batch) >= size):
+        if batch and (undo.where != batch[-1].where or len(batch) >= _AT_ONCE):
             yield batch
             batch = []
         batch.append(undo)

@@ -49,7 +49,7 @@ def made_at(plan: Path) -> datetime:
     path = plan / "made.json"
     at = instant(str(made(plan).get("at")))
     if at is None:
-        raise PlanRefused(f"{path}: it does not say when the plan was made", "plan again")
+        raise PlanRefused(f"{path}: it does not say when the plan was made")
     return at
 
 
@@ -57,7 +57,7 @@ def made(plan: Path) -> dict[str, Any]:
     """Return what stands in a plan's `made.json`; raises PlanRefused or Corrupt."""
     path = plan / "made.json"
     if not path.is_file():
-        raise PlanRefused(f"{path} is missing", "plan again")
+        raise PlanRefused(f"{path} is missing")
     return files.read_json(path)
 
 

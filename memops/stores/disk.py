@@ -5,13 +5,15 @@ import glob
 import os
 import stat
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from memops.errors import Locked, MemopsError, NoSpace, StoreNotFound
 from memops.failpoints import failpoint
-from memops.files import short
+from memops.files import short, sync
 
+_TRIES = 3
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 """Numbers of errors by which a device cannot take what is written."""
 
@@ -30,19 +32,19 @@ def failure(path: Path, error: OSError) -> MemopsError:
     if error.errno in FULL:
         return NoSpace(f"{path}: {said}", "make room or mend the device, then run it again")
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return StoreNotFound(f"{path} does not exist", "check the store's address")
+        return StoreNotFound(f"{path} does not exist")
     if isinstance(error, PermissionError):
         return StoreNotFound(f"{path}: {said}", "run as the user that owns the store")
-    return StoreNotFound(f"{path}: {said}", "check the store's address")
+    return StoreNotFound(f"{path}: {said}")
 
 
-def read_whole(path: Path, tries: int = 3) -> tuple[bytes, Stamp]:
+def read_whole(path: Path) -> tuple[bytes, Stamp]:
     """Return a file's bytes and the stamp of the state that they were read in.
 
     Raises StoreNotFound for what is no regular file and Locked for one that never holds still.
     """
     try:
-        for _ in range(tries):
+        for _ in range(_TRIES):
             with path.open("rb") as file:
                 before = _stamp(path, os.fstat(file.fileno()))
                 data = file.read()
@@ -53,15 +55,20 @@ def read_whole(path: Path, tries: int = 3) -> tuple[bytes, Stamp]:
     raise Locked(f"{path} is being written", "try again when its writer is done")
 
 
-def replace_whole(path: Path, data: bytes, unless_changed: Stamp | None = None) -> bool:
+def replace_whole(
+    path: Path,
+    data: bytes,
+    unless_changed: Stamp | None = None,
+    check: Callable[[Path], None] = lambda draft: None,
+) -> bool:
     """Put data in the place of a file, all or nothing; return False if the file changed meanwhile.
 
     The new bytes are on disk (file, then folder) when this returns. Mode and owner are kept; a
-    link is followed.
+    link is followed. What `check` raises of the draft keeps it from its place.
     """
     target = path.resolve()
     try:
-        return _replaced(target, data, unless_changed)
+        return _replaced(target, data, unless_changed, check)
     except OSError as error:
         raise failure(target, error) from error
 
@@ -73,7 +80,7 @@ def put_aside(path: Path) -> Path:
         aside = path.with_name(f"{short(path.name)}.damaged" + (f"-{n}" if n > 1 else ""))
         try:
             os.link(path, aside)
-            sync_folder(path.parent)
+            sync(path.parent)
             return aside
         except FileExistsError:
             if aside.samefile(path):
@@ -88,16 +95,9 @@ def sweep(path: Path) -> None:
         left.unlink(missing_ok=True)
 
 
-def sync_folder(folder: Path) -> None:
-    """Put a folder's entries on disk."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _replaced(target: Path, data: bytes, unless_changed: Stamp | None) -> bool:
+def _replaced(
+    target: Path, data: bytes, unless_changed: Stamp | None, check: Callable[[Path], None]
+) -> bool:
     old = target.stat() if target.exists() else None
     draft = _draft(target)
     handle, name = tempfile.mkstemp(prefix=draft, suffix=".tmp", dir=target.parent)
@@ -112,6 +112,7 @@ def _replaced(target: Path, data: bytes, unless_changed: Stamp | None) -> bool:
                 if (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()) and os.geteuid() == 0:
                     os.fchown(file.fileno(), old.st_uid, old.st_gid)
             os.fsync(file.fileno())
+        check(new)
         if unless_changed is not None and _now(target) != unless_changed:
             return False
         failpoint("disk-rename")
@@ -119,7 +120,7 @@ def _replaced(target: Path, data: bytes, unless_changed: Stamp | None) -> bool:
         failpoint("disk-renamed")
     finally:
         new.unlink(missing_ok=True)
-    sync_folder(target.parent)
+    sync(target.parent)
     return True
 
 

@@ -65,12 +65,11 @@ def of_openers(path: Path) -> Iterator[Finding]:
         )
 
 
-def of_locks(locks: Iterable[LockFile], now: float | None = None) -> Iterator[Finding]:
+def of_locks(locks: Iterable[LockFile]) -> Iterator[Finding]:
     """Lock files that stand there, and those whose owner is gone."""
-    at = time.time() if now is None else now
     for lock in locks:
         try:
-            age = at - lock.path.stat().st_mtime
+            age = time.time() - lock.path.stat().st_mtime
         except OSError:
             continue
         if age > lock.stale:
@@ -81,10 +80,10 @@ def of_locks(locks: Iterable[LockFile], now: float | None = None) -> Iterator[Fi
             yield Finding("locks", "info", 1, says, "a file under it is changed later")
 
 
-def of_widths(widths: dict[int, int], unit: str) -> Iterator[Finding]:
+def of_widths(widths: dict[int, int]) -> Iterator[Finding]:
     """Vectors of several widths, which the agent cannot compare."""
     if len(widths) > 1:
-        said = ", ".join(f"{n} of {width} {unit}" for width, n in sorted(widths.items()))
+        said = ", ".join(f"{n} of {width} floats" for width, n in sorted(widths.items()))
         rare = sum(widths.values()) - max(widths.values())
         do = "let the agent embed again with one model; the rarer ones drop out of its search"
         yield Finding("vectors", "warning", rare, f"vectors of several widths: {said}", do)

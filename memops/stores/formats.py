@@ -181,10 +181,8 @@ def _value(name: str, value: Any, at: str) -> Any:
         if (at_time := instant(value)) is None:
             raise Corrupt(f"{at}: is no instant", "write ISO 8601 with an offset from UTC")
         return at_time
-    if isinstance(value, float) and not math.isfinite(value):
-        raise Corrupt(f"{at}: is no finite number")
-    if isinstance(value, int) and not isinstance(value, bool) and not -(2**63) <= value < 2**63:
-        raise Corrupt(f"{at}: is too large")
+    if not isinstance(value, str | list) and not _bounded_number(value):
+        raise Corrupt(f"{at}: is {'no finite number' if isinstance(value, float) else 'too large'}")
     return float(value) if RECORDS[name] == pl.Float64() else value
 
 
@@ -203,11 +201,12 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def _no_constant(name: str) -> Any:
+def no_constant(name: str) -> Any:
+    """Refuse NaN and the infinities, which Python's reader would take."""
     raise ValueError(f"{name} is no JSON number")
 
 
-_LINE = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_constant)
+_LINE = json.JSONDecoder(object_pairs_hook=_once, parse_constant=no_constant)
 
 
 def _read_parquet(data: bytes, where: str) -> Any:

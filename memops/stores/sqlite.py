@@ -18,8 +18,8 @@ from urllib.parse import quote
 
 from memops.errors import Corrupt, Locked, MemopsError, NoSpace, StoreNotFound
 from memops.failpoints import failpoint
-from memops.files import STEP
-from memops.stores.disk import failure, put_aside, replace_whole, sync_folder
+from memops.files import STEP, sync
+from memops.stores.disk import failure, put_aside, replace_whole
 
 WAIT = 4.0
 """Seconds to wait for another writer; an agent that waits for us gives up after five."""
@@ -253,7 +253,7 @@ def _overwritten(path: Path, copy: Path, keep: Callable[[sqlite3.Connection], ob
         if _is_wal(copy):
             live.execute("PRAGMA journal_mode = WAL")
     with errors(path):
-        sync_folder(path.parent)
+        sync(path.parent)
 
 
 def _is_wal(path: Path) -> bool:

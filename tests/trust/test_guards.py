@@ -13,6 +13,7 @@ from memops import snapshot
 from memops.plan import delete, edit
 from memops.policy import Policy
 from memops.policy.hygiene import Floors
+from memops.progress import watched
 from memops.schema import TOMBSTONE, from_rows
 from memops.state import planfile
 from memops.stores import clawseed, open_store
@@ -162,7 +163,9 @@ def _schedule(top, rng):
     )
     counts, forgot, said = [size], [0], []
 
-    def forgets(done, total):
+    def forgets(title, done, total):
+        if title != "applying":
+            return
         with contextlib.closing(sqlite3.connect(db, isolation_level=None)) as agent:
             if (live := _live(agent)) < min(5, counts[-1]):
                 said.append(f"{counts[-1]} live became {live}")
@@ -176,7 +179,8 @@ def _schedule(top, rng):
     was = clawseed_write.MOST, clawseed.JUDGED
     clawseed_write.MOST, clawseed.JUDGED = rng.randrange(1, 4), rng.randrange(1, 6)
     try:
-        applying.apply(plan, top / "state", NOW, approve=True, progress=forgets, as_of=NOW)
+        with watched(forgets):
+            applying.apply(plan, top / "state", NOW, approve=True, as_of=NOW)
     finally:
         clawseed_write.MOST, clawseed.JUDGED = was
     return forgot[0], said

@@ -158,7 +158,7 @@ def _vectors(connection: sqlite3.Connection, columns: list[str]) -> Iterator[Fin
         says = "vectors that are no whole number of floats"
         do = "with the agent stopped: `memops store doctor STORE --repair vectors`"
         yield Finding("vectors", "error", torn, says, do)
-    yield from of_widths({s // 4: n for s, n in sizes.items() if s and s % 4 == 0}, "floats")
+    yield from of_widths({s // 4: n for s, n in sizes.items() if s and s % 4 == 0})
     if stale := len(stale_vectors(connection, columns)) - torn:
         says = "vectors of another text than their row has"
         do = (

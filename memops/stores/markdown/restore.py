@@ -19,7 +19,7 @@ from memops.stores.markdown import files
 from memops.stores.markdown.carry import Pace
 from memops.stores.markdown.carry_files import FLAGS, joined, lines, read_fd
 from memops.stores.markdown.carry_leavings import drop
-from memops.stores.markdown.swap import PATIENCE, Swap, swapped
+from memops.stores.markdown.swap import Swap, swapped
 from memops.stores.openers import writers
 
 _HINT = "stop the agent, then restore again"
@@ -122,7 +122,7 @@ def _gone(notes: Notes, path: str) -> bool:
     """Remove a file that says nothing any more; false while somebody has it open."""
     with (
         contextlib.suppress(FileNotFoundError, Incomplete),
-        hold(notes.locks(path), PATIENCE),
+        hold(notes.locks(path)),
         files.folder_of(notes.root, path) as (folder, name),
     ):
         drop(folder, name, notes.pace.grace, notes.pace.limit)

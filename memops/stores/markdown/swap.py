@@ -11,9 +11,6 @@ from memops.stores.markdown import files
 from memops.stores.markdown.carry import Build, Pace, replace
 from memops.stores.markdown.carry_leavings import create, recover
 
-PATIENCE = 3.0
-"""Seconds to wait for a lock of the agent's before its file is left for later."""
-
 
 @dataclass(frozen=True)
 class Swap:
@@ -30,7 +27,7 @@ class Swap:
 
     def locked(self) -> AbstractContextManager[None]:
         """Hold the agent's locks of the file."""
-        return hold(self.locks, PATIENCE)
+        return hold(self.locks)
 
 
 def swapped(root: Path, path: str, swap: Swap) -> str:

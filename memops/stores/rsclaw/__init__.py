@@ -24,18 +24,10 @@ import polars as pl
 from memops.errors import Corrupt
 from memops.schema import only
 from memops.stores import Keep, Undo, Work, Written
-from memops.stores.disk import put_aside, replace_whole
+from memops.stores.disk import put_aside, replace_whole, sweep
 from memops.stores.rsclaw import redb
-from memops.stores.rsclaw.disk import alone, back_up, draft, forget, install
-from memops.stores.rsclaw.docs import (
-    ARCHIVES,
-    DOCS,
-    Doc,
-    Row,
-    to_records,
-    unpacked,
-    widths,
-)  # fmt: skip
+from memops.stores.rsclaw.disk import alone, back_up, forget, install
+from memops.stores.rsclaw.docs import ARCHIVES, DOCS, Doc, Row, to_records, unpacked, widths
 from memops.stores.rsclaw.gateway import Gateway
 from memops.stores.rsclaw.redb_build import build
 from memops.stores.rsclaw.write import FILE, Rows, changed, reverted
@@ -91,7 +83,7 @@ class Rsclaw(Gateway):
             "rows": len(rows) - len(lost),
             "unparsed": len(lost),
             "unparsed_ids": lost[:100],
-            "vector_widths": {str(n): count for n, count in widths(_sound(rows)).items()},
+            "vector_widths": {str(n): count for n, count in widths(rows).items()},
         }
 
     def load(self, raw: Path, ids: Collection[str] | None = None) -> pl.DataFrame:
@@ -127,7 +119,7 @@ class Rsclaw(Gateway):
 
     def settle(self) -> None:
         """Remove the draft of a file that was to be installed."""
-        draft(self.path).unlink(missing_ok=True)
+        sweep(self.path)
 
     def restore(self, raw: Path, keep: Keep) -> dict[str, int]:
         """Put the copy in place of the file, which no gateway has open from before it is kept."""
@@ -186,10 +178,6 @@ def _doc(row: Row) -> Doc | None:
         return None if found is None else Doc(row.table, row.key.decode(), found[1])
     except UnicodeDecodeError:
         return None
-
-
-def _sound(rows: list[Row]) -> Iterator[Row]:
-    return (row for row in rows if len(row.value) >= 4)
 
 
 def _records(database: redb.Database, path: Path) -> pl.DataFrame:

@@ -4,14 +4,14 @@ import fcntl
 import json
 import os
 import shutil
-import stat
 from collections.abc import Iterable, Iterator, Set
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 from memops.errors import Corrupt, Locked
-from memops.stores.disk import failure, replace_whole, sync_folder
+from memops.files import sync
+from memops.stores.disk import failure, replace_whole
 from memops.stores.rsclaw import redb
 
 
@@ -52,7 +52,7 @@ def back_up(path: Path, lines: Iterable[bytes], now: datetime) -> Path:
             out.writelines(line + b"\n" for line in lines)
             out.flush()
             os.fsync(out.fileno())
-        sync_folder(folder)
+        sync(folder)
     except OSError as error:
         raise failure(folder, error) from error
     return made
@@ -80,36 +80,15 @@ def forget(path: Path, ids: Set[str], texts: Set[str]) -> None:
         raise failure(beside, error) from error
 
 
-def draft(path: Path) -> Path:
-    """Return where a new version of a file is written, beside it."""
-    target = path.resolve()
-    return target.with_name(f".{target.name}.memops")
-
-
 def install(path: Path, data: bytes) -> None:
-    """Put a whole file in place of another, once it reads back as it was meant; mode is kept."""
-    target, spare = path.resolve(), draft(path)
-    meant = redb.parse(data, str(spare))
-    try:
-        spare.unlink(missing_ok=True)
-        handle = os.open(spare, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(handle, "wb") as out:
-            out.write(data)
-            out.flush()
-            if target.exists():
-                old = target.stat()
-                os.fchmod(out.fileno(), stat.S_IMODE(old.st_mode))
-                if (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()) and os.geteuid() == 0:
-                    os.fchown(out.fileno(), old.st_uid, old.st_gid)
-            os.fsync(out.fileno())
-        if redb.read(spare, tries=1)[1] != meant:
-            raise Corrupt(f"{spare}: does not read back as it was written", "check the disk")
-        spare.replace(target)
-        sync_folder(target.parent)
-    except OSError as error:
-        raise failure(target, error) from error
-    finally:
-        spare.unlink(missing_ok=True)
+    """Put a whole file in place of another, once it reads back as it was meant."""
+    meant = redb.parse(data, str(path))
+
+    def check(draft: Path) -> None:
+        if redb.read(draft, tries=1)[1] != meant:
+            raise Corrupt(f"{path}: does not read back as it was written", "check the disk")
+
+    replace_whole(path, data, check=check)
 
 
 def _backups(path: Path) -> Path:

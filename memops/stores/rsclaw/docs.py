@@ -19,6 +19,7 @@ import polars as pl
 import xxhash
 
 from memops.schema import KINDS, MODEL, QUARANTINE, TOMBSTONE, empty, from_rows
+from memops.stores.formats import no_constant
 
 DOCS = "memory_docs"
 ARCHIVES = {QUARANTINE: "memops_quarantine", TOMBSTONE: "memops_tombstone"}
@@ -38,14 +39,8 @@ _TIERS = ("Core", "Working", "Peripheral")
 _NEAREST = {"compaction_fact": "fact", "session_summary": "summary"}
 _SOURCES = {"remember": "user", "compaction_fact": "compaction", "session_summary": "compaction"}
 _MARKS_OF = (
-    "pinned",
-    "crystallized",
-    "superseded",
-    "quarantined",
-    "extracted",
-    "remembered",
-    MODEL,
-)
+    "pinned", "crystallized", "superseded", "quarantined", "extracted", "remembered", MODEL,
+)  # fmt: skip
 """Tags that say what rsclaw or memops did with a document, not what it is about."""
 _MACHINES = re.compile(r":(cron|heartbeat|system)$")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -167,7 +162,8 @@ def overview(text: str) -> str | None:
 
 def widths(rows: Iterable[Row]) -> dict[int, int]:
     """Return how many vectors there are of each width; several widths mean re-embedding."""
-    return dict(sorted(Counter(struct.unpack_from("<I", r.value)[0] for r in rows).items()))
+    sound = (row.value for row in rows if len(row.value) >= 4)
+    return dict(sorted(Counter(struct.unpack_from("<I", value)[0] for value in sound).items()))
 
 
 def single(value: float) -> float:
@@ -280,8 +276,4 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return _Repeated(made) if any(names[name] > 1 for name in FIELDS) else made
 
 
-def _none(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON number")
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_none)
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=no_constant)

@@ -36,7 +36,7 @@ def examined(store: Any) -> Iterator[Finding]:
     if empty := widths.pop(0, 0):
         says = "rows without a vector: only words find them"
         yield Finding("vectors", "info", empty, says, "rsclaw embeds them when it next starts")
-    yield from of_widths(widths, "floats")
+    yield from of_widths(widths)
 
 
 def lacking() -> Iterator[str]:
