@@ -10,7 +10,7 @@ import pytest
 from memops.cli import COMMANDS, cli
 from memops.policy import Policy, described
 from memops.schema import RECORDS
-from memops.stores import STORES, kind_class
+from memops.stores import kind_class
 
 from . import docs
 
@@ -63,9 +63,8 @@ def test_help_names_the_exit_codes_and_the_stores():
     assert out.stdout.startswith("Usage: memops ")
     for word in ("guard refused", "incomplete snapshot"):
         assert word in out.stdout
-    for kind in STORES:
-        said = [f"{kind}:{path}" for path in kind_class(kind).paths]
-        assert [one for one in said if one not in out.stdout] == [], "add to memops/cli/__init__.py"
+    shown = re.findall(r"\b([a-z]+):([A-Z]\S+|http\S+)", out.stdout.split("A STORE is")[1])
+    assert len(shown) > 5 and all(path in kind_class(kind).paths for kind, path in shown)
 
 
 def test_the_readme_names_every_suite_marker_and_extra():

@@ -132,6 +132,6 @@ def test_a_pack_adds_to_the_labels_that_are_known_of_its_language_and_drops_none
 
 
 def test_pages_speak_the_language_of_a_pack_and_english_where_it_is_silent():
-    say = speaker("es")
+    say = Speaker("es")
     assert say("conflicts") == "Conflictos"
-    assert say("footer") == speaker("en")("footer")
+    assert say("footer") == Speaker("en")("footer")

@@ -232,7 +232,7 @@ def test_a_page_in_chinese_says_everything_in_chinese():
 
 
 def test_both_languages_say_the_same_things():
-    english, chinese = lexicon("report")["en"], lexicon("report")["zh"]
+    english, chinese = lexicon("report")["en"] | sections.english(), lexicon("report")["zh"]
     assert chinese.keys() - {"reasons", "settings", "fields"} <= english.keys()
     for key in english.keys() & chinese.keys() - {"words", "steps"}:
         named = [set(re.findall(r"{\w+}", said[key])) for said in (english, chinese)]
@@ -246,19 +246,18 @@ def test_both_languages_say_the_same_things():
     unsaid(english.keys() - chinese.keys(), len(english))
 
 
-def test_a_section_is_a_function_a_template_a_title_and_a_line(monkeypatch, tmp_path):
+def test_a_section_is_a_function_and_a_line_with_its_words_and_a_template(monkeypatch, tmp_path):
     """No other test and no sample night need know of one, and it is given no more room than any."""
     shutil.copytree(page_of.resource("reports"), tmp_path / "reports")
     part = """<section id="loud"><h2>{{ say('loud') }} {{ d.loud_total }}</h2>
 {% for row in d.loud %}<p>{{ row.text }}</p>{% endfor %}</section>"""
     (tmp_path / "reports" / "parts" / "loud.html.j2").write_text(part)
     section = sections.Section(
-        "loud", "loud", lambda s: s.after.select("text").to_dicts(), empty=False
+        "loud", "loud", lambda s: s.after.select("text").to_dicts(), False, {"loud": "What shouts"}
     )
     monkeypatch.setattr(page_of, "resource", tmp_path.joinpath)
     for module in (sections, page_of, view):
         monkeypatch.setattr(module, "SECTIONS", (*SECTIONS, section))
-    monkeypatch.setitem(lexicon("report")["en"], "loud", "What shouts")
     page_of._template.cache_clear()
     try:
         records = from_rows([{"id": "a", "kind": "fact", "text": "NO <b>PARKING"}])
@@ -307,7 +306,7 @@ def test_pictures_are_to_scale_and_described():
 
 
 def test_bands_of_the_tier_flow_are_as_high_as_their_counts():
-    say = report_words.speaker("en")
+    say = report_words.Speaker("en")
     moves = [
         {"source": "core", "target": "core", "count": 30},
         {"source": "working", "target": "hidden", "count": 10},

@@ -198,7 +198,7 @@ def test_what_is_taken_back_is_told_on_a_page_made_anew(night):
 
 
 def test_every_reason_of_a_night_is_said_in_chinese_too(night):
-    say = words.speaker("zh")
+    say = words.Speaker("zh")
     told = {op["code"]: say.reason({"args": {}, **op}) for op in night.ops}
     assert len(told) >= 5
     assert [code for code, text in told.items() if not re.search("[\u4e00-\u9fff]", text)] == []

@@ -36,7 +36,7 @@ Exit codes:
                                          34  awaiting approval (a flow's night)
 
 \b
-A STORE is a name from memops.toml or an address:
+A STORE is a name from memops.toml or an address (memops store kinds lists all):
   clawseed:WORKSPACE  openclaw:WORKSPACE  xinghebot:MEMORY_ROOT
   rsclaw:PATH/memory.redb  rsclaw:http://HOST:PORT  jsonl:FILE  parquet:FILE
 """

@@ -67,7 +67,7 @@ def _zone(name: str) -> tzinfo | None:
 def _speaker(lang: str) -> words.Speaker:
     if lang not in LANGUAGES:
         raise MemopsError(f"no report language {lang!r}", f"known: {', '.join(LANGUAGES)}")
-    return words.speaker(lang)
+    return words.Speaker(lang)
 
 
 @cache

@@ -1,12 +1,13 @@
 """Sections of a report's page, in their order: what is listed at its top, and what fills them.
 
-To add one: a function of both sides of a night here, a line in SECTIONS, its template
-`reports/parts/<part>.html.j2`, and its title under its id in `data/lexicons/report.toml`. A template
-finds its rows as `d.<id>`, no more than a page has room for, and their number as `d.<id>_total`.
+To add one: a function of both sides of a night and a line in SECTIONS here, with its title and what
+else it says in English; and its template `reports/parts/<part>.html.j2`. A template says words as
+`say("key")`, finds its rows as `d.<id>`, no more than a page has room for, and their number as
+`d.<id>_total`.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -36,6 +37,9 @@ class Section:
     """What makes its rows, of a section that needs no more than both sides."""
     empty: bool = True
     """Whether it is shown without rows."""
+    words: Mapping[str, str] = field(default_factory=dict)
+    """Its title, under its id, and its own sentences in English; what several sections say, and all
+    of it in other languages, stands in `data/lexicons/report.toml`."""
 
 
 def floors(sides: Sides) -> Rows:
@@ -52,10 +56,20 @@ SECTIONS = (
     Section("clusters", "findings"),
     Section("changes", "changes"),
     Section("skipped", "account"),
-    Section("floors", "account", floors),
+    Section(
+        "floors", "account", floors, words={
+            "floors": "Floors",
+            "floors_note": "The fewest live records that unattended curation leaves, nearest first.",
+        },
+    ),
     Section("timings", "account"),
     Section("policy", "account"),
-)
+)  # fmt: skip
+
+
+def english() -> dict[str, str]:
+    """Return what sections say in English, by key."""
+    return {key: text for section in SECTIONS for key, text in section.words.items()}
 
 
 def filled(sides: Sides) -> dict[str, Rows]:

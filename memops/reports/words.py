@@ -9,6 +9,7 @@ from typing import Any
 
 from memops.language.lexicon import lexicon
 from memops.reasons import brief, sentence, told
+from memops.reports.sections import english
 from memops.safety.masking import mapped, masked_value
 
 Part = tuple[bool, str]
@@ -44,7 +45,7 @@ class Speaker:
 
     def __init__(self, lang: str) -> None:
         every = lexicon("report")
-        self.lang, self.table = lang, {**every[FALLBACK], **every[lang]}
+        self.lang, self.table = lang, {**every[FALLBACK], **english(), **every[lang]}
 
     def __call__(self, key: str, **values: Any) -> str:
         """Return the text of that key with its values filled in."""
@@ -76,11 +77,6 @@ class Speaker:
     def told(self, text: str) -> str:
         """Return a packed reason in this language, or the text as it is."""
         return told(text, self.lang)
-
-
-def speaker(lang: str) -> Speaker:
-    """Return the speaker of one language of `data/lexicons/report.toml`."""
-    return Speaker(lang)
 
 
 def number(value: int) -> str:

@@ -229,7 +229,7 @@ def part(kind: str, name: str) -> Any:
     """Return a module of a kind's folder, or None where it has none.
 
     `doctor` has `examined(store)` and `lacking()`, `repair` has REPAIRS and `repairs(store)`, `state`
-    has `last_pruned(store)` and `note_pruned(store, now)`.
+    has `last_pruned(store)` and `note_pruned(store, now)`, `sessions` has `turns(store)`.
     """
     kind_class(kind)
     wanted = f"{STORES[kind].split(':')[0]}.{name}"

@@ -11,6 +11,9 @@ from pathlib import Path
 from memops.errors import Locked
 from memops.files import alive
 
+PATIENCE = 3.0
+"""Seconds to wait for an agent's lock."""
+
 
 @dataclass(frozen=True)
 class LockFile:
@@ -25,11 +28,11 @@ class LockFile:
 
 
 @contextlib.contextmanager
-def hold(locks: list[LockFile], patience: float = 3.0) -> Iterator[None]:
-    """Hold locks, taken in the given order; raises Locked, naming the holder, after `patience`."""
+def hold(locks: list[LockFile]) -> Iterator[None]:
+    """Hold locks, taken in the given order; raises Locked, naming the holder, after PATIENCE."""
     with contextlib.ExitStack() as stack:
         for lock in locks:
-            stack.enter_context(_held(lock, time.monotonic() + patience))
+            stack.enter_context(_held(lock, time.monotonic() + PATIENCE))
         yield
 
 

@@ -4,17 +4,22 @@ Agents cut what they store, clawseed at some fifty bytes; the whole turn may sti
 the store.
 """
 
-from pathlib import Path
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import polars as pl
 
 from memops.errors import MemopsError
-from memops.schema import LIVE
+from memops.schema import LIVE, instant
 from memops.settings import Settings
-from memops.stores import open_store
+from memops.stores import STORES, Store, inside, open_store, part
 
 _MARK = r"\s*(?:…|\.\.\.)\s*$"
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_LATEST = 253_402_300_799
 _STEM = 8  # characters of a cut text that must be left to tell its turn
 
 
@@ -81,24 +86,46 @@ def _agent() -> pl.Expr:
     return pl.when(pl.col("scope") == "main").then(pl.lit("agent:main")).otherwise("scope")
 
 
-def _turns(store: Any) -> tuple[pl.DataFrame, list[str]]:
-    path: Any = getattr(store, "path", None)
-    if store.kind == "clawseed":
-        from memops.stores.clawseed.sessions import chats
+def turn(
+    id: str, session: str, source: str, text: str, at: datetime | None, origin: str
+) -> dict[str, Any]:
+    """Return the record of one turn: its role is the source, `extra` names the session."""
+    return {
+        "id": id, "kind": "session", "role": "session", "text": text, "source": source,
+        "created_at": at, "origin": origin, "extra": json.dumps({"session": session}),
+    }  # fmt: skip
 
-        return chats(path.parent.parent), []
-    if store.kind == "rsclaw" and isinstance(path, Path):
-        from memops.stores.rsclaw.transcripts import transcripts
 
-        folder = path.resolve().parent
-        inside = folder.parts[-3:] == ("var", "data", "memory")
-        return transcripts(folder.parents[2] if inside else folder)
-    if store.kind == "openclaw":
-        from memops.stores.openclaw.sessions import sessions
+def text_in(content: Any, typed: bool = False) -> str | None:
+    """Return a message's text: itself, or its text blocks, a line each; None where it has none.
 
-        return sessions(path)
-    if store.kind == "xinghebot":
-        records = store.read()
-        return records.filter(pl.col("kind") == "session"), []
-    hint = "clawseed, rsclaw (a file), openclaw and xinghebot have them"
-    raise MemopsError(f"{store.address}: no transcripts are kept beside it", hint)
+    Where blocks are `typed`, thoughts and calls of tools are left out.
+    """
+    if isinstance(content, list):
+        blocks = [b for b in content if isinstance(b, Mapping)]
+        said = [b.get("text") for b in blocks if not typed or b.get("type") == "text"]
+        content = "\n".join(text for text in said if isinstance(text, str)) or None
+    return whole_text(content) if isinstance(content, str) else None
+
+
+def whole_text(text: str) -> str:
+    """Return a text with what is no character of Unicode replaced."""
+    return _SURROGATES.sub("\ufffd", text)
+
+
+def moment(value: Any) -> datetime | None:
+    """Return the instant of a text, of seconds, or of milliseconds where seconds lie beyond 5138."""
+    if isinstance(value, str):
+        return instant(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        return None
+    seconds = value / 1000 if abs(value) >= 1e11 else value
+    return datetime.fromtimestamp(seconds, UTC) if 0 < seconds <= _LATEST else None
+
+
+def _turns(store: Store) -> tuple[pl.DataFrame, list[str]]:
+    if own := part(store.kind, "sessions"):
+        found: tuple[pl.DataFrame, list[str]] = own.turns(inside(store))
+        return found
+    able = ", ".join(kind for kind in STORES if part(kind, "sessions"))
+    raise MemopsError(f"{store.address}: no transcripts are kept beside it", f"{able} have them")

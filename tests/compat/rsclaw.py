@@ -27,7 +27,7 @@ from memops.stores.rsclaw.docs import (
     to_records,
     unpacked,
 )
-from memops.stores.rsclaw.transcripts import default_scope
+from memops.stores.rsclaw.sessions import default_scope
 from tests.compat import Unsupported, rows_of
 from tests.compat import rsclaw_rules as rules
 from tests.stores.rsclaw_gateway import TOKEN, Gateway, doc

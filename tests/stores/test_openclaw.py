@@ -286,7 +286,7 @@ def test_a_promotion_that_runs_is_waited_for_and_then_left_alone(workspace, monk
     lock = lock_of(workspace)
     lock.parent.mkdir()
     lock.write_text(json.dumps({"pid": os.getpid(), "createdAt": "x"}))
-    monkeypatch.setattr("memops.stores.markdown.swap.PATIENCE", 0.1)
+    monkeypatch.setattr("memops.stores.lockfile.PATIENCE", 0.1)
     answers = removed(workspace, "Old")
     assert [a.state for a in answers] == ["stale"] and str(lock) in answers[0].why
     assert (workspace / "MEMORY.md").read_text() == "- Old\n"
@@ -301,15 +301,16 @@ def dead_pid():
     return done.pid
 
 
-def test_the_lock_of_a_dead_process_is_taken_and_a_living_one_is_not(tmp_path):
+def test_the_lock_of_a_dead_process_is_taken_and_a_living_one_is_not(tmp_path, monkeypatch):
+    monkeypatch.setattr("memops.stores.lockfile.PATIENCE", 0.05)
     lock = LockFile(tmp_path / "x.lock", lambda: f"pid={os.getpid()}", stale=300, pid=r"pid=(\d+)")
     lock.path.write_text(f"pid={dead_pid()} time=x\n")
     with hold([lock]):
         assert lock.path.read_text() == f"pid={os.getpid()}"
-        with pytest.raises(Locked, match=r"x\.lock is held: pid="), hold([lock], patience=0.05):
+        with pytest.raises(Locked, match=r"x\.lock is held: pid="), hold([lock]):
             pass
     assert not lock.path.exists()
     lock.path.write_text(f"pid={os.getpid()}")
     os.utime(lock.path, (1, 1))
-    with hold([lock], patience=0.05):
+    with hold([lock]):
         pass

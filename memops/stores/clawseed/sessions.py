@@ -5,7 +5,6 @@ written: it is a source to extract from, not a store of memories.
 """
 
 import contextlib
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,20 @@ import polars as pl
 
 from memops.errors import Corrupt
 from memops.schema import from_rows, instant
+from memops.stores.clawseed import Clawseed
 from memops.stores.clawseed.sql import text_of
 from memops.stores.sqlite import errors, found, reader, transaction
+from memops.stores.transcripts import turn
 
 FILE = "gateway/sessions.db"
 
 _INJECTED = re.compile(r"\s*\[memory context\].*?\[/memory context\]\s*", re.IGNORECASE | re.DOTALL)
 _HINT = "clawseed writes it when gateway.session_persistence is true"
+
+
+def turns(store: Clawseed) -> tuple[pl.DataFrame, list[str]]:
+    """Return the turns beside a store; none is unreadable."""
+    return chats(store.path.parent.parent), []
 
 
 def chats(workspace: Path) -> pl.DataFrame:
@@ -48,13 +54,5 @@ def spoken(content: str) -> str:
 
 
 def _turn(id_: str, session: str, role: str, content: str, created_at: str) -> dict[str, Any]:
-    return {
-        "id": f"sessions/{id_}",
-        "kind": "session",
-        "role": "session",
-        "text": spoken(content),
-        "source": role,
-        "created_at": instant(created_at),
-        "origin": f"{FILE}#{id_}",
-        "extra": json.dumps({"session": session}, ensure_ascii=False),
-    }
+    at = instant(created_at)
+    return turn(f"sessions/{id_}", session, role, spoken(content), at, f"{FILE}#{id_}")

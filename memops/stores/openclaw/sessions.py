@@ -7,27 +7,29 @@ database, some of them zstd; an archived session is a file again.
 import contextlib
 import io
 import json
-import re
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from memops.errors import StoreNotFound
-from memops.schema import empty, from_rows, instant
+from memops.schema import empty, from_rows
 from memops.stores.disk import read_whole
-from memops.stores.openclaw import home
+from memops.stores.openclaw import OpenClaw, home
 from memops.stores.sqlite import errors, reader, transaction
+from memops.stores.transcripts import moment, text_in, turn
 
 _LARGEST = 64 << 20
-_SURROGATES = re.compile("[\ud800-\udfff]")
 _ROLES = ("user", "assistant")
-_LATEST = 253_402_300_799
 
 _Line = tuple[str, str, bytes]
 """Where an event stands, its session, and its JSON."""
+
+
+def turns(store: OpenClaw) -> tuple[pl.DataFrame, list[str]]:
+    """Return the turns beside a store, and where an event could not be read."""
+    return sessions(store.path)
 
 
 def sessions(workspace: Path) -> tuple[pl.DataFrame, list[str]]:
@@ -45,8 +47,8 @@ def sessions(workspace: Path) -> tuple[pl.DataFrame, list[str]]:
         event = _event(data)
         if event is None:
             odd.append(where)
-        elif (turn := _turn(event, where, session)) is not None:
-            rows.setdefault(turn["id"], turn)
+        elif (found := _turn(event, where, session)) is not None:
+            rows.setdefault(found["id"], found)
     return from_rows(list(rows.values()), str(base)) if rows else empty(), odd
 
 
@@ -103,34 +105,9 @@ def _turn(event: Mapping[str, Any], where: str, session: str) -> dict[str, Any] 
     message = event.get("message")
     if event.get("type") != "message" or not isinstance(message, Mapping):
         return None
-    role, text = message.get("role"), _text(message.get("content"))
-    if role not in _ROLES or not text.strip():
+    role, text = message.get("role"), text_in(message.get("content"), typed=True)
+    if role not in _ROLES or not text or not text.strip():
         return None
-    own = event.get("id")
-    return {
-        "id": f"{session}/{own}" if isinstance(own, str) and own.isprintable() else where,
-        "kind": "session",
-        "role": "session",
-        "text": text,
-        "source": role,
-        "created_at": _moment(event.get("timestamp", message.get("timestamp"))),
-        "origin": where,
-        "extra": json.dumps({"session": session}),
-    }
-
-
-def _text(content: Any) -> str:
-    """The text, or the text blocks, a line each; thoughts and tool calls are left out."""
-    if isinstance(content, list):
-        blocks = [b for b in content if isinstance(b, Mapping) and b.get("type") == "text"]
-        content = "\n".join(b["text"] for b in blocks if isinstance(b.get("text"), str))
-    return _SURROGATES.sub("\ufffd", content) if isinstance(content, str) else ""
-
-
-def _moment(value: Any) -> datetime | None:
-    if isinstance(value, str):
-        return instant(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-        return None
-    seconds = value / 1000 if abs(value) >= 1e11 else value
-    return datetime.fromtimestamp(seconds, UTC) if 0 < seconds <= _LATEST else None
+    own, at = event.get("id"), moment(event.get("timestamp", message.get("timestamp")))
+    id_ = f"{session}/{own}" if isinstance(own, str) and own.isprintable() else where
+    return turn(id_, session, role, text, at, where)

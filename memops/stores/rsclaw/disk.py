@@ -74,10 +74,15 @@ def forget(path: Path, ids: Set[str], texts: Set[str]) -> None:
         for copy in sorted(beside.glob(f"{path.name}*.bak")):
             if any(text and text.encode() in copy.read_bytes() for text in texts):
                 copy.unlink()
-        if _inside(beside) and (beside.parent / "search").is_dir():
+        if inside(beside) and (beside.parent / "search").is_dir():
             shutil.rmtree(beside.parent / "search")
     except OSError as error:
         raise failure(beside, error) from error
+
+
+def inside(folder: Path) -> bool:
+    """Tell whether a file's folder is the one that rsclaw gives it."""
+    return folder.parts[-3:] == ("var", "data", "memory")
 
 
 def install(path: Path, data: bytes) -> None:
@@ -93,12 +98,7 @@ def install(path: Path, data: bytes) -> None:
 
 def _backups(path: Path) -> Path:
     base = path.resolve().parent
-    return base.parents[1] / "backups" if _inside(base) else base / "backups"
-
-
-def _inside(folder: Path) -> bool:
-    """Whether a file's folder is the one that rsclaw gives it."""
-    return folder.parts[-3:] == ("var", "data", "memory")
+    return base.parents[1] / "backups" if inside(base) else base / "backups"
 
 
 def _names(line: bytes, ids: Set[str], texts: Set[str]) -> bool:

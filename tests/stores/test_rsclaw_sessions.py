@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memops.errors import StoreNotFound
-from memops.stores.rsclaw.transcripts import default_scope, transcripts
+from memops.stores.rsclaw.sessions import default_scope, transcripts
 
 
 def test_turns_are_read_with_role_and_time_and_odd_lines_are_named(tmp_path):
