@@ -15,7 +15,8 @@ from memops.language.detection import spoken
 from memops.language.lexicon import lexicon, resource
 from memops.language.packs import brings, codes, pack, table
 from memops.policy import Secrets
-from memops.reports.words import languages, speaker
+from memops.reports import sections
+from memops.reports.words import Speaker, languages
 from memops.safety.secrets import redacted
 from memops.values import clauses, read, sign
 
@@ -94,7 +95,7 @@ def test_labels_of_a_pack_hide_what_stands_beside_them(code):
 
 @pytest.mark.parametrize("code", [code for code in THIRD if brings(code, "report")])
 def test_words_of_pages_fill_in_what_the_english_ones_do(code):
-    english, own = lexicon("report")["en"], table(code, "report")
+    english, own = lexicon("report")["en"] | sections.english(), table(code, "report")
     assert own["language"] and code in languages()
     for key, said in own.items():
         assert isinstance(said, type(english[key])), key
