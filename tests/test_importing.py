@@ -131,3 +131,50 @@ def test_an_import_goes_into_any_store(peer, tmp_path):
     assert said["applied"] == 2
     held = open_store(f"openclaw:{tmp_path / 'ws'}").read().filter(pl.col("kind") == "note")
     assert sorted(held["text"]) == ["Ines runs the print workshop", "用户的猫叫麻薯"]
+
+
+ENTITIES = [
+    {"type": "entity", "name": "Ines", "entityType": "person", "observations": ["runs the print workshop", "Ines owns two presses"], "weight": 3},
+    {"type": "entity", "name": "麻薯", "entityType": "cat", "observations": []},
+    {"type": "entity", "name": "Tom", "entityType": "person", "observations": ["runs the print workshop"]},
+]  # fmt: skip
+RELATION = {"type": "relation", "from": "Ines", "to": "麻薯", "relationType": "lives_with"}
+TOLD = [
+    "Ines lives with 麻薯",
+    "Ines owns two presses",
+    "Ines: runs the print workshop",
+    "Tom: runs the print workshop",
+    "麻薯: cat",
+]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(map(json.dumps, [*ENTITIES, RELATION])),
+        json.dumps({"entities": ENTITIES, "relations": [RELATION]}),
+    ],
+    ids=["lines", "object"],
+)
+def test_the_file_of_an_mcp_memory_server_becomes_one_record_an_observation(memops, tmp_path, text):
+    (tmp_path / "memops.toml").write_text('[import.graph]\npath = "graph.jsonl"\n')
+    (tmp_path / "graph.jsonl").write_text(text, encoding="utf-8")
+    to = f"jsonl:{tmp_path / 'new.jsonl'}"
+    said = memops("import", "graph", "--to", to)
+    assert (said["applied"], said["passed_over"]) == (5, [])
+    held = records(tmp_path / "new.jsonl").sort("text")
+    assert held["text"].to_list() == TOLD
+    assert held["subject"].to_list() == ["Ines", "Ines", "Ines", "Tom", "麻薯"]
+    assert memops("import", "graph", "--to", to)["already"] == 5
+
+
+def test_distinct_entries_with_one_text_all_come_and_a_repeated_one_once(memops, tmp_path):
+    entries_ = [{"text": "x", "key": "a"}, {"text": "x", "key": "b"}, {"text": "x"}]
+    entries_ += [{"text": "x", "who": "m"}, {"text": "x", "who": "m"}]
+    (tmp_path / "memops.toml").write_text('[import.peer]\npath = "e.json"\n')
+    (tmp_path / "e.json").write_text(json.dumps(entries_))
+    to = f"jsonl:{tmp_path / 'new.jsonl'}"
+    said = memops("import", "peer", "--to", to)
+    assert said["applied"] == 4
+    assert said["passed_over"] == [{"entry": 5, "why": "an entry before it has the same id"}]
+    assert memops("import", "peer", "--to", to)["already"] == 4

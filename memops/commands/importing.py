@@ -6,9 +6,10 @@
     fields = { text = "content", created_at = "meta.created", tags = "labels" }
     defaults = { kind = "fact", scope = "default" }
 
-A MEMORY_SNAPSHOT.md of clawseed's needs no mapping. What no column takes is kept, unread, in
-`extra` under `imported`. An entry without an id gets one from its content, so that importing
-twice adds nothing.
+A MEMORY_SNAPSHOT.md of clawseed's and the file of an MCP memory server (a graph of entities and
+relations) need no mapping. What no column takes is kept, unread, in `extra` under `imported`. An
+entry without an id gets one from its key, text and time, so that importing twice adds nothing;
+of entries alike in these, those that differ in anything else are told apart by all they hold.
 """
 
 import json
@@ -21,6 +22,7 @@ from typing import Any
 
 import polars as pl
 
+from memops.commands import memory_graph
 from memops.commands.controls import carried_out
 from memops.errors import Corrupt, MemopsError, StoreNotFound
 from memops.plan import put
@@ -63,15 +65,26 @@ def mapped(name: str, given: Import) -> tuple[pl.DataFrame, list[dict[str, Any]]
     """Return an export's entries as records, and those that are none, with the reason."""
     rows: dict[str, dict[str, Any]] = {}
     passed: list[dict[str, Any]] = []
-    for number, entry in enumerate(entries(given.path, given.at), 1):
+    for number, entry in _numbered(given):
         try:
-            row = _row(name, entry, given) | {"origin": f"{given.path.name}#{number}"}
-            if row["id"] in rows:
+            row = _row(entry, given)
+            ids = [row["id"]] if "id" in row else _made_ids(name, row, entry)
+            new = next((id_ for id_ in ids if id_ not in rows), None)
+            if new is None:
                 raise ValueError("an entry before it has the same id")
-            rows[row["id"]] = row
+            rows[new] = row | {"id": new, "origin": f"{given.path.name}#{number}"}
         except ValueError as error:
             passed.append({"entry": number, "why": str(error)})
     return from_rows(list(rows.values()), str(given.path)), passed
+
+
+def _numbered(given: Import) -> list[tuple[int, Any]]:
+    found = list(entries(given.path, given.at))
+    if given.fields or not memory_graph.is_graph(found):
+        return list(enumerate(found, 1))
+    return [
+        (n, said) for n, entry in enumerate(found, 1) for said in memory_graph.statements(entry)
+    ]
 
 
 def entries(path: Path, at: str = "") -> Iterator[Any]:
@@ -105,15 +118,17 @@ def _lines(text: str, path: Path) -> Iterator[Any]:
 
 
 def _only_list(whole: Any) -> Any:
-    """The list itself, the one list in an object, or a file of a single entry."""
+    """The list itself, the one list in an object, or a file of a single entry, as a graph is."""
     if not isinstance(whole, Mapping):
         return whole
+    if memory_graph.is_graph([whole]):
+        return [whole]
     lists = [value for value in whole.values() if isinstance(value, list)]
     entries = [v for v in lists if v and all(isinstance(item, Mapping) for item in v)]
     return entries[0] if len(entries) == 1 else [whole] if not entries else None
 
 
-def _row(name: str, entry: Any, given: Import) -> dict[str, Any]:
+def _row(entry: Any, given: Import) -> dict[str, Any]:
     if not isinstance(entry, Mapping):
         raise ValueError("not an object")
     fields = given.fields or {column: column for column in RECORDS if column not in _OWN}
@@ -126,12 +141,19 @@ def _row(name: str, entry: Any, given: Import) -> dict[str, Any]:
     if not isinstance(text, str) or not text.strip():
         raise ValueError(f"no text at {fields.get('text', 'text')!r}")
     row.setdefault("kind", "fact")
-    if "id" not in row:
-        made = row.get("created_at")
-        key = json.dumps([name, text, made and made.isoformat()])
-        row["id"] = str(uuid.uuid5(_SPACE, key))
     rest = _without(entry, [place.split(".") for place in fields.values()])
     return row | ({"extra": json.dumps({"imported": rest}, sort_keys=True)} if rest else {})
+
+
+def _made_ids(name: str, row: Mapping[str, Any], entry: Mapping[str, Any]) -> list[str]:
+    """Ids for an entry without one: by its key, text and time, and by all that it holds."""
+    made = row.get("created_at")
+    said = [name, row["text"], made and made.isoformat()]
+    said += [row[column] for column in ("scope", "key") if row.get("key") and column in row]
+    return [
+        str(uuid.uuid5(_SPACE, json.dumps(parts)))
+        for parts in (said, [name, json.dumps(entry, sort_keys=True)])
+    ]
 
 
 def _without(entry: Mapping[str, Any], places: Sequence[list[str]]) -> dict[str, Any]:

@@ -4,11 +4,12 @@ import polars as pl
 
 from memops.context import Context
 from memops.hygiene.chatter import chatter
-from memops.judge.places import KEPT, UNTOUCHED, placed
+from memops.judge.places import KEPT, MOMENTS, UNTOUCHED, placed
 from memops.plan import edit
 from memops.schema import LIVE
 
 _IMPORTANCE = 0.1  # the lower end of the band of notes
+_WORDLESS = "chatter.signs"
 _LISTED = ("chatter.tool", "chatter.weather")
 _ASKED_FOR = ("remember", "lesson", "procedure", "preference")
 
@@ -18,7 +19,8 @@ def demote_chatter(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
     Pinned and core records stay, and kinds that somebody asked to have kept; so do files that the
     agent is still writing. Of a document only what says nothing wherever it stands sinks: a line
-    of a list may be a tool's output, or the weather, because the list is of such.
+    of a list may be a tool's output, or the weather, because the list is of such; and where no
+    moment is told, words of greeting or leave are what the text is about.
     """
     loose = (
         LIVE & ~pl.col("pinned") & (pl.col("tier") == "working") & ~pl.col("kind").is_in(_ASKED_FOR)
@@ -26,7 +28,8 @@ def demote_chatter(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     small = records.filter(loose & ~pl.col("id").is_in(list(ctx.fresh)))
     said = small.with_columns(code=chatter(small["text"])).filter(pl.col("code").is_not_null())
     free = (pl.col("form") == "claim") & ~pl.col("role").is_in([*KEPT, *UNTOUCHED])
-    said = said.filter(~placed() | (free & ~pl.col("code").is_in(_LISTED)))
+    idle = (pl.col("code") == _WORDLESS) | pl.col("role").is_in(MOMENTS)
+    said = said.filter(~placed() | (free & idle & ~pl.col("code").is_in(_LISTED)))
     sunk = pl.min_horizontal("importance", pl.lit(_IMPORTANCE))
     return edit(
         said,
