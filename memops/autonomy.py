@@ -26,7 +26,8 @@ EVIDENCE = pl.Schema(
     }
 )
 """Judged changes, counted: one row a shape and family; several rows of one add up."""
-_HANGS = "guard.hangs"
+HANGS = "guard.hangs"
+"""Why a change waits that makes no sense without another."""
 _KEPT = ("curated", "profile")  # roles of what the owner wrote to be kept
 
 
@@ -156,12 +157,15 @@ def settled(plan: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
         held = more
     waits = pl.int_range(pl.len(), dtype=pl.UInt32).is_in(held.implode())
     return plan.with_columns(
-        unattended=~waits, waits=pl.when(waits).then(pl.coalesce("waits", pl.lit(_HANGS)))
+        unattended=~waits, waits=pl.when(waits).then(pl.coalesce("waits", pl.lit(HANGS)))
     )
 
 
 def _later(plan: pl.DataFrame, held: pl.Series) -> pl.Series:
-    """Positions of changes that set what a change which waits sets before them, or delete its record."""
+    """Positions of changes that set what a change which waits sets before them, or delete its record.
+
+    A merge rests on the tier that its record has by then.
+    """
     rows = plan.with_row_index("nth")
     several = rows.filter(pl.len().over("id") > 1)
     rows = several.join(rows[held].select("id").unique(), on="id", how="semi")
@@ -169,6 +173,7 @@ def _later(plan: pl.DataFrame, held: pl.Series) -> pl.Series:
         name: pl.col(name).is_not_null() | pl.col("clears").list.contains(name).fill_null(False)
         for name in FIELDS
     }
+    sets["tier"] |= (pl.col("intent") == "merge").fill_null(False)
     table = rows.select("nth", "id", gone=DELETES, **sets)
     first = {name: pl.col("nth").filter(pl.col(name)).min().alias(f"first:{name}") for name in sets}
     waiting = table.filter(pl.col("nth").is_in(held.implode())).group_by("id")

@@ -44,10 +44,10 @@ def protect(
     """Split a step into what may be proposed and what may not, with the guard's reason.
 
     Never: what is not what it is called; deleting, retiring, demoting or unpinning a pinned or core
-    record; replacing a record by one that is not there, is of a lower tier (merges), or is in another
-    scope (one that is itself retired makes it a loss); rewriting a protected text other than by
-    redaction; taking live records of a kind
-    and scope below its floor (oldest go first; a task has an end: no floor keeps it, it fills none);
+    record; replacing a record by one that is not there, is of a lower tier (merges; a record that
+    itself sinks is as low as it sinks), or is in another scope (one that is itself retired makes it
+    a loss); rewriting a protected text other than by redaction; taking live records of a kind and
+    scope below its floor (oldest go first; a task has an end: no floor keeps it, it fills none);
     changing a record on the word of one that a model wrote, unless a model wrote it too or it
     is the note that this one was taken from.
     Of what may be, `unattended` is false, and `waits` says why, where a record would give way to one
@@ -171,7 +171,11 @@ def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame
         after.filter(LIVE | pl.col("superseded_by").is_in([*RETIRED]))
         .select(_end="id", _stands=LIVE, **{new: name for name, new in _KEEPER.items()})
         .join(was, on="_end", how="left")
-        .with_columns(keeper_tier=pl.coalesce("_tier", "_new"))
+        .with_columns(
+            keeper_tier=pl.when(tier_rank("_tier") > tier_rank("_new"))
+            .then("_tier")
+            .otherwise("_new")
+        )
         .drop("_tier", "_new")
     )
     ends = successors(after).rename({"end": "_end"})
@@ -218,7 +222,8 @@ def _led_to(touched: pl.DataFrame, records: pl.DataFrame, step: pl.DataFrame) ->
 
 def _refusal() -> pl.Expr:
     protected, pinned, replaced = pl.col("_protected"), pl.col("pinned"), pl.col("_replaced")
-    intent, lower = pl.col("intent"), tier_rank("keeper_tier") < tier_rank()
+    intent = pl.col("intent")
+    lower = tier_rank("keeper_tier") < pl.min_horizontal(tier_rank(), tier_rank("new_tier"))
     cases = (
         (protected & pl.col("_gone"), "deleted"),
         (protected & pl.col("_retired"), "retired"),
@@ -275,14 +280,15 @@ def _first(*cases: tuple[pl.Expr, pl.Expr]) -> pl.Expr:
 
 def _otherwise() -> pl.Expr:
     """True of a change that hides, deletes or sinks its record, and is called something else."""
-    intent, hidden = pl.col("intent"), pl.col("_replaced") | pl.col("_quarantined")
-    live, retired = pl.col("superseded_by").is_null(), pl.col("new_superseded_by") == TOMBSTONE
-    over = pl.col("_gone") | (live & retired.fill_null(False))
-    sunk = live & pl.col("_sunk") & ~over & ~hidden
+    intent, link = pl.col("intent"), pl.col("new_superseded_by")
+    live, stays = pl.col("superseded_by").is_null(), link.is_null()
+    over = pl.col("_gone") | (live & (link == TOMBSTONE).fill_null(False))
+    behind = live & ~stays & ~link.is_in([*RETIRED])
+    sunk = live & pl.col("_sunk") & ~over & stays
     does = (
         (over, ["tombstone"]),
         (pl.col("_quarantined"), ["quarantine"]),
-        (pl.col("_replaced"), ["supersede", *_SAME]),
+        (behind, ["supersede", *_SAME]),
         (sunk, ["demote"]),
     )
     wrong = (effect.fill_null(False) & ~intent.is_in(names) for effect, names in does)

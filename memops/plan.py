@@ -172,6 +172,12 @@ def successors(records: pl.DataFrame) -> pl.DataFrame:
     return links
 
 
+def linked(changes: pl.DataFrame, ends: pl.DataFrame) -> pl.DataFrame:
+    """Return changes whose links lead to the records at their ends (`successors`)."""
+    found = changes.join(ends, left_on="superseded_by", right_on="id", how="left")
+    return found.with_columns(superseded_by=pl.coalesce("end", "superseded_by")).drop("end")
+
+
 def meaning(plan: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
     """Return the plan with a column `op`: what each change is called in a plan file.
 

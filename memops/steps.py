@@ -11,6 +11,7 @@ from typing import Any
 
 from memops import apply as applying
 from memops import files, snapshot
+from memops.agreed import alone
 from memops.apply import recovery
 from memops.apply.recovery import remedies
 from memops.commands import reviewing
@@ -84,6 +85,7 @@ def make_plan(
     identity = taken.manifest["store"]
     judges = [models.recipes.get("judge", {}), reader]
     changes = evidence.marked(changes, records, settings.policy, settings.state, identity, judges)
+    changes = alone(changes, records, settings.policy, store.unsigned)
     names = [rule.__name__ for rule in rules]
     return planfile.save(
         settings.state, taken, records, changes, refused, store, settings.policy, now, clock(),

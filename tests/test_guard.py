@@ -185,6 +185,16 @@ def test_a_keeper_that_sinks_in_the_same_plan_may_keep_what_stood_as_high():
     assert refusals(pl.concat(step), rows) == {}
 
 
+def test_a_record_that_sinks_in_the_same_plan_may_be_merged_into_what_stands_as_low():
+    rows = from_rows([{"id": "a"}, {"id": "b", "tier": "peripheral"}])
+    sunk = edit(rows[0], "demote", "x", tier="peripheral")
+    merged = edit(rows[0], "merge", "x", superseded_by="b")
+    assert refusals(squash(pl.concat([sunk, merged])), rows) == {}
+    assert "lower tier" in refusals(merged, rows)["a"]
+    gone = edit(rows[1], "tombstone", "x", superseded_by=TOMBSTONE)
+    assert refusals(squash(pl.concat([sunk, merged, gone])), rows) == {}
+
+
 def test_going_with_a_keeper_that_goes_is_a_loss_that_floors_count():
     rows = from_rows([{"id": i, "kind": "fact", "created_at": at(1)} for i in "abc"])
     step = pl.concat(

@@ -22,6 +22,7 @@ LAYERS = [
     # computing on them
     {"hygiene", "models"},
     {"extract", "autonomy", "believing", "guard", "stores"},
+    {"agreed"},
     {"judge", "search", "snapshot"},
     # deciding, and the world
     {"rules", "state"},

@@ -2,22 +2,26 @@
 
 import ast
 from dataclasses import fields, replace
+from datetime import timedelta
 from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 import memops
+from memops.agreed import alone
+from memops.apply.checks import Checker
 from memops.context import Context
 from memops.language.text import wordlist
-from memops.plan import outcome
+from memops.plan import nothing, outcome, squash
 from memops.policy import Policy
+from memops.policy.hygiene import Floors
 from memops.rules import MIGRATION, RULES, propose
 from memops.safety import secrets
 from memops.safety.secrets_shapes import shapes
-from memops.schema import CHANGES, RECORDS, from_rows
+from memops.schema import CHANGES, RECORDS, TIERS, from_rows, live_counts
 
 from .tiny import NOW, tables
 
@@ -44,6 +48,35 @@ def bare(policy):
 
 
 POLICIES = [Policy(), bare(Policy())]
+NO_FLOORS = Policy(floors=Floors(default=0, kinds={}))
+SAID = [
+    "Conversation resumed (17:57)", "ok, thanks", "The door of the kitchen tap is blue", "好的，收到",
+    "The door of the kitchen tap is green", "the door of the kitchen tap is blue.", "TODO: fix it", "ops: done",
+]  # fmt: skip
+alike = st.fixed_dictionaries(
+    {
+        "text": st.sampled_from(SAID),
+        "created_at": st.integers(0, 900).map(lambda days: NOW - timedelta(days=days)),
+        "kind": st.sampled_from(["fact", "note", "remember", "session"]),
+        "tier": st.sampled_from(TIERS),
+        "pinned": st.sampled_from([False, False, False, True]),
+        "source": st.sampled_from([None, "user", "tool", "extractor"]),
+        "access_count": st.sampled_from([0, 0, 30]),
+        "importance": st.sampled_from([0.05, 0.5, 0.95]),
+    }
+)
+"""Records of few texts, so that several rules meet on each."""
+BRIEF = {"text": SAID[0], "pinned": False, "source": None, "access_count": 0, "importance": 0.5}
+FLOORED = [
+    BRIEF | {"kind": "fact", "tier": "working", "created_at": NOW - timedelta(days=3)},
+    BRIEF | {"kind": "note", "tier": "working", "created_at": NOW - timedelta(days=400)},
+]
+"""A fact that is merged into a note that then goes, so that its kind's floor would be passed."""
+RAISED = [
+    BRIEF | {"kind": "fact", "tier": "peripheral", "text": SAID[2], "pinned": True, "access_count": 30, "created_at": NOW - timedelta(days=3)},
+    BRIEF | {"kind": "note", "tier": "working", "text": SAID[2], "created_at": NOW - timedelta(days=40)},
+]  # fmt: skip
+"""A keeper that rises before another is merged into it."""
 
 
 @pytest.mark.parametrize("examples", MANY)
@@ -63,6 +96,27 @@ def test_every_rule_plans_for_a_table_of_none_to_five_odd_records(examples):
         for rules in (RULES, MIGRATION):
             plan, _ = propose(records, replace(ctx, cache={}), rules)
             assert outcome(records, plan).schema == RECORDS
+
+    law()
+
+
+@pytest.mark.parametrize("examples", MANY)
+def test_nothing_is_proposed_that_apply_would_refuse(examples):
+    @settings(max_examples=3 * examples, deadline=None, suppress_health_check=list(HealthCheck))
+    @example(FLOORED, Policy())
+    @example(RAISED, Policy())
+    @given(st.lists(alike, min_size=2, max_size=6), st.sampled_from([NO_FLOORS, Policy()]))
+    def law(rows, policy):
+        records = from_rows([{"id": f"r{n}", **row} for n, row in enumerate(rows)])
+        plan, _ = propose(records, Context(now=NOW, policy=policy), RULES)
+        least = alone(
+            plan.with_columns(unattended=pl.col("intent") != "demote"), records, policy, False
+        )
+        for chosen in (plan, least.filter("unattended")):
+            changes = squash(chosen)
+            checker = Checker(records, changes, nothing(), policy, "unattended", True, False)
+            check, _ = checker.of(changes)
+            assert check(records, live_counts(records)) == {}
 
     law()
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from memops import overlay
 from memops.guard import looked_at, protect
-from memops.plan import EDITS, PUTS, outcome, successors
+from memops.plan import EDITS, PUTS, linked, outcome, successors
 from memops.policy import Policy
 from memops.reasons import packed
 from memops.schema import RETIRED
@@ -50,12 +50,8 @@ class Checker:
         """Return the check of a batch, and the ids of the live records that it looks at."""
         if not self.asked:
             return lambda live, counts: {}, frozenset()
-        linked = (
-            batch.join(self.ends, left_on="superseded_by", right_on="id", how="left")
-            .with_columns(superseded_by=pl.coalesce("end", "superseded_by"))
-            .drop("end")
-        )
-        keepers = linked.select(id="superseded_by").unique()
+        led = linked(batch, self.ends)
+        keepers = led.select(id="superseded_by").unique()
         far = self.records.join(keepers, on="id", how="semi")
         direct = batch.filter(pl.col("superseded_by").is_not_null()).select("id", "superseded_by")
         beyond = pl.concat([self.new["id"], overlay.archived_ids(self.before)])
@@ -65,14 +61,14 @@ class Checker:
             here = overlay.joined(live, self.before.filter(EDITS))
             lost = named.join(here.select(superseded_by="id"), on="superseded_by", how="anti")
             known = pl.concat([here, far.join(here.select("id"), on="id", how="anti")])
-            kept, refused = protect(linked, known, self.policy, counts, self.unsigned)
+            kept, refused = protect(led, known, self.policy, counts, self.unsigned)
             waiting = kept.clear() if self.approved else kept.filter(~pl.col("unattended"))
             gone = dict.fromkeys(lost["id"], "guard.keeper_gone")
             whys = refused.select("id", "code", "args").iter_rows()
             held = dict(waiting.select("id", "waits").iter_rows())
             return held | {id: packed(code, args) for id, code, args in whys} | gone
 
-        return check, looked_at(linked) | {*direct["superseded_by"]}
+        return check, looked_at(led) | {*direct["superseded_by"]}
 
 
 def groups(records: pl.DataFrame) -> dict[str, tuple[str, str]]:

@@ -12,6 +12,7 @@ from datetime import timedelta
 
 import polars as pl
 
+from memops.agreed import agreed
 from memops.autonomy import settled
 from memops.context import Context
 from memops.guard import protect
@@ -116,7 +117,8 @@ def propose(
             break
         plan.append(steps)
         ctx = replace(ctx, restored=frozenset())  # what this plan hides was not stored since
-    return settled(pl.concat(plan), first), withdrawn
+    whole, more = agreed(pl.concat(plan), first, ctx.policy, ctx.unsigned)
+    return settled(whole, first), pl.concat([withdrawn, more])
 
 
 @dataclass
