@@ -75,6 +75,20 @@ def test_neighbours_are_few_near_enough_and_of_one_scope():
     assert dense_neighbours(table.head(1), context()).is_empty()
 
 
+def test_across_languages_what_says_the_same_is_nearer_than_what_is_said_in_one_language():
+    rng = np.random.default_rng(11)
+    topics, languages = rng.normal(size=(60, 24)), 3 * rng.normal(size=(2, 24))
+    texts = {f"{word} {n:02}": (n, code) for code, word in enumerate(("room", "房间")) for n in range(60)}  # fmt: skip
+
+    def encode(asked):
+        vectors = np.array([topics[texts[t][0]] + languages[texts[t][1]] + rng.normal(size=24) / 9 for t in asked])  # fmt: skip
+        return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+    frame = store(texts)
+    found = said(dense_neighbours(statements(frame, Context(now=NOW)).table, context(encode, nearest=1)), frame, context())  # fmt: skip
+    assert sum(frozenset((f"room {n:02}", f"房间 {n:02}")) in found for n in range(60)) >= 55
+
+
 def test_cells_find_what_the_policy_asks_for_and_say_how_much():
     rng = np.random.default_rng(3)
     centres = rng.normal(size=(40, 16))

@@ -227,11 +227,12 @@ def bench() -> None:
 @bench.command("pairs")
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
 @click.option("--json-lines", is_flag=True, help="Kept for habit: it always does.")
+@click.option("--candidates", is_flag=True, help="Count, by label, those asked or settled.")
 @click.pass_context
-def bench_pairs_command(ctx: click.Context, file: Path, json_lines: bool) -> None:
+def bench_pairs_command(ctx: click.Context, file: Path, json_lines: bool, candidates: bool) -> None:
     """Judge each pair {id, a, b} of FILE as a night would: duplicate, conflict, which is newer."""
     from memops.errors import Corrupt
-    from memops.evaluation.bench_pairs import in_scopes, judge_pairs
+    from memops.evaluation.bench_pairs import in_scopes, judge_pairs, reached
     from memops.files import gunzipped
     from memops.models.local import local_models
 
@@ -242,7 +243,7 @@ def bench_pairs_command(ctx: click.Context, file: Path, json_lines: bool) -> Non
     except (ValueError, RecursionError) as error:
         raise Corrupt(f"{file}: {error}", "write one JSON object a line") from error
     models = local_models(settings.policy, settings.state, in_scopes(pairs))
-    _lines(judge_pairs(pairs, settings.policy, models))
+    _lines((reached if candidates else judge_pairs)(pairs, settings.policy, models))
 
 
 @bench.command("recall")

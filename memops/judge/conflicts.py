@@ -51,7 +51,7 @@ def _judged(records: pl.DataFrame, ctx: Context, keep: Keep | None) -> pl.DataFr
     told = pl.concat([pairs, verdict], how="horizontal").with_columns(
         score=combined(ctx.policy.conflicts)
     )
-    settled = heard(told, said, records, ctx).drop("vectors", "ruled", "rank", "steady")
+    settled = heard(told, said, records, ctx).drop("vectors", "ruled", "across", "rank", "steady")
     asked(settled, said.members, ctx)
     return settled
 

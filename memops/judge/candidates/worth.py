@@ -4,14 +4,16 @@ import polars as pl
 
 from memops.judge.candidates.similarity import SIGNALS
 from memops.judge.places import placed_beside
+from memops.language.text import language
 from memops.policy import Conflicts, Policy
 
 WORTH = pl.Schema(
     {"a": pl.UInt32(), "b": pl.UInt32()}
     | dict.fromkeys((*SIGNALS, "vectors"), pl.Float64())
-    | {"ruled": pl.Boolean(), "rank": pl.UInt32()}
+    | {"ruled": pl.Boolean(), "across": pl.Boolean(), "rank": pl.UInt32()}
 )
-"""Pairs that are judged: by rules (`ruled`) or a model alone, and how near they are to each other."""
+"""Pairs that are judged: by rules (`ruled`) or a model alone, whether of two languages, and how near
+they are to each other."""
 
 
 def combined(weights: Conflicts) -> pl.Expr:
@@ -34,21 +36,30 @@ def worth_reading(
         ruled=pl.col("agree") & ~pl.col("unread") & alike_enough
     )
     told = told.filter("ruled" if not asked else pl.col("ruled") | ~pl.col("kept_apart"))
-    return nearest(told.with_columns(rank=0).select(*WORTH).cast(WORTH), policy, asked)
+    across = _across(told, table) if asked else pl.lit(False)
+    told = told.with_columns(across=across, rank=0).select(*WORTH)
+    return nearest(told.cast(WORTH), policy, asked)
+
+
+def _across(pairs: pl.DataFrame, table: pl.DataFrame) -> pl.Series:
+    """Which of the pairs are of two languages."""
+    spoken = table.select(language(pl.col("text"))).to_series()
+    one, two = (spoken.gather(table["statement"].search_sorted(pairs[side])) for side in ("a", "b"))
+    return one != two
 
 
 def nearest(pairs: pl.DataFrame, policy: Policy, asked: int) -> pl.DataFrame:
     """Return the pairs with their `rank`, of those that rules do not judge only the nearest.
 
-    The rank is the place of one among the nearest of the other, by terms or by vectors, whichever
-    is the best. Pairs come in order, as equal ones rank by it; of pairs chosen so from parts, the
-    same are chosen again.
+    The rank is the place of one among the nearest of the other, of its own language or of others,
+    by terms or by vectors, whichever is the best. Pairs come in order, as equal ones rank by it; of
+    pairs chosen so from parts, the same are chosen again.
     """
     if not asked:
         return pairs
     both = {"terms": combined(policy.conflicts).round(9), "vectors": pl.col("vectors").round(9)}
     ranks = [
-        value.rank("ordinal", descending=True).over(side)
+        value.rank("ordinal", descending=True).over(side, "across")
         for value in both.values()
         for side in ("a", "b")
     ]
