@@ -121,40 +121,42 @@ def take(
     stem = f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{stem or name or identity['kind']}"
     draft = begun(state / "snapshots", stem)
     try:
-        raw = files.folder(draft / "raw")
         with stage("copying the store"):
-            notes = store.copy(raw)
+            notes = store.copy(files.folder(draft / "raw"))
         failpoint("snapshot-copied")
         with stage("reading the store"):
-            own = store.load(raw)
+            own = store.load(draft / "raw")
         known = _known(state, identity, before)
-        kept = overlay.read(overlay_path(state, known))
-        records = overlay.joined(own, kept)
+        records, kept = _with_overlay(own, state, known)
         doubted = believing.doubted(records, before, name or store.address, policy.limits)
         if doubted and not (accept_shrink or to_grade):
             raise doubted
         if known != identity and doubted:
-            kept = overlay.read(overlay_path(state, identity))
-            records = overlay.joined(own, kept)
+            records, kept = _with_overlay(own, state, identity)
         elif known != identity:
             moved = store_folder(state, known), store_folder(state, identity)
             shutil.copytree(*moved, dirs_exist_ok=True)
         overlay.write(draft / "overlay.parquet", kept)
         with stage("writing the snapshot"):
             export(records, draft, policy)
+        doubtful = bool(doubted) and not accept_shrink
         manifest = described(records, draft, now) | {
-            "address": store.address,
-            "store": identity,
-            "notes": notes,
-            "previous": _link(before),
-            "name": name,
-            "doubtful": bool(doubted) and not accept_shrink,
-        }
+            "address": store.address, "store": identity, "notes": notes, "name": name,
+            "previous": _link(before), "doubtful": doubtful,
+        }  # fmt: skip
         taken = Snapshot(ended(draft, stem, manifest), manifest)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     _remember(taken, records)
     return taken
+
+
+def _with_overlay(
+    own: pl.DataFrame, state: Path, identity: dict[str, str]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """A store's own records with what is kept of them, and what that is."""
+    kept = overlay.read(overlay_path(state, identity))
+    return overlay.joined(own, kept), kept
 
 
 def find(name: str | Path, state: Path) -> Snapshot | None:

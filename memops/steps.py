@@ -87,10 +87,11 @@ def make_plan(
     changes = evidence.marked(changes, records, settings.policy, settings.state, identity, judges)
     changes = alone(changes, records, settings.policy, store.unsigned)
     names = [rule.__name__ for rule in rules]
-    return planfile.save(
-        settings.state, taken, records, changes, refused, store, settings.policy, now, clock(),
-        names, models=measured(ctx), judged=said_to(ctx),
+    planned = planfile.Planned(
+        taken, records, changes, refused, settings.policy, now, names,
+        models=measured(ctx), judged=said_to(ctx),
     )  # fmt: skip
+    return planfile.save(settings.state, planned, clock())
 
 
 def chosen_rules(

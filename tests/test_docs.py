@@ -22,7 +22,8 @@ LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 
 @pytest.mark.parametrize("name", sorted(docs.PARTS))
 def test_a_made_part_of_a_page_is_current(name):
-    assert PARTS[name] == f"<!-- made: {name} -->\n{docs.made(name)}<!-- end -->"
+    made = f"<!-- made: {name} -->\n{docs.made(name)}<!-- end -->"
+    assert PARTS[name] == made, f"write it anew: python -m tests.docs {name}"
 
 
 @pytest.mark.parametrize("page", docs.PAGES, ids=lambda page: page.name)

@@ -112,7 +112,7 @@ def edit(
 
     given = {"text": text, "kind": kind, "tier": tier, "importance": importance}
     fields = {name: value for name, value in given.items() if value is not None}
-    said = controls.change_record(store, id, at(ctx), fields, now, plan_only)
+    said = controls.change_record(controls.Asked(store, at(ctx), now, plan_only), id, fields)
     return _done(said, as_json, "changed", "it is so already")
 
 
@@ -136,7 +136,8 @@ def _of_records(name: str, sentence: str, verb: str, nothing: str) -> click.Comm
     ) -> int:
         from memops.commands import controls
 
-        said = getattr(controls, f"{name}_records")(store, ids, at(ctx), now, plan_only)
+        asked = controls.Asked(store, at(ctx), now, plan_only)
+        said = getattr(controls, f"{name}_records")(asked, ids)
         return _done(said, as_json, verb, nothing)
 
     return command
@@ -183,7 +184,8 @@ def forget(
     from memops.commands import controls
 
     within = controls.duration(last) if last else None
-    said = controls.forget_records(store, ids, at(ctx), now, within, plan_only)
+    asked = controls.Asked(store, at(ctx), now, plan_only)
+    said = controls.forget_records(asked, ids, within)
     days = at(ctx).policy.retention.grace_days
     kept = f"their text stays in the store for at least {days:g} days, and in snapshots"
     said["note"] = f"{kept}; `memops purge` forgets for good"

@@ -6,6 +6,7 @@ core. So these plans have the authority "person"; they are journalled and undone
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -39,22 +40,29 @@ _ECHOED = 20
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 
-def change_record(
-    name: str,
-    id: str,
-    settings: Settings,
-    fields: dict[str, Any],
-    now: datetime | None = None,
-    plan_only: bool = False,
-) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Asked:
+    """Of which store a person asks something, and whether for a plan alone."""
+
+    name: str
+    settings: Settings
+    now: datetime | None = None
+    plan_only: bool = False
+
+    def identity(self) -> dict[str, str]:
+        """Return what tells the store from any other."""
+        return open_store(self.settings.store(self.name).address).identity()
+
+
+def change_record(asked: Asked, id: str, fields: dict[str, Any]) -> dict[str, Any]:
     """Give a live record new values for text, kind, tier or importance.
 
     Raises MemopsError for values that no record may have, and for a text that holds a secret.
     """
-    _check(fields, settings)
+    _check(fields, asked.settings)
 
     def make(records: pl.DataFrame, at: datetime) -> pl.DataFrame:
-        row = _named(records, [id], name, live=True)
+        row = _named(records, [id], asked, live=True)
         new = {n: v for n, v in fields.items() if row[n][0] != v}
         if not new:
             return nothing()
@@ -64,49 +72,32 @@ def change_record(
         told = {"fields": list(new)}
         return edit(row, intent, "person.changed", told, evidence=[], risk="low", **changed)
 
-    return carried_out("edit", name, settings, make, now, plan_only)
+    return carried_out("edit", asked, make)
 
 
-def pin_records(
-    name: str,
-    ids: Sequence[str],
-    settings: Settings,
-    now: datetime | None = None,
-    plan_only: bool = False,
-) -> dict[str, Any]:
+def pin_records(asked: Asked, ids: Sequence[str]) -> dict[str, Any]:
     """Pin live records: no rule demotes, retires, rewrites or deletes them."""
-    return carried_out("pin", name, settings, _pinning(ids, name, True), now, plan_only)
+    return carried_out("pin", asked, _pinning(asked, ids, True))
 
 
-def unpin_records(
-    name: str,
-    ids: Sequence[str],
-    settings: Settings,
-    now: datetime | None = None,
-    plan_only: bool = False,
-) -> dict[str, Any]:
+def unpin_records(asked: Asked, ids: Sequence[str]) -> dict[str, Any]:
     """Unpin records, so that the rules treat them as any other."""
-    return carried_out("unpin", name, settings, _pinning(ids, name, False), now, plan_only)
+    return carried_out("unpin", asked, _pinning(asked, ids, False))
 
 
-def _pinning(ids: Sequence[str], name: str, pinned: bool) -> Make:
+def _pinning(asked: Asked, ids: Sequence[str], pinned: bool) -> Make:
     """What pins the records named, which are live, or unpins them."""
     code = "person.pinned" if pinned else "person.unpinned"
 
     def make(records: pl.DataFrame, at: datetime) -> pl.DataFrame:
-        rows = _named(records, ids, name, live=pinned).filter(pl.col("pinned") != pinned)
+        rows = _named(records, ids, asked, live=pinned).filter(pl.col("pinned") != pinned)
         return edit(rows, "update", code, pinned=pinned, evidence=[], risk="low")
 
     return make
 
 
 def forget_records(
-    name: str,
-    ids: Sequence[str],
-    settings: Settings,
-    now: datetime | None = None,
-    last: timedelta | None = None,
-    plan_only: bool = False,
+    asked: Asked, ids: Sequence[str], last: timedelta | None = None
 ) -> dict[str, Any]:
     """Hide records from recall, those named and the live ones stored within `last`.
 
@@ -117,7 +108,7 @@ def forget_records(
         raise MemopsError("name the records to forget, or give --last", hint)
 
     def make(records: pl.DataFrame, at: datetime) -> pl.DataFrame:
-        rows = _named(records, ids, name, live=False)
+        rows = _named(records, ids, asked, live=False)
         code, args = "person.forgot", dict[str, str]()
         if last is not None:
             rows = records.filter(
@@ -130,28 +121,22 @@ def forget_records(
             superseded_by=TOMBSTONE, valid_to=pl.lit(at), evidence=[], risk="low",
         )  # fmt: skip
 
-    return carried_out("forget", name, settings, make, now, plan_only)
+    return carried_out("forget", asked, make)
 
 
-def recover_records(
-    name: str,
-    ids: Sequence[str],
-    settings: Settings,
-    now: datetime | None = None,
-    plan_only: bool = False,
-) -> dict[str, Any]:
+def recover_records(asked: Asked, ids: Sequence[str]) -> dict[str, Any]:
     """Bring back records that are hidden, left the store, or were deleted and archived.
 
     One whose bytes left its file comes back as a new line of the file of its kind.
     """
-    identity = open_store(settings.store(name).address).identity()
-    kept = archive.read(settings.state, identity)
-    left = overlay.archived_ids(overlay.read(snapshot.overlay_path(settings.state, identity)))
+    identity, state = asked.identity(), asked.settings.state
+    kept = archive.read(state, identity)
+    left = overlay.archived_ids(overlay.read(snapshot.overlay_path(state, identity)))
     code = "person.recovered"
 
     def make(records: pl.DataFrame, at: datetime) -> pl.DataFrame:
         deleted = kept.join(records.select("id"), on="id", how="anti")
-        rows = _named(pl.concat([records, deleted]).sort("id"), ids, name, live=False)
+        rows = _named(pl.concat([records, deleted]).sort("id"), ids, asked, live=False)
         clear = {"superseded_by": None, "valid_to": None, "expires_at": None}
         in_file = pl.col("id").str.contains(_LINE)
         blank = [pl.lit(v, RECORDS[n]).alias(n) for n, v in clear.items()]
@@ -168,7 +153,7 @@ def recover_records(
             ]
         )
 
-    return carried_out("recover", name, settings, make, now, plan_only)
+    return carried_out("recover", asked, make)
 
 
 def duration(text: str) -> timedelta:
@@ -179,36 +164,24 @@ def duration(text: str) -> timedelta:
     return timedelta(**{_UNITS[said[2]]: int(said[1])})
 
 
-def carried_out(
-    rule: str, name: str, settings: Settings, make: Make, now: datetime | None, plan_only: bool
-) -> dict[str, Any]:
+def carried_out(rule: str, asked: Asked, make: Make) -> dict[str, Any]:
     """Snapshot, plan with a person's authority, apply unless only the plan is asked for."""
-    at = now or clock()
-    taken = snapshot.open_snapshot(Path(take_snapshot(name, settings, at)["path"]))
+    at, settings = asked.now or clock(), asked.settings
+    taken = snapshot.open_snapshot(Path(take_snapshot(asked.name, settings, at)["path"]))
     records = taken.records()
     changes = make(records, at).with_columns(rule=pl.lit(rule)).sort("id")
     if changes.is_empty():
         return {"plan": None, "ops": 0, "ids": [], "applied": 0, "skipped": [], "tonight": []}
-    store, policy = open_store(taken.address), settings.policy
-    made = planfile.save(
-        settings.state,
-        taken,
-        records,
-        changes,
-        nothing(),
-        store,
-        policy,
-        at,
-        clock(),
-        [rule],
-        "person",
+    planned = planfile.Planned(
+        taken, records, changes, nothing(), settings.policy, at, [rule], "person"
     )
+    made = planfile.save(settings.state, planned, clock())
     said: dict[str, Any] = {"plan": made.id, "path": str(made.path), "ops": changes.height}
     said |= {"ids": changes["id"].to_list(), "applied": 0, "skipped": []}
     first = list(range(1, min(changes.height, _ECHOED) + 1))
     said |= {"changes": reviewing.described(reviewing.opened(made, settings.state), first)}
     said |= {"tonight": _tonight(outcome(records, changes), changes["id"], settings, at)}
-    if plan_only:
+    if asked.plan_only:
         return said
     done = applying.apply(made, settings.state, clock(), approve=True)
     moved = find_run(done["run"], settings.state).moved()
@@ -219,15 +192,16 @@ def carried_out(
     }
 
 
-def _named(records: pl.DataFrame, ids: Sequence[str], name: str, live: bool) -> pl.DataFrame:
+def _named(records: pl.DataFrame, ids: Sequence[str], asked: Asked, live: bool) -> pl.DataFrame:
     """The records of these ids; raises MemopsError for one that is not there, or hidden."""
-    rows = records.filter(pl.col("id").is_in(meant(records, ids, name, "; nothing was changed")))
+    known = meant(records, ids, asked.name, "; nothing was changed")
+    rows = records.filter(pl.col("id").is_in(known))
     hidden = rows.filter(~LIVE)
     if live and hidden.height:
         first = hidden.row(0, named=True)
         link = first["superseded_by"]
         message = f"record {first['id']!r} is hidden ({link}); nothing was changed"
-        raise MemopsError(message, f"see `memops records show {name} {first['id']}`")
+        raise MemopsError(message, f"see `memops records show {asked.name} {first['id']}`")
     return rows
 
 

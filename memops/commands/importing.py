@@ -23,7 +23,7 @@ from typing import Any
 import polars as pl
 
 from memops.commands import memory_graph
-from memops.commands.controls import carried_out
+from memops.commands.controls import Asked, carried_out
 from memops.errors import Corrupt, MemopsError, StoreNotFound
 from memops.plan import put
 from memops.schema import INSTANT, KINDS, RECORDS, from_rows, instant
@@ -58,7 +58,7 @@ def import_records(
         counts["already"] = rows.height - new.height
         return put(new, "person.imported", {"name": name}, evidence=[], risk="low")
 
-    return carried_out("import", to, settings, make, now, plan_only) | counts
+    return carried_out("import", Asked(to, settings, now, plan_only), make) | counts
 
 
 def mapped(name: str, given: Import) -> tuple[pl.DataFrame, list[dict[str, Any]]]:

@@ -18,7 +18,7 @@ import io
 import json
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ import polars as pl
 from memops import files
 from memops.errors import Corrupt, PlanRefused
 from memops.guard import excess
-from memops.plan import arguments, widened
+from memops.plan import arguments, nothing, widened
 from memops.policy import Policy
 from memops.reasons import PLAIN, coded, plain
 from memops.safety.masking import masked_table
@@ -37,7 +37,7 @@ from memops.snapshot import Snapshot
 from memops.state import basis, seals
 from memops.state.forgetting_plans import digests
 from memops.state.ops import digest_of, kept_lines, lines_of
-from memops.stores import Store
+from memops.stores import open_store
 
 FORMAT = 5
 """1: without what a record's place says; 2: reasons were sentences, without intents; 3: unsealed;
@@ -93,44 +93,63 @@ class PlanFile:
         return [json.loads(line) for line in data.split(b"\n") if line]
 
 
-def save(
-    state: Path,
-    snapshot: Snapshot,
-    records: pl.DataFrame,
-    changes: pl.DataFrame,
-    refused: pl.DataFrame,
-    store: Store,
-    policy: Policy,
-    now: datetime,
-    made: datetime,
-    rules: list[str],
-    authority: str = "unattended",
-    models: Mapping[str, Any] | None = None,
-    judged: Sequence[Mapping[str, Any]] = (),
-) -> PlanFile:
+@dataclass(frozen=True)
+class Planned:
+    """A plan that is to be written: from what it was made, by which rules and on whose word.
+
+    `models` says which local models helped, `judged` what one said of pairs.
+    """
+
+    snapshot: Snapshot
+    records: pl.DataFrame
+    changes: pl.DataFrame
+    refused: pl.DataFrame
+    policy: Policy
+    now: datetime
+    rules: Sequence[str] = ()
+    authority: str = "unattended"
+    models: Mapping[str, Any] | None = None
+    judged: Sequence[Mapping[str, Any]] = ()
+
+    def header(self) -> dict[str, Any]:
+        """Return what a plan's header says that no file of it tells."""
+        mine = self.changes.filter("unattended") if self.authority != "person" else nothing()
+        return {
+            "format": FORMAT,
+            "address": self.snapshot.address,
+            "store": self.snapshot.manifest["store"],
+            "snapshot": self.snapshot.id,
+            "snapshot_sha256": self.snapshot.seal,
+            "policy": asdict(self.policy),
+            "policy_sha256": self.policy.digest(),
+            "now": self.now.isoformat(),
+            "rules": [*self.rules],
+            "authority": self.authority,
+            "refused": self.refused.height,
+            "unattended": int(self.changes["unattended"].sum()),
+            "exceeds": excess(mine, self.records, self.policy.limits),
+            "expires_after_hours": self.policy.limits.plan_hours,
+            "basis": basis.sealed(self.changes, self.records, self.models),
+        }
+
+
+def save(state: Path, planned: Planned, made: datetime) -> PlanFile:
     """Write a plan's folder and return it; the same plan gets the same folder.
 
     No text of it holds a secret, so what it writes into the store holds none, either.
-    `models` says which local models helped, `judged` what one said of pairs.
     """
-    changes, refused = (masked_table(t, policy.secrets) for t in (changes, refused))
+    secrets, store = planned.policy.secrets, open_store(planned.snapshot.address)
+    changes, refused = (masked_table(t, secrets) for t in (planned.changes, planned.refused))
     changes = changes.with_columns(pl.col("unattended").fill_null(True))
-    lines = list(lines_of(changes, records, store))
-    held = _held(changes, lines, lines_of(refused, records, store), judged)
-    header = _header(snapshot, policy, now, rules, authority) | _counted(lines, changes)
-    header |= {
-        "refused": refused.height,
-        "unattended": int(changes["unattended"].sum()),
-        "exceeds": []
-        if authority == "person"
-        else excess(changes.filter("unattended"), records, policy.limits),
-        "expires_after_hours": policy.limits.plan_hours,
-        "basis": basis.sealed(changes, records, models),
-        "changes_sha256": hashlib.sha256(held["changes.parquet"]).hexdigest(),
-        "refused_sha256": hashlib.sha256(held["refused.jsonl"]).hexdigest(),
+    planned = replace(planned, changes=changes, refused=refused)
+    lines = list(lines_of(changes, planned.records, store))
+    held = _held(planned, lines, lines_of(refused, planned.records, store))
+    sums = {
+        f"{Path(name).stem}_sha256": hashlib.sha256(data).hexdigest()
+        for name, data in held.items()
+        if name != "ops.jsonl"  # of which lines may be taken out
     }
-    if judged:
-        header["judged_sha256"] = hashlib.sha256(held["judged.jsonl"]).hexdigest()
+    header = planned.header() | _counted(lines, changes) | sums
     path = files.folder(state / "plans" / plan_id(header))
     for name, data in held.items():
         files.write(path / name, data)
@@ -141,22 +160,18 @@ def save(
     return PlanFile(path, header, changes, list(range(1, len(lines) + 1)))
 
 
-def _held(
-    changes: pl.DataFrame,
-    lines: Iterable[str],
-    refused: Iterable[str],
-    judged: Sequence[Mapping[str, Any]],
-) -> dict[str, bytes]:
+def _held(planned: Planned, lines: Iterable[str], refused: Iterable[str]) -> dict[str, bytes]:
     """The files of a plan, by name."""
     table = io.BytesIO()
-    changes.cast(CHANGES).write_parquet(table)
+    planned.changes.cast(CHANGES).write_parquet(table)
     held = {
         "changes.parquet": table.getvalue(),
         "ops.jsonl": _together(lines),
         "refused.jsonl": _together(refused),
     }
-    if judged:
-        held["judged.jsonl"] = _together(json.dumps(row, ensure_ascii=False) for row in judged)
+    if planned.judged:
+        rows = (json.dumps(row, ensure_ascii=False) for row in planned.judged)
+        held["judged.jsonl"] = _together(rows)
     return held
 
 
@@ -168,24 +183,6 @@ def _counted(lines: list[str], changes: pl.DataFrame) -> dict[str, Any]:
         "by_rule": _by_rule(changes.with_columns(op=op)),
         "by_op": dict(op.value_counts(sort=False).sort("op").iter_rows()) if lines else {},
         "lines": [digest_of(line) for line in lines],
-    }
-
-
-def _header(
-    snapshot: Snapshot, policy: Policy, now: datetime, rules: list[str], authority: str
-) -> dict[str, Any]:
-    """What a plan was made from, by what and on whose word."""
-    return {
-        "format": FORMAT,
-        "address": snapshot.address,
-        "store": snapshot.manifest["store"],
-        "snapshot": snapshot.id,
-        "snapshot_sha256": snapshot.seal,
-        "policy": asdict(policy),
-        "policy_sha256": policy.digest(),
-        "now": now.isoformat(),
-        "rules": rules,
-        "authority": authority,
     }
 
 

@@ -63,9 +63,8 @@ def planned(address, state, changes):
     some = records.filter(pl.col("id").str.starts_with("id-")).sort("id").head(changes)
     plan = edit(some, "update", "x", importance=0.2, risk="low").with_columns(rule=pl.lit("bench"))
     now = datetime.now(UTC)
-    made = planfile.save(
-        state, taken, records, plan, plan.clear(), store, Policy(), NOW, now, ["bench"]
-    )
+    plan = planfile.Planned(taken, records, plan, plan.clear(), Policy(), NOW, ["bench"])
+    made = planfile.save(state, plan, now)
     return planfile.load(made.id, state)
 
 
@@ -162,9 +161,8 @@ def cost_of_notes(folder, count, each):
     some = records.filter(pl.col("text").str.ends_with("第 7 格"))
     plan = delete(some, "x", risk="low").with_columns(rule=pl.lit("bench"))
     now = datetime.now(UTC)
-    made = planfile.save(
-        state, taken, records, plan, plan.clear(), store, Policy(), NOW, now, ["bench"]
-    )
+    plan = planfile.Planned(taken, records, plan, plan.clear(), Policy(), NOW, ["bench"])
+    made = planfile.save(state, plan, now)
     begun = time.process_time()
     done = applying.apply(planfile.load(made.id, state), state, now, approve=True)
     assert done["applied"] == count

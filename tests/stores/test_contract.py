@@ -105,9 +105,8 @@ def planned(store, state, records=None):
     before = taken.records()
     allowed, refused = protect(changes(before), before, POLICY)
     assert refused.is_empty(), refused.to_dicts()
-    return planfile.save(
-        state, taken, before, allowed, refused, store, POLICY, NOW, NOW, []
-    ), before
+    made = planfile.Planned(taken, before, allowed, refused, POLICY, NOW)
+    return planfile.save(state, made, NOW), before
 
 
 def joined(store, state):
@@ -201,19 +200,9 @@ def test_a_changed_record_is_skipped_and_the_others_are_not(store, tmp_path):
     text = edit(
         chosen(before, "Marek"), "update", "x", text=pl.lit("Marek takes the night shift in June")
     )
-    first = planfile.save(
-        state,
-        fresh,
-        before,
-        text.with_columns(rule=pl.lit("redact_x")),
-        text.clear(),
-        store,
-        POLICY,
-        NOW,
-        NOW,
-        [],
-        "person",
-    )
+    named = text.with_columns(rule=pl.lit("redact_x"))
+    asked = planfile.Planned(fresh, before, named, text.clear(), POLICY, NOW, authority="person")
+    first = planfile.save(state, asked, NOW)
     assert applying.apply(first, state, NOW, approve=True, as_of=NOW)["applied"] == 1
     assert other.height == 1
     done = applying.apply(plan, state, NOW, approve=True, as_of=NOW)

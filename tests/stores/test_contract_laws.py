@@ -87,9 +87,8 @@ def test_any_plan_does_what_its_outcome_says_and_comes_undone(
         taken = snapshot.take(store, state, NOW, POLICY)
         before = taken.records()
         allowed, _ = protect(changes(before, draft), before, POLICY)
-        plan = planfile.save(
-            state, taken, before, allowed, allowed.clear(), store, POLICY, NOW, NOW, []
-        )
+        made = planfile.Planned(taken, before, allowed, allowed.clear(), POLICY, NOW)
+        plan = planfile.save(state, made, NOW)
         done = applying.apply(plan, state, NOW, approve=True, as_of=NOW)
         assert (done["skipped"], done["state"]) == ([], "verified")
         assert said(joined(store, state)) == said(outcome(before, plan.plan()))

@@ -192,10 +192,9 @@ class Scene:
         kept, withdrawn = protect(mine, records, Policy())
         if withdrawn.height:
             raise AssertionError(f"the guard withdrew {withdrawn.height} changes of the scene")
-        made = planfile.save(
-            self.state, taken, records, pl.concat([changes, kept]), refused, store, Policy(),
-            NOW, datetime.now(UTC), ["trust"],
-        )  # fmt: skip
+        whole = pl.concat([changes, kept])
+        plan = planfile.Planned(taken, records, whole, refused, Policy(), NOW, ["trust"])
+        made = planfile.save(self.state, plan, datetime.now(UTC))
         return made.id
 
 

@@ -59,10 +59,10 @@ def a_plan(name):
     def make(folder):
         store = build("jsonl", folder)
         taken = snapshot.take(store, folder / "state", NOW, Policy())
-        made = planfile.save(
-            folder / "state", taken, taken.records(), _changes(taken.records()), _changes(taken.records()),
-            store, Policy(), NOW, NOW, ["fuzz"],
-        )  # fmt: skip
+        records = taken.records()
+        changes = _changes(records)
+        plan = planfile.Planned(taken, records, changes, changes, Policy(), NOW, ["fuzz"])
+        made = planfile.save(folder / "state", plan, NOW)
 
         def read():
             found = planfile.load(made.id, folder / "state")

@@ -33,18 +33,8 @@ def unguarded(address, state, change, policy=POLICY):
     taken = snapshot.take(store, state, NOW, policy)
     known = taken.records()
     changes = change(known).with_columns(rule=pl.lit("anything"))
-    made = planfile.save(
-        state,
-        taken,
-        known,
-        changes,
-        changes.clear(),
-        store,
-        policy,
-        NOW,
-        datetime.now(UTC),
-        ["anything"],
-    )
+    plan = planfile.Planned(taken, known, changes, changes.clear(), policy, NOW, ["anything"])
+    made = planfile.save(state, plan, datetime.now(UTC))
     return planfile.load(made.id, state)
 
 

@@ -102,10 +102,8 @@ class Machine(RuleBasedStateMachine):
         taken = snapshot.take(self.store, self.state, NOW, POLICY, accept_shrink=True)
         self.good.append(taken)
         known = taken.records()
-        made = planfile.save(
-            self.state, taken, known, changes, changes.clear(), self.store, POLICY, NOW,
-            datetime.now(UTC), ["anything"],
-        )  # fmt: skip
+        plan = planfile.Planned(taken, known, changes, changes.clear(), POLICY, NOW, ["anything"])
+        made = planfile.save(self.state, plan, datetime.now(UTC))
         self.plan, self.since, self.before = made.id, {}, None
         if then == "meddle":
             self.agent_puts(changes["id"][0], row)
