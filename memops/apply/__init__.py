@@ -8,7 +8,6 @@ record that is still what the plan was made from, and one that is already made i
 import contextlib
 import shutil
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,23 +16,20 @@ import polars as pl
 
 from memops import files, overlay
 from memops.apply import lines
-from memops.apply.batches import Batches
-from memops.apply.checks import expected, held_back, misread, since_written
-from memops.errors import GuardRefused, MemopsError, NoSpace, PlanRefused
+from memops.apply.carrying import carried_out, noting, prepared
+from memops.apply.summary import summary
+from memops.errors import GuardRefused, MemopsError, PlanRefused
 from memops.failpoints import failpoint
 from memops.guard import excess
-from memops.plan import DELETES, squash
-from memops.policy import Policy, from_table
+from memops.policy import from_table
 from memops.progress import tell
 from memops.reasons import Reason
-from memops.safety.masking import masked_table
 from memops.schema import only
 from memops.snapshot import lock_path, open_snapshot, overlay_path
-from memops.state import archive, basis, planfile, restoring, seals
+from memops.state import basis, planfile, restoring, seals
 from memops.state.chain import is_same
-from memops.state.descent import EDGES, keep_lineage, lineage
 from memops.state.forgetting_plans import refuse_forgotten
-from memops.state.runs import FORMAT, Run, batches_of_undo, latest_run, summary, touched_since
+from memops.state.runs import FORMAT, Run, batches_of_undo, latest_run, touched_since
 from memops.stores import Store, Written, open_store
 
 
@@ -77,7 +73,7 @@ def apply(
         if not approve and plan.header["authority"] != "person":
             _refuse(plan, _excess(plan, chosen, records, whole, state, clock))
         run = _started(plan, chosen, state, clock, approve)
-        return _carried_out(_task(run, plan, store, state, records)) | waiting
+        return carried_out(prepared(run, plan, store, state, records)) | waiting
 
 
 def resume(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any]:
@@ -101,7 +97,7 @@ def rollback(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any
         if run.state == "rolled-back":
             return summary(run, [])
         run.refuse_without_undo()
-        with _noting(run):
+        with noting(run):
             run.journal.add({"state": "rolling-back"})
             store.settle()
             written: list[Written] = []
@@ -146,26 +142,6 @@ def take_back(
         written += _restore_overlay(run, state, written, ids)
         run.seal()
         return summary(run, written)
-
-
-@dataclass(frozen=True)
-class _Task:
-    """A run with what it works on."""
-
-    run: Run
-    plan: planfile.PlanFile
-    store: Store
-    state: Path
-    records: pl.DataFrame
-    changes: pl.DataFrame
-
-
-def _task(
-    run: Run, plan: planfile.PlanFile, store: Store, state: Path, records: pl.DataFrame
-) -> _Task:
-    """A run with its changes, on the records as runs of the same plan before it left them."""
-    based, moved = lines.base(run, plan, state, records)
-    return _Task(run, plan, store, state, based, lines.carried(run, plan, moved))
 
 
 def _basis(plan: planfile.PlanFile, state: Path) -> tuple[pl.DataFrame, pl.DataFrame | None]:
@@ -250,94 +226,11 @@ def _gone_on(run: Run, plan: planfile.PlanFile, store: Store, state: Path) -> di
     if not run.vouched(state):
         raise PlanRefused(f"{run.path / 'run.json'}: not sealed as it was begun in {state}", back)
     refuse_forgotten(plan.path)
-    with _noting(run):
+    with noting(run):
         run.journal.renew()
         run.undo.renew()
         store.settle()
-    return _carried_out(_task(run, plan, store, state, _basis(plan, state)[0]))
-
-
-def _carried_out(task: _Task) -> dict[str, Any]:
-    run, header = task.run, task.plan.header
-    changes = squash(task.changes)
-    policy = from_table(header["policy"], task.plan.id)
-    before = overlay.read(run.path / "overlay.parquet")
-    with _noting(run):
-        run.journal.add({"state": "applying"})
-        waiting, changes = held_back(changes, task.store, run, policy)
-        gone = only(changes, overlay.archived_ids(before))["id"].to_list()
-        again = task.store.read(gone)["id"].to_list() if gone else []
-        elsewhere = changes.filter(pl.col("id").is_in(sorted({*gone} - {*again})))
-        inside = changes.join(elsewhere.select("id"), on="id", how="anti")
-        written = waiting + [Written(i, "applied") for i in elsewhere["id"]]
-        if written:
-            run.journal.add({"batch": [vars(w) for w in written]})
-        written += Batches(run, task.store, header, task.records).write(inside, before, policy)
-        failpoint("overlay-write")
-        _write_overlay(task, changes, written, policy)
-        failpoint("overlay-written")
-        _archive(task, changes, written, policy)
-        run.journal.add({"state": "applied"})
-        wrong = _wrong(task, changes, written, policy)
-        # Suites name records by id, and must find what came of them.
-        edges = [
-            lineage(task.changes),
-            pl.DataFrame([*run.moved().items()], EDGES, orient="row"),
-        ]
-        keep_lineage(task.state, header["store"], pl.concat(edges))
-        run.journal.add({"state": "needs-attention" if wrong else "verified", "wrong": wrong})
-        run.seal()
-    return summary(run, written)
-
-
-def _archive(task: _Task, changes: pl.DataFrame, written: list[Written], policy: Policy) -> None:
-    """Keep what the run deleted unattended; a person who deletes wants it gone."""
-    if task.plan.header["authority"] == "person":
-        return
-    done = [w.id for w in written if w.state in ("applied", "already")]
-    gone = changes.filter(DELETES & pl.col("id").is_in(done)).select("id")
-    records = task.records.join(gone, on="id", how="semi")
-    now = datetime.fromisoformat(task.run.header["started"])
-    archive.keep(task.state, task.plan.header["store"], task.run.id, records, policy, now)
-
-
-def _wrong(task: _Task, changes: pl.DataFrame, written: list[Written], policy: Policy) -> list[str]:
-    """Ids of records that are as planned, as the run says, and do not read back as they should."""
-    kept = overlay.read(overlay_path(task.state, task.run.header["store"]))
-    wanted, _ = expected(task.records, changes, written)
-    out = pl.col("id").is_in(overlay.archived_ids(kept).implode())
-    masked = masked_table(wanted.filter(out), policy.secrets)  # as the overlay keeps it
-    wanted = pl.concat([wanted.filter(~out), masked])
-    ids = wanted["id"].to_list()
-    there = overlay.joined(task.store.read(ids), only(kept, ids))
-    if not (wrong := misread(there, wanted)):
-        return []
-    odd, at = wanted.filter(pl.col("id").is_in(wrong)), task.run.header["started"]
-    return sorted({*wrong} - since_written(task.store, there, odd, datetime.fromisoformat(at)))
-
-
-@contextlib.contextmanager
-def _noting(run: Run) -> Iterator[None]:
-    """Mark a run as one that needs attention when a device fails it, if that can be written."""
-    try:
-        yield
-    except (OSError, NoSpace) as error:
-        with contextlib.suppress(OSError, MemopsError):
-            run.journal.add({"state": "needs-attention", "why": str(error)})
-        raise
-
-
-def _write_overlay(
-    task: _Task, changes: pl.DataFrame, written: list[Written], policy: Policy
-) -> None:
-    path = overlay_path(task.state, task.run.header["store"])
-    after, moved = expected(task.records, changes, written)
-    ids = pl.Series(
-        "id", [w.id for w in written if w.state in ("applied", "already", "moved")], dtype=pl.String
-    )
-    kept = overlay.without(overlay.read(path), ids)
-    merged = overlay.merged(kept, after, task.store.project(after), moved)
-    overlay.write(path, masked_table(merged, policy.secrets))
+    return carried_out(prepared(run, plan, store, state, _basis(plan, state)[0]))
 
 
 def _restore_overlay(

@@ -9,13 +9,14 @@ from typing import Any
 import polars as pl
 
 from memops import files
+from memops.apply.summary import skipped, summary
 from memops.errors import MemopsError, PlanRefused
 from memops.plan import outcome, squash
 from memops.schema import only
 from memops.snapshot import store_id
 from memops.state import seals
 from memops.state.planfile import PlanFile, load
-from memops.state.runs import Run, runs_of, skipped, summary
+from memops.state.runs import Run, runs_of
 from memops.state.waiting import rejected
 from memops.stores import Written
 

@@ -41,6 +41,7 @@ class Mutant:
 
 BATCHES = "memops/apply/batches.py"
 GUARD, APPLY, FILES = "memops/guard.py", "memops/apply/__init__.py", "memops/files.py"
+CARRYING, SUMMARY = "memops/apply/carrying.py", "memops/apply/summary.py"
 CHECK, RUNS, BASIS = "memops/apply/checks.py", "memops/state/runs.py", "memops/state/basis.py"
 SQLITE, BATCH, UNDO = (
     "memops/stores/clawseed/write.py",
@@ -137,8 +138,8 @@ MUTANTS = (
     Mutant("a hot journal keeps readers out", LITE, "        _rolled_back(path)\n", "        pass\n", "tests/stores/test_clawseed.py::test_what_a_killed_writer_left_half_written_is_rolled_back"),
     Mutant("a run is taken back without some of its undo", RUNS, "if lost or there < named:", "if False:", "tests/test_runs.py::test_a_run_that_was_cut_off_is_not_taken_back_without_all_of_its_undo"),
     Mutant("a second run is begun over one without its header", RUNS, "if path in _headless(path.parent.parent):", "if False:", "tests/test_runs.py::test_no_second_run_is_started_over_one_that_lost_its_header"),
-    Mutant("a failed read-back ends well", RUNS, "if not (wrong := len(run.wrong)):", "wrong = 0\n    if True:", WRONG),
-    Mutant("a record that came back to its store is taken for archived", APPLY, "again = task.store.read(gone)[\"id\"].to_list() if gone else []", "again = list[str]()", "tests/test_read_back.py::test_lines_that_left_a_file_and_were_put_back_leave_it_again"),
+    Mutant("a failed read-back ends well", SUMMARY, "if not (wrong := len(run.wrong)):", "wrong = 0\n    if True:", WRONG),
+    Mutant("a record that came back to its store is taken for archived", CARRYING, "again = task.store.read(gone)[\"id\"].to_list() if gone else []", "again = list[str]()", "tests/test_read_back.py::test_lines_that_left_a_file_and_were_put_back_leave_it_again"),
     Mutant("temporary names hold names whole", FILES, "return name if len(data) <= _LONG else", "return name if True else", "tests/stores/test_markdown.py::test_a_file_whose_name_is_as_long_as_names_may_be_is_edited_as_any_other"),
 )  # fmt: skip
 

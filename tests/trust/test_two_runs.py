@@ -17,7 +17,7 @@ from memops import apply, files
 log, hold = open({log!r}, "a"), {hold}
 def say(what):
     log.write(f"{{os.getpid()}} {{what}} {{time.monotonic()}}\\n"); log.flush()
-work, lock = apply._carried_out, files.lock
+work, lock = apply.carried_out, files.lock
 def carried_out(*given):
     say("enters"); time.sleep(hold)
     try:
@@ -27,7 +27,7 @@ def carried_out(*given):
 def locked(*given):
     say("asks")
     return lock(*given)
-apply._carried_out, files.lock = carried_out, locked
+apply.carried_out, files.lock = carried_out, locked
 """
 
 
