@@ -10,7 +10,6 @@ from httpx import HTTPError
 from prefect import flow, get_run_logger, runtime
 from prefect.exceptions import PrefectException
 from prefect.states import State
-from runners import mapping
 
 from memops import steps
 from memops.errors import MILD, MemopsError
@@ -54,8 +53,8 @@ def nightly(
     try:
         own = flowing.settings(config, state, limits, policy, approval_minutes)
         at = steps.instant(now)
-        with rounds.turn(own), mapping(own.runner) as mapper, flowing.counted(STEPS) as call:
-            night = rounds.night(store, own, at, passing, call=call, mapper=mapper, **how)
+        with rounds.turn(own), flowing.counted(STEPS) as call:
+            night = rounds.night(store, own, at, passing, call=call, **how)
     except MemopsError as error:
         return flowing.refused(store, error)
     if "report" in night:

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 import polars as pl
 
 from memops.policy import Policy
-from memops.spread import Spread
 from memops.statements.remembered import Remembered
 from memops.verdicts import Decider
 
@@ -41,8 +40,7 @@ class Context:
     last asked in this plan, of what those records lead to, and of what was withheld then: a rule
     that judges each record by itself need not look at others; None where it is asked for the first
     time. `cache` keeps what several rules would compute again (token
-    tables, fitted encoders, scored pairs) under a key that names its input. `spread` says where
-    the heavy steps run; what they return is the same wherever that is. `models` are those that
+    tables, fitted encoders, scored pairs) under a key that names its input. `models` are those that
     may help to find and judge pairs. `unsigned` tells of a store in which what names no source is
     its owner's. `remembered` is what earlier nights read; what comes of a rule is the same without.
     """
@@ -55,7 +53,6 @@ class Context:
     whole: pl.DataFrame | None = None
     restored: frozenset[str] = frozenset()
     changed: pl.Series | None = field(default=None, compare=False, repr=False)
-    spread: Spread | None = field(default=None, compare=False, repr=False)
     unsigned: bool = False
     models: Models = field(default_factory=Models, compare=False, repr=False)
     remembered: Remembered | None = field(default=None, compare=False, repr=False)

@@ -55,18 +55,6 @@ class Flows(Section):
 
 
 @dataclass(frozen=True)
-class Runner(Section):
-    """Where the heavy steps run: plain, threads, processes or dask."""
-
-    kind: Literal["plain", "threads", "processes", "dask"] = "plain"
-    workers: AtLeastOne = 2
-    address: str = ""
-    """Of a Dask scheduler; empty starts a local cluster of `workers`."""
-    part: AtLeastOne = 5000
-    """Statements that one part holds; a store of fewer runs whole."""
-
-
-@dataclass(frozen=True)
 class Monitor(Section):
     """What a monitor is told."""
 
@@ -121,7 +109,6 @@ class Settings:
     """What stands before a query that a model encodes."""
     imports: dict[str, Import] = field(default_factory=dict)
     flows: Flows = field(default_factory=Flows)
-    runner: Runner = field(default_factory=Runner)
     monitor: Monitor = field(default_factory=Monitor)
     notify: Notify = field(default_factory=Notify)
     path: Path | None = None
@@ -273,7 +260,7 @@ def _usual() -> Path:
 
 _TABLES: dict[str, Any] = {
     "policy": Policy, "stores": dict[str, Configured], "state": str, "encoder": str,
-    "query_instruction": str, "import": dict[str, Import], "flows": Flows, "runner": Runner,
+    "query_instruction": str, "import": dict[str, Import], "flows": Flows,
     "monitor": Monitor, "notify": Notify,
 }  # fmt: skip
 

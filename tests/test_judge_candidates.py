@@ -1,20 +1,17 @@
 """What a judge is asked about: the nearest pairs, whatever rules make of their places."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import polars as pl
 import pytest
 
 from memops.context import Context, Models
-from memops.judge.cascade import said_to
 from memops.judge.conflicts import judged
 from memops.judge.consensus import PRIOR, likelier, votes
 from memops.policy import Judge, Policy
 from memops.rules.merge_near import merge_near
 from memops.rules.supersede_conflicting import supersede_conflicting
 from memops.schema import conform
-from memops.spread import Spread, plainly
 from memops.verdicts import A_REPLACES_B, B_REPLACES_A, BOTH_HOLD, SAME, Verdict
 
 NOW = datetime(2026, 10, 1, tzinfo=UTC)
@@ -110,18 +107,6 @@ def test_as_many_of_the_nearest_are_asked_about_as_the_policy_says():
     capped = Says(BOTH_HOLD)
     judged(frame, context(capped, nearest=11, asked=7))
     assert len(capped.asked) == 7
-
-
-def test_parts_ask_what_the_whole_asks(tmp_path):
-    texts = [f"Rosa mills {n} sacks of rye for Anton{n % 4} on day {n}" for n in range(30)]
-    frame = placed(*((text, NOTE if n % 3 else TALK, "Log", text) for n, text in enumerate(texts)))
-    frame = frame.with_columns(created_at=pl.lit(NOW))
-    whole, parts = Says(BOTH_HOLD), Says(BOTH_HOLD)
-    ctx = context(whole, nearest=3)
-    plain = judged(frame, ctx)
-    spread = replace(context(parts, nearest=3), spread=Spread(plainly, tmp_path, 7))
-    assert judged(frame, spread).equals(plain) and whole.asked == parts.asked
-    assert len(said_to(ctx)) == len(whole.asked) > 30
 
 
 def test_what_a_decider_says_against_the_times_counts_for_nothing():

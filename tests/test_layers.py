@@ -17,7 +17,7 @@ LAYERS = [
     {"values"},
     {"documents", "plan", "policy", "reasons", "statements"},
     {"overlay", "refusals", "safety", "settings"},
-    {"draft", "spread"},
+    {"draft"},
     {"context"},
     # computing on them
     {"hygiene", "models"},

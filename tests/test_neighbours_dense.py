@@ -1,4 +1,4 @@
-"""Neighbours by vector: what an encoder adds to the candidates, the same on any runner."""
+"""Neighbours by vector: what an encoder adds to the candidates."""
 
 import json
 from datetime import UTC, datetime
@@ -13,11 +13,8 @@ from memops.judge.candidates.neighbours_dense import RECALL, dense_neighbours, m
 from memops.judge.candidates.similarity import candidates, statements
 from memops.judge.conflicts import judged
 from memops.models.local import local_models
-from memops.policy import Candidates, Dense, Policy
-from memops.rules import RULES, propose
+from memops.policy import Dense, Policy
 from memops.schema import from_rows
-from memops.spread import Spread, plainly
-from tests.bench.night import records as night
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 TOPICS = {
@@ -121,19 +118,6 @@ def test_the_same_neighbours_on_any_number_of_threads_and_in_any_order(threads):
     grid = np.rint(vectors * 4000).astype(np.int64)
     for a, b, cosine in found.iter_rows():
         assert cosine == (grid[a] @ grid[b]) / 4000**2
-
-
-def test_parts_come_to_the_same_plan_with_an_encoder(tmp_path):
-    rows = [row | {"id": f"{scope}-{row['id']}", "scope": f"s{scope}"} for scope in range(2) for row in night(30, seed=scope)]  # fmt: skip
-    frame = from_rows(rows)
-    policy = Policy(candidates=Candidates(nearest=3), dense=Dense(encoder="lsa", cosine=0.3))
-    models = local_models(policy, tmp_path, frame)
-    ctx = Context(now=NOW, policy=policy, models=models)
-    assert candidates(frame, ctx).height > candidates(frame, Context(now=NOW, policy=policy)).height
-    plain = propose(frame, ctx, RULES)
-    spread = Spread(plainly, tmp_path, 15)
-    apart = propose(frame, Context(now=NOW, policy=policy, models=models, spread=spread), RULES)
-    assert plain[0].height > 5 and apart[0].equals(plain[0]) and apart[1].equals(plain[1])
 
 
 def test_a_plan_names_the_encoder_and_one_that_is_not_there_is_an_error(memops, tmp_path):

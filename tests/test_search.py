@@ -2,6 +2,8 @@
 
 import dataclasses
 import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import bm25s
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from memops.errors import Corrupt, MemopsError
+from memops.language.stemming import stemmed
 from memops.language.terms import grams, words
 from memops.models.encode import Lsa, open_encoder
 from memops.models.nearest import nearest
@@ -261,6 +264,21 @@ def test_a_question_about_a_speaker_is_put_in_that_speakers_voice():
         "When did I sell my car? anna knows",
         "no one",
     ]
+
+
+def test_threads_stem_each_their_own_words():
+    words = [head + end for head in ("relation", "organis", "univers") for end in ("s", "al", "ation", "ing", "ally", "ities") * 40]  # fmt: skip
+    plain = [stemmed(word, "english") for word in words]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            turns = [words[n:] + words[:n] for n in range(4)]
+            found = pool.map(lambda own: [stemmed(word, "english") for word in own], turns)
+            for n, stems in enumerate(found):
+                assert stems == plain[n:] + plain[:n]
+    finally:
+        sys.setswitchinterval(before)
 
 
 def test_words_are_stemmed_and_grams_cross_words_but_not_texts():

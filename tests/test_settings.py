@@ -39,7 +39,6 @@ WRONG = {
     "an unknown measure": ("[policy.gate]\nmeasure = 'R@1O'", 2, "policy.gate.measure is 'R@1O', no measure"),
     "an unknown kind of secret": ("[policy.secrets]\noff = ['phome']", 2, "no kind of secret; did you mean 'phone'?"),
     "an unknown thing to do with one": ("[policy.secrets.sensitivity]\njwt = 'hide'", 2, "not 'allowed', 'masked' or 'never_store'"),
-    "an unknown runner": ("[runner]\nkind = 'dusk'", 2, "not 'plain', 'threads', 'processes' or 'dask'"),
     "an unknown column": ("[import.a]\npath = 'x'\nfields = { texxt = 'body' }", 3, "no column; did you mean 'text'?"),
     "a setting, almost right": ("[stores.a]\naddress = 'x'\nschedul = 'x'", 3, "unknown setting stores.a.schedul"),
     # a language of its own

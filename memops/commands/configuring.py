@@ -13,7 +13,7 @@ from memops.policy.checking import line_of, loaded
 from memops.settings import Settings
 from memops.stores import open_store
 
-_SECTIONS = ("flows", "runner", "monitor", "notify")
+_SECTIONS = ("flows", "monitor", "notify")
 _SECRET = ("webhook", "email", "command", "ping")
 """Addresses that may hold a password: only that they are set is told."""
 

@@ -16,7 +16,6 @@ from memops.measures import measure as known
 from memops.plan import outcome
 from memops.policy import Policy
 from memops.settings import Settings
-from memops.spread import Mapper, plainly
 from memops.state import planfile
 from memops.state.descent import kept_lineage
 from memops.state.sources import open_or_take
@@ -117,9 +116,7 @@ def gate(
     }
 
 
-def grade_plan(
-    path: str, plan: str, suite: str, settings: Settings, mapper: Mapper = plainly
-) -> dict[str, Any]:
+def grade_plan(path: str, plan: str, suite: str, settings: Settings) -> dict[str, Any]:
     """Grade a snapshot and what a plan would leave of it, by one frozen encoder, and compare."""
     from memops.evaluation import gate as gates
     from memops.evaluation.gate_blame import blamed
@@ -136,7 +133,7 @@ def grade_plan(
     past = kept_lineage(settings.state, made.header["store"])
     edges = pl.concat([past, lineage(changes)])
     by = (loaded, settings.policy, encoder)
-    was, now = mapper(grade, [(before, *by, past), (after, *by, edges)])
+    was, now = grade(before, *by, past), grade(after, *by, edges)
     verdict = gates.judge(was, now, settings.policy)
     blame = None
     if verdict.verdict == "fail":

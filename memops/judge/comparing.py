@@ -1,6 +1,6 @@
 """Comparing: what pairs of statements are, each statement read once, by whole scopes or part by part."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -45,11 +45,7 @@ def used_in(pairs: pl.DataFrame) -> Any:
     return distinct(np.concatenate([pairs["a"].to_numpy(), pairs["b"].to_numpy()]))
 
 
-def read_once(
-    texts: pl.Series, ctx: Context, take: Callable[[Sequence[str]], pl.DataFrame] = taken_apart
-) -> pl.DataFrame:
+def read_once(texts: pl.Series, ctx: Context) -> pl.DataFrame:
     """Read each text once in the life of the context, or in an earlier night of its store."""
     kept = ctx.remembered
-    return ctx.of_texts(
-        "read", texts, take if kept is None else lambda new: kept.taken_apart(new, take)
-    )
+    return ctx.of_texts("read", texts, taken_apart if kept is None else kept.taken_apart)

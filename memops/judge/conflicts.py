@@ -16,7 +16,6 @@ from memops.judge.cascade import asked, heard
 from memops.judge.comparing import Keep, read_once, to_ask, used_in, verdicts
 from memops.judge.decision import decided
 from memops.judge.known import VERDICTS, Known, known
-from memops.judge.parts import judged_in_parts
 from memops.statements.readings import differences, read_all, readings
 from memops.statements.taken import counted
 
@@ -44,10 +43,7 @@ def features(pairs: list[dict[str, Any]]) -> pl.DataFrame:
 
 def _judged(records: pl.DataFrame, ctx: Context, keep: Keep | None) -> pl.DataFrame:
     said = statements(records, ctx)
-    if ctx.spread is not None and said.table.height > ctx.spread.size:
-        pairs, verdict = judged_in_parts(said.table, ctx, keep or (lambda pairs: pairs))
-    else:
-        pairs, verdict = _found(said.table, ctx, keep)
+    pairs, verdict = _found(said.table, ctx, keep)
     told = pl.concat([pairs, verdict], how="horizontal").with_columns(
         score=combined(ctx.policy.conflicts)
     )

@@ -23,8 +23,6 @@ from memops.reasons import reason
 from memops.safety.looked import remembering
 from memops.schema import LIVE
 from memops.settings import Settings
-from memops.spread import Mapper
-from memops.spread import plainly as plainly_all
 from memops.state import cadence, history, logbook, planfile
 from memops.state.runs import find_run
 from memops.state.sources import clock
@@ -59,7 +57,6 @@ def curate(
     migrate: bool = False,
     approve: bool = False,
     plan_only: bool = False,
-    mapper: Mapper | None = None,
     hygiene: bool = False,
     model: bool = False,
 ) -> dict[str, Any]:
@@ -67,9 +64,8 @@ def curate(
 
     A run that was cut off is finished first. Nothing is written when the gate fails (the result
     says so, with code 30); a plan beyond its limits waits for a person. A store without a suite is
-    curated within the limits, and its report says that recall was not graded. `mapper` runs the
-    heavy steps, if not the runner that the settings name. The rules of hygiene are left out within
-    their cadence, unless `hygiene` or `rules` ask for them.
+    curated within the limits, and its report says that recall was not graded. The rules of hygiene
+    are left out within their cadence, unless `hygiene` or `rules` ask for them.
     """
     at, name = now or clock(), settings.called(name)
     store = open_store(settings.store(name).address)
@@ -87,11 +83,11 @@ def curate(
         if model:
             night |= timed(ask_step, taken["path"], settings, at)
         answers = night.get("answers")
-        night |= timed(plan_step, taken["path"], settings, at, rules, migrate, mapper, due, answers)
+        night |= timed(plan_step, taken["path"], settings, at, rules, migrate, due, answers)
         night["rows"] = {"before": taken["rows"], "live_before": taken["live"]}
         night["hygiene"] = why
         if chosen := suite or settings.store(name).suite:
-            grading = (taken["path"], night["plan"], chosen, settings, mapper or plainly_all)
+            grading = (taken["path"], night["plan"], chosen, settings)
             night |= timed(grade_plan, *grading)
         if night.get("verdict") == "fail":
             night |= _kept_from(night)

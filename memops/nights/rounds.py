@@ -14,8 +14,8 @@ from memops import files
 from memops.errors import Locked, MemopsError, told
 from memops.nights import monitoring
 from memops.nights.night import curate
+from memops.nights.workers import workers
 from memops.settings import Settings
-from memops.spread import workers
 from memops.state import history
 from memops.state.sources import clock
 

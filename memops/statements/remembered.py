@@ -14,7 +14,7 @@ import contextlib
 import hashlib
 import io
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -29,7 +29,6 @@ _ROOM = Path(__file__).parent.parent
 _HASH = pl.Schema({"hash": pl.Binary()})
 _KEPT = pl.Schema({**_HASH, **{name: kind for name, kind in TAKEN.items() if name != "text"}})
 _TEXTS = "texts"
-Take = Callable[[Sequence[str]], pl.DataFrame]
 
 
 class Remembered:
@@ -48,13 +47,13 @@ class Remembered:
         self.pairs: dict[str, pl.DataFrame] = {}
         self.seen = Seen()
 
-    def taken_apart(self, texts: Sequence[str], take: Take = taken_apart) -> pl.DataFrame:
-        """Return texts taken apart, in their order: those known as they are, the others by `take`."""
+    def taken_apart(self, texts: Sequence[str]) -> pl.DataFrame:
+        """Return texts taken apart, in their order: those known as they are, the others anew."""
         rows = pl.DataFrame({"text": texts, "hash": hashes(texts)}, {"text": pl.String(), **_HASH})
         place = self.known.select("hash").with_row_index("at")
         at = rows.join(place, on="hash", how="left", maintain_order="left")["at"]
         new = rows.filter(at.is_null())
-        made = take(new["text"].to_list()) if new.height else TAKEN.to_frame()
+        made = taken_apart(new["text"].to_list()) if new.height else TAKEN.to_frame()
         self.read += new.height
         fresh = made.with_columns(new["hash"]).select(_KEPT.names())
         found = self.known[at.drop_nulls()]

@@ -62,10 +62,8 @@ def added(held: Any, values: Array) -> Array:
     return np.asarray(csr_matrix((ones, held.data, held.indptr), shape=shape) @ values)
 
 
-def neighbours(
-    terms: Terms, limits: Candidates, whole: int, part: tuple[int, int]
-) -> tuple[Array, Array]:
-    """Return (a, b), a < b: pairs of which one is in the part and has the other near, by cosine.
+def neighbours(terms: Terms, limits: Candidates, whole: int) -> tuple[Array, Array]:
+    """Return (a, b), a < b: pairs of which one has the other near, by cosine.
 
     Cosine is over terms that at most a share `common` of the statements, or 64, and at most
     `postings` of them hold, the rarest of each statement, and over pairs of commoner terms.
@@ -91,8 +89,8 @@ def neighbours(
     matrix = csr_matrix((weight.astype(np.float32), (row, column)), shape=(n, width))
     other = matrix.T.tocsr()
     keys = [
-        _best(matrix[i : min(i + _BLOCK, part[1])] @ other, i, limits.nearest, limits.cosine, n)
-        for i in tracked("finding neighbours", range(*part, _BLOCK))
+        _best(matrix[i : i + _BLOCK] @ other, i, limits.nearest, limits.cosine, n)
+        for i in tracked("finding neighbours", range(0, n, _BLOCK))
     ]
     key = distinct(np.concatenate([*keys, np.empty(0, np.int64)]))
     return key // n, key % n

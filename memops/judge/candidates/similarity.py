@@ -111,26 +111,21 @@ def near(
     found: Codes,
     whole: int,
     limits: Candidates,
-    rows: tuple[int, int] | None = None,
     dense: pl.DataFrame | None = None,
     look: Callable[[Codes, pl.Series, Any, Any], Any] = unread,
 ) -> pl.DataFrame:
     """Return the pairs of some scopes' statements that are worth comparing, with their signals.
 
     `table` is of whole scopes, `found` the codes of its texts; `whole` statements are in the
-    store. With `rows` only neighbours of these places of the table are looked for, and what is
-    alike to the letter only from the first. `dense` are pairs that an encoder places near. `look`
-    tells the `unread`.
+    store. `dense` are pairs that an encoder places near. `look` tells the `unread`.
     """
     n, scopes = table.height, table["scope"]
     if n < 2:
         return nothing()
-    close = _placed(dense, table, rows or (0, n))
-    pairs = [close[:2]]
-    if rows is None or rows[0] == 0:
-        pairs.append(near_pairs(found, scopes, limits))
+    close = _placed(dense, table)
+    pairs = [close[:2], near_pairs(found, scopes, limits)]
     terms = weighed(*term_sets(found, scopes), n, whole)
-    pairs.append(neighbours(terms, limits, whole, rows or (0, n)))
+    pairs.append(neighbours(terms, limits, whole))
     a, b = _united(pairs, n)
     scope = scopes.rank("dense").to_numpy()
     a, b = a[scope[a] == scope[b]], b[scope[a] == scope[b]]
@@ -243,14 +238,12 @@ def _key(a: Any, b: Any, n: int) -> Any:
     return key
 
 
-def _placed(dense: pl.DataFrame | None, table: pl.DataFrame, rows: tuple[int, int]) -> Any:
-    """Places and cosines of the dense pairs of which one is in the rows; from the first, all."""
+def _placed(dense: pl.DataFrame | None, table: pl.DataFrame) -> Any:
+    """Places and cosines of the dense pairs."""
     if dense is None:
         return (*_joined([]), np.empty(0))
     a, b = (table["statement"].search_sorted(dense[side]).to_numpy() for side in ("a", "b"))
-    mine = [(rows[0] <= side) & (side < rows[1]) for side in (a, b)]
-    keep = mine[0] | mine[1] | (rows[0] == 0)
-    return a[keep].astype(np.int64), b[keep].astype(np.int64), dense["cosine"].to_numpy()[keep]
+    return a.astype(np.int64), b.astype(np.int64), dense["cosine"].to_numpy()
 
 
 def _closer(pairs: pl.DataFrame, close: Any, n: int) -> pl.DataFrame:

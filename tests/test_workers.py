@@ -1,0 +1,40 @@
+"""Workers end with what started them."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ORPHANS = """
+import os, signal, sys, time
+from memops.nights.workers import workers
+
+def job(n):
+    time.sleep(0.5)
+    return os.getpid()
+
+if __name__ == "__main__":
+    with workers(2) as pool:
+        print(*set(pool.map(job, range(4))), flush=True)
+        os.kill(os.getpid(), int(sys.argv[1]))
+        time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("number", [9, 15])
+def test_workers_end_with_the_process_that_started_them(tmp_path, number):
+    script = tmp_path / "orphans.py"
+    script.write_text(ORPHANS)
+    env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    argv = [sys.executable, str(script), str(number)]
+    done = subprocess.run(argv, env=env, stdout=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == -number
+    workers = [Path(f"/proc/{pid}") for pid in done.stdout.split()]
+    assert workers
+    end = time.monotonic() + 10
+    while any(w.exists() for w in workers) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not [w for w in workers if w.exists()]
