@@ -30,20 +30,25 @@ def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     them out of the others).
 
     Any tier and pin: a planted record is often the best protected one. Nothing is deleted. What
-    stands in a document and came from no machine and no channel is taken for the owner's, who may
-    give orders: there it takes more to be hostile. What is shown as another's words, as code or as
-    a table gives none.
+    came from no machine and no channel is taken for the owner's or the agent's, who may give
+    orders: there it takes more to be hostile. What a document shows as another's words, as code or
+    as a table gives none.
     """
     live = only(records, ctx.changed).filter(LIVE, touchable())
     sent = placed() & pl.col("text").str.contains(_SENT)
-    strange = ((by_machine() | by_anybody()) & ~sent) | ~placed()
+    strange = (by_machine() | by_anybody()) & ~sent
     shown = placed() & pl.col("form").is_in(_SHOWN) & (pl.col("role") != "session")
     policy = ctx.policy.hostile
+    owners = replace(policy, threshold=policy.owners)
+    prompts = _hostile(live.filter(~strange, ~placed()), owners).filter(
+        pl.col("code").is_in(SHAPED)
+    )
     found = (
         pl.concat(
             [
                 _hostile(live.filter(strange), policy),
-                _spoken(live.filter(~strange & ~shown), replace(policy, threshold=policy.owners)),
+                prompts,
+                _spoken(live.filter(~strange & ~shown), owners),
             ]
         )
         .unique("id", keep="first", maintain_order=True)
@@ -66,13 +71,16 @@ def _hostile(some: pl.DataFrame, policy: Hostile, personas: bool = True) -> pl.D
 
 
 def _spoken(some: pl.DataFrame, policy: Hostile) -> pl.DataFrame:
-    """Records of documents of which one line is hostile, what it quotes left out.
+    """Records of which one line is hostile, what it quotes left out.
 
     Orders are brief, and begin with what is to be done, drop what was said before or claim to be
-    somebody. Words tell so of a day's notes, which take in what comes; of the curated file, the
-    owner's own word, only what overrules it; of talks and of notes on a subject they tell nothing.
+    somebody. Words tell so of a row and of a day's notes, which take in what comes; of the curated
+    file, the owner's own word, only what overrules it; of talks and of notes on a subject they
+    tell nothing.
     """
-    lines = some.select("id", "role", text=pl.col("text").str.split("\n")).explode("text")
+    lines = some.select("id", "role", rowed=~placed(), text=pl.col("text").str.split("\n")).explode(
+        "text"
+    )
     bare = lines.with_columns(text=pl.col("text").str.replace_all(_QUOTED, " "))
     words = pl.col("text").str.count_matches(r"\p{Han}{1,2}|[^\s\p{Han}]+")
     short = pl.col("text").str.len_chars() <= _ORDER["characters"]
@@ -80,7 +88,7 @@ def _spoken(some: pl.DataFrame, policy: Hostile) -> pl.DataFrame:
     masks, bits = spoken(told["text"]), {one.name: 1 << n for n, one in enumerate(concepts())}
     every = [sum(bits[name] for name in names) for names in _ORDERING]
     ordering = pl.any_horizontal(*(pl.lit((masks & bit) == bit) for bit in every))
-    taken_in = (pl.col("role") == "daily") | pl.col("role").is_null()
+    taken_in = pl.col("rowed") | (pl.col("role") == "daily") | pl.col("role").is_null()
     overruling = pl.col("role").is_in(KEPT) & pl.col("code").is_in(_OVERRULING)
     orders = pl.col("brief") & ordering & (taken_in | overruling)
     own = (pl.col("code") == "hostile.own_prompt") & ~pl.col("role").is_in(MOMENTS)
