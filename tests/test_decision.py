@@ -5,8 +5,8 @@ from pathlib import Path
 
 import memops
 
-FOUNDATIONS = {f"memops.judge.{name}" for name in ("judgement", "opposing", "vetoes", "scorer")}
-HOME = {f"{name}.py" for name in ("decision", "judgement", "opposing", "vetoes", "scorer")}
+FOUNDATIONS = {f"memops.judge.{name}" for name in ("judgement", "opposing", "vetoes")}
+HOME = {f"{name}.py" for name in ("decision", "judgement", "opposing", "vetoes")}
 
 
 def test_what_differs_is_looked_at_where_pairs_are_judged_and_nowhere_else():
@@ -32,4 +32,4 @@ def test_nothing_but_the_decision_makes_a_verdict_of_what_differs():
         seen += bool(used & FOUNDATIONS)
         if path.parent != root / "judge" or path.name not in HOME:
             assert not used & FOUNDATIONS, f"{path} decides by itself"
-    assert seen == 3  # decision, and the two that build on judgement
+    assert seen == 2  # decision, and the conflicts that build on judgement

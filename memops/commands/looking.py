@@ -132,7 +132,7 @@ def _decided(pair: dict[str, Any], args: dict[str, Any]) -> dict[str, Any]:
     verdict = SAME if same else CONFLICT if opposes else BOTH_HOLD
     likely = pair["duplicate_score"] if same else pair["conflict_score"]
     told = {"decider": "rules", "verdict": verdict, "probability": likely}
-    near = word.get("score", args.get("similarity", pair["signals"]["jaccard"]))
+    near = word.get("score", args.get("similarity", pair["signals"]["weighted"]))
     return told | {"similarity": round(near, 4)}
 
 

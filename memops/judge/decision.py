@@ -1,15 +1,14 @@
 """Decision: the one place where what differs in two texts becomes a verdict.
 
 `decided` is what the rules are sure of, and the vetoes that stand above every decider; `likely`
-says how probable each of the two verdicts is, which orders pairs for a person and decides nothing.
+tells how near a pair is to each of the two verdicts, which orders pairs for a person and decides nothing.
 Whoever asks about two texts gets the verdict from here, a bench as well as a night.
 """
 
 import polars as pl
 
-from memops.judge.judgement import asserted, newer, same
+from memops.judge.judgement import asserted, newer, same, told_apart
 from memops.judge.opposing import opposes
-from memops.judge.scorer import Table, scores
 from memops.judge.vetoes import veto_conflict, veto_same
 from memops.policy import Policy
 
@@ -38,9 +37,18 @@ def hanging(read: pl.DataFrame) -> pl.DataFrame:
     return read.with_columns(rarely=least.to_series(), often=most.to_series())
 
 
-def likely(read: pl.DataFrame, fitted: Table | None = None) -> pl.DataFrame:
-    """Return duplicate_score and conflict_score, and newer: the side that says that it is the later.
+def likely(read: pl.DataFrame) -> pl.DataFrame:
+    """Return duplicate_score and conflict_score of rows of `decided`, and the side that is newer.
 
-    `read` is of `decided`; `fitted` are coefficients in place of those that are shipped.
+    More than a half where the rules see it so, and the more, the more rare words the two share; of
+    the others less where something tells them apart (of duplicates) or nothing does (of conflicts).
+    A hand's weights: fitted ones ordered strangers' pairs no better (docs/judge.md).
     """
-    return scores(read, fitted).with_columns(read.select(newer=newer()))
+    vetoed, apart = c("veto_same").is_not_null(), told_apart() | c("opposes").is_not_null()
+    one = pl.when("same").then(0.5 + c("weighted") / 2)
+    clash = pl.when("same").then(0.0).when(c("opposes").is_not_null()).then(0.5 + c("overlap") / 2)
+    return read.select(
+        duplicate_score=one.otherwise(c("weighted") * (1 - 0.5 * vetoed - 0.2 * apart)).round(6),
+        conflict_score=clash.otherwise(c("overlap") * (0.1 + 0.4 * apart)).round(6),
+        newer=newer(),
+    )

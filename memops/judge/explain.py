@@ -13,8 +13,7 @@ from memops.statements.reading import Reading, read_many
 
 _SHOWN = ("owner", "attributes", "circumstances", "values", "open", "was", "becomes")
 _SIGNALS = (
-    "jaccard",
-    "atoms",
+    "contained",
     "weighted",
     "overlap",
     "odd",

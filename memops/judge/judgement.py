@@ -108,19 +108,14 @@ def _quantified() -> pl.Expr:
 def told_apart() -> pl.Expr:
     """True when something in the two could be a conflict. What is merely alike is none.
 
-    A value, a name, a sign, a quantifier, an opposite, what is replaced, a word of change, or
-    names, values or things that have changed places.
+    A value, a sign, a quantifier, an opposite, what is replaced, a word of change, or names,
+    values or things that have changed places.
     """
     stands = (
-        "values_differ", "slots_differ", "kinds_apart", "names_both", "odd", "all_one", "none_one",
-        "some_one", "only_one", "opposed", "alone", "was_a", "was_b", "exchanged", "shift_strong_one",
+        "values_differ", "kinds_apart", "odd", "all_one", "none_one", "some_one", "only_one",
+        "opposed", "alone", "was_a", "was_b", "exchanged", "shift_strong_one",
     )  # fmt: skip
     return pl.any_horizontal(c(name) > 0 for name in stands)
-
-
-def flipped() -> pl.Expr:
-    """True when one denies a word, and the other says its opposite: "not open" and "closed"."""
-    return (c("odd") > 0) & (c("opposed") > 0)
 
 
 def _word_for_word() -> pl.Expr:

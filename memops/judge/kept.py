@@ -25,10 +25,10 @@ from memops.language.lexicon import lexicon
 from memops.schema import LIVE
 from memops.statements.readings import differences, read_all
 
-_FORMAT = "6"
+_FORMAT = "7"
 _SCORED = pl.Schema(dict.fromkeys(("duplicate_score", "conflict_score"), pl.Float64()))
 _STEP = 200_000
-_LEXICONS = ("concepts", "conflict", "pair_scorer")
+_LEXICONS = ("concepts", "conflict")
 _KEPT = 16  # judgements kept, the latest used; a store's own is made anew when it changes
 
 

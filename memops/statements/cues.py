@@ -18,8 +18,8 @@ from memops.values.algebra import ALL, FROM, MANY, MAY, MUST, ONLY, SOME
 from memops.values.signs import bears, signs
 
 MARKS = (
-    "negations", "shift", "shift_strong", "past_strong", "hypothetical", "quoted", "todo", "question",
-    "all", "none", "some", "only", "size", "must", "may", "han", "change", "event", "related",
+    "negations", "shift_strong", "past_strong", "hypothetical", "quoted", "todo", "question",
+    "all", "none", "some", "only", "size", "must", "may", "change", "event", "related",
     "copular", "equates", "masked", "cut", "dialogue", "latin_open", "han_open",
 )  # fmt: skip
 DENYING = {"dislike": "like"}
@@ -42,7 +42,6 @@ def marks(plains: Sequence[str], t: Tokens, said: Tokens) -> dict[str, Array]:
         "negations": t.count(_denying(t)),
         "question": _truths(p.rstrip().endswith(("?", "？", "吗")) for p in plains),
         "size": t.count(said.solid),
-        "han": _truths(not p.isascii() and _HAN.search(p) is not None for p in plains),
         "change": t.count(change),
         "event": _truths(_is_event(p) for p in plains),
         "dialogue": _truths(":" in p and len(set(_labels().findall(p))) > 1 for p in plains),
@@ -100,7 +99,6 @@ def denied(t: Tokens) -> Array:
 
 
 _COUNTED = {
-    "shift": ("shift", "words"),
     "shift_strong": ("shift", "strong"),
     "past_strong": ("past", "strong"),
     "hypothetical": ("hypothetical", "words"),
@@ -109,7 +107,6 @@ _COUNTED = {
     "must": ("modal", "must"),
     "may": ("modal", "may"),
 }
-_HAN = re.compile("[一-鿿]")
 _EVERY = frozenset({"every", "each", "any", "both", "每个", "所有", "全部", "全体", "全员"})
 
 

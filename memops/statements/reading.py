@@ -32,23 +32,17 @@ from memops.statements.cues import DENYING, denied, marks
 from memops.statements.fact import FRAME, frame, person
 from memops.statements.numbering import numbering, numbers
 from memops.statements.opposites import above, choices, opposed, opposites
-from memops.statements.reading_whole import wholly
 from memops.statements.said import said_in
 from memops.statements.turns import retired_in, turned
 
 ALIGNED = ("opens", "closes", "steps", "solid", "ranked", "reversed")
 """Families of words side by side and of their order, whose codes are of no single item."""
-JUDGED = (
+FAMILIES = (
     "content", "values", "kinds", "held", "shapes", "numbered", "counters", "current", "named",
     "sides", "others", "alone", "alone_others", "was", "becomes", "wide", "stated", "head", "choices",
     *ALIGNED, "refused", *FRAME,
 )  # fmt: skip
 """The families that `memops.judge.judgement` looks at."""
-FAMILIES = (
-    *JUDGED, "tokens", "atoms", "grams", "things", "persons", "qualifiers", "names", "relations",
-    "slots", "filled_slots", "signed", "turned", "frames", "filled", "ordered",
-)  # fmt: skip
-"""All of them; `memops.judge.scorer` looks at the rest too."""
 LIMIT = 4000
 """Characters that are read; a longer text is a document, and no pair with it is judged the same."""
 
@@ -74,8 +68,8 @@ class Read(NamedTuple):
 def read_many(texts: Sequence[str]) -> list[Reading]:
     """Return the reading of each text: the sets of words that the judgement looks at, and marks."""
     found = read_in_one(texts)
-    sets: list[dict[str, set[str]]] = [{name: set() for name in JUDGED} for _ in texts]
-    for name in set(JUDGED) - set(ALIGNED):
+    sets: list[dict[str, set[str]]] = [{name: set() for name in FAMILIES} for _ in texts]
+    for name in set(FAMILIES) - set(ALIGNED):
         rows, codes = found.families[name]
         for row, code in zip(rows.tolist(), codes.tolist(), strict=True):
             sets[row][name].add(found.items[code])
@@ -89,8 +83,8 @@ def read_many(texts: Sequence[str]) -> list[Reading]:
     ]
 
 
-def read_in_one(texts: Sequence[str], whole: bool = False) -> Read:
-    """Read texts at once; unless whole, only what the judgement looks at."""
+def read_in_one(texts: Sequence[str]) -> Read:
+    """Read texts at once."""
     plains = [plainly(text[:LIMIT]) for text in texts]
     values = [said_in(plain) for plain in plains]
     lists = [heard(plain, own) for plain, own in zip(plains, values, strict=True)]
@@ -98,10 +92,7 @@ def read_in_one(texts: Sequence[str], whole: bool = False) -> Read:
     t = tokens_of(lists, items)
     said = t.renamed(DENYING)
     sets = _sets(plains, lists, values, t, said)
-    minus_sign = denied(t)
-    sets["refused"] = refused(said, minus_sign)
-    if whole:
-        sets |= wholly(plains, lists, said, minus_sign)
+    sets["refused"] = refused(said, denied(t))
     told = {
         "copular": _copular(t, sets["subject"]),
         "equates": t.texts(t.means({"copula"})),
@@ -140,7 +131,6 @@ def _sets(
         "held": minus(typed, gone),
         "current": minus(union(framed["open"], typed), gone),
         "named": union(typed, names, people),
-        "names": names,
     }  # fmt: skip
 
 

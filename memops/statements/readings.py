@@ -14,7 +14,7 @@ import polars as pl
 from memops.ordered import distinct, place_in
 from memops.statements.cues import MARKS
 from memops.statements.reading import FAMILIES
-from memops.statements.taken import WHOLE, counted, taken_apart
+from memops.statements.taken import counted, taken_apart
 
 Ints = Any
 _FRAMED = (
@@ -64,7 +64,7 @@ def readings(taken: pl.DataFrame, held: pl.DataFrame, texts: int) -> Readings:
     from scipy.sparse import csr_matrix
 
     n = taken.height
-    lists = {name: taken[name] for name in FAMILIES if name in taken.columns}
+    lists = {name: taken[name] for name in FAMILIES}
     flat = {name: rows.explode(empty_as_null=False).to_numpy() for name, rows in lists.items()}
     vocabulary = distinct(np.concatenate([distinct(codes) for codes in flat.values()]))
     width = max(1, len(vocabulary))
@@ -84,7 +84,7 @@ def readings(taken: pl.DataFrame, held: pl.DataFrame, texts: int) -> Readings:
 
 def read_all(texts: Sequence[str]) -> Readings:
     """Read texts that are the whole; equal texts should be given once."""
-    taken = taken_apart(texts, WHOLE)
+    taken = taken_apart(texts)
     return readings(taken, counted(taken), len(texts))
 
 
@@ -117,8 +117,6 @@ def differences(r: Readings, a: Ints, b: Ints) -> pl.DataFrame:
     out: dict[str, Any] = {}
     out |= _meaning(r, a, b) | _values(r, a, b) | _turns(r, a, b) | _cues(r, a, b) | _frame(r, a, b)
     out |= _aligned(r, a, b) | _named(r, a, b)
-    if "atoms" in r.rows:
-        out |= _likeness(r, a, b) | _unlikeness(r, a, b) | _placing(r, a, b)
     return pl.DataFrame({name: np.asarray(v, np.float64) for name, v in out.items()})
 
 
@@ -143,67 +141,12 @@ def _meaning(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     }
 
 
-def _likeness(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
-    both, one, two = r.shared("tokens", "tokens", a, b), r.size("tokens", a), r.size("tokens", b)
-    out: dict[str, Any] = {"jaccard": _ratio(both, one + two - both)}
-    atoms = r.shared("atoms", "atoms", a, b, True)
-    one, two = r.size("atoms", a, True), r.size("atoms", b, True)
-    out["atoms"], out["atoms_in"] = (
-        _ratio(atoms, one + two - atoms),
-        _ratio(atoms, np.minimum(one, two)),
-    )
-    out["atoms_max"] = np.maximum(r.size("atoms", a), r.size("atoms", b))
-    grams = r.shared("grams", "grams", a, b)
-    out["letters"] = _ratio(2 * grams, r.size("grams", a) + r.size("grams", b))
-    out["letters_in"] = _ratio(grams, np.minimum(r.size("grams", a), r.size("grams", b)))
-    frames = r.shared("filled", "filled", a, b)
-    out["order"] = _ratio(frames, np.minimum(r.size("filled", a), r.size("filled", b)))
-    return out
-
-
-def _unlikeness(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
-    out: dict[str, Any] = {}
-    for family in ("things", "persons", "qualifiers", "names", "relations", "head"):
-        both = r.shared(family, family, a, b)
-        left, right = r.size(family, a) - both, r.size(family, b) - both
-        out[f"{family}_both"] = np.minimum(left, right)
-        out[f"{family}_one"] = np.abs(left - right)
-    out["head_same"] = _ratio(
-        r.shared("head", "head", a, b), np.minimum(r.size("head", a), r.size("head", b))
-    )
-    out["head_in"] = _ratio(
-        r.shared("head", "content", a, b) + r.shared("content", "head", a, b),
-        r.size("head", a) + r.size("head", b),
-    )
-    swapped = r.shared("frames", "frames", a, b) - r.shared("filled", "filled", a, b)
-    out["swapped"] = np.maximum(swapped, 0)
-    return out
-
-
 def _values(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
-    both = r.shared("values", "values", a, b)
     kinds = r.shared("kinds", "kinds", a, b)
     one, two = r.size("values", a), r.size("values", b)
     return {
-        "values_same": both,
         "values_differ": np.maximum(kinds - r.kinds_agreed(a, b), 0),
         "values_one": np.abs(one - two),
-    }
-
-
-def _placing(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
-    """Values beside their neighbours, signs of words, and the order of words."""
-    slots, filled = r.shared("slots", "slots", a, b), r.shared("filled_slots", "filled_slots", a, b)
-    same, turned = r.shared("signed", "signed", a, b), r.shared("signed", "turned", a, b)
-    return {
-        "turned": _ratio(turned, same + turned),
-        "turned_n": turned,
-        "ordered": _ratio(
-            r.shared("ordered", "ordered", a, b),
-            np.minimum(r.size("ordered", a), r.size("ordered", b)),
-        ),
-        "slots_differ": np.maximum(slots - filled, 0),
-        "slots_same": filled,
     }
 
 
@@ -233,23 +176,12 @@ def _aligned(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
 
 
 def _cues(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
-    out: dict[str, Any] = {}
     m = r.marks
-    for name in ("shift", "shift_strong", "change"):
-        out[f"{name}_any"] = np.minimum(np.maximum(m[name][a], m[name][b]), 2)
-        out[f"{name}_one"] = np.abs(np.minimum(m[name][a], 1) - np.minimum(m[name][b], 1))
-    for name in ("past_strong", "hypothetical", "quoted", "question", "event", "todo"):
-        out[f"{name}_any"] = np.maximum(m[name][a], m[name][b]) > 0
-    for name in ("all", "none", "some", "only", "must", "may", "hypothetical", "quoted"):
-        out[f"{name}_one"] = np.abs((m[name][a] > 0).astype(float) - (m[name][b] > 0))
-    out["all_some"] = ((m["all"][a] > 0) & (m["some"][b] + m["none"][b] > 0)) | (
-        (m["all"][b] > 0) & (m["some"][a] + m["none"][a] > 0)
-    )
-    out["size_max"] = np.minimum(np.maximum(m["size"][a], m["size"][b]), 30)
-    out["size_min"] = np.minimum(np.minimum(m["size"][a], m["size"][b]), 30)
-    out["han"] = np.maximum(m["han"][a], m["han"][b])
-    out["mixed"] = np.abs(m["han"][a] - m["han"][b])
-    return out
+    out = {
+        f"{name}_one": np.abs((m[name][a] > 0).astype(float) - (m[name][b] > 0))
+        for name in ("shift_strong", "all", "none", "some", "only", "must", "may")
+    }
+    return out | {"size_min": np.minimum(m["size"][a], m["size"][b])}
 
 
 def _named(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
@@ -258,7 +190,6 @@ def _named(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     wide = r.shared("stated", "wide", a, b), r.shared("stated", "wide", b, a)
     out["wide_a"] = r.size("stated", a) - wide[0]
     out["wide_b"] = r.size("stated", b) - wide[1]
-    out["stated_a"], out["stated_b"] = r.size("stated", a), r.size("stated", b)
     out["named_a"] = r.size("named", a) - r.shared("named", "content", a, b)
     out["named_b"] = r.size("named", b) - r.shared("named", "content", b, a)
     return out

@@ -10,34 +10,27 @@ import polars as pl
 
 from memops.progress import tracked
 from memops.statements.cues import MARKS
-from memops.statements.reading import FAMILIES, JUDGED, Read, code_of_item, read_in_one
+from memops.statements.reading import FAMILIES, Read, code_of_item, read_in_one
+
+TAKEN = pl.Schema(
+    {"text": pl.String()}
+    | dict.fromkeys((*FAMILIES, "value_kinds"), pl.List(pl.UInt64))
+    | dict.fromkeys(MARKS, pl.Float64())
+)
+"""What statements are taken apart into: text, families, kinds of values, marks."""
 
 
-def _schema(families: Sequence[str]) -> pl.Schema:
-    """The columns of texts taken apart: text, families, kinds of values, marks."""
-    lists = dict.fromkeys((*families, "value_kinds"), pl.List(pl.UInt64))
-    return pl.Schema({"text": pl.String(), **lists, **dict.fromkeys(MARKS, pl.Float64())})
-
-
-TAKEN = _schema(JUDGED)
-"""What a store's statements are taken apart into: as much as the judgement looks at."""
-WHOLE = _schema(FAMILIES)
-PARTED = ("content", "atoms")
-"""Families whose items weigh the more, the rarer they are."""
-
-
-def taken_apart(texts: Sequence[str], schema: pl.Schema = TAKEN) -> pl.DataFrame:
+def taken_apart(texts: Sequence[str]) -> pl.DataFrame:
     """Read each text: one row with its families as lists of codes, its marks, and value kinds.
 
-    The schema is TAKEN, or WHOLE for what the scorer looks at too.
     A code is a hash of the item, the same on every machine, and lists are in the order of codes:
     so readings made here and there can be put together, and sums come out alike to the last bit.
     """
     parts = [
-        _taken(texts[start : start + _BATCH], schema)
+        _taken(texts[start : start + _BATCH])
         for start in tracked("reading texts", range(0, len(texts), _BATCH))
     ]
-    return pl.concat([schema.to_frame(), *parts], rechunk=True)
+    return pl.concat([TAKEN.to_frame(), *parts], rechunk=True)
 
 
 _BATCH = 40_000
@@ -55,15 +48,14 @@ def _unswept() -> Iterator[None]:
             gc.enable()
 
 
-def _taken(texts: Sequence[str], schema: pl.Schema) -> pl.DataFrame:
+def _taken(texts: Sequence[str]) -> pl.DataFrame:
     with _unswept():
-        found, n = read_in_one(texts, schema is WHOLE), len(texts)
-    families = FAMILIES if schema is WHOLE else JUDGED
+        found, n = read_in_one(texts), len(texts)
     columns: dict[str, Any] = {"text": pl.Series(texts, dtype=pl.String)}
-    columns |= {name: _lists(*found.families[name], n) for name in families}
+    columns |= {name: _lists(*found.families[name], n) for name in FAMILIES}
     columns["value_kinds"] = _value_kinds(found, n)
     columns |= {name: found.marks[name] for name in MARKS}
-    return pl.DataFrame({name: columns[name] for name in schema}, schema=schema)
+    return pl.DataFrame({name: columns[name] for name in TAKEN}, schema=TAKEN)
 
 
 def _value_kinds(found: Read, n: int) -> pl.Series:
@@ -86,9 +78,5 @@ def _lists(rows: Any, codes: Any, n: int) -> pl.Series:
 
 def counted(taken: pl.DataFrame) -> pl.DataFrame:
     """Return how many texts hold each item that weighs (code, held)."""
-    items = pl.concat(
-        taken[family].explode(empty_as_null=True).drop_nulls()
-        for family in PARTED
-        if family in taken.columns
-    )
+    items = taken["content"].explode(empty_as_null=True).drop_nulls()
     return items.rename("code").value_counts(name="held").sort("code")
