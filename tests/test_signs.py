@@ -26,6 +26,7 @@ def test_the_judge_tells_signs_and_roles_as_the_tables_say(path):
         assert {"equal": veto is None, "different": not one}.get(wanted, True), (a, b)
 
 
+@settings(deadline=None)  # the first text reads the tables of words
 @given(sequences)
 def test_every_normal_form_prints_and_reads_back(operators):
     form = reduced(operators)
