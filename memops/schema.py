@@ -32,6 +32,15 @@ KINDS = (
     "entity", "preference", "fact", "project_state", "relationship", "procedure", "lesson",
     "failure", "remember", "summary", "session", "note",
 )  # fmt: skip
+STORES = {
+    "jsonl": "memops.stores.tables:Jsonl",
+    "parquet": "memops.stores.tables:Parquet",
+    "clawseed": "memops.stores.clawseed:Clawseed",
+    "openclaw": "memops.stores.openclaw:OpenClaw",
+    "xinghebot": "memops.stores.xinghebot:XingheBot",
+    "rsclaw": "memops.stores.rsclaw:Rsclaw",
+}
+"""The kinds of store, each with its class, which is imported on first use (`memops.stores`)."""
 SENSITIVITIES = ("allowed", "masked", "never_store")
 FORMS = (
     "claim", "attribute", "event", "task", "instruction", "quotation", "code", "table", "generated",

@@ -39,6 +39,8 @@ WRONG = {
     "an unknown measure": ("[policy.gate]\nmeasure = 'R@1O'", 2, "policy.gate.measure is 'R@1O', no measure"),
     "an unknown kind of secret": ("[policy.secrets]\noff = ['phome']", 2, "no kind of secret; did you mean 'phone'?"),
     "an unknown thing to do with one": ("[policy.secrets.sensitivity]\njwt = 'hide'", 2, "not 'allowed', 'masked' or 'never_store'"),
+    "an unknown rule": ("[policy.unattended.rules]\nmerge_exatc = 'never'", 2, "merge_exatc is 'merge_exatc', no rule; did you mean 'merge_exact'?"),
+    "an unknown kind of store": ("[policy.unattended.rules]\n'openclw/*' = 'never'", 2, "no kind of store; did you mean 'openclaw'?"),
     "an unknown column": ("[import.a]\npath = 'x'\nfields = { texxt = 'body' }", 3, "no column; did you mean 'text'?"),
     "a setting, almost right": ("[stores.a]\naddress = 'x'\nschedul = 'x'", 3, "unknown setting stores.a.schedul"),
     # a language of its own

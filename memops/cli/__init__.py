@@ -86,6 +86,7 @@ def main() -> None:
 
 def run(argv: list[str]) -> int:
     """Run one command line and return its exit code; errors become one sentence each."""
+    argv = _settings_first(argv)
     as_json = "--json" in argv
     try:
         code = cli.main(argv, prog_name="memops", standalone_mode=False)
@@ -123,6 +124,20 @@ def run(argv: list[str]) -> int:
         bug = told(error)
         return _fail(bug.code, bug.message, "set MEMOPS_DEBUG=1 for the traceback", as_json)
     return code if isinstance(code, int) else 0
+
+
+def _settings_first(argv: list[str]) -> list[str]:
+    """Return a command line whose `--config` and `--state` stand before the command, as click asks."""
+    first, rest, words = list[str](), list[str](), iter(argv)
+    for word in words:
+        if word == "--":
+            return [*first, *rest, word, *words]
+        whole = word.startswith(("--config=", "--state="))
+        given = first if whole or word in ("--config", "--state") else rest
+        given.append(word)
+        if given is first and not whole:
+            first += [value for value in [next(words, None)] if value is not None]
+    return [*first, *rest]
 
 
 def _hint(error: MemopsError, ctx: click.Context) -> str:

@@ -142,7 +142,7 @@ def gate(
         if not as_json:
             say(said["github"], said)
     shown = {k: v for k, v in said.items() if k not in ("junit", "github", "markdown")}
-    emit(shown, as_json, lambda: "\n".join([str(said["markdown"]), *_gate_next(said, ctx)]))
+    emit(shown, as_json, lambda: "\n".join([*_compared(said), *_gate_next(said, ctx)]))
     return {"fail": 30, "inconclusive": 31}.get(said["verdict"], 0)
 
 
@@ -151,6 +151,18 @@ def _both(store: str | None, suite: str | None) -> tuple[str, str]:
         said = "name STORE and --suite, or --run and --qrels"
         raise click.UsageError(said, click.get_current_context())
     return store, suite
+
+
+def _compared(said: dict[str, Any]) -> list[str]:
+    """The verdict; of a baseline that took another's place, each measure as it was and is."""
+    if not said["replaced"]:
+        return [str(said["markdown"])]
+    rows = [
+        (name, f"{was:.3f}", f"{now:.3f}", f"{now - was:+.3f}")
+        for name, was in said["replaced"].items()
+        if (now := said["grades"].get(name)) is not None
+    ]
+    return [table(rows, ["measure", "before", "accepted", "difference"])]
 
 
 def _gate_next(said: dict[str, Any], ctx: click.Context) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from memops import files
-from memops.errors import Corrupt, GateInconclusive, StoreNotFound
+from memops.errors import Corrupt, GateInconclusive, MemopsError, StoreNotFound
 from memops.evaluation import gate
 from memops.evaluation.gate_output import github, junit, markdown
 from memops.evaluation.grading import PER_QUERY, Grades
@@ -78,12 +78,16 @@ def gated(
             f"{run}: nothing to compare with" + (f"; there is no {before}" if before else ""),
             f"record it as the baseline: memops gate {of} --baseline-run {to} --accept",
         )
+    replaced = None
     if accept:
+        with contextlib.suppress(MemopsError):  # of a file that is no run nothing is told
+            replaced = graded(before, qrels, [*measures]).means()
         files.write(before, run.read_bytes())
     verdict = gate.judge(graded(before, qrels, [*measures]), now, policy)
     told = {"junit": junit(verdict), "github": github(verdict), "markdown": markdown(verdict)}
     about = {"run": str(run), "qrels": str(qrels), "baseline_run": str(before)}
-    recorded = {"accepted": str(before) if accept else None, "unanswered": unanswered(now)}
+    recorded = {"accepted": str(before) if accept else None, "replaced": replaced}
+    recorded |= {"unanswered": unanswered(now)}
     return about | recorded | verdict.to_json() | {"grades": now.means()} | told
 
 
@@ -115,7 +119,7 @@ def read_qrels(path: Path) -> pl.DataFrame:
 
 
 def _lines(path: Path, columns: str) -> list[tuple[int, list[str]]]:
-    """The lines of a file with their numbers, each of these columns; the last may be left out."""
+    """The lines of a file with their numbers, each of these columns."""
     wanted = f"each line is `{columns}`, with blanks between"
     most = len(columns.split())
     if not path.is_file():
@@ -126,7 +130,7 @@ def _lines(path: Path, columns: str) -> list[tuple[int, list[str]]]:
         raise Corrupt(f"{path}: not UTF-8") from error
     lines = [(nth, line.split()) for nth, line in enumerate(text.splitlines(), 1) if line.strip()]
     for nth, cells in lines:
-        if not min(most, 5) <= len(cells) <= most:
+        if len(cells) != most:
             raise Corrupt(f"{path}: line {nth} has {len(cells)} columns, not {most}", wanted)
     if not lines:
         raise Corrupt(f"{path}: no line is in it", wanted)

@@ -1,5 +1,6 @@
 """Judging: the steps that grade a store, compare with a baseline, and preview a plan's effect."""
 
+import contextlib
 import tempfile
 import time
 from dataclasses import asdict, replace
@@ -86,7 +87,7 @@ def gate(
     from memops.evaluation import gate as gates
     from memops.evaluation.gate_output import github, junit, markdown
     from memops.evaluation.golden import places
-    from memops.evaluation.grading import freeze
+    from memops.evaluation.grading import Grades, freeze
 
     graded, taken = _graded(store, suite, settings, encoder, now, refit=accept, keep=keep)
     path, policy = suite_folder(suite) / "baseline.json", deciding(settings.policy, measure)
@@ -95,7 +96,10 @@ def gate(
             f"suite {suite} does not measure {measure}; it measures {', '.join(held)}",
             f"add it to `measures` in {path.with_name('suite.toml')}, then record with --accept",
         )
+    replaced = None
     if accept:
+        with contextlib.suppress(MemopsError, OSError):  # a damaged one tells nothing
+            replaced = Grades.from_json(files.read_json(path)).means()
         kept = f"keep some of its proposals: memops recall suite review {path.parent}"
         gates.refuse_empty(graded, f"{kept}; then again")
         freeze(graded, path.parent)
@@ -108,6 +112,7 @@ def gate(
         "store": taken.address,
         "snapshot": taken.id if taken.path.is_dir() else None,
         "accepted": str(path) if accept else None,
+        "replaced": replaced,
         **verdict.to_json(),
         "grades": graded.means(),
         "junit": junit(verdict),

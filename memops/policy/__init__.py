@@ -34,6 +34,7 @@ from memops.policy.ranges import (
     Kind,
     Minutes,
     Regex,
+    Ruled,
     Secret,
     Section,
     Share,
@@ -68,7 +69,7 @@ class Unattended(Section):
     )
     curated: Share = setting(0.98, "the same of what hides or edits curated text")
     confidence: Share = setting(0.95, "confidence of that bound's two-sided interval")
-    rules: dict[str, Literal["always", "never", "earned"]] = setting(
+    rules: dict[Ruled, Literal["always", "never", "earned"]] = setting(
         {},
         "what holds for a rule whatever it has earned: always, never, or earned; by RULE, KIND/RULE "
         "(`clawseed/merge_near`), KIND/* or *",

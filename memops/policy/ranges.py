@@ -6,12 +6,15 @@ A policy that is made in code is not checked.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
 from typing import Annotated, Any, ClassVar
 from urllib.parse import urlsplit
 
 from memops.errors import MemopsError, did_you_mean
 from memops.measures import measure
-from memops.schema import KINDS, RECORDS, TIERS
+from memops.schema import KINDS, RECORDS, STORES, TIERS
+
+_RULES = Path(__file__).parents[1] / "rules"
 
 
 class Section:
@@ -131,6 +134,15 @@ def _secret(text: str, before: Mapping[str, Any]) -> str:
     return _known(text, sorted(known), "kind of secret")
 
 
+def _rule(text: str, _: Mapping[str, Any]) -> str:
+    """A rule is a module; what is said of one may be said of a kind of store alone, or of all rules."""
+    kind, _, rule = text.rpartition("/")
+    known = sorted(p.stem for p in _RULES.glob("[a-z]*.py"))
+    return (_known(kind, [*STORES], "kind of store") if kind else "") or (
+        "" if rule == "*" else _known(rule, known, "rule")
+    )
+
+
 def _measure(text: str, _: Mapping[str, Any]) -> str:
     try:
         measure(text)
@@ -171,6 +183,8 @@ Kind = Annotated[str, _among("kind of record", *KINDS)]
 Group = Annotated[str, Checked(_group)]
 """A kind or `category:NAME`, or either in one scope: `work/fact`."""
 Secret = Annotated[str, Checked(_secret)]
+Ruled = Annotated[str, Checked(_rule)]
+"""A rule, `KIND/RULE`, `KIND/*` or `*`."""
 Places = Annotated[str, Checked(_places)]
 Arms = dict[Annotated[str, _among("arm", "words", "grams", "dense")], Factor]
 Measured = Annotated[str, Checked(_measure)]

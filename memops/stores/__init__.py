@@ -1,10 +1,10 @@
 """Stores: where an agent keeps memories, each kind behind the same few verbs.
 
 An address is `KIND:PATH`. To add a kind: a folder here with a class that has the attributes and
-methods of `Store` (`base.RowStore` and `base.FileStore` have most of them), a line in STORES, and
-in `tests/stores/samples.py` a builder in BUILDERS, which puts it under all tests of stores. Reading
-never changes a byte of the store. Writing is compare-and-set on what the plan was made from, undo
-first, in batches that hold a lock for at most 100 ms.
+methods of `Store` (`base.RowStore` and `base.FileStore` have most of them), a line in
+`memops.schema.STORES`, and in `tests/stores/samples.py` a builder in BUILDERS, which puts it under
+all tests of stores. Reading never changes a byte of the store. Writing is compare-and-set on what
+the plan was made from, undo first, in batches that hold a lock for at most 100 ms.
 """
 
 import importlib
@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast
 import polars as pl
 
 from memops.errors import MemopsError, StoreNotFound
+from memops.schema import STORES
 from memops.stores.door import Door
 
 CAPABILITIES = (
@@ -203,16 +204,6 @@ class Store(Protocol):
 def family(kind: str) -> str:
     """Return what a kind of store is to the rules."""
     return kind_class(kind).family
-
-
-STORES = {
-    "jsonl": "memops.stores.tables:Jsonl",
-    "parquet": "memops.stores.tables:Parquet",
-    "clawseed": "memops.stores.clawseed:Clawseed",
-    "openclaw": "memops.stores.openclaw:OpenClaw",
-    "xinghebot": "memops.stores.xinghebot:XingheBot",
-    "rsclaw": "memops.stores.rsclaw:Rsclaw",
-}
 
 
 def kind_class(kind: str) -> type[Store]:
