@@ -88,6 +88,15 @@ def test_a_run_is_recorded_as_the_baseline_and_what_few_queries_cannot_tell_says
     assert (tmp_path / "old").read_bytes() == (tmp_path / "new").read_bytes()
 
 
+def test_a_baseline_that_is_replaced_is_told_beside_the_new_one(qrels, tmp_path, capsys):
+    base = ["--qrels", qrels, "--baseline-run", str(tmp_path / "base.trec"), "--accept"]
+    assert "before  accepted" not in run(capsys, "gate", "--run", run_file(tmp_path / "r", 30), *base)[1]  # fmt: skip
+    code, out, _ = run(capsys, "gate", "--run", run_file(tmp_path / "r", 20), *base)
+    assert code == 0 and re.search(r"(?m)^R@10 +0\.750 +0\.500 +-0\.250$", out)
+    (tmp_path / "base.trec").write_text("nothing of a run")
+    assert "before  accepted" not in run(capsys, "gate", "--run", str(tmp_path / "r"), *base)[1]
+
+
 def test_without_a_run_before_it_nothing_is_decided(qrels, tmp_path, capsys):
     code, _, err = run(capsys, "gate", "--run", run_file(tmp_path / "r", 9), "--qrels", qrels)
     assert code == 31 and "--baseline-run" in err
@@ -97,6 +106,8 @@ def test_without_a_run_before_it_nothing_is_decided(qrels, tmp_path, capsys):
     ("text", "code", "words"),
     [
         ("q0 Q0 a 1\n", 20, "line 1 has 4 columns, not 6"),
+        ("q0 Q0 a 1 2.5\n", 20, "line 1 has 5 columns, not 6"),
+        ("q0 Q0 a 1 2.5 x\nq0 Q0 b 2 1.5 x y\n", 20, "line 2 has 7 columns, not 6"),
         ("q0 Q0 a 1 high x\n", 20, "line 1: 'high' is no number"),
         ("q0 Q0 a 1 2 x\nq0 Q0 a 2 1 x\n", 20, "line 2: 'a' comes twice for query 'q0'"),
         ("q0 Q0 a 1 nan x\n", 20, "line 1: 'nan' is no number"),

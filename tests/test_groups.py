@@ -73,6 +73,16 @@ def test_what_is_mistyped_gets_a_suggestion(argv, near, capsys):
     assert f"No such command {argv[-1]!r}. Did you mean {near!r}?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("argv", ["--state one runs", "runs --state one", "runs --state=one"])
+def test_the_state_folder_may_be_named_before_the_command_or_behind_it(argv, memops):
+    path = memops.write("m.jsonl", [{"id": "a", "text": "tea"}])
+    assert run(["snapshot", f"jsonl:{path}", "--state", "one"]) == 0
+    assert run(argv.split()) == 0
+    assert "no run and no plan in" in memops.capsys.readouterr().out
+    assert run(["runs", "--state"]) == 2
+    assert "Option '--state' requires an argument" in memops.capsys.readouterr().err
+
+
 def test_snapshot_takes_one_as_ever_and_has_its_own_commands(memops):
     path = memops.write("m.jsonl", [{"id": "a", "text": "tea"}])
     first = memops("snapshot", f"jsonl:{path}")

@@ -36,6 +36,9 @@ Exit codes:
                                          34  awaiting approval (a flow's night)
 
 \b
+--config and --state may also stand behind the command.
+
+\b
 A STORE is a name from memops.toml or an address (memops store kinds lists all):
   clawseed:WORKSPACE  openclaw:WORKSPACE  xinghebot:MEMORY_ROOT
   rsclaw:PATH/memory.redb  rsclaw:http://HOST:PORT  jsonl:FILE  parquet:FILE
@@ -136,7 +139,10 @@ def _settings_first(argv: list[str]) -> list[str]:
         given = first if whole or word in ("--config", "--state") else rest
         given.append(word)
         if given is first and not whole:
-            first += [value for value in [next(words, None)] if value is not None]
+            value = next(words, None)
+            if value is None:  # click says so
+                return first
+            first.append(value)
     return [*first, *rest]
 
 
