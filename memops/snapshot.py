@@ -242,7 +242,7 @@ def readings_folder(state: Path, identity: dict[str, str]) -> Path:
 
 def night_path(state: Path, identity: dict[str, str]) -> Path:
     """Return the lock that a store's night holds, from its snapshot to its report."""
-    return files.folder(state / "locks") / f"{store_id(identity)}.night.lock"
+    return state / "locks" / f"{store_id(identity)}.night.lock"
 
 
 def lock_path(state: Path, identity: dict[str, str]) -> Path:

@@ -9,7 +9,7 @@ import sqlite3
 
 import pytest
 
-from memops.stores import STORES
+from memops.schema import STORES
 
 NOW = "2026-06-01T00:00:00Z"
 

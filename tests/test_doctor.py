@@ -12,8 +12,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memops.commands.doctor import missing, of_links
-from memops.schema import TOMBSTONE, from_rows
-from memops.stores import STORES
+from memops.schema import STORES, TOMBSTONE, from_rows
 from memops.stores.clawseed.doctor import wal_reset
 from memops.stores.rsclaw.redb import Table
 from memops.stores.rsclaw.redb_build import build as redb_file

@@ -13,7 +13,7 @@ import click
 import pytest
 
 from memops import cli, files
-from memops.stores import STORES
+from memops.schema import STORES
 
 NOW = "2026-06-01T12:00:00Z"
 LINE = re.compile(r"memops --state s/t (\w.*?)(?:[;`]|, or |$)", re.MULTILINE)
@@ -86,7 +86,8 @@ def test_a_lost_store_a_plan_that_is_not_there_and_a_lock_name_what_to_do(store,
         code, said = run(capsys, "nightly", store)
     assert (code, typed(said)) == (11, ["status"])
     assert run(capsys, "nightly", store)[0] in (0, 3, 23)
-    assert run(capsys, "status", store)[0] == 0  # the night that found the store busy is no failure
+    code, said = run(capsys, "status", store, "--json")  # who found the store busy did not fail
+    assert (code, json.loads(said)[0]["state"]) == (32, "held")
 
 
 def test_a_run_that_another_process_carries_out_is_not_called_cut_off(store, capsys):
@@ -412,6 +413,87 @@ def test_after_a_plan_alone_the_status_names_it_and_the_first_night(store, capsy
     assert night == f"nightly {store}" and carry == f"{review.replace('review', 'apply')} --approve"
     code, said = run(capsys, "status", "--now", "2026-06-09T12:00:00Z")  # the plan has expired
     assert code == 32 and said.splitlines()[2].split()[:2] == [store, "never"]
+
+
+def stands(capsys, *argv):
+    code, said = run(capsys, "status", *argv, "--json")
+    (row,) = json.loads(said)
+    return code, row
+
+
+def test_a_night_that_was_held_back_is_told_until_a_person_has_decided(store, capsys):
+    assert run(capsys, "nightly", store, "--now", NOW)[0] == 23
+    code, row = stands(capsys, "--now", NOW)
+    assert (code, row["state"], row["fine"], row["waiting"]) == (32, "held", 0, 20)
+    assert "20 changes wait for a person, and nothing was changed before" in run(capsys, "status", "--now", NOW)[1]  # fmt: skip
+    run(capsys, "review", row["plan"], "--accept", "1", "--reject", "2")
+    assert stands(capsys, "--now", NOW)[1]["state"] == "held"
+    assert run(capsys, "review", row["plan"], "--reject", "all")[0] == 0
+    assert stands(capsys, "--now", NOW)[0] == 0
+
+
+def test_what_waited_until_its_plan_expired_is_offered_to_no_one(store, capsys):
+    assert run(capsys, "nightly", store, "--now", NOW)[0] == 23
+    code, said = run(capsys, "status", "--now", "2026-06-02T13:00:00Z")
+    assert code == 32 and "expired" in said and typed(said) == [f"nightly {store}"]
+
+
+def test_a_plan_is_not_offered_on_a_store_that_lost_most_of_its_records(store, capsys):
+    assert run(capsys, "nightly", store, "--now", NOW)[0] == 23
+    rows = Path("m.jsonl").read_text().splitlines(keepends=True)
+    Path("m.jsonl").write_text("".join(rows[:3]))
+    assert run(capsys, "nightly", store, "--now", "2026-06-01T13:00:00Z")[0] == 21
+    code, said = run(capsys, "status", "--now", "2026-06-01T13:00:00Z")
+    assert code == 32 and typed(said) == [f"nightly {store}"]
+
+
+def at_night(store):
+    """Hold what a night of a store holds."""
+    from memops import snapshot
+    from memops.stores import open_store
+
+    return files.lock(snapshot.night_path(Path("s/t").absolute(), open_store(store).identity()))
+
+
+def test_a_first_night_that_is_at_work_is_told_as_that_and_not_as_none(store, capsys):
+    assert stands(capsys, store)[1]["state"] == "never" and not Path("s/t/locks").exists()
+    with at_night(store):
+        code, row = stands(capsys, store)
+        assert (code, row["state"], row["at_work"]) == (0, "working", True)
+        assert "a night is at work" in run(capsys, "status", store)[1]
+        os.utime(next(Path("s/t/locks").glob("*.night.lock")), (0, 0))
+        assert stands(capsys, store)[0] == 32  # it is at work for too long
+    assert stands(capsys, store)[1]["at_work"] is False
+
+
+def test_nothing_is_carried_out_while_a_night_makes_a_newer_plan(store, capsys):
+    plan, before = planned(capsys, store), Path("m.jsonl").read_bytes()
+    for argv in (("apply", plan, "--approve"), ("review", plan, "--accept", "1")):
+        with at_night(store):
+            code, said = run(capsys, *argv)
+        assert (code, typed(said)) == (11, ["status"]) and "is at work and plans anew" in said
+    assert Path("m.jsonl").read_bytes() == before
+    assert json.loads(run(capsys, "review", plan, "--json")[1])["undecided"] == 20
+    assert run(capsys, "apply", plan, "--approve")[0] == 0
+
+
+def test_what_a_person_kept_is_carried_out_without_what_is_undecided(store, capsys):
+    plan = planned(capsys, store)
+    said = run(capsys, "review", plan, "--keep", "1,2")[1]
+    assert "carry out the 2 kept" in said and "undecided or not" in said
+    (kept,) = [line for line in typed(said) if line.endswith("--accept kept")]
+    code, said = run(capsys, *shlex.split(kept))
+    assert code == 0 and "2 records changed" in said and "kept: " not in said
+
+
+def test_a_review_of_a_plan_that_has_expired_offers_to_plan_again(store, capsys):
+    Path("memops.toml").write_text("[policy.limits]\nplan_hours = 0.0\n")
+    plan = planned(capsys, store)
+    code, said = run(capsys, "review", plan, "--reject", "1")
+    assert code == 0 and "has expired" in said and typed(said) == [f"plan {store}"]
+    code, said = run(capsys, "review", plan, "--accept", "2")
+    assert (code, typed(said)) == (22, [f"plan {store}"])
+    assert json.loads(run(capsys, "review", plan, "--json")[1])["kept"] == 0
 
 
 def test_a_store_whose_section_was_removed_is_asked_for_no_more(store, capsys):

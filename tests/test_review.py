@@ -61,14 +61,14 @@ def merged(path):
 class Terminal:
     """A pseudo-terminal with `memops review` in it."""
 
-    def __init__(self, memops, name):
+    def __init__(self, memops, name, *more):
         self.pid, self.fd = pty.fork()
         if not self.pid:
             os.chdir(memops.folder)
             code = "from memops.cli import main; main()"
             os.execv(
                 sys.executable,
-                [sys.executable, "-c", code, "--state", str(memops.state), "review", name],
+                [sys.executable, "-c", code, "--state", str(memops.state), "review", name, *more],
             )
         self.seen = ""
 
@@ -130,7 +130,9 @@ def test_a_review_goes_on_where_it_stopped(planned):
     first.press("r")
     first.until(ASKS)
     first.press("q")
-    assert "6 of 8 changes stay, 2 rejected" in first.ended()[1]
+    end = first.ended()[1]
+    assert "6 of 8 changes stay, 2 rejected" in end
+    assert f"review {name}" in end and "--approve" not in end  # nothing is undecided and offered
     second = Terminal(memops, name)
     assert "keeper 1a" in second.until(ASKS)
     second.press("x")
@@ -223,6 +225,28 @@ def test_a_secret_is_masked_and_no_text_is_remembered(memops):
     memops("review", name, "--reject-rule", "merge_exact")
     kept = next(memops.state.rglob("stores/*/refused.jsonl")).read_text(encoding="utf-8")
     assert secret not in kept and "令牌" not in kept and len(kept.splitlines()) == said["changes"]
+
+
+def test_what_a_redaction_would_mask_is_shown_to_who_asks_for_it_at_a_terminal(memops):
+    secret = "gh" + "p_" + "Wd49" * 9
+    path = memops.write("m.jsonl", [{"id": "a", "kind": "fact", "text": f"The token is {secret}"}])
+    name = memops("plan", f"jsonl:{path}", "--rule", "redact_secrets", "--now", NOW)["plan"]
+    masked = Terminal(memops, name)
+    page = masked.until(ASKS)
+    assert f"review {name} --reveal" in page and secret not in page
+    masked.press("q")
+    masked.ended()
+    for answer in "ny":
+        terminal = Terminal(memops, name, "--reveal")
+        terminal.until("Show them? [y/N]: ")
+        terminal.press(f"{answer}\n")
+        assert (secret in terminal.until(ASKS)) == (answer == "y")
+        terminal.press("q")
+        assert secret not in terminal.ended()[1]
+    memops("review", name, "--reveal")
+    assert memops.code == 2 and "nowhere else" in memops.err
+    held = [p for p in (memops.state / "plans").rglob("*") if p.is_file()]
+    assert not [p for p in held if secret.encode() in p.read_bytes()]
 
 
 def test_hanging_changes_go_with_what_they_hang_on():

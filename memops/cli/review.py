@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shlex
 import sys
 import termios
 import tty
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memops.cli import at, typed
-from memops.cli.changes import beside, field_text, in_place
+from memops.cli import at, to_copy, typed
+from memops.cli.changes import beside, field_text, in_place, where_they_differ
 from memops.cli.output import counted, cut, emit, json_option, say
 from memops.cli.serve import started
 from memops.safety.display import shown
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _KEYS = "[k]eep  [r]eject  [a] keep all of this rule  [x] reject all of this rule\n"
 _MORE = "[s] one by one  [u]ndo  [q] save and quit: "
+
+_REVEAL = "Secrets will stand on this terminal, and may stay in its history. Show them?"
 
 _MOST = 8
 """Changes of a cluster that are shown at once."""
@@ -35,8 +38,9 @@ _ROOM = 1000
 @click.option(
     "--accept",
     multiple=True,
-    metavar="SEQ|RULE|all",
-    help="Carry these changes out, by number, by rule, or all that are left (repeatable).",
+    metavar="SEQ|RULE|kept|all",
+    help="Carry these changes out, by number, by rule, those that were kept, or all that are left "
+    "(repeatable).",
 )
 @click.option(
     "--reject",
@@ -49,6 +53,11 @@ _ROOM = 1000
     "--keep", metavar="SEQ,SEQ|all", help="Keep these changes, or all; rejected ones come back."
 )
 @click.option("--keep-rule", multiple=True, help="Keep all changes of this rule (repeatable).")
+@click.option(
+    "--reveal",
+    is_flag=True,
+    help="Show what redactions would mask: on a terminal only, and after asking.",
+)
 @json_option
 @click.pass_context
 def review(
@@ -59,6 +68,7 @@ def review(
     reject_rule: tuple[str, ...],
     keep: str | None,
     keep_rule: tuple[str, ...],
+    reveal: bool,
     as_json: bool,
 ) -> int:
     """Decide which changes of PLAN stay: in the terminal, or by number and rule.
@@ -70,6 +80,8 @@ def review(
     """
     from memops.apply.lines import refuse_replaced
     from memops.commands import reviewing, showing
+    from memops.nights.night import refuse_at_work
+    from memops.state.planfile import has_expired, refuse_expired
     from memops.state.sources import clock
 
     begun = reviewing.begun(plan, at(ctx).state)
@@ -82,7 +94,9 @@ def review(
         *(s for r in reject_rule for s in reviewing.of_rule(begun, r)),
     ]
     if accept:
+        refuse_at_work(begun.plan.id, at(ctx))
         refuse_replaced(begun.plan, begun.state)
+        refuse_expired(begun.plan, clock())
     wanted = reviewing.named(begun, accept)
     if both := sorted({*wanted} & {*out}):
         raise click.UsageError(f"change {both[0]} is both accepted and rejected")
@@ -92,25 +106,31 @@ def review(
     by_flow = started(begun.plan.id, wanted, at(ctx)) if wanted else ""
     done = reviewing.accept(begun, wanted, clock()) if wanted and not by_flow else {}
     asked = not (kept or out or accept or reject or as_json)
-    if asked and sys.stdin.isatty():
-        ask(begun, clock)
+    on_terminal = asked and sys.stdin.isatty()
+    if reveal and not (on_terminal and sys.stdout.isatty()):
+        raise click.UsageError("--reveal shows secrets to a person at a terminal, and nowhere else")
+    if on_terminal:
+        ask(begun, clock, reveal and click.confirm(_REVEAL))
     said = {**reviewing.counted(begun), "rejected_now": gone}
     said |= {k: done[k] for k in ("run", "applied", "skipped", "code") if k in done}
     said |= {"flow_run": by_flow} if by_flow else {}
-    said["to_carry_out"] -= len(wanted) if by_flow else 0
+    for name in ("to_carry_out", "kept") if by_flow else ():
+        said[name] -= len(wanted)
     said["waiting"] = showing.placed(begun, begun.undecided) if as_json else []
     listing = waiting_text(begun) if asked and not sys.stdin.isatty() else ""
-    emit(said, as_json, lambda: listing + counted_text(said))
+    said["expired"] = has_expired(begun.plan, clock())
+    address = begun.plan.header["address"]
+    emit(said, as_json, lambda: listing + counted_text(said, address, on_terminal))
     return int(done.get("code", 0))
 
 
-def ask(review: "Review", clock: Callable[[], datetime]) -> None:
+def ask(review: "Review", clock: Callable[[], datetime], reveal: bool = False) -> None:
     """Ask for a decision on each cluster or change until none is left or the person quits.
 
     Each decision is on disk before the next is asked for, so a review that is cut off goes on.
     """
     with _keyboard() as key:
-        _asked(review, clock, key)
+        _asked(review, clock, key, reveal)
 
 
 def waiting_text(review: "Review") -> str:
@@ -127,8 +147,11 @@ def waiting_text(review: "Review") -> str:
     return "".join(f"{text}\n" for text in drawn) + "\n"
 
 
-def counted_text(said: dict[str, Any]) -> str:
-    """Return how far a review is, and what comes next."""
+def counted_text(said: dict[str, Any], address: str, on_terminal: bool) -> str:
+    """Return how far a review is, and what comes next.
+
+    Who decides on one change after the other is not offered to carry out what is undecided.
+    """
     stay = "stays" if said["left"] == 1 else "stay"
     whole = counted(said["changes"], "change")
     lines = [f"{said['left']} of {whole} {stay}, {said['rejected']} rejected"]
@@ -139,16 +162,26 @@ def counted_text(said: dict[str, Any]) -> str:
         lines += [f"what is accepted is carried out by flow run {said['flow_run']!r}"]
     if newer := said["replaced_by"]:
         return "\n".join([*lines, f"plan {newer} took its place: {typed()} review {newer}"])
-    if said["undecided"]:
-        todo = f"{said['undecided']} of those that stay are not decided on"
-        lines += [f"{todo}: {typed()} review {said['plan']}"]
+    if said["expired"] and said["to_carry_out"]:
+        again = to_copy(f"memops plan {shlex.quote(address)}")
+        return "\n".join([*lines, f"plan {said['plan']} has expired; plan again: {again}"])
     carry = f"{typed()} apply {said['plan']} --approve"
-    return "\n".join(
-        [*lines, *([f"carry out what stays: {carry}"] if said["to_carry_out"] else [])]
-    )
+    if said["undecided"]:
+        todo = "is not" if said["undecided"] == 1 else "are not"
+        again = f"{typed()} review {said['plan']}"
+        lines += [f"{said['undecided']} of those that stay {todo} decided on: {again}"]
+        lines += (
+            [f"carry out the {said['kept']} kept: {again} --accept kept"] if said["kept"] else []
+        )
+        lines += [] if on_terminal else [f"carry out all that stay, undecided or not: {carry}"]
+    elif said["to_carry_out"]:
+        lines += [f"carry out what stays: {carry}"]
+    return "\n".join(lines)
 
 
-def _asked(review: "Review", clock: Callable[[], datetime], pressed: Callable[[], str]) -> None:
+def _asked(
+    review: "Review", clock: Callable[[], datetime], pressed: Callable[[], str], reveal: bool
+) -> None:
     from memops.commands import reviewing, showing
 
     past: list[list[int]] = []
@@ -157,6 +190,8 @@ def _asked(review: "Review", clock: Callable[[], datetime], pressed: Callable[[]
         item = waiting[0]
         seqs = list(item.seqs[:1]) if split == (item.rule, item.keeper) else list(item.seqs)
         say(_drawn(item, seqs, showing.placed(review, seqs[:_MOST]), len(waiting)))
+        for line in _in_clear(review, seqs[:_MOST], reveal):
+            click.echo(line)  # whoever reads it asked for it, so nothing is masked
         key = pressed()
         if key in ("a", "x"):
             rule = set(reviewing.of_rule(review, item.rule))
@@ -171,6 +206,19 @@ def _asked(review: "Review", clock: Callable[[], datetime], pressed: Callable[[]
             past.append(reviewing.keep(review, seqs, clock()))
         elif key in ("r", "x"):
             past.append(reviewing.reject(review, seqs, clock()))
+
+
+def _in_clear(review: "Review", seqs: Sequence[int], reveal: bool) -> list[str]:
+    """What redactions would mask, as it stands in the store; or how to see it."""
+    from memops.commands import reviewing
+
+    texts = reviewing.in_clear(review, seqs)
+    if texts and not reveal:
+        return [f"   what would be masked: {typed()} review {review.plan.id} --reveal"]
+    return [
+        f"   #{seq} as it stands: {cut(where_they_differ(was, after, _ROOM)[0] or '', _ROOM)}"
+        for seq, (was, after) in texts.items()
+    ]
 
 
 @contextlib.contextmanager

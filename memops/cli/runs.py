@@ -46,7 +46,9 @@ def apply(
 ) -> int:
     """Carry out PLAN; records that changed since its snapshot are skipped by name."""
     from memops import steps
+    from memops.nights.night import refuse_at_work
 
+    refuse_at_work(plan, at(ctx))
     done = steps.apply_plan(plan, at(ctx), approve, lock_timeout, now)
     emit(done, as_json, lambda: _run_text(done))
     return int(done["code"])

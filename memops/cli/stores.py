@@ -132,7 +132,8 @@ def diff(ctx: click.Context, a: str, b: str, as_json: bool) -> None:
 def stores(as_json: bool) -> None:
     """Show what each kind of store can do, and what is missing for it on this machine."""
     from memops.commands.doctor import missing
-    from memops.stores import CAPABILITIES, STORES, kind_class
+    from memops.schema import STORES
+    from memops.stores import CAPABILITIES, kind_class
 
     matrix: dict[str, dict[str, Any]] = {}
     for kind in STORES:

@@ -9,12 +9,14 @@ import click
 
 from memops.cli import at, nothing_in, to_copy, to_decide, typed
 from memops.cli.output import counted, emit, json_option, moment, now_option, table
+from memops.errors import GateFailed
 
 _WHY = {
     "late": "its last good night is too long ago; do it now",
     "failed": "its last night failed; do it again, which says why",
     "never": "it never had a night; do the first",
 }
+_AT_WORK = "a night is at work; how it went stands here when it has ended"
 _NONE = "no store is known: name some in memops.toml, or do a night with `memops nightly STORE`;"
 
 
@@ -41,8 +43,9 @@ def status(
 ) -> int:
     """Say of each of STORES (default: all that are known) whether it had its night.
 
-    Ends with 32 when one is late, failed its last night, never had one, or has a run that was cut
-    off; with 0 when all are good or wait for a person.
+    Ends with 32 when one is late, failed its last night, never had one, has a run that was cut off,
+    or was held back whole for a person who has not decided yet; with 0 when all had their night,
+    whatever waits of it, or are at their first.
     """
     from memops import files
     from memops.errors import Finding
@@ -88,18 +91,33 @@ def _next_of(row: dict[str, Any], name: str) -> list[str]:
     for run in row["cut_off"]:
         back = f"or back: {typed()} rollback {run}"
         lines.append(f"{name}: a run was cut off; on: {typed()} resume {run}; {back}")
+    if row["at_work"]:
+        return [*lines, f"{name}: {_AT_WORK}"]
     again, what = f"{typed()} nightly {shlex.quote(name)}", row["state"]
-    if what not in ("good", "waiting") and not row["cut_off"]:
+    if what in _WHY and not row["cut_off"]:
         lines.append(f"{name}: {_WHY[what]}: {again}")
-    elif what == "waiting" and not row["waiting"]:
+    elif what == "held" and not row["waiting"]:
         lines.append(f"{name}: recall could not be compared; why: {again}")
-    for plan, changes in row["plans"].items():
-        wait = "waits" if changes == 1 else "wait"
-        many = f"{counted(changes, 'change')} {wait} for a person"
-        lines += [f"{name}: {many}", *to_decide(plan, "  ")]
-    if row["waiting"] and row["hours_since"] is None:
+    for plan, changes in row["plans"].items() if _stands(row) else ():
+        lines += _waits(row, plan, changes, again)
+    if what == "waiting" and row["hours_since"] is None:
         lines.append(f"{name}: it had no night yet; do the first: {again}")
     return lines
+
+
+def _stands(row: dict[str, Any]) -> bool:
+    """Whether a plan may be carried out: not on a store of which something is to be mended before."""
+    return not row["cut_off"] and (row["state"] != "failed" or row["code"] == GateFailed.code)
+
+
+def _waits(row: dict[str, Any], plan: str, changes: int, again: str) -> list[str]:
+    wait = "waits" if changes == 1 else "wait"
+    if plan in row["expired"]:
+        gone = f"{counted(changes, 'change')} waited until plan {plan} expired"
+        return [f"{row['store']}: {gone}; what holds still is proposed anew: {again}"]
+    held = ", and nothing was changed before" if row["state"] == "held" else ""
+    said = f"{row['store']}: {counted(changes, 'change')} {wait} for a person{held}"
+    return [said, *to_decide(plan, "  ")]
 
 
 def _short(value: object) -> object:

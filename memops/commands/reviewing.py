@@ -67,6 +67,11 @@ class Review:
         """Changes of the plan that wait for a decision, in order."""
         return sorted(self.open & self.standing)
 
+    @property
+    def kept(self) -> list[int]:
+        """Changes that a person kept, and that are to be carried out, in order."""
+        return sorted(self.to_come() - self.open)
+
     def to_come(self) -> set[int]:
         """Return the changes that stay in the plan and that neither a run nor a newer plan has."""
         done = lines.done(self.plan, self.state)
@@ -215,11 +220,16 @@ def of_rule(review: Review, rule: str) -> list[int]:
 
 
 def named(review: Review, words: Iterable[str]) -> list[int]:
-    """Return the changes that words name: numbers, a rule of which some are undecided, or all of those."""
+    """Return the changes that words name: numbers, a rule of which some are undecided, `all` of those.
+
+    `kept` are those that a person kept before.
+    """
     found: list[int] = []
     for word in words:
         if word == "all":
             found += review.undecided
+        elif word == "kept":
+            found += review.kept
         elif "," in word or word.isdigit():
             found += numbers(word)
         else:
@@ -275,6 +285,20 @@ def described(review: Review, seqs: Iterable[int]) -> list[dict[str, Any]]:
     ]
 
 
+def in_clear(review: Review, seqs: Iterable[int]) -> dict[int, tuple[str, str]]:
+    """Return by number the texts of redactions before and after, secrets as they are.
+
+    For the eyes of a person who asked for them; no file and no JSON may hold them.
+    """
+    redacted_ = pl.col("intent").eq("redact") & pl.col("text").is_not_null()
+    rows = review.plan.changes.with_row_index("seq", 1).filter(
+        redacted_, pl.col("seq").is_in(list(seqs))
+    )
+    before = review.records.select("id", before="text")
+    found = rows.join(before, on="id").select("seq", "before", "text")
+    return {seq: (was, becomes) for seq, was, becomes in found.iter_rows()}
+
+
 def counted(review: Review) -> dict[str, Any]:
     """Return how far a review is."""
     left, every = len(review.standing), review.plan.changes.height
@@ -285,6 +309,7 @@ def counted(review: Review) -> dict[str, Any]:
         "rejected": every - left,
         "undecided": len(review.undecided),
         "to_carry_out": len(review.to_come()),
+        "kept": len(review.kept),
         "replaced_by": lines.replaced_by(review.plan, review.state),
     }
 

@@ -86,8 +86,8 @@ def gated(
     verdict = gate.judge(graded(before, qrels, [*measures]), now, policy)
     told = {"junit": junit(verdict), "github": github(verdict), "markdown": markdown(verdict)}
     about = {"run": str(run), "qrels": str(qrels), "baseline_run": str(before)}
-    recorded = {"accepted": str(before) if accept else None, "replaced": replaced}
-    recorded |= {"unanswered": unanswered(now)}
+    accepted = str(before) if accept else None
+    recorded = {"accepted": accepted, "replaced": replaced, "unanswered": unanswered(now)}
     return about | recorded | verdict.to_json() | {"grades": now.means()} | told
 
 

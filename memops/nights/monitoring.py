@@ -1,5 +1,6 @@
 """Monitoring: whether every store had its night, as rows for a person and as metrics."""
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -8,15 +9,20 @@ from typing import Any
 import polars as pl
 
 from memops import files
+from memops.errors import MemopsError
 from memops.settings import Settings
+from memops.snapshot import night_path
 from memops.state import history
 from memops.state.unfinished import at_work, unfinished
 from memops.state.waiting import Waiting, waiting
+from memops.stores import open_store
 
 GOOD = (0, 3)
 UNDECIDED = 31
-WAITING = (23, UNDECIDED)
-"""Codes of nights that wait for a person, and are no failure."""
+HELD = (23, UNDECIDED)
+"""Codes of nights that were held back for a person to decide, and are no failure."""
+FINE = ("good", "waiting", "working")
+"""States of stores that had their night, or are having their first."""
 
 _METRICS = (
     ("last_night_timestamp_seconds", "at", "When the last night was."),
@@ -37,12 +43,15 @@ _METRICS = (
 def standing(
     settings: Settings, now: datetime, names: Sequence[str] = (), max_age_hours: float | None = None
 ) -> list[dict[str, Any]]:
-    """Return how each store stands: `good`, `waiting`, `late`, `failed` or `never`, and its figures.
+    """Return how each store stands, and its figures.
+
+    It is `good`; `waiting` while changes of its plans do, after a night that did the rest; `held`
+    while nothing was decided of a night that wrote nothing without a person; `late`; `failed`;
+    `working` at its first night; or `never` had one.
 
     `names` default to those configured, those that ever had a night or a plan and those with a run
     that was cut off. A store whose last good night (or, without one, first night) is older than the
-    limit is late, whatever came since; one with a run that was cut off has failed; one waits while
-    changes of its plans do.
+    limit is late, whatever came since; one with a run that was cut off has failed.
     """
     last = _last(history.of(settings))
     limit = settings.monitor.max_age_hours if max_age_hours is None else max_age_hours
@@ -64,10 +73,29 @@ def standing(
     for name in every:
         if not any(name in known for known in (last, cut, open_)):
             settings.store(name)  # which says of a name that is none what may have been meant
-    return [
+    rows = [
         _stand(name, last.get(name, {}), now, limit, cut.get(name, []), open_.get(name, []))
         for name in every
     ]
+    return [_at_work(row, settings, now, limit) for row in rows]
+
+
+def _at_work(
+    row: dict[str, Any], settings: Settings, now: datetime, limit: float
+) -> dict[str, Any]:
+    """The row of a store with whether a night is at work, which is asked of one that is not well."""
+    first = row["hours_since"] is None
+    if row["state"] in FINE and not first:
+        return row | {"at_work": None}
+    begun = None
+    with contextlib.suppress(MemopsError):
+        lock = night_path(
+            settings.state, open_store(settings.store(row["store"]).address).identity()
+        )
+        begun = lock.stat().st_mtime if files.is_held(lock) else None
+    if first and begun is not None and now.timestamp() - begun <= limit * 3600:
+        row |= {"state": "working", "fine": 1}
+    return row | {"at_work": begun is not None}
 
 
 def exposition(rows: Iterable[dict[str, Any]]) -> str:
@@ -123,15 +151,17 @@ def _stand(
         state = "waiting" if open_ and not cut and not left[0].expired else "never"
     elif age > limit:
         state = "late"
-    elif cut or last["code"] not in (*GOOD, *WAITING):
+    elif cut or last["code"] not in (*GOOD, *HELD):
         state = "failed"
-    elif open_ or last["code"] == UNDECIDED:
+    elif last["code"] == UNDECIDED or (open_ and last["code"] in HELD):
+        state = "held"
+    elif open_:
         state = "waiting"
     columns = ("at", "code", "rows", "live", "ops", "applied", "skipped", "seconds")
     return {
         "store": name,
         "state": state,
-        "fine": int(state in ("good", "waiting")),
+        "fine": int(state in FINE),
         "good_at": last.get("good_at"),
         "hours_since": None if age is None else round(age, 1),
         "unfinished": len(cut),
@@ -139,6 +169,7 @@ def _stand(
         "waiting": open_,
         "plan": left[0].plan if left else None,
         "plans": {plan.plan: plan.changes for plan in left},
+        "expired": [plan.plan for plan in left if plan.expired],
         **{column: last.get(column) for column in columns},
         "recall": {r["measure"]: r["value"] for r in last.get("recall") or ()},
     }

@@ -123,6 +123,19 @@ def alone(name: str, store: Store, state: Path) -> Iterator[None]:
         yield
 
 
+def refuse_at_work(plan: str, settings: Settings) -> None:
+    """Raise Locked while a night of a plan's store is at work, which plans anew.
+
+    What a person asked for by name no plan takes the place of.
+    """
+    header = planfile.load(plan, settings.state).header
+    at_work = files.is_held(snapshot.night_path(settings.state, header["store"]))
+    if at_work and header["authority"] != "person":
+        store = settings.called(header["address"])
+        said = f"a night of {store} is at work and plans anew; nothing was changed"
+        raise Locked(said, "wait for it to end; `memops status` says how it went and what waits")
+
+
 def _hygiene_is_due(store: Store, settings: Settings, at: datetime) -> tuple[bool, str]:
     """Whether the cadence of hygiene is over, and what is said of it."""
     last = cadence.last_done(store, settings.state)

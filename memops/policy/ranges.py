@@ -134,9 +134,9 @@ def _secret(text: str, before: Mapping[str, Any]) -> str:
     return _known(text, sorted(known), "kind of secret")
 
 
-def _rule(text: str, _: Mapping[str, Any]) -> str:
+def _rule(text: str, before: Mapping[str, Any]) -> str:
     """A rule is a module; what is said of one may be said of a kind of store alone, or of all rules."""
-    kind, _, rule = text.rpartition("/")
+    kind, _slash, rule = text.rpartition("/")
     known = sorted(p.stem for p in _RULES.glob("[a-z]*.py"))
     return (_known(kind, [*STORES], "kind of store") if kind else "") or (
         "" if rule == "*" else _known(rule, known, "rule")

@@ -240,6 +240,11 @@ def refuse_expired(plan: PlanFile, clock: datetime, as_of: datetime | None = Non
         )
 
 
+def has_expired(plan: PlanFile, clock: datetime) -> bool:
+    """Return whether a plan is older than its header allows."""
+    return clock - seals.made_at(plan.path) > timedelta(hours=plan.header["expires_after_hours"])
+
+
 def _refuse_unsealed(path: Path, header: dict[str, Any], state: Path) -> None:
     """Raise PlanRefused for a plan that was not made in this state folder as it stands."""
     if header["format"] < _SEALED:

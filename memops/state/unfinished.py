@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from memops import files
-from memops.errors import Locked
 from memops.snapshot import lock_path
 from memops.state.runs import Run
 
@@ -20,11 +19,7 @@ def unfinished(state: Path, identity: dict[str, str] | None = None) -> list[Run]
 
 def at_work(run: Run, state: Path) -> bool:
     """Return whether another process holds the lock of a run's store, and may be carrying it out."""
-    try:
-        with files.lock(lock_path(state, run.header["store"]), 0.0):
-            return False
-    except Locked:
-        return True
+    return files.is_held(lock_path(state, run.header["store"]))
 
 
 def _ended(run: Run) -> bool:

@@ -15,7 +15,8 @@ import polars as pl
 from memops.errors import MemopsError
 from memops.schema import LIVE, instant
 from memops.settings import Settings
-from memops.stores import STORES, Store, inside, open_store, part
+from memops.schema import STORES
+from memops.stores import Store, inside, open_store, part
 
 _MARK = r"\s*(?:…|\.\.\.)\s*$"
 _SURROGATES = re.compile("[\ud800-\udfff]")
