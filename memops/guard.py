@@ -243,11 +243,12 @@ def _asks(unsigned: bool) -> pl.Expr:
     """Why a replacement waits for a person, as a packed reason."""
     replaced, same = pl.col("_replaced"), pl.col("_same").fill_null(False)
     newer, older = rank("keeper_source", 3 if unsigned else -1), rank("source", 3)
-    given = {"newer": "keeper_source", "older": "source"}
-    args = arguments(**{n: pl.col(name).fill_null("unknown") for n, name in given.items()})
+    args = arguments(newer=pl.col("keeper_source"))
     other, protected = replaced & ~same, pl.col("_protected")
     unsure = (pl.col("risk") != "low").fill_null(True)
+    nobody = pl.col("keeper_source").is_null()
     return _first(
+        (other & nobody & (newer < older), pl.lit("guard.unsigned")),
         (other & (newer < older), pl.format("guard.source {}", args)),
         (other & protected & (newer < 3), pl.format("guard.own_word {}", args)),
         (other & protected & unsure, pl.lit("guard.unsure")),

@@ -275,6 +275,8 @@ def ran(commands, prepare=lambda folder: None, codes=(0, 3), told=False):
 
 def plain(text, folder):
     """Text without what differs from machine to machine."""
+    text = text.replace(f"{sys.executable} -m memops", "~/.venv/bin/memops")
+    text = text.replace(f"cd {folder} ", "cd ~/agents ")
     text = text.replace(str(Path(folder).resolve()) + "/", "").replace(folder + "/", "")
     for pattern, word in ((r"\b[0-9a-f]{16}-\d+\b", "RUN"), (r"\b[0-9a-f]{16}\b", "PLAN")):
         text = re.sub(pattern + " {2,}", word + "  ", text)

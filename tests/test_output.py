@@ -107,6 +107,19 @@ def test_a_change_is_explained_by_its_number_as_by_its_record(told, store, memop
     assert memops("explain", plan["plan"], "2")["code"] == 2
 
 
+def test_an_explained_change_says_what_became_of_it(told, store, memops):
+    how = ("--rule", "merge_exact", "--now", "2026-03-01T00:00:00Z")
+    plan = memops("plan", store, *how)["plan"]
+    assert "stands      needs nobody" in told("explain", plan, "1")
+    memops("review", plan, "--reject", "1")
+    said = told("explain", plan, "1")
+    back = said.split("rejected by a person; to have it back: ")[1].split("\n")[0]
+    assert run(shlex.split(back)[1:]) == 0
+    memops.capsys.readouterr()
+    ran = memops("apply", plan, "--approve")["run"]
+    assert f"stands      carried out by run {ran}" in told("explain", plan, "1")
+
+
 def test_pairs_stand_below_each_other(told, store):
     lines = told("conflicts", store).splitlines()
     assert lines[0:2] == ["  r2: 用户住在泉州。", "  r3: 用户现在住在宁波。"] or lines[0:2] == [

@@ -231,3 +231,21 @@ def test_the_report_of_an_applied_plan_is_that_of_its_run(memops, twins):
     run = memops("apply", plan, "--approve")["run"]
     page = Path(memops("report", plan)["path"]).read_text("utf-8")
     assert "nothing has been written" not in page and run in page
+
+
+def test_a_page_counts_what_was_rejected_and_what_no_run_has_carried_out(memops, twins):
+    path = memops.write("m.jsonl", twins)
+    plan = memops("plan", f"jsonl:{path}", "--now", NOW)["plan"]
+    memops("review", plan, "--accept", "1,2", "--reject", "3,4,5")
+
+    def page():
+        read = Page(Path(memops("report", plan)["path"]).read_text(encoding="utf-8"))
+        return "".join(read.text), read.ids
+
+    text, ids = page()
+    assert "2 of 40 proposed changes were applied" in text and "3 rejected by a person." in text
+    assert (ids["n-proposed"], ids["n-applied"], ids["n-live"]) == ("40", "2", "80 → 78")
+    memops("apply", plan, "--approve")
+    text, ids = page()
+    assert (ids["n-proposed"], ids["n-applied"], ids["n-live"]) == ("40", "37", "80 → 43")
+    assert f"rollback {plan}-1 --only 1" in text and f"rollback {plan}-2 --only 6" in text

@@ -1,7 +1,11 @@
 """The first minutes: this machine's stores are found, and a settings file that holds is written."""
 
 import json
+import os
+import shlex
+import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -46,12 +50,32 @@ def test_init_names_the_stores_that_stand_in_their_usual_places_and_touches_none
         "xinghebot": f"xinghebot:{home}/.xinghebot/workspace/p/memory",
     }
     assert {p: p.read_bytes() for p in before} == before
-    commands = [line.split() for line in said.split("next:")[1].strip().splitlines()]
+    lines, cron = said.split("next:")[1].split("every night, by a line of `crontab -e`:\n")
+    assert cron.startswith(
+        f"  30 3 * * *  cd {os.getcwd()} && {sys.executable} -m memops nightly; "
+    )
+    commands = [line.split() for line in lines.strip().splitlines()]
     assert [words[1] for words in commands] == ["plan", "review", "apply", "nightly"]
     assert run(capsys, *commands[0][1:])[0] == 0
     assert run(capsys, "config", "check")[0] == 0
     code, said = run(capsys, "init")
     assert code == 2 and "is there already" in said
+
+
+def test_the_line_for_cron_names_the_program_by_its_path_and_escapes_what_cron_reads(
+    home, capsys, monkeypatch
+):
+    (home / "50% off").mkdir()
+    monkeypatch.chdir(home / "50% off")
+    monkeypatch.setattr(sys, "argv", ["../bin/memops", "init"])
+    said = run(capsys, "--state", "s t", "init")[1]
+    line = said.splitlines()[-1].replace("\\%", "%")
+    assert "\\%" in said and "\\" not in line
+    folder, _, do = line.partition("cd ")[2].partition(" && ")
+    assert shlex.split(folder) == [os.getcwd()]
+    first = shlex.split(do.partition(";")[0])
+    assert Path(first[0]).is_absolute() and Path(first[0]).name == "memops"
+    assert first[1:] == ["--state", "s t", "nightly"]
 
 
 def test_where_no_store_is_found_init_says_where_it_looked_and_writes_nothing(

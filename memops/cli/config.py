@@ -32,6 +32,7 @@ def init(ctx: click.Context, addresses: tuple[str, ...], into: Path, as_json: bo
     said = starting.begin(into, [*addresses], at(ctx))
     option = "" if into == Path("memops.toml") else f" --config {into}"
     said["next"] = starting.next_commands(said, option)
+    said["cron"] = starting.cron_line(typed().removeprefix("memops") + option)
     emit(said, as_json, lambda: _begun_text(said))
 
 
@@ -125,4 +126,5 @@ def _begun_text(said: dict[str, Any]) -> str:
     rows = [[store[name] for name in names] for store in said["stores"]]
     head = ["store", "address", "records", "live", "errors", "warnings"]
     lines = [table(rows, head), f"written: {said['config']}", "next:"]
-    return "\n".join([*lines, *(f"  {line}" for line in said["next"])])
+    lines += [*(f"  {line}" for line in said["next"]), "every night, by a line of `crontab -e`:"]
+    return "\n".join([*lines, f"  {said['cron']}"])

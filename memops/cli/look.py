@@ -123,7 +123,8 @@ def explain(ctx: click.Context, plan: str, id: str, as_json: bool) -> None:
     said = looking.explain_change(plan, id, at(ctx))
     rows: list[tuple[str, Any]] = []
     for change in said["changes"]:
-        rows += [(k, v) for k, v in change.items() if k not in ("pairs", "evidence", "set")]
+        told = change | {"stands": to_copy(change["stands"])}
+        rows += [(k, v) for k, v in told.items() if k not in ("pairs", "evidence", "set")]
         rows += (
             [("set", {k: moment(v) for k, v in change["set"].items()})] if "set" in change else []
         )

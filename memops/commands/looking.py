@@ -3,11 +3,14 @@
 import contextlib
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from memops import snapshot
+from memops.apply.lines import standing
+from memops.commands import reviewing
 from memops.commands.naming import meant
 from memops.context import Context
 from memops.errors import MemopsError
@@ -16,6 +19,7 @@ from memops.safety.secrets import redacted
 from memops.settings import Settings
 from memops.state import planfile
 from memops.state.sources import open_or_take
+from memops.state.waiting import rejected
 from memops.stores import family, open_store
 from memops.verdicts import BOTH_HOLD, CONFLICT, SAME
 
@@ -36,11 +40,11 @@ def _named(id: str, lines: list[dict[str, Any]], records: pl.DataFrame | None) -
 def explain_change(plan: str, id: str, settings: Settings) -> dict[str, Any]:
     """Return what a plan does to a record and why; secrets masked. Raises MemopsError."""
     found = planfile.load(plan, settings.state)
-    every = found.ops()
-    known = any(line["id"] == id for line in every)
-    numbered = [line["id"] for line in every if str(line["seq"]) == id and not known]
     taken = snapshot.find(found.header["snapshot"], settings.state)
     records = taken.records() if taken else None
+    every = reviewing.every_line(found, records) if records is not None else found.ops()
+    known = any(line["id"] == id for line in every)
+    numbered = [line["id"] for line in every if str(line["seq"]) == id and not known]
     id = _named(id, every, records) if not numbered else numbered[0]
     lines = [line for line in every if line["id"] == id]
     if not lines:
@@ -57,6 +61,7 @@ def explain_change(plan: str, id: str, settings: Settings) -> dict[str, Any]:
     changes = [
         {
             **{k: line[k] for k in _TOLD if k in line},
+            "stands": _stands(line, found, settings.state),
             "text": texts.get(id),
             "evidence": {i: texts.get(i) for i in rows[line["seq"]]["evidence"] or []},
             "pairs": _compared(line, id, rows[line["seq"]]["evidence"] or [], texts, dated),
@@ -68,6 +73,16 @@ def explain_change(plan: str, id: str, settings: Settings) -> dict[str, Any]:
         pair |= _word_of(judged, id, pair["with"])
         pair["decided"] = _decided(pair, args or {})
     return {"plan": found.id, "id": id, "changes": changes}
+
+
+def _stands(line: dict[str, Any], plan: planfile.PlanFile, state: Path) -> str:
+    """What has become of a change, or who decides on it."""
+    if run := next((r.id for r in standing(plan, state) if line["seq"] in r.header["kept"]), None):
+        return f"carried out by run {run}"
+    if line["seq"] not in {*plan.kept} - rejected(plan.path):
+        back = f"memops review {plan.id} --keep {line['seq']}"
+        return f"rejected by a person; to have it back: {back}"
+    return "needs nobody" if line.get("unattended") else "waits for a person"
 
 
 def samples(plan: str, settings: Settings, most: int = 10) -> dict[str, list[dict[str, str]]]:

@@ -23,6 +23,7 @@ from memops.autonomy import completing
 from memops.errors import MemopsError, PlanRefused
 from memops.plan import FIELDS
 from memops.policy import Secrets, from_table
+from memops.reasons import coded
 from memops.refusals import REFUSED, hanging, none, refusals
 from memops.safety.masking import masked_table
 from memops.safety.secrets import redacted
@@ -396,6 +397,11 @@ def _rewrite(review: Review, seqs: set[int]) -> None:
     files.write(review.plan.path / "ops.jsonl", text.encode())
     review.standing.clear()
     review.standing.update(seqs)
+
+
+def every_line(plan: planfile.PlanFile, records: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return all lines of a plan, also those that were taken out."""
+    return [coded(json.loads(line)) for line in _lines(plan, records).values()]
 
 
 def _lines(plan: planfile.PlanFile, records: pl.DataFrame) -> dict[int, str]:

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,15 @@ def next_commands(said: dict[str, Any], options: str) -> list[str]:
         f"memops{options} apply PLAN --approve",
         f"memops{options} nightly",
     ]
+
+
+def cron_line(options: str) -> str:
+    """Return the line of a crontab that does every night; cron knows no path but its own."""
+    called = Path(sys.argv[0]).absolute()
+    own = shlex.quote(str(called)) if called.name == "memops" else f"{sys.executable} -m memops"
+    do = f"{own}{options} nightly; {own}{options} status"
+    line = f"30 3 * * *  cd {shlex.quote(str(Path.cwd()))} && {do}"
+    return line.replace("%", "\\%")  # which cron takes for the end of a line
 
 
 def _of_kind(kind: str) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Approval: what keeps a plan waiting, and the lines to copy that apply it or take it back."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from memops.errors import GuardRefused
@@ -27,7 +28,17 @@ def approving(
     return {} if held else {"approve_command": said}
 
 
-def undoing(made: planfile.PlanFile | None, run: Run | None, settings: Settings) -> str:
-    """Return the command that takes one change back, or out of a plan that waits; its number follows."""
-    verb = f"rollback {run.id} --only" if run else f"review {made.id if made else ''} --reject"
-    return f"{settings.typed()} {verb}"
+Undoing = Callable[[Sequence[int]], str]
+"""Returns the command that takes changes back, or out of a plan that waits, by their numbers."""
+
+
+def undoing(made: planfile.PlanFile | None, runs: Sequence[Run], settings: Settings) -> Undoing:
+    """Return what tells how to take changes back that these runs carried out, and those that wait."""
+    by = {seq: run.id for run in runs for seq in run.header["kept"]}
+
+    def command(seqs: Sequence[int]) -> str:
+        run = by.get(seqs[0])
+        verb = f"rollback {run} --only" if run else f"review {made.id if made else ''} --reject"
+        return f"{settings.typed()} {verb} {','.join(map(str, seqs))}"
+
+    return command

@@ -272,6 +272,7 @@ class Report(TypedDict):
     snapshot: SnapshotAbout
     counts: Counts
     total_changes: int
+    rejected: NotRequired[int]
     changes: list[Change]
     by_rule: dict[str, dict[str, int]]
     refused: list[Refused]

@@ -1,6 +1,6 @@
 """Reporting: gather from a run's files what its page says, and write the page."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,11 +23,12 @@ from memops.reports.words import FALLBACK
 from memops.settings import Settings
 from memops.state import history, planfile
 from memops.state.outputs import note
-from memops.state.runs import Run, find_run, latest_run
+from memops.state.runs import Run, find_run, latest_run, runs_of
 
 _TOLD = 200
 """Conflicts whose words are read again for the page, which has no room for more."""
 _UNDONE = ("planned", "applied")
+State = Callable[[int, str], str]
 _HIDES = ("merge", "supersede", "tombstone", "quarantine")
 
 
@@ -62,10 +63,14 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
     made = planfile.load(night["plan"], settings.state) if night.get("plan") else None
     run = find_run(night["run"], settings.state) if night.get("run") else None
     changes = made.plan() if made else nothing()
-    skipped = _skipped(run)
-    back = run.taken_back() if run else frozenset()
-    without = [*(s["id"] for s in skipped), *back]
-    carried = changes.filter(~pl.col("id").is_in(without)) if without else changes
+    runs = _up_to(run, settings.state) if run else []
+    skipped = _skipped(runs)
+    back = frozenset[str]().union(*(each.taken_back() for each in runs))
+    done = {seq for each in runs for seq in each.header["kept"]}
+    carried = changes.filter(
+        ~pl.col("id").is_in([*(s["id"] for s in skipped), *back]),
+        pl.Series([not runs or seq in done for seq in made.kept] if made else [], dtype=pl.Boolean),
+    )
     policy = recorded(made.header["policy"]) if made else settings.policy
     now = night.get("now") or taken.manifest["taken_at"]
     data: dict[str, Any] = {
@@ -79,8 +84,8 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
             made,
             changes,
             before,
-            _states(run, skipped, back),
-            approval.undoing(made, run, settings),
+            _states(run, skipped, back, done),
+            approval.undoing(made, runs, settings),
         ),
         "skipped": skipped,
         "limits": approval.limits(made.header["exceeds"] if made and run is None else [], night),
@@ -100,8 +105,8 @@ def _listed(
     made: planfile.PlanFile | None,
     changes: pl.DataFrame,
     before: pl.DataFrame,
-    states: Mapping[str, str],
-    undoing: str,
+    states: State,
+    undoing: approval.Undoing,
 ) -> dict[str, Any]:
     """What a plan changes, record by record, by rule, and by what stands for what."""
     lines = made.ops() if made else []
@@ -114,6 +119,7 @@ def _listed(
     texts = dict(before.select("id", "text").iter_rows())
     return {
         "total_changes": len(lines),
+        "rejected": made.changes.height - len(lines) if made else 0,
         "changes": listed,
         "by_rule": _counted(lines),
         "refused": _refused(made, texts),
@@ -170,9 +176,15 @@ def _run(run: Run | None, settings: Settings) -> dict[str, Any] | None:
     }
 
 
-def _skipped(run: Run | None) -> list[dict[str, str]]:
-    answers = run.answers() if run else []
-    last = {w["id"]: w for w in answers}
+def _up_to(run: Run, state: Path) -> list[Run]:
+    """A run, and those of its plan before it that stand."""
+    every = runs_of(run.header["plan"], state)
+    before = [r for r in every if r.number < run.number and r.state != "rolled-back"]
+    return [*before, run]
+
+
+def _skipped(runs: Iterable[Run]) -> list[dict[str, str]]:
+    last = {w["id"]: w for run in runs for w in run.answers()}
     return [
         {"id": i, "why": w["why"]}
         for i, w in sorted(last.items())
@@ -181,23 +193,24 @@ def _skipped(run: Run | None) -> list[dict[str, str]]:
 
 
 def _states(
-    run: Run | None, skipped: list[dict[str, str]], back: Collection[str]
-) -> dict[str, str]:
-    """What became of records by id; "" tells it of all others."""
-    others = "applied" if run and run.state in ("verified", "needs-attention") else "planned"
-    return {
-        "": others,
-        **{s["id"]: "skipped" for s in skipped},
-        **dict.fromkeys(back, "rolled-back"),
-    }
+    run: Run | None, skipped: list[dict[str, str]], back: Collection[str], done: Collection[int]
+) -> State:
+    """What tells what became of a change, by its number and its record."""
+    ended = run is not None and run.state in ("verified", "needs-attention")
+    known = {s["id"]: "skipped" for s in skipped} | dict.fromkeys(back, "rolled-back")
+
+    def state(seq: int, id: str) -> str:
+        return known.get(id, "applied" if ended else "planned") if seq in done else "planned"
+
+    return state
 
 
 def _changes(
     lines: list[dict[str, Any]],
     changes: pl.DataFrame,
     before: pl.DataFrame,
-    states: Mapping[str, str],
-    undoing: str,
+    states: State,
+    undoing: approval.Undoing,
 ) -> Iterable[dict[str, Any]]:
     texts = dict(before.select("id", "text").iter_rows())
     touched = before.filter(pl.col("id").is_in(changes["id"].implode()))
@@ -216,9 +229,9 @@ def _changes(
             if line["op"] in _HIDES
             else line.get("set", {}).get("text") or line.get("record", {}).get("text") or kept
         )
-        state = states.get(line["id"], states[""])
+        state = states(line["seq"], line["id"])
         yield {
-            **({"undo": f"{undoing} {line['seq']}"} if state in _UNDONE else {}),
+            **({"undo": undoing([line["seq"]])} if state in _UNDONE else {}),
             **{k: line.get(k) for k in ("seq", "op", "rule", "code", "id", "risk")},
             "args": line.get("args", {}),
             "locator": line.get("locator", {}),
@@ -258,7 +271,10 @@ def _refused(made: planfile.PlanFile | None, texts: dict[str, str]) -> list[dict
 
 
 def _conflicts(
-    changes: pl.DataFrame, lines: list[dict[str, Any]], texts: dict[str, str], undoing: str
+    changes: pl.DataFrame,
+    lines: list[dict[str, Any]],
+    texts: dict[str, str],
+    undoing: approval.Undoing,
 ) -> list[dict[str, Any]]:
     """Each record that steps back and what stands in its place; `judged` tells the first ones."""
     found = [
@@ -267,7 +283,7 @@ def _conflicts(
             "new": {"id": row["superseded_by"], "text": texts.get(row["superseded_by"], "")},
             "code": line["code"],
             "args": line.get("args", {}),
-            "undo": f"{undoing} {line['seq']}",
+            "undo": undoing([line["seq"]]),
         }
         for line, row in zip(lines, changes.iter_rows(named=True), strict=True)
         if line["op"] == "supersede" and row["evidence"]
@@ -281,20 +297,23 @@ def _conflicts(
 
 
 def _clusters(
-    changes: pl.DataFrame, lines: list[dict[str, Any]], texts: dict[str, str], undoing: str
+    changes: pl.DataFrame,
+    lines: list[dict[str, Any]],
+    texts: dict[str, str],
+    undoing: approval.Undoing,
 ) -> list[dict[str, Any]]:
     groups: dict[str, list[dict[str, str]]] = {}
-    seqs: dict[str, list[str]] = {}
+    seqs: dict[str, list[int]] = {}
     for line, row in zip(lines, changes.iter_rows(named=True), strict=True):
         if line["op"] == "merge":
             member = {"id": row["id"], "text": texts.get(row["id"], "")}
             groups.setdefault(row["superseded_by"], []).append(member)
-            seqs.setdefault(row["superseded_by"], []).append(str(line["seq"]))
+            seqs.setdefault(row["superseded_by"], []).append(line["seq"])
     return [
         {
             "keeper": {"id": keeper, "text": texts.get(keeper, "")},
             "members": members,
-            "undo": f"{undoing} {','.join(seqs[keeper])}",
+            "undo": undoing(seqs[keeper]),
         }
         for keeper, members in sorted(groups.items())
     ]

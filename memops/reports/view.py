@@ -82,7 +82,11 @@ def verdict(page: Mapping[str, Any], say: Speaker) -> str:
     """Return the sentence that a reader sees first."""
     rows, applied = page["counts"]["rows"][0], page["states"]["applied"]
     key = "verdict_run" if page["run"] else "verdict_plan"
-    parts = [say(key, changes=page["total_changes"], applied=applied, rows=rows)]
+    rejected = page.get("rejected", 0)
+    proposed = page["total_changes"] + rejected
+    parts = [say(key, changes=proposed, applied=applied, rows=rows)]
+    if rejected:
+        parts.append(say("verdict_rejected", n=rejected))
     if wrong := (page["run"] or {}).get("wrong_total"):
         parts.insert(0, say("verdict_wrong", n=wrong))
     skipped, refused = page["skipped_total"], page["refused_total"]
