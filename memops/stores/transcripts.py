@@ -13,9 +13,8 @@ from typing import Any
 import polars as pl
 
 from memops.errors import MemopsError
-from memops.schema import LIVE, instant
+from memops.schema import LIVE, STORES, instant
 from memops.settings import Settings
-from memops.schema import STORES
 from memops.stores import Store, inside, open_store, part
 
 _MARK = r"\s*(?:…|\.\.\.)\s*$"
