@@ -252,6 +252,31 @@ def test_every_pattern_takes_linear_time_from_end_to_end(nth):
         assert time.process_time() - started < 5.0
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Nota 31, chave {}, protocolo 7", "4".join(["3526055815161600022"] * 2)),  # no letters
+        ("lista: Rui `5519980001122` / `{}` = dono", "13556649877" + "@lid"),  # of a messenger
+        ("skipped: `test/{}`", "issue-215-folder-crud"),  # a branch
+        ('send(sessionKey="{}")', "agent:main:group:oc_" + "7d71d54d87cbd265"),
+        ("The token expired. The main workflow is `{}`.", "KE7YV" + "Xayl5ntjwQkB2"),
+        ("see the 'password' field of the \"{}\" item", "Mail Relay 2 - Staging"),
+        ("Backup passphrase is {} for everybody", "required on every boot"),
+    ],
+)
+def test_what_identifies_something_beside_a_label_is_left(text, value):
+    assert one(text.format(value)) == text.format(value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["SSH passphrase → {}", "Phrase secrète du disque : {}", 'frase segreta: "{}"', "Фраза: {}"],
+)
+def test_words_after_the_label_of_a_phrase_are_masked_whole(text):
+    said = "seven " + "otters juggle by dawn"
+    assert not {*said.split()} & {*re.findall(r"\w+", one(text.format(said)))}
+
+
 @pytest.mark.parametrize("text", ["deploys use {} now", "部署用 {}，别外传"])
 def test_what_is_done_with_a_kind_and_its_record_is_policy(text):
     token = corpus.TOKENS["github"](random.Random(4))

@@ -29,7 +29,7 @@ _LETTER = pl.col("letters") > 0
 _SAYS = ~pl.col("no_value")
 _UNDATED = ~pl.col("dated")
 _NAMELESS = ~pl.col("identifier")
-_TOLD = ("said", "joined", "near", "near-quoted", "token", "loose", "next", "bare", "paired", "code",
+_TOLD = ("said", "joined", "near", "token", "loose", "next", "bare", "paired", "code",
          "confided-number")  # fmt: skip
 """Checks of what a label farther off tells."""
 _ALONE = _NAMELESS & ~pl.col("spelt_out")
@@ -137,8 +137,8 @@ def _query() -> pl.Expr:
 
 
 def _loose() -> pl.Expr:
-    """Random after a label in the same line; a hash or a number alone may be of anything."""
-    told = _said_before("(?i)@{token}@{right}", 76)
+    """Random after a label in the same sentence; a hash or a number alone may be of anything."""
+    told = _after_label("token", 76)
     bare = has("^(?:[0-9]+|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$")
     return told & _token() & (_DIGITS >= 2) & _ALONE & ~bare
 
@@ -179,11 +179,6 @@ def _said() -> pl.Expr:
     return SIZE.is_between(3, 128) & _SAYS & ~has(r"\s\S+\s\S+\s\S+\s") & likely
 
 
-def _quoted() -> pl.Expr:
-    """In quotes right after the label."""
-    return SIZE.is_between(3, 64) & _SAYS & (pl.col("lettered") | _word())
-
-
 def _bare() -> pl.Expr:
     mixed = (SIZE >= 5) & _DIGIT & _LETTER & pl.col("lettered") & _UNDATED
     number = pl.col("number") & ~pl.col("year") & _ends()
@@ -205,13 +200,6 @@ def _near() -> pl.Expr:
     told = _line().str.tail(90).str.contains(expanded("(?i)@{password}@{right}"))
     told = _after_label("password", 80) | (pl.col("composed") & told)
     return made & told & _SAYS & _UNDATED & _NAMELESS & ~_named_so()
-
-
-def _near_quoted() -> pl.Expr:
-    """A quotation that is dressed up, after a label in the same sentence."""
-    phrase = pl.col("spaced") & has("[0-9]|[a-z] [A-Z]") & (SIZE <= 64)
-    made = (phrase | pl.col("dressed")) & ~has(r"[=(){}\[\]]")
-    return made & _SAYS & _after_label("password", 40)
 
 
 def _joined() -> pl.Expr:
@@ -260,11 +248,9 @@ def _dialled() -> pl.Expr:
 
 
 def _passphrase() -> pl.Expr:
-    """Words after a label that says what they are, and that say nothing themselves."""
-    label = _BEFORE.str.contains(r"(?i)pass[ _-]?phrase|фраз|phrase")
-    odd = has("^[a-z]+[ -].*[A-Z][a-z]+ [a-z]") & ~states_first()
-    plain = has(r"^[a-z]+(?: [a-z]+){3,}$") & ~states_first()
-    return (seed_words() & (label | plain)) | odd
+    """Words that say nothing of a password; no sentence's words where only a verb joins the label."""
+    told = _BEFORE.str.contains(r"""[:：＝=→>–—-][*_`\s]*["'“«]?$""") | seed_words()
+    return told & ~pl.col("speaks") & ~states_first()
 
 
 def _stranger() -> pl.Expr:
@@ -279,11 +265,6 @@ def _stranger_pair() -> pl.Expr:
     other = has(r"[(){}\[\]|\\/;=]|@[\w-]+\.|^#") | pl.col("named")
     signed = has(r"[!$%^&*~#@+]") & (SIZE >= 6)
     return signed & _DIGIT & (pl.col("letters") >= 3) & _SAYS & ~other & _UNDATED
-
-
-def _short_token() -> pl.Expr:
-    """A short key right after its label: digits and letters in turn."""
-    return (_DIGITS >= 2) & (_MIXING >= 0.4) & has("[g-zG-Z]") & _UNDATED & _SAYS & ~_elided()
 
 
 def _argument() -> pl.Expr:
@@ -301,6 +282,8 @@ def _paired() -> pl.Expr:
     path = has(r":|/|\.[a-z]{2,4}$|^[?&]|&\w+=") | _BEFORE.str.contains(r"\.[a-z]{2,}/$")
     path |= _BEFORE.str.contains(r"(?i)\buser:\s*\W?[^\s/]+/$")  # said by, not signed in as
     path |= _line().str.contains(r"^\W{0,2}\|.*\|")  # a cell of a table
+    path |= pl.col("wordy") & (count("[-_]") >= 2)  # a branch
+    path |= has(r"[0-9]@[a-z]+$")  # an address without a domain
     path |= has(
         r"(?i)^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{1,4}_[0-9a-f]{32})$"
     )  # an id
@@ -343,18 +326,8 @@ def _counted() -> pl.Expr:
     return ~_NEXT.str.contains(lexicon("secrets")["counted"]) & _UNDATED
 
 
-def _grouped() -> pl.Expr:
-    groups = VALUE.str.replace_all("[ -]", "")
-    whole = groups.str.contains("^[A-Z0-9]{16,}$|^[a-z0-9]{16,}$|^[A-Za-z0-9]{20,}$")
-    return whole & groups.str.contains("[0-9]") & groups.str.contains("[A-Za-z]")
-
-
 def _url() -> pl.Expr:
     return ~has(r"^(?:[0-9]{1,5}|\*+|\.+)$")
-
-
-def _url_loose() -> pl.Expr:
-    return ~has(r"^[0-9]{1,5}(?:/|$)") & ~_BEFORE.str.contains("(?i)https?://[^/]*$")
 
 
 CHECKS: dict[str, Callable[[], pl.Expr]] = {
@@ -373,28 +346,22 @@ CHECKS: dict[str, Callable[[], pl.Expr]] = {
     "confided-number": _confided_number,
     "dialled": _dialled,
     "counted": _counted,
-    "grouped": _grouped,
     "header": _header,
     "joined": _joined,
     "loose": _loose,
     "near": _near,
-    "near-quoted": _near_quoted,
     "next": _next,
     "paired": _paired,
     "passphrase": _passphrase,
     "prefixed": _prefixed,
     "query": _query,
-    "quoted": _quoted,
-    "random": lambda: pl.col("random"),
     "said": _said,
     "seed": seed_words,
-    "short-token": _short_token,
     "stranger": _stranger,
     "stranger-pair": _stranger_pair,
     "token": _token,
     "unwordly": _unwordly,
     "worded": _worded,
     "url": _url,
-    "url-loose": _url_loose,
 }
 """Names that a pattern's `check` may give."""

@@ -52,7 +52,7 @@ def _kinds() -> dict[str, pl.Expr]:
         | has(words["terms"]),
         "dated": has(words["dated"]),
         "measure": has(words["measure"]),
-        "number": has("^[0-9]{4,12}$"),
+        "number": has("^[0-9]{4,20}$"),
         "year": has("^(?:19|20)[0-9]{2}$"),
         "place": has(words["place"]),
         "snake": has(words["snake"]),
@@ -100,7 +100,7 @@ def _made() -> dict[str, pl.Expr]:
     return {
         "no_value": pl.col("not_said") | pl.col("snake"),
         "random": ((pl.col("digits") >= 2) & ascii_letters & mixed)
-        | has("[0-9a-fA-F]{24,}") | pl.col("strings"),
+        | (has("[0-9a-fA-F]{24,}") & ascii_letters) | pl.col("strings"),
         "dressed": SIZE.is_between(6, 64) & made & ~pl.col("named")
         & ~has(r"[()\[\]{}<>|\\/=]"),
     }  # fmt: skip
@@ -122,7 +122,8 @@ def _gibberish() -> pl.Expr:
 def _strings() -> pl.Expr:
     """Letters that are no word: two dozen running, or cases that change within, or no vowels."""
     cased = has("[a-z][A-Z]+[a-z]+[A-Z]") & (pl.col("mixing") >= 0.4)
-    return has("[A-Za-z]{24,}") | (cased & (SIZE >= 12)) | (pl.col("gibberish") & (SIZE >= 10))
+    unsaid = pl.col("gibberish") & (SIZE >= 10) & has("[A-Za-z]")
+    return has("[A-Za-z]{24,}") | (cased & (SIZE >= 12)) | unsaid
 
 
 def seed_words() -> pl.Expr:
