@@ -17,6 +17,7 @@ from memops.errors import MemopsError, did_you_mean
 GRADES = pl.Schema({"query_id": pl.String(), "measure": pl.String(), "value": pl.Float64()})
 EXPONENTIAL = "nDCG(dcg='exp-log2')"
 _RELEVANT = pl.col("grade") > 0
+_KEPT = 0.95  # share of the answerable queries that reach the threshold
 _FAR = 2**31
 _PAIR = pl.col("query_id").hash(1) ^ pl.col("doc_id").hash(2)
 
@@ -153,7 +154,7 @@ class Answerability:
     false_positives: float
 
 
-def answerability(run: pl.DataFrame, queries: pl.DataFrame, kept: float = 0.95) -> Answerability:
+def answerability(run: pl.DataFrame, queries: pl.DataFrame) -> Answerability:
     """Return it for queries (query_id, answerable), both kinds present; no answer scores -inf."""
     best = run.group_by("query_id").agg(pl.max("score"))
     scored = queries.select("query_id", "answerable").join(best, on="query_id", how="left")
@@ -164,7 +165,7 @@ def answerability(run: pl.DataFrame, queries: pl.DataFrame, kept: float = 0.95) 
     )
     # Mann and Whitney's U over the number of pairs.
     auroc = (ranks.sum() - len(yes) * (len(yes) + 1) / 2) / (len(yes) * len(no))
-    threshold = float(yes[int((1 - kept) * len(yes))])
+    threshold = float(yes[int((1 - _KEPT) * len(yes))])
     return Answerability(float(auroc), threshold, float((no.to_numpy() >= threshold).mean()))
 
 

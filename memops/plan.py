@@ -88,16 +88,12 @@ def arguments(**values: Any) -> pl.Expr:
     if not values:
         return pl.lit(None, pl.String)
     if not any(isinstance(value, pl.Expr) for value in values.values()):
-        return pl.lit(json_of(values))
+        said = json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        return pl.lit(said)
     named = (
         (v if isinstance(v, pl.Expr) else pl.lit(v)).alias(n) for n, v in sorted(values.items())
     )
     return pl.struct(named).struct.json_encode()
-
-
-def json_of(values: Mapping[str, Any]) -> str:
-    """Return values as a JSON object with its keys in order, as `arguments` writes it."""
-    return json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
 def widened(plan: pl.DataFrame) -> pl.DataFrame:

@@ -118,6 +118,20 @@ def test_the_house_has_at_most_twenty_rooms():
     assert len({parts[0] for parts in paths if len(parts) > 1}) <= 20
 
 
+def test_functions_are_short():
+    """Lines of a function's body, its docstring aside."""
+    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in modules())
+    defs = (n for tree in trees for n in ast.walk(tree) if isinstance(n, ast.FunctionDef))
+    sizes = sorted(
+        body[-1].end_lineno - body[0].lineno + 1 if body else 0
+        for one in defs
+        for body in [one.body[1:] if ast.get_docstring(one) else one.body]
+    )
+    median, p90 = sizes[len(sizes) // 2], sizes[len(sizes) * 9 // 10]
+    print(f"{len(sizes)} functions, median {median}, p90 {p90}, longest {sizes[-1]}")
+    assert median <= 5 and p90 <= 18
+
+
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
 def test_heavy_libraries_are_imported_where_they_are_used(path):
     assert not {n.split(".")[0] for n in imports(path, top_only=True)} & HEAVY

@@ -45,9 +45,7 @@ def examine(
         key=lambda f: (-LEVELS.index(f.level), f.check, f.says),
     )
     worst = findings[0].level if findings else None
-    failed = bool(fail_on and worst) and LEVELS.index(worst or "info") >= LEVELS.index(
-        fail_on or "info"
-    )
+    failed = bool(fail_on and worst and LEVELS.index(worst) >= LEVELS.index(fail_on))
     return {
         "store": store.address,
         "kind": store.kind,

@@ -85,7 +85,7 @@ def _stands(line: dict[str, Any], plan: planfile.PlanFile, state: Path) -> str:
     return "needs nobody" if line.get("unattended") else "waits for a person"
 
 
-def samples(plan: str, settings: Settings, most: int = 10) -> dict[str, list[dict[str, str]]]:
+def samples(plan: str, settings: Settings) -> dict[str, list[dict[str, str]]]:
     """Return some changes of each rule of a plan (op, text, reason), spread over all it proposes.
 
     A text is the new record's, else that of the record that changes; secrets masked.
@@ -96,7 +96,7 @@ def samples(plan: str, settings: Settings, most: int = 10) -> dict[str, list[dic
     by_rule: dict[str, list[dict[str, Any]]] = {}
     for line in found.ops():
         by_rule.setdefault(line["rule"], []).append(line)
-    chosen = [line for lines in by_rule.values() for line in _spread(lines, most)]
+    chosen = [line for lines in by_rule.values() for line in _spread(lines)]
     told = [line.get("record", {}).get("text") or said.get(line["id"], "") for line in chosen]
     masked = redacted(pl.Series(told, dtype=pl.String), settings.policy.secrets)
     out: dict[str, list[dict[str, str]]] = {}
@@ -106,9 +106,10 @@ def samples(plan: str, settings: Settings, most: int = 10) -> dict[str, list[dic
     return out
 
 
-def _spread(lines: list[dict[str, Any]], most: int) -> list[dict[str, Any]]:
-    """At most so many of the lines, evenly from the first on."""
-    return [lines[at * len(lines) // most] for at in range(most)] if len(lines) > most else lines
+def _spread(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Ten of the lines, evenly from the first on, or all where they are fewer."""
+    most = min(len(lines), 10)
+    return [lines[at * len(lines) // most] for at in range(most)]
 
 
 def _compared(

@@ -71,7 +71,8 @@ def _purged(
     _refuse_unknown(store, state, {*ids} - {*past["id"]})
     sought = Sought.of(names, past["text"])
     task = Forgetting(store, state, own, sought.apart_from(records), settings.policy, clock(), dry)
-    places = Counter({"store": found.height, "archive": _archived(state, identity, names)})
+    archived = archive.read(state, identity).filter(pl.col("id").is_in(sorted(names)))
+    places = Counter({"store": found.height, "archive": archived.height})
     if not dry:
         forgetting.begin(state, own, past)
         _from_store(task, identity, sought, begun.is_empty())
@@ -118,10 +119,6 @@ def _refuse_unknown(store: Store, state: Path, missing: set[str]) -> None:
     strange = sorted(id_ for id_ in missing if _digest(id_) not in known)
     if strange:
         raise MemopsError(f"{store.address}: no record {strange[0]!r}", "nothing was purged")
-
-
-def _archived(state: Path, identity: dict[str, str], names: set[str]) -> int:
-    return archive.read(state, identity).filter(pl.col("id").is_in(sorted(names))).height
 
 
 def _from_store(task: Forgetting, identity: dict[str, str], sought: Sought, first: bool) -> None:

@@ -145,12 +145,10 @@ def _rows(nth: int, review: reviewing.Review) -> pl.DataFrame:
         *autonomy.SHAPE,
         pl.lit(family(kind)).alias("family"),
         text=pl.coalesce("said", "text").fill_null(""),
-        draw=pl.format("{}:{}", pl.lit(plan.id), "seq").map_elements(_drawn, pl.String),
+        draw=pl.format("{}:{}", pl.lit(plan.id), "seq").map_elements(
+            lambda text: hashlib.sha256(text.encode()).hexdigest(), pl.String
+        ),
     )
-
-
-def _drawn(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _shown(review: reviewing.Review, some: pl.DataFrame) -> list[dict[str, Any]]:

@@ -4,7 +4,6 @@ A store is only read: each simulated night runs the rules and the guard on what 
 would have left. Nobody uses, adds or changes anything meanwhile.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -45,20 +44,14 @@ class Course:
     records: pl.DataFrame
 
 
-def simulated(
-    records: pl.DataFrame,
-    policy: Policy,
-    now: datetime,
-    days: int,
-    rules: Sequence[Rule] = AGING,
-) -> Course:
+def simulated(records: pl.DataFrame, policy: Policy, now: datetime, days: int) -> Course:
     """Return the course of `days` days, a night a week, the first one tonight (week 0)."""
     start = standing(records, policy.floors)
     groups = start.drop("live")
     rows, kinds = [], []
     for week in range(days // 7 + 1):
         at = now + week * _STEP
-        plan, withdrawn = propose(records, Context(now=at, policy=policy), rules)
+        plan, withdrawn = propose(records, Context(now=at, policy=policy), AGING)
         moves = _moves(plan, records) | {"held": withdrawn["id"].n_unique()}
         records = outcome(records, plan)
         rows.append({"week": week, "at": at, **moves, **_standing(records)})
@@ -89,24 +82,18 @@ def compared(
     at = now or datetime.fromisoformat(taken.manifest["taken_at"])
     policies = {"in force": settings.policy} | ({policy.name: read(policy)} if policy else {})
     records = taken.records()
-    said: dict[str, Any] = {
-        "store": taken.address,
-        "snapshot": taken.id,
-        "from": at,
-        "days": days,
-        "courses": [],
-    }
-    for title, tried in policies.items():
-        course = simulated(records, tried, at, days)
-        said["courses"].append(
-            {
-                "policy": title,
-                "sha256": tried.digest(),
-                **summed(course),
-                "weeks": course.weeks.to_dicts(),
-            }
-        )
-    return said | {"differs": _differing(settings.policy, policies)}
+    courses = [
+        {
+            "policy": title,
+            "sha256": tried.digest(),
+            **summed(course),
+            "weeks": course.weeks.to_dicts(),
+        }
+        for title, tried in policies.items()
+        for course in [simulated(records, tried, at, days)]
+    ]
+    said = {"store": taken.address, "snapshot": taken.id, "from": at, "days": days}
+    return said | {"courses": courses, "differs": _differing(settings.policy, policies)}
 
 
 def summed(course: Course) -> dict[str, Any]:

@@ -92,12 +92,12 @@ class Grades:
         }  # fmt: skip
 
     @staticmethod
-    def from_json(held: Mapping[str, Any], where: str = "baseline") -> "Grades":
+    def from_json(held: Mapping[str, Any]) -> "Grades":
         """Return grades from `to_json`; raises Corrupt for anything else."""
         try:
             if held["version"] != VERSION:
                 raise Corrupt(
-                    f"{where}: version {held['version']!r} is not {VERSION}",
+                    f"baseline: version {held['version']!r} is not {VERSION}",
                     "record it again with --accept",
                 )
             names = held["columns"]
@@ -112,7 +112,7 @@ class Grades:
             )  # fmt: skip
         except (KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
             raise Corrupt(
-                f"{where}: not recorded grades: {error}", "record them again with --accept"
+                f"baseline: not recorded grades: {error}", "record them again with --accept"
             ) from error
 
 

@@ -53,31 +53,31 @@ def holm(ps: list[float]) -> list[float]:
     return [float(p) for p in adjusted]
 
 
-def detectable(differences: Floats, power: float = 0.8) -> float:
-    """Return the smallest mean loss that this many queries would show with that power.
+def detectable(differences: Floats) -> float:
+    """Return the smallest mean loss that this many queries would show four times in five.
 
-    (z of 97.5 % + z of the power) * standard error; with fewer than two differences it is 1.
+    (z of 97.5 % + z of 80 %) * standard error; with fewer than two differences it is 1.
     """
     if len(differences) < 2:
         return 1.0
-    return float(_zs(0.95, power) * differences.std(ddof=1) / np.sqrt(len(differences)))
+    return float(_zs(0.95) * differences.std(ddof=1) / np.sqrt(len(differences)))
 
 
-def detectable_share(flips: float, count: int, confidence: float, power: float = 0.8) -> float:
+def detectable_share(flips: float, count: int, confidence: float) -> float:
     """Return the mean loss that so many queries show, if a share of them flips by chance."""
-    return float(_zs(confidence, power) * np.sqrt(flips / count))
+    return float(_zs(confidence) * np.sqrt(flips / count))
 
 
-def count_for(flips: float, loss: float, confidence: float, power: float = 0.8) -> int:
+def count_for(flips: float, loss: float, confidence: float) -> int:
     """Return how many queries show a mean loss, if a share of them flips by chance."""
-    return int(np.ceil(flips * (_zs(confidence, power) / loss) ** 2 - 1e-6))
+    return int(np.ceil(flips * (_zs(confidence) / loss) ** 2 - 1e-6))
 
 
-def _zs(confidence: float, power: float) -> float:
-    """Where the interval ends, and how far beyond it the truth must lie."""
+def _zs(confidence: float) -> float:
+    """Where the interval ends, and how far beyond it the truth must lie for a power of 80 %."""
     from statistics import NormalDist
 
-    return NormalDist().inv_cdf(0.5 + confidence / 2) + NormalDist().inv_cdf(power)
+    return NormalDist().inv_cdf(0.5 + confidence / 2) + NormalDist().inv_cdf(0.8)
 
 
 def _resampled(differences: Floats, resamples: int, seed: int) -> Floats:

@@ -255,7 +255,7 @@ def from_table(
     return made
 
 
-def recorded(table: Mapping[str, Any], where: str = "policy") -> Policy:
+def recorded(table: Mapping[str, Any]) -> Policy:
     """Return the policy that an artefact was made by, without settings that are no more.
 
     For reading only: what is carried out is checked by `from_table`, which refuses them.
@@ -266,7 +266,7 @@ def recorded(table: Mapping[str, Any], where: str = "policy") -> Policy:
         for section, names in known.items()
         if section in table
     }
-    return from_table(kept, where)
+    return from_table(kept)
 
 
 def described(policy: Policy) -> list[tuple[str, Any, str]]:

@@ -32,7 +32,8 @@ def exported(
     }
     told, waiting = iter(_reasons(changes)), cache(unpacked)
     for seq, row in enumerate(meaning(changes, records).iter_rows(named=True), 1):
-        given = {n: _plain(row[n]) for n in FIELDS if row[n] is not None}
+        held = {n: row[n] for n in FIELDS if row[n] is not None}
+        given = {n: v.isoformat() if isinstance(v, datetime) else v for n, v in held.items()}
         line = {
             "seq": seq,
             "op": row["op"],
@@ -103,7 +104,3 @@ def _located(records: pl.DataFrame, store: Store) -> dict[str, dict[str, Any]]:
     """Where each record stands, secrets masked, as wherever it is shown."""
     where = {row["id"]: store.locator(row) for row in records.iter_rows(named=True)}
     return dict(zip(where, masked_value([*where.values()]), strict=True))
-
-
-def _plain(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime) else value

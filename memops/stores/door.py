@@ -6,9 +6,10 @@ store has no such name, and passes through untouched. What records say passes as
 that redacts has to see it, and whatever is written or printed is masked there.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,15 +51,11 @@ class Door:
 
     def load(self, raw: Path, ids: Collection[str] | None = None) -> pl.DataFrame:
         """Return the records of a copy by their aliases."""
-        if ids is not None and _marked(ids):
-            return only(named(self.inner.load(raw)), ids)
-        return named(self.inner.load(raw, ids))
+        return _aliased(partial(self.inner.load, raw), ids)
 
     def read(self, ids: Collection[str] | None = None) -> pl.DataFrame:
         """Return the live records by their aliases."""
-        if ids is not None and _marked(ids):
-            return only(named(self.inner.read()), ids)
-        return named(self.inner.read(ids))
+        return _aliased(self.inner.read, ids)
 
     def project(self, records: pl.DataFrame) -> pl.DataFrame:
         """Return what `read` would return if these records were written."""
@@ -116,6 +113,15 @@ class Door:
             return {}
         live = self.inner.read()
         return aliases(name for column in NAMES for name in live[column].unique())
+
+
+def _aliased(
+    read: Callable[[Collection[str] | None], pl.DataFrame], ids: Collection[str] | None
+) -> pl.DataFrame:
+    """The records that a store reads, by their aliases; all are read to find one by its alias."""
+    if ids is not None and _marked(ids):
+        return only(named(read(None)), ids)
+    return named(read(ids))
 
 
 def _native(table: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:

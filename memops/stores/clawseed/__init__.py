@@ -9,7 +9,7 @@ import contextlib
 import hashlib
 import os
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -221,44 +221,27 @@ def _records(
 
 def _projected(records: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
     """What a read would give for these records; `_category` is that of rows already there."""
-    category = pl.coalesce(
-        "_category", pl.struct("kind", "tier").map_elements(_category, return_dtype=pl.String)
+
+    def each(column: str | pl.Expr, of: Callable[[Any], str | None]) -> pl.Expr:
+        told = pl.col(column) if isinstance(column, str) else column
+        return told.map_elements(of, return_dtype=pl.String, skip_nulls=False)
+
+    category = each(pl.struct("kind", "tier"), lambda row: category_for(row["kind"], row["tier"]))
+    keyed = records.with_columns(
+        _category=pl.coalesce("_category", category), key=pl.coalesce("key", each("id", own_key))
     )
-    key = pl.coalesce("key", pl.col("id").map_elements(own_key, return_dtype=pl.String))
-    fixed = {"kind": kind_of, "tier": tier_of, "role": role_of}
-    derived = {
-        name: pl.col("_category").map_elements(of, return_dtype=pl.String)
-        for name, of in fixed.items()
-    }
-    held = {
-        name: pl.col(name) if _COLUMN.get(name, "id") in columns else _default(name)
-        for name in Clawseed.holds
-    }
-    keyed = records.with_columns(_category=category, key=key)
-    keyed_by = {"source": source_of, "subject": subject_of}
-    from_key = {
-        name: pl.col("key").map_elements(of, return_dtype=pl.String, skip_nulls=False)
-        for name, of in keyed_by.items()
-    }
-    out = keyed.select(
-        **held | derived | from_key,
-        origin="origin",
-        extra="extra",
-        **{
-            name: _default(name)
-            for name in RECORDS
-            if name not in {*held, *derived, *from_key, "origin", "extra"}
-        },
-    )
-    return conform(out.with_columns(pl.col("importance").clip(0, 1)).select(RECORDS.names()))
+    held = [n for n in Clawseed.holds if _COLUMN.get(n, "id") in columns]
+    given = {name: pl.col(name) for name in (*held, "origin", "extra")} | {
+        "kind": each("_category", kind_of), "tier": each("_category", tier_of),
+        "role": each("_category", role_of), "source": each("key", source_of),
+        "subject": each("key", subject_of),
+    }  # fmt: skip
+    out = keyed.select(**{name: given.get(name, _default(name)) for name in RECORDS})
+    return conform(out.with_columns(pl.col("importance").clip(0, 1)))
 
 
 def _default(name: str) -> pl.Expr:
     return pl.lit(DEFAULTS.get(name), RECORDS[name])
-
-
-def _category(row: dict[str, str]) -> str:
-    return category_for(row["kind"], row["tier"])
 
 
 def _refuse_foreign(columns: list[str], path: Path) -> None:

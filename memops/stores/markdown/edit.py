@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memops.documents.editing import Cut, cuts, frames_gone, most
+from memops.documents.editing import cuts, frames_gone, most
 from memops.documents.lines import bare, line_end, lines_of
 from memops.documents.reading import parse
 from memops.schema import TOMBSTONE
@@ -176,7 +176,10 @@ def _with_ends(raw: bytes, state: FileState, entry: Entry) -> tuple[bytes, ...]:
 def _changes(state: FileState, pieces: Sequence[Piece]) -> list[Change]:
     """What the pieces make of the file's lines, in order; none lies in another."""
     going = {p.entry.unit: p.id for p in pieces if p.entry and p.removes}
-    out = [_of_cut(cut, going) for cut in cuts(state.document, going.keys())]
+    out = [
+        Change(cut.start, cut.stop, (), going.get(cut.unit, ""), cut.frame)
+        for cut in cuts(state.document, going.keys())
+    ]
     for piece in pieces:
         if piece.entry and not piece.removes:
             unit = state.document.units[piece.entry.unit]
@@ -185,10 +188,6 @@ def _changes(state: FileState, pieces: Sequence[Piece]) -> list[Change]:
     last = _last(state, out) if new else 0
     out += [Change(last, last, piece.lines, piece.id) for piece in new]
     return sorted(out, key=lambda change: (change.start, change.stop))
-
-
-def _of_cut(cut: Cut, going: Mapping[int, str]) -> Change:
-    return Change(cut.start, cut.stop, (), going.get(cut.unit, ""), cut.frame)
 
 
 def _last(state: FileState, changes: Sequence[Change]) -> int:

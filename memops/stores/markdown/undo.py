@@ -78,7 +78,7 @@ def _one(lines: list[bytes], item: Undo, exact: bool) -> Written:
             return Written(item.id, "already")
         _insert(lines, place, old)
         return Written(item.id, "applied", new_id=item.id)
-    at = _nearest(lines, new, place)
+    at = min(all_of(lines, new), key=lambda n: (abs(n - place), n), default=None)
     if at is None:
         back = not old or len(all_of(lines, old)) >= item.before["copies"]
         return Written(item.id, "already" if back else "stale", "" if back else "skip.line_changed")
@@ -113,10 +113,6 @@ def _as_it_was(data: bytes, before: str) -> bytes:
         if sha(bared) == before:
             return bared
     return data
-
-
-def _nearest(lines: list[bytes], part: list[bytes], place: int) -> int | None:
-    return min(all_of(lines, part), key=lambda n: (abs(n - place), n), default=None)
 
 
 def _place(lines: list[bytes], around: dict[str, Any]) -> int:

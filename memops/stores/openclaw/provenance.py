@@ -63,7 +63,7 @@ def content_hash(content: bytes) -> str:
 
 def rows(home: Path, workspace: Path) -> list[Provenance]:
     """Return the rows of a workspace's files, by path; none where OpenClaw keeps none."""
-    prefix = _digest(str(workspace.resolve()).replace("\\", "/")) + ":"
+    prefix = content_hash(str(workspace.resolve()).replace("\\", "/").encode()) + ":"
     found = []
     database = home / "state" / "openclaw.sqlite"
     for row in _entries(database):
@@ -91,7 +91,8 @@ def contents(workspace: Path, paths: Iterable[str]) -> dict[str, bytes]:
 def vouched(row: Provenance, content: bytes) -> str:
     """Return a row's value once it is said that the file, as it is, stands as the agent's own."""
     said: dict[str, Any] = json.loads(row.value)
-    return _json(said | {"fileHash": content_hash(content)})
+    said["fileHash"] = content_hash(content)
+    return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
 
 
 def change(row: Provenance, value: str | None) -> bool:
@@ -154,11 +155,3 @@ def _entries(database: Path) -> list[dict[str, Any]]:
             return [dict(zip(names, map(as_json, row), strict=True)) for row in found.fetchall()]
     except sqlite3.Error:
         return []
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _json(value: dict[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -17,7 +17,6 @@ import polars as pl
 
 from memops.errors import Corrupt, Incomplete, PlanRefused
 from memops.schema import only
-from memops.stores import Keep, Undo, Work, Written
 from memops.stores.disk import read_whole, replace_whole
 from memops.stores.rsclaw.client import Client
 from memops.stores.rsclaw.docs import DOCS, Doc, acceptable, to_records
@@ -62,32 +61,19 @@ class RsclawApi(Gateway):
         """Return the gateway's records, or raise Incomplete."""
         return only(_records(complete(Client(self.base, self.pause))[1]), ids)
 
-    def write(self, work: Work) -> list[Written]:
+    def write(self, *_: Any) -> Any:
         """Refuse: the API has no way to change a document."""
-        raise self._refusal()
+        raise PlanRefused(f"{self.address}: the API can only be read", _READ_ONLY)
 
-    def revert(self, undo: list[Undo]) -> list[Written]:
-        """Refuse, as `write` does."""
-        raise self._refusal()
+    revert = restore = purge = write
 
     def settle(self) -> None:
         """Nothing of ours is beside an API."""
-
-    def restore(self, raw: Path, keep: Keep) -> dict[str, int]:
-        """Refuse, as `write` does."""
-        raise self._refusal()
-
-    def purge(self, ids: Collection[str], texts: Collection[str] = ()) -> None:
-        """Refuse, as `write` does."""
-        raise self._refusal()
 
     def forget(self, raw: Path, ids: Collection[str]) -> None:
         """Write a copy's documents again without these."""
         kept = [doc for doc in _copied(raw) if doc["id"] not in ids]
         replace_whole(raw / "docs.json", _json(kept))
-
-    def _refusal(self) -> PlanRefused:
-        return PlanRefused(f"{self.address}: the API can only be read", _READ_ONLY)
 
 
 def complete(client: Client) -> tuple[dict[str, Any], list[dict[str, Any]]]:
