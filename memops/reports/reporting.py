@@ -1,6 +1,8 @@
 """Reporting: gather from a run's files what its page says, and write the page."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -71,6 +73,8 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
         ~pl.col("id").is_in([*(s["id"] for s in skipped), *back]),
         pl.Series([not runs or seq in done for seq in made.kept] if made else [], dtype=pl.Boolean),
     )
+    undoing = approval.undoing(made, runs, settings)
+    told = _Told(before, changes, made.ops() if made else [], undoing)
     policy = recorded(made.header["policy"]) if made else settings.policy
     now = night.get("now") or taken.manifest["taken_at"]
     data: dict[str, Any] = {
@@ -80,13 +84,7 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
         "now": now,
         "verdict_sentence": "",
         "snapshot": {"id": taken.id, "rows": before.height},
-        **_listed(
-            made,
-            changes,
-            before,
-            _states(run, skipped, back, done),
-            approval.undoing(made, runs, settings),
-        ),
+        **_listed(made, told, _states(run, skipped, back, done)),
         "skipped": skipped,
         "limits": approval.limits(made.header["exceeds"] if made and run is None else [], night),
         **_sides(before, outcome(before, carried), now, policy),
@@ -101,30 +99,46 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
     return cast(Report, data)
 
 
-def _listed(
-    made: planfile.PlanFile | None,
-    changes: pl.DataFrame,
-    before: pl.DataFrame,
-    states: State,
-    undoing: approval.Undoing,
-) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _Told:
+    """The changes of a plan, with its lines, the records before and what takes one back."""
+
+    before: pl.DataFrame
+    changes: pl.DataFrame
+    lines: list[dict[str, Any]]
+    undoing: approval.Undoing
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        return dict(self.before.select("id", "text").iter_rows())
+
+    def said(self, id: str) -> dict[str, str]:
+        return {"id": id, "text": self.texts.get(id, "")}
+
+    def rows(self) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        return zip(self.lines, self.changes.iter_rows(named=True), strict=True)
+
+
+def _listed(made: planfile.PlanFile | None, told: _Told, states: State) -> dict[str, Any]:
     """What a plan changes, record by record, by rule, and by what stands for what."""
-    lines = made.ops() if made else []
-    listed = list(_changes(lines, changes, before, states, undoing))
-    nths = [seq - 1 for seq in riskiest(changes)]
-    where = places(before, [listed[nth]["id"] for nth in nths])
+    listed = list(_changes(told, states))
+    nths = [seq - 1 for seq in riskiest(told.changes)]
+    where = places(told.before, [listed[nth]["id"] for nth in nths])
     for rank, nth in enumerate(nths, 1):
         nowhere: dict[str, Any] = {"under": [], "above": None, "below": None}
         listed[nth] |= {"rank": rank, "place": where.get(listed[nth]["id"], nowhere)}
-    texts = dict(before.select("id", "text").iter_rows())
+    refused = [
+        {**told.said(r["id"]), "code": r["code"], "rule": r["rule"], "args": r.get("args", {})}
+        for r in (made.refused() if made else [])
+    ]
     return {
-        "total_changes": len(lines),
-        "rejected": made.changes.height - len(lines) if made else 0,
+        "total_changes": len(told.lines),
+        "rejected": made.changes.height - len(told.lines) if made else 0,
         "changes": listed,
-        "by_rule": _counted(lines),
-        "refused": _refused(made, texts),
-        "conflicts": _conflicts(changes, lines, texts, undoing),
-        "clusters": _clusters(changes, lines, texts, undoing),
+        "by_rule": _counted(told.lines),
+        "refused": refused,
+        "conflicts": _conflicts(told),
+        "clusters": _clusters(told),
     }
 
 
@@ -157,9 +171,8 @@ def _night_of(subject: str, settings: Settings) -> dict[str, Any]:
     if taken is None:
         neither = f"{subject!r} is neither a run, a plan nor a snapshot in {state}"
         raise MemopsError(neither, "list runs and plans with `memops runs`")
-    return {"store": taken.address, "snapshot": taken.id, "path": str(state / "snapshots")} | {
-        "path": str(files.folder(state / "reports" / taken.id))
-    }
+    place = files.folder(state / "reports" / taken.id)
+    return {"store": taken.address, "snapshot": taken.id, "path": str(place)}
 
 
 def _run(run: Run | None, settings: Settings) -> dict[str, Any] | None:
@@ -205,43 +218,31 @@ def _states(
     return state
 
 
-def _changes(
-    lines: list[dict[str, Any]],
-    changes: pl.DataFrame,
-    before: pl.DataFrame,
-    states: State,
-    undoing: approval.Undoing,
-) -> Iterable[dict[str, Any]]:
-    texts = dict(before.select("id", "text").iter_rows())
-    touched = before.filter(pl.col("id").is_in(changes["id"].implode()))
-    rows = {r["id"]: r for r in touched.iter_rows(named=True)}
-    for line, row in zip(lines, changes.iter_rows(named=True), strict=True):
-        was = rows.get(line["id"], {})
+def _changes(told: _Told, states: State) -> Iterator[dict[str, Any]]:
+    touched = told.before.filter(pl.col("id").is_in(told.changes["id"].implode()))
+    known = {r["id"]: r for r in touched.iter_rows(named=True)}
+    for line, row in told.rows():
+        was, given = known.get(line["id"], {}), line.get("set", {})
         fields = [
             {"name": n, "before": None if was.get(n) is None else str(was[n]), "after": str(v)}
-            for n, v in line.get("set", {}).items()
+            for n, v in given.items()
             if n not in ("text", "extra")
         ]
-        newer = row["superseded_by"]
-        kept = texts.get(line["id"])
-        after = (
-            None
-            if line["op"] in _HIDES
-            else line.get("set", {}).get("text") or line.get("record", {}).get("text") or kept
-        )
-        state = states(line["seq"], line["id"])
+        newer, kept = row["superseded_by"], told.texts.get(line["id"])
+        after = given.get("text") or line.get("record", {}).get("text") or kept
+        state, waits = states(line["seq"], line["id"]), _waits(line)
         yield {
-            **({"undo": undoing([line["seq"]])} if state in _UNDONE else {}),
+            **({"undo": told.undoing([line["seq"]])} if state in _UNDONE else {}),
             **{k: line.get(k) for k in ("seq", "op", "rule", "code", "id", "risk")},
             "args": line.get("args", {}),
             "locator": line.get("locator", {}),
             "before_text": kept,
-            "after_text": after,
-            "evidence": [{"id": i, "text": texts.get(i, "")} for i in row["evidence"] or []],
+            "after_text": None if line["op"] in _HIDES else after,
+            "evidence": [told.said(i) for i in row["evidence"] or []],
             "state": state,
             "fields": fields,
-            **({"waits": _waits(line)} if _waits(line) and state != "applied" else {}),
-            **({"instead": {"id": newer, "text": texts[newer]}} if newer in texts else {}),
+            **({"waits": waits} if waits and state != "applied" else {}),
+            **({"instead": told.said(newer)} if newer in told.texts else {}),
         }
 
 
@@ -259,61 +260,38 @@ def _counted(lines: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
     return counted
 
 
-def _refused(made: planfile.PlanFile | None, texts: dict[str, str]) -> list[dict[str, Any]]:
-    return [
-        {
-            **{k: r[k] for k in ("id", "code", "rule")},
-            "args": r.get("args", {}),
-            "text": texts.get(r["id"], ""),
-        }
-        for r in (made.refused() if made else [])
-    ]
-
-
-def _conflicts(
-    changes: pl.DataFrame,
-    lines: list[dict[str, Any]],
-    texts: dict[str, str],
-    undoing: approval.Undoing,
-) -> list[dict[str, Any]]:
+def _conflicts(told: _Told) -> list[dict[str, Any]]:
     """Each record that steps back and what stands in its place; `judged` tells the first ones."""
     found = [
         {
-            "old": {"id": row["id"], "text": texts.get(row["id"], "")},
-            "new": {"id": row["superseded_by"], "text": texts.get(row["superseded_by"], "")},
+            "old": told.said(row["id"]),
+            "new": told.said(row["superseded_by"]),
             "code": line["code"],
             "args": line.get("args", {}),
-            "undo": undoing([line["seq"]]),
+            "undo": told.undoing([line["seq"]]),
         }
-        for line, row in zip(lines, changes.iter_rows(named=True), strict=True)
+        for line, row in told.rows()
         if line["op"] == "supersede" and row["evidence"]
     ]
-    told = explained([(c["old"]["text"], c["new"]["text"]) for c in found[:_TOLD]])
-    for conflict, said in zip(found, told, strict=False):
+    words = explained([(c["old"]["text"], c["new"]["text"]) for c in found[:_TOLD]])
+    for conflict, said in zip(found, words, strict=False):
         if said["opposes"]:
             cues = sorted({cue for side in "ab" for cue in said[side].get("cues", ())})
             conflict |= {"decided": said["because"], "cues": cues}
     return found
 
 
-def _clusters(
-    changes: pl.DataFrame,
-    lines: list[dict[str, Any]],
-    texts: dict[str, str],
-    undoing: approval.Undoing,
-) -> list[dict[str, Any]]:
-    groups: dict[str, list[dict[str, str]]] = {}
-    seqs: dict[str, list[int]] = {}
-    for line, row in zip(lines, changes.iter_rows(named=True), strict=True):
+def _clusters(told: _Told) -> list[dict[str, Any]]:
+    """The records that a merge hides, by their keeper."""
+    groups: dict[str, list[tuple[str, int]]] = {}
+    for line, row in told.rows():
         if line["op"] == "merge":
-            member = {"id": row["id"], "text": texts.get(row["id"], "")}
-            groups.setdefault(row["superseded_by"], []).append(member)
-            seqs.setdefault(row["superseded_by"], []).append(line["seq"])
+            groups.setdefault(row["superseded_by"], []).append((row["id"], line["seq"]))
     return [
         {
-            "keeper": {"id": keeper, "text": texts.get(keeper, "")},
-            "members": members,
-            "undo": undoing(seqs[keeper]),
+            "keeper": told.said(keeper),
+            "members": [told.said(id) for id, _ in members],
+            "undo": told.undoing([seq for _, seq in members]),
         }
         for keeper, members in sorted(groups.items())
     ]
