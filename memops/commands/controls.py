@@ -17,6 +17,7 @@ from memops import apply as applying
 from memops import overlay, snapshot
 from memops.commands import reviewing
 from memops.commands.naming import meant
+from memops.commands.showing import described
 from memops.commands.simulation import AGING
 from memops.context import Context
 from memops.errors import MemopsError
@@ -179,7 +180,7 @@ def carried_out(rule: str, asked: Asked, make: Make) -> dict[str, Any]:
     said: dict[str, Any] = {"plan": made.id, "path": str(made.path), "ops": changes.height}
     said |= {"ids": changes["id"].to_list(), "applied": 0, "skipped": []}
     first = list(range(1, min(changes.height, _ECHOED) + 1))
-    said |= {"changes": reviewing.described(reviewing.opened(made, settings.state), first)}
+    said |= {"changes": described(reviewing.opened(made, settings.state), first)}
     said |= {"tonight": _tonight(outcome(records, changes), changes["id"], settings, at)}
     if asked.plan_only:
         return said

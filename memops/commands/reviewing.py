@@ -21,12 +21,8 @@ from memops import files, snapshot
 from memops.apply import lines
 from memops.autonomy import completing
 from memops.errors import MemopsError, PlanRefused
-from memops.plan import FIELDS
-from memops.policy import Secrets, from_table
 from memops.reasons import coded
 from memops.refusals import REFUSED, hanging, none, refusals
-from memops.safety.masking import masked_table
-from memops.safety.secrets import redacted
 from memops.schema import QUARANTINE, TOMBSTONE
 from memops.state import planfile
 from memops.state.evidence import answers
@@ -35,8 +31,7 @@ from memops.state.runs import Run
 from memops.state.waiting import rejected
 from memops.stores import open_store
 
-_SAID = ("seq", "op", "rule", "id", "risk", "unattended")
-_HIDDEN = {TOMBSTONE: "retired", QUARANTINE: "quarantined"}
+HIDDEN = {TOMBSTONE: "retired", QUARANTINE: "quarantined"}
 
 
 @dataclass(frozen=True)
@@ -106,7 +101,7 @@ def items(review: Review, seqs: Iterable[int]) -> list[Item]:
     wanted = set(seqs)
     rows = review.plan.changes.with_row_index("seq", 1)
     behind = rows.filter(
-        pl.col("superseded_by").is_not_null() & ~pl.col("superseded_by").is_in([*_HIDDEN])
+        pl.col("superseded_by").is_not_null() & ~pl.col("superseded_by").is_in([*HIDDEN])
     )
     keepers = {(rule, link) for rule, link in behind.select("rule", "superseded_by").iter_rows()}
     groups: dict[tuple[str, str | None, int], list[int]] = {}
@@ -121,9 +116,7 @@ def reject(review: Review, seqs: Sequence[int], clock: datetime) -> list[int]:
     """Take changes, and what hangs on them, out of the plan; remember them. Returns what went."""
     _known(review, seqs)
     _to_come(review, seqs)
-    changes = review.plan.changes
-    nths = hanging(changes, review.records, pl.Series([seq - 1 for seq in seqs], dtype=pl.UInt32))
-    going = [int(nth) + 1 for nth in nths]
+    going = _hanging(review, seqs)
     _rewrite(review, review.standing - set(going))
     _remember(review, going, clock, refused=True)
     return _decided(review, "reject", going, clock)
@@ -161,9 +154,8 @@ def take_back(
     _known(review, seqs)
     changes = review.plan.changes
     named = changes[[seq - 1 for seq in seqs]]["id"]
-    mine = changes.with_row_index("nth").filter(pl.col("id").is_in(named.implode()))["nth"]
-    nths = hanging(changes, review.records, mine)
-    going = [int(nth) + 1 for nth in nths if int(nth) + 1 in set(run.header["kept"])]
+    mine = changes.with_row_index("seq", 1).filter(pl.col("id").is_in(named.implode()))["seq"]
+    going = [seq for seq in _hanging(review, mine) if seq in set(run.header["kept"])]
     ids = {str(id) for id in changes[[seq - 1 for seq in going]]["id"]}
     done = applying.take_back(run, ids, state, lock_timeout)
     _remember(review, going, clock, refused=True)
@@ -192,10 +184,7 @@ def refuse_taken_back(run: Run, state: Path, clock: datetime) -> list[int]:
     answers = (e for e in review.journal.entries() if e["decision"] == "reject")
     if not seqs or any(seqs <= {*e["seqs"]} and e["at"] > run.header["started"] for e in answers):
         return []  # it was taken back before, and what came back since was asked for
-    nths = hanging(
-        review.plan.changes, review.records, pl.Series([seq - 1 for seq in sorted(seqs)])
-    )
-    going = [int(nth) + 1 for nth in nths]
+    going = _hanging(review, seqs)
     _remember(review, going, clock, refused=True)  # the lines stay: they tell what the run did
     return _decided(review, "reject", going, clock)
 
@@ -243,8 +232,7 @@ def numbers(text: str | None) -> list[int]:
     parts = [part.strip() for part in (text or "").split(",") if part.strip()]
     wrong = [part for part in parts if not part.isdecimal()]
     if wrong:
-        hint = "write 3, or 3,7"
-        raise MemopsError(f"{wrong[0]!r} is not the number of a change", hint)
+        raise MemopsError(f"{wrong[0]!r} is not the number of a change", "write 3, or 3,7")
     return [int(part) for part in parts]
 
 
@@ -255,35 +243,6 @@ def remembered(state: Path, identity: dict[str, str]) -> pl.DataFrame:
         standing[entry["rule"], entry["id"], entry["digest"]] = entry["refused"]
     rows = [key for key, refused in standing.items() if refused]
     return pl.DataFrame(rows, schema=REFUSED, orient="row") if rows else none()
-
-
-def described(review: Review, seqs: Iterable[int]) -> list[dict[str, Any]]:
-    """Return changes as a person reads them: what becomes of what, why, on what evidence."""
-    policy = secrets_of(review.plan)
-    chosen = review.plan.changes.with_row_index("seq", 1).filter(pl.col("seq").is_in(list(seqs)))
-    masked = masked_table(chosen, policy)
-    told = {seq: json.loads(review.lines[seq]) for seq in chosen["seq"]}
-    named = {*chosen["id"], *chosen["superseded_by"].drop_nulls()}
-    named |= {i for ids in chosen["evidence"].drop_nulls() for i in ids}
-    before = {
-        row["id"]: row
-        for row in masked_table(
-            review.records.filter(pl.col("id").is_in(list(named))), policy
-        ).to_dicts()
-    }
-    return [
-        {
-            **{k: told[row["seq"]].get(k) for k in _SAID},
-            **_reason(told[row["seq"]], policy),
-            "text": before.get(row["id"], row)["text"],
-            "instead": _told(before.get(row["superseded_by"])),
-            "becomes": _becomes(row, before),
-            "evidence": [
-                {"id": i, "text": before.get(i, {}).get("text")} for i in row["evidence"] or []
-            ],
-        }
-        for row in masked.to_dicts()
-    ]
 
 
 def in_clear(review: Review, seqs: Iterable[int]) -> dict[int, tuple[str, str]]:
@@ -315,11 +274,6 @@ def counted(review: Review) -> dict[str, Any]:
     }
 
 
-def secrets_of(plan: planfile.PlanFile) -> Secrets:
-    """Return by what policy the secrets of a plan's texts are masked."""
-    return from_table(plan.header["policy"], plan.id).secrets
-
-
 def opened(plan: planfile.PlanFile, state: Path) -> Review:
     """Return a plan with its records, whatever was decided on it or came of it."""
     taken = snapshot.find(plan.header["snapshot"], state)
@@ -329,34 +283,10 @@ def opened(plan: planfile.PlanFile, state: Path) -> Review:
     return Review(plan, state, records, _lines(plan, records), set(plan.kept), set(plan.kept))
 
 
-def _reason(line: dict[str, Any], policy: Secrets) -> dict[str, Any]:
-    said = {k: line[k] for k in ("intent", "code", "args") if k in line}
-    return {"reason": redacted(pl.Series([line["reason"] or ""]), policy)[0]} | said
-
-
-def _told(record: dict[str, Any] | None) -> dict[str, Any] | None:
-    return {"id": record["id"], "text": record["text"]} if record else None
-
-
-def _becomes(row: dict[str, Any], before: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """What a change does, field by field, before and after."""
-    if row["action"] == "delete":
-        return [{"field": "record", "before": "kept", "after": "deleted"}]
-    was = before.get(row["id"])
-    if row["action"] == "put" and was is None:
-        shown = ("kind", "scope", "tier", "text")
-        return [{"field": name, "before": None, "after": row[name]} for name in shown]
-    said = []
-    for name in FIELDS:
-        if name in (row["clears"] or []) or (row[name] is not None and name != "extra"):
-            after = row[name]
-            if name == "superseded_by" and after is not None:
-                other = before.get(after, {}).get("text")
-                after = _HIDDEN.get(after) or f"replaced by {after}" + (
-                    f": {other}" if other else ""
-                )
-            said.append({"field": name, "before": was[name] if was else None, "after": after})
-    return said
+def _hanging(review: Review, seqs: Iterable[int]) -> list[int]:
+    """These changes and those that make no sense without them, in the plan's order."""
+    nths = pl.Series([seq - 1 for seq in sorted(seqs)], dtype=pl.UInt32)
+    return [int(nth) + 1 for nth in hanging(review.plan.changes, review.records, nths)]
 
 
 def _taken_back(review: Review, seqs: Sequence[int], clock: datetime, decision: str) -> list[int]:
@@ -383,12 +313,10 @@ def _noted(review: Review, decision: str, seqs: Iterable[int]) -> None:
 
 
 def _known(review: Review, seqs: Sequence[int]) -> None:
-    wrong = [seq for seq in seqs if not 0 < seq <= review.plan.changes.height]
-    if wrong:
-        most = review.plan.changes.height
-        raise MemopsError(
-            f"plan {review.plan.id} has no change {wrong[0]}", f"they are 1 to {most}"
-        )
+    most = review.plan.changes.height
+    if wrong := [seq for seq in seqs if not 0 < seq <= most]:
+        said = f"plan {review.plan.id} has no change {wrong[0]}"
+        raise MemopsError(said, f"they are 1 to {most}")
 
 
 def _rewrite(review: Review, seqs: set[int]) -> None:
