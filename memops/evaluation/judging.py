@@ -62,11 +62,8 @@ def grade(
 
 def deciding(policy: Policy, measure: str | None) -> Policy:
     """Return a policy by which a measure decides, if one is named; raises MemopsError for no measure."""
-    return (
-        replace(policy, gate=replace(policy.gate, measure=known(measure).name))
-        if measure
-        else policy
-    )
+    decides = known(measure).name if measure else policy.gate.measure
+    return replace(policy, gate=replace(policy.gate, measure=decides))
 
 
 def gate(
@@ -139,20 +136,15 @@ def grade_plan(path: str, plan: str, suite: str, settings: Settings) -> dict[str
     edges = pl.concat([past, lineage(changes)])
     by = (loaded, settings.policy, encoder)
     was, now = grade(before, *by, past), grade(after, *by, edges)
-    verdict = gates.judge(was, now, settings.policy)
-    blame = None
+    verdict, blame = gates.judge(was, now, settings.policy), None
     if verdict.verdict == "fail":
 
         def graded(first: pl.DataFrame) -> "Grades":
             heirs = pl.concat([past, lineage(first)])
             return grade(outcome(before, first), loaded, settings.policy, encoder, heirs)
 
-        blame = blamed(was, graded, changes, settings.policy)
-        verdict = (
-            verdict
-            if blame is None
-            else replace(verdict, because=[*verdict.because, blame.because])
-        )
+        if blame := blamed(was, graded, changes, settings.policy):
+            verdict = replace(verdict, because=[*verdict.because, blame.because])
     out = made.path / "grades.json"
     said = {"before": was.to_json(), "after": now.to_json(), "verdict": verdict.to_json()}
     files.write_json(out, said | {"shown": _shown(loaded, verdict, was, now)})
@@ -162,7 +154,7 @@ def grade_plan(path: str, plan: str, suite: str, settings: Settings) -> dict[str
         "suite": suite,
         "verdict": verdict.verdict,
         "why": verdict.reasons,
-        "blame": None if blame is None else asdict(blame),
+        "blame": blame and asdict(blame),
         "grades": str(out),
         "recall": [{k: r[k] for k in kept} for r in recall],
     }
@@ -210,8 +202,7 @@ def _encoder(name: str | None, records: pl.DataFrame, settings: Settings) -> "En
 def _shown(suite: "Suite", verdict: "Verdict", was: "Grades", now: "Grades") -> dict[str, Any]:
     """The comparison as the report says it."""
     rows = verdict.measures.to_dicts()
-    texts = dict(suite.queries.select("query_id", "text").iter_rows())
-    langs = dict(suite.queries.select("query_id", "lang").iter_rows())
+    asked = {q["query_id"]: q for q in suite.queries.select("query_id", "text", "lang").to_dicts()}
     ranks = _first_ranks(was), _first_ranks(now)
 
     def slices(prefix: str) -> list[dict[str, Any]]:
@@ -222,24 +213,25 @@ def _shown(suite: "Suite", verdict: "Verdict", was: "Grades", now: "Grades") -> 
         return [
             {
                 "query_id": r["query_id"],
-                "text": texts[r["query_id"]],
+                "text": asked[r["query_id"]]["text"],
                 "category": r["category"] or "",
-                "lang": langs[r["query_id"]] or "",
+                "lang": asked[r["query_id"]]["lang"] or "",
                 "before": ranks[0].get(r["query_id"]),
                 "after": ranks[1].get(r["query_id"]),
             }
             for r in frame.to_dicts()
         ]
 
-    def delta(r: dict[str, Any]) -> dict[str, Any]:
-        return {"value": r["difference"], "low": r["low"], "high": r["high"]}
-
-    overall = [r for r in rows if r["slice"] == "all"]
+    overall = [r | {"value": r["difference"]} for r in rows if r["slice"] == "all"]
+    delta = ("value", "low", "high")
     return {
         "suite": suite.name,
         "retriever": suite.retriever,
         "queries": suite.queries.height,
-        "measures": [{"measure": r["measure"], **_sides(r), "delta": delta(r)} for r in overall],
+        "measures": [
+            {"measure": r["measure"], **_sides(r), "delta": {name: r[name] for name in delta}}
+            for r in overall
+        ],
         "by_category": slices("category"),
         "by_lang": slices("lang"),
         "lost": moved(verdict.lost),
