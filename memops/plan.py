@@ -29,17 +29,9 @@ PUTS = pl.col("action") == "put"
 FIELDS = tuple(name for name in RECORDS if name != "id")
 STEPS = 64  # links that are followed, at most
 ABOUT = (
-    "intent",
-    "rule",
-    "code",
-    "args",
-    "evidence",
-    "derived_from",
-    "risk",
-    "unattended",
-    "waits",
+    "intent", "rule", "code", "args", "evidence", "derived_from", "risk", "unattended", "waits",
     "clears",
-)
+)  # fmt: skip
 
 
 def nothing() -> pl.DataFrame:

@@ -191,17 +191,8 @@ def apply_step(plan: str, settings: Settings, approve: bool) -> dict[str, Any]:
         said = {"code": error.code, "applied": 0, "stopped": error.message}
         return said | {"hint": settings.hint(error), "exceeds": error.limits}
     keys = (
-        "run",
-        "applied",
-        "skipped",
-        "waiting",
-        "state",
-        "wrong",
-        "code",
-        "error",
-        "hint",
-        "cause",
-    )
+        "run", "applied", "skipped", "waiting", "state", "wrong", "code", "error", "hint", "cause",
+    )  # fmt: skip
     return {k: done[k] for k in keys if k in done}
 
 
@@ -211,22 +202,12 @@ def report_step(night: dict[str, Any], settings: Settings) -> dict[str, Any]:
 
     path = Path(night["path"]) / "report.html"
     write_report(night, settings, path)
-    files.write(
-        Path(night["path"]) / "night.json",
-        json.dumps(night, ensure_ascii=False, default=str).encode(),
-    )
+    said = json.dumps(night, ensure_ascii=False, default=str)
+    files.write(path.with_name("night.json"), said.encode())
     return {"report": str(path)}
 
 
 __all__ = [
-    "apply_step",
-    "ask_step",
-    "audit_store",
-    "gate",
-    "grade_plan",
-    "plan_step",
-    "recover",
-    "remedies",
-    "report_step",
-    "take_snapshot",
-]
+    "apply_step", "ask_step", "audit_store", "gate", "grade_plan", "plan_step", "recover",
+    "remedies", "report_step", "take_snapshot",
+]  # fmt: skip

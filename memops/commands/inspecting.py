@@ -32,16 +32,8 @@ _HORIZON = 36_500
 """Days after which a record counts as one that never fades."""
 
 _SHOWN = (
-    "id",
-    "key",
-    "kind",
-    "scope",
-    "tier",
-    "importance",
-    "pinned",
-    "access_count",
-    "created_at",
-)
+    "id", "key", "kind", "scope", "tier", "importance", "pinned", "access_count", "created_at",
+)  # fmt: skip
 
 
 _GONE: dict[str, Any] = {"what": "gone", "on": None, "why": "it was deleted"}
