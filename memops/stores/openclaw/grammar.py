@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from memops.documents.leads import CLOCK, DATE
-from memops.documents.units import Place
+from memops.documents.units import Place, Plain
 from memops.schema import TOMBSTONE
 from memops.stores.markdown.entries import WORDS, parted
 from memops.stores.markdown.fields import (
@@ -49,7 +49,7 @@ _NOTED = re.compile(r"^\d{4}-?\d{2}-?\d{2}(?!\d)")
 _INSTRUCTIONS = ("SOUL.md", "IDENTITY.md", "AGENTS.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md")
 
 
-class OpenClawGrammar:
+class OpenClawGrammar(Plain):
     """What the files of an OpenClaw workspace mean."""
 
     def comment(self, text: str) -> str:
@@ -69,10 +69,6 @@ class OpenClawGrammar:
     def turn(self, line: str) -> bool:
         """A speaker's line."""
         return bool(_ROLE.match(line))
-
-    def goes_on(self, line: str, place: Place) -> bool | None:
-        """Markdown tells."""
-        return None
 
     def noted(self, place: Place) -> bool:
         """A day's notes."""

@@ -9,7 +9,7 @@ import re
 from datetime import datetime
 from typing import Any
 
-from memops.documents.units import Place
+from memops.documents.units import Place, Plain
 from memops.schema import KINDS, instant
 from memops.stores.markdown.entries import WORDS, parted
 from memops.stores.markdown.fields import (
@@ -59,7 +59,7 @@ TEMPLATE = frozenset(
 _STAMP = re.compile(r"^\s*<!--\s*(?:memory_md_update|auto_daily_summary):")
 
 
-class XingheBotGrammar:
+class XingheBotGrammar(Plain):
     """What the files of a XingheBot memory mean."""
 
     def comment(self, text: str) -> str:
@@ -73,14 +73,6 @@ class XingheBotGrammar:
         head = place.path.startswith("sessions/") and len(place.under) <= 1
         return bool(_META.match(line)) and (head or summarised(place))
 
-    def spoken(self, place: Place) -> bool:
-        """A captured turn is a point of a list."""
-        return False
-
-    def turn(self, line: str) -> bool:
-        """A captured turn is a point of a list."""
-        return False
-
     def goes_on(self, line: str, place: Place) -> bool | None:
         """A note's text may be anything, until the source that ends it."""
         if place.path.startswith("sessions/"):
@@ -88,10 +80,6 @@ class XingheBotGrammar:
         if summarised(place) or not DAILY.match(place.path):
             return None
         return not _SOURCE.search(line)
-
-    def noted(self, place: Place) -> bool:
-        """A note has a bullet of its own."""
-        return False
 
     def role(self, place: Place) -> str:
         """By folder; a summary that it writes itself is the machine's."""
