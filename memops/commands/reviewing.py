@@ -122,9 +122,7 @@ def reject(review: Review, seqs: Sequence[int], clock: datetime) -> list[int]:
     return _decided(review, "reject", going, clock)
 
 
-def accept(
-    review: Review, seqs: Sequence[int], clock: datetime, lock_timeout: float = 10.0
-) -> dict[str, Any]:
+def accept(review: Review, seqs: Sequence[int], clock: datetime) -> dict[str, Any]:
     """Carry out these changes, and what completes them, on a person's word; remember it as such.
 
     Raises PlanRefused once a newer plan of the store has taken this one's place.
@@ -140,7 +138,7 @@ def accept(
     chosen = sorted({*seqs, *(set(more) & review.standing)})
     keep(review, chosen, clock)
     plan = planfile.load(plan.id, review.state)
-    return applying.apply(plan, review.state, clock, True, lock_timeout, named=chosen)
+    return applying.apply(plan, review.state, clock, True, named=chosen)
 
 
 def take_back(

@@ -34,7 +34,8 @@ def tuned(
     loaded = golden.load(golden.suite_folder(suite))
     tried: dict[str, Encoder] = {loaded.encoder: frozen(loaded, records)}
     for name in encoders:
-        tried.setdefault(name, _opened(name, settings).fitted(texts_of(records)))
+        made = open_encoder(name, files.folder(settings.state / "vectors"), settings.instruction)
+        tried.setdefault(name, made.fitted(texts_of(records)))
     edges = kept_lineage(settings.state, taken.manifest["store"])
     found = tuning.tune(records, loaded, settings.policy, tried, time.perf_counter, edges)
     said = found.to_json()
@@ -66,10 +67,6 @@ def distilled(
             means = grade(records, loaded, settings.policy, model).means()
             said[name]["recall"] = round(means[said["measure"]], 4)
     return {"path": str(out), **said}
-
-
-def _opened(name: str, settings: Settings) -> Encoder:
-    return open_encoder(name, files.folder(settings.state / "vectors"), settings.instruction)
 
 
 _SAID = [

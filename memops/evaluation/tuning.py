@@ -99,7 +99,11 @@ def tune(
     asked = suite.queries.filter("answerable")
     golden = qrels(suite, records, edges).join(asked, on="query_id", how="semi")
     name = policy.gate.measure if policy.gate.measure in suite.measures else suite.measures[0]
-    dev = {query for query in golden["query_id"].unique() if _half(query)}
+    dev = {
+        query
+        for query in golden["query_id"].unique()
+        if hashlib.sha256(query.encode()).digest()[0] % 2 == 0
+    }
     rest = set(golden["query_id"]) - dev
     if min(len(dev), len(rest)) < FEWEST:
         message = f"{len(dev)} and {len(rest)} queries are too few to choose by"
@@ -182,16 +186,9 @@ class _Tries:
         return made.weighing(dict(weights))
 
 
-def _half(query: str) -> bool:
-    return hashlib.sha256(query.encode()).digest()[0] % 2 == 0
-
-
 def _names(found: Iterator[Candidate]) -> Sequence[Candidate]:
     """One candidate a name, the first of each."""
     known: dict[str, Candidate] = {}
     for candidate in found:
         known.setdefault(candidate.name, candidate)
     return list(known.values())
-
-
-__all__ = ["Candidate", "Tried", "Tuned", "candidates", "tune"]

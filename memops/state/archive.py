@@ -34,9 +34,9 @@ def keep(
         if path.stat().st_mtime < since:
             path.unlink()
     if gone.height:
-        rows = masked_table(gone, policy.secrets).to_dicts()
-        text = "".join(json_line(row) + "\n" for row in rows)
-        files.write(files.folder(folder) / f"{run}.jsonl", text.encode())
+        files.write(
+            files.folder(folder) / f"{run}.jsonl", _lines(masked_table(gone, policy.secrets))
+        )
 
 
 def read(state: Path, identity: dict[str, str]) -> pl.DataFrame:
@@ -64,10 +64,12 @@ def forget(state: Path, identity: dict[str, str], ids: Collection[str]) -> int:
         if kept.is_empty():
             path.unlink()
         elif kept.height < rows.height:
-            table = conform(kept, str(path))
-            text = "".join(json_line(row) + "\n" for row in table.to_dicts())
-            files.write(path, text.encode())
+            files.write(path, _lines(conform(kept, str(path))))
     return removed
+
+
+def _lines(records: pl.DataFrame) -> bytes:
+    return "".join(f"{json_line(row)}\n" for row in records.to_dicts()).encode()
 
 
 def _folder(state: Path, identity: dict[str, str]) -> Path:
