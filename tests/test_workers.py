@@ -1,4 +1,4 @@
-"""Workers end with what started them."""
+"""Workers share the cores and end with what started them."""
 
 import os
 import subprocess
@@ -22,6 +22,31 @@ if __name__ == "__main__":
         os.kill(os.getpid(), int(sys.argv[1]))
         time.sleep(60)
 """
+
+
+THREADS = """
+import os
+from memops.nights.workers import workers
+
+def threads():
+    import polars
+    return polars.thread_pool_size()
+
+if __name__ == "__main__":
+    with workers(os.cpu_count()) as pool:
+        print(pool.submit(threads).result())
+"""
+
+
+def test_workers_share_the_cores(tmp_path):
+    script = tmp_path / "threads.py"
+    script.write_text(THREADS)
+    kept = {name: value for name, value in os.environ.items() if name != "POLARS_MAX_THREADS"}
+    env = kept | {"PYTHONPATH": str(Path(__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, str(script)], env=env, stdout=subprocess.PIPE, text=True, check=True
+    )
+    assert done.stdout.split() == ["1"]
 
 
 @pytest.mark.parametrize("number", [9, 15])

@@ -8,6 +8,8 @@ def workers(count: int) -> ProcessPoolExecutor:
     """Return so many processes that take calls, and end with this one, however it ends."""
     import multiprocessing
 
+    cores = os.cpu_count() or 1
+    os.environ.setdefault("POLARS_MAX_THREADS", str(max(1, cores // count)))  # they inherit it
     spawn = multiprocessing.get_context("spawn")  # a fork would take over polars' threads and locks
     return ProcessPoolExecutor(count, spawn, initializer=_die_with_the_parent)
 

@@ -79,13 +79,13 @@ def _without_around(extra: str) -> object:
 
 
 def _kinds(records: pl.DataFrame, ctx: Context) -> pl.Series:
-    """The kinds of secret in the text, the key and the tags of each record."""
-    said = records.select(
-        pl.concat_str(
-            "text", "key", pl.col("tags").list.join(" "), separator="\n", ignore_nulls=True
-        )
-    ).to_series()
-    kinds = found(said, ctx.policy.secrets).group_by("row").agg(pl.col("kind").unique().sort())
-    rows = pl.DataFrame({"row": range(records.height)}, schema={"row": pl.UInt32})
-    joined = rows.join(kinds, on="row", how="left", maintain_order="left")
+    """The kinds of secret in the text, the key and the tags of each record, each read by itself."""
+    rows = records.with_row_index("record")
+    tags = rows.select("record", value="tags").explode("value", empty_as_null=True)
+    said = [rows.select("record", value=name) for name in ("text", "key")]
+    values = pl.concat([*said, tags]).drop_nulls()
+    kinds = found(values["value"], ctx.policy.secrets)
+    kinds = kinds.with_columns(record=values["record"].gather(kinds["row"]))
+    by_record = kinds.group_by("record").agg(pl.col("kind").unique().sort())
+    joined = rows.select("record").join(by_record, on="record", how="left", maintain_order="left")
     return joined["kind"]
