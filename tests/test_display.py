@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memops.cli.output import as_document
-from memops.safety.display import csv_safe, shown
+from memops.safety.display import csv_safe, printed, shown
 
 HOSTILE = [
     "\x1b[31mred\x1b[0m", "\x1b]8;;http://evil.example\x07link\x1b]8;;\x07", "\x9b2J", "a\rb", "a\nb", "a\x08b",
@@ -59,3 +59,11 @@ def test_json_says_the_same_and_shows_a_terminal_nothing(text):
 def test_any_json_is_one_line_that_reads_as_what_it_was_made_of(value):
     document = as_document(value, versioned=False)
     assert len(document.splitlines()) <= 1 and json.loads(document) == value
+
+
+@given(st.lists(st.text(max_size=20), max_size=4))
+def test_of_what_is_printed_only_line_ends_and_plain_colours_act_on_a_terminal(texts):
+    said = "\x1b[31m" + "\x1b[0m\n".join(texts)
+    bare = printed(said).replace("\x1b[31m", "").replace("\x1b[0m", "").split("\n")
+    assert all(shown(line) == line for line in bare)
+    assert printed("\x1b[1mq\x1b[2J\u202e\x07\x1b[0m\n") == "\x1b[1mq\\x1b[2J\\u202e\\x07\x1b[0m\n"

@@ -97,6 +97,18 @@ def test_a_baseline_that_is_replaced_is_told_beside_the_new_one(qrels, tmp_path,
     assert "before  accepted" not in run(capsys, "gate", "--run", str(tmp_path / "r"), *base)[1]
 
 
+def test_no_name_of_a_file_or_query_acts_on_a_terminal(qrels, tmp_path, capsys):
+    (tmp_path / "r\x1b[2J").write_text("q0 Q0 a x\x1b 1 t\n")
+    (tmp_path / "odd").write_text("q\x1b 0 a 1\n")
+    (tmp_path / "r").write_text("q\x1b Q0 b 1 1 t\n")
+    (tmp_path / "b").write_text("q\x1b Q0 a 1 1 t\n")
+    _, out, err = run(capsys, "gate", "--run", str(tmp_path / "r\x1b[2J"), "--qrels", qrels)
+    assert "\x1b" not in out + err and "\\x1b[2J" in err
+    judged = ["--qrels", str(tmp_path / "odd"), "--baseline-run", str(tmp_path / "b")]
+    _, out, err = run(capsys, "gate", "--run", str(tmp_path / "r"), *judged)
+    assert "\x1b" not in out + err and "| q\\x1b |" in out
+
+
 def test_without_a_run_before_it_nothing_is_decided(qrels, tmp_path, capsys):
     code, _, err = run(capsys, "gate", "--run", run_file(tmp_path / "r", 9), "--qrels", qrels)
     assert code == 31 and "--baseline-run" in err

@@ -162,7 +162,9 @@ def _fail(code: int, message: str, hint: str, as_json: bool) -> int:
         from memops.cli.output import as_document
 
         click.echo(as_document({"rc": code, "code": code, "message": message, "hint": hint}))
-    click.echo("\n  ".join([f"memops: {message}", *hint.splitlines()]), err=True)
+    from memops.safety.display import printed
+
+    click.echo(printed("\n  ".join([f"memops: {message}", *hint.splitlines()])), err=True)
     return code
 
 

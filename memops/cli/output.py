@@ -11,7 +11,7 @@ import click
 
 from memops.cli.fitting import longest_word, narrowed, terminal_columns, width, wrapped
 from memops.errors import MemopsError
-from memops.safety.display import escaped, shown
+from memops.safety.display import escaped, printed, shown
 
 if TYPE_CHECKING:
     from memops.policy import Secrets
@@ -110,7 +110,7 @@ def say(text: str, value: Any = None, end: str = "\n") -> None:
     """Print a text for people, secrets masked; names that stand in `value` can be copied."""
     from memops.safety.masking import masked_text
 
-    click.echo(masked_text(text, value, _secrets()) + end, nl=False)
+    click.echo(printed(masked_text(text, value, _secrets())) + end, nl=False)
 
 
 def _secrets() -> "Secrets":
