@@ -260,6 +260,7 @@ def test_every_pattern_takes_linear_time_from_end_to_end(nth):
         ("skipped: `test/{}`", "issue-215-folder-crud"),  # a branch
         ('send(sessionKey="{}")', "agent:main:group:oc_" + "7d71d54d87cbd265"),
         ("The token expired. The main workflow is `{}`.", "KE7YV" + "Xayl5ntjwQkB2"),
+        ("The token check failed in workflow `{}` again.", "k3RvQ8" + "zTn5WdYp2L"),
         ("see the 'password' field of the \"{}\" item", "Mail Relay 2 - Staging"),
         ("Backup passphrase is {} for everybody", "required on every boot"),
     ],

@@ -137,8 +137,8 @@ def _query() -> pl.Expr:
 
 
 def _loose() -> pl.Expr:
-    """Random after a label in the same sentence; a hash or a number alone may be of anything."""
-    told = _after_label("token", 76)
+    """Random after a label in the same sentence, set off by a sign; a hash or a number is anything's."""
+    told = _after_label("token", 76) & _BEFORE.str.contains(r"""[:：=(（|>→][\s"'`*]*$""")
     bare = has("^(?:[0-9]+|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$")
     return told & _token() & (_DIGITS >= 2) & _ALONE & ~bare
 
