@@ -18,7 +18,7 @@ from memops import files, overlay
 from memops.apply import lines
 from memops.apply.carrying import carried_out, noting, prepared
 from memops.apply.summary import summary
-from memops.errors import GuardRefused, MemopsError, PlanRefused
+from memops.errors import GuardRefused, MemopsError, PlanRefused, RollbackConflict
 from memops.failpoints import failpoint
 from memops.guard import excess
 from memops.policy import from_table
@@ -29,7 +29,14 @@ from memops.snapshot import lock_path, open_snapshot, overlay_path
 from memops.state import basis, planfile, restoring, seals
 from memops.state.chain import is_same
 from memops.state.forgetting_plans import refuse_forgotten
-from memops.state.runs import FORMAT, Run, batches_of_undo, latest_run, touched_since
+from memops.state.runs import (
+    FORMAT,
+    Run,
+    batches_of_undo,
+    latest_run,
+    standing_over,
+    touched_since,
+)
 from memops.stores import Store, Written, open_store
 
 
@@ -90,12 +97,18 @@ def resume(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any]:
 
 
 def rollback(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any]:
-    """Take back what a run changed; a record that changed since keeps its newer version."""
+    """Take back what a run changed; a record that changed since keeps its newer version.
+
+    Raises RollbackConflict where a later run stands in the same documents: they come back to the
+    byte only in the order in which they were changed.
+    """
     store = open_store(run.header["address"])
     with _held(store, run.header["store"], state, lock_timeout):
         run.verify()
         if run.state == "rolled-back":
             return summary(run, [])
+        if store.family == "documents" and run.state != "rolling-back":
+            _refuse_covered(run, state)
         run.refuse_without_undo()
         with noting(run):
             run.journal.add({"state": "rolling-back"})
@@ -114,6 +127,12 @@ def rollback(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any
             run.journal.add({"state": "rolled-back"})
             run.seal()
         return summary(run, written)
+
+
+def _refuse_covered(run: Run, state: Path) -> None:
+    if over := standing_over(run, state):
+        hint = f"take that back first: memops rollback {over.id}"
+        raise RollbackConflict(f"run {over.id} came after and changed the same files", hint)
 
 
 def take_back(

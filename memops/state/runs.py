@@ -261,6 +261,28 @@ def touched_since(since: datetime, store: dict[str, str], state: Path) -> pl.Dat
     return table.group_by("scope", "kind").agg(pl.sum("touched")).sort("scope", "kind")
 
 
+def standing_over(run: Run, state: Path) -> Run | None:
+    """Return the newest later run that changed a file which this run changed too, if one stands.
+
+    Where a text goes back to its place in a file can be told only while the file is as the run
+    left it. A run whose records cannot be read is passed over: `memops check` tells of it.
+    """
+    files_of = {entry["where"] for entry in run.undo.entries()}
+    begun = (run.header["started"], run.number)
+    later: list[tuple[tuple[str, int], str, Run]] = []
+    for path in (state / "runs").glob("*/run.json"):
+        other = Run(path.parent)
+        try:
+            when = (other.header["started"], other.number)
+            stands = when > begun and other.state != "rolled-back"
+            if stands and any(e["where"] in files_of for e in other.undo.entries()):
+                same = store_id(other.header["store"]) == store_id(run.header["store"])
+                later += [(when, other.id, other)] if same else []
+        except Corrupt:
+            continue
+    return max(later)[2] if later else None
+
+
 def written_again(
     records: pl.DataFrame, store: dict[str, str], state: Path, now: datetime
 ) -> frozenset[str]:

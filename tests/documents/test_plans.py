@@ -79,3 +79,23 @@ def test_any_part_of_any_plan_leaves_whole_files_and_comes_undone(memops, exampl
             assert tree(folder) == before, seed
         shutil.rmtree(folder)
     assert planned >= examples
+
+
+def test_runs_in_one_file_are_taken_back_in_their_order_alone(memops):
+    folder = memops.folder / "ws"
+    (folder / "memory").mkdir(parents=True)
+    lines = f"- ok\n- [ ] Pay the rent by 2026-03-02\n- The key `{KEY}` opens the shop.\n- 👍\n"
+    (folder / "memory/2026-03-01.md").write_text(f"# Log\n\n{lines}", encoding="utf-8")
+    before = tree(folder)
+    plan = memops("plan", f"openclaw:{folder}", "--now", NOW)
+    assert plan["ops"] > 1
+    first = memops("review", plan["plan"], "--accept", "redact_secrets")["run"]
+    second = memops("apply", plan["plan"], "--approve")["run"]
+    held = tree(folder)
+    refused = memops("rollback", first)
+    assert (memops.code, refused["hint"]) == (25, f"take that back first: memops rollback {second}")
+    assert tree(folder) == held
+    for run in (second, first):
+        memops("rollback", run)
+        assert memops.code == 0
+    assert tree(folder) == before
