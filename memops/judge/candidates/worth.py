@@ -51,16 +51,17 @@ def _across(pairs: pl.DataFrame, table: pl.DataFrame) -> pl.Series:
 def nearest(pairs: pl.DataFrame, policy: Policy, asked: int) -> pl.DataFrame:
     """Return the pairs with their `rank`, of those that rules do not judge only the nearest.
 
-    The rank is the place of one among the nearest of the other, of its own language or of others,
-    by terms or by vectors, whichever is the best. Pairs come in order, as equal ones rank by it; of
+    The rank is the place of one among the nearest of the other, by terms or, of its own language
+    or of others, by vectors, whichever is the best. Pairs come in order, as equal ones rank by it; of
     pairs chosen so from parts, the same are chosen again.
     """
     if not asked:
         return pairs
-    both = {"terms": combined(policy.conflicts).round(9), "vectors": pl.col("vectors").round(9)}
+    terms, vectors = combined(policy.conflicts).round(9), pl.col("vectors").round(9)
+    both = [(terms, []), (vectors, ["across"])]
     ranks = [
-        value.rank("ordinal", descending=True).over(side, "across")
-        for value in both.values()
+        value.rank("ordinal", descending=True).over(side, *apart)
+        for value, apart in both
         for side in ("a", "b")
     ]
     least = pl.min_horizontal(*ranks, pl.lit(asked + 1))
