@@ -93,11 +93,14 @@ def other_words() -> pl.Expr:
 def unaltered() -> pl.Expr:
     """True when no value, name, sign or quantifier stands in one alone, nor what is replaced.
 
-    Nor have two names, values or things changed places: who reports to whom.
+    Nor have two names, values or things changed places: who reports to whom; nor is another word
+    of relation between the same words, or the same words under others: under it, and in it.
     """
     values = neither("current")
     unturned = (c("was_a") == 0) & (c("was_b") == 0)
-    return values & (c("odd") == 0) & ~_quantified() & unturned & (c("exchanged") == 0)
+    alike = (c("contained") == 1) & (c("length") == 1)
+    tied = (c("retied") <= 0) & ~(alike & (c("reruled") > 0))
+    return values & (c("odd") == 0) & ~_quantified() & unturned & (c("exchanged") == 0) & tied
 
 
 def _quantified() -> pl.Expr:

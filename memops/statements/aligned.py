@@ -8,9 +8,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from xxhash import xxh3_64_intdigest
 
 from memops.language.codes import numbered
 from memops.language.lexicon import lexicon
+from memops.language.packs import codes, table
 from memops.language.tokens import Keys, Tokens, in_order, keyed
 from memops.statements.fact import PLAIN, person
 from memops.values.signs import turning
@@ -83,6 +85,49 @@ def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     known, number = np.unique(np.concatenate([said, turned]), return_inverse=True)
     own, swapped = np.split(number, 2)
     return in_order({"ranked": keyed(row, own), "reversed": keyed(row, swapped)}, known)
+
+
+def relations(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
+    """Return what words of relation (under, to, 向, 上) stand between, with them and without.
+
+    Two statements hold one of `spans` and not its `ties` where another such word, of one script,
+    stands between the same two words; one of `relators` and not its `rules` where it rules another
+    word: who reports to whom.
+    """
+    bare = _JOINING.union(*(table(lang, "signs").get("particles", ()) for lang in codes()))
+    related = t.where(lambda concept, _, said: concept == "prep" and said not in bare, "function")
+    at = np.flatnonzero(related)
+    last, behind = len(t.at), np.where(t.solid, t.at, len(t.at))
+    after = np.append(np.minimum.accumulate(behind[::-1])[::-1], last)[at]
+    before = np.maximum.accumulate(np.where(t.solid, t.at, -1))[at] if last else at
+    group = t.row * np.int64(last + 1) + t.clause
+    side = np.append(code[t.concept], np.uint64(0))
+    one, two = (
+        np.where(group[np.clip(x, 0, last - 1)] == group[at], side[np.where(x < 0, last, x)], 0)
+        for x in (before, after)
+    )
+    used, place = np.unique(t.word[at], return_inverse=True)
+    said = [_tie(t.words.words[word][2].lower()) for word in used.tolist()]
+    word = np.array([xxh3_64_intdigest(tie.encode()) for tie in said], np.uint64)[place]
+    row = t.row[at]
+    script = np.array([tie.isascii() for tie in said], np.uint64)[place]
+    span, ruling = numbered(numbered(one + script) ^ two), two != 0
+    rule = numbered(numbered(word) ^ two)
+    made = {"spans": span, "ties": numbered(span ^ word), "relators": word, "rules": rule}
+    known, number = np.unique(np.concatenate([*made.values()]), return_inverse=True)
+    use = {"relators": ruling, "rules": ruling}
+    parts = {
+        name: keyed(row[use.get(name, ...)], part[use.get(name, ...)])
+        for name, part in zip(made, np.split(number, 4), strict=True)
+    }
+    return in_order(parts, known)
+
+
+@cache
+def _tie(word: str) -> str:
+    """The first of the words of relation that say what this one does."""
+    alike = (row.split() for lang in codes() for row in table(lang, "signs").get("alike", ()))
+    return next((row[0] for row in alike if word in row), word)
 
 
 def _kind_of(t: Tokens) -> Array:

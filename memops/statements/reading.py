@@ -27,7 +27,7 @@ from memops.language.tokens import (
 )
 from memops.language.vocabulary import Said, Token, heard, plainly
 from memops.ordered import within
-from memops.statements.aligned import edges, places, refused
+from memops.statements.aligned import edges, places, refused, relations
 from memops.statements.cues import DENYING, denied, marks
 from memops.statements.fact import FRAME, frame, person
 from memops.statements.numbering import numbering, numbers
@@ -35,7 +35,9 @@ from memops.statements.opposites import above, choices, opposed, opposites
 from memops.statements.said import said_in
 from memops.statements.turns import retired_in, turned
 
-ALIGNED = ("opens", "closes", "steps", "solid", "ranked", "reversed")
+ALIGNED = (
+    "opens", "closes", "steps", "solid", "ranked", "reversed", "spans", "ties", "relators", "rules",
+)  # fmt: skip
 """Families of words side by side and of their order, whose codes are of no single item."""
 FAMILIES = (
     "content", "values", "kinds", "held", "shapes", "numbered", "counters", "current", "named",
@@ -101,7 +103,9 @@ def read_in_one(texts: Sequence[str]) -> Read:
     }
     every = list(items)
     codes = np.fromiter(map(code_of_item, every), np.uint64, len(every))
-    families = in_order(sets, codes) | edges(said, codes) | places(said, codes)
+    families = (
+        in_order(sets, codes) | edges(said, codes) | places(said, codes) | relations(said, codes)
+    )
     found = marks(plains, t, said) | {n: np.asarray(v, float) for n, v in told.items()}
     return Read(families, found, dict(zip(codes.tolist(), every, strict=True)), lists)
 

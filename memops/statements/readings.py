@@ -155,6 +155,8 @@ def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         "odd": np.abs(r.marks["negations"][a] % 2 - r.marks["negations"][b] % 2),
         "opposed": r.shared("sides", "others", a, b),
         "exchanged": r.shared("ranked", "reversed", a, b),
+        "retied": r.shared("spans", "spans", a, b) - r.shared("ties", "ties", a, b),
+        "reruled": r.shared("relators", "relators", a, b) - r.shared("rules", "rules", a, b),
     }
 
 
