@@ -486,6 +486,15 @@ def test_what_a_person_kept_is_carried_out_without_what_is_undecided(store, caps
     assert code == 0 and "2 records changed" in said and "kept: " not in said
 
 
+@pytest.mark.earned
+def test_a_plan_of_which_all_waits_is_not_offered_once_it_has_expired(store, capsys):
+    Path("memops.toml").write_text(NEVER)
+    plan = planned(capsys, store)
+    assert run(capsys, "apply", plan, "--now", NOW)[0] == 0
+    code, said = run(capsys, "apply", plan, "--now", "2026-06-09T12:00:00Z")
+    assert (code, typed(said)) == (22, [f"plan {store}"])
+
+
 def test_a_review_of_a_plan_that_has_expired_offers_to_plan_again(store, capsys):
     Path("memops.toml").write_text("[policy.limits]\nplan_hours = 0.0\n")
     plan = planned(capsys, store)

@@ -72,6 +72,8 @@ def apply(
         if not lines.done(plan, state).issuperset(plan.kept):
             lines.refuse_replaced(plan, state)
         if not chosen and plan.changes.height:
+            if left:
+                planfile.refuse_expired(plan, clock, as_of)
             return lines.nothing_to_do(plan, state) | waiting
         planfile.refuse_earlier(plan)
         planfile.refuse_expired(plan, clock, as_of)
