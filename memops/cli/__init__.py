@@ -31,7 +31,7 @@ Exit codes:
   10  store not found or unreachable     26  no space or input/output error
   11  locked                             30  the gate failed
   12  unauthorised                       31  the gate is inconclusive
-                                         32  an audit finding (with --fail-on)
+                                         32  a finding (status, audit --fail-on)
                                          33  read-back found records wrong
                                          34  awaiting approval (a flow's night)
 

@@ -22,7 +22,8 @@ def riskiest_text(said: dict[str, Any]) -> str:
     if not first:
         return ""
     whole = said["ops"]
-    title = f"the riskiest {len(first)} of {whole}" if len(first) < whole else "every change"
+    some = f"{len(first)} of {whole} changes, what waits and what is riskiest first"
+    title = some if len(first) < whole else "every change"
     lines = ["", "", click.style(f"{title}, in their place:", bold=True)]
     for change in first:
         lines += ["", *in_place(change)]

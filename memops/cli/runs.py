@@ -31,7 +31,11 @@ _LOCK = click.option(
 
 @click.command()
 @click.argument("plan")
-@click.option("--approve", is_flag=True, help="Apply beyond the limits, and to files just written.")
+@click.option(
+    "--approve",
+    is_flag=True,
+    help="Carry out what waits for a person, too, beyond the limits and in files just written.",
+)
 @_LOCK
 @now_option
 @json_option
@@ -145,7 +149,17 @@ def _run_text(done: dict[str, Any]) -> str:
     )
     lines += [to_copy(done["hint"])] if done.get("hint") else []
     lines += skipped_text(done["run"], done["skipped"])
-    return "\n".join([*lines, f"undo: {typed()} rollback {done['run']}"])
+    lines += [f"undo: {typed()} rollback {done['run']}"]
+    return "\n".join([*lines, *(_waiting(done) if done.get("waiting") else [])])
+
+
+def _waiting(done: dict[str, Any]) -> list[str]:
+    """What is said of changes of a plan that wait for a person."""
+    waits = "waits" if done["waiting"] == 1 else "wait"
+    return [
+        f"{counted(done['waiting'], 'change')} {waits} for a person",
+        *to_decide(done["plan"]),
+    ]
 
 
 def _none_text(done: dict[str, Any]) -> str:
@@ -157,13 +171,8 @@ def _none_text(done: dict[str, Any]) -> str:
         return "\n".join([said, *passed, *([again] if passed else [])])
     if not done["waiting"]:
         return f"plan {done['plan']}: nothing of it is left to carry out"
-    waits = "waits" if done["waiting"] == 1 else "wait"
-    return "\n".join(
-        [
-            f"nothing was changed: {counted(done['waiting'], 'change')} {waits} for a person",
-            *to_decide(done["plan"]),
-        ]
-    )
+    first, *rest = _waiting(done)
+    return "\n".join([f"nothing was changed: {first}", *rest])
 
 
 def _back_text(done: dict[str, Any], run: "Run | None" = None) -> str:
