@@ -15,7 +15,7 @@ import pytest
 
 from memops import apply as applying
 from memops import files, snapshot
-from memops.apply import checks
+from memops.apply import carrying, checks
 from memops.plan import delete, edit
 from memops.policy import Policy
 from memops.state import basis, planfile, runs
@@ -27,7 +27,7 @@ from tests.stores.clawseed_db import build
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 ROWS, CHANGES = 100_000, 1_000
 SAFETY = (
-    (applying, "_started"), (applying, "_wrong"), (checks.Checker, "__init__"),
+    (applying, "_started"), (carrying, "_wrong"), (checks.Checker, "__init__"),
     (checks.Checker, "of"), (basis, "opened"), (files.Journal, "add"),
     (files.Journal, "entries"), (runs.Run, "seal"), (runs.Run, "verify"),
     (clawseed_write.Session, "_judged"), (clawseed_write.Session, "_fewer"),
