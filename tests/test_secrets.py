@@ -256,7 +256,6 @@ def test_every_pattern_takes_linear_time_from_end_to_end(nth):
     ("text", "value"),
     [
         ("Nota 31, chave {}, protocolo 7", "4".join(["3526055815161600022"] * 2)),  # no letters
-        ("lista: Rui `5519980001122` / `{}` = dono", "13556649877" + "@lid"),  # of a messenger
         ("skipped: `test/{}`", "issue-215-folder-crud"),  # a branch
         ('send(sessionKey="{}")', "agent:main:group:oc_" + "7d71d54d87cbd265"),
         ("The token expired. The main workflow is `{}`.", "KE7YV" + "Xayl5ntjwQkB2"),

@@ -28,7 +28,6 @@ TOLD = pl.Schema(
 )
 """What notes that a model answered tell; one that tells nothing has a row without text."""
 
-_TURN = r"(?m)^\s*[^\s:：][^\n:：]{0,19}[:：]\s*\S"  # a line of a talk: who, and what they say
 _SPACE = uuid.UUID("6b7a1f0e-3d0c-5f0a-9a53-0c1d8e2f4a77")  # namespace of extracted records' ids
 
 
@@ -188,9 +187,7 @@ def _verdict(
     sure = pl.col("noise").str.contains(SURE) | (pl.col("tombstone") >= policy.noise)
     noise = pl.col("noise").is_not_null() & sure
     share = pl.col("tombstone") / (1.0001 - pl.col("extract"))
-    # Who answers may tell what was asked for: of a talk nobody can be sure that all of it is idle.
-    talk = pl.col("text").str.count_matches(_TURN) >= 2
-    idle = (pl.col("extract") <= policy.silent) & (share >= policy.junk) & ~talk
+    idle = (pl.col("extract") <= policy.silent) & (share >= policy.junk)
     junk = noise | pl.col("secret") | idle
     table = rows.join(verdicts, on="row", how="left", maintain_order="left").join(
         kinds, on="row", how="left", maintain_order="left"

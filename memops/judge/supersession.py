@@ -26,20 +26,14 @@ from memops.schema import LIVE
 SIGNALS = ("jaccard", "cosine", "bm25")
 
 _EVIDENCE = 5
-_SENTENCES = r"(?s)(?:[.!?…][\"'”’)\]*_]*\s+[\"'“‘(\[*_]*[\p{Lu}\p{Lo}\d].*){2}|(?:[。！？].*[^\s。！？].*){2}"
-"""Three sentences: an end within the text, and another one after it."""
 _PASSING = ("session", "summary")  # what was said in passing steps back, and overtakes nothing
 
 
 def overtaken(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Return the records that step back, with current, until, evidence_ids, code and args."""
     edges = conflicting(records, ctx)
-    unasked = edges.filter(pl.col("told").is_null())
-    apart = other_named(unasked, records)
-    more = unasked.filter(pl.col("old").is_in(records.filter(_several())["id"].implode()))
-    for kept in (apart, more):
-        edges = edges.join(kept, on=["old", "new"], how="anti")
-    edges = parted(edges, records)
+    apart = other_named(edges.filter(pl.col("told").is_null()), records)
+    edges = parted(edges.join(apart, on=["old", "new"], how="anti"), records)
     time = _said_at(records, ctx)
     timed = (
         edges.join(time.rename({"id": "old", "at": "old_at", "pinned": "old_pinned"}), on="old")
@@ -158,11 +152,6 @@ def _args() -> pl.Expr:
     """How similar the two are, and its three signals."""
     signals = {name: pl.col(name).round(2) for name in SIGNALS}
     return arguments(similarity=pl.col("score").round(2), **signals)
-
-
-def _several() -> pl.Expr:
-    """Whether a text says several things, so that it is not overtaken when one of them is."""
-    return pl.col("text").str.contains(_SENTENCES)
 
 
 def _later() -> pl.Expr:
