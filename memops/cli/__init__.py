@@ -9,13 +9,16 @@ import re
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from memops import __version__
 from memops.cli.places import COMMANDS, GROUPS, Top
 from memops.errors import MemopsError, told
+
+if TYPE_CHECKING:
+    from memops.settings import Settings
 
 _COMMAND = re.compile(rf"\bmemops (?=(?:{'|'.join({*COMMANDS, *GROUPS})})\b)")
 """The beginning of a line to copy."""
@@ -197,13 +200,14 @@ def _called_with(argv: list[str]) -> click.Context:
     return cli.make_context("memops", [*argv], resilient_parsing=True)
 
 
-def nothing_in(ctx: click.Context, said: str) -> str:
+def nothing_in(said: str) -> str:
     """Return what is said where a state folder has none of something, or there is no such folder."""
-    state: Path = at(ctx).state
+    state = in_force().state
     absent = f"no state folder {state}: the first snapshot makes it, or give --state DIR"
     return f"{said} in {state}" if state.is_dir() else absent
 
 
-def at(ctx: click.Context) -> Any:
-    """Return the settings that the group read."""
-    return ctx.find_root().obj
+def in_force() -> "Settings":
+    """Return the settings that the group read for the command at work."""
+    found: Settings = click.get_current_context().find_root().obj
+    return found

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import click
 
-from memops.cli import at
+from memops.cli import in_force
 from memops.cli.output import emit, json_option, now_option
 
 
@@ -13,16 +13,15 @@ from memops.cli.output import emit, json_option, now_option
 @click.option("--write", is_flag=True, help="Put the file into the workspace.")
 @now_option
 @json_option
-@click.pass_context
-def view(ctx: click.Context, store: str, write: bool, now: datetime | None, as_json: bool) -> None:
+def view(store: str, write: bool, now: datetime | None) -> None:
     """Print the MEMORY_SNAPSHOT.md of STORE, from which clawseed can start again.
 
     clawseed reads it as its own; `memops store import` reads all that is in it, exactly.
     """
     from memops.commands import repairing
 
-    said = repairing.view(store, at(ctx), write, now)
-    emit(said, as_json, f"{said['entries']} memories in {said['path']}" if write else said["text"])
+    said = repairing.view(store, in_force(), write, now)
+    emit(said, f"{said['entries']} memories in {said['path']}" if write else said["text"])
 
 
 @click.command()
@@ -31,17 +30,13 @@ def view(ctx: click.Context, store: str, write: bool, now: datetime | None, as_j
 @click.option("--approve", is_flag=True, help="Write the vectors, after a snapshot.")
 @now_option
 @json_option
-@click.pass_context
-def embed(
-    ctx: click.Context, store: str, model: str, approve: bool, now: datetime | None, as_json: bool
-) -> None:
+def embed(store: str, model: str, approve: bool, now: datetime | None) -> None:
     """Give the rows of STORE that have no vector theirs; refused unless the model is the same."""
     from memops.commands import repairing
 
-    said = repairing.embed(store, model, at(ctx), approve, now)
+    said = repairing.embed(store, model, in_force(), approve, now)
     done = f"{said['filled']} filled" if approve else "nothing was changed; --approve fills them"
     emit(
         said,
-        as_json,
         f"{said['lacking']} rows without a vector; the model agrees on {said['compared']}; {done}",
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from memops.cli import at, typed
+from memops.cli import in_force, typed
 from memops.cli.output import counted, emit, json_option, table
 from memops.cli.places import Lazy
 from memops.errors import MemopsError
@@ -21,19 +21,18 @@ from memops.errors import MemopsError
     help="The settings file to write.",
 )
 @json_option
-@click.pass_context
-def init(ctx: click.Context, addresses: tuple[str, ...], into: Path, as_json: bool) -> None:
+def init(addresses: tuple[str, ...], into: Path) -> None:
     """Find the stores of this machine (or take each STORE) and write a memops.toml that names them.
 
     They are examined, and nothing is written to them.
     """
     from memops.commands import starting
 
-    said = starting.begin(into, [*addresses], at(ctx))
+    said = starting.begin(into, [*addresses], in_force())
     option = "" if into == Path("memops.toml") else f" --config {into}"
     said["next"] = starting.next_commands(said, option)
     said["cron"] = starting.cron_line(typed().removeprefix("memops") + option)
-    emit(said, as_json, lambda: _begun_text(said))
+    emit(said, lambda: _begun_text(said))
 
 
 @click.group(cls=Lazy)
@@ -45,12 +44,11 @@ def config() -> None:
 @click.argument("names", nargs=-1)
 @click.option("--all", "every", is_flag=True, help="Also what nobody has set.")
 @json_option
-@click.pass_context
-def show_command(ctx: click.Context, names: tuple[str, ...], every: bool, as_json: bool) -> None:
+def show_command(names: tuple[str, ...], every: bool) -> None:
     """Show the settings that somebody set, or those whose names begin with one of NAMES."""
     from memops.commands.configuring import shown
 
-    rows = shown(at(ctx), _given(ctx))
+    rows = shown(in_force(), _given())
     chosen = [r for r in rows if any(f"{r['name']}.".startswith(f"{n}.") for n in names)]
     if not names:
         chosen = rows if every else [r for r in rows if r["from"] != "default"]
@@ -58,57 +56,55 @@ def show_command(ctx: click.Context, names: tuple[str, ...], every: bool, as_jso
     rest = len(rows) - len(chosen)
     more = f"{rest} more are as by default: {typed()} config show --all"
     lines = [table(cells, ["setting", "value", "from"]), *([more] if rest and not names else [])]
-    emit(chosen, as_json, "\n".join(lines))
+    emit(chosen, "\n".join(lines))
 
 
 @config.command("check")
 @json_option
-@click.pass_context
-def check_command(ctx: click.Context, as_json: bool) -> None:
+def check_command() -> None:
     """Check memops.toml: names, types, ranges, patterns, cron times, zones, stores, suites."""
     from memops.commands.configuring import checked
 
-    settings = at(ctx)
+    settings = in_force()
     if settings.path is None:
         raise MemopsError("there is no memops.toml here", "make one: memops init")
     said = checked(settings)
     stores = counted(said["stores"], "store")
-    emit(said, as_json, f"{said['config']}: {stores}, {said['given']} settings are given; all good")
+    emit(said, f"{said['config']}: {stores}, {said['given']} settings are given; all good")
 
 
 @config.command("schema")
 @json_option
-def schema_command(as_json: bool) -> None:
+def schema_command() -> None:
     """Print the JSON schema of memops.toml, for editors."""
     import json
 
     from memops.commands.configuring import schema
 
     said = schema()
-    emit(said, as_json, lambda: json.dumps(said, indent=2, ensure_ascii=False), versioned=False)
+    emit(said, lambda: json.dumps(said, indent=2, ensure_ascii=False), versioned=False)
 
 
 @config.command("notify")
 @json_option
-@click.pass_context
-def notify_command(ctx: click.Context, as_json: bool) -> int:
+def notify_command() -> int:
     """Send a notice by every way that [notify] of memops.toml names, to try them."""
     from memops.nights import notices
 
-    if not (said := notices.tried(at(ctx))):
+    if not (said := notices.tried(in_force())):
         raise MemopsError("[notify] names nobody", "memops config show notify")
     rows = list(said.items())
-    emit(said, as_json, lambda: table(rows, ["way", "what came of it"]), versioned=False)
+    emit(said, lambda: table(rows, ["way", "what came of it"]), versioned=False)
     return 0 if {*said.values()} == {"sent"} else 10
 
 
-def _given(ctx: click.Context) -> dict[str, str]:
+def _given() -> dict[str, str]:
     """How the settings file and the state folder were given, if they were."""
     said = {
         click.core.ParameterSource.COMMANDLINE: "--{}",
         click.core.ParameterSource.ENVIRONMENT: "MEMOPS_{}",
     }
-    root, given = ctx.find_root(), dict[str, str]()
+    root, given = click.get_current_context().find_root(), dict[str, str]()
     for name in ("config", "state"):
         if how := said.get(root.get_parameter_source(name)):  # type: ignore[arg-type]
             given[name] = how.format(name.upper() if "MEMOPS" in how else name)

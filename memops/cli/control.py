@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from memops.cli import at, to_copy, typed
+from memops.cli import in_force, to_copy, typed
 from memops.cli.output import (
     counted,
     cut,
@@ -42,9 +42,7 @@ _PLAN_ONLY = click.option("--plan-only", is_flag=True, help="Stop after the plan
 )
 @now_option
 @json_option
-@click.pass_context
 def inspect(
-    ctx: click.Context,
     store: str,
     kinds: tuple[str, ...],
     scopes: tuple[str, ...],
@@ -54,7 +52,6 @@ def inspect(
     archived: bool,
     limit: int,
     now: datetime | None,
-    as_json: bool,
 ) -> None:
     """List the live records of STORE (or a snapshot), youngest first; secrets masked.
 
@@ -65,9 +62,9 @@ def inspect(
 
     moment = (instant(since) or controls.duration(since)) if since else None
     said = inspecting.listed(
-        store, at(ctx), now, kinds, scopes, tiers, moment, text, limit, archived
+        store, in_force(), now, kinds, scopes, tiers, moment, text, limit, archived
     )
-    emit(said, as_json, lambda: _listed_text(said))
+    emit(said, lambda: _listed_text(said))
 
 
 @click.command()
@@ -75,13 +72,12 @@ def inspect(
 @click.argument("id", callback=names_given)
 @now_option
 @json_option
-@click.pass_context
-def show(ctx: click.Context, store: str, id: str, now: datetime | None, as_json: bool) -> None:
+def show(store: str, id: str, now: datetime | None) -> None:
     """Show all that is known of the record ID of STORE: lineage, history, score, when it fades."""
     from memops.commands import inspecting
 
-    said = inspecting.known_of(store, id, at(ctx), now)
-    emit(said, as_json, lambda: _known_text(said))
+    said = inspecting.known_of(store, id, in_force(), now)
+    emit(said, lambda: _known_text(said))
 
 
 @click.command()
@@ -94,9 +90,7 @@ def show(ctx: click.Context, store: str, id: str, now: datetime | None, as_json:
 @_PLAN_ONLY
 @now_option
 @json_option
-@click.pass_context
 def edit(
-    ctx: click.Context,
     store: str,
     id: str,
     text: str | None,
@@ -105,15 +99,14 @@ def edit(
     importance: float | None,
     plan_only: bool,
     now: datetime | None,
-    as_json: bool,
 ) -> int:
     """Change the record ID of STORE; what no option names stays."""
     from memops.commands import controls
 
     given = {"text": text, "kind": kind, "tier": tier, "importance": importance}
     fields = {name: value for name, value in given.items() if value is not None}
-    said = controls.change_record(controls.Asked(store, at(ctx), now, plan_only), id, fields)
-    return _done(said, as_json, "changed", "it is so already")
+    said = controls.change_record(controls.Asked(store, in_force(), now, plan_only), id, fields)
+    return _done(said, "changed", "it is so already")
 
 
 def _of_records(name: str, sentence: str, verb: str, nothing: str) -> click.Command:
@@ -125,20 +118,12 @@ def _of_records(name: str, sentence: str, verb: str, nothing: str) -> click.Comm
     @_PLAN_ONLY
     @now_option
     @json_option
-    @click.pass_context
-    def command(
-        ctx: click.Context,
-        store: str,
-        ids: tuple[str, ...],
-        plan_only: bool,
-        now: datetime | None,
-        as_json: bool,
-    ) -> int:
+    def command(store: str, ids: tuple[str, ...], plan_only: bool, now: datetime | None) -> int:
         from memops.commands import controls
 
-        asked = controls.Asked(store, at(ctx), now, plan_only)
+        asked = controls.Asked(store, in_force(), now, plan_only)
         said = getattr(controls, f"{name}_records")(asked, ids)
-        return _done(said, as_json, verb, nothing)
+        return _done(said, verb, nothing)
 
     return command
 
@@ -170,30 +155,23 @@ recover = _of_records(
 @_PLAN_ONLY
 @now_option
 @json_option
-@click.pass_context
 def forget(
-    ctx: click.Context,
-    store: str,
-    ids: tuple[str, ...],
-    last: str | None,
-    plan_only: bool,
-    now: datetime | None,
-    as_json: bool,
+    store: str, ids: tuple[str, ...], last: str | None, plan_only: bool, now: datetime | None
 ) -> int:
     """Hide records of STORE from recall; undone by a rollback, unlike `purge`."""
     from memops.commands import controls
 
     within = controls.duration(last) if last else None
-    asked = controls.Asked(store, at(ctx), now, plan_only)
+    asked = controls.Asked(store, in_force(), now, plan_only)
     said = controls.forget_records(asked, ids, within)
-    days = at(ctx).policy.retention.grace_days
+    days = in_force().policy.retention.grace_days
     kept = f"their text stays in the store for at least {days:g} days, and in snapshots"
     said["note"] = f"{kept}; `memops purge` forgets for good"
-    return _done(said, as_json, "hidden from recall", "nothing to forget")
+    return _done(said, "hidden from recall", "nothing to forget")
 
 
-def _done(said: dict[str, Any], as_json: bool, verb: str, nothing: str) -> int:
-    emit(said, as_json, lambda: _done_text(said, verb, nothing))
+def _done(said: dict[str, Any], verb: str, nothing: str) -> int:
+    emit(said, lambda: _done_text(said, verb, nothing))
     return int(said.get("code", 0))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from memops.cli import at, to_copy, to_decide, typed
+from memops.cli import in_force, to_copy, to_decide, typed
 from memops.cli.output import counted, cut, emit, json_option, now_option, skipped_text, table
 from memops.errors import GateFailed, GuardRefused
 
@@ -31,9 +31,7 @@ _DETAILED = click.option(
 @_DETAILED
 @now_option
 @json_option
-@click.pass_context
 def plan(
-    ctx: click.Context,
     store: str,
     rules: tuple[str, ...],
     without: tuple[str, ...],
@@ -41,7 +39,6 @@ def plan(
     show: int,
     detailed_exitcode: bool,
     now: datetime | None,
-    as_json: bool,
 ) -> int:
     """Propose changes to STORE (or from a snapshot); nothing is written to it."""
     from memops import steps
@@ -49,13 +46,13 @@ def plan(
     from memops.commands.showing import first_look
     from memops.state import sources
 
-    settings = at(ctx)
+    settings = in_force()
     chosen = steps.chosen_rules(only=rules, without=without)
     taken = sources.open_or_take(store, settings, now, accept_shrink)
     made = steps.make_plan(taken.path, settings, now or sources.clock(), chosen)
     said = steps.said_of(made)
     said |= first_look(said["plan"], settings, show)
-    emit(said, as_json, lambda: _plan_text(said) + riskiest_text(said) + _next(said))
+    emit(said, lambda: _plan_text(said) + riskiest_text(said) + _next(said))
     return 4 if detailed_exitcode and said["ops"] else 0
 
 
@@ -68,9 +65,7 @@ def plan(
 @_DETAILED
 @now_option
 @json_option
-@click.pass_context
 def migrate(
-    ctx: click.Context,
     store: str,
     plan_only: bool,
     suite: str | None,
@@ -78,7 +73,6 @@ def migrate(
     ask: bool,
     detailed_exitcode: bool,
     now: datetime | None,
-    as_json: bool,
 ) -> int:
     """Clean up a polluted STORE once: extract facts from raw notes, retire the rest."""
     from memops.commands.looking import samples
@@ -86,7 +80,7 @@ def migrate(
 
     night = curate(
         store,
-        at(ctx),
+        in_force(),
         now,
         suite=suite,
         migrate=True,
@@ -94,10 +88,9 @@ def migrate(
         plan_only=plan_only,
         model=ask,
     )
-    shown = samples(night["plan"], at(ctx))
+    shown = samples(night["plan"], in_force())
     emit(
         night | {"samples": shown},
-        as_json,
         lambda: "\n".join(
             [
                 _plan_text(night | {"beyond": []}),
@@ -115,21 +108,16 @@ def migrate(
 @click.option("--scope", help="Only records of this scope.")
 @now_option
 @json_option
-@click.pass_context
-def curator(
-    ctx: click.Context, store: str, scope: str | None, now: datetime | None, as_json: bool
-) -> int:
+def curator(store: str, scope: str | None, now: datetime | None) -> int:
     """Ask the model of MEMOPS_MODEL_URL what STORE could do without; writes a plan to review."""
     from memops.commands.curator import proposed
     from memops.state import sources
 
-    settings, made = at(ctx), sources.clock()
+    settings, made = in_force(), sources.clock()
     taken = sources.open_or_take(store, settings, now)
     said = proposed(taken, settings, now or made, made, scope)
     emit(
-        said,
-        as_json,
-        lambda: f"{_plan_text(said)}\n{_asked_text(said['asked'])}{_next(said, approve=True)}",
+        said, lambda: f"{_plan_text(said)}\n{_asked_text(said['asked'])}{_next(said, approve=True)}"
     )
     return 3 if said["asked"]["waiting"] else 0
 
@@ -144,23 +132,20 @@ def curator(
 )
 @now_option
 @json_option
-@click.pass_context
 def nightly(
-    ctx: click.Context,
     stores: tuple[str, ...],
     suite: str | None,
     approve: bool,
     hygiene: bool,
     jobs: int,
     now: datetime | None,
-    as_json: bool,
 ) -> int:
     """Do the night of STORES (default: all of memops.toml); ends with the gravest code."""
     from memops.errors import MemopsError, gravest
     from memops.nights import notices, rounds
     from memops.state.sources import clock
 
-    settings = at(ctx)
+    settings = in_force()
     if not stores and not settings.stores:
         raise MemopsError("no store named, and memops.toml names none", "memops nightly STORE")
     chosen = stores or tuple(settings.stores)
@@ -168,7 +153,7 @@ def nightly(
     nights = rounds.nights(chosen, settings, now, jobs, **how)
     for said in notices.tell(nights, settings, typed(), now or clock()):
         click.echo(f"memops: not told: {said}", err=True)
-    emit(nights, as_json, lambda: _night_text(nights))
+    emit(nights, lambda: _night_text(nights))
     return gravest(int(night["code"]) for night in nights)
 
 
@@ -182,8 +167,7 @@ def nightly(
 )
 @now_option
 @json_option
-@click.pass_context
-def demo(ctx: click.Context, into: Path, now: datetime | None, as_json: bool) -> int:
+def demo(into: Path, now: datetime | None) -> int:
     """Make the two sample stores and do a night on each: the whole path, with a report.
 
     What a person would be asked about is approved, and counted.
@@ -194,7 +178,7 @@ def demo(ctx: click.Context, into: Path, now: datetime | None, as_json: bool) ->
     nights = demonstration.run(into, now)
     told = [demonstration.text(night) for night in nights]
     told += [f"how they stand: memops --config {shlex.quote(str(into / 'memops.toml'))} status"]
-    emit(nights, as_json, "\n\n".join(told))
+    emit(nights, "\n\n".join(told))
     return gravest(int(night["code"]) for night in nights)
 
 
@@ -266,7 +250,7 @@ def _next(said: dict[str, Any], approve: bool = False) -> str:
 
 def _beyond(limits: list[dict[str, Any]]) -> list[str]:
     """Each limit of a night that is exceeded, and the settings that raise them."""
-    raising = at(click.get_current_context()).raising(limits)
+    raising = in_force().raising(limits)
     return [*(f"beyond a night's limits: {limit['reason']}" for limit in limits), *raising]
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from memops.cli import at
+from memops.cli import in_force
 from memops.cli.output import emit, json_option, table
 
 
@@ -19,15 +19,7 @@ def evidence() -> None:
 @click.option("--most", default=100, show_default=True, help="Most changes of one shape.")
 @click.option("--code", "codes", multiple=True, help="Only changes of this reason (repeatable).")
 @json_option
-@click.pass_context
-def evidence_sheet(
-    ctx: click.Context,
-    plans: tuple[str, ...],
-    out: Path,
-    most: int,
-    codes: tuple[str, ...],
-    as_json: bool,
-) -> None:
+def evidence_sheet(plans: tuple[str, ...], out: Path, most: int, codes: tuple[str, ...]) -> None:
     """Write changes of PLANS in their place, for a reader to label.
 
     It holds memory text, secrets included: it is for the reader's eyes, not for a repository.
@@ -35,12 +27,12 @@ def evidence_sheet(
     from memops import files
     from memops.commands import sheets
 
-    rows = sheets.sheet(plans, at(ctx).state, most, codes)
+    rows = sheets.sheet(plans, in_force().state, most, codes)
     files.write(out, sheets.written(rows))
     shapes = rows.group_by("family", "rule", "code", maintain_order=True).len()
     said = {"sheet": str(out), "changes": rows.height}
     text = table(shapes.rows(), ["stores", "rule", "code", "changes"])
-    emit(said, as_json, f"{text}\nlabel each {', '.join(sheets.LABELS)}: {out}")
+    emit(said, f"{text}\nlabel each {', '.join(sheets.LABELS)}: {out}")
 
 
 @evidence.command("count")
@@ -60,7 +52,6 @@ def evidence_count(
     seen: bool,
     second: Path | None,
     second_by: str,
-    as_json: bool,
 ) -> None:
     """Count the labels of SHEETS into a record: figures and who judged, no text."""
     from memops.commands import sheets as counting
@@ -73,4 +64,4 @@ def evidence_count(
         for r in said["changes"]
     ]
     head = ["stores", "rule", "code", *counting.LABELS]
-    emit(said, as_json, f"{table(rows, head)}\n{out}")
+    emit(said, f"{table(rows, head)}\n{out}")

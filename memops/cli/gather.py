@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from memops.cli import at
+from memops.cli import in_force
 from memops.cli.output import emit, json_option, now_option, table
 
 
@@ -15,17 +15,14 @@ from memops.cli.output import emit, json_option, now_option, table
 @click.option("--plan-only", is_flag=True, help="Stop after the plan.")
 @now_option
 @json_option
-@click.pass_context
-def import_(
-    ctx: click.Context, name: str, to: str, plan_only: bool, now: datetime | None, as_json: bool
-) -> int:
+def import_(name: str, to: str, plan_only: bool, now: datetime | None) -> int:
     """Add the export that [import.NAME] of memops.toml describes to a store."""
     from memops.commands.importing import import_records
 
-    said = import_records(name, to, at(ctx), now, plan_only)
+    said = import_records(name, to, in_force(), now, plan_only)
     counts = [(n, said[n]) for n in ("read", "ops", "applied", "already")]
     odd = [(f"entry {p['entry']} passed over", p["why"]) for p in said["passed_over"]]
-    emit(said, as_json, lambda: table([*counts, *odd], ["import", name]))
+    emit(said, lambda: table([*counts, *odd], ["import", name]))
     return int(said.get("code", 0)) or (3 if odd else 0)
 
 
@@ -39,24 +36,17 @@ globals()["import"] = import_  # a command is found by its name, which is no nam
 )
 @now_option
 @json_option
-@click.pass_context
-def collect(
-    ctx: click.Context,
-    roots: tuple[str, ...],
-    into: Path | None,
-    now: datetime | None,
-    as_json: bool,
-) -> None:
+def collect(roots: tuple[str, ...], into: Path | None, now: datetime | None) -> None:
     """Read XingheBot ROOTS (ROOT or NODE=ROOT) as one: count, find duplicates across nodes.
 
     With --into their session summaries are copied there; the roots themselves are only read.
     """
     from memops import steps
 
-    said = steps.collect_nodes(roots, str(into) if into else None, at(ctx), now)
+    said = steps.collect_nodes(roots, str(into) if into else None, in_force(), now)
     rows = [(node, n["records"], n["sessions"]) for node, n in said["nodes"].items()]
     tail = (
         f"{len(said['copied'])} summaries copied, {said['already']} there already; "
         f"{len(said['duplicates'])} records say what another node's say"
     )
-    emit(said, as_json, lambda: table(rows, ["node", "records", "sessions"]) + "\n" + tail)
+    emit(said, lambda: table(rows, ["node", "records", "sessions"]) + "\n" + tail)

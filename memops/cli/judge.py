@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from memops.cli import at, to_copy, typed
+from memops.cli import in_force, to_copy, typed
 from memops.cli.output import (
     as_document,
     counted,
@@ -20,6 +20,7 @@ from memops.cli.output import (
     now_option,
     say,
     table,
+    wants_json,
 )
 from memops.safety.display import shown
 
@@ -56,9 +57,7 @@ _PASSING = click.option(
 @_PASSING
 @now_option
 @json_option
-@click.pass_context
 def grade(
-    ctx: click.Context,
     store: str | None,
     suite: str | None,
     run_file: Path | None,
@@ -66,7 +65,6 @@ def grade(
     encoder: str | None,
     no_snapshot: bool,
     now: datetime | None,
-    as_json: bool,
 ) -> None:
     """Grade recall of STORE (or a snapshot) against a suite, or of any retriever's run."""
     from memops.evaluation import judging
@@ -78,11 +76,11 @@ def grade(
         told = {"grades": of_run.means(), "unanswered": gate_runs.unanswered(of_run)}
         rows = [(name, f"{value:.4f}") for name, value in of_run.means().items()]
         figures = table(rows, ["measure", "mean"])
-        emit(told, as_json, lambda: "\n".join([figures, *_unanswered(run_file, told)]))
+        emit(told, lambda: "\n".join([figures, *_unanswered(run_file, told)]))
         return
     store, suite = _both(store, suite)
-    graded = judging.grade(store, suite, at(ctx), encoder, now, not no_snapshot)
-    emit(graded, as_json, lambda: _grades_text(graded["grades"]))
+    graded = judging.grade(store, suite, in_force(), encoder, now, not no_snapshot)
+    emit(graded, lambda: _grades_text(graded["grades"]))
 
 
 @click.command(epilog=_THREE)
@@ -99,9 +97,7 @@ def grade(
 @_PASSING
 @now_option
 @json_option
-@click.pass_context
 def gate(
-    ctx: click.Context,
     store: str | None,
     suite: str | None,
     run_file: Path | None,
@@ -114,7 +110,6 @@ def gate(
     encoder: str | None,
     no_snapshot: bool,
     now: datetime | None,
-    as_json: bool,
 ) -> int:
     """Compare STORE's grades with the suite's baseline: exit 30 when recall got worse.
 
@@ -128,21 +123,21 @@ def gate(
         from memops.evaluation.gate_runs import gated
 
         said = gated(
-            run_file, qrels, baseline_run, judging.deciding(at(ctx).policy, measure), accept
+            run_file, qrels, baseline_run, judging.deciding(in_force().policy, measure), accept
         )
     else:
         both = _both(store, suite)
-        said = judging.gate(*both, at(ctx), encoder, now, accept, not no_snapshot, measure)
+        said = judging.gate(*both, in_force(), encoder, now, accept, not no_snapshot, measure)
     if junit:
         junit.write_text(said["junit"], encoding="utf-8")
     if github:
         if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
             with Path(summary).open("a", encoding="utf-8") as out:
                 out.write(said["markdown"])
-        if not as_json:
+        if not wants_json():
             say(said["github"], said)
     shown = {k: v for k, v in said.items() if k not in ("junit", "github", "markdown")}
-    emit(shown, as_json, lambda: "\n".join([*_compared(said), *_gate_next(said, ctx)]))
+    emit(shown, lambda: "\n".join([*_compared(said), *_gate_next(said)]))
     return {"fail": 30, "inconclusive": 31}.get(said["verdict"], 0)
 
 
@@ -165,7 +160,7 @@ def _compared(said: dict[str, Any]) -> list[str]:
     return [table(rows, ["measure", "before", "accepted", "difference"])]
 
 
-def _gate_next(said: dict[str, Any], ctx: click.Context) -> list[str]:
+def _gate_next(said: dict[str, Any]) -> list[str]:
     """What was recorded, or what to do about lost recall."""
     if "run" in said:
         more = _unanswered(said["run"], said)
@@ -174,7 +169,11 @@ def _gate_next(said: dict[str, Any], ctx: click.Context) -> list[str]:
         look = "which queries it lost stands above, and in the file that --junit names"
     else:
         more = []
-        of = [shlex.quote(ctx.params["store"]), "--suite", shlex.quote(said["suite"])]
+        of = [
+            shlex.quote(click.get_current_context().params["store"]),
+            "--suite",
+            shlex.quote(said["suite"]),
+        ]
         again = f"{typed()} gate {' '.join(of)}"
         look = f"what runs changed, and how to take one back: {typed()} runs"
     if said["accepted"]:
@@ -220,15 +219,12 @@ def _unanswered(run: object, said: dict[str, Any]) -> list[str]:
 @lang_option("Of the words.")
 @click.option("--zone", default="UTC", show_default=True, help="Of the times: a name, or local.")
 @json_option
-@click.pass_context
-def report(
-    ctx: click.Context, subject: str, output: Path | None, lang: str, zone: str, as_json: bool
-) -> None:
+def report(subject: str, output: Path | None, lang: str, zone: str) -> None:
     """Render the report of a run, a plan or a snapshot (SUBJECT) as one HTML page."""
     from memops.reports import reporting
 
-    path = reporting.report(subject, at(ctx), output, lang, zone)
-    emit({"path": str(path)}, as_json, str(path))
+    path = reporting.report(subject, in_force(), output, lang, zone)
+    emit({"path": str(path)}, str(path))
 
 
 @click.group()
@@ -240,15 +236,14 @@ def bench() -> None:
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
 @click.option("--json-lines", is_flag=True, help="Kept for habit: it always does.")
 @click.option("--candidates", is_flag=True, help="Count, by label, those asked or settled.")
-@click.pass_context
-def bench_pairs_command(ctx: click.Context, file: Path, json_lines: bool, candidates: bool) -> None:
+def bench_pairs_command(file: Path, json_lines: bool, candidates: bool) -> None:
     """Judge each pair {id, a, b} of FILE as a night would: duplicate, conflict, which is newer."""
     from memops.errors import Corrupt
     from memops.evaluation.bench_pairs import in_scopes, judge_pairs, reached
     from memops.files import gunzipped
     from memops.models.local import local_models
 
-    settings = at(ctx)
+    settings = in_force()
     data = gunzipped(file) if file.suffix == ".gz" else file.read_bytes()
     try:
         pairs = [json.loads(line) for line in data.split(b"\n") if line.strip()]
@@ -271,14 +266,11 @@ def bench_pairs_command(ctx: click.Context, file: Path, json_lines: bool, candid
     "--embedder", default="lsa", show_default=True, help="lsa, or the path or name of a model."
 )
 @click.option("--k", default=10, show_default=True, help="Results a query.")
-@click.pass_context
-def bench_recall_command(
-    ctx: click.Context, folder: Path, retriever: str, embedder: str, k: int
-) -> None:
+def bench_recall_command(folder: Path, retriever: str, embedder: str, k: int) -> None:
     """Search the corpus of FOLDER for each of its queries; one line a result."""
     from memops.evaluation.bench_recall import recall_run
 
-    _lines(recall_run(folder, retriever, embedder, k, at(ctx).state / "vectors"))
+    _lines(recall_run(folder, retriever, embedder, k, in_force().state / "vectors"))
 
 
 def _lines(rows: Any) -> None:

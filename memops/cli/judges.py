@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from memops.cli import at, to_copy
+from memops.cli import in_force, to_copy
 from memops.cli.output import emit, json_option, table
 
 
@@ -13,8 +13,7 @@ from memops.cli.output import emit, json_option, table
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--notes", is_flag=True, help="FILE holds labelled notes for `migrate --ask`.")
 @json_option
-@click.pass_context
-def judge_test(ctx: click.Context, file: Path, notes: bool, as_json: bool) -> None:
+def judge_test(file: Path, notes: bool) -> None:
     """Run the judge that `[policy.judge]` names over the labelled pairs of FILE.
 
     Each line of FILE is {"a", "b", "label", "lang"?, "newer"?}; labels are duplicate, conflict and
@@ -26,12 +25,12 @@ def judge_test(ctx: click.Context, file: Path, notes: bool, as_json: bool) -> No
     from memops.evaluation import judge_tests
     from memops.models.local import decider
 
-    settings = at(ctx)
+    settings = in_force()
     if notes:
         from memops.evaluation import note_tests
 
         found = note_tests.tested(file, settings)
-        emit(found, as_json, lambda: _text(found, settings.policy.unattended.lower))
+        emit(found, lambda: _text(found, settings.policy.unattended.lower))
         return
     pairs = judge_tests.labelled(file)
     judge = decider(settings.policy.judge, settings.state)
@@ -47,7 +46,7 @@ def judge_test(ctx: click.Context, file: Path, notes: bool, as_json: bool) -> No
         "earned": earned.to_dicts(),
         "kept": str(kept),
     }
-    emit(said, as_json, lambda: _text(said, settings.policy.unattended.lower))
+    emit(said, lambda: _text(said, settings.policy.unattended.lower))
 
 
 def _text(said: dict[str, Any], needed: float) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from memops.cli import at, to_copy, typed
+from memops.cli import in_force, to_copy, typed
 from memops.cli.output import (
     counted,
     cut,
@@ -35,12 +35,11 @@ _near_option = click.option(
 @click.command()
 @click.option("--store", help="With what people answered to changes of this store.")
 @json_option
-@click.pass_context
-def rules(ctx: click.Context, store: str | None, as_json: bool) -> None:
+def rules(store: str | None) -> None:
     """List every rule with its sentence, and what it has earned to do unattended."""
     from memops.commands.looking import ruled
 
-    rows = ruled(at(ctx), store)
+    rows = ruled(in_force(), store)
     cells = [
         [r["rule"], "yes" if r["nightly"] else "-", "yes" if r["migrate"] else "-", r["about"]]
         for r in rows
@@ -57,7 +56,6 @@ def rules(ctx: click.Context, store: str | None, as_json: bool) -> None:
     head = ["rule", "reason", "stores", "right", "harmless", "harmful", "lower bound", "unattended"]
     emit(
         rows,
-        as_json,
         lambda: (
             table(cells, ["rule", "nightly", "migrate", "what it proposes"])
             + "\n\njudged changes; what is not listed waits for a person:\n"
@@ -68,16 +66,14 @@ def rules(ctx: click.Context, store: str | None, as_json: bool) -> None:
 
 @click.command()
 @json_option
-@click.pass_context
-def policy(ctx: click.Context, as_json: bool) -> None:
+def policy() -> None:
     """Print every setting with its value and reason, as memops.toml holds them."""
     from memops.policy import described
     from memops.policy.defaults import in_toml
 
-    settings = described(at(ctx).policy)
+    settings = described(in_force().policy)
     emit(
         {name: {"value": value, "why": why} for name, value, why in settings},
-        as_json,
         lambda: in_toml(settings),
         versioned=False,
     )
@@ -89,12 +85,9 @@ def policy(ctx: click.Context, as_json: bool) -> None:
 @_near_option
 @now_option
 @json_option
-@click.pass_context
-def conflicts(
-    ctx: click.Context, store: str, least: float, near: int, now: datetime | None, as_json: bool
-) -> None:
+def conflicts(store: str, least: float, near: int, now: datetime | None) -> None:
     """List live records of STORE that cannot both be true, with their signals."""
-    _pairs("conflicts", ctx, store, now, as_json, least, near)
+    _pairs("conflicts", store, now, least, near)
 
 
 @click.command()
@@ -103,24 +96,20 @@ def conflicts(
 @_near_option
 @now_option
 @json_option
-@click.pass_context
-def duplicates(
-    ctx: click.Context, store: str, least: float, near: int, now: datetime | None, as_json: bool
-) -> None:
+def duplicates(store: str, least: float, near: int, now: datetime | None) -> None:
     """List live records of STORE that say the same, with their signals."""
-    _pairs("duplicates", ctx, store, now, as_json, least, near)
+    _pairs("duplicates", store, now, least, near)
 
 
 @click.command()
 @click.argument("plan")
 @click.argument("id", callback=names_given)
 @json_option
-@click.pass_context
-def explain(ctx: click.Context, plan: str, id: str, as_json: bool) -> None:
+def explain(plan: str, id: str) -> None:
     """Say why PLAN changes the record ID, or what its change of that number does, with evidence."""
     from memops.commands import looking
 
-    said = looking.explain_change(plan, id, at(ctx))
+    said = looking.explain_change(plan, id, in_force())
     rows: list[tuple[str, Any]] = []
     for change in said["changes"]:
         told = change | {"stands": to_copy(change["stands"])}
@@ -135,7 +124,7 @@ def explain(ctx: click.Context, plan: str, id: str, as_json: bool) -> None:
             rows += [*about.items(), ("read here", pair["a"]), ("read there", pair["b"])]
             rows.append(("signals", pair["signals"]))
             rows += [("a model says", pair["judge"])] if "judge" in pair else []
-    emit(said, as_json, lambda: f"{shown(said['id'])}\n{fields(rows)}")
+    emit(said, lambda: f"{shown(said['id'])}\n{fields(rows)}")
 
 
 @click.command()
@@ -146,8 +135,7 @@ def explain(ctx: click.Context, plan: str, id: str, as_json: bool) -> None:
     "--from", "store", help="Extract from what the agent of this store has kept of its chats."
 )
 @json_option
-@click.pass_context
-def extract(ctx: click.Context, file: Path | None, store: str | None, as_json: bool) -> None:
+def extract(file: Path | None, store: str | None) -> None:
     """Show what extraction finds in FILE, a text with one note a line, with spans."""
     from memops.extract import inspect_all
 
@@ -166,8 +154,8 @@ def extract(ctx: click.Context, file: Path | None, store: str | None, as_json: b
         from memops.safety.secrets import redacted
         from memops.stores.transcripts import pieces, turns
 
-        policy = at(ctx).policy
-        said = turns(str(store), at(ctx))[0].filter(source="user")
+        policy = in_force().policy
+        said = turns(str(store), in_force())[0].filter(source="user")
         texts = redacted(said["text"], policy.secrets)
         cut = [
             (turn, part, piece)
@@ -181,7 +169,7 @@ def extract(ctx: click.Context, file: Path | None, store: str | None, as_json: b
             for row in rows
         ]
     head = list(dict.fromkeys(name for row in found for name in row)) or ["nothing"]
-    emit(found, as_json, lambda: table([[r.get(n, "") for n in head] for r in found], head))
+    emit(found, lambda: table([[r.get(n, "") for n in head] for r in found], head))
 
 
 @click.command()
@@ -189,19 +177,16 @@ def extract(ctx: click.Context, file: Path | None, store: str | None, as_json: b
 @click.option("--fail-on", multiple=True, help="Exit 32 when this class has findings (repeatable).")
 @now_option
 @json_option
-@click.pass_context
-def audit(
-    ctx: click.Context, store: str, fail_on: tuple[str, ...], now: datetime | None, as_json: bool
-) -> int:
+def audit(store: str, fail_on: tuple[str, ...], now: datetime | None) -> int:
     """Report what is wrong in STORE: secrets, injections, duplicates, contradictions and more."""
     from memops.commands import looking
 
-    said = looking.audit_store(store, at(ctx), now, fail_on)
+    said = looking.audit_store(store, in_force(), now, fail_on)
     rows: list[Any] = [
         (name, c.get("count", "not measurable")) for name, c in said["classes"].items()
     ]
     listed = _found_text(said["classes"], shlex.quote(store))
-    emit(said, as_json, "\n".join([table(rows, ["class", "findings"]), *listed]))
+    emit(said, "\n".join([table(rows, ["class", "findings"]), *listed]))
     return 32 if said["failed"] else 0
 
 
@@ -241,26 +226,18 @@ def _found_text(classes: dict[str, Any], store: str) -> list[str]:
 @click.option("--approve", is_flag=True, help="Carry the repair out, after a snapshot.")
 @now_option
 @json_option
-@click.pass_context
 def doctor(
-    ctx: click.Context,
-    store: str,
-    fail_on: str | None,
-    repair: tuple[str, ...],
-    approve: bool,
-    now: datetime | None,
-    as_json: bool,
+    store: str, fail_on: str | None, repair: tuple[str, ...], approve: bool, now: datetime | None
 ) -> int:
     """Examine how STORE is kept: file, locks, index, vectors, links, clock; says what to do."""
     if repair:
-        return _repaired(ctx, store, repair, approve, now, as_json)
+        return _repaired(store, repair, approve, now)
     from memops.commands.doctor import examine
 
-    said = examine(store, at(ctx), now, fail_on)
+    said = examine(store, in_force(), now, fail_on)
     rows = [[f[n] for n in ("level", "check", "count", "says", "do")] for f in said["findings"]]
     emit(
         said,
-        as_json,
         lambda: (
             "\n".join(
                 f"{level}: {check} ({n}): {says}\n  {to_copy(do)}"
@@ -272,17 +249,10 @@ def doctor(
     return 32 if said["failed"] else 0
 
 
-def _repaired(
-    ctx: click.Context,
-    store: str,
-    checks: tuple[str, ...],
-    approve: bool,
-    now: datetime | None,
-    as_json: bool,
-) -> int:
+def _repaired(store: str, checks: tuple[str, ...], approve: bool, now: datetime | None) -> int:
     from memops.commands.repairing import repair
 
-    said = repair(store, checks, at(ctx), approve, now)
+    said = repair(store, checks, in_force(), approve, now)
     rows = [
         [r["check"], r["count"], r["says"], "; ".join(r["steps"])[:200]] for r in said["repairs"]
     ]
@@ -293,7 +263,6 @@ def _repaired(
     )
     emit(
         said,
-        as_json,
         lambda: (
             "\n".join([table(rows, ["check", "count", "repair", "steps"]), done])
             if rows
@@ -303,21 +272,12 @@ def _repaired(
     return 0
 
 
-def _pairs(
-    what: str,
-    ctx: click.Context,
-    store: str,
-    now: datetime | None,
-    as_json: bool,
-    least: float,
-    near: int,
-) -> None:
+def _pairs(what: str, store: str, now: datetime | None, least: float, near: int) -> None:
     from memops.commands import looking
 
-    rows = looking.list_pairs(what, store, at(ctx), now, least, near)
+    rows = looking.list_pairs(what, store, in_force(), now, least, near)
     emit(
         rows,
-        as_json,
         lambda: "\n".join(
             [*map(_pair, rows), counted(len(rows), "pair") if rows else f"no {what}"]
         ),

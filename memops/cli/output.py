@@ -26,6 +26,7 @@ _PIECE = r"[^\W\d_]{1,16}(?:[-_]?(?:[^\W\d_]{1,16}|\d{1,4})){0,3}"
 _PLAIN = re.compile(rf"(?:[a-z]+:)?(?:[./~]|(?=[^./~]{{1,24}}(?:[./~]|$)){_PIECE}(?=[./~]|$))+")
 """A name, path or address of short words: no password or token looks so, nor a URL that holds one."""
 
+_JSON = "memops.json"
 _NAMED = 3
 """Records of a cause that are named."""
 
@@ -51,7 +52,18 @@ def lang_option(what: str) -> Callable[[_Command], _Command]:
     return click.option("--lang", type=_Language(), default="en", show_default=True, help=what)
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON value.")
+def _noted(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    ctx.meta[_JSON] = value
+
+
+json_option = click.option(
+    "--json", is_flag=True, expose_value=False, callback=_noted, help="Print one JSON value."
+)
+
+
+def wants_json() -> bool:
+    """Return whether the command at work was called with `--json`."""
+    return bool(click.get_current_context().meta.get(_JSON))
 
 
 def now_option(command: F) -> F:
@@ -64,28 +76,25 @@ def now_option(command: F) -> F:
 
 def emit(
     value: Any,
-    as_json: bool,
     text: str | Callable[[], str],
     versioned: bool = True,
     names: Iterable[object] | None = None,
 ) -> None:
-    """Print a value as JSON, or its text for people; no secret is printed.
+    """Print a value as JSON where `--json` asks for it, else its text for people; never a secret.
 
     What is `versioned` says by which version of the documented shapes it is made; a table whose
     keys are names of the user's own is not. `names` are all that the value holds of other people's
     words, where that is known: of plain ones no secret need be sought, which takes a tenth of a second.
     """
-    if names is not None and all(_PLAIN.fullmatch(str(name)) for name in names):
-        click.echo(
-            as_document(value, versioned) if as_json else text if isinstance(text, str) else text()
-        )
-        return
-    from memops.safety.masking import masked_value
+    plain = names is not None and all(_PLAIN.fullmatch(str(name)) for name in names)
+    if not wants_json():
+        said = text if isinstance(text, str) else text()
+        return click.echo(said) if plain else say(said, value)
+    if not plain:
+        from memops.safety.masking import masked_value
 
-    if as_json:
-        click.echo(as_document(masked_value(value, _secrets()), versioned))
-    else:
-        say(text if isinstance(text, str) else text(), value)
+        value = masked_value(value, _secrets())
+    click.echo(as_document(value, versioned))
 
 
 def as_document(value: Any, versioned: bool = True) -> str:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memops.cli import at, to_copy, typed
+from memops.cli import in_force, to_copy, typed
 from memops.cli.changes import beside, field_text, in_place, where_they_differ
-from memops.cli.output import counted, cut, emit, json_option, say
+from memops.cli.output import counted, cut, emit, json_option, say, wants_json
 from memops.cli.serve import started
 from memops.safety.display import shown
 
@@ -59,9 +59,7 @@ _ROOM = 1000
     help="Show what redactions would mask: on a terminal only, and after asking.",
 )
 @json_option
-@click.pass_context
 def review(
-    ctx: click.Context,
     plan: str,
     accept: tuple[str, ...],
     reject: tuple[str, ...],
@@ -69,7 +67,6 @@ def review(
     keep: str | None,
     keep_rule: tuple[str, ...],
     reveal: bool,
-    as_json: bool,
 ) -> int:
     """Decide which changes of PLAN stay: in the terminal, or by number and rule.
 
@@ -84,7 +81,7 @@ def review(
     from memops.state.planfile import has_expired, refuse_expired
     from memops.state.sources import clock
 
-    begun = reviewing.begun(plan, at(ctx).state)
+    begun = reviewing.begun(plan, in_force().state)
     kept = [
         *(begun.lines if keep == "all" else reviewing.numbers(keep)),
         *(seq for rule in keep_rule for seq in reviewing.of_rule(begun, rule)),
@@ -94,7 +91,7 @@ def review(
         *(s for r in reject_rule for s in reviewing.of_rule(begun, r)),
     ]
     if accept:
-        refuse_at_work(begun.plan.id, at(ctx))
+        refuse_at_work(begun.plan.id, in_force())
         refuse_replaced(begun.plan, begun.state)
         refuse_expired(begun.plan, clock())
     wanted = reviewing.named(begun, accept)
@@ -103,9 +100,9 @@ def review(
     if kept:
         reviewing.keep(begun, kept, clock())
     gone = reviewing.reject(begun, out, clock()) if out else []
-    by_flow = started(begun.plan.id, wanted, at(ctx)) if wanted else ""
+    by_flow = started(begun.plan.id, wanted, in_force()) if wanted else ""
     done = reviewing.accept(begun, wanted, clock()) if wanted and not by_flow else {}
-    asked = not (kept or out or accept or reject or as_json)
+    asked = not (kept or out or accept or reject or wants_json())
     on_terminal = asked and sys.stdin.isatty()
     if reveal and not (on_terminal and sys.stdout.isatty()):
         raise click.UsageError("--reveal shows secrets to a person at a terminal, and nowhere else")
@@ -116,11 +113,11 @@ def review(
     said |= {"flow_run": by_flow} if by_flow else {}
     for name in ("to_carry_out", "kept") if by_flow else ():
         said[name] -= len(wanted)
-    said["waiting"] = showing.placed(begun, begun.undecided) if as_json else []
+    said["waiting"] = showing.placed(begun, begun.undecided) if wants_json() else []
     listing = waiting_text(begun) if asked and not sys.stdin.isatty() else ""
     said["expired"] = has_expired(begun.plan, clock())
     address = begun.plan.header["address"]
-    emit(said, as_json, lambda: listing + counted_text(said, address, on_terminal))
+    emit(said, lambda: listing + counted_text(said, address, on_terminal))
     return int(done.get("code", 0))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memops.cli import at, nothing_in, to_copy, to_decide, typed
+from memops.cli import in_force, nothing_in, to_copy, to_decide, typed
 from memops.cli.output import (
     counted,
     emit,
@@ -39,22 +39,14 @@ _LOCK = click.option(
 @_LOCK
 @now_option
 @json_option
-@click.pass_context
-def apply(
-    ctx: click.Context,
-    plan: str,
-    approve: bool,
-    lock_timeout: float,
-    now: datetime | None,
-    as_json: bool,
-) -> int:
+def apply(plan: str, approve: bool, lock_timeout: float, now: datetime | None) -> int:
     """Carry out PLAN; records that changed since its snapshot are skipped by name."""
     from memops import steps
     from memops.nights.night import refuse_at_work
 
-    refuse_at_work(plan, at(ctx))
-    done = steps.apply_plan(plan, at(ctx), approve, lock_timeout, now)
-    emit(done, as_json, lambda: _run_text(done))
+    refuse_at_work(plan, in_force())
+    done = steps.apply_plan(plan, in_force(), approve, lock_timeout, now)
+    emit(done, lambda: _run_text(done))
     return int(done["code"])
 
 
@@ -62,20 +54,19 @@ def apply(
 @click.argument("run")
 @_LOCK
 @json_option
-@click.pass_context
-def resume(ctx: click.Context, run: str, lock_timeout: float, as_json: bool) -> int:
+def resume(run: str, lock_timeout: float) -> int:
     """Go on with RUN where it was cut off."""
     from memops import apply as applying
     from memops.commands import reviewing
     from memops.state import sources
     from memops.state.runs import find_run
 
-    state = at(ctx).state
+    state = in_force().state
     found = find_run(run, state)
     done = applying.resume(found, state, lock_timeout)
     if back := found.backwards:
         done |= {"seqs": reviewing.refuse_taken_back(found, state, sources.clock())}
-    emit(done, as_json, lambda: _back_text(done, found) if back else _run_text(done))
+    emit(done, lambda: _back_text(done, found) if back else _run_text(done))
     return int(done["code"])
 
 
@@ -86,10 +77,7 @@ def resume(ctx: click.Context, run: str, lock_timeout: float, as_json: bool) -> 
 )
 @_LOCK
 @json_option
-@click.pass_context
-def rollback(
-    ctx: click.Context, run: str, only: str | None, lock_timeout: float, as_json: bool
-) -> int:
+def rollback(run: str, only: str | None, lock_timeout: float) -> int:
     """Take back what RUN changed; what changed since keeps its newer version (exit 25).
 
     What is taken back is rejected: not proposed again until its evidence changes. Of a run that was
@@ -99,9 +87,9 @@ def rollback(
     from memops.state import sources
     from memops.state.runs import find_run
 
-    state = at(ctx).state
+    state = in_force().state
     if only is None and (repair := repairing.taken_back(run, state)):
-        emit(repair, as_json, lambda: _back_text(repair))
+        emit(repair, lambda: _back_text(repair))
         return 25 if repair["skipped"] else 0
     found = find_run(run, state)
     if only is None:
@@ -110,21 +98,19 @@ def rollback(
         done = reviewing.take_back(
             found, reviewing.numbers(only), state, sources.clock(), lock_timeout
         )
-    emit(done, as_json, lambda: _back_text(done, found))
+    emit(done, lambda: _back_text(done, found))
     return 25 if done["skipped"] else 0
 
 
 @click.command()
 @json_option
-@click.pass_context
-def runs(ctx: click.Context, as_json: bool) -> None:
+def runs() -> None:
     """List runs, and plans that wait for one, newest first."""
     from memops.state.runs import listed
 
-    found = listed(at(ctx).state)
+    found = listed(in_force().state)
     emit(
         found,
-        as_json,
         lambda: (
             table(
                 [
@@ -134,7 +120,7 @@ def runs(ctx: click.Context, as_json: bool) -> None:
                 ["run", "plan", "state", "started", "store"],
             )
             if found
-            else nothing_in(ctx, "no run and no plan")
+            else nothing_in("no run and no plan")
         ),
     )
 

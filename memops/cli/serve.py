@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from memops.cli import at
+from memops.cli import in_force
 from memops.cli.output import emit, json_option
 from memops.errors import MemopsError
 
@@ -16,28 +16,26 @@ from memops.errors import MemopsError
 @click.command()
 @click.option("--remove", is_flag=True, help="Remove from the server what serving left there.")
 @json_option
-@click.pass_context
-def serve(ctx: click.Context, remove: bool, as_json: bool) -> None:
+def serve(remove: bool) -> None:
     """Serve the flows with their schedules to Prefect; runs until it is stopped."""
-    settings = at(ctx)
+    settings = in_force()
     if not remove:
         _flows("serving", settings)["serve_all"](settings)
         return
     gone = _flows("serving", settings)["remove_all"]()
     text = "\n".join([*gone, "removed, with the watch for crashed runs and the notices"])
-    emit({"deployments": gone}, as_json, text)
+    emit({"deployments": gone}, text)
 
 
 @click.command()
 @click.option("--pool", default="memops", show_default=True, help="The work pool; made if absent.")
 @json_option
-@click.pass_context
-def deploy(ctx: click.Context, pool: str, as_json: bool) -> None:
+def deploy(pool: str) -> None:
     """Hand the flows with their schedules to a Prefect work pool, for its workers to run."""
-    settings = at(ctx)
+    settings = in_force()
     made = _flows("serving", settings)["deploy_all"](settings, pool)
     said = {"pool": pool, "deployments": made}
-    emit(said, as_json, lambda: "\n".join([*made, f"prefect worker start --pool {pool}"]))
+    emit(said, lambda: "\n".join([*made, f"prefect worker start --pool {pool}"]))
 
 
 def started(plan: str, seqs: Iterable[int], settings: Any) -> str:

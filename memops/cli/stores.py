@@ -6,8 +6,18 @@ from typing import Any
 
 import click
 
-from memops.cli import at, nothing_in, typed
-from memops.cli.output import counted, cut, emit, json_option, names_given, now_option, say, table
+from memops.cli import in_force, nothing_in, typed
+from memops.cli.output import (
+    counted,
+    cut,
+    emit,
+    json_option,
+    names_given,
+    now_option,
+    say,
+    table,
+    wants_json,
+)
 from memops.safety.display import shown
 
 
@@ -18,18 +28,14 @@ from memops.safety.display import shown
 )
 @now_option
 @json_option
-@click.pass_context
-def snapshot(
-    ctx: click.Context, store: str, accept_shrink: bool, now: datetime | None, as_json: bool
-) -> None:
+def snapshot(store: str, accept_shrink: bool, now: datetime | None) -> None:
     """Take a snapshot of STORE: its records, and the bytes to restore it."""
     from memops import steps
 
-    said = steps.take_snapshot(store, at(ctx), now, accept_shrink)
+    said = steps.take_snapshot(store, in_force(), now, accept_shrink)
     kinds = [(k, n) for k, n in said["counts"]["kind"].items()]
     emit(
         said,
-        as_json,
         lambda: "\n".join(
             [
                 f"{said['snapshot']}: {counted(said['rows'], 'record')}, {said['live']} live",
@@ -44,38 +50,37 @@ def snapshot(
 @click.argument("snapshot", required=False)
 @click.option("--read-data", is_flag=True, help="Kept for habit: data is always read.")
 @json_option
-@click.pass_context
-def check(ctx: click.Context, snapshot: str | None, read_data: bool, as_json: bool) -> None:
+def check(snapshot: str | None, read_data: bool) -> None:
     """Verify SNAPSHOT, or all: every file's hash, that its records read, and what came before."""
     from memops.commands import keeping
 
-    said = keeping.check_snapshot(snapshot, at(ctx)) if snapshot else keeping.check_all(at(ctx))
+    said = (
+        keeping.check_snapshot(snapshot, in_force()) if snapshot else keeping.check_all(in_force())
+    )
     what = said["snapshot"] if snapshot else counted(said["snapshots"], "snapshot")
     sealed = f"{what}: {said['files']} files and {said['rows']} records are as they were sealed"
     rows = [(s["snapshot"], s["rows"], s["store"]) for s in said.get("checked", [])]
     listed = [table(rows, ["snapshot", "records", "store"])] if rows else []
     none = snapshot is None and not rows
-    emit(said, as_json, nothing_in(ctx, "no snapshot") if none else "\n".join([*listed, sealed]))
+    emit(said, nothing_in("no snapshot") if none else "\n".join([*listed, sealed]))
 
 
 @click.command()
 @click.option("--remove", is_flag=True, help="Remove them; without it they are only listed.")
 @json_option
-@click.pass_context
-def prune(ctx: click.Context, remove: bool, as_json: bool) -> None:
+def prune(remove: bool) -> None:
     """List the snapshots and undo copies that are past their time ([policy.keep]), or remove them.
 
     Every night does this with --remove. The newest sound snapshot of a store never goes.
     """
     from memops.commands import keeping
 
-    said = keeping.prune(at(ctx), remove=remove)
+    said = keeping.prune(in_force(), remove=remove)
     rows = [(s["snapshot"], s["taken_at"][:16], s["rows"]) for s in said["snapshots"]]
     rows += [(f"undo of {run}", "", "") for run in said["undo"]]
     done = "removed" if remove else "would be removed; give --remove"
     emit(
         said,
-        as_json,
         lambda: table(rows, [done, "taken", "records"]) if rows else "nothing is past its time",
     )
 
@@ -84,17 +89,15 @@ def prune(ctx: click.Context, remove: bool, as_json: bool) -> None:
 @click.argument("snapshot")
 @click.option("--to", help="Restore into this store instead.")
 @json_option
-@click.pass_context
-def restore(ctx: click.Context, snapshot: str, to: str | None, as_json: bool) -> None:
+def restore(snapshot: str, to: str | None) -> None:
     """Make a store exactly what SNAPSHOT holds; its present state is snapshotted first."""
     from memops.commands import keeping
     from memops.stores import family
 
-    said = keeping.restore_snapshot(snapshot, at(ctx), to)
+    said = keeping.restore_snapshot(snapshot, in_force(), to)
     whole = family(said["to"].partition(":")[0]) != "documents"
     emit(
         said,
-        as_json,
         "\n".join(
             [
                 f"restored {said['restored']} to {said['to']}"
@@ -117,19 +120,18 @@ def restore(ctx: click.Context, snapshot: str, to: str | None, as_json: bool) ->
 @click.argument("a")
 @click.argument("b")
 @json_option
-@click.pass_context
-def diff(ctx: click.Context, a: str, b: str, as_json: bool) -> None:
+def diff(a: str, b: str) -> None:
     """Say what differs between snapshots (or stores) A and B."""
     from memops.commands import keeping
 
-    said = keeping.compare(a, b, at(ctx))
+    said = keeping.compare(a, b, in_force())
     counts = [(k, len(said[k]), ", ".join(said[k][:3])) for k in ("added", "changed", "removed")]
-    emit(said, as_json, lambda: table(counts, ["records", "count", "the first"]))
+    emit(said, lambda: table(counts, ["records", "count", "the first"]))
 
 
 @click.command()
 @json_option
-def stores(as_json: bool) -> None:
+def stores() -> None:
     """Show what each kind of store can do, and what is missing for it on this machine."""
     from memops.commands.doctor import missing
     from memops.schema import STORES
@@ -145,7 +147,7 @@ def stores(as_json: bool) -> None:
     lacks = [f"{kind}: {said}" for kind, can in matrix.items() for said in can["missing"]]
     here = ["", "On this machine:", *(lacks or ["nothing is missing"])]
     text = "\n".join([table(rows, ["kind", *CAPABILITIES]), *here])
-    emit(matrix, as_json, text, versioned=False)
+    emit(matrix, text, versioned=False)
 
 
 @click.command()
@@ -154,10 +156,7 @@ def stores(as_json: bool) -> None:
 @click.option("--dry-run", is_flag=True, help="Show what would go, and change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
-@click.pass_context
-def purge(
-    ctx: click.Context, store: str, ids: tuple[str, ...], dry_run: bool, yes: bool, as_json: bool
-) -> int:
+def purge(store: str, ids: tuple[str, ...], dry_run: bool, yes: bool) -> int:
     """Forget records of STORE for good: in the store, its snapshots, plans and runs. No undo.
 
     On a terminal it shows what would go and asks. Exit code 3 tells that the text is still in a
@@ -165,12 +164,12 @@ def purge(
     """
     from memops.commands import purging
 
-    if not (dry_run or yes or as_json) and sys.stdin.isatty() and sys.stdout.isatty():
-        shown = purging.purge(store, list(ids), at(ctx), dry_run=True)
+    if not (dry_run or yes or wants_json()) and sys.stdin.isatty() and sys.stdout.isatty():
+        shown = purging.purge(store, list(ids), in_force(), dry_run=True)
         say(_purged_text(shown), shown)
         click.confirm("\nForget this for good?", abort=True)
-    said = purging.purge(store, list(ids), at(ctx), dry_run)
-    emit(said, as_json, lambda: _purged_text(said))
+    said = purging.purge(store, list(ids), in_force(), dry_run)
+    emit(said, lambda: _purged_text(said))
     return 3 if not dry_run and (said["same_text"] or said["elsewhere"]) else 0
 
 

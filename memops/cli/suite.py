@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from memops.cli import at, typed
-from memops.cli.output import cut, emit, json_option, now_option, say, table
+from memops.cli import in_force, typed
+from memops.cli.output import cut, emit, json_option, now_option, say, table, wants_json
 from memops.evaluation.exchange import EXPORTS, IMPORTS
 
 _ROOM = 100
@@ -28,25 +28,17 @@ def suite() -> None:
 @click.option("--each", default=20, show_default=True, help="Most proposals of a category.")
 @now_option
 @json_option
-@click.pass_context
-def suite_init(
-    ctx: click.Context,
-    store: str,
-    folder: Path | None,
-    each: int,
-    now: datetime | None,
-    as_json: bool,
-) -> None:
+def suite_init(store: str, folder: Path | None, each: int, now: datetime | None) -> None:
     """Propose golden queries from STORE (or a snapshot), for a person to review."""
     from memops.evaluation import suites
 
-    said = suites.init(store, at(ctx), folder, each, now)
+    said = suites.init(store, in_force(), folder, each, now)
     rows = list(said["by_category"].items())
     text = (
         table(rows, ["category", "proposed"])
         + f"\nreview them: {typed()} recall suite review {said['suite']}"
     )
-    emit(said, as_json, text)
+    emit(said, text)
 
 
 @suite.command("review")
@@ -56,17 +48,17 @@ def suite_init(
 @click.option("--rest", type=click.Choice(["keep", "drop"]), help="What to do with all others.")
 @json_option
 def suite_review(
-    folder: str, keep: tuple[str, ...], drop: tuple[str, ...], rest: str | None, as_json: bool
+    folder: str, keep: tuple[str, ...], drop: tuple[str, ...], rest: str | None
 ) -> None:
     """Keep or drop proposals of FOLDER: by name, or one by one in a terminal."""
     from memops.evaluation import suites
 
     said = suites.review(folder, keep, drop, None if rest is None else rest == "keep")
-    one_by_one = not (keep or drop or rest or as_json) and sys.stdin.isatty()
+    one_by_one = not (keep or drop or rest or wants_json()) and sys.stdin.isatty()
     if one_by_one:
         for name, kept in _asked(said["waiting"]):
             said = suites.review(folder, [name] if kept else [], [] if kept else [name])
-    emit(said, as_json, lambda: _review_text(said, with_waiting=not one_by_one))
+    emit(said, lambda: _review_text(said, with_waiting=not one_by_one))
 
 
 @suite.command("check")
@@ -74,20 +66,17 @@ def suite_review(
 @click.option("--store", required=True, help="The store or snapshot that the suite was made for.")
 @now_option
 @json_option
-@click.pass_context
-def suite_check(
-    ctx: click.Context, folder: str, store: str, now: datetime | None, as_json: bool
-) -> int:
+def suite_check(folder: str, store: str, now: datetime | None) -> int:
     """Check that a suite's golden evidence is in its store, and that its queries can decide."""
     from memops.evaluation import suites
 
-    problems = suites.check_suite(folder, store, at(ctx), now)
+    problems = suites.check_suite(folder, store, in_force(), now)
     wrong = any(p["level"] == "error" for p in problems)
     rows = [(p["level"], p["query_id"], p["id"], p["says"]) for p in problems]
     text = (
         table(rows, ["level", "query", "id", "problem"]) if rows else "every query has its evidence"
     )
-    emit({"problems": problems, "ok": not wrong}, as_json, text)
+    emit({"problems": problems, "ok": not wrong}, text)
     return 20 if wrong else 0
 
 
@@ -96,15 +85,12 @@ def suite_check(
 @click.option("--store", required=True, help="The store whose records' ids changed.")
 @now_option
 @json_option
-@click.pass_context
-def suite_remap(
-    ctx: click.Context, folder: str, store: str, now: datetime | None, as_json: bool
-) -> None:
+def suite_remap(folder: str, store: str, now: datetime | None) -> None:
     """Write the ids of merged and migrated evidence into FOLDER, by the store's lineage."""
     from memops.evaluation import suites
 
-    said = suites.remap(folder, store, at(ctx), now)
-    emit(said, as_json, f"{said['changed']} of {said['queries']} queries have other evidence now")
+    said = suites.remap(folder, store, in_force(), now)
+    emit(said, f"{said['changed']} of {said['queries']} queries have other evidence now")
 
 
 @suite.command("import")
@@ -114,13 +100,13 @@ def suite_remap(
     "-o", "--folder", type=click.Path(path_type=Path), required=True, help="The new suite."
 )
 @json_option
-def suite_import(path: Path, kind: str, folder: Path, as_json: bool) -> None:
+def suite_import(path: Path, kind: str, folder: Path) -> None:
     """Make a suite of queries that another program wrote into PATH."""
     from memops.evaluation import suites
 
     said = suites.import_suite(path, kind, folder)
     beside = f" and {said['records']} records, {said['store']}" if said["records"] else ""
-    emit(said, as_json, f"{said['suite']}: {said['queries']} queries{beside}")
+    emit(said, f"{said['suite']}: {said['queries']} queries{beside}")
 
 
 @suite.command("export")
@@ -132,21 +118,14 @@ def suite_import(path: Path, kind: str, folder: Path, as_json: bool) -> None:
 @click.option("--store", help="Also write this store's live records (beir).")
 @now_option
 @json_option
-@click.pass_context
 def suite_export(
-    ctx: click.Context,
-    folder: str,
-    kind: str,
-    output: Path,
-    store: str | None,
-    now: datetime | None,
-    as_json: bool,
+    folder: str, kind: str, output: Path, store: str | None, now: datetime | None
 ) -> None:
     """Write FOLDER's queries as another program reads them."""
     from memops.evaluation import suites
 
-    said = suites.export_suite(folder, kind, output, at(ctx), store, now)
-    emit(said, as_json, "\n".join(str(output / name) for name in said["files"]))
+    said = suites.export_suite(folder, kind, output, in_force(), store, now)
+    emit(said, "\n".join(str(output / name) for name in said["files"]))
 
 
 def _asked(waiting: list[dict[str, Any]]) -> Iterator[tuple[str, bool]]:

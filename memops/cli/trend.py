@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from memops.cli import at, nothing_in
+from memops.cli import in_force, nothing_in
 from memops.cli.output import emit, json_option, lang_option, moment, now_option, table
 from memops.safety.display import shown
 
@@ -27,15 +27,8 @@ _MOVES = ("promoted", "demoted", "expired", "retired", "deleted")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write a picture (SVG) here.")
 @now_option
 @json_option
-@click.pass_context
 def simulate(
-    ctx: click.Context,
-    store: str,
-    days: int,
-    policy: Path | None,
-    output: Path | None,
-    now: datetime | None,
-    as_json: bool,
+    store: str, days: int, policy: Path | None, output: Path | None, now: datetime | None
 ) -> None:
     """Say what aging would do to STORE (or a snapshot) week by week; nothing is changed.
 
@@ -43,13 +36,13 @@ def simulate(
     """
     from memops.commands import simulation
 
-    said = simulation.compared(store, at(ctx), now, days, policy)
+    said = simulation.compared(store, in_force(), now, days, policy)
     if output:
         from memops.commands.simulation_picture import picture
 
         output.write_text(picture(said), encoding="utf-8")
         said["picture"] = str(output)
-    emit(said, as_json, lambda: simulated_text(said))
+    emit(said, lambda: simulated_text(said))
 
 
 @click.command()
@@ -57,23 +50,18 @@ def simulate(
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Write one HTML page here.")
 @lang_option("Of the page.")
 @json_option
-@click.pass_context
-def history(
-    ctx: click.Context, store: str | None, output: Path | None, lang: str, as_json: bool
-) -> None:
+def history(store: str | None, output: Path | None, lang: str) -> None:
     """Show the figures of every night, of STORE or of all; a night without figures is a gap."""
     from memops.state import history as nights
 
-    table_ = nights.of(at(ctx), store)
+    table_ = nights.of(in_force(), store)
     said = nights.trend(table_)
     if output:
         from memops.reports.page import render_history
 
         output.write_text(render_history(nights.courses(table_), lang), encoding="utf-8")
-    told = history_text(table_) or nothing_in(
-        ctx, "no night of this store" if store else "no night"
-    )
-    emit(said, as_json, str(output) if output else told)
+    told = history_text(table_) or nothing_in("no night of this store" if store else "no night")
+    emit(said, str(output) if output else told)
 
 
 def simulated_text(said: dict[str, Any]) -> str:

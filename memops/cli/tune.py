@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from memops.cli import at
+from memops.cli import in_force
 from memops.cli.output import emit, json_option, now_option, table
 
 
@@ -17,21 +17,14 @@ from memops.cli.output import emit, json_option, now_option, table
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="The picture [tune.svg].")
 @now_option
 @json_option
-@click.pass_context
 def tune(
-    ctx: click.Context,
-    store: str,
-    suite: str,
-    encoders: tuple[str, ...],
-    output: Path | None,
-    now: datetime | None,
-    as_json: bool,
+    store: str, suite: str, encoders: tuple[str, ...], output: Path | None, now: datetime | None
 ) -> None:
     """Try ways of searching STORE on half of a suite, and tell on the other half what they give."""
     from memops.evaluation import choosing
 
-    said = choosing.tuned(store, suite, at(ctx), encoders, output or Path("tune.svg"), now)
-    emit(said, as_json, lambda: _tune_text(said))
+    said = choosing.tuned(store, suite, in_force(), encoders, output or Path("tune.svg"), now)
+    emit(said, lambda: _tune_text(said))
 
 
 @click.group()
@@ -47,22 +40,14 @@ def encoder() -> None:
 @click.option("--suite", help="And by this suite's recall.")
 @now_option
 @json_option
-@click.pass_context
 def encoder_distill(
-    ctx: click.Context,
-    path: str,
-    output: Path,
-    dims: int,
-    store: str | None,
-    suite: str | None,
-    now: datetime | None,
-    as_json: bool,
+    path: str, output: Path, dims: int, store: str | None, suite: str | None, now: datetime | None
 ) -> None:
     """Make a static model from the sentence-transformers model at PATH, and compare them."""
     from memops.evaluation import choosing
 
-    said = choosing.distilled(path, output, dims, at(ctx), store, suite, now)
-    emit(said, as_json, lambda: _distil_text(said))
+    said = choosing.distilled(path, output, dims, in_force(), store, suite, now)
+    emit(said, lambda: _distil_text(said))
 
 
 def _tune_text(said: dict[str, Any]) -> str:

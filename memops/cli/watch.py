@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from memops.cli import at, nothing_in, to_copy, to_decide, typed
+from memops.cli import in_force, nothing_in, to_copy, to_decide, typed
 from memops.cli.output import counted, emit, json_option, moment, now_option, table
 from memops.errors import GateFailed
 
@@ -32,14 +32,11 @@ _NONE = "no store is known: name some in memops.toml, or do a night with `memops
 )
 @now_option
 @json_option
-@click.pass_context
 def status(
-    ctx: click.Context,
     stores: tuple[str, ...],
     max_age_hours: float | None,
     prometheus: Path | None,
     now: datetime | None,
-    as_json: bool,
 ) -> int:
     """Say of each of STORES (default: all that are known) whether it had its night.
 
@@ -52,7 +49,7 @@ def status(
     from memops.nights import monitoring
     from memops.state.sources import clock
 
-    settings = at(ctx)
+    settings = in_force()
     rows = monitoring.standing(settings, now or clock(), stores, max_age_hours)
     if prometheus:
         files.write(prometheus, monitoring.exposition(rows).encode())
@@ -70,11 +67,10 @@ def status(
     cells = [[_short(row[column]) for column in columns] for row in rows]
     emit(
         rows,
-        as_json,
         lambda: (
             "\n".join([table(cells, [*columns.values()]), *_next(rows)])
             if rows
-            else f"{to_copy(_NONE)} {nothing_in(ctx, 'no night')}"
+            else f"{to_copy(_NONE)} {nothing_in('no night')}"
         ),
         names=[*(row["store"] for row in rows), settings.state, settings.path or ""],
     )
