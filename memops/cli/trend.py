@@ -38,9 +38,9 @@ def simulate(
 
     said = simulation.compared(store, in_force(), now, days, policy)
     if output:
-        from memops.commands.simulation_picture import picture
+        from memops.reports.page import render_aging
 
-        output.write_text(picture(said), encoding="utf-8")
+        output.write_text(render_aging(said, _MOVES), encoding="utf-8")
         said["picture"] = str(output)
     emit(said, lambda: simulated_text(said))
 

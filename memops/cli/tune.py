@@ -21,9 +21,14 @@ def tune(
     store: str, suite: str, encoders: tuple[str, ...], output: Path | None, now: datetime | None
 ) -> None:
     """Try ways of searching STORE on half of a suite, and tell on the other half what they give."""
+    from memops import files
     from memops.evaluation import choosing
+    from memops.reports.page import render_tuning
 
-    said = choosing.tuned(store, suite, in_force(), encoders, output or Path("tune.svg"), now)
+    path = output or Path("tune.svg")
+    said = choosing.tuned(store, suite, in_force(), encoders, now)
+    files.write(path.absolute(), render_tuning(said).encode())
+    said["picture"] = str(path)
     emit(said, lambda: _tune_text(said))
 
 

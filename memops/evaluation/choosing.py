@@ -23,11 +23,10 @@ def tuned(
     suite: str,
     settings: Settings,
     encoders: Sequence[str],
-    picture: Path,
     now: datetime | None = None,
 ) -> dict[str, Any]:
-    """Try ways of searching a store by a suite; writes the picture and returns the figures."""
-    from memops.evaluation import tuning, tuning_picture
+    """Try ways of searching a store by a suite; returns the figures."""
+    from memops.evaluation import tuning
 
     taken = open_or_take(store, settings, now, to_grade=True)
     records = taken.records()
@@ -38,9 +37,7 @@ def tuned(
         tried.setdefault(name, made.fitted(texts_of(records)))
     edges = kept_lineage(settings.state, taken.manifest["store"])
     found = tuning.tune(records, loaded, settings.policy, tried, time.perf_counter, edges)
-    said = found.to_json()
-    files.write(picture.absolute(), tuning_picture.picture(said).encode())
-    return {"suite": suite, "store": taken.address, "picture": str(picture), **said}
+    return {"suite": suite, "store": taken.address, **found.to_json()}
 
 
 def distilled(

@@ -6,6 +6,7 @@ every string is masked and made visible in one place (`words.clean`) before anyt
 size, and the templates escape it once more.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from datetime import tzinfo
 from functools import cache, partial
@@ -57,6 +58,41 @@ def render_history(stores: Sequence[Mapping[str, Any]], lang: str = words.FALLBA
     )
 
 
+def render_aging(said: Mapping[str, Any], moves: Sequence[str]) -> str:
+    """Return what `simulation.compared` said as one SVG: live records and moves, week by week."""
+    courses = said["courses"]
+    last = max(len(course["weeks"]) for course in courses) - 1
+    lines = {
+        name: [[week[name] for week in c["weeks"]] for c in courses] for name in ("live", *moves)
+    }
+    panels = [
+        {"name": name, "most": max(map(max, rows)) or 1, "last": last, "courses": rows}
+        for name, rows in lines.items()
+        if name == "live" or any(map(any, rows))
+    ]
+    return _template("pictures/aging.svg.j2").render(said=said, moves=moves, panels=panels)
+
+
+def render_tuning(said: Mapping[str, Any]) -> str:
+    """Return what `Tuned.to_json` said as one SVG: recall against cost, a mark for each way."""
+    costs = [math.log10(max(t["ms"], 1e-3)) for t in said["tried"]]
+    recalls = [t["test"] for t in said["tried"]]
+    (left, right), (low, high) = _padded(costs), _padded(recalls)
+    marks = [
+        (round(64 + 632 * (c - left) / (right - left), 1), round(76 + 264 * (high - r) / (high - low), 1), t)
+        for c, r, t in zip(costs, recalls, said["tried"], strict=True)
+    ]  # fmt: skip
+    ends = {"low": low, "high": high, "least": 10**left, "most": 10**right}
+    return _template("pictures/tuning.svg.j2").render(said=said, marks=marks, **ends)
+
+
+def _padded(values: Sequence[float]) -> tuple[float, float]:
+    """The range of an axis, never empty."""
+    low, high = min(values), max(values)
+    pad = (high - low) * 0.08 or 0.05
+    return low - pad, high + pad
+
+
 def _zone(name: str) -> tzinfo | None:
     try:
         return None if name == "local" else ZoneInfo(name)
@@ -80,6 +116,7 @@ def _template(name: str) -> Template:
         lstrip_blocks=True,
     )
     environment.filters["n"] = words.number
+    environment.filters["clip"] = words.clip
     environment.filters["fixed"] = words.fixed
     environment.filters["figure"] = pictures.figure
     return environment.get_template(name)
