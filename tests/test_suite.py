@@ -8,14 +8,15 @@ import pytest
 from memops.errors import Corrupt, MemopsError, StoreNotFound
 from memops.evaluation.check import check
 from memops.evaluation.comparing import compared
-from memops.evaluation.golden import as_rows, load, save
+from memops.evaluation.golden import as_rows, load
 from memops.evaluation.grading import PER_QUERY, Grades, freeze, frozen, grade
-from memops.evaluation.lineage import lineage, qrels
+from memops.evaluation.lineage import qrels
 from memops.models.encode import Lsa
 from memops.plan import delete, edit, outcome, put
 from memops.policy import Policy
 from memops.schema import TOMBSTONE, from_rows
 from memops.search.retrieve import RETRIEVERS, search
+from memops.state.descent import lineage
 
 TEXTS = {
     "home": "Anna lives in Berlin", "cat": "the cat is called Miso", "tea": "用户喜欢喝乌龙茶",
@@ -73,8 +74,8 @@ def test_a_suite_is_read_and_written_back(tmp_path):
         ("q1", "fact", "en"),
         ("q2", "preference", "zh"),
     ]
-    save(suite, tmp_path / "again")
-    again = load(tmp_path / "again")
+    (tmp_path / "again").mkdir()
+    again = load(folder(tmp_path / "again", as_rows(suite)))
     assert again.digest() == suite.digest() and as_rows(again) == as_rows(suite)
 
 

@@ -115,16 +115,7 @@ def rollback(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any
         with noting(run):
             run.journal.add({"state": "rolling-back"})
             store.settle()
-            written: list[Written] = []
-            whole = len(run.answers())
-            for batch in batches_of_undo(run):
-                failpoint("revert-batch")
-                done = store.revert(batch)
-                failpoint("reverted-batch")
-                written += done
-                tell("taking back", len(written), whole)
-                run.journal.add({"reverted": [vars(w) for w in done]})
-            written += _restore_overlay(run, state, written)
+            written = _reverted(run, store, state)
             failpoint("overlay-restored")
             run.journal.add({"state": "rolled-back"})
             run.seal()
@@ -154,13 +145,7 @@ def take_back(
         strange = sorted(set(ids) - {w["id"] for w in run.answers()})
         if strange:
             raise MemopsError(f"run {run.id} did nothing to record {strange[0]!r}")
-        written: list[Written] = []
-        for batch in batches_of_undo(run):
-            done = store.revert([undo for undo in batch if undo.id in ids])
-            failpoint("reverted-batch")
-            written += done
-            run.journal.add({"reverted": [vars(w) for w in done], "only": sorted(ids)})
-        written += _restore_overlay(run, state, written, ids)
+        written = _reverted(run, store, state, ids)
         run.seal()
         return summary(run, written)
 
@@ -252,6 +237,23 @@ def _gone_on(run: Run, plan: planfile.PlanFile, store: Store, state: Path) -> di
         run.undo.renew()
         store.settle()
     return carried_out(prepared(run, plan, store, state, _basis(plan, state)[0]))
+
+
+def _reverted(
+    run: Run, store: Store, state: Path, named: Collection[str] | None = None
+) -> list[Written]:
+    """Take back what a run did to its records, or only to these, in the store and the overlay."""
+    written: list[Written] = []
+    only_these = {} if named is None else {"only": sorted(named)}
+    whole = len(run.answers() if named is None else named)
+    for batch in batches_of_undo(run):
+        failpoint("revert-batch")
+        done = store.revert([undo for undo in batch if named is None or undo.id in named])
+        failpoint("reverted-batch")
+        written += done
+        tell("taking back", len(written), whole)
+        run.journal.add({"reverted": [vars(w) for w in done], **only_these})
+    return written + _restore_overlay(run, state, written, named)
 
 
 def _restore_overlay(

@@ -118,6 +118,7 @@ def gate(
     --baseline-run, without a store.
     """
     from memops.evaluation import judging
+    from memops.evaluation.gate import EXITS
 
     if run_file and qrels and not (store or suite):
         from memops.evaluation.gate_runs import gated
@@ -138,7 +139,7 @@ def gate(
             say(said["github"], said)
     shown = {k: v for k, v in said.items() if k not in ("junit", "github", "markdown")}
     emit(shown, lambda: "\n".join([*_compared(said), *_gate_next(said)]))
-    return {"fail": 30, "inconclusive": 31}.get(said["verdict"], 0)
+    return EXITS[said["verdict"]]
 
 
 def _both(store: str | None, suite: str | None) -> tuple[str, str]:

@@ -24,13 +24,6 @@ from memops.safety.display import shown
 _SHOWN = 90
 """Columns of a text in a list of findings."""
 
-_least_option = click.option(
-    "--least", type=float, default=0.0, help="Leave out pairs less similar than this (0 to 1)."
-)
-_near_option = click.option(
-    "--near", type=int, default=0, help="List instead the N pairs in most doubt."
-)
-
 
 @click.command()
 @click.option("--store", help="With what people answered to changes of this store.")
@@ -79,26 +72,33 @@ def policy() -> None:
     )
 
 
-@click.command()
-@click.argument("store")
-@_least_option
-@_near_option
-@now_option
-@json_option
-def conflicts(store: str, least: float, near: int, now: datetime | None) -> None:
-    """List live records of STORE that cannot both be true, with their signals."""
-    _pairs("conflicts", store, now, least, near)
+def _of_pairs(what: str, sentence: str) -> click.Command:
+    """A command that lists pairs of records, by what is found about them."""
+
+    @click.command(what, help=sentence)
+    @click.argument("store")
+    @click.option(
+        "--least", type=float, default=0.0, help="Leave out pairs less similar than this (0 to 1)."
+    )
+    @click.option("--near", type=int, default=0, help="List instead the N pairs in most doubt.")
+    @now_option
+    @json_option
+    def command(store: str, least: float, near: int, now: datetime | None) -> None:
+        from memops.commands import looking
+
+        rows = looking.list_pairs(what, store, in_force(), now, least, near)
+        many = counted(len(rows), "pair") if rows else f"no {what}"
+        emit(rows, lambda: "\n".join([*map(_pair, rows), many]))
+
+    return command
 
 
-@click.command()
-@click.argument("store")
-@_least_option
-@_near_option
-@now_option
-@json_option
-def duplicates(store: str, least: float, near: int, now: datetime | None) -> None:
-    """List live records of STORE that say the same, with their signals."""
-    _pairs("duplicates", store, now, least, near)
+conflicts = _of_pairs(
+    "conflicts", "List live records of STORE that cannot both be true, with their signals."
+)
+duplicates = _of_pairs(
+    "duplicates", "List live records of STORE that say the same, with their signals."
+)
 
 
 @click.command()
@@ -270,18 +270,6 @@ def _repaired(store: str, checks: tuple[str, ...], approve: bool, now: datetime 
         ),
     )
     return 0
-
-
-def _pairs(what: str, store: str, now: datetime | None, least: float, near: int) -> None:
-    from memops.commands import looking
-
-    rows = looking.list_pairs(what, store, in_force(), now, least, near)
-    emit(
-        rows,
-        lambda: "\n".join(
-            [*map(_pair, rows), counted(len(rows), "pair") if rows else f"no {what}"]
-        ),
-    )
 
 
 def _pair(row: dict[str, Any]) -> str:

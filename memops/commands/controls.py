@@ -76,25 +76,20 @@ def change_record(asked: Asked, id: str, fields: dict[str, Any]) -> dict[str, An
     return carried_out("edit", asked, make)
 
 
-def pin_records(asked: Asked, ids: Sequence[str]) -> dict[str, Any]:
-    """Pin live records: no rule demotes, retires, rewrites or deletes them."""
-    return carried_out("pin", asked, _pinning(asked, ids, True))
+def pin_records(asked: Asked, ids: Sequence[str], pinned: bool = True) -> dict[str, Any]:
+    """Pin live records: no rule demotes, retires, rewrites or deletes them; or unpin records."""
+    verb = "pin" if pinned else "unpin"
+
+    def make(records: pl.DataFrame, at: datetime) -> pl.DataFrame:
+        rows = _named(records, ids, asked, live=pinned).filter(pl.col("pinned") != pinned)
+        return edit(rows, "update", f"person.{verb}ned", pinned=pinned, evidence=[], risk="low")
+
+    return carried_out(verb, asked, make)
 
 
 def unpin_records(asked: Asked, ids: Sequence[str]) -> dict[str, Any]:
     """Unpin records, so that the rules treat them as any other."""
-    return carried_out("unpin", asked, _pinning(asked, ids, False))
-
-
-def _pinning(asked: Asked, ids: Sequence[str], pinned: bool) -> Make:
-    """What pins the records named, which are live, or unpins them."""
-    code = "person.pinned" if pinned else "person.unpinned"
-
-    def make(records: pl.DataFrame, at: datetime) -> pl.DataFrame:
-        rows = _named(records, ids, asked, live=pinned).filter(pl.col("pinned") != pinned)
-        return edit(rows, "update", code, pinned=pinned, evidence=[], risk="low")
-
-    return make
+    return pin_records(asked, ids, pinned=False)
 
 
 def forget_records(

@@ -37,95 +37,60 @@ def check(suite: Suite, records: pl.DataFrame, policy: Policy | None = None) -> 
     return sorted(problems, key=lambda p: (p.level, p.query_id or "", p.id or "", p.says))
 
 
+def _told(level: str, says: str, pairs: pl.DataFrame) -> Iterator[Problem]:
+    """A problem a row (query, what it is about), whose sentence names them."""
+    for query, about, *more in pairs.rows():
+        said = says.format(query=repr(query), about=repr(about), more=more)
+        yield Problem(level, query, about, said)
+
+
 def _missing(suite: Suite, records: pl.DataFrame, found: pl.DataFrame) -> Iterator[Problem]:
-    absent = suite.relevant.join(records.select("id"), on="id", how="anti")
-    for query, record in absent.select("query_id", "id").rows():
-        yield Problem(
-            "error", query, record, f"query {query!r}: evidence {record!r} is not in the store"
-        )
-    here = suite.relevant.join(absent, on=["query_id", "id"], how="anti").select(
-        "query_id", unit="id"
-    )
-    unheld = found.filter(pl.col("doc_id").is_null(), ~pl.col("avoid")).select("query_id", "unit")
-    for query, record in unheld.join(here, on=["query_id", "unit"], how="semi").rows():
-        yield Problem(
-            "warning",
-            query,
-            record,
-            f"query {query!r}: evidence {record!r} is hidden and nothing came of it",
-        )
-    for query, nugget in unheld.join(
-        suite.nuggets, left_on=["query_id", "unit"], right_on=["query_id", "nugget"], how="semi"
-    ).rows():
-        yield Problem(
-            "error", query, nugget, f"query {query!r}: no record matches the nugget {nugget!r}"
-        )
-    scopes = suite.queries.filter(pl.col("scope").is_not_null()).join(
-        records, on="scope", how="anti"
-    )
+    pair, evidence = ["query_id", "unit"], suite.relevant.select("query_id", "id")
+    absent = evidence.join(records.select("id"), on="id", how="anti")
+    yield from _told("error", "query {query}: evidence {about} is not in the store", absent)
+    unheld = found.filter(pl.col("doc_id").is_null(), ~pl.col("avoid")).select(pair)
+    here = evidence.join(absent, on=["query_id", "id"], how="anti").rename({"id": "unit"})
+    hidden = unheld.join(here, on=pair, how="semi")
+    says = "query {query}: evidence {about} is hidden and nothing came of it"
+    yield from _told("warning", says, hidden)
+    lost = unheld.join(suite.nuggets.rename({"nugget": "unit"}), on=pair, how="semi")
+    yield from _told("error", "query {query}: no record matches the nugget {about}", lost)
     shared = suite.relevant.join(records.filter(pl.col("scope").is_in(SHARED)), on="id", how="semi")
+    scopes = suite.queries.filter(pl.col("scope").is_not_null())
+    scopes = scopes.join(records, on="scope", how="anti").select("query_id", "scope")
     scopes = scopes.join(shared, on="query_id", how="anti")  # who has none of their own reads those
-    for query, scope in scopes.select("query_id", "scope").rows():
-        yield Problem("error", query, scope, f"query {query!r}: the store has no scope {scope!r}")
+    yield from _told("error", "query {query}: the store has no scope {about}", scopes)
     elsewhere = (
-        suite.relevant.join(suite.queries.select("query_id", "scope"), on="query_id")
+        evidence.join(suite.queries.select("query_id", "scope"), on="query_id")
         .join(records.select("id", within="scope"), on="id")
         .filter(pl.col("scope") != pl.col("within"), ~pl.col("within").is_in(SHARED))
     )  # fmt: skip
-    for query, record in elsewhere.select("query_id", "id").rows():
-        yield Problem(
-            "error", query, record, f"query {query!r}: evidence {record!r} is in another scope"
-        )
+    says = "query {query}: evidence {about} is in another scope"
+    yield from _told("error", says, elsewhere.select("query_id", "id"))
 
 
 def _unanswerable(suite: Suite) -> Iterator[Problem]:
-    golden = pl.concat(
-        [suite.relevant.select("query_id"), suite.nuggets.select("query_id")]
-    ).unique()
-    for (query,) in (
-        suite.queries.filter("answerable")
-        .join(golden, on="query_id", how="anti")
-        .select("query_id")
-        .rows()
-    ):
-        yield Problem("error", query, None, f"query {query!r} has neither evidence nor nuggets")
-    for (query,) in (
-        suite.queries.filter(~pl.col("answerable"))
-        .join(golden, on="query_id", how="semi")
-        .select("query_id")
-        .rows()
-    ):
-        yield Problem(
-            "error", query, None, f"query {query!r} is called unanswerable and has evidence"
-        )
-    lost = (
-        pl.concat([suite.relevant.select("query_id")])
-        .join(suite.queries, on="query_id", how="anti")
-        .unique()
-    )
-    for (query,) in lost.rows():
-        yield Problem("error", query, None, f"evidence for {query!r}, which is not asked")
+    golden = pl.concat([suite.relevant.select("query_id"), suite.nuggets.select("query_id")])
+    asked = suite.queries.select("query_id", pl.lit(None), "answerable")
+    open_, closed = asked.filter("answerable"), asked.filter(~pl.col("answerable"))
+    says = "query {query} has neither evidence nor nuggets"
+    yield from _told("error", says, open_.join(golden, on="query_id", how="anti"))
+    says = "query {query} is called unanswerable and has evidence"
+    yield from _told("error", says, closed.join(golden, on="query_id", how="semi"))
+    lost = suite.relevant.select("query_id", pl.lit(None)).unique()
+    lost = lost.join(suite.queries, on="query_id", how="anti")
+    yield from _told("error", "evidence for {query}, which is not asked", lost)
 
 
 def _ambiguous(suite: Suite, found: pl.DataFrame) -> Iterator[Problem]:
     same = suite.queries.with_columns(said=normalised(pl.col("text")))
-    for ids in (
-        same.group_by("said", "scope", "as_of")
-        .agg(pl.col("query_id").sort())
-        .filter(pl.col("query_id").list.len() > 1)["query_id"]
-        .sort()
-        .to_list()
-    ):
-        yield Problem("warning", ids[0], None, f"queries {', '.join(map(repr, ids))} ask the same")
-    broad = (
-        found.filter(~pl.col("avoid"))
-        .drop_nulls("doc_id")
-        .group_by("query_id", "unit")
-        .len()
-        .filter(pl.col("len") > BROAD)
-    )
-    for query, unit, count in broad.sort("query_id", "unit").rows():
-        yield Problem("warning", query, unit, f"query {query!r}: {count} records hold {unit!r}")
+    ids = same.group_by("said", "scope", "as_of").agg(pl.col("query_id").sort())["query_id"]
+    for some in ids.filter(ids.list.len() > 1).to_list():
+        says = f"queries {', '.join(map(repr, some))} ask the same"
+        yield Problem("warning", some[0], None, says)
+    held = found.filter(~pl.col("avoid")).drop_nulls("doc_id").group_by("query_id", "unit").len()
+    broad = held.filter(pl.col("len") > BROAD)
+    yield from _told("warning", "query {query}: {more[0]} records hold {about}", broad)
 
 
 def _leaked(suite: Suite, records: pl.DataFrame) -> Iterator[Problem]:
@@ -133,29 +98,18 @@ def _leaked(suite: Suite, records: pl.DataFrame) -> Iterator[Problem]:
     held = records.filter(LIVE).select(doc_id="id", said=said).filter(pl.col("said") != "")
     whole = suite.queries.select("query_id", said=said).join(held, on="said", how="inner")
     leaks = pl.concat([whole.select("query_id", "doc_id"), echoes(suite, records)]).unique()
-    for query, record in leaks.sort("query_id", "doc_id").rows():
-        yield Problem(
-            "warning", query, record, f"query {query!r} stands in the store as record {record!r}"
-        )
+    yield from _told("warning", "query {query} stands in the store as record {about}", leaks)
 
 
 def _small(suite: Suite) -> Iterator[Problem]:
     if suite.queries.height < FEWEST:
-        yield Problem(
-            "warning",
-            None,
-            None,
-            f"{suite.queries.height} queries show large losses only (want {FEWEST})",
-        )
+        says = f"{suite.queries.height} queries show large losses only (want {FEWEST})"
+        yield Problem("warning", None, None, says)
     for name in ("category", "lang"):
         few = suite.queries.group_by(name).len().filter(pl.col("len") < FEWEST_IN_SLICE)
-        for value, count in few.sort(name).rows():
-            yield Problem(
-                "warning",
-                None,
-                f"{name}:{value}",
-                f"{name} {value!r} has {count} queries (want {FEWEST_IN_SLICE})",
-            )
+        for value, count in few.rows():
+            says = f"{name} {value!r} has {count} queries (want {FEWEST_IN_SLICE})"
+            yield Problem("warning", None, f"{name}:{value}", says)
 
 
 def _weak(suite: Suite, policy: Policy) -> Iterator[Problem]:

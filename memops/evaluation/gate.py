@@ -316,6 +316,3 @@ def _difference(before: Any, after: Any) -> str:
         names = sorted(n for n in {*before, *after} if before.get(n) != after.get(n))
         return "; ".join(f"{n} was {before.get(n)!r}, is {after.get(n)!r}" for n in names)
     return f"was {str(before)[:16]}, is {str(after)[:16]}"
-
-
-__all__ = ["EXITS", "Verdict", "accept", "incomparable", "judge"]

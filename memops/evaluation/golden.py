@@ -106,23 +106,6 @@ def places(folder: Path) -> dict[str, tuple[str, int]]:
     return {json.loads(line)["query_id"]: (str(path), nth) for nth, line in lines if line.strip()}
 
 
-def save(suite: Suite, folder: Path) -> None:
-    """Write the suite's files into a folder (not its baseline)."""
-    folder.mkdir(parents=True, exist_ok=True)
-    floors = "".join(
-        f"{json.dumps(name)} = {value}\n" for name, value in sorted(suite.floors.items())
-    )
-    head = (
-        f"measures = {json.dumps(list(suite.measures))}\n"
-        f"retriever = {json.dumps(suite.retriever)}\n"
-        f"k = {suite.k}\nencoder = {json.dumps(suite.encoder)}\n"
-        + (f"\n[floors]\n{floors}" if floors else "")
-    )
-    (folder / "suite.toml").write_text(head, encoding="utf-8")
-    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in as_rows(suite))
-    (folder / "queries.jsonl").write_text(text, encoding="utf-8")
-
-
 def as_rows(suite: Suite) -> list[dict[str, Any]]:
     """Return the suite's queries as they stand in `queries.jsonl`."""
     relevant = {

@@ -18,7 +18,7 @@ from memops.plan import outcome
 from memops.policy import Policy
 from memops.settings import Settings
 from memops.state import planfile
-from memops.state.descent import kept_lineage
+from memops.state.descent import kept_lineage, lineage
 from memops.state.sources import open_or_take
 
 if TYPE_CHECKING:
@@ -124,7 +124,6 @@ def grade_plan(path: str, plan: str, suite: str, settings: Settings) -> dict[str
     from memops.evaluation.gate_blame import blamed
     from memops.evaluation.golden import load
     from memops.evaluation.grading import frozen, grade
-    from memops.evaluation.lineage import lineage
 
     loaded = load(suite_folder(suite))
     before = snapshot.open_snapshot(Path(path)).records()

@@ -1,6 +1,5 @@
 """Lineage: what became of the evidence, so that golden ids outlive merges and migrations."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -9,7 +8,7 @@ from memops.evaluation.echoes import echoes
 from memops.evaluation.golden import Suite
 from memops.language.text import folded
 from memops.schema import LIVE, SHARED
-from memops.state.descent import EDGES, descendants, lineage, superseded
+from memops.state.descent import EDGES, descendants, superseded
 
 QRELS = pl.Schema(
     {
@@ -111,12 +110,3 @@ def _folded(pattern: str) -> str:
     import unicodedata
 
     return unicodedata.normalize("NFKC", pattern)
-
-
-def unheld(found: pl.DataFrame) -> Sequence[tuple[str, str]]:
-    """Return (query_id, unit) of each unit that no live record holds."""
-    lost = found.filter(pl.col("doc_id").is_null(), ~pl.col("avoid"))
-    return lost.select("query_id", "unit").rows()
-
-
-__all__ = ["QRELS", "lineage", "qrels", "remapped", "unheld"]

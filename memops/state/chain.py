@@ -17,25 +17,22 @@ _FILE = "removed.jsonl"
 
 def note_removed(state: Path, taken: Snapshot, why: str, at: datetime) -> None:
     """Write down that a snapshot goes, and why, before it does."""
-    said = {"snapshot": taken.id, "sha256": taken.seal, "previous": taken.manifest["previous"]}
-    files.Journal(files.folder(state) / _FILE).add({**said, "why": why, "at": at.isoformat()})
+    _note(state, at, taken.id, taken.seal, previous=taken.manifest["previous"], why=why)
 
 
 def note_swept(state: Path, name: str, at: datetime) -> None:
     """Write down that what is left of a snapshot without a manifest goes; its seal is not known."""
-    said = {"snapshot": name, "sha256": None, "previous": None, "why": "it had no manifest"}
-    files.Journal(files.folder(state) / _FILE).add({**said, "at": at.isoformat()})
+    _note(state, at, name, None, previous=None, why="it had no manifest")
 
 
 def note_rewritten(state: Path, taken: Snapshot, seal: str, at: datetime) -> None:
     """Write down that a snapshot becomes another, with this seal, before it does."""
-    said = {
-        "snapshot": taken.id,
-        "sha256": taken.seal,
-        "became": seal,
-        "why": "a record was purged",
-    }
-    files.Journal(files.folder(state) / _FILE).add({**said, "at": at.isoformat()})
+    _note(state, at, taken.id, taken.seal, became=seal, why="a record was purged")
+
+
+def _note(state: Path, at: datetime, name: str, seal: str | None, **said: Any) -> None:
+    about = {"snapshot": name, "sha256": seal, **said, "at": at.isoformat()}
+    files.Journal(files.folder(state) / _FILE).add(about)
 
 
 def is_same(state: Path, seal: str, now: str) -> bool:

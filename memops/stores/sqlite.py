@@ -175,6 +175,21 @@ def exclusive(path: Path) -> Iterator[sqlite3.Connection]:
                     live.execute("PRAGMA journal_mode = WAL")
 
 
+def text_of(value: Any) -> str:
+    """Return a native value as text; bytes that are no UTF-8 as replacement characters."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def names_in(connection: sqlite3.Connection) -> set[str]:
+    """Return the names of all tables, indexes and triggers of a database."""
+    return {text_of(name) for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+
+
+def columns_in(connection: sqlite3.Connection, table: str) -> list[str]:
+    """Return the columns of a table, in order; none if there is no such table."""
+    return [text_of(row[1]) for row in connection.execute(f"PRAGMA table_info({table})")]
+
+
 def as_json(value: Any) -> Any:
     """Return a value of SQLite's as JSON that loses nothing: type, bytes, infinities."""
     if isinstance(value, Text):

@@ -33,10 +33,10 @@ from memops.stores.clawseed.rows import (
     tier_of,
 )
 from memops.stores.clawseed.snapshot import FILE
-from memops.stores.clawseed.sql import TABLE, columns_of, id_of, of_ids, select, text_of
+from memops.stores.clawseed.sql import TABLE, columns_of, id_of, of_ids, select
 from memops.stores.clawseed.write import JUDGED, Session
 from memops.stores.disk import sweep
-from memops.stores.sqlite import copied, errors, found, reader, restored, transaction
+from memops.stores.sqlite import copied, errors, found, reader, restored, text_of, transaction
 
 _NEEDED = ("id", "key", "content", "category", "created_at", "updated_at")
 _HINT = (

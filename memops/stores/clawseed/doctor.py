@@ -17,7 +17,7 @@ from memops.stores.clawseed import Clawseed
 from memops.stores.clawseed.sql import INDEX_CHECK, TABLE, columns_of
 from memops.stores.clawseed.state import hygiene_file, read_hygiene
 from memops.stores.findings import Finding, of_modes, of_openers, of_widths
-from memops.stores.sqlite import errors, reader
+from memops.stores.sqlite import errors, names_in, reader
 
 WAL_RESET = ((3, 7, 0), (3, 51, 3))
 """Versions from the first up to, not with, the second can damage a WAL database that two
@@ -43,7 +43,7 @@ def examined(store: Clawseed) -> Iterator[Finding]:
             return
         with errors(copy), contextlib.closing(reader(copy, private=True)) as connection:
             columns = columns_of(connection)
-            tables = _names(connection)
+            tables = names_in(connection)
             yield from _schema(columns, tables)
             yield from _vectors(connection, columns)
             yield from _rows(connection, columns)
@@ -122,11 +122,6 @@ def _engine(path: Path) -> Iterator[Finding]:
     if journal.exists() and (size := journal.stat().st_size) > _BIG_WAL:
         says = f"the journal has {size >> 20} MB: nothing has folded it in for long"
         yield Finding("journal", "warning", 1, says, "stop the agent and start it again")
-
-
-def _names(connection: sqlite3.Connection) -> set[str]:
-    rows = connection.execute("SELECT name FROM sqlite_master").fetchall()
-    return {bytes(row[0]).decode("utf-8", "replace") for row in rows}
 
 
 def _schema(columns: list[str], names: set[str]) -> Iterator[Finding]:

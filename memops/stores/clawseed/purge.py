@@ -14,7 +14,7 @@ from memops.stores.clawseed.rows import content_hash
 from memops.stores.clawseed.snapshot import without_text
 from memops.stores.clawseed.sql import INDEX_CHECK, REBUILD, TABLE
 from memops.stores.disk import read_whole, replace_whole, sweep
-from memops.stores.sqlite import errors, exclusive, transaction
+from memops.stores.sqlite import errors, exclusive, names_in, transaction
 
 
 def forget(
@@ -34,7 +34,7 @@ def forget(
             _scrub(view, said, {key for key, _ in rows})
         _delete(connection, ids, said)
         connection.execute("VACUUM")
-        if _has(connection, "memories_fts"):
+        if "memories_fts" in names_in(connection):
             _index_again(connection, path)
 
 
@@ -49,10 +49,10 @@ def _delete(connection: sqlite3.Connection, ids: Collection[str], texts: Collect
     """Delete rows and their cached vectors."""
     with transaction(connection, "EXCLUSIVE"):
         connection.executemany(f"DELETE FROM {TABLE} WHERE id = ?", [(id_,) for id_ in ids])
-        if _has(connection, "embedding_cache"):
+        if "embedding_cache" in names_in(connection):
             hashes = [(content_hash(text),) for text in texts]
             connection.executemany("DELETE FROM embedding_cache WHERE content_hash = ?", hashes)
-        if _has(connection, "memories_fts"):
+        if "memories_fts" in names_in(connection):
             connection.execute(REBUILD)
 
 
@@ -67,11 +67,6 @@ def _index_again(connection: sqlite3.Connection, path: Path) -> None:
         connection.execute(INDEX_CHECK)
     except sqlite3.DatabaseError as error:
         raise Corrupt(f"{path}: the search index is damaged", "restore a snapshot") from error
-
-
-def _has(connection: sqlite3.Connection, table: str) -> bool:
-    query = "SELECT 1 FROM sqlite_master WHERE name = ?"
-    return connection.execute(query, [table]).fetchone() is not None
 
 
 def _scrub(path: Path, texts: Collection[str], keys: Collection[str]) -> None:

@@ -9,7 +9,7 @@ from memops.stores.clawseed import Clawseed
 from memops.stores.clawseed.doctor import index_in_step, stale_vectors
 from memops.stores.clawseed.sql import INDEX_CHECK, REBUILD, TABLE, columns_of
 from memops.stores.findings import Repair
-from memops.stores.sqlite import errors, exclusive, reader, transaction
+from memops.stores.sqlite import columns_in, errors, exclusive, names_in, reader, transaction
 
 REPAIRS = ("schema", "index", "namespaces", "vectors")
 
@@ -88,9 +88,8 @@ def _planned(
 
 def _schema(connection: sqlite3.Connection, columns: list[str]) -> list[str]:
     """The statements that are missing; none where clawseed itself can open the database."""
-    names = {bytes(row[0]).decode() for row in connection.execute("SELECT name FROM sqlite_master")}
-    cache = [bytes(row[1]) for row in connection.execute("PRAGMA table_info(embedding_cache)")]
-    torn = cache and b"accessed_at" not in cache
+    names, cache = names_in(connection), columns_in(connection, "embedding_cache")
+    torn = cache and "accessed_at" not in cache
     if not torn and {*_TRIGGERS, "memories_fts"} <= names:
         return []
     added = [

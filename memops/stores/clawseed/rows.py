@@ -16,7 +16,8 @@ from typing import Any
 import polars as pl
 
 from memops.schema import INSTANT, KINDS, RECORDS, RETIRED, conform, empty, instant
-from memops.stores.clawseed.sql import TABLE, Row, text_of
+from memops.stores.clawseed.sql import TABLE, Row
+from memops.stores.sqlite import text_of
 
 CONTENT = (
     "key", "content", "category", "namespace", "importance", "superseded_by", "updated_at",

@@ -14,8 +14,7 @@ import polars as pl
 from memops.errors import Corrupt
 from memops.schema import from_rows, instant
 from memops.stores.clawseed import Clawseed
-from memops.stores.clawseed.sql import text_of
-from memops.stores.sqlite import errors, found, reader, transaction
+from memops.stores.sqlite import columns_in, errors, found, reader, text_of, transaction
 from memops.stores.transcripts import turn
 
 FILE = "gateway/sessions.db"
@@ -37,11 +36,8 @@ def chats(workspace: Path) -> pl.DataFrame:
     """
     path = found(workspace / FILE, _HINT)
     with errors(path), contextlib.closing(reader(path)) as connection, transaction(connection):
-        there = {
-            bytes(row[1]).decode() for row in connection.execute("PRAGMA table_info(messages)")
-        }
-        missing = {"id", "session_key", "role", "content", "created_at"} - there
-        if missing:
+        there = columns_in(connection, "messages")
+        if missing := {"id", "session_key", "role", "content", "created_at"} - {*there}:
             raise Corrupt(f"{path}: table 'messages' has no column {min(missing)!r}", _HINT)
         query = "SELECT id, session_key, role, content, created_at FROM messages ORDER BY id"
         rows = connection.execute(query).fetchall()

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from memops.stores.sqlite import bound
+from memops.stores.sqlite import bound, columns_in, text_of
 
 TABLE = "memories"
 INDEX_CHECK = "INSERT INTO memories_fts(memories_fts, rank) VALUES ('integrity-check', 1)"
@@ -16,10 +16,7 @@ _AT_ONCE = 500  # ids in one statement
 
 def columns_of(connection: sqlite3.Connection) -> list[str]:
     """Return the columns of the table, in order; none if there is no such table."""
-    return [
-        bytes(row[1]).decode("utf-8", "replace")
-        for row in connection.execute(f"PRAGMA table_info({TABLE})")
-    ]
+    return columns_in(connection, TABLE)
 
 
 def select(columns: Sequence[str], where: str = "") -> str:
@@ -43,11 +40,6 @@ def rows_of(
     found = of_ids(connection, f"SELECT rowid, {names} FROM {TABLE}", ids)
     at = 1 + columns.index("id")
     return {text_of(row[at]): dict(zip(["rowid", *columns], row, strict=True)) for row in found}
-
-
-def text_of(value: Any) -> str:
-    """Return a native value as text; bytes that are no UTF-8 as replacement characters."""
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 def id_of(connection: sqlite3.Connection, key: bytes) -> Any:

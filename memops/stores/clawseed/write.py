@@ -18,7 +18,7 @@ from memops.stores.clawseed.batch import Batch
 from memops.stores.clawseed.sql import TABLE, columns_of, rows_of
 from memops.stores.clawseed.undo import reverted
 from memops.stores.clawseed.witnesses import Witnesses, totals
-from memops.stores.sqlite import errors, transaction, writer
+from memops.stores.sqlite import columns_in, errors, transaction, writer
 
 JUDGED = 500
 """Most changes that the guard judges at once."""
@@ -188,12 +188,10 @@ def refuse_without_triggers(connection: sqlite3.Connection, where: str) -> None:
     }
     for name, parts in _TRIGGERS.items():
         if not all(part in there.get(name, "") for part in parts):
-            cache = [
-                bytes(row[1]) for row in connection.execute("PRAGMA table_info(embedding_cache)")
-            ]
+            cache = columns_in(connection, "embedding_cache")
             raise Corrupt(
                 f"{where}: without trigger {name} its search index would fall behind",
-                _UNFINISHED if cache and b"accessed_at" not in cache else "start clawseed once",
+                _UNFINISHED if cache and "accessed_at" not in cache else "start clawseed once",
             )
 
 

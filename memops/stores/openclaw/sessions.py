@@ -17,7 +17,7 @@ from memops.errors import StoreNotFound
 from memops.schema import empty, from_rows
 from memops.stores.disk import read_whole
 from memops.stores.openclaw import OpenClaw, home
-from memops.stores.sqlite import errors, reader, transaction
+from memops.stores.sqlite import columns_in, errors, reader, text_of, transaction
 from memops.stores.transcripts import moment, text_in, turn
 
 _LARGEST = 64 << 20
@@ -68,9 +68,7 @@ def _databases(base: Path) -> Iterator[_Line]:
     for path in sorted(base.glob("*/agent/openclaw-agent.sqlite")):
         where = path.relative_to(base).as_posix()
         with errors(path), contextlib.closing(reader(path)) as db, transaction(db):
-            columns = {
-                row[1].decode() for row in db.execute("PRAGMA table_info(transcript_events)")
-            }
+            columns = {*columns_in(db, "transcript_events")}
             if not columns >= {"session_id", "seq", "event_json"}:
                 continue
             packed = "event_zstd" if "event_zstd" in columns else "NULL"
@@ -78,7 +76,7 @@ def _databases(base: Path) -> Iterator[_Line]:
                 f"SELECT session_id, seq, event_json, {packed} FROM transcript_events ORDER BY 1, 2"
             )
             for session, seq, plain, small in db.execute(query):
-                name = bytes(session).decode("utf-8", "replace")
+                name = text_of(session)
                 yield f"{where}#{name}:{seq}", name, plain if plain else _unpacked(small or b"")
 
 
