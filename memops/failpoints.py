@@ -11,7 +11,7 @@ from collections import Counter
 
 SITES = (
     "file-write", "file-rename", "file-renamed",  # files.write
-    "journal-write", "journal-sync", "journal-done",  # files.Journal.add
+    "journal-write", "journal-sync", "journal-done",  # Journal.add
     "run-begun", "batch-write", "batch-written", "overlay-write", "overlay-written",  # apply
     "revert-batch", "reverted-batch", "overlay-restored",  # rollback
     "snapshot-copied", "snapshot-sealed",

@@ -1,4 +1,4 @@
-"""Files: the few ways in which memops touches a disk (atomic writes, journals, locks, hashes).
+"""Files: the few ways in which memops touches a disk (atomic writes, locks, hashes).
 
 Files are 0600 and folders 0700 whatever the umask. A file appears under its name only when all
 of it is on disk. A lock is the kernel's (flock), so a killed holder blocks nobody.
@@ -16,7 +16,7 @@ import socket
 import time
 import uuid
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,6 @@ from memops.failpoints import failpoint
 
 STEP = 4 << 20
 """Bytes that are put on disk at a time: whoever else syncs a file waits for what is on its way."""
-_LINE = re.compile(rb'\{"sum": "([0-9a-f]{16})", "entry": (\{.*\})\}', re.DOTALL)
-_JSON = json.JSONEncoder(ensure_ascii=False, default=str).encode
 _TELLING = 4  # characters from which the beginning of a name may stand for it
 _LONG = 64  # bytes of a name that a temporary name holds whole; systems allow 255, some 143
 _MANY = 64  # items of a list that the indenting encoder, which is slow, does not see
@@ -223,62 +221,6 @@ def gunzipped(path: Path) -> bytes:
     return data
 
 
-class Journal:
-    """A file of JSON lines that only grows; each entry is on disk when `add` returns.
-
-    Every line carries a digest of itself. A last line without an end is one that a crash tore: it
-    was never acknowledged, so it is passed over, and cut off when the next is added.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def add(self, *entries: dict[str, Any]) -> None:
-        """Append entries and fsync once; raises OSError and is not retried."""
-        fresh = not self.path.exists()
-        data = b"".join(_line(entry) for entry in entries)
-        handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        try:
-            _cut_torn(handle)
-            failpoint("journal-write")
-            while data:
-                data = data[os.write(handle, data) :]
-            failpoint("journal-sync")
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-        if fresh:
-            sync(self.path.parent)
-        failpoint("journal-done")
-
-    def entries(self) -> list[dict[str, Any]]:
-        """Return every acknowledged entry; raises Corrupt, naming the line, for a damaged one."""
-        return [entry for _, entry in self._lines()]
-
-    def renew(self) -> None:
-        """Write the acknowledged entries anew; a device that failed once may hold none of them."""
-        if self.path.exists():
-            write(self.path, b"".join(line + b"\n" for line, _ in self._lines()))
-
-    def rewrite(self, entries: Iterable[dict[str, Any]]) -> None:
-        """Put entries in the place of all that there are."""
-        write(self.path, b"".join(_line(entry) for entry in entries))
-
-    def _lines(self) -> list[tuple[bytes, dict[str, Any]]]:
-        if not self.path.exists():
-            return []
-        *lines, tail = self.path.read_bytes().split(b"\n")
-        if tail and _entry(tail[:-1]) is not None:  # a whole line and one more byte: no torn line
-            lines.append(tail)
-        found = []
-        for nth, line in enumerate(lines, 1):
-            entry = _entry(line)
-            if entry is None:
-                raise Corrupt(f"{self.path}, line {nth}: not as it was written")
-            found.append((line, entry))
-        return found
-
-
 @contextlib.contextmanager
 def lock(path: Path, timeout: float = 10.0) -> Iterator[None]:
     """Hold the lock of a store; raises Locked, naming the holder, after `timeout` seconds."""
@@ -305,40 +247,6 @@ def is_held(path: Path) -> bool:
     except FileNotFoundError:
         pass
     return False
-
-
-def _line(entry: dict[str, Any]) -> bytes:
-    data = _JSON(entry).encode()
-    return b'{"sum": "%s", "entry": %s}\n' % (_sum(data), data)
-
-
-def _entry(line: bytes) -> dict[str, Any] | None:
-    """What a line says, or None for one that `_line` did not write."""
-    found = _LINE.fullmatch(line)
-    if found is None or found[1] != _sum(found[2]):
-        return None
-    try:
-        entry: dict[str, Any] = json.loads(found[2])
-    except (ValueError, RecursionError):
-        return None
-    return entry
-
-
-def _sum(data: bytes) -> bytes:
-    return hashlib.sha256(data).hexdigest()[:16].encode()
-
-
-def _cut_torn(handle: int) -> None:
-    end = keep = os.lseek(handle, 0, os.SEEK_END)
-    while keep:
-        start = max(0, keep - (1 << 16))
-        at = os.pread(handle, keep - start, start).rfind(b"\n")
-        if at >= 0:
-            keep = start + at + 1
-            break
-        keep = start
-    if keep < end:
-        os.ftruncate(handle, keep)
 
 
 def _acquire(handle: int, path: Path, deadline: float) -> None:

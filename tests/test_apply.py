@@ -7,6 +7,7 @@ import pytest
 
 from memops import apply as applying
 from memops import files, snapshot
+from memops.journal import Journal
 from memops.state import planfile
 from memops.stores.tables import Jsonl
 from tests.sealing import forged, sealed
@@ -217,7 +218,7 @@ def test_a_run_cut_off_at_any_journal_entry_can_be_finished_or_taken_back(
 ):
     memops, path, plan = planned
     before = path.read_bytes()
-    real, count = files.Journal.add, [0]
+    real, count = Journal.add, [0]
 
     def add(self, *entries):
         count[0] += 1
@@ -227,7 +228,7 @@ def test_a_run_cut_off_at_any_journal_entry_can_be_finished_or_taken_back(
 
     state = memops.state
     with monkeypatch.context() as patched:
-        patched.setattr(files.Journal, "add", add)
+        patched.setattr(Journal, "add", add)
         patched.setattr(Jsonl, "batches", lambda self, changes: changes.iter_slices(15))
         try:
             found = planfile.load(plan, state)

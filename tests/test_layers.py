@@ -14,7 +14,7 @@ LAYERS = [
     # words and tables
     {"errors", "failpoints", "ordered", "progress"},
     {"files", "language", "measures", "schema", "verdicts"},
-    {"values"},
+    {"journal", "values"},
     {"documents", "plan", "policy", "reasons", "statements"},
     {"overlay", "refusals", "safety", "settings"},
     {"draft"},

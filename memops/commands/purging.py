@@ -20,6 +20,7 @@ from memops import files, overlay, snapshot
 from memops.apply.recovery import recover
 from memops.errors import Locked, MemopsError
 from memops.evaluation.purged import purged
+from memops.journal import Journal
 from memops.progress import tracked
 from memops.settings import Settings
 from memops.state import archive, forgetting, keepings
@@ -82,7 +83,7 @@ def _purged(
     if not dry:
         shutil.rmtree(snapshot.readings_folder(state, identity), ignore_errors=True)
         digests = [_digest(id_) for id_ in sorted(names)]
-        files.Journal(state / _RECEIPTS).add({"ids": digests, "places": places})
+        Journal(state / _RECEIPTS).add({"ids": digests, "places": places})
     if not dry or begun.is_empty():
         forgetting.end(state, own)
     return {
@@ -115,7 +116,7 @@ def _past(
 
 def _refuse_unknown(store: Store, state: Path, missing: set[str]) -> None:
     """Raise MemopsError for an id that no copy has, unless it was purged before."""
-    known = {i for entry in files.Journal(state / _RECEIPTS).entries() for i in entry["ids"]}
+    known = {i for entry in Journal(state / _RECEIPTS).entries() for i in entry["ids"]}
     strange = sorted(id_ for id_ in missing if _digest(id_) not in known)
     if strange:
         raise MemopsError(f"{store.address}: no record {strange[0]!r}", "nothing was purged")

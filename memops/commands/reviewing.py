@@ -21,6 +21,7 @@ from memops import files, snapshot
 from memops.apply import lines
 from memops.autonomy import completing
 from memops.errors import MemopsError, PlanRefused
+from memops.journal import Journal
 from memops.reasons import coded
 from memops.refusals import REFUSED, hanging, none, refusals
 from memops.schema import QUARANTINE, TOMBSTONE
@@ -74,9 +75,9 @@ class Review:
         return self.standing - done - lines.anew(self.plan, self.state)
 
     @property
-    def journal(self) -> files.Journal:
+    def journal(self) -> Journal:
         """The decisions, in order."""
-        return files.Journal(self.plan.path / "review.jsonl")
+        return Journal(self.plan.path / "review.jsonl")
 
 
 def begun(name: str, state: Path) -> Review:

@@ -10,6 +10,7 @@ from typing import Any
 
 from memops import files
 from memops.errors import Corrupt
+from memops.journal import Journal
 from memops.snapshot import Snapshot, open_snapshot
 
 _FILE = "removed.jsonl"
@@ -32,12 +33,12 @@ def note_rewritten(state: Path, taken: Snapshot, seal: str, at: datetime) -> Non
 
 def _note(state: Path, at: datetime, name: str, seal: str | None, **said: Any) -> None:
     about = {"snapshot": name, "sha256": seal, **said, "at": at.isoformat()}
-    files.Journal(files.folder(state) / _FILE).add(about)
+    Journal(files.folder(state) / _FILE).add(about)
 
 
 def is_same(state: Path, seal: str, now: str) -> bool:
     """Tell whether a snapshot with one seal is the one with another, less what was purged of it."""
-    return now in _lives(files.Journal(state / _FILE).entries(), seal)
+    return now in _lives(Journal(state / _FILE).entries(), seal)
 
 
 def verify_chain(state: Path, first: Snapshot) -> int:
@@ -47,7 +48,7 @@ def verify_chain(state: Path, first: Snapshot) -> int:
     one, nothing says any more.
     Raises Corrupt, naming the snapshot that is missing, changed, or put in another's place.
     """
-    noted = files.Journal(state / _FILE).entries()
+    noted = Journal(state / _FILE).entries()
     gone = {entry["snapshot"]: entry for entry in noted if "became" not in entry}
     at, link, length = first.id, first.manifest.get("previous"), 0
     while link:

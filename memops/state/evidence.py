@@ -16,6 +16,7 @@ import polars as pl
 
 from memops import autonomy, files
 from memops.errors import Corrupt
+from memops.journal import Journal
 from memops.language.lexicon import resource
 from memops.policy import Policy
 from memops.snapshot import store_folder
@@ -42,9 +43,9 @@ def counted(records: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=autonomy.EVIDENCE)
 
 
-def answers(state: Path, identity: Mapping[str, str]) -> files.Journal:
+def answers(state: Path, identity: Mapping[str, str]) -> Journal:
     """Return the journal of what people answered to changes of a store."""
-    return files.Journal(store_folder(state, dict(identity)) / "refused.jsonl")
+    return Journal(store_folder(state, dict(identity)) / "refused.jsonl")
 
 
 def answered(state: Path, identity: Mapping[str, str]) -> pl.DataFrame:

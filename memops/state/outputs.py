@@ -6,6 +6,7 @@
 from pathlib import Path
 
 from memops import files
+from memops.journal import Journal
 
 
 def note(state: Path, path: Path, own: str = "") -> Path:
@@ -14,7 +15,7 @@ def note(state: Path, path: Path, own: str = "") -> Path:
     `own` is the name of the store in the state folder (`snapshot.store_id`).
     """
     said = {"path": str(path.absolute()), "store": own}
-    journal = files.Journal(files.folder(state) / "outputs.jsonl")
+    journal = Journal(files.folder(state) / "outputs.jsonl")
     if not path.absolute().is_relative_to(state.absolute()) and said not in journal.entries():
         journal.add(said)
     return path
@@ -22,5 +23,5 @@ def note(state: Path, path: Path, own: str = "") -> Path:
 
 def noted(state: Path) -> list[tuple[Path, str]]:
     """Return those that are still there, each with its store's name or ''."""
-    entries = files.Journal(state / "outputs.jsonl").entries()
+    entries = Journal(state / "outputs.jsonl").entries()
     return [(path, e["store"]) for e in entries if (path := Path(e["path"])).exists()]

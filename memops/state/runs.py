@@ -22,6 +22,7 @@ import polars as pl
 
 from memops import files, overlay
 from memops.errors import Corrupt, MemopsError, PlanRefused
+from memops.journal import Journal
 from memops.schema import LIVE
 from memops.snapshot import store_id
 from memops.state import seals
@@ -66,14 +67,14 @@ class Run:
         return seals.holds(state, "run", said | {"seal": None}, said.get("seal"))
 
     @property
-    def journal(self) -> files.Journal:
+    def journal(self) -> Journal:
         """What happened, in order."""
-        return files.Journal(self.path / "journal.jsonl")
+        return Journal(self.path / "journal.jsonl")
 
     @property
-    def undo(self) -> files.Journal:
+    def undo(self) -> Journal:
         """Pre-images and what they became."""
-        return files.Journal(self.path / "undo.jsonl")
+        return Journal(self.path / "undo.jsonl")
 
     @property
     def state(self) -> str:
@@ -170,7 +171,7 @@ class Run:
             data = path.read_bytes()[: said["bytes"]] if said and path.exists() else b""
             if said and hashlib.sha256(data).hexdigest() != said["sha256"]:
                 raise Corrupt(f"{path}: not as it was when the run ended", "restore a snapshot")
-            files.Journal(path).entries()
+            Journal(path).entries()
 
     def _marks(self) -> list[str]:
         return [e["state"] for e in self.journal.entries() if "state" in e]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from memops import files
+from memops.journal import Journal
 from memops.state.runs import runs_of
 
 _LINE = re.compile(rb'^\{"seq": (\d+), [^\n]*?"rule": "(\w+)"', re.MULTILINE)
@@ -59,7 +60,7 @@ def waiting(state: Path, now: datetime, place: Callable[[str], str]) -> dict[str
 def rejected(plan: Path) -> set[int]:
     """Return the numbers of the changes that a person rejected or took back, and did not keep since."""
     last: dict[int, str] = {}
-    for entry in files.Journal(plan / "review.jsonl").entries():
+    for entry in Journal(plan / "review.jsonl").entries():
         last |= dict.fromkeys(entry["seqs"], entry["decision"])
     return {seq for seq, decision in last.items() if decision == "reject"}
 

@@ -14,8 +14,9 @@ import polars as pl
 import pytest
 
 from memops import apply as applying
-from memops import files, snapshot
+from memops import snapshot
 from memops.apply import carrying, checks
+from memops.journal import Journal
 from memops.plan import delete, edit
 from memops.policy import Policy
 from memops.state import basis, planfile, runs
@@ -28,8 +29,8 @@ NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 ROWS, CHANGES = 100_000, 1_000
 SAFETY = (
     (applying, "_started"), (carrying, "_wrong"), (checks.Checker, "__init__"),
-    (checks.Checker, "of"), (basis, "opened"), (files.Journal, "add"),
-    (files.Journal, "entries"), (runs.Run, "seal"), (runs.Run, "verify"),
+    (checks.Checker, "of"), (basis, "opened"), (Journal, "add"),
+    (Journal, "entries"), (runs.Run, "seal"), (runs.Run, "verify"),
     (clawseed_write.Session, "_judged"), (clawseed_write.Session, "_fewer"),
     (clawseed_batch.Batch, "read"), (clawseed_batch.Batch, "undo"),
     (clawseed_batch.Batch, "_decided"),

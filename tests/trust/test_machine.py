@@ -24,8 +24,9 @@ from hypothesis.stateful import (
 )
 
 from memops import apply as applying
-from memops import files, snapshot
+from memops import snapshot
 from memops.failpoints import Struck
+from memops.journal import Journal
 from memops.policy import Policy
 from memops.policy.hygiene import Floors
 from memops.safety.secrets import redacted
@@ -42,7 +43,7 @@ GROUP = ("scope", "kind")
 @contextmanager
 def crashing(nth):
     """Let the nth entry of a journal be the last thing that this process does."""
-    real, passed = files.Journal.add, [0]
+    real, passed = Journal.add, [0]
 
     def add(self, *entries):
         passed[0] += 1
@@ -50,13 +51,13 @@ def crashing(nth):
             raise Struck
         real(self, *entries)
 
-    files.Journal.add = add
+    Journal.add = add
     try:
         yield
     except Struck:
         pass
     finally:
-        files.Journal.add = real
+        Journal.add = real
 
 
 class Machine(RuleBasedStateMachine):

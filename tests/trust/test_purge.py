@@ -6,7 +6,8 @@ import sqlite3
 import polars as pl
 import pytest
 
-from memops import files, snapshot
+from memops import snapshot
+from memops.journal import Journal
 from memops.stores import open_store
 from tests.stores.samples import build
 from tests.test_purging import holding
@@ -46,7 +47,7 @@ class Purging(Home):
         for path in sorted((self.state / "snapshots").glob("[!.]*")):
             said[path.name] = _texts(snapshot.open_snapshot(path).records())
         for path in sorted((self.state / "runs").glob("*/undo.jsonl")):
-            said[str(path)] = sorted(e["id"] for e in files.Journal(path).entries())
+            said[str(path)] = sorted(e["id"] for e in Journal(path).entries())
         return said
 
     def judged(self):

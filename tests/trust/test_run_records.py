@@ -5,7 +5,7 @@ import os
 import pytest
 
 from memops.errors import Corrupt
-from memops.files import Journal
+from memops.journal import Journal
 from memops.state.runs import Run, batches_of_undo
 
 from .checker import lost_lines, lost_rows, unexplained
