@@ -41,6 +41,7 @@ class Mutant:
 
 BATCHES = "memops/apply/batches.py"
 GUARD, APPLY, FILES = "memops/guard.py", "memops/apply/__init__.py", "memops/files.py"
+JOURNAL = "memops/journal.py"
 CARRYING, SUMMARY = "memops/apply/carrying.py", "memops/apply/summary.py"
 CHECK, RUNS, BASIS = "memops/apply/checks.py", "memops/state/runs.py", "memops/state/basis.py"
 SQLITE, BATCH, UNDO = (
@@ -98,10 +99,10 @@ MUTANTS = (
     Mutant("compare-and-set of tables is dropped", "memops/stores/base.py", "    if live == before:\n", "    if True:\n", MACHINE),
     Mutant("undo after the commit", SQLITE, "                if undo := batch.undo(answers):\n                    work.keep(undo)\n                failpoint(\"sqlite-kept\")\n", "            if undo := batch.undo(answers):\n                work.keep(undo)\n", "tests/stores/test_clawseed_write.py::test_undo_is_kept_before_the_commit_and_a_failure_leaves_nothing"),
     Mutant("no undo at all", BATCHES, "self.run.undo.add(*(vars(u) for u in undo))", "pass", STEPS),
-    Mutant("journal and undo are not synced", FILES, '            failpoint("journal-sync")\n            os.fsync(handle)\n', '            failpoint("journal-sync")\n', ORDER),
+    Mutant("journal and undo are not synced", JOURNAL, '            failpoint("journal-sync")\n            os.fsync(handle)\n', '            failpoint("journal-sync")\n', ORDER),
     Mutant("files get their names before their bytes are on disk", FILES, "            os.fsync(out.fileno())\n", "", ORDER),
-    Mutant("a torn line is not cut off", FILES, "    if keep < end:\n", "    if False:\n", "tests/trust/test_run_records.py::test_a_torn_line_is_passed_over_and_cut_off"),
-    Mutant("lines of journals are not checked", FILES, "if found is None or found[1] != _sum(found[2]):", "if found is None:", "tests/trust/test_artefacts.py::test_a_flip_in_a_run_that_was_cut_off_is_found_too"),
+    Mutant("a torn line is not cut off", JOURNAL, "    if keep < end:\n", "    if False:\n", "tests/trust/test_run_records.py::test_a_torn_line_is_passed_over_and_cut_off"),
+    Mutant("lines of journals are not checked", JOURNAL, "if found is None or found[1] != _sum(found[2]):", "if found is None:", "tests/trust/test_artefacts.py::test_a_flip_in_a_run_that_was_cut_off_is_found_too"),
     Mutant("the seal of a run is not checked", RUNS, 'if said and hashlib.sha256(data).hexdigest() != said["sha256"]:', "if False:", ROT),
     Mutant("the overlay's digest is not checked", "memops/overlay.py", "if _stamped(data) != data:", "if False:", ROT),
     Mutant("sealed JSON is not checked", FILES, 'if said != hashlib.sha256(json_bytes(value)).hexdigest() or (', "if False and (", ROT),
@@ -116,7 +117,7 @@ MUTANTS = (
     Mutant("the lock is not taken", FILES, "fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)", "pass", PAIRS),
     Mutant("the lock is a file that a kill leaves", FILES, "fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)", 'os.close(os.open(f"{path}.held", os.O_CREAT | os.O_EXCL))', PAIRS),
     Mutant("rollback overwrites the agent", UNDO, "if not _agree(there, {name: after[name] for name in changed}):", "if False:", "tests/stores/test_clawseed_undo.py::test_revert_keeps_newer_text_and_keys_stored_again"),
-    Mutant("rollback forgets the overlay", APPLY, "            written += _restore_overlay(run, state, written)\n", "", STEPS),
+    Mutant("rollback forgets the overlay", APPLY, "    return written + _restore_overlay(run, state, written, named)\n", "    return written\n", STEPS),
     Mutant("the last pre-image is kept, not the first", RUNS, '_over(first.before, last.before)', 'last.before', "tests/trust/test_run_records.py::test_of_two_pre_images_the_first_is_the_one_to_go_back_to"),
     Mutant("undo forgets a column", UNDO, "if was is not now and not _exact(was, now)]", "if was is not now and not _exact(was, now)][1:]", "tests/stores/test_clawseed_undo.py::test_revert_looks_past_a_vector_filled_since"),
     Mutant("a resume disowns what was written before the crash", BATCHES, 'if w.state == "already" and w.id in self.begun else w', "if False else w", "tests/test_runs.py::test_what_was_written_before_a_crash_counts_as_the_runs_own"),
@@ -124,7 +125,7 @@ MUTANTS = (
     Mutant("a rename carries nothing over", CARRY, "            self._carry(now)\n", "", "tests/stores/test_carry.py::test_what_arrives_in_the_old_file_after_the_rename_is_carried_over"),
     Mutant("a crash's leftovers are only removed", LEAVINGS, "                append(folder, name, joined(missing))\n        os.unlink(link", "                pass\n        os.unlink(link", "tests/stores/test_carry.py::test_a_kill_in_between_loses_no_line"),
     Mutant("leftovers stay where nothing is to change", APPLY, "        run.undo.renew()\n        store.settle()\n", "        run.undo.renew()\n", "tests/trust/test_failpoints.py::test_a_kill_in_the_last_file_leaves_nothing_beside_the_notes"),
-    Mutant("a rollback leaves drafts beside the notes", APPLY, "            store.settle()\n            written: list", "            written: list", CHOSEN),
+    Mutant("a rollback leaves drafts beside the notes", APPLY, "            store.settle()\n            written = ", "            written = ", CHOSEN),
     Mutant("a copy is taken outside a transaction", "memops/stores/sqlite.py", "        source.backup(target, pages=pages, progress=lambda *_: os.fdatasync(file.fileno()))\n", "        into.write_bytes(path.read_bytes())\n", "tests/trust/test_snapshot_live.py::test_a_snapshot_beside_a_writer_is_a_consistent_prefix"),
     Mutant("readers may write", "memops/stores/sqlite.py", 'connection = _opened(path, f"mode=ro{sealed}")', 'connection = _opened(path, f"mode=rw{sealed}")', "tests/trust/test_snapshot_live.py::test_reading_changes_no_byte_of_a_database"),
     Mutant("a store that shrank is believed", "memops/believing.py", "if records.height < had * (1 - limits.shrink):", "if False:", "tests/test_bad_input.py::test_a_store_that_shrank_is_not_believed"),
