@@ -25,7 +25,7 @@ from memops.safety.hostile import concepts, frames, met, spoken
 from tests.hostile_corpus import labelled
 
 LEXICON = Path(__file__).parents[2] / "data" / "lexicons" / "hostile.toml"
-ALONE, LEVEL = 2.6, -0.1
+ALONE, LEVEL = 2.6, 0.0
 PROSE = 1 / 15  # share of the passages of everyday prose that are learned from
 POINTS, STRENGTH, FOLDS = 2.0, 1.0, 10
 
@@ -95,7 +95,7 @@ def main(write: bool) -> None:
     for nth in range(FOLDS):
         weights = with_prose(x[fold != nth], y[fold != nth], x_prose)
         odds[fold == nth] = x[fold == nth] @ weights[:-1] + weights[-1]
-    for level in (-1.5, -1.2, LEVEL, -0.5, 0.0):
+    for level in (-1.5, -1.0, -0.5, LEVEL, 0.5):
         hit = odds >= level
         print(
             f"level {level:4.1f} recall {(hit & y).sum() / y.sum():.3f} "
