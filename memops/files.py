@@ -156,6 +156,35 @@ def read_json(path: Path) -> dict[str, Any]:
     return value
 
 
+def json_object(data: bytes | str) -> dict[str, Any]:
+    """Return the JSON object that a text is; an empty one where it is none."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def json_lines(path: Path, hint: str = "") -> list[tuple[str, Any]]:
+    """Return the values of a file of JSON lines, gzipped or not, each with where it stands.
+
+    Raises Corrupt, naming the line, for one that is no JSON.
+    """
+    data = gunzipped(path) if path.suffix == ".gz" else path.read_bytes()
+    found = []
+    try:
+        lines = data.decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise Corrupt(f"{path}: not UTF-8: {error}", hint) from error
+    for nth, line in enumerate(lines, 1):
+        where = f"{path}: line {nth}"
+        try:
+            found += [(where, json.loads(line))] if line.strip() else []
+        except (ValueError, RecursionError) as error:
+            raise Corrupt(f"{where}: not JSON: {error}", hint) from error
+    return found
+
+
 def refuse_newer(header: dict[str, Any], known: int, path: Path) -> None:
     """Raise Corrupt for a file whose format a later memops made; every older one is read."""
     made = header.get("format", 1)

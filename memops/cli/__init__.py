@@ -15,7 +15,7 @@ import click
 
 from memops import __version__
 from memops.cli.places import COMMANDS, GROUPS, Top
-from memops.errors import MemopsError, told
+from memops.errors import Bug, MemopsError, told
 
 if TYPE_CHECKING:
     from memops.settings import Settings
@@ -116,19 +116,12 @@ def run(argv: list[str]) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        return _fail(
-            26,
-            f"{where}{error.strerror or error}",
-            "free space or mend the mode, then resume",
-            as_json,
-        )
     except BaseException as error:
-        if os.environ.get("MEMOPS_DEBUG"):
+        said = told(error)
+        if isinstance(said, Bug) and os.environ.get("MEMOPS_DEBUG"):
             raise
-        bug = told(error)
-        return _fail(bug.code, bug.message, "set MEMOPS_DEBUG=1 for the traceback", as_json)
+        hint = "set MEMOPS_DEBUG=1 for the traceback" if isinstance(said, Bug) else said.hint
+        return _fail(said.code, said.message, hint, as_json)
     return code if isinstance(code, int) else 0
 
 

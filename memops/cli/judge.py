@@ -1,6 +1,5 @@
 """Commands that grade."""
 
-import json
 import os
 import shlex
 import sys
@@ -235,21 +234,16 @@ def bench() -> None:
 
 @bench.command("pairs")
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
-@click.option("--json-lines", is_flag=True, help="Kept for habit: it always does.")
+@click.option("--json-lines", "as_lines", is_flag=True, help="Kept for habit: it always does.")
 @click.option("--candidates", is_flag=True, help="Count, by label, those asked or settled.")
-def bench_pairs_command(file: Path, json_lines: bool, candidates: bool) -> None:
+def bench_pairs_command(file: Path, as_lines: bool, candidates: bool) -> None:
     """Judge each pair {id, a, b} of FILE as a night would: duplicate, conflict, which is newer."""
-    from memops.errors import Corrupt
     from memops.evaluation.bench_pairs import in_scopes, judge_pairs, reached
-    from memops.files import gunzipped
+    from memops.files import json_lines
     from memops.models.local import local_models
 
     settings = in_force()
-    data = gunzipped(file) if file.suffix == ".gz" else file.read_bytes()
-    try:
-        pairs = [json.loads(line) for line in data.split(b"\n") if line.strip()]
-    except (ValueError, RecursionError) as error:
-        raise Corrupt(f"{file}: {error}", "write one JSON object a line") from error
+    pairs = [pair for _, pair in json_lines(file, "write one JSON object a line")]
     models = local_models(settings.policy, settings.state, in_scopes(pairs))
     _lines((reached if candidates else judge_pairs)(pairs, settings.policy, models))
 

@@ -22,6 +22,7 @@ from typing import Any
 
 import polars as pl
 
+from memops import files
 from memops.commands import memory_graph
 from memops.commands.controls import Asked, carried_out
 from memops.errors import Corrupt, MemopsError, StoreNotFound
@@ -100,21 +101,12 @@ def entries(path: Path, at: str = "") -> Iterator[Any]:
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError):
-        yield from _lines(text, path)
+        yield from (entry for _, entry in files.json_lines(path))
         return
     found = _at(whole, at) if at else _only_list(whole)
     if not isinstance(found, list):
         raise Corrupt(f"{path}: no list of entries", 'say where it is: at = "data.memories"')
     yield from found
-
-
-def _lines(text: str, path: Path) -> Iterator[Any]:
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            try:
-                yield json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise Corrupt(f"{path}, line {number}: not JSON: {error}") from error
 
 
 def _only_list(whole: Any) -> Any:

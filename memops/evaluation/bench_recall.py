@@ -1,14 +1,13 @@
 """Recall bench: a retriever's run over a public question set, for measuring from outside."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from memops.errors import Corrupt, StoreNotFound
-from memops.files import gunzipped
+from memops.errors import StoreNotFound
+from memops.files import json_lines
 from memops.models.encode import open_encoder
 from memops.policy import Policy
 from memops.schema import INSTANT
@@ -49,11 +48,7 @@ def _table(path: Path, columns: dict[str, Any]) -> pl.DataFrame:
     """The named columns of a JSON lines file; absent ones are null, numbers become text."""
     if not path.exists():
         raise StoreNotFound(f"{path}: no such file", "give a folder with corpus and queries")
-    try:
-        lines = gunzipped(path).decode("utf-8").split("\n")
-        rows = [json.loads(line) for line in lines if line.strip()]
-    except (OSError, ValueError, RecursionError) as error:
-        raise Corrupt(f"{path}: {error}") from error
+    rows = [row for _, row in json_lines(path)]
     return pl.DataFrame(
         {name: _column([r.get(name) for r in rows], kind) for name, kind in columns.items()}
     )

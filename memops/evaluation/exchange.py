@@ -20,8 +20,8 @@ from typing import Any
 import polars as pl
 
 from memops.errors import Corrupt, StoreNotFound
-from memops.evaluation.format import rows_of
 from memops.evaluation.golden import Suite, as_rows
+from memops.files import json_lines
 
 Row = dict[str, Any]
 Made = tuple[list[Row], list[Row]]
@@ -243,8 +243,7 @@ def _cells(path: Path, width: int, separator: str | None = "\t") -> Iterator[lis
 def _objects(path: Path) -> Iterator[tuple[Row, str]]:
     if not path.is_file():
         raise StoreNotFound(f"{path}: no such file")
-    for nth, row in enumerate(rows_of(path), 1):
-        where = f"{path}: line {nth}"
+    for where, row in json_lines(path):
         if not isinstance(row, dict):
             raise Corrupt(f"{where}: not a JSON object")
         yield row, where

@@ -1,6 +1,5 @@
 """The format of a suite's files: which settings and fields there are, and what each may hold."""
 
-import json
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from memops.errors import Corrupt, MemopsError
+from memops.files import json_lines
 from memops.measures import measure
 from memops.schema import KINDS, instant
 
@@ -49,11 +49,7 @@ def head_of(path: Path) -> dict[str, Any]:
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
     """Return the objects of a JSON lines file; raises Corrupt, naming the line."""
-    try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except (ValueError, RecursionError) as error:
-        raise Corrupt(f"{path}: not UTF-8: {error}") from error
-    return [_row(line, f"{path}: line {nth}") for nth, line in enumerate(lines, 1) if line.strip()]
+    return [row for _, row in json_lines(path)]
 
 
 def check_row(row: Any, where: str) -> None:
@@ -82,14 +78,6 @@ def check_row(row: Any, where: str) -> None:
 def graded(relevant: Any) -> dict[str, int]:
     """Return the grade of each record that is named; in a list each has 1."""
     return dict.fromkeys(relevant, 1) if isinstance(relevant, list) else dict(relevant or {})
-
-
-def _row(line: str, where: str) -> dict[str, Any]:
-    try:
-        row: dict[str, Any] = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise Corrupt(f"{where}: not JSON: {error}") from error
-    return row
 
 
 def _check_measures(names: Sequence[str], k: int, path: Path) -> None:

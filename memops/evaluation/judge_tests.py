@@ -6,7 +6,6 @@ by them. The language in which a verdict does worst counts.
 """
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import polars as pl
 
 from memops import autonomy
 from memops.errors import Corrupt, MemopsError
+from memops.files import json_lines
 from memops.judge.conflicts import features
 from memops.policy import Policy
 from memops.state import evidence
@@ -46,11 +46,11 @@ def rows_of(
 ) -> list[dict[str, Any]]:
     """Return what `read` makes of each line of a file of JSON lines; raises Corrupt where it fails."""
     rows = []
-    for n, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+    for where, row in json_lines(path, hint):
         try:
-            rows += [read(json.loads(line))] if line.strip() else []
+            rows.append(read(row))
         except (ValueError, TypeError, KeyError) as error:
-            raise Corrupt(f"{path}:{n}: no {what}", hint) from error
+            raise Corrupt(f"{where}: no {what}", hint) from error
     return rows
 
 

@@ -7,9 +7,9 @@ evidence is left, or when it holds what a record said; else it loses the record'
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from memops.evaluation.format import graded
+from memops.files import json_object
 from memops.state.sought import Sought
 
 _FILES = ("proposals.jsonl", "queries.jsonl", "records.jsonl")
@@ -26,7 +26,7 @@ def purged(folder: Path, sought: Sought) -> Iterator[tuple[Path, bytes, int]]:
 
 def _without(line: bytes, sought: Sought) -> bytes:
     """A line as it stays, or nothing."""
-    row = _row(line)
+    row = json_object(line)
     if row.get("id") in sought.ids or sought.in_bytes(line):
         return b""
     named = graded(row.get("relevant"))
@@ -36,11 +36,3 @@ def _without(line: bytes, sought: Sought) -> bytes:
     plain = isinstance(row["relevant"], list)
     row["relevant"] = list(left) if plain else left
     return (json.dumps(row, ensure_ascii=False) + "\n").encode() if left else b""
-
-
-def _row(line: bytes) -> dict[str, Any]:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return row if isinstance(row, dict) else {}

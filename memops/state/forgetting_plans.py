@@ -8,10 +8,8 @@ carried out loses the lines about the records and is kept to be read; it is not 
 
 import hashlib
 import io
-import json
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -88,7 +86,10 @@ def _blank(task: Forgetting, path: Path, changes: pl.DataFrame, hit: pl.Series) 
     blank.write_parquet(table)
     _write(task, path, "changes.parquet", table.getvalue())
     lines = (path / "ops.jsonl").read_bytes().splitlines(keepends=True)
-    task.write(path / "ops.jsonl", b"".join(x for x in lines if _said(x).get("seq") not in seqs))
+    task.write(
+        path / "ops.jsonl",
+        b"".join(x for x in lines if files.json_object(x).get("seq") not in seqs),
+    )
 
 
 def _take_out(task: Forgetting, path: Path) -> None:
@@ -103,16 +104,12 @@ def _take_out(task: Forgetting, path: Path) -> None:
 
 def _names(line: bytes, task: Forgetting) -> bool:
     """Whether a line is about one of the records, on either side."""
-    said = [item for v in _said(line).values() for item in (v if isinstance(v, list) else [v])]
+    said = [
+        item
+        for v in files.json_object(line).values()
+        for item in (v if isinstance(v, list) else [v])
+    ]
     return any(isinstance(item, str) and item in task.sought.ids for item in said)
-
-
-def _said(line: bytes) -> dict[str, Any]:
-    try:
-        said = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return said if isinstance(said, dict) else {}
 
 
 def _write(task: Forgetting, path: Path, name: str, data: bytes) -> None:

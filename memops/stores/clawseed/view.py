@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 
+from memops.files import json_object
 from memops.schema import LIVE, instant
 from memops.stores.clawseed.snapshot import FILE, exported, parsed
 from memops.stores.disk import replace_whole
@@ -82,8 +83,4 @@ def _row(record: dict[str, Any]) -> dict[str, str]:
 
 def _said(part: str) -> dict[str, Any]:
     found = _REST.search(part)
-    try:
-        said = json.loads(found["said"]) if found else {}
-    except ValueError:
-        return {}
-    return said if isinstance(said, dict) else {}
+    return json_object(found["said"]) if found else {}

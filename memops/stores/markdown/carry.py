@@ -23,6 +23,7 @@ from memops.stores.markdown.carry_files import (
     grown,
     joined,
     lines,
+    opened,
     read_fd,
     settled,
     still,
@@ -153,12 +154,9 @@ class _Swap:
 
     def _given_back(self, pace: Pace, why: str) -> Replaced:
         """Make the old file the live one again, with what only the new one was given."""
-        new = os.open(self.name, os.O_RDONLY | FLAGS, dir_fd=self.folder)
-        try:
+        with opened(self.folder, self.name) as new:
             os.replace(self.link, self.name, src_dir_fd=self.folder, dst_dir_fd=self.folder)
             self._brought_over(new, pace)
-        finally:
-            os.close(new)
         return Replaced(False, why)
 
     def _brought_over(self, new: int, pace: Pace) -> None:

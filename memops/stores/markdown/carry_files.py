@@ -1,8 +1,10 @@
 """Files below an open folder: watched, read, written whole, and added to line by line."""
 
+import contextlib
 import os
 import time
 from collections import Counter
+from collections.abc import Iterator
 
 from memops.stores.openers import writers
 
@@ -33,29 +35,29 @@ def read_fd(handle: int) -> bytes:
     return b"".join(parts)
 
 
-def read(folder: int, name: str) -> bytes | None:
-    """Return what a file holds, None if there is none."""
+@contextlib.contextmanager
+def opened(folder: int, name: str, how: int = os.O_RDONLY) -> Iterator[int]:
+    """Open a file of a folder for a while, through no link."""
+    handle = os.open(name, how | FLAGS, dir_fd=folder)
     try:
-        handle = os.open(name, os.O_RDONLY | FLAGS, dir_fd=folder)
-    except FileNotFoundError:
-        return None
-    try:
-        return read_fd(handle)
+        yield handle
     finally:
         os.close(handle)
+
+
+def read(folder: int, name: str) -> bytes | None:
+    """Return what a file holds, None if there is none."""
+    with contextlib.suppress(FileNotFoundError), opened(folder, name) as handle:
+        return read_fd(handle)
+    return None
 
 
 def settled(folder: int, name: str) -> tuple[bytes | None, bool]:
     """Return what a file holds, None if it is gone, and whether somebody is about to write it."""
-    try:
-        handle = os.open(name, os.O_RDONLY | FLAGS, dir_fd=folder)
-    except FileNotFoundError:
-        return None, False
-    try:
+    with contextlib.suppress(FileNotFoundError), opened(folder, name) as handle:
         data = read_fd(handle)
         return data, bool(writers(handle)) or read_fd(handle) != data
-    finally:
-        os.close(handle)
+    return None, False
 
 
 def write(folder: int, name: str, data: bytes, mode: int, like: os.stat_result | None) -> None:
@@ -77,14 +79,11 @@ def write(folder: int, name: str, data: bytes, mode: int, like: os.stat_result |
 
 def append(folder: int, name: str, tail: bytes) -> None:
     """Add lines to a file, beginning a line of their own."""
-    handle = os.open(name, os.O_RDWR | os.O_APPEND | FLAGS, dir_fd=folder)
-    try:
+    with opened(folder, name, os.O_RDWR | os.O_APPEND) as handle:
         size = os.fstat(handle).st_size
         torn = size and os.pread(handle, 1, size - 1) != b"\n"
         os.write(handle, (b"\n" if torn else b"") + tail)
         os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def lines(data: bytes) -> Counter[bytes]:

@@ -13,7 +13,7 @@ import time
 
 from memops.failpoints import failpoint
 from memops.files import short
-from memops.stores.markdown.carry_files import FLAGS, append, joined, lines, read, read_fd, write
+from memops.stores.markdown.carry_files import append, joined, lines, opened, read, read_fd, write
 from memops.stores.openers import writers
 
 TEMPORARY = re.compile(r"^\.memops-.*\.(?:new|old)$")
@@ -41,8 +41,7 @@ def drop(folder: int, name: str, grace: float, limit: float) -> bool:
     One that is written to meanwhile stays, or is there again, with what came: the old file is
     followed for `grace` seconds and, while somebody has it open, up to `limit`.
     """
-    handle = os.open(name, os.O_RDONLY | FLAGS, dir_fd=folder)
-    try:
+    with opened(folder, name) as handle:
         if os.fstat(handle).st_size or writers(handle):
             return False
         os.rename(name, aside := linked(name, b""), src_dir_fd=folder, dst_dir_fd=folder)
@@ -55,8 +54,6 @@ def drop(folder: int, name: str, grace: float, limit: float) -> bool:
             with contextlib.suppress(FileExistsError):
                 os.link(aside, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
         return _recovered(folder, aside, name, 0, _digest(b"")) is None
-    finally:
-        os.close(handle)
 
 
 def drafted(name: str) -> str:
@@ -87,8 +84,7 @@ def _recovered(folder: int, link: str, name: str, size: int, digest: str) -> int
 
     Returns the inode of the file of that name, None where there is none.
     """
-    handle = os.open(link, os.O_RDONLY | FLAGS, dir_fd=folder)
-    try:
+    with opened(folder, link) as handle:
         live, old = read(folder, name), read_fd(handle)
         if live is None or os.fstat(handle).st_ino != _inode(folder, name):
             intact = _digest(old[:size]) == digest
@@ -98,8 +94,6 @@ def _recovered(folder: int, link: str, name: str, size: int, digest: str) -> int
         os.unlink(link, dir_fd=folder)
         os.fsync(folder)
         return _inode(folder, name)
-    finally:
-        os.close(handle)
 
 
 def _inode(folder: int, name: str) -> int | None:

@@ -20,7 +20,7 @@ from typing import Any
 from memops.errors import Corrupt, Incomplete, MemopsError, NoSpace, StoreNotFound
 from memops.stores.disk import FULL, replace_whole
 from memops.stores.markdown.carry import Build
-from memops.stores.markdown.carry_files import read_fd, write
+from memops.stores.markdown.carry_files import opened, read_fd, write
 from memops.stores.markdown.carry_leavings import TEMPORARY, drafted, recover
 
 _FLAGS = os.O_NOFOLLOW | os.O_CLOEXEC
@@ -126,23 +126,14 @@ def unmake(root: Path, folders: Iterable[str]) -> None:
 def read(root: Path, path: str, tries: int = 5) -> tuple[bytes, os.stat_result]:
     """Return a file's bytes in one state and that state; raises what names the file."""
     try:
-        with folder_of(root, path) as (folder, name):
-            handle = os.open(name, os.O_RDONLY | os.O_NONBLOCK | _FLAGS, dir_fd=folder)
-            try:
-                for attempt in range(tries):
-                    before = os.fstat(handle)
-                    data = read_fd(handle)
-                    after = os.fstat(handle)
-                    empty = not data and attempt < tries - 1 and attempt < 2
-                    if (
-                        not empty
-                        and _state(before) == _state(after)
-                        and len(data) == before.st_size
-                    ):
-                        return data, before
-                    time.sleep(0.01)  # an empty file may be one that is being written over
-            finally:
-                os.close(handle)
+        with folder_of(root, path) as (folder, name), opened(folder, name) as handle:
+            for attempt in range(tries):
+                before = os.fstat(handle)
+                data = read_fd(handle)
+                still = _state(before) == _state(os.fstat(handle)) and len(data) == before.st_size
+                if still and (data or attempt >= min(2, tries - 1)):
+                    return data, before
+                time.sleep(0.01)  # an empty file may be one that is being written over
     except OSError as error:
         raise unreadable(root / path, error) from error
     raise Incomplete(f"{root / path} is being written without a pause", "try again later")
@@ -241,17 +232,12 @@ def unreadable(path: Path, error: OSError) -> MemopsError:
 
 def _is(folder: int, name: str, data: bytes, mode: int, mtime_ns: int) -> bool:
     """Tell whether a regular file has these bytes, this mode and this time."""
-    try:
-        handle = os.open(name, os.O_RDONLY | os.O_NONBLOCK | _FLAGS, dir_fd=folder)
-    except OSError:
-        return False
-    try:
+    with contextlib.suppress(OSError), opened(folder, name) as handle:
         info = os.fstat(handle)
         same = (stat.S_IMODE(info.st_mode), info.st_mtime_ns, info.st_size)
         plain = stat.S_ISREG(info.st_mode) and same == (mode, mtime_ns, len(data))
         return plain and read_fd(handle) == data
-    finally:
-        os.close(handle)
+    return False
 
 
 def _below(base: PurePosixPath, name: str) -> str:

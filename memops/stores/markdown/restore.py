@@ -17,7 +17,7 @@ from memops.stores import Copy, Keep
 from memops.stores.lockfile import LockFile, hold
 from memops.stores.markdown import files
 from memops.stores.markdown.carry import Pace
-from memops.stores.markdown.carry_files import FLAGS, joined, lines, read_fd
+from memops.stores.markdown.carry_files import joined, lines, opened, read_fd
 from memops.stores.markdown.carry_leavings import drop
 from memops.stores.markdown.swap import Swap, swapped
 from memops.stores.openers import writers
@@ -144,9 +144,5 @@ def _more(root: Path, path: str, data: bytes, info: dict[str, Any]) -> int:
 
 @contextlib.contextmanager
 def _opened(root: Path, path: str) -> Iterator[int]:
-    with files.folder_of(root, path) as (folder, name):
-        handle = os.open(name, os.O_RDONLY | FLAGS, dir_fd=folder)
-        try:
-            yield handle
-        finally:
-            os.close(handle)
+    with files.folder_of(root, path) as (folder, name), opened(folder, name) as handle:
+        yield handle

@@ -1,7 +1,6 @@
 """The file of a stopped gateway: its lock, its backups, and its replacement in one step."""
 
 import fcntl
-import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Set
@@ -10,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from memops.errors import Corrupt, Locked
-from memops.files import sync
+from memops.files import json_object, sync
 from memops.stores.disk import failure, replace_whole
 from memops.stores.rsclaw import redb
 
@@ -102,11 +101,8 @@ def _backups(path: Path) -> Path:
 
 
 def _names(line: bytes, ids: Set[str], texts: Set[str]) -> bool:
-    try:
-        fields = json.loads(line)
-    except ValueError:
-        return False
-    return isinstance(fields, dict) and (fields.get("id") in ids or fields.get("text") in texts)
+    fields = json_object(line)
+    return fields.get("id") in ids or fields.get("text") in texts
 
 
 def _fresh(folder: Path, stem: str) -> tuple[int, Path]:

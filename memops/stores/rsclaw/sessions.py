@@ -1,13 +1,12 @@
 """rsclaw's transcripts: what was said, with role and time, as a source to extract from again."""
 
-import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from memops.errors import MemopsError, StoreNotFound
+from memops.files import json_object
 from memops.schema import empty, from_rows
 from memops.stores.disk import read_whole
 from memops.stores.rsclaw.disk import inside
@@ -52,12 +51,7 @@ def default_scope(agent: str, channel: str = "") -> str:
 
 
 def _turn(line: bytes, stem: str, where: str) -> dict[str, Any] | None:
-    try:
-        said = json.loads(line.decode("utf-8"))
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(said, Mapping):
-        return None
+    said = json_object(line)
     text, role = text_in(said.get("content")), said.get("role")
     if text is None or not isinstance(role, str):
         return None
