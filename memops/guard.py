@@ -2,11 +2,8 @@
 
 It judges a change by what the record was and what it would be, never by what the change is
 called: a rule, a model and an edited file meet the same limits, and a change whose intent is not
-what it does is withdrawn. It runs at planning and again on live records at apply. The blast radius
-never alters a plan: it is a reason beside it.
+what it does is withdrawn. It runs at planning and again on live records at apply.
 """
-
-from typing import Any
 
 import polars as pl
 
@@ -14,8 +11,7 @@ from memops.hygiene.floors import filling, floored
 from memops.hygiene.tasks import is_task
 from memops.language.text import normalised
 from memops.plan import STEPS, arguments, gravity, outcome, successors
-from memops.policy import Limits, Policy
-from memops.reasons import Reason, reason
+from memops.policy import Policy
 from memops.safety.looked import redacted
 from memops.safety.trust import rank
 from memops.schema import LIVE, MODEL, QUARANTINE, RETIRED, TOMBSTONE, only, tier_rank
@@ -31,7 +27,6 @@ _KEEPER = {
     "source": "keeper_source",
 }
 _NOBODY = pl.DataFrame(schema={"id": pl.String(), "asks": pl.String()})
-_EARLIER = pl.Schema({"scope": pl.String(), "kind": pl.String(), "touched": pl.Int64()})
 
 
 def protect(
@@ -84,54 +79,6 @@ def looked_at(step: pl.DataFrame) -> frozenset[str]:
     named = based["evidence"].explode().drop_nulls()
     links = heavy["superseded_by"].drop_nulls()
     return frozenset({*heavy["id"], *links, *based["id"], *named})
-
-
-def excess(
-    plan: pl.DataFrame,
-    records: pl.DataFrame,
-    limits: Limits,
-    earlier: pl.DataFrame | None = None,
-    whole: pl.DataFrame | None = None,
-) -> list[Reason]:
-    """Return a reason for each limit of the blast radius that the plan exceeds.
-
-    `earlier` (scope, kind, touched) counts what plans before it changed within the limits' window;
-    it adds to what the plan itself touches. `whole` stands in for the sizes of the whole table
-    where only part of it was read.
-    """
-    touched = plan.join(records.select("id"), on="id", how="semi").select("id").unique()
-    before = pl.DataFrame(schema=_EARLIER) if earlier is None else earlier.select(_EARLIER.names())
-    past = int(before["touched"].sum())
-    said = []
-    if touched.height and touched.height + past > limits.records:
-        said.append(_limit("records", past, limits, touched=touched.height, limit=limits.records))
-    every = sizes(records) if whole is None else whole
-    shares = (
-        records.filter(LIVE).join(touched, on="id", how="semi").group_by(_GROUP).len("touched")
-        .join(every, on=_GROUP).join(before.rename({"touched": "past"}), on=_GROUP, how="left")
-        .with_columns(pl.col("past").fill_null(0))
-        .with_columns(sum=pl.col("touched") + pl.col("past"))
-        .with_columns(share=pl.col("sum") / pl.col("all"))
-        .filter((pl.col("share") > limits.share) & (pl.col("sum") > limits.small))
-        .sort("share", "scope", "kind", descending=[True, False, False])
-    )  # fmt: skip
-    names = ("touched", "all", "kind", "scope")
-    return said + [
-        _limit(
-            "share", row["past"], limits, limit=f"{limits.share:.0%}", **{n: row[n] for n in names}
-        )
-        for row in shares.to_dicts()
-    ]
-
-
-def sizes(records: pl.DataFrame) -> pl.DataFrame:
-    """Return how many live records there are: scope, kind, all."""
-    return records.filter(LIVE).group_by(_GROUP).len("all")
-
-
-def _limit(what: str, past: int, limits: Limits, **args: Any) -> Reason:
-    earlier = {"past": past, "hours": f"{limits.window_hours:g}"} if past else {}
-    return reason(f"limit.{what}_window" if past else f"limit.{what}", args | earlier)
 
 
 def _weighs() -> pl.Expr:

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memops import guard
-from memops.guard import excess, protect
+from memops.guard import protect
+from memops.limits import excess
 from memops.plan import delete, edit, outcome, put, squash
 from memops.policy import Limits, Policy
 from memops.policy.hygiene import Floors

@@ -21,7 +21,7 @@ LAYERS = [
     {"context"},
     # computing on them
     {"hygiene", "models"},
-    {"extract", "autonomy", "believing", "guard", "stores"},
+    {"extract", "autonomy", "believing", "guard", "limits", "stores"},
     {"agreed"},
     {"judge", "search", "snapshot"},
     # deciding, and the world

@@ -20,7 +20,7 @@ from memops.apply.carrying import carried_out, noting, prepared
 from memops.apply.summary import summary
 from memops.errors import GuardRefused, MemopsError, PlanRefused, RollbackConflict
 from memops.failpoints import failpoint
-from memops.guard import excess
+from memops.limits import excess
 from memops.policy import from_table
 from memops.progress import tell
 from memops.reasons import Reason

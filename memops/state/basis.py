@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from memops.errors import MemopsError
-from memops.guard import sizes
+from memops.limits import sizes
 from memops.plan import STEPS
 from memops.schema import RETIRED, only
 from memops.snapshot import Snapshot

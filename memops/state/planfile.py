@@ -27,7 +27,7 @@ import polars as pl
 
 from memops import files
 from memops.errors import Corrupt, PlanRefused
-from memops.guard import excess
+from memops.limits import excess
 from memops.plan import arguments, nothing, widened
 from memops.policy import Policy
 from memops.reasons import PLAIN, coded, plain

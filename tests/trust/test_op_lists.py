@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from memops.apply.checks import Checker
-from memops.guard import excess
+from memops.limits import excess
 from memops.plan import nothing, squash
 from memops.policy import Floors, Limits, Policy
 from memops.safety.secrets import redacted
