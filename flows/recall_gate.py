@@ -31,7 +31,7 @@ def recall_gate(
         accept: Record these grades as the baseline.
     """
     try:
-        said = as_task(steps.gate, store, suite, settings(config, state), None, None, accept)
+        said = as_task(steps.gate, steps.Asked(store, suite, settings(config, state)), accept)
     except GateInconclusive as error:
         return Completed(name=WORDS[31], message=f"{store}: {error.message}; {error.hint}")
     except MemopsError as error:

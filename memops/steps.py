@@ -14,11 +14,11 @@ from memops import files, snapshot
 from memops.agreed import alone
 from memops.apply import recovery
 from memops.apply.recovery import remedies
-from memops.commands import reviewing
+from memops.commands import naming, reviewing, undoing
 from memops.commands.looking import audit_store
 from memops.context import Context
 from memops.errors import GuardRefused, MemopsError, did_you_mean
-from memops.evaluation.judging import gate, grade_plan
+from memops.evaluation.judging import Asked, gate, grade_plan
 from memops.extract import asking
 from memops.judge.candidates.neighbours_dense import measured
 from memops.judge.cascade import said_to
@@ -41,7 +41,7 @@ def recover(name: str, settings: Settings) -> dict[str, Any]:
     """Bring the runs of a store that were cut off to an end; what is so taken back is rejected."""
     done = recovery.recover(name, settings)
     for said in done.get("recovered", ()):
-        reviewing.refuse_taken_back(find_run(said["run"], settings.state), settings.state, clock())
+        undoing.refuse_taken_back(find_run(said["run"], settings.state), settings.state, clock())
     return done
 
 
@@ -115,7 +115,7 @@ def apply_plan(
 def accept_plan(plan: str, settings: Settings, words: Sequence[str]) -> dict[str, Any]:
     """Carry out the changes of a plan that words name, on a person's word: number, rule or `all`."""
     review = reviewing.begun(plan, settings.state)
-    return reviewing.accept(review, reviewing.named(review, words), clock())
+    return reviewing.accept(review, naming.named(review, words), clock())
 
 
 def plan_step(
@@ -208,6 +208,6 @@ def report_step(night: dict[str, Any], settings: Settings) -> dict[str, Any]:
 
 
 __all__ = [
-    "apply_step", "ask_step", "audit_store", "gate", "grade_plan", "plan_step", "recover",
+    "Asked", "apply_step", "ask_step", "audit_store", "gate", "grade_plan", "plan_step", "recover",
     "remedies", "report_step", "take_snapshot",
 ]  # fmt: skip

@@ -61,9 +61,8 @@ def inspect(
     from memops.schema import instant
 
     moment = (instant(since) or controls.duration(since)) if since else None
-    said = inspecting.listed(
-        store, in_force(), now, kinds, scopes, tiers, moment, text, limit, archived
-    )
+    wanted = inspecting.Wanted(kinds, scopes, tiers, moment, text, limit, archived)
+    said = inspecting.listed(store, in_force(), now, wanted)
     emit(said, lambda: _listed_text(said))
 
 

@@ -78,7 +78,7 @@ def grade(
         emit(told, lambda: "\n".join([figures, *_unanswered(run_file, told)]))
         return
     store, suite = _both(store, suite)
-    graded = judging.grade(store, suite, in_force(), encoder, now, not no_snapshot)
+    graded = judging.grade(judging.Asked(store, suite, in_force(), encoder, now, not no_snapshot))
     emit(graded, lambda: _grades_text(graded["grades"]))
 
 
@@ -127,7 +127,8 @@ def gate(
         )
     else:
         both = _both(store, suite)
-        said = judging.gate(*both, in_force(), encoder, now, accept, not no_snapshot, measure)
+        asked = judging.Asked(*both, in_force(), encoder, now, not no_snapshot)
+        said = judging.gate(asked, accept, measure)
     if junit:
         junit.write_text(said["junit"], encoding="utf-8")
     if github:

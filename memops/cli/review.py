@@ -76,25 +76,25 @@ def review(
     store. Without a terminal and without options, the changes that wait for a decision are listed.
     """
     from memops.apply.lines import refuse_replaced
-    from memops.commands import reviewing, showing
+    from memops.commands import naming, reviewing, showing
     from memops.nights.night import refuse_at_work
     from memops.state.planfile import has_expired, refuse_expired
     from memops.state.sources import clock
 
     begun = reviewing.begun(plan, in_force().state)
     kept = [
-        *(begun.lines if keep == "all" else reviewing.numbers(keep)),
-        *(seq for rule in keep_rule for seq in reviewing.of_rule(begun, rule)),
+        *(begun.lines if keep == "all" else naming.numbers(keep)),
+        *(seq for rule in keep_rule for seq in naming.of_rule(begun, rule)),
     ]
     out = [
-        *reviewing.named(begun, reject),
-        *(s for r in reject_rule for s in reviewing.of_rule(begun, r)),
+        *naming.named(begun, reject),
+        *(s for r in reject_rule for s in naming.of_rule(begun, r)),
     ]
     if accept:
         refuse_at_work(begun.plan.id, in_force())
         refuse_replaced(begun.plan, begun.state)
         refuse_expired(begun.plan, clock())
-    wanted = reviewing.named(begun, accept)
+    wanted = naming.named(begun, accept)
     if both := sorted({*wanted} & {*out}):
         raise click.UsageError(f"change {both[0]} is both accepted and rejected")
     if kept:
@@ -179,7 +179,7 @@ def counted_text(said: dict[str, Any], address: str, on_terminal: bool) -> str:
 def _asked(
     review: "Review", clock: Callable[[], datetime], pressed: Callable[[], str], reveal: bool
 ) -> None:
-    from memops.commands import reviewing, showing
+    from memops.commands import naming, reviewing, showing
 
     past: list[list[int]] = []
     split: tuple[str, str | None] | None = None
@@ -191,7 +191,7 @@ def _asked(
             click.echo(line)  # whoever reads it asked for it, so nothing is masked
         key = pressed()
         if key in ("a", "x"):
-            rule = set(reviewing.of_rule(review, item.rule))
+            rule = set(naming.of_rule(review, item.rule))
             seqs = [seq for seq in review.undecided if seq in rule]
         if key == "q":
             return

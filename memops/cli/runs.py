@@ -57,7 +57,7 @@ def apply(plan: str, approve: bool, lock_timeout: float, now: datetime | None) -
 def resume(run: str, lock_timeout: float) -> int:
     """Go on with RUN where it was cut off."""
     from memops import apply as applying
-    from memops.commands import reviewing
+    from memops.commands import undoing
     from memops.state import sources
     from memops.state.runs import find_run
 
@@ -65,7 +65,7 @@ def resume(run: str, lock_timeout: float) -> int:
     found = find_run(run, state)
     done = applying.resume(found, state, lock_timeout)
     if back := found.backwards:
-        done |= {"seqs": reviewing.refuse_taken_back(found, state, sources.clock())}
+        done |= {"seqs": undoing.refuse_taken_back(found, state, sources.clock())}
     emit(done, lambda: _back_text(done, found) if back else _run_text(done))
     return int(done["code"])
 
@@ -83,7 +83,7 @@ def rollback(run: str, only: str | None, lock_timeout: float) -> int:
     What is taken back is rejected: not proposed again until its evidence changes. Of a run that was
     cut off it is proposed again.
     """
-    from memops.commands import repairing, reviewing
+    from memops.commands import naming, repairing, undoing
     from memops.state import sources
     from memops.state.runs import find_run
 
@@ -93,11 +93,9 @@ def rollback(run: str, only: str | None, lock_timeout: float) -> int:
         return 25 if repair["skipped"] else 0
     found = find_run(run, state)
     if only is None:
-        done = reviewing.roll_back(found, state, sources.clock(), lock_timeout)
+        done = undoing.roll_back(found, state, sources.clock(), lock_timeout)
     else:
-        done = reviewing.take_back(
-            found, reviewing.numbers(only), state, sources.clock(), lock_timeout
-        )
+        done = undoing.take_back(found, naming.numbers(only), state, sources.clock(), lock_timeout)
     emit(done, lambda: _back_text(done, found))
     return 25 if done["skipped"] else 0
 

@@ -1,6 +1,7 @@
 """Inspecting: what a store holds and what is known of one record; read-only, secrets masked."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -50,44 +51,51 @@ def records_of(name: str, settings: Settings) -> tuple[str, dict[str, str], pl.D
     return store.address, identity, overlay.joined(store.read(), known)
 
 
-def listed(
-    name: str,
-    settings: Settings,
-    now: datetime | None = None,
-    kinds: Sequence[str] = (),
-    scopes: Sequence[str] = (),
-    tiers: Sequence[str] = (),
-    since: datetime | timedelta | None = None,
-    text: str | None = None,
-    limit: int = 50,
-    archived: bool = False,
-) -> dict[str, Any]:
-    """Return the live records of a store that fit, youngest first: total, and the first `limit`.
+@dataclass(frozen=True)
+class Wanted:
+    """Which records are listed: those that fit all of this, and the first `limit` of them.
 
-    Age is what decay counts, from the latest time of its clock; unknown ages come last. With
-    `archived`, those that are hidden, left the store or were deleted, instead. Words are looked for
-    in the masked text, whatever their case or width, so that a search cannot tell what it hides.
+    With `archived`, those that are hidden, left the store or were deleted, instead of the live ones.
+    """
+
+    kinds: Sequence[str] = ()
+    scopes: Sequence[str] = ()
+    tiers: Sequence[str] = ()
+    since: datetime | timedelta | None = None
+    text: str | None = None
+    limit: int = 50
+    archived: bool = False
+
+
+def listed(
+    name: str, settings: Settings, now: datetime | None = None, wanted: Wanted = Wanted()
+) -> dict[str, Any]:
+    """Return the records of a store that are wanted, youngest first: total, and the first.
+
+    Age is what decay counts, from the latest time of its clock; unknown ages come last. Words are
+    looked for in the masked text, whatever their case or width, so that a search cannot tell what it
+    hides.
     """
     at = now or clock()
     address, identity, records = records_of(name, settings)
-    if archived:
+    if wanted.archived:
         deleted = archive.read(settings.state, identity).join(
             records.select("id"), on="id", how="anti"
         )
         records = pl.concat([records.filter(~LIVE), deleted])
-    fits = [pl.lit(True) if archived else LIVE]
-    asked = {"kind": kinds, "scope": scopes, "tier": tiers}
+    fits, since = [pl.lit(True) if wanted.archived else LIVE], wanted.since
+    asked = {"kind": wanted.kinds, "scope": wanted.scopes, "tier": wanted.tiers}
     fits += [pl.col(name).is_in(list(values)) for name, values in asked.items() if values]
     if since is not None:
         fits.append(pl.col("created_at") >= (since if isinstance(since, datetime) else at - since))
     live = records.filter(*fits)
     live = live.with_columns(text=redacted(live["text"], settings.policy.secrets))
-    if text:
-        wanted = pl.select(folded(pl.lit(text))).item()
-        live = live.filter(folded(pl.col("text")).str.contains(wanted, literal=True))
+    if wanted.text:
+        words = pl.select(folded(pl.lit(wanted.text))).item()
+        live = live.filter(folded(pl.col("text")).str.contains(words, literal=True))
     aged = live.with_columns(age_days=age_days(at, settings.policy.decay.clock))
     youngest = aged.sort("age_days", "id", nulls_last=True)
-    shown = youngest.head(limit) if limit else youngest
+    shown = youngest.head(wanted.limit) if wanted.limit else youngest
     rows = shown.select(*_SHOWN, pl.col("age_days").round(1), "text").to_dicts()
     return {"store": address, "total": live.height, "shown": len(rows), "records": rows}
 

@@ -1,9 +1,10 @@
-"""Naming: the records that a person means by an id, a key, or the beginning of one that is unique."""
+"""Naming: the records that a person means by an id or a key, and the changes by a number or a rule."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 
+from memops.commands.reviewing import Review
 from memops.errors import MemopsError, did_you_mean
 
 
@@ -13,6 +14,43 @@ def meant(records: pl.DataFrame, names: Sequence[str], store: str, then: str = "
     Raises MemopsError for a name that is nobody's, or several records'; `then` ends its sentence.
     """
     return [_one(records, name, store, then) for name in names]
+
+
+def of_rule(review: Review, rule: str) -> list[int]:
+    """Return the sequence numbers of a rule's changes; raises MemopsError when it has none."""
+    rows = review.plan.changes.with_row_index("seq", 1)
+    found = rows.filter(pl.col("rule") == rule)["seq"].to_list()
+    if not found:
+        known = ", ".join(rows["rule"].unique().sort().drop_nulls())
+        raise MemopsError(f"plan {review.plan.id} has no change by {rule!r}", f"its rules: {known}")
+    return found
+
+
+def named(review: Review, words: Iterable[str]) -> list[int]:
+    """Return the changes that words name: numbers, a rule of which some are undecided, `all` of those.
+
+    `kept` are those that a person kept before.
+    """
+    found: list[int] = []
+    for word in words:
+        if word == "all":
+            found += review.undecided
+        elif word == "kept":
+            found += review.kept
+        elif "," in word or word.isdigit():
+            found += numbers(word)
+        else:
+            found += sorted({*of_rule(review, word)} & {*review.undecided})
+    return list(dict.fromkeys(found))
+
+
+def numbers(text: str | None) -> list[int]:
+    """Return the numbers of changes, such as 3,7, that a text gives; none for None."""
+    parts = [part.strip() for part in (text or "").split(",") if part.strip()]
+    wrong = [part for part in parts if not part.isdecimal()]
+    if wrong:
+        raise MemopsError(f"{wrong[0]!r} is not the number of a change", "write 3, or 3,7")
+    return [int(part) for part in parts]
 
 
 def _one(records: pl.DataFrame, name: str, store: str, then: str) -> str:

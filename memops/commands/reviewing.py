@@ -28,7 +28,6 @@ from memops.schema import QUARANTINE, TOMBSTONE
 from memops.state import planfile
 from memops.state.evidence import answers
 from memops.state.ops import exported
-from memops.state.runs import Run
 from memops.state.waiting import rejected
 from memops.stores import open_store
 
@@ -115,12 +114,12 @@ def items(review: Review, seqs: Iterable[int]) -> list[Item]:
 
 def reject(review: Review, seqs: Sequence[int], clock: datetime) -> list[int]:
     """Take changes, and what hangs on them, out of the plan; remember them. Returns what went."""
-    _known(review, seqs)
+    refuse_unknown(review, seqs)
     _to_come(review, seqs)
-    going = _hanging(review, seqs)
+    going = with_what_hangs(review, seqs)
     _rewrite(review, review.standing - set(going))
-    _remember(review, going, clock, refused=True)
-    return _decided(review, "reject", going, clock)
+    remember(review, going, clock, refused=True)
+    return decided(review, "reject", going, clock)
 
 
 def accept(review: Review, seqs: Sequence[int], clock: datetime) -> dict[str, Any]:
@@ -128,7 +127,7 @@ def accept(review: Review, seqs: Sequence[int], clock: datetime) -> dict[str, An
 
     Raises PlanRefused once a newer plan of the store has taken this one's place.
     """
-    _known(review, seqs)
+    refuse_unknown(review, seqs)
     _to_come(review, seqs)
     lines.refuse_replaced(review.plan, review.state)
     changes, plan = review.plan.changes, review.plan
@@ -142,52 +141,6 @@ def accept(review: Review, seqs: Sequence[int], clock: datetime) -> dict[str, An
     return applying.apply(plan, review.state, clock, True, named=chosen)
 
 
-def take_back(
-    run: Run, seqs: Sequence[int], state: Path, clock: datetime, lock_timeout: float = 10.0
-) -> dict[str, Any]:
-    """Take back what a run did to the records of these changes, and remember them as refused.
-
-    What hangs on them goes with them; returns the run's summary and the `seqs` that went.
-    """
-    review = opened(planfile.load(run.header["plan"], state), state)
-    _known(review, seqs)
-    changes = review.plan.changes
-    named = changes[[seq - 1 for seq in seqs]]["id"]
-    mine = changes.with_row_index("seq", 1).filter(pl.col("id").is_in(named.implode()))["seq"]
-    going = [seq for seq in _hanging(review, mine) if seq in set(run.header["kept"])]
-    ids = {str(id) for id in changes[[seq - 1 for seq in going]]["id"]}
-    done = applying.take_back(run, ids, state, lock_timeout)
-    _remember(review, going, clock, refused=True)
-    return done | {"seqs": going}
-
-
-def roll_back(run: Run, state: Path, clock: datetime, lock_timeout: float = 10.0) -> dict[str, Any]:
-    """Take a whole run back, which rejects its changes; returns its summary and the `seqs` that went."""
-    done = applying.rollback(run, state, lock_timeout)
-    return done | {"seqs": refuse_taken_back(run, state, clock)}
-
-
-def refuse_taken_back(run: Run, state: Path, clock: datetime) -> list[int]:
-    """Reject what a person took back: not to be proposed again until its evidence changes.
-
-    Taking back a run that was cut off, or did not read back, mends it and is no answer to its
-    changes; nor is there one to what a person asked for by name. Returns the numbers that went.
-    """
-    if run.state != "rolled-back" or not run.was_verified or run.header["authority"] == "person":
-        return []
-    try:
-        review = opened(planfile.load(run.header["plan"], state), state)
-    except MemopsError:  # the plan or its snapshot is past its time, and with it what it proposed
-        return []
-    seqs = (set(run.header["kept"]) & review.standing) - lines.done(review.plan, state)
-    answers = (e for e in review.journal.entries() if e["decision"] == "reject")
-    if not seqs or any(seqs <= {*e["seqs"]} and e["at"] > run.header["started"] for e in answers):
-        return []  # it was taken back before, and what came back since was asked for
-    going = _hanging(review, seqs)
-    _remember(review, going, clock, refused=True)  # the lines stay: they tell what the run did
-    return _decided(review, "reject", going, clock)
-
-
 def keep(review: Review, seqs: Sequence[int], clock: datetime) -> list[int]:
     """Leave changes in the plan; one that was refused comes back and is forgotten as such."""
     return _taken_back(review, seqs, clock, "keep")
@@ -196,43 +149,6 @@ def keep(review: Review, seqs: Sequence[int], clock: datetime) -> list[int]:
 def reopen(review: Review, seqs: Sequence[int], clock: datetime) -> list[int]:
     """Take decisions back: the changes are in the plan, and nobody has decided on them."""
     return _taken_back(review, seqs, clock, "open")
-
-
-def of_rule(review: Review, rule: str) -> list[int]:
-    """Return the sequence numbers of a rule's changes; raises MemopsError when it has none."""
-    rows = review.plan.changes.with_row_index("seq", 1)
-    found = rows.filter(pl.col("rule") == rule)["seq"].to_list()
-    if not found:
-        known = ", ".join(rows["rule"].unique().sort().drop_nulls())
-        raise MemopsError(f"plan {review.plan.id} has no change by {rule!r}", f"its rules: {known}")
-    return found
-
-
-def named(review: Review, words: Iterable[str]) -> list[int]:
-    """Return the changes that words name: numbers, a rule of which some are undecided, `all` of those.
-
-    `kept` are those that a person kept before.
-    """
-    found: list[int] = []
-    for word in words:
-        if word == "all":
-            found += review.undecided
-        elif word == "kept":
-            found += review.kept
-        elif "," in word or word.isdigit():
-            found += numbers(word)
-        else:
-            found += sorted({*of_rule(review, word)} & {*review.undecided})
-    return list(dict.fromkeys(found))
-
-
-def numbers(text: str | None) -> list[int]:
-    """Return the numbers of changes, such as 3,7, that a text gives; none for None."""
-    parts = [part.strip() for part in (text or "").split(",") if part.strip()]
-    wrong = [part for part in parts if not part.isdecimal()]
-    if wrong:
-        raise MemopsError(f"{wrong[0]!r} is not the number of a change", "write 3, or 3,7")
-    return [int(part) for part in parts]
 
 
 def remembered(state: Path, identity: dict[str, str]) -> pl.DataFrame:
@@ -282,23 +198,24 @@ def opened(plan: planfile.PlanFile, state: Path) -> Review:
     return Review(plan, state, records, _lines(plan, records), set(plan.kept), set(plan.kept))
 
 
-def _hanging(review: Review, seqs: Iterable[int]) -> list[int]:
+def with_what_hangs(review: Review, seqs: Iterable[int]) -> list[int]:
     """These changes and those that make no sense without them, in the plan's order."""
     nths = pl.Series([seq - 1 for seq in sorted(seqs)], dtype=pl.UInt32)
     return [int(nth) + 1 for nth in hanging(review.plan.changes, review.records, nths)]
 
 
 def _taken_back(review: Review, seqs: Sequence[int], clock: datetime, decision: str) -> list[int]:
-    _known(review, seqs)
+    refuse_unknown(review, seqs)
     back = sorted(set(seqs) - review.standing)
     if back:
         _rewrite(review, review.standing | set(back))
     accepted = decision == "keep"
-    _remember(review, sorted(seqs) if accepted else back, clock, refused=False, accepted=accepted)
-    return _decided(review, decision, sorted(seqs), clock)
+    remember(review, sorted(seqs) if accepted else back, clock, refused=False, accepted=accepted)
+    return decided(review, decision, sorted(seqs), clock)
 
 
-def _decided(review: Review, decision: str, seqs: list[int], clock: datetime) -> list[int]:
+def decided(review: Review, decision: str, seqs: list[int], clock: datetime) -> list[int]:
+    """Write a decision on changes down; returns their numbers."""
     review.journal.add({"at": clock.isoformat(), "decision": decision, "seqs": seqs})
     _noted(review, decision, seqs)
     return seqs
@@ -311,7 +228,8 @@ def _noted(review: Review, decision: str, seqs: Iterable[int]) -> None:
         review.open.difference_update(seqs)
 
 
-def _known(review: Review, seqs: Sequence[int]) -> None:
+def refuse_unknown(review: Review, seqs: Sequence[int]) -> None:
+    """Raise MemopsError for a number that no change of the plan has."""
     most = review.plan.changes.height
     if wrong := [seq for seq in seqs if not 0 < seq <= most]:
         said = f"plan {review.plan.id} has no change {wrong[0]}"
@@ -342,7 +260,7 @@ def _lines(plan: planfile.PlanFile, records: pl.DataFrame) -> dict[int, str]:
     return dict(sorted(found.items()))
 
 
-def _remember(
+def remember(
     review: Review, seqs: Sequence[int], clock: datetime, refused: bool, accepted: bool = False
 ) -> None:
     """Note a person's answer; it is evidence for its shape of change in this store."""

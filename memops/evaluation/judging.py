@@ -3,7 +3,7 @@
 import contextlib
 import tempfile
 import time
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,36 +28,44 @@ if TYPE_CHECKING:
     from memops.models.encode import Encoder
 
 
-def grade(
-    store: str,
-    suite: str,
-    settings: Settings,
-    encoder: str | None = None,
-    now: datetime | None = None,
-    keep: bool = True,
-) -> dict[str, Any]:
-    """Grade a store or snapshot against a suite; returns means by retriever and slice.
+@dataclass(frozen=True)
+class Asked:
+    """A store or snapshot that is to be graded by a suite.
 
     Unless it is to `keep`, the snapshot that the grades are of is gone afterwards.
     """
+
+    store: str
+    suite: str
+    settings: Settings
+    encoder: str | None = None
+    now: datetime | None = None
+    keep: bool = True
+
+
+def grade(asked: Asked) -> dict[str, Any]:
+    """Grade a store or snapshot against a suite; returns means by retriever and slice."""
     from memops.evaluation.comparing import compared
 
-    graded, taken = _graded(store, suite, settings, encoder, now, timed=True, keep=keep)
+    graded, taken = _graded(asked, timed=True)
     said = graded.to_json()
     said["no_answer"] = {name: asdict(told) for name, told in graded.unanswered.items()}
     said["latency_ms"] = dict(graded.latency)
-    said["compared"] = compared(graded, settings.policy.gate)
+    said["compared"] = compared(graded, asked.settings.policy.gate)
     shown = [m for m in said["means"] if m["slice"] == "all"]
     aggregates: dict[str, dict[str, float]] = {}
     for mean in shown:
         aggregates.setdefault(mean["retriever"], {})[mean["measure"]] = mean["value"]
     return {
-        "suite": suite,
-        "store": taken.address,
-        "snapshot": taken.id if taken.path.is_dir() else None,
+        **_about(asked, taken),
         "verdict": None,
         "grades": {"aggregates": aggregates, **said},
     }
+
+
+def _about(asked: Asked, taken: snapshot.Snapshot) -> dict[str, Any]:
+    kept = taken.id if taken.path.is_dir() else None
+    return {"suite": asked.suite, "store": taken.address, "snapshot": kept}
 
 
 def deciding(policy: Policy, measure: str | None) -> Policy:
@@ -66,16 +74,7 @@ def deciding(policy: Policy, measure: str | None) -> Policy:
     return replace(policy, gate=replace(policy.gate, measure=decides))
 
 
-def gate(
-    store: str,
-    suite: str,
-    settings: Settings,
-    encoder: str | None = None,
-    now: datetime | None = None,
-    accept: bool = False,
-    keep: bool = True,
-    measure: str | None = None,
-) -> dict[str, Any]:
+def gate(asked: Asked, accept: bool = False, measure: str | None = None) -> dict[str, Any]:
     """Compare a store's grades with the suite's baseline, or record them as the baseline.
 
     Raises GateInconclusive when there is no baseline to compare with, MemopsError when the suite
@@ -86,11 +85,12 @@ def gate(
     from memops.evaluation.golden import places
     from memops.evaluation.grading import Grades, freeze
 
-    graded, taken = _graded(store, suite, settings, encoder, now, refit=accept, keep=keep)
-    path, policy = suite_folder(suite) / "baseline.json", deciding(settings.policy, measure)
+    graded, taken = _graded(asked, refit=accept)
+    path = suite_folder(asked.suite) / "baseline.json"
+    policy = deciding(asked.settings.policy, measure)
     if measure and measure not in (held := graded.means()):
         raise MemopsError(
-            f"suite {suite} does not measure {measure}; it measures {', '.join(held)}",
+            f"suite {asked.suite} does not measure {measure}; it measures {', '.join(held)}",
             f"add it to `measures` in {path.with_name('suite.toml')}, then record with --accept",
         )
     replaced = None
@@ -105,9 +105,7 @@ def gate(
         raise GateInconclusive(f"{path}: no baseline", "record one with --accept")
     verdict = gates.judge(files.read_json(path), graded, policy)
     return {
-        "suite": suite,
-        "store": taken.address,
-        "snapshot": taken.id if taken.path.is_dir() else None,
+        **_about(asked, taken),
         "accepted": str(path) if accept else None,
         "replaced": replaced,
         **verdict.to_json(),
@@ -160,26 +158,19 @@ def grade_plan(path: str, plan: str, suite: str, settings: Settings) -> dict[str
 
 
 def _graded(
-    store: str,
-    suite: str,
-    settings: Settings,
-    encoder: str | None,
-    now: datetime | None,
-    refit: bool = False,
-    timed: bool = False,
-    keep: bool = True,
+    asked: Asked, refit: bool = False, timed: bool = False
 ) -> "tuple[Grades, snapshot.Snapshot]":
     """Grades by the encoder frozen with the suite's baseline, unless it is to be fitted anew."""
     from memops.evaluation.golden import load
     from memops.evaluation.grading import grade
 
-    loaded = load(suite_folder(suite))
+    settings, loaded = asked.settings, load(suite_folder(asked.suite))
     with tempfile.TemporaryDirectory(prefix="memops-") as folder:
-        passing = not keep and (store in settings.stores or ":" in store)
+        passing = not asked.keep and (asked.store in settings.stores or ":" in asked.store)
         into = replace(settings, state=Path(folder)) if passing else settings
-        taken = open_or_take(store, into, now, to_grade=True)
+        taken = open_or_take(asked.store, into, asked.now, to_grade=True)
         records = taken.records()
-    name = encoder or (settings.encoder if settings.encoder != "lsa" else None)
+    name = asked.encoder or (settings.encoder if settings.encoder != "lsa" else None)
     name = name or (loaded.encoder if refit or loaded.encoder != "lsa" else None)
     edges = kept_lineage(settings.state, taken.manifest["store"])
     used = _encoder(name, records, settings)

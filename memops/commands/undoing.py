@@ -1,0 +1,61 @@
+"""Undoing: what a person takes back of a run is rejected, too, and so not proposed again."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from memops import apply as applying
+from memops.apply import lines
+from memops.commands.reviewing import decided, opened, refuse_unknown, remember, with_what_hangs
+from memops.errors import MemopsError
+from memops.state import planfile
+from memops.state.runs import Run
+
+
+def take_back(
+    run: Run, seqs: Sequence[int], state: Path, clock: datetime, lock_timeout: float = 10.0
+) -> dict[str, Any]:
+    """Take back what a run did to the records of these changes, and remember them as refused.
+
+    What hangs on them goes with them; returns the run's summary and the `seqs` that went.
+    """
+    review = opened(planfile.load(run.header["plan"], state), state)
+    refuse_unknown(review, seqs)
+    changes = review.plan.changes
+    named = changes[[seq - 1 for seq in seqs]]["id"]
+    mine = changes.with_row_index("seq", 1).filter(pl.col("id").is_in(named.implode()))["seq"]
+    going = [seq for seq in with_what_hangs(review, mine) if seq in set(run.header["kept"])]
+    ids = {str(id) for id in changes[[seq - 1 for seq in going]]["id"]}
+    done = applying.take_back(run, ids, state, lock_timeout)
+    remember(review, going, clock, refused=True)
+    return done | {"seqs": going}
+
+
+def roll_back(run: Run, state: Path, clock: datetime, lock_timeout: float = 10.0) -> dict[str, Any]:
+    """Take a whole run back, which rejects its changes; returns its summary and the `seqs` that went."""
+    done = applying.rollback(run, state, lock_timeout)
+    return done | {"seqs": refuse_taken_back(run, state, clock)}
+
+
+def refuse_taken_back(run: Run, state: Path, clock: datetime) -> list[int]:
+    """Reject what a person took back: not to be proposed again until its evidence changes.
+
+    Taking back a run that was cut off, or did not read back, mends it and is no answer to its
+    changes; nor is there one to what a person asked for by name. Returns the numbers that went.
+    """
+    if run.state != "rolled-back" or not run.was_verified or run.header["authority"] == "person":
+        return []
+    try:
+        review = opened(planfile.load(run.header["plan"], state), state)
+    except MemopsError:  # the plan or its snapshot is past its time, and with it what it proposed
+        return []
+    seqs = (set(run.header["kept"]) & review.standing) - lines.done(review.plan, state)
+    answers = (e for e in review.journal.entries() if e["decision"] == "reject")
+    if not seqs or any(seqs <= {*e["seqs"]} and e["at"] > run.header["started"] for e in answers):
+        return []  # it was taken back before, and what came back since was asked for
+    going = with_what_hangs(review, seqs)
+    remember(review, going, clock, refused=True)  # the lines stay: they tell what the run did
+    return decided(review, "reject", going, clock)
