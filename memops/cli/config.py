@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from memops.cli import in_force, typed
-from memops.cli.output import counted, emit, json_option, table
+from memops.cli.output import PATH, counted, emit, json_option, table
 from memops.cli.places import Lazy
 from memops.errors import MemopsError
 
@@ -15,7 +15,7 @@ from memops.errors import MemopsError
 @click.argument("addresses", nargs=-1, metavar="[STORE]...")
 @click.option(
     "--into",
-    type=click.Path(path_type=Path),
+    type=PATH,
     default=Path("memops.toml"),
     show_default=True,
     help="The settings file to write.",

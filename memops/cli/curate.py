@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from memops.cli import in_force, to_copy, to_decide, typed
-from memops.cli.output import counted, cut, emit, json_option, now_option, skipped_text, table
+from memops.cli.output import PATH, counted, cut, emit, json_option, now_option, skipped_text, table
 from memops.errors import GateFailed, GuardRefused
 
 _RISKS = ("high", "medium", "low", "none")
@@ -160,7 +160,7 @@ def nightly(
 @click.command()
 @click.option(
     "--into",
-    type=click.Path(path_type=Path),
+    type=PATH,
     default=Path("memops-demo"),
     show_default=True,
     help="Folder to make.",

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from memops.cli import in_force
-from memops.cli.output import emit, json_option, table
+from memops.cli.output import PATH, emit, json_option, table
 
 
 @click.group()
@@ -15,7 +15,7 @@ def evidence() -> None:
 
 @evidence.command("sheet")
 @click.argument("plans", nargs=-1, required=True)
-@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="The sheet.")
+@click.option("-o", "--out", type=PATH, required=True, help="The sheet.")
 @click.option("--most", default=100, show_default=True, help="Most changes of one shape.")
 @click.option("--code", "codes", multiple=True, help="Only changes of this reason (repeatable).")
 @json_option
@@ -36,12 +36,12 @@ def evidence_sheet(plans: tuple[str, ...], out: Path, most: int, codes: tuple[st
 
 
 @evidence.command("count")
-@click.argument("sheets", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="The record.")
+@click.argument("sheets", nargs=-1, required=True, type=PATH)
+@click.option("-o", "--out", type=PATH, required=True, help="The record.")
 @click.option("--by", required=True, help="Who judged; no names of persons.")
 @click.option("--texts", required=True, help="Whose texts they were.")
 @click.option("--seen", is_flag=True, help="Readers built a rule, or texts were used in building.")
-@click.option("--second", type=click.Path(path_type=Path), help="A second reader's sheet.")
+@click.option("--second", type=PATH, help="A second reader's sheet.")
 @click.option("--second-by", default="", help="Who the second reader was.")
 @json_option
 def evidence_count(

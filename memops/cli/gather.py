@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from memops.cli import in_force
-from memops.cli.output import emit, json_option, now_option, table
+from memops.cli.output import PATH, emit, json_option, now_option, table
 
 
 @click.command("import")
@@ -31,9 +31,7 @@ globals()["import"] = import_  # a command is found by its name, which is no nam
 
 @click.command()
 @click.argument("roots", nargs=-1, required=True)
-@click.option(
-    "--into", type=click.Path(path_type=Path), help="The root that sessions are copied to."
-)
+@click.option("--into", type=PATH, help="The root that sessions are copied to.")
 @now_option
 @json_option
 def collect(roots: tuple[str, ...], into: Path | None, now: datetime | None) -> None:

@@ -11,6 +11,7 @@ import click
 
 from memops.cli import in_force, to_copy, typed
 from memops.cli.output import (
+    PATH,
     as_document,
     counted,
     emit,
@@ -24,11 +25,10 @@ from memops.cli.output import (
 from memops.safety.display import shown
 
 _SUITE = click.option("--suite", help="Folder of a suite, or its name below evals.")
-_PATH = click.Path(path_type=Path)
 _RUN = click.option(
-    "--run", "run_file", type=_PATH, help="Any retriever's results (TREC), no store."
+    "--run", "run_file", type=PATH, help="Any retriever's results (TREC), no store."
 )
-_QRELS = click.option("--qrels", type=_PATH, help="What is right, for --run (TREC).")
+_QRELS = click.option("--qrels", type=PATH, help="What is right, for --run (TREC).")
 _THREE = """\b
 Any retriever, in three commands: record a baseline, compare with it, tell CI.
   memops gate --run OLD.trec --qrels QRELS --baseline-run BASE.trec --accept
@@ -87,10 +87,10 @@ def grade(
 @_SUITE
 @_RUN
 @_QRELS
-@click.option("--baseline-run", type=_PATH, help="The results that --run must not be worse than.")
+@click.option("--baseline-run", type=PATH, help="The results that --run must not be worse than.")
 @click.option("--measure", help="The measure that decides, as RR@10 [R@10; policy.gate.measure].")
 @click.option("--accept", is_flag=True, help="Record these grades as the baseline.")
-@click.option("--junit", type=click.Path(path_type=Path), help="Write JUnit XML here.")
+@click.option("--junit", type=PATH, help="Write JUnit XML here.")
 @click.option("--github", is_flag=True, help="Print GitHub annotations, write the step summary.")
 @click.option("--encoder", help="lsa, or the path or name of a sentence-transformers model.")
 @_PASSING
@@ -216,7 +216,7 @@ def _unanswered(run: object, said: dict[str, Any]) -> list[str]:
 
 @click.command()
 @click.argument("subject")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Where to write the page.")
+@click.option("-o", "--output", type=PATH, help="Where to write the page.")
 @lang_option("Of the words.")
 @click.option("--zone", default="UTC", show_default=True, help="Of the times: a name, or local.")
 @json_option

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import zip_longest
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -54,6 +55,9 @@ def lang_option(what: str) -> Callable[[_Command], _Command]:
 
 def _noted(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     ctx.meta[_JSON] = value
+
+
+PATH = click.Path(path_type=Path)
 
 
 json_option = click.option(

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from memops.cli import in_force, typed
-from memops.cli.output import cut, emit, json_option, now_option, say, table, wants_json
+from memops.cli.output import PATH, cut, emit, json_option, now_option, say, table, wants_json
 from memops.evaluation.exchange import EXPORTS, IMPORTS
 
 _ROOM = 100
@@ -22,9 +22,7 @@ def suite() -> None:
 
 @suite.command("init")
 @click.argument("store")
-@click.option(
-    "-o", "--folder", type=click.Path(path_type=Path), help="The suite's folder [evals/NAME]."
-)
+@click.option("-o", "--folder", type=PATH, help="The suite's folder [evals/NAME].")
 @click.option("--each", default=20, show_default=True, help="Most proposals of a category.")
 @now_option
 @json_option
@@ -94,11 +92,9 @@ def suite_remap(folder: str, store: str, now: datetime | None) -> None:
 
 
 @suite.command("import")
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=PATH)
 @click.option("--format", "kind", type=click.Choice([*IMPORTS]), required=True, help="Whose it is.")
-@click.option(
-    "-o", "--folder", type=click.Path(path_type=Path), required=True, help="The new suite."
-)
+@click.option("-o", "--folder", type=PATH, required=True, help="The new suite.")
 @json_option
 def suite_import(path: Path, kind: str, folder: Path) -> None:
     """Make a suite of queries that another program wrote into PATH."""
@@ -114,7 +110,7 @@ def suite_import(path: Path, kind: str, folder: Path) -> None:
 @click.option(
     "--format", "kind", type=click.Choice([*EXPORTS]), required=True, help="Who reads it."
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Where to.")
+@click.option("-o", "--output", type=PATH, required=True, help="Where to.")
 @click.option("--store", help="Also write this store's live records (beir).")
 @now_option
 @json_option

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memops.cli import in_force, nothing_in
-from memops.cli.output import emit, json_option, lang_option, moment, now_option, table
+from memops.cli.output import PATH, emit, json_option, lang_option, moment, now_option, table
 from memops.safety.display import shown
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _MOVES = ("promoted", "demoted", "expired", "retired", "deleted")
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A TOML file with the [policy] to try beside the one in force.",
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write a picture (SVG) here.")
+@click.option("-o", "--output", type=PATH, help="Write a picture (SVG) here.")
 @now_option
 @json_option
 def simulate(
@@ -47,7 +47,7 @@ def simulate(
 
 @click.command()
 @click.argument("store", required=False)
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write one HTML page here.")
+@click.option("-o", "--output", type=PATH, help="Write one HTML page here.")
 @lang_option("Of the page.")
 @json_option
 def history(store: str | None, output: Path | None, lang: str) -> None:

@@ -7,14 +7,14 @@ from typing import Any
 import click
 
 from memops.cli import in_force
-from memops.cli.output import emit, json_option, now_option, table
+from memops.cli.output import PATH, emit, json_option, now_option, table
 
 
 @click.command()
 @click.argument("store")
 @click.option("--suite", required=True, help="Folder of a suite, or its name below evals.")
 @click.option("--encoder", "encoders", multiple=True, help="One more encoder to try (repeatable).")
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="The picture [tune.svg].")
+@click.option("-o", "--output", type=PATH, help="The picture [tune.svg].")
 @now_option
 @json_option
 def tune(
@@ -39,7 +39,7 @@ def encoder() -> None:
 
 @encoder.command("distill")
 @click.argument("path")
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="New folder.")
+@click.option("-o", "--output", type=PATH, required=True, help="New folder.")
 @click.option("--dims", default=256, show_default=True, help="Dimensions that are kept.")
 @click.option("--store", help="Compare both on this store's texts, too.")
 @click.option("--suite", help="And by this suite's recall.")

@@ -44,18 +44,12 @@ def bars(
 ) -> dict[str, Any] | None:
     """Return one bar a row (`name`, `n`, and the `value` that is written at its end)."""
     top = max((row["n"] for row in rows), default=0)
-    if not top:
-        return None
     placed = [
-        {
-            "label": clip(row["name"], 34),
-            "value": row["value"],
-            "y": 28 * i,
-            "width": _part(row["n"], top),
-        }
-        for i, row in enumerate(rows)
+        {"label": clip(row["name"], 34), "value": row["value"], "width": _part(row["n"], top)}
+        for row in rows
+        if top
     ]
-    return {"key": key, "title": title, "desc": desc, "rows": placed, "height": 28 * len(rows) + 4}
+    return _picture(key, title, desc, placed, 28)
 
 
 def pairs(
@@ -63,25 +57,16 @@ def pairs(
 ) -> dict[str, Any] | None:
     """Return two bars a row, before and after, on one scale."""
     top = max((max(row["before"], row["after"]) for row in rows), default=0)
-    if not top:
-        return None
     placed = [
         {
             "label": clip(word(row["name"]), 30),
             "value": f"{number(row['before'])} → {number(row['after'])}",
-            "y": _ROW * i,
-            "before": _part(row["before"], top),
-            "after": _part(row["after"], top),
+            **{side: _part(row[side], top) for side in ("before", "after")},
         }
-        for i, row in enumerate(rows)
+        for row in rows
+        if top
     ]
-    return {
-        "key": key,
-        "title": title,
-        "desc": desc,
-        "rows": placed,
-        "height": _ROW * len(rows) + 4,
-    }
+    return _picture(key, title, desc, placed, _ROW)
 
 
 def intervals(title: str, desc: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
@@ -90,16 +75,13 @@ def intervals(title: str, desc: str, rows: Sequence[Mapping[str, Any]]) -> dict[
         {
             "label": clip(row["measure"], 24),
             "value": f"{fixed(row['before']['value'])} → {fixed(row['after']['value'])}",
-            "y": _ROW * i,
-            "before": _interval(row["before"]),
-            "after": _interval(row["after"]),
+            **{side: _interval(row[side]) for side in ("before", "after")},
         }
-        for i, row in enumerate(rows)
+        for row in rows
     ]
     ticks = [{"x": _at(share / 4), "label": f"{share / 4:g}"} for share in range(5)]
-    height = _ROW * len(rows)
-    shape = {"key": "recall", "title": title, "desc": desc, "height": height + 18, "axis": height}
-    return {**shape, "rows": placed, "ticks": ticks} if placed else None
+    axis = _ROW * len(rows)
+    return _picture("recall", title, desc, placed, _ROW, 18, axis=axis, ticks=ticks)
 
 
 def courses(
@@ -113,14 +95,26 @@ def courses(
         {
             "label": clip(word(line["name"]), 34),
             "value": figure(line["points"][-1]["value"]),
-            "y": _COURSE * i,
             **_course([point["value"] for point in line["points"]], _COURSE * i),
         }
-        for i, line in enumerate(lines)
-        if len(line["points"]) > 1
+        for i, line in enumerate(line for line in lines if len(line["points"]) > 1)
     ]
-    shape = {"key": key, "title": title, "desc": desc, "height": _COURSE * len(placed) + 4}
-    return {**shape, "rows": placed} if placed else None
+    return _picture(key, title, desc, placed, _COURSE)
+
+
+def _picture(
+    key: str,
+    title: str,
+    desc: str,
+    rows: list[dict[str, Any]],
+    step: int,
+    below: int = 4,
+    **more: Any,
+) -> dict[str, Any] | None:
+    """A picture of rows that stand so far below each other; None without any."""
+    placed = [{**row, "y": step * i} for i, row in enumerate(rows)]
+    about = {"key": key, "title": title, "desc": desc, "height": step * len(rows) + below}
+    return {**about, "rows": placed, **more} if placed else None
 
 
 def figure(value: float | None) -> str:
