@@ -75,10 +75,8 @@ def review(
     PLAN, by its flow `apply`), and nothing else; either answer is evidence for its rule in this
     store. Without a terminal and without options, the changes that wait for a decision are listed.
     """
-    from memops.apply.lines import refuse_replaced
     from memops.commands import naming, reviewing, showing
-    from memops.nights.night import refuse_at_work
-    from memops.state.planfile import has_expired, refuse_expired
+    from memops.state.planfile import has_expired
     from memops.state.sources import clock
 
     begun = reviewing.begun(plan, in_force().state)
@@ -91,34 +89,54 @@ def review(
         *(s for r in reject_rule for s in naming.of_rule(begun, r)),
     ]
     if accept:
-        refuse_at_work(begun.plan.id, in_force())
-        refuse_replaced(begun.plan, begun.state)
-        refuse_expired(begun.plan, clock())
+        _refuse_late(begun)
     wanted = naming.named(begun, accept)
     if both := sorted({*wanted} & {*out}):
         raise click.UsageError(f"change {both[0]} is both accepted and rejected")
-    if kept:
-        reviewing.keep(begun, kept, clock())
-    gone = reviewing.reject(begun, out, clock()) if out else []
-    by_flow = started(begun.plan.id, wanted, in_force()) if wanted else ""
-    done = reviewing.accept(begun, wanted, clock()) if wanted and not by_flow else {}
+    done = _decided(begun, kept, out, wanted)
     asked = not (kept or out or accept or reject or wants_json())
     on_terminal = asked and sys.stdin.isatty()
     if reveal and not (on_terminal and sys.stdout.isatty()):
         raise click.UsageError("--reveal shows secrets to a person at a terminal, and nowhere else")
     if on_terminal:
         ask(begun, clock, reveal and click.confirm(_REVEAL))
-    said = {**reviewing.counted(begun), "rejected_now": gone}
-    said |= {k: done[k] for k in ("run", "applied", "skipped", "code") if k in done}
-    said |= {"flow_run": by_flow} if by_flow else {}
-    for name in ("to_carry_out", "kept") if by_flow else ():
+    said = reviewing.counted(begun) | done
+    for name in ("to_carry_out", "kept") if "flow_run" in done else ():
         said[name] -= len(wanted)
     said["waiting"] = showing.placed(begun, begun.undecided) if wants_json() else []
-    listing = waiting_text(begun) if asked and not sys.stdin.isatty() else ""
+    listing = waiting_text(begun) if asked and not on_terminal else ""
     said["expired"] = has_expired(begun.plan, clock())
     address = begun.plan.header["address"]
     emit(said, lambda: listing + counted_text(said, address, on_terminal))
     return int(done.get("code", 0))
+
+
+def _refuse_late(review: "Review") -> None:
+    """Raise what keeps the changes of a plan from being carried out by now."""
+    from memops.apply.lines import refuse_replaced
+    from memops.nights.night import refuse_at_work
+    from memops.state.planfile import refuse_expired
+    from memops.state.sources import clock
+
+    refuse_at_work(review.plan.id, in_force())
+    refuse_replaced(review.plan, review.state)
+    refuse_expired(review.plan, clock())
+
+
+def _decided(
+    review: "Review", kept: list[int], out: list[int], wanted: list[int]
+) -> dict[str, Any]:
+    """Keep, reject and carry out what options name; what is said of it."""
+    from memops.commands import reviewing
+    from memops.state.sources import clock
+
+    if kept:
+        reviewing.keep(review, kept, clock())
+    said: dict[str, Any] = {"rejected_now": reviewing.reject(review, out, clock()) if out else []}
+    if by_flow := started(review.plan.id, wanted, in_force()) if wanted else "":
+        return said | {"flow_run": by_flow}
+    done = reviewing.accept(review, wanted, clock()) if wanted else {}
+    return said | {k: done[k] for k in ("run", "applied", "skipped", "code") if k in done}
 
 
 def ask(review: "Review", clock: Callable[[], datetime], reveal: bool = False) -> None:

@@ -64,17 +64,16 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
     before = taken.records()
     made = planfile.load(night["plan"], settings.state) if night.get("plan") else None
     run = find_run(night["run"], settings.state) if night.get("run") else None
-    changes = made.plan() if made else nothing()
     runs = _up_to(run, settings.state) if run else []
     skipped = _skipped(runs)
     back = frozenset[str]().union(*(each.taken_back() for each in runs))
     done = {seq for each in runs for seq in each.header["kept"]}
-    carried = changes.filter(
-        ~pl.col("id").is_in([*(s["id"] for s in skipped), *back]),
-        pl.Series([not runs or seq in done for seq in made.kept] if made else [], dtype=pl.Boolean),
-    )
     undoing = approval.undoing(made, runs, settings)
-    told = _Told(before, changes, made.ops() if made else [], undoing)
+    told = _Told(before, made.plan() if made else nothing(), made.ops() if made else [], undoing)
+    mine = [not runs or seq in done for seq in made.kept] if made else []
+    carried = told.changes.filter(
+        ~pl.col("id").is_in([*(s["id"] for s in skipped), *back]), pl.Series(mine, dtype=pl.Boolean)
+    )
     policy = recorded(made.header["policy"]) if made else settings.policy
     now = night.get("now") or taken.manifest["taken_at"]
     data: dict[str, Any] = {
