@@ -74,11 +74,28 @@ def found(path: Path, hint: str) -> Path:
     return path
 
 
-def reader(path: Path, private: bool = False) -> sqlite3.Connection:
-    """Return a connection that cannot write; `private` promises that nobody else has the file.
+@contextlib.contextmanager
+def reader(path: Path, private: bool = False) -> Iterator[sqlite3.Connection]:
+    """Open a connection that cannot write; `private` promises that nobody else has the file.
 
     What a process that died in the middle of a transaction left is rolled back first.
     """
+    with errors(path), contextlib.closing(_reading(path, private)) as connection:
+        yield connection
+
+
+@contextlib.contextmanager
+def changing(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a connection for one transaction, which is committed, or rolled back as a whole."""
+    with (
+        errors(path),
+        contextlib.closing(writer(path)) as connection,
+        transaction(connection, "IMMEDIATE"),
+    ):
+        yield connection
+
+
+def _reading(path: Path, private: bool) -> sqlite3.Connection:
     sealed = "&immutable=1" if private else ""
     if not private:
         _rolled_back(path)
@@ -126,7 +143,7 @@ def copied(source: sqlite3.Connection, path: Path, into: Path, table: str) -> in
         rows = source.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0]
         pages = STEP // source.execute("PRAGMA page_size").fetchone()[0]
         source.backup(target, pages=pages, progress=lambda *_: os.fdatasync(file.fileno()))
-    with errors(into), contextlib.closing(reader(into, private=True)) as copy:
+    with reader(into, private=True) as copy:
         said = [row[0].decode("utf-8", "replace") for row in copy.execute("PRAGMA quick_check(3)")]
         if said != ["ok"]:
             raise Corrupt(f"{path} is damaged: {'; '.join(said)}", "restore a snapshot")
@@ -259,7 +276,7 @@ def _overwritten(path: Path, copy: Path, keep: Callable[[sqlite3.Connection], ob
     with errors(path), exclusive(path) as live:
         keep(live)
         failpoint("sqlite-held")
-        with contextlib.closing(reader(copy, private=True)) as source:
+        with contextlib.closing(_reading(copy, private=True)) as source:
             source.backup(live)
         failpoint("sqlite-restored")
         # The pages name the copy's mode by now; without this SQLite would leave the journal, which

@@ -36,7 +36,7 @@ from memops.stores.clawseed.snapshot import FILE
 from memops.stores.clawseed.sql import TABLE, columns_of, id_of, of_ids, select
 from memops.stores.clawseed.write import JUDGED, Session
 from memops.stores.disk import sweep
-from memops.stores.sqlite import copied, errors, found, reader, restored, text_of, transaction
+from memops.stores.sqlite import copied, found, reader, restored, text_of, transaction
 
 _NEEDED = ("id", "key", "content", "category", "created_at", "updated_at")
 _HINT = (
@@ -101,7 +101,7 @@ class Clawseed(RowStore):
     def load(self, raw: Path, ids: Collection[str] | None = None) -> pl.DataFrame:
         """Return the records of such a copy."""
         path = found(raw / "brain.db", "take the snapshot again")
-        with errors(path), contextlib.closing(reader(path, private=True)) as connection:
+        with reader(path, private=True) as connection:
             return _records(connection, str(path), ids)
 
     def read(self, ids: Collection[str] | None = None) -> pl.DataFrame:
@@ -192,7 +192,7 @@ class Clawseed(RowStore):
         path = self.path
         if not os.access(path, os.R_OK):
             raise StoreNotFound(f"{path} cannot be read", "run as the user that owns the store")
-        with errors(path), contextlib.closing(reader(path)) as connection:
+        with reader(path) as connection:
             _refuse_foreign(columns_of(connection), path)
             yield connection
 

@@ -17,7 +17,7 @@ from memops.stores.clawseed import Clawseed
 from memops.stores.clawseed.sql import INDEX_CHECK, TABLE, columns_of
 from memops.stores.clawseed.state import hygiene_file, read_hygiene
 from memops.stores.findings import Finding, of_modes, of_openers, of_widths
-from memops.stores.sqlite import errors, names_in, reader
+from memops.stores.sqlite import names_in, reader
 
 WAL_RESET = ((3, 7, 0), (3, 51, 3))
 """Versions from the first up to, not with, the second can damage a WAL database that two
@@ -41,7 +41,7 @@ def examined(store: Clawseed) -> Iterator[Finding]:
         except Corrupt as error:
             yield Finding("damage", "error", 1, error.message, error.hint or "restore a snapshot")
             return
-        with errors(copy), contextlib.closing(reader(copy, private=True)) as connection:
+        with reader(copy, private=True) as connection:
             columns = columns_of(connection)
             tables = names_in(connection)
             yield from _schema(columns, tables)
@@ -109,7 +109,7 @@ def wal_reset(version: tuple[int, ...]) -> bool:
 
 
 def _engine(path: Path) -> Iterator[Finding]:
-    with errors(path), contextlib.closing(reader(path)) as connection:
+    with reader(path) as connection:
         wal = connection.execute("PRAGMA journal_mode").fetchone()[0] == b"wal"
     if wal and wal_reset(sqlite3.sqlite_version_info):
         says = (

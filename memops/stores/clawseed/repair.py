@@ -1,6 +1,5 @@
 """Mending a clawseed database with clawseed's own statements, once its agent has let go of it."""
 
-import contextlib
 import sqlite3
 from collections.abc import Callable, Iterator
 
@@ -54,7 +53,7 @@ def repairs(store: Clawseed) -> list[Repair]:
     makes for a new database only. The others come after it.
     """
     path = store.path
-    with errors(path), contextlib.closing(reader(path)) as connection:
+    with reader(path) as connection:
         found = dict(_planned(store, connection))
     return [
         Repair(check, count, says, steps, None, _carrying_out(store, steps, count))

@@ -4,7 +4,6 @@
 written: it is a source to extract from, not a store of memories.
 """
 
-import contextlib
 import re
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import polars as pl
 from memops.errors import Corrupt
 from memops.schema import from_rows, instant
 from memops.stores.clawseed import Clawseed
-from memops.stores.sqlite import columns_in, errors, found, reader, text_of, transaction
+from memops.stores.sqlite import columns_in, found, reader, text_of, transaction
 from memops.stores.transcripts import turn
 
 FILE = "gateway/sessions.db"
@@ -35,7 +34,7 @@ def chats(workspace: Path) -> pl.DataFrame:
     clawseed put before a user's words are cut off again. A time that is no instant is null.
     """
     path = found(workspace / FILE, _HINT)
-    with errors(path), contextlib.closing(reader(path)) as connection, transaction(connection):
+    with reader(path) as connection, transaction(connection):
         there = columns_in(connection, "messages")
         if missing := {"id", "session_key", "role", "content", "created_at"} - {*there}:
             raise Corrupt(f"{path}: table 'messages' has no column {min(missing)!r}", _HINT)

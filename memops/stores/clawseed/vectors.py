@@ -30,7 +30,7 @@ _FILL = f"""UPDATE {TABLE} SET embedding = ?, embedding_content_hash = ?
 
 def lacking(path: Path) -> list[tuple[int, str]]:
     """Return rowid and text of the live rows that have no vector."""
-    with errors(path), contextlib.closing(reader(path)) as connection:
+    with reader(path) as connection:
         live = "AND superseded_by IS NULL" if "superseded_by" in columns_of(connection) else ""
         query = f"SELECT rowid, content FROM {TABLE} WHERE embedding IS NULL {live} ORDER BY rowid"
         return [row for row in _texts(connection.execute(query).fetchall()) if row[1].strip()]
@@ -38,7 +38,7 @@ def lacking(path: Path) -> list[tuple[int, str]]:
 
 def refuse_other_model(path: Path, encoder: Encoder) -> int:
     """Raise MemopsError unless the encoder makes a store's vectors; returns how many it was shown."""
-    with errors(path), contextlib.closing(reader(path)) as connection:
+    with reader(path) as connection:
         known = _known(connection, columns_of(connection))
     if not known:
         hint = "let clawseed embed first: backfill_on_startup = true"

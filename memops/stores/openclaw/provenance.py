@@ -9,7 +9,6 @@ an untrusted MEMORY.md is no longer read out. memops never writes these rows unl
 import contextlib
 import hashlib
 import json
-import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,16 +17,7 @@ from typing import Any
 from memops.errors import MemopsError
 from memops.stores import Written
 from memops.stores.markdown import files
-from memops.stores.sqlite import (
-    Text,
-    as_json,
-    bound,
-    errors,
-    from_json,
-    reader,
-    transaction,
-    writer,
-)
+from memops.stores.sqlite import Text, as_json, bound, changing, from_json, reader
 
 TABLE = "plugin_state_entries"
 OWNER, NAMESPACE = "core:memory-artifact-provenance", "workspace-files"
@@ -98,11 +88,7 @@ def vouched(row: Provenance, content: bytes) -> str:
 def change(row: Provenance, value: str | None) -> bool:
     """Give a row a new value, or delete it with None; return False if it is not as it was."""
     place = [OWNER, NAMESPACE, row.key, row.value]
-    with (
-        errors(row.database),
-        contextlib.closing(writer(row.database)) as connection,
-        transaction(connection, "IMMEDIATE"),
-    ):
+    with changing(row.database) as connection:
         if value is None:
             made = connection.execute(
                 f"DELETE FROM {TABLE} WHERE {_WHERE} AND value_json = ?", place
@@ -118,11 +104,7 @@ def change(row: Provenance, value: str | None) -> bool:
 def put_back(database: Path, whole: Mapping[str, Any], after: str | None) -> Written:
     """Make a row what it was where it still is what `change` made of it."""
     key, before = whole["entry_key"], whole["value_json"]
-    with (
-        errors(database),
-        contextlib.closing(writer(database)) as connection,
-        transaction(connection, "IMMEDIATE"),
-    ):
+    with changing(database) as connection:
         place = [OWNER, NAMESPACE, key]
         found = connection.execute(f"SELECT value_json FROM {TABLE} WHERE {_WHERE}", place)
         now = (row := found.fetchone()) and bytes(row[0]).decode()
@@ -147,11 +129,9 @@ def _entries(database: Path) -> list[dict[str, Any]]:
     if not database.is_file():
         return []
     query = f"SELECT * FROM {TABLE} WHERE plugin_id = ? AND namespace = ?"
-    try:
-        with contextlib.closing(reader(database)) as connection:
-            connection.text_factory = Text
-            found = connection.execute(query, [OWNER, NAMESPACE])
-            names = [column[0] for column in found.description]
-            return [dict(zip(names, map(as_json, row), strict=True)) for row in found.fetchall()]
-    except sqlite3.Error:
-        return []
+    with contextlib.suppress(MemopsError), reader(database) as connection:
+        connection.text_factory = Text
+        found = connection.execute(query, [OWNER, NAMESPACE])
+        names = [column[0] for column in found.description]
+        return [dict(zip(names, map(as_json, row), strict=True)) for row in found.fetchall()]
+    return []

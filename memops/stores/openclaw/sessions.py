@@ -4,7 +4,6 @@ Until 2026.7 a session is a file below `agents/ID/sessions`, since 2026.9 rows o
 database, some of them zstd; an archived session is a file again.
 """
 
-import contextlib
 import io
 import json
 from collections.abc import Iterator, Mapping
@@ -17,7 +16,7 @@ from memops.errors import StoreNotFound
 from memops.schema import empty, from_rows
 from memops.stores.disk import read_whole
 from memops.stores.openclaw import OpenClaw, home
-from memops.stores.sqlite import columns_in, errors, reader, text_of, transaction
+from memops.stores.sqlite import columns_in, reader, text_of, transaction
 from memops.stores.transcripts import moment, text_in, turn
 
 _LARGEST = 64 << 20
@@ -67,7 +66,7 @@ def _files(base: Path) -> Iterator[_Line]:
 def _databases(base: Path) -> Iterator[_Line]:
     for path in sorted(base.glob("*/agent/openclaw-agent.sqlite")):
         where = path.relative_to(base).as_posix()
-        with errors(path), contextlib.closing(reader(path)) as db, transaction(db):
+        with reader(path) as db, transaction(db):
             columns = {*columns_in(db, "transcript_events")}
             if not columns >= {"session_id", "seq", "event_json"}:
                 continue
