@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from memops.cli import typed
-from memops.cli.fitting import width
 from memops.cli.output import cut
+from memops.documents.leads import width
 from memops.reports import words
 from memops.safety.display import shown
 

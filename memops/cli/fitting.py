@@ -3,8 +3,9 @@
 import re
 import shutil
 import sys
-import unicodedata
 from collections.abc import Sequence
+
+from memops.documents.leads import width
 
 _WORDS = re.compile(
     r"\s+|[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]|[^\s\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]+"
@@ -15,11 +16,6 @@ _WORDS = re.compile(
 def terminal_columns() -> int:
     """Return how wide the terminal is that is printed to; 0 where it is none."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
-
-
-def width(text: str) -> int:
-    """Return the columns that a text takes in a terminal; Han characters take two."""
-    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in str(text))
 
 
 def longest_word(text: str) -> int:
