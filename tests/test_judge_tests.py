@@ -133,7 +133,7 @@ def test_a_file_that_holds_no_labelled_pairs_is_named_with_its_row(memops, serve
     served(lambda a, b: SAME)
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"a": "x", "b": "y", "label": "duplicate"}\n{"a": "x"}\n', encoding="utf-8")
-    assert "bad.jsonl:2" in memops("judge", "test", bad)["message"] and memops.code == 20
+    assert "bad.jsonl: line 2" in memops("judge", "test", bad)["message"] and memops.code == 20
     (tmp_path / "memops.toml").unlink()
     assert memops("judge", "test", PAIRS)["message"] == "no judge is configured"
     assert Policy().judge == Judge()

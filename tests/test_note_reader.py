@@ -92,7 +92,7 @@ def test_a_line_that_is_no_labelled_note_is_named(memops, monkeypatch):
     monkeypatch.setenv("MEMOPS_MODEL", "reader")
     path = memops.write("notes.jsonl", [{"note": "x", "facts": []}, {"note": "y"}])
     said = memops("judge", "test", "--notes", path)
-    assert memops.code == 20 and "notes.jsonl:2" in said["message"]
+    assert memops.code == 20 and "notes.jsonl: line 2" in said["message"]
 
 
 def test_a_fact_may_tell_the_day_that_its_note_counts_from_its_own():
