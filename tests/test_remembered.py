@@ -1,6 +1,7 @@
 """A night reads what is new; what it does is the same with and without what earlier ones read."""
 
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -10,13 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memops.context import Context
-from memops.judge.candidates.similarity import candidates
+from memops.judge import conflicts
+from memops.judge.candidates.similarity import candidates, statements
 from memops.judge.comparing import verdicts
-from memops.schema import conform
+from memops.plan import outcome
+from memops.rules import RULES, propose
+from memops.schema import conform, from_rows, instant
 from memops.statements.readings import readings
 from memops.statements.remembered import Remembered
 from memops.statements.taken import counted, taken_apart
-from tests.bench import lives
+from tests.bench import lives, stores
 from tests.bench.night import records
 
 SAID = [
@@ -152,3 +156,24 @@ def test_later_rounds_find_in_fewer_statements_what_a_first_one_would():
     found = candidates(fewer, ctx)
     assert found["unread"].any() and not found["unread"].all()
     assert found.equals(candidates(fewer, Context(now=at)))
+
+
+def test_a_plan_looks_for_pairs_once_and_once_more_when_nothing_comes_of_those_left(monkeypatch):
+    every = from_rows(
+        [
+            row | {"created_at": instant(row["created_at"]), "updated_at": None}
+            for row in stores.rows(400)
+        ]
+    )
+    looks, find = [], conflicts._found
+    whole = lambda table, ctx, keep: (looks.append(table) if keep is None else None) or find(table, ctx, keep)  # fmt: skip # noqa: E731
+    monkeypatch.setattr(conflicts, "_found", whole)
+    ctx = Context(now=datetime(2026, 6, 1, tzinfo=UTC))
+    plan, _ = propose(every, ctx, RULES)
+    left = outcome(every, plan)
+    assert plan["rule"].is_in(["merge_exact", "merge_near"]).any()
+    assert len(looks) == 2 and looks[1].equals(statements(left, Context(now=ctx.now)).table)
+    assert propose(left, replace(ctx, cache={}), RULES)[0].is_empty()
+    monkeypatch.setattr(conflicts, "_left", lambda *_: None)
+    looks.clear()
+    assert propose(every, replace(ctx, cache={}), RULES)[0].equals(plan) and len(looks) > 2

@@ -4,13 +4,18 @@ Everything is computed per statement and per pair of statements, then spread to 
 make them. `conflicts` and `duplicates` list; the rules decide what may happen unattended.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from memops.context import Context
-from memops.judge.candidates.similarity import candidates_in_parts, statements
+from memops.judge.candidates.similarity import (
+    Statements,
+    candidates_in_parts,
+    spoken,
+    statements,
+)
 from memops.judge.candidates.worth import WORTH, combined, worth_reading
 from memops.judge.cascade import asked, heard
 from memops.judge.comparing import Keep, read_once, to_ask, used_in, verdicts
@@ -18,6 +23,18 @@ from memops.judge.decision import decided
 from memops.judge.known import VERDICTS, Known, known
 from memops.statements.readings import differences, read_all, readings
 from memops.statements.taken import counted
+
+CARRIED = "carried"
+"""Where the context notes that a rule was given pairs which an earlier step of the plan found."""
+FOUND = "found"
+"""Where it keeps those; without them pairs are looked for anew."""
+
+
+class _Judged(NamedTuple):
+    """Judged pairs, and whether they are those of earlier statements that are left."""
+
+    pairs: pl.DataFrame
+    carried: bool
 
 
 def judged(records: pl.DataFrame, ctx: Context, keep: Keep | None = None) -> pl.DataFrame:
@@ -30,7 +47,12 @@ def judged(records: pl.DataFrame, ctx: Context, keep: Keep | None = None) -> pl.
     if keep is not None:
         return _judged(records, ctx, keep)
     key = ("judged", id(statements(records, ctx)))
-    return ctx.once(key, lambda: _judged(records, ctx, None))
+    held: _Judged | None = ctx.cache.get(key)
+    if held is None or (held.carried and FOUND not in ctx.cache):
+        held = ctx.cache[key] = _judged_whole(records, ctx)
+    if held.carried:
+        ctx.cache[CARRIED] = True
+    return held.pairs
 
 
 def features(pairs: list[dict[str, Any]]) -> pl.DataFrame:
@@ -41,9 +63,53 @@ def features(pairs: list[dict[str, Any]]) -> pl.DataFrame:
     return decided(differences(read_all(texts), a, b))
 
 
+def _judged_whole(records: pl.DataFrame, ctx: Context) -> _Judged:
+    """The pairs of all statements: of a plan's later steps, which hide, those found before that are left.
+
+    What is near hangs a little on what else there is, so such pairs are `carried`: once nothing comes
+    of them any more, the plan asks for pairs found anew (`memops.rules.propose`).
+    """
+    said, before = statements(records, ctx), ctx.cache.get(FOUND)
+    if ctx.models.encode or ctx.models.judge:
+        return _Judged(_judged(records, ctx, None), False)
+    if before and (left := _left(said, *before)):
+        return _Judged(_scored(*left, said, records, ctx), True)
+    found = _found(said.table, ctx, None)
+    ctx.cache[FOUND] = said, *found
+    return _Judged(_scored(*found, said, records, ctx), False)
+
+
+def _left(
+    said: Statements, before: Statements, pairs: pl.DataFrame, verdict: pl.DataFrame
+) -> tuple[pl.DataFrame, pl.DataFrame] | None:
+    """Those pairs of the statements `before` that are left; None if there are statements which were not."""
+    both = said.members.join(before.members, on="id", suffix="_was", maintain_order="left")
+    both = both.unique("statement", keep="first", maintain_order=True)
+    now, was = said.table[both["statement"]], before.table[both["statement_was"]]
+    new = now["text"] != was["text"]
+    alike = all(now[name].equals(was[name]) for name in ("scope", "about", "owned", "states"))
+    alike = alike and spoken(now.filter(new)).equals(spoken(was.filter(new)))
+    if both.height < said.table.height or not alike:
+        return None
+    place = pl.repeat(None, before.table.height, dtype=pl.UInt32, eager=True)
+    place = place.scatter(both["statement_was"], both["statement"])
+    pairs = pairs.with_columns(place.gather(pairs[side]).alias(side) for side in ("a", "b"))
+    left = pairs["a"].is_not_null() & pairs["b"].is_not_null()
+    return pairs.filter(left), verdict.filter(left)
+
+
 def _judged(records: pl.DataFrame, ctx: Context, keep: Keep | None) -> pl.DataFrame:
     said = statements(records, ctx)
-    pairs, verdict = _found(said.table, ctx, keep)
+    return _scored(*_found(said.table, ctx, keep), said, records, ctx)
+
+
+def _scored(
+    pairs: pl.DataFrame,
+    verdict: pl.DataFrame,
+    said: Statements,
+    records: pl.DataFrame,
+    ctx: Context,
+) -> pl.DataFrame:
     told = pl.concat([pairs, verdict], how="horizontal").with_columns(
         score=combined(ctx.policy.conflicts)
     )

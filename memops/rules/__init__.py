@@ -16,6 +16,7 @@ from memops.agreed import agreed
 from memops.autonomy import settled
 from memops.context import Context
 from memops.guard import protect
+from memops.judge.conflicts import CARRIED, FOUND
 from memops.plan import EDITS, nothing, outcome
 from memops.progress import tell, tracked
 from memops.refusals import Refused, none
@@ -105,6 +106,7 @@ def propose(
 
     What one rule takes away changes what another sees (duplicates hide, word frequencies shift),
     so the round is repeated on its own outcome; planning the outcome again then proposes nothing.
+    Pairs are looked for once, and anew when nothing more comes of those that are left.
     Returns the plan and the changes that were withdrawn, with the reason: what the guard forbids,
     and what a person `refused` before.
     """
@@ -113,6 +115,9 @@ def propose(
     course = _Course()
     for _ in range(ROUNDS):
         steps, withdrawn, records = _round(records, ctx, rules, known, course)
+        if steps.is_empty() and course.carried:
+            ctx.cache.pop(FOUND)
+            steps, withdrawn, records = _round(records, ctx, rules, known, course, anew=True)
         if steps.is_empty():
             break
         plan.append(steps)
@@ -123,10 +128,14 @@ def propose(
 
 @dataclass
 class _Course:
-    """What each step changed, in order, and for each rule what it had before it and withheld."""
+    """What each step changed, in order, and for each rule what it had before it and withheld.
+
+    `carried` are the rules that judged by pairs which an earlier step found (`judge.conflicts`).
+    """
 
     changed: list[pl.Series] = field(default_factory=list)
     asked: dict[int, tuple[int, pl.Series]] = field(default_factory=dict)
+    carried: set[int] = field(default_factory=set)
 
     def since(self, rule: int) -> pl.Series | None:
         """The ids that a rule may judge otherwise than when it was asked last; None for all."""
@@ -148,12 +157,18 @@ def _round(
     rules: Sequence[Rule],
     known: Refused,
     course: _Course,
+    anew: bool = False,
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """The changes of one round, what was withdrawn of them, and the records as they leave it."""
     steps, withdrawn = [nothing()], [nothing()]
     for nth, rule in enumerate(tracked("rules", rules)):
         tell(f"rule {rule.__name__}", 0, 1)
-        asked = rule(records, replace(ctx, changed=course.since(nth)))
+        since, doubtful = course.since(nth), anew and nth in course.carried
+        if since is not None and since.is_empty() and not doubtful:
+            continue  # it had these very records, and asked nothing
+        ctx.cache.pop(CARRIED, None)
+        asked = rule(records, replace(ctx, changed=since))
+        (course.carried.add if CARRIED in ctx.cache else course.carried.discard)(nth)
         asked, held = known.withheld(asked.with_columns(rule=pl.lit(rule.__name__)))
         step, refused = protect(asked, records, ctx.policy, unsigned=ctx.unsigned)
         step = _kept_until(step, ctx)

@@ -22,6 +22,8 @@ _TYPES: dict[Any, tuple[type, ...]] = {
     pl.String(): (str,), pl.Float64(): (int, float), pl.Boolean(): (bool,), pl.Int64(): (int,),
     INSTANT: (str,), pl.List(pl.String()): (list,),
 }  # fmt: skip
+_BLOCK = 1 << 24  # bytes that are read at a time, and the longest line beside them
+_PLAIN = r"^[1-9]\d{3}-\d\d-\d\dT\d\d:\d\d:[0-5]\d(?:\.\d{3}|\.\d{6})?(?:Z|\+00:00)$"
 _ALLOWED = {name: _TYPES[dtype] for name, dtype in RECORDS.items()}
 
 
@@ -77,8 +79,14 @@ def parsed(data: bytes, where: str) -> pl.DataFrame:
     Lines end at LF only, as U+2028 is text. Raises Corrupt, naming line and column, for what is no
     JSON object, a repeated name or id, an unknown column, and a value that does not fit.
     """
+    lines = lines_of(data)
+    if not lines:
+        return RECORDS.to_frame()
+    table = _at_once(data, lines)
+    if table is not None:
+        return table
     rows: list[dict[str, Any]] = []
-    for nth, part in enumerate(lines_of(data), 1):
+    for nth, part in enumerate(lines, 1):
         try:
             rows.append(_LINE.decode(part.decode("utf-8")))
         except (ValueError, RecursionError) as error:
@@ -86,13 +94,9 @@ def parsed(data: bytes, where: str) -> pl.DataFrame:
             raise Corrupt(
                 f"{where}: line {nth}: {error}", "write one JSON object a line"
             ) from error
-    if not rows:
-        return RECORDS.to_frame()
-    columns = _at_once(rows)
-    if columns is None:
-        checked = _one_by_one(rows, where)
-        names = {name for row in checked for name in row}
-        columns = {name: [row.get(name) for row in checked] for name in names}
+    checked = _one_by_one(rows, where)
+    names = {name for row in checked for name in row}
+    columns = {name: [row.get(name) for row in checked] for name in names}
     return pl.DataFrame(
         {name: pl.Series(name, columns[name], RECORDS[name]) for name in RECORDS if name in columns}
     )
@@ -104,40 +108,65 @@ def lines_of(data: bytes) -> list[bytes]:
     return parts if parts[-1] else parts[:-1]
 
 
-def _at_once(rows: list[dict[str, Any]]) -> dict[str, list[Any]] | None:
-    """The values of all rows, a column at a time; None if one does not fit."""
-    if any(type(row) is not dict for row in rows):
+def _at_once(data: bytes, lines: list[bytes]) -> pl.DataFrame | None:
+    """What the lines say, read by Arrow; None if anything but plain objects of our columns is there.
+
+    Arrow refuses other columns, types and repeated names; objects that share a line or run over
+    several, numbers that are none, and names or texts that are missing are left to the strict reader.
+    """
+    import pyarrow
+    import pyarrow.json as reader
+
+    if not all(line[:1] == b"{" and line[-1:] == b"}" for line in lines):
         return None
-    read = {}
-    for name in {name for row in rows for name in row}:
-        column = [row.get(name) for row in rows]
-        new = _column(name, column) if name in _ALLOWED else None
-        if new is None:
-            return None
-        read[name] = new
-    ids = {*read.get("id", ())}
-    return None if None in ids or len(ids) != len(rows) else read
+    types = {n: pl.String() if kind == INSTANT else kind for n, kind in RECORDS.items()}
+    schema = pyarrow.schema([(n, _in_arrow(kind)) for n, kind in types.items()])
+    options = reader.ParseOptions(explicit_schema=schema, unexpected_field_behavior="error")
+    block = reader.ReadOptions(block_size=max(map(len, lines)) + _BLOCK)
+    try:
+        table = reader.read_json(io.BytesIO(data), read_options=block, parse_options=options)
+        table.validate(full=True)  # whether a text is UTF-8
+    except (pyarrow.ArrowException, OverflowError):
+        return None
+    frame = pl.DataFrame(pl.from_arrow(table)).cast(pl.Schema(types))
+    real = pl.col(pl.Float64).is_finite().fill_null(True).all()
+    whole = ~pl.col("tags").list.eval(pl.element().is_null()).list.any().fill_null(False)
+    ids = pl.col("id").is_not_null() & ~pl.col("id").is_duplicated()
+    sound = frame.select(real, whole.all(), ids.all()).row(0)
+    return _timed(frame) if frame.height == len(lines) and all(sound) else None
 
 
-def _column(name: str, column: list[Any]) -> list[Any] | None:
-    """The values of a column as records hold them: the same list, or a new one; None if one does not fit."""
-    dtype, held = RECORDS[name], [value for value in column if value is not None]
-    if not {*map(type, held)} <= {*_ALLOWED[name]}:
-        return None
-    if dtype == pl.List(pl.String()):
-        texts = [text for value in held for text in value]
-        return column if {*map(type, texts)} <= {str} and _encodable("".join(texts)) else None
-    if dtype == pl.String() or dtype == INSTANT:
-        if not _encodable("".join(held)):
+def _in_arrow(kind: pl.DataType | type[pl.DataType]) -> Any:
+    """The type of which a column is read."""
+    import pyarrow
+
+    text = pyarrow.string()
+    types: dict[Any, Any] = {
+        pl.String: text,
+        pl.Float64: pyarrow.float64(),
+        pl.Int64: pyarrow.int64(),
+    }
+    types |= {pl.Boolean: pyarrow.bool_(), pl.List: pyarrow.list_(text)}
+    return types[kind.base_type()]
+
+
+def _timed(frame: pl.DataFrame) -> pl.DataFrame | None:
+    """The table with its texts of instants as instants; None if one of them is none."""
+    out = {}
+    for name in (name for name, kind in RECORDS.items() if kind == INSTANT):
+        said = frame[name]
+        plain = said.str.contains(_PLAIN)
+        bare = said.str.strip_suffix("Z").str.strip_suffix("+00:00").to_frame().filter(plain)[name]
+        at = bare.str.to_datetime("%Y-%m-%dT%H:%M:%S%.f", time_unit="us", strict=False)
+        odd = said.filter(~plain)
+        column = pl.select(pl.repeat(None, len(said), dtype=INSTANT)).to_series()
+        column = column.scatter(plain.arg_true(), at.dt.replace_time_zone("UTC"))
+        read = pl.Series([instant(text) for text in odd], dtype=INSTANT)
+        column = column.scatter((~plain).arg_true(), read)
+        if column.null_count() > said.null_count():
             return None
-        if dtype == pl.String():
-            return column
-        at = [None if value is None else instant(value) for value in column]
-        return at if sum(one is not None for one in at) == len(held) else None
-    if not all(map(_bounded_number, held)):
-        return None
-    real = dtype == pl.Float64() and int in {*map(type, held)}
-    return [None if value is None else float(value) for value in column] if real else column
+        out[name] = column.alias(name)
+    return frame.with_columns(**out)
 
 
 def _bounded_number(value: float) -> bool:

@@ -3,6 +3,7 @@
 import contextlib
 import json
 from datetime import UTC, datetime, timedelta, timezone
+from unittest import mock
 
 import polars as pl
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from memops.errors import Corrupt, Locked, StoreNotFound
 from memops.plan import delete, edit, nothing, outcome, put, squash
 from memops.schema import FORMS, KINDS, RECORDS, ROLES, SENSITIVITIES, TIERS, conform, from_rows
-from memops.stores import Work, base, open_store, tables
+from memops.stores import Work, base, formats, open_store, tables
 from memops.stores.formats import json_line, packed, parsed, unpacked
 
 from .restoring import put_back
@@ -201,6 +202,12 @@ def test_a_copy_restores_the_exact_bytes(store, tmp_path):
         (b'{"id": "a", "access_count": 9223372036854775808}', "too large"),
         (b'{"id": "a", "importance": NaN}', "NaN"),
         (b'{"id": "a", "importance": 1e999}', "no finite number"),
+        (b'{"id": "a", "importance": Infinity}', "line 1"),
+        (b'{"id": "a"} {"id": "b"}', "line 1"),
+        (b'{"id": "a"}{"id": "b"}\n\n', "line 1"),
+        (b'{"id": "a", "tags": ["x", null]}', "column 'tags'"),
+        (b'{"id": "a", "created_at": "2026-02-30T00:00:00Z"}', "no instant"),
+        (b'{"id": "a", "created_at": "2026-02-28T00:00:60Z"}', "no instant"),
         (b'{"id": "a", "id": "b"}', "twice"),
         (b'{"id": "a", "text": "\\ud800"}', "column 'text': is not valid text"),
         (b'{"id": "a", "tags": ["x", 1]}', "column 'tags'"),
@@ -312,7 +319,25 @@ def test_json_lines_and_parquet_lose_nothing(rows):
     text = "".join(json_line(row) + "\n" for row in records.to_dicts()).encode()
     through = conform(parsed(text, "x"))
     assert through.equals(records)
+    with mock.patch.object(formats, "_at_once", return_value=None):
+        assert conform(parsed(text, "x")).equals(records)
     assert unpacked(packed(through), "x").equals(records) or records.is_empty()
+
+
+@pytest.mark.parametrize(
+    "time",
+    ["2026-06-01T00:00:00Z", "2026-06-01T02:00:00.500+02:00", "2026-06-01T00:00:00.000001+00:00",
+     "2026-06-01", "20260601T000000Z", "0999-06-01T00:00:00Z"],
+)  # fmt: skip
+def test_lines_mean_the_same_read_at_once_or_one_by_one(time):
+    data = f' {{"id": "a"}}\n{{"id": "b", "created_at": "{time}"}}\r\n{{"id": "c", "text": null}}'
+    told = []
+    for lines in (data, data.replace("\r", "").strip()):
+        try:
+            told.append(conform(parsed(lines.encode(), "x")).to_dicts())
+        except Corrupt as error:
+            told.append(error.message)
+    assert told[0] == told[1]
 
 
 def test_an_empty_plan_writes_nothing(store):

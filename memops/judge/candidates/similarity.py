@@ -185,18 +185,20 @@ def _digest(records: pl.DataFrame) -> int:
     return int(live.select(held.sum()).item() or 0) ^ live.height
 
 
+def spoken(said: pl.DataFrame) -> pl.Series:
+    """Return texts in the form in which statements are told apart: spaces, case, and the end aside."""
+    text = folded(pl.col("text")).str.replace_all(r"\s\s+|[^\S ]", " ")
+    return said.select(text.str.strip_chars().str.strip_chars_end(".。!！")).to_series()
+
+
 def _statements(records: pl.DataFrame, wide: bool) -> Statements:
     said = (stating() | telling()) if wide else stating()
     live = records.filter(LIVE & said & (pl.col("text").str.strip_chars().str.len_chars() > 0))
-    form = (
-        folded(pl.col("text"))
-        .str.replace_all(r"\s\s+|[^\S ]", " ")
-        .str.strip_chars()
-        .str.strip_chars_end(".。!！")
-    )
     names = ("scope", "_form", "about", "owned", "_where")
     path = pl.col("origin").str.replace(r"#\d+$", "")
-    held = live.with_columns(_form=form, about=about(), owned=own_subject(), states=stating())
+    held = live.with_columns(
+        _form=spoken(live), about=about(), owned=own_subject(), states=stating()
+    )
     held = held.with_columns(_where=pl.when("states").then(pl.lit("")).otherwise(path))
     held = held.select("id", "text", *names, "states", "block").sort(*names, "id")
     members = held.with_columns(statement=pl.struct(*names).rle_id().cast(pl.UInt32))
