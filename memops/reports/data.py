@@ -260,7 +260,8 @@ class Report(TypedDict):
 
     `verdict_sentence` is made from the figures when it is empty. `ops_beside` says that ops.jsonl
     lies in the same folder as the page, which then links to it. `total_changes` and `by_rule`
-    count all changes, also where `changes` holds a part of them. `approve_command` is what applies a
+    count all changes, also where `changes` holds a part of them; so do, where it does, `states`, `risky`
+    and `waiting`, and the totals of conflicts and clusters. `approve_command` is what applies a
     plan that waits for a person.
     """
 
@@ -274,13 +275,18 @@ class Report(TypedDict):
     total_changes: int
     rejected: NotRequired[int]
     changes: list[Change]
+    states: NotRequired[dict[str, int]]
+    risky: NotRequired[int]
+    waiting: NotRequired[int]
     by_rule: dict[str, dict[str, int]]
     refused: list[Refused]
     skipped: list[Skipped]
     limits: list[Reason]
     approve_command: NotRequired[str]
     conflicts: list[Conflict]
+    conflicts_total: NotRequired[int]
     clusters: list[Cluster]
+    clusters_total: NotRequired[int]
     floors: list[Floor]
     tier_flow: list[Flow]
     distributions: list[Distribution]

@@ -11,12 +11,12 @@ import polars as pl
 from memops import files, snapshot
 from memops.errors import Corrupt, MemopsError
 from memops.judge.explain import explained
-from memops.plan import nothing, outcome
+from memops.plan import meaning, nothing, outcome
 from memops.policy import Policy, described, recorded
 from memops.policy.defaults import written
 from memops.progress import stage
 from memops.reasons import plain
-from memops.reports import approval, figures
+from memops.reports import approval, figures, view
 from memops.reports.data import Report
 from memops.reports.page import render
 from memops.reports.riskiest import places, riskiest
@@ -69,8 +69,9 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
     back = frozenset[str]().union(*(each.taken_back() for each in runs))
     done = {seq for each in runs for seq in each.header["kept"]}
     undoing = approval.undoing(made, runs, settings)
-    told = _Told(before, made.plan() if made else nothing(), made.ops() if made else [], undoing)
-    mine = [not runs or seq in done for seq in made.kept] if made else []
+    plan = (made.plan(), made.kept, made.lines()) if made else (nothing(), [], [])
+    told = _Told(before, *plan, undoing)
+    mine = [not runs or seq in done for seq in told.seqs]
     carried = told.changes.filter(
         ~pl.col("id").is_in([*(s["id"] for s in skipped), *back]), pl.Series(mine, dtype=pl.Boolean)
     )
@@ -100,30 +101,48 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
 
 @dataclass(frozen=True)
 class _Told:
-    """The changes of a plan, with its lines, the records before and what takes one back."""
+    """The changes of a plan, with its lines, the records before and what takes one back.
+
+    A page has room for a few hundred of the changes, so nothing is made of a line before it is asked for.
+    """
 
     before: pl.DataFrame
     changes: pl.DataFrame
-    lines: list[dict[str, Any]]
+    seqs: list[int]
+    lines: list[str]
     undoing: approval.Undoing
 
     @cached_property
     def texts(self) -> dict[str, str]:
         return dict(self.before.select("id", "text").iter_rows())
 
+    @cached_property
+    def about(self) -> pl.DataFrame:
+        """What is told of all: nth, op, rule, id, seq, risk, waits, what stands in its place."""
+        return (
+            meaning(self.changes, self.before)
+            .select("op", "rule", "id", "risk", "waits", "superseded_by", "evidence")
+            .with_columns(seq=pl.Series(self.seqs, dtype=pl.Int64))
+            .with_row_index("nth")
+        )
+
     def said(self, id: str) -> dict[str, str]:
         return {"id": id, "text": self.texts.get(id, "")}
 
-    def rows(self) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-        return zip(self.lines, self.changes.iter_rows(named=True), strict=True)
+    def line(self, nth: int) -> dict[str, Any]:
+        return planfile.parsed_line(self.lines[nth])
 
 
 def _listed(made: planfile.PlanFile | None, told: _Told, states: State) -> dict[str, Any]:
     """What a plan changes, record by record, by rule, and by what stands for what."""
-    listed = list(_changes(told, states))
-    nths = [seq - 1 for seq in riskiest(told.changes)]
-    where = places(told.before, [listed[nth]["id"] for nth in nths])
-    for rank, nth in enumerate(nths, 1):
+    about = told.about.with_columns(
+        state=pl.Series(map(states, told.about["seq"], told.about["id"]), dtype=pl.String)
+    ).with_columns(waits=pl.when(pl.col("state") != "applied").then("waits"))
+    risky = [seq - 1 for seq in riskiest(told.changes)]
+    first = view.in_turns(about["rule"].to_list())[: view.MANY]
+    listed = dict(_changes(told, about[sorted({*first, *risky})]))
+    where = places(told.before, [listed[nth]["id"] for nth in risky])
+    for rank, nth in enumerate(risky, 1):
         nowhere: dict[str, Any] = {"under": [], "above": None, "below": None}
         listed[nth] |= {"rank": rank, "place": where.get(listed[nth]["id"], nowhere)}
     refused = [
@@ -131,13 +150,14 @@ def _listed(made: planfile.PlanFile | None, told: _Told, states: State) -> dict[
         for r in (made.refused() if made else [])
     ]
     return {
-        "total_changes": len(told.lines),
-        "rejected": made.changes.height - len(told.lines) if made else 0,
-        "changes": listed,
-        "by_rule": _counted(told.lines),
+        "total_changes": about.height,
+        "rejected": made.changes.height - about.height if made else 0,
+        "changes": [*listed.values()],
+        **view.tallied(about.select("state", "risk", "waits").iter_rows(named=True)),
+        "by_rule": _counted(about),
         "refused": refused,
-        "conflicts": _conflicts(told),
-        "clusters": _clusters(told),
+        **_conflicts(told),
+        **_clusters(told),
     }
 
 
@@ -217,10 +237,11 @@ def _states(
     return state
 
 
-def _changes(told: _Told, states: State) -> Iterator[dict[str, Any]]:
-    touched = told.before.filter(pl.col("id").is_in(told.changes["id"].implode()))
+def _changes(told: _Told, chosen: pl.DataFrame) -> Iterator[tuple[int, dict[str, Any]]]:
+    touched = told.before.filter(pl.col("id").is_in(chosen["id"].implode()))
     known = {r["id"]: r for r in touched.iter_rows(named=True)}
-    for line, row in told.rows():
+    for row in chosen.iter_rows(named=True):
+        line, state = told.line(row["nth"]), row["state"]
         was, given = known.get(line["id"], {}), line.get("set", {})
         fields = [
             {"name": n, "before": None if was.get(n) is None else str(was[n]), "after": str(v)}
@@ -229,20 +250,23 @@ def _changes(told: _Told, states: State) -> Iterator[dict[str, Any]]:
         ]
         newer, kept = row["superseded_by"], told.texts.get(line["id"])
         after = given.get("text") or line.get("record", {}).get("text") or kept
-        state, waits = states(line["seq"], line["id"]), _waits(line)
-        yield {
-            **({"undo": told.undoing([line["seq"]])} if state in _UNDONE else {}),
-            **{k: line.get(k) for k in ("seq", "op", "rule", "code", "id", "risk")},
-            "args": line.get("args", {}),
-            "locator": line.get("locator", {}),
-            "before_text": kept,
-            "after_text": None if line["op"] in _HIDES else after,
-            "evidence": [told.said(i) for i in row["evidence"] or []],
-            "state": state,
-            "fields": fields,
-            **({"waits": waits} if waits and state != "applied" else {}),
-            **({"instead": told.said(newer)} if newer in told.texts else {}),
-        }
+        waits = _waits(line)
+        yield (
+            row["nth"],
+            {
+                **({"undo": told.undoing([line["seq"]])} if state in _UNDONE else {}),
+                **{k: line.get(k) for k in ("seq", "op", "rule", "code", "id", "risk")},
+                "args": line.get("args", {}),
+                "locator": line.get("locator", {}),
+                "before_text": kept,
+                "after_text": None if line["op"] in _HIDES else after,
+                "evidence": [told.said(i) for i in row["evidence"] or []],
+                "state": state,
+                "fields": fields,
+                **({"waits": waits} if waits and state != "applied" else {}),
+                **({"instead": told.said(newer)} if newer in told.texts else {}),
+            },
+        )
 
 
 def _waits(line: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -251,49 +275,43 @@ def _waits(line: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"code": why["code"], "args": why.get("args", {})} if why else None
 
 
-def _counted(lines: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
+def _counted(about: pl.DataFrame) -> dict[str, dict[str, int]]:
     counted: dict[str, dict[str, int]] = {}
-    for line in lines:
-        ops = counted.setdefault(line["rule"], {})
-        ops[line["op"]] = ops.get(line["op"], 0) + 1
+    for rule, op, n in about.group_by("rule", "op", maintain_order=True).len().iter_rows():
+        counted.setdefault(rule, {})[op] = n
     return counted
 
 
-def _conflicts(told: _Told) -> list[dict[str, Any]]:
+def _conflicts(told: _Told) -> dict[str, Any]:
     """Each record that steps back and what stands in its place; `judged` tells the first ones."""
-    found = [
-        {
-            "old": told.said(row["id"]),
-            "new": told.said(row["superseded_by"]),
-            "code": line["code"],
-            "args": line.get("args", {}),
-            "undo": told.undoing([line["seq"]]),
-        }
-        for line, row in told.rows()
-        if line["op"] == "supersede" and row["evidence"]
-    ]
+    rows = told.about.filter(pl.col("op") == "supersede", pl.col("evidence").list.len() > 0)
+    found = []
+    for row in rows.head(view.MANY).iter_rows(named=True):
+        line = told.line(row["nth"])
+        undo = {"undo": told.undoing([row["seq"]])}
+        sides = {"old": told.said(row["id"]), "new": told.said(row["superseded_by"])}
+        found.append(sides | {"code": line["code"], "args": line.get("args", {})} | undo)
     words = explained([(c["old"]["text"], c["new"]["text"]) for c in found[:_TOLD]])
     for conflict, said in zip(found, words, strict=False):
         if said["opposes"]:
             cues = sorted({cue for side in "ab" for cue in said[side].get("cues", ())})
             conflict |= {"decided": said["because"], "cues": cues}
-    return found
+    return {"conflicts": found, "conflicts_total": rows.height}
 
 
-def _clusters(told: _Told) -> list[dict[str, Any]]:
+def _clusters(told: _Told) -> dict[str, Any]:
     """The records that a merge hides, by their keeper."""
-    groups: dict[str, list[tuple[str, int]]] = {}
-    for line, row in told.rows():
-        if line["op"] == "merge":
-            groups.setdefault(row["superseded_by"], []).append((row["id"], line["seq"]))
-    return [
+    merged = told.about.filter(pl.col("op") == "merge")
+    groups = merged.group_by(keeper="superseded_by").agg("id", "seq").sort("keeper")
+    found = [
         {
             "keeper": told.said(keeper),
-            "members": [told.said(id) for id, _ in members],
-            "undo": told.undoing([seq for _, seq in members]),
+            "members": [*map(told.said, ids)],
+            "undo": told.undoing(seqs),
         }
-        for keeper, members in sorted(groups.items())
+        for keeper, ids, seqs in groups.head(view.MANY).iter_rows()
     ]
+    return {"clusters": found, "clusters_total": groups.height}
 
 
 def _trend(night: dict[str, Any], settings: Settings) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """View of a report: which of its lines a page has room for, in the order that it shows them."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ ROOM = {
 }  # fmt: skip
 """Bytes of HTML that each part of a page may take; together they keep it under 500 kB."""
 
-_MANY = 700
+MANY = 700
 """More rows than any part has room for; the rest is counted and not looked at."""
 _LISTS = ("refused", "skipped", "limits", "conflicts", "clusters", "policy")
 _ARTICLE = 420
@@ -33,19 +33,18 @@ def outlined(data: "Report") -> dict[str, Any]:
     """Return the report with its rows counted and no more of them than could be shown."""
     page: dict[str, Any] = {**data}
     changes = data["changes"]
-    page["states"] = _states(changes)
-    page["risky"] = sum(c["risk"] == "high" and c["state"] != "applied" for c in changes)
-    page["waiting"] = sum("waits" in c for c in changes)
+    page = tallied(changes) | page
     first = sorted((c for c in changes if "rank" in c), key=lambda c: c["rank"])
     page["riskiest"] = [_outlined(change) for change in first]
-    page["changes"] = [_outlined(changes[at]) for at in _turns(changes)[:_MANY]]
+    turns = in_turns([change["rule"] for change in changes])
+    page["changes"] = [_outlined(changes[at]) for at in turns[:MANY]]
     page["floors"] = sorted(
         data["floors"], key=lambda f: (f["live"] - f["floor"], f["scope"], f["kind"])
     )
-    page["clusters"] = [_cluster(cluster) for cluster in data["clusters"][:_MANY]]
+    page["clusters"] = [_cluster(cluster) for cluster in data["clusters"][:MANY]]
     rows = {name: page.get(name, []) for name in _lists()}
-    page |= {f"{name}_total": len(listed) for name, listed in rows.items()}
-    return page | {name: listed[:_MANY] for name, listed in rows.items()}
+    page = {f"{name}_total": len(listed) for name, listed in rows.items()} | page
+    return page | {name: listed[:MANY] for name, listed in rows.items()}
 
 
 def selected(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,13 +101,13 @@ def verdict(page: Mapping[str, Any], say: Speaker) -> str:
     return say("sentence_gap").join(parts)
 
 
-def _turns(changes: Sequence[Mapping[str, Any]]) -> list[int]:
+def in_turns(rules: Sequence[str]) -> list[int]:
     """Return positions in a fair order: the first change of every rule, then the second ..."""
     nth: Counter[str] = Counter()
     turns: list[tuple[int, int]] = []
-    for change in changes:
-        turns.append((nth[change["rule"]], len(turns)))
-        nth[change["rule"]] += 1
+    for rule in rules:
+        turns.append((nth[rule], len(turns)))
+        nth[rule] += 1
     return [at for _, at in sorted(turns)]
 
 
@@ -209,9 +208,15 @@ def _rules(
     return sorted(rows, key=lambda row: (-row["total"], row["rule"]))[:60]
 
 
-def _states(changes: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    found = Counter(change["state"] for change in changes)
-    return {name: found[name] for name in ("applied", "planned", "skipped", "refused")}
+def tallied(changes: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return how many changes are in which state, risky and not yet done, or wait for a person."""
+    told = [(c["state"], c["risk"] == "high", bool(c.get("waits"))) for c in changes]
+    found = Counter(state for state, _, _ in told)
+    return {
+        "states": {name: found[name] for name in ("applied", "planned", "skipped", "refused")},
+        "risky": sum(risky and state != "applied" for state, risky, _ in told),
+        "waiting": sum(waits for _, _, waits in told),
+    }
 
 
 def _counts(counts: Mapping[str, Any]) -> dict[str, Any]:

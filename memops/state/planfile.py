@@ -70,8 +70,12 @@ class PlanFile:
 
     def ops(self) -> list[dict[str, Any]]:
         """Return the remaining lines of ops.jsonl."""
+        return [*map(parsed_line, self.lines())]
+
+    def lines(self) -> list[str]:
+        """Return them as they stand in the file (`parsed_line`)."""
         lines = (self.path / "ops.jsonl").read_text(encoding="utf-8").split("\n")
-        return [coded(json.loads(line)) for line in lines if line.strip()]
+        return [line for line in lines if line.strip()]
 
     def judged(self) -> list[dict[str, Any]]:
         """Return what a local model said of pairs; raises PlanRefused if it was changed since."""
@@ -184,6 +188,11 @@ def _counted(lines: list[str], changes: pl.DataFrame) -> dict[str, Any]:
         "by_op": dict(op.value_counts(sort=False).sort("op").iter_rows()) if lines else {},
         "lines": [digest_of(line) for line in lines],
     }
+
+
+def parsed_line(line: str) -> dict[str, Any]:
+    """Return what a line of ops.jsonl says."""
+    return coded(json.loads(line))
 
 
 def load(name: str | Path, state: Path) -> PlanFile:
