@@ -93,6 +93,12 @@ class Secrets(Section):
     """What counts as a secret, and what shows of it."""
 
     off: list[Secret] = setting(["phone"], "kinds that are not looked for")
+    documents: list[Secret] = setting(
+        ["told", "one-time-code"],
+        "kinds for which alone no record of a document is masked, since those are full of names and "
+        "numbers; told: of any kind, where no label, user's name, command or issuer's beginning stands "
+        "right beside the value",
+    )
     patterns: dict[str, Regex] = setting(
         {}, "more kinds: a name, and a regular expression (Rust's)"
     )

@@ -2,18 +2,19 @@
 
 import contextlib
 import json
+from dataclasses import replace
 
 import polars as pl
 
 from memops.context import Context
 from memops.judge.places import placed
 from memops.plan import arguments, edit
+from memops.policy import Secrets
 from memops.safety.looked import found
 from memops.safety.masking import masked_table
 from memops.safety.secrets_shapes import ISSUED
 from memops.schema import AROUND, only
 
-_CODES = ["one-time-code"]
 _COLUMNS = ("text", "key", "tags", "extra")
 
 
@@ -22,9 +23,9 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
     A hidden record's secret is as easily stolen as a live one's. The reason names the kinds; no
     part of a secret leaves the record. It is marked as its kinds are by the policy, and no model
-    is shown it any more; what its store says of it stands where that is stricter. A bare number
-    after the name of a code is a secret where somebody told it to be one; in documents, which are
-    full of numbers, it is left.
+    is shown it any more; what its store says of it stands where that is stricter. Documents are
+    full of names and numbers: there a record is masked for what something right beside it tells,
+    not for what a sentence would tell in a row.
     """
     policy, records = ctx.policy.secrets, only(records, ctx.changed)
     clean = masked_table(records.select(_COLUMNS), policy)
@@ -37,8 +38,9 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     touched = records.with_columns(**masked).filter(
         pl.any_horizontal(value.is_not_null() for value in new.values())
     )
-    touched = touched.with_columns(kinds=_kinds(touched, ctx))
-    touched = touched.filter(~(placed() & (pl.col("kinds") == _CODES)).fill_null(False))
+    beside = replace(policy, off=[*policy.off, *policy.documents])
+    touched = touched.with_columns(kinds=_kinds(touched, policy))
+    touched = touched.filter(~placed() | _kinds(touched, beside).is_not_null())
     known = pl.when(pl.col("kinds").is_not_null())
     shaped = pl.col("kinds").list.set_difference(list(ISSUED)).list.len() == 0
     code = (
@@ -78,13 +80,13 @@ def _without_around(extra: str) -> object:
     return extra
 
 
-def _kinds(records: pl.DataFrame, ctx: Context) -> pl.Series:
+def _kinds(records: pl.DataFrame, policy: Secrets) -> pl.Series:
     """The kinds of secret in the text, the key and the tags of each record, each read by itself."""
     rows = records.with_row_index("record")
     tags = rows.select("record", value="tags").explode("value", empty_as_null=True)
     said = [rows.select("record", value=name) for name in ("text", "key")]
     values = pl.concat([*said, tags]).drop_nulls()
-    kinds = found(values["value"], ctx.policy.secrets)
+    kinds = found(values["value"], policy)
     kinds = kinds.with_columns(record=values["record"].gather(kinds["row"]))
     by_record = kinds.group_by("record").agg(pl.col("kind").unique().sort())
     joined = rows.select("record").join(by_record, on="record", how="left", maintain_order="left")

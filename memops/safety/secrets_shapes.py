@@ -14,6 +14,8 @@ ISSUED = ("code-host-token", "model-key", "cloud-key", "chat-token", "payment-ke
 """Kinds that an issuer's own shape tells, whatever stands around the value."""
 PUBLIC = "public"
 """Kind of what looks random and opens nothing."""
+TOLD = "told"
+"""What a policy calls shapes of any kind with nothing right beside the value that tells of it."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,11 @@ def _compiled(added: tuple[tuple[str, str], ...], off: frozenset[str]) -> tuple[
     own = [{"kind": kind, "secret": pattern, "when": pattern} for kind, pattern in added]
     issued = [one for entry in lexicon("secrets_issuers")["issuer"] for one in _issued(entry)]
     entries = (mask, *public, *own, *issued, *words["pattern"])
-    return tuple(_shape(entry) for entry in entries if entry["kind"] not in off)
+    return tuple(
+        _shape(entry)
+        for entry in entries
+        if entry["kind"] not in off and not (entry.get(TOLD) and TOLD in off)
+    )
 
 
 def _issued(entry: dict[str, Any]) -> list[dict[str, Any]]:
