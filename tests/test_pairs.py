@@ -121,3 +121,22 @@ def test_of_a_chain_each_step_is_seen_as_of_its_own_time():
         ["b"],
         ["c"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "another"),
+    [
+        ("The cabin is 1.2 km from the lake.", "The cabin is 1,200 metres from the lake.", "The cabin is 1,300 metres from the lake."),
+        ("The call is at 3 pm on Fridays.", "The call is at 15:00 on Fridays.", "The call is at 16:00 on Fridays."),
+        ("房租是两千元一个月", "房租是2000元一个月", "房租是2200元一个月"),
+    ],
+)  # fmt: skip
+def test_a_night_merges_what_differs_only_in_how_a_value_is_written(one, other, another):
+    made = {}
+    for told in (other, another):
+        rows = [{"id": i, "text": t, "kind": "fact"} for i, t in (("a", one), ("b", told))]
+        for row, day in zip(rows, ("2026-01-01", "2026-02-01"), strict=True):
+            row["created_at"] = f"{day}T00:00:00Z"
+        plan, _ = propose(from_rows(rows), Context(datetime(2026, 3, 1, tzinfo=UTC)), RULES)
+        made[told] = plan["intent"].to_list()
+    assert made == {other: ["merge"], another: ["supersede"]}

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memops.language.packs import codes, pack
-from memops.values import agree, compare, last_day, read, same_values
+from memops.values import compare, read
+from tests.agreement import agree, same_values
 from tests.writing import WRITERS, drawn
 
 TABLES = sorted((Path(__file__).parent / "values").glob("*.txt"))
@@ -142,13 +143,6 @@ NOW = datetime(2026, 5, 14, 9, 0)
 )
 def test_days_told_from_the_day_of_writing_are_days_of_the_calendar(text, form):
     assert forms(text, at=NOW) == [("date", form)]
-
-
-def test_a_period_ends_on_its_last_day():
-    assert last_day("2026-02-XX").isoformat() == "2026-02-28"
-    assert last_day("2026-05-14").isoformat() == "2026-05-14"
-    assert last_day("2026-XX-XX").isoformat() == "2026-12-31"
-    assert last_day("XXXX-05-14") is None
 
 
 @pytest.mark.parametrize(

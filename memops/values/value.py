@@ -6,7 +6,6 @@ different values of one kind, or not comparable; nothing differs because it was 
 
 import re
 from collections.abc import Sequence
-from datetime import date
 from typing import Literal, NamedTuple
 
 Comparison = Literal["equal", "different", "incomparable"]
@@ -224,20 +223,3 @@ _TOLD = re.compile(r"(day|week|month|quarter|year|second)[+-]\d")
 
 def _plain_date(form: str) -> bool:
     return re.fullmatch(r"[\dX]{4}-[\dX]{2}(-[\dX]{2})?(\.\.[\dX-]+)?", form) is not None
-
-
-def last_day(form: str) -> date | None:
-    """Return the last day of a date whose year is known, or None."""
-    from calendar import monthrange
-
-    found = re.fullmatch(r"(\d{4})-(\d\d|XX)-(\d\d|XX)(?: (start|mid|end))?", form)
-    if found is None:
-        return None
-    year, month, day = int(found[1]), found[2], found[3]
-    if month == "XX":
-        return date(year, 12, 31)
-    whole = monthrange(year, int(month))[1]
-    try:
-        return date(year, int(month), whole if day == "XX" else int(day))
-    except ValueError:
-        return None

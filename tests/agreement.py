@@ -1,4 +1,7 @@
-"""Agreement: whether two texts say the same values, one for one or put together.
+"""Agreement: whether two texts say the same values, one for one or put together, as tests ask it.
+
+A night compares sets of forms (`memops.statements.said`); this weighs values one by one, so that
+a test can tell a value that was not read from one that was read as another.
 
 A rate may be told at once or in parts (1,200 a month; monthly, 1,200), what is told twice counts
 once, and a weekday says by itself that it comes every week.
