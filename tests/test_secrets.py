@@ -262,6 +262,9 @@ def test_every_pattern_takes_linear_time_from_end_to_end(nth):
         ("The token check failed in workflow `{}` again.", "k3RvQ8" + "zTn5WdYp2L"),
         ("see the 'password' field of the \"{}\" item", "Mail Relay 2 - Staging"),
         ("Backup passphrase is {} for everybody", "required on every boot"),
+        ("Backup passphrase: {}", "must be set by you before the first run"),
+        ("The login page moved from {} to release-2", "release-1"),
+        ("Gate {} closes at nine", "B2095"),
     ],
 )
 def test_what_identifies_something_beside_a_label_is_left(text, value):
@@ -342,6 +345,14 @@ def test_half_a_character_in_escaped_json_stays_and_hides_nothing():
         ("printer: admin/Toner" + "4Days, scan share: scan/{}", "Pap3r" + "jam"),
         ("Opa: PIN {}", "19" + "32"),
         ("frase de respaldo: {}", "lago tren mesa " * 3 + "pera nube rosa"),
+        ("Kennwort: alt {}, neu Apfel" + "wein&Zeit", "kuckuck" + "3312"),
+        ("router login changed from {} to mossel" + "+friet=9", "Proxi" + "mus2019"),
+        ("backup codes (two are left)\n8339 9116\n{}\n", "0450" + " 8188"),
+        ("API Key {} / Secret Key elsewhere", "bl5746AHVqS1h" + "1dZCm2SPIuR"),
+        ("a token was made today: {}", "b74c4750becc" * 3 + "90c3"),
+        ("carte 4539 1488 0343 6467, 03/28, cryptogramme {}", "20" + "6"),
+        ("the door code of the annex is {}", "B20" + "95"),
+        ("disk passphrase → {}", "eleven magpies" + " stole the ferry"),
     ],
 )
 def test_a_value_is_told_by_what_stands_around_it(text, value):

@@ -115,7 +115,7 @@ def _token() -> pl.Expr:
     """What a generator made, and no name."""
     other = pl.col("wordy") | pl.col("coded_name") | pl.col("place") | _elided()
     other |= has("^[A-Z][A-Z0-9_]*=$")  # a variable without its value
-    user = _NEXT.str.contains(r"^(?:\s/\s|@[\w-]+\.[\w.-]+)")  # or of an address
+    user = _NEXT.str.contains(r"^(?:\s/\s|@[\w-]+\.[\w.-]+)") & (SIZE < 24)  # or of an address
     return pl.col("random") & _UNDATED & ~other & ~user & ~_published()
 
 
@@ -137,10 +137,9 @@ def _query() -> pl.Expr:
 
 
 def _loose() -> pl.Expr:
-    """Random after a label in the same sentence, set off by a sign; a hash or a number is anything's."""
+    """Random after a label in the same sentence, set off by a sign; a number is anything's."""
     told = _after_label("token", 76) & _BEFORE.str.contains(r"""[:：=(（|>→][\s"'`*]*$""")
-    bare = has("^(?:[0-9]+|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})$")
-    return told & _token() & (_DIGITS >= 2) & _ALONE & ~bare
+    return told & _token() & _LETTER & _ALONE
 
 
 def _word() -> pl.Expr:
@@ -250,7 +249,8 @@ def _dialled() -> pl.Expr:
 def _passphrase() -> pl.Expr:
     """Words that say nothing of a password; no sentence's words where only a verb joins the label."""
     told = _BEFORE.str.contains(r"""[:：＝=→>–—-][*_`\s]*["'“«]?$""") | seed_words()
-    return told & ~pl.col("speaks") & ~states_first()
+    asks = has(r"(?i)\b(?:must|should|be|is|are|your|you|please|error|password)\b")
+    return told & ~asks & (~states_first() | has(r"^\p{L}{1,3}\s"))
 
 
 def _stranger() -> pl.Expr:
@@ -274,7 +274,8 @@ def _argument() -> pl.Expr:
 
 def _next() -> pl.Expr:
     likely = pl.col("lettered") & (_DIGIT | pl.col("composed"))
-    return (SIZE >= 6) & likely & _SAYS & _UNDATED
+    counted = has("^[a-z]+[._-][0-9]{1,2}$")  # one of several
+    return (SIZE >= 6) & likely & _SAYS & _UNDATED & ~counted
 
 
 def _paired() -> pl.Expr:

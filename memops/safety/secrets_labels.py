@@ -68,7 +68,7 @@ def spelt(group: str) -> str:
         return _any([_spelling(word) for word in words(group)])
     if group in _JOINING:
         return _joining(words(group))
-    if group in ("public", "ids"):
+    if group in ("public", "ids", "old", "new"):
         return _whole(words(group))
     return _label(words(group))
 

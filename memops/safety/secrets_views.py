@@ -26,9 +26,10 @@ _TURN = (  # who speaks in this line
     r"(?:[ \t>]*(?:[-*•][ \t]+)?[*_]{0,2}[^\W\d][\w.-]{0,11}[*_]{0,2}[:：][*_]{0,2}[ \t]*"
     r"|[ \t>]*[—–-]{1,2}[ \t]+)"
 )
+_GROUPS = r"[0-9A-Za-z]{3,6}(?:[ -][0-9A-Za-z]{3,6}){1,7}"  # of a code
 _POINT = re.compile(
     r"[ \t]*(?:(?:[-*+•]|[0-9]{1,2}[.)])[ \t]+(?P<point>[^\s][^\n]{2,40})"
-    rf"|(?:{_TURN})?(?P<alone>[^\s:：]{{6,64}}))[ \t]*(?:\n|$)"
+    rf"|(?:{_TURN})?(?P<alone>[^\s:：]{{6,64}}|{_GROUPS}))[ \t]*(?:\n|$)"
 )
 _CELL = re.compile(r"[^|\n]+")
 
@@ -151,7 +152,7 @@ def _labelling(group: str) -> re.Pattern[str]:
     label = expanded(rf"((?i:@{{{group}}}))@{{right}}")
     return re.compile(
         rf"[ \t#*_>-]*{label}|[^\n]*?{label}[^\n]{{0,40}}[?？]\s*$|{_TURN}[^\n]*?{label}"
-        rf"|[^\n]*?{label}(?:[^\n]{{0,60}}[:：])?[*_]*\s*$|[^:：\n]*[:：][^\n]*?{label}"
+        rf"|[^\n]*?{label}(?:[^\n]{{0,80}}[:：]|[ \t]*\([^()\n]*\))?[*_]*\s*$|[^:：\n]*[:：][^\n]*?{label}"
     )
 
 
@@ -161,7 +162,7 @@ def _under() -> str:
     return expanded(
         r"(?i)(?:@{code}|@{password})[^\n]*\n[ \t]*"
         r"(?:(?:[-*+•]|[0-9]{1,2}[.)])[ \t]+[^\s]"
-        rf"|(?:{_TURN})?[^\s:：]{{6,}}[ \t]*(?:\n|$))"
+        rf"|(?:{_TURN})?(?:[^\s:：]{{6,}}|{_GROUPS})[ \t]*(?:\n|$))"
     )
 
 
