@@ -67,8 +67,8 @@ class Context:
 
     def of_texts(
         self, key: object, texts: pl.Series, make: Callable[[list[str]], pl.DataFrame]
-    ) -> pl.DataFrame:
-        """Return a row a text of what `make` returns (text and more), each text made once."""
+    ) -> tuple[pl.DataFrame, pl.Series]:
+        """Return what `make` returns (text and more), each text made once, and the row of each text."""
         known = self.cache.get(key)
         new = texts.unique(maintain_order=True)
         if known is not None:
@@ -79,7 +79,4 @@ class Context:
             self.cache[key] = known
         place = pl.DataFrame({"text": known["text"], "at": pl.int_range(known.height, eager=True)})
         at = texts.rename("text").to_frame()
-        rows: pl.DataFrame = known[
-            at.join(place, on="text", how="left", maintain_order="left")["at"]
-        ]
-        return rows
+        return known, at.join(place, on="text", how="left", maintain_order="left")["at"]

@@ -88,7 +88,7 @@ def test_what_a_pair_is_hangs_on_no_other_text_unless_it_is_not_steady():
     taken = taken_apart([*dict.fromkeys(lives.texts(120, 3)[0])])
     at = np.arange(taken.height)
     pairs = pl.DataFrame({"a": np.repeat(at, len(at)), "b": np.tile(at, len(at))})
-    held = counted(taken)
+    held = counted(taken["content"])
     told = [
         verdicts(pairs, readings(taken, held.with_columns(held=of), 400), at)
         for of in (pl.lit(1), pl.lit(4000), pl.when(pl.col("code") % 3 == 0).then(1).otherwise(399))

@@ -45,7 +45,10 @@ def used_in(pairs: pl.DataFrame) -> Any:
     return distinct(np.concatenate([pairs["a"].to_numpy(), pairs["b"].to_numpy()]))
 
 
-def read_once(texts: pl.Series, ctx: Context) -> pl.DataFrame:
-    """Read each text once in the life of the context, or in an earlier night of its store."""
+def read_once(texts: pl.Series, ctx: Context) -> tuple[pl.DataFrame, pl.Series]:
+    """Return what texts are taken apart into, and the row of each.
+
+    Each is read once in the life of the context, or in an earlier night of its store.
+    """
     kept = ctx.remembered
     return ctx.of_texts("read", texts, taken_apart if kept is None else kept.taken_apart)

@@ -144,12 +144,12 @@ def _one_by_one(
         return VERDICTS.to_frame()
     used, pairs = [used_in(part) for part in parts], pl.concat(parts)
     told = before.verdicts(pairs) if before else VERDICTS.to_frame().clear(pairs.height)
-    taken = read_once(table["text"].gather(np.concatenate(used)), ctx)
-    held, made, at, row = counted(taken), [], 0, 0
+    taken, rows = read_once(table["text"].gather(np.concatenate(used)), ctx)
+    held, made, at, row = counted(taken["content"].gather(rows)), [], 0, 0
     for part, mine in zip(parts, used, strict=True):
         new = part.filter(told["steady"][row : row + part.height].is_null())
         own = used_in(new)
-        said = readings(taken[at + np.searchsorted(mine, own)], held, taken.height)
+        said = readings(taken[rows.gather(at + np.searchsorted(mine, own))], held, rows.len())
         made.append(verdicts(new, said, own))
         at, row = at + len(mine), row + part.height
     here = told["steady"].is_not_null()

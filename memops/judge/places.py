@@ -107,26 +107,31 @@ def own_subject() -> pl.Expr:
     return (c("form") != "attribute") | ~placed()
 
 
-def placed_beside(pairs: pl.DataFrame, table: pl.DataFrame) -> pl.DataFrame:
-    """Return two columns of pairs (a, b) of statements, by their places in the `table`.
+def of_one_subject(pairs: pl.DataFrame, table: pl.DataFrame) -> pl.Series:
+    """Return which pairs (a, b) of a table's statements rules may compare.
 
-    `agree`: rules may compare them, as both state how things are of one subject; `kept_apart`: they
-    stand in one list or section, written to hold together, or are places of one text between which
-    there is another.
+    Both state how things are, of one subject.
     """
-    both = pairs.select("a", "b")
-    for side in ("a", "b"):
-        said = table.select(
-            pl.col("statement").alias(side),
-            pl.col("text", "about", "owned", "states", "block").name.suffix(side),
-        )
-        both = both.join(said, on=side, how="left", maintain_order="left")
-    one = (c("abouta") == c("aboutb")) & ((c("abouta") != "") | (c("owneda") & c("ownedb")))
-    return both.select(
-        agree=one & c("statesa") & c("statesb"),
-        kept_apart=(c("blocka") == c("blockb")).fill_null(False)
-        | ((c("texta") == c("textb")) & (c("b") != c("a") + 1)),
-    )
+    told = table.select(c("about").rank("dense"), "owned", "states", named=c("about") != "")
+    a, b = _sides(pairs, table, told)
+    one = (a["about"] == b["about"]) & (a["named"] | (a["owned"] & b["owned"]))
+    return one & a["states"] & b["states"]
+
+
+def kept_apart(pairs: pl.DataFrame, table: pl.DataFrame) -> pl.Series:
+    """Return which pairs of a table's statements nobody is asked about.
+
+    They stand in one list or section, written to hold together, or are places of one text between
+    which there is another.
+    """
+    a, b = _sides(pairs, table, table.select(c("block", "text").rank("dense")))
+    again = (a["text"] == b["text"]) & (pairs["b"] != pairs["a"] + 1)
+    return (a["block"] == b["block"]).fill_null(False) | again
+
+
+def _sides(pairs: pl.DataFrame, table: pl.DataFrame, told: pl.DataFrame) -> list[pl.DataFrame]:
+    """What is told of the statements of a table, for either side of pairs."""
+    return [told[table["statement"].search_sorted(pairs[side])] for side in ("a", "b")]
 
 
 def one_a_block(members: pl.DataFrame) -> pl.DataFrame:

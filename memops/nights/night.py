@@ -70,7 +70,9 @@ def curate(
     at, name = now or clock(), settings.called(name)
     store = open_store(settings.store(name).address)
     kept = snapshot.readings_folder(settings.state, store.identity())
-    with alone(name, store, settings.state), remembering(kept, settings.policy.secrets):
+    hostile = settings.policy.hostile
+    looks = (settings.policy.secrets, hostile, hostile.of_owners())
+    with alone(name, store, settings.state), remembering(kept, *looks):
         asked = hygiene or migrate or bool(rules)
         due, why = (True, "asked for") if asked else _hygiene_is_due(store, settings, at)
         night: dict[str, Any] = {"store": name, "now": at.isoformat(), "code": 0}

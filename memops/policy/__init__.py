@@ -8,7 +8,7 @@ by the types of the fields. Sections are frozen dataclasses; each field carries 
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -123,6 +123,10 @@ class Hostile(Section):
     repeats: AtLeastOne = setting(
         5, "times that one prompt stands in a store before it is a banner"
     )
+
+    def of_owners(self) -> "Hostile":
+        """Return the same with the bar of texts whose orders may be the owner's."""
+        return replace(self, threshold=self.owners)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """Hide from recall what gives orders to a model, and prompts of the agent's own software."""
 
-from dataclasses import replace
-
 import polars as pl
 
 from memops.context import Context
@@ -39,7 +37,7 @@ def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     strange = (by_machine() | by_anybody()) & ~sent
     shown = placed() & pl.col("form").is_in(_SHOWN) & (pl.col("role") != "session")
     policy = ctx.policy.hostile
-    owners = replace(policy, threshold=policy.owners)
+    owners = policy.of_owners()
     prompts = _hostile(live.filter(~strange, ~placed()), owners).filter(
         pl.col("code").is_in(SHAPED)
     )

@@ -22,6 +22,7 @@ from memops.language.packs import codes, spaced
 from memops.language.passages import pieces, read, spelled
 from memops.language.prefilter import possible
 from memops.policy import Hostile
+from memops.safety.looked import take_for_clean, unlooked
 
 Masks = NDArray[np.uint64]
 """Concepts as bits, by their order in the lexicon, one number a text."""
@@ -83,7 +84,10 @@ def injected(texts: pl.Series, policy: Hostile = _DEFAULT, personas: bool = True
     )
     as_read = read(once.with_row_index("row"))
     invisible = spelled(as_read).with_columns(why=pl.lit("hostile.invisible"))
-    scored = _scored(pieces(as_read), policy)
+    new = as_read.filter(unlooked(as_read["raw"], policy))
+    none = new.select("row", score=pl.lit(0.0), why=pl.lit("")).clear()
+    scored = _scored(pieces(new), policy) if new.height else none
+    take_for_clean(new.filter(~pl.col("row").is_in(scored["row"].implode()))["raw"], policy)
     worst = scored.sort("score", descending=True, maintain_order=True).select("row", "why")
     found = pl.concat([invisible, worst, _banners(as_read, policy.repeats, personas)])
     first = found.unique("row", keep="first", maintain_order=True)
@@ -138,6 +142,8 @@ def frames() -> tuple[Frame, ...]:
 
 def spoken(texts: pl.Series) -> pl.Series:
     """Return the concepts that each text speaks of, as bits by their order in `concepts`."""
+    if texts.is_empty():
+        return pl.Series(dtype=pl.UInt64)
     said = read(texts.rename("raw").to_frame().with_row_index("row"))["text"]
     return pl.Series(_fitting(said, _possible(said).to_numpy(), range(len(concepts()))))
 

@@ -1,9 +1,9 @@
-"""Looked at: each text is searched for secrets once, however many steps and nights ask.
+"""Looked at: each text is searched for secrets, and for orders, once, however many steps and nights ask.
 
 A night asks of the same texts when it exports a snapshot, redacts, guards, writes a plan and
 reports. What was found in a text depends on that text and the policy alone; a text without a
 secret is remembered by its digest, so that a million of them take little room, and from night to
-night (`remembering`).
+night (`remembering`). So is one that gives a model no orders (`memops.safety.hostile`).
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
-from memops.policy import Secrets
+from memops.policy import Hostile, Secrets
 from memops.safety import secrets
 
 _DEFAULT = Secrets()
@@ -40,24 +40,37 @@ _known: dict[str, _Known] = {}
 
 
 @contextmanager
-def remembering(folder: Path, policy: Secrets = _DEFAULT) -> Iterator[None]:
+def remembering(folder: Path, *policies: Secrets | Hostile) -> Iterator[None]:
     """Take for clean what the last night of a store found so, and keep what this one asks about."""
     from memops.statements.remembered import recalled, written
 
-    names = {repr(one): f"clean-{_key(repr(one)).hex()}" for one in (_DEFAULT, policy)}
+    every = (_DEFAULT, *policies)
+    names = {repr(one): f"clean-{_key(repr(one)).hex()}" for one in every}
     before = {name: {*recalled(folder, name, _CLEAN)["hash"]} for name in names.values()}
-    for one in (_DEFAULT, policy):
+    for one in every:
         known = _of(one)
         known.clean |= before[names[repr(one)]]
         known.asked.clear()
     yield
-    for one in (_DEFAULT, policy):
+    for one in every:
         known, name = _of(one), names[repr(one)]
         if not known.asked & known.clean <= before[name]:
             asked = pl.DataFrame({"hash": sorted(known.asked & known.clean)}, _CLEAN)
             kept = written(folder, name, asked)
             for other in {*folder.glob(f"{name}-*.parquet")} - {kept}:
                 other.unlink(missing_ok=True)
+
+
+def unlooked(texts: pl.Series, policy: Hostile) -> pl.Series:
+    """Return which texts are not known to be clean (`take_for_clean`) under a policy."""
+    known, keys = _of(policy), [*map(_key, texts)]
+    known.asked.update(keys)
+    return pl.Series([key not in known.clean for key in keys], dtype=pl.Boolean)
+
+
+def take_for_clean(texts: pl.Series, policy: Hostile) -> None:
+    """Remember that nothing was found in texts."""
+    _of(policy).clean.update(map(_key, texts))
 
 
 def found(texts: pl.Series, policy: Secrets = _DEFAULT) -> pl.DataFrame:
@@ -110,7 +123,7 @@ def _key(text: str) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 
-def _of(policy: Secrets) -> _Known:
+def _of(policy: Secrets | Hostile) -> _Known:
     """What is known under a policy, as long as it is not too much."""
     known = _known.setdefault(repr(policy), _Known())
     if len(known.clean) > _REMEMBERED or len(known.spans) > _HELD:

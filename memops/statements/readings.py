@@ -85,7 +85,7 @@ def readings(taken: pl.DataFrame, held: pl.DataFrame, texts: int) -> Readings:
 def read_all(texts: Sequence[str]) -> Readings:
     """Read texts that are the whole; equal texts should be given once."""
     taken = taken_apart(texts)
-    return readings(taken, counted(taken), len(texts))
+    return readings(taken, counted(taken["content"]), len(texts))
 
 
 def _count(rows: Any) -> Ints:

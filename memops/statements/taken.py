@@ -76,7 +76,7 @@ def _lists(rows: Any, codes: Any, n: int) -> pl.Series:
     return made
 
 
-def counted(taken: pl.DataFrame) -> pl.DataFrame:
+def counted(content: pl.Series) -> pl.DataFrame:
     """Return how many texts hold each item that weighs (code, held)."""
-    items = taken["content"].explode(empty_as_null=True).drop_nulls()
+    items = content.explode(empty_as_null=True).drop_nulls()
     return items.rename("code").value_counts(name="held").sort("code")

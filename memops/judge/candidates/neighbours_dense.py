@@ -47,7 +47,8 @@ def dense_neighbours(table: pl.DataFrame, ctx: Context) -> pl.DataFrame | None:
 
     found = [NEAR.to_frame()]
     if table.height > 1:
-        vectors = ctx.of_texts("dense", table["text"], gridded)["vector"]
+        known, at = ctx.of_texts("dense", table["text"], gridded)
+        vectors = known["vector"].gather(at)
         spoken = table.select(language(pl.col("text")).rank("dense") - 1).to_series().to_numpy()
         shifts = _shifts(vectors, spoken)
         sizes = table.group_by("scope", maintain_order=True).len()["len"].to_list()

@@ -3,7 +3,7 @@
 import polars as pl
 
 from memops.judge.candidates.similarity import SIGNALS
-from memops.judge.places import placed_beside
+from memops.judge.places import kept_apart, of_one_subject
 from memops.language.text import language
 from memops.policy import Conflicts, Policy
 
@@ -32,10 +32,8 @@ def worth_reading(
     of which a model is asked.
     """
     alike_enough = combined(policy.conflicts) >= policy.candidates.least
-    told = pl.concat([pairs, placed_beside(pairs, table)], how="horizontal").with_columns(
-        ruled=pl.col("agree") & ~pl.col("unread") & alike_enough
-    )
-    told = told.filter("ruled" if not asked else pl.col("ruled") | ~pl.col("kept_apart"))
+    told = pairs.with_columns(ruled=of_one_subject(pairs, table) & ~pl.col("unread") & alike_enough)
+    told = told.filter(pl.col("ruled") | ~kept_apart(pairs, table) if asked else pl.col("ruled"))
     across = _across(told, table) if asked else pl.lit(False)
     told = told.with_columns(across=across, rank=0).select(*WORTH)
     return nearest(told.cast(WORTH), policy, asked)
