@@ -5,7 +5,7 @@ stretches that come together one. Nothing else goes.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -56,14 +56,22 @@ def most(items: Sequence[Item], holds: Callable[[Sequence[Item]], bool]) -> list
     return taken
 
 
-def same(after: Document, before: Document, gone: Collection[int]) -> bool:
-    """Tell whether a file has the units and frames of another, byte for byte, those gone aside."""
-    lost = frames_gone(before, gone)
-    stays = [before.raw(unit) for n, unit in enumerate(before.units) if n not in set(gone)]
-    over = [frame.text for n, frame in enumerate(before.frames) if n not in lost]
-    return Counter(map(after.raw, after.units)) == Counter(stays) and Counter(
-        frame.text for frame in after.frames
-    ) == Counter(over)
+def same(
+    after: Document,
+    before: Document,
+    gone: Collection[int],
+    instead: Mapping[int, bytes] | None = None,
+    new: Sequence[bytes] = (),
+) -> bool:
+    """Tell whether a file has the units and frames of another, byte for byte, those gone aside.
+
+    `instead` holds the bytes of units that were rewritten, `new` those of units that came.
+    """
+    made, lost = instead or {}, frames_gone(before, gone)
+    stays = [made.get(n) or before.raw(u) for n, u in enumerate(before.units) if n not in gone]
+    over = Counter(frame.text for n, frame in enumerate(before.frames) if n not in lost)
+    units = Counter(map(after.raw, after.units)) == Counter([*stays, *new])
+    return units and Counter(frame.text for frame in after.frames) == over
 
 
 def cuts(document: Document, gone: Collection[int]) -> list[Cut]:

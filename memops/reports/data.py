@@ -2,6 +2,8 @@
 
 from typing import Any, NotRequired, TypedDict
 
+from memops.state.history import Line
+
 
 class StoreAbout(TypedDict):
     """The store that was read, as `KIND:PATH`, and its kind."""
@@ -223,20 +225,6 @@ class Grades(TypedDict):
     gained: list[Moved]
     verdict: str
     why: list[Reason]
-
-
-class Point(TypedDict):
-    """A figure on a day; None where there is none."""
-
-    day: str
-    value: float | None
-
-
-class Line(TypedDict):
-    """One figure over the days; all lines of a page have the same days."""
-
-    name: str
-    points: list[Point]
 
 
 class Timing(TypedDict):

@@ -2,26 +2,28 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 import polars as pl
 
+from memops.reports.data import Bin, Count, Distribution, Flow
 from memops.schema import LIVE, TIERS
 
 _AGES = (1, 7, 30, 90, 180, 365)
 
 
-def count(records: pl.DataFrame) -> dict[str, Any]:
+def count(records: pl.DataFrame) -> Count:
     """Return how many records there are, and how many live ones by kind, scope and tier."""
     live = records.filter(LIVE)
-    by = {
-        f"by_{n}": dict(live.group_by(n).len().sort(n).iter_rows())
-        for n in ("kind", "scope", "tier")
-    }
-    return {"rows": records.height, "live": live.height, **by}
+    kinds, scopes, tiers = (
+        dict(live.group_by(n).len().sort(n).iter_rows()) for n in ("kind", "scope", "tier")
+    )
+    return {
+        "rows": records.height, "live": live.height,
+        "by_kind": kinds, "by_scope": scopes, "by_tier": tiers,
+    }  # fmt: skip
 
 
-def flow(before: pl.DataFrame, after: pl.DataFrame) -> list[dict[str, Any]]:
+def flow(before: pl.DataFrame, after: pl.DataFrame) -> list[Flow]:
     """Return how many records moved from a tier to a tier; `new` and `hidden` are the outside."""
     tier = pl.when(LIVE).then(pl.col("tier")).otherwise(pl.lit("hidden"))
     was, now = before.select("id", source=tier), after.select("id", target=tier)
@@ -29,10 +31,11 @@ def flow(before: pl.DataFrame, after: pl.DataFrame) -> list[dict[str, Any]]:
         pl.col("source").fill_null("new"), pl.col("target").fill_null("hidden")
     )
     moves = joined.filter(pl.col("source") != pl.col("target"))
-    return moves.group_by("source", "target").len("count").sort("source", "target").to_dicts()
+    counted = moves.group_by("source", "target").len("count").sort("source", "target")
+    return [Flow(source=s, target=t, count=n) for s, t, n in counted.iter_rows()]
 
 
-def distributions(before: pl.DataFrame, after: pl.DataFrame, now: str) -> list[dict[str, Any]]:
+def distributions(before: pl.DataFrame, after: pl.DataFrame, now: str) -> list[Distribution]:
     """Return live records by age in days, by importance and by tier, before and after."""
     at = datetime.fromisoformat(now)
     days = (pl.lit(at) - pl.coalesce("updated_at", "created_at")).dt.total_days().clip(0)
@@ -55,9 +58,7 @@ def _banded(value: pl.Expr, edges: Sequence[float], labels: Sequence[str]) -> pl
     return band
 
 
-def _bins(
-    before: pl.DataFrame, after: pl.DataFrame, by: pl.Expr, labels: list[str]
-) -> list[dict[str, Any]]:
+def _bins(before: pl.DataFrame, after: pl.DataFrame, by: pl.Expr, labels: list[str]) -> list[Bin]:
     was, now = (
         dict(r.filter(LIVE).select(label=by).group_by("label").len().iter_rows())
         for r in (before, after)

@@ -17,13 +17,14 @@ from memops.policy.defaults import written
 from memops.progress import stage
 from memops.reasons import plain
 from memops.reports import approval, figures, view
-from memops.reports.data import Report
+from memops.reports.data import Grades, Place, Reason, Report, RunAbout, Skipped
 from memops.reports.page import render
 from memops.reports.riskiest import places, riskiest
 from memops.reports.sections import Sides, filled
 from memops.reports.words import FALLBACK
 from memops.settings import Settings
 from memops.state import history, planfile
+from memops.state.history import Line
 from memops.state.outputs import note
 from memops.state.runs import Run, find_run, latest_run, runs_of
 
@@ -143,7 +144,7 @@ def _listed(made: planfile.PlanFile | None, told: _Told, states: State) -> dict[
     listed = dict(_changes(told, about[sorted({*first, *risky})]))
     where = places(told.before, [listed[nth]["id"] for nth in risky])
     for rank, nth in enumerate(risky, 1):
-        nowhere: dict[str, Any] = {"under": [], "above": None, "below": None}
+        nowhere: Place = {"under": [], "above": None, "below": None}
         listed[nth] |= {"rank": rank, "place": where.get(listed[nth]["id"], nowhere)}
     refused = [
         {**told.said(r["id"]), "code": r["code"], "rule": r["rule"], "args": r.get("args", {})}
@@ -194,7 +195,7 @@ def _night_of(subject: str, settings: Settings) -> dict[str, Any]:
     return {"store": taken.address, "snapshot": taken.id, "path": str(place)}
 
 
-def _run(run: Run | None, settings: Settings) -> dict[str, Any] | None:
+def _run(run: Run | None, settings: Settings) -> RunAbout | None:
     if run is None:
         return None
     return {
@@ -215,7 +216,7 @@ def _up_to(run: Run, state: Path) -> list[Run]:
     return [*before, run]
 
 
-def _skipped(runs: Iterable[Run]) -> list[dict[str, str]]:
+def _skipped(runs: Iterable[Run]) -> list[Skipped]:
     last = {w["id"]: w for run in runs for w in run.answers()}
     return [
         {"id": i, "why": w["why"]}
@@ -225,7 +226,7 @@ def _skipped(runs: Iterable[Run]) -> list[dict[str, str]]:
 
 
 def _states(
-    run: Run | None, skipped: list[dict[str, str]], back: Collection[str], done: Collection[int]
+    run: Run | None, skipped: list[Skipped], back: Collection[str], done: Collection[int]
 ) -> State:
     """What tells what became of a change, by its number and its record."""
     ended = run is not None and run.state in ("verified", "needs-attention")
@@ -269,7 +270,7 @@ def _changes(told: _Told, chosen: pl.DataFrame) -> Iterator[tuple[int, dict[str,
         )
 
 
-def _waits(line: Mapping[str, Any]) -> dict[str, Any] | None:
+def _waits(line: Mapping[str, Any]) -> Reason | None:
     """Why a change waits for a person, if it does."""
     why = line.get("waits")
     return {"code": why["code"], "args": why.get("args", {})} if why else None
@@ -314,7 +315,7 @@ def _clusters(told: _Told) -> dict[str, Any]:
     return {"clusters": found, "clusters_total": groups.height}
 
 
-def _trend(night: dict[str, Any], settings: Settings) -> list[dict[str, Any]]:
+def _trend(night: dict[str, Any], settings: Settings) -> list[Line]:
     """The nights of the store up to this one, once there are two; a damaged history shows none."""
     try:
         past = (
@@ -326,9 +327,10 @@ def _trend(night: dict[str, Any], settings: Settings) -> list[dict[str, Any]]:
     return history.lines(table) if table.height > 1 else []
 
 
-def _grades(night: dict[str, Any]) -> dict[str, Any] | None:
+def _grades(night: dict[str, Any]) -> Grades | None:
     if not night.get("grades"):
         return None
-    shown: dict[str, Any] = files.read_json(Path(night["grades"]))["shown"]
-    why = shown["why"]  # an earlier memops wrote sentences
-    return shown | {"why": [plain(why)] if isinstance(why, str) else why}
+    shown: Grades = files.read_json(Path(night["grades"]))["shown"]
+    if isinstance(why := shown["why"], str):  # as an earlier memops wrote it
+        shown["why"] = [plain(why)]
+    return shown

@@ -6,6 +6,8 @@ from typing import Any
 
 import polars as pl
 
+from memops.reports.data import Place
+
 MOST = 10
 """Changes that a plan and its report show first."""
 _TURN = 3
@@ -44,7 +46,7 @@ def around(records: pl.DataFrame, ids: Collection[str]) -> pl.DataFrame:
     return records.filter(mine | file.is_in(files.implode()).fill_null(False))
 
 
-def places(records: pl.DataFrame, ids: Collection[str]) -> dict[str, dict[str, Any]]:
+def places(records: pl.DataFrame, ids: Collection[str]) -> dict[str, Place]:
     """Return where records stand: the headings above, and the text before and after in the file.
 
     A record of a store without files stands under its subject, and beside nothing.

@@ -6,7 +6,7 @@
 import io
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import polars as pl
 
@@ -34,6 +34,20 @@ NIGHTS = pl.Schema(
 
 _COURSES = {"live records": "live", "planned changes": "ops", "changed records": "applied"}
 _BLOCKS = "▁▂▃▄▅▆▇█"
+
+
+class Point(TypedDict):
+    """A figure on a day; None where there is none."""
+
+    day: str
+    value: float | None
+
+
+class Line(TypedDict):
+    """One figure over the days; all lines of a page have the same days."""
+
+    name: str
+    points: list[Point]
 
 
 def append(state: Path, night: Mapping[str, Any]) -> None:
@@ -119,10 +133,10 @@ def daily(table: pl.DataFrame, column: str) -> pl.DataFrame:
     return days.join(last, on="day", how="left").sort("day")
 
 
-def lines(table: pl.DataFrame, most: int = 60) -> list[dict[str, Any]]:
+def lines(table: pl.DataFrame, most: int = 60) -> list[Line]:
     """Return one store's figures over its last days: live, planned changes, changed records and each measure.
 
-    Every line has the same days, `most` at the most: name, points of day and value or None.
+    Every line has the same days, `most` at the most.
     """
     taken = table["recall"].explode().drop_nulls()
     measures = [row["measure"] for row in taken] if taken.len() else []

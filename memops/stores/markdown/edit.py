@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memops.documents.editing import cuts, frames_gone, most
+from memops.documents.editing import cuts, most, same
 from memops.documents.lines import bare, line_end, lines_of
 from memops.documents.reading import parse
 from memops.schema import TOMBSTONE
@@ -212,13 +212,8 @@ def _put_together(state: FileState, changes: Sequence[Change]) -> bytes:
 
 def _reads_well(state: FileState, pieces: Sequence[Piece], grammar: Grammar) -> bool:
     """Tell whether the file would hold the units and frames that it should, and no others."""
-    was = state.document
     now = parse(_put_together(state, _changes(state, pieces)), state.path, grammar)
-    gone = {p.entry.unit for p in pieces if p.entry}
-    units = Counter(was.raw(unit) for n, unit in enumerate(was.units) if n not in gone)
-    units.update(p.new.raw for p in pieces if p.new)
-    lost = frames_gone(was, {p.entry.unit for p in pieces if p.entry and p.removes})
-    frames = Counter(frame.text for n, frame in enumerate(was.frames) if n not in lost)
-    return Counter(map(now.raw, now.units)) == units and (
-        Counter(frame.text for frame in now.frames) == frames
-    )
+    gone = {p.entry.unit for p in pieces if p.entry and p.new is None}
+    instead = {p.entry.unit: p.new.raw for p in pieces if p.entry and p.new}
+    new = [p.new.raw for p in pieces if p.new and p.entry is None]
+    return same(now, state.document, gone, instead, new)
