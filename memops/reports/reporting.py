@@ -1,8 +1,6 @@
 """Reporting: gather from a run's files what its page says, and write the page."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, cast
 
@@ -10,16 +8,15 @@ import polars as pl
 
 from memops import files, snapshot
 from memops.errors import Corrupt, MemopsError
-from memops.judge.explain import explained
-from memops.plan import meaning, nothing, outcome
+from memops.plan import nothing, outcome
 from memops.policy import Policy, described, recorded
 from memops.policy.defaults import written
 from memops.progress import stage
 from memops.reasons import plain
-from memops.reports import approval, figures, view
-from memops.reports.data import Grades, Place, Reason, Report, RunAbout, Skipped
+from memops.reports import approval, figures
+from memops.reports.data import Grades, Report, RunAbout, Skipped
+from memops.reports.listing import State, Told, listed
 from memops.reports.page import render
-from memops.reports.riskiest import places, riskiest
 from memops.reports.sections import Sides, filled
 from memops.reports.words import FALLBACK
 from memops.settings import Settings
@@ -27,12 +24,6 @@ from memops.state import history, planfile
 from memops.state.history import Line
 from memops.state.outputs import note
 from memops.state.runs import Run, find_run, latest_run, runs_of
-
-_TOLD = 200
-"""Conflicts whose words are read again for the page, which has no room for more."""
-_UNDONE = ("planned", "applied")
-State = Callable[[int, str], str]
-_HIDES = ("merge", "supersede", "tombstone", "quarantine")
 
 
 def write_report(
@@ -71,7 +62,7 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
     done = {seq for each in runs for seq in each.header["kept"]}
     undoing = approval.undoing(made, runs, settings)
     plan = (made.plan(), made.kept, made.lines()) if made else (nothing(), [], [])
-    told = _Told(before, *plan, undoing)
+    told = Told(before, *plan, undoing)
     mine = [not runs or seq in done for seq in told.seqs]
     carried = told.changes.filter(
         ~pl.col("id").is_in([*(s["id"] for s in skipped), *back]), pl.Series(mine, dtype=pl.Boolean)
@@ -85,7 +76,7 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
         "now": now,
         "verdict_sentence": "",
         "snapshot": {"id": taken.id, "rows": before.height},
-        **_listed(made, told, _states(run, skipped, back, done)),
+        **listed(made, told, _states(run, skipped, back, done)),
         "skipped": skipped,
         "limits": approval.limits(made.header["exceeds"] if made and run is None else [], night),
         **_sides(before, outcome(before, carried), now, policy),
@@ -98,68 +89,6 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
         "ops_beside": made is not None and beside == made.path,
     }
     return cast(Report, data)
-
-
-@dataclass(frozen=True)
-class _Told:
-    """The changes of a plan, with its lines, the records before and what takes one back.
-
-    A page has room for a few hundred of the changes, so nothing is made of a line before it is asked for.
-    """
-
-    before: pl.DataFrame
-    changes: pl.DataFrame
-    seqs: list[int]
-    lines: list[str]
-    undoing: approval.Undoing
-
-    @cached_property
-    def texts(self) -> dict[str, str]:
-        return dict(self.before.select("id", "text").iter_rows())
-
-    @cached_property
-    def about(self) -> pl.DataFrame:
-        """What is told of all: nth, op, rule, id, seq, risk, waits, what stands in its place."""
-        return (
-            meaning(self.changes, self.before)
-            .select("op", "rule", "id", "risk", "waits", "superseded_by", "evidence")
-            .with_columns(seq=pl.Series(self.seqs, dtype=pl.Int64))
-            .with_row_index("nth")
-        )
-
-    def said(self, id: str) -> dict[str, str]:
-        return {"id": id, "text": self.texts.get(id, "")}
-
-    def line(self, nth: int) -> dict[str, Any]:
-        return planfile.parsed_line(self.lines[nth])
-
-
-def _listed(made: planfile.PlanFile | None, told: _Told, states: State) -> dict[str, Any]:
-    """What a plan changes, record by record, by rule, and by what stands for what."""
-    about = told.about.with_columns(
-        state=pl.Series(map(states, told.about["seq"], told.about["id"]), dtype=pl.String)
-    ).with_columns(waits=pl.when(pl.col("state") != "applied").then("waits"))
-    risky = [seq - 1 for seq in riskiest(told.changes)]
-    first = view.in_turns(about["rule"].to_list())[: view.MANY]
-    listed = dict(_changes(told, about[sorted({*first, *risky})]))
-    where = places(told.before, [listed[nth]["id"] for nth in risky])
-    for rank, nth in enumerate(risky, 1):
-        nowhere: Place = {"under": [], "above": None, "below": None}
-        listed[nth] |= {"rank": rank, "place": where.get(listed[nth]["id"], nowhere)}
-    refused = [
-        {**told.said(r["id"]), "code": r["code"], "rule": r["rule"], "args": r.get("args", {})}
-        for r in (made.refused() if made else [])
-    ]
-    return {
-        "total_changes": about.height,
-        "rejected": made.changes.height - about.height if made else 0,
-        "changes": [*listed.values()],
-        **view.tallied(about.select("state", "risk", "waits").iter_rows(named=True)),
-        "by_rule": _counted(about),
-        "refused": refused,
-        **_conflicts(told),
-        **_clusters(told),
-    }
 
 
 def _sides(before: pl.DataFrame, after: pl.DataFrame, now: str, policy: Policy) -> dict[str, Any]:
@@ -236,83 +165,6 @@ def _states(
         return known.get(id, "applied" if ended else "planned") if seq in done else "planned"
 
     return state
-
-
-def _changes(told: _Told, chosen: pl.DataFrame) -> Iterator[tuple[int, dict[str, Any]]]:
-    touched = told.before.filter(pl.col("id").is_in(chosen["id"].implode()))
-    known = {r["id"]: r for r in touched.iter_rows(named=True)}
-    for row in chosen.iter_rows(named=True):
-        line, state = told.line(row["nth"]), row["state"]
-        was, given = known.get(line["id"], {}), line.get("set", {})
-        fields = [
-            {"name": n, "before": None if was.get(n) is None else str(was[n]), "after": str(v)}
-            for n, v in given.items()
-            if n not in ("text", "extra")
-        ]
-        newer, kept = row["superseded_by"], told.texts.get(line["id"])
-        after = given.get("text") or line.get("record", {}).get("text") or kept
-        waits = _waits(line)
-        yield (
-            row["nth"],
-            {
-                **({"undo": told.undoing([line["seq"]])} if state in _UNDONE else {}),
-                **{k: line.get(k) for k in ("seq", "op", "rule", "code", "id", "risk")},
-                "args": line.get("args", {}),
-                "locator": line.get("locator", {}),
-                "before_text": kept,
-                "after_text": None if line["op"] in _HIDES else after,
-                "evidence": [told.said(i) for i in row["evidence"] or []],
-                "state": state,
-                "fields": fields,
-                **({"waits": waits} if waits and state != "applied" else {}),
-                **({"instead": told.said(newer)} if newer in told.texts else {}),
-            },
-        )
-
-
-def _waits(line: Mapping[str, Any]) -> Reason | None:
-    """Why a change waits for a person, if it does."""
-    why = line.get("waits")
-    return {"code": why["code"], "args": why.get("args", {})} if why else None
-
-
-def _counted(about: pl.DataFrame) -> dict[str, dict[str, int]]:
-    counted: dict[str, dict[str, int]] = {}
-    for rule, op, n in about.group_by("rule", "op", maintain_order=True).len().iter_rows():
-        counted.setdefault(rule, {})[op] = n
-    return counted
-
-
-def _conflicts(told: _Told) -> dict[str, Any]:
-    """Each record that steps back and what stands in its place; `judged` tells the first ones."""
-    rows = told.about.filter(pl.col("op") == "supersede", pl.col("evidence").list.len() > 0)
-    found = []
-    for row in rows.head(view.MANY).iter_rows(named=True):
-        line = told.line(row["nth"])
-        undo = {"undo": told.undoing([row["seq"]])}
-        sides = {"old": told.said(row["id"]), "new": told.said(row["superseded_by"])}
-        found.append(sides | {"code": line["code"], "args": line.get("args", {})} | undo)
-    words = explained([(c["old"]["text"], c["new"]["text"]) for c in found[:_TOLD]])
-    for conflict, said in zip(found, words, strict=False):
-        if said["opposes"]:
-            cues = sorted({cue for side in "ab" for cue in said[side].get("cues", ())})
-            conflict |= {"decided": said["because"], "cues": cues}
-    return {"conflicts": found, "conflicts_total": rows.height}
-
-
-def _clusters(told: _Told) -> dict[str, Any]:
-    """The records that a merge hides, by their keeper."""
-    merged = told.about.filter(pl.col("op") == "merge")
-    groups = merged.group_by(keeper="superseded_by").agg("id", "seq").sort("keeper")
-    found = [
-        {
-            "keeper": told.said(keeper),
-            "members": [*map(told.said, ids)],
-            "undo": told.undoing(seqs),
-        }
-        for keeper, ids, seqs in groups.head(view.MANY).iter_rows()
-    ]
-    return {"clusters": found, "clusters_total": groups.height}
 
 
 def _trend(night: dict[str, Any], settings: Settings) -> list[Line]:

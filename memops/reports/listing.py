@@ -1,0 +1,185 @@
+"""Listing: what a plan changes, record by record, by rule, and by what stands for what."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from memops.judge.explain import explained
+from memops.plan import meaning
+from memops.reports import approval, view
+from memops.reports.data import (
+    Change,
+    Cluster,
+    Conflict,
+    Evidence,
+    Field,
+    Place,
+    Reason,
+    Refused,
+)
+from memops.reports.riskiest import places, riskiest
+from memops.state import planfile
+
+_TOLD = 200
+"""Conflicts whose words are read again for the page, which has no room for more."""
+_UNDONE = ("planned", "applied")
+_HIDES = ("merge", "supersede", "tombstone", "quarantine")
+
+State = Callable[[int, str], str]
+"""Tells what became of a change, by its number and its record."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """The changes of a plan, with its lines, the records before and what takes one back.
+
+    A page has room for a few hundred of the changes, so nothing is made of a line before it is asked for.
+    """
+
+    before: pl.DataFrame
+    changes: pl.DataFrame
+    seqs: list[int]
+    lines: list[str]
+    undoing: approval.Undoing
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """What each record says, by its id."""
+        return dict(self.before.select("id", "text").iter_rows())
+
+    @cached_property
+    def about(self) -> pl.DataFrame:
+        """What is told of all: nth, op, rule, id, seq, risk, waits, what stands in its place."""
+        return (
+            meaning(self.changes, self.before)
+            .select("op", "rule", "id", "risk", "waits", "superseded_by", "evidence")
+            .with_columns(seq=pl.Series(self.seqs, dtype=pl.Int64))
+            .with_row_index("nth")
+        )
+
+    def said(self, id: str) -> Evidence:
+        """Return a record as a page names it."""
+        return {"id": id, "text": self.texts.get(id, "")}
+
+    def line(self, nth: int) -> dict[str, Any]:
+        """Return a line of the plan, read."""
+        return planfile.parsed_line(self.lines[nth])
+
+
+def listed(made: planfile.PlanFile | None, told: Told, states: State) -> dict[str, Any]:
+    """Return what a plan changes, record by record, by rule, and by what stands for what."""
+    about = told.about.with_columns(
+        state=pl.Series(map(states, told.about["seq"], told.about["id"]), dtype=pl.String)
+    ).with_columns(waits=pl.when(pl.col("state") != "applied").then("waits"))
+    risky = [seq - 1 for seq in riskiest(told.changes)]
+    first = view.in_turns(about["rule"].to_list())[: view.MANY]
+    changes = dict(_changes(told, about[sorted({*first, *risky})]))
+    where = places(told.before, [changes[nth]["id"] for nth in risky])
+    for rank, nth in enumerate(risky, 1):
+        nowhere: Place = {"under": [], "above": None, "below": None}
+        changes[nth] |= {"rank": rank, "place": where.get(changes[nth]["id"], nowhere)}
+    refused: list[Refused] = [
+        {**told.said(r["id"]), "code": r["code"], "rule": r["rule"], "args": r.get("args", {})}
+        for r in (made.refused() if made else [])
+    ]
+    return {
+        "total_changes": about.height,
+        "rejected": made.changes.height - about.height if made else 0,
+        "changes": [*changes.values()],
+        **view.tallied(about.select("state", "risk", "waits").iter_rows(named=True)),
+        "by_rule": _counted(about),
+        "refused": refused,
+        **_conflicts(told),
+        **_clusters(told),
+    }
+
+
+def _changes(told: Told, chosen: pl.DataFrame) -> Iterator[tuple[int, Change]]:
+    touched = told.before.filter(pl.col("id").is_in(chosen["id"].implode()))
+    known = {r["id"]: r for r in touched.iter_rows(named=True)}
+    for row in chosen.iter_rows(named=True):
+        line, state = told.line(row["nth"]), row["state"]
+        was, given = known.get(line["id"], {}), line.get("set", {})
+        fields: list[Field] = [
+            {"name": n, "before": None if was.get(n) is None else str(was[n]), "after": str(v)}
+            for n, v in given.items()
+            if n not in ("text", "extra")
+        ]
+        newer, kept = row["superseded_by"], told.texts.get(line["id"])
+        after = given.get("text") or line.get("record", {}).get("text") or kept
+        change: Change = {
+            "seq": line["seq"],
+            "op": line["op"],
+            "rule": line["rule"],
+            "code": line["code"],
+            "args": line.get("args", {}),
+            "id": line["id"],
+            "risk": line.get("risk"),
+            "locator": line.get("locator", {}),
+            "before_text": kept,
+            "after_text": None if line["op"] in _HIDES else after,
+            "evidence": [told.said(i) for i in row["evidence"] or []],
+            "state": state,
+            "fields": fields,
+        }
+        if state in _UNDONE:
+            change["undo"] = told.undoing([line["seq"]])
+        if (waits := _waits(line)) and state != "applied":
+            change["waits"] = waits
+        if newer in told.texts:
+            change["instead"] = told.said(newer)
+        yield row["nth"], change
+
+
+def _waits(line: Mapping[str, Any]) -> Reason | None:
+    """Why a change waits for a person, if it does."""
+    why = line.get("waits")
+    return {"code": why["code"], "args": why.get("args", {})} if why else None
+
+
+def _counted(about: pl.DataFrame) -> dict[str, dict[str, int]]:
+    counted: dict[str, dict[str, int]] = {}
+    for rule, op, n in about.group_by("rule", "op", maintain_order=True).len().iter_rows():
+        counted.setdefault(rule, {})[op] = n
+    return counted
+
+
+def _conflicts(told: Told) -> dict[str, Any]:
+    """Each record that steps back and what stands in its place; `judged` tells the first ones."""
+    rows = told.about.filter(pl.col("op") == "supersede", pl.col("evidence").list.len() > 0)
+    found: list[Conflict] = []
+    for row in rows.head(view.MANY).iter_rows(named=True):
+        line = told.line(row["nth"])
+        found.append(
+            {
+                "old": told.said(row["id"]),
+                "new": told.said(row["superseded_by"]),
+                "code": line["code"],
+                "args": line.get("args", {}),
+                "undo": told.undoing([row["seq"]]),
+            }
+        )
+    words = explained([(c["old"]["text"], c["new"]["text"]) for c in found[:_TOLD]])
+    for conflict, said in zip(found, words, strict=False):
+        if said["opposes"]:
+            cues = sorted({cue for side in "ab" for cue in said[side].get("cues", ())})
+            conflict |= {"decided": said["because"], "cues": cues}
+    return {"conflicts": found, "conflicts_total": rows.height}
+
+
+def _clusters(told: Told) -> dict[str, Any]:
+    """The records that a merge hides, by their keeper."""
+    merged = told.about.filter(pl.col("op") == "merge")
+    groups = merged.group_by(keeper="superseded_by").agg("id", "seq").sort("keeper")
+    found: list[Cluster] = [
+        {
+            "keeper": told.said(keeper),
+            "members": [*map(told.said, ids)],
+            "undo": told.undoing(seqs),
+        }
+        for keeper, ids, seqs in groups.head(view.MANY).iter_rows()
+    ]
+    return {"clusters": found, "clusters_total": groups.height}
