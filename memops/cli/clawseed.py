@@ -5,14 +5,13 @@ from datetime import datetime
 import click
 
 from memops.cli import in_force
-from memops.cli.output import emit, json_option, now_option
+from memops.cli.output import emit, now_option
 
 
 @click.command()
 @click.argument("store")
 @click.option("--write", is_flag=True, help="Put the file into the workspace.")
 @now_option
-@json_option
 def view(store: str, write: bool, now: datetime | None) -> None:
     """Print the MEMORY_SNAPSHOT.md of STORE, from which clawseed can start again.
 
@@ -29,7 +28,6 @@ def view(store: str, write: bool, now: datetime | None) -> None:
 @click.option("--model", required=True, help="Folder or name of the model that STORE is used with.")
 @click.option("--approve", is_flag=True, help="Write the vectors, after a snapshot.")
 @now_option
-@json_option
 def embed(store: str, model: str, approve: bool, now: datetime | None) -> None:
     """Give the rows of STORE that have no vector theirs; refused unless the model is the same."""
     from memops.commands import repairing

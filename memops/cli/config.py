@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from memops.cli import in_force, typed
-from memops.cli.output import PATH, counted, emit, json_option, table
+from memops.cli.output import PATH, counted, emit, table
 from memops.cli.places import Lazy
 from memops.errors import MemopsError
 
@@ -20,7 +20,6 @@ from memops.errors import MemopsError
     show_default=True,
     help="The settings file to write.",
 )
-@json_option
 def init(addresses: tuple[str, ...], into: Path) -> None:
     """Find the stores of this machine (or take each STORE) and write a memops.toml that names them.
 
@@ -43,7 +42,6 @@ def config() -> None:
 @config.command("show")
 @click.argument("names", nargs=-1)
 @click.option("--all", "every", is_flag=True, help="Also what nobody has set.")
-@json_option
 def show_command(names: tuple[str, ...], every: bool) -> None:
     """Show the settings that somebody set, or those whose names begin with one of NAMES."""
     from memops.commands.configuring import shown
@@ -60,7 +58,6 @@ def show_command(names: tuple[str, ...], every: bool) -> None:
 
 
 @config.command("check")
-@json_option
 def check_command() -> None:
     """Check memops.toml: names, types, ranges, patterns, cron times, zones, stores, suites."""
     from memops.commands.configuring import checked
@@ -74,7 +71,6 @@ def check_command() -> None:
 
 
 @config.command("schema")
-@json_option
 def schema_command() -> None:
     """Print the JSON schema of memops.toml, for editors."""
     import json
@@ -86,7 +82,6 @@ def schema_command() -> None:
 
 
 @config.command("notify")
-@json_option
 def notify_command() -> int:
     """Send a notice by every way that [notify] of memops.toml names, to try them."""
     from memops.nights import notices

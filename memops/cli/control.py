@@ -11,7 +11,6 @@ from memops.cli.output import (
     counted,
     cut,
     emit,
-    json_option,
     moment,
     names_given,
     now_option,
@@ -41,7 +40,6 @@ _PLAN_ONLY = click.option("--plan-only", is_flag=True, help="Stop after the plan
     help="At most so many; 0 is all.",
 )
 @now_option
-@json_option
 def inspect(
     store: str,
     kinds: tuple[str, ...],
@@ -70,7 +68,6 @@ def inspect(
 @click.argument("store")
 @click.argument("id", callback=names_given)
 @now_option
-@json_option
 def show(store: str, id: str, now: datetime | None) -> None:
     """Show all that is known of the record ID of STORE: lineage, history, score, when it fades."""
     from memops.commands import inspecting
@@ -88,7 +85,6 @@ def show(store: str, id: str, now: datetime | None) -> None:
 @click.option("--importance", type=float, help="From 0 to 1.")
 @_PLAN_ONLY
 @now_option
-@json_option
 def edit(
     store: str,
     id: str,
@@ -116,7 +112,6 @@ def _of_records(name: str, sentence: str, verb: str, nothing: str) -> click.Comm
     @click.argument("ids", nargs=-1, required=True, callback=names_given)
     @_PLAN_ONLY
     @now_option
-    @json_option
     def command(store: str, ids: tuple[str, ...], plan_only: bool, now: datetime | None) -> int:
         from memops.commands import controls
 
@@ -153,7 +148,6 @@ recover = _of_records(
 @click.option("--last", help="Forget what was stored within this time: 12h, 7d, 2w.")
 @_PLAN_ONLY
 @now_option
-@json_option
 def forget(
     store: str, ids: tuple[str, ...], last: str | None, plan_only: bool, now: datetime | None
 ) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from memops.cli import in_force, to_copy, to_decide, typed
-from memops.cli.output import PATH, counted, cut, emit, json_option, now_option, skipped_text, table
+from memops.cli.output import PATH, counted, cut, emit, now_option, skipped_text, table
 from memops.errors import GateFailed, GuardRefused
 
 _RISKS = ("high", "medium", "low", "none")
@@ -30,7 +30,6 @@ _DETAILED = click.option(
 )
 @_DETAILED
 @now_option
-@json_option
 def plan(
     store: str,
     rules: tuple[str, ...],
@@ -64,7 +63,6 @@ def plan(
 @click.option("--ask", is_flag=True, help="Ask the model of MEMOPS_MODEL_URL about unclear notes.")
 @_DETAILED
 @now_option
-@json_option
 def migrate(
     store: str,
     plan_only: bool,
@@ -107,7 +105,6 @@ def migrate(
 @click.argument("store")
 @click.option("--scope", help="Only records of this scope.")
 @now_option
-@json_option
 def curator(store: str, scope: str | None, now: datetime | None) -> int:
     """Ask the model of MEMOPS_MODEL_URL what STORE could do without; writes a plan to review."""
     from memops.commands.curator import proposed
@@ -131,7 +128,6 @@ def curator(store: str, scope: str | None, now: datetime | None) -> int:
     "--jobs", type=click.IntRange(1), default=1, help="Stores at a time, each in a process."
 )
 @now_option
-@json_option
 def nightly(
     stores: tuple[str, ...],
     suite: str | None,
@@ -166,7 +162,6 @@ def nightly(
     help="Folder to make.",
 )
 @now_option
-@json_option
 def demo(into: Path, now: datetime | None) -> int:
     """Make the two sample stores and do a night on each: the whole path, with a report.
 

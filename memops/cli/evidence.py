@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from memops.cli import in_force
-from memops.cli.output import PATH, emit, json_option, table
+from memops.cli.output import PATH, emit, table
 
 
 @click.group()
@@ -18,7 +18,6 @@ def evidence() -> None:
 @click.option("-o", "--out", type=PATH, required=True, help="The sheet.")
 @click.option("--most", default=100, show_default=True, help="Most changes of one shape.")
 @click.option("--code", "codes", multiple=True, help="Only changes of this reason (repeatable).")
-@json_option
 def evidence_sheet(plans: tuple[str, ...], out: Path, most: int, codes: tuple[str, ...]) -> None:
     """Write changes of PLANS in their place, for a reader to label.
 
@@ -43,7 +42,6 @@ def evidence_sheet(plans: tuple[str, ...], out: Path, most: int, codes: tuple[st
 @click.option("--seen", is_flag=True, help="Readers built a rule, or texts were used in building.")
 @click.option("--second", type=PATH, help="A second reader's sheet.")
 @click.option("--second-by", default="", help="Who the second reader was.")
-@json_option
 def evidence_count(
     sheets: tuple[Path, ...],
     out: Path,

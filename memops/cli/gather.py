@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from memops.cli import in_force
-from memops.cli.output import PATH, emit, json_option, now_option, table
+from memops.cli.output import PATH, emit, now_option, table
 
 
 @click.command("import")
@@ -14,7 +14,6 @@ from memops.cli.output import PATH, emit, json_option, now_option, table
 @click.option("--to", required=True, help="The store to add to; a new jsonl:FILE is made.")
 @click.option("--plan-only", is_flag=True, help="Stop after the plan.")
 @now_option
-@json_option
 def import_(name: str, to: str, plan_only: bool, now: datetime | None) -> int:
     """Add the export that [import.NAME] of memops.toml describes to a store."""
     from memops.commands.importing import import_records
@@ -33,7 +32,6 @@ globals()["import"] = import_  # a command is found by its name, which is no nam
 @click.argument("roots", nargs=-1, required=True)
 @click.option("--into", type=PATH, help="The root that sessions are copied to.")
 @now_option
-@json_option
 def collect(roots: tuple[str, ...], into: Path | None, now: datetime | None) -> None:
     """Read XingheBot ROOTS (ROOT or NODE=ROOT) as one: count, find duplicates across nodes.
 

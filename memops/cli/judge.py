@@ -15,7 +15,6 @@ from memops.cli.output import (
     as_document,
     counted,
     emit,
-    json_option,
     lang_option,
     now_option,
     say,
@@ -55,7 +54,6 @@ _PASSING = click.option(
 @click.option("--encoder", help="lsa, or the path or name of a sentence-transformers model.")
 @_PASSING
 @now_option
-@json_option
 def grade(
     store: str | None,
     suite: str | None,
@@ -95,7 +93,6 @@ def grade(
 @click.option("--encoder", help="lsa, or the path or name of a sentence-transformers model.")
 @_PASSING
 @now_option
-@json_option
 def gate(
     store: str | None,
     suite: str | None,
@@ -219,7 +216,6 @@ def _unanswered(run: object, said: dict[str, Any]) -> list[str]:
 @click.option("-o", "--output", type=PATH, help="Where to write the page.")
 @lang_option("Of the words.")
 @click.option("--zone", default="UTC", show_default=True, help="Of the times: a name, or local.")
-@json_option
 def report(subject: str, output: Path | None, lang: str, zone: str) -> None:
     """Render the report of a run, a plan or a snapshot (SUBJECT) as one HTML page."""
     from memops.reports import reporting

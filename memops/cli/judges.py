@@ -6,13 +6,12 @@ from typing import Any
 import click
 
 from memops.cli import in_force, to_copy
-from memops.cli.output import emit, json_option, table
+from memops.cli.output import emit, table
 
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--notes", is_flag=True, help="FILE holds labelled notes for `migrate --ask`.")
-@json_option
 def judge_test(file: Path, notes: bool) -> None:
     """Run the judge that `[policy.judge]` names over the labelled pairs of FILE.
 

@@ -13,7 +13,6 @@ from memops.cli.output import (
     cut,
     emit,
     fields,
-    json_option,
     moment,
     names_given,
     now_option,
@@ -27,7 +26,6 @@ _SHOWN = 90
 
 @click.command()
 @click.option("--store", help="With what people answered to changes of this store.")
-@json_option
 def rules(store: str | None) -> None:
     """List every rule with its sentence, and what it has earned to do unattended."""
     from memops.commands.looking import ruled
@@ -58,7 +56,6 @@ def rules(store: str | None) -> None:
 
 
 @click.command()
-@json_option
 def policy() -> None:
     """Print every setting with its value and reason, as memops.toml holds them."""
     from memops.policy import described
@@ -82,7 +79,6 @@ def _of_pairs(what: str, sentence: str) -> click.Command:
     )
     @click.option("--near", type=int, default=0, help="List instead the N pairs in most doubt.")
     @now_option
-    @json_option
     def command(store: str, least: float, near: int, now: datetime | None) -> None:
         from memops.commands import looking
 
@@ -104,7 +100,6 @@ duplicates = _of_pairs(
 @click.command()
 @click.argument("plan")
 @click.argument("id", callback=names_given)
-@json_option
 def explain(plan: str, id: str) -> None:
     """Say why PLAN changes the record ID, or what its change of that number does, with evidence."""
     from memops.commands import looking
@@ -134,7 +129,6 @@ def explain(plan: str, id: str) -> None:
 @click.option(
     "--from", "store", help="Extract from what the agent of this store has kept of its chats."
 )
-@json_option
 def extract(file: Path | None, store: str | None) -> None:
     """Show what extraction finds in FILE, a text with one note a line, with spans."""
     from memops.extract import inspect_all
@@ -176,7 +170,6 @@ def extract(file: Path | None, store: str | None) -> None:
 @click.argument("store")
 @click.option("--fail-on", multiple=True, help="Exit 32 when this class has findings (repeatable).")
 @now_option
-@json_option
 def audit(store: str, fail_on: tuple[str, ...], now: datetime | None) -> int:
     """Report what is wrong in STORE: secrets, injections, duplicates, contradictions and more."""
     from memops.commands import looking
@@ -225,7 +218,6 @@ def _found_text(classes: dict[str, Any], store: str) -> list[str]:
 @click.option("--repair", multiple=True, help="Plan to mend what this check found (repeatable).")
 @click.option("--approve", is_flag=True, help="Carry the repair out, after a snapshot.")
 @now_option
-@json_option
 def doctor(
     store: str, fail_on: str | None, repair: tuple[str, ...], approve: bool, now: datetime | None
 ) -> int:

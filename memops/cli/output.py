@@ -61,9 +61,11 @@ def _noted(ctx: click.Context, param: click.Parameter, value: bool) -> None:
 PATH = click.Path(path_type=Path)
 
 
-json_option = click.option(
-    "--json", is_flag=True, expose_value=False, callback=_noted, help="Print one JSON value."
-)
+def with_formats(command: click.Command) -> None:
+    """Give a command the options by which `emit` knows in which format to print, if it has none."""
+    if all(param.name != "json" for param in command.params):
+        about: dict[str, Any] = {"is_flag": True, "expose_value": False, "callback": _noted}
+        command.params.append(click.Option(["--json"], help="Print one JSON value.", **about))
 
 
 def wants_json() -> bool:

@@ -261,10 +261,14 @@ class Top(Lazy):
 
 
 def loaded(name: str) -> click.Command:
-    """Import a command, with its example below its help."""
+    """Import a command, with its example below its help and the formats that it can print."""
+    from memops.cli.output import with_formats
+
     found: click.Command = getattr(importlib.import_module(f"memops.cli.{COMMANDS[name][0]}"), name)
     below = found.commands if isinstance(found, click.Group) else {}
     for known, command in {name: found, **{f"{name} {own}": c for own, c in below.items()}}.items():
+        if name != "bench" and not isinstance(command, click.Group):
+            with_formats(command)  # a bench prints JSON lines
         if known in EXAMPLES:
             said = f"{path_of(name)}{known.removeprefix(name)} {EXAMPLES[known]}".rstrip()
             above, _, _ = (command.epilog or "").partition("\b\nExample: ")

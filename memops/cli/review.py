@@ -14,7 +14,7 @@ import click
 
 from memops.cli import in_force, to_copy, typed
 from memops.cli.changes import beside, field_text, in_place, where_they_differ
-from memops.cli.output import counted, cut, emit, json_option, say, wants_json
+from memops.cli.output import counted, cut, emit, say, wants_json
 from memops.cli.serve import started
 from memops.safety.display import shown
 
@@ -58,7 +58,6 @@ _ROOM = 1000
     is_flag=True,
     help="Show what redactions would mask: on a terminal only, and after asking.",
 )
-@json_option
 def review(
     plan: str,
     accept: tuple[str, ...],

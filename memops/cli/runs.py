@@ -10,7 +10,6 @@ from memops.cli import in_force, nothing_in, to_copy, to_decide, typed
 from memops.cli.output import (
     counted,
     emit,
-    json_option,
     moment,
     now_option,
     skipped_text,
@@ -38,7 +37,6 @@ _LOCK = click.option(
 )
 @_LOCK
 @now_option
-@json_option
 def apply(plan: str, approve: bool, lock_timeout: float, now: datetime | None) -> int:
     """Carry out PLAN; records that changed since its snapshot are skipped by name."""
     from memops import steps
@@ -53,7 +51,6 @@ def apply(plan: str, approve: bool, lock_timeout: float, now: datetime | None) -
 @click.command()
 @click.argument("run")
 @_LOCK
-@json_option
 def resume(run: str, lock_timeout: float) -> int:
     """Go on with RUN where it was cut off."""
     from memops import apply as applying
@@ -76,7 +73,6 @@ def resume(run: str, lock_timeout: float) -> int:
     "--only", metavar="SEQ,SEQ", help="Only what these changes did; remember them as refused."
 )
 @_LOCK
-@json_option
 def rollback(run: str, only: str | None, lock_timeout: float) -> int:
     """Take back what RUN changed; what changed since keeps its newer version (exit 25).
 
@@ -101,7 +97,6 @@ def rollback(run: str, only: str | None, lock_timeout: float) -> int:
 
 
 @click.command()
-@json_option
 def runs() -> None:
     """List runs, and plans that wait for one, newest first."""
     from memops.state.runs import listed

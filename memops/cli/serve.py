@@ -9,13 +9,12 @@ from typing import Any
 import click
 
 from memops.cli import in_force
-from memops.cli.output import emit, json_option
+from memops.cli.output import emit
 from memops.errors import MemopsError
 
 
 @click.command()
 @click.option("--remove", is_flag=True, help="Remove from the server what serving left there.")
-@json_option
 def serve(remove: bool) -> None:
     """Serve the flows with their schedules to Prefect; runs until it is stopped."""
     settings = in_force()
@@ -29,7 +28,6 @@ def serve(remove: bool) -> None:
 
 @click.command()
 @click.option("--pool", default="memops", show_default=True, help="The work pool; made if absent.")
-@json_option
 def deploy(pool: str) -> None:
     """Hand the flows with their schedules to a Prefect work pool, for its workers to run."""
     settings = in_force()

@@ -11,7 +11,6 @@ from memops.cli.output import (
     counted,
     cut,
     emit,
-    json_option,
     names_given,
     now_option,
     say,
@@ -27,7 +26,6 @@ from memops.safety.display import shown
     "--accept-shrink", is_flag=True, help="Believe a store that lost many records, or is another."
 )
 @now_option
-@json_option
 def snapshot(store: str, accept_shrink: bool, now: datetime | None) -> None:
     """Take a snapshot of STORE: its records, and the bytes to restore it."""
     from memops import steps
@@ -49,7 +47,6 @@ def snapshot(store: str, accept_shrink: bool, now: datetime | None) -> None:
 @click.command()
 @click.argument("snapshot", required=False)
 @click.option("--read-data", is_flag=True, help="Kept for habit: data is always read.")
-@json_option
 def check(snapshot: str | None, read_data: bool) -> None:
     """Verify SNAPSHOT, or all: every file's hash, that its records read, and what came before."""
     from memops.commands import keeping
@@ -67,7 +64,6 @@ def check(snapshot: str | None, read_data: bool) -> None:
 
 @click.command()
 @click.option("--remove", is_flag=True, help="Remove them; without it they are only listed.")
-@json_option
 def prune(remove: bool) -> None:
     """List the snapshots and undo copies that are past their time ([policy.keep]), or remove them.
 
@@ -88,7 +84,6 @@ def prune(remove: bool) -> None:
 @click.command()
 @click.argument("snapshot")
 @click.option("--to", help="Restore into this store instead.")
-@json_option
 def restore(snapshot: str, to: str | None) -> None:
     """Make a store exactly what SNAPSHOT holds; its present state is snapshotted first."""
     from memops.commands import keeping
@@ -119,7 +114,6 @@ def restore(snapshot: str, to: str | None) -> None:
 @click.command()
 @click.argument("a")
 @click.argument("b")
-@json_option
 def diff(a: str, b: str) -> None:
     """Say what differs between snapshots (or stores) A and B."""
     from memops.commands import keeping
@@ -130,7 +124,6 @@ def diff(a: str, b: str) -> None:
 
 
 @click.command()
-@json_option
 def stores() -> None:
     """Show what each kind of store can do, and what is missing for it on this machine."""
     from memops.commands.doctor import missing
@@ -155,7 +148,6 @@ def stores() -> None:
 @click.argument("ids", nargs=-1, required=True, callback=names_given)
 @click.option("--dry-run", is_flag=True, help="Show what would go, and change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@json_option
 def purge(store: str, ids: tuple[str, ...], dry_run: bool, yes: bool) -> int:
     """Forget records of STORE for good: in the store, its snapshots, plans and runs. No undo.
 

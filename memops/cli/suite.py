@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from memops.cli import in_force, typed
-from memops.cli.output import PATH, cut, emit, json_option, now_option, say, table, wants_json
+from memops.cli.output import PATH, cut, emit, now_option, say, table, wants_json
 from memops.evaluation.exchange import EXPORTS, IMPORTS
 
 _ROOM = 100
@@ -25,7 +25,6 @@ def suite() -> None:
 @click.option("-o", "--folder", type=PATH, help="The suite's folder [evals/NAME].")
 @click.option("--each", default=20, show_default=True, help="Most proposals of a category.")
 @now_option
-@json_option
 def suite_init(store: str, folder: Path | None, each: int, now: datetime | None) -> None:
     """Propose golden queries from STORE (or a snapshot), for a person to review."""
     from memops.evaluation import suites
@@ -44,7 +43,6 @@ def suite_init(store: str, folder: Path | None, each: int, now: datetime | None)
 @click.option("--keep", multiple=True, metavar="ID|CATEGORY", help="Keep it (repeatable).")
 @click.option("--drop", multiple=True, metavar="ID|CATEGORY", help="Drop it (repeatable).")
 @click.option("--rest", type=click.Choice(["keep", "drop"]), help="What to do with all others.")
-@json_option
 def suite_review(
     folder: str, keep: tuple[str, ...], drop: tuple[str, ...], rest: str | None
 ) -> None:
@@ -63,7 +61,6 @@ def suite_review(
 @click.argument("folder")
 @click.option("--store", required=True, help="The store or snapshot that the suite was made for.")
 @now_option
-@json_option
 def suite_check(folder: str, store: str, now: datetime | None) -> int:
     """Check that a suite's golden evidence is in its store, and that its queries can decide."""
     from memops.evaluation import suites
@@ -82,7 +79,6 @@ def suite_check(folder: str, store: str, now: datetime | None) -> int:
 @click.argument("folder")
 @click.option("--store", required=True, help="The store whose records' ids changed.")
 @now_option
-@json_option
 def suite_remap(folder: str, store: str, now: datetime | None) -> None:
     """Write the ids of merged and migrated evidence into FOLDER, by the store's lineage."""
     from memops.evaluation import suites
@@ -95,7 +91,6 @@ def suite_remap(folder: str, store: str, now: datetime | None) -> None:
 @click.argument("path", type=PATH)
 @click.option("--format", "kind", type=click.Choice([*IMPORTS]), required=True, help="Whose it is.")
 @click.option("-o", "--folder", type=PATH, required=True, help="The new suite.")
-@json_option
 def suite_import(path: Path, kind: str, folder: Path) -> None:
     """Make a suite of queries that another program wrote into PATH."""
     from memops.evaluation import suites
@@ -113,7 +108,6 @@ def suite_import(path: Path, kind: str, folder: Path) -> None:
 @click.option("-o", "--output", type=PATH, required=True, help="Where to.")
 @click.option("--store", help="Also write this store's live records (beir).")
 @now_option
-@json_option
 def suite_export(
     folder: str, kind: str, output: Path, store: str | None, now: datetime | None
 ) -> None:

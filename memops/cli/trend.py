@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memops.cli import in_force, nothing_in
-from memops.cli.output import PATH, emit, json_option, lang_option, moment, now_option, table
+from memops.cli.output import PATH, emit, lang_option, moment, now_option, table
 from memops.safety.display import shown
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ _MOVES = ("promoted", "demoted", "expired", "retired", "deleted")
 )
 @click.option("-o", "--output", type=PATH, help="Write a picture (SVG) here.")
 @now_option
-@json_option
 def simulate(
     store: str, days: int, policy: Path | None, output: Path | None, now: datetime | None
 ) -> None:
@@ -49,7 +48,6 @@ def simulate(
 @click.argument("store", required=False)
 @click.option("-o", "--output", type=PATH, help="Write one HTML page here.")
 @lang_option("Of the page.")
-@json_option
 def history(store: str | None, output: Path | None, lang: str) -> None:
     """Show the figures of every night, of STORE or of all; a night without figures is a gap."""
     from memops.state import history as nights

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from memops.cli import in_force
-from memops.cli.output import PATH, emit, json_option, now_option, table
+from memops.cli.output import PATH, emit, now_option, table
 
 
 @click.command()
@@ -16,7 +16,6 @@ from memops.cli.output import PATH, emit, json_option, now_option, table
 @click.option("--encoder", "encoders", multiple=True, help="One more encoder to try (repeatable).")
 @click.option("-o", "--output", type=PATH, help="The picture [tune.svg].")
 @now_option
-@json_option
 def tune(
     store: str, suite: str, encoders: tuple[str, ...], output: Path | None, now: datetime | None
 ) -> None:
@@ -44,7 +43,6 @@ def encoder() -> None:
 @click.option("--store", help="Compare both on this store's texts, too.")
 @click.option("--suite", help="And by this suite's recall.")
 @now_option
-@json_option
 def encoder_distill(
     path: str, output: Path, dims: int, store: str | None, suite: str | None, now: datetime | None
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from memops.cli import in_force, nothing_in, to_copy, to_decide, typed
-from memops.cli.output import counted, emit, json_option, moment, now_option, table
+from memops.cli.output import counted, emit, moment, now_option, table
 from memops.errors import GateFailed
 
 _WHY = {
@@ -31,7 +31,6 @@ _NONE = "no store is known: name some in memops.toml, or do a night with `memops
     help="Write the figures to this file, for the textfile collector.",
 )
 @now_option
-@json_option
 def status(
     stores: tuple[str, ...],
     max_age_hours: float | None,
