@@ -70,7 +70,8 @@ class Memops:
 @pytest.fixture
 def memops(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("MEMOPS_DEBUG", raising=False)
+    for name in ("MEMOPS_CONFIG", "MEMOPS_DEBUG", "MEMOPS_STATE"):
+        monkeypatch.delenv(name, raising=False)
     failpoints.forget()
     return Memops(tmp_path, capsys)
 

@@ -78,11 +78,11 @@ def change_record(asked: Asked, id: str, fields: dict[str, Any]) -> dict[str, An
 
 def pin_records(asked: Asked, ids: Sequence[str], pinned: bool = True) -> dict[str, Any]:
     """Pin live records: no rule demotes, retires, rewrites or deletes them; or unpin records."""
-    verb = "pin" if pinned else "unpin"
+    verb, code = ("pin", "person.pinned") if pinned else ("unpin", "person.unpinned")
 
     def make(records: pl.DataFrame, at: datetime) -> pl.DataFrame:
         rows = _named(records, ids, asked, live=pinned).filter(pl.col("pinned") != pinned)
-        return edit(rows, "update", f"person.{verb}ned", pinned=pinned, evidence=[], risk="low")
+        return edit(rows, "update", code, pinned=pinned, evidence=[], risk="low")
 
     return carried_out(verb, asked, make)
 
