@@ -291,23 +291,6 @@ def test_a_fact_is_tagged_with_a_second_kind_that_is_probable_enough(least):
     assert facts.height == 1
 
 
-def test_a_line_of_several_facts_between_semicolons_is_one_record_for_each_kind():
-    for text, parts in (
-        (
-            "Vet is Dr Okafor, my brother-in-law; roof repair half done, waiting for slates; "
-            "the dog is called Rufus",
-            {"relationship": "Okafor", "project_state": "slates", "entity": "Rufus"},
-        ),
-        (
-            "狗叫豆包；楼顶防水做了一半，等师傅下周来；小林是我表妹",
-            {"entity": "豆包", "project_state": "防水", "relationship": "表妹"},
-        ),
-    ):
-        said = {fact.kind: fact.text for fact in facts(text)}
-        assert len(said) == 3
-        assert all(part in said[kind] for kind, part in parts.items())
-
-
 def test_sentences_of_one_line_that_surely_tell_two_kinds_are_two_facts():
     text = "I prefer tea over coffee, black and strong. My sister Ines is married to Paul."
     kinds = {fact.kind for fact in facts(text)}

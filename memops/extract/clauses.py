@@ -53,11 +53,11 @@ def clauses(texts: pl.Series, most: int, passage: int = 200) -> pl.DataFrame:
     """Return the clauses of a column of texts, in reading order.
 
     Columns: row, sentence (number within the row), passage (the line of its sentence, cut every
-    `passage` characters; a table is one), piece (of a sentence, between semicolons), nth (clause
-    within the sentence), start and end (characters of the original), text (half-width, without
-    what merely leads in), raw, asks (its sentence ends in a question mark), last (of its sentence),
-    remember (somebody asked that it be kept), and the cues that only a whole sentence shows. At
-    most `most` characters of a text are read.
+    `passage` characters; a table is one), nth (clause within the sentence), start and
+    end (characters of the original), text (half-width, without what merely leads in), raw,
+    asks (its sentence ends in a question mark), last (of its sentence), remember (somebody asked
+    that it be kept), and the cues that only a whole sentence shows. At most `most` characters of
+    a text are read.
     """
     table = pl.DataFrame({"raw": texts.fill_null("").str.head(most)}).with_row_index("row")
     table = table.with_columns(text=_marked(folded(table["raw"])))
@@ -77,7 +77,6 @@ def clauses(texts: pl.Series, most: int, passage: int = 200) -> pl.DataFrame:
     parts = parts.with_columns(
         start=pl.col("start") + pl.col("start_right"),
         nth=pl.int_range(pl.len()).over("row", "sentence"),
-        piece=_piece().over("row"),
     ).with_columns(last=pl.col("nth") == pl.col("nth").max().over("row", "sentence"))
     return _said(parts)
 
@@ -90,12 +89,6 @@ def _passage(most: int) -> pl.Expr:
     line = ends.cast(pl.Int64).cum_sum()
     at = pl.col("start") - pl.col("start").min().over("row", line)
     return line * _MANY + at // most
-
-
-def _piece() -> pl.Expr:
-    """Number the pieces of a text: what stands between two ends of sentences or semicolons."""
-    begins = pl.col("sentence").ne(pl.col("sentence").shift(1)).fill_null(True)
-    return (begins | pl.col("text").shift(1).str.ends_with(";")).cum_sum()
 
 
 def _marked(text: pl.Series) -> pl.Series:

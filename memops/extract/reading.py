@@ -57,7 +57,7 @@ def _read(
     texts, why, parts, secret = prepared(notes, policy, why)
     weights = of_notes(texts, parts, why)
     telling = told(texts, parts, weights, policy.extract)
-    parts = parts.join(telling, on=["row", "sentence", "piece"], how="left", maintain_order="left")
+    parts = parts.join(telling, on=["row", "sentence"], how="left", maintain_order="left")
     parts = parts.with_columns(kind=pl.when(asserting()).then("kind"))
     facts = _facts(parts, entities(parts.drop("unit")))
     verdict = pl.DataFrame({"noise": why, "secret": secret}).hstack(weights)
@@ -101,9 +101,7 @@ def _joined(
     begin, nth = pl.col("begin").cast(pl.Int64), pl.int_range(pl.len()).over("note")
     place = of.select("note", begin, nth=nth).with_row_index("row")
     back = [(pl.col(name) + pl.col("begin")).alias(name) for name in ("start", "end")]
-    apart = [
-        (pl.col(n) + pl.col("nth") * _APART).alias(n) for n in ("sentence", "passage", "piece")
-    ]
+    apart = [(pl.col(n) + pl.col("nth") * _APART).alias(n) for n in ("sentence", "passage")]
     facts, parts = (
         table.join(place, on="row", how="left", maintain_order="left")
         .with_columns(pl.col("note").alias("row"), *back, *more)

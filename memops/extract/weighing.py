@@ -10,13 +10,6 @@ from memops.policy import Extract
 FLAGS = (*CUES, *(f"bar:{name}" for name in BARS), "noise")
 """The cues that the fitted models were shown, in their order."""
 
-SEVERAL = "several"
-"""What a passage tells that holds facts of more than one kind: its pieces tell theirs."""
-
-KINDS = (
-    "entity", "fact", "lesson", "preference", "procedure", "project_state", "relationship",
-)  # fmt: skip
-
 
 def marks(parts: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
     """Return which cues and bars the clauses of each note or sentence have."""
@@ -71,53 +64,44 @@ def told(
     best = pl.col("alone") == pl.col("alone").max().over("row")
     hit = (pl.col("sure") >= policy.told) & (best | (pl.col("alone") >= policy.sentence))
     table = table.filter(pl.col("said").str.contains(r"[\p{L}\p{N}]") & (hit | pl.col("insists")))
-    said = table.select("row", "sentence", "sure")
-    some = parts.join(said, on=["row", "sentence"], how="inner", maintain_order="left")
-    return _pieces(texts, some, policy)
+    own = weighed("kind", shown[table["at"].to_numpy()])
+    of = parts.select("row", "sentence", "passage").unique(maintain_order=True)
+    table = table.select("row", "sentence", "sure", own=own.to_numpy()).join(
+        of, on=["row", "sentence"], how="left", maintain_order="left"
+    )
+    return _kinds(table, _of_passages(texts, parts, table), list(own.columns), policy)
 
 
-def _pieces(texts: pl.Series, parts: pl.DataFrame, policy: Extract) -> pl.DataFrame:
-    """Return the pieces of passages that tell, each with the kind that its passage tells, or, where
-    that tells several, with its own, and the next one.
+def _of_passages(texts: pl.Series, parts: pl.DataFrame, told: pl.DataFrame) -> Numbers:
+    """Return the probabilities of the kinds of the passage of each sentence that tells."""
+    some = parts.join(told.select("row", "sentence"), on=["row", "sentence"], how="semi")
+    table = passages(texts, some.sort("unit"), "passage")
+    shares = weighed("kind", features(table["said"], flags(table)))
+    place = table.select("row", "passage").with_row_index("at")
+    at = told.join(place, on=["row", "passage"], how="left", maintain_order="left")["at"]
+    found: Numbers = shares.to_numpy().reshape(-1, shares.width)[at.to_numpy()]
+    return found
+
+
+def _kinds(told: pl.DataFrame, around: Numbers, names: list[str], policy: Extract) -> pl.DataFrame:
+    """Return sentences with the kind that they surely tell, or their passage, and the next one.
 
     `also` is null where the model is not nearly as sure of it.
     """
-    here = parts.select("row", "sentence", "passage", "piece", "sure").unique(maintain_order=True)
-    own, around = (
-        here.select("row", by).join(
-            _shares(texts, parts, by), on=["row", by], maintain_order="left"
-        )
-        for by in ("piece", "passage")
-    )
-    surely = own.select(pl.max_horizontal(KINDS)).to_series() >= policy.apart
-    alone = surely | (around[SEVERAL] >= policy.several)
-    table = own.with_columns(
-        pl.when(alone).then(own[name]).otherwise(around[name]).alias(name) for name in KINDS
-    )
-    return here.select("row", "sentence", "piece", "sure").hstack(_ranked(table, policy))
-
-
-def _shares(texts: pl.Series, parts: pl.DataFrame, by: str) -> pl.DataFrame:
-    """Return the probabilities of the kinds of passages or pieces: row, `by`, a column a kind."""
-    table = passages(texts, parts, by)
-    return table.select("row", by).hstack(weighed("kind", features(table["said"], flags(table))))
-
-
-def _ranked(shares: pl.DataFrame, policy: Extract) -> pl.DataFrame:
-    """Return the likeliest kind, and the next one."""
-    own = shares.select(KINDS).to_numpy()
-    own = own / np.maximum(own.sum(axis=1, keepdims=True), 1e-9)
-    rank = np.argsort(-own, axis=1, kind="stable")
-    first, second = (pl.Series(np.array(KINDS)[rank[:, n]], dtype=pl.String) for n in (0, 1))
-    near = pl.Series(np.take_along_axis(own, rank, axis=1)[:, 1] >= policy.also)
-    return pl.DataFrame({"kind": first, "also": second}).with_columns(
+    own = told["own"].to_numpy().reshape(-1, len(names))
+    surely = own.max(axis=1, keepdims=True) >= policy.apart
+    shares = np.where(surely, own, around)
+    rank = np.argsort(-shares, axis=1, kind="stable")
+    first, second = (pl.Series(np.array(names)[rank[:, n]], dtype=pl.String) for n in (0, 1))
+    near = pl.Series(np.take_along_axis(shares, rank, axis=1)[:, 1] >= policy.also)
+    return told.select("row", "sentence", "sure", kind=first, also=second).with_columns(
         also=pl.when(near).then("also")
     )
 
 
 def kinds(texts: pl.Series) -> pl.DataFrame:
     """Return the probability of each kind of facts that stand by themselves, a row a text."""
-    return scores("kind", texts, np.zeros((len(texts), len(FLAGS)), np.float32)).drop(SEVERAL)
+    return scores("kind", texts, np.zeros((len(texts), len(FLAGS)), np.float32))
 
 
 def asserting() -> pl.Expr:

@@ -140,11 +140,7 @@ class Extract(Section):
     told: Share = setting(0.85, "least probability that a note tells a fact, for it to be read")
     silent: Share = setting(0.5, "the most of it, for a note to be retired with nothing made of it")
     sentence: Share = setting(0.3, "the same of a sentence of such a note")
-    apart: Share = setting(0.9, "least probability of a kind, for a piece to be told by itself")
-    several: Share = setting(
-        0.25,
-        "least probability of several kinds in a passage, for its pieces to be told by themselves",
-    )
+    apart: Share = setting(0.7, "least probability of a kind, for a sentence to be told by itself")
     also: Share = setting(0.12, "least probability of a second kind that a fact is tagged with")
     passage: AtLeastOne = setting(200, "characters of a line that are told as one fact")
     junk: Share = setting(

@@ -2,10 +2,10 @@
 
 usage: python -m tests.bench.fit_notes [--write]
 
-They learn from evals/notes (the notes, their sentences, the shortest run of clauses that holds a
-fact, and the facts that their writers stated), the short turns of tests/extract and the sentences
-on the border of two kinds. Figures are of the whole extraction on the notes of each theme by models
-that have seen no note of that theme (a fifth of the themes is left out at a time).
+They learn from evals/notes (the notes, their sentences and the facts that their writers stated)
+and, lightly, from the short turns of tests/extract. Figures are of the whole extraction on
+the notes of each theme by models that have seen no note of that theme (a fifth of the themes is
+left out at a time).
 """
 
 import sys
@@ -20,16 +20,15 @@ from sklearn.linear_model import LogisticRegression
 
 from memops.extract import fitted
 from memops.extract.reading import prepared
-from memops.extract.weighing import SEVERAL, flags, marks, passages
+from memops.extract.weighing import flags, marks, passages
 from memops.policy import Policy
 from tests.bench.notes import Row, flat, labelled, read, show
-from tests.test_extract_fitted import BORDERS
 from tests.wordings import SETS, wordings
 
 TABLE = Path(__file__).parents[2] / "data" / "lexicons" / "extract_fitted.toml"
 STRENGTH = {"verdict": 4.0, "kind": 2.0}
 FOLDS = 5
-WEIGHT = {"note": 1.0, "sentence": 0.2, "turn": 0.8, "run": 0.5}
+WEIGHT = {"note": 1.0, "sentence": 0.2, "turn": 0.8}
 NAMED = {"demote": "keep", "failure": "lesson"}
 Case = tuple[Any, str, float, str]
 """Features, class, weight and theme."""
@@ -57,44 +56,14 @@ def cases(notes: list[Row]) -> dict[str, list[Case]]:
         said = passages(texts, parts, by)
         for x, row, text in zip(shown(said), said["row"], said["said"], strict=True):
             kinds = {f["kind"] for f in notes[row]["facts"] if holds(text, f["contains"])}
-            named = kinds.pop() if len(kinds) == 1 else SEVERAL
-            if kinds or named != SEVERAL:
-                kind.append((x, named, 1.0, notes[row]["theme"]))
-    said = passages(texts, parts.join(runs(texts, parts, notes), on="unit"), "run")
-    for x, n in zip(shown(said), said["run"], strict=True):
-        kind.append((x, stated[n][1], WEIGHT["run"], stated[n][2]))
+            kind += [(x, k, 1 / len(kinds), notes[row]["theme"]) for k in sorted(kinds)]
     facts = weighed([text for text, _, _ in stated])[2]
     kind += [(x, name, 1.0, theme) for x, (_, name, theme) in zip(facts, stated, strict=True)]
     for x, (action, told, _) in zip(weighed([text for *_, text in turns])[2], turns, strict=True):
         verdict.append((x, NAMED.get(action, action), WEIGHT["turn"], ""))
         kinds = list({NAMED.get(name, name) for name, _ in told})
         kind += [(x, name, 2.0, "") for name in kinds[:1] if len(kinds) == 1]
-    borders = weighed(list(BORDERS))[2]
-    kind += [(x, name, 2.0, "") for x, name in zip(borders, BORDERS.values(), strict=True)]
     return {"verdict": verdict, "kind": kind}
-
-
-def runs(texts: pl.Series, parts: pl.DataFrame, notes: list[Row]) -> pl.DataFrame:
-    """Return the clauses (unit) of the shortest run that holds each fact (run, its number)."""
-    spans = {
-        row: list(of.select("unit", "start", "end").iter_rows())
-        for (row,), of in parts.partition_by("row", as_dict=True).items()
-    }
-    found, n = [], -1
-    for row, note in enumerate(notes):
-        given = spans.get(row, [])
-        for fact in note["facts"]:
-            n += 1
-            held = [
-                (end - start, first, last)
-                for first, start, _ in given
-                for last, _, end in given[first - given[0][0] :]
-                if holds(texts[row][start:end], fact["contains"])
-            ]
-            if held:
-                _, first, last = min(held)
-                found += [{"run": n, "unit": unit} for unit in range(first, last + 1)]
-    return pl.DataFrame(found, {"run": pl.Int64(), "unit": pl.UInt32()})
 
 
 def weighed(texts: list[str]) -> tuple[pl.Series, pl.DataFrame, Any]:
