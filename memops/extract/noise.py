@@ -1,6 +1,5 @@
 """Noise: why a whole note is no statement of the user's."""
 
-from dataclasses import replace
 from functools import cache
 
 import polars as pl
@@ -15,7 +14,6 @@ from memops.safety.hostile import injected
 SURE = r"^(?:hostile\.|noise\.(?:channel|repeated)$)"
 """Reasons that more than a word or two of a note speak for."""
 
-_CLEARLY = 0.5  # points beyond the threshold of quarantine
 _CHANNELS = r"(?i)[:/](?:heartbeat|cron|system|internal|scheduler)(?:$|[:/])"
 _SOURCES = (
     r"(?i)^(?:banner|channel|heartbeat|cron|system|scheduler|internal|compaction|onboarding|tool)$"
@@ -32,8 +30,9 @@ def noise(notes: pl.DataFrame, policy: Policy) -> pl.Series:
     for code, pattern in reversed(_tables()):
         why = pl.when(pl.col("text").str.contains(pattern)).then(pl.lit(code)).otherwise(why)
     # What only may be an order is for the quarantine, which a person looks through.
-    clear = replace(policy.hostile, threshold=policy.hostile.threshold + _CLEARLY)
-    frame = pl.DataFrame({"text": text, "hostile": injected(notes["text"], clear)})
+    frame = pl.DataFrame(
+        {"text": text, "hostile": injected(notes["text"], policy.hostile.of_owners())}
+    )
     why = pl.coalesce("hostile", why)
     if "scope" in notes.columns:
         system = pl.col("scope").str.contains(_CHANNELS)
