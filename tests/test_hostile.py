@@ -291,6 +291,9 @@ def test_what_a_person_sent_is_no_prompt_however_often_a_conversation_holds_it(t
     assert _hidden(tmp_path, "memory/2026-05-01-tiles.md", talk) == []
 
 
+QUOTED = "The log says:\n\n```\n[heartbeat] started\n[tools] the job failed\n```\n\nShall I look?"
+
+
 def test_what_the_software_put_around_a_turn_is_cut_and_the_turn_stays(tmp_path):
     recalled = (
         "<relevant-memories>\nThe following memories may be relevant:\n- User lives in Porto.\n"
@@ -304,6 +307,7 @@ def test_what_the_software_put_around_a_turn_is_cut_and_the_turn_stays(tmp_path)
         f"user: {recalled}\n\nThe key is {key}",
         "user: System: [2026-05-01 09:00:00 UTC] Exec completed (build, code 0)\n\n"
         "Read HEARTBEAT.md if it exists (workspace context). Follow it strictly.",
+        f"assistant: {QUOTED}",
     ]
     note = tmp_path / "memory" / "2026-05-01-0912.md"
     note.parent.mkdir(parents=True)
@@ -323,6 +327,7 @@ def test_what_the_software_put_around_a_turn_is_cut_and_the_turn_stays(tmp_path)
     assert any(text.startswith("The key is [redacted:") for text in said)
     assert "System: [2026-05-01 09:00:00 UTC] Exec completed (build, code 0)" in said
     assert not any("relevant-memories" in text or "HEARTBEAT" in text for text in said)
+    assert QUOTED in said
     assert [text for text, gone in told if gone == QUARANTINE] == [recalled]
 
 

@@ -22,7 +22,8 @@ def unwrap_turns(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     begun = pl.col("text").str.contains(rf"(?i)^\s*(?:{PROMPTS})")
     strange = by_machine() | by_anybody()
     cut = turns.filter(begun | ~strange, ~wordless()).with_columns(left=unwrapped())
-    cut = cut.filter(pl.col("left") != pl.col("text").str.strip_chars())
+    whole = pl.col("left").str.count_matches(r"(?m)^\s*```") % 2 == 0  # or it is quoted in code
+    cut = cut.filter(whole, pl.col("left") != pl.col("text").str.strip_chars())
     return edit(
         cut, "update", "turn.wrapped", text=pl.col("left"), evidence=[], risk="medium"
     ).sort("id")
