@@ -48,7 +48,7 @@ def precision(k: int) -> pl.Expr:
 
 
 def reciprocal_rank(k: int) -> pl.Expr:
-    """1 / rank of the first unit, 0 beyond k (Voorhees 1999)."""
+    """1 / rank of the first unit, 0 beyond k; its mean is MRR (Voorhees 1999)."""
     return 1 / pl.col("rank").filter(_within(k)).min()
 
 
