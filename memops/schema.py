@@ -17,7 +17,6 @@ stale by and never go to the overlay.
   together. Null where a record stands by itself, as a row with a key does.
 """
 
-import json
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -226,11 +225,6 @@ def live_counts(records: pl.DataFrame) -> pl.DataFrame:
     *group, _ = COUNTS.names()
     live = records.filter(LIVE).with_columns(category=CATEGORY)
     return live.group_by(group).agg(live=pl.len().cast(pl.Int64)).sort(group)
-
-
-def extra(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the native columns of one record."""
-    return dict(json.loads(record.get("extra") or "{}"))
 
 
 def instant(text: str | datetime | None) -> datetime | None:

@@ -12,7 +12,7 @@ import time
 import polars as pl
 import pytest
 
-from memops.evaluation.asking import known_item, labelled, stated, value_question
+from memops.evaluation.asking import known_item, labelled, stated_many, value_question
 from memops.evaluation.proposing import propose
 from memops.schema import from_rows
 from memops.stores import open_store
@@ -37,7 +37,7 @@ SAID = {
     ],
 )
 def test_a_value_is_asked_for_in_the_words_of_its_statement(name, asks):
-    assert value_question(stated(*SAID[name])) == asks
+    assert value_question(stated_many([SAID[name]])[0]) == asks
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_of_documents_only_what_lasts_is_asked_about(tmp_path):
 
 
 def test_a_known_item_is_asked_by_its_rarest_terms_in_their_order():
-    asked = known_item(stated(*SAID["nuts"]), {"allergy": 9, "daughter": 1, "peanut": 2})
+    asked = known_item(stated_many([SAID["nuts"]])[0], {"allergy": 9, "daughter": 1, "peanut": 2})
     assert asked == "Alice allergic peanuts"
 
 

@@ -23,7 +23,7 @@ from memops.models.vectors import unit
 from memops.policy import Policy
 from memops.schema import QUARANTINE, from_rows, instant
 from memops.search.bm25 import bm25, counted
-from memops.search.fuse import convex, minmax, rrf, rrf_rows
+from memops.search.fuse import convex, minmax, rrf_rows
 from memops.search.ranks import best, best_sparse
 from memops.search.retrieve import RETRIEVERS, search
 from memops.search.voices import in_own_voice, named
@@ -209,16 +209,6 @@ def test_reciprocal_rank_fusion_is_that_of_a_dictionary(seed):
         expected = sorted(votes, key=lambda d: (-round(votes[d], 6), d))[:5]
         assert [r for r in rows[i] if r >= 0] == expected
         assert np.allclose(scores[i][: len(expected)], [votes[d] for d in expected], atol=1e-6)
-
-
-def test_fused_tables_are_ranked_by_summed_votes():
-    runs = [
-        pl.DataFrame({"query_id": ["q"] * 2, "doc_id": ids, "rank": [1, 2]})
-        for ids in (["a", "b"], ["b", "c"])
-    ]
-    out = rrf(*runs)
-    assert out["doc_id"].to_list() == ["b", "a", "c"]
-    assert out["score"].to_list() == [round(1 / 62 + 1 / 61, 6), round(1 / 61, 6), round(1 / 62, 6)]
 
 
 def test_min_max_looks_only_at_what_is_seen():

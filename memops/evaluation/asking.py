@@ -59,13 +59,8 @@ class Statement:
         ]  # fmt: skip
 
 
-def stated(text: str, lang: str) -> Statement:
-    """Return what can be asked of a text; `lang` is one of LANGS, or mixed."""
-    return stated_many([(text, lang)])[0]
-
-
 def stated_many(texts: Sequence[tuple[str, str]]) -> list[Statement]:
-    """Return what can be asked of each of many texts, with its language as in `stated`."""
+    """Return what can be asked of each of many texts, with its language: one of LANGS, or mixed."""
     read = read_many([_LABEL.sub("", text) for text, _ in texts])
     return [_stated(*told, reading) for told, reading in zip(texts, read, strict=True)]
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -12,24 +11,12 @@ Scores = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.bool_]
 
 
-def rrf(*runs: pl.DataFrame, k: int = 60) -> pl.DataFrame:
-    """Fuse runs (query_id, doc_id, rank) by reciprocal rank: each adds 1 / (k + rank).
-
-    (Cormack et al. 2009.) Scores are compared at 1e-6; ties go by id.
-    """
-    votes = pl.concat([run.select("query_id", "doc_id", "rank") for run in runs])
-    fused = (
-        votes.group_by("query_id", "doc_id")
-        .agg(score=(1 / (k + pl.col("rank").cast(pl.Float64))).sum())
-        .with_columns(pl.col("score").round(6))
-        .sort("query_id", "score", "doc_id", descending=[False, True, False])
-    )  # fmt: skip
-    rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("query_id")
-    return fused.select("query_id", "doc_id", rank=rank, score="score")
-
-
 def rrf_rows(rankings: Sequence[Ints], k: int, top: int) -> tuple[Ints, Floats]:
-    """Return the same of matrices: a row a query, columns best first, -1 where there is none."""
+    """Return rankings fused by reciprocal rank: each adds 1 / (k + rank) (Cormack et al. 2009).
+
+    Each is a matrix, a row a query, documents by number, best first, -1 where there is none. Scores
+    are compared at 1e-6; ties go by number.
+    """
     places = [1 / (k + np.arange(1, rows.shape[1] + 1, dtype=np.float64)) for rows in rankings]
     rows = np.concatenate(rankings, axis=1)
     votes = np.broadcast_to(np.concatenate(places), rows.shape) * (rows >= 0)
