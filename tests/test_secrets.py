@@ -81,6 +81,12 @@ def test_what_stands_before_a_secret_is_no_part_of_it(around):
         assert one(around.format(value)) == around.format("[redacted:password]")
 
 
+def test_a_name_with_its_own_value_keeps_it_beside_another():
+    first, second = "Maple" + "4471", "Birch" + "9023"
+    told = redacted(pl.Series([f"MODIFY ROOM7 /PASSWORD={first} /PASSWORD2={second} /NOW"]))[0]
+    assert told == "MODIFY ROOM7 /PASSWORD=[redacted:password] /PASSWORD2=[redacted:password] /NOW"
+
+
 def test_masking_twice_is_masking_once():
     rows = pl.Series([text for _, text, _ in KNOWN + UNSEEN] + corpus.lookalikes(500))
     for policy in (Secrets(), Secrets(keep=4)):

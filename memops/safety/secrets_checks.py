@@ -280,7 +280,9 @@ def _next() -> pl.Expr:
 
 def _paired() -> pl.Expr:
     signed = (_DIGIT & _LETTER) | pl.col("composed")
-    path = has(r":|/|\.[a-z]{2,4}$|^[?&]|&\w+=") | _BEFORE.str.contains(r"\.[a-z]{2,}/$")
+    path = has(r":|/|\.[a-z]{2,4}$|^[?&]|&\w+=|^[A-Za-z_]\w*=.") | _BEFORE.str.contains(
+        r"\.[a-z]{2,}/$"
+    )
     path |= _BEFORE.str.contains(r"(?i)\buser:\s*\W?[^\s/]+/$")  # said by, not signed in as
     path |= _line().str.contains(r"^\W{0,2}\|.*\|")  # a cell of a table
     path |= pl.col("wordy") & (count("[-_]") >= 2)  # a branch
