@@ -89,7 +89,8 @@ def injected(texts: pl.Series, policy: Hostile = _DEFAULT, personas: bool = True
     scored = _scored(pieces(new), policy) if new.height else none
     take_for_clean(new.filter(~pl.col("row").is_in(scored["row"].implode()))["raw"], policy)
     worst = scored.sort("score", descending=True, maintain_order=True).select("row", "why")
-    found = pl.concat([invisible, worst, _banners(as_read, policy.repeats, personas)])
+    banners = _banners(as_read, policy.repeats, personas)  # what is known says more than a score
+    found = pl.concat([invisible, banners, worst])
     first = found.unique("row", keep="first", maintain_order=True)
     whys = as_read.select("row", "raw").join(first, on="row").select("raw", "why")
     return frame.join(whys, on="raw", how="left", maintain_order="left")["why"].rename(texts.name)
