@@ -265,6 +265,12 @@ def test_leaving_out_one_query_tells_how_much_hangs_on_it():
     assert "`q0003` moves it most" in markdown(verdict)
 
 
+def test_a_query_that_did_not_change_is_not_the_one_that_moves_most():
+    before, after = np.ones(20), np.zeros(20)
+    after[0] = 1
+    assert judge(graded(before), graded(after), Policy()).dropped["query_id"] != "q0000"
+
+
 def test_first_right_answers_are_counted_as_they_move():
     before = np.column_stack([np.ones(5), [1, 0.5, 0, 0.5, 1]])
     after = np.column_stack([np.ones(5), [0.5, 1, 0.2, 0, 1]])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memops.commands.naming import meant
+from memops.commands.naming import meant, numbers
 from memops.errors import MemopsError
 from memops.schema import from_rows
 
@@ -79,3 +79,14 @@ def test_what_is_edited_or_forgotten_is_shown_as_before_and_after(memops):
     assert "  3f2a-1: Lives in Porto\n    text: Lives in Porto -> Lives in Lisbon\n" in out
     assert run([*state, "forget", store, "user_name", "--plan-only"]) == 0
     assert "  3f9b-2: Is called Ines\n" in memops.capsys.readouterr().out
+
+
+def test_changes_are_named_by_numbers_and_ranges_of_them():
+    assert numbers("3,7-9, 12") == [3, 7, 8, 9, 12]
+    assert numbers(None) == []
+
+
+@pytest.mark.parametrize("wrong", ["3,x", "9-7", "1-", "-3", "1-9999999999", "0-900000000"])
+def test_what_is_no_number_or_range_is_named(wrong):
+    with pytest.raises(MemopsError, match="change"):
+        numbers(wrong)

@@ -62,6 +62,12 @@ def test_init_names_the_stores_that_stand_in_their_usual_places_and_touches_none
     assert code == 2 and "is there already" in said
 
 
+def test_init_says_what_it_warns_of(home, capsys):
+    (home / ".openclaw/workspace/MEMORY.md").chmod(0o666)
+    said = run(capsys, "init")[1]
+    assert "openclaw: warning: " in said and "writ" in said.split("openclaw: warning: ")[1]
+
+
 def test_the_line_for_cron_names_the_program_by_its_path_and_escapes_what_cron_reads(
     home, capsys, monkeypatch
 ):

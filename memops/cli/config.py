@@ -116,6 +116,8 @@ def _begun_text(said: dict[str, Any]) -> str:
     names = ("store", "address", "records", "live", "error", "warning")
     rows = [[store[name] for name in names] for store in said["stores"]]
     head = ["store", "address", "records", "live", "errors", "warnings"]
-    lines = [table(rows, head), f"written: {said['config']}", "next:"]
+    lines = [table(rows, head)]
+    lines += [f"{store['store']}: {found}" for store in said["stores"] for found in store["findings"]]
+    lines += [f"written: {said['config']}", "next:"]
     lines += [*(f"  {line}" for line in said["next"]), "every night, by a line of `crontab -e`:"]
     return "\n".join([*lines, f"  {said['cron']}"])

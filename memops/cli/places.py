@@ -82,7 +82,7 @@ EXAMPLES = {
     "status": "--max-age-hours 30",
     "plan": "home --without merge_near",
     "explain": "PLAN 12",
-    "review": "PLAN --accept 3,7 --reject merge_near",
+    "review": "PLAN --accept 3,7-9 --reject merge_near",
     "apply": "PLAN --approve",
     "report": "PLAN -o night.html",
     "gate": "--run NEW.trec --qrels QRELS --baseline-run OLD.trec",

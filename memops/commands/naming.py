@@ -1,11 +1,15 @@
 """Naming: the records that a person means by an id or a key, and the changes by a number or a rule."""
 
+import re
 from collections.abc import Iterable, Sequence
 
 import polars as pl
 
 from memops.commands.reviewing import Review
 from memops.errors import MemopsError, did_you_mean
+
+_NUMBERS = re.compile(r"([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?")
+_MOST = 1_000_000  # changes that one range may name
 
 
 def meant(records: pl.DataFrame, names: Sequence[str], store: str, then: str = "") -> list[str]:
@@ -37,7 +41,7 @@ def named(review: Review, words: Iterable[str]) -> list[int]:
             found += review.undecided
         elif word == "kept":
             found += review.kept
-        elif "," in word or word.isdigit():
+        elif word[:1].isdecimal():
             found += numbers(word)
         else:
             found += sorted({*of_rule(review, word)} & {*review.undecided})
@@ -45,12 +49,16 @@ def named(review: Review, words: Iterable[str]) -> list[int]:
 
 
 def numbers(text: str | None) -> list[int]:
-    """Return the numbers of changes, such as 3,7, that a text gives; none for None."""
-    parts = [part.strip() for part in (text or "").split(",") if part.strip()]
-    wrong = [part for part in parts if not part.isdecimal()]
-    if wrong:
-        raise MemopsError(f"{wrong[0]!r} is not the number of a change", "write 3, or 3,7")
-    return [int(part) for part in parts]
+    """Return the numbers of changes, such as 3,7-9, that a text gives; none for None."""
+    found: list[int] = []
+    for part in filter(None, (part.strip() for part in (text or "").split(","))):
+        if not (ends := _NUMBERS.fullmatch(part)):
+            raise MemopsError(f"{part!r} is not the number of a change", "write 3, or 3,7-9")
+        first, last = int(ends[1]), int(ends[2] or ends[1])
+        if not 0 <= last - first <= _MOST:
+            raise MemopsError(f"{part!r} names no changes", "write 3, or 3,7-9")
+        found += range(first, last + 1)
+    return found
 
 
 def _one(records: pl.DataFrame, name: str, store: str, then: str) -> str:

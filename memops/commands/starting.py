@@ -118,6 +118,7 @@ def _named(addresses: list[str]) -> Iterator[tuple[str, str]]:
 def _examined(name: str, address: str, settings: Settings) -> dict[str, Any]:
     records = standing(open_store(address)).read()
     findings = examine(address, settings)["findings"]
-    levels = {level: sum(f["level"] == level for f in findings) for level in ("error", "warning")}
+    counts = {level: sum(f["level"] == level for f in findings) for level in ("error", "warning")}
+    said = [f"{f['level']}: {f['says']}" for f in findings if f["level"] in counts]
     about = {"store": name, "address": address, "records": records.height}
-    return about | {"live": records.filter(LIVE).height, **levels}
+    return about | {"live": records.filter(LIVE).height, **counts, "findings": said}

@@ -270,8 +270,7 @@ def _dropped(own: pl.DataFrame) -> dict[str, Any]:
         return {}
     difference = pl.col("difference")
     without = (difference.sum() - difference) / (own.height - 1)
-    far = (without - difference.mean()).abs()
-    table = own.select("query_id", without=without, far=far.round(9))
+    table = own.select("query_id", without=without, far=difference.abs().round(9))
     most = table.sort("far", "query_id", descending=[True, False]).row(0, named=True)
     low, high = table["without"].min(), table["without"].max()
     return {"low": low, "high": high, "query_id": most["query_id"]}
