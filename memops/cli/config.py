@@ -117,7 +117,9 @@ def _begun_text(said: dict[str, Any]) -> str:
     rows = [[store[name] for name in names] for store in said["stores"]]
     head = ["store", "address", "records", "live", "errors", "warnings"]
     lines = [table(rows, head)]
-    lines += [f"{store['store']}: {found}" for store in said["stores"] for found in store["findings"]]
+    lines += [
+        f"{store['store']}: {found}" for store in said["stores"] for found in store["findings"]
+    ]
     lines += [f"written: {said['config']}", "next:"]
     lines += [*(f"  {line}" for line in said["next"]), "every night, by a line of `crontab -e`:"]
     return "\n".join([*lines, f"  {said['cron']}"])
