@@ -221,3 +221,18 @@ def test_a_line_of_a_log_belongs_to_the_entry_above_it(tmp_path):
     assert _merged(tmp_path, d_2026_05_01=f"# 2026-05-01\n\n{log}") == []
     twice = f"# 2026-05-02\n\n{proof}- gauge 1\n{proof}"
     assert len(_merged(tmp_path / "other", d_2026_05_02=twice)) == 1
+
+
+@pytest.mark.parametrize(("name", "gone"), [("letters", 0), ("d_2026_05_01", 1)])
+def test_what_a_file_on_a_subject_says_in_two_sections_is_of_each(tmp_path, name, gone):
+    line = "We will look after the lower gate for as long as the two of us can hold a brush.\n"
+    letter = "## To the keeper\n\n{}\n\n" + line + "\n"
+    text = "# Gates\n\n" + "".join(letter.format(why) for why in ("It is spring.", "It froze."))
+    assert len(_merged(tmp_path, **{name: text})) == gone
+
+
+def test_what_a_file_on_a_subject_says_twice_in_one_section_goes_once(tmp_path):
+    line = "We will look after the lower gate for as long as the two of us can hold a brush.\n"
+    section = f"## To the keeper\n\n{line}\nIt is spring.\n\n{line}\n"
+    assert len(_merged(tmp_path, letters=f"# Gates\n\n{section}")) == 1
+    assert len(_merged(tmp_path / "again", letters=f"# Gates\n\n{section}{section}")) > 1

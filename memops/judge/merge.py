@@ -112,13 +112,15 @@ def _torn() -> pl.Expr:
     Each file was written to be read by itself: only what stands elsewhere in it may stand for it.
     Of a section goes the whole, where another under the very same headings holds all of it. What is
     longer than anybody writes twice goes for the same under one subject: a paragraph by itself, the
-    points of a list together; what a day measured is of that day. What is said twice at length in
-    one section goes once, in the curated file also in brief; in a log it belongs to the entry above
-    it. A line with a time of its own was noted by itself, and is the same only at the same time;
-    what software stamps with day and time stands by itself.
+    points of a list together; but what a day measured is of that day, and what a file on a subject
+    says in a section, as in one of several letters, is of that section. What is said twice at length
+    in one section goes once, in the curated file also in brief; in a log it belongs to the entry
+    above it. A line with a time of its own was noted by itself, and is the same only at the same
+    time; what software stamps with day and time stands by itself.
     """
     moment = pl.col("form").is_in(_VALUES) & pl.col("role").is_in(MOMENTS)
-    copied = pl.col("_long") & ~moment & (~pl.col("point") | pl.col("_every"))
+    own = moment | (pl.col("role") == "topic")
+    copied = pl.col("_long") & ~own & (~pl.col("point") | pl.col("_every"))
     subject = (pl.col("subject") == pl.col("_kept_subject")).fill_null(False)
     beside = (pl.col("path") == pl.col("_kept_path")).fill_null(False)
     apart = beside & (pl.col("_same") | (copied & subject))

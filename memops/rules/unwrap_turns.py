@@ -6,18 +6,20 @@ from memops.context import Context
 from memops.judge.places import placed, touchable
 from memops.plan import edit
 from memops.safety.hostile import PROMPTS, prompt_alone, unwrapped, wordless
-from memops.safety.trust import by_anybody, by_machine
+from memops.safety.trust import AGENTS, by_anybody, by_machine
 from memops.schema import LIVE, only
 
 
 def unwrap_turns(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Cut out of a turn what the agent's own software put around somebody's words, which stay.
 
-    A turn that is nothing but such text is no turn: `quarantine_injected` hides it. What came from
-    a machine or over a channel may imitate the software, so there it has to begin with it.
+    A turn that is nothing but such text is no turn: `quarantine_injected` hides it. What the agent
+    itself says of such text it quotes, and keeps. What came from a machine or over a channel may
+    imitate the software, so there it has to begin with it.
     """
+    quoting = pl.col("source").is_in(AGENTS).fill_null(False)
     turns = only(records, ctx.changed).filter(
-        LIVE, touchable(), placed(), pl.col("role") == "session", ~prompt_alone()
+        LIVE, touchable(), placed(), pl.col("role") == "session", ~prompt_alone(), ~quoting
     )
     begun = pl.col("text").str.contains(rf"(?i)^\s*(?:{PROMPTS})")
     strange = by_machine() | by_anybody()

@@ -9,7 +9,8 @@ record, nothing less trusted takes its place unattended (`memops.guard`).
 import polars as pl
 
 MACHINES = ("banner", "system", "tool", "web")
-OWN = ("user", "owner", "person", "agent", "assistant")
+AGENTS = ("agent", "assistant")
+OWN = ("user", "owner", "person", *AGENTS)
 """Sources of the owner's own word, and of the agent's."""
 DERIVED = ("extractor", "compaction", "consolidation")
 """Sources that were drawn from what others said, and may have misheard it."""
