@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 
 from memops.language.detection import spoken
 from memops.language.packs import codes
-from memops.values.clauses import Words, clauses, words
+from memops.language.stemming import stemmed
+from memops.values.clauses import Word, Words, clauses, words
 from memops.values.reading import read
 from memops.values.value import DIFFERENT, EQUAL, INCOMPARABLE, Comparison, Value, compare
 
@@ -51,7 +52,7 @@ def _around(text: str, values: Sequence[Value], known: Words) -> list[tuple[str,
             if word.ops == ():
                 continue
             single = word.said.isascii()
-            for n, said in enumerate([word.stem] if single else word.said):
+            for n, said in enumerate([_stem(word, known)] if single else word.said):
                 start, end = (word.start, word.end) if single else (word.start + n,) * 2
                 end += not single
                 behind = start in ends or (
@@ -60,6 +61,11 @@ def _around(text: str, values: Sequence[Value], known: Words) -> list[tuple[str,
                 before = end in starts or (text[end : end + 1] == " " and end + 1 in starts)
                 out.append((said, _BEHIND if behind else _BEFORE if before else ""))
     return out
+
+
+def _stem(word: Word, known: Words) -> str:
+    whole = word.ops is not None or not known.stemmer or " " in word.said
+    return word.said if whole else stemmed(word.said, known.stemmer)
 
 
 def _own(one: Sequence[tuple[str, str]], two: Sequence[tuple[str, str]]) -> set[str]:

@@ -15,7 +15,7 @@ from memops.language.packs import cues, scripts
 from memops.language.text import wordlist
 from memops.language.tokens import Array, Tokens
 from memops.values.algebra import ALL, FROM, MANY, MAY, MUST, ONLY, SOME
-from memops.values.signs import bears, signs
+from memops.values.signs import begins, signs
 
 MARKS = (
     "negations", "shift_strong", "past_strong", "hypothetical", "quoted", "todo", "question",
@@ -52,7 +52,7 @@ def marks(plains: Sequence[str], t: Tokens, said: Tokens) -> dict[str, Array]:
     of_a_year = _truths(_YEAR.match(p) is not None for p in plains) & ~t.texts(change)
     out["past_strong"] = out["past_strong"] + of_a_year
     found = {name: np.asarray(v, float) for name, v in (out | _quantifiers(t) | told).items()}
-    silent = t.where(lambda concept, kind, said: concept in _DENIALS and not bears(said))
+    silent = t.where(lambda concept, kind, said: concept in _DENIALS and not begins(said))
     return _normal(found, plains, t.count(silent))
 
 

@@ -12,7 +12,6 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from memops.language.packs import table
-from memops.language.stemming import stemmed
 from memops.values.algebra import ALL, FEW, MANY, NOT, ORDER, SOME, shown
 
 GAP = "…"
@@ -30,13 +29,12 @@ _LATIN = re.compile(r"[a-z]+")
 
 
 class Word(NamedTuple):
-    """A word with what it does to the sign (`ops`, null for one that says something), and its stem."""
+    """A word with what it does to the sign (`ops`, null for one that says something)."""
 
     start: int
     end: int
     said: str
     ops: tuple[str, ...] | None
-    stem: str
 
 
 class Words:
@@ -65,7 +63,7 @@ class Words:
         said = [word.partition(GAP)[0] for word, ops in self.ops.items() if ops]
         runs = [word for word in said if not word.isascii() and word[0].isalpha()]
         self._wide = re.compile("|".join(runs) or "(?!)")
-        self._latin = {word.split()[0] for word in said if word.isascii() and word} | {"cannot"}
+        self._latin, self._longer = _latin(said)
         self.known = {*self.ops, *self.idle, *self.joints, *self.passive, *self.opposed}
         self.phrases, self.sizes = _placed(self.known)
 
@@ -79,8 +77,25 @@ class Words:
         """Return whether a text may hold an operator: the cheap first look."""
         if not text.isascii() and self._wide.search(text):
             return True
-        low = text.lower()
-        return "n't" in low or "n’t" in low or not self._latin.isdisjoint(_LATIN.findall(low))
+        said = _LATIN.findall(_plain(text.lower()))
+        if not self._latin.isdisjoint(said):
+            return True
+        longer = [phrase for head in self._longer.keys() & said for phrase in self._longer[head]]
+        return bool(longer) and any(phrase in " ".join(said) for phrase in longer)
+
+    def begins(self, word: str) -> bool:
+        """Return whether an operator may begin with a word."""
+        return self.bear(word) or not self._longer.keys().isdisjoint(_LATIN.findall(word.lower()))
+
+
+def _latin(said: Iterable[str]) -> tuple[set[str], dict[str, list[str]]]:
+    """Words between spaces by themselves, and longer ones by what they begin with."""
+    parts = [_LATIN.findall(word) for word in said if word[:1].isascii() and word[:1].isalpha()]
+    longer: dict[str, list[str]] = {}
+    for head, *rest in parts:
+        if rest:
+            longer.setdefault(head, []).append(" ".join((head, *rest)))
+    return {pieces[0] for pieces in parts if len(pieces) == 1}, longer
 
 
 def _operators(tables: Sequence[dict[str, Any]]) -> dict[str, tuple[str, ...]]:
@@ -167,7 +182,7 @@ def clauses(text: str, known: Words, hidden: Sequence[tuple[int, int]] = ()) -> 
     gaps = _gaps(low, known)
     for start, end, said in _cut(low, known):
         if said in known.leaving and _counts(out[-1]):
-            out[-1].append(Word(start, end, said, ("except",), said))
+            out[-1].append(Word(start, end, said, ("except",)))
         elif said in _ENDS or said in known.joints:
             out.append([])
         elif (word := gaps.get(start, said)) is not None:
@@ -190,7 +205,7 @@ def _beside(word: Word, hidden: Sequence[tuple[int, int]]) -> list[Word]:
     for a, b in (*inside, (word.end, word.end)):
         if at < a:
             said = word.said[at - word.start : a - word.start]
-            out.append(Word(at, a, said, None, said))
+            out.append(Word(at, a, said, None))
         at = max(at, b)
     return out
 
@@ -263,6 +278,4 @@ def _word(start: int, end: int, said: str, known: Words) -> Word:
     ops = known.ops.get(said) or None
     if ops is None and (said in known.idle or not said[0].isalnum()):
         ops = ()
-    if ops is not None or not said.isascii() or not known.stemmer or " " in said:
-        return Word(start, end, said, ops, said)
-    return Word(start, end, said, None, stemmed(said, known.stemmer))
+    return Word(start, end, said, ops)

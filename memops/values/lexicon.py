@@ -21,9 +21,9 @@ TOKEN = re.compile(
     r"|(?<![\w'])'\d\d(?![\w'])|\d{1,3}(?:['’]\d{3})+(?![\d'])"
     r"|\d{1,3}(?:[ \u2009]\d{3})+(?![\d.,]\d|\d| \d)|\d+(?:,\d{3})+(?!\d)(?:\.\d+)?"
     r"|\d+(?:\.\d+)?(?:e[+-]?\d+(?!\w))?|(?<![\w.])\.\d+"
-    rf"|[{HAN}]+|([\ue000-\uf8ff])\1*|\.\.|[<>]=?|\S|\n"
+    rf"|[{HAN}]+|\.\.|[<>]=?|\S|\n|[^\S\n]+"
 )
-"""Hexadecimal, words, digits in groups, digits, runs without spaces, addresses taken out, signs."""
+"""Hexadecimal, words, digits in groups, digits, runs without spaces, signs and addresses taken out, spaces."""
 _STARTS = frozenset(
     [
         "number",
@@ -61,6 +61,12 @@ _STARTS = frozenset(
     ]
 )
 """Roles without one of which, and without a digit, a text holds no value."""
+_OPENING = frozenset({"number", "scale", "fraction", "article", "few", "range", "digits"})
+"""Roles of a token that a number may begin with."""
+_GOING_ON = frozenset(
+    "scale scale_letter slash ordinal and point multi fraction literal denominator range vague".split()  # noqa: SIM905
+)
+"""Roles beside which a number in digits may be a part of a longer one."""
 _TAILS = frozenset({"number", "scale", "fraction", "quarter_mark"})
 
 
@@ -88,6 +94,8 @@ class Lexicon:
         self.packs = packs
         self.letters: dict[frozenset[str], str] = {}
         self.sets: dict[str, frozenset[str]] = {}
+        self.opening: set[str] = set()
+        self.going_on: set[str] = set()
         self.other = self.word({OTHER: True})
         self.breaks = self.word({"newline": True})
         self.words: dict[str, Word] = {}
@@ -132,6 +140,8 @@ class Lexicon:
         if letter is None:
             letter = self.letters[key] = chr(0x100 + len(self.letters))
             self.sets[letter] = key
+            self.opening |= set() if _OPENING.isdisjoint(key) else {letter}
+            self.going_on |= set() if _GOING_ON.isdisjoint(key) else {letter}
         return Word(letter, roles)
 
     def _place(self, said: str, word: Word) -> None:
@@ -207,7 +217,7 @@ def _begins(said: str, roles: Roles) -> bool:
 
 
 def _split(said: str) -> tuple[str, ...]:
-    return tuple(m[0] for m in TOKEN.finditer(said))
+    return tuple(piece for piece in TOKEN.findall(said) if not piece.isspace())
 
 
 def _sizes(words: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:

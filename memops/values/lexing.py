@@ -5,6 +5,8 @@ Words without a role become one token together: grammar steps over them.
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import accumulate
 
 from memops.values.lexicon import TOKEN, Lexicon, Num, Roles, Word, numeral
 
@@ -52,47 +54,83 @@ class Line:
 def lexed(text: str, low: str, lex: Lexicon, known: Mapping[str, Word]) -> Line:
     """Return the tokens of a text; `known` are those that private characters stand for."""
     line = Line(text)
-    phrases, other = lex.phrases, lex.other
-    found = list(TOKEN.finditer(low))
-    at, size = 0, len(found)
-    letters, ends = line.letters, line.ends
-    while at < size:
-        match = found[at]
-        said, (start, end) = match[0], match.span()
-        at += 1
-        first = said[0]
-        if "0" <= first <= "9" or (first == "'" and len(said) > 1):
-            line.add(start, end, _literal(said, lex))
+    said = TOKEN.findall(low)
+    words = [*map(_told(lex).__getitem__, said)]
+    kinds = "".join([word.letter for word in words])
+    ends = [*accumulate(map(len, said))]
+    until = 0
+    for match in _RUNS.finditer(kinds):
+        at, last = match.span()
+        if at < until:
+            if last <= until:
+                continue
+            at = until + (kinds[until] == _BLANK)
+        kind, word, start = kinds[at], words[at], ends[at] - len(said[at])
+        if kind == _HEAD:
+            last, word = _phrase(said, kinds, at, lex, ends)
+            until = last
+        if kind == _WIDE:
+            _segment(line, said[at], start, lex)
             continue
-        if first == "." and len(said) > 1 and said[1] != ".":
-            line.add(start, end, _literal(said, lex))
-            continue
-        if "一" <= first <= "鿿":
-            _segment(line, said, start, lex)
-            continue
-        if "\ue000" <= first <= "\uf8ff":
-            line.add(start, end, known[first])
-            continue
-        step, word = _phrase(found, at - 1, phrases[said]) if said in phrases else (0, other)
-        if not step:
-            step, word = 1, _word(said, text[start:end], lex)
-        at += step - 1
-        end = found[at - 1].end()
-        if word is other and letters and letters[-1] == other.letter:
-            ends[-1] = end
+        if word is _SHOWN:
+            word = _shown(said[at], text[start : ends[at]], lex)
+        elif kind in known:
+            word = known[kind]
+        if word is lex.other and line.letters and line.letters[-1] == word.letter:
+            line.ends[-1] = ends[last - 1]
         else:
-            line.add(start, end, word)
+            line.add(start, ends[last - 1], word)
     return line
 
 
-def _word(said: str, shown: str, lex: Lexicon) -> Word:
-    """A single word; one that is a value only with a capital letter, as it is shown."""
+_BLANK, _HEAD, _WIDE = " ", "!", "#"
+"""Spaces; a word with which a longer one may begin; a run without spaces."""
+_SHOWN = Word("?", {})
+"""What is a value only with capital letters."""
+_RUNS = re.compile(r"\u0100(?: ?\u0100)*|([\ue000-\uf8ff])\1*|[^ ]")
+"""Words without a role, addresses that stand for themselves, any other token."""
+_KEPT = 200_000
+
+
+class _Told(dict[str, Word]):
+    """What tokens are by themselves."""
+
+    def __init__(self, lex: Lexicon) -> None:
+        self.lex = lex
+
+    def __missing__(self, said: str) -> Word:
+        word = self._word(said)
+        if len(self) < _KEPT:
+            self[said] = word
+        return word
+
+    def _word(self, said: str) -> Word:
+        first, lex = said[0], self.lex
+        if "0" <= first <= "9" or (first in "'." and said[1:2].isdigit()):
+            return _literal(said, lex)
+        if said.isspace():
+            return lex.breaks if said == "\n" else Word(_BLANK, {})
+        if "一" <= first <= "鿿" or "\ue000" <= first <= "\uf8ff":
+            return Word(_WIDE if first <= "鿿" else first, {})
+        return Word(_HEAD, {}) if said in lex.phrases else _word(said, lex)
+
+
+@cache
+def _told(lex: Lexicon) -> _Told:
+    return _Told(lex)
+
+
+def _word(said: str, lex: Lexicon) -> Word:
     word = lex.words.get(said, lex.other)
-    if said == "\n":
-        return lex.breaks
-    if word is lex.other and said[0] in "xvi" and shown.isupper() and _ROMAN.fullmatch(said):
-        return lex.word({"roman": _roman(said)})
-    return lex.other if said in lex.capital and not shown[0].isupper() else word
+    roman = word is lex.other and said[0] in "xvi" and _ROMAN.fullmatch(said)
+    return _SHOWN if roman or said in lex.capital else word
+
+
+def _shown(said: str, shown: str, lex: Lexicon) -> Word:
+    """A word that is a value only with a capital letter, or with all, as it is shown."""
+    if said in lex.capital:
+        return lex.words.get(said, lex.other) if shown[0].isupper() else lex.other
+    return lex.word({"roman": _roman(said)}) if shown.isupper() else lex.other
 
 
 _ROMAN = re.compile(r"(?=[xvi]{2,5}$)(?!x+$)x{0,3}(?:ix|iv|v?i{0,3})")
@@ -105,15 +143,21 @@ def _roman(said: str) -> int:
 
 
 def _phrase(
-    found: Sequence[re.Match[str]], at: int, longer: Sequence[tuple[tuple[str, ...], Word, int]]
+    said: Sequence[str], kinds: str, at: int, lex: Lexicon, width: Sequence[int]
 ) -> tuple[int, Word]:
-    for pieces, word, tight in longer:
-        n = len(pieces)
-        fits = at + n <= len(found) and all(found[at + k][0] == pieces[k] for k in range(1, n))
-        fits = fits and not (tight and found[at + n - 1].end() - found[at].start() != tight)
-        if fits and (not pieces[-1].isdigit() or found[at].end() == found[at + 1].start()):
-            return n, word
-    return 0, longer[0][1]
+    """Where the longest word that begins with a token ends, and what it is."""
+    for pieces, word, tight in lex.phrases[said[at]]:
+        end = at
+        for piece in pieces[1:]:
+            end += 1
+            end += kinds[end : end + 1] == _BLANK
+            if said[end : end + 1] != [piece]:
+                break
+        else:
+            together = tight == 0 or width[end] - width[at] == tight - len(said[at])
+            if together and (not pieces[-1].isdigit() or kinds[at + 1] != _BLANK):
+                return end + 1, word
+    return at + 1, _word(said[at], lex)
 
 
 def _segment(line: Line, run: str, start: int, lex: Lexicon) -> None:

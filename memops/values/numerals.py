@@ -8,7 +8,6 @@ from memops.values.portions import Found, below_zero, fraction, of_one, ordinal,
 
 Part = tuple[str, float]
 """A digit ("d"), a literal in digits ("l"), or a scale by which what stands before it counts ("s")."""
-_OPENING = frozenset({"number", "scale", "fraction", "article", "few", "range"})
 _DOZEN = 12
 
 
@@ -41,23 +40,37 @@ def total(parts: Sequence[Part], big: float, trailing: bool) -> float:
 
 def assembled(line: Line, lex: Lexicon) -> Line:
     """Return the tokens with each number as one."""
+    letters, opening = line.letters, lex.opening
+    if opening.isdisjoint(letters):
+        return line
     out = Line(line.text)
-    at, size = 0, len(line.starts)
+    at, size = 0, len(letters)
     while at < size:
-        roles = line.roles[at]
-        found = None if _OPENING.isdisjoint(roles) else _number(line, at, lex)
-        if "digits" in roles and line.any(at + 1, "month", "month_mark"):  # 03 Nov
-            day = str(roles["digits"])
-            found = (numeral(Num(float(day), day), lex, True), at + 1) if len(day) == 2 else None
-        if found is None:
-            word = Word(line.letters[at], roles)
-            if _is_unit(line, at):
-                word = lex.word({"unit": roles["unit"]})
-            found = word, at + 1
-        word, end = found
+        word, end = Word(letters[at], line.roles[at]), at + 1
+        if letters[at] in opening and not _by_itself(line, at, lex):
+            word, end = _read(line, at, lex) or (word, end)
         out.add(line.starts[at], line.ends[end - 1], word)
         at = end
     return out
+
+
+def _by_itself(line: Line, at: int, lex: Lexicon) -> bool:
+    """Whether a token is a number in digits that nothing beside it goes on with."""
+    return "literal" in line.roles[at] and lex.going_on.isdisjoint(
+        line.letters[max(0, at - 1) : at] + line.letters[at + 1 : at + 2]
+    )
+
+
+def _read(line: Line, at: int, lex: Lexicon) -> Found | None:
+    """What begins with a token: a number, a day with a zero before it, a unit."""
+    roles = line.roles[at]
+    if "digits" in roles and line.any(at + 1, "month", "month_mark"):  # 03 Nov
+        day = str(roles["digits"])
+        return (numeral(Num(float(day), day), lex, True), at + 1) if len(day) == 2 else None
+    found = _number(line, at, lex)
+    if found is None and _is_unit(line, at):
+        return lex.word({"unit": roles["unit"]}), at + 1
+    return found
 
 
 def _is_unit(line: Line, at: int) -> bool:

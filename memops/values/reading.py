@@ -117,6 +117,8 @@ def _grammar(langs: tuple[str, ...]) -> tuple[Lexicon, Grammar]:
 
 def _whole(found: list[Value], low: str) -> list[Value]:
     """Values, and as identifiers the words of letters and digits of which they would be a part."""
+    if not _MIXED.search(low):
+        return found
     out: list[Value] = []
     at = 0
     for match in _CHUNK.finditer(low):
@@ -155,6 +157,7 @@ def _stands(inside: list[Value], match: re.Match[str]) -> bool:
     return inside[0].start == start and _COMPOUND.fullmatch(match[0]) is not None
 
 
+_MIXED = re.compile(r"[a-z][-_./+#]*\d|\d[-_./+#]*[a-z]", re.A)
 _COMPOUND = re.compile(r"\d+(?:\.\d+)?-[a-z]{3,}", re.A)
 """A number in front of its noun: a 5-star hotel."""
 _DIGIT, _LETTER = re.compile(r"\d"), re.compile(r"[a-z]")

@@ -1,7 +1,7 @@
 """Signs: how the clauses of a text say what they say, in one normal form (`algebra.Sign`)."""
 
-from collections.abc import Iterable, Sequence
-from functools import cache, lru_cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 
 from memops.language.detection import spoken
 from memops.language.packs import codes
@@ -12,21 +12,23 @@ from memops.values.reading import read
 
 def sign(text: str, lang: str | None = None) -> Sign:
     """Return the sign of a text of one clause; of a longer one, that of what it says first."""
-    return next(iter(_clauses(text, lang)), Sign())
+    known = words((lang,) if lang in codes() else spoken(text))
+    return next(iter(_clauses(text, known, lang)), Sign())
 
 
-def bears(text: str) -> bool:
-    """Return whether a text may hold a word that bears on its sign."""
-    return words(spoken(text)).bear(text)
+def begins(word: str) -> bool:
+    """Return whether what bears on the sign of a text may begin with a word."""
+    return words(spoken(word)).begins(word)
 
 
 def signs(texts: Iterable[str]) -> list[Sign | None]:
     """Return the sign of each text; None where its clauses differ in sign."""
-    return [_of_all(text) if bears(text) else Sign() for text in texts]
+    return [_of_all(text) for text in texts]
 
 
 def _of_all(text: str) -> Sign | None:
-    held = {*_clauses(text)}
+    known = words(spoken(text))
+    held = {*_clauses(text, known)} if known.bear(text) else {Sign()}
     return held.pop() if len(held) == 1 else None if held else Sign()
 
 
@@ -36,12 +38,10 @@ def turning() -> frozenset[str]:
     return frozenset(word for code in codes() for word in words((code,)).turning)
 
 
-@lru_cache(maxsize=4096)
-def _clauses(text: str, lang: str | None = None) -> tuple[Sign, ...]:
+def _clauses(text: str, known: Words, lang: str | None = None) -> Iterator[Sign]:
     """The sign of each clause of a text."""
-    known = words((lang,) if lang in codes() else spoken(text))
     hidden = [(v.start, v.end) for v in read(text, lang=lang)]
-    return tuple(_signed(clause, known) for clause in clauses(text, known, hidden))
+    return (_signed(clause, known) for clause in clauses(text, known, hidden))
 
 
 def _signed(clause: Sequence[Word], known: Words) -> Sign:
