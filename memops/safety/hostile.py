@@ -37,9 +37,11 @@ PROMPTS = "|".join([*_BANNERS["starts"], rf"<(?:{WRAPPERS})>"])
 _ENTRY = r"\n\s*(?:[-*]\s+)?\*\*\d{1,2}:\d{2}(?::\d{2})?\*\*"  # one that a later time begins
 _ADDED = (
     rf"(?is)<(?:{WRAPPERS})>.*?</(?:{WRAPPERS})>\s*",
+    r"(?s)\[Untrusted [^\]\n]*\]\nBEGIN_QUOTED_NOTES\n```text\n.*?\n```\nEND_QUOTED_NOTES\s*",
     rf"(?im)^(?:{PROMPTS})[^\n]*(?:\n[^\n]+)*\s*",
 )
-"""What the software adds to a turn: what its tags close in, and paragraphs that its prompts begin."""
+"""What the software adds to a turn: what its tags close in, notes that it quotes, and paragraphs
+that its prompts begin."""
 _ENVELOPE = r"(?m)^[^\n(]+\(untrusted metadata\):\n```json\n(?:[^\n]*\n)*?```\s*"
 """What a channel tells of a message; a turn that says nothing else has no words of its own."""
 _DEFAULT = Hostile()
