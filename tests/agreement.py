@@ -52,7 +52,7 @@ def _around(text: str, values: Sequence[Value], known: Words) -> list[tuple[str,
             if word.ops == ():
                 continue
             single = word.said.isascii()
-            for n, said in enumerate([_stem(word, known)] if single else word.said):
+            for n, said in enumerate([_stem(word)] if single else word.said):
                 start, end = (word.start, word.end) if single else (word.start + n,) * 2
                 end += not single
                 behind = start in ends or (
@@ -63,9 +63,9 @@ def _around(text: str, values: Sequence[Value], known: Words) -> list[tuple[str,
     return out
 
 
-def _stem(word: Word, known: Words) -> str:
-    whole = word.ops is not None or not known.stemmer or " " in word.said
-    return word.said if whole else stemmed(word.said, known.stemmer)
+def _stem(word: Word) -> str:
+    whole = word.ops is not None or " " in word.said
+    return word.said if whole else stemmed(word.said, "english")
 
 
 def _own(one: Sequence[tuple[str, str]], two: Sequence[tuple[str, str]]) -> set[str]:

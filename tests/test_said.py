@@ -4,10 +4,11 @@ import pytest
 
 from memops.language.vocabulary import plainly
 from memops.statements.said import said_in, spoken
+from memops.values import read
 
 
 def forms(text):
-    return [f"{v.kind}={v.form}" for v in said_in(plainly(text))]
+    return [f"{v.kind}={v.form}" for v in said_in(plainly(text), read(plainly(text)))]
 
 
 @pytest.mark.parametrize(

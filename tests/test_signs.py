@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from memops.judge.conflicts import features
 from memops.judge.decision import DUPLICATE
 from memops.language.packs import table
-from memops.values import sign
+from memops.values import read, sign
 from memops.values.algebra import ALL, MAY, MUST, NOT, SOME, Sign, reduced
+from memops.values.clauses import Words
+from memops.values.signs import sign_of_all
 from tests.test_values import rows
 
 TABLES = sorted((Path(__file__).parent / "signs").glob("*.txt"))
@@ -24,6 +26,14 @@ def test_the_judge_tells_signs_and_roles_as_the_tables_say(path):
     told = features([{"a": a, "b": b} for a, b, _ in pairs]).select(one=DUPLICATE, veto="veto_same")
     for (a, b, wanted), (one, veto) in zip(pairs, told.iter_rows(), strict=True):
         assert {"equal": veto is None, "different": not one}.get(wanted, True), (a, b)
+
+
+def test_a_first_look_leaves_out_only_texts_without_a_sign(monkeypatch):
+    texts = [side for path in TABLES for one, other, _ in rows(path) for side in (one, other)]
+    looked = [sign_of_all(text, read(text)) for text in texts]
+    monkeypatch.setattr(Words, "bear", lambda self, text: True)
+    assert looked == [sign_of_all(text, read(text)) for text in texts]
+    assert Sign() in looked
 
 
 @settings(deadline=None)  # the first text reads the tables of words

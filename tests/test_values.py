@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memops.language.packs import codes, pack
-from memops.values import compare, read
+from memops.values import compare, read, read_all
 from tests.agreement import agree, same_values
 from tests.writing import WRITERS, drawn
 
@@ -37,6 +37,12 @@ def test_values_are_compared_as_the_tables_say(path):
         if (said := agree(read(one), read(other))) != wanted
     ]
     assert not wrong
+
+
+def test_many_texts_are_read_as_each_by_itself():
+    texts = ["", *(side for path in TABLES for one, other, _ in rows(path) for side in (one, other))]  # fmt: skip
+    assert len(texts) > 1000
+    assert read_all(texts) == [read(text) for text in texts]
 
 
 @pytest.mark.parametrize("path", TABLES, ids=lambda p: p.stem)

@@ -25,7 +25,7 @@ from memops.models.completions import Question
 from memops.policy import Policy
 from memops.safety.hostile import injected
 from memops.safety.secrets import found as secrets_found
-from memops.values import Value, compare, read, resolved
+from memops.values import Value, compare, read, read_all, resolved
 from memops.values.value import number
 
 KINDS = (
@@ -226,7 +226,7 @@ def _supported(table: pl.DataFrame, texts: dict[str, str]) -> pl.DataFrame:
     notes = pl.Series([texts[note] for note in table["note"]], dtype=pl.String)
     stem = pl.col("token").str.head(_STEM)
     idle = pl.col("token").is_in([*_OWN, *idle_words()]) | pl.col("token").str.contains(_PAIR)
-    told = [read(text) for text in table["text"]]  # values that were found in the note before
+    told = read_all(table["text"].to_list())  # values that were found in the note before
     said = [_rest(text, found) for text, found in zip(table["text"], told, strict=True)]
     values = rows.select("row", held=pl.Series([len(found) for found in told], dtype=pl.UInt32))
     words = tokens(pl.Series(said, dtype=pl.String), unigrams=True).filter(~idle)

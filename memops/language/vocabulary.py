@@ -54,22 +54,16 @@ def heard(plain: str, values: Sequence[Said]) -> list[Token]:
     for start in (*starts, len(plain)):
         if start < at:
             continue
-        for match in _PIECE.finditer(plain, at):
-            begin, end = match.span()
-            if begin >= start:
-                break
-            if begin > at and (gap := plain[at:begin]) != " ":
-                clause += _breaks(gap)
-            at = end if end < start else start
-            piece = plain[begin:at]
-            if "一" <= piece[0] <= "鿿":
+        joint = start in starts and _JOINT.match(plain, start - 1)
+        for piece in (_CUT if joint else _PIECE).findall(plain, at, start):
+            if piece in _BREAKS:
+                clause += 1
+            elif _is_wide(piece[0]):
                 opens = not tokens or tokens[-1].clause < clause
                 run = _HOWEVER.sub("", piece) if opens and piece[0] == "不" else piece
                 tokens += [Token(*word, clause) for word in _segmented(run)]
             else:
                 tokens += _latin(piece, clause)
-        if start > at:
-            clause += _breaks(plain[at:start])
         if start in starts:
             tokens.append(_valued(starts[start], plain, clause))
             at = max(value.end for value in starts[start])
@@ -128,15 +122,20 @@ def stem(word: str) -> str:
 
 
 _REDACTED = re.compile(r"\[redacted[^\]]*\]")
-_PIECE = re.compile(r"[^\W\d_一-鿿][^\W一-鿿]*(?:['+#.&/-]+[^\W一-鿿]+)*\+*|[一-鿿]+")
-_HOWEVER = re.compile("^不过(?!敏)")
 _BREAKS = ",.;:!?，。；：！？、\n"
+_WORD = r"[^\W\d_一-鿿][^\W一-鿿]*(?:['+#.&/-]+{})*\+*|[一-鿿]+|[" + _BREAKS + "]"
+_PIECE = re.compile(_WORD.format(r"[^\W一-鿿]+"))
+"""Words, runs without spaces, and what ends a clause between them."""
+_CUT = re.compile(_WORD.format(r"(?:[^\W一-鿿]+|\Z)"))
+"""The same up to a value that a word is joined to."""
+_JOINT = re.compile(r"['+#.&/-][^\W一-鿿]")
+_HOWEVER = re.compile("^不过(?!敏)")
 _LONGEST = 7
 
 
-def _breaks(gap: str) -> int:
-    """How many clauses end between two words."""
-    return sum([c in _BREAKS for c in gap])
+def _is_wide(sign: str) -> bool:
+    """Whether a sign is of a script without spaces."""
+    return "一" <= sign <= "鿿"
 
 
 @cache

@@ -14,8 +14,9 @@ import polars as pl
 from memops.language.packs import cues, scripts
 from memops.language.text import wordlist
 from memops.language.tokens import Array, Tokens
-from memops.values.algebra import ALL, FROM, MANY, MAY, MUST, ONLY, SOME
-from memops.values.signs import begins, signs
+from memops.values.algebra import ALL, FROM, MANY, MAY, MUST, ONLY, SOME, Sign
+from memops.values.signs import begins, sign_of_all
+from memops.values.value import Value
 
 MARKS = (
     "negations", "shift_strong", "past_strong", "hypothetical", "quoted", "todo", "question",
@@ -26,7 +27,9 @@ DENYING = {"dislike": "like"}
 """Concepts that are the denial of another."""
 
 
-def marks(plains: Sequence[str], t: Tokens, said: Tokens) -> dict[str, Array]:
+def marks(
+    plains: Sequence[str], values: Sequence[Sequence[Value]], t: Tokens, said: Tokens
+) -> dict[str, Array]:
     """Return the marks of texts that their words alone give, as numbers.
 
     `said` is `t` with denials taken apart.
@@ -53,7 +56,8 @@ def marks(plains: Sequence[str], t: Tokens, said: Tokens) -> dict[str, Array]:
     out["past_strong"] = out["past_strong"] + of_a_year
     found = {name: np.asarray(v, float) for name, v in (out | _quantifiers(t) | told).items()}
     silent = t.where(lambda concept, kind, said: concept in _DENIALS and not begins(said))
-    return _normal(found, plains, t.count(silent))
+    told_signs = map(sign_of_all, plains, values)
+    return _normal(found, told_signs, t.count(silent))
 
 
 _OPERATORS = {
@@ -69,13 +73,15 @@ _OPERATORS = {
 _DENIALS = frozenset({*DENYING, "stopped"})
 
 
-def _normal(found: dict[str, Array], plains: Sequence[str], denying: Array) -> dict[str, Array]:
+def _normal(
+    found: dict[str, Array], told: Iterable[Sign | None], denying: Array
+) -> dict[str, Array]:
     """The marks of sign and quantifier by the normal form, of texts that have one sign throughout.
 
     Words whose meaning is the denial of another's count too: who hates it does not like it.
     `denying` counts those that hold no operator themselves.
     """
-    for i, sign in enumerate(signs(plains)):
+    for i, sign in enumerate(told):
         if sign is None:
             continue
         denies = sign.denies != (FROM in sign.ops)  # open until nine is open

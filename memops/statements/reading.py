@@ -34,6 +34,7 @@ from memops.statements.numbering import numbering, numbers
 from memops.statements.opposites import above, choices, opposed, opposites
 from memops.statements.said import said_in
 from memops.statements.turns import retired_in, turned
+from memops.values import read_all
 
 ALIGNED = (
     "opens", "closes", "steps", "solid", "ranked", "reversed", "spans", "ties", "relators", "rules",
@@ -88,7 +89,8 @@ def read_many(texts: Sequence[str]) -> list[Reading]:
 def read_in_one(texts: Sequence[str]) -> Read:
     """Read texts at once."""
     plains = [plainly(text[:LIMIT]) for text in texts]
-    values = [said_in(plain) for plain in plains]
+    told_values = read_all(plains)
+    values = [*map(said_in, plains, told_values)]
     lists = [heard(plain, own) for plain, own in zip(plains, values, strict=True)]
     items: Numbers[str] = Numbers()
     t = tokens_of(lists, items)
@@ -106,7 +108,7 @@ def read_in_one(texts: Sequence[str]) -> Read:
     families = (
         in_order(sets, codes) | edges(said, codes) | places(said, codes) | relations(said, codes)
     )
-    found = marks(plains, t, said) | {n: np.asarray(v, float) for n, v in told.items()}
+    found = marks(plains, told_values, t, said) | {n: np.asarray(v, float) for n, v in told.items()}
     return Read(families, found, dict(zip(codes.tolist(), every, strict=True)), lists)
 
 

@@ -6,11 +6,11 @@ currency of a price, what is at most and how much. A range is of a kind of its o
 """
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 
 from memops.language.vocabulary import Said, Token, heard, plainly
 from memops.values import Value, read
-from memops.values.signs import signs
+from memops.values.signs import sign_of_all
 from memops.values.value import number
 
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
@@ -23,15 +23,14 @@ _YEAR, _MONTH = 365 * 86400, 30 * 86400
 """A year and a month in seconds, as people mean them who say 90 days for three months."""
 
 
-def said_in(plain: str) -> list[Said]:
+def said_in(plain: str, values: Sequence[Value]) -> list[Said]:
     """Return the values of a text of `plainly` in parts, in reading order.
 
     Days told from the day of writing are left out: they name no day by themselves.
     """
-    values = read(plain)
     days = {value.start for value in values if value.kind == "weekday"}
     found = [part for value in values if not _idle(value, plain, days) for part in _parts(value)]
-    if any(part.kind == "limit" for part in found) and _denies(plain):
+    if any(part.kind == "limit" for part in found) and _denies(plain, values):
         found = [p._replace(form=_OTHER[p.form]) if p.kind == "limit" else p for p in found]
     return sorted(_counter(plain, part) for part in found)
 
@@ -39,9 +38,9 @@ def said_in(plain: str) -> list[Said]:
 _OTHER = {"<": ">", ">": "<"}
 
 
-def _denies(plain: str) -> bool:
+def _denies(plain: str, values: Sequence[Value]) -> bool:
     """Whether a text denies throughout: nobody may stay longer than an hour."""
-    (sign,) = signs([plain])
+    sign = sign_of_all(plain, values)
     return sign is not None and sign.denies
 
 
@@ -56,7 +55,7 @@ def _idle(value: Value, plain: str, days: Container[int]) -> bool:
 def spoken(text: str) -> list[Token]:
     """Return the tokens of a text."""
     plain = plainly(text)
-    return heard(plain, said_in(plain))
+    return heard(plain, said_in(plain, read(plain)))
 
 
 def _parts(value: Value) -> Iterator[Said]:

@@ -111,17 +111,18 @@ def _wanted(low: str) -> Iterator[tuple[re.Pattern[str], Any]]:
     """The patterns that may fit, by characters that each needs."""
     if "@" in low:
         yield _MAIL, lambda m, lex, said: _word(lex, "email", m[0])
-    if "." in low or "://" in low:
+    named = "." in low and _NAMED.search(low)
+    if named or "://" in low:
         yield _URL, _url
     if "/" in low or "\\" in low:
         yield _PATH, _path
-    if "." in low:
+    if named:
         yield _FILE, _file
     if "#" in low:
         yield _MARKED, _marked
     if "::" in low:
         yield _IP6, _ip
-    if "pt" in low or ("p" in low and _SPAN.search(low)):
+    if "p" in low and _LASTS.search(low):
         yield _SPAN, _span
     if not _DOCK.search(low):
         if "v" in low:
@@ -140,17 +141,21 @@ def _numeric(low: str) -> Iterator[tuple[re.Pattern[str], Any]]:
         yield _IP4, _ip
     if "-w" in low:
         yield _WEEK, lambda m, lex, said: lex.word({"date_token": m[0].upper()})
-    yield _DATE, _date
+    long = _SEVEN.search(low)
+    if long or "-" in low or "/" in low or "." in low:
+        yield _DATE, _date
     if ":" in low:
         yield _CLOCK, _clock
-    if _SEVEN.search(low):
+    if long:
         yield _PHONE, _phone
         yield _CARD, lambda m, lex, said: _word(lex, "ident", re.sub(r"\D", "", m[0]))
     if "-" in low:
         yield _GROUPS, _code
-    yield _VERSION, _version
+    if "." in low or "v" in low:
+        yield _VERSION, _version
 
 
+_NAMED, _LASTS = re.compile(r"\.[a-z]"), re.compile(r"pt?\d", re.A)
 _SEVEN = re.compile(r"\d(?:[\s().-]{0,2}\d){6}")
 
 

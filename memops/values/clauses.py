@@ -49,7 +49,6 @@ class Words:
         self.joints, self.leaving = listed["joints"], listed["leaving"]
         self.passive, self.orders = listed["passive"], listed["orders"]
         self.turning = {word for told in tables for word in told.get("turning", "").split()}
-        self.stemmer = next((told["stemmer"] for told in tables if "stemmer" in told), "")
         self.concord = any(told.get("concord") for told in tables)
         """Whether one denial may be said twice."""
         self.opposed = _opposed()

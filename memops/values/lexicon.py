@@ -16,14 +16,13 @@ Roles = Mapping[str, Any]
 OTHER = "other"
 HAN = "\u4e00-\u9fff"
 TOKEN = re.compile(
-    r"0x[0-9a-f]+(?!\w)"
-    rf"|[^\W\d_{HAN}\ue000-\uf8ff]+(?:'[a-z]+)?"
+    rf"[^\W\d_{HAN}\ue000-\uf8ff]+(?:'[a-z]+)?|[^\S\n]+|[{HAN}]+|0x[0-9a-f]+(?!\w)"
     r"|(?<![\w'])'\d\d(?![\w'])|\d{1,3}(?:['’]\d{3})+(?![\d'])"
     r"|\d{1,3}(?:[ \u2009]\d{3})+(?![\d.,]\d|\d| \d)|\d+(?:,\d{3})+(?!\d)(?:\.\d+)?"
     r"|\d+(?:\.\d+)?(?:e[+-]?\d+(?!\w))?|(?<![\w.])\.\d+"
-    rf"|[{HAN}]+|\.\.|[<>]=?|\S|\n|[^\S\n]+"
+    r"|\.\.|[<>]=?|\S|\n"
 )
-"""Hexadecimal, words, digits in groups, digits, runs without spaces, signs and addresses taken out, spaces."""
+"""Words, spaces, runs without spaces, hexadecimal, digits in groups, digits, signs and addresses taken out."""
 _STARTS = frozenset(
     [
         "number",
@@ -111,6 +110,7 @@ class Lexicon:
         for said in self.idle - merged.keys():
             self._place(said, self.other)
         self.sizes = _sizes(self.words)
+        self.known_runs = re.compile(f"[{''.join(self.sizes)}]" if self.sizes else "(?!)")
         self.latin = frozenset(
             max(_split(said), key=len)
             for said, roles in merged.items()
@@ -236,11 +236,12 @@ def lexicon(codes: tuple[str, ...]) -> Lexicon:
 
 def holds(low: str, lex: Lexicon) -> bool:
     """Return whether a text in lower case may hold a value: the cheap first look."""
-    if lex.han.search(low):
+    if (_DIGIT if low.isascii() else lex.han).search(low):
         return True
     return not lex.latin.isdisjoint(_LATIN.findall(low))
 
 
+_DIGIT = re.compile(r"\d")
 _LATIN = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
 
 

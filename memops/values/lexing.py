@@ -179,11 +179,13 @@ def _segment(line: Line, run: str, start: int, lex: Lexicon) -> None:
             at += n
             break
         else:
+            begins = lex.known_runs.search(run, at + 1)
+            after = begins.start() if begins else size
             if line.letters and line.letters[-1] == other.letter and line.ends[-1] == start + at:
-                line.ends[-1] += 1
+                line.ends[-1] = start + after
             else:
-                line.add(start + at, start + at + 1, other)
-            at += 1
+                line.add(start + at, start + after, other)
+            at = after
 
 
 _COUNTS = frozenset(

@@ -6,8 +6,10 @@ more than linear time.
 """
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
-from functools import cache, lru_cache
+from functools import cache
+from typing import NamedTuple
 
 from memops.language.detection import spoken
 from memops.language.packs import codes
@@ -27,7 +29,7 @@ from memops.values.rules_shares import SHARES
 from memops.values.rules_spans import LONG, OFTEN
 from memops.values.value import Value
 
-_REMEMBERED = 8192
+_AT_ONCE = 200
 _WIDE = {0xFF01 + n: 0x21 + n for n in range(94)} | {
     0x3000: 0x20,
     0x2019: 0x27,
@@ -58,16 +60,47 @@ def read(text: str, at: datetime | None = None, lang: str | None = None) -> list
     With `at`, the time at which the text was written, days told from then ("tomorrow") are days of
     the calendar. `lang` is one language's code; without it the text is read in all that have a pack.
     """
-    values = _read(text, lang)
-    return [*values] if at is None else [resolved(value, at) for value in values]
+    (values,) = _read([text], lang)
+    return values if at is None else [resolved(value, at) for value in values]
 
 
-@lru_cache(_REMEMBERED)
-def _read(text: str, lang: str | None) -> tuple[Value, ...]:
-    """The values of a text as it stands: several steps in a row ask for them."""
+def read_all(texts: Sequence[str]) -> list[list[Value]]:
+    """Return the values of each text."""
+    parts = (texts[start : start + _AT_ONCE] for start in range(0, len(texts), _AT_ONCE))
+    return [values for part in parts for values in _read(part, None)]
+
+
+class _Opened(NamedTuple):
+    """A text that may hold values: as it is shown, in lower case, and the words that it is read by."""
+
+    plain: str
+    low: str
+    lex: Lexicon
+    grammar: Grammar
+
+
+def _read(texts: Sequence[str], lang: str | None) -> list[list[Value]]:
+    """The values of texts as they stand, each step taken with all of them, which is sooner done."""
+    looked = [_opened(text, lang) for text in texts]
+    opened = [text for text in looked if isinstance(text, _Opened)]
+    hidden = [masked(text.low, text.lex, text.plain) for text in opened]
+    lexes = [text.lex for text in opened]
+    lines = [
+        lexed(text.plain, low, text.lex, known)
+        for text, (low, known) in zip(opened, hidden, strict=True)
+    ]
+    lines = [assembled(line, lex) for line, lex in zip(lines, lexes, strict=True)]
+    founds = [[*text.grammar.found(line)] for text, line in zip(opened, lines, strict=True)]
+    made = [joined(*told) for told in zip(founds, lines, lexes, strict=True)]
+    read = iter([_whole(values, text.low) for values, text in zip(made, opened, strict=True)])
+    return [next(read) if isinstance(text, _Opened) else text for text in looked]
+
+
+def _opened(text: str, lang: str | None) -> _Opened | list[Value]:
+    """A text made ready; its values where it is the form of one, or holds none."""
     exact = canonical(text)
     if exact is not None:
-        return (exact,)
+        return [exact]
     lex, grammar = _grammar((lang,) if lang in codes() else spoken(text))
     plain = text if text.isascii() else _PRIVATE.sub("\ufffd", text.translate(_WIDE))
     if lex.comma:
@@ -76,11 +109,8 @@ def _read(text: str, lang: str | None) -> tuple[Value, ...]:
     if len(low) != len(plain):
         low = "".join(c.lower() if len(c.lower()) == 1 else c for c in plain)
     if not holds(low, lex) and not _SHAPED.search(plain):
-        return ()
-    hidden, known = masked(low, lex, plain)
-    line = assembled(lexed(plain, hidden, lex, known), lex)
-    found = joined(list(grammar.found(line)), line, lex)
-    return tuple(_whole(found, low))
+        return []
+    return _Opened(plain, low, lex, grammar)
 
 
 def numeral(text: str) -> float | None:

@@ -8,12 +8,13 @@ from memops.language.packs import codes
 from memops.values.algebra import NON, NOT, ONLY, SOME, Sign, reduced
 from memops.values.clauses import Word, Words, clauses, words
 from memops.values.reading import read
+from memops.values.value import Value
 
 
 def sign(text: str, lang: str | None = None) -> Sign:
     """Return the sign of a text of one clause; of a longer one, that of what it says first."""
     known = words((lang,) if lang in codes() else spoken(text))
-    return next(iter(_clauses(text, known, lang)), Sign())
+    return next(_clauses(text, known, read(text, lang=lang)), Sign())
 
 
 def begins(word: str) -> bool:
@@ -21,14 +22,10 @@ def begins(word: str) -> bool:
     return words(spoken(word)).begins(word)
 
 
-def signs(texts: Iterable[str]) -> list[Sign | None]:
-    """Return the sign of each text; None where its clauses differ in sign."""
-    return [_of_all(text) for text in texts]
-
-
-def _of_all(text: str) -> Sign | None:
+def sign_of_all(text: str, values: Iterable[Value]) -> Sign | None:
+    """Return the sign of a text that says some values; None where its clauses differ in sign."""
     known = words(spoken(text))
-    held = {*_clauses(text, known)} if known.bear(text) else {Sign()}
+    held = {*_clauses(text, known, values)} if known.bear(text) else {Sign()}
     return held.pop() if len(held) == 1 else None if held else Sign()
 
 
@@ -38,9 +35,9 @@ def turning() -> frozenset[str]:
     return frozenset(word for code in codes() for word in words((code,)).turning)
 
 
-def _clauses(text: str, known: Words, lang: str | None = None) -> Iterator[Sign]:
+def _clauses(text: str, known: Words, values: Iterable[Value]) -> Iterator[Sign]:
     """The sign of each clause of a text."""
-    hidden = [(v.start, v.end) for v in read(text, lang=lang)]
+    hidden = [(value.start, value.end) for value in values]
     return (_signed(clause, known) for clause in clauses(text, known, hidden))
 
 
