@@ -19,6 +19,7 @@ Array = Any
 _BLOCK = 4096
 _RAREST, _COMMONEST = 16, 4
 _SCORES = 1_000_000
+_STEP, _STEPS = 12, 256  # bits of a score that a step leaves out, and steps
 
 
 @dataclass(frozen=True)
@@ -148,34 +149,27 @@ def _shared(codes: Array, most: int) -> Array:
 
 
 def _best(product: Any, start: int, nearest: int, least: float, n: int) -> Array:
-    """Keys a * n + b of the pairs of a block: of each row the nearest that are near enough."""
-    at = np.flatnonzero(product.data >= least)
-    row = np.searchsorted(product.indptr, at, side="right") - 1
-    other = product.indices[at] != row + start
-    at, row = at[other], row[other]
-    column = product.indices[at].astype(np.int64)
-    crowded = np.bincount(row, minlength=1)[row] > nearest
-    if crowded.any():
-        score = product.data[at[crowded]]
-        some = _nearest(row[crowded], column[crowded], score, nearest, n)
-        free = ~crowded
-        row, column = (np.concatenate(s) for s in zip((row[free], column[free]), some, strict=True))
-    row = row + start
-    return np.minimum(row, column) * n + np.maximum(row, column)
+    """Keys a * n + b of the pairs of a block: of each row the nearest that are near enough.
 
-
-def _nearest(row: Array, column: Array, score: Array, most: int, n: int) -> tuple[Array, Array]:
-    """Of each row the columns of the highest scores (to six places), of equal ones the first.
-
-    Row, score and column share 64 bits, which sort many times faster than by three keys.
+    Nearest are the highest scores (to six places), of equal ones the first. Row, score and column
+    share 64 bits, which sort many times faster than by three keys; what is a step of scores farther
+    than the last of its row is left out before.
     """
+    row = np.repeat(np.arange(product.shape[0], dtype=np.int32), np.diff(product.indptr))
+    at = np.flatnonzero((product.data >= least) & (product.indices != row + start))
+    row = row[at]
+    far = (_SCORES - np.rint(product.data[at] * np.float32(_SCORES))).clip(0).astype(np.int32)
+    step = far >> _STEP
+    held = np.bincount(row * _STEPS + step, minlength=product.shape[0] * _STEPS)
+    last = (held.reshape(-1, _STEPS).cumsum(axis=1) < nearest).sum(axis=1, dtype=np.int32)
+    close = np.flatnonzero(step <= last[row])
+    row, column = row[close].astype(np.uint64), product.indices[at[close]].astype(np.uint64)
     place = np.uint64(n.bit_length())
-    far = (_SCORES - np.rint(score * np.float32(_SCORES))).clip(0).astype(np.uint64)
-    key = ((row.astype(np.uint64) * np.uint64(_SCORES + 1) + far) << place) | column.astype(
-        np.uint64
-    )
+    key = ((row * np.uint64(_SCORES + 1) + far[close].astype(np.uint64)) << place) | column
     key.sort()
     row = (key >> place).astype(np.int64) // (_SCORES + 1)
-    begin = np.searchsorted(row, np.arange(int(row[-1]) + 1))
-    keep = np.arange(len(row)) - begin[row] < most
-    return row[keep], (key[keep] & ((np.uint64(1) << place) - np.uint64(1))).astype(np.int64)
+    begin = np.searchsorted(row, np.arange(product.shape[0]))
+    keep = np.arange(len(row)) - begin[row] < nearest
+    row = row[keep] + start
+    column = (key[keep] & ((np.uint64(1) << place) - np.uint64(1))).astype(np.int64)
+    return np.minimum(row, column) * n + np.maximum(row, column)
