@@ -1,6 +1,6 @@
 """Ordered: sorted arrays of numbers as sets."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -83,7 +83,7 @@ class Seen:
         self._numbers: dict[str, int] = {}
         self._known = self._order = np.empty(0, np.int64)
 
-    def keys(self, texts: Iterable[str], a: Array, b: Array) -> Array:
+    def keys(self, texts: Sequence[str], a: Array, b: Array) -> Array:
         """Return a number for each pair of texts at the places a and b, the same whenever it is asked."""
         listed = (self._numbers.setdefault(text, len(self._numbers)) for text in texts)
         number = np.fromiter(listed, np.int64)

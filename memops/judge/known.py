@@ -82,7 +82,7 @@ class Known:
             del held[name]
 
     def _keys(self, pairs: pl.DataFrame) -> Array:
-        return self.kept.seen.keys(self.table["text"], *self._places(pairs))
+        return self.kept.seen.keys(self.table["text"].to_list(), *self._places(pairs))
 
     def _places(self, pairs: pl.DataFrame) -> list[Array]:
         said = self.table["statement"]

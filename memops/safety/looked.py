@@ -27,13 +27,22 @@ _CLEAN = pl.Schema({"hash": pl.Binary()})
 class _Known:
     """What is known under one policy: texts without secrets, and of others what is found and made.
 
-    `asked` are those that a night asked about.
+    `asked` are those that a night asked about; `again` has Python's hashes, which are of this process
+    alone, of clean texts that it asked about already.
     """
 
     clean: set[bytes] = field(default_factory=set)
     asked: set[bytes] = field(default_factory=set)
     spans: dict[str, list[tuple[int, int, str]]] = field(default_factory=dict)
     masked: dict[str, str] = field(default_factory=dict)
+    again: set[int] = field(default_factory=set)
+
+    def unlooked(self, texts: list[str]) -> list[tuple[str, bytes]]:
+        """Return those of the texts that are not known to be clean, with their digests."""
+        rest = [(text, _key(text)) for text in texts if hash(text) not in self.again]
+        self.asked.update(key for _, key in rest)
+        self.again.update(hash(text) for text, key in rest if key in self.clean)
+        return [(text, key) for text, key in rest if key not in self.clean]
 
 
 _known: dict[str, _Known] = {}
@@ -51,6 +60,7 @@ def remembering(folder: Path, *policies: Secrets | Hostile) -> Iterator[None]:
         known = _of(one)
         known.clean |= before[names[repr(one)]]
         known.asked.clear()
+        known.again.clear()
     yield
     for one in every:
         known, name = _of(one), names[repr(one)]
@@ -63,9 +73,9 @@ def remembering(folder: Path, *policies: Secrets | Hostile) -> Iterator[None]:
 
 def unlooked(texts: pl.Series, policy: Hostile) -> pl.Series:
     """Return which texts are not known to be clean (`take_for_clean`) under a policy."""
-    known, keys = _of(policy), [*map(_key, texts)]
-    known.asked.update(keys)
-    return pl.Series([key not in known.clean for key in keys], dtype=pl.Boolean)
+    listed = texts.to_list()
+    new = {text for text, _ in _of(policy).unlooked(listed)}
+    return pl.Series([text in new for text in listed], dtype=pl.Boolean)
 
 
 def take_for_clean(texts: pl.Series, policy: Hostile) -> None:
@@ -107,9 +117,7 @@ def _dirty(texts: pl.Series, policy: Secrets) -> tuple[_Known, list[str]]:
     """The distinct texts that hold secrets; those that nobody looked at yet are looked at."""
     known = _of(policy)
     distinct = texts.cast(pl.String).drop_nulls().unique(maintain_order=True).to_list()
-    keys = [*map(_key, distinct)]
-    known.asked.update(keys)
-    rest = [(text, key) for text, key in zip(distinct, keys, strict=True) if key not in known.clean]
+    rest = known.unlooked(distinct)
     new = [(text, key) for text, key in rest if text not in known.spans]
     if new:
         hits = secrets.found(pl.Series([text for text, _ in new], dtype=pl.String), policy)

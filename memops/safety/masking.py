@@ -124,10 +124,10 @@ def _aliases(names: pl.Series) -> pl.Series:
     """What `aliased` gives for distinct names, each of which is looked at once in a process."""
     if len(_known) > _REMEMBERED:
         _known.clear()
-    new = pl.Series([name for name in names if name not in _known], dtype=pl.String)
-    if len(new):
-        _known.update(zip(new, _made(new), strict=True))
-    return pl.Series(names.name, [_known.get(name) for name in names], dtype=pl.String)
+    listed = names.to_list()
+    if new := [name for name in listed if name not in _known]:
+        _known.update(zip(new, _made(pl.Series(new, dtype=pl.String)).to_list(), strict=True))
+    return pl.Series(names.name, [_known.get(name) for name in listed], dtype=pl.String)
 
 
 def _made(names: pl.Series) -> pl.Series:
@@ -193,7 +193,8 @@ def _replaced_in(table: pl.DataFrame, names: list[str], mask: Mask) -> pl.DataFr
 def _changed(values: pl.Series, mask: Mask) -> dict[str, str]:
     """What masking makes of distinct values, of those that it changes."""
     new = mask(values) if len(values) else values
-    return {old: made for old, made in zip(values, new, strict=True) if old != made}
+    other = values != new
+    return dict(zip(values.filter(other), new.filter(other), strict=True))
 
 
 def _reader(

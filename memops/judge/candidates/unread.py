@@ -33,7 +33,7 @@ class Looked:
 
     def unread(self, found: Codes, texts: pl.Series, a: Array, b: Array) -> Array:
         """Return what `unread` does."""
-        keys = self._seen.keys(texts, a, b)
+        keys = self._seen.keys(texts.to_list(), a, b)
         at = self._seen.places(keys)
         new = at < 0
         told = np.zeros(len(a), bool)
@@ -144,4 +144,4 @@ def _familiar() -> Array:
     words = {w for w in listed if w.isascii()}
     ends = {w + end for w in words for end in ("s", "es", "d", "ed", "ing", "er", "r", "ly", "t")}
     cut = {w[:-1] + end for w in words for end in ("ing", "ies", "ied", "es", "ed") if len(w) > 3}
-    return np.unique(codes(pl.Series(sorted(words | ends | cut))).codes)
+    return np.unique(codes(pl.Series([*(words | ends | cut)])).codes)
