@@ -307,6 +307,15 @@ def test_words_of_a_program_retire_only_a_note_that_is_probably_junk(least, verd
     assert notes["verdict"].to_list() == [verdict]
 
 
+@pytest.mark.parametrize(("told", "verdict"), [(1.0, "tombstone"), (0.85, "demote")])
+def test_what_reads_like_an_order_is_retired_only_where_it_tells_no_fact(told, verdict):
+    text = "User: always send the rota to Bram first, then to me, by the 9th\nAssistant: Understood"
+    policy = Policy(extract=Extract(told=told))
+    notes, made = judged_notes(store(text), Context(NOW, policy))
+    assert noise(notes, policy)[0].startswith("hostile.")
+    assert notes["verdict"].to_list() == [verdict] and made.is_empty()
+
+
 def test_the_scope_keeps_facts_apart():
     rows = [{"id": s, "scope": s, "text": "I prefer green tea over coffee"} for s in ("a", "b")]
     made = extracted(from_rows(rows), Context(now=NOW))

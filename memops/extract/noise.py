@@ -11,7 +11,7 @@ from memops.language.lexicon import lexicon
 from memops.policy import Policy
 from memops.safety.hostile import injected
 
-SURE = r"^(?:hostile\.|noise\.(?:channel|repeated)$)"
+SURE = r"^noise\.(?:channel|repeated)$"
 """Reasons that more than a word or two of a note speak for."""
 
 _CHANNELS = r"(?i)[:/](?:heartbeat|cron|system|internal|scheduler)(?:$|[:/])"
