@@ -113,7 +113,7 @@ def recalled(folder: Path, name: str, schema: pl.Schema) -> pl.DataFrame:
 def written(folder: Path, name: str, table: pl.DataFrame) -> Path:
     """Keep a table in a folder; returns its file."""
     out = io.BytesIO()
-    table.write_parquet(out)
+    table.write_parquet(out, compression="lz4")
     data = out.getvalue()
     path = files.folder(folder) / f"{name}-{_recipe()}-{_digest(data)}.parquet"
     files.write(path, data)
