@@ -5,6 +5,7 @@ column. Such a text is read in another spelling, too, and what is found there is
 the text itself.
 """
 
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -19,9 +20,9 @@ _INVISIBLE = (
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f"
     "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff]"
 )
-_BREAK = r"([A-Za-z0-9+/_=.-]{4,}[ \t]*\\?\r?\n[ \t>]*[A-Za-z0-9+/_=-]{4,})[ \t]*[\"'`)]?[ \t]*(?:\r?\n|$)"
-_RULE = r"\n[ \t]*\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?[ \t]*(?:\r?\n|$)"
-_TABLE = re.compile(rf"(?:^|\n)([^\n]*\|[^\n]*){_RULE}((?:[^\n]*\|[^\n]*(?:\n|$))+)")
+_BREAK = r"([A-Za-z0-9+/_=.-]{4,}[ \t]*\\?\r?\n[ \t>]*[A-Za-z0-9+/_-]{4,}={0,2})[ \t]*[\"'`)]?[ \t]*(?:\r?\n|$)"
+_RULE = r"[ \t]*\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?[ \t]*(?:\r?\n|$)"
+_COLUMNS = (r"\|", "[;；]", "[,，]", "\t", "[ \t][–—-][ \t]")  # what stands between cells
 _TURN = (  # who speaks in this line
     r"(?:[ \t>]*(?:[-*•][ \t]+)?[*_]{0,2}[^\W\d][\w.-]{0,11}[*_]{0,2}[:：][*_]{0,2}[ \t]*"
     r"|[ \t>]*[—–-]{1,2}[ \t]+)"
@@ -31,7 +32,6 @@ _POINT = re.compile(
     r"[ \t]*(?:(?:[-*+•]|[0-9]{1,2}[.)])[ \t]+(?P<point>[^\s][^\n]{2,40})"
     rf"|(?:{_TURN})?(?P<alone>[^\s:：]{{6,64}}|{_GROUPS}))[ \t]*(?:\n|$)"
 )
-_CELL = re.compile(r"[^|\n]+")
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,10 @@ def views(texts: pl.Series) -> list[View]:
     for pattern, viewed in _KINDS.items():
         rows = texts.str.contains(pattern).fill_null(False).arg_true()
         made += [view for row in rows for view in viewed(row, texts[row])]
-    for row in told.arg_true().gather(texts.filter(told).str.contains(_under()).arg_true()):
-        made += _listed(row, texts[row])
+    columns = "|".join(_head(between) for between in _COLUMNS)
+    for pattern, viewed in ((_under(), _listed), (columns, _tabled)):
+        for row in told.arg_true().gather(texts.filter(told).str.contains(pattern).arg_true()):
+            made += viewed(row, texts[row])
     return made
 
 
@@ -97,21 +99,39 @@ def _without(row: int, text: str, gaps: list[tuple[int, int]]) -> View:
 
 def _tabled(row: int, text: str) -> Iterator[View]:
     """Each cell of a table after the head of its column, as a line of its own."""
-    lines: list[str] = []
+    made: list[str] = []
     places: list[int] = []
-    for table in _TABLE.finditer(text):
-        heads = [cell[0].strip() for cell in _CELL.finditer(_inside(table[1]))]
-        at = table.start(2)
-        for line in table[2].splitlines(keepends=True):
-            indent = len(line) - len(line.lstrip(" \t|"))
-            for head, cell in zip(heads, _CELL.finditer(line, indent), strict=False):
-                before = f"{head}: "
-                lines += [before, cell[0], "\n"]
-                start = at + cell.start()
-                places += [-1] * len(before) + list(range(start, start + len(cell[0]))) + [-1]
-            at += len(line)
-    if lines:
-        yield View(row, "".join(lines), places)
+    lines = [*text.splitlines(keepends=True), ""]
+    at, heads, between = 0, [], ""
+    for line, below in itertools.pairwise(lines):
+        cells = _cells(line, between) if heads else []
+        if len(cells) != len(heads) or not heads:
+            ways = [way for way in _COLUMNS if re.search(_head(way), line)]
+            between = r"\|" if "|" in line and re.match(_RULE, below) else "".join(ways[:1])
+            heads = [head.strip() for head, _ in _cells(line, between)] if between else []
+            cells = []
+        for head, (cell, start) in zip(heads, cells, strict=False):
+            made += [f"{head}: ", cell, "\n"]
+            places += [-1] * (len(head) + 2) + list(range(at + start, at + start + len(cell))) + [-1]
+        at += len(line)
+    if made:
+        yield View(row, "".join(made), places)
+
+
+def _cells(line: str, between: str) -> list[tuple[str, int]]:
+    """What stands in the columns of a line, and where."""
+    left = len(line) - len(re.sub(r"^[ \t]*\|?", "", line))
+    body = re.sub(r"\|?\s*$", "", line)
+    marks = [match.span() for match in re.finditer(between, body) if match.start() >= left]
+    starts, ends = [left, *(end for _, end in marks)], [*(start for start, _ in marks), len(body)]
+    return [(body[start:end], start) for start, end in zip(starts, ends, strict=True)]
+
+
+@cache
+def _head(between: str) -> str:
+    """A line of cells, one of which is a label and nothing else (Rust's syntax, too)."""
+    label = expanded("(?:@{password}|@{code}|@{weak})")
+    return rf"(?i)(?:^|\n|{between})[ \t*`]*{label}[ \t*`]*(?:{between}|\r?\n|$)"
 
 
 def _listed(row: int, text: str) -> Iterator[View]:
@@ -166,13 +186,9 @@ def _under() -> str:
     )
 
 
-def _inside(line: str) -> str:
-    return line.strip().strip("|")
-
-
 _KINDS: dict[str, Callable[[int, str], Iterator[View]]] = {
     f"[!-~]{_INVISIBLE}+[!-~]": _cleaned,
     _BREAK: _joined,
-    rf"\|[^\n]*{_RULE}": _tabled,
+    rf"\|[^\n]*\n{_RULE}": _tabled,
 }
 """How texts that fit an expression (Rust's) are read besides."""
