@@ -382,3 +382,44 @@ def test_what_no_label_stands_before_and_what_says_what_to_put_is_left():
         ("Rounds by the back door logged: **28230** (Rosa)", True),
     ):
         assert (redacted(pl.Series([text]))[0] == text) is kept, text
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("site;owner;pw\nforum;tomas;{}\n", "kite_" + "meadow41"),
+        ("| Anlage | PIN |\n| Pforte | {} |\n", "58" + "2390"),
+        ("{} <- that is the new password of the plotter", "walnut." + "anchor.57"),
+        ("「{}」这个是投影仪的密码", "Yanghe" + "*Dongpo"),
+        ("Sicherheitsfrage der Kasse (Name des ersten Lehrers): {}", "Oster" + "hagen"),
+        ("安全问题，最喜欢的老师，我填的是{}。", "莫" + "小雁"),
+        ("first pet for the security question of the ISP → {}", "Sir " + "Nibbles"),
+        ("Alarm der Werkstatt mit {} ausschalten", "60" + "917"),
+        ("hotel safe {}, second floor", "0" + "731"),
+        ("仓库的锁：{}", "三八" + "〇五"),
+        ("projector: admin {}", "Beamer" + "5150!"),
+        ("A: which password did I pick?\nB: In May you noted {}, I think.", "Tern" + "-Island77"),
+        ("recovery codes, two unused: 51a07-{}", "9be2" + "4"),
+        ("APIv2密钥{}，别外传", "Q7RZ40M1TXW8" + "VB2KD95HJC3N"),
+    ],
+)
+def test_a_value_is_told_by_its_table_question_lock_or_the_label_after_it(text, value):
+    assert value not in one(text.format(value))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A senha do e-mail da oficina agora é a mesma de antes.",
+        "SMTP_PASS=[redacted:password]\nSMTP_SERVER_PORT=2525\n",
+        "Test cards of the sandbox: 4444 4444 4444 4448",
+        "Security question: what was the name of your first pet?",
+        "Her maiden name was Lindqvist, her first pet a hen.",
+        "name, pin and price\nbadge, enamel, 12 euros\n",
+        "The admin Page2 of the panel is slow",
+        "Wi-Fi 6 replaced the old router in Room-12B.",
+        "Discord account: Quiet_Heron#4410",
+    ],
+)
+def test_what_only_stands_where_a_secret_could_is_left(text):
+    assert one(text) == text

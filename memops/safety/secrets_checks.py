@@ -107,8 +107,9 @@ def _elided() -> pl.Expr:
 
 def _prefixed() -> pl.Expr:
     """A key after its issuer's beginning."""
-    mixed = _DIGIT & (_MIXING >= 0.2)
-    return (SIZE >= 16) & (mixed | pl.col("random")) & ~pl.col("wordy") & ~_elided()
+    dense = pl.col("upper") & pl.col("lower") & (_MIXING >= 0.35)
+    made = dense | (((_DIGIT & (_MIXING >= 0.2)) | pl.col("random")) & ~pl.col("wordy"))
+    return (SIZE >= 16) & made & ~_elided()
 
 
 def _token() -> pl.Expr:
@@ -189,7 +190,7 @@ def _bare() -> pl.Expr:
 
 def _changed() -> pl.Expr:
     """An old value, before the new one."""
-    return (SIZE >= 3) & _SAYS
+    return (SIZE >= 3) & _SAYS & (_DIGIT | pl.col("lettered") | _BEFORE.str.ends_with(" from "))
 
 
 def _near() -> pl.Expr:
@@ -197,8 +198,35 @@ def _near() -> pl.Expr:
     dense = SIZE.is_between(10, 64) & (_MIXING >= 0.4) & has("[a-z]") & has("[A-Z]")
     made = pl.col("dressed") | dense | (pl.col("gibberish") & (SIZE >= 8))
     told = _line().str.tail(90).str.contains(expanded("(?i)@{password}@{right}"))
-    told = _after_label("password", 80) | (pl.col("composed") & told)
+    asked = _BEFORE.str.contains(expanded(r"(?i)@{password}[^\n]*[?？]\s*\n[^\n]*$"))
+    told = _after_label("password", 80) | (pl.col("composed") & told) | asked
     return made & told & _SAYS & _UNDATED & _NAMELESS & ~_named_so()
+
+
+def _answered() -> pl.Expr:
+    """After a question of security; what asks another one is no answer."""
+    asked = _BEFORE.str.contains(expanded("(?i)@{question}")) & ~has("[?？]")
+    return asked & _ends() & seed_words() & ~states_first() & ~pl.col("ordinary")
+
+
+def _admin() -> pl.Expr:
+    """What goes with the name of who may do all, if no word and no name is made so."""
+    made = pl.col("composed") | pl.col("signed") | (has(r"^\p{Lu}\p{Ll}+") & (_DIGITS >= 2))
+    return (SIZE >= 6) & made & _ends() & _SAYS & _UNDATED & ~pl.col("named") & ~has("=")
+
+
+def _before() -> pl.Expr:
+    """Made by a person, and the clause goes on to say that it is a password."""
+    label = r"""(?i)^["'`”」*]*\s?(?:<|←|[—–(（-]|@{is}|这个?是)[^\n.。]{0,30}?@{password}"""
+    made = pl.col("dressed") | pl.col("signed") | ((SIZE >= 8) & pl.col("lettered") & _DIGIT)
+    return made & _NEXT.str.contains(expanded(label)) & _SAYS & _UNDATED & _NAMELESS
+
+
+def _grouped() -> pl.Expr:
+    """Capitals mixed with digits in most groups, after a label in the same sentence."""
+    mixed = count("[0-9][A-Z]|[A-Z][0-9]") >= 2
+    told = [_after_label(group, 64) for group in ("token", "code", "password")]
+    return mixed & pl.any_horizontal(told) & _UNDATED & ~_published()
 
 
 def _joined() -> pl.Expr:
@@ -206,7 +234,11 @@ def _joined() -> pl.Expr:
     made = (_DIGIT & pl.col("lettered") & (SIZE >= 6)) | (pl.col("number") & ~pl.col("year"))
     made |= pl.col("dressed") | pl.col("composed")
     clear = _SAYS & _UNDATED & _NAMELESS & ~has(r"^[A-Z]{1,6}[-_]?[0-9]+$")
-    return made & clear & _stops() & _after_label("password", 60)
+    signed = pl.col("composed") | (pl.col("dressed") & pl.col("upper") & _DIGIT)
+    signed &= ~_BEFORE.str.contains(r"[:：(（]\W*$") & ~has(lexicon("secrets")["composed_of"])
+    login = expanded(r"(?i)(?:@{login}|wi-?fi|wlan|vpn)")
+    logged = signed & _clause().str.tail(60).str.contains(login) & ~_named_so()
+    return made & clear & ((_after_label("password", 60) & _stops()) | logged)
 
 
 def _confided_number() -> pl.Expr:
@@ -218,12 +250,13 @@ def _confided_number() -> pl.Expr:
     told = _BEFORE.str.contains(confide) | _NEXT.str.contains(confide)
     line = _line()
     opens, enter = (
-        line.str.contains(expanded(f"(?i)@{{{g}}}@{{right}}")) for g in ("opens", "enter")
+        line.str.contains(expanded(f"(?i)(?:{g})@{{right}}"))
+        for g in ("@{opens}|@{locks}", "@{enter}")
     )
     pressed = has("#|^[0-9](?:[ -][0-9]){3}") | (has("[*]") & ~_BEFORE.str.ends_with("*"))
-    keyed = pressed | _said_before(
-        r"(?i)@{locks}[^\n.,;。，]{0,12}?(?:@{is}|[:：=→]\s?)$", 60
-    )  # fmt: skip
+    beside = r"(?i)@{locks}[^\n.,;。，]{0,30}?(?:[(（][^)）\n]{0,40}[)）])?"
+    keyed = pressed | _said_before(rf"{beside}(?:@{{is}}|[:：=→]\s?|@{{to}}|@{{by}}\s?)$", 90)
+    keyed |= has("^0[0-9]{3,5}$") & _said_before(r"(?i)@{locks}\s?$", 30)
     said = sum(sign.cast(pl.Int8) for sign in (opens, enter, told, keyed)) >= 2
     other = _said_before(lexicon("secrets")["numbered"], 40)
     counted = _NEXT.str.contains(lexicon("secrets")["counted"])
@@ -279,7 +312,7 @@ def _next() -> pl.Expr:
 
 
 def _paired() -> pl.Expr:
-    signed = (_DIGIT & _LETTER) | pl.col("composed")
+    signed = (_DIGIT & _LETTER) | pl.col("composed") | pl.col("signed")
     path = has(r":|/|\.[a-z]{2,4}$|^[?&]|&\w+=|^[A-Za-z_]\w*=.") | _BEFORE.str.contains(
         r"\.[a-z]{2,}/$"
     )
@@ -295,7 +328,7 @@ def _paired() -> pl.Expr:
 def _code() -> pl.Expr:
     """Digits after the name of a code; where no sign joins them, more than a count or a year."""
     joined = _said_before(r"(?i)(?:[:：=＝#→>]\W*|@{is}\W*)$", 24)
-    security = _BEFORE.str.contains(r"(?i)\bcv[vc]2?\W*$")
+    security = _BEFORE.str.contains(r"(?i)(?:\bcv[vc]2?|安全码|security code)\W*$")
     counted = _NEXT.str.contains(lexicon("secrets")["counted"])
     likely = joined | security | ((_DIGITS >= 4) & ~pl.col("year"))
     item = _BEFORE.str.contains(r"\n\s*$") & _NEXT.str.contains(r"^[.)]\s")  # a list's number
@@ -334,10 +367,13 @@ def _url() -> pl.Expr:
 
 CHECKS: dict[str, Callable[[], pl.Expr]] = {
     "always": _always,
+    "admin": _admin,
+    "answered": _answered,
     "any": _always,
     "argument": _argument,
     "assigned": _assigned,
     "bare": _bare,
+    "before": _before,
     "card": card,
     "changed": _changed,
     "cn-id": identity_number,
@@ -348,6 +384,7 @@ CHECKS: dict[str, Callable[[], pl.Expr]] = {
     "confided-number": _confided_number,
     "dialled": _dialled,
     "counted": _counted,
+    "grouped": _grouped,
     "header": _header,
     "joined": _joined,
     "loose": _loose,

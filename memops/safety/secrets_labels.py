@@ -12,7 +12,7 @@ from functools import cache
 from memops.language.lexicon import lexicon
 
 _PART = re.compile(r"@\{([\w-]+)\}")
-_JOINING = frozenset({"is", "from", "to", "and", "of"})
+_JOINING = frozenset({"is", "from", "to", "and", "of", "by"})
 _LATIN = re.compile(
     r"^[a-zß-ɏ]"
 )  # Latin: a word, not a part of one, and written with a space before it

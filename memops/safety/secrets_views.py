@@ -63,7 +63,7 @@ def views(texts: pl.Series) -> list[View]:
     for pattern, viewed in _KINDS.items():
         rows = texts.str.contains(pattern).fill_null(False).arg_true()
         made += [view for row in rows for view in viewed(row, texts[row])]
-    columns = "|".join(_head(between) for between in _COLUMNS)
+    columns = rf"{_heads()}(?:[|;；,，\t]|[–—-] |\r?\n)"
     for pattern, viewed in ((_under(), _listed), (columns, _tabled)):
         for row in told.arg_true().gather(texts.filter(told).str.contains(pattern).arg_true()):
             made += viewed(row, texts[row])
@@ -106,13 +106,15 @@ def _tabled(row: int, text: str) -> Iterator[View]:
     for line, below in itertools.pairwise(lines):
         cells = _cells(line, between) if heads else []
         if len(cells) != len(heads) or not heads:
-            ways = [way for way in _COLUMNS if re.search(_head(way), line)]
-            between = r"\|" if "|" in line and re.match(_RULE, below) else "".join(ways[:1])
-            heads = [head.strip() for head, _ in _cells(line, between)] if between else []
-            cells = []
+            between = next((way for way in _COLUMNS if re.search(way, line.strip("| \n"))), "$")
+            heads, cells = [head.strip() for head, _ in _cells(line, between)], []
+            ruled = between == _COLUMNS[0] and re.match(_RULE, below)
+            if not ruled and not any(re.fullmatch(_heads(), f" {head}") for head in heads[1:]):
+                heads = []
         for head, (cell, start) in zip(heads, cells, strict=False):
             made += [f"{head}: ", cell, "\n"]
-            places += [-1] * (len(head) + 2) + list(range(at + start, at + start + len(cell))) + [-1]
+            start += at
+            places += [-1] * (len(head) + 2) + list(range(start, start + len(cell))) + [-1]
         at += len(line)
     if made:
         yield View(row, "".join(made), places)
@@ -128,10 +130,9 @@ def _cells(line: str, between: str) -> list[tuple[str, int]]:
 
 
 @cache
-def _head(between: str) -> str:
-    """A line of cells, one of which is a label and nothing else (Rust's syntax, too)."""
-    label = expanded("(?:@{password}|@{code}|@{weak})")
-    return rf"(?i)(?:^|\n|{between})[ \t*`]*{label}[ \t*`]*(?:{between}|\r?\n|$)"
+def _heads() -> str:
+    """A cell that is a label and nothing else (Rust's syntax, too)."""
+    return expanded(r"(?i)[ \t*`|;；,，–—-]*(?:@{password}|@{code}|@{weak})[ \t*`]*")
 
 
 def _listed(row: int, text: str) -> Iterator[View]:
