@@ -399,6 +399,8 @@ def test_what_no_label_stands_before_and_what_says_what_to_put_is_left():
         ("仓库的锁：{}", "三八" + "〇五"),
         ("projector: admin {}", "Beamer" + "5150!"),
         ("A: which password did I pick?\nB: In May you noted {}, I think.", "Tern" + "-Island77"),
+        ('vault passphrase "{}", keep it', "a badger paints" + " the old lighthouse"),
+        ("值班室的口令是“{}”", "雨打" + "芭蕉叶"),
         ("recovery codes, two unused: 51a07-{}", "9be2" + "4"),
         ("APIv2密钥{}，别外传", "Q7RZ40M1TXW8" + "VB2KD95HJC3N"),
     ],

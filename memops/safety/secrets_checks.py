@@ -281,7 +281,7 @@ def _dialled() -> pl.Expr:
 
 def _passphrase() -> pl.Expr:
     """Words that say nothing of a password; no sentence's words where only a verb joins the label."""
-    told = _BEFORE.str.contains(r"""[:：＝=→>–—-][*_`\s]*["'“«]?$""") | seed_words()
+    told = _BEFORE.str.contains(r"""(?:[:：＝=→>–—-][*_`\s]*['’]?|["“«])$""") | seed_words()
     asks = has(r"(?i)\b(?:must|should|be|is|are|your|you|please|error|password)\b")
     return told & ~asks & (~states_first() | has(r"^\p{L}{1,3}\s"))
 

@@ -102,10 +102,11 @@ def _tabled(row: int, text: str) -> Iterator[View]:
     made: list[str] = []
     places: list[int] = []
     lines = [*text.splitlines(keepends=True), ""]
-    at, heads, between = 0, [], ""
+    heads: list[str] = []
+    at, between = 0, ""
     for line, below in itertools.pairwise(lines):
         cells = _cells(line, between) if heads else []
-        if len(cells) != len(heads) or not heads:
+        if not heads or len(cells) != len(heads):
             between = next((way for way in _COLUMNS if re.search(way, line.strip("| \n"))), "$")
             heads, cells = [head.strip() for head, _ in _cells(line, between)], []
             ruled = between == _COLUMNS[0] and re.match(_RULE, below)
