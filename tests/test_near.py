@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from memops.judge.candidates.near import alike, alike_by_hashes, sets
 from memops.judge.candidates.similarity import near_pairs
 from memops.judge.candidates.termsets import term_sets
-from memops.judge.candidates.unread import unread
 from memops.language.codes import code_of, codes
 from memops.language.text import tokens
 from memops.ordered import place_in
@@ -147,65 +146,3 @@ def test_pairs_of_one_scope_are_the_same_whatever_stands_beside_it(exact):
         assert mine == set(zip((a + at).tolist(), (b + at).tolist(), strict=True))
         at += size
     assert len(found) > 100
-
-
-def test_a_pair_that_only_gains_unknown_words_is_not_read():
-    said = pl.Series(
-        [
-            "the frobnic runs on port 80",
-            "the frobnic runs on port 80 vlint",
-            "the frobnic never runs on port 80",
-            "数据库 zorp 用 80",
-            "数据库 zorp 不用 80",
-            "zorp was born on 2026-07-07",
-            "zorp was born on 2026-07-28",
-        ]
-    )
-    assert left_unread(said, [0, 0, 1, 3, 5], [1, 2, 2, 4, 6]) == [True, False, False, False, False]
-
-
-def left_unread(said, a, b):
-    """Which pairs of texts are told apart by their words."""
-    return unread(codes(said, unigrams=True), said, np.array(a), np.array(b)).tolist()
-
-
-def test_pairs_that_open_with_other_strangers_or_hold_no_known_word_are_not_read():
-    said = pl.Series(
-        [
-            "Frobnic runs on port 80", "the zorp runs on port 90", "Zorp replaced frobnic on port 80",
-            "quxor plim dask", "quxor plim vorn", "Frobnic的端口是80", "Zorp的端口是90", "Frobnic 80 the plim",
-        ]
-    )  # fmt: skip
-    assert left_unread(said, [0, 0, 3, 5, 0, 1], [1, 2, 4, 6, 5, 7]) == [
-        True,
-        False,
-        True,
-        True,
-        False,
-        False,
-    ]
-
-
-def test_a_pair_of_other_subjects_is_not_read_wherever_in_their_openings_these_stand():
-    said = pl.Series(
-        [
-            "the port of frobnic is 80", "the port of zorp is 90", "plim prefers frobnic", "frobnic prefers dask",
-            "frobnic is the port", "no plim prefers frobnic", "plim 的 vorn 用端口 80", "quxor 的 vorn 用端口 90",
-            "plim 的 vorn 用端口 90",
-        ]
-    )  # fmt: skip
-    assert left_unread(said, [0, 2, 3, 0, 6, 6], [1, 3, 5, 4, 7, 8]) == [
-        True,
-        True,
-        False,
-        False,
-        True,
-        False,
-    ]
-
-
-def test_a_denial_by_what_says_something_else_is_not_read():
-    said = pl.Series(
-        ["quxor plim dask vorn", "not quxor plim zorp", "not quxor plim", "quxor plim dask"]
-    )
-    assert left_unread(said, [0, 0, 1], [1, 2, 3]) == [True, False, True]

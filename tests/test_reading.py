@@ -37,7 +37,7 @@ def test_words_side_by_side_have_the_same_codes_in_every_batch(said):
         ("Anna's tea is not green", "owner", {"w:anna"}),
         ("张伟的咖啡", "owner", {"h:张伟"}),
         ("The billing server runs on port 8080", "values", {"amount=8080"}),
-        ("API 服务器从 Redis 换成 Valkey", "was", {"w:redi"}),
+        ("API 服务器从 Redis 换成 Valkey", "left", {"w:redi"}),
         ("The reviewer moved to Berlin", "open", {"city=berlin"}),
         ("", "content", set()),
     ],

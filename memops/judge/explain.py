@@ -11,17 +11,8 @@ from memops.language.vocabulary import CONTENT
 from memops.reasons import Reason, named, reason
 from memops.statements.reading import Reading, read_many
 
-_SHOWN = ("owner", "attributes", "circumstances", "values", "open", "was", "becomes")
-_SIGNALS = (
-    "contained",
-    "weighted",
-    "overlap",
-    "odd",
-    "values_differ",
-    "opposed",
-    "was_a",
-    "was_b",
-)
+_SHOWN = ("owner", "attributes", "circumstances", "values", "open", "left")
+_SIGNALS = ("contained", "weighted", "overlap", "odd", "values_differ", "opposed")
 
 
 def explain(a: str, b: str) -> dict[str, Any]:
@@ -75,7 +66,7 @@ def _seen(reading: Reading) -> dict[str, list[str]]:
 
 _MARKED = (
     "negations",
-    "shift_strong",
+    "change",
     "past_strong",
     "hypothetical",
     "quoted",
@@ -94,7 +85,7 @@ def _because(judged: dict[str, Any], one: Reading, two: Reading) -> Reason:
     if judged["opposes"] is None:
         return reason("pair.apart")
     only = [
-        ", ".join(sorted(map(_plain, x.sets["current"] - y.sets["current"]))) or "something else"
+        ", ".join(map(_plain, sorted(_held(x) - _held(y)))) or "something else"
         for x, y in ((one, two), (two, one))
     ]
     code = f"pair.{judged['opposes']}"
@@ -110,12 +101,17 @@ def _change(
         return None
     sides = []
     for own, other, when in ((one, two, on[0]), (two, one, on[1])):
-        only = (own.sets[name] - other.sets[name] for name in ("current", "stated"))
+        only = (_held(own) - _held(other), own.sets["stated"] - other.sets["stated"])
         values = next(filter(None, only), frozenset())
         told = ", ".join(sorted(map(_plain, values))) or _said_of(own)
         sides.append(f"{told} ({when})" if when else told)
     about = ", ".join(sorted(_plain(i) for i in one.sets["about"] & two.sets["about"]))
     return f"{about or 'one thing'}: {sides[0]} -> {sides[1]}"
+
+
+def _held(reading: Reading) -> frozenset[str]:
+    """The values that a text gives, without what it says was."""
+    return reading.sets["current"] - reading.sets["left"]
 
 
 def _said_of(reading: Reading) -> str:

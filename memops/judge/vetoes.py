@@ -25,7 +25,7 @@ def veto_same() -> pl.Expr:
         .when(c("numbered_differ") > 0).then(pl.lit("numbered"))
         .when((c("exchanged") > 0) & alike).then(pl.lit("roles"))
         .when((c("odd") > 0) & ~flipped & alike).then(pl.lit("sign"))
-        .when((c("opposed") + c("alone") > 0) & ~flipped).then(pl.lit("opposite"))
+        .when((c("opposed") > 0) & ~flipped).then(pl.lit("opposite"))
     )  # fmt: skip
 
 

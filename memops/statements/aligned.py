@@ -12,7 +12,7 @@ from xxhash import xxh3_64_intdigest
 
 from memops.language.codes import numbered
 from memops.language.lexicon import lexicon
-from memops.language.packs import codes, table
+from memops.language.packs import codes, cues, table
 from memops.language.tokens import Keys, Tokens, in_order, keyed
 from memops.statements.fact import PLAIN, person
 from memops.values.signs import turning
@@ -28,12 +28,10 @@ def edges(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     """Return the beginnings and the endings of each statement, of one word and more.
 
     Two statements share as many of `opens` as they have first words in common, and of `closes` as
-    last ones. `steps` are both; `solid` those whose word at that place is no value. Each is of
-    texts' numbers and codes, in their order; `code` is that of each item.
+    last ones. Each is of texts' numbers and codes, in their order; `code` is that of each item.
     """
     kept = aligned(t)
-    row, solid = t.row[kept], ~t.kinds("value", "qualifier")[kept]
-    nth = t.before(kept)[kept]
+    row, nth = t.row[kept], t.before(kept)[kept]
     size = np.bincount(row, minlength=t.n)
     words = np.zeros((t.n, _LONGEST), np.uint64)
     words[row, nth] = code[t.concept[kept]]
@@ -42,14 +40,7 @@ def edges(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     closes = _running(words, 2)[row, size[row] - 1 - nth]
     known, number = np.unique(np.concatenate([opens, closes]), return_inverse=True)
     first, last = np.split(number, 2)
-    twice, both = np.concatenate([row, row]), np.concatenate([solid, solid])
-    sets = {
-        "opens": keyed(row, first),
-        "closes": keyed(row, last),
-        "steps": keyed(twice, number),
-        "solid": keyed(twice[both], number[both]),
-    }
-    return in_order(sets, known)
+    return in_order({"opens": keyed(row, first), "closes": keyed(row, last)}, known)
 
 
 def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
@@ -155,8 +146,23 @@ def _passed(t: Tokens, like: Array) -> tuple[Array, Array, Array]:
 
 def aligned(t: Tokens) -> Array:
     """Return which tokens are laid side by side: the first with content that are not light."""
-    told = t.solid & ~t.means(_light())
+    told = t.solid & ~t.means(light())
     return told & (t.before(told) < _LONGEST)
+
+
+def left(t: Tokens) -> Keys:
+    """Return what texts say that something was: the word behind "from", "replaced" and their like."""
+    at = np.flatnonzero(t.where(lambda concept, kind, said: said.lower() in _leaving()))
+    behind = np.append(np.where(t.solid, t.at, len(t.at)), len(t.at))
+    after = np.minimum.accumulate(behind[::-1])[::-1][at + 1]
+    at, after = at[after < len(t.at)], after[after < len(t.at)]
+    near = (t.row[at] == t.row[after]) & (t.clause[at] == t.clause[after])
+    return keyed(t.row[after[near]], t.concept[after[near]])
+
+
+@cache
+def _leaving() -> frozenset[str]:
+    return frozenset(cues("shift", "from"))
 
 
 def refused(t: Tokens, denied: Array) -> Keys:
@@ -174,5 +180,6 @@ def _running(words: Array, seed: int) -> Array:
 
 
 @cache
-def _light() -> frozenset[str]:
+def light() -> frozenset[str]:
+    """Return the concepts that say nothing of a subject."""
     return frozenset(lexicon("conflict")["alignment"]["light"])

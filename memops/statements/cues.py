@@ -5,7 +5,7 @@ of tasks and single events, quantifiers, rules. The words stand in `cues.toml` o
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 import numpy as np
@@ -19,38 +19,27 @@ from memops.values.signs import begins, sign_of_all
 from memops.values.value import Value
 
 MARKS = (
-    "negations", "shift_strong", "past_strong", "hypothetical", "quoted", "todo", "question",
-    "all", "none", "some", "only", "size", "must", "may", "change", "event", "related",
-    "copular", "equates", "masked", "cut", "dialogue", "latin_open", "han_open",
+    "negations", "past_strong", "hypothetical", "quoted", "todo", "question", "event", "dialogue",
+    "all", "none", "some", "only", "must", "may", "change", "copular", "masked", "cut",
 )  # fmt: skip
 DENYING = {"dislike": "like"}
 """Concepts that are the denial of another."""
 
 
-def marks(
-    plains: Sequence[str], values: Sequence[Sequence[Value]], t: Tokens, said: Tokens
-) -> dict[str, Array]:
-    """Return the marks of texts that their words alone give, as numbers.
-
-    `said` is `t` with denials taken apart.
-    """
+def marks(plains: Sequence[str], values: Sequence[Sequence[Value]], t: Tokens) -> dict[str, Array]:
+    """Return the marks of texts that their words alone give, as numbers; `values` are those of each."""
     out = {name: np.zeros(t.n) for name in _COUNTED}
     lower = pl.Series("text", plains, dtype=pl.String).str.to_lowercase()
     for name, where in _COUNTED.items():
         for i in lower.str.contains_any(wordlist(_cues(*where))).arg_true().to_list():
             out[name][i] = _count(plains[i], *where)
     change = t.kinds("change")
-    latin, han = (said.where(_opening(mark), "name", "word") for mark in ("w:", "h:"))
     told = {
         "negations": t.count(_denying(t)),
         "question": _truths(p.rstrip().endswith(("?", "？", "吗")) for p in plains),
-        "size": t.count(said.solid),
         "change": t.count(change),
         "event": _truths(_is_event(p) for p in plains),
         "dialogue": _truths(":" in p and len(set(_labels().findall(p))) > 1 for p in plains),
-        "related": _truths(":" in p for p in plains) | t.texts(_relating(t)),
-        "latin_open": t.count(latin),
-        "han_open": t.count(han),
     }
     of_a_year = _truths(_YEAR.match(p) is not None for p in plains) & ~t.texts(change)
     out["past_strong"] = out["past_strong"] + of_a_year
@@ -105,7 +94,6 @@ def denied(t: Tokens) -> Array:
 
 
 _COUNTED = {
-    "shift_strong": ("shift", "strong"),
     "past_strong": ("past", "strong"),
     "hypothetical": ("hypothetical", "words"),
     "quoted": ("quoted", "words"),
@@ -118,14 +106,6 @@ _EVERY = frozenset({"every", "each", "any", "both", "每个", "所有", "全部"
 
 def _denying(t: Tokens) -> Array:
     return t.kinds("negation") | t.means({*DENYING, "stopped"})
-
-
-def _relating(t: Tokens) -> Array:
-    return t.kinds("single", "multi", "change") | t.means({"copula"})
-
-
-def _opening(mark: str) -> Callable[[str, str, str], bool]:
-    return lambda concept, kind, surface: concept.startswith(mark)
 
 
 def _quantifiers(t: Tokens) -> dict[str, Array]:

@@ -12,11 +12,10 @@ import numpy as np
 from memops.language.lexicon import lexicon
 from memops.language.tokens import Array, Keys, Tokens, divided, keyed, minus, of_texts, union
 from memops.language.vocabulary import addressed
-from memops.ordered import within
 
 FRAME = (
-    "owner", "attributes", "about", "anchors", "roles", "circumstances", "open", "subject",
-    "complement", "known", "telling", "endings",
+    "owner", "attributes", "about", "anchors", "circumstances", "open", "subject", "complement",
+    "known", "telling", "endings",
 )  # fmt: skip
 PLAIN = frozenset({"user", "we", "they", "you", "he", "she", "team", "guest"})
 _HOLDING = frozenset({"use", "have", "run_on"})
@@ -24,16 +23,15 @@ _LABELS = frozenset({"decided", "pref_note", "prefer", "user"})
 _KNOWN = ("thing", "single", "multi")
 
 
-def frame(tokens: Tokens, value_like: Keys, opposed: Keys) -> dict[str, Keys]:
+def frame(tokens: Tokens, opposed: Keys) -> dict[str, Keys]:
     """Return the sets of FRAME for the tokens of each statement.
 
     `owner` is empty for the user and the team themselves; `attributes` are words of the lexicon,
     `anchors` those that by themselves tell which attribute is meant; `open` the words and names
     that no lexicon knows, which is where values are found (`about` adds those of the subject to
     the attributes); `subject` and `complement` what stands before and after the relation.
-    `value_like` are concepts that the text says it changes from or to, `opposed` those that have
-    an opposite: in a complement both are values. `known` are words whose meaning the
-    lexicon knows, `telling` those of them that are not generic, `endings` those by which a thing is over.
+    `opposed` are concepts that have an opposite: they are values. `known` are words whose meaning
+    the lexicon knows, `telling` those of them that are not generic, `endings` those by which a thing is over.
     """
     t = tokens.only(~tokens.where(lambda concept, *_: concept.startswith("counter="), "value"))
     before, after = _split(t)
@@ -46,8 +44,7 @@ def frame(tokens: Tokens, value_like: Keys, opposed: Keys) -> dict[str, Keys]:
     owner = union(people, t.keys(t.kinds("person") & ~role & kept))
     known = (t.kinds(*_KNOWN) | role) & t.solid
     told = t.keys(after)
-    values = union(opposed, told[within(told, value_like)])
-    attributes = minus(t.keys(known & ~t.means(_use("generic"))), values)
+    attributes = minus(t.keys(known & ~t.means(_use("generic"))), opposed)
     unknown = minus(t.keys(unknown_here), people)
     if naming.any():
         named = naming[t.row] & kept
@@ -64,7 +61,6 @@ def frame(tokens: Tokens, value_like: Keys, opposed: Keys) -> dict[str, Keys]:
         "attributes": attributes,
         "about": union(attributes, stranger),
         "anchors": minus(attributes, t.keys(known & t.kinds("multi"))),
-        "roles": attributes[t.of(attributes, _use("role") | _use("sufficient"))],
         "circumstances": t.keys(t.kinds("qualifier") & ~t.means(_use("soft"))),
         "open": unknown,
         "subject": subject[~t.of(subject, _HOLDING)],

@@ -18,20 +18,13 @@ from memops.statements.taken import counted, taken_apart
 
 Ints = Any
 _FRAMED = (
-    "owner", "attributes", "circumstances", "open", "subject", "complement", "held", "roles",
-    "current", "about", "endings", "known", "telling",
+    "owner", "attributes", "circumstances", "subject", "complement", "current", "kinds", "about",
+    "known", "telling", "endings",
 )  # fmt: skip
 CLAIMS = (
-    "past_strong",
-    "hypothetical",
-    "quoted",
-    "question",
-    "event",
-    "todo",
-    "masked",
-    "cut",
-    "dialogue",
-)
+    "past_strong", "hypothetical", "quoted", "question", "event", "todo", "masked", "cut", "dialogue",
+)  # fmt: skip
+QUANTIFIERS = ("all", "none", "some", "only", "must", "may")
 
 
 @dataclass(frozen=True)
@@ -116,7 +109,7 @@ def differences(r: Readings, a: Ints, b: Ints) -> pl.DataFrame:
     """Return the features of each pair (texts `a[i]` and `b[i]`), those that the readings hold."""
     out: dict[str, Any] = {}
     out |= _meaning(r, a, b) | _values(r, a, b) | _turns(r, a, b) | _cues(r, a, b) | _frame(r, a, b)
-    out |= _aligned(r, a, b) | _named(r, a, b)
+    out |= _aligned(r, a, b)
     return pl.DataFrame({name: np.asarray(v, np.float64) for name, v in out.items()})
 
 
@@ -142,18 +135,14 @@ def _meaning(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
 
 
 def _values(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
-    kinds = r.shared("kinds", "kinds", a, b)
-    one, two = r.size("values", a), r.size("values", b)
-    return {
-        "values_differ": np.maximum(kinds - r.kinds_agreed(a, b), 0),
-        "values_one": np.abs(one - two),
-    }
+    return {"values_differ": np.maximum(r.shared("kinds", "kinds", a, b) - r.kinds_agreed(a, b), 0)}
 
 
 def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     return {
         "odd": np.abs(r.marks["negations"][a] % 2 - r.marks["negations"][b] % 2),
         "opposed": r.shared("sides", "others", a, b),
+        "excluded": r.shared("states", "others", a, b),
         "exchanged": r.shared("ranked", "reversed", a, b),
         "retied": r.shared("spans", "spans", a, b) - r.shared("ties", "ties", a, b),
         "reruled": r.shared("relators", "relators", a, b) - r.shared("rules", "rules", a, b),
@@ -167,34 +156,18 @@ def _aligned(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     end = np.minimum(end, np.minimum(one, two) - begin)
     out = {"begin": begin, "end": end, "gap_a": one - begin - end, "gap_b": two - begin - end}
     for side, own, other in (("a", a, b), ("b", b, a)):
-        left = r.size("solid", own) / 2 - r.shared("solid", "steps", own, other)
-        out[f"solid_{side}"] = np.maximum(left, 0)
-        out[f"refused_{side}"] = r.size("refused", own)
-        out[f"refused_else_{side}"] = r.size("refused", own) - r.shared(
-            "refused", "wide", own, other
-        )
-        out[f"left_{side}"] = r.shared("was", "content", own, other)
+        out[f"left_{side}"] = r.shared("left", "content", own, other)
+        denied = out[f"refused_{side}"] = r.size("refused", own)
+        out[f"refused_else_{side}"] = denied - r.shared("refused", "wide", own, other)
+        out[f"wide_{side}"] = r.size("stated", own) - r.shared("stated", "wide", own, other)
     return out
 
 
 def _cues(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     m = r.marks
-    out = {
-        f"{name}_one": np.abs((m[name][a] > 0).astype(float) - (m[name][b] > 0))
-        for name in ("shift_strong", "all", "none", "some", "only", "must", "may")
+    return {
+        f"{name}_one": (m[name][a] > 0) != (m[name][b] > 0) for name in (*QUANTIFIERS, "change")
     }
-    return out | {"size_min": np.minimum(m["size"][a], m["size"][b])}
-
-
-def _named(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
-    """Concepts and names of each that the other lacks, and all that it states."""
-    out: dict[str, Any] = {}
-    wide = r.shared("stated", "wide", a, b), r.shared("stated", "wide", b, a)
-    out["wide_a"] = r.size("stated", a) - wide[0]
-    out["wide_b"] = r.size("stated", b) - wide[1]
-    out["named_a"] = r.size("named", a) - r.shared("named", "content", a, b)
-    out["named_b"] = r.size("named", b) - r.shared("named", "content", b, a)
-    return out
 
 
 def _frame(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
@@ -211,22 +184,7 @@ def _frame(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         out[f"tail_{side}"] = r.size("content", one) - content - out[f"head_{side}"]
     numbered = [r.size("numbered", x) - r.shared("numbered", "numbered", a, b) for x in (a, b)]
     out["numbered_differ"] = np.minimum(*numbered)
-    one, two = r.size("kinds", a), r.size("kinds", b)
-    out["kinds_apart"] = ((one > 0) & (two > 0) & (r.shared("kinds", "kinds", a, b) == 0)).astype(
-        float
-    )
-    out["shapes_same"] = r.shared("shapes", "shapes", a, b)
-    out["choices_same"] = r.shared("choices", "choices", a, b)
     out["anchors_same"] = r.shared("anchors", "anchors", a, b)
-    out["was_a"], out["was_b"] = r.shared("was", "current", a, b), r.shared("was", "current", b, a)
-    out["becomes_a"] = r.size("becomes", a) - r.shared("becomes", "content", a, b)
-    out["becomes_b"] = r.size("becomes", b) - r.shared("becomes", "content", b, a)
-    out["alone"] = r.shared("alone", "alone_others", a, b)
-    latin, han = (r.marks[name] for name in ("latin_open", "han_open"))
-    one = (latin[a] > 0) & (han[a] == 0) & (latin[b] == 0) & (han[b] > 0)
-    two = (latin[b] > 0) & (han[b] == 0) & (latin[a] == 0) & (han[a] > 0)
-    out["scripts_apart"] = one | two
-    out["counters_differ"] = r.shared("counters", "counters", a, b)
-    for name in (*CLAIMS, "shift_strong", "negations", "related", "copular", "equates", "change"):
+    for name in (*CLAIMS, "negations", "copular", "change"):
         out[f"{name}_a"], out[f"{name}_b"] = r.marks[name][a], r.marks[name][b]
     return out

@@ -9,7 +9,7 @@ encoder's vectors where that is higher, and BM25 normalised by what a statement 
 itself.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,6 @@ from memops.judge.candidates.near import alike, alike_by_hashes, sets
 from memops.judge.candidates.neighbours import Terms, added, neighbours, weighed
 from memops.judge.candidates.neighbours_dense import dense_neighbours
 from memops.judge.candidates.termsets import term_sets
-from memops.judge.candidates.unread import Looked, unread
 from memops.judge.places import about, own_subject, stating, telling
 from memops.language.codes import WITHIN, Codes, codes
 from memops.language.text import folded
@@ -35,10 +34,10 @@ SIGNALS = ("jaccard", "cosine", "bm25")
 PAIRS = pl.Schema(
     {"a": pl.UInt32(), "b": pl.UInt32()}
     | dict.fromkeys(SIGNALS, pl.Float64())
-    | {"vectors": pl.Float64(), "unread": pl.Boolean()}
+    | {"vectors": pl.Float64()}
 )
-"""Pairs of statements, a < b, with their signals, the cosine of their vectors if an encoder placed
-them near, and if reading them would make nothing of them."""
+"""Pairs of statements, a < b, with their signals, and the cosine of their vectors if an encoder
+placed them near."""
 PART = 5000
 """Statements that are compared at a time, unless one scope has more."""
 _STEP = 200_000
@@ -74,7 +73,7 @@ def candidates(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     Pairs of at least `candidates.jaccard`, and for each statement the nearest
     `candidates.nearest` by cosine that reach `candidates.cosine`; of these, pairs that share
     `candidates.shared` of the shorter one's terms, all but `candidates.apart`. Nothing crosses
-    scopes. `unread` marks pairs that their words tell apart (`memops.judge.candidates.unread`).
+    scopes.
     """
     found = candidates_in_parts(statements(records, ctx).table, ctx)
     return pl.concat([nothing(), *(pairs for _, pairs in found)])
@@ -90,10 +89,7 @@ def candidates_in_parts(
         if part.height >= _MANY:
             given_back()
         close = beside(dense, part)
-        look = unread
-        if part.height < _MANY:
-            look = ctx.once(("unread", part["scope"][0]), Looked).unread
-        pairs = near(part, found, table.height, ctx.policy.candidates, dense=close, look=look)
+        pairs = near(part, found, table.height, ctx.policy.candidates, dense=close)
         pairs = pairs.sort("a", "b")
         del found
         if part.height >= _MANY:
@@ -116,12 +112,11 @@ def near(
     whole: int,
     limits: Candidates,
     dense: pl.DataFrame | None = None,
-    look: Callable[[Codes, pl.Series, Any, Any], Any] = unread,
 ) -> pl.DataFrame:
     """Return the pairs of some scopes' statements that are worth comparing, with their signals.
 
     `table` is of whole scopes, `found` the codes of its texts; `whole` statements are in the
-    store. `dense` are pairs that an encoder places near. `look` tells the `unread`.
+    store. `dense` are pairs that an encoder places near.
     """
     n, scopes = table.height, table["scope"]
     if n < 2:
@@ -141,9 +136,7 @@ def near(
     if n >= _MANY:
         given_back()
     place = table["statement"].to_numpy()
-    return kept.with_columns(
-        a=pl.Series(place[a]), b=pl.Series(place[b]), unread=pl.Series(look(found, table["text"], a, b))
-    ).cast(PAIRS)  # fmt: skip
+    return kept.with_columns(a=pl.Series(place[a]), b=pl.Series(place[b])).cast(PAIRS)
 
 
 def _worth_comparing(told: pl.DataFrame, limits: Candidates) -> pl.DataFrame:

@@ -1,7 +1,7 @@
 """Term sets: the terms of statements, which are words and the concepts behind them, as codes.
 
-Concepts let wordings and languages meet; what they are a kind of, and the pair of opposites that
-they are in, count as terms too. Words of grammar, negation and change say nothing of the subject.
+Concepts let wordings and languages meet; what they are a kind of, and the states that they exclude,
+count as terms too. Words of grammar, negation and change say nothing of the subject.
 """
 
 from functools import cache
@@ -117,7 +117,7 @@ def relates(concept: str, kind: str) -> bool:
 
 @cache
 def _concepts() -> dict[str, int]:
-    """Each concept, and each pair of opposites, with a code of its own."""
+    """Each concept, and each pair of states, with a code of its own."""
     named = {concept for concept, _ in words().values()} | {
         name for pair in _broader() for name in pair
     }
@@ -126,13 +126,13 @@ def _concepts() -> dict[str, int]:
 
 
 def _broader() -> list[tuple[str, str]]:
-    """Concepts with what they are a kind of, and with the pair of opposites that they are in."""
+    """Concepts with what they are a kind of, and states with the pair that they are in."""
     conflict = lexicon("conflict")
     above = [(low, high) for high, below in conflict["kind_of"].items() for low in below]
-    for n, pair in enumerate(conflict["opposites"]["alone"]):
+    for n, pair in enumerate(conflict["opposites"]["pairs"]):
         names = pair.replace("|", " ").split()
-        names += [low for low, high in above if high in names]
-        above += [(name, f"pair {n}") for name in names]
+        if not {*names}.isdisjoint(conflict["opposites"]["states"]):
+            above += [(name, f"pair {n}") for name in names]
     return sorted(set(above))
 
 

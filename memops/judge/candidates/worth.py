@@ -27,12 +27,12 @@ def worth_reading(
 ) -> pl.DataFrame:
     """Return the pairs that could be judged, as WORTH.
 
-    `ruled`, which rules may judge: of one subject, alike enough, and not told apart by their words.
+    `ruled`, which rules may judge: of one subject and alike enough.
     With `asked` also those of the others that are among the so many nearest of either (`nearest`),
     of which a model is asked.
     """
     alike_enough = combined(policy.conflicts) >= policy.candidates.least
-    told = pairs.with_columns(ruled=of_one_subject(pairs, table) & ~pl.col("unread") & alike_enough)
+    told = pairs.with_columns(ruled=of_one_subject(pairs, table) & alike_enough)
     told = told.filter(pl.col("ruled") | ~kept_apart(pairs, table) if asked else pl.col("ruled"))
     across = _across(told, table) if asked else pl.lit(False)
     told = told.with_columns(across=across, rank=0).select(*WORTH)
