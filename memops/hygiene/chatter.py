@@ -33,9 +33,13 @@ def chatter(texts: pl.Series) -> pl.Series:
         for why, _, opening in families
         if opening
     ]
+    said = said.with_columns(begins=pl.coalesce(runs))
+    opens = said["begins"].is_not_null().arg_true()
+    only = pl.repeat(False, said.height, eager=True)
+    only = only.scatter(opens, said["said"].gather(opens).str.contains(whole))
     found = (
         pl.when(nothing).then(pl.lit("chatter.signs"))
-        .when(line.str.contains(whole)).then(pl.coalesce(runs))
+        .when(only).then("begins")
         .otherwise(pl.coalesce(lines))
     )  # fmt: skip
     return said.select(pl.when(small).then(found)).to_series().rename(texts.name)
