@@ -17,7 +17,7 @@ _NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 _AMOUNT = re.compile(
     rf"(?P<bound>[<>]=?)?(?P<low>{_NUMBER})(?P<range>\.\.{_NUMBER})?(?P<unit>\D.*)?$"
 )
-_DATE = re.compile(r"(?P<y>[\dX]{4})-(?P<m>\d\d|XX)-(?P<d>\d\d|XX)(?: \w+)?$")
+_DATE = re.compile(r"(?P<y>[\dX]{4})-(?P<m>\d\d|XX)-(?P<d>\d\d|XX)(?: (?P<edge>\w+))?$")
 _TOLD = re.compile(r"(?:day|week|month|quarter|year|second)[+-]\d")
 _YEAR, _MONTH = 365 * 86400, 30 * 86400
 """A year and a month in seconds, as people mean them who say 90 days for three months."""
@@ -26,10 +26,14 @@ _YEAR, _MONTH = 365 * 86400, 30 * 86400
 def said_in(plain: str, values: Sequence[Value]) -> list[Said]:
     """Return the values of a text of `plainly` in parts, in reading order.
 
-    Days told from the day of writing are left out: they name no day by themselves.
+    Days told from the day of writing are left out where no other day is named beside them: they
+    name none by themselves.
     """
     days = {value.start for value in values if value.kind == "weekday"}
-    found = [part for value in values if not _idle(value, plain, days) for part in _parts(value)]
+    told = any(v.kind == "date" and not _TOLD.match(v.form) for v in values)
+    found = [
+        part for value in values if not _idle(value, plain, days) for part in _parts(value, told)
+    ]
     if any(part.kind == "limit" for part in found) and _denies(plain, values):
         found = [p._replace(form=_OTHER[p.form]) if p.kind == "limit" else p for p in found]
     return sorted(_counter(plain, part) for part in found)
@@ -58,14 +62,40 @@ def spoken(text: str) -> list[Token]:
     return heard(plain, said_in(plain, read(plain)))
 
 
-def _parts(value: Value) -> Iterator[Said]:
-    form = value.form.removeprefix("~")
+def _parts(value: Value, dated: bool) -> Iterator[Said]:
+    form = _turned_round(value).removeprefix("~")
+    if dated and _TOLD.match(form):
+        yield Said(value.start, value.end, "told", form)
+        return
     if value.kind == "time":
         yield from (Said(value.start, value.end, kind, said) for kind, said in _time(value, form))
         return
     split = _date if value.kind == "date" else _amount
     for kind, part in split(value.kind, form):
         yield Said(value.start, value.end, kind, part)
+
+
+def _turned_round(value: Value) -> str:
+    """The form of a value; of one that was turned from another system, as people round it.
+
+    Three digits tell apart what two told, half degrees what whole ones did; of a fraction that
+    no percentage is, whole per cent.
+    """
+    amount = _AMOUNT.match(value.form.removeprefix("~")) if value.converted else None
+    if amount is None or amount["range"]:
+        return value.form
+    low, written = float(amount["low"]), value.written
+    if value.kind == "share":
+        near = low if low == round(low, 2) or low < _TENTH else round(low)
+    elif value.kind == "temperature":
+        near = round(low * 2) / 2 if written is not None and written % 1 == 0 else low
+    else:
+        told = f"{written or 0:g}".replace(".", "").strip("-0")
+        near = float(f"{low:.3g}") if len(told) <= _TOLD_DIGITS else low
+    return (amount["bound"] or "") + number(near) + (amount["unit"] or "")
+
+
+_TENTH, _TOLD_DIGITS = 10, 2
 
 
 def _time(value: Value, form: str) -> Iterator[tuple[str, str]]:
@@ -94,6 +124,8 @@ def _date(kind: str, form: str) -> Iterator[tuple[str, str]]:
         yield "day", day["d"]
     if "X" not in day["y"]:
         yield "year", day["y"]
+    if day["edge"]:
+        yield "edge", day["edge"]
 
 
 def _amount(kind: str, form: str) -> Iterator[tuple[str, str]]:

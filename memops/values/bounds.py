@@ -1,5 +1,9 @@
 """Bounds: "about", at most and at least, which stand around values of any kind."""
 
+import re
+
+from memops.values.forms import day_after
+from memops.values.grammar import Found
 from memops.values.lexing import Line
 
 
@@ -34,6 +38,24 @@ def around(begin: int, end: int, line: Line) -> tuple[int, int, str]:
     return begin, end, about + (bound or held)
 
 
+def dated(found: Found, begin: int, end: int, line: Line) -> tuple[Found, int, int, str]:
+    """Return a day or time with what stands around it: by, before or after it; before 1 May is by 30 April."""
+    before, after = line.of(begin - 1), line.of(end)
+    if begin and "dated_before" in before:
+        begin, bound = begin - 1, str(before["dated_before"])
+    elif "dated_after" in after:
+        end, bound = end + 1, str(after["dated_after"])
+    else:
+        return found, begin, end, ""
+    day = day_after(found.kind, found.form, _STRICT[bound]) if bound in _STRICT else None
+    if day is not None:
+        found, bound = found._replace(form=day), f"{bound}="
+    named = found.kind == "time" or _DAY.fullmatch(found.form) is not None
+    return (found, begin, end, bound) if named else (found, begin, end, "")
+
+
+_STRICT = {"<": -1, ">": 1}
+_DAY = re.compile(r"(?:\d{4}|XXXX)-\d\d-\d\d")
 _HAND = 2  # letters between "about" and its number: 大概要一个小时
 _ARM = 6  # letters between a bound and its number: 最多可以来二十人, three retries at most
 

@@ -3,7 +3,7 @@
 import ipaddress
 from collections.abc import Sequence
 
-from memops.values.bounds import around
+from memops.values.bounds import around, dated
 from memops.values.forms import day_after, whole_period
 from memops.values.grammar import Found
 from memops.values.lexicon import Lexicon, Num
@@ -185,6 +185,10 @@ def _value(found: Found, high: Found | None, span: Found, line: Line) -> Value:
         found = _changed(found, begin, end, line)
     if found.kind not in _ALONE or found.kind == "discount":
         begin, end, sign = around(begin, end, line)
+        if found.kind == "version" and "bound_earlier" in line.of(end - 1):
+            sign = "<="
+        if found.kind in ("date", "time") and high is None and not sign:
+            found, begin, end, sign = dated(found, begin, end, line)
     if found.amount is None:
         ranged = f"{found.form}..{high.form}" if high is not None else ""
         if high is not None and found.kind == "date":

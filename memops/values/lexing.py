@@ -155,6 +155,9 @@ def _phrase(
                 break
         else:
             together = tight == 0 or width[end] - width[at] == tight - len(said[at])
+            if pieces[-1] == "." and "bound_before" in word.roles:  # "for 5 min." ends here
+                then = said[end + 1 + (kinds[end + 1 : end + 2] == _BLANK) :][:1]
+                together = together and bool(then) and then[0][0].isdigit()
             if together and (not pieces[-1].isdigit() or kinds[at + 1] != _BLANK):
                 return end + 1, word
     return at + 1, _word(said[at], lex)

@@ -111,6 +111,9 @@ def _gathered(line: Line, at: int, lex: Lexicon) -> Found | None:
     if not parts:
         return None
     num = _of_parts(line, at, parts, han)
+    scale = _shared_scale(line, end, parts)
+    if scale != 1.0:
+        num = Num(num.value * scale)
     nth = ordinal(line, end, num, lex)
     if nth is not None:
         return nth
@@ -126,6 +129,20 @@ def _gathered(line: Line, at: int, lex: Lexicon) -> Found | None:
     if lone and "weekday_tail" in line.roles[at]:
         word = lex.word({**word.roles, "weekday_tail": line.roles[at]["weekday_tail"]})
     return word, end
+
+
+def _shared_scale(line: Line, end: int, parts: Sequence[Part]) -> float:
+    """The scale that the upper end of a range says for both: 8 to 10 thousand, 8到10万."""
+    if len(parts) != 1 or not line.any(end, "range"):
+        return 1.0
+    han = line.wide(end + 1) or line.wide(end + 2)
+    upper, _ = _parts(line, end + 1, han)
+    if len(upper) != 2 or upper[1][0] != "s" or upper[1][1] < _THOUSAND:
+        return 1.0
+    return upper[1][1] if parts[0][1] < upper[0][1] else 1.0
+
+
+_THOUSAND = 1000
 
 
 def _weekday_tail(line: Line, at: int) -> bool:

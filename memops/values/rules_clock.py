@@ -13,7 +13,7 @@ def _hour(hour: int, part: int | None) -> int:
     if part == 0:
         return hour % 12
     if part == _NIGHT:
-        return hour + 12 if 5 < hour < 12 else hour % 12
+        return hour + 12 if 5 <= hour < 12 else hour % 12
     if part == _NOON:
         return hour + 12 if hour <= 3 else hour
     return hour if hour == 12 else hour + 12
@@ -102,7 +102,7 @@ def _bare(span: Span) -> list[Found] | None:
 
 def _told(span: Span) -> list[Found] | None:
     """Half past seven, a quarter to three, ten past four."""
-    hour = int(span.num("h"))
+    hour = int(span.get("c", "clock")) if span.has("c") else int(span.num("h"))
     early = (
         "before" in span.line.roles[span.at("way")]
         and "past" not in span.line.roles[span.at("way")]
@@ -123,6 +123,12 @@ _FIVES = (5, 10, 20, 25)
 def _ten_to(span: Span) -> list[Found] | None:
     """Ten to three: only minutes that people say so, where a time is due."""
     return _told(span) if int(span.num("m")) in _FIVES and int(span.num("h")) <= 12 else None
+
+
+def _ten_to_noon(span: Span) -> list[Found] | None:
+    """Ten to midnight, but for what is open from ten to midnight."""
+    spelt = "literal" not in span.line.roles[span.begin]
+    return _told(span) if spelt and not span.line.any(span.begin - 1, "between") else None
 
 
 def _named(span: Span) -> list[Found]:
@@ -170,10 +176,10 @@ CLOCK: tuple[Rule, ...] = (
     (f"{_PART} c:clock_token {_ZONE}?", _shown),
     (f"c:clock_token {_AP}? {_ZONE}?", _shown),
     ("c:clock !hour !clock_token", _named),
+    (f"{_PART}? h:hour oclock short_of ({_MINUTES} | short:minute)", _said),
     (f"{_PART} of? h:hour oclock {_PAST}?", _said),
     ("h:hour oclock (half:fraction | k:small quarter_mark) ap:meridiem?", _said),
     (f"{_PART}? short_of {_MINUTES} h:hour oclock", _said),
-    (f"{_PART}? h:hour oclock short_of ({_MINUTES} | short:minute)", _said),
     (f"{_PART}? h:hour oclock past? (mi:minute minute_mark/time_unit | k:small quarter_mark)", _said),
     ("h:hour oclock mi:minute !measure !unit ap:meridiem?", _said),
     (f"h:hour oclock {_AP} {_ZONE}?", _said),
@@ -185,6 +191,7 @@ CLOCK: tuple[Rule, ...] = (
         " (ap:meridiem | rp:relative_part)?",
         _ten_to,
     ),
+    ("(f:portion/fraction | article f:fraction | m:minute) way:past/before c:clock", _ten_to_noon),
     ("d:literal ap:meridiem", _dotted),
     ("at_hour h:hour and (half:fraction | mi:minute) ap:meridiem?", _said),
     ("at_hour h:hour less (f:fraction | m:minute) ap:meridiem?", _short),

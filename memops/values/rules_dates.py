@@ -188,6 +188,15 @@ def _recurring(span: Span) -> list[Found] | None:
     return [found._replace(begin=span.begin, end=span.end), often]
 
 
+def _other_days(span: Span) -> list[Found] | None:
+    """Every day except Monday, 除周一外每天: the days that are left."""
+    found = _listed(span)
+    if found is None or span.get("a", "adverb") != "1 d":
+        return None
+    left = set(range(len(DAYS))) - {DAYS.index(day) for day in found.form.split(",")}
+    return [found._replace(form=days_form(left), begin=span.begin, end=span.end)]
+
+
 def _relative(span: Span) -> list[Found]:
     return [Found("date", f"day{span.get('r', 'relative'):+d}")]
 
@@ -256,6 +265,9 @@ def _ahead(span: Span) -> list[Found] | None:
 
 
 def _day_of_month(span: Span) -> list[Found] | None:
+    """The 15th, 15号; a number and "times" behind it make it a span: 一日三次."""
+    if span.line.any(span.end, "number") and span.line.any(span.end + 1, "times"):
+        return None
     day = _day(span)
     found = date_found(None, None, day)
     return [found] if found else None
@@ -315,6 +327,8 @@ RULES: tuple[Rule, ...] = (
     ("edge:edge of? s:shift? u:time_unit", _shifted),
     ("edge:edge y:year", _dated),
     ("dated of? y:year !year_mark !unit !currency !measure !other_count", _year_alone),
+    (f"a:adverb excluding dated? w:weekday/weekday_plural ({_LIST})*", _other_days),
+    (f"excluding w:weekday ({_LIST})* outside? comma? a:adverb", _other_days),
     (f"(each/shift_each) w:weekday/weekday_plural/weekdays ({_LIST})*", _recurring),
     (f"a:adverb w:weekday_tail !times !measure !time_unit ({_LIST})*", _recurring),
     (f"alternate:alternate w:weekday/weekday_plural ({_LIST})*", _recurring),

@@ -112,6 +112,8 @@ def _feet(span: Span) -> list[Found] | None:
             )
         elif "unit" in roles and pending is not None:
             unit = roles["unit"]
+            if "in" in roles:  # forty in 2020
+                return None
             if (first is not None and unit.kind != first.kind) or unit.factor >= last:
                 return None
             first, last = first or unit, unit.factor

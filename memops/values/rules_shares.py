@@ -35,8 +35,8 @@ def _share(span: Span) -> list[Found] | None:
 
 
 def _time_part(span: Span) -> list[Found]:
-    """Three quarters of an hour."""
-    return [measured(num_of(span), span.get("u", "time_unit"))]
+    """Three quarters of an hour, a quarter of a litre."""
+    return [measured(num_of(span), span.get("u", "time_unit") or span.get("u", "unit"))]
 
 
 def portion(num: Num) -> Found:
@@ -114,7 +114,7 @@ _SHARED = "(share:number percent | per_hundred share:number | share:small tenths
 
 
 SHARES: tuple[Rule, ...] = (
-    (f"up/down by? {_SHARED} !off !of_price", _grown),
+    (f"up/down by? {_SHARED} !off !of !of_price", _grown),
     ("up/down by? fold:number fold !up !adverb", _grown),
     ("doubling_verb by? n:number doubling", _grown),
     (f"{_SHARED} up/down", _growth),
@@ -135,7 +135,7 @@ SHARES: tuple[Rule, ...] = (
     ("n:small tenths (rest:small | half:fraction)? !unit !measure", _share),
     ("d:number over n:number", _over),
     ("neg:negative? n:number percent", _share),
-    ("n:portion of article u:time_unit", _time_part),
+    ("n:portion of article u:time_unit/unit", _time_part),
     (
         "n:portion of",
         lambda span: [portion(num_of(span))._replace(begin=span.begin, end=span.begin + 1)],

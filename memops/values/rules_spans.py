@@ -168,6 +168,7 @@ LONG: tuple[Rule, ...] = (
         _compound,
     ),
     ("n:number measure? time_unit (and? number time_unit/minute_mark)+", _compound),
+    ("n:number minute_mark number time_unit", _compound),
     ("n:number time_unit !range int !unit !measure !times !currency !month_mark", _compound),
     ("n:number measure half:fraction u:time_unit", _long),
     ("n:number range? u:time_unit (and article?)? half:fraction", _long),

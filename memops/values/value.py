@@ -155,9 +155,9 @@ def _amounts(a: Value, b: Value, one: re.Match[str], two: re.Match[str]) -> Comp
         return INCOMPARABLE if _within(ends) else DIFFERENT
     if one["about"] or two["about"]:
         close = all(abs(x - y) <= _ABOUT * max(abs(x), abs(y)) for x, y in ends)
-        return (
-            EQUAL if near and one["about"] == two["about"] else INCOMPARABLE if close else DIFFERENT
-        )
+        alike = one["about"] == two["about"] or a.converted != b.converted
+        near = near or (alike and all(_rounds(a, b, x, y) for x, y in ends))
+        return EQUAL if near and alike else INCOMPARABLE if close else DIFFERENT
     return EQUAL if near else DIFFERENT
 
 
@@ -175,6 +175,11 @@ def _rounded(a: Value, b: Value, x: float, y: float) -> bool:
         return False
     slack = max(a.grain, b.grain) * 1.0001
     return abs(x - y) <= (slack if a.kind == "temperature" else min(slack, _CONVERTED * abs(x)))
+
+
+def _rounds(a: Value, b: Value, x: float, y: float) -> bool:
+    """Whether of two numbers in two systems each is the other's rounding: 10 km, about six miles."""
+    return a.converted != b.converted and abs(x - y) <= min(a.grain, b.grain) * 1.0001
 
 
 def _within(ends: Sequence[tuple[float, float]]) -> bool:
@@ -206,6 +211,8 @@ def _dates(a: str, b: str) -> Comparison:
     if one and two:
         days = {"day", "second"} & {one[1], two[1]}
         return INCOMPARABLE if days and one[1] != two[1] else DIFFERENT
+    if {a[0], b[0]} == {"<", ">"}:
+        return DIFFERENT
     if a[:4] == b[:4] and "-XX-XX" in (a[4:], b[4:]):
         return INCOMPARABLE
     if len(a) != 10 or len(b) != 10 or a[4] != "-" or b[4] != "-" or ".." in a + b:
