@@ -68,6 +68,33 @@ def test_two_values_have_two_forms(one, other):
     assert set(forms(one)) != set(forms(other))
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("the mast is 30 feet high", "the mast is 9.14 m high"),
+        ("a bag of 7 pounds", "a bag of about 3.18 kg"),
+        ("two thirds of the seats", "67% of the seats"),
+        ("open every day except Sunday", "open Monday to Saturday"),
+        ("pay before 8 June", "pay by 7 June"),
+    ],
+)
+def test_what_people_round_and_leave_out_has_one_form(one, other):
+    assert set(forms(one)) == set(forms(other)) != set()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("the mast is 30 feet high", "the mast is 31 feet high"),
+        ("pay by 7 June", "pay after 7 June"),
+        ("the end of May", "the beginning of May"),
+        ("noted on 3 May: due tomorrow", "noted on 3 May: due yesterday"),
+    ],
+)
+def test_what_rounding_leaves_apart_has_two_forms(one, other):
+    assert set(forms(one)) != set(forms(other))
+
+
 def test_a_number_that_only_numbers_a_text_is_a_counter():
     assert forms("User likes jazz (4)") == ["counter=4"]
     assert forms("the gateway listens on port 42617") == ["amount=42617"]

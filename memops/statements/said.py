@@ -30,7 +30,7 @@ def said_in(plain: str, values: Sequence[Value]) -> list[Said]:
     name none by themselves.
     """
     days = {value.start for value in values if value.kind == "weekday"}
-    told = any(v.kind == "date" and not _TOLD.match(v.form) for v in values)
+    told = any(part.kind == "date" for v in values for part in _parts(v, False))
     found = [
         part for value in values if not _idle(value, plain, days) for part in _parts(value, told)
     ]
