@@ -20,6 +20,7 @@ from memops.rules import propose
 from memops.rules.extract_notes import extract_notes
 from memops.rules.retire_chatter import retire_chatter
 from memops.schema import LIVE, from_rows
+from tests.bench.notes import labelled
 from tests.wordings import wordings
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -309,11 +310,12 @@ def test_words_of_a_program_retire_only_a_note_that_is_probably_junk(least, verd
 
 @pytest.mark.parametrize(("told", "verdict"), [(1.0, "tombstone"), (0.85, "demote")])
 def test_what_reads_like_an_order_is_retired_only_where_it_tells_no_fact(told, verdict):
-    text = "User: always send the rota to Bram first, then to me, by the 9th\nAssistant: Understood"
     policy = Policy(extract=Extract(told=told))
-    notes, made = judged_notes(store(text), Context(NOW, policy))
-    assert noise(notes, policy)[0].startswith("hostile.")
-    assert notes["verdict"].to_list() == [verdict] and made.is_empty()
+    texts = [row["note"] for row in labelled() if row["action"] == "extract"]
+    notes, made = judged_notes(store(*texts), Context(NOW, policy))
+    orders = notes.filter(noise(notes, policy).str.starts_with("hostile."))
+    assert set(orders["verdict"]) == {verdict} and orders.height >= 3
+    assert not orders["id"].is_in(made["note"].implode()).any()
 
 
 def test_the_scope_keeps_facts_apart():
