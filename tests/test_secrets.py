@@ -271,6 +271,13 @@ def test_every_pattern_takes_linear_time_from_end_to_end(nth):
         ("Backup passphrase: {}", "must be set by you before the first run"),
         ("The login page moved from {} to release-2", "release-1"),
         ("Gate {} closes at nine", "B2095"),
+        ("made the backup `backup/{}` of it", "pre-kiln-b-rebase-20260311071502"),
+        ("- Pattern-Key: {}", "glaze.1772900312345"),  # made of a time
+        ('"KILN_API_KEY": "{}"', "sk-or-v1-" + "ваш-ключ"),
+        (
+            'KILN_PUBLISHABLE_KEY="{}"',
+            "ey" + "JhbGciOiJIUzI1NiJ9.ey" + "Jyb2xlIjoiYW5vbiJ9." + "k3RvQ8zTn5WdYp2L",
+        ),
     ],
 )
 def test_what_identifies_something_beside_a_label_is_left(text, value):

@@ -100,6 +100,10 @@ def _published() -> pl.Expr:
     return _BEFORE.str.contains(lexicon("secrets")["published"])
 
 
+def _unpublished() -> pl.Expr:
+    return ~_published()
+
+
 def _elided() -> pl.Expr:
     """Only the beginning of a key is shown."""
     return _NEXT.str.contains(r"""^["'`]?(?:\.{3}|…|\*{3})""") & (SIZE < 24)
@@ -124,6 +128,7 @@ def _unwordly() -> pl.Expr:
     """What is assigned to a token: of random make, or digits among letters."""
     likely = pl.col("random") | (_DIGIT & has("[A-Za-z]") & (SIZE >= 8))
     other = pl.col("wordy") | pl.col("coded_name") | pl.col("measure") | pl.col("place")
+    other |= has(r"(?:^|[-_])[^\x00-\x7f]")  # its name in the writer's language
     return likely & _UNDATED & ~other & ~_elided()
 
 
@@ -399,6 +404,7 @@ CHECKS: dict[str, Callable[[], pl.Expr]] = {
     "stranger": _stranger,
     "stranger-pair": _stranger_pair,
     "token": _token,
+    "unpublished": _unpublished,
     "unwordly": _unwordly,
     "worded": _worded,
     "url": _url,
