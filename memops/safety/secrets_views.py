@@ -124,7 +124,7 @@ def _tabled(row: int, text: str) -> Iterator[View]:
 def _cells(line: str, between: str) -> list[tuple[str, int]]:
     """What stands in the columns of a line, and where."""
     left = len(line) - len(re.sub(r"^[ \t]*\|?", "", line))
-    body = re.sub(r"\|?\s*$", "", line)
+    body = line.rstrip().removesuffix("|")
     marks = [match.span() for match in re.finditer(between, body) if match.start() >= left]
     starts, ends = [left, *(end for _, end in marks)], [*(start for start, _ in marks), len(body)]
     return [(body[start:end], start) for start, end in zip(starts, ends, strict=True)]
