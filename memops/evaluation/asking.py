@@ -67,7 +67,7 @@ def stated_many(texts: Sequence[tuple[str, str]]) -> list[Statement]:
 
 def _stated(text: str, lang: str, reading: Reading) -> Statement:
     sets = reading.sets
-    answer = (sets["current"] | sets["held"]) & sets["complement"]
+    answer = (sets["current"] - sets["left"]) & sets["complement"]
     topic = tuple(sets[n] - answer for n in ("owner", "about", "circumstances", "subject"))
     return Statement(
         text, lang if lang in LANGS else scripted("han"), reading, topic, frozenset(answer)

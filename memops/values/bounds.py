@@ -41,6 +41,8 @@ def around(begin: int, end: int, line: Line) -> tuple[int, int, str]:
 def dated(found: Found, begin: int, end: int, line: Line) -> tuple[Found, int, int, str]:
     """Return a day or time with what stands around it: by, before or after it; before 1 May is by 30 April."""
     before, after = line.of(begin - 1), line.of(end)
+    if found.kind != "time" and not _DAY.fullmatch(found.form):
+        return found, begin, end, ""
     if begin and "dated_before" in before:
         begin, bound = begin - 1, str(before["dated_before"])
     elif "dated_after" in after:
@@ -50,8 +52,7 @@ def dated(found: Found, begin: int, end: int, line: Line) -> tuple[Found, int, i
     day = day_after(found.kind, found.form, _STRICT[bound]) if bound in _STRICT else None
     if day is not None:
         found, bound = found._replace(form=day), f"{bound}="
-    named = found.kind == "time" or _DAY.fullmatch(found.form) is not None
-    return (found, begin, end, bound) if named else (found, begin, end, "")
+    return found, begin, end, bound
 
 
 _STRICT = {"<": -1, ">": 1}
