@@ -9,6 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from memops import apply as applying
 from memops import files, snapshot
 from memops.agreed import alone
@@ -20,6 +22,7 @@ from memops.context import Context
 from memops.errors import GuardRefused, MemopsError, did_you_mean
 from memops.evaluation.judging import Asked, gate, grade_plan
 from memops.extract import asking
+from memops.judge.candidates.heap import given_back
 from memops.judge.candidates.neighbours_dense import measured
 from memops.judge.cascade import said_to
 from memops.models.completions import endpoint
@@ -60,31 +63,44 @@ def make_plan(
     said, waiting, reader = asking.read(Path(answers)) if answers else (None, frozenset[str](), {})
     before = reviewing.remembered(settings.state, taken.manifest["store"])
     models = local_models(settings.policy, settings.state, records)
-    remembered = Remembered(snapshot.readings_folder(settings.state, taken.manifest["store"]))
-    ctx = Context(
-        now=now,
-        policy=settings.policy,
-        store=store.kind,
-        unsigned=store.unsigned,
-        fresh=waiting,
-        told=said,
-        whole=transcripts.whole(records, taken.address) if extract_notes in rules else None,
-        restored=restored,
-        models=models,
-        remembered=remembered,
-    )
-    changes, refused = propose(records, ctx, rules, before)
-    remembered.keep()
     identity = taken.manifest["store"]
+    changes, refused, asked, judged = _proposed(
+        records,
+        Context(
+            now=now,
+            policy=settings.policy,
+            store=store.kind,
+            unsigned=store.unsigned,
+            fresh=waiting,
+            told=said,
+            whole=transcripts.whole(records, taken.address) if extract_notes in rules else None,
+            restored=restored,
+            models=models,
+            remembered=Remembered(snapshot.readings_folder(settings.state, identity)),
+        ),
+        rules,
+        before,
+    )
+    given_back()
     judges = [models.recipes.get("judge", {}), reader]
     changes = evidence.marked(changes, records, settings.policy, settings.state, identity, judges)
     changes = alone(changes, records, settings.policy, store.unsigned)
     names = [rule.__name__ for rule in rules]
     planned = planfile.Planned(
         taken, records, changes, refused, settings.policy, now, names,
-        models=measured(ctx), judged=said_to(ctx),
+        models=asked, judged=judged,
     )  # fmt: skip
     return planfile.save(settings.state, planned, clock())
+
+
+def _proposed(
+    records: pl.DataFrame, ctx: Context, rules: Sequence[Rule], before: pl.DataFrame
+) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, Any], list[dict[str, Any]]]:
+    """The plan, what was withdrawn, and what models said; all else goes, which may be gigabytes."""
+    changes, refused = propose(records, ctx, rules, before)
+    if ctx.remembered is not None:
+        ctx.remembered.keep()
+    return changes, refused, measured(ctx), said_to(ctx)
 
 
 def chosen_rules(

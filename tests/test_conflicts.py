@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memops.context import Context
 from memops.evaluation.bench_pairs import judge_pairs
 from memops.judge.candidates import similarity
-from memops.judge.candidates.similarity import candidates, statements
+from memops.judge.candidates.similarity import Statements, candidates, statements
 from memops.judge.candidates.worth import combined
 from memops.judge.conflicts import features, judged
 from memops.judge.explain import explain
@@ -269,6 +269,15 @@ def test_candidates_hold_every_near_pair_that_comparing_all_with_all_finds():
     }  # fmt: skip
     assert near
     assert near <= set(candidates(frame, ctx).select("a", "b").iter_rows())
+
+
+def test_of_statements_and_pairs_that_are_over_nothing_is_kept():
+    ctx, frame = Context(now=NOW), many(60)
+    for left in (60, 40, 20):
+        judged(frame.head(left), ctx)
+    held = [p for v in ctx.cache.values() for p in (v if isinstance(v, tuple) else (v,))]
+    said = {id(part) for part in held if isinstance(part, Statements)}
+    assert len(said) == 2  # the last, and those that pairs were looked for among
 
 
 def test_memory_given_back_on_the_way_changes_no_candidate(monkeypatch):

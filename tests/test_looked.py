@@ -1,11 +1,16 @@
 """Texts are searched for secrets once, and what is remembered is what a search says."""
 
+import random
+import re
+import string
+
 import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memops.policy import Hostile, Secrets
 from memops.safety import hostile, looked, secrets
+from memops.safety.secrets_shapes import shapes
 
 _WORD = "correct-" + "horse" * 2 + "-7"
 _PARTS = [
@@ -92,3 +97,30 @@ def test_only_so_much_is_remembered(monkeypatch):
     for n in range(40):
         assert looked.redacted(pl.Series([f"room {n} is free"]))[0] == f"room {n} is free"
     assert all(len(known.clean) <= 11 for known in looked._known.values())
+
+
+def test_no_shape_of_a_secret_matches_what_is_not_searched():
+    rng, letters = random.Random(3), string.ascii_lowercase
+    heard = {word for shape in shapes(Secrets(off=[])) for word in shape.triggers}
+    words = sorted({w for word in heard if re.fullmatch("[a-z]{1,16}", w := word.strip())})
+    other = ["".join(rng.choices(letters, k=rng.randint(1, 16))) for _ in range(500)]
+    texts = [*words, *(word.strip() + rng.choice(other) for word in sorted(heard))]
+    for word in words:
+        parts = [word, *rng.sample([*words, *other], 3)]
+        rng.shuffle(parts)
+        texts += [sign.join(parts) for sign in "._/-"]
+    for n in rng.choices(range(10**6), k=500):
+        day = f"{1000 + n % 9000}-{n % 100:02}-{n // 100 % 100:02}"
+        texts += [
+            day,
+            f"{day}T{n % 100:02}:{n // 7 % 100:02}:09.{n:06}+00:00",
+            f"{n % 1000}.{n % 99}",
+        ]
+    bare = pl.Series([text for text in texts if looked.BARE.fullmatch(text)])
+    assert bare.len() > 3000
+    assert secrets.found(bare, Secrets(off=[])).is_empty()
+
+
+def test_a_policys_own_shapes_are_sought_in_every_text():
+    policy = Secrets(patterns={"house-word": "tulip"})
+    assert looked.redacted(pl.Series(["tulip"]), policy).to_list() == ["[redacted:house-word]"]

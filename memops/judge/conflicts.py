@@ -46,13 +46,14 @@ def judged(records: pl.DataFrame, ctx: Context, keep: Keep | None = None) -> pl.
     """
     if keep is not None:
         return _judged(records, ctx, keep)
-    key = ("judged", id(statements(records, ctx)))
-    held: _Judged | None = ctx.cache.get(key)
-    if held is None or (held.carried and FOUND not in ctx.cache):
-        held = ctx.cache[key] = _judged_whole(records, ctx)
-    if held.carried:
+    said = statements(records, ctx)
+    last: tuple[Statements, _Judged] | None = ctx.cache.get(judged)
+    if last is None or last[0] is not said or (last[1].carried and FOUND not in ctx.cache):
+        ctx.cache.pop(judged, None)  # before others are made: of many they take gigabytes
+        last = ctx.cache[judged] = said, _judged_whole(records, ctx)
+    if last[1].carried:
         ctx.cache[CARRIED] = True
-    return held.pairs
+    return last[1].pairs
 
 
 def features(pairs: list[dict[str, Any]]) -> pl.DataFrame:

@@ -8,7 +8,7 @@ journals and people use it: `aliased`. What is written or printed passes `masked
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -120,17 +120,22 @@ def masked_text(text: str, value: Any = None, policy: Secrets = _DEFAULT) -> str
     return "\n".join(redacted(lines, replace(policy, allow=allow)))
 
 
-def _aliases(names: pl.Series) -> pl.Series:
-    """What `aliased` gives for distinct names, each of which is looked at once in a process."""
+def _aliases(names: pl.Series, along: Sequence[str] = ()) -> pl.Series:
+    """What `aliased` gives for distinct names, each of which is looked at once in a process.
+
+    Texts `along` are looked at in the same go, if there is one.
+    """
     if len(_known) > _REMEMBERED:
         _known.clear()
     listed = names.to_list()
     if new := [name for name in listed if name not in _known]:
-        _known.update(zip(new, _made(pl.Series(new, dtype=pl.String)).to_list(), strict=True))
+        _known.update(
+            zip(new, _made(pl.Series(new, dtype=pl.String), along).to_list(), strict=True)
+        )
     return pl.Series(names.name, [_known.get(name) for name in listed], dtype=pl.String)
 
 
-def _made(names: pl.Series) -> pl.Series:
+def _made(names: pl.Series, along: Sequence[str]) -> pl.Series:
     """The names, or what stands for them."""
     parts = pl.DataFrame({"name": names}).with_columns(
         head=pl.col("name").str.extract(_PARTS, 1), rest=pl.col("name").str.extract(_PARTS, 2)
@@ -138,7 +143,7 @@ def _made(names: pl.Series) -> pl.Series:
     table: dict[str, str] = {}
     texts = parts.filter(~pl.col("name").str.contains(_OPAQUE))["head"].unique()
     for _ in range(_ROUNDS):
-        new = _pseudonyms(texts) if len(texts) else {}
+        new = _pseudonyms(texts, along) if len(texts) else {}
         if not new:
             break
         first = {made: head for head, made in table.items()}
@@ -147,12 +152,13 @@ def _made(names: pl.Series) -> pl.Series:
     return parts.select(pl.concat_str(pl.col("head").replace(table), "rest")).to_series()
 
 
-def _pseudonyms(texts: pl.Series) -> dict[str, str]:
+def _pseudonyms(texts: pl.Series, along: Sequence[str]) -> dict[str, str]:
     """The texts that hold secrets, each secret replaced by its kind and a digest."""
     sizes = texts.str.len_chars()
     spans: dict[int, list[tuple[int, int, str]]] = {}
-    for row, start, end, kind in found(texts).iter_rows():
-        if (start, end, kind) != (0, sizes[row], _RANDOM):
+    every = pl.concat([texts.rename(""), pl.Series(along, dtype=pl.String)])
+    for row, start, end, kind in found(every).iter_rows():
+        if row < len(sizes) and (start, end, kind) != (0, sizes[row], _RANDOM):
             spans.setdefault(row, []).append((start, end, kind))
     return {texts[row]: _replaced(texts[row], held) for row, held in spans.items()}
 
@@ -204,14 +210,16 @@ def _reader(
     known = set(leaves)
     told = {leaf for leaf in known if leaf[1] not in names and _TELLING.search(leaf[1])}
     mask = partial(redacted, policy=policy)
-    by_name = _table({text for text, key in known if key in names}, _aliases)
-    by_text = _table({text for text, key in known if key not in names}, mask)
-    beside = _table({f"{key}: {text}" for text, key in told}, mask)
+    texts = {text for text, key in known if key not in names}
+    texts |= {f"{key}: {text}" for text, key in told}
+    along = sorted(map(_sound, texts)) if policy == _DEFAULT else []
+    by_name = _table({text for text, key in known if key in names}, partial(_aliases, along=along))
+    by_text = _table(texts, mask)
 
     def read(text: str, key: str) -> str:
         if key in names:
             return by_name[text]
-        new = beside[f"{key}: {text}"] if (text, key) in told else ""
+        new = by_text[f"{key}: {text}"] if (text, key) in told else ""
         return new.removeprefix(f"{key}: ") if new.startswith(f"{key}: ") else by_text[text]
 
     return read

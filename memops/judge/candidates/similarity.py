@@ -60,11 +60,12 @@ class Statements:
 def statements(records: pl.DataFrame, ctx: Context) -> Statements:
     """Return the distinct statements of the live records; equal texts of one subject are one."""
     wide = ctx.models.judge is not None
-    last: tuple[pl.DataFrame, Statements] | None = ctx.cache.get(statements)
+    last: tuple[pl.DataFrame, int, Statements] | None = ctx.cache.get(statements)
     if last is None or last[0] is not records:
-        said = ctx.once(("statements", _digest(records)), lambda: _statements(records, wide))
-        last = ctx.cache[statements] = records, said
-    return last[1]
+        digest = _digest(records)
+        said = last[2] if last and last[1] == digest else _statements(records, wide)
+        last = ctx.cache[statements] = records, digest, said
+    return last[2]
 
 
 def candidates(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
