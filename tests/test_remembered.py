@@ -176,3 +176,21 @@ def test_a_plan_looks_for_pairs_once_and_once_more_when_nothing_comes_of_those_l
     monkeypatch.setattr(conflicts, "_left", lambda *_: None)
     looks.clear()
     assert propose(every, replace(ctx, cache={}), RULES)[0].equals(plan) and len(looks) > 2
+
+
+def test_places_in_texts_are_found_once_and_go_when_nobody_asks_for_them(tmp_path):
+    found: list[str] = []
+
+    def night(*texts):
+        kept = Remembered(tmp_path)
+        places = kept.places("x", texts, lambda n: found.append(texts[n]) or [len(texts[n])])
+        kept.keep()
+        return places
+
+    assert night("one", "three", "one") == [[3], [5], [3]]
+    assert night("three", "seven?") == [[5], [6]]
+    assert night("seven?") == [[6]]
+    assert found == ["one", "three", "seven?"]
+    assert len([*tmp_path.glob("places-x-*")]) == 1
+    assert night("one") == [[3]]
+    assert found[-1] == "one"

@@ -7,7 +7,7 @@ one the deed must be the same, too. The words stand in `data/lexicons/tasks.toml
 
 import re
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import cache
 
 import polars as pl
@@ -21,6 +21,7 @@ from memops.language.text import UNFOLDED, searchable, tokens, wordlist
 from memops.language.text import folded as fold
 from memops.language.vocabulary import stem
 from memops.schema import INSTANT, RETIRED, TOMBSTONE, only
+from memops.statements.remembered import Remembered
 
 _ENDING = re.compile(r"(?<=\w)(?:ie|[ie]|(?<=b)l)$")
 
@@ -75,19 +76,21 @@ def _read(records: pl.DataFrame, ctx: Context) -> dict[str, pl.DataFrame]:
     now = only(rows, ctx.changed)
     if not known or not only(known["rows"], now["id"]).equals(now):
         known["tasks"] = rows.filter(is_task())
-        known["pairs"] = _found(rows, known["tasks"], since)
+        known["pairs"] = _found(rows, known["tasks"], since, ctx.remembered)
     known["rows"], known["records"] = rows, records
     return known
 
 
-def _found(rows: pl.DataFrame, tasks: pl.DataFrame, since: datetime) -> pl.DataFrame:
+def _found(
+    rows: pl.DataFrame, tasks: pl.DataFrame, since: datetime, kept: Remembered | None
+) -> pl.DataFrame:
     tasks = tasks.with_columns(plain=fold(pl.col("text")))
     tasks = tasks.filter(~(_ticked() & (pl.col("said") <= since)).fill_null(False)).drop_nulls(
         "said"
     )
     if tasks.is_empty():
         return pl.DataFrame(schema=_PAIRS)
-    named = _terms(tasks, dueless=True).unique()
+    named = _terms(tasks, _without_dues(tasks, kept)).unique()
     told = rows.filter(
         ~pl.col("kind").is_in(SAID_IN_PASSING),
         pl.col("said") <= since,
@@ -155,7 +158,7 @@ def _matched(
     """Pair each task with the records after it that say that it is done."""
     if done.is_empty():
         return pl.DataFrame(schema=_PAIRS)
-    told = _terms(done).rename({"id": "by"})
+    told = _terms(done, done["plain"]).rename({"id": "by"})
     after = done.select("scope", "record", by="id", until="said", marked=_marked())
     pairs = (
         telling.join(told.select("by", "term"), on="term").select("id", "by").unique()
@@ -185,15 +188,8 @@ def _things() -> pl.Expr:
     return pl.col("term").filter(~pl.col("deed")).n_unique().alias("size")
 
 
-def _terms(records: pl.DataFrame, dueless: bool = False) -> pl.DataFrame:
-    """What each text names (id, term, deed), once or more: stems, pairs of Han characters, deeds.
-
-    With `dueless`, the words of the due day are left out.
-    """
-    texts = records["plain"]
-    if dueless:
-        bare = [_without_due(t, a) for t, a in zip(records["text"], records["said"], strict=True)]
-        texts = pl.Series(bare, dtype=pl.String)
+def _terms(records: pl.DataFrame, texts: pl.Series) -> pl.DataFrame:
+    """What each record's text names (id, term, deed), once or more: stems, pairs of Han characters, deeds."""
     table, (latin, wide) = lexicon("tasks"), _deeds()
     latin_idle, wide_idle = scripts(word for words in table["idle"].values() for word in words)
     head = rf"^\s*(?:{any_of([*table['task']['opening'], *table['done']['marks']])})\s*[:：]"
@@ -219,9 +215,27 @@ def _terms(records: pl.DataFrame, dueless: bool = False) -> pl.DataFrame:
     return every.select(records["id"].gather(every["row"]), "term", "deed")
 
 
-def _without_due(text: str, said: datetime) -> str:
-    plain, found = folded(text), due(text, said.date())
-    for start, end in sorted(found.spans if found else (), reverse=True):
+def _without_dues(tasks: pl.DataFrame, kept: Remembered | None) -> pl.Series:
+    """The tasks' texts without the words of their due days."""
+    texts, days = tasks["text"].to_list(), [said.date() for said in tasks["said"]]
+    if kept is None:
+        places = [*map(_spans, texts, days)]
+    else:
+        dated = [f"{day} {text}" for day, text in zip(days, texts, strict=True)]
+        places = kept.places("due", dated, lambda nth: _spans(texts[nth], days[nth]))
+    return pl.Series(map(_cut, texts, places), dtype=pl.String)
+
+
+def _spans(text: str, said: date) -> list[int]:
+    """Where the words of the due day begin and end, the last first."""
+    found = due(text, said)
+    return [at for span in sorted(found.spans, reverse=True) for at in span] if found else []
+
+
+def _cut(text: str, places: list[int]) -> str:
+    """A text in the form in which days are looked for, without what stands at some places."""
+    plain = folded(text)
+    for start, end in zip(places[::2], places[1::2], strict=True):
         plain = plain[:start] + " " + plain[end:]
     return plain
 

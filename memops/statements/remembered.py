@@ -2,6 +2,7 @@
 
     <folder>/texts-<recipe>-<digest>.parquet        hash (of the text), and what it was taken apart into
     <folder>/pairs-<of>-<recipe>-<digest>.parquet   the pairs of a store's statements (`memops.judge.known`)
+    <folder>/places-<of>-<recipe>-<digest>.parquet  hash (of a text), and places in it (`Remembered.places`)
     <folder>/clean-<of>-<recipe>-<digest>.parquet   hashes of texts without a secret (`memops.safety.looked`)
 
 Nothing but hashes is kept of the texts and their words. The recipe names all that the tables
@@ -14,7 +15,7 @@ import contextlib
 import hashlib
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -28,6 +29,7 @@ from memops.statements.taken import TAKEN, taken_apart
 _ROOM = Path(__file__).parent.parent
 _HASH = pl.Schema({"hash": pl.Binary()})
 _KEPT = pl.Schema({**_HASH, **{name: kind for name, kind in TAKEN.items() if name != "text"}})
+_PLACES = pl.Schema({**_HASH, "found": pl.List(pl.UInt32())})
 _TEXTS = "texts"
 
 
@@ -46,6 +48,20 @@ class Remembered:
         self.read = 0
         self.pairs: dict[str, pl.DataFrame] = {}
         self.seen = Seen()
+        self.found: dict[str, dict[bytes, list[int]]] = {}
+        self.more: set[str] = set()
+
+    def places(
+        self, of: str, texts: Sequence[str], find: Callable[[int], list[int]]
+    ) -> list[list[int]]:
+        """Return places in texts, as an earlier night found them, or as `find` does in the nth."""
+        keys, name = hashes(texts), f"places-{of}"
+        nth = dict(zip(keys, range(len(keys)), strict=True))
+        asked = self.found.setdefault(name, {})
+        known = dict(self.recalled(name, _PLACES).iter_rows()) | asked
+        asked |= {key: known[key] if key in known else find(n) for key, n in nth.items()}
+        self.more |= {name} if asked.keys() - known.keys() else set()
+        return [asked[key] for key in keys]
 
     def taken_apart(self, texts: Sequence[str]) -> pl.DataFrame:
         """Return texts taken apart, in their order: those known as they are, the others anew."""
@@ -81,18 +97,22 @@ class Remembered:
         """
         ends = [*self.pairs][:1] + [*self.pairs][-1:]
         new = {name: self.pairs[name] for name in ends if not self._files(name)}
+        for name in self.more:
+            rows = sorted(self.found[name].items())
+            new[name] = pl.DataFrame(rows, _PLACES, orient="row")
         if self.read:
             passed = self.known["hash"].is_in(
                 pl.concat([_HASH.to_frame()["hash"], *self.passed]).implode()
             )
             every = pl.concat([*self.asked, self.known.filter(passed)])
             new[_TEXTS] = every.unique("hash", keep="first").sort("hash")
-        wanted = {path for name in {_TEXTS, *ends} - {*new} for path in self._files(name)[:1]}
+        wanted = {
+            path for name in {_TEXTS, *ends, *self.found} - {*new} for path in self._files(name)[:1]
+        }
         for name, table in new.items():
             wanted.add(written(self.folder, name, table))
-        held = {
-            path for kind in (_TEXTS, "pairs") for path in self.folder.glob(f"{kind}-*.parquet")
-        }
+        kinds = (_TEXTS, "pairs", "places")
+        held = {path for kind in kinds for path in self.folder.glob(f"{kind}-*.parquet")}
         for other in held - wanted if new else ():
             other.unlink(missing_ok=True)
 
