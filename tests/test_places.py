@@ -236,3 +236,12 @@ def test_what_a_file_on_a_subject_says_twice_in_one_section_goes_once(tmp_path):
     section = f"## To the keeper\n\n{line}\nIt is spring.\n\n{line}\n"
     assert len(_merged(tmp_path, letters=f"# Gates\n\n{section}")) == 1
     assert len(_merged(tmp_path / "again", letters=f"# Gates\n\n{section}{section}")) > 1
+
+
+def test_a_bold_line_right_over_a_list_stays_with_it(tmp_path):
+    rule = "**Round one: the height of the water at both gates, by the keeper's own hand**\n"
+    note = tmp_path / "memory" / "2026-05-01.md"
+    note.parent.mkdir(parents=True)
+    note.write_text(f"# 2026-05-01\n\n{rule}- North gate first\n- Then the south gate\n", "utf-8")
+    (text,) = open_store(f"openclaw:{tmp_path}").read()["text"]
+    assert "at both gates" in text and "south gate" in text

@@ -47,12 +47,15 @@ def introduces(line: str) -> bool:
     return bare(line).endswith(_COLON)
 
 
+def bold(line: str) -> bool:
+    """Tell whether a line is bold from end to end."""
+    text = line.strip()
+    return ("**" in text or "__" in text) and bool(_BOLD_ONLY.fullmatch(text))
+
+
 def emphasised(line: str) -> bool:
     """Tell whether a line is bold from end to end and no sentence: a heading in all but name."""
-    text = line.strip()
-    if not text.startswith(("*", "_")) and "**" not in text and "__" not in text:
-        return False
-    return bool(_BOLD_ONLY.fullmatch(text)) and not closed(text) and attribute(bare(text)) is None
+    return bold(line) and not closed(line) and attribute(bare(line)) is None
 
 
 def closed(line: str) -> bool:

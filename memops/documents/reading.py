@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from memops.documents.balance import unbalanced
 from memops.documents.blocks import Block, blocks
-from memops.documents.leads import attribute, closed, emphasised, introduces, is_label
+from memops.documents.leads import attribute, bold, closed, emphasised, introduces, is_label
 from memops.documents.leads import bare as bare_text
 from memops.documents.lines import BOM, bare, decoded, lines_of
 from memops.documents.parts import BARRIERS, Part, balanced, joined, numbered
@@ -224,7 +224,8 @@ class _Reader:
             return self._label(parts, at, follows, frame)
         place = self._place(frame)
         free = self._goes_on(part.stop - 1, place) is None and not self.dialect.noted(place)
-        led = after.kind in ("item", *_HELD) and touches and free and not closed(last)
+        leads = free or (part.stop - part.line == 1 and bold(last))
+        led = after.kind in ("item", *_HELD) and touches and leads and not closed(last)
         if introduces(last) or led or (after.kind == "code" and touches):
             return self._as_one(parts, at, follows, frame)
         self._unit(part, frame)
