@@ -52,6 +52,11 @@ def touchable() -> pl.Expr:
     return ~c("role").is_in(UNTOUCHED)
 
 
+def writable() -> pl.Expr:
+    """Return whether a store lets a record's text be changed; what its agent writes anew is only read."""
+    return ~c("extra").str.contains('"readonly": true', literal=True).fill_null(False)
+
+
 def placed() -> pl.Expr:
     """Return whether a record stands in a document, among others."""
     return c("block").is_not_null()

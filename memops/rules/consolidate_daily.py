@@ -8,6 +8,7 @@ from memops.hygiene.decay import DATED
 from memops.hygiene.impact import impact
 from memops.hygiene.moving import moved
 from memops.hygiene.tasks import is_task
+from memops.judge.places import writable
 from memops.plan import edit, nothing
 from memops.schema import LIVE, TOMBSTONE
 
@@ -67,7 +68,7 @@ def _old_lines(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         pl.col("id").str.contains(r"\.md:[0-9a-f]{12}:\d+$") & past,
         ~pl.col("pinned"),
         pl.col("tier") != "core",
-        ~pl.col("extra").str.contains('"readonly": true', literal=True),
+        writable(),
         ~pl.col("id").is_in(list(ctx.fresh)),
     ).filter(~is_task())
 

@@ -7,6 +7,7 @@ from memops.hygiene.decay import relevance, shown
 from memops.hygiene.impact import impact
 from memops.hygiene.moving import moved
 from memops.hygiene.tasks import is_task
+from memops.judge.places import writable
 from memops.plan import nothing
 from memops.schema import LIVE
 
@@ -43,7 +44,7 @@ def move_overflow(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     spare = total - int(most * budgets.room)
     loose = order.filter(
         ~pl.col("pinned") & ~is_task(),
-        ~pl.col("extra").str.contains('"readonly": true', literal=True),
+        writable(),
         ~pl.col("id").is_in(_parents(here).implode()),
         ~pl.col("id").is_in(list(ctx.fresh)),
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 import polars as pl
 
 from memops.context import Context
-from memops.judge.places import placed
+from memops.judge.places import placed, writable
 from memops.plan import arguments, edit
 from memops.policy import Secrets
 from memops.safety.looked import found
@@ -23,11 +23,12 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
     A hidden record's secret is as easily stolen as a live one's. The reason names the kinds; no
     part of a secret leaves the record. It is marked as its kinds are by the policy, and no model
-    is shown it any more; what its store says of it stands where that is stricter. Documents are
+    is shown it any more; what its store says of it stands where that is stricter. What its agent
+    writes anew is only read: an audit tells of it. Documents are
     full of names and numbers: there a record is masked for what something right beside it tells,
     not for what a sentence would tell in a row.
     """
-    policy, records = ctx.policy.secrets, only(records, ctx.changed)
+    policy, records = ctx.policy.secrets, only(records, ctx.changed).filter(writable())
     clean = masked_table(records.select(_COLUMNS), policy)
     clean = clean.with_columns(_own(records["extra"], clean["extra"]))
     new = {name: pl.col(f"new:{name}") for name in _COLUMNS}
