@@ -45,13 +45,6 @@ def within(values: Array, listed: Array) -> Array:
     return np.asarray(found)
 
 
-def listed_in(listed: Array, codes: Array) -> Array:
-    """Return which 64-bit codes are in a sorted array of them, as `within` does, only sooner."""
-    if not len(listed):
-        return np.zeros(len(codes), bool)
-    return np.asarray(listed[np.minimum(place_in(listed, codes), len(listed) - 1)] == codes)
-
-
 def place_in(listed: Array, codes: Array) -> Array:
     """Return where each of some 64-bit codes stands, or would stand, in a sorted array of them.
 

@@ -192,7 +192,7 @@ def test_a_damaged_snapshot_is_named_and_not_planned_from(store, how):
 def test_a_good_snapshot_checks(store):
     memops, path = store
     name = memops("snapshot", f"jsonl:{path}")["snapshot"]
-    assert memops("check", name, "--read-data")["ok"]
+    assert memops("check", name)["ok"]
 
 
 def test_a_store_that_shrank_is_not_believed(store, twins):

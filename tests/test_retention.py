@@ -151,7 +151,7 @@ def test_the_chain_holds_over_what_was_removed_and_tells_of_what_was_taken(store
 def test_check_reads_all_snapshots_and_names_every_one_that_differs(memops, twins):
     address = f"jsonl:{memops.write('m.jsonl', twins)}"
     names = [memops("snapshot", address)["snapshot"] for _ in "abc"]
-    said = memops("check", "--read-data")
+    said = memops("check")
     assert (memops.code, said["snapshots"], said["rows"]) == (0, 3, 240)
     for name in names[:2]:
         raw = memops.state / "snapshots" / name / "raw" / "records.jsonl"

@@ -46,8 +46,7 @@ def snapshot(store: str, accept_shrink: bool, now: datetime | None) -> None:
 
 @click.command()
 @click.argument("snapshot", required=False)
-@click.option("--read-data", is_flag=True, help="Kept for habit: data is always read.")
-def check(snapshot: str | None, read_data: bool) -> None:
+def check(snapshot: str | None) -> None:
     """Verify SNAPSHOT, or all: every file's hash, that its records read, and what came before."""
     from memops.commands import keeping
 
