@@ -47,7 +47,7 @@ def build(folder, draw):
 def _part(draw, again):
     if draw.random() < 0.2:
         return draw.choice(again)
-    return draw.choice(draw.choice([LINES, SAID])) + draw.choice(["\n", "\n", "\r\n"])
+    return draw.choice(draw.choice([LINES, SAID, SAID])) + draw.choice(["\n", "\n", "\r\n"])
 
 
 def unmasked(files):
