@@ -30,7 +30,7 @@ def breaches(before, after):
 
 
 def _lines(data):
-    return data.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
+    return data.decode("utf-8-sig", "replace").replace("\r\n", "\n").split("\n")
 
 
 def _file(name, old, new):
