@@ -70,6 +70,44 @@ def test_operators_that_come_to_the_same_are_one_form(one, other):
     assert reduced(one) == reduced(other)
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Only the baker has a key to the cellar", "Nobody but the baker has a key to the cellar"),
+        (
+            "Everyone except Ruth sang at the fair",
+            "Ruth was the only one who did not sing at the fair",
+        ),
+        ("Hugo can't reach the top shelf", "It's impossible for Hugo to reach the top shelf"),
+        ("The harbour cat never sleeps indoors", "At no time does the harbour cat sleep indoors"),
+        ("We must not water the fern at noon", "It is forbidden to water the fern at noon"),
+        ("只有面包师有地窖的钥匙", "除了面包师，没人有地窖的钥匙"),
+        ("温室里的花不必浇水", "温室里的花不用浇水"),
+        ("游客不准喂鸽子", "鸽子不准游客喂"),
+    ],
+)
+def test_the_same_words_under_the_same_sign_are_one_statement(one, other):
+    assert features([{"a": one, "b": other}, {"a": other, "b": one}]).select(DUPLICATE).to_series().all()  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Only Ida waters the fern", "Ida waters only the fern"),
+        ("Nobody trusts the miller", "The miller trusts nobody"),
+        ("The ferry is not running on Fridays", "The ferry was not running on Fridays"),
+        ("Ruth will never sell the boat", "Ruth never sold the boat"),
+        ("At most two bakers speak Welsh", "At least three bakers do not speak Welsh"),
+        ("The nurse never calls the porter", "The porter never calls the nurse"),
+        ("只有阿宝喂鸽子", "阿宝只喂鸽子"),
+        ("阿宝不去灯塔过夜", "阿宝没去灯塔过夜"),
+        ("阿宝从不等小满", "小满从不等阿宝"),
+    ],
+)
+def test_the_same_words_of_another_or_of_another_time_are_not_one_statement(one, other):
+    assert not features([{"a": one, "b": other}, {"a": other, "b": one}]).select(DUPLICATE).to_series().any()  # fmt: skip
+
+
 def written(lang, operators):
     """The words of a pack for some operators, one by one, and a core that holds none."""
     words = table(lang, "signs")["signs"]

@@ -65,13 +65,26 @@ def same() -> pl.Expr:
     """True when both say the same: one thing, every value and name in both, the same sign."""
     attributes = (c("attributes_same") >= 1) & (c("attributes_a") + c("attributes_b") <= 1)
     near = about_one_thing() & attributes & (c("weighted") >= 0.5)
-    return (
+    return resaid() | (
         unaltered()
+        & ~_of_another()
         & ~other_words()
         & neither("endings")
         & (c("opposed") == 0)
         & (near | _word_for_word())
     )
+
+
+def resaid() -> pl.Expr:
+    """True when both say the same words under the same sign, whatever words make the sign."""
+    moved = pl.any_horizontal(c(name) > 0 for name in ("exchanged", "retied", "reruled"))
+    held = pl.all_horizontal(c(name) == 0 for name in ("values_differ", "numbered_differ"))
+    return (c("resaid") >= 1) & ~moved & held & neither("owner")
+
+
+def _of_another() -> pl.Expr:
+    """True when the same words stand under one sign that limits others, or at another time."""
+    return (c("signed") > 0) & (c("resaid") == 0)
 
 
 def other_words() -> pl.Expr:

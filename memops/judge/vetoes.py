@@ -24,8 +24,8 @@ def veto_same() -> pl.Expr:
         pl.when(c("values_differ") > 0).then(pl.lit("value"))
         .when(c("numbered_differ") > 0).then(pl.lit("numbered"))
         .when((c("exchanged") > 0) & alike).then(pl.lit("roles"))
-        .when((c("odd") > 0) & ~flipped & alike).then(pl.lit("sign"))
-        .when((c("opposed") > 0) & ~flipped).then(pl.lit("opposite"))
+        .when((c("odd") > 0) & ~flipped & alike & (c("resaid") == 0)).then(pl.lit("sign"))
+        .when((c("opposed") > 0) & ~flipped & (c("resaid") == 0)).then(pl.lit("opposite"))
     )  # fmt: skip
 
 

@@ -121,6 +121,12 @@ def stem(word: str) -> str:
     return stemmed(word, "english")
 
 
+def meant(word: str) -> str:
+    """Return what a word between spaces, in lower case, means: its concept, or its stem."""
+    found = words().get(word) or _stems().get(stem(word))
+    return found[0] if found else stem(word)
+
+
 _REDACTED = re.compile(r"\[redacted[^\]]*\]")
 _BREAKS = ",.;:!?，。；：！？、\n"
 _WORD = r"[^\W\d_一-鿿][^\W一-鿿]*(?:['+#.&/-]+{})*\+*|[一-鿿]+|[" + _BREAKS + "]"

@@ -15,8 +15,7 @@ from memops.language.packs import cues, scripts
 from memops.language.text import wordlist
 from memops.language.tokens import Array, Tokens
 from memops.values.algebra import ALL, FROM, MANY, MAY, MUST, ONLY, SOME, Sign
-from memops.values.signs import begins, sign_of_all
-from memops.values.value import Value
+from memops.values.signs import begins
 
 MARKS = (
     "negations", "past_strong", "hypothetical", "quoted", "todo", "question", "event", "dialogue",
@@ -26,8 +25,8 @@ DENYING = {"dislike": "like"}
 """Concepts that are the denial of another."""
 
 
-def marks(plains: Sequence[str], values: Sequence[Sequence[Value]], t: Tokens) -> dict[str, Array]:
-    """Return the marks of texts that their words alone give, as numbers; `values` are those of each."""
+def marks(plains: Sequence[str], signs: Sequence[Sign | None], t: Tokens) -> dict[str, Array]:
+    """Return the marks of texts that their words alone give, as numbers; `signs` are those of each."""
     out = {name: np.zeros(t.n) for name in _COUNTED}
     lower = pl.Series("text", plains, dtype=pl.String).str.to_lowercase()
     for name, where in _COUNTED.items():
@@ -45,8 +44,7 @@ def marks(plains: Sequence[str], values: Sequence[Sequence[Value]], t: Tokens) -
     out["past_strong"] = out["past_strong"] + of_a_year
     found = {name: np.asarray(v, float) for name, v in (out | _quantifiers(t) | told).items()}
     silent = t.where(lambda concept, kind, said: concept in _DENIALS and not begins(said))
-    told_signs = map(sign_of_all, plains, values)
-    return _normal(found, told_signs, t.count(silent))
+    return _normal(found, signs, t.count(silent))
 
 
 _OPERATORS = {

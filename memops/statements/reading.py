@@ -32,6 +32,7 @@ from memops.statements.numbering import numbering, numbers
 from memops.statements.opposites import above, opposed, opposites
 from memops.statements.said import said_in
 from memops.values import read_all
+from memops.values.saying import saying
 
 ALIGNED = (
     "opens", "closes", "ranked", "reversed", "spans", "ties", "relators", "rules",
@@ -39,7 +40,7 @@ ALIGNED = (
 """Families of words side by side and of their order, whose codes are of no single item."""
 FAMILIES = (
     "content", "values", "kinds", "numbered", "current", "sides", "others", "states", "wide", "stated", "head",
-    "left",    *ALIGNED, "refused", *FRAME,
+    "left", "sayings", "signed", *ALIGNED, "refused", *FRAME,
 )  # fmt: skip
 """The families that `memops.judge.judgement` looks at."""
 LIMIT = 4000
@@ -94,6 +95,11 @@ def read_in_one(texts: Sequence[str]) -> Read:
     sets = _sets(lists, values, t, said)
     sets["left"] = left(said)
     sets["refused"] = refused(said, denied(t))
+    says = [*map(saying, plains, told_values)]
+    sets["sayings"] = keys_of(enumerate(told.of for told in says), t.items)
+    sets["signed"] = keys_of(
+        enumerate([told.words] if told.words else () for told in says), t.items
+    )
     told = {
         "copular": _copular(t, sets["subject"]),
         "masked": np.array(["[redacted" in text for text in texts]),
@@ -104,7 +110,9 @@ def read_in_one(texts: Sequence[str]) -> Read:
     families = (
         in_order(sets, codes) | edges(said, codes) | places(said, codes) | relations(said, codes)
     )
-    found = marks(plains, told_values, t) | {n: np.asarray(v, float) for n, v in told.items()}
+    found = marks(plains, [told.sign for told in says], t) | {
+        n: np.asarray(v, float) for n, v in told.items()
+    }
     return Read(families, found, dict(zip(codes.tolist(), every, strict=True)), lists)
 
 

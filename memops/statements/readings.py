@@ -127,6 +127,8 @@ def _meaning(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     heavy = r.size("content", a, True), r.size("content", b, True)
     return {
         "both_content": both,
+        "resaid": r.shared("sayings", "sayings", a, b),
+        "signed": r.shared("signed", "signed", a, b),
         "contained": _ratio(both, np.minimum(one, two)),
         "overlap": _ratio(weight, np.minimum(*heavy)),
         "weighted": _ratio(weight, heavy[0] + heavy[1] - weight),

@@ -56,7 +56,8 @@ def reduced(operators: Iterable[str]) -> Sign:
     out: set[str] = set()
     turning: list[str] = []
     denies = False
-    for operator in operators:
+    told = [*operators]
+    for at, operator in enumerate(told):
         if operator == NOT:
             denies = not denies
         elif operator == FEW:
@@ -69,6 +70,8 @@ def reduced(operators: Iterable[str]) -> Sign:
             denies = False
         elif operator in _DUALS:
             out.add(_DUALS[operator] if denies else operator)
+        elif operator == WAS and denies and told[at + 1 : at + 2] == [NOT]:
+            continue  # who has not stopped still does
         else:
             out.add(operator)
     sign = Sign(frozenset(out), denies)

@@ -44,15 +44,22 @@ class Words:
         tables = [table(lang, "signs") for lang in langs]
         listed = {
             name: {word for told in tables for word in told.get(name, ())}
-            for name in ("joints", "leaving", "passive", "orders", "opening")
+            for name in ("joints", "leaving", "passive", "orders", "opening", "trailing")
         }
         self.joints, self.leaving = listed["joints"], listed["leaving"]
         self.passive, self.orders = listed["passive"], listed["orders"]
+        self.trailing = listed["trailing"]
         self.turning = {word for told in tables for word in told.get("turning", "").split()}
+        self.tenses = [
+            (time, set(listed))
+            for told in tables
+            for time, listed in told.get("tenses", {}).items()
+        ]
+        """By what words a clause tells of which time."""
         self.concord = any(told.get("concord") for told in tables)
         """Whether one denial may be said twice."""
         self.opposed = _opposed()
-        self.ops = _operators(tables) | dict.fromkeys(self.orders, (NOT,))
+        self.ops = dict.fromkeys(self.orders, (NOT,)) | _operators(tables)
         idle = {word for told in tables for word in told.get("idle", "").split()}
         self.idle = {word for word in idle if not self._states(word)}
         self.gapped = [(_gapped(word), word) for word in self.ops if GAP in word]
@@ -71,6 +78,12 @@ class Words:
         pairs = {name for name, _ in self.opposed.get(word, ())}
         turned = {name for op in self.ops for name, _ in self.opposed.get(op, ())}
         return bool(pairs - turned)
+
+    def times(self, said: Iterable[str]) -> list[str]:
+        """Return the times that words may tell of, a list of them where they tell none."""
+        parts = {part for word in said for part in (word.split() if word.isascii() else word)}
+        told = sorted({time for time, listed in self.tenses if not listed.isdisjoint(parts)})
+        return told or ["past", "present"]
 
     def bear(self, text: str) -> bool:
         """Return whether a text may hold an operator: the cheap first look."""
@@ -190,7 +203,18 @@ def clauses(text: str, known: Words, hidden: Sequence[tuple[int, int]] = ()) -> 
                 out[-1].append(told)
             else:
                 out[-1] += _beside(told, hidden)
-    return [clause for clause in out if clause]
+    return _joined([clause for clause in out if clause])
+
+
+def _joined(cut: list[list[Word]]) -> list[list[Word]]:
+    """Clauses, with one that only leaves somebody out put before what is said: but for him, all left."""
+    out: list[list[Word]] = []
+    for clause in cut:
+        if out and out[-1][0].ops == ("except",) and not any(w.ops for w in out[-1][1:]):
+            out[-1] += clause
+        else:
+            out.append(clause)
+    return out
 
 
 def _beside(word: Word, hidden: Sequence[tuple[int, int]]) -> list[Word]:

@@ -38,11 +38,14 @@ def turning() -> frozenset[str]:
 def _clauses(text: str, known: Words, values: Iterable[Value]) -> Iterator[Sign]:
     """The sign of each clause of a text."""
     hidden = [(value.start, value.end) for value in values]
-    return (_signed(clause, known) for clause in clauses(text, known, hidden))
+    return (signed(clause, known) for clause in clauses(text, known, hidden))
 
 
-def _signed(clause: Sequence[Word], known: Words) -> Sign:
-    """What the operators of a clause come to; where denials agree, the second says the first again."""
+def signed(clause: Sequence[Word], known: Words) -> Sign:
+    """Return what the operators of a clause come to.
+
+    Where denials agree, the second says the first again.
+    """
     ops: list[str] = []
     for word in clause:
         again = known.concord and NOT in ops and (word.ops or ())[:2] == (NOT, SOME)
