@@ -75,8 +75,8 @@ def test_operators_that_come_to_the_same_are_one_form(one, other):
     [
         ("Only the baker has a key to the cellar", "Nobody but the baker has a key to the cellar"),
         (
-            "Everyone except Ruth sang at the fair",
-            "Ruth was the only one who did not sing at the fair",
+            "Everyone except Ruth waited at the quay",
+            "Ruth was the only one who did not wait at the quay",
         ),
         ("Hugo can't reach the top shelf", "It's impossible for Hugo to reach the top shelf"),
         ("The harbour cat never sleeps indoors", "At no time does the harbour cat sleep indoors"),
