@@ -84,6 +84,9 @@ def test_operators_that_come_to_the_same_are_one_form(one, other):
         ("只有面包师有地窖的钥匙", "除了面包师，没人有地窖的钥匙"),
         ("温室里的花不必浇水", "温室里的花不用浇水"),
         ("游客不准喂鸽子", "鸽子不准游客喂"),
+        ("All the lanterns are unlit", "None of the lanterns is lit"),
+        ("塔楼的灯没一盏亮的", "塔楼的灯全都不亮"),
+        ("守塔人一次都没误过船", "守塔人没有一次误过船"),
     ],
 )
 def test_the_same_words_under_the_same_sign_are_one_statement(one, other):
@@ -100,6 +103,10 @@ def test_the_same_words_under_the_same_sign_are_one_statement(one, other):
         ("At most two bakers speak Welsh", "At least three bakers do not speak Welsh"),
         ("The nurse never calls the porter", "The porter never calls the nurse"),
         ("只有阿宝喂鸽子", "阿宝只喂鸽子"),
+        ("I would never lend you the boat", "You would never lend me the boat"),
+        ("这种面粉含麸皮", "这种面粉不含麸皮"),
+        ("塔里的客人都满意", "塔里的客人都不满意"),
+        ("我确定钟是昨晚停的", "我不确定钟是不是昨晚停的"),
         ("阿宝不去灯塔过夜", "阿宝没去灯塔过夜"),
         ("阿宝从不等小满", "小满从不等阿宝"),
     ],

@@ -44,11 +44,11 @@ class Words:
         tables = [table(lang, "signs") for lang in langs]
         listed = {
             name: {word for told in tables for word in told.get(name, ())}
-            for name in ("joints", "leaving", "passive", "orders", "opening", "trailing")
+            for name in ("joints", "leaving", "passive", "orders", "opening", "trailing", "affixes")
         }
         self.joints, self.leaving = listed["joints"], listed["leaving"]
         self.passive, self.orders = listed["passive"], listed["orders"]
-        self.trailing = listed["trailing"]
+        self.trailing, self.affixes = listed["trailing"], tuple(sorted(listed["affixes"]))
         self.turning = {word for told in tables for word in told.get("turning", "").split()}
         self.tenses = [
             (time, set(listed))
@@ -56,6 +56,7 @@ class Words:
             for time, listed in told.get("tenses", {}).items()
         ]
         """By what words a clause tells of which time."""
+        self.named = [set(row.split()) for told in tables for row in told.get("persons", ())]
         self.concord = any(told.get("concord") for told in tables)
         """Whether one denial may be said twice."""
         self.opposed = _opposed()
@@ -70,7 +71,8 @@ class Words:
         runs = [word for word in said if not word.isascii() and word[0].isalpha()]
         self._wide = re.compile("|".join(runs) or "(?!)")
         self._latin, self._longer = _latin(said)
-        self.known = {*self.ops, *self.idle, *self.joints, *self.passive, *self.opposed}
+        paired = {w for w in self.opposed if not (_is_wide(w) and self.ops.get(w[0]) == (NOT,))}
+        self.known = {*self.ops, *self.idle, *self.joints, *self.passive, *paired}
         self.phrases, self.sizes = _placed(self.known)
 
     def _states(self, word: str) -> bool:
@@ -81,9 +83,14 @@ class Words:
 
     def times(self, said: Iterable[str]) -> list[str]:
         """Return the times that words may tell of, a list of them where they tell none."""
-        parts = {part for word in said for part in (word.split() if word.isascii() else word)}
+        parts = {part for word in said for part in word.split()}
         told = sorted({time for time, listed in self.tenses if not listed.isdisjoint(parts)})
         return told or ["past", "present"]
+
+    def persons(self, said: Iterable[str]) -> list[int]:
+        """Return who is spoken of by a word for a person, in their order, where they are two or more."""
+        told = [n for word in said for n, listed in enumerate(self.named) if word in listed]
+        return told if len({*told}) > 1 else []
 
     def bear(self, text: str) -> bool:
         """Return whether a text may hold an operator: the cheap first look."""
@@ -254,7 +261,7 @@ def _gaps(low: str, known: Words) -> dict[int, str | None]:
             continue
         for match in pattern.finditer(low):
             out.setdefault(match.start(), word)
-            out.setdefault(match.end("between"), None)
+            out |= dict.fromkeys(range(match.end("between"), match.end()), None)
     return out
 
 
@@ -282,6 +289,11 @@ def _cut(low: str, known: Words) -> Iterator[tuple[int, int, str]]:
 def _run(run: str, start: int, known: Words) -> Iterator[tuple[int, int, str]]:
     at = unknown = 0
     while at < len(run):
+        if _asks(run, at) and known.ops.get(run[at]) == (NOT,):
+            if unknown < at:
+                yield start + unknown, start + at, run[unknown:at]
+            unknown = at = at + 1
+            continue
         for size in known.sizes.get(run[at], ()):
             said = run[at : at + size]
             if len(said) == size and said in known.known:
@@ -295,6 +307,11 @@ def _run(run: str, start: int, known: Words) -> Iterator[tuple[int, int, str]]:
             at += 1
     if unknown < len(run):
         yield start + unknown, start + len(run), run[unknown:]
+
+
+def _asks(run: str, at: int) -> bool:
+    """Whether a sign stands between twice the same one: 是不是 asks, and denies nothing."""
+    return at > 0 and run[at - 1] == run[at + 1 : at + 2]
 
 
 def _word(start: int, end: int, said: str, known: Words) -> Word:

@@ -5,13 +5,13 @@ may are put: the same words under the same normal form (`algebra.Sign`), with th
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from memops.language.detection import spoken
 from memops.language.vocabulary import meant
 from memops.values.algebra import ALL, FROM, MANY, MAY, NOT, ONE, ONLY, SOME, WAS, Sign
-from memops.values.clauses import Word, Words, clauses, words
+from memops.values.clauses import GAP, Word, Words, clauses, words
 from memops.values.signs import signed
 from memops.values.value import Value
 
@@ -19,6 +19,7 @@ _LEAST = 2  # words and values; fewer are no statement
 _NEAR = 4  # words that "only" may speak of where it stands before a verb
 _QUANTIFIERS = frozenset((ALL, SOME, MANY, ONE))
 _LIMITING = frozenset((ONLY, FROM, "also", "except", "unless", "without", "until"))
+_AFFIXED = 2  # letters that are no word
 _BOUND = re.compile(r"[<>]=?\d+$")
 
 
@@ -59,29 +60,62 @@ def saying(text: str, values: Sequence[Value]) -> Saying:
     free = [v for v in values if not any(a < v.end and v.start < b for a, b in spans)]
     denied = min((word.start for word in every if NOT in (word.ops or ())), default=0)
     normal, forms = _counted(whole.sign, free, denied)
+    times = known.times(word.said for word in every)
+    who = map(str, known.persons(word.said for word in every))
+    told = " ".join((*forms, "|", *who))
     of = [
-        " ".join((str(normal), *_ordered(whole.said, normal), "|", *forms, "|", time, word))
-        for time in known.times(word.said for word in every)
+        " ".join((_shown(sign), *_ordered(said, sign), "|", told, "|", time, word))
+        for said, sign in _turned(whole.said, normal, known.affixes)
+        for time in times
         for word in sorted(whole.of) or [""]
     ]
     return Saying(sign, " ".join((str(normal), *sorted(whole.said), "|", *forms)), tuple(of))
 
 
+def _shown(sign: Sign) -> str:
+    """A sign as it is told: of what is said of all nobody needs to say so."""
+    return str(Sign(sign.ops - {ALL}, sign.denies))
+
+
+def _turned(
+    said: tuple[str, ...], sign: Sign, affixes: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], Sign]]:
+    """What is said, and the same by the words that are turned round in it: who is unpaid is not paid."""
+    yield said, sign
+    for at, word in enumerate(said):
+        for affix in affixes:
+            if word.startswith(affix) and len(word) > len(affix) + _AFFIXED:
+                bare = meant(word.removeprefix(affix).lstrip("-"))
+                yield (*said[:at], bare, *said[at + 1 :]), sign.flipped()
+
+
 def _unclear(clause: Sequence[Word]) -> bool:
     """Whether a clause supposes something, or tells of two things how many they are."""
-    ops = [set(word.ops or ()) for word in clause]
-    return any("if" in of for of in ops) or sum(bool(of & _QUANTIFIERS) for of in ops) > 1
+    told = [set(word.ops) if word.ops is not None else None for word in clause]
+    seen = said = False
+    for ops in told:
+        if ops is None:
+            said = True
+        elif "if" in ops or (ops & _QUANTIFIERS and seen and said):
+            return True
+        elif ops & _QUANTIFIERS:
+            seen, said = True, False
+    return False
 
 
 def _part(clause: Sequence[Word], known: Words) -> _Part:
     said = [_content(word) if word.ops is None else [] for word in clause]
+    for behind, one in enumerate(clause[:-1], 1):
+        counts = one.ops and one.said.partition(GAP)[0].endswith("一")
+        if counts and clause[behind].ops is None and clause[behind].start == one.end:
+            said[behind] = [*said[behind]][1:]  # what it is counted by: 没有一张账单
     of: set[str] | None = None
     for at, word in enumerate(clause):
         if not _LIMITING.intersection(word.ops or ()):
             continue
         before, after = _flat(said[:at]), _flat(said[at + 1 :])
         if word.said in known.trailing or not after:
-            here = set(before[-_NEAR:])
+            here = set(before[-_NEAR:] or after[-1:])
         else:
             here = set(after[: _NEAR if before and word.ops == (ONLY,) else 1])
         of = here if of is None else of & here
