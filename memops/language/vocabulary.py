@@ -121,6 +121,7 @@ def stem(word: str) -> str:
     return stemmed(word, "english")
 
 
+@lru_cache(maxsize=200_000)
 def meant(word: str) -> str:
     """Return what a word between spaces, in lower case, means: its concept, or its stem."""
     found = words().get(word) or _stems().get(stem(word))
