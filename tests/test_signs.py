@@ -102,6 +102,8 @@ def test_the_same_words_under_the_same_sign_are_one_statement(one, other):
         ("Ruth will never sell the boat", "Ruth never sold the boat"),
         ("At most two bakers speak Welsh", "At least three bakers do not speak Welsh"),
         ("The nurse never calls the porter", "The porter never calls the nurse"),
+        ("The mill has two ovens and three sieves", "The mill has three ovens and two sieves"),
+        ("磨坊有两个炉子三把筛子", "磨坊有三个炉子两把筛子"),
         ("只有阿宝喂鸽子", "阿宝只喂鸽子"),
         ("I would never lend you the boat", "You would never lend me the boat"),
         ("这种面粉含麸皮", "这种面粉不含麸皮"),

@@ -77,7 +77,9 @@ def same() -> pl.Expr:
 
 def resaid() -> pl.Expr:
     """True when both say the same words under the same sign, whatever words make the sign."""
-    moved = pl.any_horizontal(c(name) > 0 for name in ("exchanged", "retied", "reruled"))
+    moved = pl.any_horizontal(
+        c(name) > 0 for name in ("exchanged", "recounted", "retied", "reruled")
+    )
     held = pl.all_horizontal(c(name) == 0 for name in ("values_differ", "numbered_differ"))
     return (c("resaid") >= 1) & ~moved & held & neither("owner")
 
@@ -103,7 +105,7 @@ def unaltered() -> pl.Expr:
     counted = pl.sum_horizontal(f"{name}_one" for name in QUANTIFIERS) == 0
     alike = (c("contained") == 1) & (c("length") == 1)
     tied = (c("retied") <= 0) & (c("reruled") <= 0)
-    held = neither("current") & (c("odd") == 0) & (c("exchanged") == 0)
+    held = neither("current") & (c("odd") == 0) & (c("exchanged") == 0) & (c("recounted") == 0)
     return held & counted & (tied | ~alike)
 
 

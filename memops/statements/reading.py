@@ -40,7 +40,7 @@ ALIGNED = (
 """Families of words side by side and of their order, whose codes are of no single item."""
 FAMILIES = (
     "content", "values", "kinds", "numbered", "current", "sides", "others", "states", "wide", "stated", "head",
-    "left", "sayings", "signed", *ALIGNED, "refused", *FRAME,
+    "left", "sayings", "signed", "counted", *ALIGNED, "refused", *FRAME,
 )  # fmt: skip
 """The families that `memops.judge.judgement` looks at."""
 LIMIT = 4000
@@ -96,6 +96,7 @@ def read_in_one(texts: Sequence[str]) -> Read:
     sets["left"] = left(said)
     sets["refused"] = refused(said, denied(t))
     says = [*map(saying, plains, told_values)]
+    sets["counted"] = _counted(t)
     sets["sayings"] = keys_of(enumerate(told.of for told in says), t.items)
     sets["signed"] = keys_of(
         enumerate([told.words] if told.words else () for told in says), t.items
@@ -134,6 +135,21 @@ def _sets(
         "kinds": mapped(typed, t.items, lambda item: item.split("=")[0]),
         "current": union(framed["open"], typed),
     }  # fmt: skip
+
+
+def _counted(t: Tokens) -> Keys:
+    """How many there are of what: a number, but for one, and the word behind it."""
+    number = t.where(
+        lambda concept, kind, said: concept.startswith("amount=") and concept != "amount=1"
+    )
+    behind = (
+        (t.solid & ~t.kinds("value"))[1:]
+        & (t.row[1:] == t.row[:-1])
+        & (t.clause[1:] == t.clause[:-1])
+    )
+    at, names = np.flatnonzero(number[:-1] & behind), list(t.items)
+    told = ((t.row[n], (f"{names[t.concept[n]]} {names[t.concept[n + 1]]}",)) for n in at.tolist())
+    return keys_of([*told], t.items)
 
 
 def _numbered(lists: list[list[Token]], values: list[list[Said]], t: Tokens) -> Keys:

@@ -145,6 +145,8 @@ def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         "odd": np.abs(r.marks["negations"][a] % 2 - r.marks["negations"][b] % 2),
         "opposed": r.shared("sides", "others", a, b),
         "excluded": r.shared("states", "others", a, b),
+        "recounted": np.minimum(r.size("counted", a), r.size("counted", b))
+        - r.shared("counted", "counted", a, b),
         "exchanged": r.shared("ranked", "reversed", a, b),
         "retied": r.shared("spans", "spans", a, b) - r.shared("ties", "ties", a, b),
         "reruled": r.shared("relators", "relators", a, b) - r.shared("rules", "rules", a, b),
