@@ -3,6 +3,7 @@
 import pytest
 
 from memops.evaluation.bench_pairs import judge_pairs
+from memops.judge.conflicts import features
 
 APART = [
     ("The deposit was paid by Marlow to Ines", "The deposit was paid by Ines to Marlow"),
@@ -96,3 +97,23 @@ def test_what_says_the_same_in_the_same_relation_is_still_found():
 )
 def test_words_of_relation_that_say_the_same_in_any_order_tell_nothing_apart(a, b):
     assert called_the_same([(a, b)])
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "turned"),
+    [
+        ("Ottmar taught me chess in the park.", "I taught Ottmar chess in the park.", True),
+        ("We helped cousin Femke paint fences.", "Cousin Femke helped us paint fences.", True),
+        ("我带老郑去体检", "老郑带我去体检", True),
+        ("Ottmar taught me chess in the park.", "I was taught chess in the park by Ottmar.", False),
+        ("Ottmar and I play chess.", "I and Ottmar play chess.", False),
+        (
+            "My uncle Ottmar plays chess in the park.",
+            "Uncle Ottmar plays chess in the park.",
+            False,
+        ),
+    ],
+)
+def test_who_did_it_to_the_writer_is_told_from_whom_the_writer_did_it_to(a, b, turned):
+    assert (features([{"a": a, "b": b}])["exchanged"][0] > 0) == turned
+    assert not (turned and called_the_same([(a, b)]))

@@ -21,6 +21,7 @@ Array = Any
 _LONGEST = 16  # words of a statement that are aligned
 _MOST = 8  # words of a statement of which the order is looked at
 _ACTING = frozenset({"by", "被", "由"})  # before who does it, in the passive
+_SPEAKING = frozenset({"user", "we"})  # the writers themselves: who did it to whom
 _JOINING = frozenset({"和", "与", "及", "以及", "或", "或者"})
 
 
@@ -46,8 +47,9 @@ def edges(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
 def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     """Return of each two of a kind in a statement which comes first: `ranked`, and `reversed`.
 
-    Of a kind are names and people, values of one kind, and things with a verb between them; where
-    "and" or a comma joins the two, their order says nothing. Who manages whom is in no other set.
+    Of a kind are names and people, the writer too, values of one kind, and things with a verb
+    between them; where "and" or a comma joins the two, or the writer's is what stands beside, their
+    order says nothing. Who manages whom is in no other set.
     Who acts comes first: in "B is managed by A" that is A. Nor does it matter if one says that
     the manager is Anna, or that Anna is the manager.
     """
@@ -55,6 +57,7 @@ def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     like = (kind > 0) & (t.before(kind > 0) < _MOST)
     at, kind = np.flatnonzero(like), kind[like]
     verb, joined, other = _passed(t, like)
+    own, said = t.means(_SPEAKING), t.before(t.solid)
     same, role = t.before(t.means({"copula"})), t.kinds("person")
     acted = t.before(t.where(lambda concept, kind, said: said.lower() in _ACTING, "function"))
     acted = acted + t.before(t.where(lambda concept, kind, said: said.lower() in turning()))
@@ -67,7 +70,9 @@ def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
         listed &= other[two] == other[one]
         related = (kind[step:] > 1) | (verb[two] > verb[one])
         equated = (same[two] > same[one]) & (role[one] != role[two])
-        use = alike & related & ~listed & ~equated
+        beside = said[two] - said[one] <= t.solid[one]  # my sister; Ida and I
+        owned = beside & (own[one] | own[two])
+        use = alike & related & ~listed & ~equated & ~owned
         one, two, passive = one[use], two[use], ((acted[two] - acted[one]) % 2 == 1)[use]
         first, then = np.where(passive, two, one), np.where(passive, one, two)
         pairs.append((t.row[one], code[t.concept[first]], code[t.concept[then]]))
@@ -129,7 +134,7 @@ def _kind_of(t: Tokens) -> Array:
         if kind == "value":
             return 3 + kinds.setdefault(concept.split("=")[0], len(kinds))
         if kind in ("name", "person") or (kind == "word" and person(concept, kind, surface)):
-            return 0 if concept in PLAIN else 2
+            return 0 if concept in PLAIN - _SPEAKING else 2
         return int(kind in ("thing", "word"))
 
     return np.array([number(*word) for word in t.words.words], np.int64)[t.word]
