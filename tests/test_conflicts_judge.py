@@ -12,7 +12,7 @@ import pytest
 from memops.context import Context, Models
 from memops.errors import Corrupt, MemopsError, PlanRefused
 from memops.judge.cascade import said_to
-from memops.judge.conflicts import judged
+from memops.judge.conflicts import features, judged
 from memops.models.encode import open_encoder
 from memops.models.judge import CrossEncoderJudge
 from memops.policy import Judge, Policy
@@ -205,6 +205,19 @@ def test_without_a_judge_nothing_is_asked(monkeypatch):
 def test_one_denial_tells_apart_what_is_else_worded_alike(pair, why):
     row = one(pair, context("same"))
     assert (row["veto_same"], row["same"]) == (why, why is None)
+
+
+@pytest.mark.parametrize(
+    ("pair", "why"),
+    [
+        (("The sauna is closed on Sundays", "The sauna's closed on Sundays"), "same"),
+        (("The sauna is closed on Sundays", "The sauna is closed on Mondays"), None),
+        (("Locker 4 holds the nets", "Locker 9 holds the ropes"), "numbered"),
+    ],
+)
+def test_what_says_the_same_replaces_nothing_whatever_a_model_says(pair, why):
+    a, b = pair
+    assert features([{"a": a, "b": b}])["veto_conflict"].to_list() == [why]
 
 
 class Oracle:

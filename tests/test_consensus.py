@@ -4,6 +4,7 @@ import itertools
 import random
 
 import numpy as np
+import polars as pl
 import pytest
 
 from memops.judge.consensus import (
@@ -19,6 +20,7 @@ from memops.judge.consensus import (
     share,
     votes,
 )
+from memops.judge.votes import agreed as voted
 
 
 def cast(answers, accuracy=0.9):
@@ -115,3 +117,29 @@ def test_truth_is_found_again_from_answers_one_in_ten_of_which_is_wrong():
             if found.of[a] == found.of[b]:
                 joined, right = joined + 1, right + (truth[a] == truth[b])
     assert right >= 0.97 * joined and right >= 0.8 * alike
+
+
+def place_votes(answers, accuracy):
+    """What comes of answers about places 0 to 2 of one text, and place 3 of another."""
+    rows = [(a, b, *said) for (a, b), said in answers.items()]
+    told = pl.DataFrame(rows, ["a", "b", "verdict", "probability"], orient="row").with_columns(
+        rank=pl.lit(1), open=pl.lit(True), when_a=pl.lit("2031-01-01"), when_b=pl.lit("2031-02-01"),
+        veto_same=pl.lit(None, pl.String), veto_conflict=pl.lit(None, pl.String),
+    )  # fmt: skip
+    texts = pl.Series(["Hall key: Ida", *["Hall key: Ida"] * 2, "Hall key: Juno"])
+    none = told.select("a", "b").clear()
+    return voted(told, 0.85, accuracy, none, texts)["_agreed"].to_list()
+
+
+def test_a_wrong_answer_at_one_place_of_a_text_is_outvoted_at_its_other_places():
+    replaces = {(0, 3): ("b_replaces_a", 0.99)}
+    apart = dict.fromkeys([(0, 1), (1, 2)], ("both_hold", 0.9))
+    assert place_votes(replaces, 0.9) == [True]
+    others = dict.fromkeys([(1, 3), (2, 3)], ("both_hold", 0.9))
+    assert place_votes(replaces | others | apart, 0.9)[0] is False
+
+
+def test_places_of_one_text_are_merged_only_where_the_answers_on_them_are_to_be_believed():
+    same = dict.fromkeys([(0, 1), (1, 2)], ("same", None))
+    assert place_votes(same, 0.95) == [True, True]
+    assert place_votes(same, LEAST) == [False, False]

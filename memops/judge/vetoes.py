@@ -6,6 +6,8 @@ are worded: a value of one kind, a numbered thing, exchanged roles, a sign, an o
 
 import polars as pl
 
+from memops.judge.judgement import same
+
 c = pl.col
 _ALIKE = 0.7
 """Share of content words that both texts hold, from which a denial or an order makes the difference."""
@@ -31,4 +33,7 @@ def veto_same() -> pl.Expr:
 
 def veto_conflict() -> pl.Expr:
     """Return why neither of two statements replaces the other, or null."""
-    return pl.when(c("numbered_differ") > 0).then(pl.lit("numbered"))
+    return (
+        pl.when(c("numbered_differ") > 0).then(pl.lit("numbered"))
+        .when(same()).then(pl.lit("same"))
+    )  # fmt: skip

@@ -25,8 +25,9 @@ def agreed(
     Columns: _agreed, and _chance, null of a pair that is called neither the same nor in conflict.
 
     `one` are the pairs (a, b) that rules call the same, `texts` those of all statements. An answer
-    by which the one said last gives way counts for nothing. Places of one text that are found to
-    say the same are one statement, and all answers on two such are together one.
+    by which the one said last gives way counts for nothing. Places of one text are one statement,
+    and all answers on two such are together one: what is wrong at one place is outvoted at the
+    others. That the places themselves say the same, the answers on them must tell.
     """
     classes = told.select(
         pl.when(_contrary()).then(-1)
@@ -39,8 +40,9 @@ def agreed(
         consensus.forbid(cast, told[name].is_not_null().to_numpy(), what)
     spelt = texts.rank("dense").to_numpy()
     left, right = (spelt[told[side].to_numpy()] for side in ("a", "b"))
-    again = pl.Series(consensus.again(left, cast, left == right, sure))
-    joined_ = pl.concat([told.filter(again).select("a", "b"), one])
+    again = left == right
+    told_again = consensus.again(left, cast, again, sure)
+    joined_ = pl.concat([told.filter(pl.Series(again)).select("a", "b"), one])
     node = groups(joined_, len(texts))["group"].to_numpy()
     pairs = [(int(node[a]), int(node[b])) for a, b in told.select("a", "b").iter_rows()]
     rank = told["rank"].to_numpy().astype(np.float64)
@@ -56,7 +58,7 @@ def agreed(
         [end for end, what in zip(ends, classes, strict=True) if what == consensus.CONFLICT],
         found.conflict,
     )
-    joined = np.array([old == new for old, new in ends], bool)
+    joined = np.array([old == new for old, new in ends], bool) & (told_again | ~again)
     clash = np.array(
         [(min(end), max(end)) in found.conflict and gone.get(end[0], 0) >= sure for end in ends],
         bool,
