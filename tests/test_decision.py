@@ -32,4 +32,4 @@ def test_nothing_but_the_decision_makes_a_verdict_of_what_differs():
         seen += bool(used & FOUNDATIONS)
         if path.parent != root / "judge" or path.name not in HOME:
             assert not used & FOUNDATIONS, f"{path} decides by itself"
-    assert seen == 2  # decision, and the conflicts that build on judgement
+    assert seen == 3  # decision, and the two that build on judgement

@@ -86,7 +86,7 @@ def test_what_is_alike_or_denied_twice_is_no_conflict(a, b):
 )  # fmt: skip
 def test_who_acts_is_the_same_in_the_passive(said, passive, turned):
     pairs = [{"a": said, "b": other} for other in (passive, turned)]
-    assert (features(pairs)["exchanged"] > 0).to_list() == [False, True]
+    assert (features(pairs)["swapped"] > 0).to_list() == [False, True]
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_an_explained_change_names_signals_slots_cues_and_from_what_to_what(memo
     (change,) = memops("explain", plan, "dark")["changes"]
     (pair,) = change["pairs"]
     assert pair["with"] == "light" and pair["opposes"] == "opposite"
-    assert pair["signals"]["opposed"] == 1.0
+    assert pair["signals"]["opposites"] == 1.0
     assert pair["change"].endswith("dark (2026-03) -> light (2026-09)")
     decided = pair["decided"]
     assert decided["decider"] == "rules" and decided["verdict"] == "conflict"

@@ -115,5 +115,5 @@ def test_words_of_relation_that_say_the_same_in_any_order_tell_nothing_apart(a, 
     ],
 )
 def test_who_did_it_to_the_writer_is_told_from_whom_the_writer_did_it_to(a, b, turned):
-    assert (features([{"a": a, "b": b}])["exchanged"][0] > 0) == turned
+    assert (features([{"a": a, "b": b}])["swapped"][0] > 0) == turned
     assert not (turned and called_the_same([(a, b)]))

@@ -152,7 +152,7 @@ def test_a_line_of_any_length_is_read_in_linear_time(text):
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "odd", "exchanged"),
+    ("a", "b", "signs", "roles"),
     [
         ("Nobody dislikes the new canteen", "The new canteen is liked by everybody", 0, 0),
         ("You can't enter without a pass", "You can enter only with a pass", 0, 0),
@@ -163,7 +163,7 @@ def test_a_line_of_any_length_is_read_in_linear_time(text):
         ("Nobody may stay longer than two hours", "Everybody may stay two hours at most", 1, 0),
     ],
 )
-def test_the_judge_hears_signs_and_roles_by_their_normal_form(a, b, odd, exchanged):
+def test_the_judge_hears_signs_and_roles_by_their_normal_form(a, b, signs, roles):
     read = features([{"a": a, "b": b}])
-    assert (read["odd"][0], read["exchanged"][0] > 0) == (odd, bool(exchanged))
+    assert (read["sign_differs"][0], read["swapped"][0] > 0) == (signs, bool(roles))
     assert read["values_differ"][0] == 0

@@ -199,7 +199,7 @@ def _alike(texts: pl.Series, keepers: pl.Series) -> pl.Series:
     pairs = [{"a": a, "b": b} for a, b in zip(texts, keepers, strict=True)]
     if not pairs:
         return pl.Series(dtype=pl.Boolean)
-    none = ("current_a", "current_b", "odd", "opposed", "excluded")
+    none = ("current_a", "current_b", "sign_differs", "opposites", "exclusive_states")
     return (
         features(pairs)
         .select(pl.col("opposes").is_null() & pl.all_horizontal(pl.col(name) == 0 for name in none))

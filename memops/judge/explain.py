@@ -12,7 +12,7 @@ from memops.reasons import Reason, named, reason
 from memops.statements.reading import Reading, read_many
 
 _SHOWN = ("owner", "attributes", "circumstances", "values", "open", "left")
-_SIGNALS = ("contained", "weighted", "overlap", "odd", "values_differ", "opposed")
+_SIGNALS = ("contained", "weighted", "overlap", "sign_differs", "values_differ", "opposites")
 
 
 def explain(a: str, b: str) -> dict[str, Any]:

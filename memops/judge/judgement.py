@@ -65,28 +65,28 @@ def same() -> pl.Expr:
     """True when both say the same: one thing, every value and name in both, the same sign."""
     attributes = (c("attributes_same") >= 1) & (c("attributes_a") + c("attributes_b") <= 1)
     near = about_one_thing() & attributes & (c("weighted") >= 0.5)
-    return resaid() | (
+    return restated() | (
         unaltered()
         & ~_of_another()
         & ~other_words()
         & neither("endings")
-        & (c("opposed") == 0)
+        & (c("opposites") == 0)
         & (near | _word_for_word())
     )
 
 
-def resaid() -> pl.Expr:
+def restated() -> pl.Expr:
     """True when both say the same words under the same sign, whatever words make the sign."""
     moved = pl.any_horizontal(
-        c(name) > 0 for name in ("exchanged", "recounted", "retied", "reruled")
+        c(name) > 0 for name in ("swapped", "counts_differ", "relation_differs", "governed_differs")
     )
     held = pl.all_horizontal(c(name) == 0 for name in ("values_differ", "numbered_differ"))
-    return (c("resaid") >= 1) & ~moved & held & neither("owner")
+    return (c("restated") >= 1) & ~moved & held & neither("owner")
 
 
 def _of_another() -> pl.Expr:
     """True when the same words stand under one sign that limits others, or at another time."""
-    return (c("signed") > 0) & (c("resaid") == 0)
+    return (c("same_words") > 0) & (c("restated") == 0)
 
 
 def other_words() -> pl.Expr:
@@ -104,8 +104,13 @@ def unaltered() -> pl.Expr:
     """
     counted = pl.sum_horizontal(f"{name}_one" for name in QUANTIFIERS) == 0
     alike = (c("contained") == 1) & (c("length") == 1)
-    tied = (c("retied") <= 0) & (c("reruled") <= 0)
-    held = neither("current") & (c("odd") == 0) & (c("exchanged") == 0) & (c("recounted") == 0)
+    tied = (c("relation_differs") <= 0) & (c("governed_differs") <= 0)
+    held = (
+        neither("current")
+        & (c("sign_differs") == 0)
+        & (c("swapped") == 0)
+        & (c("counts_differ") == 0)
+    )
     return held & counted & (tied | ~alike)
 
 
@@ -116,7 +121,7 @@ def told_apart() -> pl.Expr:
     have changed places.
     """
     ones = [f"{name}_one" for name in ("all", "none", "some", "only")]
-    stands = ("values_differ", "odd", *ones, "opposed", "exchanged", "change_one")
+    stands = ("values_differ", "sign_differs", *ones, "opposites", "swapped", "change_one")
     return pl.any_horizontal(c(name) > 0 for name in stands)
 
 

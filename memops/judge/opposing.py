@@ -16,7 +16,7 @@ from memops.judge.judgement import (
 )
 
 c = pl.col
-_EVEN = c("odd") == 0  # both affirm, or both deny
+_EVEN = c("sign_differs") == 0  # both affirm, or both deny
 _NO_VALUE = c("values_differ") == 0
 
 
@@ -71,13 +71,13 @@ def _equated() -> pl.Expr:
 
 def _opposite() -> pl.Expr:
     """Of one attribute words are said that exclude each other."""
-    return (c("anchors_same") >= 1) & (c("opposed") >= 1) & _EVEN
+    return (c("anchors_same") >= 1) & (c("opposites") >= 1) & _EVEN
 
 
 def _excluded() -> pl.Expr:
     """Of one subject states are said that exclude each other whatever else is said."""
     one = ((c("subject_same") >= 1) | ~each("subject")) & (c("numbered_differ") == 0)
-    return (c("excluded") >= 1) & one & _EVEN
+    return (c("exclusive_states") >= 1) & one & _EVEN
 
 
 def _denied() -> pl.Expr:
@@ -89,7 +89,7 @@ def _denied() -> pl.Expr:
     whole = pl.any_horizontal(
         (c(f"negations_{side}") % 2 == 1) & (c(f"wide_{side}") == 0) for side in "ab"
     )
-    return whole & (c("both_content") >= 2) & (c("opposed") == 0) & ~_EVEN & _NO_VALUE
+    return whole & (c("both_content") >= 2) & (c("opposites") == 0) & ~_EVEN & _NO_VALUE
 
 
 def _replaced() -> pl.Expr:

@@ -20,14 +20,16 @@ def veto_same() -> pl.Expr:
     thousand. A sign, or things that changed places, tell apart what is else worded alike: in other
     words the same is often said by a double denial, or from the other side.
     """
-    flipped = (c("odd") > 0) & (c("opposed") > 0)  # who denies one of two opposites says the other
+    flipped = (c("sign_differs") > 0) & (
+        c("opposites") > 0
+    )  # who denies one of two opposites says the other
     alike = c("contained") / (1 + 1 / c("length") - c("contained")) >= _ALIKE
     return (
         pl.when(c("values_differ") > 0).then(pl.lit("value"))
         .when(c("numbered_differ") > 0).then(pl.lit("numbered"))
-        .when((c("exchanged") > 0) & alike).then(pl.lit("roles"))
-        .when((c("odd") > 0) & ~flipped & alike & (c("resaid") == 0)).then(pl.lit("sign"))
-        .when((c("opposed") > 0) & ~flipped & (c("resaid") == 0)).then(pl.lit("opposite"))
+        .when((c("swapped") > 0) & alike).then(pl.lit("roles"))
+        .when((c("sign_differs") > 0) & ~flipped & alike & (c("restated") == 0)).then(pl.lit("sign"))
+        .when((c("opposites") > 0) & ~flipped & (c("restated") == 0)).then(pl.lit("opposite"))
     )  # fmt: skip
 
 

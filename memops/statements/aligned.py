@@ -45,7 +45,7 @@ def edges(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
 
 
 def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
-    """Return of each two of a kind in a statement which comes first: `ranked`, and `reversed`.
+    """Return of each two of a kind in a statement which comes first: `ordered`, and `reversed`.
 
     Of a kind are names and people, the writer too, values of one kind, and things with a verb
     between them; where "and" or a comma joins the two, or the writer's is what stands beside, their
@@ -80,14 +80,14 @@ def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     said, turned = numbered(numbered(first) ^ then), numbered(numbered(then) ^ first)
     known, number = np.unique(np.concatenate([said, turned]), return_inverse=True)
     own, swapped = np.split(number, 2)
-    return in_order({"ranked": keyed(row, own), "reversed": keyed(row, swapped)}, known)
+    return in_order({"ordered": keyed(row, own), "reversed": keyed(row, swapped)}, known)
 
 
 def relations(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     """Return what words of relation (under, to, 向, 上) stand between, with them and without.
 
-    Two statements hold one of `spans` and not its `ties` where another such word, of one script,
-    stands between the same two words; one of `relators` and not its `rules` where it rules another
+    Two statements hold one of `related` and not its `relations` where another such word, of one script,
+    stands between the same two words; one of `relators` and not its `governed` where it rules another
     word: who reports to whom.
     """
     bare = _JOINING.union(*(table(lang, "signs").get("particles", ()) for lang in codes()))
@@ -109,9 +109,9 @@ def relations(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     script = np.array([tie.isascii() for tie in said], np.uint64)[place]
     span, ruling = numbered(numbered(one + script) ^ two), two != 0
     rule = numbered(numbered(word) ^ two)
-    made = {"spans": span, "ties": numbered(span ^ word), "relators": word, "rules": rule}
+    made = {"related": span, "relations": numbered(span ^ word), "relators": word, "governed": rule}
     known, number = np.unique(np.concatenate([*made.values()]), return_inverse=True)
-    use = {"relators": ruling, "rules": ruling}
+    use = {"relators": ruling, "governed": ruling}
     parts = {
         name: keyed(row[use.get(name, ...)], part[use.get(name, ...)])
         for name, part in zip(made, np.split(number, 4), strict=True)

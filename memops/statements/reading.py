@@ -35,12 +35,12 @@ from memops.values import read_all
 from memops.values.saying import saying
 
 ALIGNED = (
-    "opens", "closes", "ranked", "reversed", "spans", "ties", "relators", "rules",
+    "opens", "closes", "ordered", "reversed", "related", "relations", "relators", "governed",
 )  # fmt: skip
 """Families of words side by side and of their order, whose codes are of no single item."""
 FAMILIES = (
     "content", "values", "kinds", "numbered", "current", "sides", "others", "states", "wide", "stated", "head",
-    "left", "sayings", "signed", "counted", *ALIGNED, "refused", *FRAME,
+    "left", "statements", "worded", "counted", *ALIGNED, "refused", *FRAME,
 )  # fmt: skip
 """The families that `memops.judge.judgement` looks at."""
 LIMIT = 4000
@@ -97,8 +97,8 @@ def read_in_one(texts: Sequence[str]) -> Read:
     sets["refused"] = refused(said, denied(t))
     says = [*map(saying, plains, told_values)]
     sets["counted"] = _counted(t)
-    sets["sayings"] = keys_of(enumerate(told.of for told in says), t.items)
-    sets["signed"] = keys_of(
+    sets["statements"] = keys_of(enumerate(told.of for told in says), t.items)
+    sets["worded"] = keys_of(
         enumerate([told.words] if told.words else () for told in says), t.items
     )
     told = {

@@ -127,8 +127,8 @@ def _meaning(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     heavy = r.size("content", a, True), r.size("content", b, True)
     return {
         "both_content": both,
-        "resaid": r.shared("sayings", "sayings", a, b),
-        "signed": r.shared("signed", "signed", a, b),
+        "restated": r.shared("statements", "statements", a, b),
+        "same_words": r.shared("worded", "worded", a, b),
         "contained": _ratio(both, np.minimum(one, two)),
         "overlap": _ratio(weight, np.minimum(*heavy)),
         "weighted": _ratio(weight, heavy[0] + heavy[1] - weight),
@@ -142,14 +142,16 @@ def _values(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
 
 def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     return {
-        "odd": np.abs(r.marks["negations"][a] % 2 - r.marks["negations"][b] % 2),
-        "opposed": r.shared("sides", "others", a, b),
-        "excluded": r.shared("states", "others", a, b),
-        "recounted": np.minimum(r.size("counted", a), r.size("counted", b))
+        "sign_differs": np.abs(r.marks["negations"][a] % 2 - r.marks["negations"][b] % 2),
+        "opposites": r.shared("sides", "others", a, b),
+        "exclusive_states": r.shared("states", "others", a, b),
+        "counts_differ": np.minimum(r.size("counted", a), r.size("counted", b))
         - r.shared("counted", "counted", a, b),
-        "exchanged": r.shared("ranked", "reversed", a, b),
-        "retied": r.shared("spans", "spans", a, b) - r.shared("ties", "ties", a, b),
-        "reruled": r.shared("relators", "relators", a, b) - r.shared("rules", "rules", a, b),
+        "swapped": r.shared("ordered", "reversed", a, b),
+        "relation_differs": r.shared("related", "related", a, b)
+        - r.shared("relations", "relations", a, b),
+        "governed_differs": r.shared("relators", "relators", a, b)
+        - r.shared("governed", "governed", a, b),
     }
 
 
