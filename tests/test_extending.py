@@ -1,6 +1,8 @@
-"""A store, a rule and a measure: files of their own and one line of a registry each, and all pick them up."""
+"""Stores, a rule and a measure: files of their own and one line of a registry each, and all pick them up."""
 
+import contextlib
 import json
+import sqlite3
 import sys
 import textwrap
 
@@ -33,6 +35,30 @@ class Toy(FileStore):
         return ("[" + ",\\n".join(lines.values()) + "]").encode()
 '''
 
+DATABASE = '''
+"""A toy store: the notes of a program that keeps them in SQLite."""
+
+from memops.stores.sqlite.store import TableStore
+from memops.stores.sqlite.table import Field, Table, seconds
+
+
+class Notes(Table):
+    """What a row is as a record."""
+
+    name = "notes"
+    fields = {
+        "id": Field("note"), "text": Field("body"), "kind": Field("topic"),
+        "created_at": seconds("made"), "superseded_by": Field("gone"),
+    }
+    category, link = "topic", "gone"
+
+
+class Notebook(TableStore):
+    """A database of notes."""
+
+    kind, table, file = "notebook", Notes, "notes.db"
+'''
+
 RULE = '''
 """Sink what shouts."""
 
@@ -60,16 +86,22 @@ def first_half(k):
 '''
 
 
+FILES = {
+    "toy_store": STORE, "toy_database": DATABASE, "demote_shouted": RULE, "toy_measure": MEASURE,
+}  # fmt: skip
+
+
 @pytest.fixture
 def extended(tmp_path, monkeypatch):
-    """What a contributor would write: four files and three lines."""
-    for name, text in (("toy_store", STORE), ("demote_shouted", RULE), ("toy_measure", MEASURE)):
+    """What a contributor would write: five files and four lines."""
+    for name, text in FILES.items():
         (tmp_path / f"{name}.py").write_text(textwrap.dedent(text), encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     from demote_shouted import demote_shouted
     from toy_measure import first_half
 
     monkeypatch.setitem(stores.STORES, "toy", "toy_store:Toy")
+    monkeypatch.setitem(stores.STORES, "notebook", "toy_database:Notebook")
     (tmp_path / "demote_shouted.toml").write_text('[shout]\ncapitals = { en = "it shouts" }\n')
     monkeypatch.setattr(reasons, "BESIDE", tmp_path)
     forget_sentences()
@@ -78,7 +110,7 @@ def extended(tmp_path, monkeypatch):
     monkeypatch.setitem(measures.FAMILIES, "Half", measures.Family(first_half, ("Half@10",)))
     yield tmp_path
     forget_sentences()
-    for name in ("toy_store", "demote_shouted", "toy_measure"):
+    for name in FILES:
         sys.modules.pop(name, None)
 
 
@@ -93,8 +125,24 @@ def toy(folder):
     return f"toy:{folder / 'toy.json'}"
 
 
-def test_the_contract_test_takes_a_new_store(extended, tmp_path, monkeypatch):
+def notebook(folder):
+    path = folder / "notes.db"
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute(
+            "CREATE TABLE notes (note TEXT PRIMARY KEY, body TEXT, topic TEXT, made INTEGER, gone TEXT)"
+        )
+        rows = [
+            (f"r{n:02}", text, "fact", 1_760_000_000 + n) for n, text in enumerate(samples.SAID)
+        ]
+        db.executemany("INSERT INTO notes VALUES (?, ?, ?, ?, NULL)", rows)
+    return f"notebook:{path}"
+
+
+@pytest.mark.parametrize("build", [toy, notebook])
+def test_the_contract_test_takes_a_new_store(extended, tmp_path, monkeypatch, build):
+    kind = build.__name__
     monkeypatch.setitem(samples.BUILDERS, "toy", toy)
+    monkeypatch.setitem(samples.BUILDERS, "notebook", notebook)
     checks = [f for name, f in vars(test_contract).items() if name.startswith("test_")]
     test_contract.test_every_kind_of_store_is_under_contract()
     ran = 0
@@ -102,7 +150,7 @@ def test_the_contract_test_takes_a_new_store(extended, tmp_path, monkeypatch):
         if "store" in check.__code__.co_varnames[: check.__code__.co_argcount]:
             folder = tmp_path / f"case{n}"
             folder.mkdir()
-            arguments = {"store": samples.build("toy", folder), "tmp_path": folder}
+            arguments = {"store": samples.build(kind, folder), "tmp_path": folder}
             wanted = check.__code__.co_varnames[: check.__code__.co_argcount]
             check(**{name: arguments[name] for name in wanted})
             ran += 1

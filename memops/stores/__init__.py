@@ -1,7 +1,7 @@
 """Stores: where an agent keeps memories, each kind behind the same few verbs.
 
 An address is `KIND:PATH`. To add a kind: a folder here with a class that has the attributes and
-methods of `Store` (`base.RowStore` and `base.FileStore` have most of them), a line in
+methods of `Store` (`base.FileStore` and `sqlite.store.TableStore` have most of them), a line in
 `memops.schema.STORES`, and in `tests/stores/samples.py` a builder in BUILDERS, which puts it under
 all tests of stores. Reading never changes a byte of the store. Writing is compare-and-set on what
 the plan was made from, undo first, in batches that hold a lock for at most 100 ms.

@@ -21,8 +21,8 @@ from memops.plan import delete, edit
 from memops.policy import Policy
 from memops.state import basis, planfile, runs
 from memops.stores import clawseed, open_store
-from memops.stores.clawseed import batch as clawseed_batch
-from memops.stores.clawseed import write as clawseed_write
+from memops.stores.sqlite import batch as sqlite_batch
+from memops.stores.sqlite import write as sqlite_write
 from tests.stores.clawseed_db import build
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -31,9 +31,9 @@ SAFETY = (
     (applying, "_started"), (carrying, "_wrong"), (checks.Checker, "__init__"),
     (checks.Checker, "of"), (basis, "opened"), (Journal, "add"),
     (Journal, "entries"), (runs.Run, "seal"), (runs.Run, "verify"),
-    (clawseed_write.Session, "_judged"), (clawseed_write.Session, "_fewer"),
-    (clawseed_batch.Batch, "read"), (clawseed_batch.Batch, "undo"),
-    (clawseed_batch.Batch, "_decided"),
+    (sqlite_write.Session, "_judged"), (sqlite_write.Session, "_fewer"),
+    (sqlite_batch.Batch, "read"), (sqlite_batch.Batch, "undo"),
+    (sqlite_batch.Batch, "_decided"),
 )  # fmt: skip
 """Guard, hashes, journal, undo, compare-and-set and reading back; the rest changes the store."""
 
@@ -107,7 +107,7 @@ def cost(folder, rows, changes):
     They are the seconds that it left the lock alone for the agent, and CPU before a resume works.
     """
     plan = planned(large(folder, rows), folder / "state", changes)
-    with timed(*SAFETY) as spent, timed((clawseed_write.Session, "_give_way")) as paused:
+    with timed(*SAFETY) as spent, timed((sqlite_write.Session, "_give_way")) as paused:
         begun = _clocks()
         done = applying.apply(plan, folder / "state", datetime.now(UTC), approve=True)
         whole = [end - start for start, end in zip(begun, _clocks(), strict=True)]

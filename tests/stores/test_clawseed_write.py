@@ -14,7 +14,7 @@ from memops.plan import delete, edit, outcome, put, squash
 from memops.schema import TOMBSTONE, from_rows
 from memops.stores import Work
 from memops.stores.clawseed import Clawseed
-from memops.stores.clawseed import write as clawseed_write
+from memops.stores.sqlite import write as sqlite_write
 from tests.stores.clawseed_db import build, cell, dump, execute, in_step, vector
 from tests.stores.clawseed_sample import (
     NOW,
@@ -255,7 +255,7 @@ def test_the_first_generation_is_written_in_the_columns_that_it_has(tmp_path):
 
 
 def test_what_the_agent_does_between_two_parts_is_judged_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(clawseed_write, "MOST", 2)
+    monkeypatch.setattr(sqlite_write, "MOST", 2)
     path = build(tmp_path, [{"content": f"fact {i}"} for i in range(6)])
     store, judged, told = Clawseed(str(tmp_path)), [], []
     before = store.read()
@@ -295,7 +295,7 @@ def _steps_inside(folder, rows, monkeypatch):
     store, counted, inside = Clawseed(str(folder)), [0], []
     before = store.read()
     (batch,) = store.batches(squash(delete(before.head(5), "gone")))
-    real, session = clawseed_write.Session._judged, clawseed_write.Session(path)
+    real, session = sqlite_write.Session._judged, sqlite_write.Session(path, Clawseed.table)
 
     def judged(self, batch, losing):
         said = real(self, batch, losing)
@@ -307,7 +307,7 @@ def _steps_inside(folder, rows, monkeypatch):
         counted[0] += 1
 
     with monkeypatch.context() as patched, contextlib.closing(session):
-        patched.setattr(clawseed_write.Session, "_judged", judged)
+        patched.setattr(sqlite_write.Session, "_judged", judged)
         session.connection.set_progress_handler(count, 10)
         answers = session.write(Work(batch, before, NOW, lambda *_: {}, lambda undo: None))
     assert [a.state for a in answers] == ["applied"] * 5 and len(inside) == 1

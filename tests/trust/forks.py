@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 import memops.cli.curate, memops.cli.runs, memops.cli.stores, memops.cli.look, memops.steps, memops.apply
 import memops.stores.clawseed, memops.stores.openclaw, memops.stores.tables, memops.rules
 from memops import cli
-from memops.stores.clawseed import write as clawseed_write
+from memops.stores.sqlite import write as sqlite_write
 
 def child(asked):
     os.setsid()
@@ -26,7 +26,7 @@ def child(asked):
         said = os.open(asked[name], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         os.dup2(os.open(os.devnull, os.O_WRONLY) if asked["limit"] else said, number)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    clawseed_write.MOST = asked["batch"]
+    sqlite_write.MOST = asked["batch"]
     if asked["limit"]:
         import resource, signal
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -45,11 +45,11 @@ JOURNAL = "memops/journal.py"
 CARRYING, SUMMARY = "memops/apply/carrying.py", "memops/apply/summary.py"
 CHECK, RUNS, BASIS = "memops/apply/checks.py", "memops/state/runs.py", "memops/state/basis.py"
 SQLITE, BATCH, UNDO = (
-    "memops/stores/clawseed/write.py",
-    "memops/stores/clawseed/batch.py",
-    "memops/stores/clawseed/undo.py",
+    "memops/stores/sqlite/write.py",
+    "memops/stores/sqlite/batch.py",
+    "memops/stores/sqlite/undo.py",
 )
-LEAVINGS, LITE = "memops/stores/markdown/carry_leavings.py", "memops/stores/sqlite.py"
+LEAVINGS, LITE = "memops/stores/markdown/carry_leavings.py", "memops/stores/sqlite/__init__.py"
 KEEPING, RESTORE = "memops/commands/keeping.py", "memops/stores/markdown/restore.py"
 BESIDE = (
     "tests/test_restoring.py::test_no_row_and_no_line_is_lost_that_an_agent_writes_beside_a_restore"
@@ -86,7 +86,7 @@ MUTANTS = (
     Mutant("what is called a merge is one", GUARD, '& (normalised(pl.col("text")) == normalised(pl.col("keeper_text"))),', ",", "tests/test_guard.py::test_calling_it_a_merge_does_not_let_a_core_record_give_way"),
     Mutant("floors are off by one", GUARD, 'pl.col("nth") > pl.col("spare")', 'pl.col("nth") > pl.col("spare") + 1', "tests/trust/test_guards.py::test_of_records_above_the_floor_just_so_many_go_and_the_oldest"),
     Mutant("floors trust the snapshot, not the store", SQLITE, "return self._witnesses is None or self._witnesses.fewer()", "return False", FORGOT),
-    Mutant("what was superseded meanwhile still bears witness", "memops/stores/clawseed/witnesses.py", "WHERE rowid IN ({some}) AND {self._live} GROUP BY", "WHERE rowid IN ({some}) GROUP BY", FORGOT),
+    Mutant("what was superseded meanwhile still bears witness", "memops/stores/sqlite/witnesses.py", "WHERE rowid IN ({some}) AND {self._live} GROUP BY", "WHERE rowid IN ({some}) GROUP BY", FORGOT),
     Mutant("a batch without counts may lose", GUARD, 'pl.col("live").fill_null(0)', 'pl.col("live").fill_null(9**9)', "tests/test_guard.py::test_without_a_count_no_record_of_the_group_is_lost"),
     Mutant("what a plan was made from is taken unseen", BASIS, 'if _digest(found) == said["sha256"]:', "if True:", "tests/test_apply.py::test_a_plan_whose_records_changed_in_the_snapshot_is_refused"),
     Mutant("floors by category are forgotten at apply", GUARD, 'held, _ = floored(policy.floors, pl.col("category"))', 'held = pl.col("kind")', "tests/trust/test_guards.py::test_a_floor_by_category_holds_although_its_kind_has_many"),
@@ -116,7 +116,7 @@ MUTANTS = (
     Mutant("a plan goes to any store", APPLY, "if store.identity() != identity:", "if False:", "tests/test_apply.py::test_a_plan_is_for_its_own_store"),
     Mutant("the lock is not taken", FILES, "fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)", "pass", PAIRS),
     Mutant("the lock is a file that a kill leaves", FILES, "fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)", 'os.close(os.open(f"{path}.held", os.O_CREAT | os.O_EXCL))', PAIRS),
-    Mutant("rollback overwrites the agent", UNDO, "if not _agree(there, {name: after[name] for name in changed}):", "if False:", "tests/stores/test_clawseed_undo.py::test_revert_keeps_newer_text_and_keys_stored_again"),
+    Mutant("rollback overwrites the agent", UNDO, "if not _agree(table, there, {name: after[name] for name in changed}):", "if False:", "tests/stores/test_clawseed_undo.py::test_revert_keeps_newer_text_and_keys_stored_again"),
     Mutant("rollback forgets the overlay", APPLY, "    return written + _restore_overlay(run, state, written, named)\n", "    return written\n", STEPS),
     Mutant("the last pre-image is kept, not the first", RUNS, '_over(first.before, last.before)', 'last.before', "tests/trust/test_run_records.py::test_of_two_pre_images_the_first_is_the_one_to_go_back_to"),
     Mutant("undo forgets a column", UNDO, "if was is not now and not _exact(was, now)]", "if was is not now and not _exact(was, now)][1:]", "tests/stores/test_clawseed_undo.py::test_revert_looks_past_a_vector_filled_since"),
@@ -126,8 +126,8 @@ MUTANTS = (
     Mutant("a crash's leftovers are only removed", LEAVINGS, "                append(folder, name, joined(missing))\n        os.unlink(link", "                pass\n        os.unlink(link", "tests/stores/test_carry.py::test_a_kill_in_between_loses_no_line"),
     Mutant("leftovers stay where nothing is to change", APPLY, "        run.undo.renew()\n        store.settle()\n", "        run.undo.renew()\n", "tests/trust/test_failpoints.py::test_a_kill_in_the_last_file_leaves_nothing_beside_the_notes"),
     Mutant("a rollback leaves drafts beside the notes", APPLY, "            store.settle()\n            written = ", "            written = ", CHOSEN),
-    Mutant("a copy is taken outside a transaction", "memops/stores/sqlite.py", "        source.backup(target, pages=pages, progress=lambda *_: os.fdatasync(file.fileno()))\n", "        into.write_bytes(path.read_bytes())\n", "tests/trust/test_snapshot_live.py::test_a_snapshot_beside_a_writer_is_a_consistent_prefix"),
-    Mutant("readers may write", "memops/stores/sqlite.py", 'connection = _opened(path, f"mode=ro{sealed}")', 'connection = _opened(path, f"mode=rw{sealed}")', "tests/trust/test_snapshot_live.py::test_reading_changes_no_byte_of_a_database"),
+    Mutant("a copy is taken outside a transaction", "memops/stores/sqlite/__init__.py", "        source.backup(target, pages=pages, progress=lambda *_: os.fdatasync(file.fileno()))\n", "        into.write_bytes(path.read_bytes())\n", "tests/trust/test_snapshot_live.py::test_a_snapshot_beside_a_writer_is_a_consistent_prefix"),
+    Mutant("readers may write", "memops/stores/sqlite/__init__.py", 'connection = _opened(path, f"mode=ro{sealed}")', 'connection = _opened(path, f"mode=rw{sealed}")', "tests/trust/test_snapshot_live.py::test_reading_changes_no_byte_of_a_database"),
     Mutant("a store that shrank is believed", "memops/believing.py", "if records.height < had * (1 - limits.shrink):", "if False:", "tests/test_bad_input.py::test_a_store_that_shrank_is_not_believed"),
     Mutant("drafts of the dead stay", "memops/draft.py", "if pid is None or not files.alive(int(pid[1])):", "if False:", "tests/trust/test_snapshot_live.py::test_a_snapshot_that_was_cut_off_is_none_and_is_swept_away"),
     Mutant("files take the umask's mode", FILES, "os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)", "os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)", "tests/test_bad_input.py::test_files_and_folders_are_private_whatever_the_umask"),

@@ -36,7 +36,7 @@ from memops.rules.redact_secrets import redact_secrets
 from memops.schema import LIVE, from_rows
 from memops.state import planfile, runs
 from memops.stores import open_store
-from memops.stores.clawseed import write as clawseed_write
+from memops.stores.sqlite import write as sqlite_write
 
 from .forks import Forked, server
 
@@ -56,7 +56,7 @@ class Scene:
         self.said = self.folder  # where children write what they print
         self.store_path, self.state = self.folder / "ws", self.folder / "state"
         self.address = f"{kind}:{self.store_path}"
-        clawseed_write.MOST = BATCH
+        sqlite_write.MOST = BATCH
         BUILDERS[kind](self.store_path, size)
         self.plan = self._planned()
         self.safe = self.folder / "safe"

@@ -16,9 +16,10 @@ from memops.policy.hygiene import Floors
 from memops.progress import watched
 from memops.schema import TOMBSTONE, from_rows
 from memops.state import planfile
-from memops.stores import clawseed, open_store
-from memops.stores.clawseed import write as clawseed_write
+from memops.stores import open_store
 from memops.stores.formats import json_line
+from memops.stores.sqlite import store as sqlite_store
+from memops.stores.sqlite import write as sqlite_write
 from tests.stores.clawseed_db import build
 
 from .checker import Tally
@@ -166,13 +167,13 @@ def _schedule(top, rng):
                 forgot[0] += 1
             counts.append(_live(agent))
 
-    was = clawseed_write.MOST, clawseed.JUDGED
-    clawseed_write.MOST, clawseed.JUDGED = rng.randrange(1, 4), rng.randrange(1, 6)
+    was = sqlite_write.MOST, sqlite_store.JUDGED
+    sqlite_write.MOST, sqlite_store.JUDGED = rng.randrange(1, 4), rng.randrange(1, 6)
     try:
         with watched(forgets):
             applying.apply(plan, top / "state", NOW, approve=True, as_of=NOW)
     finally:
-        clawseed_write.MOST, clawseed.JUDGED = was
+        sqlite_write.MOST, sqlite_store.JUDGED = was
     return forgot[0], said
 
 
@@ -210,7 +211,7 @@ def test_what_an_agent_forgot_after_the_guard_judged_counts_too(tmp_path, monkey
     address, state = f"clawseed:{tmp_path / 'ws'}", tmp_path / "state"
     plan = unguarded(address, state, lambda r: delete(r.sort("id").head(1), "x"), policy)
     asked = plan.changes["id"][0]
-    real, passed = clawseed_write.Session._judged, []
+    real, passed = sqlite_write.Session._judged, []
 
     def judged(self, batch, losing):
         said = real(self, batch, losing)
@@ -221,7 +222,7 @@ def test_what_an_agent_forgot_after_the_guard_judged_counts_too(tmp_path, monkey
                 agent.execute(f"{loss} WHERE rowid = ({other})", [asked])
         return said
 
-    monkeypatch.setattr(clawseed_write.Session, "_judged", judged)
+    monkeypatch.setattr(sqlite_write.Session, "_judged", judged)
     done = applying.apply(plan, state, NOW, approve=True, as_of=NOW)
     assert passed == [{}]
     assert [(s["id"], s["state"]) for s in done["skipped"]] == [(asked, "refused")]
@@ -233,7 +234,7 @@ def test_what_an_agent_forgot_after_the_guard_judged_counts_too(tmp_path, monkey
 @pytest.mark.parametrize("spare", [1, 200])
 def test_a_floor_by_category_holds_although_its_kind_has_many(tmp_path, monkeypatch, spare):
     """The agent forgets two of a category after the plan was made; its kind stays far above."""
-    monkeypatch.setattr(clawseed_write, "SPARE", spare)
+    monkeypatch.setattr(sqlite_write, "SPARE", spare)
     floors = Floors(default=0, kinds={"note": 3, "category:diary 日记": 4})
     stamp = NOW.isoformat(timespec="microseconds")
     rows = [

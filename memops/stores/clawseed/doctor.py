@@ -14,10 +14,10 @@ from typing import Any
 
 from memops.errors import Corrupt
 from memops.stores.clawseed import Clawseed
-from memops.stores.clawseed.sql import INDEX_CHECK, TABLE, columns_of
+from memops.stores.clawseed.rows import INDEX_CHECK, TABLE
 from memops.stores.clawseed.state import hygiene_file, read_hygiene
 from memops.stores.findings import Finding, of_modes, of_openers, of_widths
-from memops.stores.sqlite import names_in, reader
+from memops.stores.sqlite import columns_in, names_in, reader
 
 WAL_RESET = ((3, 7, 0), (3, 51, 3))
 """Versions from the first up to, not with, the second can damage a WAL database that two
@@ -42,7 +42,7 @@ def examined(store: Clawseed) -> Iterator[Finding]:
             yield Finding("damage", "error", 1, error.message, error.hint or "restore a snapshot")
             return
         with reader(copy, private=True) as connection:
-            columns = columns_of(connection)
+            columns = columns_in(connection, TABLE)
             tables = names_in(connection)
             yield from _schema(columns, tables)
             yield from _vectors(connection, columns)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from memops.errors import Corrupt
 from memops.stores.clawseed import Clawseed
 from memops.stores.clawseed.doctor import index_in_step, stale_vectors
-from memops.stores.clawseed.sql import INDEX_CHECK, REBUILD, TABLE, columns_of
+from memops.stores.clawseed.rows import INDEX_CHECK, REBUILD, TABLE
 from memops.stores.findings import Repair
 from memops.stores.sqlite import columns_in, errors, exclusive, names_in, reader, transaction
 
@@ -64,7 +64,7 @@ def repairs(store: Clawseed) -> list[Repair]:
 def _planned(
     store: Clawseed, connection: sqlite3.Connection
 ) -> Iterator[tuple[str, tuple[int, str, list[str]]]]:
-    columns = columns_of(connection)
+    columns = columns_in(connection, TABLE)
     if lacking := _schema(connection, columns):
         says = "make what clawseed makes for a new database, and index every row"
         yield "schema", (len(lacking), says, [*lacking, REBUILD])

@@ -11,18 +11,24 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from math import isfinite
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
-from memops.schema import INSTANT, KINDS, RECORDS, RETIRED, conform, empty, instant
-from memops.stores.clawseed.sql import TABLE, Row
-from memops.stores.sqlite import text_of
+from memops.errors import Corrupt
+from memops.schema import DEFAULTS, INSTANT, KINDS, RECORDS, RETIRED, conform, empty, instant
+from memops.stores.sqlite import columns_in, text_of
+from memops.stores.sqlite.table import Field, Row, Table, is_text, plain
 
-CONTENT = (
-    "key", "content", "category", "namespace", "importance", "superseded_by", "updated_at",
-)  # fmt: skip
-"""The columns that make a row what a plan was made from."""
+TABLE = "memories"
+INDEX_CHECK = "INSERT INTO memories_fts(memories_fts, rank) VALUES ('integrity-check', 1)"
+REBUILD = "INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')"
+HOLDS = {
+    "id": "id", "key": "key", "text": "content", "created_at": "created_at",
+    "updated_at": "updated_at", "scope": "namespace", "importance": "importance",
+    "superseded_by": "superseded_by",
+}  # fmt: skip
+"""The record columns that the table has, each with its native one."""
 UNMODELLED = "key:"
 """Stands before the key in `superseded_by` when no row has that key."""
 
@@ -36,6 +42,17 @@ _ROLE = {"core": "curated", "daily": "daily", "conversation": "session"}
 _SOURCES = (
     (re.compile(r"user_msg$|webhook_msg_"), "channel"),
     (re.compile(r"daily_\d{4}-\d\d-\d\d_|core_[0-9a-f]{8}-[0-9a-f]{4}-"), "consolidation"),
+)
+
+
+_TRIGGERS = {
+    "memories_ai": ("afterinsertonmemories", "values(new.rowid"),
+    "memories_ad": ("afterdeleteonmemories", "'delete',old.rowid"),
+    "memories_au": ("afterupdateonmemories", "'delete',old.rowid", "values(new.rowid"),
+}
+_UNFINISHED = (
+    "clawseed's hydration left it unfinished and it cannot open it: with clawseed stopped, run "
+    "`memops store doctor STORE --repair schema --approve`"
 )
 
 
@@ -76,6 +93,128 @@ def local(at: datetime) -> str:
     return at.astimezone().isoformat(timespec="microseconds")
 
 
+class Memories(Table):
+    """clawseed's table of memories, whatever columns it has."""
+
+    name: ClassVar[str] = TABLE
+    fields: ClassVar[Mapping[str, Field]] = {name: Field(column) for name, column in HOLDS.items()}
+    needed: ClassVar[tuple[str, ...]] = (
+        "id", "key", "content", "category", "created_at", "updated_at",
+    )  # fmt: skip
+    content: ClassVar[tuple[str, ...]] = (
+        "key", "content", "category", "namespace", "importance", "superseded_by", "updated_at",
+    )  # fmt: skip
+    identical: ClassVar[tuple[str, ...]] = (
+        "content", "category", "namespace", "importance", "superseded_by",
+    )  # fmt: skip
+    stamped: ClassVar[tuple[str, ...]] = ("updated_at",)
+    derived: ClassVar[tuple[str, ...]] = ("embedding", "embedding_content_hash")
+    large: ClassVar[tuple[str, ...]] = ("embedding",)
+    key: ClassVar[str] = "key"
+    scope: ClassVar[str] = "namespace"
+    category: ClassVar[str] = "category"
+    link: ClassVar[str] = "superseded_by"
+
+    def records(self, rows: Sequence[Sequence[Any]], whole: bool = False) -> pl.DataFrame:
+        """Return rows as records; where all of them are there, links are found among them."""
+        if not whole:
+            return frame(rows, self.columns, self._id_of, self.where)
+        id_at, key_at = (1 + self.columns.index(name) for name in ("id", "key"))
+        known = {row[key_at]: row[id_at] for row in rows if row[id_at] is not None}
+        return frame(rows, self.columns, known.get, self.where)
+
+    def projected(self, records: pl.DataFrame) -> pl.DataFrame:
+        """Return what these records read as; a row that is there already keeps its category."""
+        query, ids = f"SELECT id, category FROM {TABLE}", records["id"].unique().to_list()
+        rows = [
+            (text_of(id_), "" if category is None else text_of(category))
+            for id_, category in self.of_ids(query, ids)
+        ]
+        schema = {"id": pl.String, "_category": pl.String}
+        known = pl.DataFrame(rows, schema=schema, orient="row").unique("id")
+        return _projected(records.join(known, on="id", how="left"), self.columns)
+
+    def altered(self, before: Mapping[str, Any], after: Mapping[str, Any], now: datetime) -> Row:
+        """Return the native columns that turn one record into another.
+
+        New content brings its time and hash and drops the vector in the same statement.
+        """
+        new: Row = {}
+        if after["text"] != before["text"]:
+            new |= {"content": after["text"], "embedding": None, "updated_at": local(now)}
+            new["embedding_content_hash"] = content_hash(after["text"])
+        for name in ("importance", "scope", "key", "created_at", "updated_at"):
+            if after[name] != before[name] and after[name] is not None:
+                value = after[name]
+                new[HOLDS[name]] = local(value) if isinstance(value, datetime) else value
+        if after["superseded_by"] != before["superseded_by"]:
+            new["superseded_by"] = self._native_link(after["superseded_by"])
+        return {name: value for name, value in new.items() if name in self.columns}
+
+    def inserted(self, record: Mapping[str, Any], now: datetime) -> Row:
+        """Return the row of a record that the plan adds."""
+        made = record["created_at"] or now
+        row = {
+            "id": record["id"],
+            "key": record["key"] if record["key"] is not None else own_key(record["id"]),
+            "content": record["text"],
+            "category": category_for(record["kind"], record["tier"]),
+            "created_at": local(made),
+            "updated_at": local(record["updated_at"] or made),
+            "namespace": record["scope"],
+            "importance": record["importance"],
+            "superseded_by": self._native_link(record["superseded_by"]),
+            "embedding_content_hash": content_hash(record["text"]),
+        }
+        return {name: value for name, value in row.items() if name in self.columns}
+
+    def kind_of(self, category: str) -> str:
+        """Return the kind of a category."""
+        return kind_of(category)
+
+    def placed(self, row: Row) -> tuple[Row, str]:
+        """Return a new row, under a key of its own where its own is taken."""
+        if self.has("key", row["key"]):
+            row["key"] = own_key(row["id"])
+        return super().placed(row)
+
+    def stands(self, link: str) -> bool:
+        """Tell whether the record is there that a link names, or was not there before."""
+        return link in RETIRED or link.startswith(UNMODELLED) or self._key_of(link) is not None
+
+    def refuse_writing(self) -> None:
+        """Raise Corrupt unless the triggers that keep the search index in step are there."""
+        query = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?"
+        there = {
+            bytes(name).decode(): "".join(bytes(sql).decode("utf-8", "replace").lower().split())
+            for name, sql in self.connection.execute(query, [TABLE])
+        }
+        for name, parts in _TRIGGERS.items():
+            if not all(part in there.get(name, "") for part in parts):
+                cache = columns_in(self.connection, "embedding_cache")
+                raise Corrupt(
+                    f"{self.where}: without trigger {name} its search index would fall behind",
+                    _UNFINISHED if cache and "accessed_at" not in cache else "start clawseed once",
+                )
+
+    def _id_of(self, key: bytes) -> Any:
+        """The id of the row that has a key; None if there is none."""
+        query = f"SELECT id FROM {TABLE} WHERE key = CAST(? AS TEXT)"
+        found = self.connection.execute(query, [bytes(key)]).fetchone()
+        return found and found[0]
+
+    def _key_of(self, id_: str) -> str | None:
+        query = f"SELECT key FROM {TABLE} WHERE id = ?"
+        found = self.connection.execute(query, [id_]).fetchone()
+        return None if found is None else bytes(found[0]).decode("utf-8", "replace")
+
+    def _native_link(self, link: str | None) -> str | None:
+        if link is None or link in RETIRED:
+            return link
+        own = link.startswith(UNMODELLED)
+        return link.removeprefix(UNMODELLED) if own else self._key_of(link)
+
+
 def frame(
     rows: Sequence[Sequence[Any]], columns: Sequence[str], id_of: Callable[[Any], Any], where: str
 ) -> pl.DataFrame:
@@ -111,81 +250,26 @@ def frame(
     )
 
 
-def plain(value: Any) -> Any:
-    """Return a native value in a form that JSON holds and that tells it from any other."""
-    if not isinstance(value, bytes):
-        return value
-    try:
-        return value.decode("utf-8")
-    except UnicodeDecodeError:
-        return f"sha256:{hashlib.sha256(value).hexdigest()}"
+def _projected(records: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
+    """What a read would give for these records; `_category` is that of rows already there."""
 
+    def each(column: str | pl.Expr, of: Callable[[Any], str | None]) -> pl.Expr:
+        told = pl.col(column) if isinstance(column, str) else column
+        return told.map_elements(of, return_dtype=pl.String, skip_nulls=False)
 
-def group_of(row: Row) -> tuple[str, str]:
-    """Return scope and category of a live row."""
-    scope = row.get("namespace")
-    return str(plain("default" if scope is None else scope)), str(plain(row["category"]))
-
-
-def seen(row: Row) -> Row:
-    """Return what compare-and-set looks at in a live row."""
-    return {name: plain(row[name]) for name in CONTENT if name in row}
-
-
-def planned_from(record: Mapping[str, Any], columns: Sequence[str]) -> Row:
-    """Return what compare-and-set expects of the row that a record was read from."""
-    native = json.loads(record["extra"])
-    known = {"key": record["key"], "content": record["text"], **native.pop("not_utf8", {})}
-    return {name: known.get(name, native.get(name)) for name in CONTENT if name in columns}
-
-
-def altered(
-    before: Mapping[str, Any],
-    after: Mapping[str, Any],
-    columns: Sequence[str],
-    now: datetime,
-    key_of: Callable[[str], str | None],
-) -> Row:
-    """Return the native columns that turn one record into another.
-
-    New content brings its time and hash and drops the vector in the same statement. `key_of`
-    finds the key of the record with an id.
-    """
-    new: Row = {}
-    if after["text"] != before["text"]:
-        new |= {"content": after["text"], "embedding": None, "updated_at": local(now)}
-        new["embedding_content_hash"] = content_hash(after["text"])
-    for name, column in (("importance", "importance"), ("scope", "namespace"), ("key", "key")):
-        if after[name] != before[name] and after[name] is not None:
-            new[column] = after[name]
-    for name in ("created_at", "updated_at"):
-        if after[name] != before[name] and after[name] is not None:
-            new[name] = local(after[name])
-    if after["superseded_by"] != before["superseded_by"]:
-        new["superseded_by"] = _native_link(after["superseded_by"], key_of)
-    return {name: value for name, value in new.items() if name in columns}
-
-
-def inserted(
-    record: Mapping[str, Any],
-    columns: Sequence[str],
-    now: datetime,
-    key_of: Callable[[str], str | None],
-) -> Row:
-    """Return the row of a record that the plan adds."""
-    row = {
-        "id": record["id"],
-        "key": record["key"] if record["key"] is not None else own_key(record["id"]),
-        "content": record["text"],
-        "category": category_for(record["kind"], record["tier"]),
-        "created_at": local(record["created_at"] or now),
-        "updated_at": local(record["updated_at"] or record["created_at"] or now),
-        "namespace": record["scope"],
-        "importance": record["importance"],
-        "superseded_by": _native_link(record["superseded_by"], key_of),
-        "embedding_content_hash": content_hash(record["text"]),
-    }
-    return {name: value for name, value in row.items() if name in columns}
+    category = each(pl.struct("kind", "tier"), lambda row: category_for(row["kind"], row["tier"]))
+    keyed = records.with_columns(
+        _category=pl.coalesce("_category", category), key=pl.coalesce("key", each("id", own_key))
+    )
+    held = [name for name, column in HOLDS.items() if column in columns]
+    given = {name: pl.col(name) for name in (*held, "origin", "extra")} | {
+        "kind": each("_category", kind_of), "tier": each("_category", tier_of),
+        "role": each("_category", role_of), "source": each("key", source_of),
+        "subject": each("key", subject_of),
+    }  # fmt: skip
+    blank = {name: pl.lit(DEFAULTS.get(name), dtype) for name, dtype in RECORDS.items()}
+    out = keyed.select(**{name: given.get(name, blank[name]) for name in RECORDS})
+    return conform(out.with_columns(pl.col("importance").clip(0, 1)))
 
 
 def own_key(id_: str) -> str:
@@ -209,7 +293,7 @@ def _ids(rowids: Sequence[int], values: Sequence[Any]) -> list[str]:
     """Ids as text; a row without one, or with one that is no UTF-8, goes by its number."""
     texts = _texts(values)
     for nth, (text, value) in enumerate(zip(texts, values, strict=True)):
-        if value is None or (_UNKNOWN in text and not _sound(value)):
+        if value is None or (_UNKNOWN in text and not is_text(value)):
             texts[nth] = f"rowid:{rowids[nth]}"
     return texts
 
@@ -245,7 +329,7 @@ def _extras(of: Mapping[str, Sequence[Any]], keys: list[str], texts: list[str]) 
 
 
 def _with_damage(line: str, values: Mapping[str, Any]) -> str:
-    damaged = {name: plain(value) for name, value in values.items() if not _sound(value)}
+    damaged = {name: plain(value) for name, value in values.items() if not is_text(value)}
     return _JSON({**json.loads(line), "not_utf8": damaged}) if damaged else line
 
 
@@ -263,22 +347,6 @@ def _link(native: Any, id_of: Callable[[Any], Any]) -> str | None:
         return None if native is None else text
     found = id_of(native)
     return text_of(found) if found is not None else f"{UNMODELLED}{text}"
-
-
-def _native_link(link: str | None, key_of: Callable[[str], str | None]) -> str | None:
-    if link is None or link in RETIRED:
-        return link
-    return link.removeprefix(UNMODELLED) if link.startswith(UNMODELLED) else key_of(link)
-
-
-def _sound(value: Any) -> bool:
-    if not isinstance(value, bytes):
-        return value is not None
-    try:
-        value.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _instants(values: Sequence[Any]) -> pl.Series:

@@ -14,9 +14,8 @@ import numpy as np
 from memops.errors import MemopsError
 from memops.models.encode import Encoder
 from memops.models.vectors import Vectors
-from memops.stores.clawseed.rows import content_hash
-from memops.stores.clawseed.sql import TABLE, columns_of
-from memops.stores.sqlite import errors, reader, transaction, writer
+from memops.stores.clawseed.rows import TABLE, content_hash
+from memops.stores.sqlite import columns_in, errors, reader, transaction, writer
 
 LEAST_ALIKE = 0.999
 """Cosine from which two vectors of one text are one model's; rounding costs far less."""
@@ -31,7 +30,9 @@ _FILL = f"""UPDATE {TABLE} SET embedding = ?, embedding_content_hash = ?
 def lacking(path: Path) -> list[tuple[int, str]]:
     """Return rowid and text of the live rows that have no vector."""
     with reader(path) as connection:
-        live = "AND superseded_by IS NULL" if "superseded_by" in columns_of(connection) else ""
+        live = (
+            "AND superseded_by IS NULL" if "superseded_by" in columns_in(connection, TABLE) else ""
+        )
         query = f"SELECT rowid, content FROM {TABLE} WHERE embedding IS NULL {live} ORDER BY rowid"
         return [row for row in _texts(connection.execute(query).fetchall()) if row[1].strip()]
 
@@ -39,7 +40,7 @@ def lacking(path: Path) -> list[tuple[int, str]]:
 def refuse_other_model(path: Path, encoder: Encoder) -> int:
     """Raise MemopsError unless the encoder makes a store's vectors; returns how many it was shown."""
     with reader(path) as connection:
-        known = _known(connection, columns_of(connection))
+        known = _known(connection, columns_in(connection, TABLE))
     if not known:
         hint = "let clawseed embed first: backfill_on_startup = true"
         raise MemopsError(f"{path} has no vector to compare a model's with", hint)

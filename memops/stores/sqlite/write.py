@@ -1,24 +1,23 @@
-"""Writing to clawseed's table: in short transactions, compare-and-set, undo first.
+"""Writing to a table: in short transactions, compare-and-set, undo first.
 
-Only plain INSERT, UPDATE and DELETE by id are used, so clawseed's triggers keep its search index
-in step. The lock is held from BEGIN IMMEDIATE to COMMIT; what scans the table happens before it.
+Only plain INSERT, UPDATE and DELETE by id are used, so that the program's own triggers keep what
+hangs on the table in step. The lock is held from BEGIN IMMEDIATE to COMMIT; what scans the table
+happens before it.
 """
 
-import sqlite3
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 
-from memops.errors import Corrupt
 from memops.failpoints import failpoint
 from memops.stores import Undo, Work, Written
-from memops.stores.clawseed.batch import Batch
-from memops.stores.clawseed.sql import TABLE, columns_of, rows_of
-from memops.stores.clawseed.undo import reverted
-from memops.stores.clawseed.witnesses import Witnesses, totals
-from memops.stores.sqlite import columns_in, errors, transaction, writer
+from memops.stores.sqlite import errors, transaction, writer
+from memops.stores.sqlite.batch import Batch
+from memops.stores.sqlite.table import Table
+from memops.stores.sqlite.undo import reverted
+from memops.stores.sqlite.witnesses import Witnesses, totals
 
 JUDGED = 500
 """Most changes that the guard judges at once."""
@@ -33,23 +32,11 @@ SPARE = 200
 TRIES = 3
 """How often the guard judges before the lock; the last time it judges again under it."""
 
-_TRIGGERS = {
-    "memories_ai": ("afterinsertonmemories", "values(new.rowid"),
-    "memories_ad": ("afterdeleteonmemories", "'delete',old.rowid"),
-    "memories_au": ("afterupdateonmemories", "'delete',old.rowid", "values(new.rowid"),
-}
-
-
-_UNFINISHED = (
-    "clawseed's hydration left it unfinished and it cannot open it: with clawseed stopped, run "
-    "`memops store doctor STORE --repair schema --approve`"
-)
-
 
 class Session:
     """One connection for a run of batches, and how many changes fit under one short lock."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, table: type[Table]) -> None:
         self.path = path
         self.size = min(FIRST, MOST)
         self._witnesses: Witnesses | None = None
@@ -57,8 +44,8 @@ class Session:
         with errors(path):
             self.connection = writer(path)
             try:
-                self.columns = columns_of(self.connection)
-                refuse_without_triggers(self.connection, str(path))
+                self.table = table(self.connection, str(path))
+                self.table.refuse_writing()
             except BaseException:
                 self.connection.close()
                 raise
@@ -76,7 +63,7 @@ class Session:
         it changed one of these rows, or took a witness of a kind where this batch may lose some.
         It does so outside the lock again, as long as that helps.
         """
-        batch, losing = Batch(work, self.connection, self.columns), _may_lose(work)
+        batch, losing = Batch(work, self.table), _may_lose(work)
         answers: list[Written] = []
         judged, left = None, TRIES
         while rest := batch.ids[len(answers) :]:
@@ -98,8 +85,8 @@ class Session:
         """Take changes back in one transaction: insertions first, then edits, then deletions."""
         order = sorted(undo, key=lambda u: (u.before is not None, u.after is None))
         with errors(self.path), transaction(self.connection, "IMMEDIATE"):
-            live = rows_of(self.connection, self.columns, [entry.id for entry in undo])
-            said = {u.id: reverted(self.connection, u, live.get(u.id)) for u in order}
+            live = self.table.rows_of([entry.id for entry in undo])
+            said = {u.id: reverted(self.table, u, live.get(u.id)) for u in order}
             failpoint("sqlite-reverted")
         return [said[entry.id] for entry in undo]
 
@@ -151,14 +138,14 @@ class Session:
         A batch that can lose nothing is given no counts, and with those the guard lets nothing go.
         """
         batch.read()
-        records, rows = batch.records(str(self.path)), [*batch.live.values()]
+        records, rows = batch.records(), [*batch.live.values()]
         if not losing:
             self._witnesses = None
             return batch.work.check(records, totals(()))
-        some = Witnesses(self.connection, self.columns, rows, len(batch.ids) + SPARE)
+        some = Witnesses(self.table, rows, len(batch.ids) + SPARE)
         refused = batch.work.check(records, some.counts())
         if refused and some.cut:
-            every = Witnesses(self.connection, self.columns, rows, None)
+            every = Witnesses(self.table, rows, None)
             if (known := batch.work.check(records, every.counts())) != refused:
                 some, refused = every, known
         self._witnesses = some
@@ -176,23 +163,6 @@ class Session:
         self._held = seconds
         fit = int(changes * LOCK / seconds)
         self.size = min(MOST, max(LEAST, min(fit, 2 * changes)))
-
-
-def refuse_without_triggers(connection: sqlite3.Connection, where: str) -> None:
-    """Raise Corrupt unless the triggers that keep the search index in step are there."""
-    there = {
-        bytes(name).decode(): "".join(bytes(sql).decode("utf-8", "replace").lower().split())
-        for name, sql in connection.execute(
-            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?", [TABLE]
-        )
-    }
-    for name, parts in _TRIGGERS.items():
-        if not all(part in there.get(name, "") for part in parts):
-            cache = columns_in(connection, "embedding_cache")
-            raise Corrupt(
-                f"{where}: without trigger {name} its search index would fall behind",
-                _UNFINISHED if cache and "accessed_at" not in cache else "start clawseed once",
-            )
 
 
 def _may_lose(work: Work) -> bool:

@@ -1,36 +1,21 @@
-"""One batch of changes to clawseed's table: what stands there, what may be done, what was done."""
+"""One batch of changes to a table: what stands there, what may be done, what was done."""
 
-import json
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 
 import polars as pl
 
 from memops.plan import outcome
 from memops.schema import RETIRED
 from memops.stores import State, Undo, Work, Written
-from memops.stores.clawseed.rows import (
-    UNMODELLED,
-    altered,
-    frame,
-    inserted,
-    own_key,
-    plain,
-    planned_from,
-    seen,
-)
-from memops.stores.clawseed.sql import TABLE, Row, id_of, insert, rows_of, update
-from memops.stores.clawseed.undo import kept
-
-_IDENTICAL = ("content", "category", "namespace", "importance", "superseded_by")
+from memops.stores.sqlite.table import Row, Table, plain
+from memops.stores.sqlite.undo import kept
 
 
 class Batch:
     """Made before the transaction, used inside it."""
 
-    def __init__(self, work: Work, connection: sqlite3.Connection, columns: list[str]) -> None:
-        self.work, self.connection, self.columns = work, connection, columns
+    def __init__(self, work: Work, table: Table) -> None:
+        self.work, self.table = work, table
         self.ids = work.changes["id"].to_list()
         self.live: dict[str, Row] = {}
         self.replacing: dict[str, Row] = {}
@@ -51,23 +36,23 @@ class Batch:
         were, replaced = self.live, self.replacing
         mine = {*self.ids}
         ids = self.ids if part is None else [*part, *sorted(mine & {*links} - {*part})]
-        there, again = rows_of(self.connection, self.columns, ids), {*ids}
+        there, again = self.table.rows_of(ids), {*ids}
         self.live = {id_: row for id_, row in were.items() if id_ not in again} | there
-        self.replacing = rows_of(self.connection, self.columns, near)
+        self.replacing = self.table.rows_of(near)
         differ = [id_ for id_ in ids if self.live.get(id_) != were.get(id_)]
         linked = any(id_ in links for id_ in differ)
         return linked or self.replacing != replaced or any(map(self._as_planned, differ))
 
-    def records(self, where: str) -> pl.DataFrame:
+    def records(self) -> pl.DataFrame:
         """Return as records those of the rows that were read that the check looks at."""
         sees = self.work.sees
         mine = [row for id_, row in self.live.items() if sees is None or id_ in sees]
-        rows = [[*row.values()] for row in (*mine, *self.replacing.values())]
-        if "embedding" in self.columns:
-            vector = 1 + self.columns.index("embedding")
-            for row in rows:
-                row[vector] = len(row[vector] or b"")
-        return frame(rows, self.columns, partial(id_of, self.connection), where)
+        shown = dict.fromkeys(name for name in self.table.large if name in self.table.columns)
+        rows = [
+            [*(row | {name: len(row[name] or b"") for name in shown}).values()]
+            for row in (*mine, *self.replacing.values())
+        ]
+        return self.table.records(rows)
 
     def carry_out(self, part: Sequence[str], refused: Mapping[str, str]) -> list[Written]:
         """Return what became of each change of a part, having made those that may be made."""
@@ -77,20 +62,21 @@ class Batch:
             if state == "applied" and id_ in refused:
                 state, why = "refused", refused[id_]
             elif state == "applied" and id_ not in self.planned:
-                self.connection.execute(f"DELETE FROM {TABLE} WHERE id = ?", [id_])
+                self.table.delete(id_)
             elif state == "applied" and id_ not in self.live:
-                insert(self.connection, new)
+                self.table.insert(new)
             elif state == "applied" and new:
-                update(self.connection, id_, new)
+                self.table.update(id_, new)
             answers.append(Written(id_, state, why, id_ if id_ in self.planned else None))
         return answers
 
     def undo(self, answers: Sequence[Written]) -> list[Undo]:
         """Return what it takes to make the rows that changed what they were."""
         ids = [answer.id for answer in answers if answer.state == "applied"]
-        after = rows_of(self.connection, self.columns, ids)
+        after = self.table.rows_of(ids)
         self.done = {i: after.get(i, {}) for i in ids if self.live.get(i) != after.get(i)}
-        return [kept(id_, self.live.get(id_), row or None) for id_, row in self.done.items()]
+        rows = self.done.items()
+        return [kept(self.table, id_, self.live.get(id_), row or None) for id_, row in rows]
 
     def written(self) -> Iterator[tuple[Row | None, Row | None]]:
         """Yield each row that was changed since it was read: before and after, None for absence."""
@@ -108,53 +94,34 @@ class Batch:
         was, live = self.known.get(id_), self.live.get(id_)
         if was is None or live is None:
             return was is None
-        return seen(live) == planned_from(was, self.columns)
+        return self.table.seen(live) == self.table.planned_from(was)
 
     def _decided(self, id_: str) -> tuple[State, str, Row]:
         was, will, live = self.known.get(id_), self.planned.get(id_), self.live.get(id_)
-        if will is not None and (link := will["superseded_by"]) and not self._stands(link):
+        if will is not None and (link := will["superseded_by"]) and not self.table.stands(link):
             return "stale", "guard.keeper_gone", {}
         if was is None:
             return self._decided_new(live, will)
         if live is None:
             return ("already", "", {}) if will is None else ("stale", "skip.gone", {})
-        expected, there = planned_from(was, self.columns), seen(live)
-        new = altered(was, will, self.columns, self.work.now, self._key_of) if will else {}
+        expected, there = self.table.planned_from(was), self.table.seen(live)
+        new = self.table.altered(was, will, self.work.now) if will else {}
         if there == expected:
-            return self._possible(was, new)
+            why = self.table.refused(was, new)
+            return ("stale", why, {}) if why else ("applied", "", new)
         after = expected | {name: value for name, value in new.items() if name in expected}
-        if "content" in new:
-            after["updated_at"] = there["updated_at"]
+        if self.table.text in new:
+            after |= {name: there[name] for name in self.table.stamped if name in there}
         if will is not None and there == after:
             return "already", "", {}
         return "stale", "skip.changed", {}
 
-    def _possible(self, was: Row, new: Row) -> tuple[State, str, Row]:
-        if "content" in new and "not_utf8" in json.loads(was["extra"]):
-            return "stale", "skip.not_utf8", {}
-        if "key" in new and self._taken(new["key"]):
-            return "stale", "skip.key_taken", {}
-        return "applied", "", new
-
     def _decided_new(self, live: Row | None, will: Row | None) -> tuple[State, str, Row]:
         if will is None:
             return ("already" if live is None else "stale"), "", {}
-        row = inserted(will, self.columns, self.work.now, self._key_of)
+        row = self.table.inserted(will, self.work.now)
         if live is not None:
-            same = all(plain(live[name]) == row[name] for name in _IDENTICAL if name in row)
+            same = all(plain(live[n]) == row[n] for n in self.table.identical if n in row)
             return ("already", "", {}) if same else ("stale", "skip.id_taken", {})
-        if self._taken(row["key"]):
-            row["key"] = own_key(row["id"])
-        return ("stale", "skip.key_taken", {}) if self._taken(row["key"]) else ("applied", "", row)
-
-    def _stands(self, link: str) -> bool:
-        return link in RETIRED or link.startswith(UNMODELLED) or self._key_of(link) is not None
-
-    def _taken(self, key: str) -> bool:
-        query = f"SELECT 1 FROM {TABLE} WHERE key = ?"
-        return self.connection.execute(query, [key]).fetchone() is not None
-
-    def _key_of(self, id_: str) -> str | None:
-        query = f"SELECT key FROM {TABLE} WHERE id = ?"
-        found = self.connection.execute(query, [id_]).fetchone()
-        return None if found is None else bytes(found[0]).decode("utf-8", "replace")
+        row, why = self.table.placed(row)
+        return ("stale", why, {}) if why else ("applied", "", row)

@@ -5,19 +5,18 @@ the while a count taken before the lock is never the one that holds inside it. B
 some rows of each group that may lose are enough to judge by, and those are quickly looked at again.
 """
 
-import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import polars as pl
 
-from memops.schema import COUNTS
-from memops.stores.clawseed.rows import group_of, kind_of, plain
-from memops.stores.clawseed.sql import TABLE, Row
+from memops.schema import COUNTS, DEFAULTS
 from memops.stores.sqlite import bound
+from memops.stores.sqlite.table import Row, Table, plain
 
 _AT_ONCE = 500  # rowids in one statement
+_SCOPE = DEFAULTS["scope"]
 
 
 class Witnesses:
@@ -27,32 +26,31 @@ class Witnesses:
     whether there may be more of the kind than were found.
     """
 
-    def __init__(
-        self,
-        connection: sqlite3.Connection,
-        columns: Sequence[str],
-        rows: Iterable[Row],
-        most: int | None,
-    ) -> None:
-        self.connection = connection
-        self._scope = "coalesce(namespace, 'default')" if "namespace" in columns else "'default'"
-        self._live = "superseded_by IS NULL" if "superseded_by" in columns else "true"
+    def __init__(self, table: Table, rows: Iterable[Row], most: int | None) -> None:
+        self.table = table
+        there = table.columns
+        scope = f"coalesce({table.scope}, '{_SCOPE}')" if table.scope in there else f"'{_SCOPE}'"
+        self._scope, self._category = scope, table.category if table.category in there else "''"
+        self._live = f"{table.link} IS NULL" if table.link in there else "true"
         self._group: dict[int, tuple[str, str]] = {}
         self.cut = False
         wanted: dict[tuple[str, str], tuple[Any, set[Any]]] = {}
         for row in rows:
-            scope, category = group_of(row)
-            known = wanted.setdefault((scope, kind_of(category)), (row.get("namespace"), set()))
-            known[1].add(row["category"])
+            group, category = table.group_of(row)
+            own = (group, table.kind_of(category))
+            known = wanted.setdefault(own, (row.get(table.scope), set()))
+            known[1].add(row.get(table.category, ""))
         self._kinds = frozenset(wanted)
-        names = connection.execute(f"SELECT DISTINCT category FROM {TABLE}").fetchall()
-        for (_, kind), (scope, own) in wanted.items():
-            others = {name for (name,) in names if kind_of(str(plain(name))) == kind} - own
-            self._find(scope, own, others, most)
+        query = f'SELECT DISTINCT {self._category} FROM "{table.name}"'
+        names = table.connection.execute(query).fetchall()
+        for (_, kind), (within, own_names) in wanted.items():
+            others = {n for (n,) in names if table.kind_of(str(plain(n))) == kind} - own_names
+            self._find(within, own_names, others, most)
 
     def counts(self) -> pl.DataFrame:
         """Return so many live rows as the groups have, or more (COUNTS)."""
         groups = Counter(self._group.values()).items()
+        kind_of = self.table.kind_of
         return totals((scope, kind_of(name), name, n) for (scope, name), n in groups)
 
     def fewer(self) -> bool:
@@ -61,8 +59,8 @@ class Witnesses:
         rowids = [*self._group]
         for at in range(0, len(rowids), _AT_ONCE):
             some = ",".join(map(str, rowids[at : at + _AT_ONCE]))
-            query = f"SELECT {self._scope}, category, count(*) FROM {TABLE}"
-            for scope, category, n in self.connection.execute(
+            query = f'SELECT {self._scope}, {self._category}, count(*) FROM "{self.table.name}"'
+            for scope, category, n in self.table.connection.execute(
                 f"{query} WHERE rowid IN ({some}) AND {self._live} GROUP BY 1, 2"
             ):
                 there[str(plain(scope)), str(plain(category))] += n
@@ -73,9 +71,9 @@ class Witnesses:
         for was, now in done:
             if was:
                 self._group.pop(was["rowid"], None)
-            if now and now.get("superseded_by") is None:
-                scope, category = group_of(now)
-                if (scope, kind_of(category)) in self._kinds:
+            if now and now.get(self.table.link) is None:
+                scope, category = self.table.group_of(now)
+                if (scope, self.table.kind_of(category)) in self._kinds:
                     self._group[now["rowid"]] = scope, category
 
     def _find(self, scope: Any, own: set[Any], others: set[Any], most: int | None) -> None:
@@ -93,11 +91,12 @@ class Witnesses:
             self.cut |= len(rows) == most
 
     def _rows(self, scope: Any, categories: Sequence[Any], most: int) -> list[Any]:
-        values = [bound(value) for value in ("default" if scope is None else scope, *categories)]
+        values = [bound(value) for value in (_SCOPE if scope is None else scope, *categories)]
         marks = [mark for mark, _ in values]
-        query = f"SELECT rowid, {self._scope}, category FROM {TABLE} WHERE {self._live}"
-        query += f" AND {self._scope} = {marks[0]} AND category IN ({', '.join(marks[1:])})"
-        return self.connection.execute(
+        query = f'SELECT rowid, {self._scope}, {self._category} FROM "{self.table.name}"'
+        query += f" WHERE {self._live} AND {self._scope} = {marks[0]}"
+        query += f" AND {self._category} IN ({', '.join(marks[1:])})"
+        return self.table.connection.execute(
             f"{query} LIMIT {most}", [value for _, value in values]
         ).fetchall()
 
