@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from memops.context import Context
+from memops.evaluation.bench_pairs import judge_pairs
 from memops.judge.kept import _KEPT, known_pairs
 from memops.language.lexicon import lexicon
 from memops.plan import outcome
@@ -140,3 +141,18 @@ def test_a_night_merges_what_differs_only_in_how_a_value_is_written(one, other, 
         plan, _ = propose(from_rows(rows), Context(datetime(2026, 3, 1, tzinfo=UTC)), RULES)
         made[told] = plan["intent"].to_list()
     assert made == {other: ["merge"], another: ["supersede"]}
+
+
+def test_a_text_that_stands_whole_in_a_fuller_one_is_a_duplicate_and_a_changed_one_is_none():
+    stove = "The greenhouse is heated by a pellet stove from October to April"
+    others = {
+        f"{stove}, filled twice a day by whoever is on duty.": True,
+        f"Keys hang behind the door. {stove}.": True,
+        stove.replace("is heated", "is not heated") + ", whatever the manual says.": False,
+        stove.replace("April", "March") + ", filled twice a day by whoever is on duty.": False,
+        f"They say that {stove[0].lower()}{stove[1:]}, and by the sun in May.": False,
+    }
+    pairs = [{"id": str(n), "a": stove, "b": other} for n, other in enumerate(others)]
+    told = list(judge_pairs(pairs))
+    assert [row["duplicate"] for row in told] == list(others.values())
+    assert all((row["duplicate_score"] > 0.5) == row["duplicate"] for row in told)

@@ -19,6 +19,7 @@ from memops.reasons import sentences
 from memops.rules.demote_chatter import demote_chatter
 from memops.rules.doubt_unconfirmed import confirmed
 from memops.rules.expire_dated import expire_dated
+from memops.rules.merge_contained import merge_contained
 from memops.rules.merge_exact import merge_exact
 from memops.rules.merge_near import merge_near
 from memops.rules.normalise_superseded import normalise_superseded
@@ -52,7 +53,7 @@ def audit(records: pl.DataFrame, ctx: Context) -> dict[str, Any]:
         ),
         "injections": lambda: _proposed(records, ctx, quarantine_injected),
         "quarantined": lambda: _hidden(records),
-        "duplicates": lambda: _proposed(records, ctx, merge_exact, merge_near),
+        "duplicates": lambda: _proposed(records, ctx, merge_exact, merge_contained, merge_near),
         "contradictions": lambda: _contradictions(records, ctx),
         "stale": lambda: _stale(records, ctx),
         "scope_splits": lambda: _proposed(records, ctx, unify_scopes),

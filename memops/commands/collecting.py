@@ -15,6 +15,7 @@ from memops.context import Context
 from memops.errors import MemopsError, StoreNotFound
 from memops.policy import Policy
 from memops.reasons import sentences
+from memops.rules.merge_contained import merge_contained
 from memops.rules.merge_exact import merge_exact
 from memops.rules.merge_near import merge_near
 from memops.schema import RECORDS, empty
@@ -57,7 +58,7 @@ def gathered(roots: Mapping[str, Path]) -> pl.DataFrame:
 def across(records: pl.DataFrame, ctx: Context) -> list[dict[str, Any]]:
     """Return what says the same on two nodes: {id, same_as, reason}, wherever it stands there."""
     texts = records.with_columns(block=pl.lit(None, pl.String))
-    plans = [rule(texts, ctx) for rule in (merge_exact, merge_near)]
+    plans = [rule(texts, ctx) for rule in (merge_exact, merge_contained, merge_near)]
     found = pl.concat(plans).filter(pl.col("superseded_by").is_not_null())
     pairs = found.select("id", sentences(found), same_as="superseded_by").unique("id", keep="first")
     other = _node("same_as") != _node("id")

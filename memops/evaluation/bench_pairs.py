@@ -11,6 +11,7 @@ from memops.judge.candidates.similarity import statements
 from memops.judge.conflicts import features, judged
 from memops.judge.decision import DUPLICATE, conflict, likely
 from memops.policy import Policy
+from memops.rules.merge_contained import merge_contained
 from memops.schema import from_rows
 from memops.verdicts import AGAINST, SAME, UNSURE, Pair, Verdict
 
@@ -36,9 +37,18 @@ def judge_pairs(
         .otherwise((pl.col(f"{name}_score") + pl.col("verdict").is_in(words)) / 2)
         for name, words in _WORDS.items()
     }  # fmt: skip
-    told = rows.select(*_WORDS, **scored, newer=pl.coalesce("later", "newer"))
+    told = rows.with_columns(_raised()).select(
+        *_WORDS, **scored, newer=pl.coalesce("later", "newer")
+    )
     for pair, row in zip(pairs, told.iter_rows(named=True), strict=True):
         yield {"id": pair.get("id"), **row}
+
+
+def _raised() -> pl.Expr:
+    """The score of a duplicate, of what only stands whole in the other too, more than a half."""
+    seen = pl.col("duplicate") & (pl.col("duplicate_score") <= 0.5)
+    score = pl.col("duplicate_score")
+    return pl.when(seen).then(0.5 + score / 2).otherwise(score).alias("duplicate_score")
 
 
 class Silent:
@@ -97,17 +107,20 @@ def in_scopes(pairs: list[dict[str, Any]]) -> pl.DataFrame:
 def _found(pairs: list[dict[str, Any]], ctx: Context) -> pl.DataFrame:
     """What a night makes of each pair: duplicate, conflict, verdict and later, the last two of a model."""
     records = in_scopes(pairs)
+    whole = merge_contained(records, ctx)["id"].str.head(-1).cast(pl.Int64)
     said = dict(statements(records, ctx).members.select("id", "statement").iter_rows())
     made = judged(records, ctx).with_columns(duplicate=DUPLICATE, conflict=conflict(ctx.policy))
     if "verdict" not in made.columns:
         made = made.with_columns(verdict=pl.lit(None, pl.String), later=pl.lit(None, pl.String))
     sides = [tuple(said.get(f"{n}{side}", -1 - n) for side in "ab") for n in range(len(pairs))]
     asked = pl.DataFrame(sides, {"one": pl.Int64, "two": pl.Int64}, orient="row")
+    asked = asked.with_columns(held=pl.int_range(pl.len()).is_in(whole.implode()))
     asked = asked.with_columns(a=pl.min_horizontal("one", "two"), b=pl.max_horizontal("one", "two"))
     of = made.select(pl.col("a", "b").cast(pl.Int64), *_WORDS, "verdict", "later")
     turned = pl.col("later").replace({"a": "b", "b": "a"})
     return asked.join(of, on=["a", "b"], how="left", maintain_order="left").select(
-        pl.col("duplicate").fill_null(pl.col("one") == pl.col("two")),
+        pl.col("duplicate").fill_null(pl.col("one") == pl.col("two"))
+        | (pl.col("held") & ~pl.col("conflict").fill_null(False)),
         pl.col("conflict").fill_null(False),
         "verdict",
         later=pl.when(pl.col("one") > pl.col("two")).then(turned).otherwise("later"),

@@ -28,6 +28,7 @@ from memops.rules.demote_faded import demote_faded
 from memops.rules.doubt_unconfirmed import doubt_unconfirmed
 from memops.rules.expire_dated import expire_dated
 from memops.rules.extract_notes import extract_notes
+from memops.rules.merge_contained import merge_contained
 from memops.rules.merge_exact import merge_exact
 from memops.rules.merge_near import merge_near
 from memops.rules.move_overflow import move_overflow
@@ -71,6 +72,7 @@ RULES: tuple[Rule, ...] = (
     demote_chatter,
     supersede_conflicting,
     merge_exact,
+    merge_contained,
     merge_near,
     repair_links,
     *HYGIENE,
@@ -89,6 +91,7 @@ MIGRATION: tuple[Rule, ...] = (
     retire_chatter,
     supersede_conflicting,
     merge_exact,
+    merge_contained,
     merge_near,
     repair_links,
 )

@@ -31,10 +31,14 @@ def merge_near(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     told = alike.filter(asked)["a"]
     group = group.with_columns(told=pl.col("statement").is_in(told.implode()).any().over("group"))
     of = said.members.join(group, on="statement")
-    faded = (pl.col("kind") == "note") & (pl.col("tier") == "peripheral")
-    passing = pl.col("kind").is_in(_PASSING) | faded
-    live = counted(records).filter(~passing & ~pl.col("id").is_in(list(ctx.fresh)))
+    live = counted(records).filter(~passing() & ~pl.col("id").is_in(list(ctx.fresh)))
     members = live.join(of, on="id").with_columns(fullness=pl.col("text").str.len_chars() // 40)
     members = one_a_block(members.sort("id"))
     code = pl.when("told").then(pl.lit("merge.judged")).otherwise(pl.lit("merge.near"))
     return merged(members.drop("statement"), code)
+
+
+def passing() -> pl.Expr:
+    """Return whether a record tells of a moment, or is a note that sank: it may lose to a statement alone."""
+    faded = (pl.col("kind") == "note") & (pl.col("tier") == "peripheral")
+    return pl.col("kind").is_in(_PASSING) | faded
