@@ -19,6 +19,7 @@ MemopsError                 2   usage or configuration
 
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 
@@ -66,8 +67,10 @@ _masks: list[Callable[[str], str]] = []
 def mask_with(mask: Callable[[str], str]) -> None:
     """Let errors be read through a function; `safety.secrets`, which this may not import, asks."""
     _masks.append(mask)
+    _masked.cache_clear()
 
 
+@lru_cache(64)  # an error is read several times, and a search costs nearly a tenth of a second
 def _masked(text: str) -> str:
     for mask in _masks:
         text = mask(text)

@@ -145,7 +145,7 @@ def extract(file: Path | None, store: str | None) -> None:
         read = inspect_all(notes)
         found = [{"note": n + 1, **row} for n, rows in enumerate(read) for row in rows]
     else:
-        from memops.safety.secrets import redacted
+        from memops.safety.looked import redacted
         from memops.stores.transcripts import pieces, turns
 
         policy = in_force().policy

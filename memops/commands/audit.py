@@ -28,7 +28,7 @@ from memops.rules.redact_secrets import redact_secrets
 from memops.rules.supersede_conflicting import supersede_conflicting
 from memops.rules.unify_scopes import unify_scopes
 from memops.safety.display import shown
-from memops.safety.secrets import redacted
+from memops.safety.looked import redacted
 from memops.schema import AROUND, LIVE, RETIRED
 
 Finding = dict[str, Any]

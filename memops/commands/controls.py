@@ -25,7 +25,7 @@ from memops.hygiene.moving import moved
 from memops.plan import PUTS, edit, nothing, outcome, put
 from memops.reasons import sentences
 from memops.rules import propose
-from memops.safety.secrets import found
+from memops.safety.looked import found
 from memops.schema import KINDS, LIVE, RECORDS, TIERS, TOMBSTONE
 from memops.settings import Settings
 from memops.state import archive, planfile

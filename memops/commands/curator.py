@@ -25,7 +25,7 @@ from memops.models.completions import Answers, Endpoint, Question, ask, endpoint
 from memops.plan import arguments, edit, nothing
 from memops.policy import Policy
 from memops.safety.hostile import injected
-from memops.safety.secrets import found as secrets_found
+from memops.safety.looked import found as secrets_found
 from memops.schema import LIVE, TOMBSTONE
 from memops.settings import Settings
 from memops.state import planfile

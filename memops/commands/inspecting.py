@@ -20,8 +20,8 @@ from memops.policy import Policy
 from memops.reasons import sentence, sentences
 from memops.rules import propose
 from memops.rules.retire_old import days_kept
+from memops.safety.looked import redacted
 from memops.safety.masking import masked_table
-from memops.safety.secrets import redacted
 from memops.schema import LIVE, QUARANTINE, RETIRED, TOMBSTONE, after
 from memops.settings import Settings
 from memops.state import archive, planfile

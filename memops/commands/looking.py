@@ -15,7 +15,7 @@ from memops.commands.naming import meant
 from memops.context import Context
 from memops.errors import MemopsError
 from memops.models.local import local_models
-from memops.safety.secrets import redacted
+from memops.safety.looked import redacted
 from memops.settings import Settings
 from memops.state import planfile
 from memops.state.sources import open_or_take

@@ -12,8 +12,8 @@ from memops.plan import FIELDS
 from memops.policy import Secrets, from_table
 from memops.reasons import told
 from memops.reports.riskiest import MOST, around, by_risk, places, riskiest
+from memops.safety.looked import redacted
 from memops.safety.masking import masked_table
-from memops.safety.secrets import redacted
 from memops.settings import Settings
 from memops.state import planfile
 from memops.state.sources import clock

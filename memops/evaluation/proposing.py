@@ -20,7 +20,7 @@ from memops.hygiene.chatter import chatter
 from memops.judge.places import MOMENTS, placed, touchable
 from memops.language.text import language, normalised
 from memops.safety.hostile import injected
-from memops.safety.secrets import found as secrets_in
+from memops.safety.looked import found as secrets_in
 from memops.schema import LIVE, RETIRED, SHARED, SUBJECT
 
 CATEGORIES = ("known-item", "value", "stale", "no-answer")

@@ -16,7 +16,7 @@ from pathlib import Path
 import polars as pl
 
 from memops.language.text import wordlist
-from memops.safety.secrets import redacted
+from memops.safety.looked import redacted
 from memops.safety.secrets_shapes import MASK
 
 _LONG = 12  # characters from which a text is looked for wherever it stands
