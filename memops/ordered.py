@@ -73,12 +73,12 @@ class Seen:
     """Pairs of texts that were looked at last, and where they stood."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
+        self._numbers: dict[bytes, int] = {}
         self._known = self._order = np.empty(0, np.int64)
 
-    def keys(self, texts: Sequence[str], a: Array, b: Array) -> Array:
+    def keys(self, hashes: Sequence[bytes], a: Array, b: Array) -> Array:
         """Return a number for each pair of texts at the places a and b, the same whenever it is asked."""
-        listed = (self._numbers.setdefault(text, len(self._numbers)) for text in texts)
+        listed = (self._numbers.setdefault(one, len(self._numbers)) for one in hashes)
         number = np.fromiter(listed, np.int64)
         return number[a] << 32 | number[b]
 

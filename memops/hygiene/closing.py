@@ -7,13 +7,13 @@ one the deed must be the same, too. The words stand in `data/lexicons/tasks.toml
 
 import re
 from collections.abc import Iterable
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cache
 
 import polars as pl
 
 from memops.context import Context
-from memops.hygiene.dues import due, folded
+from memops.hygiene.dues import Due, dues, folded
 from memops.hygiene.tasks import SAID_IN_PASSING, any_of, is_task, said_at
 from memops.language.lexicon import lexicon
 from memops.language.packs import scripts
@@ -218,24 +218,14 @@ def _terms(records: pl.DataFrame, texts: pl.Series) -> pl.DataFrame:
 def _without_dues(tasks: pl.DataFrame, kept: Remembered | None) -> pl.Series:
     """The tasks' texts without the words of their due days."""
     texts, days = tasks["text"].to_list(), [said.date() for said in tasks["said"]]
-    if kept is None:
-        places = [*map(_spans, texts, days)]
-    else:
-        dated = [f"{day} {text}" for day, text in zip(days, texts, strict=True)]
-        places = kept.places("due", dated, lambda nth: _spans(texts[nth], days[nth]))
-    return pl.Series(map(_cut, texts, places), dtype=pl.String)
+    found = dues(texts, days, kept)
+    return pl.Series(map(_cut, texts, found), dtype=pl.String)
 
 
-def _spans(text: str, said: date) -> list[int]:
-    """Where the words of the due day begin and end, the last first."""
-    found = due(text, said)
-    return [at for span in sorted(found.spans, reverse=True) for at in span] if found else []
-
-
-def _cut(text: str, places: list[int]) -> str:
-    """A text in the form in which days are looked for, without what stands at some places."""
+def _cut(text: str, found: Due | None) -> str:
+    """A text in the form in which days are looked for, without the words of its due day."""
     plain = folded(text)
-    for start, end in zip(places[::2], places[1::2], strict=True):
+    for start, end in sorted(found.spans, reverse=True) if found else ():
         plain = plain[:start] + " " + plain[end:]
     return plain
 

@@ -8,12 +8,13 @@ due day, nor is one on which it says that something was done.
 import calendar
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from functools import cache, lru_cache
 
 from memops.language.lexicon import lexicon
+from memops.statements.remembered import Remembered
 from memops.values import Value, read, resolved
 from memops.values.forms import DAYS
 
@@ -50,6 +51,32 @@ def due(text: str, said: date | None) -> Due | None:
     if not chosen:
         return None
     return Due(max(day for day, _, _ in chosen), bool(firm), tuple(span for _, _, span in found))
+
+
+def dues(
+    texts: Sequence[str], said: Sequence[date | None], kept: Remembered | None
+) -> list[Due | None]:
+    """Return the due day of each text, as an earlier night found it or as `due` does."""
+    if kept is None:
+        return [*map(due, texts, said)]
+    dated = [f"{day} {text}" for day, text in zip(said, texts, strict=True)]
+    found = kept.places("due", dated, lambda nth: _coded(due(texts[nth], said[nth])))
+    return [*map(_decoded, found)]
+
+
+def _coded(found: Due | None) -> list[int]:
+    """A due day as numbers; none for none."""
+    if found is None:
+        return []
+    return [found.day.toordinal(), found.firm, *(at for span in found.spans for at in span)]
+
+
+def _decoded(numbers: Sequence[int]) -> Due | None:
+    if not numbers:
+        return None
+    day, firm, *at = numbers
+    spans = tuple(zip(at[::2], at[1::2], strict=True))
+    return Due(date.fromordinal(day), bool(firm), spans)
 
 
 def folded(text: str) -> str:

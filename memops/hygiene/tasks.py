@@ -11,10 +11,11 @@ from functools import cache
 
 import polars as pl
 
-from memops.hygiene.dues import due
+from memops.hygiene.dues import dues
 from memops.language.lexicon import lexicon
 from memops.policy.hygiene import Tasks
 from memops.schema import LIVE
+from memops.statements.remembered import Remembered
 
 SAID_IN_PASSING = ("session", "summary")
 
@@ -44,15 +45,15 @@ def _task_patterns() -> tuple[str, str]:
     return opens, rf'(?i){box}|"kind": "(?:{kinds})"|{under}'
 
 
-def overdue(tasks: pl.DataFrame, now: datetime, limits: Tasks) -> pl.DataFrame:
+def overdue(
+    tasks: pl.DataFrame, now: datetime, limits: Tasks, kept: Remembered | None = None
+) -> pl.DataFrame:
     """Return those of the open tasks whose due day is past (id, due, late); `late` in whole days.
 
     A day that the text only mentions counts a while later than one that it calls a due day.
     """
-    found = [
-        due(text, at.date() if at is not None else None)
-        for text, at in zip(tasks["text"], tasks["said"], strict=True)
-    ]
+    said = [at and at.date() for at in tasks["said"]]
+    found = dues(tasks["text"].to_list(), said, kept)
     days = pl.Series("due", [d.day if d else None for d in found], dtype=pl.Date)
     firm = pl.Series("firm", [d.firm if d else None for d in found], dtype=pl.Boolean)
     late = (pl.lit(now.date()) - pl.col("due")).dt.total_days()

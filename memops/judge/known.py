@@ -8,12 +8,11 @@ were, as those that a night begins with mostly are, the pairs are not even looke
 import hashlib
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from memops.context import Context
 from memops.judge.candidates.worth import WORTH
-from memops.ordered import distinct
+from memops.ordered import Seen
 from memops.policy import Policy
 from memops.statements.remembered import Remembered, hashes
 
@@ -29,74 +28,67 @@ VERDICTS = pl.Schema(
         "steady": pl.Boolean(),
     }
 )
-_TEXTS = pl.Schema({"text_a": pl.Binary(), "text_b": pl.Binary()})
-_KEPT = pl.Schema({**WORTH, **VERDICTS, **_TEXTS})
+_KEPT = pl.Schema({**WORTH, **VERDICTS})
+_SAID = pl.Schema({"hash": pl.Binary()})
 
 
 class Known:
-    """Pairs of a table of statements, as far as an earlier round or night judged them."""
+    """Pairs of a table of statements, as far as an earlier round or night judged them.
+
+    Statements are numbered by their places in the table, so a hash of each says what the pairs are of.
+    """
 
     def __init__(self, kept: Remembered, table: pl.DataFrame, policy: Policy) -> None:
-        self.kept, self.table = kept, table
-        self.name = f"pairs-{_digest(table, policy)}"
+        self.kept = kept
+        self.name = _digest(table, policy)
+        self.said = pl.Series("hash", hashes(table["text"].to_list()), dtype=pl.Binary)
+        kept.passed.append(self.said)
 
     def whole(self) -> tuple[pl.DataFrame, pl.DataFrame] | None:
         """Return the pairs and what they are, if these very statements were judged before."""
-        kept = self.kept
-        found = (
-            kept.pairs[self.name] if self.name in kept.pairs else kept.recalled(self.name, _KEPT)
-        )
+        held = self.kept.pairs.get(self.name)
+        found = self.kept.recalled(f"pairs-{self.name}", _KEPT) if held is None else held[0]
         if found.is_empty():
             return None
-        kept.passed += [found[side].unique() for side in _TEXTS]
-        self._note(found, self._keys(found))
+        self._note(found)
         return found.select(WORTH.names()), found.select(VERDICTS.names())
 
     def verdicts(self, pairs: pl.DataFrame) -> pl.DataFrame:
         """Return what is known of each pair, null of one that must be judged."""
         kept = self.kept
         if kept.pairs:
-            at = pl.Series(kept.seen.places(self._keys(pairs))).replace(-1, None)
-            last = [*kept.pairs.values()][-1].select(VERDICTS.names())
-            told = last.select(pl.all().gather(at))
-            return told.select(pl.when("steady").then(pl.all()))
-        last = kept.recalled("pairs-*", _KEPT)
-        sure = last.filter("steady").unique(_TEXTS.names(), keep="any")
-        found = self._said(pairs).join(
-            sure.select(*_TEXTS, *VERDICTS), on=_TEXTS.names(), how="left", maintain_order="left"
-        )
-        return found.select(VERDICTS.names())
+            last = [*kept.pairs.values()][-1][0]
+        else:
+            last, said = self._last()
+            kept.seen.note(_keys(kept.seen, said, last))
+        at = pl.Series(kept.seen.places(_keys(kept.seen, self.said, pairs))).replace(-1, None)
+        told = last.select(pl.col(VERDICTS.names()).gather(at))
+        return told.select(pl.when("steady").then(pl.all()))
 
     def note(self, pairs: pl.DataFrame, verdicts: pl.DataFrame) -> None:
         """Keep what the pairs are."""
-        told = pl.concat([pairs, verdicts, self._said(pairs)], how="horizontal")
-        self._note(told, self._keys(pairs))
+        self._note(pl.concat([pairs, verdicts], how="horizontal"))
 
-    def _note(self, pairs: pl.DataFrame, keys: Array) -> None:
+    def _note(self, pairs: pl.DataFrame) -> None:
         """Keep it as the last; those between the first and the last are of no more use."""
-        self.kept.seen.note(keys)
+        self.kept.seen.note(_keys(self.kept.seen, self.said, pairs))
         held = self.kept.pairs
         held.pop(self.name, None)
-        held[self.name] = pairs
+        held[self.name] = pairs, self.said.to_frame()
         for name in [*held][1:-1]:
             del held[name]
 
-    def _keys(self, pairs: pl.DataFrame) -> Array:
-        return self.kept.seen.keys(self.table["text"].to_list(), *self._places(pairs))
+    def _last(self) -> tuple[pl.DataFrame, pl.Series]:
+        """The pairs that an earlier plan kept last, of whatever statements, and the hashes of those."""
+        for name in self.kept.kept_last():
+            said = self.kept.recalled(f"said-{name}", _SAID)["hash"]
+            if said.len():
+                return self.kept.recalled(f"pairs-{name}", _KEPT), said
+        return _KEPT.to_frame(), _SAID.to_frame()["hash"]
 
-    def _places(self, pairs: pl.DataFrame) -> list[Array]:
-        said = self.table["statement"]
-        return [said.search_sorted(pairs[side]).to_numpy() for side in ("a", "b")]
 
-    def _said(self, pairs: pl.DataFrame) -> pl.DataFrame:
-        """The hashes of the two texts of each pair."""
-        places = self._places(pairs)
-        used = distinct(np.concatenate(places))
-        told = pl.Series(hashes(self.table["text"].gather(used).to_list()), dtype=pl.Binary)
-        sides = zip(_TEXTS, places, strict=True)
-        return pl.DataFrame(
-            {name: told.gather(np.searchsorted(used, side)) for name, side in sides}, _TEXTS
-        )
+def _keys(seen: Seen, said: pl.Series, pairs: pl.DataFrame) -> Array:
+    return seen.keys(said.to_list(), pairs["a"].to_numpy(), pairs["b"].to_numpy())
 
 
 def known(table: pl.DataFrame, ctx: Context) -> Known | None:

@@ -19,7 +19,7 @@ def retire_tasks(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """
     tasks = open_tasks(tasks_of(records, ctx)).filter(~pl.col("id").is_in(list(ctx.fresh)))
     tasks = tasks.join(_stating(records), on="id", how="anti")
-    over = overdue(unticked(tasks), ctx.now, ctx.policy.tasks).select(
+    over = overdue(unticked(tasks), ctx.now, ctx.policy.tasks, ctx.remembered).select(
         "id",
         by=pl.lit(None, pl.String),
         code=pl.lit("task.overdue"),

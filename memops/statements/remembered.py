@@ -2,6 +2,7 @@
 
     <folder>/texts-<recipe>-<digest>.parquet        hash (of the text), and what it was taken apart into
     <folder>/pairs-<of>-<recipe>-<digest>.parquet   the pairs of a store's statements (`memops.judge.known`)
+    <folder>/said-<of>-<recipe>-<digest>.parquet    hash (of each of those statements), in their order
     <folder>/places-<of>-<recipe>-<digest>.parquet  hash (of a text), and places in it (`Remembered.places`)
     <folder>/clean-<of>-<recipe>-<digest>.parquet   hashes of texts without a secret (`memops.safety.looked`)
 
@@ -16,7 +17,7 @@ import hashlib
 import io
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import polars as pl
@@ -36,20 +37,24 @@ _TEXTS = "texts"
 class Remembered:
     """What was made before, and what is asked of it now.
 
-    `passed` are hashes of texts that nobody asked for, as what is made of them is known; `seen` tells
-    where the last of `pairs` holds a pair of texts.
+    `passed` are hashes of texts that may be asked for again, whether or not they were; `pairs` are
+    those of statements, with the hashes of these, and `seen` tells where the last holds a pair of texts.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.known = self.recalled(_TEXTS, _KEPT)
         self.asked: list[pl.DataFrame] = []
         self.passed: list[pl.Series] = []
         self.read = 0
-        self.pairs: dict[str, pl.DataFrame] = {}
+        self.pairs: dict[str, tuple[pl.DataFrame, pl.DataFrame]] = {}
         self.seen = Seen()
         self.found: dict[str, dict[bytes, list[int]]] = {}
         self.more: set[str] = set()
+
+    @cached_property
+    def known(self) -> pl.DataFrame:
+        """The texts that an earlier night took apart."""
+        return self.recalled(_TEXTS, _KEPT)
 
     def places(
         self, of: str, texts: Sequence[str], find: Callable[[int], list[int]]
@@ -89,6 +94,11 @@ class Remembered:
         """Return a table that this code kept; an empty one if there is none, or it is damaged."""
         return recalled(self.folder, name, schema)
 
+    def kept_last(self) -> list[str]:
+        """Return of what statements pairs are kept, those first that were kept last."""
+        found = sorted(self._files("pairs-*"), key=lambda path: -path.stat().st_mtime_ns)
+        return [path.name.split("-")[1] for path in found]
+
     def keep(self) -> None:
         """Write what was asked for, if any of it is new, in the place of what was there.
 
@@ -96,7 +106,12 @@ class Remembered:
         if this plan is carried out, with the other.
         """
         ends = [*self.pairs][:1] + [*self.pairs][-1:]
-        new = {name: self.pairs[name] for name in ends if not self._files(name)}
+        tables = {
+            f"{kind}-{of}": table
+            for of in ends
+            for kind, table in zip(("said", "pairs"), reversed(self.pairs[of]), strict=True)
+        }
+        new = {name: table for name, table in tables.items() if not self._files(name)}
         for name in self.more:
             rows = sorted(self.found[name].items())
             new[name] = pl.DataFrame(rows, _PLACES, orient="row")
@@ -107,11 +122,13 @@ class Remembered:
             every = pl.concat([*self.asked, self.known.filter(passed)])
             new[_TEXTS] = every.unique("hash", keep="first").sort("hash")
         wanted = {
-            path for name in {_TEXTS, *ends, *self.found} - {*new} for path in self._files(name)[:1]
+            path
+            for name in {_TEXTS, *tables, *self.found} - {*new}
+            for path in self._files(name)[:1]
         }
         for name, table in new.items():
             wanted.add(written(self.folder, name, table))
-        kinds = (_TEXTS, "pairs", "places")
+        kinds = (_TEXTS, "pairs", "said", "places")
         held = {path for kind in kinds for path in self.folder.glob(f"{kind}-*.parquet")}
         for other in held - wanted if new else ():
             other.unlink(missing_ok=True)

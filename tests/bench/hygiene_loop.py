@@ -10,7 +10,7 @@ import re
 from collections import Counter, defaultdict
 from datetime import timedelta
 
-from memops.hygiene.closing import _cut, _spans
+from memops.hygiene.closing import _cut
 from memops.hygiene.decay import since_epoch
 from memops.hygiene.dues import due, folded
 from memops.safety.trust import MACHINES
@@ -222,7 +222,7 @@ def closed(store, since):
         here = row["superseded_by"] == TOMBSTONE or loose(row)
         said = row["valid_from"] or row["created_at"]
         if here and said and task(row) and not (ticked(row) and said <= since):
-            named[id_] = terms(_cut(row["text"], _spans(row["text"], said.date()))), said
+            named[id_] = terms(_cut(row["text"], due(row["text"], said.date()))), said
             for term in named[id_][0]:
                 index[row["scope"], term].add(id_)
     for id_, row in store.items():
