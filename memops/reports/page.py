@@ -7,13 +7,24 @@ size, and the templates escape it once more.
 """
 
 import math
+import os
+import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import tzinfo
 from functools import cache, partial
+from importlib.util import cache_from_source
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import (
+    Environment,
+    FileSystemBytecodeCache,
+    FileSystemLoader,
+    StrictUndefined,
+    Template,
+)
 
 from memops.errors import MemopsError
 from memops.language.lexicon import resource
@@ -106,10 +117,21 @@ def _speaker(lang: str) -> words.Speaker:
     return words.Speaker(lang)
 
 
+def _compiled() -> FileSystemBytecodeCache | None:
+    """Keep compiled templates as Python keeps modules, in a folder beside them, where it may."""
+    beside = Path(cache_from_source(str(resource("reports") / "page.py"))).parent
+    if sys.dont_write_bytecode:
+        return None
+    with suppress(OSError):
+        beside.mkdir(parents=True, exist_ok=True)
+    return FileSystemBytecodeCache(str(beside)) if os.access(beside, os.W_OK) else None
+
+
 @cache
 def _template(name: str) -> Template:
     environment = Environment(
         loader=FileSystemLoader(resource("reports")),
+        bytecode_cache=_compiled(),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
