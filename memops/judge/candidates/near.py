@@ -15,7 +15,7 @@ from memops.progress import tracked
 
 Array = Any
 _BUCKETS = 20
-_BLOCK = 8192
+_BLOCK = 2048
 _HASHED = 2048  # sets whose items are hashed at a time, so that they stay in the cache
 _PAIRS = 200_000
 _MANY = 4_000_000
@@ -77,20 +77,21 @@ def alike(rows: Array, items: Array, n: int, least: float) -> tuple[Array, Array
     use = nth < prefix[rows]
     last = np.zeros(n, np.int64)
     last[size > 0] = bucket[1][(begin + prefix - 1)[size > 0]]
-    ends = np.argsort(np.argsort(last, kind="stable")).astype(np.int32)
-    need = (least / (1 + least) * size).astype(np.float32)
-    rest = (size - prefix).astype(np.float32)
-    pairs = []
-    for a, b, both in _sharing(rows[use], bucket[0][use], n):
+    order = np.argsort(size, kind="stable")
+    ends = np.argsort(np.argsort(last, kind="stable")).astype(np.int32)[order]
+    need = (least / (1 + least) * size).astype(np.float32)[order]
+    rest = (size - prefix).astype(np.float32)[order]
+    by_size, place = size[order], np.argsort(order)
+    far = np.searchsorted(by_size, by_size / least + 1e-9, side="right")
+    pairs = [(np.empty(0, np.int64),) * 2]
+    for a, b, both in _sharing(place[rows[use]], bucket[0][use], far):
         most = both + np.where(ends[a] <= ends[b], rest[a], rest[b])
         keep = most + 1e-3 >= need[a] + need[b]
         a, b = a[keep], b[keep]
-        keep = np.minimum(size[a], size[b]) >= least * np.maximum(size[a], size[b]) - 1e-9
-        pairs.append((a[keep], b[keep]))
-    a, b = (
-        np.concatenate(side).astype(np.int64)
-        for side in zip((np.empty(0, int),) * 2, *pairs, strict=True)
-    )
+        keep = by_size[a] >= least * by_size[b] - 1e-9
+        pairs.append((order[a[keep]], order[b[keep]]))
+    a, b = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    a, b = np.minimum(a, b), np.maximum(a, b)
     return _reaching(rows, items, size, a, b, least)
 
 
@@ -137,10 +138,14 @@ def _rarest_first(rows: Array, items: Array, size: Array) -> tuple[tuple[Array, 
     return ((place >> (bits - 10 - _BUCKETS)) & ((1 << _BUCKETS) - 1), place), begin
 
 
-def _sharing(rows: Array, columns: Array, n: int) -> Any:
-    """Yield (a, b, how many columns both hold) for pairs a < b that hold one in common."""
+def _sharing(rows: Array, columns: Array, far: Array) -> Any:
+    """Yield (a, b, how many columns both hold) for pairs a < b that hold one in common.
+
+    All pairs of which b stands before `far` of a, which only rises, are among them.
+    """
     from scipy.sparse import csr_matrix
 
+    n = len(far)
     held = np.bincount(columns, minlength=1 << _BUCKETS)
     twice = held[columns] > 1
     rows, columns = rows[twice], columns[twice]
@@ -150,7 +155,8 @@ def _sharing(rows: Array, columns: Array, n: int) -> Any:
     matrix = csr_matrix((np.ones(len(rows), np.int16), (rows, columns)), shape=(n, width))
     other = matrix.T.tocsr()
     for start in tracked("finding near texts", range(0, n, _BLOCK)):
-        product = (matrix[start : start + _BLOCK] @ other[:, start:]).tocoo()
+        part = matrix[start : start + _BLOCK]
+        product = (part @ other[:, start : far[start + part.shape[0] - 1]]).tocoo()
         above = product.col > product.row
         yield product.row[above] + start, product.col[above] + start, product.data[above]
 
