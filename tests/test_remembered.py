@@ -2,7 +2,7 @@
 
 import shutil
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import numpy as np
 import polars as pl
@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memops.context import Context
+from memops.hygiene.dues import due, dues
 from memops.judge import conflicts
 from memops.judge.candidates.similarity import candidates, statements
 from memops.judge.comparing import verdicts
@@ -194,3 +195,20 @@ def test_places_in_texts_are_found_once_and_go_when_nobody_asks_for_them(tmp_pat
     assert len([*tmp_path.glob("places-x-*")]) == 1
     assert night("one") == [[3]]
     assert found[-1] == "one"
+
+
+def test_a_night_reads_no_due_day_again(tmp_path, monkeypatch):
+    texts = [
+        "TODO: pay by 3 March",
+        "TODO: call Ines",
+        "待办：周五前交报告",
+        "TODO: pay by 3 March",
+    ]
+    said = [date(2026, 2, 1), date(2026, 2, 1), date(2026, 2, 2), None]
+    known = [*map(due, texts, said)]
+    assert dues(texts, said, None) == known and any(known) and not all(known)
+    for _ in range(2):
+        kept = Remembered(tmp_path)
+        assert dues(texts, said, kept) == known
+        kept.keep()
+        monkeypatch.setattr("memops.hygiene.dues.due", None)
