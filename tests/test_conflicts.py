@@ -49,6 +49,10 @@ APART = [
     ("User name is Alice", "User works at BigCorp"),
     ("项目使用PostgreSQL", "用户养了一只猫"),
     ("Turbine 4 is offline", "Turbine 6 is online"),
+    ("The meeting needs an agenda", "The meeting needs a sponsor"),
+    ("Piano lesson on Monday: scales", "Piano lesson on Tuesday: arpeggios"),
+    ("Salary in 2023: 51,000", "Salary in 2024: 54,000"),
+    ("Invoice of 3 March: 310 euros", "Invoice of 28 April: 140 euros"),
     ("Probe 12 measures 40 degrees", "Probe 14 measures 55 degrees"),
     ("The heater in cabin 3 has firmware 5.1", "The heater in cabin 8 has firmware 5.3"),
     ("柜子 3 的密码是 4411", "柜子 5 的密码是 8822"),
@@ -101,7 +105,7 @@ def test_other_people_places_and_things_are_no_conflict(a, b):
 
 
 @pytest.mark.parametrize(
-    ("name", "n", "changed", "same"), [("changes", 290, 0.7, 0.6), ("strangers", 200, 0.6, 0.45)]
+    ("name", "n", "changed", "same"), [("changes", 290, 0.7, 0.6), ("strangers", 200, 0.55, 0.45)]
 )
 def test_a_change_retires_what_it_changes_and_nothing_beside_it(name, n, changed, same):
     pairs = [json.loads(line) for line in (PAIRS / f"{name}.jsonl").open(encoding="utf-8")]
@@ -163,7 +167,7 @@ def test_our_own_pairs_are_judged_no_worse_than_before(own):
         if pair["label"] == "conflict"
     ]
     assert len(pairs) >= 300
-    assert conflict[0] >= 0.88 and conflict[1] >= 0.42
+    assert conflict[0] >= 0.91 and conflict[1] >= 0.39
     assert duplicate[0] >= 0.93 and duplicate[1] >= 0.35
     assert sum(merged) / len(merged) <= 0.02
 

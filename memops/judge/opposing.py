@@ -33,7 +33,7 @@ def opposes() -> pl.Expr:
     placed = neither("circumstances") & (c("numbered_differ") == 0)
     alike = placed & neither("owner")
     return (
-        pl.when(one & ~twins() & (_valued() | _filled())).then(pl.lit("value"))
+        pl.when(one & ~twins() & _valued()).then(pl.lit("value"))
         .when(alike & _equated() & ~contrasted()).then(pl.lit("value"))
         .when(one & _opposite()).then(pl.lit("opposite"))
         .when(neither("owner") & _excluded()).then(pl.lit("excluded"))
@@ -45,22 +45,13 @@ def opposes() -> pl.Expr:
 
 
 def _valued() -> pl.Expr:
-    """Each holds a value of one kind, and they differ."""
-    return (c("anchors_same") >= 1) & (c("values_differ") > 0) & each("current") & _EVEN
+    """Each holds a value of one kind, and they differ.
 
-
-def _filled() -> pl.Expr:
-    """Of one subject each fills the one place in which they differ, and no value stands in it."""
-    gap = c("gap_a").is_between(1, 2) & c("gap_b").is_between(1, 2) & (c("begin") >= 1)
-    known = (
-        (c("anchors_same") >= 1)
-        & (
-            (c("subject_same") >= 1)
-            | (neither("subject") & (pl.max_horizontal("gap_a", "gap_b") == 1))
-        )
-        & each("current")
-    )
-    return known & gap & (pl.min_horizontal("kinds_a", "kinds_b") == 0) & _EVEN
+    Where each says two things that the other does not, as entries of a series do (another day, and
+    what was counted then), one of them has to tell of a change.
+    """
+    series = (pl.min_horizontal("current_a", "current_b") >= 2) & ~turned()
+    return (c("anchors_same") >= 1) & (c("values_differ") > 0) & each("current") & _EVEN & ~series
 
 
 def _equated() -> pl.Expr:
