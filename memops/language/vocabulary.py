@@ -47,27 +47,38 @@ def plainly(text: str) -> str:
 def heard(plain: str, values: Sequence[Said]) -> list[Token]:
     """Return the tokens of a text of `plainly` that holds some values."""
     tokens: list[Token] = []
+    if values:
+        plain, valued = _marked(plain, values)
+        told = iter(valued)
+    clause, known = 0, _known(0)
+    for piece in _PIECE.findall(plain):
+        if piece in _BREAKS:
+            clause += 1
+            known = _known(clause)
+        elif piece in _MARKS:
+            tokens.append(_valued(*next(told), clause))
+        elif piece[0] == "不":
+            opens = not tokens or tokens[-1].clause < clause
+            tokens += known[_HOWEVER.sub("", piece) if opens else piece]
+        else:
+            tokens += known[piece]
+    return _phrased(tokens)
+
+
+def _marked(plain: str, values: Sequence[Said]) -> tuple[str, list[tuple[Said, str]]]:
+    """A text with a sign for the values that begin at each place, and these as they are shown."""
     starts: dict[int, list[Said]] = {}
     for value in values:
         starts.setdefault(value.start, []).append(value)
-    clause = at = 0
-    for start in (*starts, len(plain)):
+    out, valued, at = [], [], 0
+    for start, told in starts.items():
         if start < at:
             continue
-        joint = start in starts and _JOINT.match(plain, start - 1)
-        for piece in (_CUT if joint else _PIECE).findall(plain, at, start):
-            if piece in _BREAKS:
-                clause += 1
-            elif _is_wide(piece[0]):
-                opens = not tokens or tokens[-1].clause < clause
-                run = _HOWEVER.sub("", piece) if opens and piece[0] == "不" else piece
-                tokens += [Token(*word, clause) for word in _segmented(run)]
-            else:
-                tokens += _latin(piece, clause)
-        if start in starts:
-            tokens.append(_valued(starts[start], plain, clause))
-            at = max(value.end for value in starts[start])
-    return _phrased(tokens)
+        joined = _JOINED.match(plain, start) is not None
+        out += [plain[at:start], _MARKS[joined]]
+        valued.append((told[0], plain[start : told[0].end]))
+        at = max(value.end for value in told)
+    return "".join([*out, plain[at:]]), valued
 
 
 def parts(token: Token) -> list[str]:
@@ -130,12 +141,14 @@ def meant(word: str) -> str:
 
 _REDACTED = re.compile(r"\[redacted[^\]]*\]")
 _BREAKS = ",.;:!?，。；：！？、\n"
-_WORD = r"[^\W\d_一-鿿][^\W一-鿿]*(?:['+#.&/-]+{})*\+*|[一-鿿]+|[" + _BREAKS + "]"
-_PIECE = re.compile(_WORD.format(r"[^\W一-鿿]+"))
-"""Words, runs without spaces, and what ends a clause between them."""
-_CUT = re.compile(_WORD.format(r"(?:[^\W一-鿿]+|\Z)"))
-"""The same up to a value that a word is joined to."""
-_JOINT = re.compile(r"['+#.&/-][^\W一-鿿]")
+_MARKS = "\ue000\ue001"
+"""What stands for a value: one that begins with no letter or digit, one that a word may be joined to."""
+_PIECE = re.compile(
+    r"[^\W\d_一-鿿][^\W一-鿿]*(?:['+#.&/-]+(?:[^\W一-鿿]+|(?=\ue001)))*\+*"
+    rf"|[一-鿿]+|[{_BREAKS}{_MARKS}]"
+)
+"""Words, runs without spaces, what ends a clause between them, and values."""
+_JOINED = re.compile(r"[^\W一-鿿]")
 _HOWEVER = re.compile("^不过(?!敏)")
 _LONGEST = 7
 
@@ -217,10 +230,34 @@ def _split(piece: str) -> list[str]:
     return halves if all(half.lower() in words() for half in halves) else [piece]
 
 
+class _Known(dict[str, Sequence[Token]]):
+    """The tokens of pieces in one clause, the fewer of them kept the later it comes."""
+
+    def __init__(self, clause: int) -> None:
+        self._clause = clause
+        self._most = _KEPT >> clause
+
+    def __missing__(self, piece: str) -> Sequence[Token]:
+        clause = self._clause
+        words_ = _segmented(piece) if not piece or _is_wide(piece[0]) else _latin(piece)
+        tokens = [Token(concept, kind, said, clause) for concept, kind, said in words_]
+        if len(self) < self._most:
+            self[piece] = tokens
+        return tokens
+
+
+_KEPT = 200_000
+
+
+@lru_cache(maxsize=1000)
+def _known(clause: int) -> _Known:
+    return _Known(clause)
+
+
 @lru_cache(maxsize=200_000)
-def _latin(piece: str, clause: int) -> tuple[Token, ...]:
-    """The words of a Latin piece."""
-    return tuple(Token(*_meaning(word), word, clause) for word in _split(piece))
+def _latin(piece: str) -> tuple[tuple[str, str, str], ...]:
+    """The words of a Latin piece as concept, class and surface."""
+    return tuple([(*_meaning(word), word) for word in _split(piece)])
 
 
 def _meaning(piece: str) -> tuple[str, str]:
@@ -268,32 +305,36 @@ def _sizes() -> dict[str, tuple[int, ...]]:
     return {first: tuple(sorted(sizes, reverse=True)) for first, sizes in out.items()}
 
 
-def _valued(values: list[Said], plain: str, clause: int) -> Token:
-    first = values[0]
-    return Token(f"{first.kind}={first.form}", "value", plain[first.start : first.end], clause)
+def _valued(value: Said, surface: str, clause: int) -> Token:
+    return Token(f"{value.kind}={value.form}", "value", surface, clause)
 
 
-@lru_cache(maxsize=200_000)
-def _bare(surface: str) -> str:
-    return surface.lower().rstrip(".")
+class _Bare(dict[str, str]):
+    """Words in lower case, without the point of what is cut short."""
+
+    def __missing__(self, surface: str) -> str:
+        bare = surface.lower().rstrip(".")
+        if len(self) < _KEPT:
+            self[surface] = bare
+        return bare
+
+
+_bare = _Bare()
 
 
 def _phrased(tokens: list[Token]) -> list[Token]:
     """Join the words of English phrases."""
-    begin = phrases()
-    low = [_bare(token.surface) for token in tokens]
-    if begin.keys().isdisjoint(low):
-        return tokens
+    begin, bare = phrases(), _bare
+    low = [bare[token[2]] for token in tokens]
     out: list[Token] = []
     at = 0
-    while at < len(tokens):
-        size = 1
-        for parts, meaning in begin.get(low[at], ()):
-            if tuple(low[at : at + len(parts)]) == parts:
-                out.append(Token(*meaning, " ".join(parts), tokens[at].clause))
-                size = len(parts)
+    for start, listed in enumerate(map(begin.get, low)):
+        if listed is None or start < at:
+            continue
+        for parts, meaning in listed:
+            if tuple(low[start : start + len(parts)]) == parts:
+                out += tokens[at:start]
+                out.append(Token(*meaning, " ".join(parts), tokens[start].clause))
+                at = start + len(parts)
                 break
-        else:
-            out.append(tokens[at])
-        at += size
-    return out
+    return [*out, *tokens[at:]] if at else tokens

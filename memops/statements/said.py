@@ -7,6 +7,7 @@ currency of a price, what is at most and how much. A range is of a kind of its o
 
 import re
 from collections.abc import Container, Iterator, Sequence
+from functools import lru_cache
 
 from memops.language.vocabulary import Said, Token, heard, plainly
 from memops.values import Value, read
@@ -62,17 +63,22 @@ def spoken(text: str) -> list[Token]:
     return heard(plain, said_in(plain, read(plain)))
 
 
-def _parts(value: Value, dated: bool) -> Iterator[Said]:
-    form = _turned_round(value).removeprefix("~")
+def _parts(value: Value, dated: bool) -> list[Said]:
+    """A value in parts; a day told from the day of writing as `told`, where another one is dated."""
+    start, end, *form = value
+    return [Said(start, end, kind, part) for kind, part in _split(dated, *form)]
+
+
+@lru_cache(100_000)
+def _split(
+    dated: bool, kind: str, form: str, grain: float, converted: bool, written: float | None
+) -> Sequence[tuple[str, str]]:
+    form = _turned_round(Value(0, 0, kind, form, grain, converted, written)).removeprefix("~")
     if dated and _TOLD.match(form):
-        yield Said(value.start, value.end, "told", form)
-        return
-    if value.kind == "time":
-        yield from (Said(value.start, value.end, kind, said) for kind, said in _time(value, form))
-        return
-    split = _date if value.kind == "date" else _amount
-    for kind, part in split(value.kind, form):
-        yield Said(value.start, value.end, kind, part)
+        return [("told", form)]
+    if kind == "time":
+        return [*_time(grain, form)]
+    return [*(_date if kind == "date" else _amount)(kind, form)]
 
 
 def _turned_round(value: Value) -> str:
@@ -98,7 +104,7 @@ def _turned_round(value: Value) -> str:
 _TENTH, _TOLD_DIGITS = 10, 2
 
 
-def _time(value: Value, form: str) -> Iterator[tuple[str, str]]:
+def _time(grain: float, form: str) -> Iterator[tuple[str, str]]:
     """A time of day; one that does not tell its half of the day may be of either."""
     bound = form[:2].strip("0123456789:")
     if ".." in form:
@@ -108,7 +114,7 @@ def _time(value: Value, form: str) -> Iterator[tuple[str, str]]:
         yield "limit", bound[0]
     form = form.lstrip("<>=")
     yield "time", form
-    if value.grain:
+    if grain:
         yield "time", f"{(int(form[:2]) + 12) % 24:02}{form[2:]}"
 
 
@@ -174,12 +180,19 @@ _LOOSE = re.compile(
 )
 
 
+_ENDS = re.compile(r"[ .。]*+([)\]]?)[ .。]*+\Z")
+"""The end of a text, behind a number that may be in brackets."""
+
+
 def _counter(text: str, part: Said) -> Said:
     """A bare number in brackets, or loose at the end of a sentence, numbers the text itself."""
     if part.kind not in ("amount", "version", "ident"):
         return part
-    before, after = text[: part.start].rstrip()[-60:], text[part.end :].strip(" .。")
-    bracketed = before.endswith(("(", "[", "#")) and after in (")", "]", "")
+    ends = _ENDS.match(text, part.end)
+    if ends is None:
+        return part
+    before = text[: part.start].rstrip()[-60:]
+    bracketed = before.endswith(("(", "[", "#"))
     bare = part.kind == "amount" and text[part.start : part.end].isdigit()
-    loose = bare and not after and _LOOSE.search(before) is not None
+    loose = bare and not ends[1] and _LOOSE.search(before) is not None
     return part._replace(kind="counter") if bracketed or loose else part

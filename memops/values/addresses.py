@@ -6,8 +6,8 @@ They are taken out before lexing. A private character stands for each in the tex
 import ipaddress
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, lru_cache
 from typing import Any
 
 from memops.values.lexicon import Lexicon, Word
@@ -75,7 +75,7 @@ def masked(low: str, lex: Lexicon, plain: str) -> tuple[str, dict[str, Word]]:
     """Return a text in lower case with a private character for each address, and what these are."""
     known: dict[str, Word] = {}
     wanted = [*_wanted(low)]
-    if lex.street is not None and _DIGIT.search(low):
+    if lex.street is not None and _HOUSE.search(low):
         wanted.append((lex.street, _street))
     spans = [
         (m, word)
@@ -128,38 +128,46 @@ def _wanted(low: str) -> Iterator[tuple[re.Pattern[str], Any]]:
         if "v" in low:
             yield _VERSION, _version
         return
-    yield from _numeric(low)
+    yield from ((pattern, read) for needs, pattern, read in _numeric() if needs(low))
 
 
-def _numeric(low: str) -> Iterator[tuple[re.Pattern[str], Any]]:
-    if "-" in low:
-        yield _UUID, lambda m, lex, said: _word(lex, "ident", m[0])
-    if ":" in low:
-        yield _MAC, lambda m, lex, said: _word(lex, "ident", m[0].replace("-", ":"))
-        yield _IP6, _ip
-    if "." in low:
-        yield _IP4, _ip
-    if "-w" in low:
-        yield _WEEK, lambda m, lex, said: lex.word({"date_token": m[0].upper()})
-    long = _SEVEN.search(low)
-    if long or "-" in low or "/" in low or "." in low:
-        yield _DATE, _date
-    if ":" in low:
-        yield _CLOCK, _clock
-    if long:
-        yield _PHONE, _phone
-        yield _CARD, lambda m, lex, said: _word(lex, "ident", re.sub(r"\D", "", m[0]))
-    if "-" in low:
-        yield _GROUPS, _code
-    if "." in low or "v" in low:
-        yield _VERSION, _version
+@cache
+def _numeric() -> tuple[tuple[Callable[[str], Any], re.Pattern[str], Any], ...]:
+    """What holds several digits: what no text with it is without, its pattern, and what it is."""
+    parted, minutes = re.compile(r"\d[-/.]\d|20[0-4]\d{5}", re.A), re.compile(r"\d:[0-5]\d", re.A)
+    grouped, pointed = re.compile(r"\d\d-\d\d", re.A), re.compile(r"v\d|\.\d+[.-]", re.A)
+    seven = re.compile(r"\d(?:[\s().-]{0,2}\d){6}")
+    return (
+        (lambda low: low.count("-") >= 4, _UUID, lambda m, lex, said: _word(lex, "ident", m[0])),
+        (
+            lambda low: low.count("-") + low.count(":") >= 5,
+            _MAC,
+            lambda m, lex, said: _word(lex, "ident", m[0].replace("-", ":")),
+        ),
+        (lambda low: low.count(":") >= 2, _IP6, _ip),
+        (lambda low: low.count(".") >= 3, _IP4, _ip),
+        (
+            lambda low: "-w" in low,
+            _WEEK,
+            lambda m, lex, said: lex.word({"date_token": m[0].upper()}),
+        ),
+        (parted.search, _DATE, _date),
+        (minutes.search, _CLOCK, _clock),
+        (seven.search, _PHONE, _phone),
+        (
+            seven.search,
+            _CARD,
+            lambda m, lex, said: _word(lex, "ident", re.sub(r"\D", "", m[0])),
+        ),
+        (grouped.search, _GROUPS, _code),
+        (pointed.search, _VERSION, _version),
+    )
 
 
 _NAMED, _LASTS = re.compile(r"\.[a-z]"), re.compile(r"pt?\d", re.A)
-_SEVEN = re.compile(r"\d(?:[\s().-]{0,2}\d){6}")
 
 
-_DIGIT = re.compile(r"\d")
+_HOUSE = re.compile(r"\d [a-z]")
 
 
 def _street(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:

@@ -4,11 +4,11 @@ The words of operators stand in `signs.toml` of the language packs; what is writ
 of `memops.values.algebra` is read in any language.
 """
 
-import math
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from memops.language.packs import table
@@ -17,7 +17,7 @@ from memops.values.algebra import ALL, FEW, MANY, NOT, ORDER, SOME, shown
 GAP = "…"
 _ATOMS = re.compile(r"[¬∀∃□◇]|[a-z]+")
 _PIECE = re.compile(
-    r"\[[a-z]+\]|[^\W\d_\u4e00-\u9fff]+|\d+(?:[.,:]\d+)*|[\u4e00-\u9fff]+|[^\w\s]|\n"
+    r"[^\W\d_\u4e00-\u9fff]+|[^\S\n]+|[\u4e00-\u9fff]+|\d+(?:[.,:]\d+)*|\[[a-z]+\]|[^\w\s]|\n|_+"
 )
 _ENDS = frozenset(",;.!?:，。；！？：\n()（）—")
 _COUNTED = frozenset({MANY, FEW, SOME})
@@ -37,6 +37,15 @@ class Word(NamedTuple):
     ops: tuple[str, ...] | None
 
 
+Told = tuple[int, tuple[str, ...] | None]
+"""What a piece of a text is: whether it ends a clause, and what it does to the sign."""
+Piece = tuple[int, int, str, Told]
+_ENDING, _LEAVING, _BOTH = 1, 2, 3
+_WORD: Told = (0, None)
+_BLANK, _RUN = (-1, None), (-2, None)
+_KEPT = 200_000
+
+
 class Words:
     """The words of some packs that bear on signs and roles."""
 
@@ -50,13 +59,17 @@ class Words:
         self.passive, self.orders = listed["passive"], listed["orders"]
         self.trailing, self.affixes = listed["trailing"], tuple(sorted(listed["affixes"]))
         self.turning = {word for told in tables for word in told.get("turning", "").split()}
-        self.tenses = [
-            (time, set(listed))
-            for told in tables
-            for time, listed in told.get("tenses", {}).items()
-        ]
+        tenses: dict[str, set[str]] = {}
+        for told in tables:
+            for time, listed_ in told.get("tenses", {}).items():
+                for word in listed_:
+                    tenses.setdefault(word, set()).add(time)
+        self.tenses = tenses
         """By what words a clause tells of which time."""
-        self.named = [set(row.split()) for told in tables for row in told.get("persons", ())]
+        rows = [row.split() for told in tables for row in told.get("persons", ())]
+        self.named = {
+            word: [n for n, row in enumerate(rows) if word in row] for row in rows for word in row
+        }
         self.concord = any(told.get("concord") for told in tables)
         """Whether one denial may be said twice."""
         self.opposed = _opposed()
@@ -66,6 +79,7 @@ class Words:
         self.gapped = [(_gapped(word), word) for word in self.ops if GAP in word]
         ends = "[" + re.escape("".join(sorted(_ENDS))) + "]"
         opening = "|".join(sorted(listed["opening"])) or "(?!)"
+        self.openers = [head[0] for word in listed["opening"] if (head := re.match(r"\w+", word))]
         self.opening = re.compile(rf"(?:(?<={ends})|^)(?:{opening})")
         said = [word.partition(GAP)[0] for word, ops in self.ops.items() if ops]
         runs = [word for word in said if not word.isascii() and word[0].isalpha()]
@@ -74,6 +88,7 @@ class Words:
         paired = {w for w in self.opposed if not (_is_wide(w) and self.ops.get(w[0]) == (NOT,))}
         self.known = {*self.ops, *self.idle, *self.joints, *self.passive, *paired}
         self.phrases, self.sizes = _placed(self.known)
+        self.told = _Looked(self)
 
     def _states(self, word: str) -> bool:
         """Whether a word says a state that has an opposite: on, but not with, beside "without"."""
@@ -81,15 +96,14 @@ class Words:
         turned = {name for op in self.ops for name, _ in self.opposed.get(op, ())}
         return bool(pairs - turned)
 
-    def times(self, said: Iterable[str]) -> list[str]:
+    def times(self, said: Sequence[str]) -> list[str]:
         """Return the times that words may tell of, a list of them where they tell none."""
-        parts = {part for word in said for part in word.split()}
-        told = sorted({time for time, listed in self.tenses if not listed.isdisjoint(parts)})
-        return told or ["past", "present"]
+        parts = self.tenses.keys() & " ".join(said).split()
+        return sorted({time for part in parts for time in self.tenses[part]}) or ["past", "present"]
 
-    def persons(self, said: Iterable[str]) -> list[int]:
+    def persons(self, said: Sequence[str]) -> list[int]:
         """Return who is spoken of by a word for a person, in their order, where they are two or more."""
-        told = [n for word in said for n, listed in enumerate(self.named) if word in listed]
+        told = [n for word in said if word in self.named for n in self.named[word]]
         return told if len({*told}) > 1 else []
 
     def bear(self, text: str) -> bool:
@@ -196,20 +210,31 @@ def opposites() -> list[tuple[list[str], list[str]]]:
 
 def clauses(text: str, known: Words, hidden: Sequence[tuple[int, int]] = ()) -> list[list[Word]]:
     """Return the words of each clause of a text; operators within `hidden` spans are left out."""
-    low = known.opening.sub(lambda m: " " * len(m[0]), _plain(text.lower()))
-    out: list[list[Word]] = [[]]
-    gaps = _gaps(low, known)
-    for start, end, said in _cut(low, known):
-        if said in known.leaving and _counts(out[-1]):
-            out[-1].append(Word(start, end, said, ("except",)))
-        elif said in _ENDS or said in known.joints:
-            out.append([])
-        elif (word := gaps.get(start, said)) is not None:
-            told = _word(start, end, word, known)
-            if _COUNTED.intersection(told.ops or ()):
-                out[-1].append(told)
-            else:
-                out[-1] += _beside(told, hidden)
+    low = _plain(text.lower())
+    if any(head in low for head in known.openers):
+        low = known.opening.sub(lambda m: " " * len(m[0]), low)
+    out: list[list[Word]] = []
+    clause: list[Word] = []
+    near, last = 0, len(hidden) - 1
+    for start, end, said, (kind, ops) in _with_gaps(_cut(low, known), low, known):
+        if kind:
+            if kind != _ENDING and _counts(clause):
+                clause.append(Word(start, end, said, ("except",)))
+                continue
+            if kind != _LEAVING:
+                out.append(clause)
+                clause = []
+                continue
+        if hidden and not (ops and _COUNTED.intersection(ops)):
+            while near < last and hidden[near + 1][0] <= start:
+                near += 1
+            if ops is None and not said.isascii() and GAP not in said:
+                clause += _beside(Word(start, end, said, ops), hidden, near)
+                continue
+            if hidden[near][0] <= start < hidden[near][1]:
+                continue
+        clause.append(Word(start, end, said, ops))
+    out.append(clause)
     return _joined([clause for clause in out if clause])
 
 
@@ -224,14 +249,11 @@ def _joined(cut: list[list[Word]]) -> list[list[Word]]:
     return out
 
 
-def _beside(word: Word, hidden: Sequence[tuple[int, int]]) -> list[Word]:
-    """A word that begins in no value; an unknown run, without the values in it."""
-    first = max(bisect_right(hidden, (word.start, math.inf)) - 1, 0)
-    if word.ops is not None or word.said.isascii() or GAP in word.said:
-        return [] if any(a <= word.start < b for a, b in hidden[first : first + 1]) else [word]
+def _beside(word: Word, hidden: Sequence[tuple[int, int]], near: int) -> list[Word]:
+    """What of an unknown run stands in no value."""
     at, out = word.start, list[Word]()
     last = bisect_left(hidden, (word.end, 0))
-    inside = [(a, b) for a, b in hidden[first:last] if b > word.start]
+    inside = [(a, b) for a, b in hidden[near:last] if b > word.start]
     for a, b in (*inside, (word.end, word.end)):
         if at < a:
             said = word.said[at - word.start : a - word.start]
@@ -253,6 +275,21 @@ def _plain(low: str) -> str:
     return low.replace("n't", " not")
 
 
+def _with_gaps(pieces: Iterable[Piece], low: str, known: Words) -> Iterable[Piece]:
+    """Pieces, with words of two parts in place of what they are made of."""
+    gaps = {} if low.isascii() else _gaps(low, known)
+    return pieces if not gaps else _filled(pieces, gaps, known)
+
+
+def _filled(
+    pieces: Iterable[Piece], gaps: Mapping[int, str | None], known: Words
+) -> Iterator[Piece]:
+    for start, end, said, told in pieces:
+        word = said if told[0] else gaps.get(start, said)
+        if word is not None:
+            yield start, end, word, told if word is said else known.told[word]
+
+
 def _gaps(low: str, known: Words) -> dict[int, str | None]:
     """Where words of two parts stand; their last parts stand for nothing."""
     out: dict[int, str | None] = {}
@@ -265,48 +302,67 @@ def _gaps(low: str, known: Words) -> dict[int, str | None]:
     return out
 
 
-def _cut(low: str, known: Words) -> Iterator[tuple[int, int, str]]:
+def _cut(low: str, known: Words) -> Iterator[Piece]:
     """The words of a text, the longest known first; what is unknown in a run stays in one piece."""
-    found = list(_PIECE.finditer(low))
-    at = 0
-    while at < len(found):
-        match = found[at]
-        said = match[0]
-        if _is_wide(said):
-            yield from _run(said, match.start(), known)
+    said = _PIECE.findall(low)
+    told = [*map(known.told.__getitem__, said)]
+    ends = [*accumulate(map(len, said))]
+    at, size = 0, len(said)
+    while at < size:
+        kind, piece = told[at], said[at]
+        if kind is _BLANK:
             at += 1
-            continue
-        size = 1
-        for parts in known.phrases.get(said, ()):
-            if all(at + k < len(found) and found[at + k][0] == parts[k] for k in range(len(parts))):
-                size = len(parts)
-                break
-        end = found[at + size - 1].end()
-        yield match.start(), end, low[match.start() : end] if size == 1 else " ".join(parts)
-        at += size
+        elif kind is _RUN:
+            yield from _run(piece, ends[at] - len(piece), known)
+            at += 1
+        else:
+            start, last = ends[at] - len(piece), at + 1
+            for parts in known.phrases.get(piece, ()):
+                end = _phrase(parts, said, told, at)
+                if end:
+                    piece, last = " ".join(parts), end
+                    kind = known.told[piece]
+                    break
+            yield start, ends[last - 1], piece, kind
+            at = last
 
 
-def _run(run: str, start: int, known: Words) -> Iterator[tuple[int, int, str]]:
+def _phrase(parts: Sequence[str], said: Sequence[str], told: Sequence[Told], at: int) -> int:
+    """Where a phrase that begins with a piece ends, or 0 if it does not stand there."""
+    for part in parts[1:]:
+        at += 1
+        while told[at : at + 1] == [_BLANK]:
+            at += 1
+        if said[at : at + 1] != [part]:
+            return 0
+    return at + 1
+
+
+def _run(run: str, start: int, known: Words) -> Iterator[Piece]:
     at = unknown = 0
     while at < len(run):
-        if _asks(run, at) and known.ops.get(run[at]) == (NOT,):
+        sizes = known.sizes.get(run[at])
+        if sizes is None:
+            at += 1
+            continue
+        if known.ops.get(run[at]) == (NOT,) and _asks(run, at):
             if unknown < at:
-                yield start + unknown, start + at, run[unknown:at]
+                yield start + unknown, start + at, run[unknown:at], _WORD
             unknown = at = at + 1
             continue
-        for size in known.sizes.get(run[at], ()):
+        for size in sizes:
             said = run[at : at + size]
             if len(said) == size and said in known.known:
                 if unknown < at:
-                    yield start + unknown, start + at, run[unknown:at]
-                yield start + at, start + at + size, said
+                    yield start + unknown, start + at, run[unknown:at], _WORD
+                yield start + at, start + at + size, said, known.told[said]
                 at += size
                 unknown = at
                 break
         else:
             at += 1
     if unknown < len(run):
-        yield start + unknown, start + len(run), run[unknown:]
+        yield start + unknown, start + len(run), run[unknown:], _WORD
 
 
 def _asks(run: str, at: int) -> bool:
@@ -314,8 +370,26 @@ def _asks(run: str, at: int) -> bool:
     return at > 0 and run[at - 1] == run[at + 1 : at + 2]
 
 
-def _word(start: int, end: int, said: str, known: Words) -> Word:
-    ops = known.ops.get(said) or None
-    if ops is None and (said in known.idle or not said[0].isalnum()):
-        ops = ()
-    return Word(start, end, said, ops)
+class _Looked(dict[str, Told]):
+    """What pieces are by themselves, looked up once."""
+
+    def __init__(self, known: "Words") -> None:
+        self._known = known
+
+    def __missing__(self, said: str) -> Told:
+        told = self._told(said)
+        if len(self) < _KEPT:
+            self[said] = told
+        return told
+
+    def _told(self, said: str) -> Told:
+        known = self._known
+        if (said.isspace() and said != "\n") or said[0] == "_":
+            return _BLANK
+        if _is_wide(said) and said not in known.known:
+            return _RUN
+        leaving, ends = said in known.leaving, said in _ENDS or said in known.joints
+        kind = (_BOTH if ends else _LEAVING) if leaving else _ENDING if ends else 0
+        ops = known.ops.get(said) or None
+        idle = ops is None and (said in known.idle or not said[0].isalnum())
+        return kind, () if idle else ops

@@ -5,7 +5,7 @@ regular expressions.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -15,14 +15,21 @@ from memops.values.units import symbols, units
 Roles = Mapping[str, Any]
 OTHER = "other"
 HAN = "\u4e00-\u9fff"
-TOKEN = re.compile(
-    rf"[^\W\d_{HAN}\ue000-\uf8ff]+(?:'[a-z]+)?|[^\S\n]+|[{HAN}]+|0x[0-9a-f]+(?!\w)"
-    r"|(?<![\w'])'\d\d(?![\w'])|\d{1,3}(?:['’]\d{3})+(?![\d'])"
-    r"|\d{1,3}(?:[ \u2009]\d{3})+(?![\d.,]\d|\d| \d)|\d+(?:,\d{3})+(?!\d)(?:\.\d+)?"
+_TOKEN = (
+    r"{letter}+(?:'[a-z]+)?|{blank}+|{wide}0x[0-9a-f]+(?!\w)"
+    r"|(?<![\w'])'\d\d(?![\w'])|\d{{1,3}}(?:['’]\d{{3}})+(?![\d'])"
+    r"|\d{{1,3}}(?:[ \u2009]\d{{3}})+(?![\d.,]\d|\d| \d)|\d+(?:,\d{{3}})+(?!\d)(?:\.\d+)?"
     r"|\d+(?:\.\d+)?(?:e[+-]?\d+(?!\w))?|(?<![\w.])\.\d+"
-    r"|\.\.|[<>]=?|\S|\n"
+    r"|\.\.|[<>]=?|[^\n]|\n"
+)
+TOKEN = re.compile(
+    _TOKEN.format(letter=rf"[^\W\d_{HAN}\ue000-\uf8ff]", blank=r"[^\S\n]", wide=f"[{HAN}]+|")
 )
 """Words, spaces, runs without spaces, hexadecimal, digits in groups, digits, signs and addresses taken out."""
+PLAIN_TOKEN = re.compile(
+    _TOKEN.format(letter="[a-z]", blank=r"[ \t\r\f\v\x1c-\x1f]", wide=""), re.A
+)
+"""The same of a text in ASCII, where it takes half the time."""
 _STARTS = frozenset(
     [
         "number",
@@ -62,6 +69,8 @@ _STARTS = frozenset(
 """Roles without one of which, and without a digit, a text holds no value."""
 _OPENING = frozenset({"number", "scale", "fraction", "article", "few", "range", "digits"})
 """Roles of a token that a number may begin with."""
+_ARTICLED = frozenset({"few", "scale", "fraction", "ordinal"})
+"""Roles one of which follows an article that begins a number."""
 _GOING_ON = frozenset(
     "scale scale_letter slash ordinal and point multi fraction literal denominator range vague".split()  # noqa: SIM905
 )
@@ -93,8 +102,7 @@ class Lexicon:
         self.packs = packs
         self.letters: dict[frozenset[str], str] = {}
         self.sets: dict[str, frozenset[str]] = {}
-        self.opening: set[str] = set()
-        self.going_on: set[str] = set()
+        self._begins: tuple[int, re.Pattern[str]] = 0, re.compile("(?!)")
         self.other = self.word({OTHER: True})
         self.breaks = self.word({"newline": True})
         self.words: dict[str, Word] = {}
@@ -109,6 +117,11 @@ class Lexicon:
             self._place(said, self.word(roles))
         for said in self.idle - merged.keys():
             self._place(said, self.other)
+        self.seconds = {
+            head: frozenset(pieces[1] for pieces, *_ in listed)
+            for head, listed in self.phrases.items()
+        }
+        """What stands second in longer words, by what stands first."""
         self.sizes = _sizes(self.words)
         self.known_runs = re.compile(f"[{''.join(self.sizes)}]" if self.sizes else "(?!)")
         self.latin = frozenset(
@@ -140,9 +153,15 @@ class Lexicon:
         if letter is None:
             letter = self.letters[key] = chr(0x100 + len(self.letters))
             self.sets[letter] = key
-            self.opening |= set() if _OPENING.isdisjoint(key) else {letter}
-            self.going_on |= set() if _GOING_ON.isdisjoint(key) else {letter}
         return Word(letter, roles)
+
+    def begins(self) -> re.Pattern[str]:
+        """Return what a number begins with, as a pattern over letters, where what it needs follows."""
+        known, pattern = self._begins
+        if known != len(self.letters):
+            pattern = re.compile("|".join(_begins_number(self.letters)))
+            self._begins = len(self.letters), pattern
+        return pattern
 
     def _place(self, said: str, word: Word) -> None:
         pieces = _split(said)
@@ -202,10 +221,24 @@ def _hint(merged: Mapping[str, Roles]) -> str:
         if said[0] not in single:
             pairs.setdefault(said[0], set()).add(said[1])
     listed = "|".join(
-        f"{first}[{re.escape(''.join(sorted(then)))}]" for first, then in sorted(pairs.items())
+        f"(?<={first})[{re.escape(''.join(sorted(then)))}]" for first, then in sorted(pairs.items())
     )
     ones = re.escape("".join(sorted(single)))
-    return rf"[\d{ones}]|(?=[{''.join(sorted(pairs))}])(?:{listed})" if pairs else rf"[\d{ones}]"
+    return rf"[\d{ones}{''.join(sorted(pairs))}](?:(?<=[\d{ones}])|{listed or '(?!)'})"
+
+
+def _begins_number(letters: Mapping[frozenset[str], str]) -> Iterator[str]:
+    """Patterns of letters with which a number of more than one token, or in words, may begin."""
+
+    def among(roles: Iterable[str], but: Iterable[str] = ()) -> str:
+        fit = [x for key, x in letters.items() if not key.isdisjoint(roles) and key.isdisjoint(but)]
+        return f"[{''.join(fit)}]" if fit else "(?!)"
+
+    more = among(_GOING_ON)
+    yield among(_OPENING - {"article", "range"}, ["literal"])
+    yield f"{among(['literal'])}(?:(?={more})|(?<={more}.))"
+    yield f"{among(['range'], _OPENING - {'range'})}(?={among(['literal'])})"
+    yield f"{among(['article'], _OPENING - {'article'})}(?={among(_ARTICLED)})"
 
 
 def _begins(said: str, roles: Roles) -> bool:

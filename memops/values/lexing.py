@@ -4,11 +4,11 @@ Words without a role become one token together: grammar steps over them.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import accumulate
 
-from memops.values.lexicon import TOKEN, Lexicon, Num, Roles, Word, numeral
+from memops.values.lexicon import PLAIN_TOKEN, TOKEN, Lexicon, Num, Roles, Word, numeral
 
 
 class Line:
@@ -29,6 +29,13 @@ class Line:
         self.ends.append(end)
         self.letters.append(word.letter)
         self.roles.append(word.roles)
+
+    def extend(self, other: "Line", begin: int, end: int) -> None:
+        """Put some tokens of another line at the end."""
+        self.starts += other.starts[begin:end]
+        self.ends += other.ends[begin:end]
+        self.letters += other.letters[begin:end]
+        self.roles += other.roles[begin:end]
 
     def surface(self, at: int) -> str:
         """Return how a token is written."""
@@ -54,41 +61,92 @@ class Line:
 def lexed(text: str, low: str, lex: Lexicon, known: Mapping[str, Word]) -> Line:
     """Return the tokens of a text; `known` are those that private characters stand for."""
     line = Line(text)
-    said = TOKEN.findall(low)
+    said = (PLAIN_TOKEN if text.isascii() else TOKEN).findall(low)
     words = [*map(_told(lex).__getitem__, said)]
     kinds = "".join([word.letter for word in words])
     ends = [*accumulate(map(len, said))]
-    until = 0
-    for match in _RUNS.finditer(kinds):
-        at, last = match.span()
-        if at < until:
-            if last <= until:
-                continue
-            at = until + (kinds[until] == _BLANK)
-        kind, word, start = kinds[at], words[at], ends[at] - len(said[at])
-        if kind == _HEAD:
-            last, word = _phrase(said, kinds, at, lex, ends)
-            until = last
-        if kind == _WIDE:
-            _segment(line, said[at], start, lex)
-            continue
-        if word is _SHOWN:
-            word = _shown(said[at], text[start : ends[at]], lex)
-        elif kind in known:
-            word = known[kind]
-        if word is lex.other and line.letters and line.letters[-1] == word.letter:
-            line.ends[-1] = ends[last - 1]
-        else:
-            line.add(start, ends[last - 1], word)
+    heads = [
+        at
+        for at, then in enumerate(map(lex.seconds.get, said))
+        if then is not None and not then.isdisjoint(said[at + 1 : at + 3])
+    ]
+    if heads or _SPECIAL.search(kinds):
+        kinds = _settled(said, words, kinds, heads, ends, text, lex, known)
+    runs = _RUNS.findall(kinds)
+    lasts = [*accumulate(map(len, runs))]
+    if _WIDE in kinds:
+        _segmented(line, said, words, runs, lasts, ends, lex)
+        return line
+    kept = [
+        (last - len(run), last - 1)
+        for run, last in zip(runs, lasts, strict=True)
+        if run[0] != _BLANK
+    ]
+    line.starts = [ends[at] - len(said[at]) for at, _ in kept]
+    line.ends = [ends[last] for _, last in kept]
+    line.letters = [kinds[at] for at, _ in kept]
+    line.roles = [words[at].roles for at, _ in kept]
     return line
 
 
-_BLANK, _HEAD, _WIDE = " ", "!", "#"
-"""Spaces; a word with which a longer one may begin; a run without spaces."""
+def _settled(
+    said: Sequence[str],
+    words: list[Word],
+    kinds: str,
+    heads: Iterable[int],
+    ends: Sequence[int],
+    text: str,
+    lex: Lexicon,
+    known: Mapping[str, Word],
+) -> str:
+    """The letters of tokens, with longer words, addresses and what capitals tell as one token each."""
+    letters = [*kinds]
+    for at in heads:
+        letters[at] = _HEAD
+    until = 0
+    for match in _SPECIAL.finditer("".join(letters)):
+        at, last = match.span()
+        if at < until:
+            continue
+        if letters[at] == _HEAD:
+            last, words[at] = _phrase(said, kinds, at, lex, ends)
+        if words[at] is _SHOWN:
+            words[at] = _shown(said[at], text[ends[at] - len(said[at]) : ends[at]], lex)
+        elif kinds[at] in known:
+            words[at] = known[kinds[at]]
+        until = last
+        letters[at:last] = [words[at].letter, *[_MORE] * (last - at - 1)]
+    return "".join(letters)
+
+
+def _segmented(
+    line: Line,
+    said: Sequence[str],
+    words: Sequence[Word],
+    runs: Sequence[str],
+    lasts: Sequence[int],
+    ends: Sequence[int],
+    lex: Lexicon,
+) -> None:
+    """Add the tokens of a text that holds runs without spaces."""
+    for run, last in zip(runs, lasts, strict=True):
+        at = last - len(run)
+        start = ends[at] - len(said[at])
+        if run[0] == _WIDE:
+            _segment(line, said[at], start, lex)
+        elif run[0] == lex.other.letter and line.letters and line.letters[-1] == run[0]:
+            line.ends[-1] = ends[last - 1]
+        elif run[0] != _BLANK:
+            line.add(start, ends[last - 1], words[at])
+
+
+_BLANK, _HEAD, _WIDE, _MORE = " ", "!", "#", "\x01"
+"""Spaces; a word with which a longer one may begin; a run without spaces; what goes on with a token."""
 _SHOWN = Word("?", {})
 """What is a value only with capital letters."""
-_RUNS = re.compile(r"\u0100(?: ?\u0100)*|([\ue000-\uf8ff])\1*|[^ ]")
-"""Words without a role, addresses that stand for themselves, any other token."""
+_SPECIAL = re.compile(r"[!?]|([\ue000-\uf8ff])\1*")
+_RUNS = re.compile(r"\u0100\x01*(?: ?\u0100\x01*)*|[^\x01]\x01*")
+"""Words without a role, any other token."""
 _KEPT = 200_000
 
 
@@ -112,7 +170,7 @@ class _Told(dict[str, Word]):
             return lex.breaks if said == "\n" else Word(_BLANK, {})
         if "一" <= first <= "鿿" or "\ue000" <= first <= "\uf8ff":
             return Word(_WIDE if first <= "鿿" else first, {})
-        return Word(_HEAD, {}) if said in lex.phrases else _word(said, lex)
+        return _word(said, lex)
 
 
 @cache

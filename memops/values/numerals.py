@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from memops.values.lexicon import Lexicon, Num, Word, numeral
+from memops.values.lexicon import Lexicon, Num, numeral
 from memops.values.lexing import Line
 from memops.values.portions import Found, below_zero, fraction, of_one, ordinal, slashed, tail
 
@@ -40,25 +40,23 @@ def total(parts: Sequence[Part], big: float, trailing: bool) -> float:
 
 def assembled(line: Line, lex: Lexicon) -> Line:
     """Return the tokens with each number as one."""
-    letters, opening = line.letters, lex.opening
-    if opening.isdisjoint(letters):
+    letters = "".join(line.letters)
+    begins = lex.begins()
+    match = begins.search(letters)
+    if match is None:
         return line
     out = Line(line.text)
-    at, size = 0, len(letters)
-    while at < size:
-        word, end = Word(letters[at], line.roles[at]), at + 1
-        if letters[at] in opening and not _by_itself(line, at, lex):
-            word, end = _read(line, at, lex) or (word, end)
-        out.add(line.starts[at], line.ends[end - 1], word)
-        at = end
-    return out
-
-
-def _by_itself(line: Line, at: int, lex: Lexicon) -> bool:
-    """Whether a token is a number in digits that nothing beside it goes on with."""
-    return "literal" in line.roles[at] and lex.going_on.isdisjoint(
-        line.letters[max(0, at - 1) : at] + line.letters[at + 1 : at + 2]
-    )
+    at = 0
+    while match is not None:
+        begin = match.start()
+        word, end = _read(line, begin, lex) or (None, begin + 1)
+        if word is not None:
+            out.extend(line, at, begin)
+            out.add(line.starts[begin], line.ends[end - 1], word)
+            at = end
+        match = begins.search(letters, end)
+    out.extend(line, at, len(letters))
+    return out if at else line
 
 
 def _read(line: Line, at: int, lex: Lexicon) -> Found | None:

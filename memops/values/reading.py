@@ -39,6 +39,7 @@ _WIDE = {0xFF01 + n: 0x21 + n for n in range(94)} | {
     0x3007: 0x96F6,
 }
 _PRIVATE = re.compile("[\ue000-\uf8ff]")  # they stand for addresses
+_ODD = re.compile(f"[\ue000-\uf8ff{''.join(map(chr, _WIDE))}]")
 _RULES = (
     *STREETS,
     *MONEY,
@@ -102,7 +103,9 @@ def _opened(text: str, lang: str | None) -> _Opened | list[Value]:
     if exact is not None:
         return [exact]
     lex, grammar = _grammar((lang,) if lang in codes() else spoken(text))
-    plain = text if text.isascii() else _PRIVATE.sub("\ufffd", text.translate(_WIDE))
+    plain = text
+    if not text.isascii() and _ODD.search(text):
+        plain = _PRIVATE.sub("\ufffd", text.translate(_WIDE))
     if lex.comma:
         plain = _MARKS.sub(_turned, plain)
     low = plain.lower()

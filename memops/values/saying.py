@@ -6,6 +6,8 @@ may are put: the same words under the same normal form (`algebra.Sign`), with th
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import repeat
 from typing import NamedTuple
 
 from memops.language.detection import spoken
@@ -19,6 +21,7 @@ _LEAST = 2  # words and values; fewer are no statement
 _NEAR = 4  # words that "only" may speak of where it stands before a verb
 _QUANTIFIERS = frozenset((ALL, SOME, MANY, ONE))
 _LIMITING = frozenset((ONLY, FROM, "also", "except", "unless", "without", "until"))
+_LIMITED = frozenset((ONLY, WAS))
 _AFFIXED = 2  # letters that are no word
 _BOUND = re.compile(r"[<>]=?\d+$")
 
@@ -49,9 +52,11 @@ def saying(text: str, values: Sequence[Value]) -> Saying:
     if not known.bear(text):
         return Saying(Sign())
     cut = clauses(text, known, [(value.start, value.end) for value in values])
-    parts = [_part(clause, known) for clause in cut]
-    signs = {part.sign for part in parts} or {Sign()}
-    sign = signs.pop() if len(signs) == 1 else None
+    signs = [signed(clause, known) for clause in cut] or [Sign()]
+    sign = signs[0] if len({*signs}) == 1 else None
+    if sign is None and _LIMITED.isdisjoint(op for each in signs for op in each.ops):
+        return Saying(None)
+    parts = [*map(_part, cut, signs, repeat(known))]
     whole = None if any(map(_unclear, cut)) else _whole(parts)
     if whole is None or not whole.said or len(whole.said) + len(values) < _LEAST:
         return Saying(sign)
@@ -60,12 +65,12 @@ def saying(text: str, values: Sequence[Value]) -> Saying:
     free = [v for v in values if not any(a < v.end and v.start < b for a, b in spans)]
     denied = min((word.start for word in every if NOT in (word.ops or ())), default=0)
     normal, forms = _counted(whole.sign, free, denied)
-    times = known.times(word.said for word in every)
-    who = map(str, known.persons(word.said for word in every))
+    said = [word.said for word in every]
+    times, who = known.times(said), map(str, known.persons(said))
     told = " ".join((*forms, "|", *who))
     of = [
-        " ".join((_shown(sign), *_ordered(said, sign), "|", told, "|", time, word))
-        for said, sign in _turned(whole.said, normal, known.affixes)
+        " ".join((_shown(sign), *_ordered(words_, sign), "|", told, "|", time, word))
+        for words_, sign in _turned(whole.said, normal, known.affixes)
         for time in times
         for word in sorted(whole.of) or [""]
     ]
@@ -83,10 +88,19 @@ def _turned(
     """What is said, and the same by the words that are turned round in it: who is unpaid is not paid."""
     yield said, sign
     for at, word in enumerate(said):
-        for affix in affixes:
-            if word.startswith(affix) and len(word) > len(affix) + _AFFIXED:
-                bare = meant(word.removeprefix(affix).lstrip("-"))
-                yield (*said[:at], bare, *said[at + 1 :]), sign.flipped()
+        for bare in _bare(word, affixes):
+            yield (*said[:at], bare, *said[at + 1 :]), sign.flipped()
+
+
+@lru_cache(200_000)
+def _bare(word: str, affixes: tuple[str, ...]) -> tuple[str, ...]:
+    """A word without what turns it round."""
+    turned = (affix for affix in affixes if word.startswith(affix))
+    return tuple(
+        meant(word.removeprefix(affix).lstrip("-"))
+        for affix in turned
+        if len(word) > len(affix) + _AFFIXED
+    )
 
 
 def _unclear(clause: Sequence[Word]) -> bool:
@@ -103,7 +117,7 @@ def _unclear(clause: Sequence[Word]) -> bool:
     return False
 
 
-def _part(clause: Sequence[Word], known: Words) -> _Part:
+def _part(clause: Sequence[Word], sign: Sign, known: Words) -> _Part:
     said = [_content(word) if word.ops is None else [] for word in clause]
     for behind, one in enumerate(clause[:-1], 1):
         counts = one.ops and one.said.partition(GAP)[0].endswith("一")
@@ -119,7 +133,7 @@ def _part(clause: Sequence[Word], known: Words) -> _Part:
         else:
             here = set(after[: _NEAR if before and word.ops == (ONLY,) else 1])
         of = here if of is None else of & here
-    return _Part(tuple(_flat(said)), signed(clause, known), frozenset(of or ()))
+    return _Part(tuple(_flat(said)), sign, frozenset(of or ()))
 
 
 def _content(word: Word) -> Iterable[str]:
@@ -138,12 +152,13 @@ def _ordered(said: Sequence[str], sign: Sign) -> Sequence[str]:
     """
     if _QUANTIFIERS & sign.ops:
         return said
-    return min([*said[n:], *said[:n]] for n in range(len(said)))
+    least = min(said)
+    return min([*said[n:], *said[:n]] for n, word in enumerate(said) if word == least)
 
 
 def _whole(parts: Sequence[_Part]) -> _Part | None:
     """Clauses as one: all of one sign, or one of them and others that only say what it implies."""
-    limited = [part for part in parts if {ONLY, WAS} & part.sign.ops]
+    limited = [part for part in parts if _LIMITED & part.sign.ops]
     if limited and all(part is limited[0] or _implied(part, limited[0]) for part in parts):
         return limited[0]
     if len({(part.sign, part.of) for part in parts}) != 1:
@@ -153,7 +168,7 @@ def _whole(parts: Sequence[_Part]) -> _Part | None:
 
 def _implied(part: _Part, chief: _Part) -> bool:
     """Whether a clause says again what another implies: he used to, and now he does not."""
-    limits = {ONLY, WAS} & chief.sign.ops
+    limits = _LIMITED & chief.sign.ops
     again = {*part.said} <= {*chief.said} and part.sign.ops - {ALL, MAY} <= chief.sign.ops
     return again and (ONLY in limits or part.sign.denies == chief.sign.denies)
 

@@ -1,7 +1,7 @@
 """Signs: how the clauses of a text say what they say, in one normal form (`algebra.Sign`)."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from memops.language.detection import spoken
 from memops.language.packs import codes
@@ -46,12 +46,16 @@ def signed(clause: Sequence[Word], known: Words) -> Sign:
 
     Where denials agree, the second says the first again.
     """
-    ops: list[str] = []
-    for word in clause:
-        again = known.concord and NOT in ops and (word.ops or ())[:2] == (NOT, SOME)
-        ops += (word.ops or ())[1:] if again else word.ops or ()
-    if clause[0].said in known.orders:
-        ops.insert(0, "□")
+    told = tuple([word.ops for word in clause if word.ops])
+    return _signed(told, known.concord, clause[0].said in known.orders)
+
+
+@lru_cache(100_000)
+def _signed(told: Sequence[tuple[str, ...]], concord: bool, ordered: bool) -> Sign:
+    ops: list[str] = ["□"] if ordered else []
+    for said in told:
+        again = concord and NOT in ops and said[:2] == (NOT, SOME)
+        ops += said[1:] if again else said
     plain = [op for op in ops if op not in _UNHEARD]
     if "nor" in ops and NOT not in plain:
         plain.append(NOT)
