@@ -13,7 +13,7 @@ from prefect.states import State
 
 from memops import steps
 from memops.errors import MILD, MemopsError
-from memops.nights import notices, rounds
+from memops.nights import notices, several
 
 STEPS = 7
 """Of a night with a suite: recover, snapshot, plan, grade, apply, report, prune."""
@@ -53,8 +53,8 @@ def nightly(
     try:
         own = flowing.settings(config, state, limits, policy, approval_minutes)
         at = steps.instant(now)
-        with rounds.turn(own), flowing.counted(STEPS) as call:
-            night = rounds.night(store, own, at, passing, call=call, **how)
+        with several.turn(own), flowing.counted(STEPS) as call:
+            night = several.night(store, own, at, passing, call=call, **how)
     except MemopsError as error:
         return flowing.refused(store, error)
     if "report" in night:

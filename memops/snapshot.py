@@ -21,13 +21,13 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from memops import believing, files, overlay
-from memops.draft import FORMAT, begun, contents, described, ended, export
+from memops import files, overlay, snapshot_checks
 from memops.errors import Corrupt
 from memops.failpoints import failpoint
 from memops.policy import Policy
 from memops.progress import stage, tracked
 from memops.schema import only
+from memops.snapshot_draft import FORMAT, begun, contents, described, ended, export
 from memops.stores import open_store
 
 
@@ -128,7 +128,7 @@ def take(
             own = store.load(draft / "raw")
         known = _known(state, identity, before)
         records, kept = _with_overlay(own, state, known)
-        doubted = believing.doubted(records, before, name or store.address, policy.limits)
+        doubted = snapshot_checks.doubted(records, before, name or store.address, policy.limits)
         if doubted and not (accept_shrink or to_grade):
             raise doubted
         if known != identity and doubted:
@@ -253,4 +253,4 @@ def lock_path(state: Path, identity: dict[str, str]) -> Path:
 def _link(before: Snapshot | None) -> dict[str, Any] | None:
     if before is None:
         return None
-    return {"snapshot": before.id, "sha256": before.seal, "rows": believing.left(before)}
+    return {"snapshot": before.id, "sha256": before.seal, "rows": snapshot_checks.left(before)}

@@ -13,29 +13,29 @@ import polars as pl
 
 from memops import apply as applying
 from memops import files, snapshot
-from memops.agreed import alone
 from memops.apply import recovery
 from memops.apply.recovery import remedies
-from memops.commands import naming, reviewing, undoing
-from memops.commands.looking import audit_store
+from memops.commands import reviewing, selecting, undoing
+from memops.commands.explaining import audit_store
 from memops.context import Context
 from memops.errors import GuardRefused, MemopsError, did_you_mean
-from memops.evaluation.judging import Asked, gate, grade_plan
+from memops.evaluation.grading_steps import Asked, gate, grade_plan
 from memops.extract import asking
 from memops.judge.candidates.heap import given_back
 from memops.judge.candidates.neighbours_dense import measured
 from memops.judge.cascade import said_to
 from memops.models.completions import endpoint
 from memops.models.local import local_models
+from memops.plan_agreement import alone
 from memops.rules import HYGIENE, MIGRATION, RULES, Rule, propose
 from memops.rules.extract_notes import extract_notes
 from memops.schema import instant as as_instant
 from memops.settings import Settings
 from memops.state import evidence, planfile
 from memops.state.outputs import note
+from memops.state.pending import waiting
 from memops.state.runs import find_run, written_again
 from memops.state.sources import clock, take_snapshot
-from memops.state.waiting import waiting
 from memops.statements.remembered import Remembered
 from memops.stores import open_store, transcripts
 
@@ -131,7 +131,7 @@ def apply_plan(
 def accept_plan(plan: str, settings: Settings, words: Sequence[str]) -> dict[str, Any]:
     """Carry out the changes of a plan that words name, on a person's word: number, rule or `all`."""
     review = reviewing.begun(plan, settings.state)
-    return reviewing.accept(review, naming.named(review, words), clock())
+    return reviewing.accept(review, selecting.named(review, words), clock())
 
 
 def plan_step(

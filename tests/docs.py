@@ -289,7 +289,7 @@ def plain(text, folder):
 
 
 def commands():
-    from memops.cli.places import COMMANDS, EXAMPLES, path_of
+    from memops.cli.registry import COMMANDS, EXAMPLES, path_of
 
     rows = [
         f"| `memops {path_of(name)}` | {about} | `{EXAMPLES.get(name, '')}` |"

@@ -4,7 +4,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from memops.cli.places import COMMANDS, GROUPS
+from memops.cli.registry import COMMANDS, GROUPS
 
 PAGE = Path(__file__).parents[1] / "docs" / "terminal.md"
 UNVERSIONED = {"policy", "stores", "config schema", "config notify"}

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from memops import autonomy
-from memops.commands import sheets
+from memops.commands import label_sheets
 from memops.policy import Policy, Unattended, from_table
 from memops.state import evidence
 
@@ -155,13 +155,13 @@ def test_a_sheet_shows_changes_and_its_labels_come_back_as_counts(planned):
     memops, path, made = planned
     sheet = memops.folder / "sheet.tsv"
     assert memops("evidence", "sheet", made["plan"], "-o", sheet, "--most", "5")["changes"] == 5
-    rows = sheets.read(sheet)
+    rows = label_sheets.read(sheet)
     assert set(rows["code"]) == {"merge.exact"} and rows["text"].str.len_chars().min() > 0
     labels = ["right", "right", "harmful", "harmless", ""]
     other = ["right", "harmless", "harmful", "harmless", "right"]
     for name, given in (("a.tsv", labels), ("b.tsv", other)):
         (memops.folder / name).write_bytes(
-            sheets.written(rows.with_columns(label=pl.Series(given)))
+            label_sheets.written(rows.with_columns(label=pl.Series(given)))
         )
     said = memops(
         "evidence", "count", "a.tsv", "-o", "record.json", "--by", "a reader", "--texts", "made",
@@ -172,6 +172,6 @@ def test_a_sheet_shows_changes_and_its_labels_come_back_as_counts(planned):
     assert said["second"] == {"by": "another", "n": 4, "same": 3, "kappa": 0.636}
     assert evidence.judged(memops.folder)[0]["unseen"] is True
     broken = rows.with_columns(label=pl.lit("fine"))
-    sheet.write_bytes(sheets.written(broken))
+    sheet.write_bytes(label_sheets.written(broken))
     assert "no label 'fine'" in memops("evidence", "count", sheet, "-o", "x.json", "--by", "b", "--texts", "t")["message"]  # fmt: skip
     assert memops.code == 20

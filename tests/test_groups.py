@@ -7,7 +7,7 @@ import click
 import pytest
 
 from memops.cli import cli, run
-from memops.cli.places import COMMANDS, EXAMPLES, GROUPS, SECTIONS, STEADY, TOP, path_of
+from memops.cli.registry import COMMANDS, EXAMPLES, GROUPS, SECTIONS, STEADY, TOP, path_of
 from tests.test_next_steps import understood
 
 

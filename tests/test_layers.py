@@ -17,12 +17,12 @@ LAYERS = [
     {"journal", "values"},
     {"documents", "plan", "policy", "reasons", "statements"},
     {"overlay", "refusals", "safety", "settings"},
-    {"draft"},
+    {"snapshot_draft"},
     {"context"},
     # computing on them
     {"hygiene", "models"},
-    {"extract", "autonomy", "believing", "guard", "limits", "stores"},
-    {"agreed"},
+    {"extract", "autonomy", "snapshot_checks", "guard", "limits", "stores"},
+    {"plan_agreement"},
     {"judge", "search", "snapshot"},
     # deciding, and the world
     {"rules", "state"},

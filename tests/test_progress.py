@@ -2,7 +2,7 @@
 
 import pytest
 
-from memops.cli.watching import _Bars
+from memops.cli.progress_bars import _Bars
 from memops.progress import stage, tell, tracked, watched
 from tests.terminal import typed
 

@@ -12,8 +12,8 @@ import time
 import polars as pl
 import pytest
 
-from memops.evaluation.asking import known_item, labelled, stated_many, value_question
 from memops.evaluation.proposing import propose
+from memops.evaluation.questions import known_item, labelled, stated_many, value_question
 from memops.schema import from_rows
 from memops.stores import open_store
 

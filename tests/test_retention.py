@@ -12,8 +12,8 @@ from memops import snapshot
 from memops.errors import Corrupt, PlanRefused
 from memops.policy import Keep, Policy
 from memops.state import retention, runs
-from memops.state.chain import verify_chain
 from memops.state.retention import Aged, kept
+from memops.state.snapshot_chain import verify_chain
 from memops.stores import open_store
 from memops.stores.formats import json_line
 

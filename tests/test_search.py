@@ -26,7 +26,7 @@ from memops.search.bm25 import bm25, counted
 from memops.search.fuse import convex, minmax, rrf_rows
 from memops.search.ranks import best, best_sparse
 from memops.search.retrieve import RETRIEVERS, search
-from memops.search.voices import in_own_voice, named
+from memops.search.speakers import in_own_voice, named
 from tests.bench.night import records as made_up
 
 T0 = datetime(2025, 1, 1, tzinfo=UTC)

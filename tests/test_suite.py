@@ -16,7 +16,7 @@ from memops.plan import delete, edit, outcome, put
 from memops.policy import Policy
 from memops.schema import TOMBSTONE, from_rows
 from memops.search.retrieve import RETRIEVERS, search
-from memops.state.descent import lineage
+from memops.state.lineage import lineage
 
 TEXTS = {
     "home": "Anna lives in Berlin", "cat": "the cat is called Miso", "tea": "用户喜欢喝乌龙茶",

@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 import memops
-from memops.agreed import alone
 from memops.apply.checks import Checker
 from memops.context import Context
 from memops.language.text import wordlist
 from memops.plan import nothing, outcome, squash
+from memops.plan_agreement import alone
 from memops.policy import Policy
 from memops.policy.hygiene import Floors
 from memops.rules import MIGRATION, RULES, propose

@@ -7,13 +7,13 @@ import sys
 import threading
 from pathlib import Path
 
-from memops.nights.rounds import turn
+from memops.nights.several import turn
 from memops.settings import Flows, Settings
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from memops.nights.rounds import turn
+from memops.nights.several import turn
 from memops.settings import Settings
 with turn(Settings(state=Path(sys.argv[1]))):
     print("held", flush=True)

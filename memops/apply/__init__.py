@@ -15,8 +15,8 @@ from typing import Any
 import polars as pl
 
 from memops import files, overlay
-from memops.apply import lines
-from memops.apply.carrying import carried_out, noting, prepared
+from memops.apply import selection
+from memops.apply.execution import carried_out, noting, prepared
 from memops.apply.summary import summary
 from memops.errors import GuardRefused, MemopsError, PlanRefused, RollbackConflict
 from memops.failpoints import failpoint
@@ -26,9 +26,8 @@ from memops.progress import tell
 from memops.reasons import Reason
 from memops.schema import only
 from memops.snapshot import lock_path, open_snapshot, overlay_path
-from memops.state import basis, planfile, restoring, seals
-from memops.state.chain import is_same
-from memops.state.forgetting_plans import refuse_forgotten
+from memops.state import plan_basis, planfile, restore_marker, seals
+from memops.state.purge_plans import refuse_forgotten
 from memops.state.runs import (
     FORMAT,
     Run,
@@ -37,6 +36,7 @@ from memops.state.runs import (
     standing_over,
     touched_since,
 )
+from memops.state.snapshot_chain import is_same
 from memops.stores import Store, Written, open_store
 
 
@@ -65,16 +65,16 @@ def apply(
             run.verify()
         if run is not None and run.state not in ("verified", "rolled-back"):
             done = _gone_on(run, plan, store, state)
-            return done | {"waiting": len(lines.left(plan, state))}
-        left = lines.left(plan, state)
-        chosen = lines.chosen(plan, left, approve, named)
+            return done | {"waiting": len(selection.left(plan, state))}
+        left = selection.left(plan, state)
+        chosen = selection.chosen(plan, left, approve, named)
         waiting = {"waiting": len(left) - len(chosen)}
-        if not lines.done(plan, state).issuperset(plan.kept):
-            lines.refuse_replaced(plan, state)
+        if not selection.done(plan, state).issuperset(plan.kept):
+            selection.refuse_replaced(plan, state)
         if not chosen and plan.changes.height:
             if left:
                 planfile.refuse_expired(plan, clock, as_of)
-            return lines.nothing_to_do(plan, state) | waiting
+            return selection.nothing_to_do(plan, state) | waiting
         planfile.refuse_earlier(plan)
         planfile.refuse_expired(plan, clock, as_of)
         refuse_forgotten(plan.path)
@@ -158,7 +158,7 @@ def _basis(plan: planfile.PlanFile, state: Path) -> tuple[pl.DataFrame, pl.DataF
     taken = open_snapshot(path)
     if not is_same(state, plan.header["snapshot_sha256"], taken.seal):
         raise PlanRefused(f"the snapshot {taken.id} is not the one that the plan was made from")
-    return basis.opened(plan.header.get("basis"), plan.changes, taken)
+    return plan_basis.opened(plan.header.get("basis"), plan.changes, taken)
 
 
 def _started(
@@ -206,7 +206,7 @@ def beyond(plan: planfile.PlanFile, state: Path, clock: datetime) -> list[Reason
 
     That is what `apply` would refuse; no limit is of what waits for a person anyway.
     """
-    chosen = lines.chosen(plan, lines.left(plan, state), False, None)
+    chosen = selection.chosen(plan, selection.left(plan, state), False, None)
     asked = plan.header["authority"] == "person"
     return [] if asked else _excess(plan, chosen, *_basis(plan, state), state, clock)
 
@@ -285,5 +285,5 @@ def _held(store: Store, identity: dict[str, str], state: Path, timeout: float) -
             f"{store.address} is not the store that this plan was made for, or its schema changed"
         )
     with files.lock(lock_path(state, identity), timeout):
-        restoring.refuse_half(state, identity)
+        restore_marker.refuse_half(state, identity)
         yield

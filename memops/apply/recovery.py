@@ -5,7 +5,7 @@ from typing import Any
 from memops import apply as applying
 from memops.errors import MemopsError, PlanRefused, ReadBackFailed
 from memops.settings import Settings
-from memops.state import restoring
+from memops.state import restore_marker
 from memops.state.unfinished import unfinished
 from memops.stores import open_store
 
@@ -16,7 +16,7 @@ def recover(name: str, settings: Settings) -> dict[str, Any]:
     Raises what a resume raises, with the command that takes the run back instead.
     """
     identity = open_store(settings.store(name).address).identity()
-    restoring.refuse_half(settings.state, identity)
+    restore_marker.refuse_half(settings.state, identity)
     done = []
     for run in unfinished(settings.state, identity):
         try:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memops import __version__
-from memops.cli.places import COMMANDS, GROUPS, Top
+from memops.cli.registry import COMMANDS, GROUPS, Top
 from memops.errors import Bug, MemopsError, told
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def cli(
     Every change to a store goes: snapshot, plan, guard, journal with undo, apply, verify.
     """
     from memops import settings
-    from memops.cli.watching import steps_on_stderr
+    from memops.cli.progress_bars import steps_on_stderr
 
     if os.environ.get("NO_COLOR"):
         ctx.color = False

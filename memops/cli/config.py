@@ -7,7 +7,7 @@ import click
 
 from memops.cli import in_force, typed
 from memops.cli.output import PATH, counted, emit, table
-from memops.cli.places import Lazy
+from memops.cli.registry import Lazy
 from memops.errors import MemopsError
 
 
@@ -25,12 +25,12 @@ def init(addresses: tuple[str, ...], into: Path) -> None:
 
     They are examined, and nothing is written to them.
     """
-    from memops.commands import starting
+    from memops.commands import initializing
 
-    said = starting.begin(into, [*addresses], in_force())
+    said = initializing.begin(into, [*addresses], in_force())
     option = "" if into == Path("memops.toml") else f" --config {into}"
-    said["next"] = starting.next_commands(said, option)
-    said["cron"] = starting.cron_line(typed().removeprefix("memops") + option)
+    said["next"] = initializing.next_commands(said, option)
+    said["cron"] = initializing.cron_line(typed().removeprefix("memops") + option)
     emit(said, lambda: _begun_text(said))
 
 

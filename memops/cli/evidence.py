@@ -24,14 +24,14 @@ def evidence_sheet(plans: tuple[str, ...], out: Path, most: int, codes: tuple[st
     It holds memory text, secrets included: it is for the reader's eyes, not for a repository.
     """
     from memops import files
-    from memops.commands import sheets
+    from memops.commands import label_sheets
 
-    rows = sheets.sheet(plans, in_force().state, most, codes)
-    files.write(out, sheets.written(rows))
+    rows = label_sheets.sheet(plans, in_force().state, most, codes)
+    files.write(out, label_sheets.written(rows))
     shapes = rows.group_by("family", "rule", "code", maintain_order=True).len()
     said = {"sheet": str(out), "changes": rows.height}
     text = table(shapes.rows(), ["stores", "rule", "code", "changes"])
-    emit(said, f"{text}\nlabel each {', '.join(sheets.LABELS)}: {out}")
+    emit(said, f"{text}\nlabel each {', '.join(label_sheets.LABELS)}: {out}")
 
 
 @evidence.command("count")
@@ -52,7 +52,7 @@ def evidence_count(
     second_by: str,
 ) -> None:
     """Count the labels of SHEETS into a record: figures and who judged, no text."""
-    from memops.commands import sheets as counting
+    from memops.commands import label_sheets as counting
     from memops.state.sources import clock
 
     said = counting.counts(sheets, by, texts, not seen, clock().date(), second, second_by)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from memops.cli.fitting import longest_word, narrowed, terminal_columns, wrapped
+from memops.cli.columns import longest_word, narrowed, terminal_columns, wrapped
 from memops.documents.leads import width
 from memops.errors import MemopsError
 from memops.safety.display import escaped, printed, shown

@@ -74,22 +74,22 @@ def review(
     PLAN, by its flow `apply`), and nothing else; either answer is evidence for its rule in this
     store. Without a terminal and without options, the changes that wait for a decision are listed.
     """
-    from memops.commands import naming, reviewing, showing
+    from memops.commands import plan_view, reviewing, selecting
     from memops.state.planfile import has_expired
     from memops.state.sources import clock
 
     begun = reviewing.begun(plan, in_force().state)
     kept = [
-        *(begun.lines if keep == "all" else naming.numbers(keep)),
-        *(seq for rule in keep_rule for seq in naming.of_rule(begun, rule)),
+        *(begun.lines if keep == "all" else selecting.numbers(keep)),
+        *(seq for rule in keep_rule for seq in selecting.of_rule(begun, rule)),
     ]
     out = [
-        *naming.named(begun, reject),
-        *(s for r in reject_rule for s in naming.of_rule(begun, r)),
+        *selecting.named(begun, reject),
+        *(s for r in reject_rule for s in selecting.of_rule(begun, r)),
     ]
     if accept:
         _refuse_late(begun)
-    wanted = naming.named(begun, accept)
+    wanted = selecting.named(begun, accept)
     if both := sorted({*wanted} & {*out}):
         raise click.UsageError(f"change {both[0]} is both accepted and rejected")
     done = _decided(begun, kept, out, wanted)
@@ -102,7 +102,7 @@ def review(
     said = reviewing.counted(begun) | done
     for name in ("to_carry_out", "kept") if "flow_run" in done else ():
         said[name] -= len(wanted)
-    said["waiting"] = showing.placed(begun, begun.undecided) if wants_json() else []
+    said["waiting"] = plan_view.placed(begun, begun.undecided) if wants_json() else []
     listing = waiting_text(begun) if asked and not on_terminal else ""
     said["expired"] = has_expired(begun.plan, clock())
     address = begun.plan.header["address"]
@@ -112,7 +112,7 @@ def review(
 
 def _refuse_late(review: "Review") -> None:
     """Raise what keeps the changes of a plan from being carried out by now."""
-    from memops.apply.lines import refuse_replaced
+    from memops.apply.selection import refuse_replaced
     from memops.nights.night import refuse_at_work
     from memops.state.planfile import refuse_expired
     from memops.state.sources import clock
@@ -149,11 +149,11 @@ def ask(review: "Review", clock: Callable[[], datetime], reveal: bool = False) -
 
 def waiting_text(review: "Review") -> str:
     """Return what waits for a decision, as the terminal would show it."""
-    from memops.commands import reviewing, showing
+    from memops.commands import plan_view, reviewing
 
     items = reviewing.items(review, review.undecided)
     first = [seq for item in items for seq in item.seqs[:_MOST]]
-    changes = {change["seq"]: change for change in showing.placed(review, first)}
+    changes = {change["seq"]: change for change in plan_view.placed(review, first)}
     drawn = [
         _drawn(item, item.seqs, [changes[seq] for seq in item.seqs[:_MOST]], len(items) - n)
         for n, item in enumerate(items)
@@ -196,19 +196,19 @@ def counted_text(said: dict[str, Any], address: str, on_terminal: bool) -> str:
 def _asked(
     review: "Review", clock: Callable[[], datetime], pressed: Callable[[], str], reveal: bool
 ) -> None:
-    from memops.commands import naming, reviewing, showing
+    from memops.commands import plan_view, reviewing, selecting
 
     past: list[list[int]] = []
     split: tuple[str, str | None] | None = None
     while waiting := reviewing.items(review, review.undecided):
         item = waiting[0]
         seqs = list(item.seqs[:1]) if split == (item.rule, item.keeper) else list(item.seqs)
-        say(_drawn(item, seqs, showing.placed(review, seqs[:_MOST]), len(waiting)))
+        say(_drawn(item, seqs, plan_view.placed(review, seqs[:_MOST]), len(waiting)))
         for line in _in_clear(review, seqs[:_MOST], reveal):
             click.echo(line)  # whoever reads it asked for it, so nothing is masked
         key = pressed()
         if key in ("a", "x"):
-            rule = set(naming.of_rule(review, item.rule))
+            rule = set(selecting.of_rule(review, item.rule))
             seqs = [seq for seq in review.undecided if seq in rule]
         if key == "q":
             return

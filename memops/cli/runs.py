@@ -79,7 +79,7 @@ def rollback(run: str, only: str | None, lock_timeout: float) -> int:
     What is taken back is rejected: not proposed again until its evidence changes. Of a run that was
     cut off it is proposed again.
     """
-    from memops.commands import naming, repairing, undoing
+    from memops.commands import repairing, selecting, undoing
     from memops.state import sources
     from memops.state.runs import find_run
 
@@ -91,7 +91,9 @@ def rollback(run: str, only: str | None, lock_timeout: float) -> int:
     if only is None:
         done = undoing.roll_back(found, state, sources.clock(), lock_timeout)
     else:
-        done = undoing.take_back(found, naming.numbers(only), state, sources.clock(), lock_timeout)
+        done = undoing.take_back(
+            found, selecting.numbers(only), state, sources.clock(), lock_timeout
+        )
     emit(done, lambda: _back_text(done, found))
     return 25 if done["skipped"] else 0
 

@@ -48,10 +48,12 @@ def snapshot(store: str, accept_shrink: bool, now: datetime | None) -> None:
 @click.argument("snapshot", required=False)
 def check(snapshot: str | None) -> None:
     """Verify SNAPSHOT, or all: every file's hash, that its records read, and what came before."""
-    from memops.commands import keeping
+    from memops.commands import snapshots
 
     said = (
-        keeping.check_snapshot(snapshot, in_force()) if snapshot else keeping.check_all(in_force())
+        snapshots.check_snapshot(snapshot, in_force())
+        if snapshot
+        else snapshots.check_all(in_force())
     )
     what = said["snapshot"] if snapshot else counted(said["snapshots"], "snapshot")
     sealed = f"{what}: {said['files']} files and {said['rows']} records are as they were sealed"
@@ -68,9 +70,9 @@ def prune(remove: bool) -> None:
 
     Every night does this with --remove. The newest sound snapshot of a store never goes.
     """
-    from memops.commands import keeping
+    from memops.commands import snapshots
 
-    said = keeping.prune(in_force(), remove=remove)
+    said = snapshots.prune(in_force(), remove=remove)
     rows = [(s["snapshot"], s["taken_at"][:16], s["rows"]) for s in said["snapshots"]]
     rows += [(f"undo of {run}", "", "") for run in said["undo"]]
     done = "removed" if remove else "would be removed; give --remove"
@@ -85,10 +87,10 @@ def prune(remove: bool) -> None:
 @click.option("--to", help="Restore into this store instead.")
 def restore(snapshot: str, to: str | None) -> None:
     """Make a store exactly what SNAPSHOT holds; its present state is snapshotted first."""
-    from memops.commands import keeping
+    from memops.commands import snapshots
     from memops.stores import family
 
-    said = keeping.restore_snapshot(snapshot, in_force(), to)
+    said = snapshots.restore_snapshot(snapshot, in_force(), to)
     whole = family(said["to"].partition(":")[0]) != "documents"
     emit(
         said,
@@ -115,9 +117,9 @@ def restore(snapshot: str, to: str | None) -> None:
 @click.argument("b")
 def diff(a: str, b: str) -> None:
     """Say what differs between snapshots (or stores) A and B."""
-    from memops.commands import keeping
+    from memops.commands import snapshots
 
-    said = keeping.compare(a, b, in_force())
+    said = snapshots.compare(a, b, in_force())
     counts = [(k, len(said[k]), ", ".join(said[k][:3])) for k in ("added", "changed", "removed")]
     emit(said, lambda: table(counts, ["records", "count", "the first"]))
 

@@ -21,11 +21,11 @@ def tune(
 ) -> None:
     """Try ways of searching STORE on half of a suite, and tell on the other half what they give."""
     from memops import files
-    from memops.evaluation import choosing
+    from memops.evaluation import tuning_steps
     from memops.reports.page import render_tuning
 
     path = output or Path("tune.svg")
-    said = choosing.tuned(store, suite, in_force(), encoders, now)
+    said = tuning_steps.tuned(store, suite, in_force(), encoders, now)
     files.write(path.absolute(), render_tuning(said).encode())
     said["picture"] = str(path)
     emit(said, lambda: _tune_text(said))
@@ -47,9 +47,9 @@ def encoder_distill(
     path: str, output: Path, dims: int, store: str | None, suite: str | None, now: datetime | None
 ) -> None:
     """Make a static model from the sentence-transformers model at PATH, and compare them."""
-    from memops.evaluation import choosing
+    from memops.evaluation import tuning_steps
 
-    said = choosing.distilled(path, output, dims, in_force(), store, suite, now)
+    said = tuning_steps.distilled(path, output, dims, in_force(), store, suite, now)
     emit(said, lambda: _distil_text(said))
 
 

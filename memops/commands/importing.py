@@ -24,7 +24,7 @@ import polars as pl
 
 from memops import files
 from memops.commands import memory_graph
-from memops.commands.controls import Asked, carried_out
+from memops.commands.editing import Asked, carried_out
 from memops.errors import Corrupt, MemopsError, StoreNotFound
 from memops.plan import put
 from memops.schema import INSTANT, KINDS, RECORDS, from_rows, instant

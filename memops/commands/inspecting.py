@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from memops import overlay, snapshot
-from memops.commands.naming import meant
+from memops.commands.selecting import meant
 from memops.commands.simulation import AGING
 from memops.context import Context
 from memops.errors import MemopsError

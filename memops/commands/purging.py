@@ -23,10 +23,10 @@ from memops.evaluation.purged import purged
 from memops.journal import Journal
 from memops.progress import tracked
 from memops.settings import Settings
-from memops.state import archive, forgetting, keepings
-from memops.state.forgetting import Forgetting
+from memops.state import archive, purge_files, purge_scan
 from memops.state.outputs import noted
-from memops.state.sought import Sought
+from memops.state.purge_files import Purge
+from memops.state.purge_terms import PurgeTerms
 from memops.state.sources import clock, take_snapshot
 from memops.stores import Store, open_store
 
@@ -62,34 +62,34 @@ def _purged(
     state, own = settings.state, snapshot.store_id(identity)
     if not dry:
         store.settle()
-        forgetting.settle(state, own)
-    begun = forgetting.begun(state, own)
-    names = keepings.former(state, own, {*ids, *begun["id"]})
+        purge_files.settle(state, own)
+    begun = purge_files.begun(state, own)
+    names = purge_scan.former(state, own, {*ids, *begun["id"]})
     kept = overlay.read(snapshot.overlay_path(state, identity))
     records = overlay.joined(store.read(), kept)
     found = records.filter(pl.col("id").is_in(sorted(names)))
     past = _past(state, identity, names, found, begun)
     _refuse_unknown(store, state, {*ids} - {*past["id"]})
-    sought = Sought.of(names, past["text"])
-    task = Forgetting(store, state, own, sought.apart_from(records), settings.policy, clock(), dry)
+    terms = PurgeTerms.of(names, past["text"])
+    task = Purge(store, state, own, terms.apart_from(records), settings.policy, clock(), dry)
     archived = archive.read(state, identity).filter(pl.col("id").is_in(sorted(names)))
     places = Counter({"store": found.height, "archive": archived.height})
     if not dry:
-        forgetting.begin(state, own, past)
-        _from_store(task, identity, sought, begun.is_empty())
-    places += keepings.forget(task)
+        purge_files.begin(state, own, past)
+        _from_store(task, identity, terms, begun.is_empty())
+    places += purge_scan.forget(task)
     places += _from_suites(task, _suites(settings, store, task))
-    elsewhere = [*keepings.left(task, sought), *_outside(task)]
+    elsewhere = [*purge_scan.left(task, terms), *_outside(task)]
     if not dry:
         shutil.rmtree(snapshot.readings_folder(state, identity), ignore_errors=True)
         digests = [_digest(id_) for id_ in sorted(names)]
         Journal(state / _RECEIPTS).add({"ids": digests, "places": places})
     if not dry or begun.is_empty():
-        forgetting.end(state, own)
+        purge_files.end(state, own)
     return {
         "removed": found.height,
         "places": {place: n for place, n in places.items() if n},
-        "same_text": sought.saying(records)["id"].sort().to_list(),
+        "same_text": terms.saying(records)["id"].sort().to_list(),
         "elsewhere": elsewhere,
         "snapshot": None,
         "dry_run": dry,
@@ -106,7 +106,7 @@ def _past(
     """All that the records ever said, as (id, text): in the store, its archive and snapshots."""
     tables = [found, archive.read(state, identity)]
     for taken in tracked(
-        "looking through snapshots", [*keepings.snapshots(state, snapshot.store_id(identity))]
+        "looking through snapshots", [*purge_scan.snapshots(state, snapshot.store_id(identity))]
     ):
         with contextlib.suppress(MemopsError):
             tables.append(taken.some(names))
@@ -122,22 +122,22 @@ def _refuse_unknown(store: Store, state: Path, missing: set[str]) -> None:
         raise MemopsError(f"{store.address}: no record {strange[0]!r}", "nothing was purged")
 
 
-def _from_store(task: Forgetting, identity: dict[str, str], sought: Sought, first: bool) -> None:
+def _from_store(task: Purge, identity: dict[str, str], terms: PurgeTerms, first: bool) -> None:
     """Take the records out of the store, its overlay and its archive."""
     try:
-        task.store.purge(sorted(sought.ids), sorted(sought.texts))
+        task.store.purge(sorted(terms.ids), sorted(terms.texts))
     except Locked:
         if first:  # nothing has been done, so nothing is to be finished
-            forgetting.end(task.state, task.own)
+            purge_files.end(task.state, task.own)
         raise
     path = snapshot.overlay_path(task.state, identity)
-    ids = pl.Series(sorted(sought.ids), dtype=pl.String)
+    ids = pl.Series(sorted(terms.ids), dtype=pl.String)
     if (known := overlay.read(path)).height:
         overlay.write(path, overlay.without(known, ids))
-    archive.forget(task.state, identity, sought.ids)
+    archive.forget(task.state, identity, terms.ids)
 
 
-def _suites(settings: Settings, store: Store, task: Forgetting) -> dict[Path, Sought]:
+def _suites(settings: Settings, store: Store, task: Purge) -> dict[Path, PurgeTerms]:
     """The suites at hand: those of the store lose what names its records, others only its texts."""
     mine = {c.suite for c in settings.stores.values() if c.suite and c.address == store.address}
     names = [n for n, c in settings.stores.items() if c.address == store.address] or [store.kind]
@@ -147,25 +147,25 @@ def _suites(settings: Settings, store: Store, task: Forgetting) -> dict[Path, So
     own |= {path for path, of in noted(task.state) if of == task.own}
     rest = {path for place in base for path in (place / "evals").glob("*/")}
     rest |= {path for path, _ in noted(task.state) if path.is_dir()}
-    words = task.sought.words_only()
+    words = task.terms.words_only()
     own_paths = {path.resolve() for path in own if path.is_dir()}
     others = {path.resolve() for path in rest} - own_paths
-    return dict.fromkeys(sorted(others), words) | dict.fromkeys(sorted(own_paths), task.sought)
+    return dict.fromkeys(sorted(others), words) | dict.fromkeys(sorted(own_paths), task.terms)
 
 
-def _from_suites(task: Forgetting, suites: dict[Path, Sought]) -> Counter[str]:
+def _from_suites(task: Purge, suites: dict[Path, PurgeTerms]) -> Counter[str]:
     said = Counter[str]()
-    for folder, sought in suites.items():
-        for path, data, gone in purged(folder, sought):
+    for folder, terms in suites.items():
+        for path, data, gone in purged(folder, terms):
             task.write(path, data)
             said["suite lines"] += gone
     return said
 
 
-def _outside(task: Forgetting) -> Iterable[str]:
+def _outside(task: Purge) -> Iterable[str]:
     """What memops wrote elsewhere at a person's wish and holds the text: it is the person's."""
     places = [path for path, _ in noted(task.state) if not task.dry or path.is_file()]
-    return sorted({str(path) for place in places for path in task.sought.files(place)})
+    return sorted({str(path) for place in places for path in task.terms.files(place)})
 
 
 def _digest(id_: str) -> str:

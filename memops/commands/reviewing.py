@@ -18,7 +18,7 @@ import polars as pl
 
 from memops import apply as applying
 from memops import files, snapshot
-from memops.apply import lines
+from memops.apply import selection
 from memops.autonomy import completing
 from memops.errors import MemopsError, PlanRefused
 from memops.journal import Journal
@@ -27,8 +27,8 @@ from memops.refusals import REFUSED, hanging, none, refusals
 from memops.schema import QUARANTINE, TOMBSTONE
 from memops.state import planfile
 from memops.state.evidence import answers
-from memops.state.ops import exported
-from memops.state.waiting import rejected
+from memops.state.pending import rejected
+from memops.state.plan_lines import exported
 from memops.stores import open_store
 
 HIDDEN = {TOMBSTONE: "retired", QUARANTINE: "quarantined"}
@@ -70,8 +70,8 @@ class Review:
 
     def to_come(self) -> set[int]:
         """Return the changes that stay in the plan and that neither a run nor a newer plan has."""
-        done = lines.done(self.plan, self.state)
-        return self.standing - done - lines.anew(self.plan, self.state)
+        done = selection.done(self.plan, self.state)
+        return self.standing - done - selection.anew(self.plan, self.state)
 
     @property
     def journal(self) -> Journal:
@@ -82,8 +82,8 @@ class Review:
 def begun(name: str, state: Path) -> Review:
     """Return a plan's review; raises PlanRefused once the plan has been carried out."""
     plan = planfile.load(name, state)
-    stands = lines.standing(plan, state)
-    if stands and lines.done(plan, state).issuperset(plan.kept):
+    stands = selection.standing(plan, state)
+    if stands and selection.done(plan, state).issuperset(plan.kept):
         raise PlanRefused(
             f"plan {plan.id} has been applied by run {stands[-1].id}; there is nothing left to review",
             f"take it back first: memops rollback {stands[-1].id}",
@@ -91,7 +91,7 @@ def begun(name: str, state: Path) -> Review:
     review = opened(plan, state)
     for entry in review.journal.entries():
         _noted(review, entry["decision"], entry["seqs"])
-    review.open.intersection_update(lines.left(plan, state))
+    review.open.intersection_update(selection.left(plan, state))
     review.standing.difference_update(rejected(plan.path))
     return review
 
@@ -129,7 +129,7 @@ def accept(review: Review, seqs: Sequence[int], clock: datetime) -> dict[str, An
     """
     refuse_unknown(review, seqs)
     _to_come(review, seqs)
-    lines.refuse_replaced(review.plan, review.state)
+    selection.refuse_replaced(review.plan, review.state)
     changes, plan = review.plan.changes, review.plan
     whole = [int(nth) + 1 for nth in completing(changes)]
     of = changes[[seq - 1 for seq in seqs]].select("rule", id="superseded_by").unique()
@@ -185,7 +185,7 @@ def counted(review: Review) -> dict[str, Any]:
         "undecided": len(review.undecided),
         "to_carry_out": len(review.to_come()),
         "kept": len(review.kept),
-        "replaced_by": lines.replaced_by(review.plan, review.state),
+        "replaced_by": selection.replaced_by(review.plan, review.state),
     }
 
 
@@ -275,7 +275,7 @@ def remember(
 
 def _to_come(review: Review, seqs: Sequence[int]) -> None:
     """Raise PlanRefused for a change that a run has carried out."""
-    for run in lines.standing(review.plan, review.state):
+    for run in selection.standing(review.plan, review.state):
         if done := sorted(set(seqs) & set(run.header["kept"])):
             raise PlanRefused(
                 f"run {run.id} has carried out change {done[0]} of plan {review.plan.id}",

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from memops import apply as applying
-from memops.apply import lines
+from memops.apply import selection
 from memops.commands.reviewing import decided, opened, refuse_unknown, remember, with_what_hangs
 from memops.errors import MemopsError
 from memops.state import planfile
@@ -52,7 +52,7 @@ def refuse_taken_back(run: Run, state: Path, clock: datetime) -> list[int]:
         review = opened(planfile.load(run.header["plan"], state), state)
     except MemopsError:  # the plan or its snapshot is past its time, and with it what it proposed
         return []
-    seqs = (set(run.header["kept"]) & review.standing) - lines.done(review.plan, state)
+    seqs = (set(run.header["kept"]) & review.standing) - selection.done(review.plan, state)
     answers = (e for e in review.journal.entries() if e["decision"] == "reject")
     if not seqs or any(seqs <= {*e["seqs"]} and e["at"] > run.header["started"] for e in answers):
         return []  # it was taken back before, and what came back since was asked for

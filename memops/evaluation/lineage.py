@@ -8,7 +8,7 @@ from memops.evaluation.echoes import echoes
 from memops.evaluation.golden import Suite
 from memops.language.text import folded
 from memops.schema import LIVE, SHARED
-from memops.state.descent import EDGES, descendants, superseded
+from memops.state.lineage import EDGES, descendants, superseded
 
 QRELS = pl.Schema(
     {

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from memops.evaluation.asking import (
+from memops.evaluation.questions import (
     LANGS,
     Statement,
     known_item,

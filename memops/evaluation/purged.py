@@ -10,27 +10,27 @@ from pathlib import Path
 
 from memops.evaluation.format import graded
 from memops.files import json_object
-from memops.state.sought import Sought
+from memops.state.purge_terms import PurgeTerms
 
 _FILES = ("proposals.jsonl", "queries.jsonl", "records.jsonl")
 
 
-def purged(folder: Path, sought: Sought) -> Iterator[tuple[Path, bytes, int]]:
+def purged(folder: Path, terms: PurgeTerms) -> Iterator[tuple[Path, bytes, int]]:
     """Yield each file of a suite that changes, what it holds afterwards, and how many lines went."""
     for path in (folder / name for name in _FILES):
         lines = path.read_bytes().splitlines(keepends=True) if path.is_file() else []
-        kept = [made for line in lines if (made := _without(line, sought))]
+        kept = [made for line in lines if (made := _without(line, terms))]
         if kept != lines:
             yield path, b"".join(kept), len(lines) - len(kept)
 
 
-def _without(line: bytes, sought: Sought) -> bytes:
+def _without(line: bytes, terms: PurgeTerms) -> bytes:
     """A line as it stays, or nothing."""
     row = json_object(line)
-    if row.get("id") in sought.ids or sought.in_bytes(line):
+    if row.get("id") in terms.ids or terms.in_bytes(line):
         return b""
     named = graded(row.get("relevant"))
-    left = {id_: grade for id_, grade in named.items() if id_ not in sought.ids}
+    left = {id_: grade for id_, grade in named.items() if id_ not in terms.ids}
     if left == named:
         return line
     plain = isinstance(row["relevant"], list)

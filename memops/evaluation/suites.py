@@ -25,7 +25,7 @@ from memops.safety.masking import masked_table
 from memops.schema import LIVE
 from memops.settings import Settings
 from memops.snapshot import store_id
-from memops.state.descent import kept_lineage, superseded
+from memops.state.lineage import kept_lineage, superseded
 from memops.state.outputs import note
 from memops.state.sources import clock, open_or_take
 

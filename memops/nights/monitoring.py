@@ -13,8 +13,8 @@ from memops.errors import MemopsError
 from memops.settings import Settings
 from memops.snapshot import night_path
 from memops.state import history
+from memops.state.pending import Pending, waiting
 from memops.state.unfinished import at_work, unfinished
-from memops.state.waiting import Waiting, waiting
 from memops.stores import open_store
 
 GOOD = (0, 3)
@@ -63,7 +63,7 @@ def standing(
             continue
         address = run.header["address"]
         cut.setdefault(places.setdefault(settings.place(address), address), []).append(run.id)
-    open_: dict[str, list[Waiting]] = {}
+    open_: dict[str, list[Pending]] = {}
     for place, left in waiting(settings.state, now, settings.place).items():
         open_.setdefault(places.get(place, left[0].address), left)
     own = [places.get(settings.place(name), name) for name in names]
@@ -141,7 +141,7 @@ def _stand(
     now: datetime,
     limit: float,
     cut: list[str],
-    left: list[Waiting],
+    left: list[Pending],
 ) -> dict[str, Any]:
     since = last.get("good_at") or last.get("first_at")
     age = (now - since).total_seconds() / 3600 if since else None

@@ -14,9 +14,9 @@ from typing import Any, TypeVar
 import polars as pl
 
 from memops import files, snapshot
-from memops.commands.keeping import prune
+from memops.commands.snapshots import prune
 from memops.errors import GateFailed, Locked, told
-from memops.nights import asking
+from memops.nights import open_changes
 from memops.plan import outcome
 from memops.progress import tell
 from memops.reasons import reason
@@ -95,7 +95,7 @@ def curate(
             night |= _kept_from(night)
         elif not plan_only:
             night |= timed(apply_step, night["plan"], settings, approve) if night["ops"] else {}
-            night |= asking.left_open(night["plan"], taken["path"], settings)
+            night |= open_changes.left_open(night["plan"], taken["path"], settings)
         if model and night["asked"]["waiting"] and night["code"] == 0:
             night["code"] = SKIPPED
         if due and not (migrate or rules or plan_only) and night["code"] in (0, SKIPPED):

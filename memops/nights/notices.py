@@ -14,16 +14,16 @@ import polars as pl
 
 from memops import files
 from memops.errors import MILD, MemopsError
-from memops.models import telling
+from memops.models import sending
 from memops.nights.night import summary
 from memops.schema import instant
 from memops.settings import Notify, Settings
 from memops.state import history
 
 WAYS: dict[str, Callable[[str, str, str], None]] = {
-    "webhook": telling.post,
-    "email": telling.mail,
-    "command": telling.run,
+    "webhook": sending.post,
+    "email": sending.mail,
+    "command": sending.run,
 }
 _FILE = "digest.json"
 
@@ -53,7 +53,7 @@ def tell(
         trouble += _by_each(asked, subject, text, ways)
     if asked.ping and "ping" in ways:
         good = all(kind(night) != "failed" for night in nights)
-        trouble += _tried("ping", lambda: telling.ping(asked.ping, good, subject))
+        trouble += _tried("ping", lambda: sending.ping(asked.ping, good, subject))
     if week := _due(settings, now):
         trouble += _by_each(asked, *week, WAYS)
         files.write_json(settings.state / _FILE, {"at": now.isoformat()})
@@ -67,7 +67,7 @@ def tried(settings: Settings) -> dict[str, str]:
         name: _by_each(asked, "memops: a try", text, [name]) for name in WAYS if _at(asked, name)
     }
     if asked.ping:
-        done["ping"] = _tried("ping", lambda: telling.ping(asked.ping, True, text))
+        done["ping"] = _tried("ping", lambda: sending.ping(asked.ping, True, text))
     return {name: "; ".join(said) or "sent" for name, said in done.items()}
 
 
@@ -144,6 +144,6 @@ def _tried(name: str, send: Callable[[], None]) -> list[str]:
         send()
     except MemopsError as error:
         return [f"notify.{name}: {error.message}"]
-    except telling.TROUBLE as error:
+    except sending.TROUBLE as error:
         return [f"notify.{name}: {getattr(error, 'strerror', None) or type(error).__name__}"]
     return []

@@ -12,12 +12,12 @@ from datetime import timedelta
 
 import polars as pl
 
-from memops.agreed import agreed
 from memops.autonomy import settled
 from memops.context import Context
 from memops.guard import protect
 from memops.judge.conflicts import CARRIED, FOUND
 from memops.plan import EDITS, nothing, outcome
+from memops.plan_agreement import agreed
 from memops.progress import tell, tracked
 from memops.refusals import Refused, none
 from memops.rules.consolidate_daily import consolidate_daily

@@ -17,7 +17,7 @@ from memops.policy import Policy
 from memops.search.bm25 import Counts, Floats, Sparse, bm25, counted, mean_lengths
 from memops.search.collection import Block, Collection
 from memops.search.cosine import by_part, cosine
-from memops.search.voices import in_own_voice, named
+from memops.search.speakers import in_own_voice, named
 
 Scores = npt.NDArray[np.float32]
 ARMS = ("words", "grams", "dense")

@@ -34,9 +34,9 @@ from memops.reasons import PLAIN, coded, plain
 from memops.safety.masking import masked_table
 from memops.schema import CHANGES
 from memops.snapshot import Snapshot
-from memops.state import basis, seals
-from memops.state.forgetting_plans import digests
-from memops.state.ops import digest_of, kept_lines, lines_of
+from memops.state import plan_basis, seals
+from memops.state.plan_lines import digest_of, kept_lines, lines_of
+from memops.state.purge_plans import digests
 from memops.stores import open_store
 
 FORMAT = 5
@@ -133,7 +133,7 @@ class Planned:
             "unattended": int(self.changes["unattended"].sum()),
             "exceeds": excess(mine, self.records, self.policy.limits),
             "expires_after_hours": self.policy.limits.plan_hours,
-            "basis": basis.sealed(self.changes, self.records, self.models),
+            "basis": plan_basis.sealed(self.changes, self.records, self.models),
         }
 
 

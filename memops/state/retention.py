@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from memops import files
-from memops.draft import sweep
 from memops.errors import Locked, MemopsError
 from memops.policy import Keep, Policy
 from memops.snapshot import Snapshot, lock_path, open_snapshot, store_id, verify
-from memops.state.chain import described, note_removed
+from memops.snapshot_draft import sweep
 from memops.state.runs import Run, runs
 from memops.state.seals import made_at
+from memops.state.snapshot_chain import described, note_removed
 
 _ENDED = ("verified", "rolled-back")
 

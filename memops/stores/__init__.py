@@ -20,7 +20,7 @@ import polars as pl
 
 from memops.errors import MemopsError, StoreNotFound
 from memops.schema import STORES
-from memops.stores.door import Door
+from memops.stores.aliasing import Aliasing
 
 CAPABILITIES = (
     "snapshot", "live_read", "live_write", "insert", "update", "supersede", "delete", "redact", "purge",
@@ -240,12 +240,12 @@ def open_store(address: str) -> Store:
             f"{address!r} is no store address",
             "write KIND:PATH, for example clawseed:~/.clawseed/workspace, or a name from memops.toml",
         )
-    return cast(Store, Door(kind_class(kind)(path)))
+    return cast(Store, Aliasing(kind_class(kind)(path)))
 
 
 def inside(store: Store) -> Store:
     """Return a store as its own kind has it, for what only that kind does."""
-    return store.inner if isinstance(store, Door) else store
+    return store.inner if isinstance(store, Aliasing) else store
 
 
 def standing(store: S) -> S:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from memops.stores.lockfile import LockFile
-from memops.stores.openers import users
+from memops.stores.open_files import users
 
 Level = Literal["info", "warning", "error"]
 LEVELS: tuple[Level, ...] = ("info", "warning", "error")

@@ -15,11 +15,11 @@ import pytest
 
 from memops import apply as applying
 from memops import snapshot
-from memops.apply import carrying, checks
+from memops.apply import checks, execution
 from memops.journal import Journal
 from memops.plan import delete, edit
 from memops.policy import Policy
-from memops.state import basis, planfile, runs
+from memops.state import plan_basis, planfile, runs
 from memops.stores import clawseed, open_store
 from memops.stores.sqlite import batch as sqlite_batch
 from memops.stores.sqlite import write as sqlite_write
@@ -28,8 +28,8 @@ from tests.stores.clawseed_db import build
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 ROWS, CHANGES = 100_000, 1_000
 SAFETY = (
-    (applying, "_started"), (carrying, "_wrong"), (checks.Checker, "__init__"),
-    (checks.Checker, "of"), (basis, "opened"), (Journal, "add"),
+    (applying, "_started"), (execution, "_wrong"), (checks.Checker, "__init__"),
+    (checks.Checker, "of"), (plan_basis, "opened"), (Journal, "add"),
     (Journal, "entries"), (runs.Run, "seal"), (runs.Run, "verify"),
     (sqlite_write.Session, "_judged"), (sqlite_write.Session, "_fewer"),
     (sqlite_batch.Batch, "read"), (sqlite_batch.Batch, "undo"),

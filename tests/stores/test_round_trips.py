@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from memops.schema import from_rows
-from memops.stores import open_store, openers
+from memops.stores import open_files, open_store
 from memops.stores.markdown.carry import Pace
 from memops.stores.rsclaw.docs import packed
 from memops.stores.rsclaw.redb import Table
@@ -184,7 +184,7 @@ NAMED_NOTES = [
     "kind, folder", [("openclaw", "memory"), ("xinghebot", "daily")], ids=["openclaw", "xinghebot"]
 )
 def test_notes(fast, kind, folder, examples, monkeypatch):
-    monkeypatch.setattr(openers, "_PROC", "/nowhere")  # who writes is another test's
+    monkeypatch.setattr(open_files, "_PROC", "/nowhere")  # who writes is another test's
     root = fast / "ws"
     (root / folder).mkdir(parents=True)
     store = open_store(f"{kind}:{root}")

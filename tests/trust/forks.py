@@ -14,7 +14,7 @@ from functools import cache
 SERVER = """
 import json, os, sys
 sys.dont_write_bytecode = True
-import memops.cli.curate, memops.cli.runs, memops.cli.stores, memops.cli.look, memops.steps, memops.apply
+import memops.cli.planning, memops.cli.runs, memops.cli.stores, memops.cli.reading, memops.steps, memops.apply
 import memops.stores.clawseed, memops.stores.openclaw, memops.stores.tables, memops.rules
 from memops import cli
 from memops.stores.sqlite import write as sqlite_write

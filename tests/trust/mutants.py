@@ -42,15 +42,15 @@ class Mutant:
 BATCHES = "memops/apply/batches.py"
 GUARD, APPLY, FILES = "memops/guard.py", "memops/apply/__init__.py", "memops/files.py"
 JOURNAL = "memops/journal.py"
-CARRYING, SUMMARY = "memops/apply/carrying.py", "memops/apply/summary.py"
-CHECK, RUNS, BASIS = "memops/apply/checks.py", "memops/state/runs.py", "memops/state/basis.py"
+CARRYING, SUMMARY = "memops/apply/execution.py", "memops/apply/summary.py"
+CHECK, RUNS, BASIS = "memops/apply/checks.py", "memops/state/runs.py", "memops/state/plan_basis.py"
 SQLITE, BATCH, UNDO = (
     "memops/stores/sqlite/write.py",
     "memops/stores/sqlite/batch.py",
     "memops/stores/sqlite/undo.py",
 )
 LEAVINGS, LITE = "memops/stores/markdown/carry_leavings.py", "memops/stores/sqlite/__init__.py"
-KEEPING, RESTORE = "memops/commands/keeping.py", "memops/stores/markdown/restore.py"
+KEEPING, RESTORE = "memops/commands/snapshots.py", "memops/stores/markdown/restore.py"
 BESIDE = (
     "tests/test_restoring.py::test_no_row_and_no_line_is_lost_that_an_agent_writes_beside_a_restore"
 )
@@ -110,7 +110,7 @@ MUTANTS = (
     Mutant("a forged plan is carried out", PLANS, "if not seals.holds(", "if False and not seals.holds(", f"{SEALS}::test_a_plan_whose_digests_were_all_mended_is_refused"),
     Mutant("an approval that a run claims is believed", APPLY, "if not run.vouched(state):", "if False:", f"{SEALS}::test_a_run_that_claims_an_approval_is_not_gone_on_with"),
     Mutant("a key that others may read seals", "memops/state/seals.py", "if about.st_mode & _OTHERS or about.st_uid != os.geteuid():", "if False:", f"{SEALS}::test_a_key_that_is_none_is_named_and_nothing_is_written"),
-    Mutant("a changed line of a plan is taken", "memops/state/ops.py", "if not right or digests[seq - 1] != digest:", "if not right:", "tests/test_apply.py::test_a_review_may_do_nothing_else"),
+    Mutant("a changed line of a plan is taken", "memops/state/plan_lines.py", "if not right or digests[seq - 1] != digest:", "if not right:", "tests/test_apply.py::test_a_review_may_do_nothing_else"),
     Mutant("a changed table of a plan is taken", PLANS, "\n    if hashlib.sha256(data).hexdigest() not in made:", "\n    if False:", "tests/test_apply.py::test_a_review_may_do_nothing_else"),
     Mutant("a plan never expires", PLANS, "if abs(age) > most:", "if False:", "tests/test_apply.py::test_a_plan_expires"),
     Mutant("a plan goes to any store", APPLY, "if store.identity() != identity:", "if False:", "tests/test_apply.py::test_a_plan_is_for_its_own_store"),
@@ -128,12 +128,12 @@ MUTANTS = (
     Mutant("a rollback leaves drafts beside the notes", APPLY, "            store.settle()\n            written = ", "            written = ", CHOSEN),
     Mutant("a copy is taken outside a transaction", "memops/stores/sqlite/__init__.py", "        source.backup(target, pages=pages, progress=lambda *_: os.fdatasync(file.fileno()))\n", "        into.write_bytes(path.read_bytes())\n", "tests/trust/test_snapshot_live.py::test_a_snapshot_beside_a_writer_is_a_consistent_prefix"),
     Mutant("readers may write", "memops/stores/sqlite/__init__.py", 'connection = _opened(path, f"mode=ro{sealed}")', 'connection = _opened(path, f"mode=rw{sealed}")', "tests/trust/test_snapshot_live.py::test_reading_changes_no_byte_of_a_database"),
-    Mutant("a store that shrank is believed", "memops/believing.py", "if records.height < had * (1 - limits.shrink):", "if False:", "tests/test_bad_input.py::test_a_store_that_shrank_is_not_believed"),
-    Mutant("drafts of the dead stay", "memops/draft.py", "if pid is None or not files.alive(int(pid[1])):", "if False:", "tests/trust/test_snapshot_live.py::test_a_snapshot_that_was_cut_off_is_none_and_is_swept_away"),
+    Mutant("a store that shrank is believed", "memops/snapshot_checks.py", "if records.height < had * (1 - limits.shrink):", "if False:", "tests/test_bad_input.py::test_a_store_that_shrank_is_not_believed"),
+    Mutant("drafts of the dead stay", "memops/snapshot_draft.py", "if pid is None or not files.alive(int(pid[1])):", "if False:", "tests/trust/test_snapshot_live.py::test_a_snapshot_that_was_cut_off_is_none_and_is_swept_away"),
     Mutant("files take the umask's mode", FILES, "os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)", "os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)", "tests/test_bad_input.py::test_files_and_folders_are_private_whatever_the_umask"),
     Mutant("a database is not held from keeping to restoring", LITE, '        live.execute("BEGIN EXCLUSIVE")\n', '        live.execute("PRAGMA locking_mode = NORMAL")\n        live.execute("BEGIN EXCLUSIVE")\n', BESIDE),
     Mutant("lines that came after the snapshot before a restore go", RESTORE, 'came = lines(now or b"") - lines(was or b"")', 'came = lines(b"")', LATE),
-    Mutant("half a restore is not told", KEEPING, "        restoring.begin(state, identity, command(found.id), back)\n", "", "tests/test_restoring.py::test_nothing_is_planned_on_from_a_store_of_which_a_restore_was_cut_off"),
+    Mutant("half a restore is not told", KEEPING, "        restore_marker.begin(state, identity, command(found.id), back)\n", "", "tests/test_restoring.py::test_nothing_is_planned_on_from_a_store_of_which_a_restore_was_cut_off"),
     Mutant("a damaged store is overwritten", LITE, "                _put_aside(path)\n", "                pass\n", "tests/test_restoring.py::test_a_store_that_is_too_damaged_to_be_snapshotted_is_put_aside"),
     Mutant("a journal of what was there stays beside a restored database", LITE, '        live.execute("PRAGMA journal_mode = DELETE")\n        if _is_wal', "        if _is_wal", "tests/stores/test_clawseed.py::test_a_restored_database_has_the_copys_mode_and_no_journal_of_what_was_there"),
     Mutant("a hot journal keeps readers out", LITE, "        _rolled_back(path)\n", "        pass\n", "tests/stores/test_clawseed.py::test_what_a_killed_writer_left_half_written_is_rolled_back"),

@@ -30,7 +30,7 @@ from memops.stores.markdown.carry_files import (
     write,
 )
 from memops.stores.markdown.carry_leavings import drafted, linked
-from memops.stores.openers import writers
+from memops.stores.open_files import writers
 
 Build = Callable[[bytes | None], bytes | None]
 """Given what the file holds (None if absent), the new bytes, or None to leave it alone."""

@@ -14,7 +14,7 @@ import time
 from memops.failpoints import failpoint
 from memops.files import short
 from memops.stores.markdown.carry_files import append, joined, lines, opened, read, read_fd, write
-from memops.stores.openers import writers
+from memops.stores.open_files import writers
 
 TEMPORARY = re.compile(r"^\.memops-.*\.(?:new|old)$")
 _OLD = re.compile(r"^\.memops-(?P<size>\d+)-(?P<digest>[0-9a-f]{16})-(?P<name>.+)\.old$", re.S)

@@ -20,7 +20,7 @@ from memops.stores.markdown.carry import Pace
 from memops.stores.markdown.carry_files import joined, lines, opened, read_fd
 from memops.stores.markdown.carry_leavings import drop
 from memops.stores.markdown.swap import Swap, swapped
-from memops.stores.openers import writers
+from memops.stores.open_files import writers
 
 _HINT = "stop the agent, then restore again"
 

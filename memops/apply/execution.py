@@ -1,0 +1,131 @@
+"""Execution: a run's changes, written batch by batch, and what is kept and checked after them."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from memops import overlay
+from memops.apply import selection
+from memops.apply.batches import Batches
+from memops.apply.checks import expected, held_back, misread, since_written
+from memops.apply.summary import summary
+from memops.errors import MemopsError, NoSpace
+from memops.failpoints import failpoint
+from memops.plan import DELETES, squash
+from memops.policy import Policy, from_table
+from memops.safety.masking import masked_table
+from memops.schema import only
+from memops.snapshot import overlay_path
+from memops.state import archive, planfile
+from memops.state.lineage import EDGES, keep_lineage, lineage
+from memops.state.runs import Run
+from memops.stores import Store, Written
+
+
+@dataclass(frozen=True)
+class Task:
+    """A run with what it works on."""
+
+    run: Run
+    plan: planfile.PlanFile
+    store: Store
+    state: Path
+    records: pl.DataFrame
+    changes: pl.DataFrame
+
+
+def prepared(
+    run: Run, plan: planfile.PlanFile, store: Store, state: Path, records: pl.DataFrame
+) -> Task:
+    """Return a run with its changes, on the records as runs of the same plan before it left them."""
+    based, moved = selection.base(run, plan, state, records)
+    return Task(run, plan, store, state, based, selection.carried(run, plan, moved))
+
+
+def carried_out(task: Task) -> dict[str, Any]:
+    """Write a task's changes, keep what the store cannot, read back what was written; returns a summary."""
+    run, header = task.run, task.plan.header
+    changes = squash(task.changes)
+    policy = from_table(header["policy"], task.plan.id)
+    before = overlay.read(run.path / "overlay.parquet")
+    with noting(run):
+        run.journal.add({"state": "applying"})
+        waiting, changes = held_back(changes, task.store, run, policy)
+        gone = only(changes, overlay.archived_ids(before))["id"].to_list()
+        again = task.store.read(gone)["id"].to_list() if gone else []
+        elsewhere = changes.filter(pl.col("id").is_in(sorted({*gone} - {*again})))
+        inside = changes.join(elsewhere.select("id"), on="id", how="anti")
+        written = waiting + [Written(i, "applied") for i in elsewhere["id"]]
+        if written:
+            run.journal.add({"batch": [vars(w) for w in written]})
+        written += Batches(run, task.store, header, task.records).write(inside, before, policy)
+        failpoint("overlay-write")
+        _write_overlay(task, changes, written, policy)
+        failpoint("overlay-written")
+        _archive(task, changes, written, policy)
+        run.journal.add({"state": "applied"})
+        wrong = _wrong(task, changes, written, policy)
+        # Suites name records by id, and must find what came of them.
+        edges = [
+            lineage(task.changes),
+            pl.DataFrame([*run.moved().items()], EDGES, orient="row"),
+        ]
+        keep_lineage(task.state, header["store"], pl.concat(edges))
+        run.journal.add({"state": "needs-attention" if wrong else "verified", "wrong": wrong})
+        run.seal()
+    return summary(run, written)
+
+
+def _archive(task: Task, changes: pl.DataFrame, written: list[Written], policy: Policy) -> None:
+    """Keep what the run deleted unattended; a person who deletes wants it gone."""
+    if task.plan.header["authority"] == "person":
+        return
+    done = [w.id for w in written if w.state in ("applied", "already")]
+    gone = changes.filter(DELETES & pl.col("id").is_in(done)).select("id")
+    records = task.records.join(gone, on="id", how="semi")
+    now = datetime.fromisoformat(task.run.header["started"])
+    archive.keep(task.state, task.plan.header["store"], task.run.id, records, policy, now)
+
+
+def _wrong(task: Task, changes: pl.DataFrame, written: list[Written], policy: Policy) -> list[str]:
+    """Ids of records that are as planned, as the run says, and do not read back as they should."""
+    kept = overlay.read(overlay_path(task.state, task.run.header["store"]))
+    wanted, _ = expected(task.records, changes, written)
+    out = pl.col("id").is_in(overlay.archived_ids(kept).implode())
+    masked = masked_table(wanted.filter(out), policy.secrets)  # as the overlay keeps it
+    wanted = pl.concat([wanted.filter(~out), masked])
+    ids = wanted["id"].to_list()
+    there = overlay.joined(task.store.read(ids), only(kept, ids))
+    if not (wrong := misread(there, wanted)):
+        return []
+    odd, at = wanted.filter(pl.col("id").is_in(wrong)), task.run.header["started"]
+    return sorted({*wrong} - since_written(task.store, there, odd, datetime.fromisoformat(at)))
+
+
+@contextlib.contextmanager
+def noting(run: Run) -> Iterator[None]:
+    """Mark a run as one that needs attention when a device fails it, if that can be written."""
+    try:
+        yield
+    except (OSError, NoSpace) as error:
+        with contextlib.suppress(OSError, MemopsError):
+            run.journal.add({"state": "needs-attention", "why": str(error)})
+        raise
+
+
+def _write_overlay(
+    task: Task, changes: pl.DataFrame, written: list[Written], policy: Policy
+) -> None:
+    path = overlay_path(task.state, task.run.header["store"])
+    after, moved = expected(task.records, changes, written)
+    ids = pl.Series(
+        "id", [w.id for w in written if w.state in ("applied", "already", "moved")], dtype=pl.String
+    )
+    kept = overlay.without(overlay.read(path), ids)
+    merged = overlay.merged(kept, after, task.store.project(after), moved)
+    overlay.write(path, masked_table(merged, policy.secrets))

@@ -1,0 +1,301 @@
+"""Commands that grade recall and render reports; the benches."""
+
+import os
+import shlex
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from memops.cli import in_force, to_copy, typed
+from memops.cli.output import (
+    PATH,
+    as_document,
+    counted,
+    emit,
+    lang_option,
+    now_option,
+    say,
+    table,
+    wants_json,
+)
+from memops.safety.display import shown
+
+_SUITE = click.option("--suite", help="Folder of a suite, or its name below evals.")
+_RUN = click.option(
+    "--run", "run_file", type=PATH, help="Any retriever's results (TREC), no store."
+)
+_QRELS = click.option("--qrels", type=PATH, help="What is right, for --run (TREC).")
+_THREE = """\b
+Any retriever, in three commands: record a baseline, compare with it, tell CI.
+  memops gate --run OLD.trec --qrels QRELS --baseline-run BASE.trec --accept
+  memops gate --run NEW.trec --qrels QRELS --baseline-run BASE.trec
+  memops gate --run NEW.trec --qrels QRELS --baseline-run BASE.trec \\
+    --junit recall.xml --github
+Lines of a run are `query Q0 document rank score tag`,
+those of QRELS `query 0 document grade`.
+
+"""
+_RUNS = ("run", "qrels", "baseline-run")
+_NAMED = 5
+"""Queries that are named."""
+_PASSING = click.option(
+    "--no-snapshot", is_flag=True, help="Keep no copy of STORE in the state folder."
+)
+
+
+@click.command()
+@click.argument("store", required=False)
+@_SUITE
+@_RUN
+@_QRELS
+@click.option("--encoder", help="lsa, or the path or name of a sentence-transformers model.")
+@_PASSING
+@now_option
+def grade(
+    store: str | None,
+    suite: str | None,
+    run_file: Path | None,
+    qrels: Path | None,
+    encoder: str | None,
+    no_snapshot: bool,
+    now: datetime | None,
+) -> None:
+    """Grade recall of STORE (or a snapshot) against a suite, or of any retriever's run."""
+    from memops.evaluation import grading_steps
+
+    if run_file and qrels and not (store or suite):
+        from memops.evaluation import gate_runs
+
+        of_run = gate_runs.graded(run_file, qrels)
+        told = {"grades": of_run.means(), "unanswered": gate_runs.unanswered(of_run)}
+        rows = [(name, f"{value:.4f}") for name, value in of_run.means().items()]
+        figures = table(rows, ["measure", "mean"])
+        emit(told, lambda: "\n".join([figures, *_unanswered(run_file, told)]))
+        return
+    store, suite = _both(store, suite)
+    graded = grading_steps.grade(
+        grading_steps.Asked(store, suite, in_force(), encoder, now, not no_snapshot)
+    )
+    emit(graded, lambda: _grades_text(graded["grades"]))
+
+
+@click.command(epilog=_THREE)
+@click.argument("store", required=False)
+@_SUITE
+@_RUN
+@_QRELS
+@click.option("--baseline-run", type=PATH, help="The results that --run must not be worse than.")
+@click.option("--measure", help="The measure that decides, as RR@10 [R@10; policy.gate.measure].")
+@click.option("--accept", is_flag=True, help="Record these grades as the baseline.")
+@click.option("--junit", type=PATH, help="Write JUnit XML here.")
+@click.option("--github", is_flag=True, help="Print GitHub annotations, write the step summary.")
+@click.option("--encoder", help="lsa, or the path or name of a sentence-transformers model.")
+@_PASSING
+@now_option
+def gate(
+    store: str | None,
+    suite: str | None,
+    run_file: Path | None,
+    qrels: Path | None,
+    baseline_run: Path | None,
+    measure: str | None,
+    accept: bool,
+    junit: Path | None,
+    github: bool,
+    encoder: str | None,
+    no_snapshot: bool,
+    now: datetime | None,
+) -> int:
+    """Compare STORE's grades with the suite's baseline: exit 30 when recall got worse.
+
+    Exit 31 when there are too few queries to tell. Another measure than the one that decides only
+    warns, with exit 0. With --run and --qrels, any retriever's results with those of
+    --baseline-run, without a store.
+    """
+    from memops.evaluation import grading_steps
+    from memops.evaluation.gate import EXITS
+
+    if run_file and qrels and not (store or suite):
+        from memops.evaluation.gate_runs import gated
+
+        said = gated(
+            run_file,
+            qrels,
+            baseline_run,
+            grading_steps.deciding(in_force().policy, measure),
+            accept,
+        )
+    else:
+        both = _both(store, suite)
+        asked = grading_steps.Asked(*both, in_force(), encoder, now, not no_snapshot)
+        said = grading_steps.gate(asked, accept, measure)
+    if junit:
+        junit.write_text(said["junit"], encoding="utf-8")
+    if github:
+        if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+            with Path(summary).open("a", encoding="utf-8") as out:
+                out.write(said["markdown"])
+        if not wants_json():
+            say(said["github"], said)
+    shown = {k: v for k, v in said.items() if k not in ("junit", "github", "markdown")}
+    emit(shown, lambda: "\n".join([*_compared(said), *_gate_next(said)]))
+    return EXITS[said["verdict"]]
+
+
+def _both(store: str | None, suite: str | None) -> tuple[str, str]:
+    if not (store and suite):
+        said = "name STORE and --suite, or --run and --qrels"
+        raise click.UsageError(said, click.get_current_context())
+    return store, suite
+
+
+def _compared(said: dict[str, Any]) -> list[str]:
+    """The verdict; of a baseline that took another's place, each measure as it was and is."""
+    if not said["replaced"]:
+        return [str(said["markdown"])]
+    rows = [
+        (name, f"{was:.3f}", f"{now:.3f}", f"{now - was:+.3f}")
+        for name, was in said["replaced"].items()
+        if (now := said["grades"].get(name)) is not None
+    ]
+    return [table(rows, ["measure", "before", "accepted", "difference"])]
+
+
+def _gate_next(said: dict[str, Any]) -> list[str]:
+    """What was recorded, or what to do about lost recall."""
+    if "run" in said:
+        more = _unanswered(said["run"], said)
+        of = [f"--{n} {shlex.quote(said[n.replace('-', '_')])}" for n in _RUNS]
+        again = f"{typed()} gate {' '.join(of)}"
+        look = "which queries it lost stands above, and in the file that --junit names"
+    else:
+        more = []
+        of = [
+            shlex.quote(click.get_current_context().params["store"]),
+            "--suite",
+            shlex.quote(said["suite"]),
+        ]
+        again = f"{typed()} gate {' '.join(of)}"
+        look = f"what runs changed, and how to take one back: {typed()} runs"
+    if said["accepted"]:
+        return [*more, f"recorded as the baseline: {said['accepted']}"]
+    if said["verdict"] == "inconclusive":
+        few = "too few queries to tell; more of them show smaller losses"
+        look = few if said["measures"] else "until then nothing can be compared"
+    elif said["verdict"] != "fail":
+        return [*more, *_warned(said, again)]
+    return [*more, look, f"if it is to be the new baseline: {again} --accept"]
+
+
+def _warned(said: dict[str, Any], again: str) -> list[str]:
+    """Of a warning: which measure decides, and the line by which the one that fell most does."""
+    whole = [row for row in said["measures"] if row["slice"] == "all"]
+    if said["verdict"] != "warn":
+        return []
+    other = min(whole, key=_gain)
+    lines = [f"{said['decided_by']} decides, so this is a warning and ends with 0"]
+    if other["measure"] != said["decided_by"]:
+        lines.append(f"to let {other['measure']} decide: {again} --measure {other['measure']}")
+    return lines
+
+
+def _gain(row: dict[str, Any]) -> float:
+    from memops.measures import measure
+
+    sign = 1 if measure(row["measure"]).better == "higher" else -1
+    return sign * float(row["difference"])
+
+
+def _unanswered(run: object, said: dict[str, Any]) -> list[str]:
+    """The judged queries of which a run says nothing."""
+    if not (ids := said["unanswered"]):
+        return []
+    named = ", ".join(map(shown, ids[:_NAMED])) + (" ..." if len(ids) > _NAMED else "")
+    return [f"{run} says nothing of {counted(len(ids), 'judged query')}, counted as 0: {named}"]
+
+
+@click.command()
+@click.argument("subject")
+@click.option("-o", "--output", type=PATH, help="Where to write the page.")
+@lang_option("Of the words.")
+@click.option("--zone", default="UTC", show_default=True, help="Of the times: a name, or local.")
+def report(subject: str, output: Path | None, lang: str, zone: str) -> None:
+    """Render the report of a run, a plan or a snapshot (SUBJECT) as one HTML page."""
+    from memops.reports import reporting
+
+    path = reporting.report(subject, in_force(), output, lang, zone)
+    emit({"path": str(path)}, str(path))
+
+
+@click.group()
+def bench() -> None:
+    """Run memops on labelled data; prints JSON lines."""
+
+
+@bench.command("pairs")
+@click.argument("file", type=click.Path(exists=True, path_type=Path))
+@click.option("--json-lines", "as_lines", is_flag=True, help="Kept for habit: it always does.")
+@click.option("--candidates", is_flag=True, help="Count, by label, those asked or settled.")
+def bench_pairs_command(file: Path, as_lines: bool, candidates: bool) -> None:
+    """Judge each pair {id, a, b} of FILE as a night would: duplicate, conflict, which is newer."""
+    from memops.evaluation.bench_pairs import in_scopes, judge_pairs, reached
+    from memops.files import json_lines
+    from memops.models.local import local_models
+
+    settings = in_force()
+    pairs = [pair for _, pair in json_lines(file, "write one JSON object a line")]
+    models = local_models(settings.policy, settings.state, in_scopes(pairs))
+    _lines((reached if candidates else judge_pairs)(pairs, settings.policy, models))
+
+
+@bench.command("recall")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option(
+    "--retriever",
+    type=click.Choice(["bm25", "dense", "rrf", "hybrid"]),
+    default="hybrid",
+    show_default=True,
+    help="How to search.",
+)
+@click.option(
+    "--embedder", default="lsa", show_default=True, help="lsa, or the path or name of a model."
+)
+@click.option("--k", default=10, show_default=True, help="Results a query.")
+def bench_recall_command(folder: Path, retriever: str, embedder: str, k: int) -> None:
+    """Search the corpus of FOLDER for each of its queries; one line a result."""
+    from memops.evaluation.bench_recall import recall_run
+
+    _lines(recall_run(folder, retriever, embedder, k, in_force().state / "vectors"))
+
+
+def _lines(rows: Any) -> None:
+    for row in rows:
+        sys.stdout.write(as_document(row, versioned=False) + "\n")
+
+
+def _grades_text(grades: dict[str, Any]) -> str:
+    """A retriever a row, and how the judged one stands to each other one."""
+    if not grades["aggregates"]:
+        return to_copy("the suite asks nothing yet: see `memops recall suite review SUITE`")
+    names = list(next(iter(grades["aggregates"].values())))
+    costs = grades["latency_ms"]
+    rows = [
+        (retriever, *(f"{means[n]:.4f}" for n in names), f"{costs[retriever]:.2f}")
+        for retriever, means in grades["aggregates"].items()
+    ]
+    against = [
+        (
+            row["against"], row["measure"], f"{row['difference']:+.4f}",
+            f"{row['low']:+.4f} to {row['high']:+.4f}", f"{row['p']:.3f}",
+            f"{row['won']}/{row['tied']}/{row['lost']}",
+        )
+        for row in grades["compared"]
+    ]  # fmt: skip
+    head = ["measure", "difference", "interval", "p", "won/tied/lost"]
+    tables = [table(rows, ["retriever", *names, "ms"])]
+    if against:
+        tables.append(table(against, [f"{grades['retriever']} against", *head]))
+    return "\n\n".join(tables)

@@ -1,0 +1,274 @@
+"""Commands by which a person looks at single records and changes them."""
+
+import shutil
+from datetime import datetime
+from typing import Any
+
+import click
+
+from memops.cli import in_force, to_copy, typed
+from memops.cli.output import (
+    counted,
+    cut,
+    emit,
+    moment,
+    names_given,
+    now_option,
+    table,
+)
+from memops.safety.display import shown
+
+_MOST = 20
+"""Lines of a list that a command prints; --json has all."""
+
+_PLAN_ONLY = click.option("--plan-only", is_flag=True, help="Stop after the plan.")
+
+
+@click.command()
+@click.argument("store")
+@click.option("--kind", "kinds", multiple=True, help="Only this kind (repeatable).")
+@click.option("--scope", "scopes", multiple=True, help="Only this scope (repeatable).")
+@click.option("--tier", "tiers", multiple=True, help="Only this tier (repeatable).")
+@click.option("--since", help="Only what was stored since: 7d, 12h, 2w, or an instant.")
+@click.option("--text", help="Only records that hold these words, in any case or width.")
+@click.option("--archived", is_flag=True, help="What is hidden or was deleted, instead.")
+@click.option(
+    "--limit",
+    type=click.IntRange(0),
+    default=50,
+    show_default=True,
+    help="At most so many; 0 is all.",
+)
+@now_option
+def inspect(
+    store: str,
+    kinds: tuple[str, ...],
+    scopes: tuple[str, ...],
+    tiers: tuple[str, ...],
+    since: str | None,
+    text: str | None,
+    archived: bool,
+    limit: int,
+    now: datetime | None,
+) -> None:
+    """List the live records of STORE (or a snapshot), youngest first; secrets masked.
+
+    Age counts from when a record was last created, changed or used, as `policy.decay.clock` says.
+    """
+    from memops.commands import editing, inspecting
+    from memops.schema import instant
+
+    moment = (instant(since) or editing.duration(since)) if since else None
+    wanted = inspecting.Wanted(kinds, scopes, tiers, moment, text, limit, archived)
+    said = inspecting.listed(store, in_force(), now, wanted)
+    emit(said, lambda: _listed_text(said))
+
+
+@click.command()
+@click.argument("store")
+@click.argument("id", callback=names_given)
+@now_option
+def show(store: str, id: str, now: datetime | None) -> None:
+    """Show all that is known of the record ID of STORE: lineage, history, score, when it fades."""
+    from memops.commands import inspecting
+
+    said = inspecting.known_of(store, id, in_force(), now)
+    emit(said, lambda: _known_text(said))
+
+
+@click.command()
+@click.argument("store")
+@click.argument("id", callback=names_given)
+@click.option("--text", help="What it says from now on.")
+@click.option("--kind", help="The kind of memory that it is.")
+@click.option("--tier", help="peripheral, working or core.")
+@click.option("--importance", type=float, help="From 0 to 1.")
+@_PLAN_ONLY
+@now_option
+def edit(
+    store: str,
+    id: str,
+    text: str | None,
+    kind: str | None,
+    tier: str | None,
+    importance: float | None,
+    plan_only: bool,
+    now: datetime | None,
+) -> int:
+    """Change the record ID of STORE; what no option names stays."""
+    from memops.commands import editing
+
+    given = {"text": text, "kind": kind, "tier": tier, "importance": importance}
+    fields = {name: value for name, value in given.items() if value is not None}
+    said = editing.change_record(editing.Asked(store, in_force(), now, plan_only), id, fields)
+    return _done(said, "changed", "it is so already")
+
+
+def _of_records(name: str, sentence: str, verb: str, nothing: str) -> click.Command:
+    """A command that does to the records it names what the control of that name does."""
+
+    @click.command(name, help=sentence)
+    @click.argument("store")
+    @click.argument("ids", nargs=-1, required=True, callback=names_given)
+    @_PLAN_ONLY
+    @now_option
+    def command(store: str, ids: tuple[str, ...], plan_only: bool, now: datetime | None) -> int:
+        from memops.commands import editing
+
+        asked = editing.Asked(store, in_force(), now, plan_only)
+        said = getattr(editing, f"{name}_records")(asked, ids)
+        return _done(said, verb, nothing)
+
+    return command
+
+
+pin = _of_records(
+    "pin",
+    "Pin records of STORE: no rule demotes, retires, rewrites or deletes them.",
+    "pinned",
+    "pinned already",
+)
+unpin = _of_records(
+    "unpin",
+    "Unpin records of STORE: the rules treat them as any other.",
+    "unpinned",
+    "not pinned",
+)
+recover = _of_records(
+    "recover",
+    "Bring back records of STORE that are hidden or archived (`inspect STORE --archived`).",
+    "brought back",
+    "they are live",
+)
+
+
+@click.command()
+@click.argument("store")
+@click.argument("ids", nargs=-1, callback=names_given)
+@click.option("--last", help="Forget what was stored within this time: 12h, 7d, 2w.")
+@_PLAN_ONLY
+@now_option
+def forget(
+    store: str, ids: tuple[str, ...], last: str | None, plan_only: bool, now: datetime | None
+) -> int:
+    """Hide records of STORE from recall; undone by a rollback, unlike `purge`."""
+    from memops.commands import editing
+
+    within = editing.duration(last) if last else None
+    asked = editing.Asked(store, in_force(), now, plan_only)
+    said = editing.forget_records(asked, ids, within)
+    days = in_force().policy.retention.grace_days
+    kept = f"their text stays in the store for at least {days:g} days, and in snapshots"
+    said["note"] = f"{kept}; `memops purge` forgets for good"
+    return _done(said, "hidden from recall", "nothing to forget")
+
+
+def _done(said: dict[str, Any], verb: str, nothing: str) -> int:
+    emit(said, lambda: _done_text(said, verb, nothing))
+    return int(said.get("code", 0))
+
+
+def _done_text(said: dict[str, Any], verb: str, nothing: str) -> str:
+    if not said["ops"]:
+        return f"{nothing}; nothing was changed"
+    made = f"plan {said['plan']}: {counted(said['ops'], 'change')}"
+    done = f"{said['applied']} of {counted(said['ops'], 'record')} {verb}"
+    lines = [done if "run" in said else made]
+    lines += [said["error"], f"  {said['hint']}"] if "error" in said else []
+    lines += [line for change in said["changes"][:_MOST] for line in _changed(change)]
+    lines += [f"  and {said['ops'] - _MOST} more"] if said["ops"] > _MOST else []
+    lines += [f"not changed: {shown(s['id'])}: {s['why']}" for s in said["skipped"][:_MOST]]
+    lines += [
+        f"the next night would change {shown(t['id'])} again: {t['rule']}, {t['reason']}"
+        for t in said["tonight"][:_MOST]
+    ]
+    lines += [said["note"]] if "note" in said else []
+    next_ = (
+        f"undo: {typed()} rollback {said['run']}"
+        if "undo" in said
+        else f"next: {typed()} apply {said['plan']}"
+    )
+    return "\n".join([*lines, next_])
+
+
+def _changed(change: dict[str, Any]) -> list[str]:
+    """A record with what it says, and what of it becomes what."""
+    lines = [f"  {shown(change['id'])}: {cut(change['text'] or '', 80)}"]
+    for field in change["becomes"]:
+        before, after = (
+            "-" if v is None else cut(moment(v) if hasattr(v, "tzinfo") else str(v), 80)
+            for v in (field["before"], field["after"])
+        )
+        lines += [f"    {field['field']}: {before} -> {after}"]
+    return lines
+
+
+def _listed_text(said: dict[str, Any]) -> str:
+    head = ["id", "kind", "tier", "weight", "pinned", "age"]
+    rows = [_listed_row(record) for record in said["records"]]
+    taken = sum(max(len(row[n]) for row in [head, *rows]) + 2 for n in range(len(head)))
+    room = max(30, shutil.get_terminal_size((120, 40)).columns - taken)
+    texts = [cut(record["text"], room) for record in said["records"]]
+    lines = [[*row, text] for row, text in zip(rows, texts, strict=True)]
+    rest = ", --limit 0 lists all" if said["shown"] < said["total"] else ""
+    return f"{table(lines, [*head, 'text'])}\n{said['shown']} of {said['total']} records{rest}"
+
+
+def _listed_row(record: dict[str, Any]) -> list[str]:
+    age = "-" if record["age_days"] is None else f"{record['age_days']:.0f} d"
+    weight, pinned = f"{record['importance']:.2f}", "yes" if record["pinned"] else ""
+    return [shown(record["id"]), record["kind"], record["tier"], weight, pinned, age]
+
+
+def _known_text(said: dict[str, Any]) -> str:
+    record, score = said["record"], said["score"]
+    told = {n: v for n, v in record.items() if n not in ("text", "id") and v not in (None, [], "")}
+    lines = [shown(record["id"]), f"  {shown(record['text'])}", ""]
+    lines += [
+        table(
+            [(n, shown(moment(v) if hasattr(v, "tzinfo") else str(v))) for n, v in told.items()],
+            ["field", "value"],
+        )
+    ]
+    lines += ["", "why it is where it is:", *(f"  {shown(line)}" for line in said["why"])]
+    lines += [f"  tonight: {t['rule']} would change it: {t['reason']}" for t in said["tonight"]]
+    lines += [f"  {t['rule']} may not change it: {t['reason']}" for t in said["held_tonight"]]
+    rows = [
+        (n, f"{score[n]:.3f}", f"{w:.2f}", f"{score[n] * w:.3f}")
+        for n, w in score["weights"].items()
+    ]
+    rows += [("relevance", "", "", f"{score['relevance']:.3f}")]
+    lines += ["", table(rows, ["score", "value", "weight", "adds"]), _fades_text(said["fades"])]
+    lines += [_goes_text(said["goes"])]
+    lines += [*([f"to bring it back: {to_copy(said['back'])}"] if said["back"] else []), ""]
+    for name, title in (("replaced_by", "replaced by"), ("absorbed", "stands for")):
+        lines += [
+            f"{title} {shown(r['id'])}: {cut(r['text'] or 'not in this store', 80)}"
+            for r in said["lineage"][name]
+        ]
+    return "\n".join([*lines, _history_text(said["history"])])
+
+
+def _fades_text(fades: dict[str, Any]) -> str:
+    below = f"falls below {fades['below']:g}"
+    return (
+        f"{below} on {fades['on']:%Y-%m-%d}, {fades['why']}"
+        if fades["on"]
+        else f"never {below}: {fades['why']}"
+    )
+
+
+def _goes_text(goes: dict[str, Any]) -> str:
+    if not goes["on"]:
+        return f"{goes['what'] or 'stays'}: {goes['why']}"
+    return f"{goes['what']} after {goes['on']:%Y-%m-%d}, unless it is used before: {goes['why']}"
+
+
+def _history_text(events: list[dict[str, Any]]) -> str:
+    if not events:
+        return "no run of memops touched it"
+    rows = [
+        (e["at"][:16], e["op"], e["rule"], shown(e["of"] or ""), e["reason"], e["became"])
+        for e in events
+    ]
+    return table(rows, ["when", "change", "rule", "of", "reason", "became"])

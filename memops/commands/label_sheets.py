@@ -1,0 +1,219 @@
+"""Label sheets: changes of plans in their place, for readers to judge; and the counts of their labels.
+
+A reader sees the file and the change in its context, and writes `right` (the owner would want it),
+`harmless` (nothing lost, nothing won) or `harmful` (something true, current or needed is lost,
+hidden or torn apart) into the last column but one. Counts go on; sentences stay in the sheet.
+"""
+
+import hashlib
+import io
+from collections.abc import Iterable, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from memops import autonomy, files
+from memops.commands import reviewing
+from memops.errors import Corrupt, StoreNotFound
+from memops.safety.display import csv_safe
+from memops.stores import family
+
+LABELS = ("right", "harmless", "harmful")
+_KEY = ("store", "plan", "seq", *autonomy.SHAPE, "family")
+_SEEN = ("place", "subject", "why", "before", "text", "after", "becomes", "evidence")
+_ROOM = 700  # characters of each text around a change
+_TEXT = 6000  # characters of the text itself
+
+
+def sheet(plans: Iterable[str], state: Path, most: int, codes: Sequence[str] = ()) -> pl.DataFrame:
+    """Return at most so many changes of each shape and family, spread over plans and texts.
+
+    `codes` names the reasons of those wanted; all, if none.
+
+    Texts that stand in a plan many times are shown once before any is shown again, and what
+    belongs to another change (what a keeper gains) goes with it. The choice is by digest, so that
+    the same plans give the same sheet.
+    """
+    reviews = [reviewing.begun(name, state) for name in plans]
+    rows = pl.concat([_rows(nth, review) for nth, review in enumerate(reviews)])
+    rows = rows.filter(pl.col("code").is_in(codes)) if codes else rows
+    turns = ("family", *autonomy.SHAPE)
+    chosen = (
+        rows.with_columns(again=pl.int_range(pl.len()).over("nth", *turns, "text", order_by="draw"))
+        .with_columns(turn=pl.int_range(pl.len()).over("nth", *turns, order_by=["again", "draw"]))
+        .with_columns(place=pl.int_range(pl.len()).over(*turns, order_by=["turn", "draw"]))
+        .filter(pl.col("place") < most)
+        .sort("family", *autonomy.SHAPE, "nth", "seq")
+    )
+    shown = [
+        row
+        for (nth,), some in chosen.group_by("nth", maintain_order=True)
+        for row in _shown(reviews[int(nth)], some)
+    ]
+    names = [*_KEY, *_SEEN, "label", "note"]
+    return pl.DataFrame(shown, schema=dict.fromkeys(names, pl.String), orient="row")
+
+
+def written(rows: pl.DataFrame) -> bytes:
+    """Return a sheet as a file of tab-separated values that a spreadsheet opens."""
+    held = io.BytesIO()
+    safe = [[csv_safe(cell) for cell in row] for row in rows.iter_rows()]
+    pl.DataFrame(safe, schema=rows.schema, orient="row").write_csv(held, separator="\t")
+    return held.getvalue()
+
+
+def read(path: Path) -> pl.DataFrame:
+    """Return a sheet that somebody filled in; raises MemopsError for what is none."""
+    if not path.is_file():
+        raise StoreNotFound(f"{path} is not there", "write one with `memops dev evidence sheet`")
+    try:
+        rows = pl.read_csv(path, separator="\t", infer_schema=False)
+    except pl.exceptions.PolarsError as error:
+        raise Corrupt(f"{path}: {error}", "it holds tab-separated values") from error
+    if missing := [name for name in (*_KEY, "label") if name not in rows.columns]:
+        raise Corrupt(f"{path}: no column {missing[0]!r}", "fill in a sheet as it was written")
+    rows = rows.with_columns(pl.col("label").fill_null("").str.strip_chars().str.to_lowercase())
+    wrong = rows.with_row_index("line", 2).filter(~pl.col("label").is_in([*LABELS, ""]))
+    if wrong.height:
+        line, label = wrong.row(0, named=True)["line"], wrong["label"][0]
+        raise Corrupt(f"{path}, row {line}: no label {label!r}", f"one of {', '.join(LABELS)}")
+    return rows
+
+
+def counts(
+    sheets: Sequence[Path],
+    by: str,
+    texts: str,
+    unseen: bool,
+    day: date,
+    second: Path | None = None,
+    second_by: str = "",
+) -> dict[str, Any]:
+    """Return the record of judged sheets: counts by shape and family, who judged, and agreement.
+
+    `unseen` says that the texts were not used in building and the readers built no rule; only
+    then does the record count.
+    """
+    rows = pl.concat([read(path).select(*_KEY, "label") for path in sheets])
+    judged = rows.filter(pl.col("label") != "").unique(["plan", "seq"], keep="last")
+    counted = judged.group_by(*autonomy.SHAPE, "family").agg(
+        *((pl.col("label") == label).sum().alias(label) for label in LABELS),
+        stores=pl.col("store").n_unique(),
+    )
+    said: dict[str, Any] = {"judged": day.isoformat(), "by": by, "texts": texts, "unseen": unseen}
+    if second is not None:
+        said["second"] = {"by": second_by, **_agreement(judged, read(second))}
+    return said | {"changes": counted.sort("family", *autonomy.SHAPE).to_dicts()}
+
+
+def kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
+    """Return Cohen's kappa (1960) of two readers' labels; None where chance alone is certain."""
+    n = len(pairs)
+    if not n:
+        return None
+    seen = sum(a == b for a, b in pairs) / n
+    chance = sum(
+        sum(a == label for a, _ in pairs) * sum(b == label for _, b in pairs) for label in LABELS
+    ) / (n * n)
+    return None if chance == 1 else round((seen - chance) / (1 - chance), 3)
+
+
+def keep(record: dict[str, Any], path: Path) -> None:
+    """Write a record of judged changes where `memops.state.evidence` finds it."""
+    files.write_json(path, record)
+
+
+def _agreement(first: pl.DataFrame, other: pl.DataFrame) -> dict[str, Any]:
+    both = first.join(other.filter(pl.col("label") != ""), on=["plan", "seq"], suffix="_b")
+    pairs = list(both.select("label", "label_b").iter_rows())
+    same = sum(a == b for a, b in pairs)
+    return {"n": len(pairs), "same": same, "kappa": kappa(pairs)}
+
+
+def _rows(nth: int, review: reviewing.Review) -> pl.DataFrame:
+    """A plan's changes that are judged by themselves, with a number drawn by their digest."""
+    plan, kind = review.plan, review.plan.header["store"]["kind"]
+    changes = plan.changes.with_row_index("seq", 1).filter(
+        ~pl.int_range(pl.len(), dtype=pl.UInt32).is_in(autonomy.completing(plan.changes).implode())
+    )
+    texts = review.records.select("id", said="text")
+    return changes.join(texts, on="id", how="left").select(
+        pl.lit(nth).alias("nth"),
+        "seq",
+        *autonomy.SHAPE,
+        pl.lit(family(kind)).alias("family"),
+        text=pl.coalesce("said", "text").fill_null(""),
+        draw=pl.format("{}:{}", pl.lit(plan.id), "seq").map_elements(
+            lambda text: hashlib.sha256(text.encode()).hexdigest(), pl.String
+        ),
+    )
+
+
+def _shown(review: reviewing.Review, some: pl.DataFrame) -> list[dict[str, Any]]:
+    """Changes as a reader judges them: whole texts, secrets included, and what stands around."""
+    records, plan = review.records, review.plan
+    rows = {row["id"]: row for row in records.to_dicts()}
+    around = _around(records)
+    changes = {row["id"]: row for row in plan.changes.to_dicts()}
+    lines = {int(line["seq"]): line for line in plan.ops()}
+    told = []
+    for row in some.to_dicts():
+        change = plan.changes.row(row["seq"] - 1, named=True)
+        was, line = rows.get(change["id"], change), lines[row["seq"]]
+        link = change["superseded_by"]
+        named = dict.fromkeys(i for i in [link, *(change["evidence"] or [])] if i != change["id"])
+        others = [rows.get(i) or changes.get(i) for i in named if i]
+        before, after = around.get(change["id"], ("", ""))
+        told.append(
+            {
+                "store": plan.header["address"],
+                "plan": plan.id,
+                "seq": str(row["seq"]),
+                **{name: row[name] for name in (*autonomy.SHAPE, "family")},
+                "place": _place(was),
+                "subject": was["subject"] or "",
+                "why": f"{line['op']}: {line['reason']}",
+                "before": before,
+                "text": (was["text"] or "")[:_TEXT],
+                "after": after,
+                "becomes": _becomes(change),
+                "evidence": "\n--\n".join(
+                    f"[{_place(o)}] {o['text'][:_TEXT]}" for o in others if o and o["text"]
+                ),
+                "label": "",
+                "note": "",
+            }
+        )
+    return told
+
+
+def _becomes(change: dict[str, Any]) -> str:
+    if change["action"] == "delete":
+        return "deleted"
+    link = change["superseded_by"]
+    said = [f"hidden ({link})" if link.startswith("memops:") else "replaced by:"] if link else []
+    said += [f"tier {change['tier']}"] if change["tier"] and not link else []
+    said += [change["text"][:_TEXT]] if change["text"] and change["action"] != "delete" else []
+    return "\n".join(said)
+
+
+def _place(record: dict[str, Any]) -> str:
+    where = record["origin"] or record["key"] or record["id"]
+    day = record["created_at"].date().isoformat() if record["created_at"] else "undated"
+    return f"{where} ({record['role']}, {record['form']}, {day})"
+
+
+def _around(records: pl.DataFrame) -> dict[str, tuple[str, str]]:
+    """What stands before and after each record of a document, two units each way."""
+    placed = records.filter(pl.col("block").is_not_null(), pl.col("origin").is_not_null())
+    path, line = (pl.col("origin").str.extract(r"^(.*)#(\d+)$", n) for n in (1, 2))
+    text = pl.col("text").str.slice(0, _ROOM)
+    near = {
+        n: text.shift(n).over("_path", order_by="_line").fill_null("").alias(f"_{n}")
+        for n in (2, 1, -1, -2)
+    }
+    rows = placed.with_columns(_path=path, _line=line.cast(pl.Int64)).select("id", *near.values())
+    return {id: ("\n".join(filter(None, (a, b))), "\n".join(filter(None, (c, d))))
+            for id, a, b, c, d in rows.iter_rows()}  # fmt: skip

@@ -1,0 +1,248 @@
+"""Grading as steps: grade a store, compare with a baseline, and preview a plan's effect."""
+
+import contextlib
+import tempfile
+import time
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from memops import files, snapshot
+from memops.errors import GateInconclusive, MemopsError
+from memops.evaluation.golden import suite_folder
+from memops.measures import measure as known
+from memops.plan import outcome
+from memops.policy import Policy
+from memops.settings import Settings
+from memops.state import planfile
+from memops.state.lineage import kept_lineage, lineage
+from memops.state.sources import open_or_take
+
+if TYPE_CHECKING:
+    from memops.evaluation.gate import Verdict
+    from memops.evaluation.golden import Suite
+    from memops.evaluation.grading import Grades
+    from memops.models.encode import Encoder
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A store or snapshot that is to be graded by a suite.
+
+    Unless it is to `keep`, the snapshot that the grades are of is gone afterwards.
+    """
+
+    store: str
+    suite: str
+    settings: Settings
+    encoder: str | None = None
+    now: datetime | None = None
+    keep: bool = True
+
+
+def grade(asked: Asked) -> dict[str, Any]:
+    """Grade a store or snapshot against a suite; returns means by retriever and slice."""
+    from memops.evaluation.comparing import compared
+
+    graded, taken = _graded(asked, timed=True)
+    said = graded.to_json()
+    said["no_answer"] = {name: asdict(told) for name, told in graded.unanswered.items()}
+    said["latency_ms"] = dict(graded.latency)
+    said["compared"] = compared(graded, asked.settings.policy.gate)
+    shown = [m for m in said["means"] if m["slice"] == "all"]
+    aggregates: dict[str, dict[str, float]] = {}
+    for mean in shown:
+        aggregates.setdefault(mean["retriever"], {})[mean["measure"]] = mean["value"]
+    return {
+        **_about(asked, taken),
+        "verdict": None,
+        "grades": {"aggregates": aggregates, **said},
+    }
+
+
+def _about(asked: Asked, taken: snapshot.Snapshot) -> dict[str, Any]:
+    kept = taken.id if taken.path.is_dir() else None
+    return {"suite": asked.suite, "store": taken.address, "snapshot": kept}
+
+
+def deciding(policy: Policy, measure: str | None) -> Policy:
+    """Return a policy by which a measure decides, if one is named; raises MemopsError for no measure."""
+    decides = known(measure).name if measure else policy.gate.measure
+    return replace(policy, gate=replace(policy.gate, measure=decides))
+
+
+def gate(asked: Asked, accept: bool = False, measure: str | None = None) -> dict[str, Any]:
+    """Compare a store's grades with the suite's baseline, or record them as the baseline.
+
+    Raises GateInconclusive when there is no baseline to compare with, MemopsError when the suite
+    lacks the `measure` that is to decide.
+    """
+    from memops.evaluation import gate as gates
+    from memops.evaluation.gate_output import github, junit, markdown
+    from memops.evaluation.golden import places
+    from memops.evaluation.grading import Grades, freeze
+
+    graded, taken = _graded(asked, refit=accept)
+    path = suite_folder(asked.suite) / "baseline.json"
+    policy = deciding(asked.settings.policy, measure)
+    if measure and measure not in (held := graded.means()):
+        raise MemopsError(
+            f"suite {asked.suite} does not measure {measure}; it measures {', '.join(held)}",
+            f"add it to `measures` in {path.with_name('suite.toml')}, then record with --accept",
+        )
+    replaced = None
+    if accept:
+        with contextlib.suppress(MemopsError, OSError):  # a damaged one tells nothing
+            replaced = Grades.from_json(files.read_json(path)).means()
+        kept = f"keep some of its proposals: memops recall suite review {path.parent}"
+        gates.refuse_empty(graded, f"{kept}; then again")
+        freeze(graded, path.parent)
+        files.write_json(path, gates.accept(graded))
+    if not path.is_file():
+        raise GateInconclusive(f"{path}: no baseline", "record one with --accept")
+    verdict = gates.judge(files.read_json(path), graded, policy)
+    return {
+        **_about(asked, taken),
+        "accepted": str(path) if accept else None,
+        "replaced": replaced,
+        **verdict.to_json(),
+        "grades": graded.means(),
+        "junit": junit(verdict),
+        "github": github(verdict, places(path.parent)),
+        "markdown": markdown(verdict),
+    }
+
+
+def grade_plan(path: str, plan: str, suite: str, settings: Settings) -> dict[str, Any]:
+    """Grade a snapshot and what a plan would leave of it, by one frozen encoder, and compare."""
+    from memops.evaluation import gate as gates
+    from memops.evaluation.gate_blame import blamed
+    from memops.evaluation.golden import load
+    from memops.evaluation.grading import frozen, grade
+
+    loaded = load(suite_folder(suite))
+    before = snapshot.open_snapshot(Path(path)).records()
+    made = planfile.load(plan, settings.state)
+    changes = made.plan()
+    after = outcome(before, changes)
+    encoder = frozen(loaded, before)
+    past = kept_lineage(settings.state, made.header["store"])
+    edges = pl.concat([past, lineage(changes)])
+    by = (loaded, settings.policy, encoder)
+    was, now = grade(before, *by, past), grade(after, *by, edges)
+    verdict, blame = gates.judge(was, now, settings.policy), None
+    if verdict.verdict == "fail":
+
+        def graded(first: pl.DataFrame) -> "Grades":
+            heirs = pl.concat([past, lineage(first)])
+            return grade(outcome(before, first), loaded, settings.policy, encoder, heirs)
+
+        if blame := blamed(was, graded, changes, settings.policy):
+            verdict = replace(verdict, because=[*verdict.because, blame.because])
+    out = made.path / "grades.json"
+    said = {"before": was.to_json(), "after": now.to_json(), "verdict": verdict.to_json()}
+    files.write_json(out, said | {"shown": _shown(loaded, verdict, was, now)})
+    recall = [r for r in verdict.measures.to_dicts() if r["slice"] == "all"]
+    kept = ("measure", "before", "after", "difference", "low", "high")
+    return {
+        "suite": suite,
+        "verdict": verdict.verdict,
+        "why": verdict.reasons,
+        "blame": blame and asdict(blame),
+        "grades": str(out),
+        "recall": [{k: r[k] for k in kept} for r in recall],
+    }
+
+
+def _graded(
+    asked: Asked, refit: bool = False, timed: bool = False
+) -> "tuple[Grades, snapshot.Snapshot]":
+    """Grades by the encoder frozen with the suite's baseline, unless it is to be fitted anew."""
+    from memops.evaluation.golden import load
+    from memops.evaluation.grading import grade
+
+    settings, loaded = asked.settings, load(suite_folder(asked.suite))
+    with tempfile.TemporaryDirectory(prefix="memops-") as folder:
+        passing = not asked.keep and (asked.store in settings.stores or ":" in asked.store)
+        into = replace(settings, state=Path(folder)) if passing else settings
+        taken = open_or_take(asked.store, into, asked.now, to_grade=True)
+        records = taken.records()
+    name = asked.encoder or (settings.encoder if settings.encoder != "lsa" else None)
+    name = name or (loaded.encoder if refit or loaded.encoder != "lsa" else None)
+    edges = kept_lineage(settings.state, taken.manifest["store"])
+    used = _encoder(name, records, settings)
+    clock = time.perf_counter if timed else None
+    return grade(records, loaded, settings.policy, used, edges, clock), taken
+
+
+def _encoder(name: str | None, records: pl.DataFrame, settings: Settings) -> "Encoder | None":
+    from memops.evaluation.grading import texts_of
+    from memops.models.encode import open_encoder
+
+    if name is None:
+        return None
+    return open_encoder(
+        name, files.folder(settings.state / "vectors"), settings.instruction
+    ).fitted(texts_of(records))
+
+
+def _shown(suite: "Suite", verdict: "Verdict", was: "Grades", now: "Grades") -> dict[str, Any]:
+    """The comparison as the report says it."""
+    rows = verdict.measures.to_dicts()
+    asked = {q["query_id"]: q for q in suite.queries.select("query_id", "text", "lang").to_dicts()}
+    ranks = _first_ranks(was), _first_ranks(now)
+
+    def slices(prefix: str) -> list[dict[str, Any]]:
+        chosen = [r for r in rows if r["slice"].startswith(f"{prefix}:")]
+        return [{"name": r["slice"].split(":", 1)[1], **_sides(r)} for r in chosen]
+
+    def moved(frame: pl.DataFrame) -> list[dict[str, Any]]:
+        return [
+            {
+                "query_id": r["query_id"],
+                "text": asked[r["query_id"]]["text"],
+                "category": r["category"] or "",
+                "lang": asked[r["query_id"]]["lang"] or "",
+                "before": ranks[0].get(r["query_id"]),
+                "after": ranks[1].get(r["query_id"]),
+            }
+            for r in frame.to_dicts()
+        ]
+
+    overall = [r | {"value": r["difference"]} for r in rows if r["slice"] == "all"]
+    delta = ("value", "low", "high")
+    return {
+        "suite": suite.name,
+        "retriever": suite.retriever,
+        "queries": suite.queries.height,
+        "measures": [
+            {"measure": r["measure"], **_sides(r), "delta": {name: r[name] for name in delta}}
+            for r in overall
+        ],
+        "by_category": slices("category"),
+        "by_lang": slices("lang"),
+        "lost": moved(verdict.lost),
+        "gained": moved(verdict.gained),
+        "verdict": verdict.verdict,
+        "why": verdict.because,
+    }
+
+
+def _sides(row: dict[str, Any]) -> dict[str, Any]:
+    before, after = (
+        {"value": row[side], "low": None, "high": None} for side in ("before", "after")
+    )
+    return {"n": row["queries"], "before": before, "after": after}
+
+
+def _first_ranks(graded: "Grades") -> dict[str, int]:
+    """For each query, the rank of the first right answer, from its reciprocal rank."""
+    own = graded.per_query.filter(
+        (pl.col("retriever") == graded.retriever)
+        & pl.col("measure").str.starts_with("RR")
+        & (pl.col("value") > 0)
+    )
+    return {q: round(1 / v) for q, v in own.select("query_id", "value").iter_rows()}

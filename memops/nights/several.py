@@ -1,0 +1,111 @@
+"""The nights of several stores, none of which keeps the others from theirs."""
+
+import contextlib
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import BrokenExecutor
+from contextlib import ExitStack, contextmanager
+from datetime import datetime
+from typing import Any
+
+import polars as pl
+
+from memops import files
+from memops.errors import Locked, MemopsError, told
+from memops.nights import monitoring
+from memops.nights.night import curate
+from memops.nights.workers import workers
+from memops.settings import Settings
+from memops.state import history
+from memops.state.sources import clock
+
+_TRIES = 2
+_LOOK = 1.0
+"""Seconds after which a store that waits for its turn looks again."""
+
+
+def night(
+    name: str,
+    settings: Settings,
+    now: datetime | None = None,
+    passing: tuple[type[BaseException], ...] = (),
+    **how: Any,
+) -> dict[str, Any]:
+    """Return a store's night; one that fails has its `code`, `error`, `hint` and `cause`.
+
+    Whatever the failure is, it is written into the history. Errors of the classes `passing` (of
+    whoever runs the night) go through.
+    """
+    at, name = now or clock(), settings.called(name)
+    try:
+        done = curate(name, settings, at, **how)
+    except passing:
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:
+        done = _failed(name, settings, at, error)
+    monitoring.publish(settings, clock())
+    return done
+
+
+def _failed(name: str, settings: Settings, at: datetime, error: BaseException) -> dict[str, Any]:
+    """Note a night that failed in the history, if it began; what is said of it."""
+    said = told(error)
+    done = {"store": name, "now": at.isoformat(), "code": said.code}
+    busy = isinstance(error, Locked) and not error.begun
+    known = name in settings.stores or ":" in name  # any other is no store that had a night
+    if known and not busy:
+        history.append(settings.state, done | {"place": settings.place(name)})
+    why = {"error": said.message, "hint": settings.hint(said), "cause": type(said).__name__}
+    return done | why
+
+
+@contextmanager
+def turn(settings: Settings) -> Iterator[None]:
+    """Wait until fewer than `flows.at_once` stores are at work on this machine, and be one of them.
+
+    A process that is killed lets go of its turn, whatever has become of a server meanwhile.
+    """
+    folder = settings.state / "locks"
+    with ExitStack() as held:
+        while True:
+            for n in range(settings.flows.at_once):
+                try:
+                    held.enter_context(files.lock(folder / f"turn-{n}.lock", timeout=0.0))
+                except Locked:
+                    continue
+                yield
+                return
+            time.sleep(_LOOK)
+
+
+def nights(
+    names: Sequence[str],
+    settings: Settings,
+    now: datetime | None = None,
+    jobs: int = 1,
+    **how: Any,
+) -> list[dict[str, Any]]:
+    """Return the nights of several stores, in their order, at most so many at a time.
+
+    Each of several has a process for itself. Nights whose process was killed are done again, once:
+    what one of them had begun it finishes first.
+    """
+    if min(jobs, len(names)) < 2:
+        return [night(name, settings, now, **how) for name in names]
+    done: dict[str, dict[str, Any]] = {}
+    for _ in range(_TRIES):
+        left = [name for name in dict.fromkeys(names) if name not in done]
+        with workers(min(jobs, len(left) or 1)) as pool:
+            begun = {name: pool.submit(night, name, settings, now, **how) for name in left}
+            for name, future in begun.items():
+                with contextlib.suppress(BrokenExecutor):
+                    done[name] = future.result()
+    lost = MemopsError("its process was killed", "look for want of memory; fewer --jobs need less")
+    return [done.get(name) or _failed(name, settings, now or clock(), lost) for name in names]
+
+
+def said(done: Sequence[dict[str, Any]]) -> str:
+    """Return how several nights went in one sentence, with the cause of each that failed."""
+    lost = [n for n in done if "error" in n]
+    causes = [f"{n['store']}: {n['cause']} (exit {n['code']}): {n['error']}" for n in lost]
+    return "; ".join([f"{len(done) - len(lost)} of {len(done)} stores good", *causes])

@@ -1,0 +1,79 @@
+"""Lineage: what became of a store's records, kept because suites may name the old ids for long.
+
+<state>/stores/<id>/lineage.parquet   (old, new): merged into, superseded by, or made from it
+"""
+
+import io
+from pathlib import Path
+
+import polars as pl
+
+from memops import files
+from memops.errors import Corrupt
+from memops.schema import RETIRED
+from memops.snapshot import store_id
+
+EDGES = pl.Schema({"old": pl.String(), "new": pl.String()})
+_GENERATIONS = 64
+
+
+def lineage(*plans: pl.DataFrame) -> pl.DataFrame:
+    """Return (old, new) ids of what the plans make from notes and what they supersede."""
+    edges = [EDGES.to_frame()]
+    for plan in plans:
+        made = plan.explode("derived_from", empty_as_null=True)
+        edges.append(made.select(old="derived_from", new="id"))
+        edges.append(superseded(plan))
+    return pl.concat(edges).drop_nulls().unique().sort("old", "new")
+
+
+def superseded(table: pl.DataFrame) -> pl.DataFrame:
+    """Return (old, new) of the records, or changes, of a table that name a newer record."""
+    link = pl.col("superseded_by")
+    return table.filter(link.is_not_null() & ~link.is_in(RETIRED)).select(old="id", new=link)
+
+
+def descendants(ids: pl.Series, edges: pl.DataFrame) -> pl.DataFrame:
+    """Return (id, doc_id): every id with itself and all that came of it."""
+    reached = pl.DataFrame(
+        {"id": ids, "doc_id": ids}, schema={"id": pl.String, "doc_id": pl.String}
+    )
+    newest = reached
+    for _ in range(_GENERATIONS):
+        newest = (
+            newest.join(edges, left_on="doc_id", right_on="old", how="inner")
+            .select("id", doc_id="new").unique().join(reached, on=["id", "doc_id"], how="anti")
+        )  # fmt: skip
+        if newest.is_empty():
+            break
+        reached = pl.concat([reached, newest])
+    return reached
+
+
+def kept_lineage(state: Path, identity: dict[str, str]) -> pl.DataFrame:
+    """Return the (old, new) ids of all that plans did to a store; raises Corrupt."""
+    path = _path(state, identity)
+    if not path.is_file():
+        return EDGES.to_frame()
+    try:
+        return pl.read_parquet(path).cast(EDGES)
+    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise Corrupt(
+            f"{path}: {error}", "delete it; `memops recall suite remap` needs it"
+        ) from error
+
+
+def keep_lineage(state: Path, identity: dict[str, str], edges: pl.DataFrame) -> None:
+    """Add edges to those that are kept."""
+    if edges.is_empty():
+        return
+    path = _path(state, identity)
+    files.folder(path.parent)
+    out = io.BytesIO()
+    both = pl.concat([kept_lineage(state, identity), edges.cast(EDGES)])
+    both.unique().sort("old", "new").write_parquet(out)
+    files.write(path, out.getvalue())
+
+
+def _path(state: Path, identity: dict[str, str]) -> Path:
+    return state / "stores" / store_id(identity) / "lineage.parquet"

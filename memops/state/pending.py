@@ -1,0 +1,81 @@
+"""Pending plans: those of each store of which something is left that nobody has carried out.
+
+Told from headers and the beginnings of lines alone, without reading a change: a monitor asks of
+every store.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from memops import files
+from memops.journal import Journal
+from memops.state.runs import runs_of
+
+_LINE = re.compile(rb'^\{"seq": (\d+), [^\n]*?"rule": "(\w+)"', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A plan, and how many changes of each rule neither a run nor a reviewer nor a newer plan had."""
+
+    plan: str
+    address: str
+    rules: dict[str, int]
+    expired: bool
+
+    @property
+    def changes(self) -> int:
+        """How many they are."""
+        return sum(self.rules.values())
+
+
+def waiting(state: Path, now: datetime, place: Callable[[str], str]) -> dict[str, list[Pending]]:
+    """Return what waits of each store, by its place, which is told of an address; newest plans first.
+
+    The newest plan that a rule ran for holds what waits of it. Of an older one that has expired
+    nothing does, nor of what a person asked for by name.
+    """
+    made = [(path.stat().st_mtime_ns, path) for path in (state / "plans").glob("*/plan.json")]
+    found: dict[str, list[Pending]] = {}
+    ran: dict[str, set[str]] = {}
+    for _, path in sorted(made, reverse=True):
+        header = files.read_json(path)
+        if header.get("authority") == "person":
+            continue
+        address = str(header.get("address"))
+        where = place(address)
+        newest, anew = where not in ran, ran.setdefault(where, set())
+        expired = _expired(header, now)
+        if (newest or not expired) and (rules := _left(path.parent, state, anew)):
+            found.setdefault(where, []).append(Pending(path.parent.name, address, rules, expired))
+        anew.update(header.get("rules", ()))
+    return found
+
+
+def rejected(plan: Path) -> set[int]:
+    """Return the numbers of the changes that a person rejected or took back, and did not keep since."""
+    last: dict[int, str] = {}
+    for entry in Journal(plan / "review.jsonl").entries():
+        last |= dict.fromkeys(entry["seqs"], entry["decision"])
+    return {seq for seq, decision in last.items() if decision == "reject"}
+
+
+def _expired(header: dict[str, Any], now: datetime) -> bool:
+    most = timedelta(hours=header.get("expires_after_hours", 0.0))
+    return now - datetime.fromisoformat(header["now"]) > most
+
+
+def _left(folder: Path, state: Path, anew: set[str]) -> dict[str, int]:
+    ops = folder / "ops.jsonl"
+    lines = _LINE.findall(ops.read_bytes()) if ops.is_file() else []
+    kept = {int(seq): rule.decode() for seq, rule in lines if rule.decode() not in anew}
+    gone = rejected(folder) if kept else set[int]()
+    for run in runs_of(folder.name, state) if kept else ():
+        if run.state != "rolled-back":
+            gone.update(run.header["kept"])
+    return dict(Counter(rule for seq, rule in kept.items() if seq not in gone))

@@ -1,0 +1,74 @@
+"""The records that a plan rests on: those that it touches, and those that their links lead to.
+
+A plan keeps its digest, so that whoever carries the plan out need read and hash no more of the
+snapshot than that, however large it is.
+"""
+
+import hashlib
+import io
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+import polars as pl
+
+from memops.errors import MemopsError
+from memops.limits import sizes
+from memops.plan import STEPS
+from memops.schema import RETIRED, only
+from memops.snapshot import Snapshot
+
+_SIZES = pl.Schema({"scope": pl.String(), "kind": pl.String(), "all": pl.UInt32()})
+
+
+def basis(changes: pl.DataFrame, load: Callable[[Collection[str]], pl.DataFrame]) -> pl.DataFrame:
+    """Return the records of the changes and, link by link, what replaces them, sorted by id.
+
+    `load` returns the records with some ids.
+    """
+    wanted = {*changes["id"], *changes["superseded_by"].drop_nulls()} - {*RETIRED}
+    known, parts = set(wanted), []
+    for _ in range(STEPS + 1):
+        parts.append(load(wanted))
+        wanted = {*parts[-1]["superseded_by"].drop_nulls()} - {*RETIRED} - known
+        if not wanted:
+            break
+        known |= wanted
+    return pl.concat(parts).sort("id")
+
+
+def sealed(
+    changes: pl.DataFrame, records: pl.DataFrame, models: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return what a plan's header says of its basis: its digest, and how large the whole is.
+
+    Where local models helped, also what those were (`Models.recipes`).
+    """
+    mine = basis(changes, lambda ids: only(records, ids))
+    counts = sizes(records).join(mine, on=["scope", "kind"], how="semi").sort("scope", "kind")
+    said = {"sha256": _digest(mine), "live": [list(row) for row in counts.iter_rows()]}
+    return said | ({"models": dict(models)} if models else {})
+
+
+def opened(
+    said: dict[str, Any] | None, changes: pl.DataFrame, taken: Snapshot
+) -> tuple[pl.DataFrame, pl.DataFrame | None]:
+    """Return a plan's records out of its snapshot, and the sizes (scope, kind, all) of the whole.
+
+    Where the digest is another's, or there is none, the whole snapshot is read, its files hashed
+    first; raises what that raises.
+    """
+    if said:
+        live = pl.DataFrame(said["live"], schema=_SIZES, orient="row")
+        try:
+            found = basis(changes, taken.some)
+        except MemopsError:
+            found = changes.clear()
+        if _digest(found) == said["sha256"]:
+            return found, live
+    return taken.records(), None
+
+
+def _digest(records: pl.DataFrame) -> str:
+    lines = io.BytesIO()
+    records.write_ndjson(lines)
+    return hashlib.sha256(lines.getbuffer()).hexdigest()
