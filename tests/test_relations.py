@@ -79,8 +79,7 @@ def called_the_same(pairs):
 
 
 def test_another_word_of_relation_or_exchanged_roles_say_another_thing():
-    unknown = [("妹妹比姐姐高", "姐姐比妹妹高")]  # a sister is a sister, elder or younger
-    assert called_the_same(APART) == unknown
+    assert not called_the_same(APART)
 
 
 def test_what_says_the_same_in_the_same_relation_is_still_found():
