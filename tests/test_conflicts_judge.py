@@ -151,11 +151,16 @@ def test_a_merge_that_a_judge_who_may_not_decide_speaks_against_is_withheld(pair
 
 
 @pytest.mark.parametrize("pair", CLEAR + SAME)
-def test_what_the_rules_are_sure_of_gives_way_to_a_judge_who_is_mostly_right(pair, monkeypatch):
+def test_what_the_rules_are_sure_of_gives_way_only_to_a_judge_who_is_surely_right(
+    pair, monkeypatch
+):
     assert one(pair, context(BOTH_HOLD))["effect"] == "withheld"
-    monkeypatch.setattr("memops.judge.cascade.accuracy", lambda tally: 0.4)
-    told, alone = one(pair, context(BOTH_HOLD)), plain(pair)
-    assert told["effect"] is None
+    for right, effect in ((0.98, "withheld"), (0.8, None)):
+        ctx = context(BOTH_HOLD)
+        ctx = replace(ctx, models=replace(ctx.models, judge=Fallible(BOTH_HOLD)))
+        monkeypatch.setattr("memops.judge.cascade.accuracy", lambda tally, right=right: right)
+        told, alone = one(pair, ctx), plain(pair)
+        assert told["effect"] == effect
     assert (told["same"], told["opposes"]) == (alone["same"], alone["opposes"])
 
 

@@ -7,7 +7,6 @@ import pytest
 
 from memops.context import Context, Models
 from memops.judge.conflicts import judged
-from memops.judge.consensus import PRIOR, likelier, votes
 from memops.policy import Judge, Policy
 from memops.rules.merge_near import merge_near
 from memops.rules.supersede_conflicting import supersede_conflicting
@@ -116,20 +115,6 @@ def test_what_a_decider_says_against_the_times_counts_for_nothing():
     late = Says(lambda p: A_REPLACES_B if p.a.when < p.b.when else B_REPLACES_A)
     assert supersede_conflicting(frame, context(late)).is_empty()
     assert set(judged(frame, context(late))["effect"].drop_nulls()) <= {"doubted", "vetoed"}
-
-
-def test_among_the_likest_pairs_the_same_answer_tells_more():
-    import numpy as np
-
-    alike = np.linspace(0, 1, 1000)
-    classes = np.where(np.arange(1000) > 900, 0, 2)
-    cast = likelier(votes(classes, np.full(1000, 0.9)), alike, alike >= 0)
-    assert cast.shape == (1000, 7) and (cast[:, 6] == 1).all()
-    assert cast[-1, 3] > 1 > 0 > cast[0, 3]
-    few = likelier(votes(classes[-3:], np.full(3, 0.9)), alike[-3:], alike[-3:] >= 0)
-    assert few[0, 3] < cast[-1, 3]
-    assert np.allclose(np.exp(few[0, 3:6] + PRIOR).sum(), 1)
-    assert likelier(votes(classes[:0], np.full(0, 0.9)), alike[:0], alike[:0] >= 0).shape == (0, 7)
 
 
 def test_in_a_small_scope_a_judge_is_asked_about_texts_that_share_no_word():

@@ -12,8 +12,7 @@ import polars as pl
 
 from memops.context import Context
 from memops.judge.candidates.similarity import Statements
-from memops.judge.decision import DUPLICATE
-from memops.judge.votes import Tally, accuracy, agreed, tallied
+from memops.judge.posterior import Tally, accuracy, answered, posterior, tallied
 from memops.policy.models import Judge
 from memops.schema import LIVE
 from memops.verdicts import (
@@ -64,12 +63,12 @@ def heard(
     told = _left_open(pairs).with_row_index("nth")
     first = told.sort("rank", -pl.col("score"), "a", "b").head(policy.asked)
     sides = _sides(first, said, records)
-    settled = answered(first, sides, said.table["text"], judge, policy, ctx.once(TALLY, dict))
+    settled = consulted(first, sides, said.table["text"], judge, policy, ctx.once(TALLY, dict))
     rest = told.join(settled.select("nth"), on="nth", how="anti")
     return pl.concat([settled, rest], how="diagonal").sort("nth").drop("nth", "open")
 
 
-def answered(
+def consulted(
     told: pl.DataFrame,
     sides: Mapping[int, Side],
     texts: pl.Series,
@@ -91,13 +90,12 @@ def answered(
         decider=pl.lit(judge.name),
     )
     tally = tallied(known, [(sides[a].text, sides[b].text) for a, b in pairs], before)
-    one = known.filter(DUPLICATE & ~pl.col("open") & pl.col("verdict").is_in([SAME, UNSURE]))
-    settled = _settled(known, policy, accuracy(tally), one.select("a", "b"), texts)
-    return settled.drop("when_a", "when_b")
+    chances = posterior(known, texts, accuracy(tally), policy.sure).rename("chance_{}".format)
+    whole = pl.concat([known, chances], how="horizontal")
+    return _settled(whole, policy).drop("when_a", "when_b", *chances.columns)
 
 
-_BELIEVED = 0.5
-"""How often a decider is right, at least, for which rules give way to it where it may decide."""
+_LATER = {A_REPLACES_B: "a", B_REPLACES_A: "b"}
 
 
 def _left_open(pairs: pl.DataFrame) -> pl.DataFrame:
@@ -133,50 +131,43 @@ def _sides(pairs: pl.DataFrame, said: Statements, records: pl.DataFrame) -> dict
     return {statement: Side(*rest) for statement, *rest in rows.iter_rows()}
 
 
-def _settled(
-    told: pl.DataFrame, policy: Judge, right: float, one: pl.DataFrame, texts: pl.Series
-) -> pl.DataFrame:
-    """Withhold what the decider speaks against; add what its answers together speak for.
+def _settled(told: pl.DataFrame, policy: Judge) -> pl.DataFrame:
+    """Withhold what the decider speaks against; add what it says and all answers bear out.
 
-    `one` are the pairs (a, b) that rules call the same.
+    Both take a probability of at least `sure`: that what rules would do is wrong, or that the answer
+    is right. One who may not decide withholds by its answer alone.
     """
-    verdict = pl.col("verdict")
-    known = verdict != UNSURE
-    merged = pl.col("same") & pl.col("opposes").is_null()
-    against = pl.col("opposes").is_not_null() & ~pl.col("same")
-    doubted = pl.lit(not policy.decides or right >= _BELIEVED) & known & (
-        (merged & (verdict != SAME)) | (against & ~verdict.is_in(AGAINST))
-    )  # fmt: skip
+    verdict, said, sure = pl.col("verdict"), answered(), pl.lit(policy.sure)
+    ruled, same, conflict = ~pl.col("open"), pl.col("chance_same"), pl.col("chance_conflict")
+    merged, opposed = ruled & pl.col("same"), ruled & pl.col("opposes").is_not_null()
+    if policy.decides:
+        denied = (merged & (1 - same >= sure)) | (opposed & (1 - conflict >= sure))
+    else:
+        denied = (merged & (verdict != SAME)) | (opposed & ~verdict.is_in(AGAINST))
+    one, clash = (~ruled & (said == name).fill_null(False) for name in ("same", "conflict"))
+    vetoed = (one & pl.col("veto_same").is_not_null()) | (
+        clash & pl.col("veto_conflict").is_not_null()
+    )
+    chance = pl.when(one).then(same).when(clash).then(conflict)
     told = told.with_columns(
-        _one=pl.col("open") & (verdict == SAME), _clash=pl.col("open") & verdict.is_in(AGAINST)
-    )
-    told = told.with_columns(agreed(told, policy.sure, right, one, texts).get_columns())
-    vetoed = (pl.col("_one") & pl.col("veto_same").is_not_null()) | (
-        pl.col("_clash") & pl.col("veto_conflict").is_not_null()
-    )
-    may = pl.lit(policy.decides) & ~vetoed & pl.col("_agreed")
-    new = pl.col("_one") | pl.col("_clash")
-    effect = (
-        pl.when(doubted).then(pl.lit("withheld"))
+        effect=pl.when(denied & (verdict != UNSURE)).then(pl.lit("withheld"))
         .when(vetoed).then(pl.lit("vetoed"))
-        .when(new & may).then(pl.lit("decided"))
-        .when(new & ~pl.col("_agreed")).then(pl.lit("doubted"))
-        .when(new).then(pl.lit("review"))
+        .when(chance < sure).then(pl.lit("doubted"))
+        .when(chance >= sure).then(pl.lit("decided" if policy.decides else "review")),
+        probability=pl.coalesce("probability", chance).round(4),
+        later=pl.when(one | clash).then(verdict.replace_strict(_LATER, default=None, return_dtype=pl.String)),
+        _one=one, _clash=clash,
     )  # fmt: skip
-    side = {A_REPLACES_B: "a", B_REPLACES_A: "b"}
-    later = verdict.replace_strict(side, default=None, return_dtype=pl.String)
+    withheld, decided = (
+        pl.col("effect").eq_missing(pl.lit(word)) for word in ("withheld", "decided")
+    )
+    one, clash = decided & pl.col("_one"), decided & pl.col("_clash")
     return told.with_columns(
-        effect=effect,
-        probability=pl.coalesce("probability", pl.when(new).then("_chance")).round(4),
-        later=pl.when(new).then(later),
-        same=(pl.col("same") & ~doubted & ~(pl.col("_clash") & may)) | (pl.col("_one") & may),
-        opposes=pl.when(pl.col("_clash") & may)
-        .then(pl.lit("judged"))
-        .when(~doubted & ~(pl.col("_one") & may))
-        .then("opposes"),
-        firm_a=pl.col("firm_a") | (effect == "decided").fill_null(False),
-        firm_b=pl.col("firm_b") | (effect == "decided").fill_null(False),
-    ).drop("_one", "_clash", "_agreed", "_chance")
+        same=one | (pl.col("same") & ~withheld & ~clash),
+        opposes=pl.when(clash).then(pl.lit("judged")).when(~withheld & ~one).then("opposes"),
+        firm_a=pl.col("firm_a") | decided,
+        firm_b=pl.col("firm_b") | decided,
+    ).drop("_one", "_clash")
 
 
 def asked(pairs: pl.DataFrame, members: pl.DataFrame, ctx: Context) -> None:

@@ -9,8 +9,7 @@ import polars as pl
 
 from memops.context import Context
 from memops.judge.candidates.similarity import Statements, statements
-from memops.judge.conflicts import judged
-from memops.judge.consensus import groups
+from memops.judge.conflicts import groups, judged
 from memops.plan import STEPS
 from memops.safety.trust import voice
 from memops.schema import LIVE, RETIRED, only

@@ -21,6 +21,7 @@ from memops.judge.cascade import asked, heard
 from memops.judge.comparing import Keep, read_once, to_ask, used_in, verdicts
 from memops.judge.decision import decided
 from memops.judge.known import VERDICTS, Known, known
+from memops.ordered import connected
 from memops.statements.readings import differences, read_all, readings
 from memops.statements.taken import counted
 
@@ -54,6 +55,12 @@ def judged(records: pl.DataFrame, ctx: Context, keep: Keep | None = None) -> pl.
     if last[1].carried:
         ctx.cache[CARRIED] = True
     return last[1].pairs
+
+
+def groups(same: pl.DataFrame, n: int) -> pl.DataFrame:
+    """Return (statement, group): statements that pairs connect share a group."""
+    label = connected(same["a"].to_numpy(), same["b"].to_numpy(), n)
+    return pl.DataFrame({"statement": np.arange(n, dtype=np.uint32), "group": label})
 
 
 def features(pairs: list[dict[str, Any]]) -> pl.DataFrame:

@@ -14,8 +14,7 @@ import polars as pl
 from memops.context import Context
 from memops.judge.candidates.similarity import statements
 from memops.judge.confirmations import confirmed
-from memops.judge.conflicts import judged
-from memops.judge.consensus import groups
+from memops.judge.conflicts import groups, judged
 from memops.judge.decision import conflict
 from memops.judge.places import other_named, parted
 from memops.judge.swings import swinging
