@@ -1,6 +1,7 @@
 """What several tests need: the command line in this process, and a small store of records."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -67,13 +68,40 @@ class Memops:
         return path
 
 
-@pytest.fixture
-def memops(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def _memops_in(folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
     for name in ("MEMOPS_CONFIG", "MEMOPS_DEBUG", "MEMOPS_STATE"):
         monkeypatch.delenv(name, raising=False)
     failpoints.forget()
-    return Memops(tmp_path, capsys)
+    return Memops(folder, capsys)
+
+
+@pytest.fixture
+def memops(tmp_path, capsys, monkeypatch):
+    return _memops_in(tmp_path, capsys, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def _prepared_folders(tmp_path_factory):
+    return tmp_path_factory.mktemp("used"), tmp_path_factory.mktemp("kept"), []
+
+
+@pytest.fixture
+def prepared(_prepared_folders, capsys, monkeypatch):
+    """Call with what prepares a folder: done once in a module, and every test finds it as it was then."""
+    used, kept, said = _prepared_folders
+
+    def prepare(make):
+        if said:
+            shutil.rmtree(used)
+            shutil.copytree(kept, used, symlinks=True)
+        memops = _memops_in(used, capsys, monkeypatch)
+        if not said:
+            said.append(make(memops))
+            shutil.copytree(used, kept, symlinks=True, dirs_exist_ok=True)
+        return memops, said[0]
+
+    return prepare
 
 
 @pytest.fixture

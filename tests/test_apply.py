@@ -16,10 +16,14 @@ NOW = "2026-06-01T00:00:00Z"
 
 
 @pytest.fixture
-def planned(memops, twins):
-    path = memops.write("m.jsonl", twins)
-    made = memops("plan", f"jsonl:{path}", "--rule", "merge_exact", "--now", NOW)
-    return memops, path, made["plan"]
+def planned(prepared, twins):
+    def make(memops):
+        path = memops.write("m.jsonl", twins)
+        made = memops("plan", f"jsonl:{path}", "--rule", "merge_exact", "--now", NOW)
+        return path, made["plan"]
+
+    memops, said = prepared(make)
+    return memops, *said
 
 
 def live(path):

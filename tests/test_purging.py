@@ -55,7 +55,9 @@ def a_night(memops, address):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_file_of_the_store_or_the_state_holds_a_purged_text(memops, tmp_path, kind):
+def test_a_dry_run_changes_no_byte_and_after_a_purge_that_does_the_same_no_file_holds_the_text(
+    memops, tmp_path, kind
+):
     home = tmp_path / "home"
     home.mkdir()
     store = build(kind, home)
@@ -64,8 +66,13 @@ def test_no_file_of_the_store_or_the_state_holds_a_purged_text(memops, tmp_path,
     before = open_store(store.address).read()
     assert all(holding(tmp_path, text) for text in (*GONE, KEPT))
     assert holding(memops.state, GONE[0])
-    said = memops("purge", store.address, *ids_of(store, *GONE))
+    files, ids = tree(tmp_path), ids_of(store, *GONE)
+    shown = memops("purge", store.address, *ids, "--dry-run")
+    assert (memops.code, shown["dry_run"], tree(tmp_path) == files) == (0, True, True)
+    said = memops("purge", store.address, *ids)
     assert memops.code == 0, memops.err
+    assert {**shown, "dry_run": False} == said
+    assert said["places"]["snapshots"] == 2 and "snapshots removed" not in said["places"]
     assert said["removed"] == 2 and said["places"]["store"] == 2
     assert (said["same_text"], said["elsewhere"]) == ([], [])
     assert [holding(tmp_path, text) for text in GONE] == [[], []]
@@ -127,20 +134,6 @@ def tree(folder):
     return {
         p: p.read_bytes() for p in folder.rglob("*") if p.is_file() and p.parent.name != "locks"
     }
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_dry_run_counts_what_a_purge_does_and_changes_no_byte(memops, tmp_path, kind):
-    home = tmp_path / "home"
-    home.mkdir()
-    store = build(kind, home)
-    a_night(memops, store.address)
-    before, ids = tree(tmp_path), ids_of(store, *GONE)
-    shown = memops("purge", store.address, *ids, "--dry-run")
-    assert (memops.code, shown["dry_run"], tree(tmp_path) == before) == (0, True, True)
-    done = memops("purge", store.address, *ids)
-    assert {**shown, "dry_run": False} == done
-    assert done["places"]["snapshots"] == 2 and "snapshots removed" not in done["places"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -290,7 +283,9 @@ def test_a_word_that_others_hold_by_chance_takes_nothing_else_away(memops):
     said = memops("purge", f"jsonl:{path}", "r0")
     assert (memops.code, said["elsewhere"], said["same_text"]) == (0, [], [])
     gone = {p.name for p in before if not p.exists()}
-    assert {name for name in gone if not name.startswith(("pairs-", "clean-"))} <= {"report.html"}
+    assert {name for name in gone if not name.startswith(("pairs-", "clean-", "said-"))} <= {
+        "report.html"
+    }
 
 
 def test_what_a_record_said_under_ids_that_it_had_before_is_forgotten(memops, tmp_path):
