@@ -33,7 +33,7 @@ def opposes() -> pl.Expr:
     placed = neither("circumstances") & (c("numbered_differ") == 0)
     alike = placed & neither("owner")
     return (
-        pl.when(one & ~twins() & _valued()).then(pl.lit("value"))
+        pl.when(one & ~twins() & (_valued() | _filled())).then(pl.lit("value"))
         .when(alike & _equated() & ~contrasted()).then(pl.lit("value"))
         .when(one & _opposite()).then(pl.lit("opposite"))
         .when(neither("owner") & _excluded()).then(pl.lit("excluded"))
@@ -52,6 +52,27 @@ def _valued() -> pl.Expr:
     """
     series = (pl.min_horizontal("current_a", "current_b") >= 2) & ~turned()
     return (c("anchors_same") >= 1) & (c("values_differ") > 0) & each("current") & _EVEN & ~series
+
+
+def _filled() -> pl.Expr:
+    """Of one subject each fills the one place in which they differ.
+
+    It can be filled by one thing at a time only: everybody has one of what it tells (a home, a
+    name), or one of the two tells of a change.
+    """
+    gap = c("gap_a").is_between(1, 2) & c("gap_b").is_between(1, 2) & (c("begin") >= 1)
+    one = pl.max_horizontal("gap_a", "gap_b") == 1
+    known = (c("anchors_same") >= 1) & ((c("subject_same") >= 1) | (neither("subject") & one))
+    worded = pl.min_horizontal("kinds_a", "kinds_b") == 0
+    return (
+        _NO_VALUE
+        & ((c("sole_same") >= 1) | turned())
+        & known
+        & each("current")
+        & gap
+        & worded
+        & _EVEN
+    )
 
 
 def _equated() -> pl.Expr:

@@ -191,6 +191,7 @@ def _frame(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     numbered = [r.size("numbered", x) - r.shared("numbered", "numbered", a, b) for x in (a, b)]
     out["numbered_differ"] = np.minimum(*numbered)
     out["anchors_same"] = r.shared("anchors", "anchors", a, b)
+    out["sole_same"] = r.shared("sole", "sole", a, b)
     for name in (*CLAIMS, "negations", "copular", "change"):
         out[f"{name}_a"], out[f"{name}_b"] = r.marks[name][a], r.marks[name][b]
     return out
