@@ -14,9 +14,7 @@ from memops.language.text import normalised
 _ENDS = r"[.!?;](?:\s|$)|[。！？；\r\n]"
 _ASIDE = r"[(（]([^()（）]*)[)）]"
 _PAUSE = r"[,，]\s*"
-_MANY = (
-    20  # texts that share their rarest sentence; what so many open with is a form, no repetition
-)
+_MANY = 20  # texts that share a beginning; what more of them open with is a form, no repetition
 
 
 def contained(texts: pl.DataFrame) -> pl.DataFrame:
