@@ -47,11 +47,11 @@ def opposes() -> pl.Expr:
 def _valued() -> pl.Expr:
     """Each holds a value of one kind, and they differ.
 
-    Where each says two things that the other does not, as entries of a series do (another day, and
-    what was counted then), one of them has to tell of a change.
+    Where each says something besides that the other does not, as entries of a series do (another
+    day, and what was counted then), one of them has to tell of a change.
     """
-    series = (pl.min_horizontal("current_a", "current_b") >= 2) & ~turned()
-    return (c("anchors_same") >= 1) & (c("values_differ") > 0) & each("current") & _EVEN & ~series
+    other = (pl.min_horizontal("wide_a", "wide_b") >= 2) & ~turned()
+    return (c("anchors_same") >= 1) & (c("values_differ") > 0) & each("current") & _EVEN & ~other
 
 
 def _filled() -> pl.Expr:
@@ -63,7 +63,9 @@ def _filled() -> pl.Expr:
     gap = c("gap_a").is_between(1, 2) & c("gap_b").is_between(1, 2) & (c("begin") >= 1)
     one = pl.max_horizontal("gap_a", "gap_b") == 1
     known = (c("anchors_same") >= 1) & ((c("subject_same") >= 1) | (neither("subject") & one))
-    worded = pl.min_horizontal("kinds_a", "kinds_b") == 0
+    worded = (
+        pl.when(turned()).then(pl.min_horizontal("kinds_a", "kinds_b") == 0).otherwise(_kinds())
+    )
     return (
         _NO_VALUE
         & ((c("sole_same") >= 1) | turned())
@@ -76,14 +78,25 @@ def _filled() -> pl.Expr:
 
 
 def _equated() -> pl.Expr:
-    """One subject is said to be two things."""
+    """One subject is said to be two things.
+
+    It may well be both (free on Sundays, and closed on Mondays), unless one tells of a change, or
+    each gives the one attribute of something its name.
+    """
     one = (c("subject_same") >= 1) & neither("subject") & each("complement")
-    return one & (c("copular_a") > 0) & (c("copular_b") > 0) & _EVEN
+    told = pl.max_horizontal("kinds_a", "kinds_b", "known_a", "known_b") > 0
+    other = (pl.min_horizontal("wide_a", "wide_b") >= 2) & ~_NO_VALUE
+    named = ((c("subject_same") >= 2) | ~told) & ~other
+    return one & (named | turned()) & (c("copular_a") > 0) & (c("copular_b") > 0) & _EVEN
 
 
 def _opposite() -> pl.Expr:
-    """Of one attribute words are said that exclude each other."""
-    return (c("anchors_same") >= 1) & (c("opposites") >= 1) & _EVEN
+    """Of one attribute words are said that exclude each other.
+
+    Words that tell apart what is spoken of (the upstairs tap, a downstairs tap) exclude nothing.
+    """
+    one = (c("begin") >= 1) | turned()
+    return (c("anchors_same") >= 1) & (c("opposites") >= 1) & one & _EVEN
 
 
 def _excluded() -> pl.Expr:
@@ -110,7 +123,8 @@ def _replaced() -> pl.Expr:
         (c(f"change_{new}") > 0) & (c(f"left_{new}") >= 1) & (c(f"wide_{old}") <= 1)
         for old, new in ("ab", "ba")
     )
-    return _EVEN & left & (c("both_content") >= 2)
+    each_its_own = each("left", "subject")
+    return _EVEN & left & ~each_its_own & (c("both_content") >= 2)
 
 
 def _kinds() -> pl.Expr:
