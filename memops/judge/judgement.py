@@ -105,12 +105,8 @@ def unaltered() -> pl.Expr:
     counted = pl.sum_horizontal(f"{name}_one" for name in QUANTIFIERS) == 0
     alike = (c("contained") == 1) & (c("length") == 1)
     tied = (c("relation_differs") <= 0) & (c("governed_differs") <= 0)
-    held = (
-        neither("current")
-        & (c("sign_differs") == 0)
-        & (c("swapped") == 0)
-        & (c("counts_differ") == 0)
-    )
+    moved = ("sign_differs", "swapped", "counts_differ", "exact_differ", "tense_differs")
+    held = neither("current") & pl.all_horizontal(c(name) == 0 for name in moved)
     return held & counted & (tied | ~alike)
 
 

@@ -134,10 +134,18 @@ def _kind_of(t: Tokens) -> Array:
         if kind == "value":
             return 3 + kinds.setdefault(concept.split("=")[0], len(kinds))
         if kind in ("name", "person") or (kind == "word" and person(concept, kind, surface)):
-            return 0 if concept in PLAIN - _SPEAKING else 2
+            told = concept in _SPEAKING or surface.lower() in _parties()
+            return 2 if told or concept not in PLAIN else 0
         return int(kind in ("thing", "word"))
 
     return np.array([number(*word) for word in t.words.words], np.int64)[t.word]
+
+
+@cache
+def _parties() -> frozenset[str]:
+    """The words for persons that do and suffer, and own nothing."""
+    told = (table(lang, "signs").get("parties", "") for lang in codes())
+    return frozenset(word for words in told for word in words.split())
 
 
 def _passed(t: Tokens, like: Array) -> tuple[Array, Array, Array]:

@@ -148,6 +148,12 @@ def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         "counts_differ": np.minimum(r.size("counted", a), r.size("counted", b))
         - r.shared("counted", "counted", a, b),
         "swapped": r.shared("ordered", "reversed", a, b),
+        "exact_differ": r.size("exact", a)
+        + r.size("exact", b)
+        - 2 * r.shared("exact", "exact", a, b),
+        "tense_differs": (r.size("tense", a) > 0)
+        & (r.size("tense", b) > 0)
+        & (r.shared("tense", "tense", a, b) == 0),
         "relation_differs": r.shared("related", "related", a, b)
         - r.shared("relations", "relations", a, b),
         "governed_differs": r.shared("relators", "relators", a, b)

@@ -12,7 +12,7 @@ from functools import lru_cache
 from memops.language.vocabulary import Said, Token, heard, plainly
 from memops.values import Value, read
 from memops.values.signs import sign_of_all
-from memops.values.value import number
+from memops.values.value import counted, number
 
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
 _AMOUNT = re.compile(
@@ -153,6 +153,9 @@ def _amount(kind: str, form: str) -> Iterator[tuple[str, str]]:
         yield "limit", told["bound"][0]
     named = _KINDS.get(kind, kind)
     yield (f"{named} range", low + told["range"]) if told["range"] else (named, low)
+    last = _AMOUNT.match(counted(kind, form))
+    if last is not None and last["low"] != told["low"]:
+        yield named, last["low"]
 
 
 def _seconds(months: float) -> float:

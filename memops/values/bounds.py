@@ -28,7 +28,7 @@ def around(begin: int, end: int, line: Line) -> tuple[int, int, str]:
         roles = line.roles[end]
         if "bound_after" in roles and not bound and _adjoins(line, end):
             bound = roles["bound_after"]
-        elif "approx_after" in roles and not about:
+        elif "approx_after" in roles and not about and _approximates(line, end):
             about = "~"
         else:
             break
@@ -76,6 +76,11 @@ def _at_arms_length(begin: int, end: int, line: Line) -> str:
         if " " not in said and len(said) <= (_ARM if said > "\x7f" else 2 * _ARM):
             return str(then.get("bound_after", "~"))
     return ""
+
+
+def _approximates(line: Line, at: int) -> bool:
+    """Whether a sign by itself stands behind a number: 十来天, not 上周来过."""
+    return len(line.surface(at)) > 1 or not line.wide(at) or "number" in line.of(at - 1)
 
 
 def _adjoins(line: Line, at: int) -> bool:

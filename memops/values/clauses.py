@@ -53,11 +53,21 @@ class Words:
         tables = [table(lang, "signs") for lang in langs]
         listed = {
             name: {word for told in tables for word in told.get(name, ())}
-            for name in ("joints", "leaving", "passive", "orders", "opening", "trailing", "affixes")
+            for name in (
+                "joints",
+                "leaving",
+                "passive",
+                "orders",
+                "opening",
+                "trailing",
+                "affixes",
+                "ending",
+            )
         }
         self.joints, self.leaving = listed["joints"], listed["leaving"]
         self.passive, self.orders = listed["passive"], listed["orders"]
         self.trailing, self.affixes = listed["trailing"], tuple(sorted(listed["affixes"]))
+        self.ending = listed["ending"]
         self.turning = {word for told in tables for word in told.get("turning", "").split()}
         tenses: dict[str, set[str]] = {}
         for told in tables:

@@ -5,7 +5,7 @@ from functools import cache, lru_cache
 
 from memops.language.detection import spoken
 from memops.language.packs import codes
-from memops.values.algebra import NON, NOT, ONLY, SOME, Sign, reduced
+from memops.values.algebra import NON, NOT, ONLY, SOME, WAS, Sign, reduced
 from memops.values.clauses import Word, Words, clauses, words
 from memops.values.reading import read
 from memops.values.value import Value
@@ -46,8 +46,10 @@ def signed(clause: Sequence[Word], known: Words) -> Sign:
 
     Where denials agree, the second says the first again.
     """
-    told = tuple([word.ops for word in clause if word.ops])
-    return _signed(told, known.concord, clause[0].said in known.orders)
+    told = [word.ops for word in clause if word.ops]
+    if clause[-1].said in known.ending and any(NOT in ops for ops in told):
+        told.append((WAS,))
+    return _signed(tuple(told), known.concord, clause[0].said in known.orders)
 
 
 @lru_cache(100_000)

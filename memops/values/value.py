@@ -72,7 +72,7 @@ def compare(a: Value, b: Value) -> Comparison:
         return _dates(a.form, b.form)
     if a.kind == "time" and a.grain != b.grain and half_day(a.form) == half_day(b.form):
         return EQUAL
-    one, two = (_FORM.match(_counted(v.kind, v.form)) for v in (a, b))
+    one, two = (_FORM.match(counted(v.kind, v.form)) for v in (a, b))
     if a.kind == "phone" and ("+" in a.form) != ("+" in b.form):
         local, whole = sorted((a.form.lstrip("tel 0"), b.form.lstrip("tel 0")), key=len)
         return EQUAL if len(local) >= _LOCAL and whole.endswith(local) else DIFFERENT
@@ -133,8 +133,8 @@ def _clock(numeral: str) -> str:
 _STRICT = {"<": ("<=", -1), ">": (">=", 1)}
 
 
-def _counted(kind: str, form: str) -> str:
-    """A bound of whole numbers with its last one: fewer than five are at most four."""
+def counted(kind: str, form: str) -> str:
+    """Return a bound of whole numbers with its last one: fewer than five are at most four."""
     told = re.fullmatch(r"([<>])(-?\d+)", form) if kind == "number" else None
     if told is None:
         return form

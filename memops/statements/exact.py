@@ -1,0 +1,68 @@
+"""Exact: what two statements must say alike to be the same, though it opposes them in nothing.
+
+A day told from the day of writing, a bound that is open or closed, what limits all that is said;
+and the time that its verbs tell.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from memops.language.packs import codes, spaced, table
+from memops.language.tokens import Keys, Tokens, keys_of
+from memops.values import Value
+from memops.values.algebra import ALSO, FROM, ONE, ONLY, WAS, Sign
+from memops.values.value import counted
+
+_TOLD = re.compile(r"[~<>=]*(?:day|week|month|quarter|year|second)[+-]\d")
+_BOUND = re.compile(r"~?[<>]")
+
+
+def exact(values: Sequence[Sequence[Value]], signs: Sequence[Sign | None], t: Tokens) -> Keys:
+    """Return what of each text another must say alike."""
+    told = [
+        (row, [*map(_shown, found), *_sign(sign)])
+        for row, (found, sign) in enumerate(zip(values, signs, strict=True))
+        if found or sign
+    ]
+    return keys_of([(row, [*filter(None, items)]) for row, items in told], t.items)
+
+
+def _shown(value: Value) -> str:
+    """A relative day or a bound; of a moment nobody cares whether it is by five or before five."""
+    if value.kind == "date":
+        return value.form if _TOLD.match(value.form) else ""
+    if value.kind == "time" or not _BOUND.match(value.form):
+        return ""
+    return f"{value.kind}={counted(value.kind, value.form)}"
+
+
+def _sign(sign: Sign | None) -> Iterator[str]:
+    """What a sign says beside denial and number: of whom alone, from when on, no longer."""
+    return (f"sign={op}" for op in sorted(sign.ops & _FRAMING)) if sign is not None else iter(())
+
+
+_FRAMING = frozenset({WAS, FROM, ONLY, ALSO, ONE})
+
+
+def tenses(t: Tokens) -> Keys:
+    """Return the times that the verbs of texts tell, of those that have a word for it."""
+    told = _tenses()
+
+    def times(concept: str, kind: str, said: str) -> list[str]:
+        return told.get(said.lower().partition(" ")[0], [])
+
+    return t.spread(t.where(times), times)
+
+
+@cache
+def _tenses() -> dict[str, list[str]]:
+    """The times of words that tell no sign too: Chinese 没 is of the past only where it denies."""
+    told = [
+        (word, f"time={time}")
+        for code in codes()
+        if spaced(code)
+        for time, listed in table(code, "signs").get("tenses", {}).items()
+        for word in listed
+    ]
+    return {word: sorted({time for each, time in told if each == word}) for word, _ in told}
