@@ -94,6 +94,7 @@ def main() -> None:
     """Run memops and exit with its code."""
     os.umask(0o077)
     gc.set_threshold(*_SWEEP)
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")  # idle threads of numpy do not spin
     sys.exit(run(sys.argv[1:]))
 
 

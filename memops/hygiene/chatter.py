@@ -1,5 +1,6 @@
 """Chatter: greetings, acknowledgements, signs of life and tool noise, which are no memories."""
 
+import re
 from functools import cache
 
 import polars as pl
@@ -50,7 +51,7 @@ def _families() -> tuple[tuple[str, str, str], ...]:
     return tuple(
         (
             f"chatter.{name}",
-            "|".join(map(_apart, family["phrases"])),
+            _apart(family["phrases"]),
             "|".join(family.get("lines", ())),
         )
         for name, family in lexicon("chatter").items()
@@ -58,10 +59,12 @@ def _families() -> tuple[tuple[str, str, str], ...]:
     )
 
 
-def _apart(phrase: str) -> str:
-    """A phrase and what must stand after it: a gap, which Chinese does without."""
-    han = any("\u4e00" <= character <= "\u9fff" for character in phrase)
-    return f"(?:{phrase})" + (f"{_GAP}*" if han else f"(?:{_GAP}+|$)")
+def _apart(phrases: list[str]) -> str:
+    """Phrases, and what must stand after one: a gap, which Chinese does without."""
+    close = [phrase for phrase in phrases if re.search("[\u4e00-\u9fff]", phrase)]
+    spaced = "|".join(phrase for phrase in phrases if phrase not in close)
+    ways = [rf"(?:{spaced})(?:{_GAP}+|$)"] if spaced else []
+    return "|".join([*ways, *([rf"(?:{'|'.join(close)}){_GAP}*"] if close else [])])
 
 
 def _bare(text: pl.Expr) -> pl.Expr:

@@ -41,7 +41,8 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     )
     beside = replace(policy, off=[*policy.off, *policy.documents])
     touched = touched.with_columns(kinds=_kinds(touched, policy))
-    touched = touched.filter(~placed() | _kinds(touched, beside).is_not_null())
+    inside = touched.with_columns(pl.when(placed()).then(pl.col("text", "key", "tags")))
+    touched = touched.filter(~placed() | _kinds(inside, beside).is_not_null())
     known = pl.when(pl.col("kinds").is_not_null())
     shaped = pl.col("kinds").list.set_difference(list(ISSUED)).list.len() == 0
     code = (

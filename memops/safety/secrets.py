@@ -133,50 +133,35 @@ def _in_place(hits: pl.DataFrame, others: list[View], rows: int) -> pl.DataFrame
 
 
 def _candidates(texts: pl.Series, known: tuple[Shape, ...]) -> dict[int, pl.DataFrame]:
-    """For each shape, the rows (row, text) that hold one of its triggers.
+    """For each shape, the rows (row, text) that hold one of its triggers, and what its `when` asks.
 
     The texts are freed of the characters that will mark a match.
     """
     triggers = sorted({word for shape in known for word in shape.triggers})
-    whens = sorted({shape.when for shape in known if shape.when})
-    text = pl.col("text")
-    frame = texts.rename("text").to_frame().with_row_index("row")
-    some = text.str.contains_any(wordlist(triggers), ascii_case_insensitive=True)
-    marks = frame.select(
-        "row", some.alias(""), *(text.str.contains(when).alias(when) for when in whens)
+    text = pl.col("text").str.replace_all(f"[{_OPEN}{_CLOSE}]", "\ufffd")
+    frame = texts.rename("text").to_frame().with_row_index("row").with_columns(text)
+    held = pl.col("text").str.extract_many(
+        wordlist(triggers), ascii_case_insensitive=True, overlapping=True
     )
-    frame = frame.with_columns(text.str.replace_all(f"[{_OPEN}{_CLOSE}]", "\ufffd"))
     words = (
-        frame.filter(marks[""])
-        .select(
-            "row",
-            word=text.str.extract_many(
-                wordlist(triggers), ascii_case_insensitive=True, overlapping=True
-            ),
-        )
+        frame.select("row", word=held)
         .explode("word", empty_as_null=True)
+        .drop_nulls()
         .select("row", pl.col("word").str.to_lowercase())
         .unique()
     )
-    said, asked = {*words["word"]}, {when for when in whens if marks[when].any()}
-    rows = {
-        nth: _holding(words, marks, shape)
-        for nth, shape in enumerate(known)
-        if (shape.when in asked or not shape.when)
-        and not (shape.triggers and said.isdisjoint(shape.triggers))
-    }
-    return {
-        nth: frame.join(held, on="row", how="semi", maintain_order="left")
-        for nth, held in rows.items()
-        if held.height
-    }
-
-
-def _holding(words: pl.DataFrame, marks: pl.DataFrame, shape: Shape) -> pl.DataFrame:
-    """Rows with one of the shape's trigger words, with what its `when` asks, or with both."""
-    held = marks.filter(shape.when).select("row") if shape.when else marks.select("row")
-    told = words.filter(pl.col("word").is_in(shape.triggers))
-    return held.join(told, on="row", how="semi") if shape.triggers else held
+    said, out = {*words["word"]}, dict[int, pl.DataFrame]()
+    for nth, shape in enumerate(known):
+        rows = frame
+        if shape.triggers:
+            if said.isdisjoint(shape.triggers):
+                continue
+            told = words.filter(pl.col("word").is_in(shape.triggers))
+            rows = frame.join(told, on="row", how="semi", maintain_order="left")
+        rows = rows.filter(pl.col("text").str.contains(shape.when)) if shape.when else rows
+        if rows.height:
+            out[nth] = rows
+    return out
 
 
 def _marked(rows: pl.DataFrame, nth: int, shape: Shape) -> pl.LazyFrame:

@@ -39,10 +39,13 @@ def plausible(hits: pl.DataFrame, checks: Sequence[str]) -> pl.DataFrame:
     """Return the matches that pass the check of their shape; `checks` names each shape's."""
     if hits.is_empty():
         return hits
-    check = pl.Series(checks, dtype=pl.String).gather(hits["nth"])
-    whole = with_traits(hits).with_columns(check=check)
-    parts = whole.partition_by("check", as_dict=True, maintain_order=True)
-    passed = [part.lazy().filter(_check(str(name))) for (name,), part in parts.items()]
+    check = pl.Series("check", checks, dtype=pl.String).gather(hits["nth"])
+    tests = {name: _check(name) for name in check.unique()}
+    asked = {trait for test in tests.values() for trait in test.meta.root_names()}
+    parts = with_traits(hits, asked).with_columns(check).partition_by(
+        "check", as_dict=True, maintain_order=True
+    )  # fmt: skip
+    passed = [part.lazy().filter(tests[name]) for (name,), part in parts.items()]
     return pl.concat(pl.collect_all(passed)).select(hits.columns)
 
 

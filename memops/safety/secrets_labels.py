@@ -33,9 +33,9 @@ def words(group: str) -> tuple[str, ...]:
 @cache
 def listed(group: str) -> str:
     """Return the words of a group as alternatives, whole; a star stands for any more letters."""
-    return "|".join(
-        re.escape(w[:-1]) + r"\p{L}*" if w.endswith("*") else re.escape(w) for w in words(group)
-    )
+    whole = [re.escape(word) for word in words(group) if not word.endswith("*")]
+    begun = [re.escape(word[:-1]) for word in words(group) if word.endswith("*")]
+    return "|".join([*whole, *([rf"(?:{'|'.join(begun)})\p{{L}}*"] if begun else [])])
 
 
 @cache

@@ -23,11 +23,16 @@ def count(pattern: str) -> pl.Expr:
     return VALUE.str.count_matches(pattern).cast(pl.Float64)
 
 
-def with_traits(hits: pl.DataFrame) -> pl.DataFrame:
-    """Return matches with a column for each trait; each is read once, for all checks."""
-    sized = hits.with_columns(size=VALUE.str.len_chars())
-    simple = sized.with_columns(**_characters(), **_kinds())
-    return simple.with_columns(**_compounds()).with_columns(**_made())
+def with_traits(hits: pl.DataFrame, asked: set[str]) -> pl.DataFrame:
+    """Return matches with a column for each trait asked for; each is read once, for all checks."""
+    groups = (_characters() | _kinds(), _compounds(), _made())
+    for group in reversed(groups):
+        of = (trait.meta.root_names() for name, trait in group.items() if name in asked)
+        asked = asked.union(*of)
+    out = hits.with_columns(size=VALUE.str.len_chars())
+    for group in groups:
+        out = out.with_columns(**{name: trait for name, trait in group.items() if name in asked})
+    return out
 
 
 def _characters() -> dict[str, pl.Expr]:

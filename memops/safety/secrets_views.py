@@ -21,6 +21,7 @@ _INVISIBLE = (
     "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff]"
 )
 _BREAK = r"([A-Za-z0-9+/_=.-]{4,}[ \t]*\\?\r?\n[ \t>]*[A-Za-z0-9+/_-]{4,}={0,2})[ \t]*[\"'`)]?[ \t]*(?:\r?\n|$)"
+_LINES = r"[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"  # what ends a line (`str.splitlines`)
 _RULE = r"[ \t]*\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?[ \t]*(?:\r?\n|$)"
 _COLUMNS = (r"\|", "[;；]", "[,，]", "\t", "[ \t][–—-][ \t]")  # what stands between cells
 _TURN = (  # who speaks in this line
@@ -58,15 +59,19 @@ class View:
 def views(texts: pl.Series) -> list[View]:
     """Return the other spellings of texts; most have none."""
     made: list[View] = []
-    labels = sorted({*triggers("code"), *triggers("password")})
-    told = texts.str.contains_any(wordlist(labels), ascii_case_insensitive=True).fill_null(False)
     for pattern, viewed in _KINDS.items():
         rows = texts.str.contains(pattern).fill_null(False).arg_true()
         made += [view for row in rows for view in viewed(row, texts[row])]
-    columns = rf"{_heads()}(?:[|;；,，\t]|[–—-] |\r?\n)"
-    for pattern, viewed in ((_under(), _listed), (columns, _tabled)):
-        for row in told.arg_true().gather(texts.filter(told).str.contains(pattern).arg_true()):
-            made += viewed(row, texts[row])
+    told = texts.str.contains(_LINES).fill_null(False).arg_true()
+    if len(told):
+        labels = wordlist(sorted({*triggers("code"), *triggers("password")}))
+        said = texts.gather(told).str.contains_any(labels, ascii_case_insensitive=True)
+        told = told.filter(said)
+    if len(told):
+        columns = rf"{_heads()}(?:[|;；,，\t]|[–—-] |\r?\n)"
+        for pattern, viewed in ((_under(), _listed), (columns, _tabled)):
+            for row in told.filter(texts.gather(told).str.contains(pattern)):
+                made += viewed(row, texts[row])
     return made
 
 

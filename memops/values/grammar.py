@@ -6,6 +6,7 @@ are tried in their order wherever a value may begin; one that returns None leave
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -76,6 +77,7 @@ class Span:
         return [roles[role] for roles in rows if role in roles]
 
 
+_OFTEN = 300  # times a letter begins a value, after which its own pattern pays
 Read = Callable[[Span], "Sequence[Found] | Found | None"]
 Rule = tuple[str, Read]
 _PIECE = re.compile(r"(?:(\w+):)?(!)?([a-z_]+(?:/[a-z_]+)*)|([()|?*+])|\s+")
@@ -152,6 +154,7 @@ class Grammar:
     """Rules made ready for the words of some languages."""
 
     def __init__(self, rules: Sequence[Rule], lex: Lexicon) -> None:
+        self._met = Counter[str]()
         self._rules = [(pattern, openings(pattern), read) for pattern, read in rules]
         self._lex = lex
         self._known = -1
@@ -163,17 +166,25 @@ class Grammar:
         self._known = len(lex.letters)
         self._by_letter: dict[str, tuple[re.Pattern[str], list[_Made]]] = {}
         self._made = [_Made(p, opens, read, lex) for p, opens, read in self._rules]
+        self._every = self._either(self._made)
         every = frozenset().union(*(opens for _, opens, _ in self._rules))
         starts = "".join(letter for letter, roles in lex.sets.items() if every & roles)
         self._starts = re.compile(f"[{starts}]")
 
     def _of(self, letter: str) -> tuple[re.Pattern[str], list["_Made"]]:
-        """The rules that may begin with a letter, as one pattern and each by itself."""
+        """The rules that may begin with a letter, as one pattern and each by itself.
+
+        Until the letter is met often they are all of them, which takes less than making a pattern.
+        """
+        self._met[letter] += 1
+        if self._met[letter] <= _OFTEN:
+            return self._every
         roles = self._lex.sets[letter]
-        fit = [made for made in self._made if made.opens & roles]
-        either = re.compile("|".join(f"({made.bare})" for made in fit))
-        self._by_letter[letter] = either, fit
-        return either, fit
+        self._by_letter[letter] = self._either([m for m in self._made if m.opens & roles])
+        return self._by_letter[letter]
+
+    def _either(self, made: list["_Made"]) -> tuple[re.Pattern[str], list["_Made"]]:
+        return re.compile("|".join(f"({one.bare})" for one in made)), made
 
     def found(self, line: Line) -> Iterator[Found]:
         """Yield what the rules read in a line, from left to right."""
@@ -187,8 +198,9 @@ class Grammar:
             match = either.match(said, begin)
             if match is None:
                 continue
+            roles = self._lex.sets[said[begin]]
             for made in rules[(match.lastindex or 1) - 1 :]:
-                fits = made.own.match(said, begin)
+                fits = made.own.match(said, begin) if made.opens & roles else None
                 told = made.read(Span(line, self._lex, fits)) if fits is not None else None
                 if told is None or fits is None:
                     continue

@@ -6,8 +6,8 @@
 
 Of each size the first night, a night of a store that nobody touched since, and one of a store of
 which 1 % changed; each is a process of its own, `memops nightly` as a person starts it. CPU is
-user and system time of that process and those below it; modules are compiled already, as they are
-of what is installed, but in the very first. Limits are told, never asserted.
+user and system time of that process and those below it. A small night goes before them all, so that
+modules are compiled, as they are of what is installed. Limits are told, never asserted.
 """
 
 import argparse
@@ -157,6 +157,7 @@ def main(argv):
     parser.add_argument("--steps", action="store_true")
     parser.add_argument("records", type=int, nargs="+")
     asked = parser.parse_args(argv)
+    next(nights(20, 0))
     print(" | ".join(HEAD))
     spent = {}
     for count in asked.records:

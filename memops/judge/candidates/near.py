@@ -14,7 +14,7 @@ from memops.ordered import distinct, once
 from memops.progress import tracked
 
 Array = Any
-_BUCKETS = 20
+_BUCKETS = 20  # bits of a bucket of items, at most
 _BLOCK = 2048
 _HASHED = 2048  # sets whose items are hashed at a time, so that they stay in the cache
 _PAIRS = 200_000
@@ -127,15 +127,15 @@ def _hashed_alike(items: Array, size: Array) -> Array:
 
 def _rarest_first(rows: Array, items: Array, size: Array) -> tuple[tuple[Array, Array], Array]:
     """Return, row by row and the rarest first, each item's bucket and its place in that order."""
-    bits = bits_of(len(size))
-    bucket = (items >> np.uint64(bits - _BUCKETS)).astype(np.int64)
-    held = np.minimum(np.bincount(bucket, minlength=1 << _BUCKETS), 1023).astype(np.uint64)
+    bits, of = bits_of(len(size)), min(_BUCKETS, 4 + len(items).bit_length())
+    bucket = (items >> np.uint64(bits - of)).astype(np.int64)
+    held = np.minimum(np.bincount(bucket, minlength=1 << of), 1023).astype(np.uint64)
     order = (held[bucket] << np.uint64(bits - 10)) | (items >> np.uint64(10))
     key = (rows.astype(np.uint64) << np.uint64(bits)) | order
     key.sort()
     place = (key & np.uint64((1 << bits) - 1)).astype(np.int64)
     begin = np.cumsum(size) - size
-    return ((place >> (bits - 10 - _BUCKETS)) & ((1 << _BUCKETS) - 1), place), begin
+    return ((place >> (bits - 10 - of)) & ((1 << of) - 1), place), begin
 
 
 def _sharing(rows: Array, columns: Array, far: Array) -> Any:
@@ -146,7 +146,7 @@ def _sharing(rows: Array, columns: Array, far: Array) -> Any:
     from scipy.sparse import csr_matrix
 
     n = len(far)
-    held = np.bincount(columns, minlength=1 << _BUCKETS)
+    held = np.bincount(columns, minlength=1)
     twice = held[columns] > 1
     rows, columns = rows[twice], columns[twice]
     number = np.cumsum(held > 1) - 1
