@@ -114,7 +114,7 @@ def pack(code: str) -> Pack:
     words: dict[str, dict[str, Any]] = {}
     for role, word, data in _of_cldr(told["cldr"]):
         words.setdefault(word.lower(), {}).setdefault(role, data)
-    for role, word, data in _of_table(told["words"]):
+    for role, word, data in (*_of_table(told["words"]), *_denied(told)):
         words.setdefault(word.lower(), {})[role] = data
     return Pack(
         code,
@@ -149,6 +149,23 @@ def _of_table(table: Mapping[str, Any]) -> Iterator[_Entry]:
         for said, data in listed.items():
             many = isinstance(data, list) and isinstance(data[0], str)
             yield from ((role, word, said) for word in data) if many else [(role, said, data)]
+
+
+_OTHER_SIDE = {">": "<=", "<": ">="}
+
+
+def _denied(told: Mapping[str, Any]) -> Iterator[_Entry]:
+    """Bounds that are denied: no more than, 不得少于."""
+    gap = " " if told["script"] != "han" else ""
+    strict = told["words"].get("bound_before", {})
+    yield from (
+        ("bound_before", f"{denial}{gap}{word}", _OTHER_SIDE[bound])
+        for denial in told.get("denying", ())
+        for bound, words in strict.items()
+        if bound in _OTHER_SIDE
+        for word in words
+        if not gap or word[0].isalpha()
+    )
 
 
 def _of_cldr(locales: list[str]) -> Iterator[_Entry]:

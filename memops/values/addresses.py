@@ -29,7 +29,7 @@ _URL = re.compile(
     re.A,
 )
 _PATH = re.compile(
-    r"(?<![\w:/.~$-])(?:~|\$home|\.{1,2}|[a-z]:)?[/\\](?:[\w.@+-]{1,120}[/\\]?){1,40}", re.A
+    r"(?<![\w:/.~$-])(?:~|\$home|\.{1,2}|[a-z]:)?[/\\](?:[\w.@+-]{1,120}[/\\]{0,2}){1,40}", re.A
 )
 _FILE = re.compile(
     r"(?<![\w.@/-])[\w-]{1,64}(?:\.[\w-]{1,32}){0,3}\.[a-z][a-z0-9]{0,4}(?![\w.-]|/)", re.A
@@ -50,7 +50,7 @@ _WEEK = re.compile(r"(?<![\w-])(\d{4})-w(0[1-9]|[1-4]\d|5[0-3])(?![\w-])", re.A)
 _DATE = re.compile(
     r"(?<![\w.-])(?:(?P<y>(?:18|19|20)\d\d)(?P<s>[-/.])(?P<m>\d{1,2})(?P=s)(?P<d>\d{1,2})"
     r"(?:t(?=\d\d:))?|(?P<a>\d{1,2})(?P<s2>[-/.])(?P<b>\d{1,2})(?P=s2)(?P<y2>(?:19|20)\d\d)"
-    r"|(?P<ym>(?:19|20)\d\d)[-/](?P<mm>0[1-9]|1[0-2])|(?P<ymd>20[0-4]\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])))(?![\d-]|\.\d|/\d)",
+    r"|(?P<ym>(?:19|20)\d\d)[-/](?P<mm>0[1-9]|1[0-2])|(?P<mm2>0?[1-9]|1[0-2])/(?P<ym2>(?:19|20)\d\d)|(?P<ymd>20[0-4]\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])))(?![\d-]|\.\d|/\d)",
     re.A,
 )
 _SPAN = re.compile(
@@ -202,6 +202,7 @@ def _path(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
     if len(bare) <= _SHORT:
         return None
     tidy = posixpath.normpath(bare.replace("\\", "/"))
+    tidy = tidy[0].lower() + tidy[1:] if tidy[1:2] == ":" else tidy
     return _word(lex, "path", "~" + tidy[5:] if tidy.startswith("$HOME/") else tidy)
 
 
@@ -231,8 +232,8 @@ def _date(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
 
     if m["ymd"]:
         y, mo, d = m["ymd"][:4], m["ymd"][4:6], m["ymd"][6:]
-    elif m["ym"]:
-        y, mo, d = m["ym"], m["mm"], ""
+    elif m["ym"] or m["ym2"]:
+        y, mo, d = m["ym"] or m["ym2"], m["mm"] or m["mm2"], ""
     elif m["y"]:
         y, mo, d = m["y"], m["m"], m["d"]
     else:

@@ -24,18 +24,26 @@ def around(begin: int, end: int, line: Line) -> tuple[int, int, str]:
         else:
             break
         begin -= 1
+    end, about, bound = _behind(end, line, about, bound)
+    if held == "~":
+        about, held = held, ""
+    return begin, end, about + (bound or held)
+
+
+def _behind(end: int, line: Line, about: str, bound: str) -> tuple[int, str, str]:
+    """Where a value ends with what stands behind it, and what it says by then."""
     while end < len(line.roles):
         roles = line.roles[end]
         if "bound_after" in roles and not bound and _adjoins(line, end):
             bound = roles["bound_after"]
+        elif "measure" in roles and line.of(end + 1).keys() & {"bound_after", "approx_after"}:
+            pass  # 五个人以上
         elif "approx_after" in roles and not about and _approximates(line, end):
             about = "~"
         else:
             break
         end += 1
-    if held == "~":
-        about, held = held, ""
-    return begin, end, about + (bound or held)
+    return end, about, bound
 
 
 def dated(found: Found, begin: int, end: int, line: Line) -> tuple[Found, int, int, str]:

@@ -5,8 +5,8 @@ regular expressions.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from memops.language.packs import NEUTRAL, Pack, pack
@@ -72,7 +72,7 @@ _OPENING = frozenset({"number", "scale", "fraction", "article", "few", "range", 
 _ARTICLED = frozenset({"few", "scale", "fraction", "ordinal"})
 """Roles one of which follows an article that begins a number."""
 _GOING_ON = frozenset(
-    "scale scale_letter slash ordinal and point multi fraction literal denominator range vague".split()  # noqa: SIM905
+    "scale scale_letter slash ordinal and point multi fraction literal denominator range vague either".split()  # noqa: SIM905
 )
 """Roles beside which a number in digits may be a part of a longer one."""
 _TAILS = frozenset({"number", "scale", "fraction", "quarter_mark"})
@@ -102,7 +102,7 @@ class Lexicon:
         self.packs = packs
         self.letters: dict[frozenset[str], str] = {}
         self.sets: dict[str, frozenset[str]] = {}
-        self._begins: tuple[int, re.Pattern[str]] = 0, re.compile("(?!)")
+        self._made: dict[str, tuple[int, re.Pattern[str]]] = {}
         self.other = self.word({OTHER: True})
         self.breaks = self.word({"newline": True})
         self.words: dict[str, Word] = {}
@@ -157,10 +157,20 @@ class Lexicon:
 
     def begins(self) -> re.Pattern[str]:
         """Return what a number begins with, as a pattern over letters, where what it needs follows."""
-        known, pattern = self._begins
-        if known != len(self.letters):
-            pattern = re.compile("|".join(_begins_number(self.letters)))
-            self._begins = len(self.letters), pattern
+        return self._pattern("begins", _begins_number)
+
+    def strokes(self) -> re.Pattern[str]:
+        """Return where words of one number may be joined by strokes: one-hundred-and-fifty, half-a-dozen."""
+        return self._pattern("strokes", _strokes)
+
+    def _pattern(
+        self, name: str, parts: Callable[[Mapping[frozenset[str], str]], Iterator[str]]
+    ) -> re.Pattern[str]:
+        """A pattern of the letters known so far; numbers bring new ones as they are met."""
+        known, pattern = self._made.get(name, (0, None))
+        if pattern is None or known != len(self.letters):
+            pattern = re.compile("|".join(parts(self.letters)))
+            self._made[name] = len(self.letters), pattern
         return pattern
 
     def _place(self, said: str, word: Word) -> None:
@@ -227,18 +237,29 @@ def _hint(merged: Mapping[str, Roles]) -> str:
     return rf"[\d{ones}{''.join(sorted(pairs))}](?:(?<=[\d{ones}])|{listed or '(?!)'})"
 
 
+def _among(
+    letters: Mapping[frozenset[str], str], roles: Iterable[str], but: Iterable[str] = ()
+) -> str:
+    fit = [x for key, x in letters.items() if not key.isdisjoint(roles) and key.isdisjoint(but)]
+    return f"[{''.join(fit)}]" if fit else "(?!)"
+
+
 def _begins_number(letters: Mapping[frozenset[str], str]) -> Iterator[str]:
     """Patterns of letters with which a number of more than one token, or in words, may begin."""
-
-    def among(roles: Iterable[str], but: Iterable[str] = ()) -> str:
-        fit = [x for key, x in letters.items() if not key.isdisjoint(roles) and key.isdisjoint(but)]
-        return f"[{''.join(fit)}]" if fit else "(?!)"
-
+    among = partial(_among, letters)
     more = among(_GOING_ON)
     yield among(_OPENING - {"article", "range"}, ["literal"])
     yield f"{among(['literal'])}(?:(?={more})|(?<={more}.))"
     yield f"{among(['range'], _OPENING - {'range'})}(?={among(['literal'])})"
     yield f"{among(['article'], _OPENING - {'article'})}(?={among(_ARTICLED)})"
+
+
+def _strokes(letters: Mapping[frozenset[str], str]) -> Iterator[str]:
+    """A stroke beside a word that puts numbers together, and a number on its other side."""
+    among, joint = partial(_among, letters), {"and", "article", "scale", "fraction"}
+    number, stroke = {"number", *joint}, among(["range"])
+    yield f"(?<={among(joint)}){stroke}(?={among(number, ['literal'])})"
+    yield f"(?<={among(number, ['literal'])}){stroke}(?={among(joint)})"
 
 
 def _begins(said: str, roles: Roles) -> bool:

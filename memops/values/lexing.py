@@ -37,6 +37,15 @@ class Line:
         self.letters += other.letters[begin:end]
         self.roles += other.roles[begin:end]
 
+    def without(self, places: Sequence[int]) -> "Line":
+        """Return the line without some tokens."""
+        out, start = Line(self.text), 0
+        for at in places:
+            out.extend(self, start, at)
+            start = at + 1
+        out.extend(self, start, len(self.letters))
+        return out
+
     def surface(self, at: int) -> str:
         """Return how a token is written."""
         return self.text[self.starts[at] : self.ends[at]] if 0 <= at < len(self.starts) else ""
@@ -234,7 +243,9 @@ def _segment(line: Line, run: str, start: int, lex: Lexicon) -> None:
             if word is other:
                 if _turns(line, run, at, n, start, lex):
                     continue
-            elif "weekday" in word.roles and _counted(run, at + n, lex):
+            elif ("weekday" in word.roles and _counted(run, at + n, lex)) or (
+                "clock" in word.roles and _pointed(run, at + n, lex)
+            ):
                 continue
             line.add(start + at, start + at + n, word)
             at += n
@@ -287,6 +298,11 @@ def _turns(line: Line, run: str, at: int, n: int, start: int, lex: Lexicon) -> b
     if line.ends and line.ends[-1] == start + at and not _BEFORE.isdisjoint(line.roles[-1]):
         return True
     return at + n < len(run) and run[at + n] in lex.tails
+
+
+def _pointed(run: str, at: int, lex: Lexicon) -> bool:
+    """Whether what ends in a sign for hours, and for decimals, has digits behind it: 零点五."""
+    return run[at - 1] in lex.clocks and run[at : at + 1] in lex.tails
 
 
 def _counted(run: str, at: int, lex: Lexicon) -> bool:

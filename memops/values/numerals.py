@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from memops.values.lexicon import Lexicon, Num, numeral
+from memops.values.lexicon import Lexicon, Num, Word, numeral
 from memops.values.lexing import Line
 from memops.values.portions import Found, below_zero, fraction, of_one, ordinal, slashed, tail
 
 Part = tuple[str, float]
 """A digit ("d"), a literal in digits ("l"), or a scale by which what stands before it counts ("s")."""
-_DOZEN = 12
+_TEN, _DOZEN = 10, 12
 
 
 def total(parts: Sequence[Part], big: float, trailing: bool) -> float:
@@ -41,6 +41,10 @@ def total(parts: Sequence[Part], big: float, trailing: bool) -> float:
 def assembled(line: Line, lex: Lexicon) -> Line:
     """Return the tokens with each number as one."""
     letters = "".join(line.letters)
+    joints = [m.start() for m in lex.strokes().finditer(letters) if _is_stroke(line, m.start())]
+    if joints:
+        line = line.without(joints)
+        letters = "".join(line.letters)
     begins = lex.begins()
     match = begins.search(letters)
     if match is None:
@@ -59,16 +63,36 @@ def assembled(line: Line, lex: Lexicon) -> Line:
     return out if at else line
 
 
+def _is_stroke(line: Line, at: int) -> bool:
+    return line.surface(at) == "-" and line.joined(at) and line.joined(at + 1)
+
+
 def _read(line: Line, at: int, lex: Lexicon) -> Found | None:
     """What begins with a token: a number, a day with a zero before it, a unit."""
     roles = line.roles[at]
-    if "digits" in roles and line.any(at + 1, "month", "month_mark"):  # 03 Nov
+    if "digits" in roles and (line.any(at + 1, *_DATING) or line.any(at - 1, *_DATED)):  # 03 Nov
         day = str(roles["digits"])
         return (numeral(Num(float(day), day), lex, True), at + 1) if len(day) == 2 else None
     found = _number(line, at, lex)
+    if found is not None and "portion" in found[0].roles:
+        found = _of_scale(line, *found, lex)
     if found is None and _is_unit(line, at):
         return lex.word({"unit": roles["unit"]}), at + 1
     return found
+
+
+_DATED = ("month", "month_mark", "oclock")
+_DATING = ("month", "month_mark", "minute_mark")
+"""What two digits of which the first is a zero stand behind or before: 05月03日, May 03, 9点05分."""
+
+
+def _of_scale(line: Line, word: Word, end: int, lex: Lexicon) -> Found:
+    """A quarter of a million, three quarters of a billion, a half dozen."""
+    at = end + 2 if line.any(end, "of") and line.any(end + 1, "article") else end
+    scale = line.of(at).get("scale")
+    if scale is None or line.any(at, "number"):
+        return word, end
+    return numeral(Num(word.roles["portion"].value * float(scale)), lex), at + 1
 
 
 def _is_unit(line: Line, at: int) -> bool:
@@ -118,8 +142,11 @@ def _gathered(line: Line, at: int, lex: Lexicon) -> Found | None:
     alone = len(parts) == 1 and end - at == 1
     lone = alone and parts[0][0] == "d" and num.value < 10 and (han or num.value == 1)
     num, end, more = tail(line, end, num, lex, han)
+    lone = lone and not more
     if more == "share":
         return numeral(num, lex, False, "portion"), end
+    if alone and not more and line.any(end, "either"):
+        num, end, more = _or_one_more(line, end, num)
     marks = [
         mark for mark, told in (("lone", lone), ("pair", han and num.high is not None)) if told
     ]
@@ -127,6 +154,20 @@ def _gathered(line: Line, at: int, lex: Lexicon) -> Found | None:
     if lone and "weekday_tail" in line.roles[at]:
         word = lex.word({**word.roles, "weekday_tail": line.roles[at]["weekday_tail"]})
     return word, end
+
+
+def _or_one_more(line: Line, end: int, num: Num) -> tuple[Num, int, str]:
+    """Two or three hours: from two to three."""
+    then = line.of(end + 1).get("number")
+    other = then.value if isinstance(then, Num) else then
+    if other != num.value + 1 or num.value > _FEW or num.decimals:
+        return num, end, ""
+    if line.any(end + 2, "number", "scale", "range", "point"):
+        return num, end, ""
+    return num._replace(high=float(other), digits=""), end + 2, "pair"
+
+
+_FEW = 20
 
 
 def _shared_scale(line: Line, end: int, parts: Sequence[Part]) -> float:
@@ -213,7 +254,15 @@ def _part(line: Line, at: int, parts: Sequence[Part], han: bool) -> Part | None:
         return None
     if parts and "unit" in roles and not line.any(at + 1, "scale"):
         return None  # 二两
+    short = last == "s" and parts[-1][1] > _TEN
+    if short and value == 1 and han and _each_of(line, at + 1):
+        return None  # 两万一个月
     return ("d", float(value)) if han or line.wide(at) or _fits(parts, value) else None
+
+
+def _each_of(line: Line, at: int) -> bool:
+    """Whether what follows "one" is what something is counted by: a month, a jin, a head."""
+    return line.joined(at) and line.any(at, "time_unit", "unit", "measure")
 
 
 def _scales(line: Line, at: int) -> bool:

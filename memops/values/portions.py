@@ -86,7 +86,13 @@ def tail(line: Line, end: int, num: Num, lex: Lexicon, han: bool) -> tuple[Num, 
         digits, last = _digits(line, end + 1)
         wide = han or line.wide(end)
         if digits and (not wide or _measured(line, last) or _decimal(line, end, digits, last)):
-            return Num(num.value + float(f"0.{digits}"), decimals=len(digits)), last, "point"
+            value = num.value + float(f"0.{digits}")
+            scale = line.of(last).get("scale", 1) if not wide or line.joined(last) else 1
+            scaled = scale > 1
+            exact = max(0, len(digits) - len(f"{scale:.0f}") + 1)
+            return Num(value * scale, decimals=exact), last + scaled, "point"
+    if line.surface(end) == "+" and line.joined(end) and line.any(end + 1, "unit", "time_unit"):
+        return num._replace(bound=">="), end + 1, "multi"  # 8+ hours
     if line.any(end, "multi") and line.joined(end):
         scale = line.of(end + 1).get("scale") if line.joined(end + 1) else None
         return Num(num.value * float(scale or 1), bound=">"), end + (2 if scale else 1), "multi"

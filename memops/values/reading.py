@@ -37,6 +37,9 @@ _WIDE = {0xFF01 + n: 0x21 + n for n in range(94)} | {
     0x00A0: 0x20,
     0x202F: 0x20,
     0x3007: 0x96F6,
+    0xFFE0: 0xA2,
+    0xFFE1: 0xA3,
+    0xFFE5: 0xA5,
 }
 _PRIVATE = re.compile("[\ue000-\uf8ff]")  # they stand for addresses
 _ODD = re.compile(f"[\ue000-\uf8ff{''.join(map(chr, _WIDE))}]")
@@ -191,6 +194,6 @@ def _stands(inside: list[Value], match: re.Match[str]) -> bool:
 
 
 _MIXED = re.compile(r"[a-z][-_./+#]*\d|\d[-_./+#]*[a-z]", re.A)
-_COMPOUND = re.compile(r"\d+(?:\.\d+)?-[a-z]{3,}", re.A)
+_COMPOUND = re.compile(r"\d+(?:\.\d+)?(?:-[a-z]{3,})+", re.A)
 """A number in front of its noun: a 5-star hotel."""
 _DIGIT, _LETTER = re.compile(r"\d"), re.compile(r"[a-z]")

@@ -108,7 +108,10 @@ def _told(span: Span) -> list[Found] | None:
         and "past" not in span.line.roles[span.at("way")]
     )
     if span.has("f"):
-        minutes = int(60 * float(span.line.roles[span.at("f")].get("fraction") or span.num("f")))
+        part = float(span.line.roles[span.at("f")].get("fraction") or span.num("f"))
+        if part == _HALF and "of" in span.line.roles[span.at("way")]:
+            return None  # half of one
+        minutes = int(60 * part)
     else:
         minutes = int(span.num("m"))
     begin = span.at("f") if span.has("f") else span.at("m")
@@ -117,7 +120,26 @@ def _told(span: Span) -> list[Found] | None:
     )
 
 
+_HALF = 0.5
 _FIVES = (5, 10, 20, 25)
+
+
+def _half_hour(span: Span) -> list[Found] | None:
+    """Half three in the afternoon is half past three."""
+    if span.line.roles[span.at("f")].get("fraction") != _HALF:
+        return None
+    return _clock(span, int(span.num("h")), 30)
+
+
+def _noon(span: Span) -> list[Found] | None:
+    """Twelve noon, twelve o'clock midnight."""
+    return _named(span) if int(span.num("h")) % 12 == 0 else None
+
+
+def _military(span: Span) -> list[Found] | None:
+    """0700 hours."""
+    said, hours = str(span.get("n", "digits")), span.get("u", "time_unit").factor == 3600
+    return _clock(span, int(said[:2]), int(said[2:])) if len(said) == 4 and hours else None
 
 
 def _ten_to(span: Span) -> list[Found] | None:
@@ -176,6 +198,10 @@ CLOCK: tuple[Rule, ...] = (
     (f"{_PART} c:clock_token {_ZONE}?", _shown),
     (f"c:clock_token {_AP}? {_ZONE}?", _shown),
     ("c:clock !hour !clock_token", _named),
+    ("h:hour oclock? c:clock", _noon),
+    ("n:digits u:time_unit", _military),
+    ("f:fraction h:hour (oclock? ap:meridiem)", _half_hour),
+    (f"h:hour mi:minute {_AP} {_ZONE}?", _said),
     (f"{_PART}? h:hour oclock short_of ({_MINUTES} | short:minute)", _said),
     (f"{_PART} of? h:hour oclock {_PAST}?", _said),
     ("h:hour oclock (half:fraction | k:small quarter_mark) ap:meridiem?", _said),
@@ -186,6 +212,7 @@ CLOCK: tuple[Rule, ...] = (
     (f"h:hour {_AP} {_ZONE}?", _said),
     ("(f:portion/fraction | article f:fraction) way:past/before h:hour oclock? ap:meridiem?", _told),
     ("m:minute (minute_word)? way:past h:hour oclock? ap:meridiem?", _told),
+    ("m:minute minute_word way:before h:hour (oclock ap:meridiem? | ap:meridiem)", _told),
     (
         "at m:minute (minute_word)? way:before h:hour !unit !time_unit !currency oclock?"
         " (ap:meridiem | rp:relative_part)?",

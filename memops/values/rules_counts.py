@@ -31,10 +31,12 @@ def _digits(num: Num) -> str:
 def _numbered(span: Span) -> list[Found] | None:
     """Room 12, third floor, 第三章, 3号楼: a thing that its number tells from its like."""
     head = span.get("h", "numbered")
-    if len(span.said("h")) == 1 and span.at("h") < span.at("n") and span.said("h") >= "一":
+    if len(span.said("h")) == 1 and -1 < span.at("h") < span.at("n") and span.said("h") >= "一":
         return None  # A座1203
     if span.has("nth"):
         said = number(float(span.get("nth", "ordinal")))
+    elif span.has("r"):
+        said = str(span.get("r", "roman"))
     elif span.has("code"):
         said = str(span.get("code", "digits"))
     else:
@@ -81,6 +83,13 @@ def _staged(span: Span) -> list[Found] | None:
     if not (num.decimals or span.has("v")):
         return None
     return [Found("version", version_form(num.digits) + (f"-{stage}" if stage else ""))]
+
+
+def _staged_address(span: Span) -> list[Found] | None:
+    """V3.0 beta, where the version was told by its shape."""
+    kind, form = span.get("a", "address")
+    stage = span.get("stage", "stage")
+    return [Found(kind, f"{form}-{stage}" if stage else form)] if kind == "version" else None
 
 
 def version_form(said: str) -> str:
@@ -149,6 +158,15 @@ def _much(span: Span) -> list[Found] | None:
     )
 
 
+def _much_for_one(span: Span) -> list[Found] | None:
+    """两万一个月: more than anybody counts in one."""
+    return (
+        None
+        if num_of(span).value <= _OFTEN_AT_MOST
+        else [rate(span, scalar("number", num_of(span), ""))]
+    )
+
+
 _OFTEN_AT_MOST = 99
 
 
@@ -201,6 +219,7 @@ MUCH: tuple[Rule, ...] = (
         f"{LONE} between:other n:number {_BARE}",
         _much,
     ),
+    (f"n:number {LONE} !times", _much_for_one),
 )
 
 
@@ -212,12 +231,13 @@ def _street(span: Span) -> list[Found]:
 
 STREETS: tuple[Rule, ...] = (("of? (o:ordinal | n:int ordinal_suffix) k:street", _street),)
 COUNTS: tuple[Rule, ...] = (
+    ("a:address stage:stage", _staged_address),
     ("a:address", _ready),
     ("f:factor", _factor),
     ("t:tax_basis", lambda span: [Found("tax basis", span.get("t", "tax_basis"))]),
     ("n:number range? fold", _factor),
     ("v:version? n:literal stage:stage", _staged),
-    ("v:version dot? n:number", _version),
+    ("v:version (dot/colon)? n:number", _version),
     ("n:literal v:version", _version),
     ("of? nth:ordinal h:numbered", _numbered),
     ("of? n:int ordinal_suffix h:numbered", _numbered),
@@ -229,6 +249,7 @@ COUNTS: tuple[Rule, ...] = (
         "h:numbered (number_sign dot?)? n:spelt !measure !unit !time_unit !currency !numbered",
         _numbered,
     ),
+    ("h:numbered r:roman", _numbered),
     ("nth n:number h:numbered", _numbered),
     ("n:number h:numbered !measure", _numbered_behind),
     ("nth_last n:number measure?", lambda span: [Found("ordinal", f"#-{_digits(num_of(span))}")]),

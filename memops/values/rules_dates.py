@@ -7,6 +7,7 @@ from typing import Any
 from memops.values.forms import DAYS, date_form, date_found, days_form, whole_period
 from memops.values.grammar import Found, Rule, Span
 from memops.values.lexicon import Num
+from memops.values.rules_rates import num_of
 
 
 def _whole(span: Span, name: str) -> int | None:
@@ -17,6 +18,11 @@ def _year(span: Span) -> int | None:
     if span.has("short"):
         return 2000 + int(span.num("short"))
     return _whole(span, "y")
+
+
+def _is_short(span: Span) -> bool:
+    """Whether a year that is cut short has its two digits."""
+    return not span.has("short") or len(span.said("short")) == 2
 
 
 def _month(span: Span) -> int | None:
@@ -264,8 +270,23 @@ def _ahead(span: Span) -> list[Found] | None:
     return [Found("date", f"second{amount:+.12g}")]
 
 
+def _joined_date(span: Span) -> Found | None:
+    """3-May-2024."""
+    joined = all(span.line.joined(at) for at in range(span.begin + 1, span.end))
+    return _dated(span) if joined else None
+
+
+def _pointed(span: Span) -> Found | None:
+    """5.3号."""
+    month, point, day = num_of(span).digits.partition(".")
+    return date_found(None, int(month), int(day)) if point and day else None
+
+
 def _day_of_month(span: Span) -> list[Found] | None:
-    """The 15th, 15号; a number and "times" behind it make it a span: 一日三次."""
+    """The 15th, 15号; a number and "times" behind it make it a span: 一日三次, 三日内."""
+    spelt = span.line.any(span.end - 1, "time_unit")
+    if spelt and span.line.of(span.end).get("bound_after") == "<=":
+        return None
     if span.line.any(span.end, "number") and span.line.any(span.end + 1, "times"):
         return None
     day = _day(span)
@@ -283,46 +304,61 @@ _LIST = "(comma/list/and/slash/range/either)* w:weekday/weekday_plural/weekday_t
 RULES: tuple[Rule, ...] = (
     ("date:date_token", _ready),
     ("f:festival (comma? of? y:year)?", _festival),
+    ("(y:year year_mark? | short:literal year_mark) f:festival", _festival),
+    ("d:day range m:month range (y:year | short:literal)", _joined_date),
+    ("n:literal day_mark", _pointed),
     ("era_before n:int year_mark?", _era),
     ("n:int era_after", _era),
     ("last_day of? m:month (comma? of? y:year)?", _last_day),
-    ("y:year year_mark (mn:month_no month_mark | m:month) of? last_day", _last_day),
+    ("(y:year year_mark)? (mn:month_no month_mark | m:month) of? last_day", _last_day),
     ("(y:year year_mark)? mn:month_no month_mark? range e:month_no month_mark", _months),
     ("l:lunar (m:month | mn:month_no month_mark)? day_of_month? d:day", _lunar),
-    (f"m:month dot? of? d:day range e:day !hour ({_MDY})?", _days_of_month),
+    (
+        "m:month dot? of? d:day ordinal_suffix? range of? e:day ordinal_suffix? !hour !month"
+        f" ({_MDY})?",
+        _days_of_month,
+    ),
     (
         f"of? d:day ordinal_suffix? range of? e:day ordinal_suffix? of? m:month ({_MDY})?",
         _days_of_month,
     ),
-    ("mn:month_no month_mark d:day day_mark? range e:day day_mark", _days_of_month),
+    ("(mn:month_no month_mark | m:month) d:day day_mark? range e:day day_mark", _days_of_month),
     (
         f"m:month dot? of? (d:day (ordinal_suffix/day_mark)? | nth:ordinal) !oclock !meridiem !colon ({_MDY})?",
         _dated,
     ),
     (f"of? (d:day ordinal_suffix? | nth:ordinal) of? m:month dot? ({_MDY})?", _dated),
     ("y:year s:time_unit", _decade),
+    ("of short:number s:time_unit", _decade),
     ("(y:year year_mark? | short:number) decade_mark", _decade),
-    ("edge? m:month dot? comma? of? y:year", _dated),
+    ("(edge:edge range?)? m:month dot? comma? of? y:year", _dated),
     (
         "(y:year | short:literal) year_mark (mn:month_no month_mark | m:month) d:day day_mark?",
         _dated,
     ),
-    ("y:year year_mark (mn:month_no month_mark | m:month) tail:edge_after?", _dated),
+    (
+        "(y:year | short:literal) year_mark (mn:month_no month_mark | m:month) tail:edge_after?",
+        _dated,
+    ),
     ("(mn:month_no month_mark | m:month) d:day day_mark", _dated),
     ("(mn:month_no month_mark) d:day !measure !unit !time_unit !times", _dated),
-    ("y:year year_mark (n:small period_quarter | nth_mark:nth n:small period_quarter)", _quarter),
-    ("y:year year_mark? period_quarter n:small !unit", _quarter),
+    (
+        "(y:year | short:literal) year_mark (n:small period_quarter | nth_mark:nth n:small period_quarter)",
+        _quarter,
+    ),
+    ("(y:year year_mark? | short:literal year_mark) period_quarter n:small !unit", _quarter),
+    ("n:small period_quarter of? y:year", _quarter),
     ("season:season comma? of? y:year", _season),
     ("(y:year year_mark? | short:literal year_mark) of? season:season", _season),
-    ("y:year year_mark? half:period_half", _half_year),
-    ("half:period_half", _half_year),
+    ("(y:year year_mark? | short:literal year_mark) half:period_half", _half_year),
+    ("half:period_half (comma? of? y:year)?", _half_year),
     ("y:year year_mark tail:edge_after?", _dated),
     ("period_quarter n:small !unit (comma? of? y:year)?", _quarter),
     ("nth? n:small period_quarter !measure", _quarter),
     ("of? nth:ordinal range? period_quarter (of? y:year)?", _quarter),
     ("(mn:month_no month_mark | m:month) tail:edge_after", _dated),
     ("mn:month_no month_mark", _dated),
-    ("edge:edge of? m:month", _month_alone),
+    ("edge:edge range? of? m:month", _month_alone),
     ("before:dated? m:month !spelt !day !ordinal (comma? y:year)?", _month_alone),
     ("edge:edge of? s:shift? u:time_unit", _shifted),
     ("edge:edge y:year", _dated),
@@ -336,6 +372,7 @@ RULES: tuple[Rule, ...] = (
     ("of? nth:ordinal fraction (of? y:year)", _half_told),
     ("of? last:shift w:weekday of", _last_weekday),
     ("s:shift w:weekday", _shifted_weekday),
+    ("s:shift u:time_unit of? w:weekday", _shifted_weekday),
     ("w:weekday of? s:shift u:time_unit", _shifted_weekday),
     (f"w:weekday/weekdays ({_LIST})+", _weekday),
     ("w:weekday/weekdays", _weekday),

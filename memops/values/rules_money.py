@@ -2,7 +2,7 @@
 
 from memops.values.forms import measured, scalar
 from memops.values.grammar import Found, Rule, Span
-from memops.values.lexicon import Num
+from memops.values.lexicon import Num, Roles
 from memops.values.rules_rates import BETWEEN, EACH, EVERY, LONE, OFTEN, ONE, num_of, rate
 from memops.values.units import Unit, printed, units
 from memops.values.value import number
@@ -23,13 +23,11 @@ _SMALL = {"": "USD"}
 def _money(span: Span) -> list[Found] | None:
     """$1,200, 300 元, 三块五, 三块二毛五."""
     code, scale = _currency(span.get("over", "currency") or span.get("c", "currency"))
-    if not span.has("n"):
+    num = _amount(span)
+    if num is None or len(span.said("between")) > BETWEEN:
         return None
-    num = num_of(span)
-    if span.has("neg") and span.line.joined(span.at("neg") + 1):
-        num = num._replace(value=-num.value)
     value, last = num.value * scale, scale
-    for at in range(span.at("n") + 1, span.end):
+    for at in range(span.at("n") + 1, span.at("half") if span.has("half") else span.end):
         roles = span.line.roles[at]
         if "currency" in roles and at > span.at("c"):
             other, last = _currency(roles["currency"])
@@ -38,22 +36,38 @@ def _money(span: Span) -> list[Found] | None:
         elif "number" in roles and (
             "lone" not in roles or at + 1 >= span.end or at + 1 != span.at("per")
         ):
-            small = roles["number"]
-            part = small if isinstance(small, Num) else Num(float(small))
-            nxt = span.line.roles[at + 1] if at + 1 < span.end else {}
-            if "currency" in nxt:
-                value += part.value * _currency(nxt["currency"])[1]
-            elif "small_money" in nxt:
-                value += part.value * nxt["small_money"]
-            else:
-                size = len(part.digits) or (2 if part.value >= 10 else 1)
-                value += part.value * last / 10**size
-    if len(span.said("between")) > BETWEEN:
-        return None
+            behind = span.line.roles[at + 1] if at + 1 < span.end else {}
+            value += _small(roles["number"], behind, last)
     whole = num._replace(
         value=value, high=num.high * scale if num.high is not None else None, digits=""
     )
     return [rate(span, scalar("money", whole, f" {_SMALL.get(code, code)}"))]
+
+
+def _amount(span: Span) -> Num | None:
+    """The number before or behind a currency, with its sign and half; the stroke in $30-$40 is none."""
+    num = num_of(span) if span.has("n") else None
+    if num is not None and span.has("half"):
+        num = num._replace(value=num.value + float(span.get("half", "fraction")), decimals=1)
+    at = span.at("neg")
+    if num is None or at < 0 or not span.line.joined(at + 1):
+        return num
+    if span.line.joined(at) and "number" in span.line.of(at - 1):
+        return None
+    return num._replace(value=-num.value)
+
+
+def _small(number_: Num | float, behind: Roles, last: float) -> float:
+    """What a number behind the first one adds: in a smaller coin, or as the next digits."""
+    part = number_ if isinstance(number_, Num) else Num(float(number_))
+    if "small_money" in behind:
+        return part.value * float(behind["small_money"])
+    if "currency" in behind:
+        return part.value * _currency(behind["currency"])[1]
+    return part.value * last / 10.0 ** (len(part.digits) or (2 if part.value >= _TWO else 1))
+
+
+_TWO = 10  # from then on a number has two digits
 
 
 def quantity(span: Span) -> list[Found] | None:
@@ -77,7 +91,7 @@ def quantity(span: Span) -> list[Found] | None:
         return None
     if said in _LARGE and span.line.joined(span.at("u")):
         unit = units()[_LARGE[said]]
-    num = num_of(span)
+    num = num_of(span) if span.has("n") else Num(1.0)
     if span.has("half"):
         num = num._replace(value=num.value + float(span.get("half", "fraction")))
     if (span.has("neg")) or (span.has("below")):
@@ -112,7 +126,7 @@ def _feet(span: Span) -> list[Found] | None:
             )
         elif "unit" in roles and pending is not None:
             unit = roles["unit"]
-            if "in" in roles:  # forty in 2020
+            if "in" in roles and (first is None or first.factor != _FOOT):  # forty in 2020
                 return None
             if (first is not None and unit.kind != first.kind) or unit.factor >= last:
                 return None
@@ -136,10 +150,13 @@ def _feet(span: Span) -> list[Found] | None:
 
 def _rest(unit: Unit, num: Num) -> float:
     """What a number after a unit stands for: inches after feet, else decimals."""
-    if unit.factor == 0.3048:
+    if unit.factor == _FOOT:
         return num.value * 0.0254
     digits = num.digits or number(num.value)
     return float(f"0.{digits}") * unit.factor
+
+
+_FOOT = 0.3048
 
 
 def _size(span: Span) -> list[Found]:
@@ -160,24 +177,30 @@ def _plus_minus(span: Span) -> list[Found]:
 
 
 MONEY: tuple[Rule, ...] = (
-    ("n:number p:percent? plus_minus d:number (p:percent | u:unit)?", _plus_minus),
+    ("n:number (percent/unit)? plus_minus d:number (p:percent | u:unit)?", _plus_minus),
     ("neg:minus c:currency n:number", _money),
     (f"{LONE} between:other? of? (n:number c:currency | c:currency n:number)", _money),
     ("lone per:unit n:number c:currency (int/pair)?", _money),
     ("n:number c:currency over:currency", _money),
-    ("(per_day:adverb | lone per:time_unit) between:other? n:number u:unit", quantity),
+    ("(per_day:adverb/per_period | lone per:time_unit) between:other? n:number u:unit", quantity),
     (f"n:number range? u:unit {EACH}", quantity),
     (f"c:currency n:number over:currency {EVERY}?", _money),
+    ("c:currency n:number and number currency", _money),
     (f"c:currency n:number {EVERY}?", _money),
     (
-        "n:number c:currency and? number currency (number currency)? (int !measure !unit !time_unit !times)?",
+        "n:number c:currency and? number currency (number currency/small_money)?"
+        " (int !measure !unit !time_unit !times)?",
         _money,
     ),
+    ("n:number c:currency half:fraction !unit !time_unit", _money),
+    ("n:number range c:currency !number", _money),
     (f"n:number c:currency (int/pair)? {ONE}", _money),
     (
-        "each per:unit/time_unit/measure between:other? (n:number c:currency | c:currency n:number)",
+        "(each per:unit/time_unit/measure | lone per:measure) between:other?"
+        " (n:number c:currency | c:currency n:number)",
         _money,
     ),
+    ("(n:number c:currency | c:currency n:number) slash per:measure", _money),
     (
         f"n:number c:currency (int/pair) {_ALONE} !fold_price",
         _money,
@@ -190,6 +213,7 @@ MONEY: tuple[Rule, ...] = (
 
 SIZES: tuple[Rule, ...] = (
     ("n:number unit? times_sign number (unit? times_sign number)? u:unit?", _size),
+    ("n:number unit? by number u:unit", _size),
 )
 
 
@@ -200,6 +224,7 @@ QUANTITIES: tuple[Rule, ...] = (
         _feet,
     ),
     ("n:number range? u:unit (and article?)? half:fraction !unit !time_unit", quantity),
+    ("article u:unit and article? half:fraction !unit !time_unit", quantity),
     ("neg:negative n:number range? u:unit", quantity),
     ("n:number measure? u:unit below:below_zero sc:unit?", quantity),
     ("n:number below:below_zero", _below),

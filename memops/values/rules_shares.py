@@ -34,6 +34,18 @@ def _share(span: Span) -> list[Found] | None:
     return [portion(num) if scale == 100.0 else scalar("share", num, "%", scale)]
 
 
+_WHOLES = (100, 1000)
+
+
+def _out_of(span: Span) -> list[Found] | None:
+    """One in five; of more than ten only out of hundreds."""
+    counted = num_of(span).value <= _TEN or num_of(span, "d").value in _WHOLES
+    return _share(span) if counted else None
+
+
+_TEN = 10
+
+
 def _time_part(span: Span) -> list[Found]:
     """Three quarters of an hour, a quarter of a litre."""
     return [measured(num_of(span), span.get("u", "time_unit") or span.get("u", "unit"))]
@@ -69,7 +81,10 @@ def _growth(span: Span) -> list[Found] | None:
 def _over(span: Span) -> list[Found] | None:
     """三分之二."""
     below, above = num_of(span, "d").value, num_of(span, "n").value
-    return [portion(Num(above / below, decimals=9))] if below else None
+    num = Num(above / below if below else 0.0, decimals=9)
+    if span.has("u"):  # 四分之一小时
+        return [measured(num, span.get("u", "time_unit") or span.get("u", "unit"))]
+    return [portion(num)] if below else None
 
 
 def _discount(span: Span) -> list[Found] | None:
@@ -77,7 +92,7 @@ def _discount(span: Span) -> list[Found] | None:
     if span.all("half_price"):
         return [scalar("discount", Num(50.0), "% off")]
     num = num_of(span)
-    value = num.value
+    value = num.value / num_of(span, "d").value if span.has("d") else num.value
     if span.has("fold"):  # 八折, 85折, 七五折
         digits = num.digits or number(value)
         left = (
@@ -96,11 +111,11 @@ def _discount(span: Span) -> list[Found] | None:
         )
         if span.all("of_price") or span.all("of_before"):
             value = 100 - value
-    return (
-        [scalar("discount", Num(value, decimals=num.decimals), "% off")]
-        if 0 < value < 100
-        else None
-    )
+    if not 0 < value < 100:
+        return None
+    rounded = span.has("d") or "portion" in span.line.of(span.at("n"))
+    found = scalar("discount", Num(value, decimals=9 if rounded else num.decimals), "% off")
+    return [found._replace(converted=rounded)]
 
 
 def _deal(span: Span) -> list[Found] | None:
@@ -114,11 +129,13 @@ _SHARED = "(share:number percent | per_hundred share:number | share:small tenths
 
 
 SHARES: tuple[Rule, ...] = (
-    (f"up/down by? {_SHARED} !off !of !of_price", _grown),
+    (f"up/down (by/of)? {_SHARED} !off !of !of_price", _grown),
     ("up/down by? fold:number fold !up !adverb", _grown),
     ("doubling_verb by? n:number doubling", _grown),
+    ("doubling_verb fold:number fold", _grown),
     (f"{_SHARED} up/down", _growth),
     ("m:number price_of n:number", _deal),
+    ("m:small range? deal_for range? n:small !unit !time_unit !currency !measure !other", _deal),
     (
         "buy n:number measure? between:other? comma? get article? (more:number | ordinal) measure?",
         _deal,
@@ -129,10 +146,15 @@ SHARES: tuple[Rule, ...] = (
     ("n:number percent of_price", _discount),
     ("n:number/portion of_price", _discount),
     ("n:portion off", _discount),
-    ("off_before (percent? n:number (percent/tenths) | per_hundred n:number)", _discount),
-    ("of_before (n:number (percent/tenths) | per_hundred n:number)", _discount),
+    (
+        "off_before (percent? n:number (percent/tenths) | per_hundred n:number | n:portion)",
+        _discount,
+    ),
+    ("of_before (n:number (percent/tenths) | per_hundred n:number | n:portion)", _discount),
+    ("off_before/of_before d:number over n:number", _discount),
     ("(per_hundred/per_thousand/per_ten_thousand) neg:negative? n:number", _share),
     ("n:small tenths (rest:small | half:fraction)? !unit !measure", _share),
+    ("d:number over n:number u:time_unit/unit", _over),
     ("d:number over n:number", _over),
     ("neg:negative? n:number percent", _share),
     ("n:portion of article u:time_unit/unit", _time_part),
@@ -140,5 +162,5 @@ SHARES: tuple[Rule, ...] = (
         "n:portion of",
         lambda span: [portion(num_of(span))._replace(begin=span.begin, end=span.begin + 1)],
     ),
-    ("n:small out_of d:int !unit !time_unit !month !year !currency !oclock", _share),
+    ("n:int out_of d:int !unit !time_unit !month !year !currency !oclock", _out_of),
 )

@@ -14,6 +14,8 @@ def _every(seconds: float, months: float) -> list[Found] | None:
 
 def _often(span: Span) -> list[Found] | None:
     """Twice a week, every 3 days, 一天三次: from one to the next."""
+    if _prefixed(span):
+        return None
     count = 1.0
     if span.has("count"):
         count = float(span.get("count", "count"))
@@ -23,7 +25,9 @@ def _often(span: Span) -> list[Found] | None:
             return None
         count = span.num("n")
     every = span.num("e") if span.has("e") else 1.0
-    if every == 1 and span.all("interval"):  # 隔一天 is every other day
+    unit = span.get("u", "time_unit")
+    daily = unit is not None and (unit.kind == "months" or unit.factor >= _DAY)
+    if every == 1 and span.all("interval") and daily:  # 隔一天 is every other day
         every = 2.0
     if span.has("nth"):
         every = float(span.get("nth", "ordinal"))
@@ -34,6 +38,13 @@ def _often(span: Span) -> list[Found] | None:
     return _interval(span, every / count if count else 0.0)
 
 
+def _prefixed(span: Span) -> bool:
+    """Whether part of a word stands before: semi-annually is not annually."""
+    line, at = span.line, span.begin
+    return line.surface(at - 1) == "-" and line.joined(at) and line.joined(at - 1)
+
+
+_DAY = 86400
 _WORD = 12  # letters between "three" and "a week" in "three classes a week", 每天吃两次
 
 
@@ -136,6 +147,9 @@ def _long(span: Span) -> Found | None:
 OFTEN: tuple[Rule, ...] = (
     ("alternate u:time_unit", lambda span: _interval(span, 2.0)),
     ("count:count every? a:adverb", _often),
+    ("count:count in (e:number | article) u:time_unit", _often),
+    ("e:number range? u:time_unit intervals", _often),
+    ("intervals of e:number u:time_unit", _often),
     ("count:count (every e:number | alternate:alternate | every) u:time_unit", _often),
     ("n:number times (every e:number | alternate:alternate | every) u:time_unit", _often),
     ("n:number times/fold a:adverb", _often),

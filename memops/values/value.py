@@ -5,7 +5,7 @@ different values of one kind, or not comparable; nothing differs because it was 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 Comparison = Literal["equal", "different", "incomparable"]
@@ -62,12 +62,8 @@ def compare(a: Value, b: Value) -> Comparison:
         return _akin(a, b)
     if a.form == b.form:
         return EQUAL
-    if (
-        a.kind == "ident"
-        and a.form.partition("#")[::2][0] != b.form.partition("#")[0]
-        and "#" in a.form + b.form
-    ):
-        return INCOMPARABLE
+    if a.kind == "ident":
+        return _idents(a.form, b.form)
     if a.kind == "date":
         return _dates(a.form, b.form)
     if a.kind == "time" and a.grain != b.grain and half_day(a.form) == half_day(b.form):
@@ -79,6 +75,18 @@ def compare(a: Value, b: Value) -> Comparison:
     if a.kind in _NAMES or one is None or two is None:
         return DIFFERENT
     return _amounts(a, b, one, two)
+
+
+def _idents(a: str, b: str) -> Comparison:
+    """Identifiers, with strokes or without: AB-1234; where only one names what it is of, nobody knows."""
+    (one, _, _), (two, _, _) = a.partition("#"), b.partition("#")
+    if "#" in a + b and one != two:
+        return INCOMPARABLE
+    return EQUAL if _STROKES.sub("", a) == _STROKES.sub("", b) else DIFFERENT
+
+
+_STROKES = re.compile(r"(?<=[a-z])[-_](?=\d)|(?<=\d)[-_](?=[a-z])")
+"""Strokes between letters and digits, which people leave out."""
 
 
 def half_day(form: str) -> str:
@@ -109,17 +117,79 @@ def _degrees(a: Value, b: Value) -> Comparison:
 def _akin(a: Value, b: Value) -> Comparison:
     """Values of two kinds that may be one where only one text says the kind: 6 and 06:00, 0.3 and 30 %."""
     one, two = sorted((a, b), key=lambda v: v.kind)
-    if (one.kind, two.kind) == ("ident", "number"):
-        same = one.form.rpartition("#")[2].lstrip("0") == two.form
-    elif (one.kind, two.kind) == ("number", "time"):
-        same = two.form == _clock(one.form)
-    elif (one.kind, two.kind) == ("number", "share"):
-        same = re.fullmatch(r"0\.\d+", one.form) is not None and (
-            two.form == f"{number(round(100 * float(one.form), 9))}%"
-        )
-    else:
-        same = False
-    return EQUAL if same else INCOMPARABLE
+    same = _AKIN.get((one.kind, two.kind))
+    return EQUAL if same is not None and same(one, two) else INCOMPARABLE
+
+
+def _of_number(ident: Value, plain: Value) -> bool:
+    """Room 12, and 12 by itself; three layers are no third layer."""
+    bare = plain.end - plain.start <= len(plain.form)
+    return bare and ident.form.rpartition("#")[2].lstrip("0") == plain.form
+
+
+def _of_share(plain: Value, share: Value) -> bool:
+    told = re.fullmatch(r"0\.\d+", plain.form)
+    return told is not None and share.form == f"{number(round(100 * float(plain.form), 9))}%"
+
+
+def _in_slashes(one: Value, two: Value) -> bool:
+    """1/2, which may be a date or two of something, and a half."""
+    plain, slashed = (one, two) if two.kind == "slashed" else (two, one)
+    above, _, below = slashed.form.partition("/")
+    told = _FORM.match(plain.form)
+    if told is None or told["bound"] or told["high"]:
+        return False
+    return abs(float(told["low"]) / 100 - float(above) / float(below)) < _ROUNDED
+
+
+_ROUNDED = 0.005
+
+
+def _unit_unsaid(one: Value, two: Value) -> bool:
+    """300 where the other text says of what: 300 元, 月薪两万, at least 18 years."""
+    plain, said = (two, one) if two.kind.startswith("number") else (one, two)
+    bare, told = _FORM.match(plain.form), _FORM.match(said.form)
+    if bare is None or told is None:
+        return False
+    per = [(m["unit"] or "").partition("/")[2] for m in (bare, told)]
+    ends = [(m["about"], m["bound"], m["high"]) for m in (bare, told)]
+    if ends[0] != ends[1] or per[0] != per[1] or bare["high"]:
+        return False
+    if not any(ends[0]) and not per[0] and plain.end - plain.start > len(plain.form):
+        return False  # so many of something
+    years = 12 if said.kind == "duration" and (told["unit"] or "").strip() == "mo" else None
+    if said.kind == "duration" and not (years and bare["bound"]):
+        return False
+    return float(bare["low"]) * (years or 1) == float(told["low"])
+
+
+def _reduced(discount: Value, factor: Value) -> bool:
+    """20 % off, and four fifths of what it was."""
+    off, left = _FORM.match(discount.form), _FORM.match(factor.form)
+    if off is None or left is None or off["high"] or left["high"]:
+        return False
+    return abs(1 - float(off["low"]) / 100 - float(left["low"])) < _ROUNDED
+
+
+def _of_version(one: Value, version: Value) -> bool:
+    """python3.12 and Python 3.12; 1.2 or newer."""
+    bound, _, said = version.form.rpartition("v")
+    tail = re.fullmatch(r"([<>]?=?)[a-z]*[-_]?(\d+(?:\.\d+)+)", one.form)
+    return tail is not None and tail[1] == bound and tail[2].removesuffix(".0") == said
+
+
+_AKIN: Mapping[tuple[str, str], Callable[[Value, Value], bool]] = {
+    ("ident", "number"): _of_number,
+    ("number", "time"): lambda one, two: two.form == _clock(one.form),
+    ("number", "share"): _of_share,
+    ("share", "slashed"): _in_slashes,
+    ("money", "number"): _unit_unsaid,
+    ("money rate", "number rate"): _unit_unsaid,
+    ("duration", "number"): _unit_unsaid,
+    ("discount", "factor"): _reduced,
+    ("ident", "version"): _of_version,
+    ("number", "version"): _of_version,
+}
 
 
 def _clock(numeral: str) -> str:
@@ -208,6 +278,11 @@ def _families(kind: str, one: re.Match[str], two: re.Match[str]) -> Comparison:
 def _dates(a: str, b: str) -> Comparison:
     """Days with parts unknown: different where a part known of both differs."""
     one, two = _TOLD.match(a), _TOLD.match(b)
+    if one and two and {one[1], two[1]} == {"month", "year"} and one.end() == len(a):
+        months = {m[1]: float(m[2]) for m in (one, two)}
+        return (
+            EQUAL if months["month"] == 12 * months["year"] and two.end() == len(b) else DIFFERENT
+        )
     if one and two:
         days = {"day", "second"} & {one[1], two[1]}
         return INCOMPARABLE if days and one[1] != two[1] else DIFFERENT
@@ -225,7 +300,7 @@ def _dates(a: str, b: str) -> Comparison:
     return EQUAL if same_day else INCOMPARABLE
 
 
-_TOLD = re.compile(r"(day|week|month|quarter|year|second)[+-]\d")
+_TOLD = re.compile(r"(day|week|month|quarter|year|second)([+-]\d+)")
 
 
 def _plain_date(form: str) -> bool:
