@@ -19,7 +19,8 @@ _MOST = 800  # strings that a sequence is followed into; more are no better than
 _WORDS = 12_000  # literals of one pattern
 _REMEMBERED = 50_000
 _TOKEN = re.compile(
-    r"\(\?-u:\\b\)|\(\?[a-z]*:|\\p\{\w+\}|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\d+(?:,\d*)?\}|.", re.S
+    r"\(\?-u:\\b\)|\(\?[a-z]*:|\\p\{\w+\}|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{\d+(?:,\d*)?\}|[\w ]+(?![?*+{])|.",
+    re.S,
 )
 _CLASS = re.compile(r"\\[a-z](?:\{.*)?")
 _COMMON = re.compile(
@@ -113,7 +114,7 @@ def _sequence(tokens: deque[str]) -> tuple[Words, Words]:
 
 
 def _element(tokens: deque[str]) -> tuple[Words, Words]:
-    """The same for a group, a class, an anchor or a character."""
+    """The same for a group, a class, an anchor or characters."""
     token = tokens.popleft()
     if token.startswith("(") and token != r"(?-u:\b)":
         return _branches(tokens)
@@ -122,7 +123,7 @@ def _element(tokens: deque[str]) -> tuple[Words, Words]:
     escaped = token[0] == "\\" and _CLASS.fullmatch(token)
     if escaped or token == "." or token[0] == "[":
         return _members(token), None
-    return {token[-1]}, None
+    return {token.removeprefix("\\")}, None
 
 
 def _repeated(element: tuple[Words, Words], tokens: deque[str]) -> list[tuple[Words, Words]]:
