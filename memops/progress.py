@@ -1,10 +1,12 @@
 """Progress: how far a long step is, told to whoever watches; nobody does unless a person asks."""
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
+S = TypeVar("S")
 T = TypeVar("T")
 Watcher = Callable[[str, int, int], None]
 """Is told a step's title, how much of it is done, and how much there is; less than 0 done tells of a
@@ -52,3 +54,25 @@ def tracked(title: str, items: Sequence[T]) -> Iterator[T]:
         raise
     if len(items):
         tell(title, len(items), len(items))
+
+
+def at_once() -> int:
+    """Return how many parts of a step are done at a time: the threads that polars may use, up to four.
+
+    Each takes memory of its own.
+    """
+    import polars as pl
+
+    return min(pl.thread_pool_size(), 4)
+
+
+def spread(title: str, work: Callable[[S], T], items: Sequence[S]) -> list[T]:
+    """Return what `work` makes of each item, in their order, made by several threads.
+
+    Worth it where work lets go of the interpreter, as numpy and scipy do over large arrays.
+    """
+    if min(len(items), at_once()) < 2:
+        return [work(item) for item in tracked(title, items)]
+    with ThreadPoolExecutor(at_once()) as threads:
+        made = threads.map(work, items)
+        return [next(made) for _ in tracked(title, items)]

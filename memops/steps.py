@@ -21,7 +21,7 @@ from memops.context import Context
 from memops.errors import GuardRefused, MemopsError, did_you_mean
 from memops.evaluation.grading_steps import Asked, gate, grade_plan
 from memops.extract import asking
-from memops.judge.candidates.heap import given_back
+from memops.heap import given_back
 from memops.judge.candidates.neighbours_dense import measured
 from memops.judge.cascade import said_to
 from memops.models.completions import endpoint

@@ -12,7 +12,7 @@ from tests.conftest import LONG
 ROOT = Path(__file__).parent.parent
 LAYERS = [
     # words and tables
-    {"errors", "failpoints", "ordered", "progress"},
+    {"errors", "failpoints", "heap", "ordered", "progress"},
     {"files", "language", "measures", "schema", "verdicts"},
     {"journal", "values"},
     {"documents", "plan", "policy", "reasons", "statements"},

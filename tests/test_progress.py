@@ -3,7 +3,7 @@
 import pytest
 
 from memops.cli.progress_bars import _Bars
-from memops.progress import stage, tell, tracked, watched
+from memops.progress import spread, stage, tell, tracked, watched
 from tests.terminal import typed
 
 NOW = "2026-06-01T12:00:00Z"
@@ -64,6 +64,16 @@ def test_a_step_that_was_given_up_leaves_no_bar():
     for done in (0, 1, -1):
         bars.tell("looking", done, 3)
     assert bars.bars is None and bars.tasks == {}
+
+
+def test_parts_of_a_step_come_in_their_order_and_are_told_of(monkeypatch):
+    monkeypatch.setattr("polars.thread_pool_size", lambda: 3)
+    said = []
+    with watched(lambda *what: said.append(what)):
+        assert spread("squaring", lambda n: n * n, range(9)) == [n * n for n in range(9)]
+    assert said == [("squaring", n, 9) for n in range(10)]
+    with pytest.raises(ZeroDivisionError):
+        spread("dividing", lambda n: 1 // n, range(9))
 
 
 def planned(memops, *options, terminal=False):

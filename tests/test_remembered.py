@@ -1,6 +1,7 @@
 """A night reads what is new; what it does is the same with and without what earlier ones read."""
 
 import shutil
+import sys
 from dataclasses import replace
 from datetime import UTC, date, datetime
 
@@ -18,6 +19,7 @@ from memops.judge.comparing import verdicts
 from memops.plan import outcome
 from memops.rules import RULES, propose
 from memops.schema import conform, from_rows, instant
+from memops.statements import taken
 from memops.statements.readings import readings
 from memops.statements.remembered import Remembered
 from memops.statements.taken import counted, taken_apart
@@ -46,6 +48,17 @@ def test_what_is_remembered_is_what_reading_says(tmp_path_factory, before, texts
     again = Remembered(folder)
     assert again.taken_apart(texts).equals(taken_apart(texts))
     assert again.read == len({*texts} - {*before})
+
+
+@pytest.mark.parametrize("python", [sys.executable, "/nowhere/python", "/bin/false"])
+def test_other_processes_read_what_this_one_does(monkeypatch, python):
+    texts = [*dict.fromkeys(lives.texts(40, 5)[0])]
+    alone = taken_apart(texts)
+    monkeypatch.setattr(taken, "at_once", lambda: 3)
+    monkeypatch.setattr(taken, "_START", 3)
+    monkeypatch.setattr(taken, "_SHARE", 1)
+    monkeypatch.setattr(sys, "executable", python)
+    assert taken_apart(texts).equals(alone)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memops import __version__
+from memops import __version__, heap
 from memops.cli.registry import COMMANDS, GROUPS, Top
 from memops.errors import Bug, MemopsError, told
 
@@ -94,6 +94,7 @@ def main() -> None:
     """Run memops and exit with its code."""
     os.umask(0o077)
     gc.set_threshold(*_SWEEP)
+    heap.shared()
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")  # idle threads of numpy do not spin
     sys.exit(run(sys.argv[1:]))
 

@@ -10,11 +10,11 @@ from memops.context import Context
 from memops.judge.decision import decided, hanging
 from memops.judge.known import VERDICTS
 from memops.ordered import distinct
-from memops.progress import tracked
+from memops.progress import spread
 from memops.statements.readings import Readings, differences
 from memops.statements.taken import taken_apart
 
-_STEP = 200_000
+_STEP = 50_000
 
 Keep = Callable[[pl.DataFrame], pl.DataFrame]
 """Which of the pairs of some whole scopes are read at all."""
@@ -23,16 +23,13 @@ Keep = Callable[[pl.DataFrame], pl.DataFrame]
 def verdicts(pairs: pl.DataFrame, said: Readings, used: Any) -> pl.DataFrame:
     """Return what pairs of statements are; `said` are the readings of the statements `used`."""
     a, b = (np.searchsorted(used, pairs[name].to_numpy()) for name in ("a", "b"))
+
+    def told(i: int) -> pl.DataFrame:
+        found = hanging(decided(differences(said, a[i : i + _STEP], b[i : i + _STEP])))
+        return found.with_columns(steady=pl.col("rarely") == pl.col("often")).select(*VERDICTS)
+
     steps = range(0, pairs.height, _STEP)
-    read = (
-        differences(said, a[i : i + _STEP], b[i : i + _STEP])
-        for i in tracked("judging pairs", steps)
-    )
-    told = (
-        hanging(decided(found)).with_columns(steady=pl.col("rarely") == pl.col("often"))
-        for found in read
-    )
-    return pl.concat([VERDICTS.to_frame(), *(found.select(*VERDICTS) for found in told)])
+    return pl.concat([VERDICTS.to_frame(), *spread("judging pairs", told, steps)])
 
 
 def to_ask(ctx: Context) -> int:

@@ -3,6 +3,8 @@
 import os
 from concurrent.futures import ProcessPoolExecutor
 
+from memops import heap
+
 
 def workers(count: int) -> ProcessPoolExecutor:
     """Return so many processes that take calls, and end with this one, however it ends."""
@@ -11,7 +13,12 @@ def workers(count: int) -> ProcessPoolExecutor:
     cores = os.cpu_count() or 1
     os.environ.setdefault("POLARS_MAX_THREADS", str(max(1, cores // count)))  # they inherit it
     spawn = multiprocessing.get_context("spawn")  # a fork would take over polars' threads and locks
-    return ProcessPoolExecutor(count, spawn, initializer=_die_with_the_parent)
+    return ProcessPoolExecutor(count, spawn, initializer=_begun)
+
+
+def _begun() -> None:
+    heap.shared()
+    _die_with_the_parent()
 
 
 def _die_with_the_parent() -> None:

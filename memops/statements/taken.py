@@ -1,14 +1,18 @@
 """Taken apart: texts as lists of codes, family by family, and their marks, one row a text."""
 
 import gc
+import os
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from memops.progress import tracked
+from memops.progress import at_once, tracked
 from memops.statements.cues import MARKS
 from memops.statements.reading import FAMILIES, Read, code_of_item, read_in_one
 
@@ -25,15 +29,50 @@ def taken_apart(texts: Sequence[str]) -> pl.DataFrame:
 
     A code is a hash of the item, the same on every machine, and lists are in the order of codes:
     so readings made here and there can be put together, and sums come out alike to the last bit.
+    Very many texts are shared out among processes.
     """
+    share = (len(texts) - _START) // at_once()
+    others = at_once() - 1 if share >= _SHARE else 0
+    with ThreadPoolExecutor(others or 1) as threads:
+        begun = [threads.submit(_elsewhere, texts[n * share :][:share]) for n in range(others)]
+        own = _here(texts[others * share :])
+        return pl.concat([*(other.result() for other in begun), own], rechunk=True)
+
+
+_BATCH = 40_000
+_START = 5_000  # texts that are read while another process starts
+_SHARE = 3_000  # texts for which one is worth its start
+
+
+def _here(texts: Sequence[str]) -> pl.DataFrame:
     parts = [
         _taken(texts[start : start + _BATCH])
         for start in tracked("reading texts", range(0, len(texts), _BATCH))
     ]
-    return pl.concat([TAKEN.to_frame(), *parts], rechunk=True)
+    return pl.concat([TAKEN.to_frame(), *parts])
 
 
-_BATCH = 40_000
+def _elsewhere(texts: Sequence[str]) -> pl.DataFrame:
+    """Texts read by another process; here, if it fails.
+
+    It is a new one, as a copy of this one might wait for ever for a lock of polars' threads.
+    """
+    asked = pl.DataFrame({"text": texts}, {"text": pl.String()}).write_ipc(None).getvalue()
+    read = "import sys; asked = sys.stdin.buffer.read(); import memops.statements.taken as taken"
+    argv = [sys.executable, "-P", "-c", f"{read}; taken.served(asked)"]
+    env = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "POLARS_MAX_THREADS": "1"}
+    with suppress(OSError, pl.exceptions.PolarsError):
+        answer = subprocess.run(
+            argv, input=asked, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            env=os.environ | env, check=False,
+        )  # fmt: skip
+        return pl.read_ipc(answer.stdout)
+    return _here(texts)
+
+
+def served(asked: bytes) -> None:
+    """Read the texts of a table, as Arrow, and write what was made of them to standard output."""
+    _here(pl.read_ipc(asked)["text"].to_list()).write_ipc(sys.stdout.buffer)
 
 
 @contextmanager

@@ -6,12 +6,13 @@ are of a size. `alike_by_hashes` looks only at pairs that agree in a band of Min
 1997) and checks each: what it returns is exact too, but a pair in some thousands is missed.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from memops.ordered import distinct, once
-from memops.progress import tracked
+from memops.progress import spread
 
 Array = Any
 _BUCKETS = 20  # bits of a bucket of items, at most
@@ -83,13 +84,18 @@ def alike(rows: Array, items: Array, n: int, least: float) -> tuple[Array, Array
     rest = (size - prefix).astype(np.float32)[order]
     by_size, place = size[order], np.argsort(order)
     far = np.searchsorted(by_size, by_size / least + 1e-9, side="right")
-    pairs = [(np.empty(0, np.int64),) * 2]
-    for a, b, both in _sharing(place[rows[use]], bucket[0][use], far):
+    sharing = _sharing(place[rows[use]], bucket[0][use], far)
+
+    def near(start: int) -> tuple[Array, Array]:
+        a, b, both = sharing(start)
         most = both + np.where(ends[a] <= ends[b], rest[a], rest[b])
         keep = most + 1e-3 >= need[a] + need[b]
         a, b = a[keep], b[keep]
         keep = by_size[a] >= least * by_size[b] - 1e-9
-        pairs.append((order[a[keep]], order[b[keep]]))
+        return order[a[keep]], order[b[keep]]
+
+    none = order[:0]
+    pairs = [(none, none), *spread("finding near texts", near, range(0, n, _BLOCK))]
     a, b = (np.concatenate(side) for side in zip(*pairs, strict=True))
     a, b = np.minimum(a, b), np.maximum(a, b)
     return _reaching(rows, items, size, a, b, least)
@@ -138,10 +144,13 @@ def _rarest_first(rows: Array, items: Array, size: Array) -> tuple[tuple[Array, 
     return ((place >> (bits - 10 - of)) & ((1 << of) - 1), place), begin
 
 
-def _sharing(rows: Array, columns: Array, far: Array) -> Any:
-    """Yield (a, b, how many columns both hold) for pairs a < b that hold one in common.
+def _sharing(
+    rows: Array, columns: Array, far: Array
+) -> Callable[[int], tuple[Array, Array, Array]]:
+    """Return what gives (a, b, how many columns both hold) for pairs a < b that hold one in common.
 
-    All pairs of which b stands before `far` of a, which only rises, are among them.
+    It takes the first of a block of rows a. All pairs of which b stands before `far` of a, which
+    only rises, are among them.
     """
     from scipy.sparse import csr_matrix
 
@@ -154,11 +163,14 @@ def _sharing(rows: Array, columns: Array, far: Array) -> Any:
     width = int(number[-1]) + 1 if len(columns) else 1
     matrix = csr_matrix((np.ones(len(rows), np.int16), (rows, columns)), shape=(n, width))
     other = matrix.T.tocsr()
-    for start in tracked("finding near texts", range(0, n, _BLOCK)):
+
+    def block(start: int) -> tuple[Array, Array, Array]:
         part = matrix[start : start + _BLOCK]
         product = (part @ other[:, start : far[start + part.shape[0] - 1]]).tocoo()
         above = product.col > product.row
-        yield product.row[above] + start, product.col[above] + start, product.data[above]
+        return product.row[above] + start, product.col[above] + start, product.data[above]
+
+    return block
 
 
 def _banded(part: Array, held: Array) -> Array:

@@ -13,7 +13,7 @@ from memops.judge.candidates.near import held_in
 from memops.language.codes import numbered
 from memops.ordered import distinct
 from memops.policy import Candidates
-from memops.progress import tracked
+from memops.progress import spread
 
 Array = Any
 _BLOCK = 4096
@@ -89,10 +89,11 @@ def neighbours(terms: Terms, limits: Candidates, whole: int) -> tuple[Array, Arr
     column, width = _compact(column)
     matrix = csr_matrix((weight.astype(np.float32), (row, column)), shape=(n, width))
     other = matrix.T.tocsr()
-    keys = [
-        _best(matrix[i : i + _BLOCK] @ other, i, limits.nearest, limits.cosine, n)
-        for i in tracked("finding neighbours", range(0, n, _BLOCK))
-    ]
+
+    def best(i: int) -> Array:
+        return _best(matrix[i : i + _BLOCK] @ other, i, limits.nearest, limits.cosine, n)
+
+    keys = spread("finding neighbours", best, range(0, n, _BLOCK))
     key = distinct(np.concatenate([*keys, np.empty(0, np.int64)]))
     return key // n, key % n
 

@@ -18,7 +18,7 @@ import polars as pl
 from xxhash import xxh3_64_intdigest
 
 from memops.context import Context
-from memops.judge.candidates.heap import given_back
+from memops.heap import given_back
 from memops.judge.candidates.near import alike, alike_by_hashes, sets
 from memops.judge.candidates.neighbours import Terms, added, neighbours, weighed
 from memops.judge.candidates.neighbours_dense import dense_neighbours

@@ -1,0 +1,34 @@
+"""The heap: memory that was freed and is still held, of this process and its threads."""
+
+import ctypes
+import sys
+from functools import cache
+from typing import Any
+
+
+def given_back() -> None:
+    """Give freed memory back to the system, where the C library is glibc; it keeps gigabytes.
+
+    For between two steps of which each needs much: a heap that many sizes were freed in does not
+    shrink by itself.
+    """
+    if library := _glibc():
+        library.malloc_trim(0)
+
+
+def shared() -> None:
+    """Have all threads take memory from one heap, where the C library is glibc; before the first begins.
+
+    By itself it gives each a heap of its own, and what one freed the others do not use.
+    """
+    if library := _glibc():
+        library.mallopt(_ARENA_MAX, 1)
+
+
+_ARENA_MAX = -8  # malloc.h
+
+
+@cache
+def _glibc() -> Any:
+    library = ctypes.CDLL(None) if sys.platform == "linux" else None
+    return library if hasattr(library, "malloc_trim") else None
