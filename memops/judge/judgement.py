@@ -78,7 +78,14 @@ def same() -> pl.Expr:
 def restated() -> pl.Expr:
     """True when both say the same words under the same sign, whatever words make the sign."""
     moved = pl.any_horizontal(
-        c(name) > 0 for name in ("swapped", "counts_differ", "relation_differs", "governed_differs")
+        c(name) > 0
+        for name in (
+            "swapped",
+            "counts_differ",
+            "relation_differs",
+            "governed_differs",
+            "persons_differ",
+        )
     )
     held = pl.all_horizontal(c(name) == 0 for name in ("values_differ", "numbered_differ"))
     return (c("restated") >= 1) & ~moved & held & neither("owner")
@@ -105,7 +112,14 @@ def unaltered() -> pl.Expr:
     counted = pl.sum_horizontal(f"{name}_one" for name in QUANTIFIERS) == 0
     alike = (c("contained") == 1) & (c("length") == 1)
     tied = (c("relation_differs") <= 0) & (c("governed_differs") <= 0)
-    moved = ("sign_differs", "swapped", "counts_differ", "exact_differ", "tense_differs")
+    moved = (
+        "sign_differs",
+        "swapped",
+        "counts_differ",
+        "exact_differ",
+        "tense_differs",
+        "persons_differ",
+    )
     held = neither("current") & pl.all_horizontal(c(name) == 0 for name in moved)
     return held & counted & (tied | ~alike)
 

@@ -1,11 +1,11 @@
 """Exact: what two statements must say alike to be the same, though it opposes them in nothing.
 
 A day told from the day of writing, a bound that is open or closed, what limits all that is said;
-and the time that its verbs tell.
+the time that its verbs tell, and who is spoken of.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from memops.language.packs import codes, spaced, table
@@ -14,7 +14,7 @@ from memops.values import Value
 from memops.values.algebra import ALSO, FROM, ONE, ONLY, WAS, Sign
 from memops.values.value import counted
 
-_TOLD = re.compile(r"[~<>=]*(?:day|week|month|quarter|year|second)[+-]\d")
+_RELATIVE = re.compile(r"[~<>=]*(?:day|week|month|quarter|year|second)[+-]\d")
 _BOUND = re.compile(r"~?[<>]")
 
 
@@ -31,7 +31,7 @@ def exact(values: Sequence[Sequence[Value]], signs: Sequence[Sign | None], t: To
 def _shown(value: Value) -> str:
     """A relative day or a bound; of a moment nobody cares whether it is by five or before five."""
     if value.kind == "date":
-        return value.form if _TOLD.match(value.form) else ""
+        return value.form if _RELATIVE.match(value.form) else ""
     if value.kind == "time" or not _BOUND.match(value.form):
         return ""
     return f"{value.kind}={counted(value.kind, value.form)}"
@@ -47,12 +47,25 @@ _FRAMING = frozenset({WAS, FROM, ONLY, ALSO, ONE})
 
 def tenses(t: Tokens) -> Keys:
     """Return the times that the verbs of texts tell, of those that have a word for it."""
-    told = _tenses()
+    return _told(t, _tenses())
 
-    def times(concept: str, kind: str, said: str) -> list[str]:
+
+def persons(t: Tokens) -> Keys:
+    """Return who is spoken of by words for persons."""
+    return _told(t, _persons())
+
+
+def _told(t: Tokens, told: Mapping[str, list[str]]) -> Keys:
+    def items(concept: str, kind: str, said: str) -> list[str]:
         return told.get(said.lower().partition(" ")[0], [])
 
-    return t.spread(t.where(times), times)
+    return t.spread(t.where(items), items)
+
+
+@cache
+def _persons() -> dict[str, list[str]]:
+    rows = [row.split() for code in codes() for row in table(code, "signs").get("persons", ())]
+    return {word: [f"person={row[0]}"] for row in rows for word in row}
 
 
 @cache
@@ -65,4 +78,11 @@ def _tenses() -> dict[str, list[str]]:
         for time, listed in table(code, "signs").get("tenses", {}).items()
         for word in listed
     ]
-    return {word: sorted({time for each, time in told if each == word}) for word, _ in told}
+    return {
+        word: sorted({_SPOKEN.get(time, time) for each, time in told if each == word})
+        for word, _ in told
+    }
+
+
+_SPOKEN = {"time=perfect": "time=present"}
+"""What has happened is told as what is so now."""

@@ -27,10 +27,11 @@ from memops.language.vocabulary import Said, Token, heard, plainly
 from memops.ordered import within
 from memops.statements.aligned import edges, left, light, places, refused, relations
 from memops.statements.cues import DENYING, denied, marks
-from memops.statements.exact import exact, tenses
+from memops.statements.exact import exact, persons, tenses
 from memops.statements.fact import FRAME, frame
 from memops.statements.numbering import numbering, numbers
 from memops.statements.opposites import above, opposed, opposites
+from memops.statements.roles import roles
 from memops.statements.said import said_in
 from memops.values import read_all
 from memops.values.saying import saying
@@ -41,7 +42,7 @@ ALIGNED = (
 """Families of words side by side and of their order, whose codes are of no single item."""
 FAMILIES = (
     "content", "values", "kinds", "numbered", "current", "sides", "others", "states", "wide", "stated", "head",
-    "left", "statements", "worded", "counted", "exact", "tense", *ALIGNED, "refused", *FRAME,
+    "left", "statements", "worded", "counted", "exact", "tense", "persons", "roles", *ALIGNED, "refused", *FRAME,
 )  # fmt: skip
 """The families that `memops.judge.judgement` looks at."""
 LIMIT = 4000
@@ -100,6 +101,8 @@ def read_in_one(texts: Sequence[str]) -> Read:
     sets["counted"] = _counted(t)
     sets["exact"] = exact(told_values, [told.sign for told in says], t)
     sets["tense"] = tenses(t)
+    sets["persons"] = persons(t)
+    sets["roles"] = roles(t, [told.sign for told in says])
     sets["statements"] = keys_of(enumerate(told.of for told in says), t.items)
     sets["worded"] = keys_of(
         enumerate([told.words] if told.words else () for told in says), t.items

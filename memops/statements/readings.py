@@ -41,6 +41,11 @@ class Readings:
         both = self.rows[one][a].multiply(self.rows[other][b])
         return both @ self.weights if weighted else _count(both)
 
+    def apart(self, family: str, a: Ints, b: Ints) -> Any:
+        """Return for each pair whether both hold items of a family, and no item is in both."""
+        held = (self.size(family, a) > 0) & (self.size(family, b) > 0)
+        return held & (self.shared(family, family, a, b) == 0)
+
     def kinds_agreed(self, a: Ints, b: Ints) -> Any:
         """Return for each pair in how many kinds of value the two share one."""
         both = self.rows["values"][a].multiply(self.rows["values"][b])
@@ -110,6 +115,10 @@ def differences(r: Readings, a: Ints, b: Ints) -> pl.DataFrame:
     out: dict[str, Any] = {}
     out |= _meaning(r, a, b) | _values(r, a, b) | _turns(r, a, b) | _cues(r, a, b) | _frame(r, a, b)
     out |= _aligned(r, a, b)
+    one = r.shared("roles", "roles", a, b) > 0
+    out["restated"] = out["restated"] + one
+    for name in ("swapped", "relation_differs", "governed_differs", "owner_a", "owner_b"):
+        out[name] = np.where(one, 0, out[name])
     return pl.DataFrame({name: np.asarray(v, np.float64) for name, v in out.items()})
 
 
@@ -151,9 +160,8 @@ def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         "exact_differ": r.size("exact", a)
         + r.size("exact", b)
         - 2 * r.shared("exact", "exact", a, b),
-        "tense_differs": (r.size("tense", a) > 0)
-        & (r.size("tense", b) > 0)
-        & (r.shared("tense", "tense", a, b) == 0),
+        "tense_differs": r.apart("tense", a, b),
+        "persons_differ": r.apart("persons", a, b),
         "relation_differs": r.shared("related", "related", a, b)
         - r.shared("relations", "relations", a, b),
         "governed_differs": r.shared("relators", "relators", a, b)

@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from memops.language.packs import table
-from memops.values.algebra import ALL, FEW, MANY, NOT, ORDER, SOME, shown
+from memops.values.algebra import ALL, FEW, MANY, MAY, NOT, ORDER, SOME, shown
 
 GAP = "…"
 _ATOMS = re.compile(r"[¬∀∃□◇]|[a-z]+")
@@ -22,6 +22,7 @@ _PIECE = re.compile(
 _ENDS = frozenset(",;.!?:，。；！？：\n()（）—")
 _COUNTED = frozenset({MANY, FEW, SOME})
 """What says how many, and is a value too."""
+_ED = 4  # letters; a shorter word in -ed is no form of a verb: red, bed
 _GAP = 12  # signs between the two parts of a word
 
 
@@ -62,12 +63,20 @@ class Words:
                 "trailing",
                 "affixes",
                 "ending",
+                "absent",
+                "any",
+                "temporal",
+                "turned",
+                "echoes",
+                "resulting",
             )
         }
         self.joints, self.leaving = listed["joints"], listed["leaving"]
         self.passive, self.orders = listed["passive"], listed["orders"]
         self.trailing, self.affixes = listed["trailing"], tuple(sorted(listed["affixes"]))
-        self.ending = listed["ending"]
+        self.absent, self.any, self.temporal = listed["absent"], listed["any"], listed["temporal"]
+        self.resulting = listed["resulting"]
+        self.ending, self.echoes = listed["ending"], listed["echoes"]
         self.turning = {word for told in tables for word in told.get("turning", "").split()}
         tenses: dict[str, set[str]] = {}
         for told in tables:
@@ -75,11 +84,15 @@ class Words:
                 for word in listed_:
                     tenses.setdefault(word, set()).add(time)
         self.tenses = tenses
+        forms = [row.split() for told in tables for row in told.get("irregular", "").splitlines()]
+        self.base = {form: row[0] for row in forms for part in row for form in part.split("/")}
+        self.past = {f for row in forms for part in row[1:] for f in part.split("/")}
+        self.past -= {row[0] for row in forms}
+        """Forms of irregular verbs by what they are of, and those of the past."""
+        self.pronouns = _rows(tables, "pronouns")
+        self.partner = _partners(tables)
         """By what words a clause tells of which time."""
-        rows = [row.split() for told in tables for row in told.get("persons", ())]
-        self.named = {
-            word: [n for n, row in enumerate(rows) if word in row] for row in rows for word in row
-        }
+        self.named = _rows(tables, "persons")
         self.concord = any(told.get("concord") for told in tables)
         """Whether one denial may be said twice."""
         self.opposed = _opposed()
@@ -95,8 +108,15 @@ class Words:
         runs = [word for word in said if not word.isascii() and word[0].isalpha()]
         self._wide = re.compile("|".join(runs) or "(?!)")
         self._latin, self._longer = _latin(said)
+        self._halves = set(filter(str.isascii, self.partner))
+        self._paired = re.compile("|".join(self.partner.keys() - self._halves) or "(?!)")
+        affixes = "|".join(listed["turned"]) or "(?!)"
+        self._affixed = re.compile(rf"\b(?:{affixes})[a-z]{{4}}")
         paired = {w for w in self.opposed if not (_is_wide(w) and self.ops.get(w[0]) == (NOT,))}
-        self.known = {*self.ops, *self.idle, *self.joints, *self.passive, *paired}
+        wide = {word for word in (*self.partner, *self.pronouns) if _is_wide(word)}
+        tails = {word.partition(GAP)[2] for word in self.ops if GAP in word and _is_wide(word)}
+        wide |= {tail for tail in tails if self.ops.keys().isdisjoint(tail)}
+        self.known = {*self.ops, *self.idle, *self.joints, *self.passive, *paired, *wide}
         self.phrases, self.sizes = _placed(self.known)
         self.told = _Looked(self)
 
@@ -106,18 +126,42 @@ class Words:
         turned = {name for op in self.ops for name, _ in self.opposed.get(op, ())}
         return bool(pairs - turned)
 
-    def times(self, said: Sequence[str]) -> list[str]:
+    def times(self, clause: Sequence[Word]) -> list[str]:
         """Return the times that words may tell of, a list of them where they tell none."""
-        parts = self.tenses.keys() & " ".join(said).split()
-        return sorted({time for part in parts for time in self.tenses[part]}) or ["past", "present"]
+        parts = " ".join([word.said for word in clause]).split()
+        told = {time for part in self.tenses.keys() & parts for time in self.tenses[part]}
+        if not self.past or not any(map(str.isascii, parts)):
+            return sorted(told) or ["past", "present"]
+        plain = [word.said for word in clause if not word.ops or word.ops == (NOT,)]
+        past = any(self._is_past(said.partition(" ")[0]) for said in plain)
+        if "perfect" in told and past and not self.resulting.isdisjoint(parts):
+            return ["past", "present"]  # has not been paid, is not paid
+        if told <= {"perfect", "present"} and past and (not told or "perfect" in told):
+            return ["past"]
+        return sorted({"present" if time == "perfect" else time for time in told}) or ["present"]
+
+    def _is_past(self, word: str) -> bool:
+        """Whether a word is a form of the past; one of a regular verb by its ending."""
+        return word in self.past or (len(word) > _ED and word.endswith("ed"))
 
     def persons(self, said: Sequence[str]) -> list[int]:
         """Return who is spoken of by a word for a person, in their order, where they are two or more."""
-        told = [n for word in said if word in self.named for n in self.named[word]]
+        told = [self.named[word] for word in said if word in self.named]
         return told if len({*told}) > 1 else []
 
     def bear(self, text: str) -> bool:
-        """Return whether a text may hold an operator: the cheap first look."""
+        """Return whether a text may hold an operator, or a word that denies another: the cheap first look."""
+        return self.holds(text) or self._turns(text)
+
+    def _turns(self, text: str) -> bool:
+        """Whether a text may hold a word that denies another: unlocked, closed."""
+        low = text.lower()
+        if not text.isascii() and self._paired.search(low):
+            return True
+        return bool(self._affixed.search(low)) or not self._halves.isdisjoint(_LATIN.findall(low))
+
+    def holds(self, text: str) -> bool:
+        """Return whether a text may hold an operator."""
         if not text.isascii() and self._wide.search(text):
             return True
         said = _LATIN.findall(_plain(text.lower()))
@@ -150,6 +194,23 @@ def _operators(tables: Sequence[dict[str, Any]]) -> dict[str, tuple[str, ...]]:
         for word in listed
     }
     return out | {shown(op): (op,) for op in (*ORDER, NOT)}
+
+
+def _rows(tables: Iterable[dict[str, Any]], name: str) -> dict[str, int]:
+    """The words of rows, each with the number of its row."""
+    rows = [row.split() for told in tables for row in told.get(name, ())]
+    return {word.replace("_", " "): n for n, row in enumerate(rows) for word in row}
+
+
+def _partners(tables: Iterable[dict[str, Any]]) -> dict[str, str]:
+    """Words of which one is so where the other is not, each with the first of the other side."""
+    pairs = [
+        [side.split() for side in pair.split("|")]
+        for told in tables
+        for pair in told.get("complements", ())
+    ]
+    both = [*pairs, *([other, one] for one, other in pairs)]
+    return {word: other[0] for one, other in both for word in one}
 
 
 def _opposed() -> dict[str, list[tuple[str, int]]]:
@@ -245,7 +306,17 @@ def clauses(text: str, known: Words, hidden: Sequence[tuple[int, int]] = ()) -> 
                 continue
         clause.append(Word(start, end, said, ops))
     out.append(clause)
-    return _joined([clause for clause in out if clause])
+    return _joined([_conditioned(clause, known) for clause in out if clause])
+
+
+def _conditioned(clause: list[Word], known: Words) -> list[Word]:
+    """A clause; what denies before what forbids is a condition: 没有门卡不能进, 非住户不能停车."""
+    for at, word in enumerate(clause):
+        if word.said not in known.absent or clause[at + 1 : at + 2] == []:
+            continue
+        if clause[at + 1].ops is None and any(w.ops == (NOT, MAY) for w in clause[at + 2 :]):
+            return [*clause[:at], word._replace(ops=("except",)), *clause[at + 1 :]]
+    return clause
 
 
 def _joined(cut: list[list[Word]]) -> list[list[Word]]:

@@ -6,22 +6,25 @@ may are put: the same words under the same normal form (`algebra.Sign`), with th
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import repeat
 from typing import NamedTuple
 
 from memops.language.detection import spoken
 from memops.language.vocabulary import meant
-from memops.values.algebra import ALL, FROM, MANY, MAY, NOT, ONE, ONLY, SOME, WAS, Sign
+from memops.values.algebra import ALL, FROM, MANY, MAY, NON, NOT, ONE, ONLY, SOME, WAS, Sign
 from memops.values.clauses import GAP, Word, Words, clauses, words
 from memops.values.signs import signed
 from memops.values.value import Value
 
-_LEAST = 2  # words and values; fewer are no statement
+_LEAST, _AFFIRMED = 1, 1.5  # words that are denied or limited, and others; fewer are no statement
+_SIGNS = 2  # of a script without spaces, for a word
+_BARE = 2  # words, of which none need say that it is meant of all or none
 _NEAR = 4  # words that "only" may speak of where it stands before a verb
 _QUANTIFIERS = frozenset((ALL, SOME, MANY, ONE))
-_LIMITING = frozenset((ONLY, FROM, "also", "except", "unless", "without", "until"))
+_LIMITING = frozenset((ONLY, FROM, NON, "also", "except", "unless", "without", "until"))
 _LIMITED = frozenset((ONLY, WAS))
+_WHO = "*"  # who or what is meant of all or none, with the row of its word
 _AFFIXED = 2  # letters that are no word
 _BOUND = re.compile(r"[<>]=?\d+$")
 
@@ -57,8 +60,8 @@ def saying(text: str, values: Sequence[Value]) -> Saying:
     if sign is None and _LIMITED.isdisjoint(op for each in signs for op in each.ops):
         return Saying(None)
     parts = [*map(_part, cut, signs, repeat(known))]
-    whole = None if any(map(_unclear, cut)) else _whole(parts)
-    if whole is None or not whole.said or len(whole.said) + len(values) < _LEAST:
+    whole = None if any(_unclear(clause, known) for clause in cut) else _whole(parts)
+    if whole is None or _size(whole.said) < _least_of(whole.sign):
         return Saying(sign)
     every = [word for clause in cut for word in clause]
     spans = [(word.start, word.end) for word in every if word.ops]
@@ -66,15 +69,25 @@ def saying(text: str, values: Sequence[Value]) -> Saying:
     denied = min((word.start for word in every if NOT in (word.ops or ())), default=0)
     normal, forms = _counted(whole.sign, free, denied)
     said = [word.said for word in every]
-    times, who = known.times(said), map(str, known.persons(said))
+    times = known.times(every)
+    who = map(str, known.persons(said))
     told = " ".join((*forms, "|", *who))
     of = [
         " ".join((_shown(sign), *_ordered(words_, sign), "|", told, "|", time, word))
-        for words_, sign in _turned(whole.said, normal, known.affixes)
+        for words_, sign in _turned(whole.said, normal, known)
         for time in times
         for word in sorted(whole.of) or [""]
     ]
-    return Saying(sign, " ".join((str(normal), *sorted(whole.said), "|", *forms)), tuple(of))
+    told = " ".join((str(normal), *sorted(whole.said), "|", *forms))
+    return Saying(sign, told if known.holds(text) else None, tuple(of))
+
+
+def _least_of(sign: Sign) -> float:
+    return _LEAST if sign.denies or sign.ops - {ALL} else _AFFIRMED
+
+
+def _size(said: Sequence[str]) -> float:
+    return sum(1 if word.isascii() or len(word) > 1 else 1 / _SIGNS for word in said)
 
 
 def _shown(sign: Sign) -> str:
@@ -83,29 +96,55 @@ def _shown(sign: Sign) -> str:
 
 
 def _turned(
-    said: tuple[str, ...], sign: Sign, affixes: tuple[str, ...]
+    said: tuple[str, ...], sign: Sign, known: Words
 ) -> Iterator[tuple[tuple[str, ...], Sign]]:
-    """What is said, and the same by the words that are turned round in it: who is unpaid is not paid."""
+    """What is said, and the same by the words that are turned round in it: who is unpaid is not paid.
+
+    Of few words none need be marked as said of all, or of none.
+    """
+    limited = bool(_LIMITING & sign.ops)
+    if limited:
+        said = tuple([word for word in said if word[0] != _WHO])
+    if limited or len(said) <= _BARE:
+        bare = tuple([word.removeprefix(ALL) for word in said])
+        if bare != said:
+            yield from _turned(bare, sign, known)
+            if limited:
+                return
     yield said, sign
     for at, word in enumerate(said):
-        for bare in _bare(word, affixes):
-            yield (*said[:at], bare, *said[at + 1 :]), sign.flipped()
+        mark = ALL if word.startswith(ALL) else ""
+        for other in _others(word.removeprefix(mark), known):
+            yield (*said[:at], mark + other, *said[at + 1 :]), sign.flipped()
+
+
+@cache
+def _partners(known: Words) -> dict[str, str]:
+    """Words by what they mean, of which one is so where the other is not."""
+    return {_meant(one): _meant(other) for one, other in known.partner.items()}
+
+
+def _meant(word: str) -> str:
+    return meant(word) if word.isascii() else word
 
 
 @lru_cache(200_000)
-def _bare(word: str, affixes: tuple[str, ...]) -> tuple[str, ...]:
-    """A word without what turns it round."""
-    turned = (affix for affix in affixes if word.startswith(affix))
-    return tuple(
-        meant(word.removeprefix(affix).lstrip("-"))
+def _others(word: str, known: Words) -> tuple[str, ...]:
+    """What a word denies: itself without what turns it round, or what is so where it is not."""
+    turned = (affix for affix in known.affixes if word.startswith(affix))
+    bare = [
+        word.removeprefix(affix).lstrip("-")
         for affix in turned
         if len(word) > len(affix) + _AFFIXED
-    )
+    ]
+    partner = _partners(known).get(word)
+    return (*([partner] if partner else ()), *(meant(known.base.get(one, one)) for one in bare))
 
 
-def _unclear(clause: Sequence[Word]) -> bool:
+def _unclear(clause: Sequence[Word], known: Words) -> bool:
     """Whether a clause supposes something, or tells of two things how many they are."""
-    told = [set(word.ops) if word.ops is not None else None for word in clause]
+    heard = [word for word in clause if word.said not in known.echoes]
+    told = [set(word.ops) if word.ops is not None else None for word in heard]
     seen = said = False
     for ops in told:
         if ops is None:
@@ -118,7 +157,8 @@ def _unclear(clause: Sequence[Word]) -> bool:
 
 
 def _part(clause: Sequence[Word], sign: Sign, known: Words) -> _Part:
-    said = [_content(word) if word.ops is None else [] for word in clause]
+    said = [_content(word, known) for word in clause]
+    _mark(clause, said, sign, known)
     for behind, one in enumerate(clause[:-1], 1):
         counts = one.ops and one.said.partition(GAP)[0].endswith("一")
         if counts and clause[behind].ops is None and clause[behind].start == one.end:
@@ -136,9 +176,33 @@ def _part(clause: Sequence[Word], sign: Sign, known: Words) -> _Part:
     return _Part(tuple(_flat(said)), sign, frozenset(of or ()))
 
 
-def _content(word: Word) -> Iterable[str]:
-    """A word by what it means; a run of a script without spaces sign by sign."""
-    return [meant(word.said)] if word.said.isascii() else word.said
+def _content(word: Word, known: Words) -> Iterable[str]:
+    """A word by what it means; a run of a script without spaces sign by sign.
+
+    Who or what is meant of all, or of none, stands for itself: everybody, nothing.
+    """
+    if word.said in known.pronouns:
+        return [f"{_WHO}{known.pronouns[word.said]}"]
+    if word.ops is not None:
+        return []
+    if word.said.isascii():
+        return [meant(known.base.get(word.said, word.said))]
+    return [word.said] if word.said in known.partner else word.said
+
+
+def _mark(clause: Sequence[Word], said: list[Iterable[str]], sign: Sign, known: Words) -> None:
+    """Mark the word behind "all", "no" or, where it is denied, "any": no cat likes the dog."""
+    for at, word in enumerate(clause[:-1]):
+        ops = word.ops or ()
+        told = ops in ((ALL,), (NOT, SOME)) or (sign.denies and word.said in known.any)
+        if not told or not word.said.isascii() or word.said in known.temporal:
+            continue
+        if word.said in known.pronouns:
+            continue
+        then = next((n for n in range(at + 1, len(said)) if said[n]), None)
+        if then is not None and clause[then].ops is None:
+            first, *rest = said[then]
+            said[then] = [f"{ALL}{first}", *rest]
 
 
 def _flat(said: Iterable[Iterable[str]]) -> list[str]:
@@ -148,9 +212,9 @@ def _flat(said: Iterable[Iterable[str]]) -> list[str]:
 def _ordered(said: Sequence[str], sign: Sign) -> Sequence[str]:
     """The words from the least of them on, as what is spoken of may be put first.
 
-    Not where a word tells how many: nobody likes him who likes nobody.
+    Not where a word tells how many: some like him who likes some.
     """
-    if _QUANTIFIERS & sign.ops:
+    if (_QUANTIFIERS - {ALL}) & sign.ops:
         return said
     least = min(said)
     return min([*said[n:], *said[:n]] for n, word in enumerate(said) if word == least)
