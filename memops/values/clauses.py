@@ -98,7 +98,9 @@ class Words:
         self.opposed = _opposed()
         self.ops = dict.fromkeys(self.orders, (NOT,)) | _operators(tables)
         idle = {word for told in tables for word in told.get("idle", "").split()}
-        self.idle = {word for word in idle if not self._states(word)}
+        turned = self._pairs(self.ops)
+        self.idle = {word for word in idle if self._pairs([word]) <= turned}
+        """What bears on nothing; not what says a state that has an opposite: on, but with, beside "without"."""
         self.gapped = [(_gapped(word), word) for word in self.ops if GAP in word]
         ends = "[" + re.escape("".join(sorted(_ENDS))) + "]"
         opening = "|".join(sorted(listed["opening"])) or "(?!)"
@@ -120,11 +122,9 @@ class Words:
         self.phrases, self.sizes = _placed(self.known)
         self.told = _Looked(self)
 
-    def _states(self, word: str) -> bool:
-        """Whether a word says a state that has an opposite: on, but not with, beside "without"."""
-        pairs = {name for name, _ in self.opposed.get(word, ())}
-        turned = {name for op in self.ops for name, _ in self.opposed.get(op, ())}
-        return bool(pairs - turned)
+    def _pairs(self, said: Iterable[str]) -> set[str]:
+        """The pairs of opposites that words are of."""
+        return {name for word in said for name, _ in self.opposed.get(word, ())}
 
     def times(self, clause: Sequence[Word]) -> list[str]:
         """Return the times that words may tell of, a list of them where they tell none."""
