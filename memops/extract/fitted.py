@@ -1,4 +1,4 @@
-"""Fitted: what the letters, the form and the cues of a text say of it, weighed by fitted numbers.
+"""Fitted: what the letters, the words and the form of a text say of it, weighed by fitted numbers.
 
 Two linear models over the same features, one of what becomes of a text (extract, keep, tombstone),
 one of the kind of fact that it tells. Their weights stand in `data/lexicons/extract_fitted.toml`,
@@ -24,10 +24,10 @@ Codes = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.int64]
 BITS, LONGEST_GRAM, LONGEST_PHRASE = 14, 3, 2
 _POWERS = np.cumprod(np.full(64, 0x100000001B3, np.uint64))  # of a place within a word
+_LEVELS = 95  # of a weight, on each side of nought
 _READ = 2000  # characters of a text that tell what it is
 _AT_ONCE = 20_000
-# weight of words, of a form and of a cue beside letters of unit length
-_WORD, _FORM, _CUE = 1.5, 0.2, 0.3
+_WORD, _FORM = 1.5, 0.2  # weight of words and of a form beside letters of unit length
 _FORMS = (
     r"\?\s*$", r"\?", r"(?:\.\.\.|…)\s*$", r'["「『]', ":", "=", r"\n", r"[–—-] ", "[0-9]",
     r"(?:^|[^A-Za-z0-9])[0-9]{4,8}(?:[^0-9]|$)", "[a-z,;] [A-Z][a-z]", "^[A-Z][a-z]+ [A-Z][a-z]",
@@ -36,35 +36,47 @@ _FORMS = (
     r"(?i)\b(?:he|she|they|him|her|his|their)\b|[他她]", r"(?i)[0-9]+ ?(?:am|pm|:[0-9]{2}|点|月|日|号)",
     "[A-Za-z][0-9]|[0-9][A-Za-z]", r"(?i)^(?:i|my|we|our)\b|^我", r"(?i)\b(?:you|your)\b|[你您]",
 )  # fmt: skip
+_VALUES = (
+    r"(?i)\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\b|周[一二三四五六日末天]|星期", "@", "%|折",
+    r"(?i)\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|[0-9一二三四五六七八九十]月",
+    r"(?i)[0-9]:[0-9]{2}|[0-9] ?[ap]m\b|[0-9一二三四五六七八九十两]点", r"\bv?[0-9]+\.[0-9]",
+    r"[0-9]{5}|[0-9]{3}[ -][0-9]{3}", r"(?:[0-9]+\.){3}[0-9]", r"://|/\w+/", r"\b[A-Z]{1,5}-?[0-9]",
+    r"(?i)[£$€¥]|[0-9] ?(?:元|块|万|k\b|usd|eur|gbp)", "[A-Z][a-z]", "^[A-Z][a-z]+ (?:is|was)|^[A-Z][a-z]+'s",
+    r"(?i)[0-9] ?(?:kg|g|ml|cm|mm|m|km|min|h|l|度|公斤|克|斤|米|分钟|小时|天|(?:day|week|hour|month|year)s?)\b",
+    r"(?i)\b(?:every|each|always|never|must|only|don't|do not|no)\b|每|必须|一律|不要|别|不准|只能|先.*再",
+    r"(?i)\b(?:is|are|was|were|am)\b", r"(?i)[a-z]ed\b", r"(?i)\b(?:will|going to|due|by)\b", "=|→|->",
+    r"(?i)\b(?:so|because|since|after|when|if|until|unless|before)\b|因为|所以|结果|之后|以后|如果|除非|之前",
+)  # fmt: skip
+"""What a text names: days, times, numbers by their shape, amounts; and how it is put."""
 _SIZES = (5, 8, 12, 18, 26, 40, 60, 90, 140)
 _SHORT = 5  # which of these makes a Chinese text short; an English one, the next
 _FOLDS = (("[“”]", '"'), ("[‘’]", "'"))
 
 
-def features(texts: pl.Series, cues: Numbers) -> Any:
-    """Return a sparse row a text: letters, words, forms, then the cues that were found in it."""
+def features(texts: pl.Series) -> Any:
+    """Return a sparse row a text: letters, words, forms."""
     from scipy import sparse
 
     parts = [
-        _features(texts[at : at + _AT_ONCE], cues[at : at + _AT_ONCE])
+        _features(texts[at : at + _AT_ONCE])
         for at in tracked("weighing notes", range(0, max(len(texts), 1), _AT_ONCE))
     ]
     return sparse.vstack(parts, format="csr")
 
 
-def _features(texts: pl.Series, cues: Numbers) -> Any:
+def _features(texts: pl.Series) -> Any:
     from scipy import sparse
 
     folded = texts.fill_null("").str.head(_READ).str.normalize("NFKC")
     for pattern, new in _FOLDS:
         folded = folded.str.replace_all(pattern, new)
-    form = np.hstack([_forms(folded) * _FORM, cues.astype(np.float32) * _CUE])
-    return sparse.hstack([*_hashed(folded), sparse.csr_matrix(form)], format="csr")
+    form = sparse.csr_matrix(_forms(folded) * np.float32(_FORM))
+    return sparse.hstack([*_hashed(folded), form], format="csr")
 
 
-def scores(model: str, texts: pl.Series, cues: Numbers) -> pl.DataFrame:
+def scores(model: str, texts: pl.Series) -> pl.DataFrame:
     """Return the probability of each class of a model, a row a text."""
-    return weighed(model, features(texts, cues))
+    return weighed(model, features(texts))
 
 
 def weighed(model: str, shown: Any) -> pl.DataFrame:
@@ -79,7 +91,7 @@ def weighed(model: str, shown: Any) -> pl.DataFrame:
 
 def stored(classes: list[str], weights: Numbers, bias: Numbers) -> dict[str, Any]:
     """Return a model (a column a class) as data: weights in eight bits, a scale a class."""
-    scale = np.abs(weights).max(axis=0) / 127
+    scale = np.abs(weights).max(axis=0) / _LEVELS
     small = np.round(weights / scale).astype(np.int8)
     return {
         "classes": classes,
@@ -104,14 +116,14 @@ def loaded(table: dict[str, Any]) -> tuple[tuple[str, ...], Numbers, Numbers]:
 def _forms(texts: pl.Series) -> Numbers:
     text = pl.col("text")
     size = text.str.len_chars()
-    patterns = [form.replace(r"\b", r"(?-u:\b)") for form in (*_FORMS, r"\p{Han}")]
+    patterns = [form.replace(r"\b", r"(?-u:\b)") for form in (*_FORMS, *_VALUES, r"\p{Han}")]
     said = pl.DataFrame({"text": texts}).select(
         *(text.str.contains(pattern).alias(f"form {n}") for n, pattern in enumerate(patterns)),
         *((size < most).alias(f"shorter than {most}") for most in _SIZES),
     )
     found = said.to_numpy().astype(np.float32)
     # A form may mean another thing in Chinese, and in a short text.
-    han = found[:, [len(_FORMS)]]
+    han = found[:, [len(patterns) - 1]]
     short = np.where(han, found[:, [-len(_SIZES) + _SHORT]], found[:, [-len(_SIZES) + _SHORT + 1]])
     return np.hstack([found, found * han, found * short])
 

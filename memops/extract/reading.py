@@ -57,7 +57,7 @@ def _read(
     texts, why, parts, secret = prepared(notes, policy, why)
     weights = of_notes(texts, parts, why)
     telling = told(texts, parts, weights, policy.extract)
-    parts = parts.join(telling, on=["row", "sentence"], how="left", maintain_order="left")
+    parts = parts.join(telling, on="unit", how="left", maintain_order="left")
     parts = parts.with_columns(kind=pl.when(asserting()).then("kind"))
     facts = _facts(parts, entities(parts.drop("unit")))
     verdict = pl.DataFrame({"noise": why, "secret": secret}).hstack(weights)

@@ -11,11 +11,11 @@ _TO_ASSISTANT = r"(?i)[你您]|给我|跟我|\b(?:you|your|me)\b"
 def statements(parts: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
     """Return one statement for each passage and kind that tells: its clauses that assert, joined.
 
-    `parts` are clauses with the `kind` that their sentence tells (null where it tells nothing or
-    the clause asserts nothing) and their `passage` and
-    how `sure` that is; `held` (row, sentence) are the sentences
-    that gave an attribute of the user: beside one, a few letters are no statement. Columns: row,
-    kind, also, text, confidence, start, end, cue.
+    `parts` are clauses with the `kind` that they tell (null where that is nothing), their `passage`
+    and how `sure` that is; `held` (row, sentence) are the sentences that gave an attribute of the
+    user: beside one, a few letters are no statement. A sentence begins with what it speaks of, so
+    its first clause stands in each statement of it. Columns: row, kind, also, text, confidence,
+    start, end, cue.
     """
     table = parts.filter(pl.col("kind").is_not_null(), pl.col("raw").str.len_chars() > 0)
     short = table.join(held, on=["row", "sentence"], how="semi")
@@ -23,14 +23,24 @@ def statements(parts: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
     short = short.filter(rest <= _BESIDE).select("row", "sentence").unique()
     table = table.join(short, on=["row", "sentence"], how="anti", maintain_order="left")
     shown = third_person(table["raw"], table["chinese"])
-    return _joined(table.with_columns(shown=shown))
+    return _joined(_opened(table.with_columns(shown=shown)))
+
+
+def _opened(told: pl.DataFrame) -> pl.DataFrame:
+    """Put the first clause of a sentence before those of another kind, too."""
+    first = told.filter(pl.col("nth") == 0)
+    kinds = told.select("row", "sentence", of="kind").unique(maintain_order=True)
+    more = first.join(kinds, on=["row", "sentence"], how="left", maintain_order="left")
+    more = more.filter(pl.col("of") != pl.col("kind"))
+    return told.vstack(more.with_columns(kind="of", also=pl.lit(None, pl.String)).drop("of"))
 
 
 def _joined(told: pl.DataFrame) -> pl.DataFrame:
     said = told.sort("row", "sentence", "nth").group_by(
         "row", "passage", "kind", "sentence", maintain_order=True
     ).agg(
-        pl.col("also", "sure", "chinese").first(),
+        pl.col("also").drop_nulls().first(),
+        pl.col("sure", "chinese").first(),
         pl.col("start").min(),
         pl.col("end").max(),
         pl.col("raw").str.join(" "),

@@ -184,9 +184,9 @@ def _verdict(
     bar = pl.format("note.{}", pl.col("bars").list.first())
     kinds = told.group_by("row").agg(kinds=pl.col("kind").unique().sort())
     # What only the words of a note make noise is retired where the rest of it agrees, and what
-    # they make an order where the rest does not tell a fact.
+    # they make an order where the rest tells no fact.
     sure = pl.col("noise").str.contains(SURE) | (pl.col("tombstone") >= policy.noise)
-    sure |= pl.col("noise").str.starts_with("hostile.") & (pl.col("extract") < policy.told)
+    sure |= pl.col("noise").str.starts_with("hostile.") & (pl.col("extract") <= policy.silent)
     noise = pl.col("noise").is_not_null() & sure
     share = pl.col("tombstone") / (1.0001 - pl.col("extract"))
     idle = (pl.col("extract") <= policy.silent) & (share >= policy.junk)

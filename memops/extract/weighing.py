@@ -1,109 +1,159 @@
-"""Weighing: which notes and sentences tell a lasting fact, of what kind, and which are surely junk."""
+"""Weighing: which notes and clauses tell a lasting fact, of what kind, and which are surely junk."""
+
+import math
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from memops.extract.fitted import Numbers, features, scores, weighed
+from memops.extract.fitted import Numbers, Places, features, scores, weighed
 from memops.extract.modality import BARS, CUES, SURE
 from memops.policy import Extract
 
+_AROUND = 0.5  # weight of what a clause's passage tells, beside the clause
+
+
 FLAGS = (*CUES, *(f"bar:{name}" for name in BARS), "noise")
-"""The cues that the fitted models were shown, in their order."""
+"""The cues that the model of verdicts was shown, in their order."""
 
-
-def marks(parts: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
-    """Return which cues and bars the clauses of each note or sentence have."""
-    bars = [(pl.col("barred") == name).fill_null(False).any().alias(f"bar:{name}") for name in BARS]
-    found = parts.group_by(*by, maintain_order=True).agg(*(pl.col(c).any() for c in CUES), *bars)
-    return found.with_columns(noise=pl.lit(False))
+_CUE = 0.3  # weight of a cue beside letters of unit length
 
 
 def of_notes(texts: pl.Series, parts: pl.DataFrame, noise: pl.Series) -> pl.DataFrame:
     """Return the probabilities of what becomes of each note: row, extract, keep, tombstone."""
     rows = pl.DataFrame({"row": pl.int_range(len(texts), dtype=pl.UInt32, eager=True)})
-    found = rows.join(marks(parts, ("row",)), on="row", how="left", maintain_order="left")
-    found = found.with_columns(noise=noise.is_not_null())
-    return rows.hstack(scores("verdict", texts, flags(found)))
+    return rows.hstack(weighed("verdict", shown_notes(texts, parts, noise)))
 
 
-def flags(found: pl.DataFrame) -> Numbers:
-    """Return the cues as the numbers that the models read."""
-    return (
-        found.select(pl.col(name).fill_null(False) for name in FLAGS).to_numpy().astype(np.float32)
-    )
+def shown_notes(texts: pl.Series, parts: pl.DataFrame, noise: pl.Series) -> Any:
+    """Return the features of notes by which their verdict is weighed."""
+    rows = pl.DataFrame({"said": texts}).with_row_index("row")
+    found = rows.join(_marks(parts, "row"), on="row", how="left", maintain_order="left")
+    return _shown(found.with_columns(noise=noise.is_not_null()))
+
+
+def shown_sentences(texts: pl.Series, parts: pl.DataFrame) -> tuple[pl.DataFrame, Any]:
+    """Return the sentences of notes (`passages`) and the features by which theirs is weighed."""
+    table = passages(texts, parts, "sentence")
+    marks = _marks(parts, "row", "sentence").drop("row", "sentence")
+    return table, _shown(table.hstack(marks).with_columns(noise=pl.lit(False)))
+
+
+def _marks(parts: pl.DataFrame, *by: str) -> pl.DataFrame:
+    """Return which cues and bars the clauses of each note or sentence have."""
+    bars = [(pl.col("barred") == name).fill_null(False).any().alias(f"bar:{name}") for name in BARS]
+    return parts.group_by(*by, maintain_order=True).agg(*(pl.col(c).any() for c in CUES), *bars)
+
+
+def _shown(found: pl.DataFrame) -> Any:
+    from scipy import sparse
+
+    cues = found.select(pl.col(name).fill_null(False) for name in FLAGS).to_numpy()
+    marks = sparse.csr_matrix(cues * np.float32(_CUE))
+    return sparse.hstack([features(found["said"]), marks], format="csr")
 
 
 def passages(texts: pl.Series, parts: pl.DataFrame, by: str) -> pl.DataFrame:
-    """Return the sentences or passages (`by`) of notes: row, `by`, insists, said (its text), FLAGS."""
+    """Return the clauses, sentences or passages (`by`) of notes: row, `by`, insists, said (its text)."""
     raw = pl.DataFrame({"full": texts}).with_row_index("row")
     spans = parts.group_by("row", by, maintain_order=True).agg(
         pl.col("start").min(), pl.col("end").max(), pl.col("insists").any()
     )
-    said = spans.join(raw, on="row", how="left", maintain_order="left").select(
+    return spans.join(raw, on="row", how="left", maintain_order="left").select(
         "row", by, "insists",
         said=pl.col("full").str.slice(pl.col("start"), pl.col("end") - pl.col("start")),
     )  # fmt: skip
-    return said.hstack(marks(parts, ("row", by)).drop("row", by))
 
 
 def told(
     texts: pl.Series, parts: pl.DataFrame, notes: pl.DataFrame, policy: Extract
 ) -> pl.DataFrame:
-    """Return the sentences that tell, with the kind of what they tell: row, sentence, kind, also,
-    sure.
+    """Return the clauses that tell, with the kind of what they tell: unit, kind, also, sure.
 
     In a note that tells a fact, a sentence tells where it might by itself, or more than the
     others of its note do. What somebody asked to remember is told, and a host beside a secret.
     """
-    table = passages(texts, parts, "sentence")
-    shown = features(table["said"], flags(table))
-    table = table.with_columns(alone=weighed("verdict", shown)["extract"]).with_row_index("at")
+    table, shown = shown_sentences(texts, parts)
+    table = table.with_columns(alone=weighed("verdict", shown)["extract"])
     table = table.join(
         notes.select("row", sure="extract"), on="row", how="left", maintain_order="left"
     )
     best = pl.col("alone") == pl.col("alone").max().over("row")
     hit = (pl.col("sure") >= policy.told) & (best | (pl.col("alone") >= policy.sentence))
     table = table.filter(pl.col("said").str.contains(r"[\p{L}\p{N}]") & (hit | pl.col("insists")))
-    own = weighed("kind", shown[table["at"].to_numpy()])
-    of = parts.select("row", "sentence", "passage").unique(maintain_order=True)
-    table = table.select("row", "sentence", "sure", own=own.to_numpy()).join(
-        of, on=["row", "sentence"], how="left", maintain_order="left"
-    )
-    return _kinds(table, _of_passages(texts, parts, table), list(own.columns), policy)
+    said = table.select("row", "sentence", "sure")
+    some = parts.join(said, on=["row", "sentence"], how="inner", maintain_order="left")
+    return some.select("unit", "sure").hstack(_kinds(texts, some, policy))
 
 
-def _of_passages(texts: pl.Series, parts: pl.DataFrame, told: pl.DataFrame) -> Numbers:
-    """Return the probabilities of the kinds of the passage of each sentence that tells."""
-    some = parts.join(told.select("row", "sentence"), on=["row", "sentence"], how="semi")
-    table = passages(texts, some.sort("unit"), "passage")
-    shares = weighed("kind", features(table["said"], flags(table)))
-    place = table.select("row", "passage").with_row_index("at")
-    at = told.join(place, on=["row", "passage"], how="left", maintain_order="left")["at"]
-    found: Numbers = shares.to_numpy().reshape(-1, shares.width)[at.to_numpy()]
-    return found
-
-
-def _kinds(told: pl.DataFrame, around: Numbers, names: list[str], policy: Extract) -> pl.DataFrame:
-    """Return sentences with the kind that they surely tell, or their passage, and the next one.
+def _kinds(texts: pl.Series, parts: pl.DataFrame, policy: Extract) -> pl.DataFrame:
+    """Return the kind of each clause and the next one: the likeliest sequence of its passage.
 
     `also` is null where the model is not nearly as sure of it.
     """
-    own = told["own"].to_numpy().reshape(-1, len(names))
-    surely = own.max(axis=1, keepdims=True) >= policy.apart
-    shares = np.where(surely, own, around)
-    rank = np.argsort(-shares, axis=1, kind="stable")
-    first, second = (pl.Series(np.array(names)[rank[:, n]], dtype=pl.String) for n in (0, 1))
-    near = pl.Series(np.take_along_axis(shares, rank, axis=1)[:, 1] >= policy.also)
-    return told.select("row", "sentence", "sure", kind=first, also=second).with_columns(
-        also=pl.when(near).then("also")
-    )
+    own, around = (scores("kind", passages(texts, parts, by)["said"]) for by in ("unit", "passage"))
+    passage = parts.select(pl.struct("row", "passage").rle_id()).to_series().to_numpy()
+    names = np.array(own.columns)
+    clause, wider = (np.log(shares.to_numpy() + 1e-4) for shares in (own, around))
+    weights = clause + _AROUND * wider[passage]
+    change = np.where(parts["apart"].to_numpy(), _odds(policy.turn), _odds(policy.apart))
+    label = sequence(weights, passage, change)
+    opens = (np.diff(label, prepend=-1) != 0) | (np.diff(passage, prepend=-1) != 0)
+    piece = np.cumsum(opens) - 1
+    many = np.bincount(piece)[:, None]
+    shares = np.stack([np.bincount(piece, w) for w in weights.T], axis=1) / np.maximum(many, 1)
+    return _named(names, label, shares[piece], policy)
+
+
+def _named(
+    names: npt.NDArray[np.str_], label: Places, weights: Numbers, policy: Extract
+) -> pl.DataFrame:
+    shares = np.exp(weights - weights.max(axis=1, keepdims=True, initial=-np.inf))
+    shares /= shares.sum(axis=1, keepdims=True)
+    shares[np.arange(len(label)), label] = 0
+    return pl.DataFrame(
+        {
+            "kind": names[label],
+            "also": names[shares.argmax(axis=1)],
+            "share": shares.max(axis=1, initial=0),
+        },
+        schema_overrides={"kind": pl.String, "also": pl.String},
+    ).select("kind", also=pl.when(pl.col("share") >= policy.also).then("also"))
+
+
+def sequence(weights: Numbers, group: Places, change: Numbers) -> Places:
+    """Return the likeliest class of each row (Viterbi 1967), where rows of a group follow each other.
+
+    `weights` are logarithms, a column a class; another class than the row before costs `-change`.
+    """
+    n, many = weights.shape
+    best, came = weights.copy(), np.tile(np.arange(many), (n, 1))
+    first = np.flatnonzero(np.diff(group, prepend=-1))
+    place = np.arange(n) - np.repeat(first, np.diff(np.append(first, n)))
+    steps = [np.flatnonzero(place == step) for step in range(1, place.max(initial=0) + 1)]
+    for at in steps:
+        before = best[at - 1]
+        top = before.max(axis=1) + np.minimum(change[at], 0)
+        stays = before >= top[:, None]
+        came[at] = np.where(stays, came[at], before.argmax(axis=1)[:, None])
+        best[at] += np.where(stays, before, top[:, None])
+    label: Places = best.argmax(axis=1)
+    for at in reversed(steps):
+        label[at - 1] = came[at, label[at]]
+    return label
 
 
 def kinds(texts: pl.Series) -> pl.DataFrame:
     """Return the probability of each kind of facts that stand by themselves, a row a text."""
-    return scores("kind", texts, np.zeros((len(texts), len(FLAGS)), np.float32))
+    return scores("kind", texts)
 
 
 def asserting() -> pl.Expr:
     """True of a clause that may stand in a fact, once its sentence is found to tell one."""
     return ~pl.col("barred").is_in((*SURE, "question")).fill_null(False)
+
+
+def _odds(share: float) -> float:
+    within = min(max(share, 1e-4), 1 - 1e-4)
+    return math.log(within / (1 - within))

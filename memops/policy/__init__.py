@@ -137,16 +137,17 @@ class Extract(Section):
         2000, "characters of a note that are read at a time; a longer one is read in parts"
     )
     clause: Count = setting(400, "longer clauses are no statements (pasted data)")
-    told: Share = setting(0.85, "least probability that a note tells a fact, for it to be read")
+    told: Share = setting(0.87, "least probability that a note tells a fact, for it to be read")
     silent: Share = setting(0.5, "the most of it, for a note to be retired with nothing made of it")
-    sentence: Share = setting(0.3, "the same of a sentence of such a note")
-    apart: Share = setting(0.7, "least probability of a kind, for a sentence to be told by itself")
+    sentence: Share = setting(0.1, "the same of a sentence of such a note")
+    apart: Share = setting(0.08, "how often the next clause of a sentence tells another kind")
+    turn: Share = setting(0.27, "the same of the next sentence of a line, or after a semicolon")
     also: Share = setting(0.12, "least probability of a second kind that a fact is tagged with")
     passage: AtLeastOne = setting(200, "characters of a line that are told as one fact")
     junk: Share = setting(
-        0.8, "least probability that a note without a fact is junk, to be retired"
+        0.7, "least probability that a note without a fact is junk, to be retired"
     )
-    noise: Share = setting(0.3, "the same of a note that has the words of a banner or of a program")
+    noise: Share = setting(0.5, "the same of a note that has the words of a banner or of a program")
     importance: dict[Kind, Share] = setting(
         {
             "entity": 0.90, "preference": 0.72, "procedure": 0.72, "fact": 0.65, "project_state": 0.65,

@@ -9,7 +9,6 @@ left out at a time).
 """
 
 import sys
-from collections import Counter
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -19,8 +18,9 @@ import polars as pl
 from sklearn.linear_model import LogisticRegression
 
 from memops.extract import fitted
+from memops.extract.fitted import features
 from memops.extract.reading import prepared
-from memops.extract.weighing import flags, marks, passages
+from memops.extract.weighing import passages, shown_notes, shown_sentences
 from memops.policy import Policy
 from tests.bench.notes import Row, flat, labelled, read, show
 from tests.wordings import SETS, wordings
@@ -28,7 +28,15 @@ from tests.wordings import SETS, wordings
 TABLE = Path(__file__).parents[2] / "data" / "lexicons" / "extract_fitted.toml"
 STRENGTH = {"verdict": 4.0, "kind": 2.0}
 FOLDS = 5
-WEIGHT = {"note": 1.0, "sentence": 0.2, "turn": 0.8}
+WEIGHT = {
+    "note": 1.0,
+    "sentence": 0.1,
+    "turn": 1.2,
+    "made": 0.5,
+    "junk": 1.0,
+    "clause": 0.5,
+    "passage": 0.5,
+}
 NAMED = {"demote": "keep", "failure": "lesson"}
 Case = tuple[Any, str, float, str]
 """Features, class, weight and theme."""
@@ -36,48 +44,67 @@ Case = tuple[Any, str, float, str]
 
 def cases(notes: list[Row]) -> dict[str, list[Case]]:
     """Return what each model learns from."""
-    turns = [turn for name in SETS for turn in wordings(name)]
+    texts, parts, whole = heard([row["note"] for row in notes])
+    turns, made = [turn for name in SETS for turn in wordings(name)], list(wordings("pieces"))
+    pieces = [(text, kind) for _, told, _ in made for kind, text in told]
     stated = [(fact["text"], fact["kind"], row["theme"]) for row in notes for fact in row["facts"]]
-    texts, parts, whole = weighed([row["note"] for row in notes])
-    verdict: list[Case] = [
+    verdict = [
         (x, row["action"], WEIGHT["note"], row["theme"])
         for x, row in zip(whole, notes, strict=True)
     ]
-    said = passages(texts, parts, "sentence")
-    many = Counter(said["row"])
-    for x, row, text in zip(shown(said), said["row"], said["said"], strict=True):
-        tells = any(holds(text, [word]) for f in notes[row]["facts"] for word in f["contains"])
-        none = "tombstone" if notes[row]["action"] == "tombstone" else "keep"
-        if many[row] > 1:
-            part = (x, "extract" if tells else none, WEIGHT["sentence"], notes[row]["theme"])
-            verdict.append(part)
-    kind: list[Case] = []
-    for by in ("sentence", "passage"):
-        said = passages(texts, parts, by)
-        for x, row, text in zip(shown(said), said["row"], said["said"], strict=True):
-            kinds = {f["kind"] for f in notes[row]["facts"] if holds(text, f["contains"])}
-            kind += [(x, k, 1 / len(kinds), notes[row]["theme"]) for k in sorted(kinds)]
-    facts = weighed([text for text, _, _ in stated])[2]
+    for name, given in (("turn", turns), ("made", made)):
+        for x, (action, *_) in zip(heard([text for *_, text in given])[2], given, strict=True):
+            junk = name == "made" and action == "tombstone"
+            weight = WEIGHT["junk" if junk else name]
+            verdict.append((x, NAMED.get(action, action), weight, ""))
+    kind = [
+        (x, k, 1.0, "") for x, (_, k) in zip(shown([t for t, _ in pieces]), pieces, strict=True)
+    ]
+    facts = shown([text for text, *_ in stated])
     kind += [(x, name, 1.0, theme) for x, (_, name, theme) in zip(facts, stated, strict=True)]
-    for x, (action, told, _) in zip(weighed([text for *_, text in turns])[2], turns, strict=True):
-        verdict.append((x, NAMED.get(action, action), WEIGHT["turn"], ""))
+    for x, (_, told, _) in zip(shown([text for *_, text in turns]), turns, strict=True):
         kinds = list({NAMED.get(name, name) for name, _ in told})
         kind += [(x, name, 2.0, "") for name in kinds[:1] if len(kinds) == 1]
-    return {"verdict": verdict, "kind": kind}
+    verdict += of_sentences(notes, texts, parts)
+    return {"verdict": verdict, "kind": kind + of_parts(notes, texts, parts)}
 
 
-def weighed(texts: list[str]) -> tuple[pl.Series, pl.DataFrame, Any]:
-    """Return texts as they are read, their clauses, and the features of each."""
+def of_sentences(notes: list[Row], texts: pl.Series, parts: pl.DataFrame) -> list[Case]:
+    """Return what the sentences of notes of several teach of verdicts."""
+    said, shown = shown_sentences(texts, parts)
+    made, several = [], said.select(pl.len().over("row") > 1).to_series()
+    for x, row, text in zip(
+        shown[several.to_numpy()], *said.filter(several).select("row", "said"), strict=True
+    ):
+        tells = any(holds(text, [word]) for f in notes[row]["facts"] for word in f["contains"])
+        none = "tombstone" if notes[row]["action"] == "tombstone" else "keep"
+        made.append((x, "extract" if tells else none, WEIGHT["sentence"], notes[row]["theme"]))
+    return made
+
+
+def of_parts(notes: list[Row], texts: pl.Series, parts: pl.DataFrame) -> list[Case]:
+    """Return what clauses that hold a word of a fact, and passages that hold all, teach of kinds."""
+    made = []
+    for name, by, enough in (("clause", "unit", any), ("passage", "passage", all)):
+        said = passages(texts, parts, by)
+        for x, row, text in zip(features(said["said"]), said["row"], said["said"], strict=True):
+            held = [
+                (f["kind"], [holds(text, [w]) for w in f["contains"]]) for f in notes[row]["facts"]
+            ]
+            kinds = sorted({kind for kind, words in held if enough(words)})
+            made += [(x, kind, WEIGHT[name] / len(kinds), notes[row]["theme"]) for kind in kinds]
+    return made
+
+
+def heard(texts: list[str]) -> tuple[pl.Series, pl.DataFrame, Any]:
+    """Return texts as they are read, their clauses, and the features of their verdicts."""
     plain, noise, parts, _ = prepared(pl.DataFrame({"text": texts}), Policy())
-    rows = pl.DataFrame({"row": pl.int_range(len(texts), dtype=pl.UInt32, eager=True)})
-    found = rows.join(marks(parts, ("row",)), on="row", how="left", maintain_order="left")
-    found = found.with_columns(noise=noise.is_not_null())
-    return plain, parts, fitted.features(plain, flags(found))
+    return plain, parts, shown_notes(plain, parts, noise)
 
 
-def shown(said: pl.DataFrame) -> Any:
-    """Return the features of passages."""
-    return fitted.features(said["said"], flags(said))
+def shown(texts: list[str]) -> Any:
+    """Return the features of texts."""
+    return features(heard(texts)[0])
 
 
 def holds(text: str, words: list[str]) -> bool:
