@@ -1,8 +1,6 @@
 """Ordered: sorted arrays of numbers as sets."""
 
-from collections import defaultdict
 from collections.abc import Sequence
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -75,12 +73,13 @@ class Seen:
     """Pairs of texts that were looked at last, and where they stood."""
 
     def __init__(self) -> None:
-        self._numbers: dict[bytes, int] = defaultdict(count().__next__)
+        self._numbers: dict[bytes, int] = {}
         self._known = self._order = np.empty(0, np.int64)
 
     def keys(self, hashes: Sequence[bytes], a: Array, b: Array) -> Array:
         """Return a number for each pair of texts at the places a and b, the same whenever it is asked."""
-        number = np.fromiter(map(self._numbers.__getitem__, hashes), np.int64, len(hashes))
+        listed = (self._numbers.setdefault(one, len(self._numbers)) for one in hashes)
+        number = np.fromiter(listed, np.int64)
         return number[a] << 32 | number[b]
 
     def places(self, keys: Array) -> Array:

@@ -113,15 +113,13 @@ def unaltered() -> pl.Expr:
     alike = (c("contained") == 1) & (c("length") == 1)
     tied = (c("relation_differs") <= 0) & (c("governed_differs") <= 0)
     moved = (
-        "sign_differs",
-        "swapped",
-        "counts_differ",
-        "exact_differ",
-        "tense_differs",
-        "persons_differ",
-    )
+        "sign_differs", "swapped", "counts_differ", "exact_differ", "tense_differs", "persons_differ", "exchanged",
+    )  # fmt: skip
     held = neither("current") & pl.all_horizontal(c(name) == 0 for name in moved)
-    return held & counted & (tied | ~alike)
+    denies = (c("negations_a") > 0) == (
+        c("negations_b") > 0
+    )  # twice in one, and nowhere in the other
+    return held & counted & denies & (tied | ~alike)
 
 
 def told_apart() -> pl.Expr:

@@ -42,7 +42,8 @@ ALIGNED = (
 """Families of words side by side and of their order, whose codes are of no single item."""
 FAMILIES = (
     "content", "values", "kinds", "numbered", "current", "sides", "others", "states", "wide", "stated", "head",
-    "left", "statements", "worded", "counted", "exact", "tense", "persons", "roles", *ALIGNED, "refused", *FRAME,
+    "left", "statements", "worded", "counted", "exact", "tense", "persons", "roles",
+    "affirmed", "denied", *ALIGNED, "refused", *FRAME,
 )  # fmt: skip
 """The families that `memops.judge.judgement` looks at."""
 LIMIT = 4000
@@ -104,6 +105,9 @@ def read_in_one(texts: Sequence[str]) -> Read:
     sets["persons"] = persons(t)
     sets["roles"] = roles(t, [told.sign for told in says])
     sets["statements"] = keys_of(enumerate(told.of for told in says), t.items)
+    for name, denied_ in (("affirmed", False), ("denied", True)):
+        sided = enumerate([word for word, no in told.sides if no is denied_] for told in says)
+        sets[name] = keys_of(sided, t.items)
     sets["worded"] = keys_of(
         enumerate([told.words] if told.words else () for told in says), t.items
     )

@@ -160,6 +160,9 @@ def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         "exact_differ": r.size("exact", a)
         + r.size("exact", b)
         - 2 * r.shared("exact", "exact", a, b),
+        "exchanged": np.minimum(
+            r.shared("affirmed", "denied", a, b), r.shared("denied", "affirmed", a, b)
+        ),
         "tense_differs": r.apart("tense", a, b),
         "persons_differ": r.apart("persons", a, b),
         "relation_differs": r.shared("related", "related", a, b)

@@ -17,7 +17,7 @@ import hashlib
 import io
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from pathlib import Path
 
 import polars as pl
@@ -163,8 +163,8 @@ def _files(folder: Path, name: str) -> list[Path]:
 
 def hashes(texts: Sequence[str]) -> list[bytes]:
     """Return a hash of each text, which nobody can make another text have."""
-    make, wide = partial(hashlib.blake2b, digest_size=16), "surrogatepass"
-    return [make(text.encode("utf-8", wide)).digest() for text in texts]
+    encoded = (text.encode("utf-8", "surrogatepass") for text in texts)
+    return [hashlib.blake2b(data, digest_size=16).digest() for data in encoded]
 
 
 def _digest(data: bytes) -> str:

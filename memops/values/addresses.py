@@ -34,12 +34,14 @@ _PATH = re.compile(
 _FILE = re.compile(
     r"(?<![\w.@/-])[\w-]{1,64}(?:\.[\w-]{1,32}){0,3}\.[a-z][a-z0-9]{0,4}(?![\w.-]|/)", re.A
 )
-_GROUPS = re.compile(r"(?<![\w.-])\d{2,8}(?:-\d{2,8}){1,4}(?![\w-]|\.\d)", re.A)
+_GROUPS = re.compile(
+    r"(?<![\w.-])(?:\d{2,8}(?:-\d{2,8}){1,4}|\d{1,8}(?:-\d{1,8}){3,5})(?![\w-]|\.\d)", re.A
+)
 _UUID = re.compile(r"(?<![\w-])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w-])", re.A)
 _MAC = re.compile(r"(?<![\w:])(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?![\w:])", re.A)
 _IP6 = re.compile(r"(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])", re.A)
 _IP4 = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?:/\d{1,2})?(?!\.?\d)", re.A)
-_CARD = re.compile(r"(?<![\w-])\d{4}(?:[ -]\d{4}){2,4}(?![\w-])", re.A)
+_CARD = re.compile(r"(?<![\w-])(?:\d{4}|[a-z]{1,3}\d{4})(?:[ -]\d{4}){2,4}(?![\w-])", re.A)
 _PHONE = re.compile(
     r"(?<![\w.+/-])(?:(?:\+|00)\s?\d{1,3}[\s.-]?(?:\(0?\d{1,4}\)|\d)[\d\s().-]{4,18}\d"
     r"|\(\d{2,4}\)\s?\d{3,4}[\s.-]?\d{3,4}|0\d{1,3}[\s-]\d{3,4}[\s-]?\d{3,4}|\d{3}[\s.-]\d{3,4}[\s.-]\d{4}"
@@ -157,7 +159,7 @@ def _numeric() -> tuple[tuple[Callable[[str], Any], re.Pattern[str], Any], ...]:
         (
             seven.search,
             _CARD,
-            lambda m, lex, said: _word(lex, "ident", re.sub(r"\D", "", m[0])),
+            lambda m, lex, said: _word(lex, "ident", re.sub(r"[ -]", "", m[0])),
         ),
         (grouped.search, _GROUPS, _code),
         (pointed.search, _VERSION, _version),

@@ -40,6 +40,8 @@ def _behind(end: int, line: Line, about: str, bound: str) -> tuple[int, str, str
             pass  # 五个人以上
         elif "approx_after" in roles and not about and _approximates(line, end):
             about = "~"
+        elif bound in _OPEN and "strict" in line.of(end + 1) and line.surface(end) in _BRACKETS:
+            end, bound = end + 1, _OPEN[bound]  # 以下（不含）
         else:
             break
         end += 1
@@ -63,6 +65,8 @@ def dated(found: Found, begin: int, end: int, line: Line) -> tuple[Found, int, i
     return found, begin, end, bound
 
 
+_OPEN = {"<=": "<", ">=": ">"}
+_BRACKETS = ("(", "（", ",", "，")
 _STRICT = {"<": -1, ">": 1}
 _DAY = re.compile(r"(?:\d{4}|XXXX)-\d\d-\d\d")
 _HAND = 2  # letters between "about" and its number: 大概要一个小时

@@ -98,9 +98,7 @@ class Words:
         self.opposed = _opposed()
         self.ops = dict.fromkeys(self.orders, (NOT,)) | _operators(tables)
         idle = {word for told in tables for word in told.get("idle", "").split()}
-        turned = self._pairs(self.ops)
-        self.idle = {word for word in idle if self._pairs([word]) <= turned}
-        """What bears on nothing; not what says a state that has an opposite: on, but with, beside "without"."""
+        self.idle = {word for word in idle if not self._states(word)}
         self.gapped = [(_gapped(word), word) for word in self.ops if GAP in word]
         ends = "[" + re.escape("".join(sorted(_ENDS))) + "]"
         opening = "|".join(sorted(listed["opening"])) or "(?!)"
@@ -110,8 +108,10 @@ class Words:
         runs = [word for word in said if not word.isascii() and word[0].isalpha()]
         self._wide = re.compile("|".join(runs) or "(?!)")
         self._latin, self._longer = _latin(said)
-        self._halves = set(filter(str.isascii, self.partner))
-        self._paired = re.compile("|".join(self.partner.keys() - self._halves) or "(?!)")
+        self._single = self._latin.union(filter(str.isascii, self.partner))
+        self._runs = re.compile(
+            "|".join([*runs, *sorted(self.partner.keys() - self._single)]) or "(?!)"
+        )
         affixes = "|".join(listed["turned"]) or "(?!)"
         self._affixed = re.compile(rf"\b(?:{affixes})[a-z]{{4}}")
         paired = {w for w in self.opposed if not (_is_wide(w) and self.ops.get(w[0]) == (NOT,))}
@@ -122,9 +122,11 @@ class Words:
         self.phrases, self.sizes = _placed(self.known)
         self.told = _Looked(self)
 
-    def _pairs(self, said: Iterable[str]) -> set[str]:
-        """The pairs of opposites that words are of."""
-        return {name for word in said for name, _ in self.opposed.get(word, ())}
+    def _states(self, word: str) -> bool:
+        """Whether a word says a state that has an opposite: on, but not with, beside "without"."""
+        pairs = {name for name, _ in self.opposed.get(word, ())}
+        turned = {name for op in self.ops for name, _ in self.opposed.get(op, ())}
+        return bool(pairs - turned)
 
     def times(self, clause: Sequence[Word]) -> list[str]:
         """Return the times that words may tell of, a list of them where they tell none."""
@@ -151,28 +153,31 @@ class Words:
 
     def bear(self, text: str) -> bool:
         """Return whether a text may hold an operator, or a word that denies another: the cheap first look."""
-        return self.holds(text) or self._turns(text)
-
-    def _turns(self, text: str) -> bool:
-        """Whether a text may hold a word that denies another: unlocked, closed."""
-        low = text.lower()
-        if not text.isascii() and self._paired.search(low):
+        if not text.isascii() and self._runs.search(text):
             return True
-        return bool(self._affixed.search(low)) or not self._halves.isdisjoint(_LATIN.findall(low))
+        low = _plain(text.lower())
+        said = _LATIN.findall(low)
+        return (
+            not self._single.isdisjoint(said)
+            or self._begun(said)
+            or self._affixed.search(low) is not None
+        )
 
     def holds(self, text: str) -> bool:
         """Return whether a text may hold an operator."""
         if not text.isascii() and self._wide.search(text):
             return True
         said = _LATIN.findall(_plain(text.lower()))
-        if not self._latin.isdisjoint(said):
-            return True
+        return not self._latin.isdisjoint(said) or self._begun(said)
+
+    def _begun(self, said: Sequence[str]) -> bool:
+        """Whether words hold a longer one that is an operator."""
         longer = [phrase for head in self._longer.keys() & said for phrase in self._longer[head]]
         return bool(longer) and any(phrase in " ".join(said) for phrase in longer)
 
     def begins(self, word: str) -> bool:
         """Return whether an operator may begin with a word."""
-        return self.bear(word) or not self._longer.keys().isdisjoint(_LATIN.findall(word.lower()))
+        return self.holds(word) or not self._longer.keys().isdisjoint(_LATIN.findall(word.lower()))
 
 
 def _latin(said: Iterable[str]) -> tuple[set[str], dict[str, list[str]]]:

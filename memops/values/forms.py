@@ -98,6 +98,10 @@ def per(unit: Unit) -> str:
 
 def day_after(kind: str, form: str, days: int) -> str | None:
     """Return the day so many days after a weekday or a date that names its day; a year may be missing."""
+    week = re.fullmatch(r"week([+-]\d+) (\w{3})", form)
+    if week is not None and week[2] in DAYS:
+        weeks, day_of = divmod(DAYS.index(week[2]) + days, 7)
+        return f"week{int(week[1]) + weeks:+d} {DAYS[day_of]}"
     if kind == "weekday":
         return DAYS[(DAYS.index(form) + days) % 7] if form in DAYS else None
     known = re.fullmatch(r"(\d{4}|XXXX)-(\d\d)-(\d\d)", form)

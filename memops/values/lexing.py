@@ -224,10 +224,14 @@ def _phrase(
             together = tight == 0 or width[end] - width[at] == tight - len(said[at])
             if pieces[-1] == "." and "bound_before" in word.roles:  # "for 5 min." ends here
                 then = said[end + 1 + (kinds[end + 1 : end + 2] == _BLANK) :][:1]
-                together = together and bool(then) and then[0][0].isdigit()
+                together = together and bool(then) and _numbers(then[0], lex)
             if together and (not pieces[-1].isdigit() or kinds[at + 1] != _BLANK):
                 return end + 1, word
     return at + 1, _word(said[at], lex)
+
+
+def _numbers(said: str, lex: Lexicon) -> bool:
+    return said[0].isdigit() or "number" in lex.words.get(said, lex.other).roles
 
 
 def _segment(line: Line, run: str, start: int, lex: Lexicon) -> None:

@@ -47,6 +47,16 @@ def _numbered(span: Span) -> list[Found] | None:
     return [Found("ordinal", f"#{said}") if head == "#" else Found("ident", f"{head}#{said}")]
 
 
+def _lettered(span: Span) -> list[Found] | None:
+    """Flight BA 249, gate B 12."""
+    said = span.said("o").strip()
+    letters = len(said) <= _LETTERS and said.isascii() and said.isupper()
+    return [Found("ident", f"{said.lower()}{num_of(span).digits}")] if letters else None
+
+
+_LETTERS = 3
+
+
 def _numbered_behind(span: Span) -> list[Found] | None:
     """三楼; English says the number last, and what follows one there is a plural.
 
@@ -89,7 +99,8 @@ def _staged_address(span: Span) -> list[Found] | None:
     """V3.0 beta, where the version was told by its shape."""
     kind, form = span.get("a", "address")
     stage = span.get("stage", "stage")
-    return [Found(kind, f"{form}-{stage}" if stage else form)] if kind == "version" else None
+    told = f"-{stage}{_digits(num_of(span)) if span.has('n') else ''}" if stage else ""
+    return [Found(kind, form + told)] if kind == "version" else None
 
 
 def version_form(said: str) -> str:
@@ -231,7 +242,7 @@ def _street(span: Span) -> list[Found]:
 
 STREETS: tuple[Rule, ...] = (("of? (o:ordinal | n:int ordinal_suffix) k:street", _street),)
 COUNTS: tuple[Rule, ...] = (
-    ("a:address stage:stage", _staged_address),
+    ("a:address stage:stage n:literal?", _staged_address),
     ("a:address", _ready),
     ("f:factor", _factor),
     ("t:tax_basis", lambda span: [Found("tax basis", span.get("t", "tax_basis"))]),
@@ -250,6 +261,7 @@ COUNTS: tuple[Rule, ...] = (
         _numbered,
     ),
     ("h:numbered r:roman", _numbered),
+    ("numbered o:other n:literal !measure !unit !time_unit !currency !percent", _lettered),
     ("nth n:number h:numbered", _numbered),
     ("n:number h:numbered !measure", _numbered_behind),
     ("nth_last n:number measure?", lambda span: [Found("ordinal", f"#-{_digits(num_of(span))}")]),

@@ -16,7 +16,8 @@ def _whole(span: Span, name: str) -> int | None:
 
 def _year(span: Span) -> int | None:
     if span.has("short"):
-        return 2000 + int(span.num("short"))
+        short = int(span.num("short"))
+        return short + (1900 if _CENTURY <= short < 100 else 2000)
     return _whole(span, "y")
 
 
@@ -90,8 +91,7 @@ def _season(span: Span) -> Found | None:
     if span.has("y"):
         year = _whole(span, "y") or 0
     else:
-        short = int(span.num("short"))
-        year = short + (1900 if short >= _CENTURY else 2000)
+        year = _year(span) or 0
         if len(span.said("short")) != 2:
             return None
     return Found("date", f"{year}-{span.get('season', 'season')}")
@@ -305,7 +305,7 @@ RULES: tuple[Rule, ...] = (
     ("date:date_token", _ready),
     ("f:festival (comma? of? y:year)?", _festival),
     ("(y:year year_mark? | short:literal year_mark) f:festival", _festival),
-    ("d:day range m:month range (y:year | short:literal)", _joined_date),
+    ("d:day range/slash m:month range/slash (y:year | short:literal)", _joined_date),
     ("n:literal day_mark", _pointed),
     ("era_before n:int year_mark?", _era),
     ("n:int era_after", _era),

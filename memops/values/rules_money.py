@@ -177,7 +177,10 @@ def _plus_minus(span: Span) -> list[Found]:
 
 
 MONEY: tuple[Rule, ...] = (
-    ("n:number (percent/unit)? plus_minus d:number (p:percent | u:unit)?", _plus_minus),
+    (
+        "n:number (p:percent | u:unit)? comma? plus_minus d:number (p:percent | u:unit)?",
+        _plus_minus,
+    ),
     ("neg:minus c:currency n:number", _money),
     (f"{LONE} between:other? of? (n:number c:currency | c:currency n:number)", _money),
     ("lone per:unit n:number c:currency (int/pair)?", _money),

@@ -34,6 +34,11 @@ def _share(span: Span) -> list[Found] | None:
     return [portion(num) if scale == 100.0 else scalar("share", num, "%", scale)]
 
 
+def _priced(span: Span) -> list[Found] | None:
+    """80 % of the ticket price."""
+    return _discount(span) if " " not in span.said("between").strip() else None
+
+
 _WHOLES = (100, 1000)
 
 
@@ -109,7 +114,7 @@ def _discount(span: Span) -> list[Found] | None:
             if span.all("percent") or span.all("unit") or span.all("per_hundred")
             else 100.0
         )
-        if span.all("of_price") or span.all("of_before"):
+        if span.all("of_price") or span.all("of_before") or span.has("of_price"):
             value = 100 - value
     if not 0 < value < 100:
         return None
@@ -144,6 +149,7 @@ SHARES: tuple[Rule, ...] = (
     ("cut? n:number fold:fold_price", _discount),
     ("n:number percent between:other? off", _discount),
     ("n:number percent of_price", _discount),
+    ("n:number percent of of? between:other/numbered? of_price:price", _priced),
     ("n:number/portion of_price", _discount),
     ("n:portion off", _discount),
     (

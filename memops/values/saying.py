@@ -24,6 +24,7 @@ _NEAR = 4  # words that "only" may speak of where it stands before a verb
 _QUANTIFIERS = frozenset((ALL, SOME, MANY, ONE))
 _LIMITING = frozenset((ONLY, FROM, NON, "also", "except", "unless", "without", "until"))
 _LIMITED = frozenset((ONLY, WAS))
+_PLAIN = Sign()
 _WHO = "*"  # who or what is meant of all or none, with the row of its word
 _AFFIXED = 2  # letters that are no word
 _BOUND = re.compile(r"[<>]=?\d+$")
@@ -47,6 +48,8 @@ class Saying(NamedTuple):
     sign: Sign | None
     words: str | None = None
     of: tuple[str, ...] = ()
+    sides: tuple[tuple[str, bool], ...] = ()
+    """Of a text whose clauses differ in sign, the words that are only denied, or only not."""
 
 
 def saying(text: str, values: Sequence[Value]) -> Saying:
@@ -57,9 +60,31 @@ def saying(text: str, values: Sequence[Value]) -> Saying:
     cut = clauses(text, known, [(value.start, value.end) for value in values])
     signs = [signed(clause, known) for clause in cut] or [Sign()]
     sign = signs[0] if len({*signs}) == 1 else None
-    if sign is None and _LIMITED.isdisjoint(op for each in signs for op in each.ops):
-        return Saying(None)
     parts = [*map(_part, cut, signs, repeat(known))]
+    if sign is None:
+        return _of_sides(parts, _said(parts, sign, cut, text, values, known))
+    return _said(parts, sign, cut, text, values, known)
+
+
+def _of_sides(parts: Sequence[_Part], said: Saying) -> Saying:
+    affirmed, denied = (
+        {word.lstrip(ALL) for part in parts if part.sign.denies is way for word in part.said}
+        for way in (False, True)
+    )
+    told = [(word, False) for word in sorted(affirmed - denied)]
+    return said._replace(sides=(*told, *((word, True) for word in sorted(denied - affirmed))))
+
+
+def _said(
+    parts: Sequence[_Part],
+    sign: Sign | None,
+    cut: Sequence[Sequence[Word]],
+    text: str,
+    values: Sequence[Value],
+    known: Words,
+) -> Saying:
+    if sign is None and _LIMITED.isdisjoint(op for part in parts for op in part.sign.ops):
+        return Saying(None)
     whole = None if any(_unclear(clause, known) for clause in cut) else _whole(parts)
     if whole is None or _size(whole.said) < _least_of(whole.sign):
         return Saying(sign)
@@ -79,7 +104,7 @@ def saying(text: str, values: Sequence[Value]) -> Saying:
         for word in sorted(whole.of) or [""]
     ]
     told = " ".join((str(normal), *sorted(whole.said), "|", *forms))
-    return Saying(sign, told if known.holds(text) else None, tuple(of))
+    return Saying(sign, told if sign != _PLAIN or known.holds(text) else None, tuple(of))
 
 
 def _least_of(sign: Sign) -> float:

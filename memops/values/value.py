@@ -124,7 +124,8 @@ def _akin(a: Value, b: Value) -> Comparison:
 def _of_number(ident: Value, plain: Value) -> bool:
     """Room 12, and 12 by itself; three layers are no third layer."""
     bare = plain.end - plain.start <= len(plain.form)
-    return bare and ident.form.rpartition("#")[2].lstrip("0") == plain.form
+    said = ident.form.rpartition("#")[2]
+    return bare and plain.form in (said.lstrip("0"), said.replace("-", ""))
 
 
 def _of_share(plain: Value, share: Value) -> bool:
