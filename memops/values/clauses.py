@@ -22,7 +22,9 @@ _PIECE = re.compile(
 _ENDS = frozenset(",;.!?:，。；！？：\n()（）—")
 _COUNTED = frozenset({MANY, FEW, SOME})
 """What says how many, and is a value too."""
-_ED = 4  # letters; a shorter word in -ed is no form of a verb: red, bed
+_REGULAR = re.compile("[a-z]{3}ed$")
+"""What a regular verb ends with in the past; a shorter word is none: red, bed."""
+_FAR = 30  # signs between what denies and what forbids
 _GAP = 12  # signs between the two parts of a word
 
 
@@ -107,6 +109,10 @@ class Words:
         said = [word.partition(GAP)[0] for word, ops in self.ops.items() if ops]
         runs = [word for word in said if not word.isascii() and word[0].isalpha()]
         self._wide = re.compile("|".join(runs) or "(?!)")
+        forbidding = [word for word, ops in self.ops.items() if ops == (NOT, MAY)]
+        denied, forbidden = ("|".join(map(re.escape, sorted(w))) for w in (self.absent, forbidding))
+        between = f"[^{ends[1:]}{{1,{_FAR}}}?"
+        self.conditions = re.compile(f"(?:{denied}){between}(?:{forbidden})" if denied else "(?!)")
         self._latin, self._longer = _latin(said)
         self._single = self._latin.union(filter(str.isascii, self.partner))
         self._runs = re.compile(
@@ -130,21 +136,21 @@ class Words:
 
     def times(self, clause: Sequence[Word]) -> list[str]:
         """Return the times that words may tell of, a list of them where they tell none."""
-        parts = " ".join([word.said for word in clause]).split()
+        joined = " ".join([word.said for word in clause])
+        parts = joined.split()
         told = {time for part in self.tenses.keys() & parts for time in self.tenses[part]}
-        if not self.past or not any(map(str.isascii, parts)):
+        if not self.past or not joined.isascii():
             return sorted(told) or ["past", "present"]
+        if told and told.isdisjoint(("perfect", "present")):
+            return sorted(told)
         plain = [word.said for word in clause if not word.ops or word.ops == (NOT,)]
-        past = any(self._is_past(said.partition(" ")[0]) for said in plain)
+        heads = [said.partition(" ")[0] for said in plain]
+        past = not self.past.isdisjoint(heads) or any(map(_REGULAR.search, heads))
         if "perfect" in told and past and not self.resulting.isdisjoint(parts):
             return ["past", "present"]  # has not been paid, is not paid
         if told <= {"perfect", "present"} and past and (not told or "perfect" in told):
             return ["past"]
         return sorted({"present" if time == "perfect" else time for time in told}) or ["present"]
-
-    def _is_past(self, word: str) -> bool:
-        """Whether a word is a form of the past; one of a regular verb by its ending."""
-        return word in self.past or (len(word) > _ED and word.endswith("ed"))
 
     def persons(self, said: Sequence[str]) -> list[int]:
         """Return who is spoken of by a word for a person, in their order, where they are two or more."""
@@ -311,11 +317,17 @@ def clauses(text: str, known: Words, hidden: Sequence[tuple[int, int]] = ()) -> 
                 continue
         clause.append(Word(start, end, said, ops))
     out.append(clause)
-    return _joined([_conditioned(clause, known) for clause in out if clause])
+    return _joined(_conditioned([clause for clause in out if clause], low, known))
 
 
-def _conditioned(clause: list[Word], known: Words) -> list[Word]:
-    """A clause; what denies before what forbids is a condition: 没有门卡不能进, 非住户不能停车."""
+def _conditioned(cut: list[list[Word]], low: str, known: Words) -> list[list[Word]]:
+    """Clauses; what denies before what forbids is a condition: 没有门卡不能进, 非住户不能停车."""
+    if low.isascii() or not known.conditions.search(low):
+        return cut
+    return [_on_condition(clause, known) for clause in cut]
+
+
+def _on_condition(clause: list[Word], known: Words) -> list[Word]:
     for at, word in enumerate(clause):
         if word.said not in known.absent or clause[at + 1 : at + 2] == []:
             continue

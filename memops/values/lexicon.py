@@ -75,6 +75,8 @@ _GOING_ON = frozenset(
     "scale scale_letter slash ordinal and point multi fraction literal denominator range vague either".split()  # noqa: SIM905
 )
 """Roles beside which a number in digits may be a part of a longer one."""
+_HEEDED = frozenset({"weekday", "clock"})
+"""Roles that a word has only for what follows it: 周三 in 每周三次, 零点 in 零点五."""
 _TAILS = frozenset({"number", "scale", "fraction", "quarter_mark"})
 
 
@@ -141,6 +143,9 @@ class Lexicon:
         single = {said: roles for said, roles in merged.items() if len(said) == 1}
         self.tails = frozenset(
             said for said, roles in single.items() if not _TAILS.isdisjoint(roles)
+        )
+        self.heeded = frozenset(
+            said for said, roles in merged.items() if not _HEEDED.isdisjoint(roles)
         )
         self.clocks = frozenset(said for said, roles in single.items() if "oclock" in roles)
 
@@ -329,6 +334,7 @@ def _enumerate(lex: Lexicon) -> None:
         numeral(Num(2026.0, "2026"), lex, literal)
         numeral(Num(0.5, decimals=1), lex, literal)
         numeral(Num(1.0, high=2.0), lex, literal, "pair")
+        numeral(Num(1.0, high=2.0), lex, literal)
         for said in marks:
             numeral(Num(0.5, decimals=1), lex, literal, *said.split())
 

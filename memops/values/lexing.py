@@ -39,6 +39,8 @@ class Line:
 
     def without(self, places: Sequence[int]) -> "Line":
         """Return the line without some tokens."""
+        if not places:
+            return self
         out, start = Line(self.text), 0
         for at in places:
             out.extend(self, start, at)
@@ -237,7 +239,7 @@ def _numbers(said: str, lex: Lexicon) -> bool:
 def _segment(line: Line, run: str, start: int, lex: Lexicon) -> None:
     """Cut a run without spaces into words, the longest known first."""
     at, size = 0, len(run)
-    words, sizes, other = lex.words, lex.sizes, lex.other
+    words, sizes, other, heeded = lex.words, lex.sizes, lex.other, lex.heeded
     while at < size:
         for n in sizes.get(run[at], ()):
             said = run[at : at + n]
@@ -247,9 +249,7 @@ def _segment(line: Line, run: str, start: int, lex: Lexicon) -> None:
             if word is other:
                 if _turns(line, run, at, n, start, lex):
                     continue
-            elif ("weekday" in word.roles and _counted(run, at + n, lex)) or (
-                "clock" in word.roles and _pointed(run, at + n, lex)
-            ):
+            elif said in heeded and _of_more(run, at + n, word, lex):
                 continue
             line.add(start + at, start + at + n, word)
             at += n
@@ -302,6 +302,13 @@ def _turns(line: Line, run: str, at: int, n: int, start: int, lex: Lexicon) -> b
     if line.ends and line.ends[-1] == start + at and not _BEFORE.isdisjoint(line.roles[-1]):
         return True
     return at + n < len(run) and run[at + n] in lex.tails
+
+
+def _of_more(run: str, at: int, word: Word, lex: Lexicon) -> bool:
+    """Whether a word up to a place is no weekday or time of day, for what follows."""
+    if "weekday" in word.roles and _counted(run, at, lex):
+        return True
+    return "clock" in word.roles and _pointed(run, at, lex)
 
 
 def _pointed(run: str, at: int, lex: Lexicon) -> bool:

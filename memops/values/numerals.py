@@ -41,9 +41,9 @@ def total(parts: Sequence[Part], big: float, trailing: bool) -> float:
 def assembled(line: Line, lex: Lexicon) -> Line:
     """Return the tokens with each number as one."""
     letters = "".join(line.letters)
-    joints = [m.start() for m in lex.strokes().finditer(letters) if _is_stroke(line, m.start())]
-    if joints:
-        line = line.without(joints)
+    if "-" in line.text:
+        places = (m.start() for m in lex.strokes().finditer(letters))
+        line = line.without([at for at in places if _is_stroke(line, at)])
         letters = "".join(line.letters)
     begins = lex.begins()
     match = begins.search(letters)

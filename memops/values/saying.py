@@ -5,7 +5,7 @@ may are put: the same words under the same normal form (`algebra.Sign`), with th
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import repeat
 from typing import NamedTuple
@@ -182,7 +182,8 @@ def _unclear(clause: Sequence[Word], known: Words) -> bool:
 
 
 def _part(clause: Sequence[Word], sign: Sign, known: Words) -> _Part:
-    said = [_content(word, known) for word in clause]
+    contents, whom = _contents(known)
+    said = [contents[word.said] if word.ops is None else whom.get(word.said, ()) for word in clause]
     _mark(clause, said, sign, known)
     for behind, one in enumerate(clause[:-1], 1):
         counts = one.ops and one.said.partition(GAP)[0].endswith("一")
@@ -201,28 +202,48 @@ def _part(clause: Sequence[Word], sign: Sign, known: Words) -> _Part:
     return _Part(tuple(_flat(said)), sign, frozenset(of or ()))
 
 
-def _content(word: Word, known: Words) -> Iterable[str]:
-    """A word by what it means; a run of a script without spaces sign by sign.
+class _Contents(dict[str, Sequence[str]]):
+    """What words say: by what they mean; a run of a script without spaces sign by sign."""
 
-    Who or what is meant of all, or of none, stands for itself: everybody, nothing.
-    """
-    if word.said in known.pronouns:
-        return [f"{_WHO}{known.pronouns[word.said]}"]
-    if word.ops is not None:
-        return []
-    if word.said.isascii():
-        return [meant(known.base.get(word.said, word.said))]
-    return [word.said] if word.said in known.partner else word.said
+    def __init__(self, known: Words, whom: Mapping[str, Sequence[str]]) -> None:
+        super().__init__(whom)
+        self._known = known
+
+    def __missing__(self, said: str) -> Sequence[str]:
+        known = self._known
+        told: Sequence[str] = said
+        if said.isascii():
+            told = (meant(known.base.get(said, said)),)
+        elif said in known.partner:
+            told = (said,)
+        if len(self) < _KEPT:
+            self[said] = told
+        return told
 
 
-def _mark(clause: Sequence[Word], said: list[Iterable[str]], sign: Sign, known: Words) -> None:
+_KEPT = 200_000
+
+
+@cache
+def _contents(known: Words) -> tuple[_Contents, Mapping[str, Sequence[str]]]:
+    """What words say, and those for whom or what is meant of all, or of none: everybody, nothing."""
+    whom = {word: (f"{_WHO}{n}",) for word, n in known.pronouns.items()}
+    return _Contents(known, whom), whom
+
+
+_OF_ALL = ((ALL,), (NOT, SOME))
+
+
+def _mark(clause: Sequence[Word], said: list[Sequence[str]], sign: Sign, known: Words) -> None:
     """Mark the word behind "all", "no" or, where it is denied, "any": no cat likes the dog."""
-    for at, word in enumerate(clause[:-1]):
-        ops = word.ops or ()
-        told = ops in ((ALL,), (NOT, SOME)) or (sign.denies and word.said in known.any)
-        if not told or not word.said.isascii() or word.said in known.temporal:
-            continue
-        if word.said in known.pronouns:
+    few = known.any if sign.denies else ()
+    marks = [
+        (at, word.said)
+        for at, word in enumerate(clause)
+        if word.ops in _OF_ALL or (few and word.said in few)
+    ]
+    for at, word in marks:
+        if not word.isascii() or word in known.temporal or word in known.pronouns:
             continue
         then = next((n for n in range(at + 1, len(said)) if said[n]), None)
         if then is not None and clause[then].ops is None:
