@@ -8,7 +8,8 @@ holds every word of `contains` (NFKC, case and white space aside), a record of a
 as a lesson (with its kind, tagged with it, or of any); an extraction is right when it holds a word
 of a fact of its note, whole when it holds all of one. Lost are notes of action extract or keep that the plan retires with nothing made of
 them; leaks are extractions of notes that hold no fact. With a model of that accuracy, notes that rules
-are not sure of are asked about as `migrate --ask` does.
+are not sure of are asked about as `migrate --ask` does; this needs facts whose text holds their
+`contains`, which those of seventh.jsonl do not.
 """
 
 import argparse
