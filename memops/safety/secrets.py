@@ -14,7 +14,8 @@ from memops.errors import mask_with
 from memops.language.text import wordlist
 from memops.policy import Secrets
 from memops.safety.secrets_checks import plausible
-from memops.safety.secrets_shapes import PUBLIC, Shape, shapes, staying
+from memops.safety.secrets_fitted import likely
+from memops.safety.secrets_shapes import FITTED, PUBLIC, Shape, shapes, staying
 from memops.safety.secrets_views import View, views
 
 FOUND = pl.Schema(
@@ -24,6 +25,10 @@ FOUND = pl.Schema(
 _HITS = pl.Schema(
     {"row": pl.UInt32(), "start": pl.UInt32(), "end": pl.UInt32(), "nth": pl.UInt32()}
 )
+_MET = pl.Schema(
+    {"row": pl.UInt32(), "value": pl.String(), "nth": pl.UInt32(), "start": pl.UInt32(),
+     "end": pl.UInt32(), "before": pl.String(), "following": pl.String()}
+)  # fmt: skip
 
 _OPEN, _CLOSE = "\ufdd0", "\ufdd1"  # noncharacters, which no text should hold, mark a match
 _QUOTED = ("password", "one-time-code", "token")
@@ -93,10 +98,11 @@ def _hits(texts: pl.Series, policy: Secrets) -> pl.DataFrame:
     candidates = _candidates(texts, known)
     marked = [_marked(rows, nth, known[nth]) for nth, rows in candidates.items()]
     met = pl.concat(pl.collect_all(marked)) if marked else pl.DataFrame()
-    if met.is_empty():
-        return _HITS.to_frame()
-    quoted = [nth for nth, shape in enumerate(known) if shape.kind in _QUOTED]
-    hits = _matches(met, pl.col("nth").is_in(quoted))
+    hits = _told(texts, known)
+    if not met.is_empty():
+        quoted = [nth for nth, shape in enumerate(known) if shape.kind in _QUOTED]
+        some = _matches(met, pl.col("nth").is_in(quoted)).select(hits.columns)
+        hits = pl.concat([some, hits])
     hits = plausible(_standing(hits, known), [shape.check for shape in known])
     if policy.allow:
         allowed = pl.any_horizontal(
@@ -108,7 +114,21 @@ def _hits(texts: pl.Series, policy: Secrets) -> pl.DataFrame:
     loose = pl.col("nth").is_in([n for n in loosely if known[n].kind != PUBLIC])
     kept = _clear_of(hits.select(_HITS.names()), pl.col("nth").is_in(stay))
     alone = _clear_of(kept.filter(public | loose), public)
-    return pl.concat([kept.filter(~(public | loose)), alone])
+    shaped = pl.concat([kept.filter(~(public | loose)), alone])
+    fitted = pl.col("nth").is_in([n for n, shape in enumerate(known) if shape.check == FITTED])
+    return pl.concat([shaped.filter(~fitted), _clear_of(shaped, ~fitted)])
+
+
+def _told(texts: pl.Series, known: tuple[Shape, ...]) -> pl.DataFrame:
+    """What the fitted model finds, of the kinds that are looked for, as `_matches` has the rest."""
+    nths = {shape.kind: nth for nth, shape in enumerate(known) if shape.check == FITTED}
+    found = likely(texts).rows() if nths else []
+    hits = [
+        (row, text[start:end], nths[kind], start, end, text[max(0, start - _BEFORE) : start],
+         text[end : end + _FOLLOWING])
+        for row, start, end, kind in found if kind in nths for text in [texts[row]]
+    ]  # fmt: skip
+    return pl.DataFrame(hits, _MET, orient="row")
 
 
 def _standing(hits: pl.DataFrame, known: tuple[Shape, ...]) -> pl.DataFrame:
@@ -153,6 +173,8 @@ def _candidates(texts: pl.Series, known: tuple[Shape, ...]) -> dict[int, pl.Data
     said, out = {*words["word"]}, dict[int, pl.DataFrame]()
     for nth, shape in enumerate(known):
         rows = frame
+        if shape.check == FITTED:
+            continue
         if shape.triggers:
             if said.isdisjoint(shape.triggers):
                 continue

@@ -30,7 +30,7 @@ _SAYS = ~pl.col("no_value")
 _UNDATED = ~pl.col("dated")
 _NAMELESS = ~pl.col("identifier")
 _TOLD = ("said", "joined", "near", "token", "loose", "next", "bare", "paired", "code",
-         "confided-number")  # fmt: skip
+         "confided-number", "fitted")  # fmt: skip
 """Checks of what a label farther off tells."""
 _ALONE = _NAMELESS & ~pl.col("spelt_out")
 
@@ -105,6 +105,13 @@ def _published() -> pl.Expr:
 
 def _unpublished() -> pl.Expr:
     return ~_published()
+
+
+def _fitted() -> pl.Expr:
+    """What the model took for a secret, if it is no day, no place and nothing to be filled in."""
+    own_name = has(r"(?:^|[-_])[^\x00-\x7f]") & has("[A-Za-z]{2}.*[0-9]")
+    own_name |= has("^[0-9]{13,}$")  # which cards have a shape of their own for
+    return ~_published() & _UNDATED & ~pl.col("place") & ~own_name & ~_elided()
 
 
 def _elided() -> pl.Expr:
@@ -392,6 +399,7 @@ CHECKS: dict[str, Callable[[], pl.Expr]] = {
     "confided-number": _confided_number,
     "dialled": _dialled,
     "counted": _counted,
+    "fitted": _fitted,
     "grouped": _grouped,
     "header": _header,
     "joined": _joined,

@@ -6,6 +6,7 @@ from typing import Any
 
 from memops.language.lexicon import lexicon
 from memops.policy import Secrets
+from memops.safety.secrets_fitted import KINDS
 from memops.safety.secrets_labels import expanded, triggers
 
 MASK = r"\[redacted:[a-z0-9-]+(?: [^\]\s]{0,16})?\]"
@@ -14,6 +15,8 @@ ISSUED = ("code-host-token", "model-key", "cloud-key", "chat-token", "payment-ke
 """Kinds that an issuer's own shape tells, whatever stands around the value."""
 PUBLIC = "public"
 """Kind of what looks random and opens nothing."""
+FITTED = "fitted"
+"""Check of what no pattern but the fitted model finds."""
 TOLD = "told"
 """What a policy calls shapes of any kind with nothing right beside the value that tells of it."""
 
@@ -67,7 +70,11 @@ def _compiled(added: tuple[tuple[str, str], ...], off: frozenset[str]) -> tuple[
     public = [entry | {"kind": PUBLIC, "check": "always"} for entry in words["public"]]
     own = [{"kind": kind, "secret": pattern, "when": pattern} for kind, pattern in added]
     issued = [one for entry in lexicon("secrets_issuers")["issuer"] for one in _issued(entry)]
-    entries = (mask, *public, *own, *issued, *words["pattern"])
+    fitted = [
+        {"kind": kind, "check": FITTED, "unless": "ids", "loose": True, TOLD: True}
+        for kind in KINDS
+    ]
+    entries = (mask, *public, *own, *issued, *words["pattern"], *fitted)
     return tuple(
         _shape(entry)
         for entry in entries

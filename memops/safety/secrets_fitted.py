@@ -1,0 +1,123 @@
+"""Fitted: values that are secrets by what stands around them, weighed by fitted numbers.
+
+A linear model over the signs of `secrets_signs`, hashed, its weights in eight bits
+(`data/lexicons/secrets_fitted.toml`; `tests/bench/fit_secrets.py` makes them). It tells what no
+shape tells: "it's 4471 now", a word after the name of what it opens. Whole numbers are added, so
+every machine finds the same.
+"""
+
+import base64
+import math
+import re
+import zlib
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from memops.language.lexicon import lexicon
+from memops.language.text import wordlist
+from memops.safety.secrets_labels import expanded, triggers
+from memops.safety.secrets_signs import OPENING, weighable
+
+BITS = 16
+LIKELY = pl.Schema(
+    {"row": pl.UInt32(), "start": pl.UInt32(), "end": pl.UInt32(), "kind": pl.String()}
+)
+KINDS = ("password", "one-time-code", "token")
+_PASSAGE, _BREAK = 800, re.compile(r"\n\s*\n")
+_MADE = r"[A-Za-z][0-9]|[0-9][A-Za-z]|[A-Za-z0-9][!#$%^&*+~@][A-Za-z0-9]"
+_NUMBERS = frozenset({"year", "digits and signs", "digit groups", *(f"{n} digits" for n in range(10))})  # fmt: skip
+_LONG = frozenset({"random", "hex", "uuid"})
+
+
+class Model(NamedTuple):
+    """Weights of the hashed signs in whole numbers, and the sum from which a value is a secret."""
+
+    weights: list[int]
+    least: float
+
+
+def likely(texts: pl.Series) -> pl.DataFrame:
+    """Return what the model takes for secrets: row, start and end in characters, kind."""
+    some = texts.str.contains_any(_triggers(), ascii_case_insensitive=True).fill_null(False)
+    told = texts.filter(some).str.contains(_opening())
+    made = texts.str.contains(_MADE).fill_null(False).arg_true()
+    asked = pl.concat([some.arg_true().filter(told), made]).unique().sort()
+    rows = [(row, *span) for row in asked for span in _secrets(texts[row])]
+    return pl.DataFrame(rows, LIKELY, orient="row")
+
+
+@lru_cache(1 << 18)
+def hashed(sign: str) -> int:
+    """Return the place of a sign among the weights."""
+    return zlib.crc32(sign.encode()) & ((1 << BITS) - 1)
+
+
+def stored(weights: np.ndarray, bias: float, sure: float) -> dict[str, object]:
+    """Return a model as data: weights in eight bits, their scale, the bias, the least probability."""
+    scale = float(np.abs(weights).max()) / 127
+    small = np.round(weights / scale).astype(np.int8)
+    packed = base64.b85encode(zlib.compress(small.tobytes(), 9)).decode()
+    return {"scale": round(scale, 8), "bias": round(bias, 5), "sure": sure, "weights": packed}
+
+
+def loaded(table: dict[str, object]) -> Model:
+    """Return a model of its data."""
+    packed = zlib.decompress(base64.b85decode(str(table["weights"])))
+    sure, scale, bias = (float(str(table[name])) for name in ("sure", "scale", "bias"))
+    least = (math.log(sure / (1 - sure)) - bias) / scale
+    return Model(np.frombuffer(packed, np.int8).tolist(), least)
+
+
+@cache
+def _model() -> Model:
+    return loaded(lexicon("secrets_fitted"))
+
+
+@cache
+def _triggers() -> pl.Series:
+    return wordlist(sorted({word for group in OPENING for word in triggers(group)}))
+
+
+@cache
+def _opening() -> str:
+    """A word without which no plain word or number is a secret (Rust's syntax)."""
+    return expanded("(?i)(?:" + "|".join(f"@{{{group}}}" for group in OPENING) + ")@{right}")
+
+
+def _secrets(text: str) -> Iterator[tuple[int, int, str]]:
+    """The secrets of a text, the likeliest of those that touch each other."""
+    weights, least = _model()
+    for start, passage in _passages(text):
+        whole, some = weighable(passage)
+        missing = least - sum(weights[hashed(sign)] for sign in whole)
+        found = []
+        for value, kind, signs in some:
+            if (total := sum(weights[hashed(sign)] for sign in signs)) >= missing:
+                found.append((-total, value.start, value.end, kind))
+        taken: list[tuple[int, int]] = []
+        for _, first, last, kind in sorted(found):
+            if all(last <= a or b <= first for a, b in taken):
+                taken.append((first, last))
+                yield start + first, start + last, _named(kind)
+
+
+def _named(kind: str) -> str:
+    return KINDS[1] if kind in _NUMBERS else KINDS[2] if kind in _LONG else KINDS[0]
+
+
+def _passages(text: str) -> Iterator[tuple[int, str]]:
+    """Paragraphs, and parts of long ones, with where each begins."""
+    at = 0
+    for gap in [*_BREAK.finditer(text), None]:
+        stop = gap.start() if gap else len(text)
+        while stop - at > _PASSAGE:
+            cut = max(text.rfind("\n", at, at + _PASSAGE), text.rfind(" ", at, at + _PASSAGE))
+            cut = cut if cut > at else at + _PASSAGE
+            yield at, text[at:cut]
+            at = cut
+        yield at, text[at:stop]
+        at = gap.end() if gap else stop

@@ -1,0 +1,194 @@
+"""Values that could be secrets: what stands alone between spaces, in quotes, behind a sign, in a clause.
+
+Whether one is a secret `secrets_fitted` says; here is only what could be put in by itself. The
+classes of a value tell its make without its letters: how many digits, mixed with what, how often
+the kind of character changes.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+HAN = "\u2e80-\u9fff\uf900-\ufaff"
+_STOPS = "，。；：、！？（）「」『』“”‘’《》【】…—～·"
+_RUN = re.compile(rf"[^\s{HAN}{_STOPS}]+")
+_DIGITS = re.compile(
+    r"(?<![\w.])\d(?:[ \-–、,，.]\s?\d){2,9}(?!\w)|(?<![\w.])\d{1,4}(?:[ \-–]\d{1,4}){1,5}(?!\w)"
+)
+_QUOTED = re.compile(
+    r'"([^"\n]{2,60})"|“([^”\n]{1,60})”|(?<!\w)\'([^\'\n]{2,60})\'(?!\w)|`([^`\n]{2,80})`'
+    r"|「([^」\n]{1,40})」|『([^』\n]{1,40})』|‘([^’\n]{1,40})’|[(（]([^()（）\n]{2,40})[)）]"
+)
+_CLAUSE = re.compile(r"[^\n,.;，。；!！?？:：=→()（）—、]+")
+_SAID = re.compile(
+    r"\b(?:is|was|are|it's|its|to|with|be|use|type|enter|say|reply)\s"
+    r"|[是为叫答填输设成改换用报说按拨]+[的了过]?"
+)
+_OPENS, _CLOSES = "([{<\"'`*_“‘「『（【~", ")]}>\"'`*_.,;:!?”’」』）】。，；：！？…~"
+_JOINS = "=:/>|"
+_PLAIN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?: [^\W\d_]+(?:['’-][^\W\d_]+)*)*")
+_BEFORE = frozenset(":：=→—–-\"“”‘'’「『`(（>\n*•") | {""}
+_LONGEST, _WORDS, _SIGNS = 200, 7, 10
+
+_PLACE = re.compile(
+    r"(?i)^(?:[~.]{0,2}/|[a-z]:\\)|://|^www\.|^[\w.+-]+@[\w-]+\.[a-z]{2,}|\.[a-z]{2,5}$"
+)
+_HOLDER = re.compile(
+    r"(?i)^[<\[{(%$]|\$\{|\{\{|x{4,}|\*{3,}|\.{3}|…|^(?:your|my)[-_ ]|placeholder|example|redacted"
+    r"|env\b|getenv"
+)
+_MADE = {
+    "version": re.compile(r"^v?\d+(?:\.\d+)+"),
+    "date": re.compile(r"^(?:19|20)\d\d[-/.]?\d\d"),
+    "time": re.compile(r"^\d{1,2}[:：]\d\d"),
+    "ticket": re.compile(r"^[A-Z]{1,6}[-_]?\d+$"),
+    "constant": re.compile(r"^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$"),
+    "snake": re.compile(r"^[a-z]+(?:_[a-z]+)+$"),
+    "code": re.compile(r"[(){}\[\]<>;|\\]"),
+    "unsaid": re.compile(r"(?i)[bcdfghjklmnpqrstvwxz]{5}"),
+    "kebab": re.compile(r"^[a-z]+(?:-[a-z]+)+(?:-?\d+)?$"),
+    "place": _PLACE,
+    "holder": _HOLDER,
+}
+_RANDOM, _CHANGING, _SHORT = 16, 0.3, 8
+
+
+class Value(NamedTuple):
+    """Where a value stands in its text, and how it is set off: run, part, digits, quoted, clause, said."""
+
+    start: int
+    end: int
+    how: str
+
+
+def values(text: str) -> list[Value]:
+    """Return what could be a secret in a passage, in reading order; values may overlap."""
+    found: dict[tuple[int, int], str] = {}
+    for start, end, how in _stretches(text):
+        start, end = trimmed(text, start, end)
+        whole = 2 <= end - start <= _LONGEST and any(c.isalnum() for c in text[start:end])
+        if whole and (start, end) not in found and _set_off(text, start, end, how):
+            found[start, end] = how
+    return [Value(*span, how) for span, how in sorted(found.items())]
+
+
+def _set_off(text: str, start: int, end: int, how: str) -> bool:
+    """Whether a sign stands beside a plain word or words, or it says what a verb tells."""
+    if how not in ("run", "clause") or not _PLAIN.fullmatch(text, start, end):
+        return True
+    before, after = text[:start].rstrip(" ")[-1:], text[end : end + 1]
+    if " " in text[start:end]:
+        return before in _BEFORE
+    return not (before.isalnum() and (after.isspace() or after.isalnum()))
+
+
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a span without what opens and closes it."""
+    while start < end and (text[start] in _OPENS or text[start].isspace()):
+        start += 1
+    while end > start and (text[end - 1] in _CLOSES or text[end - 1].isspace()):
+        end -= 1
+    return start, end
+
+
+def _stretches(text: str) -> Iterator[tuple[int, int, str]]:
+    for match in _RUN.finditer(text):
+        start, end = trimmed(text, *match.span())
+        yield start, end, "run"
+        yield from ((start + at, end, "part") for at in _parts(text[start:end]))
+    for match in _DIGITS.finditer(text):
+        yield *match.span(), "digits"
+    for match in _QUOTED.finditer(text):
+        start, end = match.span(match.lastindex or 0)
+        if text.count(" ", start, end) < _WORDS:
+            yield start, end, "quoted"
+    for match in _CLAUSE.finditer(text):
+        yield from _clauses(text, *match.span())
+
+
+def _parts(run: str) -> Iterator[int]:
+    """Where what follows a sign inside a run begins."""
+    if "://" in run:
+        return
+    for sign in _JOINS:
+        first, last = run.find(sign), run.rfind(sign)
+        yield from (at + 1 for at in {first, last} if 0 <= at < len(run) - 2)
+
+
+def _clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
+    if _few(text[start:end]):
+        yield start, end, "clause"
+    for match in _SAID.finditer(text, start, end):
+        if _few(text[match.end() : end]):
+            yield match.end(), end, "said"
+
+
+def _few(clause: str) -> bool:
+    return len(clause.split()) <= _WORDS and sum(c > "\u2e80" for c in clause) <= _SIGNS
+
+
+@lru_cache(50_000)
+def make(value: str) -> tuple[str, tuple[str, ...]]:
+    """Return the class of a value, and signs of its make."""
+    kind = _class(value)
+    size, changes = len(value), _changes(value)
+    told = [f"class={kind}", f"shape={_shape(value)}", f"size={_size(size)}"]
+    told += [f"classsize={kind}{min(size, 40) // 3}", f"digits={min(_count(value), _SHORT)}"]
+    told += [f"changes={int(changes * 10)}", f"classchanges={kind}{int(changes * 10)}"]
+    told += [f"make={name}" for name, pattern in _MADE.items() if pattern.search(value)]
+    return kind, tuple(told)
+
+
+def _size(size: int) -> int:
+    return size if size < _SHORT else _SHORT + sum(size >= most for most in (10, 14, 20, 32))
+
+
+def _count(value: str) -> int:
+    return sum(c.isdigit() for c in value)
+
+
+def _changes(value: str) -> float:
+    """Runs of one class of character for each of its letters and digits."""
+    bare = re.sub("[^A-Za-z0-9]", "", value)
+    return len(re.findall("[A-Z]?[a-z]+|[A-Z]+|[0-9]+", bare)) / max(1, len(bare))
+
+
+def _shape(value: str) -> str:
+    for pattern, sign in (
+        (f"[{HAN}]+", "H"), ("[^\\W\\dA-ZÀ-Þ_H]+", "a"), ("[A-GI-ZÀ-Þ]+", "A"), ("[0-9]+", "0"), (r"\s+", " "),
+    ):  # fmt: skip
+        value = re.sub(pattern, sign, value)
+    return value[:12]
+
+
+def _class(value: str) -> str:
+    digits, letters = _count(value), sum(c.isalpha() for c in value)
+    if re.search(f"[{HAN}]", value):
+        return "han with others" if re.search("[A-Za-z0-9]", value) else "han"
+    if " " in value:
+        return "digit groups" if re.fullmatch(r"[\d ,、\-–]+", value) else "words"
+    if re.fullmatch(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}", value):
+        return "uuid"
+    if digits and re.fullmatch(r"[0-9a-f]{16,}|[0-9A-F]{16,}", value):
+        return "hex"
+    if re.fullmatch(r"[#*]?\d+[#*]?", value):
+        return "year" if digits == 4 and value[:2] in ("19", "20") else f"{min(digits, 9)} digits"
+    if digits and not letters:
+        return "digits and signs"
+    if len(value) >= _RANDOM and _changes(value) >= _CHANGING:
+        return "random"
+    if digits:
+        changing = "mixed" if _changes(value) < _CHANGING else "changing"
+        return "short" if len(value) < _SHORT else changing
+    return _worded(value)
+
+
+def _worded(value: str) -> str:
+    if re.search(r"[!#$%^&*+~@]", value.strip("@#*")):
+        return "signed"
+    if re.search("[-_]", value):
+        return "joined"
+    if re.search("[a-z][A-Z]", value):
+        return "camel"
+    return "upper" if value.isupper() else "capital" if value[:1].isupper() else "lower"

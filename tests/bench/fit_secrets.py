@@ -1,0 +1,184 @@
+"""Fit the model of `memops.safety.secrets_fitted` on labelled texts, and print what it reaches.
+
+usage: python -m tests.bench.fit_secrets [--write]
+
+It learns from evals/secrets (texts of several writers, each with one secret or with none) and from
+ordinary text that holds none: the notes and pairs of evals, the project's pages and the descriptions
+of the installed packages. Figures are of each writer by a model that has not seen that writer.
+"""
+
+import json
+import random
+import re
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import numpy as np
+import polars as pl
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+
+from memops.policy import Secrets
+from memops.safety import secrets, secrets_fitted
+from memops.safety.secrets_fitted import BITS, hashed, loaded, stored
+from memops.safety.secrets_signs import weighable
+
+ROOT = Path(__file__).parents[2]
+TABLE = ROOT / "data" / "lexicons" / "secrets_fitted.toml"
+CORPUS = ROOT / "evals" / "secrets"
+STRENGTH, SURE = 4.0, 0.95
+ORDINARY, TOUCHING = 0.5, 0.3
+"""Weights of a value in ordinary text, and of one that is a part of a secret, or more than it."""
+_HELD = re.compile(r"⟦(?P<made>[^⟧]+)⟧")
+_CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
+
+
+class Text(NamedTuple):
+    """A text, and where its secret stands, if it holds one."""
+
+    text: str
+    span: tuple[int, int] | None
+
+
+class Cases(NamedTuple):
+    """Values: their hashed signs, whether each is a secret, and what it weighs."""
+
+    signs: Any
+    secret: Any
+    weight: Any
+
+
+def assembled(row: dict[str, Any], rng: random.Random) -> Text:
+    """Return a text with its secret put together: no key stands in a file.
+
+    In brackets stand its characters: a and A letters that can be said, x and X any, h those of
+    hexadecimal numbers, 0 a digit, each of them behind a backslash itself, others themselves.
+    """
+    text, held = row["text"], _HELD.search(row["text"])
+    if held is None:
+        return Text(text, None)
+    value = _filled(held["made"], rng)
+    start = held.start()
+    return Text(text[:start] + value + text[held.end() :], (start, start + len(value)))
+
+
+def _filled(made: str, rng: random.Random) -> str:
+    out, vowel, kept = [], False, False
+    for char in made:
+        if kept or char not in "aAxXh0\\":
+            out.append(char)
+            kept, vowel = False, False
+        elif char == "\\":
+            kept = True
+        elif char in "aA":
+            letter = rng.choice(_VOWELS if vowel else _CONSONANTS)
+            out.append(letter if char == "a" else letter.upper())
+            vowel = not vowel
+        else:
+            alphabet = {"x": "abcdefghijkmnpqrstuvwxyz", "h": "0123456789abcdef", "0": "0123456789"}
+            out.append(rng.choice(alphabet.get(char, "ABCDEFGHJKLMNPQRSTUVWXYZ")))
+    return "".join(out)
+
+
+def corpus() -> dict[str, list[Text]]:
+    """Return the texts of each writer."""
+    found = {}
+    for path in sorted(CORPUS.glob("*.jsonl")):
+        rng = random.Random(path.stem)
+        lines = path.read_text(encoding="utf-8").splitlines()
+        found[path.stem] = [assembled(json.loads(line), rng) for line in lines]
+    return found
+
+
+def ordinary() -> list[Text]:
+    """Return texts that hold no secret as far as shapes tell."""
+    rows = [json.loads(line) for path in sorted((ROOT / "evals").glob("[np]*/**/*.jsonl"))
+            for line in path.read_text(encoding="utf-8").splitlines()]  # fmt: skip
+    texts = [row[name] for row in rows for name in ("note", "a", "b") if name in row]
+    pages = [path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("docs/*.md"))]
+    for package in sorted(metadata.distributions(), key=lambda p: str(p.metadata["Name"])):
+        pages.append(str(package.metadata.get_payload() or ""))
+    texts += [part[:1500] for page in pages for part in re.split(r"\n\s*\n", page)]
+    series = pl.Series([text for text in dict.fromkeys(texts) if len(text) > 8], dtype=pl.String)
+    held = {*secrets.found(series, Secrets(off=["phone", "told"]))["row"]}
+    return [Text(text, None) for row, text in enumerate(series) if row not in held]
+
+
+def cases(texts: list[Text]) -> Cases:
+    """Return every value of texts as a case."""
+    places, ends, secret, weight = [], [0], [], []
+    for text, span in texts:
+        core = _core(text, span) if span else None
+        whole, some = weighable(text)
+        for value, _, signs in some:
+            here = _core(text, (value.start, value.end))
+            places += sorted({hashed(sign) for sign in signs | whole})
+            ends.append(len(places))
+            secret.append(here == core)
+            touching = core is not None and here[0] < core[1] and core[0] < here[1]
+            weight.append(TOUCHING if touching and here != core else 1.0)
+    ones = np.ones(len(places), np.float32)
+    table = sparse.csr_matrix((ones, places, ends), (len(secret), 1 << BITS))
+    return Cases(table, np.array(secret), np.array(weight))
+
+
+def _core(text: str, span: tuple[int, int]) -> tuple[int, int]:
+    """A span from its first letter or digit to its last."""
+    inside = [at for at in range(*span) if text[at].isalnum()] or [span[0]]
+    return inside[0], inside[-1] + 1
+
+
+def fit(given: list[Cases]) -> dict[str, object]:
+    """Return a model fitted to cases, as it is stored."""
+    model = LogisticRegression(C=STRENGTH, max_iter=400)
+    model.fit(
+        sparse.vstack([case.signs for case in given]),
+        np.concatenate([case.secret for case in given]),
+        np.concatenate([case.weight for case in given]),
+    )
+    return stored(model.coef_[0], float(model.intercept_[0]), SURE)
+
+
+def reached(texts: list[Text]) -> tuple[int, int, int, int]:
+    """Return secrets masked whole, secrets, texts without one that are touched, and such texts."""
+    found = secrets.found(pl.Series([text for text, _ in texts]))
+    spans: dict[int, set[int]] = {}
+    for row, start, end, _ in found.iter_rows():
+        spans.setdefault(row, set()).update(range(start, end))
+    held = [(row, _core(*text)) for row, text in enumerate(texts) if text.span]  # type: ignore[arg-type]
+    whole = sum(spans.get(row, set()).issuperset(range(*core)) for row, core in held)
+    free = [row for row, text in enumerate(texts) if not text.span]
+    return whole, len(held), sum(row in spans for row in free), len(free)
+
+
+def main(argv: list[str]) -> None:
+    """Print figures of writers left out; write the model with --write."""
+    texts = corpus()
+    given = {name: cases(some) for name, some in texts.items()}
+    plain = cases(ordinary())
+    plain = plain._replace(weight=plain.weight * ORDINARY)
+    if "--write" in argv:
+        TABLE.write_text(written(fit([*given.values(), plain])), encoding="utf-8")
+        print(f"{TABLE.stat().st_size} bytes")
+    total = np.zeros(4, int)
+    for name, some in texts.items():
+        table = fit([*(case for other, case in given.items() if other != name), plain])
+        with patch.object(secrets_fitted, "_model", lambda table=table: loaded(table)):
+            told = reached(some)
+        total += told
+        print(name, *told)
+    print(f"masked {total[0] / total[1]:.3f} touched {total[2] / total[3]:.4f}")
+
+
+def written(table: dict[str, object]) -> str:
+    """Return a model as TOML."""
+    head = "# Weights of memops.safety.secrets_fitted, made by `python -m tests.bench.fit_secrets --write`.\n"
+    lines = [f"{name} = {table[name]}" for name in ("scale", "bias", "sure")]
+    return "\n".join([head, *lines, f"weights = '''{table['weights']}'''", ""])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

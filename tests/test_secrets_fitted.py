@@ -1,0 +1,79 @@
+import random
+import time
+
+import polars as pl
+import pytest
+
+from memops.policy import Secrets
+from memops.safety.secrets import found, redacted
+from memops.safety.secrets_fitted import likely
+from memops.safety.secrets_signs import weighable
+from memops.safety.secrets_values import make, values
+from tests.bench.fit_secrets import assembled, corpus, reached
+
+
+def test_what_was_fitted_is_told_and_ordinary_text_beside_it_left():
+    told = [reached(texts[::3]) for texts in corpus().values()]
+    masked, secret, touched, free = (sum(column) for column in zip(*told, strict=True))
+    assert secret > 500 and free > 700
+    assert masked / secret >= 0.70
+    assert touched / free <= 0.01
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("The code of the garden gate was changed, it's {} now.", "73" + "19"),
+        ("Router login: admin, and the word is {}", "harbour" + "light9"),
+        ("仓库门禁换了,现在输 {} 就开", "48" + "213"),
+        ("wifi 的密码还是 {} 那个", "lanhai" + "2031"),
+    ],
+)
+def test_what_the_words_around_a_value_tell(text, value):
+    whole = text.format(value)
+    spans = likely(pl.Series([whole]))
+    assert [whole[start:end] for _, start, end, _ in spans.rows()] == [value]
+    assert value not in redacted(pl.Series([whole]))[0]
+
+
+def test_a_policy_may_leave_what_only_the_words_around_a_value_tell():
+    text = pl.Series(["The code of the garden gate was changed, it's 7319 now."])
+    assert redacted(text)[0] != text[0]
+    assert redacted(text, Secrets(off=["phone", "told"]))[0] == text[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["The code review took 45 minutes.", "Room 4471 is next to the gate.", "她住在 4 号楼 1203 室",
+     "The key result of the quarter is revenue.", "门票一共 320 元", "The password has at least 12 characters."],
+)  # fmt: skip
+def test_what_opens_nothing_is_left(text):
+    assert redacted(pl.Series([text]))[0] == text
+
+
+def test_a_secret_of_the_corpus_is_put_together_from_its_pattern():
+    text, span = assembled({"text": r"pin: ⟦0000-Aax\a⟧!"}, random.Random(3))
+    assert span == (5, 14)
+    value = text[slice(*span)]
+    assert value[:4].isdigit() and value[4] == "-" and value[5].isupper() and value[-1] == "a"
+    assert assembled({"text": "none"}, random.Random(3)) == ("none", None)
+
+
+def test_values_are_told_by_their_make():
+    assert [make(v)[0] for v in ("4471", "1984", "Maple-9", "geranium", "明月", "9f" * 12)] == [
+        "4 digits", "year", "short", "lower", "han", "hex",
+    ]  # fmt: skip
+    assert {"4471", "gate"} <= {"the gate: 4471"[v.start : v.end] for v in values("the gate: 4471")}
+
+
+def test_a_passage_without_a_word_of_opening_has_only_what_no_sentence_has():
+    assert not list(weighable("We walked 12 miles to Harbour Town.").values)
+    assert [v.how for v, _, _ in weighable("We walked to h4rbourT0wn88.").values] == ["run"]
+
+
+@pytest.mark.parametrize("piece", ["code 4471, ", "a-", "'x ", "(", "密码是", "pin=", "Ab1!"])
+def test_long_lines_take_linear_time(piece):
+    text = pl.Series([piece * (100_000 // len(piece))])
+    started = time.process_time()
+    found(text)
+    assert time.process_time() - started < 20.0
