@@ -29,6 +29,7 @@ class _Converse(NamedTuple):
     noun: bool
 
 
+_NOUN = "*"
 _MUTUAL = 2  # the side of what both parties are to each other
 _TURNING = 3  # the side of what is told by the word of relation behind it: rent to, rent from
 
@@ -36,14 +37,29 @@ _TURNING = 3  # the side of what is told by the word of relation behind it: rent
 def roles(t: Tokens, signs: Sequence[Sign | None]) -> Keys:
     """Return the roles that texts without a sign tell, each as it is told from either side."""
     held = t.where(lambda concept, kind, said: _converse(said.lower()) is not None)
-    rows = np.flatnonzero((t.count(held) == 1) & np.array([sign == Sign() for sign in signs]))
+    rows = np.flatnonzero(t.texts(held) & np.array([sign == Sign() for sign in signs], bool))
     ends = np.append(t.begin, len(t.row))
     told = []
     for row in rows.tolist():
         span = slice(int(ends[row]), int(ends[row + 1]))
-        tokens = [t.words.words[word] for word in t.word[span].tolist()]
-        told.append((row, [*_told(tokens, int(np.argmax(held[span])))]))
+        tokens = _called([t.words.words[word] for word in t.word[span].tolist()])
+        at = [n for n, (_, _, said) in enumerate(tokens) if _converse(said.lower())]
+        if len(at) == 1:
+            told.append((row, [*_told(tokens, at[0])]))
     return keys_of(told, t.items)
+
+
+def _called(tokens: Sequence[_Word]) -> list[_Word]:
+    """Tokens, with names of which one sign stands behind how they are called as one: 小马, 老秦."""
+    out: list[_Word] = []
+    for token in tokens:
+        named = token[1] == "word" and len(token[2]) == 1 and not token[2].isascii()
+        if named and out and out[-1][2] in _listed("before_names"):
+            said = out.pop()[2] + token[2]
+            out.append((f"h:{said}", "name", said))
+        else:
+            out.append(token)
+    return out
 
 
 def _told(tokens: Sequence[_Word], at: int) -> Iterator[str]:
@@ -71,8 +87,11 @@ def _told(tokens: Sequence[_Word], at: int) -> Iterator[str]:
         names.reverse()
     rest = sorted(
         concept
-        for n, (concept, kind, _) in enumerate(tokens)
-        if n != at and kind in CONTENT and concept not in names
+        for n, (concept, kind, surface) in enumerate(tokens)
+        if n != at
+        and kind in CONTENT
+        and concept not in names
+        and surface.lower() not in _listed("owning")
     )
     said = " ".join(("", ">".join(names), *rest))
     yield f"role={found.word}{said}"
@@ -84,8 +103,9 @@ def _told(tokens: Sequence[_Word], at: int) -> Iterator[str]:
 def _parties(tokens: Sequence[_Word], at: int) -> tuple[int, int] | None:
     """Where the two parties stand: the only two names or people, or the only two things."""
     solid = [n for n, (_, kind, _) in enumerate(tokens) if kind in CONTENT and n != at]
+    free = [n for n in solid if tokens[n][2].lower() not in _listed("owning")]
     named = [n for n in solid if tokens[n][1] in ("name", "person") or person(*tokens[n])]
-    for listed in (named, solid):
+    for listed in (named, [n for n in named if n in free], solid):
         if len(listed) == 2 and tokens[listed[0]][0] != tokens[listed[1]][0]:
             return listed[0], listed[1]
     return None
@@ -116,20 +136,21 @@ def _converses() -> dict[str, _Converse]:
     out: dict[str, _Converse] = {}
     for code in codes():
         told = table(code, "signs")
-        for noun, name in ((False, "converses"), (True, "converse_nouns")):
-            for pair in told.get(name, ()):
-                out |= _sides(pair, noun)
+        for pair in told.get("converses", ()):
+            out |= _sides(pair)
         for side, name in ((_MUTUAL, "mutual"), (_TURNING, "turned_by")):
             for word in told.get(name, ()):
                 out |= dict.fromkeys(_forms(word), _Converse(word, (), side, False))
     return out
 
 
-def _sides(pair: str, noun: bool) -> Iterable[tuple[str, _Converse]]:
+def _sides(pair: str) -> Iterable[tuple[str, _Converse]]:
+    """The forms of the words of a pair; a star stands behind those that name a party."""
     sides = [side.split() for side in pair.split("|")]
     return [
-        (form, _Converse(word, tuple(sides[1 - n]), n, noun))
+        (form, _Converse(bare, tuple(w.rstrip(_NOUN) for w in sides[1 - n]), n, word != bare))
         for n, side in enumerate(sides)
         for word in side
-        for form in ([word, f"{word}s"] if noun else _forms(word))
+        for bare in [word.rstrip(_NOUN)]
+        for form in ([bare, f"{bare}s"] if word != bare else _forms(bare))
     ]
