@@ -304,6 +304,12 @@ def test_a_clause_of_another_kind_keeps_what_its_sentence_speaks_of():
     assert all("Osei" in fact.text for fact in told)
 
 
+def test_a_rule_beside_what_taught_it_is_part_of_the_lesson():
+    text = "We skipped the backup before the upgrade and lost two days of orders. Back up first, then upgrade."
+    (fact,) = facts(text)
+    assert fact.kind == "lesson" and "Back up first" in fact.text
+
+
 @pytest.mark.parametrize(("least", "verdict"), [(0.0, "tombstone"), (1.0, "demote")])
 def test_words_of_a_program_retire_only_a_note_that_is_probably_junk(least, verdict):
     policy = Policy(extract=Extract(noise=least, silent=0.0))

@@ -98,12 +98,19 @@ def _kinds(texts: pl.Series, parts: pl.DataFrame, policy: Extract) -> pl.DataFra
     clause, wider = (np.log(shares.to_numpy() + 1e-4) for shares in (own, around))
     weights = clause + _AROUND * wider[passage]
     change = np.where(parts["apart"].to_numpy(), _odds(policy.turn), _odds(policy.apart))
-    label = sequence(weights, passage, change)
+    label = _taught(sequence(weights, passage, change), passage, names)
     opens = (np.diff(label, prepend=-1) != 0) | (np.diff(passage, prepend=-1) != 0)
     piece = np.cumsum(opens) - 1
     many = np.bincount(piece)[:, None]
     shares = np.stack([np.bincount(piece, w) for w in weights.T], axis=1) / np.maximum(many, 1)
     return _named(names, label, shares[piece], policy)
+
+
+def _taught(label: Places, passage: Places, names: npt.NDArray[np.str_]) -> Places:
+    """Return the labels with a rule made part of the lesson that stands in the same passage."""
+    lesson, rule = (int(np.flatnonzero(names == name)[0]) for name in ("lesson", "procedure"))
+    beside = np.isin(passage, passage[label == lesson])
+    return np.where(beside & (label == rule), lesson, label)
 
 
 def _named(
