@@ -6,8 +6,8 @@ of `memops.values.algebra` is read in any language.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -40,6 +40,8 @@ class Word(NamedTuple):
     ops: tuple[str, ...] | None
 
 
+_word: Callable[[tuple[int, int, str, tuple[str, ...] | None]], Word] = partial(tuple.__new__, Word)
+"""A word of its parts, which takes half the time of `Word`."""
 Told = tuple[int, tuple[str, ...] | None]
 """What a piece of a text is: whether it ends a clause, and what it does to the sign."""
 Piece = tuple[int, int, str, Told]
@@ -141,7 +143,7 @@ class Words:
         told = {time for part in self.tenses.keys() & parts for time in self.tenses[part]}
         if not self.past or not joined.isascii():
             return sorted(told) or ["past", "present"]
-        if told and told.isdisjoint(("perfect", "present")):
+        if told and "perfect" not in told:
             return sorted(told)
         plain = [word.said for word in clause if not word.ops or word.ops == (NOT,)]
         heads = [said.partition(" ")[0] for said in plain]
@@ -315,7 +317,7 @@ def clauses(text: str, known: Words, hidden: Sequence[tuple[int, int]] = ()) -> 
                 continue
             if hidden[near][0] <= start < hidden[near][1]:
                 continue
-        clause.append(Word(start, end, said, ops))
+        clause.append(_word((start, end, said, ops)))
     out.append(clause)
     return _joined(_conditioned([clause for clause in out if clause], low, known))
 

@@ -6,7 +6,7 @@ may are put: the same words under the same normal form (`algebra.Sign`), with th
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from itertools import repeat
 from typing import NamedTuple
 
@@ -137,10 +137,10 @@ def _turned(
             if limited:
                 return
     yield said, sign
+    turning = _turning(known)
     for at, word in enumerate(said):
-        mark = ALL if word.startswith(ALL) else ""
-        for other in _others(word.removeprefix(mark), known):
-            yield (*said[:at], mark + other, *said[at + 1 :]), sign.flipped()
+        for other in turning[word]:
+            yield (*said[:at], other, *said[at + 1 :]), sign.flipped()
 
 
 @cache
@@ -153,7 +153,25 @@ def _meant(word: str) -> str:
     return meant(word) if word.isascii() else word
 
 
-@lru_cache(200_000)
+class _Turning(dict[str, tuple[str, ...]]):
+    """What words deny, each marked as it is."""
+
+    def __init__(self, known: Words) -> None:
+        self._known = known
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        mark = ALL if word.startswith(ALL) else ""
+        told = tuple(mark + other for other in _others(word.removeprefix(mark), self._known))
+        if len(self) < _KEPT:
+            self[word] = told
+        return told
+
+
+@cache
+def _turning(known: Words) -> _Turning:
+    return _Turning(known)
+
+
 def _others(word: str, known: Words) -> tuple[str, ...]:
     """What a word denies: itself without what turns it round, or what is so where it is not."""
     turned = (affix for affix in known.affixes if word.startswith(affix))
