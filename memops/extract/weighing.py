@@ -92,10 +92,16 @@ def _kinds(texts: pl.Series, parts: pl.DataFrame, policy: Extract) -> pl.DataFra
 
     `also` is null where the model is not nearly as sure of it.
     """
-    own, around = (scores("kind", passages(texts, parts, by)["said"]) for by in ("unit", "passage"))
+    said = [passages(texts, parts, by)["said"] for by in ("unit", "passage")]
+    # A passage of one clause is weighed once.
+    every = pl.DataFrame({"said": pl.concat(said)})
+    some = every.unique(maintain_order=True)
+    at = every.join(some.with_row_index("at"), on="said", how="left", maintain_order="left")["at"]
+    known = scores("kind", some["said"])
+    names = np.array(known.columns)
+    logs = np.log(known.to_numpy() + 1e-4)[at.to_numpy()]
+    clause, wider = logs[: len(said[0])], logs[len(said[0]) :]
     passage = parts.select(pl.struct("row", "passage").rle_id()).to_series().to_numpy()
-    names = np.array(own.columns)
-    clause, wider = (np.log(shares.to_numpy() + 1e-4) for shares in (own, around))
     weights = clause + _AROUND * wider[passage]
     change = np.where(parts["apart"].to_numpy(), _odds(policy.turn), _odds(policy.apart))
     label = _taught(sequence(weights, passage, change), passage, names)
