@@ -42,7 +42,9 @@ class Model(NamedTuple):
 
 def likely(texts: pl.Series) -> pl.DataFrame:
     """Return what the model takes for secrets: row, start and end in characters, kind."""
-    some = texts.str.contains_any(_triggers(), ascii_case_insensitive=True).fill_null(False)
+    some = texts.str.contains_any(wordlist(_triggers()), ascii_case_insensitive=True).fill_null(
+        False
+    )
     told = texts.filter(some).str.contains(_opening())
     made = texts.str.contains(_MADE).fill_null(False).arg_true()
     asked = pl.concat([some.arg_true().filter(told), made]).unique().sort()
@@ -78,8 +80,8 @@ def _model() -> Model:
 
 
 @cache
-def _triggers() -> pl.Series:
-    return wordlist(sorted({word for group in OPENING for word in triggers(group)}))
+def _triggers() -> list[str]:
+    return sorted({word for group in OPENING for word in triggers(group)})
 
 
 @cache

@@ -112,6 +112,8 @@ def _signs(
         before = words[max(0, first - _MIDDLE) : first]
         last = bisect.bisect_left(starts, value.end)
         after = words[last : last + _AFTER]
+        if not before and not after:
+            continue  # around which nothing tells anything: a key, a file's name
         at = bisect.bisect_left(labelled, value.start)
         beside = labels[max(0, at - _LABELS) : at + _LABELS]
         yield value, kind, {

@@ -64,8 +64,8 @@ def views(texts: pl.Series) -> list[View]:
         made += [view for row in rows for view in viewed(row, texts[row])]
     told = texts.str.contains(_LINES).fill_null(False).arg_true()
     if len(told):
-        labels = wordlist(sorted({*triggers("code"), *triggers("password")}))
-        said = texts.gather(told).str.contains_any(labels, ascii_case_insensitive=True)
+        labels = sorted({*triggers("code"), *triggers("password")})
+        said = texts.gather(told).str.contains_any(wordlist(labels), ascii_case_insensitive=True)
         told = told.filter(said)
     if len(told):
         columns = rf"{_heads()}(?:[|;；,，\t]|[–—-] |\r?\n)"
