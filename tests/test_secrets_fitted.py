@@ -45,7 +45,7 @@ def test_a_policy_may_leave_what_only_the_words_around_a_value_tell():
 @pytest.mark.parametrize(
     "text",
     ["The code review took 45 minutes.", "Room 4471 is next to the gate.", "她住在 4 号楼 1203 室",
-     "deploy_day_0", "The key result of the quarter is revenue.", "门票一共 320 元", "The password has at least 12 characters."],
+     "deploy_day_0", "key  deploy_day_0", "The key result of the quarter is revenue.", "门票一共 320 元", "The password has at least 12 characters."],
 )  # fmt: skip
 def test_what_opens_nothing_is_left(text):
     assert redacted(pl.Series([text]))[0] == text

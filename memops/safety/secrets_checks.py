@@ -111,6 +111,7 @@ def _fitted() -> pl.Expr:
     """What the model took for a secret, if it is no day, no place and nothing to be filled in."""
     own_name = has(r"(?:^|[-_])[^\x00-\x7f]") & has("[A-Za-z]{2}.*[0-9]")
     own_name |= has("^[0-9]{13,}$")  # which cards have a shape of their own for
+    own_name |= has("^[a-z]+(?:_[a-z]+)*_[0-9]$")  # one of several
     return ~_published() & _UNDATED & ~pl.col("place") & ~own_name & ~_elided()
 
 
