@@ -63,9 +63,7 @@ def _filled() -> pl.Expr:
     gap = c("gap_a").is_between(1, 2) & c("gap_b").is_between(1, 2) & (c("begin") >= 1)
     one = pl.max_horizontal("gap_a", "gap_b") == 1
     known = (c("anchors_same") >= 1) & ((c("subject_same") >= 1) | (neither("subject") & one))
-    worded = (
-        pl.when(turned()).then(pl.min_horizontal("kinds_a", "kinds_b") == 0).otherwise(_kinds())
-    )
+    worded = pl.min_horizontal("kinds_a", "kinds_b") == 0
     return (
         _NO_VALUE
         & ((c("sole_same") >= 1) | turned())
