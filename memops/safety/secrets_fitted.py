@@ -10,7 +10,7 @@ import base64
 import math
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -34,9 +34,9 @@ _LONG = frozenset({"random", "hex", "uuid"})
 
 
 class Model(NamedTuple):
-    """Weights of the hashed signs in whole numbers, and the sum from which a value is a secret."""
+    """What a sign weighs, in whole numbers, and the sum from which a value is a secret."""
 
-    weights: list[int]
+    weight: Callable[[str], int]
     least: float
 
 
@@ -52,7 +52,6 @@ def likely(texts: pl.Series) -> pl.DataFrame:
     return pl.DataFrame(rows, LIKELY, orient="row")
 
 
-@lru_cache(1 << 18)
 def hashed(sign: str) -> int:
     """Return the place of a sign among the weights."""
     return zlib.crc32(sign.encode()) & ((1 << BITS) - 1)
@@ -71,7 +70,8 @@ def loaded(table: dict[str, object]) -> Model:
     packed = zlib.decompress(base64.b85decode(str(table["weights"])))
     sure, scale, bias = (float(str(table[name])) for name in ("sure", "scale", "bias"))
     least = (math.log(sure / (1 - sure)) - bias) / scale
-    return Model(np.frombuffer(packed, np.int8).tolist(), least)
+    weights = np.frombuffer(packed, np.int8).tolist()
+    return Model(lru_cache(1 << 18)(lambda sign: weights[hashed(sign)]), least)
 
 
 @cache
@@ -92,13 +92,13 @@ def _opening() -> str:
 
 def _secrets(text: str) -> Iterator[tuple[int, int, str]]:
     """The secrets of a text, the likeliest of those that touch each other."""
-    weights, least = _model()
+    weight, least = _model()
     for start, passage in _passages(text):
         whole, some = weighable(passage)
-        missing = least - sum(weights[hashed(sign)] for sign in whole)
+        missing = least - sum(map(weight, whole))
         found = []
         for value, kind, signs in some:
-            if (total := sum(weights[hashed(sign)] for sign in signs)) >= missing:
+            if (total := sum(map(weight, signs))) >= missing:
                 found.append((-total, value.start, value.end, kind))
         taken: list[tuple[int, int]] = []
         for _, first, last, kind in sorted(found):

@@ -26,11 +26,12 @@ _SAID = re.compile(
     r"|[是为叫答填输设成改换用报说按拨]+[的了过]?"
 )
 _OPENS, _CLOSES = "([{<\"'`*_“‘「『（【~", ")]}>\"'`*_.,;:!?”’」』）】。，；：！？…~"
-_JOINS = "=:/>|"
+_JOINS, _JOINED = "=:/>|", re.compile("[=:/>|]")
 _PLAIN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?: [^\W\d_]+(?:['’-][^\W\d_]+)*)*")
 _BEFORE = frozenset(":：=→—–-\"“”‘'’「『`(（>\n*•") | {""}
 _LONGEST, _WORDS, _SIGNS = 200, 7, 10
 
+_SAYS = re.compile(r"[^\W_]")
 _PLACE = re.compile(
     r"(?i)^(?:[~.]{0,2}/|[a-z]:\\)|://|^www\.|^[\w.+-]+@[\w-]+\.[a-z]{2,}|\.[a-z]{2,5}$"
 )
@@ -67,7 +68,7 @@ def values(text: str) -> list[Value]:
     found: dict[tuple[int, int], str] = {}
     for start, end, how in _stretches(text):
         start, end = trimmed(text, start, end)
-        whole = 2 <= end - start <= _LONGEST and any(c.isalnum() for c in text[start:end])
+        whole = 2 <= end - start <= _LONGEST and _SAYS.search(text, start, end)
         if whole and (start, end) not in found and _set_off(text, start, end, how):
             found[start, end] = how
     return [Value(*span, how) for span, how in sorted(found.items())]
@@ -109,7 +110,7 @@ def _stretches(text: str) -> Iterator[tuple[int, int, str]]:
 
 def _parts(run: str) -> Iterator[int]:
     """Where what follows a sign inside a run begins."""
-    if "://" in run:
+    if _JOINED.search(run) is None or "://" in run:
         return
     for sign in _JOINS:
         first, last = run.find(sign), run.rfind(sign)
