@@ -51,6 +51,14 @@ def test_what_opens_nothing_is_left(text):
     assert redacted(pl.Series([text]))[0] == text
 
 
+def test_plans_and_runs_are_named_in_hints():
+    rng = random.Random(5)
+    ids = ["".join(rng.choices("0123456789abcdef", k=16)) for _ in range(200)]
+    hints = [f"take that back first: memops rollback {one}-2" for one in ids]
+    hints += [f"memops --state /home/me/.memops apply {one} --approve" for one in ids]
+    assert redacted(pl.Series(hints)).to_list() == hints
+
+
 def test_a_secret_of_the_corpus_is_put_together_from_its_pattern():
     text, span = assembled({"text": r"pin: ⟦0000-Aax\a⟧!"}, random.Random(3))
     assert span == (5, 14)
