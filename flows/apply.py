@@ -39,13 +39,7 @@ def apply(
     except MemopsError as error:
         return refused(plan, error)
     if "error" in done:
-        return lost(
-            plan,
-            done["cause"],
-            done["code"],
-            done["error"],
-            done["hint"],
-        )
+        return lost(plan, done["cause"], done["code"], done["error"], done["hint"])
     who, waiting = f", approved by {by}" if by else "", done.get("waiting", 0)
     undo = f"; undo: {own.typed()} rollback {done['run']}" if done["run"] else ""
     left = f"; {waiting} changes still wait" if waiting else ""

@@ -155,11 +155,7 @@ def nightly(
 
 @click.command()
 @click.option(
-    "--into",
-    type=PATH,
-    default=Path("memops-demo"),
-    show_default=True,
-    help="Folder to make.",
+    "--into", type=PATH, default=Path("memops-demo"), show_default=True, help="Folder to make."
 )
 @now_option
 def demo(into: Path, now: datetime | None) -> int:

@@ -8,16 +8,7 @@ from typing import Any
 import click
 
 from memops.cli import in_force, to_copy, typed
-from memops.cli.output import (
-    counted,
-    cut,
-    emit,
-    fields,
-    moment,
-    names_given,
-    now_option,
-    table,
-)
+from memops.cli.output import counted, cut, emit, fields, moment, names_given, now_option, table
 from memops.safety.display import shown
 
 _SHOWN = 90

@@ -7,15 +7,7 @@ from typing import Any
 import click
 
 from memops.cli import in_force, to_copy, typed
-from memops.cli.output import (
-    counted,
-    cut,
-    emit,
-    moment,
-    names_given,
-    now_option,
-    table,
-)
+from memops.cli.output import counted, cut, emit, moment, names_given, now_option, table
 from memops.safety.display import shown
 
 _MOST = 20
@@ -129,10 +121,7 @@ pin = _of_records(
     "pinned already",
 )
 unpin = _of_records(
-    "unpin",
-    "Unpin records of STORE: the rules treat them as any other.",
-    "unpinned",
-    "not pinned",
+    "unpin", "Unpin records of STORE: the rules treat them as any other.", "unpinned", "not pinned"
 )
 recover = _of_records(
     "recover",

@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memops.cli import in_force, nothing_in, to_copy, to_decide, typed
-from memops.cli.output import (
-    counted,
-    emit,
-    moment,
-    now_option,
-    skipped_text,
-    table,
-)
+from memops.cli.output import counted, emit, moment, now_option, skipped_text, table
 from memops.safety.display import shown
 
 if TYPE_CHECKING:
@@ -137,10 +130,7 @@ def _run_text(done: dict[str, Any]) -> str:
 def _waiting(done: dict[str, Any]) -> list[str]:
     """What is said of changes of a plan that wait for a person."""
     waits = "waits" if done["waiting"] == 1 else "wait"
-    return [
-        f"{counted(done['waiting'], 'change')} {waits} for a person",
-        *to_decide(done["plan"]),
-    ]
+    return [f"{counted(done['waiting'], 'change')} {waits} for a person", *to_decide(done["plan"])]
 
 
 def _none_text(done: dict[str, Any]) -> str:

@@ -7,16 +7,7 @@ from typing import Any
 import click
 
 from memops.cli import in_force, nothing_in, typed
-from memops.cli.output import (
-    counted,
-    cut,
-    emit,
-    names_given,
-    now_option,
-    say,
-    table,
-    wants_json,
-)
+from memops.cli.output import counted, cut, emit, names_given, now_option, say, table, wants_json
 from memops.safety.display import shown
 
 

@@ -70,11 +70,7 @@ def audit(records: pl.DataFrame, ctx: Context) -> dict[str, Any]:
         name: _finding(find(), texts, ctx, records.height if name in LISTED else _EXAMPLES)
         for name, find in tracked("auditing", [*finders.items()])
     }
-    return {
-        "records": records.height,
-        "live": records.filter(LIVE).height,
-        "classes": classes,
-    }
+    return {"records": records.height, "live": records.filter(LIVE).height, "classes": classes}
 
 
 def _finding(found: pl.DataFrame | str, texts: pl.DataFrame, ctx: Context, most: int) -> Finding:

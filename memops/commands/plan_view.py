@@ -101,10 +101,7 @@ def _becomes(row: dict[str, Any], before: dict[str, dict[str, Any]]) -> list[dic
         if name in (row["clears"] or []) or (row[name] is not None and name != "extra"):
             after = row[name]
             if name == "superseded_by" and after is not None:
-                parts = [
-                    f"replaced by {after}",
-                    *filter(None, [before.get(after, {}).get("text")]),
-                ]
+                parts = [f"replaced by {after}", *filter(None, [before.get(after, {}).get("text")])]
                 after = reviewing.HIDDEN.get(after) or ": ".join(parts)
             said.append({"field": name, "before": was[name] if was else None, "after": after})
     return said

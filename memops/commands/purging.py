@@ -97,11 +97,7 @@ def _purged(
 
 
 def _past(
-    state: Path,
-    identity: dict[str, str],
-    names: set[str],
-    found: pl.DataFrame,
-    begun: pl.DataFrame,
+    state: Path, identity: dict[str, str], names: set[str], found: pl.DataFrame, begun: pl.DataFrame
 ) -> pl.DataFrame:
     """All that the records ever said, as (id, text): in the store, its archive and snapshots."""
     tables = [found, archive.read(state, identity)]

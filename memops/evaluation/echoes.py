@@ -27,7 +27,6 @@ def echoes(suite: Suite, records: pl.DataFrame) -> pl.DataFrame:
     words = asked["said"].unique().sort().to_list()
     held = records.filter(LIVE).select(doc_id="id", said=said)
     found = held.select(
-        "doc_id",
-        said=pl.col("said").str.extract_many(wordlist(words), overlapping=True),
+        "doc_id", said=pl.col("said").str.extract_many(wordlist(words), overlapping=True)
     ).explode("said", empty_as_null=True)
     return asked.join(found, on="said").select("query_id", "doc_id").unique().sort(pl.all())

@@ -22,12 +22,7 @@ def junit(verdict: Verdict) -> str:
     # Queries that are worse fail only where the gate does: else they are told as skipped.
     kind = "failure" if verdict.verdict == "fail" else "skipped"
     lost = [
-        _case(
-            f"query {row['query_id']}",
-            _worse(verdict, row),
-            row["category"],
-            kind,
-        )
+        _case(f"query {row['query_id']}", _worse(verdict, row), row["category"], kind)
         for row in verdict.lost.to_dicts()
     ]
     worse = set(verdict.lost["query_id"])

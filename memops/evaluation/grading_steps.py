@@ -56,11 +56,7 @@ def grade(asked: Asked) -> dict[str, Any]:
     aggregates: dict[str, dict[str, float]] = {}
     for mean in shown:
         aggregates.setdefault(mean["retriever"], {})[mean["measure"]] = mean["value"]
-    return {
-        **_about(asked, taken),
-        "verdict": None,
-        "grades": {"aggregates": aggregates, **said},
-    }
+    return {**_about(asked, taken), "verdict": None, "grades": {"aggregates": aggregates, **said}}
 
 
 def _about(asked: Asked, taken: snapshot.Snapshot) -> dict[str, Any]:

@@ -57,10 +57,7 @@ def init(
 
 
 def review(
-    suite: str,
-    keep: Collection[str] = (),
-    drop: Collection[str] = (),
-    rest: bool | None = None,
+    suite: str, keep: Collection[str] = (), drop: Collection[str] = (), rest: bool | None = None
 ) -> dict[str, Any]:
     """Decide on proposals, by query or category, and write what was kept into the suite."""
     folder = suite_folder(suite)

@@ -19,11 +19,7 @@ _TEXTS = 400  # of a store by which two models are compared
 
 
 def tuned(
-    store: str,
-    suite: str,
-    settings: Settings,
-    encoders: Sequence[str],
-    now: datetime | None = None,
+    store: str, suite: str, settings: Settings, encoders: Sequence[str], now: datetime | None = None
 ) -> dict[str, Any]:
     """Try ways of searching a store by a suite; returns the figures."""
     from memops.evaluation import tuning

@@ -10,16 +10,7 @@ import polars as pl
 from memops.judge.explain import explained
 from memops.plan import meaning
 from memops.reports import approval, view
-from memops.reports.data import (
-    Change,
-    Cluster,
-    Conflict,
-    Evidence,
-    Field,
-    Place,
-    Reason,
-    Refused,
-)
+from memops.reports.data import Change, Cluster, Conflict, Evidence, Field, Place, Reason, Refused
 from memops.reports.riskiest import places, riskiest
 from memops.state import planfile
 
@@ -175,11 +166,7 @@ def _clusters(told: Told) -> dict[str, Any]:
     merged = told.about.filter(pl.col("op") == "merge")
     groups = merged.group_by(keeper="superseded_by").agg("id", "seq").sort("keeper")
     found: list[Cluster] = [
-        {
-            "keeper": told.said(keeper),
-            "members": [*map(told.said, ids)],
-            "undo": told.undoing(seqs),
-        }
+        {"keeper": told.said(keeper), "members": [*map(told.said, ids)], "undo": told.undoing(seqs)}
         for keeper, ids, seqs in groups.head(view.MANY).iter_rows()
     ]
     return {"clusters": found, "clusters_total": groups.height}

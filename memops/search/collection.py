@@ -51,10 +51,7 @@ class Block:
     @property
     def shape(self) -> tuple[int, int]:
         """Return (queries, documents)."""
-        return (
-            self.queries.stop - self.queries.start,
-            self.documents.stop - self.documents.start,
-        )
+        return (self.queries.stop - self.queries.start, self.documents.stop - self.documents.start)
 
 
 @dataclass(frozen=True)
