@@ -31,6 +31,11 @@ class Measure:
     better: str = "higher"
     cutoff: int = _FAR
 
+    @property
+    def sign(self) -> int:
+        """Return by what a difference is multiplied so that more is better."""
+        return 1 if self.better == "higher" else -1
+
 
 def recall(k: int) -> pl.Expr:
     """Share of the units within the first k."""

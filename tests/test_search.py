@@ -349,7 +349,7 @@ def test_an_approximate_search_finds_what_it_promised():
 
 
 def test_diversity_puts_another_record_before_a_repeated_one():
-    from memops.search.diversity import diversified
+    from memops.search.fuse import diversified
 
     vectors = unit(np.array([[1, 0], [1, 0.01], [0.6, 0.8], [0, 1]], np.float32))
     rows = np.array([[0, 1, 2, -1], [3, -1, -1, -1]])

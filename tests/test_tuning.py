@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import polars as pl
 import pytest
 
-from memops.search.passages import in_passages, whole
+from memops.search.collection import in_passages, whole
 
 from .test_gate_in_git import memories
 

@@ -19,7 +19,7 @@ import polars as pl
 from memops import files, overlay, snapshot
 from memops.apply.recovery import recover
 from memops.errors import Locked, MemopsError
-from memops.evaluation.purged import purged
+from memops.evaluation.proposals import purged
 from memops.journal import Journal
 from memops.progress import tracked
 from memops.settings import Settings

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from memops.evaluation.echoes import echoes
 from memops.evaluation.golden import Suite
-from memops.evaluation.lineage import qrels
+from memops.evaluation.lineage import echoes, qrels
 from memops.evaluation.statistics import count_for, detectable_share
 from memops.language.text import normalised
 from memops.policy import Policy

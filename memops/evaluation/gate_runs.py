@@ -21,7 +21,7 @@ from memops.evaluation.gate_output import github, junit, markdown
 from memops.evaluation.grading import PER_QUERY, Grades
 from memops.measures import grades
 from memops.policy import Policy
-from memops.search.retrieve import RUN
+from memops.search.collection import RUN
 
 USUAL = ("R@5", "R@10", "Success@1", "RR@10", "nDCG@10")
 _RUN, _JUDGED = "query Q0 document rank score tag", "query 0 document grade"

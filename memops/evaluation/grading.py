@@ -16,7 +16,8 @@ from memops.models.encode import Encoder, Lsa, open_encoder
 from memops.policy import Policy
 from memops.progress import tracked
 from memops.schema import INSTANT, LIVE
-from memops.search.retrieve import RUN, Searcher
+from memops.search.collection import RUN
+from memops.search.retrieve import Searcher
 
 REFERENCES = ("grep", "rrf")
 ENCODER = "encoder.npz"

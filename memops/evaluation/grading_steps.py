@@ -45,7 +45,7 @@ class Asked:
 
 def grade(asked: Asked) -> dict[str, Any]:
     """Grade a store or snapshot against a suite; returns means by retriever and slice."""
-    from memops.evaluation.comparing import compared
+    from memops.evaluation.statistics import compared
 
     graded, taken = _graded(asked, timed=True)
     said = graded.to_json()

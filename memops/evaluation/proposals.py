@@ -6,14 +6,16 @@ was dropped stays, so that it is not proposed again.
 """
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from memops.errors import MemopsError, StoreNotFound
-from memops.evaluation.format import FIELDS, check_row, rows_of
+from memops.evaluation.format import FIELDS, check_row, graded, rows_of
+from memops.files import json_object
+from memops.state.purge_terms import PurgeTerms
 
 NAME = "proposals.jsonl"
 Row = dict[str, Any]
@@ -88,3 +90,33 @@ def queries(rows: Sequence[Row], held: Sequence[Mapping[str, Any]]) -> list[Row]
 def text_of(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return rows as JSON lines."""
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+_FILES = ("proposals.jsonl", "queries.jsonl", "records.jsonl")
+
+
+def purged(folder: Path, terms: PurgeTerms) -> Iterator[tuple[Path, bytes, int]]:
+    """Yield each file of a suite that changes, what it holds afterwards, and how many lines went.
+
+    A proposal says what its evidence says, and a query was made from it: either goes when none of
+    its evidence is left, or when it holds what a record said; else it loses the record's id.
+    """
+    for path in (folder / name for name in _FILES):
+        lines = path.read_bytes().splitlines(keepends=True) if path.is_file() else []
+        kept = [made for line in lines if (made := _without(line, terms))]
+        if kept != lines:
+            yield path, b"".join(kept), len(lines) - len(kept)
+
+
+def _without(line: bytes, terms: PurgeTerms) -> bytes:
+    """A line as it stays, or nothing."""
+    row = json_object(line)
+    if row.get("id") in terms.ids or terms.in_bytes(line):
+        return b""
+    named = graded(row.get("relevant"))
+    left = {id_: grade for id_, grade in named.items() if id_ not in terms.ids}
+    if left == named:
+        return line
+    plain = isinstance(row["relevant"], list)
+    row["relevant"] = list(left) if plain else left
+    return (json.dumps(row, ensure_ascii=False) + "\n").encode() if left else b""

@@ -20,7 +20,7 @@ from memops.measures import grades, measure
 from memops.models.encode import Encoder
 from memops.policy import Policy
 from memops.progress import tracked
-from memops.search.passages import in_passages, whole
+from memops.search.collection import in_passages, whole
 from memops.search.retrieve import Searcher
 
 FEWEST = 20  # queries of a half, below which nothing is chosen
@@ -117,7 +117,7 @@ def tune(
     ways = [*_names(candidates(own, encoders, records))]
     tried = [tries.of(way, dev, rest) for way in tracked("trying ways to search", ways)]
     now = tried[0]
-    sign = 1 if measure(name).better == "higher" else -1
+    sign = measure(name).sign
     chosen = min(tried, key=lambda t: (-sign * round(t.dev, 6), t.milliseconds, t.candidate.name))
     differences = np.array([chosen.values[q] - now.values[q] for q in sorted(rest)])
     low, high = interval(

@@ -14,9 +14,8 @@ from memops.language.text import language
 from memops.models.encode import Encoder
 from memops.models.vectors import Vectors
 from memops.policy import Policy
-from memops.search.bm25 import Counts, Floats, Sparse, bm25, counted, mean_lengths
+from memops.search.bm25 import Counts, Floats, Sparse, bm25, by_part, cosine, counted, mean_lengths
 from memops.search.collection import Block, Collection
-from memops.search.cosine import by_part, cosine
 from memops.search.speakers import in_own_voice, named
 
 Scores = npt.NDArray[np.float32]

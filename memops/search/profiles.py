@@ -21,10 +21,8 @@ from memops.search import openclaw
 from memops.search import rsclaw as fused_rsclaw
 from memops.search.arms import unfitted
 from memops.search.clawseed import reciprocal_ranks
+from memops.search.collection import RUN
 
-RUN = pl.Schema(
-    {"query_id": pl.String(), "doc_id": pl.String(), "rank": pl.Int64(), "score": pl.Float64()}
-)
 CHUNK = 1600  # weighted characters of an OpenClaw chunk: 400 tokens of four
 _CURATED = r"(^|/)(MEMORY|USER)\.md$"
 Hits = list[tuple[list[str], float]]

@@ -14,16 +14,11 @@ from memops.models.encode import Encoder
 from memops.models.nearest import Approximate, Ints, Ranks, approximate, nearest
 from memops.policy import Policy
 from memops.search.arms import Arms, Scores, dense_block
-from memops.search.collection import Block, collect
-from memops.search.diversity import diversified
-from memops.search.fuse import rrf_rows
+from memops.search.collection import RUN, Block, collect
+from memops.search.fuse import diversified, rrf_rows
 from memops.search.hybrid import Hybrid
 from memops.search.profiles import PROFILES, profile_run
 from memops.search.ranks import best, best_sparse
-
-RUN = pl.Schema(
-    {"query_id": pl.String(), "doc_id": pl.String(), "rank": pl.Int64(), "score": pl.Float64()}
-)
 
 
 def search(
