@@ -293,7 +293,7 @@ def commands():
 
     rows = [
         f"| `memops {path_of(name)}` | {about} | `{EXAMPLES.get(name, '')}` |"
-        for name, (_, about) in COMMANDS.items()
+        for name, (_, about, _) in COMMANDS.items()
     ]
     return "\n".join(["| command | what it does | example |", "|---|---|---|", *rows, ""])
 

@@ -16,18 +16,17 @@ ROOM = 74
 _TONES = {"high": "red", "medium": "yellow"}
 
 
-def riskiest_text(said: dict[str, Any]) -> str:
+def riskiest_text(said: dict[str, Any]) -> list[str]:
     """Return the riskiest changes of a plan, and the command that shows all."""
-    first = said["riskiest"]
-    if not first:
-        return ""
+    if not (first := said["riskiest"]):
+        return []
     whole = said["ops"]
     some = f"{len(first)} of {whole} changes, what waits and what is riskiest first"
     title = some if len(first) < whole else "every change"
-    lines = ["", "", click.style(f"{title}, in their place:", bold=True)]
+    lines = ["", click.style(f"{title}, in their place:", bold=True)]
     for change in first:
         lines += ["", *in_place(change)]
-    return "\n".join([*lines, "", f"all of them: {typed()} review {said['plan']}"])
+    return [*lines, "", f"all of them: {typed()} review {said['plan']}"]
 
 
 def in_place(change: dict[str, Any], room: int = ROOM) -> list[str]:

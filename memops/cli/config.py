@@ -6,7 +6,8 @@ from typing import Any
 import click
 
 from memops.cli import in_force, typed
-from memops.cli.output import PATH, counted, emit, table
+from memops.cli.options import PATH, flag
+from memops.cli.output import counted, emit, table
 from memops.cli.registry import Lazy
 from memops.errors import MemopsError
 
@@ -41,7 +42,7 @@ def config() -> None:
 
 @config.command("show")
 @click.argument("names", nargs=-1)
-@click.option("--all", "every", is_flag=True, help="Also what nobody has set.")
+@flag("--all", "every", help="Also what nobody has set.")
 def show_command(names: tuple[str, ...], every: bool) -> None:
     """Show the settings that somebody set, or those whose names begin with one of NAMES."""
     from memops.commands.configuring import shown
@@ -53,8 +54,8 @@ def show_command(names: tuple[str, ...], every: bool) -> None:
     cells = [(r["name"], _short(r["value"]), r["from"]) for r in chosen]
     rest = len(rows) - len(chosen)
     more = f"{rest} more are as by default: {typed()} config show --all"
-    lines = [table(cells, ["setting", "value", "from"]), *([more] if rest and not names else [])]
-    emit(chosen, "\n".join(lines))
+    listed = table(cells, ["setting", "value", "from"])
+    emit(chosen, [listed, more if rest and not names else None])
 
 
 @config.command("check")
@@ -112,14 +113,11 @@ def _short(value: Any) -> str:
     return "" if value is None else str(value) if isinstance(value, Path) else written(value)
 
 
-def _begun_text(said: dict[str, Any]) -> str:
+def _begun_text(said: dict[str, Any]) -> list[str]:
     names = ("store", "address", "records", "live", "error", "warning")
     rows = [[store[name] for name in names] for store in said["stores"]]
     head = ["store", "address", "records", "live", "errors", "warnings"]
-    lines = [table(rows, head)]
-    lines += [
-        f"{store['store']}: {found}" for store in said["stores"] for found in store["findings"]
-    ]
-    lines += [f"written: {said['config']}", "next:"]
+    found = [f"{store['store']}: {told}" for store in said["stores"] for told in store["findings"]]
+    lines = [table(rows, head), *found, f"written: {said['config']}", "next:"]
     lines += [*(f"  {line}" for line in said["next"]), "every night, by a line of `crontab -e`:"]
-    return "\n".join([*lines, f"  {said['cron']}"])
+    return [*lines, f"  {said['cron']}"]

@@ -5,14 +5,13 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import zip_longest
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from memops.cli.columns import longest_word, narrowed, terminal_columns, wrapped
+from memops.cli.options import JSON
 from memops.documents.leads import width
-from memops.errors import MemopsError
 from memops.safety.display import escaped, printed, shown
 
 if TYPE_CHECKING:
@@ -22,68 +21,26 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 """Of what `--json` prints: keys are added within one, and never renamed, dropped or retyped."""
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 _PIECE = r"[^\W\d_]{1,16}(?:[-_]?(?:[^\W\d_]{1,16}|\d{1,4})){0,3}"
 _PLAIN = re.compile(rf"(?:[a-z]+:)?(?:[./~]|(?=[^./~]{{1,24}}(?:[./~]|$)){_PIECE}(?=[./~]|$))+")
 """A name, path or address of short words: no password or token looks so, nor a URL that holds one."""
 
-_JSON = "memops.json"
 _NAMED = 3
 """Records of a cause that are named."""
 
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
-
-class _Language(click.ParamType[str]):
-    """A language of reports: one that has a pack with their words."""
-
-    name = "language"
-
-    def convert(self, value: str, param: Any, ctx: Any) -> str:
-        from memops.reports.words import languages
-
-        if value not in languages():
-            self.fail(f"{value!r} is not one of {', '.join(languages())}", param, ctx)
-        return value
-
-
-def lang_option(what: str) -> Callable[[_Command], _Command]:
-    """Return the option by which a page's language is chosen."""
-    return click.option("--lang", type=_Language(), default="en", show_default=True, help=what)
-
-
-def _noted(ctx: click.Context, param: click.Parameter, value: bool) -> None:
-    ctx.meta[_JSON] = value
-
-
-PATH = click.Path(path_type=Path)
-
-
-def with_formats(command: click.Command) -> None:
-    """Give a command the options by which `emit` knows in which format to print, if it has none."""
-    if all(param.name != "json" for param in command.params):
-        about: dict[str, Any] = {"is_flag": True, "expose_value": False, "callback": _noted}
-        command.params.append(click.Option(["--json"], help="Print one JSON value.", **about))
-
-
 def wants_json() -> bool:
     """Return whether the command at work was called with `--json`."""
-    return bool(click.get_current_context().meta.get(_JSON))
+    return bool(click.get_current_context().meta.get(JSON))
 
 
-def now_option(command: F) -> F:
-    """Add `--now INSTANT`, which fixes the clock."""
-    option = click.option(
-        "--now", callback=_instant, help="Fix the clock, e.g. 2026-06-01T02:00:00Z."
-    )
-    return option(command)
+Text = str | Sequence[str | None]
+"""A text, or its lines, without those that are None."""
 
 
 def emit(
     value: Any,
-    text: str | Callable[[], str],
+    text: Text | Callable[[], Text],
     versioned: bool = True,
     names: Iterable[object] | None = None,
 ) -> None:
@@ -95,8 +52,9 @@ def emit(
     """
     plain = names is not None and all(_PLAIN.fullmatch(str(name)) for name in names)
     if not wants_json():
-        said = text if isinstance(text, str) else text()
-        return click.echo(said) if plain else say(said, value)
+        made = text() if callable(text) else text
+        lines = made if isinstance(made, str) else "\n".join(one for one in made if one is not None)
+        return click.echo(lines) if plain else say(lines, value)
     if not plain:
         from memops.safety.masking import masked_value
 
@@ -135,17 +93,6 @@ def _secrets() -> "Secrets":
     return settings.policy.secrets
 
 
-def names_given(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
-    """Return the ids that a person gives as memops has them: one that holds a secret by its alias."""
-    import polars as pl
-
-    from memops.safety.masking import aliased
-
-    ids = [value] if isinstance(value, str) else list(value or ())
-    known = aliased(pl.Series(ids, dtype=pl.String)).to_list()
-    return known[0] if isinstance(value, str) else tuple(known)
-
-
 def table(rows: Iterable[Sequence[Any]], head: Sequence[str]) -> str:
     """Return rows as columns that line up; Han characters count as two.
 
@@ -163,6 +110,11 @@ def table(rows: Iterable[Sequence[Any]], head: Sequence[str]) -> str:
         widths = _widest(head, cells)
     lines = [*_lines(head, widths), _line(["-" * w for w in widths], widths)]
     return "\n".join([*lines, *(line for row in cells for line in _lines(row, widths))])
+
+
+def listing(rows: Sequence[Sequence[Any]], head: Sequence[str], none: str) -> str:
+    """Return rows as a table, or what is said where there is none."""
+    return table(rows, head) if rows else none
 
 
 def fields(rows: Iterable[tuple[str, Any]]) -> str:
@@ -225,21 +177,6 @@ def cut(text: str, room: int) -> str:
     while width(kept) > room - 1:
         kept = kept[:-1]
     return f"{kept}…"
-
-
-def _instant(ctx: click.Context, param: click.Parameter, value: str | None) -> datetime | None:
-    from memops.schema import instant
-
-    if value is None:
-        return None
-    at = instant(value)
-    if at is None:
-        raise MemopsError(
-            f"--now {value!r} is not an instant", "write 2026-06-01T02:00:00Z, with its zone"
-        )
-    if not 1970 <= at.year < 9000:  # what is counted back and ahead from it must be a date, too
-        raise MemopsError(f"--now {value!r} is on no clock", "give a year from 1970 to 8999")
-    return at
 
 
 def _cell(value: Any) -> str:

@@ -8,23 +8,20 @@ from typing import Any
 import click
 
 from memops.cli import in_force, to_copy, to_decide, typed
-from memops.cli.output import PATH, counted, cut, emit, now_option, skipped_text, table
+from memops.cli.options import PATH, flag, now_option, several
+from memops.cli.output import counted, cut, emit, skipped_text, table
 from memops.errors import GateFailed, GuardRefused
 
 _RISKS = ("high", "medium", "low", "none")
 _SHOWN = 60  # columns of a text in a list of samples
-_DETAILED = click.option(
-    "--detailed-exitcode", is_flag=True, help="Exit 4 when the plan has changes."
-)
+_DETAILED = flag("--detailed-exitcode", help="Exit 4 when the plan has changes.")
 
 
 @click.command()
 @click.argument("store")
-@click.option("--rule", "rules", multiple=True, help="Only this rule (repeatable).")
-@click.option("--without", multiple=True, help="All rules but this one (repeatable).")
-@click.option(
-    "--accept-shrink", is_flag=True, help="Believe a store that lost many records, or is another."
-)
+@several("--rule", "rules", help="Only this rule (repeatable).")
+@several("--without", help="All rules but this one (repeatable).")
+@flag("--accept-shrink", help="Believe a store that lost many records, or is another.")
 @click.option(
     "--show", type=click.IntRange(0), default=10, show_default=True, help="Changes shown."
 )
@@ -51,16 +48,16 @@ def plan(
     made = steps.make_plan(taken.path, settings, now or sources.clock(), chosen)
     said = steps.said_of(made)
     said |= first_look(said["plan"], settings, show)
-    emit(said, lambda: _plan_text(said) + riskiest_text(said) + _next(said))
+    emit(said, lambda: [*_plan_text(said), *riskiest_text(said), *_next(said)])
     return 4 if detailed_exitcode and said["ops"] else 0
 
 
 @click.command()
 @click.argument("store")
-@click.option("--plan-only", is_flag=True, help="Stop after the plan.")
+@flag("--plan-only", help="Stop after the plan.")
 @click.option("--suite", help="Grade recall before and after with this suite.")
-@click.option("--approve", is_flag=True, help="Apply even beyond the limits of a night.")
-@click.option("--ask", is_flag=True, help="Ask the model of MEMOPS_MODEL_URL about unclear notes.")
+@flag("--approve", help="Apply even beyond the limits of a night.")
+@flag("--ask", help="Ask the model of MEMOPS_MODEL_URL about unclear notes.")
 @_DETAILED
 @now_option
 def migrate(
@@ -76,27 +73,18 @@ def migrate(
     from memops.commands.explaining import samples
     from memops.nights.night import curate
 
-    night = curate(
-        store,
-        in_force(),
-        now,
-        suite=suite,
-        migrate=True,
-        approve=approve,
-        plan_only=plan_only,
-        model=ask,
-    )
+    how: dict[str, Any] = {"approve": approve, "plan_only": plan_only, "model": ask}
+    night = curate(store, in_force(), now, suite=suite, migrate=True, **how)
     shown = samples(night["plan"], in_force())
     emit(
         night | {"samples": shown},
-        lambda: "\n".join(
-            [
-                _plan_text(night | {"beyond": []}),
-                *(_samples_text(rule, rows) for rule, rows in shown.items()),
-                *([_asked_text(night["asked"])] if ask else []),
-                _night_text([night]) + (_next(night) if plan_only else ""),
-            ]
-        ),
+        lambda: [
+            *_plan_text(night | {"beyond": []}),
+            *(line for rule, rows in shown.items() for line in _samples_text(rule, rows)),
+            *(_asked_text(night["asked"]) if ask else []),
+            *_night_text([night]),
+            *(_next(night) if plan_only else []),
+        ],
     )
     return 4 if detailed_exitcode and plan_only and night["ops"] else int(night["code"])
 
@@ -113,17 +101,16 @@ def curator(store: str, scope: str | None, now: datetime | None) -> int:
     settings, made = in_force(), sources.clock()
     taken = sources.open_or_take(store, settings, now)
     said = proposed(taken, settings, now or made, made, scope)
-    emit(
-        said, lambda: f"{_plan_text(said)}\n{_asked_text(said['asked'])}{_next(said, approve=True)}"
-    )
+    next_ = _next(said, approve=True)
+    emit(said, lambda: [*_plan_text(said), *_asked_text(said["asked"]), *next_])
     return 3 if said["asked"]["waiting"] else 0
 
 
 @click.command()
 @click.argument("stores", nargs=-1)
 @click.option("--suite", help="Grade recall with this suite (memops.toml can name one a store).")
-@click.option("--approve", is_flag=True, help="Apply even beyond the limits of a night.")
-@click.option("--hygiene", is_flag=True, help="Do hygiene, too, if it was done just before.")
+@flag("--approve", help="Apply even beyond the limits of a night.")
+@flag("--hygiene", help="Do hygiene, too, if it was done just before.")
 @click.option(
     "--jobs", type=click.IntRange(1), default=1, help="Stores at a time, each in a process."
 )
@@ -173,7 +160,7 @@ def demo(into: Path, now: datetime | None) -> int:
     return gravest(int(night["code"]) for night in nights)
 
 
-def _plan_text(said: dict[str, Any]) -> str:
+def _plan_text(said: dict[str, Any]) -> list[str]:
     many = f"{counted(said['ops'], 'change')} of {counted(said['records'], 'record')}"
     lines = [f"plan {said['plan']}: {many} from snapshot {said['snapshot']}"]
     lines += [_counts(said)] if said["ops"] else []
@@ -183,21 +170,15 @@ def _plan_text(said: dict[str, Any]) -> str:
     if said["refused"]:
         whose = "withdrawn by the guard or refused by a person"
         lines += [f"{said['refused']} more were {whose} (refused.jsonl)"]
-    return "\n".join([*lines, f"{said['path']}/ops.jsonl"])
+    return [*lines, f"{said['path']}/ops.jsonl"]
 
 
 def _counts(said: dict[str, Any]) -> str:
     """Changes by rule and operation, or by rule and risk where that is known."""
     risks = said.get("by_risk", {})
     named = [risk for risk in _RISKS if any(risk in row for row in risks.values())]
-    rows = [
-        (
-            rule,
-            ", ".join(f"{op} {n}" for op, n in ops.items()),
-            *(risks[rule].get(risk, "-") for risk in named),
-        )
-        for rule, ops in said["by_rule"].items()
-    ]
+    ops = {r: ", ".join(f"{op} {n}" for op, n in of.items()) for r, of in said["by_rule"].items()}
+    rows = [(r, told, *(risks[r].get(risk, "-") for risk in named)) for r, told in ops.items()]
     return table(rows, ["rule", "changes", *(f"{risk} risk" for risk in named)])
 
 
@@ -227,16 +208,16 @@ def _gate_next(night: dict[str, Any]) -> list[str]:
     return [*lines, f"  then again: {typed()} nightly {store}"]
 
 
-def _next(said: dict[str, Any], approve: bool = False) -> str:
+def _next(said: dict[str, Any], approve: bool = False) -> list[str]:
     """The lines to copy that review a plan and carry it out; nothing for an empty plan."""
     if not said["ops"]:
-        return ""
+        return []
     waiting = sum(waits["changes"] for waits in said.get("waits", ()))
     look, whole = to_decide(said["plan"])
     if approve or said["exceeds"] or waiting == said["ops"]:
-        return f"\n{look}\n{whole}"
+        return [look, whole]
     too = [whole.replace("then", "what waits and stays, too", 1)] if waiting else []
-    return "\n".join(["", look, *too, whole.removesuffix(" --approve")])
+    return [look, *too, whole.removesuffix(" --approve")]
 
 
 def _beyond(limits: list[dict[str, Any]]) -> list[str]:
@@ -249,32 +230,26 @@ def _wait(n: int) -> str:
     return "waits" if n == 1 else "wait"
 
 
-def _samples_text(rule: str, rows: list[dict[str, str]]) -> str:
+def _samples_text(rule: str, rows: list[dict[str, str]]) -> list[str]:
     cells = [(row["op"], cut(row["text"], _SHOWN), cut(row["reason"], _SHOWN)) for row in rows]
-    return f"\n{rule}, for example:\n" + table(cells, ["change", "text", "why"])
+    return ["", f"{rule}, for example:", table(cells, ["change", "text", "why"])]
 
 
-def _asked_text(asked: dict[str, Any]) -> str:
+def _asked_text(asked: dict[str, Any]) -> list[str]:
     waiting = [f"{n} wait for another night: {why}" for why, n in asked["waiting"].items()]
     said = f"a model answered {asked['answered']} of {asked['asked']} questions"
-    return "\n".join(
-        [f"{said} ({asked['cached']} from before, {asked['tokens']} tokens)", *waiting]
-    )
+    return [f"{said} ({asked['cached']} from before, {asked['tokens']} tokens)", *waiting]
 
 
-def _night_text(nights: list[dict[str, Any]]) -> str:
+def _night_text(nights: list[dict[str, Any]]) -> list[str]:
     rows = [
         (
-            night["store"],
-            night.get("ops", "-"),
-            night.get("records", "-"),
-            night.get("applied", "-"),
-            len(night.get("skipped", [])),
-            night.get("verdict", "not graded"),
+            night["store"], *(night.get(name, "-") for name in ("ops", "records", "applied")),
+            len(night.get("skipped", [])), night.get("verdict", "not graded"),
             night.get("report", "-"),
         )
         for night in nights
-    ]
+    ]  # fmt: skip
     lines = [table(rows, ["store", "changes", "records", "applied", "skipped", "recall", "report"])]
     for night in nights:
         lines += skipped_text(night["store"], night.get("skipped", []))
@@ -286,7 +261,7 @@ def _night_text(nights: list[dict[str, Any]]) -> str:
         lines += [f"  {line}" for line in to_copy(night.get("hint", "")).splitlines()]
         held = night["code"] == GuardRefused.code and "plan" in night
         lines += [*_recovered(night), *_gate_next(night), *([] if held else _open(night))]
-    return "\n".join(lines)
+    return lines
 
 
 def _open(night: dict[str, Any]) -> list[str]:
@@ -296,8 +271,5 @@ def _open(night: dict[str, Any]) -> list[str]:
     rules = ", ".join(f"{rule} {n}" for rule, n in night["open"].items())
     many = f"{counted(night['waiting'], 'change')} {_wait(night['waiting'])} for a person: {rules}"
     before = "" if night["new"] else " (as they did the night before)"
-    return [
-        f"{night['store']}: {many}{before}",
-        *(f"  {line}" for line in _beyond(night["beyond"])),
-        *to_decide(night["plan"], "  "),
-    ]
+    beyond = (f"  {line}" for line in _beyond(night["beyond"]))
+    return [f"{night['store']}: {many}{before}", *beyond, *to_decide(night["plan"], "  ")]

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from memops.cli import in_force, to_copy, typed
-from memops.cli.output import counted, cut, emit, fields, moment, names_given, now_option, table
+from memops.cli.options import FILE, flag, names_given, now_option, several
+from memops.cli.output import counted, cut, emit, fields, moment, table
 from memops.safety.display import shown
 
 _SHOWN = 90
@@ -36,14 +37,9 @@ def rules(store: str | None) -> None:
         for s in r["stands"]
     ]  # fmt: skip
     head = ["rule", "reason", "stores", "right", "harmless", "harmful", "lower bound", "unattended"]
-    emit(
-        rows,
-        lambda: (
-            table(cells, ["rule", "nightly", "migrate", "what it proposes"])
-            + "\n\njudged changes; what is not listed waits for a person:\n"
-            + table(stands, head)
-        ),
-    )
+    about = table(cells, ["rule", "nightly", "migrate", "what it proposes"])
+    title = "judged changes; what is not listed waits for a person:"
+    emit(rows, lambda: [about, "", title, table(stands, head)])
 
 
 @click.command()
@@ -75,7 +71,7 @@ def _of_pairs(what: str, sentence: str) -> click.Command:
 
         rows = explaining.list_pairs(what, store, in_force(), now, least, near)
         many = counted(len(rows), "pair") if rows else f"no {what}"
-        emit(rows, lambda: "\n".join([*map(_pair, rows), many]))
+        emit(rows, lambda: [*map(_pair, rows), many])
 
     return command
 
@@ -100,9 +96,8 @@ def explain(plan: str, id: str) -> None:
     for change in said["changes"]:
         told = change | {"stands": to_copy(change["stands"])}
         rows += [(k, v) for k, v in told.items() if k not in ("pairs", "evidence", "set")]
-        rows += (
-            [("set", {k: moment(v) for k, v in change["set"].items()})] if "set" in change else []
-        )
+        if "set" in change:
+            rows += [("set", {k: moment(v) for k, v in change["set"].items()})]
         rows += [("evidence", f"{i}: {text}") for i, text in change["evidence"].items()]
         for pair in change["pairs"]:
             about = {"with": pair["with"], "decided": pair["decided"]}
@@ -110,13 +105,11 @@ def explain(plan: str, id: str) -> None:
             rows += [*about.items(), ("read here", pair["a"]), ("read there", pair["b"])]
             rows.append(("signals", pair["signals"]))
             rows += [("a model says", pair["judge"])] if "judge" in pair else []
-    emit(said, lambda: f"{shown(said['id'])}\n{fields(rows)}")
+    emit(said, lambda: [shown(said["id"]), fields(rows)])
 
 
 @click.command()
-@click.argument(
-    "file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
-)
+@click.argument("file", required=False, type=FILE)
 @click.option(
     "--from", "store", help="Extract from what the agent of this store has kept of its chats."
 )
@@ -126,40 +119,32 @@ def extract(file: Path | None, store: str | None) -> None:
 
     if (file is None) == (store is None):
         raise click.UsageError("give a FILE, or --from STORE")
-    found: list[dict[str, Any]]
+    said: list[tuple[dict[str, Any], str]]
     if file is not None:
-        notes = [
-            line
-            for line in file.read_text(encoding="utf-8", errors="replace").split("\n")
-            if line.strip()
-        ]
-        read = inspect_all(notes)
-        found = [{"note": n + 1, **row} for n, rows in enumerate(read) for row in rows]
+        lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
+        notes = enumerate((line for line in lines if line.strip()), 1)
+        said = [({"note": n}, note) for n, note in notes]
     else:
         from memops.safety.looked import redacted
         from memops.stores.transcripts import pieces, turns
 
         policy = in_force().policy
-        said = turns(str(store), in_force())[0].filter(source="user")
-        texts = redacted(said["text"], policy.secrets)
-        cut = [
-            (turn, part, piece)
-            for turn, text in zip(said["id"], texts, strict=True)
+        told = turns(str(store), in_force())[0].filter(source="user")
+        texts = redacted(told["text"], policy.secrets)
+        said = [
+            ({"turn": turn, "part": part}, piece)
+            for turn, text in zip(told["id"], texts, strict=True)
             for part, piece in enumerate(pieces(text, policy.extract.longest), 1)
         ]
-        read = inspect_all([piece for *_, piece in cut])
-        found = [
-            {"turn": turn, "part": part, **row}
-            for (turn, part, _), rows in zip(cut, read, strict=True)
-            for row in rows
-        ]
+    read = zip(said, inspect_all([text for _, text in said]), strict=True)
+    found = [where | row for (where, _), rows in read for row in rows]
     head = list(dict.fromkeys(name for row in found for name in row)) or ["nothing"]
     emit(found, lambda: table([[r.get(n, "") for n in head] for r in found], head))
 
 
 @click.command()
 @click.argument("store")
-@click.option("--fail-on", multiple=True, help="Exit 32 when this class has findings (repeatable).")
+@several("--fail-on", help="Exit 32 when this class has findings (repeatable).")
 @now_option
 def audit(store: str, fail_on: tuple[str, ...], now: datetime | None) -> int:
     """Report what is wrong in STORE: secrets, injections, duplicates, contradictions and more."""
@@ -170,7 +155,7 @@ def audit(store: str, fail_on: tuple[str, ...], now: datetime | None) -> int:
         (name, c.get("count", "not measurable")) for name, c in said["classes"].items()
     ]
     listed = _found_text(said["classes"], shlex.quote(store))
-    emit(said, "\n".join([table(rows, ["class", "findings"]), *listed]))
+    emit(said, [table(rows, ["class", "findings"]), *listed])
     return 32 if said["failed"] else 0
 
 
@@ -206,8 +191,8 @@ def _found_text(classes: dict[str, Any], store: str) -> list[str]:
     type=click.Choice(["info", "warning", "error"]),
     help="Exit 32 when a finding is this bad or worse.",
 )
-@click.option("--repair", multiple=True, help="Plan to mend what this check found (repeatable).")
-@click.option("--approve", is_flag=True, help="Carry the repair out, after a snapshot.")
+@several("--repair", help="Plan to mend what this check found (repeatable).")
+@flag("--approve", help="Carry the repair out, after a snapshot.")
 @now_option
 def doctor(
     store: str, fail_on: str | None, repair: tuple[str, ...], approve: bool, now: datetime | None
@@ -218,17 +203,11 @@ def doctor(
     from memops.commands.doctor import examine
 
     said = examine(store, in_force(), now, fail_on)
-    rows = [[f[n] for n in ("level", "check", "count", "says", "do")] for f in said["findings"]]
-    emit(
-        said,
-        lambda: (
-            "\n".join(
-                f"{level}: {check} ({n}): {says}\n  {to_copy(do)}"
-                for level, check, n, says, do in rows
-            )
-            or "nothing to report"
-        ),
-    )
+    lines = [
+        f"{f['level']}: {f['check']} ({f['count']}): {f['says']}\n  {to_copy(f['do'])}"
+        for f in said["findings"]
+    ]
+    emit(said, lines or "nothing to report")
     return 32 if said["failed"] else 0
 
 
@@ -239,19 +218,12 @@ def _repaired(store: str, checks: tuple[str, ...], approve: bool, now: datetime 
     rows = [
         [r["check"], r["count"], r["says"], "; ".join(r["steps"])[:200]] for r in said["repairs"]
     ]
-    done = (
-        f"{said['repaired']} repaired\nundo: {typed()} {'rollback' if said['kept'] else 'restore'} {said['before']}"
-        if said["before"]
-        else "nothing was changed; --approve carries it out"
-    )
-    emit(
-        said,
-        lambda: (
-            "\n".join([table(rows, ["check", "count", "repair", "steps"]), done])
-            if rows
-            else "nothing to repair"
-        ),
-    )
+    done = "nothing was changed; --approve carries it out"
+    if said["before"]:
+        back = f"{'rollback' if said['kept'] else 'restore'} {said['before']}"
+        done = f"{said['repaired']} repaired\nundo: {typed()} {back}"
+    text = [table(rows, ["check", "count", "repair", "steps"]), done]
+    emit(said, text if rows else "nothing to repair")
     return 0
 
 

@@ -10,17 +10,8 @@ from typing import Any
 import click
 
 from memops.cli import in_force, to_copy, typed
-from memops.cli.output import (
-    PATH,
-    as_document,
-    counted,
-    emit,
-    lang_option,
-    now_option,
-    say,
-    table,
-    wants_json,
-)
+from memops.cli.options import PATH, flag, lang_option, now_option
+from memops.cli.output import as_document, counted, emit, say, table, wants_json
 from memops.safety.display import shown
 
 _SUITE = click.option("--suite", help="Folder of a suite, or its name below evals.")
@@ -41,9 +32,7 @@ those of QRELS `query 0 document grade`.
 _RUNS = ("run", "qrels", "baseline-run")
 _NAMED = 5
 """Queries that are named."""
-_PASSING = click.option(
-    "--no-snapshot", is_flag=True, help="Keep no copy of STORE in the state folder."
-)
+_PASSING = flag("--no-snapshot", help="Keep no copy of STORE in the state folder.")
 
 
 @click.command()
@@ -72,13 +61,10 @@ def grade(
         of_run = gate_runs.graded(run_file, qrels)
         told = {"grades": of_run.means(), "unanswered": gate_runs.unanswered(of_run)}
         rows = [(name, f"{value:.4f}") for name, value in of_run.means().items()]
-        figures = table(rows, ["measure", "mean"])
-        emit(told, lambda: "\n".join([figures, *_unanswered(run_file, told)]))
+        emit(told, lambda: [table(rows, ["measure", "mean"]), *_unanswered(run_file, told)])
         return
-    store, suite = _both(store, suite)
-    graded = grading_steps.grade(
-        grading_steps.Asked(store, suite, in_force(), encoder, now, not no_snapshot)
-    )
+    asked = grading_steps.Asked(*_both(store, suite), in_force(), encoder, now, not no_snapshot)
+    graded = grading_steps.grade(asked)
     emit(graded, lambda: _grades_text(graded["grades"]))
 
 
@@ -89,9 +75,9 @@ def grade(
 @_QRELS
 @click.option("--baseline-run", type=PATH, help="The results that --run must not be worse than.")
 @click.option("--measure", help="The measure that decides, as RR@10 [R@10; policy.gate.measure].")
-@click.option("--accept", is_flag=True, help="Record these grades as the baseline.")
+@flag("--accept", help="Record these grades as the baseline.")
 @click.option("--junit", type=PATH, help="Write JUnit XML here.")
-@click.option("--github", is_flag=True, help="Print GitHub annotations, write the step summary.")
+@flag("--github", help="Print GitHub annotations, write the step summary.")
 @click.option("--encoder", help="lsa, or the path or name of a sentence-transformers model.")
 @_PASSING
 @now_option
@@ -118,19 +104,14 @@ def gate(
     from memops.evaluation import grading_steps
     from memops.evaluation.gate import EXITS
 
+    settings = in_force()
     if run_file and qrels and not (store or suite):
         from memops.evaluation.gate_runs import gated
 
-        said = gated(
-            run_file,
-            qrels,
-            baseline_run,
-            grading_steps.deciding(in_force().policy, measure),
-            accept,
-        )
+        policy = grading_steps.deciding(settings.policy, measure)
+        said = gated(run_file, qrels, baseline_run, policy, accept)
     else:
-        both = _both(store, suite)
-        asked = grading_steps.Asked(*both, in_force(), encoder, now, not no_snapshot)
+        asked = grading_steps.Asked(*_both(store, suite), settings, encoder, now, not no_snapshot)
         said = grading_steps.gate(asked, accept, measure)
     if junit:
         junit.write_text(said["junit"], encoding="utf-8")
@@ -141,7 +122,7 @@ def gate(
         if not wants_json():
             say(said["github"], said)
     shown = {k: v for k, v in said.items() if k not in ("junit", "github", "markdown")}
-    emit(shown, lambda: "\n".join([*_compared(said), *_gate_next(said)]))
+    emit(shown, lambda: [_compared(said), *_gate_next(said)])
     return EXITS[said["verdict"]]
 
 
@@ -152,34 +133,29 @@ def _both(store: str | None, suite: str | None) -> tuple[str, str]:
     return store, suite
 
 
-def _compared(said: dict[str, Any]) -> list[str]:
+def _compared(said: dict[str, Any]) -> str:
     """The verdict; of a baseline that took another's place, each measure as it was and is."""
     if not said["replaced"]:
-        return [str(said["markdown"])]
+        return str(said["markdown"])
     rows = [
         (name, f"{was:.3f}", f"{now:.3f}", f"{now - was:+.3f}")
         for name, was in said["replaced"].items()
         if (now := said["grades"].get(name)) is not None
     ]
-    return [table(rows, ["measure", "before", "accepted", "difference"])]
+    return table(rows, ["measure", "before", "accepted", "difference"])
 
 
 def _gate_next(said: dict[str, Any]) -> list[str]:
     """What was recorded, or what to do about lost recall."""
     if "run" in said:
         more = _unanswered(said["run"], said)
-        of = [f"--{n} {shlex.quote(said[n.replace('-', '_')])}" for n in _RUNS]
-        again = f"{typed()} gate {' '.join(of)}"
+        of = " ".join(f"--{n} {shlex.quote(said[n.replace('-', '_')])}" for n in _RUNS)
         look = "which queries it lost stands above, and in the file that --junit names"
     else:
-        more = []
-        of = [
-            shlex.quote(click.get_current_context().params["store"]),
-            "--suite",
-            shlex.quote(said["suite"]),
-        ]
-        again = f"{typed()} gate {' '.join(of)}"
+        more, store = [], shlex.quote(click.get_current_context().params["store"])
+        of = f"{store} --suite {shlex.quote(said['suite'])}"
         look = f"what runs changed, and how to take one back: {typed()} runs"
+    again = f"{typed()} gate {of}"
     if said["accepted"]:
         return [*more, f"recorded as the baseline: {said['accepted']}"]
     if said["verdict"] == "inconclusive":
@@ -192,21 +168,16 @@ def _gate_next(said: dict[str, Any]) -> list[str]:
 
 def _warned(said: dict[str, Any], again: str) -> list[str]:
     """Of a warning: which measure decides, and the line by which the one that fell most does."""
-    whole = [row for row in said["measures"] if row["slice"] == "all"]
+    from memops.measures import measure as known
+
     if said["verdict"] != "warn":
         return []
-    other = min(whole, key=_gain)
+    whole = (row for row in said["measures"] if row["slice"] == "all")
+    other = min(whole, key=lambda row: known(row["measure"]).sign * row["difference"])
     lines = [f"{said['decided_by']} decides, so this is a warning and ends with 0"]
     if other["measure"] != said["decided_by"]:
         lines.append(f"to let {other['measure']} decide: {again} --measure {other['measure']}")
     return lines
-
-
-def _gain(row: dict[str, Any]) -> float:
-    from memops.measures import measure
-
-    sign = 1 if measure(row["measure"]).better == "higher" else -1
-    return sign * float(row["difference"])
 
 
 def _unanswered(run: object, said: dict[str, Any]) -> list[str]:
@@ -237,18 +208,18 @@ def bench() -> None:
 
 @bench.command("pairs")
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
-@click.option("--json-lines", "as_lines", is_flag=True, help="Kept for habit: it always does.")
-@click.option("--candidates", is_flag=True, help="Count, by label, those asked or settled.")
+@flag("--json-lines", "as_lines", help="Kept for habit: it always does.")
+@flag("--candidates", help="Count, by label, those asked or settled.")
 def bench_pairs_command(file: Path, as_lines: bool, candidates: bool) -> None:
     """Judge each pair {id, a, b} of FILE as a night would: duplicate, conflict, which is newer."""
     from memops.evaluation.bench_pairs import in_scopes, judge_pairs, reached
     from memops.files import json_lines
     from memops.models.local import local_models
 
-    settings = in_force()
+    policy, state = in_force().policy, in_force().state
     pairs = [pair for _, pair in json_lines(file, "write one JSON object a line")]
-    models = local_models(settings.policy, settings.state, in_scopes(pairs))
-    _lines((reached if candidates else judge_pairs)(pairs, settings.policy, models))
+    judge = reached if candidates else judge_pairs
+    _lines(judge(pairs, policy, local_models(policy, state, in_scopes(pairs))))
 
 
 @bench.command("recall")
@@ -283,8 +254,8 @@ def _grades_text(grades: dict[str, Any]) -> str:
     names = list(next(iter(grades["aggregates"].values())))
     costs = grades["latency_ms"]
     rows = [
-        (retriever, *(f"{means[n]:.4f}" for n in names), f"{costs[retriever]:.2f}")
-        for retriever, means in grades["aggregates"].items()
+        (name, *(f"{means[n]:.4f}" for n in names), f"{costs[name]:.2f}")
+        for name, means in grades["aggregates"].items()
     ]
     against = [
         (

@@ -7,23 +7,24 @@ from typing import Any
 import click
 
 from memops.cli import in_force, to_copy, typed
-from memops.cli.output import counted, cut, emit, moment, names_given, now_option, table
+from memops.cli.options import flag, names_given, now_option, several
+from memops.cli.output import Text, counted, cut, emit, listing, moment, table
 from memops.safety.display import shown
 
 _MOST = 20
 """Lines of a list that a command prints; --json has all."""
 
-_PLAN_ONLY = click.option("--plan-only", is_flag=True, help="Stop after the plan.")
+_PLAN_ONLY = flag("--plan-only", help="Stop after the plan.")
 
 
 @click.command()
 @click.argument("store")
-@click.option("--kind", "kinds", multiple=True, help="Only this kind (repeatable).")
-@click.option("--scope", "scopes", multiple=True, help="Only this scope (repeatable).")
-@click.option("--tier", "tiers", multiple=True, help="Only this tier (repeatable).")
+@several("--kind", "kinds", help="Only this kind (repeatable).")
+@several("--scope", "scopes", help="Only this scope (repeatable).")
+@several("--tier", "tiers", help="Only this tier (repeatable).")
 @click.option("--since", help="Only what was stored since: 7d, 12h, 2w, or an instant.")
 @click.option("--text", help="Only records that hold these words, in any case or width.")
-@click.option("--archived", is_flag=True, help="What is hidden or was deleted, instead.")
+@flag("--archived", help="What is hidden or was deleted, instead.")
 @click.option(
     "--limit",
     type=click.IntRange(0),
@@ -97,7 +98,7 @@ def edit(
 
 
 def _of_records(name: str, sentence: str, verb: str, nothing: str) -> click.Command:
-    """A command that does to the records it names what the control of that name does."""
+    """A command that does to the records it names what the edit of that name does."""
 
     @click.command(name, help=sentence)
     @click.argument("store")
@@ -157,12 +158,12 @@ def _done(said: dict[str, Any], verb: str, nothing: str) -> int:
     return int(said.get("code", 0))
 
 
-def _done_text(said: dict[str, Any], verb: str, nothing: str) -> str:
+def _done_text(said: dict[str, Any], verb: str, nothing: str) -> Text:
     if not said["ops"]:
         return f"{nothing}; nothing was changed"
-    made = f"plan {said['plan']}: {counted(said['ops'], 'change')}"
-    done = f"{said['applied']} of {counted(said['ops'], 'record')} {verb}"
-    lines = [done if "run" in said else made]
+    lines = [f"plan {said['plan']}: {counted(said['ops'], 'change')}"]
+    if "run" in said:
+        lines = [f"{said['applied']} of {counted(said['ops'], 'record')} {verb}"]
     lines += [said["error"], f"  {said['hint']}"] if "error" in said else []
     lines += [line for change in said["changes"][:_MOST] for line in _changed(change)]
     lines += [f"  and {said['ops'] - _MOST} more"] if said["ops"] > _MOST else []
@@ -172,12 +173,9 @@ def _done_text(said: dict[str, Any], verb: str, nothing: str) -> str:
         for t in said["tonight"][:_MOST]
     ]
     lines += [said["note"]] if "note" in said else []
-    next_ = (
-        f"undo: {typed()} rollback {said['run']}"
-        if "undo" in said
-        else f"next: {typed()} apply {said['plan']}"
-    )
-    return "\n".join([*lines, next_])
+    if "undo" in said:
+        return [*lines, f"undo: {typed()} rollback {said['run']}"]
+    return [*lines, f"next: {typed()} apply {said['plan']}"]
 
 
 def _changed(change: dict[str, Any]) -> list[str]:
@@ -185,14 +183,17 @@ def _changed(change: dict[str, Any]) -> list[str]:
     lines = [f"  {shown(change['id'])}: {cut(change['text'] or '', 80)}"]
     for field in change["becomes"]:
         before, after = (
-            "-" if v is None else cut(moment(v) if hasattr(v, "tzinfo") else str(v), 80)
-            for v in (field["before"], field["after"])
+            "-" if v is None else cut(_value(v), 80) for v in (field["before"], field["after"])
         )
         lines += [f"    {field['field']}: {before} -> {after}"]
     return lines
 
 
-def _listed_text(said: dict[str, Any]) -> str:
+def _value(value: Any) -> str:
+    return moment(value) if isinstance(value, datetime) else str(value)
+
+
+def _listed_text(said: dict[str, Any]) -> Text:
     head = ["id", "kind", "tier", "weight", "pinned", "age"]
     rows = [_listed_row(record) for record in said["records"]]
     taken = sum(max(len(row[n]) for row in [head, *rows]) + 2 for n in range(len(head)))
@@ -200,7 +201,7 @@ def _listed_text(said: dict[str, Any]) -> str:
     texts = [cut(record["text"], room) for record in said["records"]]
     lines = [[*row, text] for row, text in zip(rows, texts, strict=True)]
     rest = ", --limit 0 lists all" if said["shown"] < said["total"] else ""
-    return f"{table(lines, [*head, 'text'])}\n{said['shown']} of {said['total']} records{rest}"
+    return [table(lines, [*head, "text"]), f"{said['shown']} of {said['total']} records{rest}"]
 
 
 def _listed_row(record: dict[str, Any]) -> list[str]:
@@ -209,15 +210,15 @@ def _listed_row(record: dict[str, Any]) -> list[str]:
     return [shown(record["id"]), record["kind"], record["tier"], weight, pinned, age]
 
 
-def _known_text(said: dict[str, Any]) -> str:
+def _known_text(said: dict[str, Any]) -> Text:
     record, score = said["record"], said["score"]
     told = {n: v for n, v in record.items() if n not in ("text", "id") and v not in (None, [], "")}
-    lines = [shown(record["id"]), f"  {shown(record['text'])}", ""]
-    lines += [
-        table(
-            [(n, shown(moment(v) if hasattr(v, "tzinfo") else str(v))) for n, v in told.items()],
-            ["field", "value"],
-        )
+    cells = [(name, shown(_value(value))) for name, value in told.items()]
+    lines = [
+        shown(record["id"]),
+        f"  {shown(record['text'])}",
+        "",
+        table(cells, ["field", "value"]),
     ]
     lines += ["", "why it is where it is:", *(f"  {shown(line)}" for line in said["why"])]
     lines += [f"  tonight: {t['rule']} would change it: {t['reason']}" for t in said["tonight"]]
@@ -229,22 +230,21 @@ def _known_text(said: dict[str, Any]) -> str:
     rows += [("relevance", "", "", f"{score['relevance']:.3f}")]
     lines += ["", table(rows, ["score", "value", "weight", "adds"]), _fades_text(said["fades"])]
     lines += [_goes_text(said["goes"])]
-    lines += [*([f"to bring it back: {to_copy(said['back'])}"] if said["back"] else []), ""]
+    lines += [f"to bring it back: {to_copy(said['back'])}"] if said["back"] else []
+    lines += [""]
     for name, title in (("replaced_by", "replaced by"), ("absorbed", "stands for")):
         lines += [
             f"{title} {shown(r['id'])}: {cut(r['text'] or 'not in this store', 80)}"
             for r in said["lineage"][name]
         ]
-    return "\n".join([*lines, _history_text(said["history"])])
+    return [*lines, _history_text(said["history"])]
 
 
 def _fades_text(fades: dict[str, Any]) -> str:
     below = f"falls below {fades['below']:g}"
-    return (
-        f"{below} on {fades['on']:%Y-%m-%d}, {fades['why']}"
-        if fades["on"]
-        else f"never {below}: {fades['why']}"
-    )
+    if fades["on"]:
+        return f"{below} on {fades['on']:%Y-%m-%d}, {fades['why']}"
+    return f"never {below}: {fades['why']}"
 
 
 def _goes_text(goes: dict[str, Any]) -> str:
@@ -254,10 +254,9 @@ def _goes_text(goes: dict[str, Any]) -> str:
 
 
 def _history_text(events: list[dict[str, Any]]) -> str:
-    if not events:
-        return "no run of memops touched it"
     rows = [
         (e["at"][:16], e["op"], e["rule"], shown(e["of"] or ""), e["reason"], e["became"])
         for e in events
     ]
-    return table(rows, ["when", "change", "rule", "of", "reason", "became"])
+    head = ["when", "change", "rule", "of", "reason", "became"]
+    return listing(rows, head, "no run of memops touched it")

@@ -15,113 +15,68 @@ def _held(words: str) -> dict[str, str]:
     return {own: name or own for own, _, name in (word.partition("=") for word in words.split())}
 
 
-COMMANDS = {
-    "init": ("config", "Find this machine's stores and write a memops.toml that names them."),
-    "demo": ("planning", "Make the sample stores and do a first night on each."),
-    "nightly": ("planning", "Do the night of one or more stores: everything below in order."),
-    "status": ("watch", "Say whether every store had its night; exit 32 if one had not."),
-    "plan": ("planning", "Propose changes to a store; nothing is written to it."),
-    "explain": ("reading", "Say why a plan changes a record."),
-    "review": ("review", "Keep or reject a plan's changes, in the terminal or by number."),
-    "apply": ("runs", "Carry out a plan, journalled and undoable."),
-    "report": ("recall", "Render the report of a run, plan or snapshot."),
-    "gate": ("recall", "Compare grades with a recorded baseline; exit 30 when recall got worse."),
-    "runs": ("runs", "List runs, newest first."),
-    "resume": ("runs", "Go on with a run that was cut off."),
-    "rollback": ("runs", "Take back what a run changed."),
-    "restore": ("stores", "Make a store exactly what a snapshot holds."),
-    "inspect": ("records", "List a store's live records; read-only."),
-    "show": ("records", "Show all that is known of one record; read-only."),
-    "edit": ("records", "Change what one record says or weighs."),
-    "pin": ("records", "Pin records: no rule touches their standing."),
-    "unpin": ("records", "Unpin records."),
-    "forget": ("records", "Hide records from recall; undone by a rollback."),
-    "recover": ("records", "Bring back records that are hidden or archived."),
-    "purge": ("stores", "Forget records for good: store, snapshots, plans, runs."),
-    "conflicts": ("reading", "List records that cannot both be true; read-only."),
-    "duplicates": ("reading", "List records that say the same; read-only."),
-    "grade": ("recall", "Grade recall against a suite."),
-    "suite": ("suite", "Propose, review, check, carry over, import and export golden queries."),
-    "tune": (
-        "tune",
-        "Try ways of searching on half of a suite, and say what the other half tells.",
-    ),
-    "encoder": ("tune", "Make a small static model from a large one."),
-    "snapshot": ("stores", "Take a snapshot of a store."),
-    "check": ("stores", "Verify a snapshot, or all: every file's hash, and that its records read."),
-    "diff": ("stores", "Say what differs between two snapshots."),
-    "prune": ("stores", "Remove snapshots and undo copies that are past their time."),
-    "stores": ("stores", "Show what each kind of store can do."),
-    "audit": ("reading", "Report secrets, injections, duplicates and other findings; read-only."),
-    "doctor": ("reading", "Examine how a store is kept, and say what to do; repair on request."),
-    "simulate": ("trend", "Say what aging would do to a store week by week; read-only."),
-    "history": ("trend", "Show the figures of every night."),
-    "migrate": ("planning", "Plan, judge and apply the one-off clean-up of a polluted store."),
-    "curator": ("planning", "Ask a model what a store could do without; a plan to review."),
-    "import": ("imports", "Add another program's export to a store, by a mapping."),
-    "collect": ("imports", "Read several XingheBot nodes as one, collect their sessions."),
-    "view": ("clawseed", "Print or write the MEMORY_SNAPSHOT.md of a clawseed workspace."),
-    "embed": ("clawseed", "Give clawseed's rows without a vector theirs, by the same model."),
-    "config": ("config", "Show the settings and where each comes from; check them; their schema."),
-    "policy": ("reading", "Print every setting of the policy with its value and reason."),
-    "rules": ("reading", "List every rule with its sentence, and what it has earned."),
-    "serve": ("serve", "Serve the flows with their schedules to Prefect."),
-    "deploy": ("serve", "Hand the flows to a Prefect work pool, for its workers to run."),
-    "bench": ("recall", "Run memops on labelled pairs or question sets (JSON lines)."),
-    "judge_test": (
-        "judges",
-        "Run the judge of pairs, or of notes, over labelled ones; say what it may decide.",
-    ),
-    "evidence": ("evidence", "Have changes judged, and count what readers said."),
-    "extract": ("reading", "Show what extraction finds in a text, with spans."),
-}
-EXAMPLES = {
-    "init": "openclaw:~/.openclaw/workspace --into agents.toml",
-    "demo": "--into memops-demo",
-    "nightly": "home work",
-    "status": "--max-age-hours 30",
-    "plan": "home --without merge_near",
-    "explain": "PLAN 12",
-    "review": "PLAN --accept 3,7-9 --reject merge_near",
-    "apply": "PLAN --approve",
-    "report": "PLAN -o night.html",
-    "gate": "--run NEW.trec --qrels QRELS --baseline-run OLD.trec",
-    "runs": "",
-    "resume": "RUN",
-    "rollback": "RUN --only 3,7",
-    "restore": "SNAPSHOT",
-    "inspect": "home --kind fact --since 7d",
-    "show": "home user_city",
-    "edit": "home user_city --text 'Lives in Lisbon'",
-    "pin": "home user_name",
-    "unpin": "home user_name",
-    "forget": "home --last 12h",
-    "recover": "home user_city",
-    "purge": "home user_city --dry-run",
-    "conflicts": "home --near 20",
-    "duplicates": "home --least 0.8",
-    "grade": "home --suite evals/home",
-    "tune": "home --suite evals/home",
-    "snapshot": "home",
-    "check": "",
-    "diff": "SNAPSHOT SNAPSHOT",
-    "prune": "",
-    "stores": "",
-    "audit": "home --fail-on secrets",
-    "doctor": "home",
-    "simulate": "home --days 90",
-    "history": "home",
-    "migrate": "home --plan-only",
-    "curator": "home",
-    "import": "mem0 --to jsonl:all.jsonl",
-    "collect": "node-a=ROOT node-b=ROOT",
-    "view": "clawseed:WORKSPACE",
-    "embed": "clawseed:WORKSPACE --model MODEL",
-    "policy": "",
-    "rules": "",
-    "serve": "",
-    "deploy": "--pool memops",
-    "extract": "notes.txt",
+COMMANDS: dict[str, tuple[str, str, str | None]] = {
+    "init": ("config", "Find this machine's stores and write a memops.toml that names them.",
+        "openclaw:~/.openclaw/workspace --into agents.toml"),
+    "demo": ("planning", "Make the sample stores and do a first night on each.", "--into memops-demo"),
+    "nightly": ("planning", "Do the night of one or more stores: everything below in order.", "home work"),
+    "status": ("watch", "Say whether every store had its night; exit 32 if one had not.", "--max-age-hours 30"),
+    "plan": ("planning", "Propose changes to a store; nothing is written to it.", "home --without merge_near"),
+    "explain": ("reading", "Say why a plan changes a record.", "PLAN 12"),
+    "review": ("review", "Keep or reject a plan's changes, in the terminal or by number.",
+        "PLAN --accept 3,7-9 --reject merge_near"),
+    "apply": ("runs", "Carry out a plan, journalled and undoable.", "PLAN --approve"),
+    "report": ("recall", "Render the report of a run, plan or snapshot.", "PLAN -o night.html"),
+    "gate": ("recall", "Compare grades with a recorded baseline; exit 30 when recall got worse.",
+        "--run NEW.trec --qrels QRELS --baseline-run OLD.trec"),
+    "runs": ("runs", "List runs, newest first.", ""),
+    "resume": ("runs", "Go on with a run that was cut off.", "RUN"),
+    "rollback": ("runs", "Take back what a run changed.", "RUN --only 3,7"),
+    "restore": ("stores", "Make a store exactly what a snapshot holds.", "SNAPSHOT"),
+    "inspect": ("records", "List a store's live records; read-only.", "home --kind fact --since 7d"),
+    "show": ("records", "Show all that is known of one record; read-only.", "home user_city"),
+    "edit": ("records", "Change what one record says or weighs.", "home user_city --text 'Lives in Lisbon'"),
+    "pin": ("records", "Pin records: no rule touches their standing.", "home user_name"),
+    "unpin": ("records", "Unpin records.", "home user_name"),
+    "forget": ("records", "Hide records from recall; undone by a rollback.", "home --last 12h"),
+    "recover": ("records", "Bring back records that are hidden or archived.", "home user_city"),
+    "purge": ("stores", "Forget records for good: store, snapshots, plans, runs.", "home user_city --dry-run"),
+    "conflicts": ("reading", "List records that cannot both be true; read-only.", "home --near 20"),
+    "duplicates": ("reading", "List records that say the same; read-only.", "home --least 0.8"),
+    "grade": ("recall", "Grade recall against a suite.", "home --suite evals/home"),
+    "suite": ("suite", "Propose, review, check, carry over, import and export golden queries.", None),
+    "tune": ("tune", "Try ways of searching on half of a suite, and say what the other half tells.",
+        "home --suite evals/home"),
+    "encoder": ("tune", "Make a small static model from a large one.", None),
+    "snapshot": ("stores", "Take a snapshot of a store.", "home"),
+    "check": ("stores", "Verify a snapshot, or all: every file's hash, and that its records read.", ""),
+    "diff": ("stores", "Say what differs between two snapshots.", "SNAPSHOT SNAPSHOT"),
+    "prune": ("stores", "Remove snapshots and undo copies that are past their time.", ""),
+    "stores": ("stores", "Show what each kind of store can do.", ""),
+    "audit": ("reading", "Report secrets, injections, duplicates and other findings; read-only.",
+        "home --fail-on secrets"),
+    "doctor": ("reading", "Examine how a store is kept, and say what to do; repair on request.", "home"),
+    "simulate": ("trend", "Say what aging would do to a store week by week; read-only.", "home --days 90"),
+    "history": ("trend", "Show the figures of every night.", "home"),
+    "migrate": ("planning", "Plan, judge and apply the one-off clean-up of a polluted store.", "home --plan-only"),
+    "curator": ("planning", "Ask a model what a store could do without; a plan to review.", "home"),
+    "import": ("stores", "Add another program's export to a store, by a mapping.", "mem0 --to jsonl:all.jsonl"),
+    "collect": ("stores", "Read several XingheBot nodes as one, collect their sessions.", "node-a=ROOT node-b=ROOT"),
+    "view": ("stores", "Print or write the MEMORY_SNAPSHOT.md of a clawseed workspace.", "clawseed:WORKSPACE"),
+    "embed": ("stores", "Give clawseed's rows without a vector theirs, by the same model.",
+        "clawseed:WORKSPACE --model MODEL"),
+    "config": ("config", "Show the settings and where each comes from; check them; their schema.", None),
+    "policy": ("reading", "Print every setting of the policy with its value and reason.", ""),
+    "rules": ("reading", "List every rule with its sentence, and what it has earned.", ""),
+    "serve": ("serve", "Serve the flows with their schedules to Prefect.", ""),
+    "deploy": ("serve", "Hand the flows to a Prefect work pool, for its workers to run.", "--pool memops"),
+    "bench": ("recall", "Run memops on labelled pairs or question sets (JSON lines).", None),
+    "judge_test": ("evidence", "Run the judge of pairs, or of notes, over labelled ones; say what it may decide.",
+        "PAIRS.jsonl"),
+    "evidence": ("evidence", "Have changes judged, and count what readers said.", None),
+    "extract": ("reading", "Show what extraction finds in a text, with spans.", "notes.txt"),
+}  # fmt: skip
+EXAMPLES = {name: said for name, (*_, said) in COMMANDS.items() if said is not None} | {
     "suite init": "home -o evals/home",
     "suite review": "evals/home --rest keep",
     "suite check": "evals/home --store home",
@@ -131,7 +86,6 @@ EXAMPLES = {
     "encoder distill": "MODEL -o small",
     "bench pairs": "PAIRS.jsonl",
     "bench recall": "FOLDER --retriever bm25",
-    "judge_test": "PAIRS.jsonl",
     "evidence sheet": "PLAN -o sheet.tsv",
     "evidence count": "sheet.tsv -o record.json --by 'two readers' --texts 'our own'",
     "config show": "policy.limits",
@@ -152,15 +106,11 @@ GROUPS = {
     ),
     "store": (
         "Examine whole stores, and bring memories into them.",
-        _held(
-            "kinds=stores audit doctor simulate history migrate curator import collect view embed"
-        ),
+        _held("kinds=stores audit doctor simulate history migrate curator import collect view")
+        | _held("embed"),
     ),
     "judge": ("Measure the model that judges pairs.", _held("test=judge_test")),
-    "config": (
-        "Show the settings and where each comes from; check them; their schema.",
-        _held("policy rules"),
-    ),
+    "config": (COMMANDS["config"][1], _held("policy rules")),
     "flows": ("Have Prefect do the nights by a schedule.", _held("serve deploy")),
     "dev": ("Measure memops itself.", _held("bench evidence extract")),
 }
@@ -213,11 +163,8 @@ class Lazy(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take a store behind `snapshot` for one to take a snapshot of."""
-        if (
-            self.name == "snapshot"
-            and args
-            and args[0] not in (*self._held, *ctx.help_option_names)
-        ):
+        known = (*self._held, *ctx.help_option_names)
+        if self.name == "snapshot" and args and args[0] not in known:
             args = ["take", *args]
         return super().parse_args(ctx, args)
 
@@ -252,9 +199,7 @@ class Top(Lazy):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the lists of commands, the daily ones first, without importing them."""
-        about = {n: said for n, (_, said) in COMMANDS.items()} | {
-            n: g[0] for n, g in GROUPS.items()
-        }
+        about = {n: c[1] for n, c in COMMANDS.items()} | {n: g[0] for n, g in GROUPS.items()}
         for title, names in SECTIONS.items():
             with formatter.section(title):
                 formatter.write_dl([(name, about[name]) for name in names])
@@ -262,7 +207,7 @@ class Top(Lazy):
 
 def loaded(name: str) -> click.Command:
     """Import a command, with its example below its help and the formats that it can print."""
-    from memops.cli.output import with_formats
+    from memops.cli.options import with_formats
 
     found: click.Command = getattr(importlib.import_module(f"memops.cli.{COMMANDS[name][0]}"), name)
     below = found.commands if isinstance(found, click.Group) else {}

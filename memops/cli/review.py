@@ -14,6 +14,7 @@ import click
 
 from memops.cli import in_force, to_copy, typed
 from memops.cli.changes import beside, field_text, in_place, where_they_differ
+from memops.cli.options import flag, several
 from memops.cli.output import counted, cut, emit, say, wants_json
 from memops.cli.serve import started
 from memops.safety.display import shown
@@ -48,16 +49,12 @@ _ROOM = 1000
     metavar="SEQ|RULE|all",
     help="Reject these changes, and what hangs on them (repeatable).",
 )
-@click.option("--reject-rule", multiple=True, help="Reject all changes of this rule (repeatable).")
+@several("--reject-rule", help="Reject all changes of this rule (repeatable).")
 @click.option(
     "--keep", metavar="SEQ,SEQ|all", help="Keep these changes, or all; rejected ones come back."
 )
-@click.option("--keep-rule", multiple=True, help="Keep all changes of this rule (repeatable).")
-@click.option(
-    "--reveal",
-    is_flag=True,
-    help="Show what redactions would mask: on a terminal only, and after asking.",
-)
+@several("--keep-rule", help="Keep all changes of this rule (repeatable).")
+@flag("--reveal", help="Show what redactions would mask: on a terminal only, and after asking.")
 def review(
     plan: str,
     accept: tuple[str, ...],

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memops.cli import in_force, nothing_in, to_copy, to_decide, typed
-from memops.cli.output import counted, emit, moment, now_option, skipped_text, table
+from memops.cli.options import flag, now_option
+from memops.cli.output import Text, counted, emit, listing, moment, skipped_text, table
 from memops.safety.display import shown
 
 if TYPE_CHECKING:
@@ -23,9 +24,8 @@ _LOCK = click.option(
 
 @click.command()
 @click.argument("plan")
-@click.option(
+@flag(
     "--approve",
-    is_flag=True,
     help="Carry out what waits for a person, too, beyond the limits and in files just written.",
 )
 @_LOCK
@@ -81,12 +81,12 @@ def rollback(run: str, only: str | None, lock_timeout: float) -> int:
         emit(repair, lambda: _back_text(repair))
         return 25 if repair["skipped"] else 0
     found = find_run(run, state)
-    if only is None:
-        done = undoing.roll_back(found, state, sources.clock(), lock_timeout)
-    else:
-        done = undoing.take_back(
-            found, selecting.numbers(only), state, sources.clock(), lock_timeout
-        )
+    how = (state, sources.clock(), lock_timeout)
+    done = (
+        undoing.roll_back(found, *how)
+        if only is None
+        else undoing.take_back(found, selecting.numbers(only), *how)
+    )
     emit(done, lambda: _back_text(done, found))
     return 25 if done["skipped"] else 0
 
@@ -97,34 +97,24 @@ def runs() -> None:
     from memops.state.runs import listed
 
     found = listed(in_force().state)
-    emit(
-        found,
-        lambda: (
-            table(
-                [
-                    (r["run"], r["plan"], r["state"], moment(r["started"]), r["store"])
-                    for r in found
-                ],
-                ["run", "plan", "state", "started", "store"],
-            )
-            if found
-            else nothing_in("no run and no plan")
-        ),
-    )
+    rows = [(r["run"], r["plan"], r["state"], moment(r["started"]), r["store"]) for r in found]
+    head = ["run", "plan", "state", "started", "store"]
+    emit(found, lambda: listing(rows, head, nothing_in("no run and no plan")))
 
 
-def _run_text(done: dict[str, Any]) -> str:
+def _run_text(done: dict[str, Any]) -> Text:
     if done["run"] is None or done.get("repeated"):
         return _none_text(done)
-    lines = [f"run {done['run']}: {done['state']}, {counted(done['applied'], 'record')} changed"]
-    lines[0] += f", {done['already']} were so already" if done["already"] else ""
-    lines += (
-        [f"{done['error']}: {', '.join(map(shown, done['wrong'][:20]))}"] if done["wrong"] else []
-    )
-    lines += [to_copy(done["hint"])] if done.get("hint") else []
-    lines += skipped_text(done["run"], done["skipped"])
-    lines += [f"undo: {typed()} rollback {done['run']}"]
-    return "\n".join([*lines, *(_waiting(done) if done.get("waiting") else [])])
+    so = f", {done['already']} were so already" if done["already"] else ""
+    wrong = ", ".join(map(shown, done["wrong"][:20]))
+    return [
+        f"run {done['run']}: {done['state']}, {counted(done['applied'], 'record')} changed{so}",
+        f"{done['error']}: {wrong}" if done["wrong"] else None,
+        to_copy(done["hint"]) if done.get("hint") else None,
+        *skipped_text(done["run"], done["skipped"]),
+        f"undo: {typed()} rollback {done['run']}",
+        *(_waiting(done) if done.get("waiting") else []),
+    ]
 
 
 def _waiting(done: dict[str, Any]) -> list[str]:
@@ -133,32 +123,31 @@ def _waiting(done: dict[str, Any]) -> list[str]:
     return [f"{counted(done['waiting'], 'change')} {waits} for a person", *to_decide(done["plan"])]
 
 
-def _none_text(done: dict[str, Any]) -> str:
+def _none_text(done: dict[str, Any]) -> Text:
     """What is said of a plan of which nothing could be carried out."""
     if not done["waiting"] and done["run"]:
         said = f"plan {done['plan']} was already applied by run {done['run']}, nothing was done"
         passed = skipped_text(done["run"], done["passed_over"], "and not tried again")
         again = to_copy(f"to look at them again: memops plan {shlex.quote(done['address'])}")
-        return "\n".join([said, *passed, *([again] if passed else [])])
+        return [said, *passed, again if passed else None]
     if not done["waiting"]:
         return f"plan {done['plan']}: nothing of it is left to carry out"
     first, *rest = _waiting(done)
-    return "\n".join([f"nothing was changed: {first}", *rest])
+    return [f"nothing was changed: {first}", *rest]
 
 
-def _back_text(done: dict[str, Any], run: "Run | None" = None) -> str:
+def _back_text(done: dict[str, Any], run: "Run | None" = None) -> Text:
     back = "record is as it was" if done["applied"] == 1 else "records are as they were"
     lines = [f"run {done['run']}: {done['state']}, {done['applied']} {back}"]
     if seqs := done.get("seqs"):
         listed = f" ({', '.join(map(str, seqs))})" if len(seqs) <= _LISTED else ""
-        lines += [
-            f"rejected, so not proposed again until the evidence changes: {counted(len(seqs), 'change')}{listed}",
-            f"to have them back in the plan: {typed()} review {done['plan']} --keep all",
-        ]
+        many = f"{counted(len(seqs), 'change')}{listed}"
+        lines += [f"rejected, so not proposed again until the evidence changes: {many}"]
+        lines += [f"to have them back in the plan: {typed()} review {done['plan']} --keep all"]
     elif run and not run.was_verified and run.header["authority"] != "person":
         lines += [
             "it had not come to a good end, so the next night proposes its changes again; "
             f"to reject them: {typed()} review {done['plan']} --reject all"
         ]
     kept = [(s["id"], s["why"]) for s in done["skipped"][:20]]
-    return "\n".join([*lines, *([table(kept, ["not taken back", "why"])] if kept else [])])
+    return [*lines, table(kept, ["not taken back", "why"]) if kept else None]

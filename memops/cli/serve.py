@@ -9,12 +9,13 @@ from typing import Any
 import click
 
 from memops.cli import in_force
+from memops.cli.options import flag
 from memops.cli.output import emit
 from memops.errors import MemopsError
 
 
 @click.command()
-@click.option("--remove", is_flag=True, help="Remove from the server what serving left there.")
+@flag("--remove", help="Remove from the server what serving left there.")
 def serve(remove: bool) -> None:
     """Serve the flows with their schedules to Prefect; runs until it is stopped."""
     settings = in_force()

@@ -2,37 +2,29 @@
 
 import sys
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import click
 
 from memops.cli import in_force, nothing_in, typed
-from memops.cli.output import counted, cut, emit, names_given, now_option, say, table, wants_json
+from memops.cli.options import PATH, flag, names_given, now_option
+from memops.cli.output import counted, cut, emit, listing, say, table, wants_json
 from memops.safety.display import shown
 
 
 @click.command()
 @click.argument("store")
-@click.option(
-    "--accept-shrink", is_flag=True, help="Believe a store that lost many records, or is another."
-)
+@flag("--accept-shrink", help="Believe a store that lost many records, or is another.")
 @now_option
 def snapshot(store: str, accept_shrink: bool, now: datetime | None) -> None:
     """Take a snapshot of STORE: its records, and the bytes to restore it."""
     from memops import steps
 
     said = steps.take_snapshot(store, in_force(), now, accept_shrink)
-    kinds = [(k, n) for k, n in said["counts"]["kind"].items()]
-    emit(
-        said,
-        lambda: "\n".join(
-            [
-                f"{said['snapshot']}: {counted(said['rows'], 'record')}, {said['live']} live",
-                table(kinds, ["kind", "live"]),
-                said["path"],
-            ]
-        ),
-    )
+    many = f"{said['snapshot']}: {counted(said['rows'], 'record')}, {said['live']} live"
+    kinds = said["counts"]["kind"].items()
+    emit(said, lambda: [many, table(kinds, ["kind", "live"]), said["path"]])
 
 
 @click.command()
@@ -41,21 +33,19 @@ def check(snapshot: str | None) -> None:
     """Verify SNAPSHOT, or all: every file's hash, that its records read, and what came before."""
     from memops.commands import snapshots
 
+    settings = in_force()
     said = (
-        snapshots.check_snapshot(snapshot, in_force())
-        if snapshot
-        else snapshots.check_all(in_force())
+        snapshots.check_snapshot(snapshot, settings) if snapshot else snapshots.check_all(settings)
     )
     what = said["snapshot"] if snapshot else counted(said["snapshots"], "snapshot")
     sealed = f"{what}: {said['files']} files and {said['rows']} records are as they were sealed"
     rows = [(s["snapshot"], s["rows"], s["store"]) for s in said.get("checked", [])]
-    listed = [table(rows, ["snapshot", "records", "store"])] if rows else []
-    none = snapshot is None and not rows
-    emit(said, nothing_in("no snapshot") if none else "\n".join([*listed, sealed]))
+    listed = table(rows, ["snapshot", "records", "store"]) if rows else None
+    emit(said, [listed, sealed] if rows or snapshot else nothing_in("no snapshot"))
 
 
 @click.command()
-@click.option("--remove", is_flag=True, help="Remove them; without it they are only listed.")
+@flag("--remove", help="Remove them; without it they are only listed.")
 def prune(remove: bool) -> None:
     """List the snapshots and undo copies that are past their time ([policy.keep]), or remove them.
 
@@ -67,10 +57,7 @@ def prune(remove: bool) -> None:
     rows = [(s["snapshot"], s["taken_at"][:16], s["rows"]) for s in said["snapshots"]]
     rows += [(f"undo of {run}", "", "") for run in said["undo"]]
     done = "removed" if remove else "would be removed; give --remove"
-    emit(
-        said,
-        lambda: table(rows, [done, "taken", "records"]) if rows else "nothing is past its time",
-    )
+    emit(said, lambda: listing(rows, [done, "taken", "records"], "nothing is past its time"))
 
 
 @click.command()
@@ -82,25 +69,13 @@ def restore(snapshot: str, to: str | None) -> None:
     from memops.stores import family
 
     said = snapshots.restore_snapshot(snapshot, in_force(), to)
-    whole = family(said["to"].partition(":")[0]) != "documents"
-    emit(
-        said,
-        "\n".join(
-            [
-                f"restored {said['restored']} to {said['to']}"
-                + (f"; undo: {typed()} restore {said['before']}" if said["before"] else ""),
-                *(
-                    f"{shown(path)} was written meanwhile; kept: {counted(n, 'line')}"
-                    for path, n in said["kept"].items()
-                ),
-                *(
-                    []
-                    if whole
-                    else ["files of instructions are read, not kept: bring back your own"]
-                ),
-            ]
-        ),
-    )
+    undo = f"; undo: {typed()} restore {said['before']}" if said["before"] else ""
+    lines = [f"restored {said['restored']} to {said['to']}{undo}"]
+    for path, n in said["kept"].items():
+        lines += [f"{shown(path)} was written meanwhile; kept: {counted(n, 'line')}"]
+    if family(said["to"].partition(":")[0]) == "documents":
+        lines += ["files of instructions are read, not kept: bring back your own"]
+    emit(said, lines)
 
 
 @click.command()
@@ -126,20 +101,17 @@ def stores() -> None:
     for kind in STORES:
         can = kind_class(kind).capabilities
         matrix[kind] = {c: c in can for c in CAPABILITIES} | {"missing": missing(kind)}
-    rows: list[list[Any]] = [
-        [k, *("yes" if can[c] else "-" for c in CAPABILITIES)] for k, can in matrix.items()
-    ]
+    rows = [[k, *("yes" if can[c] else "-" for c in CAPABILITIES)] for k, can in matrix.items()]
     lacks = [f"{kind}: {said}" for kind, can in matrix.items() for said in can["missing"]]
     here = ["", "On this machine:", *(lacks or ["nothing is missing"])]
-    text = "\n".join([table(rows, ["kind", *CAPABILITIES]), *here])
-    emit(matrix, text, versioned=False)
+    emit(matrix, [table(rows, ["kind", *CAPABILITIES]), *here], versioned=False)
 
 
 @click.command()
 @click.argument("store")
 @click.argument("ids", nargs=-1, required=True, callback=names_given)
-@click.option("--dry-run", is_flag=True, help="Show what would go, and change nothing.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@flag("--dry-run", help="Show what would go, and change nothing.")
+@flag("--yes", help="Do not ask.")
 def purge(store: str, ids: tuple[str, ...], dry_run: bool, yes: bool) -> int:
     """Forget records of STORE for good: in the store, its snapshots, plans and runs. No undo.
 
@@ -150,25 +122,24 @@ def purge(store: str, ids: tuple[str, ...], dry_run: bool, yes: bool) -> int:
 
     if not (dry_run or yes or wants_json()) and sys.stdin.isatty() and sys.stdout.isatty():
         shown = purging.purge(store, list(ids), in_force(), dry_run=True)
-        say(_purged_text(shown), shown)
+        say("\n".join(_purged_text(shown)), shown)
         click.confirm("\nForget this for good?", abort=True)
     said = purging.purge(store, list(ids), in_force(), dry_run)
     emit(said, lambda: _purged_text(said))
     return 3 if not dry_run and (said["same_text"] or said["elsewhere"]) else 0
 
 
-def _purged_text(said: dict[str, Any]) -> str:
+def _purged_text(said: dict[str, Any]) -> list[str]:
     what = "would be purged; nothing was changed" if said["dry_run"] else "purged"
     head = f"{counted(said['removed'], 'record')} {what}"
     rows = [(place, n, _PLACES[place]) for place, n in said["places"].items()]
     lines = [head, table(rows, ["place", "count", "what becomes of it"])] if rows else [head]
     for name, about in _LEFT.items():
         shown = [cut(item, 100) for item in said[name][:5]]
-        lines += [f"{counted(len(said[name]), about[0])} {about[1]}: {', '.join(shown)}"] * bool(
-            shown
-        )
+        many = f"{counted(len(said[name]), about[0])} {about[1]}"
+        lines += [f"{many}: {', '.join(shown)}"] if shown else []
     fresh = f"snapshot {said['snapshot']} was taken in the place of those removed"
-    return "\n".join([*lines, *([fresh] if said["snapshot"] else [])])
+    return [*lines, fresh] if said["snapshot"] else lines
 
 
 _PLACES = {
@@ -190,3 +161,74 @@ _LEFT = {
     "same_text": ("record", "of the store still says it; name it to purge it, too"),
     "elsewhere": ("file", "that memops wrote still holds the text"),
 }
+
+
+@click.command("import")
+@click.argument("name")
+@click.option("--to", required=True, help="The store to add to; a new jsonl:FILE is made.")
+@flag("--plan-only", help="Stop after the plan.")
+@now_option
+def import_(name: str, to: str, plan_only: bool, now: datetime | None) -> int:
+    """Add the export that [import.NAME] of memops.toml describes to a store."""
+    from memops.commands.importing import import_records
+
+    said = import_records(name, to, in_force(), now, plan_only)
+    counts = [(n, said[n]) for n in ("read", "ops", "applied", "already")]
+    odd = [(f"entry {p['entry']} passed over", p["why"]) for p in said["passed_over"]]
+    emit(said, lambda: table([*counts, *odd], ["import", name]))
+    return int(said.get("code", 0)) or (3 if odd else 0)
+
+
+globals()["import"] = import_  # a command is found by its name, which is no name in Python
+
+
+@click.command()
+@click.argument("roots", nargs=-1, required=True)
+@click.option("--into", type=PATH, help="The root that sessions are copied to.")
+@now_option
+def collect(roots: tuple[str, ...], into: Path | None, now: datetime | None) -> None:
+    """Read XingheBot ROOTS (ROOT or NODE=ROOT) as one: count, find duplicates across nodes.
+
+    With --into their session summaries are copied there; the roots themselves are only read.
+    """
+    from memops import steps
+
+    said = steps.collect_nodes(roots, str(into) if into else None, in_force(), now)
+    rows = [(node, n["records"], n["sessions"]) for node, n in said["nodes"].items()]
+    tail = (
+        f"{len(said['copied'])} summaries copied, {said['already']} there already; "
+        f"{len(said['duplicates'])} records say what another node's say"
+    )
+    emit(said, lambda: [table(rows, ["node", "records", "sessions"]), tail])
+
+
+@click.command()
+@click.argument("store")
+@flag("--write", help="Put the file into the workspace.")
+@now_option
+def view(store: str, write: bool, now: datetime | None) -> None:
+    """Print the MEMORY_SNAPSHOT.md of STORE, from which clawseed can start again.
+
+    clawseed reads it as its own; `memops store import` reads all that is in it, exactly.
+    """
+    from memops.commands import repairing
+
+    said = repairing.view(store, in_force(), write, now)
+    emit(said, f"{said['entries']} memories in {said['path']}" if write else said["text"])
+
+
+@click.command()
+@click.argument("store")
+@click.option("--model", required=True, help="Folder or name of the model that STORE is used with.")
+@flag("--approve", help="Write the vectors, after a snapshot.")
+@now_option
+def embed(store: str, model: str, approve: bool, now: datetime | None) -> None:
+    """Give the rows of STORE that have no vector theirs; refused unless the model is the same."""
+    from memops.commands import repairing
+
+    said = repairing.embed(store, model, in_force(), approve, now)
+    done = f"{said['filled']} filled" if approve else "nothing was changed; --approve fills them"
+    emit(
+        said,
+        f"{said['lacking']} rows without a vector; the model agrees on {said['compared']}; {done}",
+    )

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from memops.cli import in_force, typed
-from memops.cli.output import PATH, cut, emit, now_option, say, table, wants_json
+from memops.cli.options import PATH, now_option
+from memops.cli.output import cut, emit, listing, say, table, wants_json
 from memops.evaluation.exchange import EXPORTS, IMPORTS
 
 _ROOM = 100
@@ -31,11 +32,8 @@ def suite_init(store: str, folder: Path | None, each: int, now: datetime | None)
 
     said = suites.init(store, in_force(), folder, each, now)
     rows = list(said["by_category"].items())
-    text = (
-        table(rows, ["category", "proposed"])
-        + f"\nreview them: {typed()} recall suite review {said['suite']}"
-    )
-    emit(said, text)
+    next_ = f"review them: {typed()} recall suite review {said['suite']}"
+    emit(said, [table(rows, ["category", "proposed"]), next_])
 
 
 @suite.command("review")
@@ -54,7 +52,9 @@ def suite_review(
     if one_by_one:
         for name, kept in _asked(said["waiting"]):
             said = suites.review(folder, [name] if kept else [], [] if kept else [name])
-    emit(said, lambda: _review_text(said, with_waiting=not one_by_one))
+    lines = [] if one_by_one else [_proposal(row) for row in said["waiting"]]
+    many = f"{said['kept']} kept, {said['dropped']} dropped, {len(said['waiting'])} wait"
+    emit(said, [*lines, f"{many}; {said['suite']} asks {said['queries']} queries"])
 
 
 @suite.command("check")
@@ -68,10 +68,10 @@ def suite_check(folder: str, store: str, now: datetime | None) -> int:
     problems = suites.check_suite(folder, store, in_force(), now)
     wrong = any(p["level"] == "error" for p in problems)
     rows = [(p["level"], p["query_id"], p["id"], p["says"]) for p in problems]
-    text = (
-        table(rows, ["level", "query", "id", "problem"]) if rows else "every query has its evidence"
+    head = ["level", "query", "id", "problem"]
+    emit(
+        {"problems": problems, "ok": not wrong}, listing(rows, head, "every query has its evidence")
     )
-    emit({"problems": problems, "ok": not wrong}, text)
     return 20 if wrong else 0
 
 
@@ -115,7 +115,7 @@ def suite_export(
     from memops.evaluation import suites
 
     said = suites.export_suite(folder, kind, output, in_force(), store, now)
-    emit(said, "\n".join(str(output / name) for name in said["files"]))
+    emit(said, [str(output / name) for name in said["files"]])
 
 
 def _asked(waiting: list[dict[str, Any]]) -> Iterator[tuple[str, bool]]:
@@ -137,12 +137,3 @@ def _proposal(row: dict[str, Any]) -> str:
     says = [f"    {cut(text, _ROOM)}" for text in row.get("says", [])[:3]]
     head = f"{row['query_id']}  {cut(row['text'], _ROOM)}"
     return "\n".join([head, *(says or ["    no memory should answer this"])])
-
-
-def _review_text(said: dict[str, Any], with_waiting: bool) -> str:
-    lines = [_proposal(row) for row in said["waiting"] if with_waiting]
-    lines.append(
-        f"{said['kept']} kept, {said['dropped']} dropped, {len(said['waiting'])} wait; "
-        f"{said['suite']} asks {said['queries']} queries"
-    )
-    return "\n".join(lines)

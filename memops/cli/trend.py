@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memops.cli import in_force, nothing_in
-from memops.cli.output import PATH, emit, lang_option, moment, now_option, table
+from memops.cli.options import PATH, lang_option, now_option
+from memops.cli.output import emit, moment, table
 from memops.safety.display import shown
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def simulate(
 
         output.write_text(render_aging(said, _MOVES), encoding="utf-8")
         said["picture"] = str(output)
-    emit(said, lambda: simulated_text(said))
+    emit(said, lambda: _simulated_text(said))
 
 
 @click.command()
@@ -58,12 +59,13 @@ def history(store: str | None, output: Path | None, lang: str) -> None:
         from memops.reports.page import render_history
 
         output.write_text(render_history(nights.courses(table_), lang), encoding="utf-8")
-    told = history_text(table_) or nothing_in("no night of this store" if store else "no night")
-    emit(said, str(output) if output else told)
+    parts = table_.partition_by("store", maintain_order=True)
+    none = nothing_in("no night of this store" if store else "no night")
+    emit(said, str(output) if output else "\n\n".join(map(_store_text, parts)) or none)
 
 
-def simulated_text(said: dict[str, Any]) -> str:
-    """Return the weeks in which something moves, and each kind's live records and floor."""
+def _simulated_text(said: dict[str, Any]) -> list[str]:
+    """The weeks in which something moves, and each kind's live records and floor."""
     lines = [f"{shown(said['store'])}, {said['days']} days from {said['from']:%Y-%m-%d}"]
     lines += [
         f"  {d['setting']}: {d['in_force']} in force, {d['tried']} tried" for d in said["differs"]
@@ -77,14 +79,7 @@ def simulated_text(said: dict[str, Any]) -> str:
         lines += ["", table(rows, ["scope", "kind", "live", "least", "at the end", "floor"])]
         held = course["held"]
         lines += [f"{held} records are kept by a floor, a pin or the guard"] if held else []
-    lines += [f"picture: {said['picture']}"] if "picture" in said else []
-    return "\n".join(lines)
-
-
-def history_text(nights: "pl.DataFrame") -> str:
-    """Return each store's nights with sparklines; missing nights are a line of their own."""
-    parts = nights.partition_by("store", maintain_order=True)
-    return "\n\n".join(_store_text(part) for part in parts)
+    return [*lines, f"picture: {said['picture']}"] if "picture" in said else lines
 
 
 def _weeks(course: dict[str, Any]) -> str:
@@ -95,6 +90,7 @@ def _weeks(course: dict[str, Any]) -> str:
 
 
 def _store_text(nights: "pl.DataFrame") -> str:
+    """A store's nights with sparklines; missing nights are a line of their own."""
     from memops.state.history import missed, spark, trend
 
     said = trend(nights)
@@ -107,17 +103,8 @@ def _store_text(nights: "pl.DataFrame") -> str:
         counts = [_figure(night[n], 0) for n in ("rows", "live", "ops", "applied", "skipped")]
         seconds = _figure(night["seconds"], 1)
         rows.append([moment(night["at"]), *counts, *recall, night["verdict"] or "-", seconds])
-    head = [
-        "night",
-        "rows",
-        "live",
-        "changes",
-        "changed",
-        "skipped",
-        *measures,
-        "verdict",
-        "seconds",
-    ]
+    head = ["night", "rows", "live", "changes", "changed", "skipped", *measures]
+    head += ["verdict", "seconds"]
     lines = [shown(nights["store"][0]), table(rows, head), f"live     |{spark(nights, 'live')}|"]
     return "\n".join([*lines, f"changes  |{spark(nights, 'ops')}|"])
 

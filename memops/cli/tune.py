@@ -7,13 +7,14 @@ from typing import Any
 import click
 
 from memops.cli import in_force
-from memops.cli.output import PATH, emit, now_option, table
+from memops.cli.options import PATH, now_option, several
+from memops.cli.output import emit, table
 
 
 @click.command()
 @click.argument("store")
 @click.option("--suite", required=True, help="Folder of a suite, or its name below evals.")
-@click.option("--encoder", "encoders", multiple=True, help="One more encoder to try (repeatable).")
+@several("--encoder", "encoders", help="One more encoder to try (repeatable).")
 @click.option("-o", "--output", type=PATH, help="The picture [tune.svg].")
 @now_option
 def tune(
@@ -53,22 +54,24 @@ def encoder_distill(
     emit(said, lambda: _distil_text(said))
 
 
-def _tune_text(said: dict[str, Any]) -> str:
+def _tune_text(said: dict[str, Any]) -> list[str]:
     rows = [
         (t["name"], f"{t['dev']:.4f}", f"{t['test']:.4f}", f"{t['ms']:.2f}") for t in said["tried"]
     ]
     gain = said["gain"]
-    return (
-        table(rows, ["way", f"{said['measure']} dev", "test", "ms a query"])
-        + f"\nnow: {said['now']}\nchosen on dev: {said['chosen']}, on test {gain['mean']:+.4f} "
-        f"({gain['low']:+.4f} to {gain['high']:+.4f})\npicture: {said['picture']}"
-    )
+    gained = f"{gain['mean']:+.4f} ({gain['low']:+.4f} to {gain['high']:+.4f})"
+    return [
+        table(rows, ["way", f"{said['measure']} dev", "test", "ms a query"]),
+        f"now: {said['now']}",
+        f"chosen on dev: {said['chosen']}, on test {gained}",
+        f"picture: {said['picture']}",
+    ]
 
 
-def _distil_text(said: dict[str, Any]) -> str:
+def _distil_text(said: dict[str, Any]) -> list[str]:
     rows = [
         (name, said[name]["dims"], said[name]["texts_per_cpu_second"], said[name].get("recall", ""))
         for name in ("model", "static")
     ]
     head = ["", "dims", "texts a CPU second", said.get("measure", "")]
-    return table(rows, head) + f"\nagreement of cosines: {said['agreement']}\n{said['path']}"
+    return [table(rows, head), f"agreement of cosines: {said['agreement']}", said["path"]]

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from memops.cli import in_force, nothing_in, to_copy, to_decide, typed
-from memops.cli.output import counted, emit, moment, now_option, table
+from memops.cli.options import now_option
+from memops.cli.output import counted, emit, moment, table
 from memops.errors import GateFailed
 
 _WHY = {
@@ -64,25 +65,15 @@ def status(
         "unfinished": "cut off runs",
     }
     cells = [[_short(row[column]) for column in columns] for row in rows]
-    emit(
-        rows,
-        lambda: (
-            "\n".join([table(cells, [*columns.values()]), *_next(rows)])
-            if rows
-            else f"{to_copy(_NONE)} {nothing_in('no night')}"
-        ),
-        names=[*(row["store"] for row in rows), settings.state, settings.path or ""],
-    )
+    names = [*(row["store"] for row in rows), settings.state, settings.path or ""]
+    text = [table(cells, [*columns.values()]), *(line for row in rows for line in _next(row))]
+    emit(rows, text if rows else f"{to_copy(_NONE)} {nothing_in('no night')}", names=names)
     return 0 if all(row["fine"] for row in rows) else Finding.code
 
 
-def _next(rows: list[dict[str, Any]]) -> list[str]:
-    """What to type next for each store that is not well, or waits."""
-    return [line for row in rows for line in _next_of(row, row["store"])]
-
-
-def _next_of(row: dict[str, Any], name: str) -> list[str]:
-    lines = []
+def _next(row: dict[str, Any]) -> list[str]:
+    """What to type next for a store that is not well, or waits."""
+    name, lines = row["store"], []
     for run in row["cut_off"]:
         back = f"or back: {typed()} rollback {run}"
         lines.append(f"{name}: a run was cut off; on: {typed()} resume {run}; {back}")

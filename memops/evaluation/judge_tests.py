@@ -16,7 +16,9 @@ from memops import autonomy
 from memops.errors import Corrupt, MemopsError
 from memops.files import json_lines
 from memops.judge.conflicts import features
+from memops.models.local import decider
 from memops.policy import Policy
+from memops.settings import Settings
 from memops.state import evidence
 from memops.verdicts import AGAINST, BOTH_HOLD, SAME, UNSURE, Decider, Pair, Side
 
@@ -59,6 +61,18 @@ def _pair(row: dict[str, Any]) -> dict[str, Any]:
     if not texts or row["label"] not in LABELS:
         raise ValueError(row)
     return row
+
+
+def test(path: Path, settings: Settings) -> dict[str, Any]:
+    """Test the judge of pairs, keep what it earned, and return what a command prints."""
+    pairs, policy = labelled(path), settings.policy
+    judge = decider(policy.judge, settings.state)
+    if judge is None:
+        hint = "set `[policy.judge]` endpoint and model, or model to the folder of a cross-encoder"
+        raise MemopsError("no judge is configured", hint)
+    counts, earned = tested(pairs, judge, policy)
+    about = {"pairs": len(pairs), "judge": judge.recipe()}
+    return about | told(path, settings, judge.recipe(), counts, earned)
 
 
 def tested(
@@ -148,17 +162,19 @@ def earned(
     return pl.DataFrame(rows, schema=names, orient="row")
 
 
-def keep(
-    state: Path,
-    recipe: Mapping[str, Any],
-    earned: pl.DataFrame,
+def told(
     labels: Path,
+    settings: Settings,
+    recipe: Mapping[str, Any],
+    counts: pl.DataFrame,
+    earned: pl.DataFrame,
     right: float | None = None,
-) -> Path:
-    """Keep what a test found, so that plans know what the model may decide; returns the file."""
+) -> dict[str, Any]:
+    """Keep what a test found, so that plans know what the model may decide; returns the figures."""
     rows = [
         {name: row[name] for name in (*autonomy.SHAPE, "right", "harmful")} | {"harmless": 0}
         for row in earned.to_dicts()
     ]
     digest = hashlib.sha256(labels.read_bytes()).hexdigest()
-    return evidence.keep_judge(state, recipe, digest, rows, right)
+    kept = evidence.keep_judge(settings.state, recipe, digest, rows, right)
+    return {"verdicts": counts.to_dicts(), "earned": earned.to_dicts(), "kept": str(kept)}

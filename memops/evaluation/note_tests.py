@@ -42,7 +42,7 @@ def _note(row: dict[str, Any]) -> dict[str, Any]:
     return {"note": row["note"], "facts": facts, "lang": row.get("lang") or "all"}
 
 
-def tested(path: Path, settings: Settings) -> dict[str, Any]:
+def test(path: Path, settings: Settings) -> dict[str, Any]:
     """Test the model that reads notes, keep what it earned, and return what a command prints."""
     rows, policy = labelled(path), settings.policy
     of, ctx = endpoint(policy.judge), Context(now=clock(), policy=policy)
@@ -57,16 +57,8 @@ def tested(path: Path, settings: Settings) -> dict[str, Any]:
     model_only = counts.filter(verdict="fact")
     earned = judge_tests.earned(model_only, policy, SHAPES)
     measured = _right(rows, said.tells)
-    kept = judge_tests.keep(settings.state, recipe, earned, path, measured)
-    return {
-        "notes": len(rows),
-        "judge": recipe,
-        "asked": said.figures,
-        "right": measured,
-        "verdicts": counts.to_dicts(),
-        "earned": earned.to_dicts(),
-        "kept": str(kept),
-    }
+    about = {"notes": len(rows), "judge": recipe, "asked": said.figures, "right": measured}
+    return about | judge_tests.told(path, settings, recipe, counts, earned, measured)
 
 
 def _compared(rows: list[dict[str, Any]], made: pl.DataFrame) -> pl.DataFrame:
