@@ -15,7 +15,8 @@ from memops.language.packs import codes
 from memops.language.stemming import stemmed
 from memops.values.clauses import Word, Words, clauses, words
 from memops.values.reading import read
-from memops.values.value import DIFFERENT, EQUAL, INCOMPARABLE, Comparison, Value, compare
+from memops.values.value import Value
+from tests.comparing import DIFFERENT, EQUAL, INCOMPARABLE, Comparison, compare
 
 _WEEK = 604800
 _EVERY = re.compile(r"~?every (\d+(?:\.\d+)?) s$")

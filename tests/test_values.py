@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memops.language.packs import codes, pack
-from memops.values import compare, read, read_all
+from memops.values import read, read_all
 from tests.agreement import agree, same_values
+from tests.comparing import compare
 from tests.writing import WRITERS, drawn
 
 TABLES = sorted((Path(__file__).parent / "values").glob("*.txt"))

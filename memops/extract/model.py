@@ -25,7 +25,8 @@ from memops.models.completions import Question
 from memops.policy import Policy
 from memops.safety.hostile import injected
 from memops.safety.secrets import found as secrets_found
-from memops.values import Value, compare, read, read_all, resolved
+from memops.statements.said import stands
+from memops.values import Value, read, read_all, resolved
 from memops.values.value import number
 
 KINDS = (
@@ -199,7 +200,7 @@ def _stand(kind: str, fact: str, note: str, when: datetime | None) -> bool:
 def _one(value: Value, other: Value) -> bool:
     """Whether two values are one; of a bare number ("hours 4,812") a fact may tell the unit."""
     told = other.kind == "number" and value.written is not None
-    return compare(value, other) == "equal" or (told and other.form == number(value.written or 0))
+    return stands(value, other) or (told and other.form == number(value.written or 0))
 
 
 def _rest(text: str, values: list[Value]) -> str:

@@ -63,6 +63,12 @@ def spoken(text: str) -> list[Token]:
     return heard(plain, said_in(plain, read(plain)))
 
 
+def stands(one: Value, other: Value) -> bool:
+    """Return whether a value says no more than another one: of each kind of part they share a form."""
+    own, theirs = ({*_split(False, *value[2:])} for value in (one, other))
+    return bool(own) and dict(own).keys() == dict(own & theirs).keys()
+
+
 def _parts(value: Value, dated: bool) -> list[Said]:
     """A value in parts; a day told from the day of writing as `told`, where another one is dated."""
     start, end, *form = value

@@ -3,12 +3,10 @@
 from memops.values.reading import numeral, read, read_all
 from memops.values.relative import resolved
 from memops.values.signs import sign
-from memops.values.value import Comparison, Value, compare
+from memops.values.value import Value
 
 __all__ = [
-    "Comparison",
     "Value",
-    "compare",
     "numeral",
     "read",
     "read_all",

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from memops.judge.conflicts import features
 from memops.judge.decision import DUPLICATE
-from memops.values.value import DIFFERENT, EQUAL, INCOMPARABLE
 from tests.agreement import same_values
+from tests.comparing import DIFFERENT, EQUAL, INCOMPARABLE
 
 
 def said(pair):
