@@ -8,6 +8,8 @@ from memops.judge.conflicts import features
 APART = [
     ("The deposit was paid by Marlow to Ines", "The deposit was paid by Ines to Marlow"),
     ("Priya was hired by Stellan", "Priya hired Stellan"),
+    ("The clinic refused Dan", "Dan refused the clinic"),
+    ("Odile visited the museum", "The museum visited Odile"),
     ("The red team beat the blue team", "The red team was beaten by the blue team"),
     ("The invoice was sent by the client", "The invoice was sent to the client"),
     ("We converted the archive from TIFF into PNG", "We converted the archive from PNG into TIFF"),

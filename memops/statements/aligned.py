@@ -48,15 +48,17 @@ def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     """Return of each two of a kind in a statement which comes first: `ordered`, and `reversed`.
 
     Of a kind are names and people, the writer too, values of one kind, and things with a verb
-    between them; where "and" or a comma joins the two, or the writer's is what stands beside, their
+    between them; so are a thing and a name, where a statement speaks of nothing else (the clinic
+    refused Dan). Where "and" or a comma joins the two, or the writer's is what stands beside, their
     order says nothing. Who manages whom is in no other set.
     Who acts comes first: in "B is managed by A" that is A. Nor does it matter if one says that
     the manager is Anna, or that Anna is the manager.
     """
     kind = _kind_of(t)
     like = (kind > 0) & (t.before(kind > 0) < _MOST)
+    lone = (np.bincount(t.row[like], minlength=t.n) == 2)[t.row]
     at, kind = np.flatnonzero(like), kind[like]
-    verb, joined, other = _passed(t, like)
+    verb, refusal, joined, other = _passed(t, like)
     own, said = t.means(_SPEAKING), t.before(t.solid)
     same, role = t.before(t.means({"copula"})), t.kinds("person")
     acted = t.before(t.where(lambda concept, kind, said: said.lower() in _ACTING, "function"))
@@ -64,11 +66,13 @@ def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     pairs = []
     for step in range(1, _MOST):
         one, two = at[:-step], at[step:]
-        alike = (t.row[one] == t.row[two]) & (kind[:-step] == kind[step:])
+        least, most = np.minimum(kind[:-step], kind[step:]), np.maximum(kind[:-step], kind[step:])
+        mixed = (least == 1) & (most == 2) & lone[one]
+        alike = (t.row[one] == t.row[two]) & ((least == most) | mixed)
         alike &= t.concept[one] != t.concept[two]
         listed = (joined[two] > joined[one]) | (t.clause[two] > t.clause[one])
         listed &= other[two] == other[one]
-        related = (kind[step:] > 1) | (verb[two] > verb[one])
+        related = (least > 1) | (verb[two] > verb[one]) | (mixed & (refusal[two] > refusal[one]))
         equated = (same[two] > same[one]) & (role[one] != role[two])
         beside = said[two] - said[one] <= t.solid[one]  # my sister; Ida and I
         owned = beside & (own[one] | own[two])
@@ -148,13 +152,13 @@ def _parties() -> frozenset[str]:
     return frozenset(word for words in told for word in words.split())
 
 
-def _passed(t: Tokens, like: Array) -> tuple[Array, Array, Array]:
-    """How many verbs, joining words and words that are neither these nor `like` stand before each."""
+def _passed(t: Tokens, like: Array) -> list[Array]:
+    """How many verbs, denials in place of any, joining and other words (not `like`) stand before each."""
     joins = t.means({"conj"}) | t.where(lambda concept, kind, said: said in _JOINING, "function")
     quiet = t.means({"article"})
-    masks = (t.kinds("single", "multi"), joins, ~(like | joins | quiet))
-    verb, joined, other = (t.before(mask) for mask in masks)
-    return verb, joined, other
+    verbs = t.kinds("single", "multi")
+    refusals = t.kinds("negation") & ~t.texts(verbs)[t.row]
+    return [t.before(mask) for mask in (verbs, refusals, joins, ~(like | joins | quiet))]
 
 
 def aligned(t: Tokens) -> Array:
