@@ -12,7 +12,7 @@ from memops import schema
 from memops.language.lexicon import lexicon
 from memops.nights import night as nights
 from memops.policy import Policy, described
-from memops.reports import figures
+from memops.reports import reporting
 from memops.reports.page import render
 from memops.rules import MIGRATION, RULES
 from tests.nights import night
@@ -40,7 +40,7 @@ def rules():
 def bands():
     """The bars of the distributions that are named in words."""
     empty = schema.RECORDS.to_frame()
-    made = figures.distributions(empty, empty, "2026-06-01T00:00:00+00:00")
+    made = reporting.distributions(empty, empty, "2026-06-01T00:00:00+00:00")
     labels = {b["label"] for d in made for b in d["bins"]} | {d["name"] for d in made}
     return {label for label in labels if re.search("[a-z]", label)}
 
