@@ -574,6 +574,20 @@ def test_a_run_that_was_cut_off_and_taken_back_is_proposed_again_and_says_so(sto
     assert night["ops"] == 0
 
 
+def test_a_first_night_that_was_cut_off_and_taken_back_is_no_night_that_succeeded(store, capsys):
+    argv = [sys.executable, "-m", "memops", "--state", "s/t", "nightly", store, "--approve", "--now", NOW]  # fmt: skip
+    env = os.environ | {"MEMOPS_FAIL": "batch-written:1:kill"}
+    assert subprocess.run(argv, env=env, check=False).returncode == -9
+    code, row = stands(capsys, "--now", NOW)
+    assert (code, row["state"], row["unfinished"]) == (32, "failed", 1)
+    assert run(capsys, "rollback", *row["cut_off"])[0] == 0
+    code, said = run(capsys, "status", "--now", NOW)
+    assert code == 32 and said.splitlines()[2].split()[:2] == [store, "failed"]
+    assert typed(said) == [f"nightly {store}"]
+    assert run(capsys, *typed(said)[0].split(), "--approve", "--now", NOW)[0] == 0
+    assert stands(capsys, "--now", NOW)[1]["fine"] == 1
+
+
 def test_what_is_accepted_in_a_review_names_the_line_that_takes_it_back(store, capsys):
     run(capsys, "plan", store, "--now", NOW)
     (plan,) = Path("s/t/plans").iterdir()

@@ -46,8 +46,9 @@ def standing(
     """Return how each store stands, and its figures.
 
     It is `good`; `waiting` while changes of its plans do, after a night that did the rest; `held`
-    while nothing was decided of a night that wrote nothing without a person; `late`; `failed`;
-    `working` at its first night; or `never` had one.
+    while nothing was decided of a night that wrote nothing without a person; `late`; `failed`, as
+    a first night has that was begun and never came to its end; `working` at its first night; or
+    `never` had one.
 
     `names` default to those configured, those that ever had a night or a plan and those with a run
     that was cut off. A store whose last good night (or, without one, first night) is older than the
@@ -87,15 +88,15 @@ def _at_work(
     first = row["hours_since"] is None
     if row["state"] in FINE and not first:
         return row | {"at_work": None}
-    begun = None
-    with contextlib.suppress(MemopsError):
-        lock = night_path(
-            settings.state, open_store(settings.store(row["store"]).address).identity()
-        )
-        begun = lock.stat().st_mtime if files.is_held(lock) else None
-    if first and begun is not None and now.timestamp() - begun <= limit * 3600:
-        row |= {"state": "working", "fine": 1}
-    return row | {"at_work": begun is not None}
+    begun, held = None, False
+    with contextlib.suppress(MemopsError, FileNotFoundError):
+        address = settings.store(row["store"]).address
+        lock = night_path(settings.state, open_store(address).identity())
+        begun, held = lock.stat().st_mtime, files.is_held(lock)
+    if first and begun is not None:
+        soon = held and now.timestamp() - begun <= limit * 3600
+        row |= {"state": "working" if soon else "failed", "fine": int(soon)}
+    return row | {"at_work": held}
 
 
 def exposition(rows: Iterable[dict[str, Any]]) -> str:
