@@ -69,6 +69,7 @@ class Context:
         self, key: object, texts: pl.Series, make: Callable[[list[str]], pl.DataFrame]
     ) -> tuple[pl.DataFrame, pl.Series]:
         """Return what `make` returns (text and more), each text made once, and the row of each text."""
+        texts = texts.rename("text")
         known = self.cache.get(key)
         new = texts.unique(maintain_order=True)
         if known is not None:
@@ -78,5 +79,14 @@ class Context:
             known = made if known is None else pl.concat([known, made], rechunk=True)
             self.cache[key] = known
         place = pl.DataFrame({"text": known["text"], "at": pl.int_range(known.height, eager=True)})
-        at = texts.rename("text").to_frame()
-        return known, at.join(place, on="text", how="left", maintain_order="left")["at"]
+        at = texts.to_frame().join(place, on="text", how="left", maintain_order="left")["at"]
+        return known, at
+
+    def formed(self, key: object, texts: pl.Series, form: pl.Expr) -> pl.Series:
+        """Return a form of each text, an expression over the column `text`; each text has it made once."""
+
+        def make(new: list[str]) -> pl.DataFrame:
+            return pl.DataFrame({"text": new}, {"text": pl.String}).with_columns(form=form)
+
+        known, at = self.of_texts(key, texts, make)
+        return known["form"].gather(at)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memops.judge.candidates.near import alike, alike_by_hashes, sets
-from memops.judge.candidates.similarity import near_pairs
+from memops.judge.candidates.sought import flat, near_pairs, sets_of
 from memops.judge.candidates.termsets import term_sets
 from memops.language.codes import code_of, codes
 from memops.language.text import tokens
@@ -91,6 +91,19 @@ def test_the_prefix_filter_finds_exactly_what_comparing_all_with_all_finds(membe
     assert found_by(alike, members, least) == pytest.approx(exhaustive(members, least))
 
 
+@settings(deadline=None, max_examples=150)
+@given(
+    st.lists(st.tuples(st.booleans(), st.sets(st.integers(1, 14), max_size=9)), max_size=14),
+    st.sampled_from([0.3, 0.5, 0.7, 1.0]),
+)
+def test_what_is_near_some_sets_is_found_without_what_is_near_others(told, least):
+    some, members = np.array([one for one, _ in told], bool), [held for _, held in told]
+    search = lambda *held: alike(*held, some)  # noqa: E731
+    every = exhaustive(members, least)
+    wanted = {pair: share for pair, share in every.items() if some[[*pair]].any()}
+    assert found_by(search, members, least) == pytest.approx(wanted)
+
+
 def test_near_duplicates_among_notes_in_two_languages_are_all_found():
     found = codes(pl.Series(texts(700, seed=3)))
     rows, items = sets(found.rows, found.codes, 700)
@@ -132,16 +145,21 @@ def test_terms_of_scopes_never_meet_and_keep_their_order():
         assert (items[mine] & np.uint64((1 << 44) - 1)).tolist() == alone[1].tolist()
 
 
+def near(said, scopes, limits):
+    held = sets_of(codes(pl.Series(said)), pl.Series(scopes))
+    return near_pairs(flat(held["tokens"]), pl.Series(scopes), limits)
+
+
 @pytest.mark.parametrize("exact", [200, 40, 4])
 def test_pairs_of_one_scope_are_the_same_whatever_stands_beside_it(exact):
     """Also where scopes are of a size that is searched by hashes."""
     said = [f"the depot {n % 12} 仓库 opens at {n % 7} daily by rule {n % 5}" for n in range(90)]
     scopes = ["a"] * 10 + ["b"] * 50 + ["c"] * 30
     limits = Candidates(exact=exact)
-    a, b = near_pairs(codes(pl.Series(said)), pl.Series(scopes), limits)
+    a, b = near(said, scopes, limits)
     found, at = set(zip(a.tolist(), b.tolist(), strict=True)), 0
     for size, scope in ((10, "a"), (50, "b"), (30, "c")):
-        a, b = near_pairs(codes(pl.Series(said[at : at + size])), pl.Series([scope] * size), limits)
+        a, b = near(said[at : at + size], [scope] * size, limits)
         mine = {(i, j) for i, j in found if at <= i < at + size}
         assert mine == set(zip((a + at).tolist(), (b + at).tolist(), strict=True))
         at += size

@@ -14,14 +14,17 @@ from hypothesis import strategies as st
 from memops.context import Context
 from memops.hygiene.dues import due, dues
 from memops.judge import conflicts
-from memops.judge.candidates.similarity import candidates, statements
+from memops.judge.candidates.similarity import candidates, candidates_in_parts, statements
+from memops.judge.candidates.similarity import nothing as nothing_near
+from memops.judge.candidates.sought import Sought
 from memops.judge.comparing import verdicts
 from memops.plan import outcome
+from memops.policy import Candidates, Policy
 from memops.rules import RULES, propose
 from memops.schema import conform, from_rows, instant
 from memops.statements import taken
 from memops.statements.readings import readings
-from memops.statements.remembered import Remembered
+from memops.statements.remembered import Remembered, hashes
 from memops.statements.taken import counted, taken_apart
 from tests.bench import lives, stores
 from tests.bench.night import records
@@ -225,3 +228,37 @@ def test_a_night_reads_no_due_day_again(tmp_path, monkeypatch):
         assert dues(texts, said, kept) == known
         kept.keep()
         monkeypatch.setattr("memops.hygiene.dues.due", None)
+
+
+WORDS = ["depot", "opens", "at seven", "Ines", "runs", "box 40", "not", "仓库八点开门", "lamps"]
+PARTS = st.tuples(st.sampled_from("ab"), st.lists(st.sampled_from(WORDS), min_size=1, max_size=6))
+
+
+def searched(kept, said, limits):
+    rows = sorted(said)
+    columns = {"scope": [s for s, _ in rows], "text": [" ".join(t) for _, t in rows]}
+    table = pl.DataFrame(columns, dict.fromkeys(columns, pl.String))
+    table = table.with_row_index("statement")
+    ctx = Context(now=datetime(2026, 6, 1, tzinfo=UTC), policy=Policy(candidates=limits))
+    search = Sought(
+        kept, table, pl.Series("hash", hashes(table["text"].to_list()), pl.Binary), limits
+    )
+    parts = [pairs for _, pairs in candidates_in_parts(table, ctx, search)]
+    return pl.concat([nothing_near(), *parts])
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.lists(PARTS, max_size=12), min_size=2, max_size=4), st.sampled_from([1, 10**6]))
+def test_a_search_that_knows_the_one_before_finds_what_one_that_does_not_would(
+    tmp_path_factory, nights, exact
+):
+    """Whatever was added, taken away or said again since, in this plan or an earlier night."""
+    folder = tmp_path_factory.mktemp("readings")
+    for nth, said in enumerate(nights):
+        limits = Candidates(exact=exact, jaccard=0.5 if nth % 3 == 2 else 0.7)
+        kept, anew = Remembered(folder), searched(None, said, limits)
+        assert searched(kept, said, limits).equals(anew)
+        assert searched(kept, said[1:], limits).equals(searched(None, said[1:], limits))
+        assert searched(kept, said, limits).equals(anew)
+        kept.keep()
+    assert len([*folder.glob("sought-*")]) <= 1

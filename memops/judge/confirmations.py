@@ -8,8 +8,8 @@ still counts for it until it is deleted.
 import polars as pl
 
 from memops.context import Context
-from memops.judge.candidates.similarity import Statements, statements
-from memops.judge.conflicts import groups, judged
+from memops.judge.candidates.similarity import Statements, statements_of
+from memops.judge.conflicts import groups, judged_among
 from memops.plan import STEPS
 from memops.safety.trust import voice
 from memops.schema import LIVE, RETIRED, only
@@ -50,10 +50,10 @@ def alike(records: pl.DataFrame, ctx: Context, least: int = 0) -> pl.DataFrame:
     Groups are found where more than `least` voices may come together, elsewhere records stand alone.
     """
     shown = records.with_columns(superseded_by=pl.lit(None, pl.String))
-    said, voiced = statements(shown, ctx), records.with_columns(voice=voice())
+    said, voiced = statements_of(shown, ctx), records.with_columns(voice=voice())
     voices = said.members.join(voiced.select("id", "voice"), on="id").select("statement", "voice")
     keep = lambda pairs: _many_voiced(pairs, said, voices, least)  # noqa: E731
-    same = judged(shown, ctx, keep).filter(pl.col("same"))
+    same = judged_among(said, shown, ctx, keep).filter(pl.col("same"))
     of = groups(same, said.table.height)
     return voiced.join(said.members.join(of, on="statement").select("id", "group"), on="id")
 

@@ -15,6 +15,7 @@ from memops.judge.candidates.similarity import (
     candidates_in_parts,
     spoken,
     statements,
+    unkept,
 )
 from memops.judge.candidates.worth import WORTH, combined, worth_reading
 from memops.judge.cascade import asked, heard
@@ -38,15 +39,13 @@ class _Judged(NamedTuple):
     carried: bool
 
 
-def judged(records: pl.DataFrame, ctx: Context, keep: Keep | None = None) -> pl.DataFrame:
+def judged(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Return the candidate pairs of statements that could be judged, and what they are.
 
     Columns: a, b (numbers of statements, a < b), jaccard, cosine, bm25, score (the seed's
     similarity), same (bool), opposes (why, or null), firm_a, firm_b (asserted as standing fact);
     with a judge also what it said (`memops.judge.judge`).
     """
-    if keep is not None:
-        return _judged(records, ctx, keep)
     said = statements(records, ctx)
     last: tuple[Statements, _Judged] | None = ctx.cache.get(judged)
     if last is None or last[0] is not said or (last[1].carried and FOUND not in ctx.cache):
@@ -79,8 +78,8 @@ def _judged_whole(records: pl.DataFrame, ctx: Context) -> _Judged:
     """
     said, before = statements(records, ctx), ctx.cache.get(FOUND)
     if ctx.models.encode or ctx.models.judge:
-        return _Judged(_judged(records, ctx, None), False)
-    if before and (left := _left(said, *before)):
+        return _Judged(judged_among(said, records, ctx), False)
+    if before and (left := _left(said, ctx, *before)):
         return _Judged(_scored(*left, said, records, ctx), True)
     found = _found(said.table, ctx, None)
     ctx.cache[FOUND] = said, *found
@@ -88,7 +87,11 @@ def _judged_whole(records: pl.DataFrame, ctx: Context) -> _Judged:
 
 
 def _left(
-    said: Statements, before: Statements, pairs: pl.DataFrame, verdict: pl.DataFrame
+    said: Statements,
+    ctx: Context,
+    before: Statements,
+    pairs: pl.DataFrame,
+    verdict: pl.DataFrame,
 ) -> tuple[pl.DataFrame, pl.DataFrame] | None:
     """Those pairs of the statements `before` that are left; None if there are statements which were not."""
     both = said.members.join(before.members, on="id", suffix="_was", maintain_order="left")
@@ -96,7 +99,8 @@ def _left(
     now, was = said.table[both["statement"]], before.table[both["statement_was"]]
     new = now["text"] != was["text"]
     alike = all(now[name].equals(was[name]) for name in ("scope", "about", "owned", "states"))
-    alike = alike and spoken(now.filter(new)).equals(spoken(was.filter(new)))
+    one, two = (spoken(of["text"].filter(new), ctx) for of in (now, was))
+    alike = alike and one.equals(two)
     if both.height < said.table.height or not alike:
         return None
     place = pl.repeat(None, before.table.height, dtype=pl.UInt32, eager=True)
@@ -106,8 +110,10 @@ def _left(
     return pairs.filter(left), verdict.filter(left)
 
 
-def _judged(records: pl.DataFrame, ctx: Context, keep: Keep | None) -> pl.DataFrame:
-    said = statements(records, ctx)
+def judged_among(
+    said: Statements, records: pl.DataFrame, ctx: Context, keep: Keep | None = None
+) -> pl.DataFrame:
+    """Return the pairs of some statements, as `judged` does; of them only those that `keep` keeps."""
     return _scored(*_found(said.table, ctx, keep), said, records, ctx)
 
 
@@ -133,7 +139,8 @@ def _found(
     before = known(table, ctx) if keep is None else None
     if before and (told := before.whole()):
         return told
-    found = candidates_in_parts(table, ctx)
+    sought = unkept(table, ctx) if before is None else before.sought()
+    found = candidates_in_parts(table, ctx, sought)
     asked_ = to_ask(ctx)
     parts = [worth_reading(pairs, part, ctx.policy, asked_) for part, pairs in found]
     parts = [part if keep is None else keep(part) for part in parts]

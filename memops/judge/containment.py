@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from memops.context import Context
 from memops.language.text import normalised
 
 _ENDS = r"[.!?;](?:\s|$)|[。！？；\r\n]"
@@ -17,7 +18,7 @@ _PAUSE = r"[,，]\s*"
 _MANY = 20  # texts that share a beginning; what more of them open with is a form, no repetition
 
 
-def contained(texts: pl.DataFrame) -> pl.DataFrame:
+def contained(texts: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Return which texts (id, scope, text) stand whole in a fuller one of their scope: id, keeper.
 
     Every sentence of the one is a sentence of the keeper, or begins one and is followed there by
@@ -26,8 +27,9 @@ def contained(texts: pl.DataFrame) -> pl.DataFrame:
     the number of texts: each is compared with those that share its rarest beginning, of which
     there are at most 20.
     """
-    begun = _beginnings(texts)
-    shared = begun.filter(pl.len().over("scope", "begins") > 1)
+    begins = ctx.formed(contained, texts["text"], _beginnings())
+    begun = texts.select("id", "scope", begins=begins).explode("begins", empty_as_null=True)
+    shared = begun.drop_nulls().filter(pl.len().over("scope", "begins") > 1)
     often = shared.with_columns(held=pl.len().over("scope", "begins")).filter(
         pl.col("held") <= _MANY
     )
@@ -61,14 +63,12 @@ class _Parts(NamedTuple):
     begun: frozenset[str]
 
 
-def _beginnings(texts: pl.DataFrame) -> pl.DataFrame:
-    """The first clause of each sentence of texts: id, scope, begins."""
+def _beginnings() -> pl.Expr:
+    """The first clauses of the sentences of a text, each once."""
     bare = pl.col("text").str.replace_all(_ASIDE, " ")
     cut = bare.str.replace_all(_ENDS, "\u0001").str.split("\u0001")
-    rows = texts.select("id", "scope", begins=cut).explode("begins", empty_as_null=True)
-    first = pl.col("begins").str.replace(f"{_PAUSE}[\\s\\S]*$", "")
-    rows = rows.with_columns(begins=normalised(first)).filter(pl.col("begins") != "")
-    return rows.unique(maintain_order=True)
+    first = normalised(pl.element().str.replace(f"{_PAUSE}[\\s\\S]*$", ""))
+    return cut.list.eval(first.filter(first != "")).list.unique(maintain_order=True)
 
 
 def _read(texts: list[str]) -> dict[str, _Parts]:

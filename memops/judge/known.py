@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from memops.context import Context
+from memops.judge.candidates.sought import Sought
 from memops.judge.candidates.worth import WORTH
 from memops.ordered import Seen
 from memops.policy import Policy
@@ -39,7 +40,7 @@ class Known:
     """
 
     def __init__(self, kept: Remembered, table: pl.DataFrame, policy: Policy) -> None:
-        self.kept = kept
+        self.kept, self.table, self.limits = kept, table, policy.candidates
         self.name = _digest(table, policy)
         self.said = pl.Series("hash", hashes(table["text"].to_list()), dtype=pl.Binary)
         kept.passed.append(self.said)
@@ -52,6 +53,10 @@ class Known:
             return None
         self._note(found)
         return found.select(WORTH.names()), found.select(VERDICTS.names())
+
+    def sought(self) -> Sought:
+        """Return a search among the statements, which takes what the one before found of them."""
+        return Sought(self.kept, self.table, self.said, self.limits)
 
     def verdicts(self, pairs: pl.DataFrame) -> pl.DataFrame:
         """Return what is known of each pair, null of one that must be judged."""

@@ -23,7 +23,7 @@ def merge_contained(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     fresh = pl.col("id").is_in(list(ctx.fresh))
     alone = stating() & pl.col("block").is_null() & ~passing() & ~fresh
     live = counted(records).filter(alone & (pl.col("text").str.len_bytes() >= COPIED))
-    pairs = contained(live.select("id", "scope", "text"))
+    pairs = contained(live.select("id", "scope", "text"), ctx)
     if pairs.is_empty():
         return nothing()
     rank = pl.col("tier").replace_strict(_TIER, return_dtype=pl.Int8)

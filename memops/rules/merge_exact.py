@@ -32,7 +32,8 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """
     fresh = ~pl.col("id").is_in(list(ctx.fresh))
     whole = counted(records).filter(fresh & touchable() & (pl.col("form") != "quotation"))
-    live = repeated(whole, _spelt=spelling(pl.col("text"))).drop("_spelt")
+    spelt = ctx.formed(spelling, whole["text"], spelling(pl.col("text")))
+    live = repeated(whole.with_columns(_spelt=spelt), "_spelt").drop("_spelt")
     said = live.with_columns(
         _form=normalised(pl.col("text")),
         _case=letters(pl.col("text")),

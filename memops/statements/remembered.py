@@ -2,6 +2,8 @@
 
     <folder>/texts-<recipe>-<digest>.parquet        hash (of the text), and what it was taken apart into
     <folder>/pairs-<of>-<recipe>-<digest>.parquet   the pairs of a store's statements (`memops.judge.known`)
+    <folder>/sought-<of>-<recipe>-<digest>.parquet  each statement's tokens and terms (`memops.judge.candidates.sought`)
+    <folder>/near-<of>-<recipe>-<digest>.parquet    pairs of them whose tokens are near
     <folder>/said-<of>-<recipe>-<digest>.parquet    hash (of each of those statements), in their order
     <folder>/places-<of>-<recipe>-<digest>.parquet  hash (of a text), and places in it (`Remembered.places`)
     <folder>/clean-<of>-<recipe>-<digest>.parquet   hashes of texts without a secret (`memops.safety.looked`)
@@ -39,6 +41,7 @@ class Remembered:
 
     `passed` are hashes of texts that may be asked for again, whether or not they were; `pairs` are
     those of statements, with the hashes of these, and `seen` tells where the last holds a pair of texts.
+    `tables` are kept as they are, in the place of those of their names.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -50,6 +53,7 @@ class Remembered:
         self.seen = Seen()
         self.found: dict[str, dict[bytes, list[int]]] = {}
         self.more: set[str] = set()
+        self.tables: dict[str, pl.DataFrame] = {}
 
     @cached_property
     def known(self) -> pl.DataFrame:
@@ -115,20 +119,22 @@ class Remembered:
         for name in self.more:
             rows = sorted(self.found[name].items())
             new[name] = pl.DataFrame(rows, _PLACES, orient="row")
+        new |= self.tables
         if self.read:
             passed = self.known["hash"].is_in(
                 pl.concat([_HASH.to_frame()["hash"], *self.passed]).implode()
             )
             every = pl.concat([*self.asked, self.known.filter(passed)])
             new[_TEXTS] = every.unique("hash", keep="first").sort("hash")
+        found = () if self.tables else ("sought-*", "near-*")
         wanted = {
             path
-            for name in {_TEXTS, *tables, *self.found} - {*new}
+            for name in {_TEXTS, *found, *tables, *self.found} - {*new}
             for path in self._files(name)[:1]
         }
         for name, table in new.items():
             wanted.add(written(self.folder, name, table))
-        kinds = (_TEXTS, "pairs", "said", "places")
+        kinds = (_TEXTS, "pairs", "said", "places", "sought", "near")
         held = {path for kind in kinds for path in self.folder.glob(f"{kind}-*.parquet")}
         for other in held - wanted if new else ():
             other.unlink(missing_ok=True)

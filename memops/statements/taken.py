@@ -91,7 +91,7 @@ def _taken(texts: Sequence[str]) -> pl.DataFrame:
     with _unswept():
         found, n = read_in_one(texts), len(texts)
     columns: dict[str, Any] = {"text": pl.Series(texts, dtype=pl.String)}
-    columns |= {name: _lists(*found.families[name], n) for name in FAMILIES}
+    columns |= {name: lists(*found.families[name], n) for name in FAMILIES}
     columns["value_kinds"] = _value_kinds(found, n)
     columns |= {name: found.marks[name] for name in MARKS}
     return pl.DataFrame({name: columns[name] for name in TAKEN}, schema=TAKEN)
@@ -102,11 +102,11 @@ def _value_kinds(found: Read, n: int) -> pl.Series:
     rows, values = found.families["values"]
     named = (found.items[code] for code in values.tolist())
     kinds = [code_of_item(item.split("=")[0]) if "=" in item else 0 for item in named]
-    return _lists(rows, np.array(kinds, np.uint64), n)
+    return lists(rows, np.array(kinds, np.uint64), n)
 
 
-def _lists(rows: Any, codes: Any, n: int) -> pl.Series:
-    """A column of lists from texts' numbers, in their order, and codes."""
+def lists(rows: Any, codes: Any, n: int) -> pl.Series:
+    """Return a column of lists from texts' numbers, in their order, and codes."""
     import pyarrow as pa
 
     ends = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))]).astype(np.int64)

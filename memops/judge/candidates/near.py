@@ -69,8 +69,13 @@ def bits_of(n: int) -> int:
     return 64 - max(20, int(n).bit_length())
 
 
-def alike(rows: Array, items: Array, n: int, least: float) -> tuple[Array, Array, Array]:
-    """Return (a, b, Jaccard) of every pair of the n sets (`sets`) of at least that similarity."""
+def alike(
+    rows: Array, items: Array, n: int, least: float, some: Array | None = None
+) -> tuple[Array, Array, Array]:
+    """Return (a, b, Jaccard) of every pair of the n sets (`sets`) of at least that similarity.
+
+    With `some` (bool) only of those pairs of which one is of these sets.
+    """
     size = np.bincount(rows, minlength=n)
     bucket, begin = _rarest_first(rows, items, size)
     prefix = size - np.ceil(least * size - 1e-9).astype(np.int64) + 1
@@ -84,7 +89,8 @@ def alike(rows: Array, items: Array, n: int, least: float) -> tuple[Array, Array
     rest = (size - prefix).astype(np.float32)[order]
     by_size, place = size[order], np.argsort(order)
     far = np.searchsorted(by_size, by_size / least + 1e-9, side="right")
-    sharing = _sharing(place[rows[use]], bucket[0][use], far)
+    wanted = np.ones(n, bool) if some is None else some[order]
+    sharing = _sharing(place[rows[use]], bucket[0][use], far, wanted)
 
     def near(start: int) -> tuple[Array, Array]:
         a, b, both = sharing(start)
@@ -95,7 +101,7 @@ def alike(rows: Array, items: Array, n: int, least: float) -> tuple[Array, Array
         return order[a[keep]], order[b[keep]]
 
     none = order[:0]
-    pairs = [(none, none), *spread("finding near texts", near, range(0, n, _BLOCK))]
+    pairs = [(none, none), *spread("finding near texts", near, range(0, int(wanted.sum()), _BLOCK))]
     a, b = (np.concatenate(side) for side in zip(*pairs, strict=True))
     a, b = np.minimum(a, b), np.maximum(a, b)
     return _reaching(rows, items, size, a, b, least)
@@ -145,12 +151,12 @@ def _rarest_first(rows: Array, items: Array, size: Array) -> tuple[tuple[Array, 
 
 
 def _sharing(
-    rows: Array, columns: Array, far: Array
+    rows: Array, columns: Array, far: Array, wanted: Array
 ) -> Callable[[int], tuple[Array, Array, Array]]:
     """Return what gives (a, b, how many columns both hold) for pairs a < b that hold one in common.
 
-    It takes the first of a block of rows a. All pairs of which b stands before `far` of a, which
-    only rises, are among them.
+    It takes the first of a block of the `wanted` rows (bool), of which each pair has one. All pairs
+    of which b stands before `far` of a, which only rises, are among them.
     """
     from scipy.sparse import csr_matrix
 
@@ -162,13 +168,16 @@ def _sharing(
     columns = number[columns].astype(np.int32)
     width = int(number[-1]) + 1 if len(columns) else 1
     matrix = csr_matrix((np.ones(len(rows), np.int16), (rows, columns)), shape=(n, width))
-    other = matrix.T.tocsr()
+    other, listed, whole = matrix.T.tocsr(), np.flatnonzero(wanted), bool(wanted.all())
 
     def block(start: int) -> tuple[Array, Array, Array]:
-        part = matrix[start : start + _BLOCK]
-        product = (part @ other[:, start : far[start + part.shape[0] - 1]]).tocoo()
-        above = product.col > product.row
-        return product.row[above] + start, product.col[above] + start, product.data[above]
+        some = listed[start : start + _BLOCK]
+        first = some[0] if whole else 0
+        product = (matrix[some] @ other[:, first : far[some[-1]]]).tocoo()
+        row, col = some[product.row], product.col + first
+        once = (col > row) | ~wanted[col]
+        row, col = row[once], col[once]
+        return np.minimum(row, col), np.maximum(row, col), product.data[once]
 
     return block
 

@@ -15,16 +15,13 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from xxhash import xxh3_64_intdigest
 
 from memops.context import Context
 from memops.heap import given_back
-from memops.judge.candidates.near import alike, alike_by_hashes, sets
 from memops.judge.candidates.neighbours import Terms, added, neighbours, weighed
 from memops.judge.candidates.neighbours_dense import dense_neighbours
-from memops.judge.candidates.termsets import term_sets
+from memops.judge.candidates.sought import Found, Sought
 from memops.judge.places import about, own_subject, stating, telling
-from memops.language.codes import WITHIN, Codes, codes
 from memops.language.text import folded
 from memops.ordered import once, within
 from memops.policy import Candidates
@@ -59,11 +56,10 @@ class Statements:
 
 def statements(records: pl.DataFrame, ctx: Context) -> Statements:
     """Return the distinct statements of the live records; equal texts of one subject are one."""
-    wide = ctx.models.judge is not None
     last: tuple[pl.DataFrame, int, Statements] | None = ctx.cache.get(statements)
     if last is None or last[0] is not records:
         digest = _digest(records)
-        said = last[2] if last and last[1] == digest else _statements(records, wide)
+        said = last[2] if last and last[1] == digest else statements_of(records, ctx)
         last = ctx.cache[statements] = records, digest, said
     return last[2]
 
@@ -76,17 +72,23 @@ def candidates(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     `candidates.shared` of the shorter one's terms, all but `candidates.apart`. Nothing crosses
     scopes.
     """
-    found = candidates_in_parts(statements(records, ctx).table, ctx)
+    table = statements(records, ctx).table
+    found = candidates_in_parts(table, ctx, unkept(table, ctx))
     return pl.concat([nothing(), *(pairs for _, pairs in found)])
 
 
+def unkept(table: pl.DataFrame, ctx: Context) -> Sought:
+    """Return a search among statements of which nothing is known, or kept."""
+    return Sought(None, table, pl.Series(), ctx.policy.candidates)
+
+
 def candidates_in_parts(
-    table: pl.DataFrame, ctx: Context
+    table: pl.DataFrame, ctx: Context, sought: Sought
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
     """Yield some whole scopes after the other, with their pairs, so that memory stays bounded."""
     dense = dense_neighbours(table, ctx)
     for part in whole_scopes(table, PART):
-        found = codes(part["text"], unigrams=True)
+        found = sought.among(part)
         if part.height >= _MANY:
             given_back()
         close = beside(dense, part)
@@ -96,6 +98,7 @@ def candidates_in_parts(
         if part.height >= _MANY:
             given_back()
         yield part, pairs
+    sought.keep()
 
 
 def whole_scopes(table: pl.DataFrame, size: int) -> list[pl.DataFrame]:
@@ -109,22 +112,22 @@ def whole_scopes(table: pl.DataFrame, size: int) -> list[pl.DataFrame]:
 
 def near(
     table: pl.DataFrame,
-    found: Codes,
+    found: Found,
     whole: int,
     limits: Candidates,
     dense: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """Return the pairs of some scopes' statements that are worth comparing, with their signals.
 
-    `table` is of whole scopes, `found` the codes of its texts; `whole` statements are in the
-    store. `dense` are pairs that an encoder places near.
+    `table` is of whole scopes, `found` of its texts; `whole` statements are in the store. `dense`
+    are pairs that an encoder places near.
     """
     n, scopes = table.height, table["scope"]
     if n < 2:
         return nothing()
     close = _placed(dense, table)
-    pairs = [close[:2], near_pairs(found, scopes, limits)]
-    terms = weighed(*term_sets(found, scopes), n, whole)
+    pairs = [close[:2], found.near]
+    terms = weighed(*found.terms, n, whole)
     pairs.append(neighbours(terms, limits, whole))
     a, b = _united(pairs, n)
     scope = scopes.rank("dense").to_numpy()
@@ -153,25 +156,6 @@ def beside(dense: pl.DataFrame | None, part: pl.DataFrame) -> pl.DataFrame | Non
     return dense if dense is None else dense.filter(pl.col("a").is_in(part["statement"].implode()))
 
 
-def near_pairs(found: Codes, scopes: pl.Series, limits: Candidates) -> tuple[Any, Any]:
-    """Return the pairs of texts of one scope whose tokens have at least the policy's Jaccard.
-
-    In scopes of more than `candidates.exact` a pair in some thousands is missed. Tokens of scopes
-    are apart, so that pairs across scopes, of which nothing comes, cost nothing.
-    """
-    n, tokens = len(scopes), found.kind != WITHIN
-    rows = found.rows[tokens]
-    items = found.codes[tokens] ^ _codes_of(scopes)[rows]
-    few = scopes.to_frame("scope").select(pl.len().over("scope")).to_series().to_numpy()
-    few = (few <= limits.exact)[rows]
-    made = [
-        search(*sets(rows[use], items[use], n), n, limits.jaccard)
-        for search, use in ((alike, few), (alike_by_hashes, ~few))
-        if use.any()
-    ]
-    return _joined([(a, b) for a, b, _ in made])
-
-
 def nothing() -> pl.DataFrame:
     """Return no pair."""
     return PAIRS.to_frame()
@@ -183,19 +167,20 @@ def _digest(records: pl.DataFrame) -> int:
     return int(live.select(held.sum()).item() or 0) ^ live.height
 
 
-def spoken(said: pl.DataFrame) -> pl.Series:
+def spoken(texts: pl.Series, ctx: Context) -> pl.Series:
     """Return texts in the form in which statements are told apart: spaces, case, and the end aside."""
     text = folded(pl.col("text")).str.replace_all(r"\s\s+|[^\S ]", " ")
-    return said.select(text.str.strip_chars().str.strip_chars_end(".。!！")).to_series()
+    return ctx.formed(spoken, texts, text.str.strip_chars().str.strip_chars_end(".。!！"))
 
 
-def _statements(records: pl.DataFrame, wide: bool) -> Statements:
-    said = (stating() | telling()) if wide else stating()
+def statements_of(records: pl.DataFrame, ctx: Context) -> Statements:
+    """Return the statements of some records, which are not those of the store."""
+    said = (stating() | telling()) if ctx.models.judge is not None else stating()
     live = records.filter(LIVE & said & (pl.col("text").str.strip_chars().str.len_chars() > 0))
     names = ("scope", "_form", "about", "owned", "_where")
     path = pl.col("origin").str.replace(r"#\d+$", "")
     held = live.with_columns(
-        _form=spoken(live), about=about(), owned=own_subject(), states=stating()
+        _form=spoken(live["text"], ctx), about=about(), owned=own_subject(), states=stating()
     )
     held = held.with_columns(_where=pl.when("states").then(pl.lit("")).otherwise(path))
     held = held.select("id", "text", *names, "states", "block").sort(*names, "id")
@@ -205,13 +190,6 @@ def _statements(records: pl.DataFrame, wide: bool) -> Statements:
     table = members.with_columns(block=pl.when(one).then("block")).filter(first)
     table = table.select("statement", "scope", "text", "about", "owned", "states", "block")
     return Statements(table, members.select("id", "statement"))
-
-
-def _codes_of(scopes: pl.Series) -> Any:
-    """A code for each scope, the same whichever are beside it."""
-    names = scopes.unique()
-    known = [xxh3_64_intdigest(name.encode("utf-8", "surrogatepass")) for name in names]
-    return scopes.replace_strict(names, known, return_dtype=pl.UInt64).to_numpy()
 
 
 def _joined(pairs: list[tuple[Any, Any]]) -> tuple[Any, Any]:

@@ -42,13 +42,22 @@ def term_sets(found: Codes, scopes: pl.Series) -> tuple[Array, Array]:
     `found` holds the codes of the texts, Han characters by themselves too. Items are in the order
     of scopes first, so what is made of a scope is the same whichever scopes are beside it.
     """
+    return tagged(untagged(found, len(scopes)), scopes)
+
+
+def untagged(found: Codes, n: int) -> tuple[Array, Array]:
+    """Return (rows, items) of the term sets of n texts, whatever their scopes."""
     parts = [_terms(part) for part in found.slices()]
     none = np.empty(0, found.rows.dtype), np.empty(0, np.uint64)
     rows, items = (np.concatenate(side) for side in zip(none, *parts, strict=True))
-    row, item = sets(rows, items, len(scopes))
+    return sets(rows, items, n)
+
+
+def tagged(held: tuple[Array, Array], scopes: pl.Series) -> tuple[Array, Array]:
+    """Return term sets with the place of its scope before each term."""
+    row, item = held
     where = scopes.rank("dense").to_numpy().astype(np.uint64) - np.uint64(1)
-    item |= where[row] << np.uint64(bits_of(len(scopes)))
-    return row, item
+    return row, item | (where[row] << np.uint64(bits_of(len(scopes))))
 
 
 def _terms(found: Codes) -> tuple[Array, Array]:
