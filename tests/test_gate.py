@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from memops.evaluation.gate import accept, judge
+from memops.evaluation.gate import judge
 from memops.evaluation.gate_blame import Blame, blamed
 from memops.evaluation.gate_output import github, junit, markdown
 from memops.evaluation.grading import PER_QUERY, Grades
@@ -57,7 +57,7 @@ def with_prints(grades, **changes):
 @pytest.mark.parametrize("count", [1, 60, 1000])
 def test_identical_results_pass_however_few(count):
     values = np.arange(count) % 3 / 2
-    verdict = judge(accept(graded(values)), graded(values), Policy())
+    verdict = judge(graded(values).to_json(), graded(values), Policy())
     assert (verdict.verdict, verdict.code) == ("pass", 0)
     assert verdict.reasons == [f"R@10 is {values.mean():.3f}, as before for every query"]
 

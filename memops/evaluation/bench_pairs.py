@@ -37,9 +37,8 @@ def judge_pairs(
         .otherwise((pl.col(f"{name}_score") + pl.col("verdict").is_in(words)) / 2)
         for name, words in _WORDS.items()
     }  # fmt: skip
-    told = rows.with_columns(_raised()).select(
-        *_WORDS, **scored, newer=pl.coalesce("later", "newer")
-    )
+    newer = pl.coalesce("later", "newer")
+    told = rows.with_columns(_raised()).select(*_WORDS, **scored, newer=newer)
     for pair, row in zip(pairs, told.iter_rows(named=True), strict=True):
         yield {"id": pair.get("id"), **row}
 
@@ -95,13 +94,8 @@ def reached(
 
 def in_scopes(pairs: list[dict[str, Any]]) -> pl.DataFrame:
     """Return the texts of pairs as records, each pair in a scope of its own."""
-    return from_rows(
-        [
-            {"id": f"{n}{side}", "scope": str(n), "text": pair[side]}
-            for n, pair in enumerate(pairs)
-            for side in "ab"
-        ]
-    )
+    sides = [(n, pair, side) for n, pair in enumerate(pairs) for side in "ab"]
+    return from_rows([{"id": f"{n}{s}", "scope": str(n), "text": p[s]} for n, p, s in sides])
 
 
 def _found(pairs: list[dict[str, Any]], ctx: Context) -> pl.DataFrame:

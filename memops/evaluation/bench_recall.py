@@ -28,16 +28,11 @@ def recall_run(
 
     Searches inside a query's scope and, where both have `seq`, only what came before it.
     """
-    documents = (
-        _table(folder / "corpus.jsonl.gz", DOCUMENTS)
-        .with_row_index("nth")
-        .with_columns(
-            pl.col("nth").cast(pl.Int64),
-            created_at=pl.col("timestamp")
-            .str.to_datetime(strict=False, time_unit="us", time_zone="UTC", exact=False)
-            .cast(INSTANT),
-        )
+    at = pl.col("timestamp").str.to_datetime(
+        strict=False, time_unit="us", time_zone="UTC", exact=False
     )
+    documents = _table(folder / "corpus.jsonl.gz", DOCUMENTS).with_row_index("nth")
+    documents = documents.with_columns(pl.col("nth").cast(pl.Int64), created_at=at.cast(INSTANT))
     queries = _table(folder / "queries.jsonl.gz", QUERIES).rename({"id": "query_id"})
     encoder = None if retriever in ("bm25", "grep") else open_encoder(embedder, cache)
     run = search(documents.drop("timestamp"), queries, retriever, encoder, Policy(), k)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from memops.evaluation.golden import Suite
-from memops.evaluation.lineage import echoes, qrels
+from memops.evaluation.lineage import leaks, qrels
 from memops.evaluation.statistics import count_for, detectable_share
 from memops.language.text import normalised
 from memops.policy import Policy
@@ -96,8 +96,8 @@ def _leaked(suite: Suite, records: pl.DataFrame) -> Iterator[Problem]:
     said = normalised(pl.col("text"))
     held = records.filter(LIVE).select(doc_id="id", said=said).filter(pl.col("said") != "")
     whole = suite.queries.select("query_id", said=said).join(held, on="said", how="inner")
-    leaks = pl.concat([whole.select("query_id", "doc_id"), echoes(suite, records)]).unique()
-    yield from _told("warning", "query {query} stands in the store as record {about}", leaks)
+    held = pl.concat([whole.select("query_id", "doc_id"), leaks(suite, records)]).unique()
+    yield from _told("warning", "query {query} stands in the store as record {about}", held)
 
 
 def _small(suite: Suite) -> Iterator[Problem]:
@@ -122,7 +122,5 @@ def _weak(suite: Suite, policy: Policy) -> Iterator[Problem]:
     shown = detectable_share(FLIPS, count, settings.confidence) if count else 1.0
     if shown > settings.unsure:
         wanted = count_for(FLIPS, settings.unsure, settings.confidence)
-        says = (
-            f"{count} queries show a loss from {shown:.0%}; for {settings.unsure:.0%} ask {wanted}"
-        )
-        yield Problem("warning", None, "power", says)
+        of = f"{count} queries show a loss from {shown:.0%}"
+        yield Problem("warning", None, "power", f"{of}; for {settings.unsure:.0%} ask {wanted}")

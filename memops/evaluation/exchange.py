@@ -21,6 +21,7 @@ import polars as pl
 
 from memops.errors import Corrupt, StoreNotFound
 from memops.evaluation.golden import Suite, as_rows
+from memops.evaluation.proposals import text_of
 from memops.files import json_lines
 
 Row = dict[str, Any]
@@ -64,11 +65,9 @@ def _from_beir(folder: Path) -> Made:
     judged = list(_cells(path, 3))[1:]
     corpus = folder / "corpus.jsonl"
     records = [
-        {
-            "id": _text(row, "_id", where),
-            "text": "\n".join(filter(None, (row.get("title"), _text(row, "text", where)))),
-        }
+        {"id": _text(row, "_id", where), "text": "\n".join(filter(None, said))}
         for row, where in (_objects(corpus) if corpus.is_file() else ())
+        for said in [(row.get("title"), _text(row, "text", where))]
     ]
     return _judged(rows, ((c[0], c[1], c[2]) for c in judged), path), records
 
@@ -108,9 +107,8 @@ def _from_locomo(path: Path) -> Made:
             at = _time(talk.get(f"{name}_date_time"), _LOCOMO_TIME)
             records += [_turn(scope, turn, name, at) for turn in turns]
         for nth, asked in enumerate(sample.get("qa") or (), 1):
-            evidence = [
-                i for told in asked.get("evidence") or () for i in re.split(r"[;,\s]+", told)
-            ]
+            named = asked.get("evidence") or ()
+            evidence = [i for told in named for i in re.split(r"[;,\s]+", told)]
             category = _LOCOMO.get(asked.get("category"), "other")
             row = {
                 "query_id": f"{scope}-{nth:03}", "text": _text(asked, "question", f"{where}: qa {nth}"),
@@ -147,12 +145,9 @@ def _from_longmemeval(path: Path) -> Made:
             for nth, turn in enumerate(turns, 1):
                 name = f"{scope}:{session}:{nth}"
                 right += [name] * bool(turn.get("has_answer"))
-                records.append(
-                    {
-                        "id": name, "scope": scope, "kind": "session", "source": turn.get("role"),
-                        "text": turn.get("content") or "", "created_at": _time(date, _LONGMEM_TIME),
-                    }
-                )  # fmt: skip
+                about = {"id": name, "scope": scope, "kind": "session", "source": turn.get("role")}
+                said = {"text": turn.get("content") or "", "created_at": _time(date, _LONGMEM_TIME)}
+                records.append(about | said)
         row = {
             "query_id": scope, "text": _text(asked, "question", where), "scope": scope,
             "category": str(asked.get("question_type") or "other"),
@@ -172,8 +167,6 @@ def _to_trec(suite: Suite, records: pl.DataFrame | None) -> Iterator[tuple[str, 
 
 
 def _to_beir(suite: Suite, records: pl.DataFrame | None) -> Iterator[tuple[str, str]]:
-    from memops.evaluation.proposals import text_of
-
     asked = suite.queries.select("query_id", "text").rows()
     yield "queries.jsonl", text_of([{"_id": q, "text": text} for q, text in asked])
     judged = suite.relevant.select("query_id", "id", "grade").rows()
@@ -185,18 +178,14 @@ def _to_beir(suite: Suite, records: pl.DataFrame | None) -> Iterator[tuple[str, 
 
 
 def _to_promptfoo(suite: Suite, records: pl.DataFrame | None) -> Iterator[tuple[str, str]]:
-    from memops.evaluation.proposals import text_of
-
     tests = []
     for row in as_rows(suite):
         told = [{"type": "regex", "value": v} for v in row.get("nuggets", ())]
         told += [{"type": "not-regex", "value": v} for v in row.get("avoid", ())]
         kept = ("query_id", "scope", "category", "lang", "as_of", "relevant")
         about = {k: row[k] for k in kept if row.get(k) is not None}
-        tests.append(
-            {"description": row["query_id"], "vars": {"query": row["text"]}, "assert": told,
-             "metadata": about}
-        )  # fmt: skip
+        named = {"description": row["query_id"], "vars": {"query": row["text"]}}
+        tests.append(named | {"assert": told, "metadata": about})
     yield "tests.jsonl", text_of(tests)
 
 
@@ -221,11 +210,8 @@ def _judged(rows: Sequence[Row], judged: Iterable[tuple[str, str, str]], path: P
             raise Corrupt(f"{path}: judgement {nth}: {grade!r} is no grade") from error
         relevant.setdefault(query, {})[record] = score
     positive = {q: {i: g for i, g in held.items() if g} for q, held in relevant.items()}
-    return [
-        row | {"relevant": positive[row["query_id"]]}
-        for row in rows
-        if positive.get(row["query_id"])
-    ]
+    told = ((row, positive.get(row["query_id"])) for row in rows)
+    return [row | {"relevant": right} for row, right in told if right]
 
 
 def _cells(path: Path, width: int, separator: str | None = "\t") -> Iterator[list[str]]:

@@ -3,7 +3,7 @@
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Required, TypedDict
 
 import polars as pl
 
@@ -15,7 +15,32 @@ from memops.schema import KINDS, instant
 DEFAULT_MEASURES = ("R@5", "R@10", "Success@1", "RR@10", "nDCG@10", "stale@5", "leak@5")
 SETTINGS = ("measures", "retriever", "k", "encoder", "floors", "note")
 TEXTS = ("scope", "category", "lang", "as_of", "note")
-FIELDS = {"query_id", "text", *TEXTS, "answerable", "relevant", "nuggets", "avoid"}
+
+
+class Query(TypedDict, total=False):
+    """A golden query as a line of `queries.jsonl` has it."""
+
+    query_id: Required[str]
+    text: Required[str]
+    scope: str | None
+    category: str
+    lang: str
+    as_of: str
+    note: str
+    answerable: bool
+    relevant: dict[str, int] | list[str]
+    nuggets: list[str]
+    avoid: list[str]
+
+
+class Proposal(Query, total=False):
+    """A golden query that waits for a person, with what its evidence says and what they decided."""
+
+    says: list[str]
+    keep: bool | None
+
+
+FIELDS = Query.__annotations__.keys()
 SLICED = ("category", "lang", "kind", "age")
 """What a floor may be set for a value of, as in `category:temporal`."""
 _DEFAULTS = {"measures": DEFAULT_MEASURES, "retriever": "hybrid", "k": 10, "encoder": "lsa"}
@@ -47,7 +72,7 @@ def head_of(path: Path) -> dict[str, Any]:
     return head
 
 
-def rows_of(path: Path) -> list[dict[str, Any]]:
+def rows_of(path: Path) -> list[Any]:
     """Return the objects of a JSON lines file; raises Corrupt, naming the line."""
     return [row for _, row in json_lines(path)]
 

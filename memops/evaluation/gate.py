@@ -1,7 +1,7 @@
 """The gate: whether recall is worse than its baseline, and how sure that is."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,31 +15,58 @@ from memops.policy import Policy
 from memops.policy.grading import Gate
 from memops.reasons import Reason, reason
 
-TABLE = pl.Schema(
-    {
-        "measure": pl.String(),
-        "slice": pl.String(),
-        "queries": pl.Int64(),
-        "before": pl.Float64(),
-        "after": pl.Float64(),
-        "difference": pl.Float64(),
-        "low": pl.Float64(),
-        "high": pl.Float64(),
-        "p": pl.Float64(),  # one-sided, of a loss; Holm over the slices, or over the measures
-        "won": pl.Int64(),
-        "lost": pl.Int64(),
-    }
-)
+_SLACK = 1e-9
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A measure before and after, over all queries or a slice, with the interval of the difference.
+
+    `p` is one-sided, of a loss, by Holm over the slices or over the measures.
+    """
+
+    measure: str
+    slice: str
+    queries: int
+    before: float
+    after: float
+    difference: float
+    low: float
+    high: float
+    p: float
+    won: int
+    lost: int
+
+    @property
+    def gain(self) -> tuple[float, float, float]:
+        """Return the difference and its interval, in which more is better."""
+        sign = measure(self.measure).sign
+        low, high = sorted((sign * self.low, sign * self.high))
+        return sign * self.difference, low, high
+
+    @property
+    def sure(self) -> bool:
+        """Return whether the whole interval is a loss."""
+        return self.gain[2] < -_SLACK
+
+    @property
+    def ends(self) -> dict[str, str]:
+        """Return both values as a sentence says them."""
+        return {"before": f"{self.before:.3f}", "after": f"{self.after:.3f}"}
+
+    @property
+    def between(self) -> dict[str, str]:
+        """Return the interval as a sentence says it."""
+        return {"low": f"{self.low:+.3f}", "high": f"{self.high:+.3f}"}
+
+
+_KINDS = {str: pl.String(), int: pl.Int64(), float: pl.Float64()}
+TABLE = pl.Schema({name: _KINDS[kind] for name, kind in Compared.__annotations__.items()})
 MOVED = pl.Schema(
-    {
-        "query_id": pl.String(),
-        "category": pl.String(),
-        "before": pl.Float64(),
-        "after": pl.Float64(),
-    }
+    {"query_id": pl.String(), "category": pl.String()}
+    | dict.fromkeys(("before", "after"), pl.Float64())
 )
 EXITS = {"pass": 0, "warn": 0, "fail": 30, "inconclusive": 31}
-_SLACK = 1e-9
 
 
 @dataclass(frozen=True)
@@ -80,11 +107,6 @@ class Verdict:
         }  # fmt: skip
 
 
-def accept(grades: Grades) -> dict[str, Any]:
-    """Return the baseline that these grades make, in JSON values."""
-    return grades.to_json()
-
-
 def refuse_empty(grades: Grades, hint: str) -> None:
     """Raise GateInconclusive for grades that say nothing, with which none could be compared."""
     if why := incomparable(grades, grades):
@@ -108,20 +130,18 @@ def judge(before: Grades | Mapping[str, Any], after: Grades, policy: Policy) -> 
     names = pairs["measure"].unique(maintain_order=True).to_list()
     decisive = settings.measure if settings.measure in names else names[0]
     overall = _adjusted([_row(pairs, name, "all", settings) for name in names])
-    slices = _adjusted(_slice_rows(pairs.filter(pl.col("measure") == decisive), decisive, settings))
-    table = pl.DataFrame([*overall, *slices], schema=TABLE)
     own = pairs.filter(pl.col("measure") == decisive)
-    main = next(row for row in overall if row["measure"] == decisive)
+    slices = _adjusted(_slice_rows(own, decisive, settings))
+    table = pl.DataFrame([*overall, *slices], schema=TABLE)
+    main = next(row for row in overall if row.measure == decisive)
     failed = _failures(main, slices, settings) + _broken(own, decisive, after.floors)
     warned = _warnings(main, overall, settings)
-    low = main["low"] if _higher(decisive) else -main["high"]
+    low = main.gain[1]
     unsure = low < -settings.unsure - _SLACK
     says = "fail" if failed else "inconclusive" if unsure else "warn" if warned else "pass"
-    doubt = (
-        [_said("unsure", decisive, queries=main["queries"], loss=f"{-low:.1%}")]
-        if unsure and not failed
-        else []
-    )
+    doubt = []
+    if unsure and not failed:
+        doubt = [_said("unsure", decisive, queries=main.queries, loss=f"{-low:.1%}")]
     return Verdict(
         says, [*failed, *doubt, *warned] or [_unchanged(main)], table, own["query_id"].to_list(),
         _moved(own, decisive, lost=True),
@@ -160,65 +180,49 @@ def _pairs(before: Grades, after: Grades) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def _row(pairs: pl.DataFrame, name: str, part: str, settings: Gate) -> dict[str, Any]:
+def _row(pairs: pl.DataFrame, name: str, part: str, settings: Gate) -> Compared:
     own = pairs.filter(pl.col("measure") == name)
     difference: Floats = own["difference"].to_numpy()
-    good = difference if _higher(name) else -difference
+    good = measure(name).sign * difference
     low, high = interval(difference, settings.confidence, settings.resamples, settings.seed)
-    return {
-        "measure": name, "slice": part, "queries": own.height,
-        "before": own["before"].mean(), "after": own["after"].mean(),
-        "difference": float(difference.mean()) if own.height else 0.0, "low": low, "high": high,
-        "p": sign_flip(good, settings.resamples, settings.seed),
-        "won": int(np.sum(good > _SLACK)), "lost": int(np.sum(good < -_SLACK)),
-    }  # fmt: skip
+    before, after = (float(own.select(pl.mean(n)).item()) for n in ("before", "after"))
+    p = sign_flip(good, settings.resamples, settings.seed)
+    won, lost = int(np.sum(good > _SLACK)), int(np.sum(good < -_SLACK))
+    mean = float(difference.mean())
+    return Compared(name, part, own.height, before, after, mean, low, high, p, won, lost)
 
 
-def _slice_rows(own: pl.DataFrame, name: str, settings: Gate) -> list[dict[str, Any]]:
+def _slice_rows(own: pl.DataFrame, name: str, settings: Gate) -> list[Compared]:
     rows = []
-    for key, label in SLICES.items():
-        parts = (
-            own.with_columns(slice=label).drop_nulls("slice").partition_by("slice", as_dict=True)
-            if key != "all"
-            else {}
-        )
-        for (part,), held in sorted(parts.items()):
+    for label in SLICES.values():
+        parts = own.with_columns(slice=label).drop_nulls("slice")
+        for (part,), held in sorted(parts.partition_by("slice", as_dict=True).items()):
             # A slice that is all of the suite is judged as the whole.
             if settings.slice_queries <= held.height < own.height:
                 rows.append(_row(held, name, str(part), settings))
     return rows
 
 
-def _adjusted(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    ps = holm([row["p"] for row in rows])
-    return [row | {"p": p} for row, p in zip(rows, ps, strict=True)]
+def _adjusted(rows: list[Compared]) -> list[Compared]:
+    ps = holm([row.p for row in rows])
+    return [replace(row, p=p) for row, p in zip(rows, ps, strict=True)]
 
 
-def _failures(main: dict[str, Any], slices: list[dict[str, Any]], settings: Gate) -> list[Reason]:
-    name = main["measure"]
+def _failures(main: Compared, slices: list[Compared], settings: Gate) -> list[Reason]:
     said = []
-    if _loss(main) >= settings.minimum - _SLACK and _sure(main):
+    if -main.gain[0] >= settings.minimum - _SLACK and main.sure:
         level = f"{settings.confidence:.0%}"
-        said.append(_said("fell", name, **_ends(main), **_between(main), level=level))
-    said += [
-        _said(
-            "slice_fell",
-            name,
-            **_ends(row),
-            slice=row["slice"],
-            lost=row["lost"],
-            queries=row["queries"],
-            p=f"{row['p']:.3f}",
-        )
-        for row in slices
-        if _loss(row) >= settings.slice_minimum - _SLACK and row["p"] <= settings.alpha
-    ]
+        said.append(_said("fell", main.measure, **main.ends, **main.between, level=level))
+    for row in slices:
+        if -row.gain[0] >= settings.slice_minimum - _SLACK and row.p <= settings.alpha:
+            about = {"slice": row.slice, "lost": row.lost, "queries": row.queries}
+            said.append(_said("slice_fell", row.measure, **row.ends, **about, p=f"{row.p:.3f}"))
     return said
 
 
 def _broken(own: pl.DataFrame, name: str, floors: Mapping[str, float]) -> list[Reason]:
     """The floors that do not hold, of slices of however few queries."""
-    sign = 1 if _higher(name) else -1
+    sign = measure(name).sign
     labelled = pl.concat(own.select("after", slice=label) for label in SLICES.values())
     means = dict(labelled.drop_nulls().group_by("slice").agg(pl.mean("after")).rows())
     return [
@@ -228,40 +232,24 @@ def _broken(own: pl.DataFrame, name: str, floors: Mapping[str, float]) -> list[R
     ]
 
 
-def _warnings(main: dict[str, Any], overall: list[dict[str, Any]], settings: Gate) -> list[Reason]:
-    name, said = main["measure"], []
-    large, sure = _loss(main) >= settings.minimum - _SLACK, _sure(main)
-    if large and not sure:
-        said.append(_said("chance", name, loss=f"{_loss(main):.3f}", **_between(main)))
-    elif sure and not large and _loss(main) > _SLACK:
-        said.append(_said("small", name, loss=f"{_loss(main):.3f}", least=settings.minimum))
+def _warnings(main: Compared, overall: list[Compared], settings: Gate) -> list[Reason]:
+    name, loss, said = main.measure, -main.gain[0], []
+    large = loss >= settings.minimum - _SLACK
+    if large and not main.sure:
+        said.append(_said("chance", name, loss=f"{loss:.3f}", **main.between))
+    elif main.sure and not large and loss > _SLACK:
+        said.append(_said("small", name, loss=f"{loss:.3f}", least=settings.minimum))
     said += [
-        _said("other_went", row["measure"], **_ends(row), p=f"{row['p']:.3f}")
+        _said("other_went", row.measure, **row.ends, p=f"{row.p:.3f}")
         for row in overall
-        if row is not main and _loss(row) >= settings.minimum and row["p"] <= settings.alpha
+        if row is not main and -row.gain[0] >= settings.minimum and row.p <= settings.alpha
     ]
     return said
 
 
-def _higher(name: str) -> bool:
-    return measure(name).better == "higher"
-
-
-def _loss(row: dict[str, Any]) -> float:
-    return float(-row["difference"] if _higher(row["measure"]) else row["difference"])
-
-
-def _sure(row: dict[str, Any]) -> bool:
-    """Whether the whole interval is a loss."""
-    return bool(row["high"] < -_SLACK if _higher(row["measure"]) else row["low"] > _SLACK)
-
-
 def _moved(own: pl.DataFrame, name: str, lost: bool) -> pl.DataFrame:
-    sign = 1 if _higher(name) == lost else -1
-    moved = own.filter(sign * pl.col("difference") < -_SLACK).sort(
-        sign * pl.col("difference"), "query_id"
-    )
-    return moved.select(MOVED.names())
+    gain = (1 if lost else -1) * measure(name).sign * pl.col("difference")
+    return own.filter(gain < -_SLACK).sort(gain, "query_id").select(MOVED.names())
 
 
 def _dropped(own: pl.DataFrame) -> dict[str, Any]:
@@ -282,32 +270,22 @@ def _moves(pairs: pl.DataFrame) -> dict[str, int]:
     if not names:
         return {}
     own = pairs.filter(pl.col("measure") == names[0])
-    was, now = own["before"], own["after"]
-    return {
-        "up": int(((now > was + _SLACK) & (was > 0)).sum()),
-        "down": int(((now < was - _SLACK) & (now > 0)).sum()),
-        "in": int(((was <= 0) & (now > 0)).sum()),
-        "out": int(((was > 0) & (now <= 0)).sum()),
-    }
+    was, now = pl.col("before"), pl.col("after")
+    moves = {
+        "up": (now > was + _SLACK) & (was > 0), "down": (now < was - _SLACK) & (now > 0),
+        "in": (was <= 0) & (now > 0), "out": (was > 0) & (now <= 0),
+    }  # fmt: skip
+    return {name: own.filter(which).height for name, which in moves.items()}
 
 
-def _unchanged(main: dict[str, Any]) -> Reason:
-    name = main["measure"]
-    if not main["won"] and not main["lost"]:
-        return _said("unchanged", name, value=f"{main['after']:.3f}")
-    return _said("went", name, **_ends(main), **_between(main))
+def _unchanged(main: Compared) -> Reason:
+    if not main.won and not main.lost:
+        return _said("unchanged", main.measure, value=f"{main.after:.3f}")
+    return _said("went", main.measure, **main.ends, **main.between)
 
 
 def _said(code: str, measure: str, **args: Any) -> Reason:
     return reason(f"gate.{code}", {"measure": measure, **args})
-
-
-def _ends(row: dict[str, Any]) -> dict[str, str]:
-    return {side: f"{row[side]:.3f}" for side in ("before", "after")}
-
-
-def _between(row: dict[str, Any]) -> dict[str, str]:
-    return {side: f"{row[side]:+.3f}" for side in ("low", "high")}
 
 
 def _difference(before: Any, after: Any) -> str:

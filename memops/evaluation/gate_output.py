@@ -15,6 +15,19 @@ _HEAD = (
 _MOST = 50  # queries named in an annotation or a table
 
 
+Places = Mapping[str, tuple[str, int]]
+"""The file and line of queries, where a pull request then shows what is said of them."""
+
+
+def written(verdict: Verdict, places: Places | None = None) -> dict[str, str]:
+    """Return a verdict in every form, by its name."""
+    return {
+        "junit": junit(verdict),
+        "github": github(verdict, places),
+        "markdown": markdown(verdict),
+    }
+
+
 def junit(verdict: Verdict) -> str:
     """Return JUnit XML: one case for the gate, one for each query; those that are worse come first."""
     bad = verdict.verdict in ("fail", "inconclusive")
@@ -37,18 +50,11 @@ def junit(verdict: Verdict) -> str:
     )
 
 
-def github(verdict: Verdict, places: Mapping[str, tuple[str, int]] | None = None) -> str:
-    """Return workflow commands: an annotation for each reason, then for each query that is worse.
-
-    `places` tells the file and line of a query, where a pull request then shows it.
-    """
-    level = {"fail": "error", "inconclusive": "error", "warn": "warning", "pass": "notice"}[
-        verdict.verdict
-    ]
-    lines = [
-        f"::{level} title=memops gate{_property(': ' + verdict.verdict)}::{_command(reason)}"
-        for reason in verdict.reasons
-    ]
+def github(verdict: Verdict, places: Places | None = None) -> str:
+    """Return workflow commands: an annotation for each reason, then for each query that is worse."""
+    level = {"warn": "warning", "pass": "notice"}.get(verdict.verdict, "error")
+    title = f"title=memops gate{_property(': ' + verdict.verdict)}"
+    lines = [f"::{level} {title}::{_command(reason)}" for reason in verdict.reasons]
     if verdict.verdict != "pass":
         lines += [
             f"::{level} {_at(row['query_id'], places or {})}::{_command(_worse(verdict, row))}"
@@ -59,11 +65,8 @@ def github(verdict: Verdict, places: Mapping[str, tuple[str, int]] | None = None
 
 def markdown(verdict: Verdict) -> str:
     """Return the step summary: the verdict, its reasons, the measures, the queries that moved."""
-    lines = [
-        f"### Recall gate: {verdict.verdict}",
-        "",
-        *(f"- {_cell(reason)}" for reason in verdict.reasons),
-    ]
+    lines = [f"### Recall gate: {verdict.verdict}", ""]
+    lines += [f"- {_cell(reason)}" for reason in verdict.reasons]
     if verdict.measures.height:
         lines += ["", *_HEAD, *map(_measure, verdict.measures.to_dicts())]
         # Where all queries agree nothing tells how much they vary; no loss is above 1.
@@ -113,7 +116,7 @@ def _worse(verdict: Verdict, row: Mapping[str, Any]) -> str:
     return f"{verdict.decided_by} {row['before']:.3f} before, {row['after']:.3f} now"
 
 
-def _at(query: str, places: Mapping[str, tuple[str, int]]) -> str:
+def _at(query: str, places: Places) -> str:
     title = f"title={_property(f'memops gate: query {query} is worse')}"
     if query not in places:
         return title
@@ -150,12 +153,5 @@ def _moved(title: str, moved: pl.DataFrame) -> list[str]:
         for q, c, b, a in moved.head(_MOST).rows()
     ]
     more = [f"and {moved.height - _MOST} more"] if moved.height > _MOST else []
-    return [
-        "",
-        f"#### {title}: {moved.height}",
-        "",
-        "| query | category | before | after |",
-        "|---|---|--:|--:|",
-        *rows,
-        *more,
-    ]
+    head = ["| query | category | before | after |", "|---|---|--:|--:|"]
+    return ["", f"#### {title}: {moved.height}", "", *head, *rows, *more]

@@ -5,7 +5,6 @@ QRELS   query 0 document grade
 """
 
 import contextlib
-import hashlib
 import math
 import shlex
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ import polars as pl
 from memops import files
 from memops.errors import Corrupt, GateInconclusive, MemopsError, StoreNotFound
 from memops.evaluation import gate
-from memops.evaluation.gate_output import github, junit, markdown
+from memops.evaluation.gate_output import written
 from memops.evaluation.grading import PER_QUERY, Grades
 from memops.measures import grades
 from memops.policy import Policy
@@ -49,15 +48,9 @@ def graded(run: Path, qrels: Path, measures: Sequence[str] = USUAL) -> Grades:
         retriever=pl.lit("run"), category=pl.lit("judged")
     )
     lacking = [pl.lit(None, PER_QUERY[n]).alias(n) for n in PER_QUERY if n not in values.columns]
-    asked = hashlib.sha256(qrels.read_bytes()).hexdigest()
-    return Grades(
-        qrels.name,
-        "run",
-        values.with_columns(lacking).select(PER_QUERY.names()),
-        {"suite": asked, "settings": [*measures]},
-        found["doc_id"].n_unique(),
-        run=found,
-    )
+    asked = {"suite": files.sha256(qrels), "settings": [*measures]}
+    per_query = values.with_columns(lacking).select(PER_QUERY.names())
+    return Grades(qrels.name, "run", per_query, asked, found["doc_id"].n_unique(), run=found)
 
 
 def gated(
@@ -70,13 +63,12 @@ def gated(
     measures = dict.fromkeys((*USUAL, policy.gate.measure))
     now = graded(run, qrels, [*measures])
     if before is None or not (accept or before.is_file()):
-        of = " ".join(
-            f"--{n} {shlex.quote(str(path))}" for n, path in (("run", run), ("qrels", qrels))
-        )
-        to = shlex.quote(str(before or "BASELINE.trec"))
+        paths = (run, qrels, before or "BASELINE.trec")
+        named = zip(("run", "qrels", "baseline-run"), paths, strict=True)
+        of = " ".join(f"--{name} {shlex.quote(str(path))}" for name, path in named)
         raise GateInconclusive(
             f"{run}: nothing to compare with" + (f"; there is no {before}" if before else ""),
-            f"record it as the baseline: memops gate {of} --baseline-run {to} --accept",
+            f"record it as the baseline: memops gate {of} --accept",
         )
     replaced = None
     if accept:
@@ -84,11 +76,10 @@ def gated(
             replaced = graded(before, qrels, [*measures]).means()
         files.write(before, run.read_bytes())
     verdict = gate.judge(graded(before, qrels, [*measures]), now, policy)
-    told = {"junit": junit(verdict), "github": github(verdict), "markdown": markdown(verdict)}
-    about = {"run": str(run), "qrels": str(qrels), "baseline_run": str(before)}
-    accepted = str(before) if accept else None
-    recorded = {"accepted": accepted, "replaced": replaced, "unanswered": unanswered(now)}
-    return about | recorded | verdict.to_json() | {"grades": now.means()} | told
+    about: dict[str, Any] = {"run": str(run), "qrels": str(qrels), "baseline_run": str(before)}
+    about |= {"accepted": str(before) if accept else None, "replaced": replaced}
+    told = {"unanswered": unanswered(now), **verdict.to_json(), "grades": now.means()}
+    return about | told | written(verdict)
 
 
 def unanswered(grades: Grades) -> list[str]:

@@ -15,16 +15,10 @@ from memops.language.lexicon import resource
 from memops.schema import INSTANT, instant
 
 QUERIES = pl.Schema(
-    {
-        "query_id": pl.String(),
-        "text": pl.String(),
-        "scope": pl.String(),  # null asks the whole store
-        "category": pl.String(),
-        "lang": pl.String(),
-        "as_of": INSTANT,
-        "answerable": pl.Boolean(),
-    }
+    dict.fromkeys(("query_id", "text", "scope", "category", "lang"), pl.String())
+    | {"as_of": INSTANT, "answerable": pl.Boolean()}
 )
+"""A scope of null asks the whole store."""
 EVIDENCE = pl.Schema({"query_id": pl.String(), "id": pl.String(), "grade": pl.Int64()})
 NUGGETS = pl.Schema({"query_id": pl.String(), "nugget": pl.String()})
 
@@ -77,9 +71,8 @@ def load(folder: Path) -> Suite:
     head, lines = folder / "suite.toml", folder / "queries.jsonl"
     for path in (head, lines):
         if not path.is_file():
-            raise StoreNotFound(
-                f"{path}: no such file", "a suite is a folder with suite.toml and queries.jsonl"
-            )
+            hint = "a suite is a folder with suite.toml and queries.jsonl"
+            raise StoreNotFound(f"{path}: no such file", hint)
     table = head_of(head)
     try:
         queries = tables(rows_of(lines), str(lines))
@@ -89,10 +82,8 @@ def load(folder: Path) -> Suite:
     asked = {f"{n}:{v}" for n in ("category", "lang") for v in queries[0][n].unique()}
     for name in floors:
         if name.startswith(("category:", "lang:")) and name not in asked and asked:
-            raise MemopsError(
-                f"{head}: no query is in {name!r}, which has a floor",
-                f"there are {', '.join(sorted(asked))}",
-            )
+            said = f"{head}: no query is in {name!r}, which has a floor"
+            raise MemopsError(said, f"there are {', '.join(sorted(asked))}")
     return Suite(
         folder.name, *queries, measures=tuple(table["measures"]), retriever=table["retriever"],
         k=table["k"], encoder=table["encoder"], floors=floors, folder=folder,
@@ -108,26 +99,23 @@ def places(folder: Path) -> dict[str, tuple[str, int]]:
 
 def as_rows(suite: Suite) -> list[dict[str, Any]]:
     """Return the suite's queries as they stand in `queries.jsonl`."""
-    relevant = {
-        q: dict(zip(i, g, strict=True))
-        for q, i, g in suite.relevant.group_by("query_id", maintain_order=True)
-        .agg("id", "grade")
-        .rows()
-    }
-    lists = {
+    lists: dict[str, dict[str, Any]] = {"relevant": relevant_of(suite)}
+    lists |= {
         name: dict(table.group_by("query_id", maintain_order=True).agg("nugget").rows())
         for name, table in (("nuggets", suite.nuggets), ("avoid", suite.avoid))
     }
-    rows = []
-    for row in suite.queries.with_columns(
-        pl.col("as_of").dt.strftime("%Y-%m-%dT%H:%M:%S%.fZ")
-    ).to_dicts():
-        golden = {
-            "relevant": relevant.get(row["query_id"]),
-            **{n: held.get(row["query_id"]) for n, held in lists.items()},
-        }
-        rows.append({name: value for name, value in (row | golden).items() if value is not None})
-    return rows
+    at = pl.col("as_of").dt.strftime("%Y-%m-%dT%H:%M:%S%.fZ")
+    rows = [
+        row | {name: held.get(row["query_id"]) for name, held in lists.items()}
+        for row in suite.queries.with_columns(at).to_dicts()
+    ]
+    return [{name: value for name, value in row.items() if value is not None} for row in rows]
+
+
+def relevant_of(suite: Suite) -> dict[str, dict[str, int]]:
+    """Return the grades of each query's evidence, by record."""
+    held = suite.relevant.group_by("query_id", maintain_order=True).agg("id", "grade")
+    return {query: dict(zip(ids, grades, strict=True)) for query, ids, grades in held.rows()}
 
 
 def tables(
@@ -143,15 +131,16 @@ def tables(
     relevant = [
         (r["query_id"], i, int(g)) for r in rows for i, g in graded(r.get("relevant")).items()
     ]
-    pairs = [
-        pl.DataFrame(
-            [(r["query_id"], text) for r in rows for text in r.get(name) or ()],
-            schema=NUGGETS,
-            orient="row",
-        )
+    nuggets, avoid = (
+        [(r["query_id"], text) for r in rows for text in r.get(name) or ()]
         for name in ("nuggets", "avoid")
-    ]
-    return queries, pl.DataFrame(relevant, schema=EVIDENCE, orient="row"), pairs[0], pairs[1]
+    )
+    return (
+        queries,
+        pl.DataFrame(relevant, schema=EVIDENCE, orient="row"),
+        pl.DataFrame(nuggets, schema=NUGGETS, orient="row"),
+        pl.DataFrame(avoid, schema=NUGGETS, orient="row"),
+    )
 
 
 def _query(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,19 +21,9 @@ from memops.search.retrieve import Searcher
 
 REFERENCES = ("grep", "rrf")
 ENCODER = "encoder.npz"
-PER_QUERY = pl.Schema(
-    {
-        "retriever": pl.String(),
-        "query_id": pl.String(),
-        "category": pl.String(),
-        "lang": pl.String(),
-        "kind": pl.String(),  # of the evidence; null where it is unknown, as is its age
-        "age": pl.String(),
-        "measure": pl.String(),
-        "value": pl.Float64(),
-    }
-)
 _ABOUT = ["retriever", "query_id", "category", "lang", "kind", "age"]
+PER_QUERY = pl.Schema(dict.fromkeys([*_ABOUT, "measure"], pl.String()) | {"value": pl.Float64()})
+"""Kind and age are those of the evidence; null where they are unknown."""
 _SCORED = ("bm25", "dense")  # whose scores are compared from query to query
 VERSION = 1
 
@@ -97,10 +87,8 @@ class Grades:
         """Return grades from `to_json`; raises Corrupt for anything else."""
         try:
             if held["version"] != VERSION:
-                raise Corrupt(
-                    f"baseline: version {held['version']!r} is not {VERSION}",
-                    "record it again with --accept",
-                )
+                said = f"baseline: version {held['version']!r} is not {VERSION}"
+                raise Corrupt(said, "record it again with --accept")
             names = held["columns"]
             kinds = {name: PER_QUERY.get(name, pl.Float64()) for name in names}
             table = pl.DataFrame(held["queries"], schema=kinds, orient="row")
@@ -112,17 +100,13 @@ class Grades:
                 held["fingerprints"], held["live"], held.get("floors", {}),
             )  # fmt: skip
         except (KeyError, TypeError, ValueError, pl.exceptions.PolarsError) as error:
-            raise Corrupt(
-                f"baseline: not recorded grades: {error}", "record them again with --accept"
-            ) from error
+            said = f"baseline: not recorded grades: {error}"
+            raise Corrupt(said, "record them again with --accept") from error
 
 
 SLICES: dict[str, pl.Expr] = {
     "all": pl.lit("all"),
-    "category": pl.format("category:{}", "category"),
-    "lang": pl.format("lang:{}", "lang"),
-    "kind": pl.format("kind:{}", "kind"),
-    "age": pl.format("age:{}", "age"),
+    **{name: pl.format(f"{name}:{{}}", name) for name in ("category", "lang", "kind", "age")},
 }
 _AGES = ((7, "up to 7 days"), (30, "up to 30 days"), (180, "up to 180 days"))
 
@@ -151,14 +135,10 @@ def grade(
         grades(run, golden, suite.measures).with_columns(retriever=pl.lit(name))
         for name, run in runs.items()
     ]
-    about = asked.select("query_id", "category", "lang").join(
-        _evidence(golden, records), on="query_id", how="left"
-    )
-    per_query = (
-        pl.concat(parts)
-        .join(about, on="query_id", how="left", maintain_order="left")
-        .select(PER_QUERY.names())
-    )  # fmt: skip
+    evidence = _evidence(golden, records)
+    about = asked.select("query_id", "category", "lang").join(evidence, on="query_id", how="left")
+    per_query = pl.concat(parts).join(about, on="query_id", how="left", maintain_order="left")
+    per_query = per_query.select(PER_QUERY.names())
     return Grades(
         suite.name, suite.retriever, per_query, fingerprints(suite, policy, encoder),
         records.filter(LIVE).height, suite.floors, runs[suite.retriever], encoder,
@@ -187,10 +167,8 @@ def _unanswered(
 ) -> dict[str, Answerability]:
     if suite.queries["answerable"].all() or not suite.queries["answerable"].any():
         return {}
-    names = dict.fromkeys((*_SCORED, suite.retriever))
-    return {
-        name: answerability(runs.get(name, searcher.run(name, 1)), suite.queries) for name in names
-    }
+    scored = {n: runs.get(n, searcher.run(n, 1)) for n in (*_SCORED, suite.retriever)}
+    return {name: answerability(run, suite.queries) for name, run in scored.items()}
 
 
 def _timed(

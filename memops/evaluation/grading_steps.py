@@ -52,9 +52,8 @@ def grade(asked: Asked) -> dict[str, Any]:
     said["no_answer"] = {name: asdict(told) for name, told in graded.unanswered.items()}
     said["latency_ms"] = dict(graded.latency)
     said["compared"] = compared(graded, asked.settings.policy.gate)
-    shown = [m for m in said["means"] if m["slice"] == "all"]
     aggregates: dict[str, dict[str, float]] = {}
-    for mean in shown:
+    for mean in (m for m in said["means"] if m["slice"] == "all"):
         aggregates.setdefault(mean["retriever"], {})[mean["measure"]] = mean["value"]
     return {**_about(asked, taken), "verdict": None, "grades": {"aggregates": aggregates, **said}}
 
@@ -77,7 +76,7 @@ def gate(asked: Asked, accept: bool = False, measure: str | None = None) -> dict
     lacks the `measure` that is to decide.
     """
     from memops.evaluation import gate as gates
-    from memops.evaluation.gate_output import github, junit, markdown
+    from memops.evaluation.gate_output import written
     from memops.evaluation.golden import places
     from memops.evaluation.grading import Grades, freeze
 
@@ -96,7 +95,7 @@ def gate(asked: Asked, accept: bool = False, measure: str | None = None) -> dict
         kept = f"keep some of its proposals: memops recall suite review {path.parent}"
         gates.refuse_empty(graded, f"{kept}; then again")
         freeze(graded, path.parent)
-        files.write_json(path, gates.accept(graded))
+        files.write_json(path, graded.to_json())
     if not path.is_file():
         raise GateInconclusive(f"{path}: no baseline", "record one with --accept")
     verdict = gates.judge(files.read_json(path), graded, policy)
@@ -106,9 +105,7 @@ def gate(asked: Asked, accept: bool = False, measure: str | None = None) -> dict
         "replaced": replaced,
         **verdict.to_json(),
         "grades": graded.means(),
-        "junit": junit(verdict),
-        "github": github(verdict, places(path.parent)),
-        "markdown": markdown(verdict),
+        **written(verdict, places(path.parent)),
     }
 
 
@@ -123,21 +120,16 @@ def grade_plan(path: str, plan: str, suite: str, settings: Settings) -> dict[str
     before = snapshot.open_snapshot(Path(path)).records()
     made = planfile.load(plan, settings.state)
     changes = made.plan()
-    after = outcome(before, changes)
-    encoder = frozen(loaded, before)
+    by = (loaded, settings.policy, frozen(loaded, before))
     past = kept_lineage(settings.state, made.header["store"])
-    edges = pl.concat([past, lineage(changes)])
-    by = (loaded, settings.policy, encoder)
-    was, now = grade(before, *by, past), grade(after, *by, edges)
+
+    def graded(first: pl.DataFrame) -> "Grades":
+        return grade(outcome(before, first), *by, pl.concat([past, lineage(first)]))
+
+    was, now = grade(before, *by, past), graded(changes)
     verdict, blame = gates.judge(was, now, settings.policy), None
-    if verdict.verdict == "fail":
-
-        def graded(first: pl.DataFrame) -> "Grades":
-            heirs = pl.concat([past, lineage(first)])
-            return grade(outcome(before, first), loaded, settings.policy, encoder, heirs)
-
-        if blame := blamed(was, graded, changes, settings.policy):
-            verdict = replace(verdict, because=[*verdict.because, blame.because])
+    if verdict.verdict == "fail" and (blame := blamed(was, graded, changes, settings.policy)):
+        verdict = replace(verdict, because=[*verdict.because, blame.because])
     out = made.path / "grades.json"
     said = {"before": was.to_json(), "after": now.to_json(), "verdict": verdict.to_json()}
     files.write_json(out, said | {"shown": _shown(loaded, verdict, was, now)})
@@ -180,9 +172,8 @@ def _encoder(name: str | None, records: pl.DataFrame, settings: Settings) -> "En
 
     if name is None:
         return None
-    return open_encoder(
-        name, files.folder(settings.state / "vectors"), settings.instruction
-    ).fitted(texts_of(records))
+    made = open_encoder(name, files.folder(settings.state / "vectors"), settings.instruction)
+    return made.fitted(texts_of(records))
 
 
 def _shown(suite: "Suite", verdict: "Verdict", was: "Grades", now: "Grades") -> dict[str, Any]:
@@ -198,15 +189,12 @@ def _shown(suite: "Suite", verdict: "Verdict", was: "Grades", now: "Grades") -> 
     def moved(frame: pl.DataFrame) -> list[dict[str, Any]]:
         return [
             {
-                "query_id": r["query_id"],
-                "text": asked[r["query_id"]]["text"],
-                "category": r["category"] or "",
-                "lang": asked[r["query_id"]]["lang"] or "",
-                "before": ranks[0].get(r["query_id"]),
-                "after": ranks[1].get(r["query_id"]),
+                "query_id": query, "text": asked[query]["text"], "category": category or "",
+                "lang": asked[query]["lang"] or "",
+                "before": ranks[0].get(query), "after": ranks[1].get(query),
             }
-            for r in frame.to_dicts()
-        ]
+            for query, category in frame.select("query_id", "category").iter_rows()
+        ]  # fmt: skip
 
     overall = [r | {"value": r["difference"]} for r in rows if r["slice"] == "all"]
     delta = ("value", "low", "high")
@@ -228,17 +216,12 @@ def _shown(suite: "Suite", verdict: "Verdict", was: "Grades", now: "Grades") -> 
 
 
 def _sides(row: dict[str, Any]) -> dict[str, Any]:
-    before, after = (
-        {"value": row[side], "low": None, "high": None} for side in ("before", "after")
-    )
-    return {"n": row["queries"], "before": before, "after": after}
+    ends = {side: {"value": row[side], "low": None, "high": None} for side in ("before", "after")}
+    return {"n": row["queries"], **ends}
 
 
 def _first_ranks(graded: "Grades") -> dict[str, int]:
     """For each query, the rank of the first right answer, from its reciprocal rank."""
-    own = graded.per_query.filter(
-        (pl.col("retriever") == graded.retriever)
-        & pl.col("measure").str.starts_with("RR")
-        & (pl.col("value") > 0)
-    )
-    return {q: round(1 / v) for q, v in own.select("query_id", "value").iter_rows()}
+    own = graded.per_query.filter(pl.col("value") > 0, retriever=graded.retriever)
+    own = own.filter(pl.col("measure").str.starts_with("RR")).select("query_id", "value")
+    return {q: round(1 / v) for q, v in own.iter_rows()}

@@ -5,14 +5,13 @@ in the state folder by the digest of the model and its prompt, so that another m
 by them. The language in which a verdict does worst counts.
 """
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from memops import autonomy
+from memops import autonomy, files
 from memops.errors import Corrupt, MemopsError
 from memops.files import json_lines
 from memops.judge.conflicts import features
@@ -150,12 +149,9 @@ def earned(
     limits = policy.unattended
     rows = []
     for verdict, (rule, intent, code) in shapes.items():
-        worst = counts.filter(verdict=verdict).sort("low", "lang").head(1).to_dicts()
-        said, right, low, lang = (
-            (worst[0][name] for name in ("said", "right", "low", "lang"))
-            if worst
-            else (0, 0, 0.0, "")
-        )
+        worst = counts.filter(verdict=verdict).sort("low", "lang")
+        first = worst.select("said", "right", "low", "lang").rows()[:1] or [(0, 0, 0.0, "")]
+        said, right, low, lang = first[0]
         may = said >= limits.changes and low >= limits.lower
         rows.append((verdict, rule, intent, code, lang, right, said - right, low, may))
     names = ("verdict", *autonomy.SHAPE, "lang", "right", "harmful", "lower", "may")
@@ -171,10 +167,7 @@ def told(
     right: float | None = None,
 ) -> dict[str, Any]:
     """Keep what a test found, so that plans know what the model may decide; returns the figures."""
-    rows = [
-        {name: row[name] for name in (*autonomy.SHAPE, "right", "harmful")} | {"harmless": 0}
-        for row in earned.to_dicts()
-    ]
-    digest = hashlib.sha256(labels.read_bytes()).hexdigest()
+    rows = earned.select(*autonomy.SHAPE, "right", "harmful", harmless=0).to_dicts()
+    digest = files.sha256(labels)
     kept = evidence.keep_judge(settings.state, recipe, digest, rows, right)
     return {"verdicts": counts.to_dicts(), "earned": earned.to_dicts(), "kept": str(kept)}

@@ -1,5 +1,6 @@
 """Lineage: what became of the evidence, so that golden ids outlive merges and migrations."""
 
+import unicodedata
 from dataclasses import replace
 
 import polars as pl
@@ -10,14 +11,10 @@ from memops.schema import LIVE, SHARED
 from memops.state.lineage import EDGES, descendants, superseded
 
 QRELS = pl.Schema(
-    {
-        "query_id": pl.String(),
-        "unit": pl.String(),
-        "doc_id": pl.String(),  # null: no live record holds the unit
-        "grade": pl.Int64(),
-        "avoid": pl.Boolean(),
-    }
+    dict.fromkeys(("query_id", "unit", "doc_id"), pl.String())
+    | {"grade": pl.Int64(), "avoid": pl.Boolean()}
 )
+"""A unit that no live record holds has a `doc_id` of null."""
 
 
 def qrels(suite: Suite, records: pl.DataFrame, edges: pl.DataFrame | None = None) -> pl.DataFrame:
@@ -27,17 +24,11 @@ def qrels(suite: Suite, records: pl.DataFrame, edges: pl.DataFrame | None = None
     text matches and does not hold the question too; one that no record holds has a null doc_id and
     still counts.
     """
-    known = [EDGES.to_frame(), superseded(records)] + (
-        [] if edges is None else [edges.select("old", "new")]
-    )
-    heirs = descendants(suite.relevant["id"].unique(), pl.concat(known).unique())
-    live = records.filter(LIVE).select(doc_id="id")
-    held = heirs.join(live, on="doc_id", how="semi")
-    evidence = suite.relevant.join(held, on="id", how="left").select(
+    evidence = suite.relevant.join(_heirs(suite, records, edges), on="id", how="left").select(
         "query_id", pl.col("id").alias("unit"), "doc_id", "grade", avoid=pl.lit(False)
     )
-    baits = echoes(suite, records).join(evidence, on=["query_id", "doc_id"], how="anti")
-    nuggets = _without(_matching(suite.nuggets, suite, records), baits).with_columns(
+    leaked = leaks(suite, records).join(evidence, on=["query_id", "doc_id"], how="anti")
+    nuggets = _without(_matching(suite.nuggets, suite, records), leaked).with_columns(
         grade=pl.lit(1, pl.Int64), avoid=pl.lit(False)
     )
     avoided = _matching(suite.avoid, suite, records, ids=True).with_columns(
@@ -55,15 +46,20 @@ def remapped(suite: Suite, records: pl.DataFrame, edges: pl.DataFrame | None = N
     An id without any stays, so that the loss is seen; heirs bear the best grade of what they stand
     for.
     """
-    known = pl.concat([superseded(records), EDGES.to_frame() if edges is None else edges]).unique()
-    live = records.filter(LIVE).select(doc_id="id")
-    heirs = descendants(suite.relevant["id"].unique(), known).join(live, on="doc_id", how="semi")
     relevant = (
-        suite.relevant.join(heirs, on="id", how="left", maintain_order="left")
+        suite.relevant.join(_heirs(suite, records, edges), on="id", how="left", maintain_order="left")
         .select("query_id", pl.coalesce("doc_id", "id").alias("id"), "grade")
         .group_by("query_id", "id", maintain_order=True).agg(pl.max("grade"))
     )  # fmt: skip
     return replace(suite, relevant=relevant)
+
+
+def _heirs(suite: Suite, records: pl.DataFrame, edges: pl.DataFrame | None) -> pl.DataFrame:
+    """(id, doc_id) of the live descendants of golden ids."""
+    past = EDGES.to_frame() if edges is None else edges.select("old", "new")
+    known = pl.concat([superseded(records), past]).unique()
+    live = records.filter(LIVE).select(doc_id="id")
+    return descendants(suite.relevant["id"].unique(), known).join(live, on="doc_id", how="semi")
 
 
 def _matching(
@@ -74,21 +70,17 @@ def _matching(
     texts = records.filter(LIVE).select(doc_id="id", scope="scope", folded=folded(pl.col("text")))
     parts = [pl.DataFrame(schema={"nugget": pl.String, "doc_id": pl.String, "within": pl.String})]
     for nugget in asked["nugget"].unique().sort():
-        hit = pl.col("folded").str.contains(f"(?i){_folded(nugget)}")
-        if ids:
-            hit = hit | (pl.col("doc_id") == nugget)
-        parts.append(
-            texts.filter(hit).select(pl.lit(nugget).alias("nugget"), "doc_id", within="scope")
-        )
+        # Texts are compared in NFKC; a pattern's escapes (\D, \S) must not be lowered, hence (?i).
+        hit = pl.col("folded").str.contains(f"(?i){unicodedata.normalize('NFKC', nugget)}")
+        hit = hit | (pl.col("doc_id") == nugget) if ids else hit
+        own = texts.filter(hit).select("doc_id", within="scope", nugget=pl.lit(nugget))
+        parts.append(own.select(parts[0].columns))
     found = asked.join(pl.concat(parts), on="nugget", how="left")
     # What is to be avoided may be anywhere: another scope's text is a leak.
     outside = (pl.col("within") != pl.col("scope")) & ~pl.col("within").is_in(SHARED)
-    inside = (
-        found
-        if ids
-        else found.with_columns(doc_id=pl.when(~outside.fill_null(False)).then("doc_id"))
-    )
-    return _held(inside.select("query_id", unit="nugget", doc_id="doc_id"))
+    if not ids:
+        found = found.with_columns(doc_id=pl.when(~outside.fill_null(False)).then("doc_id"))
+    return _held(found.select("query_id", unit="nugget", doc_id="doc_id"))
 
 
 def _without(found: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
@@ -104,13 +96,6 @@ def _held(units: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([held, lost.join(held, on=["query_id", "unit"], how="anti")])
 
 
-def _folded(pattern: str) -> str:
-    # Texts are compared in NFKC; a pattern's escapes (\D, \S) must not be lowered, hence (?i).
-    import unicodedata
-
-    return unicodedata.normalize("NFKC", pattern)
-
-
 _QUESTION = (
     r"[?？]|[吗呢谁几哪]|什么|多少|怎么|怎样|为何|如何|何时|多[久大高长远]"
     r"|(?i)^(?:what|which|who|whom|whose|where|when|why|how|is|are|was|were|do|does|did|can|could"
@@ -119,11 +104,11 @@ _QUESTION = (
 _LONG = (5, 8)  # words, or Han characters, of a question that nobody writes by chance
 
 
-def echoes(suite: Suite, records: pl.DataFrame) -> pl.DataFrame:
+def leaks(suite: Suite, records: pl.DataFrame) -> pl.DataFrame:
     """Return (query_id, doc_id) of live records whose text holds the whole of a question.
 
     Who writes the question beside an answer into a store would always be found, and found right. So
-    an echo is reported, and is evidence of nothing but what a person named by its id.
+    a leak is reported, and is evidence of nothing but what a person named by its id.
     """
     said, text = normalised(pl.col("text")), pl.col("text")
     spaces, han = said.str.count_matches(" "), said.str.count_matches(r"\p{Han}")

@@ -13,21 +13,19 @@ from typing import Any
 import polars as pl
 
 from memops.errors import MemopsError, StoreNotFound
-from memops.evaluation.format import FIELDS, check_row, graded, rows_of
+from memops.evaluation.format import FIELDS, Proposal, Query, check_row, graded, rows_of
 from memops.files import json_object
 from memops.state.purge_terms import PurgeTerms
 
 NAME = "proposals.jsonl"
-Row = dict[str, Any]
 
 
-def read(folder: Path) -> list[Row]:
+def read(folder: Path) -> list[Proposal]:
     """Return the proposals of a suite; raises StoreNotFound without any, Corrupt for a bad line."""
     path = folder / NAME
     if not path.is_file():
-        raise StoreNotFound(
-            f"{path}: no such file", "propose queries with `memops recall suite init STORE`"
-        )
+        hint = "propose queries with `memops recall suite init STORE`"
+        raise StoreNotFound(f"{path}: no such file", hint)
     rows = rows_of(path)
     for nth, row in enumerate(rows, 1):
         where = f"{path}: line {nth}"
@@ -37,26 +35,26 @@ def read(folder: Path) -> list[Row]:
     return rows
 
 
-def merged(old: Sequence[Row], new: Sequence[Row]) -> list[Row]:
+def merged(old: Sequence[Proposal], new: Sequence[Proposal]) -> list[Proposal]:
     """Return new proposals with the decisions that old ones bear; what was decided on stays."""
-    known = {row["query_id"]: row for row in old}
-    fresh = [row | {"keep": known.get(row["query_id"], {}).get("keep")} for row in new]
+    known = {row["query_id"]: row.get("keep") for row in old}
+    fresh: list[Proposal] = [{**row, "keep": known.get(row["query_id"])} for row in new]
     ids = {row["query_id"] for row in new}
     decided = [r for r in old if r["query_id"] not in ids and r.get("keep") is not None]
     return [*decided, *fresh]
 
 
-def described(rows: Sequence[Row], records: pl.DataFrame) -> list[Row]:
+def described(rows: Sequence[Query], records: pl.DataFrame) -> list[Proposal]:
     """Return the rows with the texts of their evidence."""
     texts = dict(records.select("id", "text").iter_rows())
-    return [
-        row | {"says": [texts[i] for i in row.get("relevant", ()) if i in texts]} for row in rows
-    ]
+    said = ([texts[i] for i in row.get("relevant", ()) if i in texts] for row in rows)
+    pairs = zip(rows, said, strict=True)
+    return [{**row, "says": says, "keep": None} for row, says in pairs]
 
 
 def decided(
-    rows: Sequence[Row], keep: Collection[str], drop: Collection[str], rest: bool | None = None
-) -> list[Row]:
+    rows: Sequence[Proposal], keep: Collection[str], drop: Collection[str], rest: bool | None = None
+) -> list[Proposal]:
     """Return the rows with decisions by query id or category; `rest` decides what still waits.
 
     Raises MemopsError for a name that is neither.
@@ -64,27 +62,26 @@ def decided(
     known = {name for row in rows for name in (row["query_id"], row["category"])}
     for name in (*keep, *drop):
         if name not in known:
-            raise MemopsError(
-                f"no proposal or category {name!r}", "list them with `memops recall suite review`"
-            )
+            hint = "list them with `memops recall suite review`"
+            raise MemopsError(f"no proposal or category {name!r}", hint)
 
-    def decision(row: Row) -> bool | None:
+    def decision(row: Proposal) -> bool | None:
         names = (row["query_id"], row["category"])
         # What names the query itself counts before what names its category.
         for name in names:
             if name in drop or name in keep:
                 return name in keep
-        held: bool | None = row.get("keep")
+        held = row.get("keep")
         return rest if held is None else held
 
-    return [row | {"keep": decision(row)} for row in rows]
+    return [{**row, "keep": decision(row)} for row in rows]
 
 
-def queries(rows: Sequence[Row], held: Sequence[Mapping[str, Any]]) -> list[Row]:
+def queries(rows: Sequence[Proposal], held: Sequence[Query]) -> list[Mapping[str, Any]]:
     """Return the suite's queries: what was there without a proposal, and what was kept."""
     proposed = {row["query_id"] for row in rows}
     kept = [{k: v for k, v in row.items() if k in FIELDS} for row in rows if row.get("keep")]
-    return [*(dict(row) for row in held if row["query_id"] not in proposed), *kept]
+    return [*(row for row in held if row["query_id"] not in proposed), *kept]
 
 
 def text_of(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -7,15 +7,9 @@ from typing import Any
 
 import polars as pl
 
-from memops.evaluation.questions import (
-    LANGS,
-    Statement,
-    known_item,
-    labelled,
-    stated_many,
-    unknowns,
-    value_question,
-)
+from memops.evaluation import questions
+from memops.evaluation.format import Query
+from memops.evaluation.questions import Statement, known_item, value_question
 from memops.hygiene.chatter import chatter
 from memops.judge.places import MOMENTS, placed, touchable
 from memops.language.text import language, normalised
@@ -29,10 +23,10 @@ _CHARS = (6, 400)  # of a text that is asked about
 _BROKEN = r"…$|\.\.\.$|```|<[a-z/!]|\[SUPERSEDED|^(User|Assistant|用户|助手) ?[:：]|^#"
 _WORN = ("session",)  # what was said in passing is no evidence
 
-Row = dict[str, Any]
 
-
-def propose(records: pl.DataFrame, each: int = 20, links: pl.DataFrame | None = None) -> list[Row]:
+def propose(
+    records: pl.DataFrame, each: int = 20, links: pl.DataFrame | None = None
+) -> list[Query]:
     """Return proposals as rows of `queries.jsonl`, with a `note`; at most `each` a category.
 
     `links` (old, new) are supersessions that the store does not hold yet. Texts with secrets or
@@ -40,19 +34,19 @@ def propose(records: pl.DataFrame, each: int = 20, links: pl.DataFrame | None = 
     """
     texts = _askable(records)
     asked = texts.select("text", "lang").rows()
-    said = {statement.text: statement for statement in stated_many(asked)}
+    said = {statement.text: statement for statement in questions.stated_many(asked)}
     standing = [text for text, one in said.items() if one.standing]
     texts = texts.filter(pl.col("text").is_in(standing))
     holders = _holders(texts, said)
     rarity = Counter(c for s in said.values() for c in {t.concept for t in s.reading.tokens})
-    made: dict[str, list[Row]] = {name: [] for name in CATEGORIES}
+    made: dict[str, list[Query]] = {name: [] for name in CATEGORIES}
     for row in texts.iter_rows(named=True):
         statement = said[row["text"]]
         same, others = holders(row["scope"], statement)
         ids = sorted({*row["ids"], *same})
         clear = bool(statement.answer) and not others
         under = (row["subject"] or "").rpartition(SUBJECT)[2]
-        asked_of = labelled(row["text"], under) if row["block"] else None
+        asked_of = questions.labelled(row["text"], under) if row["block"] else None
         if not row["block"] and clear:
             asked_of = value_question(statement)
         for category, text in (
@@ -61,7 +55,10 @@ def propose(records: pl.DataFrame, each: int = 20, links: pl.DataFrame | None = 
         ):
             if text:
                 made[category].append(_row(category, text, row["scope"], ids))
-    made["stale"] = list(_stale(records, texts, said, links))
+    link = pl.col("superseded_by")
+    held = records.filter(link.is_not_null(), ~link.is_in(RETIRED)).select(old="id", new=link)
+    chains = held if links is None else pl.concat([held, links.select("old", "new")])
+    made["stale"] = list(_stale(chains.unique(), texts, said))
     made["no-answer"] = list(_unanswerable(records.filter(LIVE)))
     return [row for name in CATEGORIES for row in _spread(made[name], each)]
 
@@ -113,17 +110,9 @@ def _holders(texts: pl.DataFrame, said: dict[str, Statement]) -> Any:
     return holders
 
 
-def _stale(
-    records: pl.DataFrame,
-    texts: pl.DataFrame,
-    said: dict[str, Statement],
-    links: pl.DataFrame | None,
-) -> Iterator[Row]:
+def _stale(held: pl.DataFrame, texts: pl.DataFrame, said: dict[str, Statement]) -> Iterator[Query]:
     """Value questions whose evidence overtook another record, which must not come first."""
-    link = pl.col("superseded_by")
-    held = records.filter(link.is_not_null(), ~link.is_in(RETIRED)).select(old="id", new=link)
-    chains = (held if links is None else pl.concat([held, links.select("old", "new")])).unique()
-    by_new = dict(chains.group_by("new").agg(pl.col("old").sort()).iter_rows())
+    by_new = dict(held.group_by("new").agg(pl.col("old").sort()).iter_rows())
     for row in texts.iter_rows(named=True):
         old = sorted({o for i in row["ids"] for o in by_new.get(i, ())} - set(row["ids"]))
         one = said[row["text"]]
@@ -132,16 +121,16 @@ def _stale(
             yield _row("stale", text, row["scope"], row["ids"]) | {"avoid": old}
 
 
-def _unanswerable(live: pl.DataFrame) -> Iterator[Row]:
+def _unanswerable(live: pl.DataFrame) -> Iterator[Query]:
     told = live.select(said=normalised(pl.col("text")), lang=language(pl.col("text"))).unique()
-    langs = [lang for lang in LANGS if lang in told["lang"].to_list()]
-    for text, lang in unknowns(frozenset(told["said"]), langs):
+    langs = [lang for lang in questions.LANGS if lang in told["lang"].to_list()]
+    for text, lang in questions.unknowns(frozenset(told["said"]), langs):
         row = _row("no-answer", text, None, [])
         del row["relevant"], row["scope"]
         yield row | {"lang": lang, "answerable": False}
 
 
-def _row(category: str, text: str, scope: str | None, ids: Sequence[str]) -> Row:
+def _row(category: str, text: str, scope: str | None, ids: Sequence[str]) -> Query:
     digest = hashlib.sha256("\x1f".join([category, text, scope or "", *ids]).encode()).hexdigest()
     return {
         "query_id": f"{category}-{digest[:8]}", "text": text, "scope": scope, "category": category,
@@ -149,12 +138,11 @@ def _row(category: str, text: str, scope: str | None, ids: Sequence[str]) -> Row
     }  # fmt: skip
 
 
-def _spread(rows: Sequence[Row], each: int) -> list[Row]:
+def _spread(rows: Sequence[Query], each: int) -> list[Query]:
     """At most so many, of different texts, taken by their digests so that no order prefers any."""
     distinct = {(row["text"], row.get("scope")): row for row in reversed(rows)}
     # A question whose evidence differs from row to row is ambiguous.
     told = Counter((row["text"], row.get("scope")) for row in rows)
     clear = [row for key, row in distinct.items() if told[key] == 1]
-    return sorted(
-        sorted(clear, key=lambda r: str(r["query_id"]))[:each], key=lambda r: str(r["text"])
-    )
+    first = sorted(clear, key=lambda r: str(r["query_id"]))[:each]
+    return sorted(first, key=lambda r: str(r["text"]))

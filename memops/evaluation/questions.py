@@ -15,9 +15,8 @@ _TELLING = 4  # terms of a query for a known item
 _PASSING = ("event", "todo", "question", "hypothetical", "quoted", "past_strong")
 _CHAINED = re.compile(r"[,;，；、和与及 ]*")
 _CLOSING = re.compile(r"[\s.。!！?？;；,，:：]+$")
-_LINKING = re.compile(
-    r"\s*(?:[:：]|\b(?:is|are|was|at|on|in|to|by|of|for|with|every)\b)?\s*$", re.I
-)
+_LINKS = "is|are|was|at|on|in|to|by|of|for|with|every"
+_LINKING = re.compile(rf"\s*(?:[:：]|\b(?:{_LINKS})\b)?\s*$", re.I)
 _EVERY = re.compile("[每在] ?$")
 _COPULA = re.compile(r"\s(?:is|are)\s")
 _LABEL = re.compile(r"^(?:- )?\d{4}-\d\d-\d\d(?:T\S+)?[:：]?\s*")
@@ -69,9 +68,8 @@ def _stated(text: str, lang: str, reading: Reading) -> Statement:
     sets = reading.sets
     answer = (sets["current"] - sets["left"]) & sets["complement"]
     topic = tuple(sets[n] - answer for n in ("owner", "about", "circumstances", "subject"))
-    return Statement(
-        text, lang if lang in LANGS else scripted("han"), reading, topic, frozenset(answer)
-    )
+    lang = lang if lang in LANGS else scripted("han")
+    return Statement(text, lang, reading, topic, frozenset(answer))
 
 
 def known_item(said: Statement, rarity: Mapping[str, int], under: str = "") -> str | None:
@@ -145,9 +143,8 @@ def _table(lang: str) -> dict[str, str]:
 
 def _word(token: Token, lang: str) -> str:
     table = _table(lang)
-    return table.get(
-        token.concept.split("=")[0] if "=" in token.concept else "other", table["other"]
-    )
+    kind = token.concept.split("=")[0] if "=" in token.concept else "other"
+    return table.get(kind, table["other"])
 
 
 def _spans(text: str, surfaces: Sequence[str]) -> list[tuple[int, int]]:

@@ -42,9 +42,8 @@ def sign_flip(differences: Floats, resamples: int, seed: int) -> float:
     below = 0
     size = max(1, _CELLS // len(moved))
     for start in range(0, resamples, size):
-        flips = (
-            rng.integers(0, 2, (min(size, resamples - start), len(moved)), dtype=np.int8) * 2 - 1
-        )
+        shape = (min(size, resamples - start), len(moved))
+        flips = rng.integers(0, 2, shape, dtype=np.int8) * 2 - 1
         below += int((flips @ np.abs(moved) <= observed).sum())
     return (below + 1) / (resamples + 1)
 
@@ -121,11 +120,9 @@ def compared(graded: Grades, settings: Gate) -> list[dict[str, Any]]:
 
 
 def _row(difference: Any, name: str, settings: Gate) -> dict[str, Any]:
-    sign = measure(name).sign
-    low, high = interval(difference, settings.confidence, settings.resamples, settings.seed)
-    sides = [
-        sign_flip(side, settings.resamples, settings.seed) for side in (difference, -difference)
-    ]
+    sign, how = measure(name).sign, (settings.resamples, settings.seed)
+    low, high = interval(difference, settings.confidence, *how)
+    sides = [sign_flip(side, *how) for side in (difference, -difference)]
     won, lost = (int(np.sum(sign * side > _SAME)) for side in (difference, -difference))
     return {
         "difference": round(float(difference.mean()), 6), "low": round(low, 6),

@@ -1,19 +1,18 @@
 """Suites as steps: proposed from a store, reviewed, checked, and carried over to a changed store."""
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from memops import files
 from memops.context import Context
 from memops.errors import MemopsError
 from memops.evaluation import exchange, golden, proposals
 from memops.evaluation.check import check
-from memops.evaluation.format import rows_of
+from memops.evaluation.format import Proposal, rows_of
 from memops.evaluation.golden import suite_folder
 from memops.evaluation.lineage import remapped
 from memops.evaluation.proposing import CATEGORIES
@@ -31,11 +30,7 @@ from memops.state.sources import clock, open_or_take
 
 
 def init(
-    store: str,
-    settings: Settings,
-    folder: Path | None = None,
-    each: int = 20,
-    now: datetime | None = None,
+    store: str, settings: Settings, folder: Path | None, each: int, now: datetime | None
 ) -> dict[str, Any]:
     """Propose golden queries from a store into a suite's review file; decisions are kept."""
     taken = open_or_take(store, settings, now, to_grade=True)
@@ -88,7 +83,7 @@ def remap(
     folder = suite_folder(suite)
     before = golden.load(folder)
     after = remapped(before, taken.records(), kept_lineage(settings.state, taken.manifest["store"]))
-    was, now_ = (dict(zip(*_evidence(s), strict=True)) for s in (before, after))
+    was, now_ = golden.relevant_of(before), golden.relevant_of(after)
     rows = [
         row | {"relevant": now_[row["query_id"]]} if row["query_id"] in now_ else row
         for row in rows_of(folder / "queries.jsonl")
@@ -114,12 +109,7 @@ def import_suite(path: Path, kind: str, folder: Path) -> dict[str, Any]:
 
 
 def export_suite(
-    suite: str,
-    kind: str,
-    folder: Path,
-    settings: Settings,
-    store: str | None = None,
-    now: datetime | None = None,
+    suite: str, kind: str, folder: Path, settings: Settings, store: str | None, now: datetime | None
 ) -> dict[str, Any]:
     """Write a suite as another program reads it; with a store, its live records too."""
     loaded = golden.load(suite_folder(suite))
@@ -139,21 +129,11 @@ k = 10
 """
 
 
-def _evidence(suite: golden.Suite) -> tuple[list[str], list[dict[str, int]]]:
-    held = suite.relevant.group_by("query_id", maintain_order=True).agg("id", "grade")
-    return held["query_id"].to_list(), [
-        dict(zip(ids, grades, strict=True)) for ids, grades in held.select("id", "grade").rows()
-    ]
-
-
-def _counts(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    table = pl.DataFrame(
-        {"category": [row["category"] for row in rows]}, schema={"category": pl.String}
-    )
-    by = dict(table.group_by("category").len().iter_rows())
+def _counts(rows: list[Proposal]) -> dict[str, Any]:
+    by = Counter(row["category"] for row in rows)
     return {
         "proposed": len(rows),
         "kept": sum(row.get("keep") is True for row in rows),
         "dropped": sum(row.get("keep") is False for row in rows),
-        "by_category": {name: by.get(name, 0) for name in CATEGORIES},
+        "by_category": {name: by[name] for name in CATEGORIES},
     }

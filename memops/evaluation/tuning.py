@@ -5,7 +5,7 @@ many is not praised for its luck. Cost is milliseconds a query, by the clock tha
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -99,30 +99,26 @@ def tune(
     asked = suite.queries.filter("answerable")
     golden = qrels(suite, records, edges).join(asked, on="query_id", how="semi")
     name = policy.gate.measure if policy.gate.measure in suite.measures else suite.measures[0]
-    dev = {
-        query
-        for query in golden["query_id"].unique()
-        if hashlib.sha256(query.encode()).digest()[0] % 2 == 0
-    }
-    rest = set(golden["query_id"]) - dev
+    every = set(golden["query_id"])
+    dev = {query for query in every if hashlib.sha256(query.encode()).digest()[0] % 2 == 0}
+    rest = every - dev
     if min(len(dev), len(rest)) < FEWEST:
-        message = f"{len(dev)} and {len(rest)} queries are too few to choose by"
-        raise MemopsError(
-            f"{suite.name}: {message} (want {FEWEST} each)", "see `memops recall suite init`"
-        )
+        few = f"{len(dev)} and {len(rest)} queries are too few to choose by (want {FEWEST} each)"
+        raise MemopsError(f"{suite.name}: {few}", "see `memops recall suite init`")
     tries = _Tries(records, asked, golden, policy, encoders, name, suite.k, clock)
-    own = Candidate(
-        suite.retriever, suite.encoder if suite.encoder in encoders else next(iter(encoders))
-    )
-    ways = [*_names(candidates(own, encoders, records))]
-    tried = [tries.of(way, dev, rest) for way in tracked("trying ways to search", ways)]
+    encoder = suite.encoder if suite.encoder in encoders else next(iter(encoders))
+    own = Candidate(suite.retriever, encoder)
+    ways: dict[str, Candidate] = {}
+    for way in candidates(own, encoders, records):
+        ways.setdefault(way.name, way)
+    named = tracked("trying ways to search", [*ways.values()])
+    tried = [tries.of(way, dev, rest) for way in named]
     now = tried[0]
     sign = measure(name).sign
     chosen = min(tried, key=lambda t: (-sign * round(t.dev, 6), t.milliseconds, t.candidate.name))
     differences = np.array([chosen.values[q] - now.values[q] for q in sorted(rest)])
-    low, high = interval(
-        differences, policy.gate.confidence, policy.gate.resamples, policy.gate.seed
-    )
+    how = policy.gate
+    low, high = interval(differences, how.confidence, how.resamples, how.seed)
     gain = (round(float(differences.mean()), 6), low, high)
     return Tuned(name, (len(dev), len(rest)), tried, now, chosen, gain)
 
@@ -184,11 +180,3 @@ class _Tries:
         name = "model_weights" if self.encoders[candidate.encoder].speaks else "weights"
         weights = candidate.weights or getattr(self.policy.retrieval, name)
         return made.weighing(dict(weights))
-
-
-def _names(found: Iterator[Candidate]) -> Sequence[Candidate]:
-    """One candidate a name, the first of each."""
-    known: dict[str, Candidate] = {}
-    for candidate in found:
-        known.setdefault(candidate.name, candidate)
-    return list(known.values())

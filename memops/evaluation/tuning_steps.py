@@ -41,9 +41,9 @@ def distilled(
     out: Path,
     dims: int,
     settings: Settings,
-    store: str | None = None,
-    suite: str | None = None,
-    now: datetime | None = None,
+    store: str | None,
+    suite: str | None,
+    now: datetime | None,
 ) -> dict[str, Any]:
     """Make a static model of a model, and say what it loses and gains on a store's texts."""
     from memops.models.distilled import compared, distil
