@@ -191,7 +191,7 @@ def test_diversity_puts_the_repeated_text_last():
 def test_openclaw_scores_by_worked_values():
     assert openclaw.faded(0.7, 31) == pytest.approx(0.342, abs=5e-4)
     assert openclaw.rank_score(-4.2) == pytest.approx(4.2 / 5.2)
-    assert openclaw.likeness("a b c", "b c d") == 0.5
+    assert openclaw.likeness(["a b c", "b c d"])[0, 1] == 0.5
     assert (
         openclaw.fts_query("what's the API-key?") == '"what" AND "s" AND "the" AND "API" AND "key"'
     )

@@ -1,6 +1,6 @@
 """Arms: the scores that retrievers combine, each a queries x documents matrix for one block."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -73,9 +73,8 @@ class Arms:
     @cached_property
     def chinese(self) -> Floats:
         """Return 1 for each part whose documents are mostly Chinese, else 0."""
-        zh = (
-            self.collection.documents.select(language(pl.col("text"))).to_series() == "zh"
-        ).to_numpy()
+        of = self.collection.documents.select(language(pl.col("text"))).to_series()
+        zh = (of == "zh").to_numpy()
         out = np.zeros(self.collection.count)
         shares = mean_lengths(zh.astype(np.float64), self.collection.document_parts)
         out[: len(shares)] = shares > 0.5
@@ -114,24 +113,14 @@ class Arms:
         from memops.errors import MemopsError
 
         if self.encoder is None:
-            raise MemopsError(
-                "this retriever needs an encoder", "open one with open_encoder('lsa')"
-            )
-        collection = self.collection
+            hint = "open one with open_encoder('lsa')"
+            raise MemopsError("this retriever needs an encoder", hint)
+        queries = self.collection.queries["text"].to_list()
         if not self.encoder.speaks:
-            encoder = (
-                self.encoder.fitted(self.texts.to_list())
-                if unfitted(self.encoder)
-                else self.encoder
-            )
-            return encoder.encode(self.texts.to_list()), encoder.encode_queries(
-                collection.queries["text"].to_list()
-            )
-        spoken = collection.documents.select(
-            pl.concat_str("text", pl.format(" [image: {}]", "caption").fill_null(""))
-        ).to_series()
-        asked = in_own_voice(collection.queries["text"].to_list(), self.named_speakers)
-        return self.encoder.encode(spoken.to_list()), self.encoder.encode_queries(asked)
+            return vectors_of(self.encoder, self.texts.to_list(), queries)
+        said = pl.concat_str("text", pl.format(" [image: {}]", "caption").fill_null(""))
+        spoken = self.collection.documents.select(said).to_series().to_list()
+        return vectors_of(self.encoder, spoken, in_own_voice(queries, self.named_speakers))
 
     @cached_property
     def named_speakers(self) -> list[str | None]:
@@ -150,9 +139,13 @@ class Arms:
         return k1, b
 
 
-def unfitted(encoder: Encoder) -> bool:
-    """Return whether the encoder still has to learn from texts."""
-    return encoder.recipe().get("encoder") == "lsa" and "fitted" not in encoder.recipe()
+def vectors_of(
+    encoder: Encoder, texts: Sequence[str], queries: Sequence[str]
+) -> tuple[Vectors, Vectors]:
+    """Return the vectors of texts and queries; an encoder that still has to learn is fitted."""
+    if encoder.recipe().get("encoder") == "lsa" and "fitted" not in encoder.recipe():
+        encoder = encoder.fitted(texts)
+    return encoder.encode(texts), encoder.encode_queries(queries)
 
 
 def dense_block(product: Any, block: Block) -> Scores:

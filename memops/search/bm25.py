@@ -165,10 +165,8 @@ def cosine(counts: Counts) -> Sparse:
     weights: Floats = np.log((1 + counts.sizes[part]) / (1 + df)) + 1
     values = (1 + np.log(counts.matrix.data.astype(np.float64))) * counts.each(weights)
     norm = np.sqrt(np.bincount(counts.row, weights=values**2, minlength=len(counts.parts)))
-    return Sparse(
-        counts.weighted(values / norm[counts.row]),
-        counts.terms.with_columns(factor=pl.Series(weights)),
-    )
+    terms = counts.terms.with_columns(factor=pl.Series(weights))
+    return Sparse(counts.weighted(values / norm[counts.row]), terms)
 
 
 def by_part(first: Sparse, second: Sparse, chosen: Floats) -> Sparse:
@@ -177,9 +175,6 @@ def by_part(first: Sparse, second: Sparse, chosen: Floats) -> Sparse:
 
     take = chosen[first.terms["part"].to_numpy()]
     weights = diags_array(take) @ first.weights + diags_array(1 - take) @ second.weights
-    factor = first.terms["factor"].to_numpy() * take + second.terms["factor"].to_numpy() * (
-        1 - take
-    )
-    return Sparse(
-        weights.tocsr().astype(np.float32), first.terms.with_columns(factor=pl.Series(factor))
-    )
+    one, two = (side.terms["factor"].to_numpy() for side in (first, second))
+    terms = first.terms.with_columns(factor=pl.Series(one * take + two * (1 - take)))
+    return Sparse(weights.tocsr().astype(np.float32), terms)

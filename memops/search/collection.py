@@ -98,10 +98,9 @@ class Collection:
 def collect(records: pl.DataFrame, queries: pl.DataFrame) -> Collection:
     """Return what the queries are asked of: what their scopes may read, live now or then."""
     asked = _asked(queries)
-    scopes = (
-        asked["scope"].unique().sort().to_frame().with_row_index("part").cast({"part": pl.Int64})
-    )
-    known = _dated(_with_columns(records))
+    every = asked["scope"].unique().sort().to_frame()
+    scopes = every.with_row_index("part").cast({"part": pl.Int64})
+    known = _dated(_with_columns(records, OPTIONAL))
     if bool((asked["asked"] == FOREVER).all()):
         known = known.filter(pl.col("until") > FOREVER)
     own = scopes.drop_nulls()
@@ -113,11 +112,9 @@ def collect(records: pl.DataFrame, queries: pl.DataFrame) -> Collection:
     return Collection(documents, parted, scopes.height)
 
 
-def _with_columns(records: pl.DataFrame) -> pl.DataFrame:
-    absent = [
-        pl.lit(None, kind).alias(n) for n, kind in OPTIONAL.items() if n not in records.columns
-    ]
-    return records.with_columns(absent)
+def _with_columns(table: pl.DataFrame, kinds: dict[str, Any]) -> pl.DataFrame:
+    absent = [pl.lit(None, kind).alias(n) for n, kind in kinds.items() if n not in table.columns]
+    return table.with_columns(absent)
 
 
 def _dated(records: pl.DataFrame) -> pl.DataFrame:
@@ -142,8 +139,7 @@ def _dated(records: pl.DataFrame) -> pl.DataFrame:
 
 def _asked(queries: pl.DataFrame) -> pl.DataFrame:
     kinds: dict[str, Any] = {"scope": pl.String, "as_of": pl.Datetime("us", "UTC"), "seq": pl.Int64}
-    absent = [pl.lit(None, kind).alias(n) for n, kind in kinds.items() if n not in queries.columns]
-    asked = queries.with_columns(absent).select("query_id", "text", *kinds)
+    asked = _with_columns(queries, kinds).select("query_id", "text", *kinds)
     before = pl.col("seq").cast(pl.Float64) - 0.5
     until = pl.col("as_of").cast(kinds["as_of"]).dt.timestamp("us").cast(pl.Float64)
     return asked.with_columns(asked=pl.coalesce(before, until).fill_null(FOREVER))

@@ -46,9 +46,7 @@ def minmax(scores: Scores, seen: Mask | None = None) -> Scores:
 def convex(arms: dict[str, Scores], weights: dict[str, float], seen: Mask | None = None) -> Scores:
     """Return the weighted sum of the arms, each min-max scaled by query (Bruch et al. 2023)."""
     total = sum(weights[name] for name in arms) or 1.0
-    parts = [
-        minmax(scores, seen) * np.float32(weights[name] / total) for name, scores in arms.items()
-    ]
+    parts = [minmax(arm, seen) * np.float32(weights[name] / total) for name, arm in arms.items()]
     return np.asarray(np.sum(parts, axis=0), dtype=np.float32)
 
 

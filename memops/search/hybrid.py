@@ -1,6 +1,6 @@
 """Hybrid: arms as one convex combination, then what stands near a turn, then optional priors."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -19,6 +19,7 @@ class Hybrid:
     """The recommended retriever over a collection's arms."""
 
     arms: Arms
+    _near_rows: dict[int, Ints] = field(default_factory=dict, repr=False)
 
     def scores(self, block: Block) -> Scores:
         """Return the block's scores; 0 is no match."""
@@ -68,8 +69,7 @@ class Hybrid:
 
     def neighbours(self, places: int) -> Ints:
         """Return for each document the row of the one so many places on in its session, or -1."""
-        key = f"near {places}"
-        if key not in self._cache:
+        if places not in self._near_rows:
             documents = self.arms.collection.documents
             order = (
                 documents.select("part", "session", "nth", "stored", "id").with_row_index("row")
@@ -78,23 +78,16 @@ class Hybrid:
                 .with_columns(other=pl.when(pl.col("session").is_not_null()).then(pl.col("other").cast(pl.Int64)))
                 .sort("row")
             )  # fmt: skip
-            self._cache[key] = order["other"].fill_null(-1).to_numpy()
-        return self._cache[key]
-
-    @cached_property
-    def _cache(self) -> dict[str, Ints]:
-        return {}
+            self._near_rows[places] = order["other"].fill_null(-1).to_numpy()
+        return self._near_rows[places]
 
     def _spoken(self, scores: Scores, block: Block) -> Scores:
         settings = self.arms.policy.retrieval
         speakers = self.arms.collection.documents["speaker"][block.documents]
         if speakers.null_count() == len(speakers):
             return scores
-        factor = np.where(
-            (speakers.str.to_lowercase() == "user").fill_null(False).to_numpy(),
-            settings.user_turns,
-            1.0,
-        )
+        users = (speakers.str.to_lowercase() == "user").fill_null(False).to_numpy()
+        factor = np.where(users, settings.user_turns, 1.0)
         factors = np.broadcast_to(factor, block.shape).copy()
         asked = self.arms.named_speakers[block.queries]
         for name in {name for name in asked if name is not None}:
@@ -113,11 +106,8 @@ class Hybrid:
             return scores
         stored = collection.documents["stored"][block.documents].to_numpy()
         times = np.unique(stored[stored > -FOREVER])
-        age = (
-            np.searchsorted(times, asked, side="right")[:, None]
-            - 1
-            - np.searchsorted(times, stored)[None, :]
-        )
+        since = np.searchsorted(times, asked, side="right")[:, None] - 1
+        age = since - np.searchsorted(times, stored)[None, :]
         fresh = settings.recency * np.exp(-np.maximum(age, 0) / settings.recency_steps)
         fresh[:, stored <= -FOREVER] = 0
         fresh[~clocked] = 0

@@ -79,12 +79,6 @@ def shingles(text: str) -> set[str]:
     return {*re.findall(r"[a-z0-9_]+", text), *"".join(runs), *pairs}
 
 
-def likeness(a: str, b: str) -> float:
-    """Return the Jaccard similarity of two texts; two without words have none."""
-    left, right = shingles(a), shingles(b)
-    return len(left & right) / len(left | right) if left | right else 0.0
-
-
 def marginal(relevance: Any, similarity: Any, share: float = LAMBDA) -> Any:
     """Return the maximal marginal relevance (Carbonell and Goldstein 1998)."""
     return share * relevance - (1 - share) * similarity
@@ -102,7 +96,7 @@ def diversified(
     scores = np.array([item["score"] for item in items], dtype=float)
     span = scores.max() - scores.min()
     relevance = (scores - scores.min()) / span if span else np.ones(len(items))
-    alike = _alike([item["snippet"] for item in items])
+    alike = likeness([item["snippet"] for item in items])
     nearest, left = np.zeros(len(items)), np.ones(len(items), dtype=bool)
     order: list[int] = []
     for _ in items:
@@ -157,8 +151,8 @@ def weight(text: str) -> int:
     return len(text.encode("utf-16-le")) // 2 + 3 * len(_WIDE.findall(text))
 
 
-def _alike(texts: Sequence[str]) -> npt.NDArray[np.float64]:
-    """The likeness of each two texts, as one product of sets."""
+def likeness(texts: Sequence[str]) -> npt.NDArray[np.float64]:
+    """Return the Jaccard similarity of each two texts; two without words have none."""
     sets = [shingles(text) for text in texts]
     column = {word: i for i, word in enumerate(sorted(set().union(*sets)))}
     has = np.zeros((len(sets), max(len(column), 1)), dtype=np.float32)

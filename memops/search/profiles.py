@@ -19,11 +19,13 @@ from memops.models.vectors import Vectors
 from memops.schema import INSTANT, LIVE, SHARED
 from memops.search import openclaw
 from memops.search import rsclaw as fused_rsclaw
-from memops.search.arms import unfitted
+from memops.search.arms import vectors_of
 from memops.search.clawseed import reciprocal_ranks
 from memops.search.collection import RUN
 
 CHUNK = 1600  # weighted characters of an OpenClaw chunk: 400 tokens of four
+_PATH = pl.col("origin").fill_null("").str.split("#").list.first()
+_LINE = pl.col("origin").str.extract(r"#(\d+)").cast(pl.Int64)
 _CURATED = r"(^|/)(MEMORY|USER)\.md$"
 Hits = list[tuple[list[str], float]]
 """Ids that come together (the lines of a chunk) and their score, best first."""
@@ -55,10 +57,8 @@ def openclaw_keyword(
     chunks = _chunks(records)
     with closing(_fts(chunks["text"].to_list())) as index:
         for query, text, scope in _asked(queries):
-            found = _openclaw_words(index, text)
-            hits = openclaw.merged(
-                [], _openclaw_hits(chunks, found, scope, "textScore"), (0.0, 1.0)
-            )
+            words = _openclaw_hits(chunks, _openclaw_words(index, text), scope, "textScore")
+            hits = openclaw.merged([], words, (0.0, 1.0))
             yield query, [(hit["ids"], hit["score"]) for hit in hits[:k]]
 
 
@@ -82,9 +82,8 @@ def xinghebot_scan(
     records: pl.DataFrame, queries: pl.DataFrame, encoder: Encoder | None, k: int
 ) -> Iterator[tuple[str, Hits]]:
     """Each line by the share of the query's words that it contains; newest files first."""
-    path, line = _path(), _line()
     live = (
-        records.filter(LIVE).with_columns(path=path, line=line)
+        records.filter(LIVE).with_columns(path=_PATH, line=_LINE)
         .with_columns(day=pl.col("created_at").max().over("path"))
         .sort("day", "path", "line", descending=[True, False, True], nulls_last=True)
     )  # fmt: skip
@@ -127,11 +126,9 @@ def clawseed(
             wide = k if scope is None else 2 * k
             match = " OR ".join(f'"{word}"' for word in text.split())
             words = [(str(i), -rank) for i, rank in _matches(index, match, 2 * wide)]
-            near = (
-                _nearest(vectors, asked[nth], 2 * wide)
-                if vectors is not None and asked is not None
-                else []
-            )
+            near: list[tuple[str, float]] = []
+            if vectors is not None and asked is not None:
+                near = _nearest(vectors, asked[nth], 2 * wide)
             fused = reciprocal_ranks(near, words, 60, wide)
             single = sorted(words or near, key=lambda hit: -hit[1])[:wide]
             both = [(int(hit["id"]), hit["score"]) for hit in fused]
@@ -172,27 +169,15 @@ def rsclaw(
 
 
 PROFILES: dict[str, Search] = {
-    "openclaw-keyword": openclaw_keyword,
-    "openclaw-hybrid": openclaw_hybrid,
-    "xinghebot-scan": xinghebot_scan,
-    "clawseed": clawseed,
-    "rsclaw": rsclaw,
-}
+    "openclaw-keyword": openclaw_keyword, "openclaw-hybrid": openclaw_hybrid,
+    "xinghebot-scan": xinghebot_scan, "clawseed": clawseed, "rsclaw": rsclaw,
+}  # fmt: skip
 
 
 def _asked(queries: pl.DataFrame) -> Iterator[tuple[str, str, str | None]]:
-    scope = (
-        pl.col("scope") if "scope" in queries.columns else pl.lit(None, pl.String).alias("scope")
-    )
+    absent = pl.lit(None, pl.String).alias("scope")
+    scope = "scope" if "scope" in queries.columns else absent
     yield from queries.select("query_id", "text", scope).iter_rows()
-
-
-def _path() -> pl.Expr:
-    return pl.col("origin").fill_null("").str.split("#").list.first()
-
-
-def _line() -> pl.Expr:
-    return pl.col("origin").str.extract(r"#(\d+)").cast(pl.Int64)
 
 
 def _chunks(records: pl.DataFrame) -> pl.DataFrame:
@@ -203,7 +188,7 @@ def _chunks(records: pl.DataFrame) -> pl.DataFrame:
     """
     newest = pl.lit(records["created_at"].max(), INSTANT)
     sized = (
-        records.filter(LIVE).with_columns(path=_path(), line=_line())
+        records.filter(LIVE).with_columns(path=_PATH, line=_LINE)
         .sort("path", "line", "id", nulls_last=True)
         .with_columns(size=pl.col("text").map_elements(openclaw.weight, return_dtype=pl.Int64) + 1)
         .with_columns(section=(_begins() & pl.col("path").str.contains(_CURATED)).cum_sum().over("path"))
@@ -221,12 +206,9 @@ def _chunks(records: pl.DataFrame) -> pl.DataFrame:
 
 def _begins() -> pl.Expr:
     """Return whether an entry of a curated file begins a chunk; one that no file holds does."""
-    prefix, under = (
-        pl.col("extra").str.json_path_match(f"$.{name}") for name in ("prefix", "under")
-    )
-    return prefix.str.starts_with("- ").fill_null(True) | under.ne_missing(
-        under.shift().over("path")
-    )
+    prefix, under = (pl.col("extra").str.json_path_match(f"$.{n}") for n in ("prefix", "under"))
+    moved = under.ne_missing(under.shift().over("path"))
+    return prefix.str.starts_with("- ").fill_null(True) | moved
 
 
 def _openclaw_words(index: sqlite3.Connection, text: str) -> dict[int, float]:
@@ -260,8 +242,7 @@ def _vectors(
 ) -> tuple[Vectors, Vectors]:
     if encoder is None:
         raise MemopsError("this profile needs an encoder", "open one with open_encoder('lsa')")
-    ready = encoder.fitted(texts.to_list()) if unfitted(encoder) else encoder
-    return ready.encode(texts.to_list()), ready.encode_queries(queries["text"].to_list())
+    return vectors_of(encoder, texts.to_list(), queries["text"].to_list())
 
 
 def _nearest(vectors: Vectors, asked: Vectors, count: int) -> list[tuple[str, float]]:

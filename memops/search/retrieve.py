@@ -59,9 +59,8 @@ class Searcher:
             return RUN.to_frame()
         if retriever in PROFILES:
             return profile_run(retriever, *self._given, k)
-        found = [
-            (block, *RETRIEVERS[retriever](self, block, k)) for block in self.collection.blocks()
-        ]
+        ranked = RETRIEVERS[retriever]
+        found = [(block, *ranked(self, block, k)) for block in self.collection.blocks()]
         return self._table([f for f in found if f[1].size])
 
     def weighing(self, weights: dict[str, float]) -> "Searcher":
@@ -88,14 +87,8 @@ class Searcher:
         for block, rows, scores in found:
             hit = rows >= 0
             query, rank = np.nonzero(hit)
-            parts.append(
-                (
-                    query + block.queries.start,
-                    rows[hit] + block.documents.start,
-                    rank + 1,
-                    scores[hit],
-                )
-            )
+            places = query + block.queries.start, rows[hit] + block.documents.start
+            parts.append((*places, rank + 1, scores[hit]))
         query, row, rank, score = (np.concatenate(column) for column in zip(*parts, strict=True))
         return pl.DataFrame(
             {
@@ -127,36 +120,31 @@ def _dense(searcher: Searcher, block: Block, k: int) -> Ranks:
     return _whole(searcher, block, k, lambda piece: searcher.arms.scores("dense", piece))
 
 
+Scoring = Callable[[Block], Scores]
+
+
 def _whole(
-    searcher: Searcher,
-    block: Block,
-    k: int,
-    scores: Callable[[Block], Scores],
-    above: float = float("-inf"),
+    searcher: Searcher, block: Block, k: int, scores: Scoring, above: float = float("-inf")
 ) -> Ranks:
     """Ranks by the full matrix of scores, some queries at a time."""
-    parts = [
-        best(scores(piece), k, searcher.collection.seen(piece), above) for piece in block.pieces()
-    ]
+    seen = searcher.collection.seen
+    parts = [best(scores(piece), k, seen(piece), above) for piece in block.pieces()]
     rows, values = (np.concatenate(column) for column in zip(*parts, strict=True))
     return rows, values
 
 
 def _rrf(searcher: Searcher, block: Block, k: int) -> Ranks:
     settings = searcher.policy.retrieval
-    arms = [
-        RETRIEVERS[name](searcher, block, max(k, settings.depth))[0] for name in ("bm25", "dense")
-    ]
+    deep = max(k, settings.depth)
+    arms = [arm(searcher, block, deep)[0] for arm in (_bm25, _dense)]
     return rrf_rows(arms, settings.rrf_k, k)
 
 
 def _mmr(searcher: Searcher, block: Block, k: int) -> Ranks:
     """The hybrid's best, each next one the most telling beside those before it."""
     rows, scores = _hybrid(searcher, block, max(5 * k, 50))
-    documents, _ = searcher.arms.vectors
-    return diversified(
-        rows, scores, documents[block.documents], searcher.policy.retrieval.diversity, k
-    )
+    documents = searcher.arms.vectors[0][block.documents]
+    return diversified(rows, scores, documents, searcher.policy.retrieval.diversity, k)
 
 
 def _hybrid(searcher: Searcher, block: Block, k: int) -> Ranks:
@@ -165,18 +153,11 @@ def _hybrid(searcher: Searcher, block: Block, k: int) -> Ranks:
 
 def _grep(searcher: Searcher, block: Block, k: int) -> Ranks:
     index, asked = searcher.arms.sparse("words")
-    held = index.weights.sign()
-    return _whole(
-        searcher, block, k, lambda p: dense_block(asked[p.queries].sign() @ held, p), above=0.0
-    )
+    words, held = asked.sign(), index.weights.sign()
+    return _whole(searcher, block, k, lambda p: dense_block(words[p.queries] @ held, p), above=0.0)
 
 
 Retriever = Callable[[Searcher, Block, int], Ranks]
 RETRIEVERS: dict[str, Retriever] = {
-    "bm25": _bm25,
-    "dense": _dense,
-    "rrf": _rrf,
-    "hybrid": _hybrid,
-    "grep": _grep,
-    "mmr": _mmr,
-}
+    "bm25": _bm25, "dense": _dense, "rrf": _rrf, "hybrid": _hybrid, "grep": _grep, "mmr": _mmr,
+}  # fmt: skip

@@ -25,12 +25,8 @@ def named(documents: pl.DataFrame, queries: pl.DataFrame) -> list[str | None]:
     names = names.filter(pl.col("token").str.len_chars() > 1).filter(
         pl.col("speaker").n_unique().over("part", "token") == 1
     )
-    asked = (
-        tokens(queries["text"])
-        .select("row", "token")
-        .unique()
-        .with_columns(part=pl.lit(queries["part"]).gather(pl.col("row")))
-    )
+    asked = tokens(queries["text"]).select("row", "token").unique()
+    asked = asked.with_columns(part=pl.lit(queries["part"]).gather(pl.col("row")))
     hits = asked.join(names.select("part", "token", "speaker"), on=["part", "token"], how="inner")
     single = (
         hits.group_by("row").agg(pl.col("speaker").unique())
@@ -43,10 +39,8 @@ def named(documents: pl.DataFrame, queries: pl.DataFrame) -> list[str | None]:
 
 def in_own_voice(texts: Sequence[str], speakers: Sequence[str | None]) -> list[str]:
     """Return each text with its speaker's name as `I`, and `my` for the possessive."""
-    return [
-        text if speaker is None else _swapped(text, speaker)
-        for text, speaker in zip(texts, speakers, strict=True)
-    ]
+    pairs = zip(texts, speakers, strict=True)
+    return [text if speaker is None else _swapped(text, speaker) for text, speaker in pairs]
 
 
 def _swapped(text: str, speaker: str) -> str:

@@ -215,7 +215,7 @@ GROUPS = {
         formats.path_specificity(**case["input"]) == case["expected"]
     ),
     "tokenize_mmr": lambda case: search.shingles(case["input"]) == set(case["expected"]),
-    "text_similarity": lambda case: close(search.likeness(*case["input"]), case["expected"]),
+    "text_similarity": lambda case: close(search.likeness(case["input"])[0, 1], case["expected"]),
     "mmr_score": mmr_score,
     "mmr_rerank": mmr_rerank,
     "temporal_decay": temporal_decay,
