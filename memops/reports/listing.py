@@ -1,6 +1,6 @@
 """Listing: what a plan changes, record by record, by rule, and by what stands for what."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +10,7 @@ import polars as pl
 from memops.judge.explain import explained
 from memops.plan import meaning
 from memops.reports import approval, view
-from memops.reports.data import Change, Cluster, Conflict, Evidence, Field, Place, Reason, Refused
+from memops.reports.data import Change, Cluster, Conflict, Evidence, Field, Place, Refused
 from memops.reports.riskiest import places, riskiest
 from memops.state import planfile
 
@@ -102,33 +102,19 @@ def _changes(told: Told, chosen: pl.DataFrame) -> Iterator[tuple[int, Change]]:
         newer, kept = row["superseded_by"], told.texts.get(line["id"])
         after = given.get("text") or line.get("record", {}).get("text") or kept
         change: Change = {
-            "seq": line["seq"],
-            "op": line["op"],
-            "rule": line["rule"],
-            "code": line["code"],
-            "args": line.get("args", {}),
-            "id": line["id"],
-            "risk": line.get("risk"),
-            "locator": line.get("locator", {}),
-            "before_text": kept,
-            "after_text": None if line["op"] in _HIDES else after,
+            "seq": line["seq"], "op": line["op"], "rule": line["rule"], "id": line["id"],
+            "code": line["code"], "args": line.get("args", {}), "risk": line.get("risk"),
+            "locator": line.get("locator", {}), "state": state, "fields": fields,
+            "before_text": kept, "after_text": None if line["op"] in _HIDES else after,
             "evidence": [told.said(i) for i in row["evidence"] or []],
-            "state": state,
-            "fields": fields,
-        }
+        }  # fmt: skip
         if state in _UNDONE:
             change["undo"] = told.undoing([line["seq"]])
-        if (waits := _waits(line)) and state != "applied":
-            change["waits"] = waits
+        if (why := line.get("waits")) and state != "applied":
+            change["waits"] = {"code": why["code"], "args": why.get("args", {})}
         if newer in told.texts:
             change["instead"] = told.said(newer)
         yield row["nth"], change
-
-
-def _waits(line: Mapping[str, Any]) -> Reason | None:
-    """Why a change waits for a person, if it does."""
-    why = line.get("waits")
-    return {"code": why["code"], "args": why.get("args", {})} if why else None
 
 
 def _counted(about: pl.DataFrame) -> dict[str, dict[str, int]]:
@@ -146,13 +132,11 @@ def _conflicts(told: Told) -> dict[str, Any]:
         line = told.line(row["nth"])
         found.append(
             {
-                "old": told.said(row["id"]),
-                "new": told.said(row["superseded_by"]),
-                "code": line["code"],
-                "args": line.get("args", {}),
+                "old": told.said(row["id"]), "new": told.said(row["superseded_by"]),
+                "code": line["code"], "args": line.get("args", {}),
                 "undo": told.undoing([row["seq"]]),
             }
-        )
+        )  # fmt: skip
     words = explained([(c["old"]["text"], c["new"]["text"]) for c in found[:_TOLD]])
     for conflict, said in zip(found, words, strict=False):
         if said["opposes"]:

@@ -131,8 +131,6 @@ def _template(name: str) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["n"] = words.number
-    environment.filters["clip"] = words.clip
-    environment.filters["fixed"] = words.fixed
-    environment.filters["figure"] = pictures.figure
+    own = {"n": words.number, "clip": words.clip, "fixed": words.fixed, "figure": pictures.figure}
+    environment.filters.update(own)
     return environment.get_template(name)

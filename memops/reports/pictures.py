@@ -21,19 +21,23 @@ def drawn(page: Mapping[str, Any], say: Speaker) -> dict[str, Any]:
     """Return every picture of a page by name; one that would be empty is None."""
     measures = page["grades"]["measures"] if page["grades"] else []
     kinds = page["counts"]["by_kind"]
+    ruled = [
+        {"name": say.named(r["rule"]), "n": r["total"], "value": number(r["total"])}
+        for r in page["rules"][:20]
+    ]
+    timed = [
+        {"name": say.word(r["step"], "steps"), "n": r["seconds"], "value": f"{r['seconds']:.1f} s"}
+        for r in page["timings"]
+    ]
     return {
-        "rules": bars(
-            "rules", say("by_rule"), say("by_rule_desc"), _ruled(page["rules"][:20], say)
-        ),
-        "timings": bars(
-            "timings", say("timings"), say("timings_desc"), _timed(page["timings"], say)
-        ),
+        "rules": bars("rules", say("by_rule"), say("by_rule_desc"), ruled),
+        "timings": bars("timings", say("timings"), say("timings_desc"), timed),
         "kinds": pairs("kinds", say("kinds"), say("pairs_desc"), kinds, say.word),
         "trend": courses("trend", say("trend"), say("trend_desc"), page["trend"], say.word),
         "flow": flow(say("flow"), say("flow_desc"), page["tier_flow"], say),
         "recall": intervals(say("recall"), say("recall_desc"), measures),
         "distributions": [
-            pairs(f"spread{i}", say.word(d["name"]), say("pairs_desc"), _named(d["bins"]), say.word)
+            pairs(f"spread{i}", say.word(d["name"]), say("pairs_desc"), d["bins"], say.word)
             for i, d in enumerate(page["distributions"])
         ],
     }
@@ -59,7 +63,7 @@ def pairs(
     top = max((max(row["before"], row["after"]) for row in rows), default=0)
     placed = [
         {
-            "label": clip(word(row["name"]), 30),
+            "label": clip(word(row["label" if "label" in row else "name"]), 30),
             "value": f"{number(row['before'])} → {number(row['after'])}",
             **{side: _part(row[side], top) for side in ("before", "after")},
         }
@@ -191,23 +195,6 @@ def _band(start: float, end: float, high: float) -> str:
     return top + under
 
 
-def _ruled(rows: Sequence[Mapping[str, Any]], say: Speaker) -> list[dict[str, Any]]:
-    return [
-        {"name": say.named(r["rule"]), "n": r["total"], "value": number(r["total"])} for r in rows
-    ]
-
-
-def _timed(rows: Sequence[Mapping[str, Any]], say: Speaker) -> list[dict[str, Any]]:
-    return [
-        {"name": say.word(r["step"], "steps"), "n": r["seconds"], "value": f"{r['seconds']:.1f} s"}
-        for r in rows
-    ]
-
-
-def _named(bins: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return [{"name": b["label"], "before": b["before"], "after": b["after"]} for b in bins]
-
-
 def _part(n: float, top: float) -> float:
     return round(max(WIDTH * n / top, 1.5), 1) if n else 0.0
 
@@ -217,10 +204,6 @@ def _at(share: float) -> float:
 
 
 def _interval(value: Mapping[str, Any]) -> dict[str, Any]:
-    low, high = value["low"], value["high"]
-    known = low is not None and high is not None
-    return {
-        "x": _at(value["value"]),
-        "low": _at(low) if known else None,
-        "high": _at(high) if known else None,
-    }
+    known = value["low"] is not None and value["high"] is not None
+    ends = {end: _at(value[end]) if known else None for end in ("low", "high")}
+    return {"x": _at(value["value"]), **ends}

@@ -52,9 +52,8 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
     """Return the data of a night's page."""
     taken = snapshot.find(night["snapshot"], settings.state)
     if taken is None:
-        raise MemopsError(
-            f"the snapshot {night['snapshot']!r} is gone", "its report cannot be made again"
-        )
+        said = f"the snapshot {night['snapshot']!r} is gone"
+        raise MemopsError(said, "its report cannot be made again")
     before = taken.records()
     made = planfile.load(night["plan"], settings.state) if night.get("plan") else None
     run = find_run(night["run"], settings.state) if night.get("run") else None
@@ -130,30 +129,21 @@ def _run(run: Run | None, settings: Settings) -> RunAbout | None:
     if run is None:
         return None
     return {
-        "id": run.id,
-        "state": run.state,
-        "started": run.header["started"],
-        "finished": None,
+        "id": run.id, "state": run.state, "started": run.header["started"], "finished": None,
         "undo_command": f"{settings.typed()} rollback {run.id}",
-        "wrong": (wrong := run.wrong)[:20],
-        "wrong_total": len(wrong),
-    }
+        "wrong": (wrong := run.wrong)[:20], "wrong_total": len(wrong),
+    }  # fmt: skip
 
 
 def _up_to(run: Run, state: Path) -> list[Run]:
     """A run, and those of its plan before it that stand."""
     every = runs_of(run.header["plan"], state)
-    before = [r for r in every if r.number < run.number and r.state != "rolled-back"]
-    return [*before, run]
+    return [*(r for r in every if r.number < run.number and r.state != "rolled-back"), run]
 
 
 def _skipped(runs: Iterable[Run]) -> list[Skipped]:
-    last = {w["id"]: w for run in runs for w in run.answers()}
-    return [
-        {"id": i, "why": w["why"]}
-        for i, w in sorted(last.items())
-        if w["state"] in ("stale", "refused")
-    ]
+    last = sorted({w["id"]: w for run in runs for w in run.answers()}.items())
+    return [{"id": i, "why": w["why"]} for i, w in last if w["state"] in ("stale", "refused")]
 
 
 def _states(
@@ -172,9 +162,8 @@ def _states(
 def _trend(night: dict[str, Any], settings: Settings) -> list[Line]:
     """The nights of the store up to this one, once there are two; a damaged history shows none."""
     try:
-        past = (
-            history.of(settings, night["store"]) if "store" in night else history.NIGHTS.to_frame()
-        )
+        known = "store" in night
+        past = history.of(settings, night["store"]) if known else history.NIGHTS.to_frame()
     except Corrupt:
         return []
     table = history.with_night(past, night) if night.get("rows") else past

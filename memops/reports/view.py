@@ -139,24 +139,16 @@ def _clipped_change(change: Mapping[str, Any]) -> dict[str, Any]:
     sides = _sides(old, new)
     locator = ", ".join(f"{k} {v}" for k, v in change["locator"].items())
     return {
-        "seq": change["seq"],
-        "before": clipped(sides[0]),
-        "after": clipped(sides[1]),
+        "seq": change["seq"], "before": clipped(sides[0]), "after": clipped(sides[1]),
         "same": old is not None and old == new and not instead,
         "instead": clip(instead["id"], 200) if instead else "",
-        "evidence": _clip_all(evidence, 240),
-        "more_evidence": change["more_evidence"],
-        "locator": clip(locator, 160),
+        "evidence": _clip_all(evidence, 240), "more_evidence": change["more_evidence"],
+        "locator": clip(locator, 160), "undo": clip(change.get("undo", ""), 160),
         "fields": [_field(field) for field in change.get("fields", [])[:12]],
-        "undo": clip(change.get("undo", ""), 160),
-        "risk": change["risk"],
-        "place": _clip_all(change.get("place"), 200),
-        "tone": tone(change["state"]),
-        "risk_tone": tone(change["risk"]),
-        "args": _clip_all(change["args"], 200),
-        "waits": _clip_all(change.get("waits"), 200),
+        "risk": change["risk"], "risk_tone": tone(change["risk"]), "tone": tone(change["state"]),
+        **{name: _clip_all(change.get(name), 200) for name in ("place", "args", "waits")},
         **{name: clip(change[name], 200) for name in ("op", "rule", "code", "id", "state")},
-    }
+    }  # fmt: skip
 
 
 def _instead(change: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -174,10 +166,9 @@ def _sides(old: str | None, new: str | None) -> tuple[list[Part], list[Part]]:
 
 
 def _field(field: Mapping[str, Any]) -> dict[str, Any]:
-    before, after = (
-        None if field[s] is None else clip(str(field[s]), 120) for s in ("before", "after")
-    )
-    return {"name": clip(field["name"], 60), "before": before, "after": after}
+    sides = ("before", "after")
+    ends = {s: None if field[s] is None else clip(str(field[s]), 120) for s in sides}
+    return {"name": clip(field["name"], 60), **ends}
 
 
 def _cost(value: Any) -> int:
@@ -198,13 +189,11 @@ def _rules(
         held.setdefault(change["rule"], []).append(change)
     rows: list[dict[str, Any]] = [
         {
-            "rule": clip(rule, 200),
-            "total": sum(ops.values()),
-            "changes": held.get(clip(rule, 200), []),
+            "rule": name, "total": sum(ops.values()), "changes": held.get(name, []),
             "ops": [{"op": clip(op, 40), "n": ops[op]} for op in sorted(ops)[:12]],
         }
-        for rule, ops in by_rule.items()
-    ]
+        for name, ops in ((clip(rule, 200), ops) for rule, ops in by_rule.items())
+    ]  # fmt: skip
     return sorted(rows, key=lambda row: (-row["total"], row["rule"]))[:60]
 
 
@@ -254,13 +243,11 @@ def _conflict(conflict: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "old": {"id": old["id"], "parts": clipped(sides[0])},
         "new": {"id": new["id"], "parts": clipped(sides[1])},
-        "code": conflict["code"],
-        "args": _clip_all(args, 200),
-        "decided": conflict.get("decided", ""),
+        "code": conflict["code"], "args": _clip_all(args, 200),
         "signals": [{"name": name, "value": value} for name, value in signals],
+        "decided": conflict.get("decided", ""), "undo": conflict.get("undo", ""),
         "cues": conflict.get("cues", []),
-        "undo": conflict.get("undo", ""),
-    }
+    }  # fmt: skip
 
 
 def _cluster(cluster: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,6 +27,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _HAN = "\u3400-\u9fff\uf900-\ufaff"
 _TOKEN = re.compile(rf"\s+|[{_HAN}]|[^\W{_HAN}]+|.", re.DOTALL)
 _LONGEST = 20_000
+_SIDE = 700  # characters of a side that are shown in parts
 _MOST = 240
 """Tokens a side that are compared word by word; beyond, what differs is marked as one piece."""
 
@@ -133,11 +134,11 @@ def differences(before: str, after: str) -> tuple[list[Part], list[Part]]:
     return _joined([first, *left, last]), _joined([first, *right, last])
 
 
-def clipped(parts: list[Part], most: int = 700) -> list[Part]:
+def clipped(parts: list[Part]) -> list[Part]:
     """Return parts that are short enough to read: long stretches lose their middle."""
     if len(parts) == 1:
         return [(parts[0][0], _middle_out(parts[0][1], 420, 280))]
-    out: list[Part] = []
+    out, most = list[Part](), _SIDE
     for nth, (differs, text) in enumerate(parts):
         head, tail = (220, 100) if differs else (80, 40) if nth else (40, 80)
         out.append((differs, _middle_out(text, head, tail)))
