@@ -66,9 +66,9 @@ def settings(
     """
     read = settings_of.read(Path(config) if config else None, Path(state) if state else None)
     wait = read.flows.approval_minutes if minutes is None else minutes
-    own = {**((policy or {}).get("limits", {})), **(limits or {})}
-    own = {**({"plan_hours": wait / 60} if wait else {}), **own}
-    table = {**(policy or {}), "limits": own}
+    own = {"plan_hours": wait / 60} if wait else {}
+    own |= (policy or {}).get("limits", {}) | (limits or {})
+    table = (policy or {}) | {"limits": own}
     return replace(read, policy=from_table(table, "parameters", read.policy))
 
 
@@ -135,9 +135,8 @@ def finished(night: dict[str, Any]) -> State[Any]:
     counts = f"{night['ops']} changes of {night['records']} records"
     message = f"{night['store']}: {counts}, {night.get('applied', 0)} records changed"
     message += f"; {night['stopped']}" if night.get("stopped") else ""
-    return Completed(
-        name=WORDS.get(night["code"], "Completed"), message=message + finished_first(night)
-    )
+    name = WORDS.get(night["code"], "Completed")
+    return Completed(name=name, message=message + finished_first(night))
 
 
 def refused(what: str, error: MemopsError) -> State[Any]:

@@ -23,14 +23,7 @@ from recall_gate import recall_gate
 from memops import __version__
 from memops.settings import Configured, Settings
 
-OTHERS = {
-    apply: "apply",
-    migrate: "migrate",
-    nights: "nights",
-    recall_gate: "recall-gate",
-    audit: "audit",
-    collect: "collect",
-}
+OTHERS = (apply, migrate, nights, recall_gate, audit, collect)
 HERE = Path(__file__).parent
 FLEET = 50
 """Stores up to which each has a deployment of its own; more share the one of `nights`."""
@@ -98,11 +91,12 @@ def deployments(settings: Settings, remote: bool = False) -> list[Any]:
         if not fleet
     ]
     when = {nights: _schedule(Configured(""), settings)} if fleet else {}
+    common |= {"parameters": given, "tags": ["memops"]}
     others = [
         _from(flow, remote).to_deployment(
-            name=name, schedule=when.get(flow), parameters=given, tags=["memops"], **common
+            name=flow.name.replace("_", "-"), schedule=when.get(flow), **common
         )
-        for flow, name in OTHERS.items()
+        for flow in OTHERS
     ]
     return [*nights_of, *others]
 

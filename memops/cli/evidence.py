@@ -54,11 +54,12 @@ def evidence_count(
     second_by: str,
 ) -> None:
     """Count the labels of SHEETS into a record: figures and who judged, no text."""
+    from memops import files
     from memops.commands import label_sheets as counting
     from memops.state.sources import clock
 
     said = counting.counts(sheets, by, texts, not seen, clock().date(), second, second_by)
-    counting.keep(said, out)
+    files.write_json(out, said)
     rows = [
         (r["family"], r["rule"], r["code"], *(r[label] for label in counting.LABELS))
         for r in said["changes"]

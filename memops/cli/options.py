@@ -57,10 +57,8 @@ def with_formats(command: click.Command) -> None:
 
 def now_option(command: F) -> F:
     """Add `--now INSTANT`, which fixes the clock."""
-    option = click.option(
-        "--now", callback=_instant, help="Fix the clock, e.g. 2026-06-01T02:00:00Z."
-    )
-    return option(command)
+    help = "Fix the clock, e.g. 2026-06-01T02:00:00Z."
+    return click.option("--now", callback=_instant, help=help)(command)
 
 
 def names_given(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
@@ -81,9 +79,8 @@ def _instant(ctx: click.Context, param: click.Parameter, value: str | None) -> d
         return None
     at = instant(value)
     if at is None:
-        raise MemopsError(
-            f"--now {value!r} is not an instant", "write 2026-06-01T02:00:00Z, with its zone"
-        )
+        hint = "write 2026-06-01T02:00:00Z, with its zone"
+        raise MemopsError(f"--now {value!r} is not an instant", hint)
     if not 1970 <= at.year < 9000:  # what is counted back and ahead from it must be a date, too
         raise MemopsError(f"--now {value!r} is on no clock", "give a year from 1970 to 8999")
     return at

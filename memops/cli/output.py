@@ -144,6 +144,11 @@ def counted(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {many}"
 
 
+def waiting_text(n: int) -> str:
+    """Return how many changes wait for a person."""
+    return f"{counted(n, 'change')} {'waits' if n == 1 else 'wait'} for a person"
+
+
 def skipped_text(
     whose: str, skipped: Sequence[Mapping[str, Any]], when: str = "for the next night to look at"
 ) -> list[str]:

@@ -9,7 +9,7 @@ import click
 
 from memops.cli import in_force, to_copy, to_decide, typed
 from memops.cli.options import PATH, flag, now_option, several
-from memops.cli.output import counted, cut, emit, skipped_text, table
+from memops.cli.output import counted, cut, emit, skipped_text, table, waiting_text
 from memops.errors import GateFailed, GuardRefused
 
 _RISKS = ("high", "medium", "low", "none")
@@ -166,7 +166,8 @@ def _plan_text(said: dict[str, Any]) -> list[str]:
     lines += [_counts(said)] if said["ops"] else []
     lines += _beyond(said.get("beyond", []))
     for waits in said.get("waits", ()):
-        lines += [f"{waits['changes']} {_wait(waits['changes'])} for a person: {waits['reason']}"]
+        verb = "waits" if waits["changes"] == 1 else "wait"
+        lines += [f"{waits['changes']} {verb} for a person: {waits['reason']}"]
     if said["refused"]:
         whose = "withdrawn by the guard or refused by a person"
         lines += [f"{said['refused']} more were {whose} (refused.jsonl)"]
@@ -226,10 +227,6 @@ def _beyond(limits: list[dict[str, Any]]) -> list[str]:
     return [*(f"beyond a night's limits: {limit['reason']}" for limit in limits), *raising]
 
 
-def _wait(n: int) -> str:
-    return "waits" if n == 1 else "wait"
-
-
 def _samples_text(rule: str, rows: list[dict[str, str]]) -> list[str]:
     cells = [(row["op"], cut(row["text"], _SHOWN), cut(row["reason"], _SHOWN)) for row in rows]
     return ["", f"{rule}, for example:", table(cells, ["change", "text", "why"])]
@@ -269,7 +266,7 @@ def _open(night: dict[str, Any]) -> list[str]:
     if not night.get("waiting"):
         return []
     rules = ", ".join(f"{rule} {n}" for rule, n in night["open"].items())
-    many = f"{counted(night['waiting'], 'change')} {_wait(night['waiting'])} for a person: {rules}"
+    many = f"{waiting_text(night['waiting'])}: {rules}"
     before = "" if night["new"] else " (as they did the night before)"
     beyond = (f"  {line}" for line in _beyond(night["beyond"]))
     return [f"{night['store']}: {many}{before}", *beyond, *to_decide(night["plan"], "  ")]

@@ -20,7 +20,7 @@ COMMANDS: dict[str, tuple[str, str, str | None]] = {
         "openclaw:~/.openclaw/workspace --into agents.toml"),
     "demo": ("planning", "Make the sample stores and do a first night on each.", "--into memops-demo"),
     "nightly": ("planning", "Do the night of one or more stores: everything below in order.", "home work"),
-    "status": ("watch", "Say whether every store had its night; exit 32 if one had not.", "--max-age-hours 30"),
+    "status": ("status", "Say whether every store had its night; exit 32 if one had not.", "--max-age-hours 30"),
     "plan": ("planning", "Propose changes to a store; nothing is written to it.", "home --without merge_near"),
     "explain": ("reading", "Say why a plan changes a record.", "PLAN 12"),
     "review": ("review", "Keep or reject a plan's changes, in the terminal or by number.",

@@ -76,14 +76,10 @@ def review(
     from memops.state.sources import clock
 
     begun = reviewing.begun(plan, in_force().state)
-    kept = [
-        *(begun.lines if keep == "all" else selecting.numbers(keep)),
-        *(seq for rule in keep_rule for seq in selecting.of_rule(begun, rule)),
-    ]
-    out = [
-        *selecting.named(begun, reject),
-        *(s for r in reject_rule for s in selecting.of_rule(begun, r)),
-    ]
+    kept = [*(begun.lines if keep == "all" else selecting.numbers(keep))]
+    kept += [seq for rule in keep_rule for seq in selecting.of_rule(begun, rule)]
+    out = selecting.named(begun, reject)
+    out += [seq for rule in reject_rule for seq in selecting.of_rule(begun, rule)]
     if accept:
         _refuse_late(begun)
     wanted = selecting.named(begun, accept)
@@ -95,15 +91,17 @@ def review(
     if reveal and not (on_terminal and sys.stdout.isatty()):
         raise click.UsageError("--reveal shows secrets to a person at a terminal, and nowhere else")
     if on_terminal:
-        ask(begun, clock, reveal and click.confirm(_REVEAL))
+        reveal = reveal and click.confirm(_REVEAL)
+        with _keyboard() as key:
+            _ask(begun, clock, key, reveal)
     said = reviewing.counted(begun) | done
     for name in ("to_carry_out", "kept") if "flow_run" in done else ():
         said[name] -= len(wanted)
     said["waiting"] = plan_view.placed(begun, begun.undecided) if wants_json() else []
-    listing = waiting_text(begun) if asked and not on_terminal else ""
+    listing = _waiting_text(begun) if asked and not on_terminal else []
     said["expired"] = has_expired(begun.plan, clock())
     address = begun.plan.header["address"]
-    emit(said, lambda: listing + counted_text(said, address, on_terminal))
+    emit(said, lambda: [*listing, *_counted_text(said, address, on_terminal)])
     return int(done.get("code", 0))
 
 
@@ -135,17 +133,8 @@ def _decided(
     return said | {k: done[k] for k in ("run", "applied", "skipped", "code") if k in done}
 
 
-def ask(review: "Review", clock: Callable[[], datetime], reveal: bool = False) -> None:
-    """Ask for a decision on each cluster or change until none is left or the person quits.
-
-    Each decision is on disk before the next is asked for, so a review that is cut off goes on.
-    """
-    with _keyboard() as key:
-        _asked(review, clock, key, reveal)
-
-
-def waiting_text(review: "Review") -> str:
-    """Return what waits for a decision, as the terminal would show it."""
+def _waiting_text(review: "Review") -> list[str]:
+    """What waits for a decision, as the terminal would show it."""
     from memops.commands import plan_view, reviewing
 
     items = reviewing.items(review, review.undecided)
@@ -155,11 +144,11 @@ def waiting_text(review: "Review") -> str:
         _drawn(item, item.seqs, [changes[seq] for seq in item.seqs[:_MOST]], len(items) - n)
         for n, item in enumerate(items)
     ]
-    return "".join(f"{text}\n" for text in drawn) + "\n"
+    return [*drawn, ""]
 
 
-def counted_text(said: dict[str, Any], address: str, on_terminal: bool) -> str:
-    """Return how far a review is, and what comes next.
+def _counted_text(said: dict[str, Any], address: str, on_terminal: bool) -> list[str]:
+    """How far a review is, and what comes next.
 
     Who decides on one change after the other is not offered to carry out what is undecided.
     """
@@ -172,27 +161,30 @@ def counted_text(said: dict[str, Any], address: str, on_terminal: bool) -> str:
     if said.get("flow_run"):
         lines += [f"what is accepted is carried out by flow run {said['flow_run']!r}"]
     if newer := said["replaced_by"]:
-        return "\n".join([*lines, f"plan {newer} took its place: {typed()} review {newer}"])
+        return [*lines, f"plan {newer} took its place: {typed()} review {newer}"]
     if said["expired"] and said["to_carry_out"]:
         again = to_copy(f"memops plan {shlex.quote(address)}")
-        return "\n".join([*lines, f"plan {said['plan']} has expired; plan again: {again}"])
+        return [*lines, f"plan {said['plan']} has expired; plan again: {again}"]
     carry = f"{typed()} apply {said['plan']} --approve"
     if said["undecided"]:
         todo = "is not" if said["undecided"] == 1 else "are not"
         again = f"{typed()} review {said['plan']}"
         lines += [f"{said['undecided']} of those that stay {todo} decided on: {again}"]
-        lines += (
-            [f"carry out the {said['kept']} kept: {again} --accept kept"] if said["kept"] else []
-        )
+        if said["kept"]:
+            lines += [f"carry out the {said['kept']} kept: {again} --accept kept"]
         lines += [] if on_terminal else [f"carry out all that stay, undecided or not: {carry}"]
     elif said["to_carry_out"]:
         lines += [f"carry out what stays: {carry}"]
-    return "\n".join(lines)
+    return lines
 
 
-def _asked(
+def _ask(
     review: "Review", clock: Callable[[], datetime], pressed: Callable[[], str], reveal: bool
 ) -> None:
+    """Ask for a decision on each cluster or change until none is left or the person quits.
+
+    Each decision is on disk before the next is asked for, so a review that is cut off goes on.
+    """
     from memops.commands import plan_view, reviewing, selecting
 
     past: list[list[int]] = []

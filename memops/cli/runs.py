@@ -8,7 +8,16 @@ import click
 
 from memops.cli import in_force, nothing_in, to_copy, to_decide, typed
 from memops.cli.options import flag, now_option
-from memops.cli.output import Text, counted, emit, listing, moment, skipped_text, table
+from memops.cli.output import (
+    Text,
+    counted,
+    emit,
+    listing,
+    moment,
+    skipped_text,
+    table,
+    waiting_text,
+)
 from memops.safety.display import shown
 
 if TYPE_CHECKING:
@@ -119,8 +128,7 @@ def _run_text(done: dict[str, Any]) -> Text:
 
 def _waiting(done: dict[str, Any]) -> list[str]:
     """What is said of changes of a plan that wait for a person."""
-    waits = "waits" if done["waiting"] == 1 else "wait"
-    return [f"{counted(done['waiting'], 'change')} {waits} for a person", *to_decide(done["plan"])]
+    return [waiting_text(done["waiting"]), *to_decide(done["plan"])]
 
 
 def _none_text(done: dict[str, Any]) -> Text:

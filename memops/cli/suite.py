@@ -69,9 +69,8 @@ def suite_check(folder: str, store: str, now: datetime | None) -> int:
     wrong = any(p["level"] == "error" for p in problems)
     rows = [(p["level"], p["query_id"], p["id"], p["says"]) for p in problems]
     head = ["level", "query", "id", "problem"]
-    emit(
-        {"problems": problems, "ok": not wrong}, listing(rows, head, "every query has its evidence")
-    )
+    said = {"problems": problems, "ok": not wrong}
+    emit(said, listing(rows, head, "every query has its evidence"))
     return 20 if wrong else 0
 
 

@@ -67,9 +67,8 @@ def history(store: str | None, output: Path | None, lang: str) -> None:
 def _simulated_text(said: dict[str, Any]) -> list[str]:
     """The weeks in which something moves, and each kind's live records and floor."""
     lines = [f"{shown(said['store'])}, {said['days']} days from {said['from']:%Y-%m-%d}"]
-    lines += [
-        f"  {d['setting']}: {d['in_force']} in force, {d['tried']} tried" for d in said["differs"]
-    ]
+    for d in said["differs"]:
+        lines += [f"  {d['setting']}: {d['in_force']} in force, {d['tried']} tried"]
     for course in said["courses"]:
         lines += ["", f"policy {shown(course['policy'])}:", _weeks(course)]
         rows = [

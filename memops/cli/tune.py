@@ -55,9 +55,8 @@ def encoder_distill(
 
 
 def _tune_text(said: dict[str, Any]) -> list[str]:
-    rows = [
-        (t["name"], f"{t['dev']:.4f}", f"{t['test']:.4f}", f"{t['ms']:.2f}") for t in said["tried"]
-    ]
+    figures = {"dev": ".4f", "test": ".4f", "ms": ".2f"}
+    rows = [(t["name"], *(format(t[n], f) for n, f in figures.items())) for t in said["tried"]]
     gain = said["gain"]
     gained = f"{gain['mean']:+.4f} ({gain['low']:+.4f} to {gain['high']:+.4f})"
     return [

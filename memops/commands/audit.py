@@ -136,10 +136,8 @@ def _orphans(records: pl.DataFrame) -> pl.DataFrame:
 
 def _future(records: pl.DataFrame, ctx: Context) -> pl.DataFrame | str:
     times = [pl.col(name) for name in ("created_at", "updated_at", "accessed_at")]
-    if (
-        records.height
-        and records.select(pl.all_horizontal(t.is_null().all() for t in times)).item()
-    ):
+    none = pl.all_horizontal(t.is_null().all() for t in times)
+    if records.height and records.select(none).item():
         return "no record says when it was written"
     ahead = pl.any_horizontal(t > ctx.now for t in times).fill_null(False)
     return records.filter(ahead).select("id", why=pl.lit("written in the future, by its own date"))
@@ -148,9 +146,8 @@ def _future(records: pl.DataFrame, ctx: Context) -> pl.DataFrame | str:
 def _unused(records: pl.DataFrame) -> pl.DataFrame | str:
     """Live working records that were never used, where the store counts use at all."""
     live = records.filter(LIVE)
-    if not live.select(
-        (pl.col("access_count") > 0).any() | pl.col("accessed_at").is_not_null().any()
-    ).item():
+    used = (pl.col("access_count") > 0).any() | pl.col("accessed_at").is_not_null().any()
+    if not live.select(used).item():
         return "the store does not count use"
     never = (pl.col("access_count") == 0) & ~pl.col("pinned") & (pl.col("tier") != "core")
     return live.filter(never).select("id", why=pl.lit("never used"))
@@ -167,15 +164,11 @@ def _unconfirmed(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
 def _review(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Live facts about money, health and access that are old enough to be looked at again."""
-    age = age_days(ctx.now, "changed")
-    old = records.filter(
-        LIVE & ~pl.col("kind").is_in(["session", "summary"]),
-        age > ctx.policy.lifecycles.review_days,
-    )
+    age, lasting = age_days(ctx.now, "changed"), ~pl.col("kind").is_in(["session", "summary"])
+    old = records.filter(LIVE & lasting, age > ctx.policy.lifecycles.review_days)
     facts = old.with_columns(topic=impact()).drop_nulls("topic")
-    return facts.select(
-        "id", why=pl.format("{}, last stated {} days ago", "topic", age.floor().cast(pl.Int64))
-    )
+    days = age.floor().cast(pl.Int64)
+    return facts.select("id", why=pl.format("{}, last stated {} days ago", "topic", days))
 
 
 def _swinging(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:

@@ -36,10 +36,8 @@ def collect(
     records = gathered(roots)
     sessions = {node: _sessions(root) for node, root in roots.items()}
     copied, already = _copied(roots, sessions, into) if into else ([], 0)
-    counts = dict(records.group_by(_node("id")).len().iter_rows())
-    nodes = {
-        node: {"records": counts.get(node, 0), "sessions": len(sessions[node])} for node in roots
-    }
+    n = dict(records.group_by(_node("id")).len().iter_rows())
+    nodes = {of: {"records": n.get(of, 0), "sessions": len(sessions[of])} for of in roots}
     pairs = across(records, Context(now=now, policy=policy))
     return {"nodes": nodes, "copied": copied, "already": already, "duplicates": pairs}
 
@@ -96,9 +94,8 @@ def _copied(
     roots: Mapping[str, Path], sessions: Mapping[str, list[str]], into: Path
 ) -> tuple[list[str], int]:
     if not into.is_dir():
-        raise StoreNotFound(
-            f"{into} is no folder", "make it first, or name a XingheBot memory root"
-        )
+        hint = "make it first, or name a XingheBot memory root"
+        raise StoreNotFound(f"{into} is no folder", hint)
     files.root_of(into)
     copied, already = [], 0
     for node, paths in sessions.items():
@@ -106,12 +103,11 @@ def _copied(
             continue
         for path in paths:
             data, info = files.read(roots[node], path)
-            target = _free(into, path, node, data)
-            if target is None:
+            if target := _free(into, path, node, data):
+                files.put(into, target, data, 0o600, info.st_mtime_ns)
+                copied.append(target)
+            else:
                 already += 1
-                continue
-            files.put(into, target, data, 0o600, info.st_mtime_ns)
-            copied.append(target)
     return copied, already
 
 
@@ -123,6 +119,5 @@ def _free(into: Path, path: str, node: str, data: bytes) -> str | None:
             return target
         if files.read(into, target)[0] == data:
             return None
-    raise MemopsError(
-        f"{into / path}: another summary of that name is there for {node}", "look at both"
-    )
+    said = f"{into / path}: another summary of that name is there for {node}"
+    raise MemopsError(said, "look at both")

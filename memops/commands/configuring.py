@@ -62,12 +62,9 @@ def schema() -> dict[str, Any]:
     """Return the JSON schema of a settings file, for editors."""
     from pydantic import TypeAdapter
 
+    draft = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     made: dict[str, Any] = TypeAdapter(settings_of.shape()).json_schema()
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **made,
-        "title": "memops.toml",
-    }
+    return draft | made | {"title": "memops.toml"}
 
 
 def _values(settings: Settings) -> Iterator[tuple[tuple[str, ...], Any, str]]:

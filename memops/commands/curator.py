@@ -50,8 +50,7 @@ def proposed(
     settings: Settings,
     now: datetime,
     made: datetime,
-    scope: str | None = None,
-    of: Endpoint | None = None,
+    scope: str | None,
 ) -> dict[str, Any]:
     """Ask a model about the records of a snapshot and write its proposals as a plan.
 
@@ -60,7 +59,7 @@ def proposed(
     records, policy = taken.records(), settings.policy
     shown = _shown(records, Context(now=now, policy=policy), scope)
     batches = dict(_batches(shown, policy.model.batch))
-    found = _answers(batches, policy, settings.state, of or endpoint(policy.judge))
+    found = _answers(batches, policy, settings.state, endpoint(policy.judge))
     about = {"rule": "curator", "unattended": False, "waits": "model.unreviewed"}
     changes = _changes(records, batches, found, now).with_columns(
         pl.lit(value).alias(name) for name, value in about.items()
@@ -75,13 +74,10 @@ def proposed(
 
 def _shown(records: pl.DataFrame, ctx: Context, scope: str | None) -> pl.DataFrame:
     """The records that a model may see."""
-    rows = records.filter(
-        LIVE,
-        ~pl.col("pinned"),
-        pl.col("tier") != "core",
-        pl.col("sensitivity").fill_null("allowed") == "allowed",
-        pl.lit(True) if scope is None else pl.col("scope") == scope,
-    ).sort("scope", "kind", "id")
+    inside = pl.lit(True) if scope is None else pl.col("scope") == scope
+    open_ = pl.col("sensitivity").fill_null("allowed") == "allowed"
+    free = ~pl.col("pinned") & (pl.col("tier") != "core")
+    rows = records.filter(LIVE, free, open_, inside).sort("scope", "kind", "id")
     secret = secrets_found(rows["text"], ctx.policy.secrets)["row"].unique()
     hostile = injected(rows["text"], ctx.policy.hostile)
     return (
@@ -103,22 +99,14 @@ def _answers(
     batches: dict[str, pl.DataFrame], policy: Policy, state: Path, of: Endpoint
 ) -> Answers:
     text = pl.col("text").str.head(_SHOWN)
-    questions = [
-        Question(
-            name,
-            TASK,
-            json.dumps(part.select("kind", text, id="handle").to_dicts(), ensure_ascii=False),
-        )
-        for name, part in batches.items()
-    ]
+    shown = {n: part.select("kind", text, id="handle").to_dicts() for n, part in batches.items()}
+    questions = [Question(n, TASK, json.dumps(r, ensure_ascii=False)) for n, r in shown.items()]
     known = {name: set(part["handle"]) for name, part in batches.items()}
-    return ask(
-        questions,
-        of,
-        policy.model,
-        folder(state / ANSWERS),
-        lambda question, reply: _parsed(reply, known[question.id]) is not None,
-    )
+
+    def sound(question: Question, reply: str) -> bool:
+        return _parsed(reply, known[question.id]) is not None
+
+    return ask(questions, of, policy.model, folder(state / ANSWERS), sound)
 
 
 def _parsed(reply: str, known: set[str]) -> list[dict[str, str]] | None:
@@ -186,11 +174,8 @@ def _plainly(why: pl.Series) -> pl.Series:
     line = why.str.replace_all(r"[\s\p{C}]+", " ").str.head(_WHY).str.strip_chars()
     odd = secrets_found(line)["row"].unique()
     marked = line.str.contains(_MARKUP)
-    fine = (
-        ~marked
-        & injected(line).is_null()
-        & ~pl.int_range(len(line), eager=True).is_in(odd.implode())
-    )
+    leaky = pl.int_range(len(line), eager=True).is_in(odd.implode())
+    fine = ~marked & injected(line).is_null() & ~leaky
     return pl.select(pl.when(fine).then(line).otherwise(pl.lit(""))).to_series()
 
 
@@ -200,8 +185,5 @@ def _alike(texts: pl.Series, keepers: pl.Series) -> pl.Series:
     if not pairs:
         return pl.Series(dtype=pl.Boolean)
     none = ("current_a", "current_b", "sign_differs", "opposites", "exclusive_states")
-    return (
-        features(pairs)
-        .select(pl.col("opposes").is_null() & pl.all_horizontal(pl.col(name) == 0 for name in none))
-        .to_series()
-    )
+    agree = pl.all_horizontal(pl.col(name) == 0 for name in none)
+    return features(pairs).select(pl.col("opposes").is_null() & agree).to_series()

@@ -49,20 +49,15 @@ def examine(
     return {
         "store": store.address,
         "kind": store.kind,
-        "versions": versions(),
+        "versions": {
+            "memops": memops.__version__,
+            "python": platform.python_version(),
+            "sqlite": sqlite3.sqlite_version,
+            "polars": pl.__version__,
+        },
         "findings": [asdict(f) for f in findings],
         "worst": worst,
         "failed": failed,
-    }
-
-
-def versions() -> dict[str, str]:
-    """Return versions that matter for a store's safety."""
-    return {
-        "memops": memops.__version__,
-        "python": platform.python_version(),
-        "sqlite": sqlite3.sqlite_version,
-        "polars": pl.__version__,
     }
 
 
@@ -104,48 +99,25 @@ def of_links(records: pl.DataFrame) -> Iterator[Finding]:
         yield Finding("dangling", "warning", lost, says, do)
     if rings := _in_rings(dict(links.iter_rows())):
         says = "records that supersede one another in a ring, so that none of them is recalled"
-        yield Finding(
-            "cyclic",
-            "error",
-            rings,
-            says,
-            "decide which holds, and release it with `memops records edit`",
-        )
+        do = "decide which holds, and release it with `memops records edit`"
+        yield Finding("cyclic", "error", rings, says, do)
 
 
 def of_times(records: pl.DataFrame, now: datetime, policy: Policy) -> Iterator[Finding]:
     """Times in the future, before the agents' days, or out of order; and records without any."""
     made, seen = pl.col("created_at"), pl.max_horizontal("updated_at", "accessed_at")
     ahead = pl.any_horizontal(pl.col(n) > now for n in _TIMES[:3]).fill_null(False)
-    counts = records.select(
-        future=ahead.sum(),
-        early=(made.dt.year() < 2000).sum(),
-        backwards=(seen < made).sum(),
-        ends=(pl.col("valid_to") < pl.col("valid_from")).sum(),
-        none=made.is_null().sum(),
-    ).row(0, named=True)
-    said: dict[str, tuple[Level, str, str]] = {
-        "future": (
-            "warning",
-            "records from the future",
-            "set the clock right; their age counts as nought",
-        ),
-        "early": (
-            "info",
-            "records from before 2000",
-            "a clock that was never set; they count as old",
-        ),
-        "backwards": (
-            "info",
-            "records used or changed before they were made",
-            "nothing: the later time counts",
-        ),
-        "ends": ("warning", "records that end before they begin", "mend valid_from or valid_to"),
-        "none": ("info", "records without a time", "nothing that depends on age touches them"),
-    }
-    for name, (level, says, do) in said.items():
-        if counts[name]:
-            yield Finding("times", level, counts[name], says, do)
+    ends = pl.col("valid_to") < pl.col("valid_from")
+    said: tuple[tuple[pl.Expr, Level, str, str], ...] = (
+        (ahead, "warning", "records from the future", "set the clock right; their age counts as nought"),
+        (made.dt.year() < 2000, "info", "records from before 2000", "a clock that was never set; they count as old"),
+        (seen < made, "info", "records used or changed before they were made", "nothing: the later time counts"),
+        (ends, "warning", "records that end before they begin", "mend valid_from or valid_to"),
+        (made.is_null(), "info", "records without a time", "nothing that depends on age touches them"),
+    )  # fmt: skip
+    for odd, level, says, do in said:
+        if count := records.select(odd.sum()).item():
+            yield Finding("times", level, count, says, do)
 
 
 def _in_rings(links: dict[str, str]) -> int:

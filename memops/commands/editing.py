@@ -107,9 +107,7 @@ def forget_records(
         rows = _named(records, ids, asked, live=False)
         code, args = "person.forgot", dict[str, str]()
         if last is not None:
-            rows = records.filter(
-                LIVE & (pl.col("created_at") >= at - last) & (pl.col("created_at") <= at)
-            )
+            rows = records.filter(LIVE & pl.col("created_at").is_between(at - last, at))
             code, args = "person.forgot_since", {"since": f"{at - last:%Y-%m-%d %H:%M:%SZ}"}
         rows = rows.filter(pl.col("superseded_by").ne_missing(pl.lit(TOMBSTONE)))
         return edit(
@@ -174,18 +172,19 @@ def carried_out(rule: str, asked: Asked, make: Make) -> dict[str, Any]:
     made = planfile.save(settings.state, planned, clock())
     said: dict[str, Any] = {"plan": made.id, "path": str(made.path), "ops": changes.height}
     said |= {"ids": changes["id"].to_list(), "applied": 0, "skipped": []}
-    first = list(range(1, min(changes.height, _ECHOED) + 1))
+    first = range(1, min(changes.height, _ECHOED) + 1)
     said |= {"changes": described(reviewing.opened(made, settings.state), first)}
-    said |= {"tonight": _tonight(outcome(records, changes), changes["id"], settings, at)}
+    ctx = Context(now=at, policy=settings.policy)
+    tonight, _ = propose(outcome(records, changes), ctx, AGING)
+    mine = tonight.filter(pl.col("id").is_in(changes["id"].implode())).sort("id")
+    said |= {"tonight": mine.select("id", "rule", sentences(mine)).to_dicts()}
     if asked.plan_only:
         return said
     done = applying.apply(made, settings.state, clock(), approve=True)
     moved = find_run(done["run"], settings.state).moved()
     said |= {k: v for k, v in done.items() if k not in ("plan", "already", "path")}
-    return said | {
-        "ids": [moved.get(i, i) for i in said["ids"]],
-        "undo": f"memops rollback {done['run']}",
-    }
+    ids = [moved.get(i, i) for i in said["ids"]]
+    return said | {"ids": ids, "undo": f"memops rollback {done['run']}"}
 
 
 def _named(records: pl.DataFrame, ids: Sequence[str], asked: Asked, live: bool) -> pl.DataFrame:
@@ -218,12 +217,3 @@ def _check(fields: dict[str, Any], settings: Settings) -> None:
             f"the new text holds a secret: {', '.join(kinds)}; nothing was changed",
             "keep it out of memory; if it is none, name it in policy secrets.allow",
         )
-
-
-def _tonight(
-    records: pl.DataFrame, ids: pl.Series, settings: Settings, at: datetime
-) -> list[dict[str, Any]]:
-    """What the aging rules would do to these records the next night."""
-    plan, _ = propose(records, Context(now=at, policy=settings.policy), AGING)
-    mine = plan.filter(pl.col("id").is_in(ids.implode())).sort("id")
-    return mine.select("id", "rule", sentences(mine)).to_dicts()

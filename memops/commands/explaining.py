@@ -11,11 +11,12 @@ import polars as pl
 from memops import snapshot
 from memops.apply.selection import standing
 from memops.commands import reviewing
-from memops.commands.selecting import meant
+from memops.commands.selecting import masked_texts, meant
 from memops.context import Context
 from memops.errors import MemopsError
 from memops.models.local import local_models
 from memops.safety.looked import redacted
+from memops.schema import empty
 from memops.settings import Settings
 from memops.state import planfile
 from memops.state.pending import rejected
@@ -26,48 +27,34 @@ from memops.verdicts import BOTH_HOLD, CONFLICT, SAME
 _TOLD = ("op", "intent", "rule", "reason", "code", "args", "risk", "locator", "set")
 
 
-def _named(id: str, lines: list[dict[str, Any]], records: pl.DataFrame | None) -> str:
-    """The record of a plan that a person means."""
-    every = {line["id"] for line in lines}
-    if id in every or records is None:
-        return id
-    mine = records.filter(pl.col("id").is_in(list(every)))
-    with contextlib.suppress(MemopsError):
-        return meant(mine, [id], "the plan")[0]
-    return id
-
-
 def explain_change(plan: str, id: str, settings: Settings) -> dict[str, Any]:
     """Return what a plan does to a record and why; secrets masked. Raises MemopsError."""
     found = planfile.load(plan, settings.state)
     taken = snapshot.find(found.header["snapshot"], settings.state)
-    records = taken.records() if taken else None
-    every = reviewing.every_line(found, records) if records is not None else found.ops()
-    known = any(line["id"] == id for line in every)
-    numbered = [line["id"] for line in every if str(line["seq"]) == id and not known]
-    id = _named(id, every, records) if not numbered else numbered[0]
+    records = taken.records() if taken else empty()
+    every = reviewing.every_line(found, records) if taken else found.ops()
+    ids = {line["id"] for line in every}
+    if id not in ids:
+        numbered = [line["id"] for line in every if str(line["seq"]) == id]
+        with contextlib.suppress(MemopsError):
+            mine = records.filter(pl.col("id").is_in(list(ids)))
+            id = numbered[0] if numbered else meant(mine, [id], "the plan")[0]
     lines = [line for line in every if line["id"] == id]
     if not lines:
         raise MemopsError(
             f"plan {found.id} does not change {id!r}", f"list its changes: memops review {found.id}"
         )
-    texts = (
-        dict(zip(records["id"], redacted(records["text"], settings.policy.secrets), strict=True))
-        if records is not None
-        else {}
-    )
-    rows = {row["seq"]: row for row in found.changes.with_row_index("seq", 1).iter_rows(named=True)}
-    dated = _said_on(records) if records is not None else {}
-    changes = [
-        {
-            **{k: line[k] for k in _TOLD if k in line},
-            "stands": _stands(line, found, settings.state),
-            "text": texts.get(id),
-            "evidence": {i: texts.get(i) for i in rows[line["seq"]]["evidence"] or []},
-            "pairs": _compared(line, id, rows[line["seq"]]["evidence"] or [], texts, dated),
-        }
-        for line in lines
-    ]
+    texts = masked_texts(records, settings.policy.secrets)
+    month = pl.coalesce("valid_from", "created_at").dt.strftime("%Y-%m")
+    dated = dict(records.select("id", month).iter_rows())
+    changes = []
+    for line in lines:
+        evidence = found.changes["evidence"][line["seq"] - 1]
+        others = [] if evidence is None else evidence.to_list()
+        about = {k: line[k] for k in _TOLD if k in line}
+        about |= {"stands": _stands(line, found, settings.state), "text": texts.get(id)}
+        about |= {"evidence": {i: texts.get(i) for i in others}}
+        changes.append(about | {"pairs": _compared(line, id, others, texts, dated)})
     judged = found.judged()
     for args, pair in ((c.get("args"), pair) for c in changes for pair in c["pairs"]):
         pair |= _word_of(judged, id, pair["with"])
@@ -96,7 +83,13 @@ def samples(plan: str, settings: Settings) -> dict[str, list[dict[str, str]]]:
     by_rule: dict[str, list[dict[str, Any]]] = {}
     for line in found.ops():
         by_rule.setdefault(line["rule"], []).append(line)
-    chosen = [line for lines in by_rule.values() for line in _spread(lines)]
+    # Ten of each rule's, evenly from the first on, or all where they are fewer.
+    chosen = [
+        lines[at * len(lines) // most]
+        for lines in by_rule.values()
+        for most in [min(len(lines), 10)]
+        for at in range(most)
+    ]
     told = [line.get("record", {}).get("text") or said.get(line["id"], "") for line in chosen]
     masked = redacted(pl.Series(told, dtype=pl.String), settings.policy.secrets)
     out: dict[str, list[dict[str, str]]] = {}
@@ -104,12 +97,6 @@ def samples(plan: str, settings: Settings) -> dict[str, list[dict[str, str]]]:
         row = {"op": line["op"], "text": text, "reason": line["reason"]}
         out.setdefault(line["rule"], []).append(row)
     return out
-
-
-def _spread(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Ten of the lines, evenly from the first on, or all where they are fewer."""
-    most = min(len(lines), 10)
-    return [lines[at * len(lines) // most] for at in range(most)]
 
 
 def _compared(
@@ -152,19 +139,19 @@ def _decided(pair: dict[str, Any], args: dict[str, Any]) -> dict[str, Any]:
     return told | {"similarity": round(near, 4)}
 
 
-def _said_on(records: pl.DataFrame) -> dict[str, str | None]:
-    """The month in which each record was said."""
-    month = pl.coalesce("valid_from", "created_at").dt.strftime("%Y-%m")
-    return dict(records.select("id", month).iter_rows())
+def _looked_at(
+    store: str, settings: Settings, now: datetime | None
+) -> tuple[snapshot.Snapshot, pl.DataFrame, Context]:
+    """A snapshot of a store with its records, and what rules may know of them."""
+    taken = open_or_take(store, settings, now)
+    at = now or datetime.fromisoformat(taken.manifest["taken_at"])
+    records = taken.records()
+    models = local_models(settings.policy, settings.state, records)
+    return taken, records, Context(now=at, policy=settings.policy, models=models)
 
 
 def list_pairs(
-    what: str,
-    store: str,
-    settings: Settings,
-    now: datetime | None,
-    least: float = 0.0,
-    near: int = 0,
+    what: str, store: str, settings: Settings, now: datetime | None, least: float, near: int
 ) -> list[dict[str, Any]]:
     """Return the store's conflicts or duplicates with their signals; secrets masked.
 
@@ -173,18 +160,14 @@ def list_pairs(
     """
     from memops.judge.kept import borderline, chosen, known_pairs
 
-    taken = open_or_take(store, settings, now)
-    records = taken.records()
-    at = now or datetime.fromisoformat(taken.manifest["taken_at"])
-    models = local_models(settings.policy, settings.state, records)
-    ctx = Context(now=at, policy=settings.policy, models=models)
+    _, records, ctx = _looked_at(store, settings, now)
     pairs = known_pairs(records, ctx, settings.state / "pairs")
     name = what.removesuffix("s")
     rows = borderline(pairs, name, near) if near else chosen(pairs, name, least)
     named = records.filter(pl.col("id").is_in(pl.concat([rows["a_id"], rows["b_id"]]).implode()))
     texts = named.select("id", text=redacted(named["text"], settings.policy.secrets))
-    for side in ("a", "b"):
-        told = texts.rename({"id": f"{side}_id", "text": f"{side}_text"})
+    for side in "ab":
+        told = texts.select(pl.all().name.prefix(f"{side}_"))
         rows = rows.join(told, on=f"{side}_id", maintain_order="left", how="left")
     columns = ["a_id", "b_id", "a_text", "b_text", "jaccard", "cosine", "bm25", "score", "opposes"]
     columns += [f"{name}_score", *([name] if near else [])]
@@ -200,11 +183,8 @@ def audit_store(
     """Return the audit of a store, and which of the classes in `fail_on` have findings."""
     from memops.commands.audit import audit
 
-    taken = open_or_take(store, settings, now)
-    at = now or datetime.fromisoformat(taken.manifest["taken_at"])
-    records = taken.records()
-    models = local_models(settings.policy, settings.state, records)
-    said = audit(records, Context(now=at, policy=settings.policy, models=models))
+    taken, records, ctx = _looked_at(store, settings, now)
+    said = audit(records, ctx)
     unknown = sorted(set(fail_on) - said["classes"].keys())
     if unknown:
         raise MemopsError(f"unknown class {unknown[0]!r}", f"known: {', '.join(said['classes'])}")

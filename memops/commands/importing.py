@@ -80,12 +80,10 @@ def mapped(name: str, given: Import) -> tuple[pl.DataFrame, list[dict[str, Any]]
 
 
 def _numbered(given: Import) -> list[tuple[int, Any]]:
-    found = list(entries(given.path, given.at))
-    if given.fields or not memory_graph.is_graph(found):
-        return list(enumerate(found, 1))
-    return [
-        (n, said) for n, entry in enumerate(found, 1) for said in memory_graph.statements(entry)
-    ]
+    found = list(enumerate(entries(given.path, given.at), 1))
+    if given.fields or not memory_graph.is_graph([entry for _, entry in found]):
+        return found
+    return [(n, said) for n, entry in found for said in memory_graph.statements(entry)]
 
 
 def entries(path: Path, at: str = "") -> Iterator[Any]:
@@ -142,10 +140,8 @@ def _made_ids(name: str, row: Mapping[str, Any], entry: Mapping[str, Any]) -> li
     made = row.get("created_at")
     said = [name, row["text"], made and made.isoformat()]
     said += [row[column] for column in ("scope", "key") if row.get("key") and column in row]
-    return [
-        str(uuid.uuid5(_SPACE, json.dumps(parts)))
-        for parts in (said, [name, json.dumps(entry, sort_keys=True)])
-    ]
+    whole = [name, json.dumps(entry, sort_keys=True)]
+    return [str(uuid.uuid5(_SPACE, json.dumps(parts))) for parts in (said, whole)]
 
 
 def _without(entry: Mapping[str, Any], places: Sequence[list[str]]) -> dict[str, Any]:

@@ -72,12 +72,8 @@ def begin(path: Path, addresses: list[str], settings: Settings) -> dict[str, Any
 def next_commands(said: dict[str, Any], options: str) -> list[str]:
     """Return the four commands that come next, of the first store."""
     store = shlex.quote(said["stores"][0]["store"])
-    return [
-        f"memops{options} plan {store}",
-        f"memops{options} review PLAN",
-        f"memops{options} apply PLAN --approve",
-        f"memops{options} nightly",
-    ]
+    steps = (f"plan {store}", "review PLAN", "apply PLAN --approve", "nightly")
+    return [f"memops{options} {step}" for step in steps]
 
 
 def cron_line(options: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from memops import overlay, snapshot
-from memops.commands.selecting import meant
+from memops.commands.selecting import masked_texts, meant
 from memops.commands.simulation import AGING
 from memops.context import Context
 from memops.errors import MemopsError
@@ -37,6 +37,7 @@ _SHOWN = (
 )  # fmt: skip
 
 
+_UNMOVED = ": the store has it so, and no run of memops moved it"
 _GONE: dict[str, Any] = {"what": "gone", "on": None, "why": "it was deleted"}
 
 
@@ -49,6 +50,12 @@ def records_of(name: str, settings: Settings) -> tuple[str, dict[str, str], pl.D
     identity = store.identity()
     known = overlay.read(snapshot.overlay_path(settings.state, identity))
     return store.address, identity, overlay.joined(store.read(), known)
+
+
+def _deleted(records: pl.DataFrame, settings: Settings, identity: dict[str, str]) -> pl.DataFrame:
+    """What was deleted of a store and archived."""
+    kept = archive.read(settings.state, identity)
+    return kept.join(records.select("id"), on="id", how="anti")
 
 
 @dataclass(frozen=True)
@@ -79,10 +86,7 @@ def listed(
     at = now or clock()
     address, identity, records = records_of(name, settings)
     if wanted.archived:
-        deleted = archive.read(settings.state, identity).join(
-            records.select("id"), on="id", how="anti"
-        )
-        records = pl.concat([records.filter(~LIVE), deleted])
+        records = pl.concat([records.filter(~LIVE), _deleted(records, settings, identity)])
     fits, since = [pl.lit(True) if wanted.archived else LIVE], wanted.since
     asked = {"kind": wanted.kinds, "scope": wanted.scopes, "tier": wanted.tiers}
     fits += [pl.col(name).is_in(list(values)) for name, values in asked.items() if values]
@@ -104,8 +108,7 @@ def known_of(name: str, id: str, settings: Settings, now: datetime | None = None
     """Return all that is known of one record: itself, lineage, history, score, standing, fading."""
     at, policy = now or clock(), settings.policy
     address, identity, records = records_of(name, settings)
-    kept = archive.read(settings.state, identity)
-    every = pl.concat([records, kept.join(records.select("id"), on="id", how="anti")])
+    every = pl.concat([records, _deleted(records, settings, identity)])
     (id,) = meant(every, [id], name)
     row, gone = every.filter(pl.col("id") == id), id not in records["id"]
     masked = masked_table(row, policy.secrets).drop("extra").to_dicts()[0]
@@ -211,11 +214,8 @@ def going(row: pl.DataFrame, now: datetime, policy: Policy) -> dict[str, Any]:
         if not days or not on:
             return stays | {"why": "no time is set for what a newer record replaced"}
         on = max([on, *(after(t, keep.grace_days) for t in touched)])
-        return {
-            "what": "deleted",
-            "on": on,
-            "why": "what a newer record replaced is kept until then",
-        }
+        why = "what a newer record replaced is kept until then"
+        return {"what": "deleted", "on": on, "why": why}
     ends = [(record["expires_at"], "it was stored until then")] if record["expires_at"] else []
     grave = record["kind"] != "session" and high_impact(row["text"])[0]
     if window is not None and last and not grave:
@@ -241,8 +241,8 @@ def _touching(plan: planfile.PlanFile, names: set[str]) -> list[tuple[str, dict[
         own = change["id"] in names
         why = sentence(change["code"], change["args"])
         about = {"op": ops.get(change["seq"]), "rule": change["rule"], "reason": why}
-        other = {"of": None if own else change["id"], "evidence": change["evidence"] or []}
-        found.append((change["id"], {**about, **other, "tier": change["tier"] if own else None}))
+        about |= {"of": None if own else change["id"], "evidence": change["evidence"] or []}
+        found.append((change["id"], about | {"tier": change["tier"] if own else None}))
     return found
 
 
@@ -262,7 +262,7 @@ def _lineage(records: pl.DataFrame, id: str, policy: Policy) -> dict[str, Any]:
         at = links.get(at)
     absorbed = records.filter(pl.col("superseded_by") == id).sort("id")
     there = records.filter(pl.col("id").is_in([*chain, *absorbed["id"]]))
-    texts = dict(zip(there["id"], redacted(there["text"], policy.secrets), strict=True))
+    texts = masked_texts(there, policy.secrets)
     return {
         "replaced_by": [{"id": i, "text": texts.get(i)} for i in chain],
         "absorbed": [{"id": i, "text": texts[i]} for i in absorbed["id"]],
@@ -282,11 +282,8 @@ def _why(record: dict[str, Any], past: list[dict[str, Any]], gone: bool) -> list
     if record["pinned"]:
         said.append("pinned: no rule demotes, retires or deletes it")
     moves = [e for e in done if e["tier"] == record["tier"]]
-    if moves:
-        last = moves[-1]
-        said.append(f"{record['tier']} since {_told(last)}")
-    else:
-        said.append(f"{record['tier']}: the store has it so, and no run of memops moved it")
+    since = f" since {_told(moves[-1])}" if moves else _UNMOVED
+    said.append(f"{record['tier']}{since}")
     if (link is not None or gone) and done:
         said.append(f"last changed on {_told(done[-1])}")
     return said

@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from memops import autonomy, files
+from memops import autonomy
 from memops.commands import reviewing
 from memops.errors import Corrupt, StoreNotFound
 from memops.safety.display import csv_safe
@@ -120,11 +120,6 @@ def kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
     return None if chance == 1 else round((seen - chance) / (1 - chance), 3)
 
 
-def keep(record: dict[str, Any], path: Path) -> None:
-    """Write a record of judged changes where `memops.state.evidence` finds it."""
-    files.write_json(path, record)
-
-
 def _agreement(first: pl.DataFrame, other: pl.DataFrame) -> dict[str, Any]:
     both = first.join(other.filter(pl.col("label") != ""), on=["plan", "seq"], suffix="_b")
     pairs = list(both.select("label", "label_b").iter_rows())
@@ -135,9 +130,8 @@ def _agreement(first: pl.DataFrame, other: pl.DataFrame) -> dict[str, Any]:
 def _rows(nth: int, review: reviewing.Review) -> pl.DataFrame:
     """A plan's changes that are judged by themselves, with a number drawn by their digest."""
     plan, kind = review.plan, review.plan.header["store"]["kind"]
-    changes = plan.changes.with_row_index("seq", 1).filter(
-        ~pl.int_range(pl.len(), dtype=pl.UInt32).is_in(autonomy.completing(plan.changes).implode())
-    )
+    whole = autonomy.completing(plan.changes).implode()
+    changes = review.rows.filter(~pl.int_range(pl.len(), dtype=pl.UInt32).is_in(whole))
     texts = review.records.select("id", said="text")
     return changes.join(texts, on="id", how="left").select(
         pl.lit(nth).alias("nth"),
@@ -166,26 +160,13 @@ def _shown(review: reviewing.Review, some: pl.DataFrame) -> list[dict[str, Any]]
         named = dict.fromkeys(i for i in [link, *(change["evidence"] or [])] if i != change["id"])
         others = [rows.get(i) or changes.get(i) for i in named if i]
         before, after = around.get(change["id"], ("", ""))
-        told.append(
-            {
-                "store": plan.header["address"],
-                "plan": plan.id,
-                "seq": str(row["seq"]),
-                **{name: row[name] for name in (*autonomy.SHAPE, "family")},
-                "place": _place(was),
-                "subject": was["subject"] or "",
-                "why": f"{line['op']}: {line['reason']}",
-                "before": before,
-                "text": (was["text"] or "")[:_TEXT],
-                "after": after,
-                "becomes": _becomes(change),
-                "evidence": "\n--\n".join(
-                    f"[{_place(o)}] {o['text'][:_TEXT]}" for o in others if o and o["text"]
-                ),
-                "label": "",
-                "note": "",
-            }
-        )
+        evidence = (f"[{_place(o)}] {o['text'][:_TEXT]}" for o in others if o and o["text"])
+        shape = {name: row[name] for name in (*autonomy.SHAPE, "family")}
+        about = {"store": plan.header["address"], "plan": plan.id, "seq": str(row["seq"]), **shape}
+        about |= {"place": _place(was), "subject": was["subject"] or ""}
+        about |= {"why": f"{line['op']}: {line['reason']}", "becomes": _becomes(change)}
+        about |= {"before": before, "text": (was["text"] or "")[:_TEXT], "after": after}
+        told.append(about | {"evidence": "\n--\n".join(evidence), "label": "", "note": ""})
     return told
 
 
@@ -195,7 +176,7 @@ def _becomes(change: dict[str, Any]) -> str:
     link = change["superseded_by"]
     said = [f"hidden ({link})" if link.startswith("memops:") else "replaced by:"] if link else []
     said += [f"tier {change['tier']}"] if change["tier"] and not link else []
-    said += [change["text"][:_TEXT]] if change["text"] and change["action"] != "delete" else []
+    said += [change["text"][:_TEXT]] if change["text"] else []
     return "\n".join(said)
 
 

@@ -7,6 +7,7 @@ https://github.com/modelcontextprotocol/servers/tree/main/src/memory
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+_ENDS = ("from", "to", "relationType")
 _TOLD = ("type", "name", "entityType", "observations")
 
 
@@ -24,8 +25,10 @@ def statements(entry: Any) -> Iterator[Any]:
     for node in _nodes(entry):
         if _is_entity(node):
             yield from _observed(node)
-        elif _is_relation(node):
-            yield _related(node)
+        elif isinstance(node, Mapping) and all(isinstance(node.get(n), str) for n in _ENDS):
+            text = f"{node['from']} {node['relationType'].replace('_', ' ')} {node['to']}"
+            about = {"subject": node["from"], "tags": ["relation"], "kind": "relationship"}
+            yield about | {"text": text}
         else:
             yield node
 
@@ -48,12 +51,6 @@ def _is_entity(node: Any) -> bool:
     )
 
 
-def _is_relation(node: Any) -> bool:
-    return isinstance(node, Mapping) and all(
-        isinstance(node.get(name), str) for name in ("from", "to", "relationType")
-    )
-
-
 def _observed(entity: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     name, sort = entity["name"], entity["entityType"]
     rest = {key: value for key, value in entity.items() if key not in _TOLD}
@@ -64,9 +61,3 @@ def _observed(entity: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             yield told | {"text": text, "kind": "fact"}
     if not entity["observations"]:
         yield told | {"text": f"{name}: {sort}", "kind": "entity"}
-
-
-def _related(relation: Mapping[str, Any]) -> dict[str, Any]:
-    verb = relation["relationType"].replace("_", " ")
-    text = f"{relation['from']} {verb} {relation['to']}"
-    return {"subject": relation["from"], "tags": ["relation"], "text": text, "kind": "relationship"}

@@ -55,7 +55,7 @@ def placed(review: reviewing.Review, seqs: Iterable[int]) -> list[dict[str, Any]
 def described(review: reviewing.Review, seqs: Iterable[int]) -> list[dict[str, Any]]:
     """Return changes as a person reads them: what becomes of what, why, on what evidence."""
     policy = secrets_of(review.plan)
-    chosen = review.plan.changes.with_row_index("seq", 1).filter(pl.col("seq").is_in(list(seqs)))
+    chosen = review.rows.filter(pl.col("seq").is_in(list(seqs)))
     masked = masked_table(chosen, policy)
     lines = {seq: json.loads(review.lines[seq]) for seq in chosen["seq"]}
     named = {*chosen["id"], *chosen["superseded_by"].drop_nulls()}

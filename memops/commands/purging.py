@@ -10,7 +10,7 @@ import contextlib
 import hashlib
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +79,10 @@ def _purged(
         _from_store(task, identity, terms, begun.is_empty())
     places += purge_scan.forget(task)
     places += _from_suites(task, _suites(settings, store, task))
-    elsewhere = [*purge_scan.left(task, terms), *_outside(task)]
+    # What memops wrote elsewhere at a person's wish and holds the text: it is the person's.
+    theirs = [path for path, _ in noted(state) if not dry or path.is_file()]
+    outside = {str(path) for place in theirs for path in task.terms.files(place)}
+    elsewhere = [*purge_scan.left(task, terms), *sorted(outside)]
     if not dry:
         shutil.rmtree(snapshot.readings_folder(state, identity), ignore_errors=True)
         digests = [_digest(id_) for id_ in sorted(names)]
@@ -101,9 +104,8 @@ def _past(
 ) -> pl.DataFrame:
     """All that the records ever said, as (id, text): in the store, its archive and snapshots."""
     tables = [found, archive.read(state, identity)]
-    for taken in tracked(
-        "looking through snapshots", [*purge_scan.snapshots(state, snapshot.store_id(identity))]
-    ):
+    kept = [*purge_scan.snapshots(state, snapshot.store_id(identity))]
+    for taken in tracked("looking through snapshots", kept):
         with contextlib.suppress(MemopsError):
             tables.append(taken.some(names))
     rows = [table.select(*begun.columns) for table in tables]
@@ -156,12 +158,6 @@ def _from_suites(task: Purge, suites: dict[Path, PurgeTerms]) -> Counter[str]:
             task.write(path, data)
             said["suite lines"] += gone
     return said
-
-
-def _outside(task: Purge) -> Iterable[str]:
-    """What memops wrote elsewhere at a person's wish and holds the text: it is the person's."""
-    places = [path for path, _ in noted(task.state) if not task.dry or path.is_file()]
-    return sorted({str(path) for place in places for path in task.terms.files(place)})
 
 
 def _digest(id_: str) -> str:

@@ -36,20 +36,12 @@ def repair(
     """
     store = standing(open_store(settings.store(name).address))
     chosen = [r for r in _offered(store, checks) if r.check in checks]
-    said: dict[str, Any] = {
-        "store": store.address,
-        "repairs": [
-            {"check": r.check, "count": r.count, "says": r.says, "steps": r.steps} for r in chosen
-        ],
-        "repaired": 0,
-        "before": None,
-        "kept": None,
-    }
+    told = [{n: getattr(r, n) for n in ("check", "count", "says", "steps")} for r in chosen]
+    said: dict[str, Any] = {"store": store.address, "repairs": told, "repaired": 0}
+    said |= {"before": None, "kept": None}
     if not approve or not chosen:
         return said
-    taken = snapshot.take(
-        store, settings.state, now or clock(), settings.policy, "before-repair", True
-    )
+    taken = _before(store, settings, now, "before-repair")
     with _locked(store, settings):
         if rows := [row for r in chosen for row in r.before or []]:
             path = files.folder(settings.state / "repairs") / f"{taken.id}.json"
@@ -101,9 +93,7 @@ def embed(
     said: dict[str, Any] = {"store": store.address, "lacking": len(rows), "compared": compared}
     if not approve or not rows:
         return said | {"filled": 0, "before": None}
-    taken = snapshot.take(
-        store, settings.state, now or clock(), settings.policy, "before-embed", True
-    )
+    taken = _before(store, settings, now, "before-embed")
     with _locked(store, settings):
         return said | {"filled": vectors.fill(store.path, rows, encoder), "before": taken.id}
 
@@ -124,9 +114,8 @@ def view(
     path = None
     if write:
         if store.workspace is None:
-            raise MemopsError(
-                f"{store.address} is a database without a workspace", "give its workspace"
-            )
+            said = f"{store.address} is a database without a workspace"
+            raise MemopsError(said, "give its workspace")
         with _locked(store, settings):
             path = str(clawseed_view.write_view(store.workspace, text))
     return {"text": text, "entries": len(list(clawseed_view.entries(text))), "path": path}
@@ -139,6 +128,10 @@ def _clawseed(name: str, settings: Settings) -> Clawseed:
     return store
 
 
+def _before(store: Store, settings: Settings, now: datetime | None, stem: str) -> snapshot.Snapshot:
+    return snapshot.take(store, settings.state, now or clock(), settings.policy, stem, True)
+
+
 def _locked(store: Store, settings: Settings) -> AbstractContextManager[None]:
     return files.lock(snapshot.lock_path(settings.state, store.identity()))
 
@@ -148,9 +141,6 @@ def _offered(store: Store, checks: Sequence[str]) -> list[Repair]:
     known = module.REPAIRS if module else ()
     for check in checks:
         if check not in known:
-            raise MemopsError(
-                f"memops repairs no {check!r} of a {store.kind} store",
-                f"it can repair: {', '.join(known) or 'nothing'}",
-            )
-    found: list[Repair] = module.repairs(store) if module else []
-    return found
+            said = f"memops repairs no {check!r} of a {store.kind} store"
+            raise MemopsError(said, f"it can repair: {', '.join(known) or 'nothing'}")
+    return [*module.repairs(store)] if module else []

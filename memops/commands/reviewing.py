@@ -59,6 +59,11 @@ class Review:
     open: set[int]
 
     @property
+    def rows(self) -> pl.DataFrame:
+        """The plan's changes with their numbers, `seq`."""
+        return self.plan.changes.with_row_index("seq", 1)
+
+    @property
     def undecided(self) -> list[int]:
         """Changes of the plan that wait for a decision, in order."""
         return sorted(self.open & self.standing)
@@ -84,10 +89,9 @@ def begun(name: str, state: Path) -> Review:
     plan = planfile.load(name, state)
     stands = selection.standing(plan, state)
     if stands and selection.done(plan, state).issuperset(plan.kept):
-        raise PlanRefused(
-            f"plan {plan.id} has been applied by run {stands[-1].id}; there is nothing left to review",
-            f"take it back first: memops rollback {stands[-1].id}",
-        )
+        run = stands[-1].id
+        said = f"plan {plan.id} has been applied by run {run}; there is nothing left to review"
+        raise PlanRefused(said, f"take it back first: memops rollback {run}")
     review = opened(plan, state)
     for entry in review.journal.entries():
         _noted(review, entry["decision"], entry["seqs"])
@@ -98,14 +102,11 @@ def begun(name: str, state: Path) -> Review:
 
 def items(review: Review, seqs: Iterable[int]) -> list[Item]:
     """Return these changes as what is decided together, in the plan's order."""
-    wanted = set(seqs)
-    rows = review.plan.changes.with_row_index("seq", 1)
-    behind = rows.filter(
-        pl.col("superseded_by").is_not_null() & ~pl.col("superseded_by").is_in([*HIDDEN])
-    )
-    keepers = {(rule, link) for rule, link in behind.select("rule", "superseded_by").iter_rows()}
+    link = pl.col("superseded_by")
+    behind = review.rows.filter(link.is_not_null() & ~link.is_in([*HIDDEN]))
+    keepers = set(behind.select("rule", "superseded_by").iter_rows())
     groups: dict[tuple[str, str | None, int], list[int]] = {}
-    rows = rows.filter(pl.col("seq").is_in(list(wanted)))
+    rows = review.rows.filter(pl.col("seq").is_in(list(seqs)))
     for seq, rule, id, link in rows.select("seq", "rule", "id", "superseded_by").iter_rows():
         keeper = link if (rule, link) in keepers else id if (rule, id) in keepers else None
         groups.setdefault((rule, keeper, 0 if keeper else seq), []).append(seq)
@@ -130,14 +131,14 @@ def accept(review: Review, seqs: Sequence[int], clock: datetime) -> dict[str, An
     refuse_unknown(review, seqs)
     _to_come(review, seqs)
     selection.refuse_replaced(review.plan, review.state)
-    changes, plan = review.plan.changes, review.plan
+    changes = review.plan.changes
     whole = [int(nth) + 1 for nth in completing(changes)]
     of = changes[[seq - 1 for seq in seqs]].select("rule", id="superseded_by").unique()
-    rows = changes.with_row_index("seq", 1).filter(pl.col("seq").is_in(whole))
+    rows = review.rows.filter(pl.col("seq").is_in(whole))
     more = rows.join(of, on=["rule", "id"], how="semi")["seq"].to_list()
     chosen = sorted({*seqs, *(set(more) & review.standing)})
     keep(review, chosen, clock)
-    plan = planfile.load(plan.id, review.state)
+    plan = planfile.load(review.plan.id, review.state)
     return applying.apply(plan, review.state, clock, True, named=chosen)
 
 
@@ -165,13 +166,10 @@ def in_clear(review: Review, seqs: Iterable[int]) -> dict[int, tuple[str, str]]:
 
     For the eyes of a person who asked for them; no file and no JSON may hold them.
     """
-    redacted_ = pl.col("intent").eq("redact") & pl.col("text").is_not_null()
-    rows = review.plan.changes.with_row_index("seq", 1).filter(
-        redacted_, pl.col("seq").is_in(list(seqs))
-    )
-    before = review.records.select("id", before="text")
-    found = rows.join(before, on="id").select("seq", "before", "text")
-    return {seq: (was, becomes) for seq, was, becomes in found.iter_rows()}
+    redacted = pl.col("intent").eq("redact") & pl.col("text").is_not_null()
+    rows = review.rows.filter(redacted, pl.col("seq").is_in(list(seqs)))
+    found = rows.join(review.records.select("id", before="text"), on="id")
+    return {seq: (was, now) for seq, was, now in found.select("seq", "before", "text").iter_rows()}
 
 
 def counted(review: Review) -> dict[str, Any]:
@@ -222,10 +220,7 @@ def decided(review: Review, decision: str, seqs: list[int], clock: datetime) -> 
 
 
 def _noted(review: Review, decision: str, seqs: Iterable[int]) -> None:
-    if decision == "open":
-        review.open.update(seqs)
-    else:
-        review.open.difference_update(seqs)
+    (review.open.update if decision == "open" else review.open.difference_update)(seqs)
 
 
 def refuse_unknown(review: Review, seqs: Sequence[int]) -> None:

@@ -7,6 +7,8 @@ import polars as pl
 
 from memops.commands.reviewing import Review
 from memops.errors import MemopsError, did_you_mean
+from memops.policy import Secrets
+from memops.safety.looked import redacted
 
 _NUMBERS = re.compile(r"([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?")
 _MOST = 1_000_000  # changes that one range may name
@@ -20,9 +22,14 @@ def meant(records: pl.DataFrame, names: Sequence[str], store: str, then: str = "
     return [_one(records, name, store, then) for name in names]
 
 
+def masked_texts(records: pl.DataFrame, policy: Secrets) -> dict[str, str]:
+    """Return what each record says, by its id; secrets masked."""
+    return dict(zip(records["id"], redacted(records["text"], policy), strict=True))
+
+
 def of_rule(review: Review, rule: str) -> list[int]:
     """Return the sequence numbers of a rule's changes; raises MemopsError when it has none."""
-    rows = review.plan.changes.with_row_index("seq", 1)
+    rows = review.rows
     found = rows.filter(pl.col("rule") == rule)["seq"].to_list()
     if not found:
         known = ", ".join(rows["rule"].unique().sort().drop_nulls())

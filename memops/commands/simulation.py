@@ -55,9 +55,8 @@ def simulated(records: pl.DataFrame, policy: Policy, now: datetime, days: int) -
         moves = _moves(plan, records) | {"held": withdrawn["id"].n_unique()}
         records = outcome(records, plan)
         rows.append({"week": week, "at": at, **moves, **_standing(records)})
-        live = groups.join(
-            standing(records, policy.floors).drop("floor"), on=["scope", "kind"], how="left"
-        )
+        held = standing(records, policy.floors).drop("floor")
+        live = groups.join(held, on=["scope", "kind"], how="left")
         kinds.append(live.with_columns(pl.col("live").fill_null(0), week=pl.lit(week)))
     return Course(
         start,
@@ -68,11 +67,7 @@ def simulated(records: pl.DataFrame, policy: Policy, now: datetime, days: int) -
 
 
 def compared(
-    name: str,
-    settings: Settings,
-    now: datetime | None = None,
-    days: int = 180,
-    policy: Path | None = None,
+    name: str, settings: Settings, now: datetime | None, days: int, policy: Path | None
 ) -> dict[str, Any]:
     """Return the courses of a store (or snapshot) under the policy in force and under a file's.
 
@@ -82,16 +77,11 @@ def compared(
     at = now or datetime.fromisoformat(taken.manifest["taken_at"])
     policies = {"in force": settings.policy} | ({policy.name: read(policy)} if policy else {})
     records = taken.records()
-    courses = [
-        {
-            "policy": title,
-            "sha256": tried.digest(),
-            **summed(course),
-            "weeks": course.weeks.to_dicts(),
-        }
-        for title, tried in policies.items()
-        for course in [simulated(records, tried, at, days)]
-    ]
+    courses = []
+    for title, tried in policies.items():
+        course = simulated(records, tried, at, days)
+        about = {"policy": title, "sha256": tried.digest(), **summed(course)}
+        courses.append(about | {"weeks": course.weeks.to_dicts()})
     said = {"store": taken.address, "snapshot": taken.id, "from": at, "days": days}
     return said | {"courses": courses, "differs": _differing(settings.policy, policies)}
 
@@ -102,12 +92,9 @@ def summed(course: Course) -> dict[str, Any]:
     start = course.start.select("scope", "kind", start="live")
     least = course.kinds.group_by("scope", "kind").agg(least=pl.col("live").min())
     end = course.kinds.filter(pl.col("week").eq_missing(last)).rename({"live": "end"}).drop("week")
-    kinds = (
-        start.join(least, on=["scope", "kind"])
-        .join(end, on=["scope", "kind"])
-        .sort("scope", "kind")
-        .select("scope", "kind", "start", "least", "end", "floor")
-    )
+    key = ["scope", "kind"]
+    kinds = start.join(least, on=key).join(end, on=key).sort(key)
+    kinds = kinds.select(*key, "start", "least", "end", "floor")
     totals = {name: int(course.weeks[name].sum()) for name in MOVES if name != "held"}
     return totals | {
         "held": int(course.weeks["held"].max() or 0),  # type: ignore[arg-type]

@@ -22,11 +22,8 @@ from memops.stores import Copy, Store, open_store
 
 def check_snapshot(name: str, settings: Settings) -> dict[str, Any]:
     """Re-hash a snapshot and read its records; raises Corrupt, naming the files that differ."""
-    found = snapshot.find(name, settings.state)
-    if not found:
-        raise _unknown(name, settings)
-    rows = found.records().height
-    chain = 0
+    found = _found(name, settings)
+    rows, chain = found.records().height, 0
     if found.path.parent.resolve() == (settings.state / "snapshots").resolve():
         chain = verify_chain(settings.state, found)
     files_ = len(found.manifest["files"])
@@ -63,9 +60,7 @@ def restore_snapshot(name: str, settings: Settings, to: str | None = None) -> di
     Nothing that its agent writes meanwhile is lost: it is in that snapshot, or still in the store.
     Runs that were cut off come to their end, as what they were about is not there any more.
     """
-    found = snapshot.find(name, settings.state)
-    if not found:
-        raise _unknown(name, settings)
+    found = _found(name, settings)
     snapshot.verify(found)
     kept = overlay.read(found.path / "overlay.parquet")
     address, state = settings.store(to).address if to else found.address, settings.state
@@ -92,12 +87,8 @@ def restore_snapshot(name: str, settings: Settings, to: str | None = None) -> di
             run.journal.add({"state": "needs-attention", "why": f"{found.id} was restored"})
             run.seal()
         restore_marker.end(state, identity)
-    return {
-        "restored": found.id,
-        "to": store.address,
-        "before": before[-1] if before else None,
-        "kept": more,
-    }
+    last = before[-1] if before else None
+    return {"restored": found.id, "to": store.address, "before": last, "kept": more}
 
 
 @dataclass
@@ -122,11 +113,9 @@ class _Held:
 
 
 def _taken(held: _Held, settings: Settings) -> snapshot.Snapshot:
+    how: dict[str, Any] = {"accept_shrink": True, "stem": "before-restore"}
     try:
-        at, policy = clock(), settings.policy
-        return snapshot.take(
-            held, settings.state, at, policy, accept_shrink=True, stem="before-restore"
-        )
+        return snapshot.take(held, settings.state, clock(), settings.policy, **how)
     except OSError as error:
         raise told(error) from error
 
@@ -150,9 +139,11 @@ def _fitting(found: snapshot.Snapshot, address: str) -> Store:
     return store
 
 
-def _unknown(name: str, settings: Settings) -> MemopsError:
-    where = settings.state / "snapshots"
-    return MemopsError(f"no snapshot {name!r} in {where}", "list them with `memops snapshot check`")
+def _found(name: str, settings: Settings) -> snapshot.Snapshot:
+    if found := snapshot.find(name, settings.state):
+        return found
+    said = f"no snapshot {name!r} in {settings.state / 'snapshots'}"
+    raise MemopsError(said, "list them with `memops snapshot check`")
 
 
 def compare(a: str, b: str, settings: Settings) -> dict[str, Any]:

@@ -24,11 +24,11 @@ def take_back(
     """
     review = opened(planfile.load(run.header["plan"], state), state)
     refuse_unknown(review, seqs)
-    changes = review.plan.changes
-    named = changes[[seq - 1 for seq in seqs]]["id"]
-    mine = changes.with_row_index("seq", 1).filter(pl.col("id").is_in(named.implode()))["seq"]
+    changes = review.plan.changes["id"]
+    named = changes[[seq - 1 for seq in seqs]]
+    mine = review.rows.filter(pl.col("id").is_in(named.implode()))["seq"]
     going = [seq for seq in with_what_hangs(review, mine) if seq in set(run.header["kept"])]
-    ids = {str(id) for id in changes[[seq - 1 for seq in going]]["id"]}
+    ids = {str(id) for id in changes[[seq - 1 for seq in going]]}
     done = applying.take_back(run, ids, state, lock_timeout)
     remember(review, going, clock, refused=True)
     return done | {"seqs": going}

@@ -9,7 +9,7 @@ import click
 
 from memops.cli import in_force, nothing_in, to_copy, to_decide, typed
 from memops.cli.options import now_option
-from memops.cli.output import counted, emit, moment, table
+from memops.cli.output import counted, emit, moment, table, waiting_text
 from memops.errors import GateFailed
 
 _WHY = {
@@ -97,13 +97,11 @@ def _stands(row: dict[str, Any]) -> bool:
 
 
 def _waits(row: dict[str, Any], plan: str, changes: int, again: str) -> list[str]:
-    wait = "waits" if changes == 1 else "wait"
     if plan in row["expired"]:
         gone = f"{counted(changes, 'change')} waited until plan {plan} expired"
         return [f"{row['store']}: {gone}; what holds still is proposed anew: {again}"]
     held = ", and nothing was changed before" if row["state"] == "held" else ""
-    said = f"{row['store']}: {counted(changes, 'change')} {wait} for a person{held}"
-    return [said, *to_decide(plan, "  ")]
+    return [f"{row['store']}: {waiting_text(changes)}{held}", *to_decide(plan, "  ")]
 
 
 def _short(value: object) -> object:
