@@ -1,6 +1,5 @@
 """Ordered: sorted arrays of numbers as sets."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -67,29 +66,3 @@ def place_in(listed: Array, codes: Array) -> Array:
         at[left] = np.searchsorted(listed, part[left])
         out[start : start + _PART] = at
     return out
-
-
-class Seen:
-    """Pairs of texts that were looked at last, and where they stood."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[bytes, int] = {}
-        self._known = self._order = np.empty(0, np.int64)
-
-    def keys(self, hashes: Sequence[bytes], a: Array, b: Array) -> Array:
-        """Return a number for each pair of texts at the places a and b, the same whenever it is asked."""
-        listed = (self._numbers.setdefault(one, len(self._numbers)) for one in hashes)
-        number = np.fromiter(listed, np.int64)
-        return number[a] << 32 | number[b]
-
-    def places(self, keys: Array) -> Array:
-        """Return where each pair stood among those that were noted last, or -1."""
-        if not len(self._known):
-            return np.full(len(keys), -1)
-        at = np.minimum(np.searchsorted(self._known, keys), len(self._known) - 1)
-        return np.where(self._known[at] == keys, self._order[at], -1)
-
-    def note(self, keys: Array) -> None:
-        """Take these pairs, in their order, for the last."""
-        self._order = np.argsort(keys, kind="stable")
-        self._known = keys[self._order]

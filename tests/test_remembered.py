@@ -262,3 +262,27 @@ def test_a_search_that_knows_the_one_before_finds_what_one_that_does_not_would(
         assert searched(kept, said, limits).equals(anew)
         kept.keep()
     assert len([*folder.glob("sought-*")]) <= 1
+
+
+EDITS = st.lists(st.tuples(st.integers(0, 79), st.sampled_from([*SAID, None])), max_size=6)
+
+
+@settings(deadline=None, max_examples=3)
+@given(st.lists(st.tuples(EDITS, st.booleans()), min_size=3, max_size=3))
+def test_nights_plan_the_same_with_and_without_what_earlier_ones_kept(tmp_path_factory, nights):
+    """Whatever was edited or removed since, and whether or not the plan before was carried out."""
+    folder = tmp_path_factory.mktemp("readings")
+    rows = [row | {"created_at": instant(row["created_at"])} for row in records(80, 3)]
+    every = from_rows(rows)
+    for edits, carried in nights:
+        texts = {rows[nth]["id"]: text for nth, text in edits}
+        edited = pl.DataFrame([*texts.items()], {"id": pl.String, "new": pl.String}, orient="row")
+        every = every.filter(~pl.col("id").is_in([one for one in texts if texts[one] is None]))
+        told = every.join(edited, on="id", how="left", maintain_order="left")["new"]
+        every = every.with_columns(text=pl.coalesce(told, "text"))
+        ctx = Context(now=instant(NOW))
+        kept = Remembered(folder)
+        plan, _ = propose(every, replace(ctx, remembered=kept, cache={}), RULES)
+        kept.keep()
+        assert plan.equals(propose(every, replace(ctx, cache={}), RULES)[0])
+        every = outcome(every, plan) if carried else every

@@ -21,7 +21,7 @@ from memops.judge.candidates.worth import WORTH, combined, worth_reading
 from memops.judge.cascade import asked, heard
 from memops.judge.comparing import Keep, read_once, to_ask, used_in, verdicts
 from memops.judge.decision import decided
-from memops.judge.known import VERDICTS, Known, known
+from memops.judge.known import VERDICTS, known
 from memops.ordered import connected
 from memops.statements.readings import differences, read_all, readings
 from memops.statements.taken import counted
@@ -30,6 +30,13 @@ CARRIED = "carried"
 """Where the context notes that a rule was given pairs which an earlier step of the plan found."""
 FOUND = "found"
 """Where it keeps those; without them pairs are looked for anew."""
+
+
+TELLS = pl.col("same") | pl.col("opposes").is_not_null()
+"""Of judged pairs: something may come of them."""
+
+
+_STEP = 400_000  # pairs whose texts are put together at a time
 
 
 class _Judged(NamedTuple):
@@ -73,6 +80,7 @@ def features(pairs: list[dict[str, Any]]) -> pl.DataFrame:
 def _judged_whole(records: pl.DataFrame, ctx: Context) -> _Judged:
     """The pairs of all statements: of a plan's later steps, which hide, those found before that are left.
 
+    Of those found before only such stay as say the same or oppose each other; nothing comes of others.
     What is near hangs a little on what else there is, so such pairs are `carried`: once nothing comes
     of them any more, the plan asks for pairs found anew (`memops.rules.propose`).
     """
@@ -82,7 +90,8 @@ def _judged_whole(records: pl.DataFrame, ctx: Context) -> _Judged:
     if before and (left := _left(said, ctx, *before)):
         return _Judged(_scored(*left, said, records, ctx), True)
     found = _found(said.table, ctx, None)
-    ctx.cache[FOUND] = said, *found
+    tells = found[1].select(TELLS).to_series()
+    ctx.cache[FOUND] = said, *(part.filter(tells) for part in found)
     return _Judged(_scored(*found, said, records, ctx), False)
 
 
@@ -145,28 +154,28 @@ def _found(
     parts = [worth_reading(pairs, part, ctx.policy, asked_) for part, pairs in found]
     parts = [part if keep is None else keep(part) for part in parts]
     pairs = pl.concat([WORTH.to_frame(), *parts])
-    verdict = _one_by_one([part for part in parts if part.height], table, ctx, before)
-    if before:
-        before.note(pairs, verdict)
-    return pairs, verdict
+    quiet = before.quiet(pairs) if before else pl.repeat(False, pairs.height, eager=True)
+    verdict = _what_they_are(pairs, quiet, table, ctx)
+    if not before:
+        return pairs, verdict
+    made = pl.concat([pairs.filter(~quiet), verdict], how="horizontal")
+    telling, nothing = made.filter(TELLS), made.filter(~TELLS & pl.col("steady"))
+    silent = [part.select("a", "b") for part in (pairs.filter(quiet), nothing)]
+    before.note(pl.concat(silent), telling)
+    return telling.select(*WORTH), telling.select(*VERDICTS)
 
 
-def _one_by_one(
-    parts: list[pl.DataFrame], table: pl.DataFrame, ctx: Context, before: Known | None
+def _what_they_are(
+    pairs: pl.DataFrame, quiet: pl.Series, table: pl.DataFrame, ctx: Context
 ) -> pl.DataFrame:
-    """What the pairs of each part are; words are counted over all of them."""
-    if not parts:
-        return VERDICTS.to_frame()
-    used, pairs = [used_in(part) for part in parts], pl.concat(parts)
-    told = before.verdicts(pairs) if before else VERDICTS.to_frame().clear(pairs.height)
-    taken, rows = read_once(table["text"].gather(np.concatenate(used)), ctx)
-    held, made, at, row = counted(taken["content"].gather(rows)), [], 0, 0
-    for part, mine in zip(parts, used, strict=True):
-        new = part.filter(told["steady"][row : row + part.height].is_null())
-        own = used_in(new)
-        said = readings(taken[rows.gather(at + np.searchsorted(mine, own))], held, rows.len())
-        made.append(verdicts(new, said, own))
-        at, row = at + len(mine), row + part.height
-    here = told["steady"].is_not_null()
-    place = pl.when(here).then(here.cum_sum()).otherwise((~here).cum_sum() + here.sum())
-    return pl.concat([told.filter(here), *made])[pl.select(place - 1).to_series()]
+    """What the pairs are that are not quiet, some at a time; words are counted over all of them."""
+    made = [VERDICTS.to_frame()]
+    if pairs.height:
+        used = used_in(pairs)
+        taken, rows = read_once(table["text"].gather(used), ctx)
+        held = counted(taken["content"].gather(rows))
+        for some in pairs.filter(~quiet).iter_slices(_STEP):
+            own = used_in(some)
+            said = readings(taken[rows.gather(np.searchsorted(used, own))], held, rows.len())
+            made.append(verdicts(some, said, own))
+    return pl.concat(made)

@@ -1,21 +1,25 @@
 """Known: pairs that were judged in an earlier round or night, so that only what is new is judged.
 
 What a pair is depends on its two texts alone, unless it is not `steady`: what says the same is
-also told by how rare words are, which changes with any text. Of statements that are all as they
-were, as those that a night begins with mostly are, the pairs are not even looked for.
+also told by how rare words are, which changes with any text. Of a thousand pairs hardly one says
+the same, or opposes; of the others only that nothing comes of them is kept. Of statements that are
+all as they were, as those that a night begins with mostly are, the pairs are not even looked for.
 """
 
 import hashlib
+from functools import cached_property
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from memops.context import Context
-from memops.judge.candidates.sought import Sought
+from memops.judge.candidates.sought import Sought, flat
 from memops.judge.candidates.worth import WORTH
-from memops.ordered import Seen
+from memops.ordered import within
 from memops.policy import Policy
 from memops.statements.remembered import Remembered, hashes
+from memops.statements.taken import lists
 
 Array = Any
 VERDICTS = pl.Schema(
@@ -30,7 +34,8 @@ VERDICTS = pl.Schema(
     }
 )
 _KEPT = pl.Schema({**WORTH, **VERDICTS})
-_SAID = pl.Schema({"hash": pl.Binary()})
+_QUIET = pl.Schema({"hash": pl.Binary(), "with": pl.List(pl.UInt64())})
+"""Of each statement the hash of its text, and the numbers of those with which nothing comes of it."""
 
 
 class Known:
@@ -39,17 +44,24 @@ class Known:
     Statements are numbered by their places in the table, so a hash of each says what the pairs are of.
     """
 
-    def __init__(self, kept: Remembered, table: pl.DataFrame, policy: Policy) -> None:
+    def __init__(
+        self, kept: Remembered, table: pl.DataFrame, said: pl.Series, policy: Policy
+    ) -> None:
         self.kept, self.table, self.limits = kept, table, policy.candidates
-        self.name = _digest(table, policy)
-        self.said = pl.Series("hash", hashes(table["text"].to_list()), dtype=pl.Binary)
-        kept.passed.append(self.said)
+        self.name = f"pairs-{_digest(table, policy)}"
+        self.said = said
+        kept.passed.append(said)
+
+    @cached_property
+    def numbers(self) -> Array:
+        """Return the numbers of the statements' texts."""
+        return self.kept.numbers(self.said)
 
     def whole(self) -> tuple[pl.DataFrame, pl.DataFrame] | None:
-        """Return the pairs and what they are, if these very statements were judged before."""
-        held = self.kept.pairs.get(self.name)
-        found = self.kept.recalled(f"pairs-{self.name}", _KEPT) if held is None else held[0]
-        if found.is_empty():
+        """Return the pairs of which something comes, if these very statements were judged before."""
+        found = self.kept.pairs.get(self.name)
+        found = self.kept.found_again(self.name, _KEPT) if found is None else found
+        if found is None:
             return None
         self._note(found)
         return found.select(WORTH.names()), found.select(VERDICTS.names())
@@ -58,49 +70,49 @@ class Known:
         """Return a search among the statements, which takes what the one before found of them."""
         return Sought(self.kept, self.table, self.said, self.limits)
 
-    def verdicts(self, pairs: pl.DataFrame) -> pl.DataFrame:
-        """Return what is known of each pair, null of one that must be judged."""
-        kept = self.kept
-        if kept.pairs:
-            last = [*kept.pairs.values()][-1][0]
-        else:
-            last, said = self._last()
-            kept.seen.note(_keys(kept.seen, said, last))
-        at = pl.Series(kept.seen.places(_keys(kept.seen, self.said, pairs))).replace(-1, None)
-        told = last.select(pl.col(VERDICTS.names()).gather(at))
-        return told.select(pl.when("steady").then(pl.all()))
+    def quiet(self, pairs: pl.DataFrame) -> pl.Series:
+        """Return of which pairs it is known that nothing comes, whatever other texts there are."""
+        if self.kept.quiet is None:
+            was = self.kept.recalled("quiet", _QUIET)
+            self.kept.quiet = np.sort(_keys(self.kept.numbers(was["hash"]), *flat(was["with"])))
+        return pl.Series(within(self._keys(pairs), self.kept.quiet), dtype=pl.Boolean)
 
-    def note(self, pairs: pl.DataFrame, verdicts: pl.DataFrame) -> None:
-        """Keep what the pairs are."""
-        self._note(pl.concat([pairs, verdicts], how="horizontal"))
+    def note(self, quiet: pl.DataFrame, told: pl.DataFrame) -> None:
+        """Keep of which pairs (a, b) nothing comes, and the others with what they are."""
+        self.kept.quiet = np.sort(self._keys(quiet))
+        rows = quiet.sort("a")
+        held = lists(rows["a"].to_numpy(), rows["b"].cast(pl.UInt64).to_numpy(), self.said.len())
+        self.kept.tables["quiet"] = pl.DataFrame([self.said, held], _QUIET)
+        self._note(told)
 
-    def _note(self, pairs: pl.DataFrame) -> None:
-        """Keep it as the last; those between the first and the last are of no more use."""
-        self.kept.seen.note(_keys(self.kept.seen, self.said, pairs))
+    def _note(self, told: pl.DataFrame) -> None:
+        """Keep them as the last; those between the first and the last are of no more use."""
         held = self.kept.pairs
         held.pop(self.name, None)
-        held[self.name] = pairs, self.said.to_frame()
+        held[self.name] = told
         for name in [*held][1:-1]:
             del held[name]
 
-    def _last(self) -> tuple[pl.DataFrame, pl.Series]:
-        """The pairs that an earlier plan kept last, of whatever statements, and the hashes of those."""
-        for name in self.kept.kept_last():
-            said = self.kept.recalled(f"said-{name}", _SAID)["hash"]
-            if said.len():
-                return self.kept.recalled(f"pairs-{name}", _KEPT), said
-        return _KEPT.to_frame(), _SAID.to_frame()["hash"]
+    def _keys(self, pairs: pl.DataFrame) -> Array:
+        return _keys(self.numbers, pairs["a"].to_numpy(), pairs["b"].to_numpy())
 
 
-def _keys(seen: Seen, said: pl.Series, pairs: pl.DataFrame) -> Array:
-    return seen.keys(said.to_list(), pairs["a"].to_numpy(), pairs["b"].to_numpy())
+def _keys(numbers: Array, a: Array, b: Array) -> Array:
+    """A key for each pair of texts at the places a and b, by the numbers of the texts."""
+    return numbers[a] << 32 | numbers[b]
 
 
 def known(table: pl.DataFrame, ctx: Context) -> Known | None:
     """Return what is known of statements; None where nothing is kept, or models help to judge."""
     if ctx.remembered is None or ctx.models.encode or ctx.models.judge:
         return None
-    return Known(ctx.remembered, table, ctx.policy)
+    held, at = ctx.of_texts(hashes, table["text"], _hashed)
+    return Known(ctx.remembered, table, held["hash"].gather(at), ctx.policy)
+
+
+def _hashed(texts: list[str]) -> pl.DataFrame:
+    kinds = {"text": pl.String, "hash": pl.Binary}
+    return pl.DataFrame({"text": texts, "hash": hashes(texts)}, kinds)
 
 
 def _digest(table: pl.DataFrame, policy: Policy) -> str:

@@ -14,7 +14,7 @@ import polars as pl
 from memops.context import Context
 from memops.judge.candidates.similarity import statements
 from memops.judge.confirmations import confirmed
-from memops.judge.conflicts import groups, judged
+from memops.judge.conflicts import TELLS, groups, judged
 from memops.judge.decision import conflict
 from memops.judge.places import other_named, parted
 from memops.judge.swings import swinging
@@ -91,7 +91,7 @@ def conflicting(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     Columns: old, new, opposes, score, the three signals and `told` ("a" or "b" where a decider
     said which is current: the old or the new), of the pair of statements that decided.
     """
-    pairs = judged(records, ctx).filter(pl.col("firm_a") & pl.col("firm_b"))
+    pairs = judged(records, ctx).filter(TELLS & pl.col("firm_a") & pl.col("firm_b"))
     told = pl.col("later") if "later" in pairs.columns else pl.lit(None, pl.String)
     pairs = pairs.with_columns(told=told)
     members = statements(records, ctx).members.join(

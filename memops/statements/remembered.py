@@ -1,10 +1,9 @@
 """Remembered: what one night made of texts and of pairs of them, so that the next makes what is new.
 
     <folder>/texts-<recipe>-<digest>.parquet        hash (of the text), and what it was taken apart into
-    <folder>/pairs-<of>-<recipe>-<digest>.parquet   the pairs of a store's statements (`memops.judge.known`)
+    <folder>/pairs-<of>-<recipe>-<digest>.parquet   pairs of a store's statements of which something comes
+    <folder>/quiet-<recipe>-<digest>.parquet        those of which nothing comes (`memops.judge.known`)
     <folder>/sought-<of>-<recipe>-<digest>.parquet  each statement's tokens and terms (`memops.judge.candidates.sought`)
-    <folder>/near-<of>-<recipe>-<digest>.parquet    pairs of them whose tokens are near
-    <folder>/said-<of>-<recipe>-<digest>.parquet    hash (of each of those statements), in their order
     <folder>/places-<of>-<recipe>-<digest>.parquet  hash (of a text), and places in it (`Remembered.places`)
     <folder>/clean-<of>-<recipe>-<digest>.parquet   hashes of texts without a secret (`memops.safety.looked`)
 
@@ -21,12 +20,13 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
 
 from memops import files
 from memops.language.lexicon import resource
-from memops.ordered import Seen
 from memops.statements.taken import TAKEN, taken_apart
 
 _ROOM = Path(__file__).parent.parent
@@ -40,7 +40,7 @@ class Remembered:
     """What was made before, and what is asked of it now.
 
     `passed` are hashes of texts that may be asked for again, whether or not they were; `pairs` are
-    those of statements, with the hashes of these, and `seen` tells where the last holds a pair of texts.
+    those of statements of which something comes, and `quiet` keys of those of which nothing does.
     `tables` are kept as they are, in the place of those of their names.
     """
 
@@ -49,11 +49,12 @@ class Remembered:
         self.asked: list[pl.DataFrame] = []
         self.passed: list[pl.Series] = []
         self.read = 0
-        self.pairs: dict[str, tuple[pl.DataFrame, pl.DataFrame]] = {}
-        self.seen = Seen()
+        self.pairs: dict[str, pl.DataFrame] = {}
+        self.quiet: Any = None
         self.found: dict[str, dict[bytes, list[int]]] = {}
         self.more: set[str] = set()
         self.tables: dict[str, pl.DataFrame] = {}
+        self._numbers: dict[bytes, int] = {}
 
     @cached_property
     def known(self) -> pl.DataFrame:
@@ -98,10 +99,14 @@ class Remembered:
         """Return a table that this code kept; an empty one if there is none, or it is damaged."""
         return recalled(self.folder, name, schema)
 
-    def kept_last(self) -> list[str]:
-        """Return of what statements pairs are kept, those first that were kept last."""
-        found = sorted(self._files("pairs-*"), key=lambda path: -path.stat().st_mtime_ns)
-        return [path.name.split("-")[1] for path in found]
+    def found_again(self, name: str, schema: pl.Schema) -> pl.DataFrame | None:
+        """Return such a table, or None."""
+        return _read(self.folder, name, schema)
+
+    def numbers(self, said: pl.Series) -> Any:
+        """Return a number for each hash of a text, the same whenever it is asked."""
+        known = self._numbers
+        return np.fromiter((known.setdefault(one, len(known)) for one in said.to_list()), np.int64)
 
     def keep(self) -> None:
         """Write what was asked for, if any of it is new, in the place of what was there.
@@ -109,13 +114,7 @@ class Remembered:
         Of the pairs stay the first and the last asked for: the next night begins with the one or,
         if this plan is carried out, with the other.
         """
-        ends = [*self.pairs][:1] + [*self.pairs][-1:]
-        tables = {
-            f"{kind}-{of}": table
-            for of in ends
-            for kind, table in zip(("said", "pairs"), reversed(self.pairs[of]), strict=True)
-        }
-        new = {name: table for name, table in tables.items() if not self._files(name)}
+        new = {name: table for name, table in self.pairs.items() if not self._files(name)}
         for name in self.more:
             rows = sorted(self.found[name].items())
             new[name] = pl.DataFrame(rows, _PLACES, orient="row")
@@ -126,16 +125,17 @@ class Remembered:
             )
             every = pl.concat([*self.asked, self.known.filter(passed)])
             new[_TEXTS] = every.unique("hash", keep="first").sort("hash")
-        found = () if self.tables else ("sought-*", "near-*")
+        found = () if self.tables else ("sought-*", "quiet")
         wanted = {
             path
-            for name in {_TEXTS, *found, *tables, *self.found} - {*new}
+            for name in {_TEXTS, *found, *self.pairs, *self.found} - {*new}
             for path in self._files(name)[:1]
         }
         for name, table in new.items():
             wanted.add(written(self.folder, name, table))
-        kinds = (_TEXTS, "pairs", "said", "places", "sought", "near")
-        held = {path for kind in kinds for path in self.folder.glob(f"{kind}-*.parquet")}
+        held = {
+            path for path in self.folder.glob("*.parquet") if not path.name.startswith("clean-")
+        }
         for other in held - wanted if new else ():
             other.unlink(missing_ok=True)
 
@@ -145,12 +145,17 @@ class Remembered:
 
 def recalled(folder: Path, name: str, schema: pl.Schema) -> pl.DataFrame:
     """Return a table that this code kept in a folder; an empty one if there is none, or it is damaged."""
+    found = _read(folder, name, schema)
+    return schema.to_frame() if found is None else found
+
+
+def _read(folder: Path, name: str, schema: pl.Schema) -> pl.DataFrame | None:
     for path in _files(folder, name):
         with contextlib.suppress(OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
             data = path.read_bytes()
             if path.stem.rpartition("-")[2] == _digest(data):
                 return pl.read_parquet(io.BytesIO(data)).select(schema.names()).cast(schema)
-    return schema.to_frame()
+    return None
 
 
 def written(folder: Path, name: str, table: pl.DataFrame) -> Path:

@@ -20,8 +20,9 @@ from memops.statements.taken import lists
 Array = Any
 _SETS = pl.Schema(dict.fromkeys(("tokens", "terms"), pl.List(pl.UInt64())))
 _STATEMENT = pl.Schema({"scope": pl.UInt64(), "hash": pl.Binary()})
-_SOUGHT = pl.Schema({**_STATEMENT, **_SETS})
-"""Of each statement hashes of its scope and text, and the codes of its tokens and terms."""
+_SOUGHT = pl.Schema({**_STATEMENT, **_SETS, "near": pl.List(pl.UInt64())})
+"""Of each statement hashes of its scope and text, the codes of its tokens and terms, and the numbers
+of later ones that are near."""
 _NEAR = pl.Schema({"a": pl.UInt32(), "b": pl.UInt32()})
 
 
@@ -49,18 +50,15 @@ class Sought:
         self.old = pl.repeat(False, table.height, dtype=pl.Boolean, eager=True)
         self.known = _SOUGHT.to_frame()
         self.near, self.made, self.pairs = _NEAR.to_frame(), [_SETS.to_frame()], [_NEAR.to_frame()]
-        self.names = [f"{name}-{limits.jaccard}" for name in ("sought", "near")]
+        self.name = f"sought-{limits.jaccard}"
         if self.kept is not None:
             self.said = table.select(scope=codes_of(table["scope"]), hash=hashes)
             self._recall(self.kept)
 
     def _recall(self, kept: Remembered) -> None:
         """Take what is known of these statements; near are those whose like stands once in a scope."""
-        known, near = (
-            kept.tables[name] if name in kept.tables else kept.recalled(name, schema)
-            for name, schema in zip(self.names, (_SOUGHT, _NEAR), strict=True)
-        )
-        self.known = known
+        last = kept.tables.get(self.name)
+        known = self.known = kept.recalled(self.name, _SOUGHT) if last is None else last
         once = known.select(*_STATEMENT, was=pl.int_range(pl.len(), dtype=pl.UInt32))
         alone = pl.struct(*_STATEMENT).is_unique()
         first = once.with_columns(alone=alone).unique([*_STATEMENT], keep="first")
@@ -72,9 +70,8 @@ class Sought:
         number = pl.repeat(None, known.height, dtype=pl.UInt32, eager=True)
         here = self.old.arg_true().cast(pl.UInt32)
         number = number.scatter(self.at.gather(here), here)
-        self.near = near.select(
-            number.gather(near[side]).alias(side) for side in _NEAR
-        ).drop_nulls()
+        near = zip(_NEAR, flat(known["near"]), strict=True)
+        self.near = pl.DataFrame({side: number.gather(at) for side, at in near}).drop_nulls()
 
     def among(self, part: pl.DataFrame) -> Found:
         """Return what is found of some whole scopes (statement, scope, text), by their places."""
@@ -100,8 +97,10 @@ class Sought:
     def keep(self) -> None:
         """Remember what was found of the whole table."""
         if self.kept is not None:
-            held = pl.concat([self.said, pl.concat(self.made)], how="horizontal")
-            self.kept.tables |= dict(zip(self.names, (held, pl.concat(self.pairs)), strict=True))
+            rows, number = (pl.concat(self.pairs).sort("a")[side].to_numpy() for side in _NEAR)
+            near = lists(rows, number.astype(np.uint64), self.said.height).rename("near")
+            held = [self.said, pl.concat(self.made), near.to_frame()]
+            self.kept.tables[self.name] = pl.concat(held, how="horizontal")
 
 
 def sets_of(found: Codes, scopes: pl.Series) -> pl.DataFrame:
