@@ -58,7 +58,8 @@ def evidence_count(
     from memops.commands import label_sheets as counting
     from memops.state.sources import clock
 
-    said = counting.counts(sheets, by, texts, not seen, clock().date(), second, second_by)
+    other = (second, second_by) if second else None
+    said = counting.counts(sheets, by, texts, not seen, clock().date(), other)
     files.write_json(out, said)
     rows = [
         (r["family"], r["rule"], r["code"], *(r[label] for label in counting.LABELS))

@@ -22,11 +22,12 @@ def tune(
 ) -> None:
     """Try ways of searching STORE on half of a suite, and tell on the other half what they give."""
     from memops import files
-    from memops.evaluation import tuning_steps
+    from memops.evaluation import tuning
+    from memops.evaluation.grading_steps import Asked
     from memops.reports.page import render_tuning
 
     path = output or Path("tune.svg")
-    said = tuning_steps.tuned(store, suite, in_force(), encoders, now)
+    said = tuning.tuned(Asked(store, suite, in_force(), now=now), encoders)
     files.write(path.absolute(), render_tuning(said).encode())
     said["picture"] = str(path)
     emit(said, lambda: _tune_text(said))
@@ -48,9 +49,11 @@ def encoder_distill(
     path: str, output: Path, dims: int, store: str | None, suite: str | None, now: datetime | None
 ) -> None:
     """Make a static model from the sentence-transformers model at PATH, and compare them."""
-    from memops.evaluation import tuning_steps
+    from memops.evaluation import tuning
+    from memops.evaluation.grading_steps import Asked
 
-    said = tuning_steps.distilled(path, output, dims, in_force(), store, suite, now)
+    on = Asked(store, suite or "", in_force(), now=now) if store else None
+    said = tuning.distilled(path, output, dims, on)
     emit(said, lambda: _distil_text(said))
 
 

@@ -88,8 +88,7 @@ def counts(
     texts: str,
     unseen: bool,
     day: date,
-    second: Path | None = None,
-    second_by: str = "",
+    second: tuple[Path, str] | None = None,
 ) -> dict[str, Any]:
     """Return the record of judged sheets: counts by shape and family, who judged, and agreement.
 
@@ -104,7 +103,7 @@ def counts(
     )
     said: dict[str, Any] = {"judged": day.isoformat(), "by": by, "texts": texts, "unseen": unseen}
     if second is not None:
-        said["second"] = {"by": second_by, **_agreement(judged, read(second))}
+        said["second"] = {"by": second[1], **_agreement(judged, read(second[0]))}
     return said | {"changes": counted.sort("family", *autonomy.SHAPE).to_dicts()}
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from memops import files
 from memops.errors import Corrupt
 from memops.evaluation.golden import Suite
 from memops.evaluation.lineage import qrels
@@ -18,6 +19,7 @@ from memops.progress import tracked
 from memops.schema import INSTANT, LIVE
 from memops.search.collection import RUN
 from memops.search.retrieve import Searcher
+from memops.settings import Settings
 
 REFERENCES = ("grep", "rrf")
 ENCODER = "encoder.npz"
@@ -200,6 +202,12 @@ def frozen(suite: Suite, records: pl.DataFrame) -> Encoder:
     if suite.encoder == "lsa" and saved is not None and saved.is_file():
         return Lsa.load(saved)
     return open_encoder(suite.encoder).fitted(texts_of(records))
+
+
+def fitted(name: str, records: pl.DataFrame, settings: Settings) -> Encoder:
+    """Return an encoder by its name, fitted on the live records' texts."""
+    made = open_encoder(name, files.folder(settings.state / "vectors"), settings.instruction)
+    return made.fitted(texts_of(records))
 
 
 def texts_of(records: pl.DataFrame) -> Sequence[str]:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from memops.evaluation.gate import Verdict
     from memops.evaluation.golden import Suite
     from memops.evaluation.grading import Grades
-    from memops.models.encode import Encoder
 
 
 @dataclass(frozen=True)
@@ -41,6 +40,10 @@ class Asked:
     encoder: str | None = None
     now: datetime | None = None
     keep: bool = True
+
+    def taken(self) -> snapshot.Snapshot:
+        """Return the snapshot of that name, or take one of the store of that name."""
+        return open_or_take(self.store, self.settings, self.now, to_grade=True)
 
 
 def grade(asked: Asked) -> dict[str, Any]:
@@ -150,30 +153,20 @@ def _graded(
 ) -> "tuple[Grades, snapshot.Snapshot]":
     """Grades by the encoder frozen with the suite's baseline, unless it is to be fitted anew."""
     from memops.evaluation.golden import load
-    from memops.evaluation.grading import grade
+    from memops.evaluation.grading import fitted, grade
 
     settings, loaded = asked.settings, load(suite_folder(asked.suite))
     with tempfile.TemporaryDirectory(prefix="memops-") as folder:
         passing = not asked.keep and (asked.store in settings.stores or ":" in asked.store)
         into = replace(settings, state=Path(folder)) if passing else settings
-        taken = open_or_take(asked.store, into, asked.now, to_grade=True)
+        taken = replace(asked, settings=into).taken()
         records = taken.records()
     name = asked.encoder or (settings.encoder if settings.encoder != "lsa" else None)
     name = name or (loaded.encoder if refit or loaded.encoder != "lsa" else None)
     edges = kept_lineage(settings.state, taken.manifest["store"])
-    used = _encoder(name, records, settings)
+    used = fitted(name, records, settings) if name else None
     clock = time.perf_counter if timed else None
     return grade(records, loaded, settings.policy, used, edges, clock), taken
-
-
-def _encoder(name: str | None, records: pl.DataFrame, settings: Settings) -> "Encoder | None":
-    from memops.evaluation.grading import texts_of
-    from memops.models.encode import open_encoder
-
-    if name is None:
-        return None
-    made = open_encoder(name, files.folder(settings.state / "vectors"), settings.instruction)
-    return made.fitted(texts_of(records))
 
 
 def _shown(suite: "Suite", verdict: "Verdict", was: "Grades", now: "Grades") -> dict[str, Any]:

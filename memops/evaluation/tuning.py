@@ -5,23 +5,29 @@ many is not praised for its luck. Cost is milliseconds a query, by the clock tha
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from memops.errors import MemopsError
-from memops.evaluation.golden import Suite
+from memops.evaluation.golden import Suite, load, suite_folder
+from memops.evaluation.grading import fitted, frozen, grade
+from memops.evaluation.grading_steps import Asked
 from memops.evaluation.lineage import qrels
 from memops.evaluation.statistics import interval
 from memops.measures import grades, measure
 from memops.models.encode import Encoder
 from memops.policy import Policy
 from memops.progress import tracked
+from memops.schema import LIVE, empty
 from memops.search.collection import in_passages, whole
 from memops.search.retrieve import Searcher
+from memops.state.lineage import kept_lineage
 
 FEWEST = 20  # queries of a half, below which nothing is chosen
 _SIMPLE = ("bm25", "dense", "rrf", "hybrid")
@@ -180,3 +186,47 @@ class _Tries:
         name = "model_weights" if self.encoders[candidate.encoder].speaks else "weights"
         weights = candidate.weights or getattr(self.policy.retrieval, name)
         return made.weighing(dict(weights))
+
+
+_TEXTS = 400  # of a store by which two models are compared
+
+
+def tuned(asked: Asked, encoders: Sequence[str]) -> dict[str, Any]:
+    """Try ways of searching a store by a suite; returns the figures."""
+    settings, taken = asked.settings, asked.taken()
+    records, loaded = taken.records(), load(suite_folder(asked.suite))
+    tried = {loaded.encoder: frozen(loaded, records)}
+    for name in encoders:
+        tried.setdefault(name, fitted(name, records, settings))
+    edges = kept_lineage(settings.state, taken.manifest["store"])
+    found = tune(records, loaded, settings.policy, tried, time.perf_counter, edges)
+    return {"suite": asked.suite, "store": taken.address, **found.to_json()}
+
+
+def distilled(path: str, out: Path, dims: int, on: Asked | None) -> dict[str, Any]:
+    """Make a static model of a model, and say what it loses and gains on a store's texts.
+
+    What recall it loses is told where a suite is named, too.
+    """
+    from memops.models.distilled import compared, distil
+    from memops.models.transformers import Model
+
+    student, teacher = distil(path, out, dims), Model(path)
+    records = on.taken().records() if on else empty()
+    texts = records.filter(LIVE)["text"].unique().sort().to_list() if on else _SAID
+    said = compared(teacher, student, texts[:: max(1, len(texts) // _TEXTS)][:_TEXTS])
+    if on and on.suite:
+        loaded = load(suite_folder(on.suite))
+        said["measure"] = loaded.measures[0]
+        for name, model in (("model", teacher), ("static", student)):
+            means = grade(records, loaded, on.settings.policy, model).means()
+            said[name]["recall"] = round(means[said["measure"]], 4)
+    return {"path": str(out), **said}
+
+
+_SAID = [
+    "The user lives in Berlin", "The user moved to Berlin last year", "Deploys happen on Fridays",
+    "The build server has 64 GB of memory", "The cat is called Miso", "Her cat's name is Miso",
+    "Alice prefers tea to coffee", "The meeting was moved to Monday", "The office is closed on Monday",
+    "Backups are written every night", "The database runs on port 5432", "He is allergic to peanuts",
+]  # fmt: skip
