@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memops.cli import run
-from memops.cli.columns import longest_word, narrowed, width, wrapped
+from memops.cli.output import longest_word, narrowed, width, wrapped
 from tests.terminal import COLUMNS, typed
 
 NOW = "2026-06-01T12:00:00Z"

@@ -1,18 +1,22 @@
 """Listing: what a plan changes, record by record, by rule, and by what stands for what."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import polars as pl
 
+from memops.errors import GuardRefused
 from memops.judge.explain import explained
 from memops.plan import meaning
-from memops.reports import approval, view
+from memops.reasons import plain
+from memops.reports import view
 from memops.reports.data import Change, Cluster, Conflict, Evidence, Field, Place, Refused
 from memops.reports.riskiest import places, riskiest
+from memops.settings import Settings
 from memops.state import planfile
+from memops.state.runs import Run
 
 _TOLD = 200
 """Conflicts whose words are read again for the page, which has no room for more."""
@@ -21,6 +25,8 @@ _HIDES = ("merge", "supersede", "tombstone", "quarantine")
 
 State = Callable[[int, str], str]
 """Tells what became of a change, by its number and its record."""
+Undoing = Callable[[Sequence[int]], str]
+"""Returns the command that takes changes back, or out of a plan that waits, by their numbers."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,7 @@ class Told:
     changes: pl.DataFrame
     seqs: list[int]
     lines: list[str]
-    undoing: approval.Undoing
+    undoing: Undoing
 
     @cached_property
     def texts(self) -> dict[str, str]:
@@ -154,3 +160,33 @@ def _clusters(told: Told) -> dict[str, Any]:
         for keeper, ids, seqs in groups.head(view.MANY).iter_rows()
     ]
     return {"clusters": found, "clusters_total": groups.height}
+
+
+def limits(beyond: list[dict[str, Any]], night: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what a plan exceeds, and what else kept it from being applied."""
+    stopped = night.get("stopped")
+    same = beyond and night.get("code") == GuardRefused.code
+    return [*beyond, night.get("because") or plain(stopped)] if stopped and not same else beyond
+
+
+def approving(
+    made: planfile.PlanFile | None, night: dict[str, Any], settings: Settings
+) -> dict[str, str]:
+    """Return the command that applies a plan beyond its limits, if that alone keeps it back."""
+    if made is None or night.get("run") or not made.header["exceeds"]:
+        return {}
+    held = night.get("stopped") and night.get("code") != GuardRefused.code
+    said = f"{settings.typed()} apply {made.id} --approve"
+    return {} if held else {"approve_command": said}
+
+
+def undoing(made: planfile.PlanFile | None, runs: Sequence[Run], settings: Settings) -> Undoing:
+    """Return what tells how to take changes back that these runs carried out, and those that wait."""
+    by = {seq: run.id for run in runs for seq in run.header["kept"]}
+
+    def command(seqs: Sequence[int]) -> str:
+        run = by.get(seqs[0])
+        verb = f"rollback {run} --only" if run else f"review {made.id if made else ''} --reject"
+        return f"{settings.typed()} {verb} {','.join(map(str, seqs))}"
+
+    return command

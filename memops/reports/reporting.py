@@ -14,9 +14,8 @@ from memops.policy import Policy, described, recorded
 from memops.policy.defaults import written
 from memops.progress import stage
 from memops.reasons import plain
-from memops.reports import approval
 from memops.reports.data import Bin, Count, Distribution, Flow, Grades, Report, RunAbout, Skipped
-from memops.reports.listing import State, Told, listed
+from memops.reports.listing import State, Told, approving, limits, listed, undoing
 from memops.reports.page import render
 from memops.reports.sections import Sides, filled
 from memops.reports.words import FALLBACK
@@ -61,9 +60,8 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
     skipped = _skipped(runs)
     back = frozenset[str]().union(*(each.taken_back() for each in runs))
     done = {seq for each in runs for seq in each.header["kept"]}
-    undoing = approval.undoing(made, runs, settings)
     plan = (made.plan(), made.kept, made.lines()) if made else (nothing(), [], [])
-    told = Told(before, *plan, undoing)
+    told = Told(before, *plan, undoing(made, runs, settings))
     mine = [not runs or seq in done for seq in told.seqs]
     carried = told.changes.filter(
         ~pl.col("id").is_in([*(s["id"] for s in skipped), *back]), pl.Series(mine, dtype=pl.Boolean)
@@ -79,13 +77,13 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
         "snapshot": {"id": taken.id, "rows": before.height},
         **listed(made, told, _states(run, skipped, back, done)),
         "skipped": skipped,
-        "limits": approval.limits(made.header["exceeds"] if made and run is None else [], night),
+        "limits": limits(made.header["exceeds"] if made and run is None else [], night),
         **_sides(before, outcome(before, carried), now, policy),
         "grades": _grades(night),
         "trend": _trend(night, settings),
         "timings": [{"peak_mb": None, **t} for t in night.get("timings", [])],
         "environment": taken.manifest["versions"],
-        **approval.approving(made, night, settings),
+        **approving(made, night, settings),
         "policy": [{"name": n, "value": written(v), "why": w} for n, v, w in described(policy)],
         "ops_beside": made is not None and beside == made.path,
     }
