@@ -304,6 +304,14 @@ def test_a_clause_of_another_kind_keeps_what_its_sentence_speaks_of():
     assert all("Osei" in fact.text for fact in told)
 
 
+def test_a_word_of_taking_back_takes_nothing_else_from_a_fact():
+    lines = [
+        "The studio closes at six on Fridays (never mind what the sign says), ring Dana for the key",
+        "样品是用没校准的天平称的，全批作废。以后每周一必须先用砝码校一次再称",
+    ]
+    assert [[fact.text for fact in facts(line)] for line in lines] == [[line] for line in lines]
+
+
 def test_a_rule_beside_what_taught_it_is_part_of_the_lesson():
     text = "We skipped the backup before the upgrade and lost two days of orders. Back up first, then upgrade."
     (fact,) = facts(text)

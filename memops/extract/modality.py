@@ -19,7 +19,7 @@ BARS = (
 )
 """Why a clause asserts nothing, the weightiest first; the reason's code is `note.<bar>`."""
 
-SURE = ("unkept", "credential", "fiction", "payload", "stranger", "retracted")
+SURE = ("unkept", "credential", "fiction", "stranger")
 """Bars that hold whatever else speaks for a clause."""
 _CUES = (
     "unkept",
