@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from memops.language.keeping import Kept
 from memops.language.lexicon import lexicon
 from memops.language.packs import cues
 from memops.language.stemming import stemmed
@@ -230,28 +231,18 @@ def _split(piece: str) -> list[str]:
     return halves if all(half.lower() in words() for half in halves) else [piece]
 
 
-class _Known(dict[str, Sequence[Token]]):
-    """The tokens of pieces in one clause, the fewer of them kept the later it comes."""
-
-    def __init__(self, clause: int) -> None:
-        self._clause = clause
-        self._most = _KEPT >> clause
-
-    def __missing__(self, piece: str) -> Sequence[Token]:
-        clause = self._clause
-        words_ = _segmented(piece) if not piece or _is_wide(piece[0]) else _latin(piece)
-        tokens = [Token(concept, kind, said, clause) for concept, kind, said in words_]
-        if len(self) < self._most:
-            self[piece] = tokens
-        return tokens
-
-
 _KEPT = 200_000
 
 
 @lru_cache(maxsize=1000)
-def _known(clause: int) -> _Known:
-    return _Known(clause)
+def _known(clause: int) -> Kept[str, Sequence[Token]]:
+    """The tokens of pieces in one clause, the fewer of them kept the later it comes."""
+
+    def told(piece: str) -> Sequence[Token]:
+        words_ = _segmented(piece) if not piece or _is_wide(piece[0]) else _latin(piece)
+        return [Token(concept, kind, said, clause) for concept, kind, said in words_]
+
+    return Kept(told, _KEPT >> clause)
 
 
 @lru_cache(maxsize=200_000)
@@ -309,17 +300,8 @@ def _valued(value: Said, surface: str, clause: int) -> Token:
     return Token(f"{value.kind}={value.form}", "value", surface, clause)
 
 
-class _Bare(dict[str, str]):
-    """Words in lower case, without the point of what is cut short."""
-
-    def __missing__(self, surface: str) -> str:
-        bare = surface.lower().rstrip(".")
-        if len(self) < _KEPT:
-            self[surface] = bare
-        return bare
-
-
-_bare = _Bare()
+_bare: Kept[str, str] = Kept(lambda surface: surface.lower().rstrip("."))
+"""Words in lower case, without the point of what is cut short."""
 
 
 def _phrased(tokens: list[Token]) -> list[Token]:

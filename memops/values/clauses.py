@@ -11,6 +11,7 @@ from functools import cache, partial
 from itertools import accumulate
 from typing import Any, NamedTuple
 
+from memops.language.keeping import Kept
 from memops.language.packs import table
 from memops.values.algebra import ALL, FEW, MANY, MAY, NOT, ORDER, SOME, shown
 
@@ -48,7 +49,6 @@ Piece = tuple[int, int, str, Told]
 _ENDING, _LEAVING, _BOTH = 1, 2, 3
 _WORD: Told = (0, None)
 _BLANK, _RUN = (-1, None), (-2, None)
-_KEPT = 200_000
 
 
 class Words:
@@ -128,7 +128,7 @@ class Words:
         wide |= {tail for tail in tails if self.ops.keys().isdisjoint(tail)}
         self.known = {*self.ops, *self.idle, *self.joints, *self.passive, *paired, *wide}
         self.phrases, self.sizes = _placed(self.known)
-        self.told = _Looked(self)
+        self.told = Kept(partial(_told, known=self))
 
     def _states(self, word: str) -> bool:
         """Whether a word says a state that has an opposite: on, but not with, beside "without"."""
@@ -470,26 +470,14 @@ def _asks(run: str, at: int) -> bool:
     return at > 0 and run[at - 1] == run[at + 1 : at + 2]
 
 
-class _Looked(dict[str, Told]):
-    """What pieces are by themselves, looked up once."""
-
-    def __init__(self, known: "Words") -> None:
-        self._known = known
-
-    def __missing__(self, said: str) -> Told:
-        told = self._told(said)
-        if len(self) < _KEPT:
-            self[said] = told
-        return told
-
-    def _told(self, said: str) -> Told:
-        known = self._known
-        if (said.isspace() and said != "\n") or said[0] == "_":
-            return _BLANK
-        if _is_wide(said) and said not in known.known:
-            return _RUN
-        leaving, ends = said in known.leaving, said in _ENDS or said in known.joints
-        kind = (_BOTH if ends else _LEAVING) if leaving else _ENDING if ends else 0
-        ops = known.ops.get(said) or None
-        idle = ops is None and (said in known.idle or not said[0].isalnum())
-        return kind, () if idle else ops
+def _told(said: str, known: Words) -> Told:
+    """What a piece is by itself."""
+    if (said.isspace() and said != "\n") or said[0] == "_":
+        return _BLANK
+    if _is_wide(said) and said not in known.known:
+        return _RUN
+    leaving, ends = said in known.leaving, said in _ENDS or said in known.joints
+    kind = (_BOTH if ends else _LEAVING) if leaving else _ENDING if ends else 0
+    ops = known.ops.get(said) or None
+    idle = ops is None and (said in known.idle or not said[0].isalnum())
+    return kind, () if idle else ops

@@ -5,9 +5,10 @@ Words without a role become one token together: grammar steps over them.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate
 
+from memops.language.keeping import Kept
 from memops.values.lexicon import PLAIN_TOKEN, TOKEN, Lexicon, Num, Roles, Word, numeral
 
 
@@ -158,35 +159,23 @@ _SHOWN = Word("?", {})
 _SPECIAL = re.compile(r"[!?]|([\ue000-\uf8ff])\1*")
 _RUNS = re.compile(r"\u0100\x01*(?: ?\u0100\x01*)*|[^\x01]\x01*")
 """Words without a role, any other token."""
-_KEPT = 200_000
-
-
-class _Told(dict[str, Word]):
-    """What tokens are by themselves."""
-
-    def __init__(self, lex: Lexicon) -> None:
-        self.lex = lex
-
-    def __missing__(self, said: str) -> Word:
-        word = self._word(said)
-        if len(self) < _KEPT:
-            self[said] = word
-        return word
-
-    def _word(self, said: str) -> Word:
-        first, lex = said[0], self.lex
-        if "0" <= first <= "9" or (first in "'." and said[1:2].isdigit()):
-            return _literal(said, lex)
-        if said.isspace():
-            return lex.breaks if said == "\n" else Word(_BLANK, {})
-        if "一" <= first <= "鿿" or "\ue000" <= first <= "\uf8ff":
-            return Word(_WIDE if first <= "鿿" else first, {})
-        return _word(said, lex)
 
 
 @cache
-def _told(lex: Lexicon) -> _Told:
-    return _Told(lex)
+def _told(lex: Lexicon) -> Kept[str, Word]:
+    return Kept(partial(_alone, lex=lex))
+
+
+def _alone(said: str, lex: Lexicon) -> Word:
+    """What a token is by itself."""
+    first = said[0]
+    if "0" <= first <= "9" or (first in "'." and said[1:2].isdigit()):
+        return _literal(said, lex)
+    if said.isspace():
+        return lex.breaks if said == "\n" else Word(_BLANK, {})
+    if "一" <= first <= "鿿" or "\ue000" <= first <= "\uf8ff":
+        return Word(_WIDE if first <= "鿿" else first, {})
+    return _word(said, lex)
 
 
 def _word(said: str, lex: Lexicon) -> Word:

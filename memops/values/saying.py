@@ -11,6 +11,7 @@ from itertools import repeat
 from typing import NamedTuple
 
 from memops.language.detection import spoken
+from memops.language.keeping import Kept
 from memops.language.vocabulary import meant
 from memops.values.algebra import ALL, FROM, MANY, MAY, NON, NOT, ONE, ONLY, SOME, WAS, Sign
 from memops.values.clauses import GAP, Word, Words, clauses, words
@@ -153,23 +154,15 @@ def _meant(word: str) -> str:
     return meant(word) if word.isascii() else word
 
 
-class _Turning(dict[str, tuple[str, ...]]):
+@cache
+def _turning(known: Words) -> Kept[str, tuple[str, ...]]:
     """What words deny, each marked as it is."""
 
-    def __init__(self, known: Words) -> None:
-        self._known = known
-
-    def __missing__(self, word: str) -> tuple[str, ...]:
+    def told(word: str) -> tuple[str, ...]:
         mark = ALL if word.startswith(ALL) else ""
-        told = tuple(mark + other for other in _others(word.removeprefix(mark), self._known))
-        if len(self) < _KEPT:
-            self[word] = told
-        return told
+        return tuple(mark + other for other in _others(word.removeprefix(mark), known))
 
-
-@cache
-def _turning(known: Words) -> _Turning:
-    return _Turning(known)
+    return Kept(told)
 
 
 def _others(word: str, known: Words) -> tuple[str, ...]:
@@ -220,33 +213,22 @@ def _part(clause: Sequence[Word], sign: Sign, known: Words) -> _Part:
     return _Part(tuple(_flat(said)), sign, frozenset(of or ()))
 
 
-class _Contents(dict[str, Sequence[str]]):
-    """What words say: by what they mean; a run of a script without spaces sign by sign."""
-
-    def __init__(self, known: Words, whom: Mapping[str, Sequence[str]]) -> None:
-        super().__init__(whom)
-        self._known = known
-
-    def __missing__(self, said: str) -> Sequence[str]:
-        known = self._known
-        told: Sequence[str] = said
-        if said.isascii():
-            told = (meant(known.base.get(said, said)),)
-        elif said in known.partner:
-            told = (said,)
-        if len(self) < _KEPT:
-            self[said] = told
-        return told
-
-
-_KEPT = 200_000
-
-
 @cache
-def _contents(known: Words) -> tuple[_Contents, Mapping[str, Sequence[str]]]:
-    """What words say, and those for whom or what is meant of all, or of none: everybody, nothing."""
+def _contents(known: Words) -> tuple[Kept[str, Sequence[str]], Mapping[str, Sequence[str]]]:
+    """What words say, by what they mean; and those for whom or what is meant of all, or of none.
+
+    A run of a script without spaces is said sign by sign; everybody and nothing are of the last.
+    """
+
+    def told(said: str) -> Sequence[str]:
+        if said.isascii():
+            return (meant(known.base.get(said, said)),)
+        return (said,) if said in known.partner else said
+
     whom = {word: (f"{_WHO}{n}",) for word, n in known.pronouns.items()}
-    return _Contents(known, whom), whom
+    contents: Kept[str, Sequence[str]] = Kept(told)
+    contents.update(whom)
+    return contents, whom
 
 
 _OF_ALL = ((ALL,), (NOT, SOME))
