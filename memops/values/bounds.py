@@ -101,18 +101,7 @@ def _adjoins(line: Line, at: int) -> bool:
 
 
 _STOPS = frozenset(
-    {
-        "comma",
-        "newline",
-        "dot",
-        "colon",
-        "list",
-        "number",
-        "unit",
-        "time_unit",
-        "currency",
-        "bound_before",
-    }
+    "comma newline dot colon list number unit time_unit currency bound_before".split()  # noqa: SIM905
 )
 
 

@@ -30,6 +30,10 @@ _GAP = 12  # signs between the two parts of a word
 
 
 _LATIN = re.compile(r"[a-z]+")
+_LISTED = (
+    "joints", "leaving", "passive", "orders", "opening", "trailing", "affixes", "ending", "absent", "any",
+    "temporal", "turned", "echoes", "resulting",
+)  # fmt: skip
 
 
 class Word(NamedTuple):
@@ -57,23 +61,7 @@ class Words:
     def __init__(self, langs: Sequence[str]) -> None:
         tables = [table(lang, "signs") for lang in langs]
         listed = {
-            name: {word for told in tables for word in told.get(name, ())}
-            for name in (
-                "joints",
-                "leaving",
-                "passive",
-                "orders",
-                "opening",
-                "trailing",
-                "affixes",
-                "ending",
-                "absent",
-                "any",
-                "temporal",
-                "turned",
-                "echoes",
-                "resulting",
-            )
+            name: {word for told in tables for word in told.get(name, ())} for name in _LISTED
         }
         self.joints, self.leaving = listed["joints"], listed["leaving"]
         self.passive, self.orders = listed["passive"], listed["orders"]

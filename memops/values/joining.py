@@ -245,20 +245,7 @@ def _changed(found: Found, begin: int, end: int, line: Line) -> Found:
 
 
 _CHANGING = frozenset(
-    {
-        "mass",
-        "length",
-        "money",
-        "degrees",
-        "temperature",
-        "points",
-        "speed",
-        "volume",
-        "area",
-        "duration",
-        "energy",
-        "power",
-    }
+    "mass length money degrees temperature points speed volume area duration energy power".split()  # noqa: SIM905
 )
 
 

@@ -254,17 +254,7 @@ def _segment(line: Line, run: str, start: int, lex: Lexicon) -> None:
 
 
 _COUNTS = frozenset(
-    {
-        "oclock",
-        "time_unit",
-        "unit",
-        "day_mark",
-        "month_mark",
-        "year_mark",
-        "minute_mark",
-        "currency",
-        "measure",
-    }
+    "oclock time_unit unit day_mark month_mark year_mark minute_mark currency measure".split()  # noqa: SIM905
 )
 
 
