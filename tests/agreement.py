@@ -13,7 +13,8 @@ from collections.abc import Iterable, Sequence
 from memops.language.detection import spoken
 from memops.language.packs import codes
 from memops.language.stemming import stemmed
-from memops.values.clauses import Word, Words, clauses, words
+from memops.values.clauses import clauses
+from memops.values.operators import Word, Words, words
 from memops.values.reading import read
 from memops.values.value import Value
 from tests.comparing import DIFFERENT, EQUAL, INCOMPARABLE, Comparison, compare

@@ -11,7 +11,7 @@ from memops.judge.decision import DUPLICATE
 from memops.language.packs import table
 from memops.values import read, sign
 from memops.values.algebra import ALL, MAY, MUST, NOT, SOME, Sign, reduced
-from memops.values.clauses import Words
+from memops.values.operators import Words
 from memops.values.signs import sign_of_all
 from tests.test_values import rows
 

@@ -15,7 +15,7 @@ from memops.language.tokens import Keys, Tokens, keys_of
 from memops.language.vocabulary import CONTENT
 from memops.statements.fact import person
 from memops.values.algebra import Sign
-from memops.values.clauses import words
+from memops.values.operators import words
 
 _Word = tuple[str, str, str]
 

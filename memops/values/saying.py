@@ -14,7 +14,8 @@ from memops.language.detection import spoken
 from memops.language.keeping import Kept
 from memops.language.vocabulary import meant
 from memops.values.algebra import ALL, FROM, MANY, MAY, NON, NOT, ONE, ONLY, SOME, WAS, Sign
-from memops.values.clauses import GAP, Word, Words, clauses, words
+from memops.values.clauses import clauses
+from memops.values.operators import GAP, Word, Words, words
 from memops.values.signs import signed
 from memops.values.value import Value
 

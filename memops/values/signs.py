@@ -6,7 +6,8 @@ from functools import cache, lru_cache
 from memops.language.detection import spoken
 from memops.language.packs import codes
 from memops.values.algebra import NON, NOT, ONLY, SOME, WAS, Sign, reduced
-from memops.values.clauses import Word, Words, clauses, words
+from memops.values.clauses import clauses
+from memops.values.operators import Word, Words, words
 from memops.values.reading import read
 from memops.values.value import Value
 

@@ -1,0 +1,290 @@
+"""Operators: the words of language packs that bear on signs and roles.
+
+The words of operators stand in `signs.toml` of the language packs; what is written in the notation
+of `memops.values.algebra` is read in any language.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+from memops.language.keeping import Kept
+from memops.language.packs import table
+from memops.values.algebra import MAY, NOT, ORDER, shown
+
+GAP = "…"
+_ATOMS = re.compile(r"[¬∀∃□◇]|[a-z]+")
+_ENDS = frozenset(",;.!?:，。；！？：\n()（）—")
+_REGULAR = re.compile("[a-z]{3}ed$")
+"""What a regular verb ends with in the past; a shorter word is none: red, bed."""
+_FAR = 30  # signs between what denies and what forbids
+_GAP = 12  # signs between the two parts of a word
+
+
+_LATIN = re.compile(r"[a-z]+")
+_LISTED = (
+    "joints", "leaving", "passive", "orders", "opening", "trailing", "affixes", "ending", "absent", "any",
+    "temporal", "turned", "echoes", "resulting",
+)  # fmt: skip
+
+
+class Word(NamedTuple):
+    """A word with what it does to the sign (`ops`, null for one that says something)."""
+
+    start: int
+    end: int
+    said: str
+    ops: tuple[str, ...] | None
+
+
+Told = tuple[int, tuple[str, ...] | None]
+"""What a piece of a text is: whether it ends a clause, and what it does to the sign."""
+ENDING, LEAVING, _BOTH = 1, 2, 3
+WORD: Told = (0, None)
+BLANK, RUN = (-1, None), (-2, None)
+
+
+class Words:
+    """The words of some packs that bear on signs and roles."""
+
+    def __init__(self, langs: Sequence[str]) -> None:
+        tables = [table(lang, "signs") for lang in langs]
+        listed = {
+            name: {word for told in tables for word in told.get(name, ())} for name in _LISTED
+        }
+        self.joints, self.leaving = listed["joints"], listed["leaving"]
+        self.passive, self.orders = listed["passive"], listed["orders"]
+        self.trailing, self.affixes = listed["trailing"], tuple(sorted(listed["affixes"]))
+        self.absent, self.any, self.temporal = listed["absent"], listed["any"], listed["temporal"]
+        self.resulting = listed["resulting"]
+        self.ending, self.echoes = listed["ending"], listed["echoes"]
+        self.turning = {word for told in tables for word in told.get("turning", "").split()}
+        tenses: dict[str, set[str]] = {}
+        for told in tables:
+            for time, listed_ in told.get("tenses", {}).items():
+                for word in listed_:
+                    tenses.setdefault(word, set()).add(time)
+        self.tenses = tenses
+        forms = [row.split() for told in tables for row in told.get("irregular", "").splitlines()]
+        self.base = {form: row[0] for row in forms for part in row for form in part.split("/")}
+        self.past = {f for row in forms for part in row[1:] for f in part.split("/")}
+        self.past -= {row[0] for row in forms}
+        """Forms of irregular verbs by what they are of, and those of the past."""
+        self.pronouns = _rows(tables, "pronouns")
+        self.partner = _partners(tables)
+        """By what words a clause tells of which time."""
+        self.named = _rows(tables, "persons")
+        self.concord = any(told.get("concord") for told in tables)
+        """Whether one denial may be said twice."""
+        self.opposed = _opposed()
+        self.ops = dict.fromkeys(self.orders, (NOT,)) | _operators(tables)
+        idle = {word for told in tables for word in told.get("idle", "").split()}
+        self.idle = {word for word in idle if not self._states(word)}
+        self.gapped = [(_gapped(word), word) for word in self.ops if GAP in word]
+        ends = "[" + re.escape("".join(sorted(_ENDS))) + "]"
+        opening = "|".join(sorted(listed["opening"])) or "(?!)"
+        self.openers = [head[0] for word in listed["opening"] if (head := re.match(r"\w+", word))]
+        self.opening = re.compile(rf"(?:(?<={ends})|^)(?:{opening})")
+        said = [word.partition(GAP)[0] for word, ops in self.ops.items() if ops]
+        runs = [word for word in said if not word.isascii() and word[0].isalpha()]
+        self._wide = re.compile("|".join(runs) or "(?!)")
+        forbidding = [word for word, ops in self.ops.items() if ops == (NOT, MAY)]
+        denied, forbidden = ("|".join(map(re.escape, sorted(w))) for w in (self.absent, forbidding))
+        between = f"[^{ends[1:]}{{1,{_FAR}}}?"
+        self.conditions = re.compile(f"(?:{denied}){between}(?:{forbidden})" if denied else "(?!)")
+        self._latin, self._longer = _latin(said)
+        self._single = self._latin.union(filter(str.isascii, self.partner))
+        self._runs = re.compile(
+            "|".join([*runs, *sorted(self.partner.keys() - self._single)]) or "(?!)"
+        )
+        affixes = "|".join(listed["turned"]) or "(?!)"
+        self._affixed = re.compile(rf"\b(?:{affixes})[a-z]{{4}}")
+        paired = {w for w in self.opposed if not (is_wide(w) and self.ops.get(w[0]) == (NOT,))}
+        wide = {word for word in (*self.partner, *self.pronouns) if is_wide(word)}
+        tails = {word.partition(GAP)[2] for word in self.ops if GAP in word and is_wide(word)}
+        wide |= {tail for tail in tails if self.ops.keys().isdisjoint(tail)}
+        self.known = {*self.ops, *self.idle, *self.joints, *self.passive, *paired, *wide}
+        self.phrases, self.sizes = _placed(self.known)
+        self.told = Kept(partial(_told, known=self))
+
+    def _states(self, word: str) -> bool:
+        """Whether a word says a state that has an opposite: on, but not with, beside "without"."""
+        pairs = {name for name, _ in self.opposed.get(word, ())}
+        turned = {name for op in self.ops for name, _ in self.opposed.get(op, ())}
+        return bool(pairs - turned)
+
+    def times(self, clause: Sequence[Word]) -> list[str]:
+        """Return the times that words may tell of, a list of them where they tell none."""
+        joined = " ".join([word.said for word in clause])
+        parts = joined.split()
+        told = {time for part in self.tenses.keys() & parts for time in self.tenses[part]}
+        if not self.past or not joined.isascii():
+            return sorted(told) or ["past", "present"]
+        if told and "perfect" not in told:
+            return sorted(told)
+        plain = [word.said for word in clause if not word.ops or word.ops == (NOT,)]
+        heads = [said.partition(" ")[0] for said in plain]
+        past = not self.past.isdisjoint(heads) or any(map(_REGULAR.search, heads))
+        if "perfect" in told and past and not self.resulting.isdisjoint(parts):
+            return ["past", "present"]  # has not been paid, is not paid
+        if told <= {"perfect", "present"} and past and (not told or "perfect" in told):
+            return ["past"]
+        return sorted({"present" if time == "perfect" else time for time in told}) or ["present"]
+
+    def persons(self, said: Sequence[str]) -> list[int]:
+        """Return who is spoken of by a word for a person, in their order, where they are two or more."""
+        told = [self.named[word] for word in said if word in self.named]
+        return told if len({*told}) > 1 else []
+
+    def bear(self, text: str) -> bool:
+        """Return whether a text may hold an operator, or a word that denies another: the cheap first look."""
+        if not text.isascii() and self._runs.search(text):
+            return True
+        low = written_out(text.lower())
+        said = _LATIN.findall(low)
+        return (
+            not self._single.isdisjoint(said)
+            or self._begun(said)
+            or self._affixed.search(low) is not None
+        )
+
+    def holds(self, text: str) -> bool:
+        """Return whether a text may hold an operator."""
+        if not text.isascii() and self._wide.search(text):
+            return True
+        said = _LATIN.findall(written_out(text.lower()))
+        return not self._latin.isdisjoint(said) or self._begun(said)
+
+    def _begun(self, said: Sequence[str]) -> bool:
+        """Whether words hold a longer one that is an operator."""
+        longer = [phrase for head in self._longer.keys() & said for phrase in self._longer[head]]
+        return bool(longer) and any(phrase in " ".join(said) for phrase in longer)
+
+    def begins(self, word: str) -> bool:
+        """Return whether an operator may begin with a word."""
+        return self.holds(word) or not self._longer.keys().isdisjoint(_LATIN.findall(word.lower()))
+
+
+def _latin(said: Iterable[str]) -> tuple[set[str], dict[str, list[str]]]:
+    """Words between spaces by themselves, and longer ones by what they begin with."""
+    parts = [_LATIN.findall(word) for word in said if word[:1].isascii() and word[:1].isalpha()]
+    longer: dict[str, list[str]] = {}
+    for head, *rest in parts:
+        if rest:
+            longer.setdefault(head, []).append(" ".join((head, *rest)))
+    return {pieces[0] for pieces in parts if len(pieces) == 1}, longer
+
+
+def _operators(tables: Sequence[dict[str, Any]]) -> dict[str, tuple[str, ...]]:
+    """What words do to the sign, and the signs of the notation themselves."""
+    out = {
+        word: tuple(_ATOMS.findall(ops))
+        for told in tables
+        for ops, listed in told["signs"].items()
+        for word in listed
+    }
+    return out | {shown(op): (op,) for op in (*ORDER, NOT)}
+
+
+def _rows(tables: Iterable[dict[str, Any]], name: str) -> dict[str, int]:
+    """The words of rows, each with the number of its row."""
+    rows = [row.split() for told in tables for row in told.get(name, ())]
+    return {word.replace("_", " "): n for n, row in enumerate(rows) for word in row}
+
+
+def _partners(tables: Iterable[dict[str, Any]]) -> dict[str, str]:
+    """Words of which one is so where the other is not, each with the first of the other side."""
+    pairs = [
+        [side.split() for side in pair.split("|")]
+        for told in tables
+        for pair in told.get("complements", ())
+    ]
+    both = [*pairs, *([other, one] for one, other in pairs)]
+    return {word: other[0] for one, other in both for word in one}
+
+
+def _opposed() -> dict[str, list[tuple[str, int]]]:
+    """For each word that has an opposite the pairs that it belongs to, and its side."""
+    out: dict[str, list[tuple[str, int]]] = {}
+    for pair in opposites():
+        for side, listed in enumerate(pair):
+            for word in listed:
+                out.setdefault(word, []).append((pair[0][0], side))
+    return out
+
+
+def is_wide(word: str) -> bool:
+    """Whether a word is of a script without spaces."""
+    return "\u4e00" <= word[0] <= "\u9fff"
+
+
+def _gapped(word: str) -> re.Pattern[str]:
+    """A word of two parts with others between them, which stands where its first part does."""
+    first, _, last = map(re.escape, word.partition(GAP))
+    return re.compile(f"{first}(?P<between>[^，。；,;.!?！？]{{1,{_GAP}}}?){last}")
+
+
+def _placed(
+    known: Iterable[str],
+) -> tuple[dict[str, list[tuple[str, ...]]], dict[str, list[int]]]:
+    """Words of several parts by their first one, and how long words without spaces are."""
+    phrases: dict[str, list[tuple[str, ...]]] = {}
+    sizes: dict[str, set[int]] = {}
+    for word in known:
+        if is_wide(word):
+            sizes.setdefault(word[0], set()).add(len(word))
+        elif len(parts := tuple(word.split())) > 1:
+            phrases.setdefault(parts[0], []).append(parts)
+    return (
+        {first: sorted(rest, key=lambda p: (-len(p), p)) for first, rest in phrases.items()},
+        {first: sorted(rest, reverse=True) for first, rest in sizes.items()},
+    )
+
+
+@cache
+def words(langs: tuple[str, ...]) -> Words:
+    """Return the words of some languages."""
+    return Words(langs)
+
+
+@cache
+def opposites() -> list[tuple[list[str], list[str]]]:
+    """Return the pairs of words that exclude each other, one side and the other."""
+    from memops.language.lexicon import lexicon
+
+    out = []
+    concepts = lexicon("concepts")
+    kinds = ("single", "multi", "change", "thing", "qualifier", "person")
+    meant = {
+        name: [word.replace("_", " ") for word in listed.split()]
+        for kind in kinds
+        for name, listed in concepts[kind].items()
+    }
+    for pair in lexicon("conflict")["opposites"]["pairs"]:
+        left, right = (
+            [said for word in side.split() for said in meant.get(word, (word.replace("_", " "),))]
+            for side in pair.split("|")
+        )
+        out.append((left, right))
+    return out
+
+
+def written_out(low: str) -> str:
+    """The text with short denials written out: isn't is "is not"."""
+    low = low.replace("’", "'")
+    low = low.replace("can't", "can not").replace("won't", "will not").replace("cannot", "can not")
+    return low.replace("n't", " not")
+
+
+def _told(said: str, known: Words) -> Told:
+    """What a piece is by itself."""
+    if (said.isspace() and said != "\n") or said[0] == "_":
+        return BLANK
+    if is_wide(said) and said not in known.known:
+        return RUN
+    leaving, ends = said in known.leaving, said in _ENDS or said in known.joints
+    kind = (_BOTH if ends else LEAVING) if leaving else ENDING if ends else 0
+    ops = known.ops.get(said) or None
+    idle = ops is None and (said in known.idle or not said[0].isalnum())
+    return kind, () if idle else ops
