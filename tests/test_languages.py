@@ -18,7 +18,7 @@ from memops.policy import Secrets
 from memops.reports import sections
 from memops.reports.words import Speaker, languages
 from memops.safety.secrets import redacted
-from memops.values import clauses, read, sign
+from memops.values import operators, read, sign
 
 HOME = Path(memops.__file__).parent
 THIRD = [code for code in codes() if not pack(code).everywhere]
@@ -119,8 +119,8 @@ def test_labels_of_secrets_come_with_a_pack():
 
 
 def test_a_pack_may_leave_out_what_its_language_has_no_words_for(monkeypatch):
-    monkeypatch.setattr(clauses, "table", lambda code, name: {"signs": {"¬": ["nej"]}})
-    assert clauses.Words(["xx"]).ops["nej"] == ("¬",)
+    monkeypatch.setattr(operators, "table", lambda code, name: {"signs": {"¬": ["nej"]}})
+    assert operators.Words(["xx"]).ops["nej"] == ("¬",)
 
 
 def test_a_pack_adds_to_the_labels_that_are_known_of_its_language_and_drops_none():
