@@ -12,7 +12,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 import polars as pl
@@ -34,22 +34,33 @@ _LONG = frozenset({"random", "hex", "uuid"})
 
 
 class Model(NamedTuple):
-    """What a sign weighs, in whole numbers, and the sum from which a value is a secret."""
+    """What a sign weighs, in whole numbers, and the sum from which a value is a secret.
+
+    A passage whose own signs come to less than `floor` holds none; `opening` are words beside the
+    labels that tell of one.
+    """
 
     weight: Callable[[str], int]
     least: float
+    floor: float
+    opening: frozenset[str]
 
 
 def likely(texts: pl.Series) -> pl.DataFrame:
     """Return what the model takes for secrets: row, start and end in characters, kind."""
-    some = texts.str.contains_any(wordlist(_triggers()), ascii_case_insensitive=True).fill_null(
-        False
-    )
-    told = texts.filter(some).str.contains(_opening())
+    opening = sorted(_model().opening)
+    some = _any(texts, [*_triggers(), *opening])
+    held = texts.filter(some)
+    told = held.str.contains(_opening()) | _any(held, opening)
     made = texts.str.contains(_MADE).fill_null(False).arg_true()
     asked = pl.concat([some.arg_true().filter(told), made]).unique().sort()
     rows = [(row, *span) for row in asked for span in _secrets(texts[row])]
     return pl.DataFrame(rows, LIKELY, orient="row")
+
+
+def _any(texts: pl.Series, words: list[str]) -> pl.Series:
+    """Whether each text holds one of some strings."""
+    return texts.str.contains_any(wordlist(words), ascii_case_insensitive=True).fill_null(False)
 
 
 def hashed(sign: str) -> int:
@@ -58,11 +69,17 @@ def hashed(sign: str) -> int:
 
 
 def stored(weights: np.ndarray, bias: float, sure: float) -> dict[str, object]:
-    """Return a model as data: weights in eight bits, their scale, the bias, the least probability."""
+    """Return a model as data: weights in eight bits, their scale, the bias, the least probability.
+
+    Its `floor`, and words that open (`opening`), may be added.
+    """
     scale = float(np.abs(weights).max()) / 127
     small = np.round(weights / scale).astype(np.int8)
     packed = base64.b85encode(zlib.compress(small.tobytes(), 9)).decode()
-    return {"scale": round(scale, 8), "bias": round(bias, 5), "sure": sure, "weights": packed}
+    return {
+        "scale": round(scale, 8), "bias": round(bias, 5), "sure": sure, "floor": -math.inf,
+        "opening": [], "weights": packed,
+    }  # fmt: skip
 
 
 def loaded(table: dict[str, object]) -> Model:
@@ -71,7 +88,9 @@ def loaded(table: dict[str, object]) -> Model:
     sure, scale, bias = (float(str(table[name])) for name in ("sure", "scale", "bias"))
     least = (math.log(sure / (1 - sure)) - bias) / scale
     weights = np.frombuffer(packed, np.int8).tolist()
-    return Model(lru_cache(1 << 18)(lambda sign: weights[hashed(sign)]), least)
+    opening = frozenset(cast("list[str]", table["opening"]))
+    weight = lru_cache(1 << 18)(lambda sign: weights[hashed(sign)])
+    return Model(weight, least, float(str(table["floor"])), opening)
 
 
 @cache
@@ -92,13 +111,15 @@ def _opening() -> str:
 
 def _secrets(text: str) -> Iterator[tuple[int, int, str]]:
     """The secrets of a text, the likeliest of those that touch each other."""
-    weight, least = _model()
+    weight, least, floor, opening = _model()
     for start, passage in _passages(text):
-        whole, some = weighable(passage)
-        missing = least - sum(map(weight, whole))
-        found = []
+        whole, some = weighable(passage, opening)
+        told = sum(map(weight, whole))
+        if told < floor:
+            continue
+        missing, found = least - told, []
         for value, kind, signs in some:
-            if (total := sum(map(weight, signs))) >= missing:
+            if "make=place" not in signs and (total := sum(map(weight, signs))) >= missing:
                 found.append((-total, value.start, value.end, kind))
         taken: list[tuple[int, int]] = []
         for _, first, last, kind in sorted(found):

@@ -7,12 +7,13 @@ A sign is a short string; what it weighs was fitted. Labels are the words of all
 import bisect
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import cache
 from typing import NamedTuple
 
 from memops.language.lexicon import lexicon
-from memops.safety.secrets_values import HAN, Value, make, values
+from memops.safety.secrets_sequences import HAN
+from memops.safety.secrets_values import Value, make, values
 
 _TOKEN = re.compile(rf"[A-Z]?[^\W\dA-Z_{HAN}]+|[A-Z]+(?![a-z])|\d+|[{HAN}]|[^\s\w]")
 _GROUPS = ("password", "weak", "token", "code", "login", "opens", "locks", "enter", "confide", "question",
@@ -81,20 +82,36 @@ class Passage(NamedTuple):
     values: Iterator[tuple[Value, str, set[str]]]
 
 
-def weighable(text: str) -> Passage:
-    """Return the signs of a passage, and what in it may be a secret."""
+def weighable(text: str, opening: Set[str] | None = None) -> Passage:
+    """Return the signs of a passage, and what in it may be a secret.
+
+    Plain words and numbers may be one where a label of a group in `OPENING` or a word of `opening`
+    stands, or none is asked for; without one only what no sentence has.
+    """
     words = tokens(text)
     labels = _labels(words)
-    if any(label.group in OPENING for label in labels):
-        some = values(text)
-    else:
-        some = [v for v in values(text) if _free(text[v.start : v.end])]
-    whole = {f"text={word.text}" for word in words} if some else set()
-    whole |= {
-        f"pair={a.text}{b.text}" for a, b in itertools.pairwise(words)
-        if some and (a.text > "\u2e80" or b.text > "\u2e80")
+    told = {word.text for word in words}
+    pairs = {a.text + b.text for a, b in itertools.pairwise(words) if _spoken(a.text, b.text)}
+    opened = opening is None or any(label.group in OPENING for label in labels)
+    if opening is not None and not opened:
+        opened = not (opening.isdisjoint(told) and opening.isdisjoint(pairs))
+    whole = {f"text={word}" for word in told} | {f"pair={pair}" for pair in pairs}
+    return Passage(whole, _signs(text, words, labels, opened))
+
+
+def clues(text: str, span: tuple[int, int]) -> set[str]:
+    """Return the words and pairs of characters by which a text tells of the secret in a span of it."""
+    words = [word for part in (text[: span[0]], text[span[1] :]) for word in tokens(part)]
+    found = {word.text for word in words if len(word.text) > (2 if word.text.isascii() else 1)}
+    return found | {
+        a.text + b.text for a, b in itertools.pairwise(words)
+        if _spoken(a.text, b.text) and len(a.text + b.text) == 2 and (a.text + b.text).isalpha()
     }  # fmt: skip
-    return Passage(whole, _signs(text, words, labels, some))
+
+
+def _spoken(a: str, b: str) -> bool:
+    """Whether one of two tokens is a character of a script without spaces between words."""
+    return a > "\u2e80" or b > "\u2e80"
 
 
 def _free(value: str) -> bool:
@@ -102,11 +119,13 @@ def _free(value: str) -> bool:
 
 
 def _signs(
-    text: str, words: list[Token], labels: list[Label], some: list[Value]
+    text: str, words: list[Token], labels: list[Label], opened: bool
 ) -> Iterator[tuple[Value, str, set[str]]]:
     starts = [word.start for word in words]
     labelled = [label.start for label in labels]
-    for value in some:
+    for value in values(text):
+        if not (opened or _free(text[value.start : value.end])):
+            continue
         kind, made = make(text[value.start : value.end])
         first = bisect.bisect_left(starts, value.start)
         before = words[max(0, first - _MIDDLE) : first]

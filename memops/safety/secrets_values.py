@@ -10,15 +10,24 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-HAN = "\u2e80-\u9fff\uf900-\ufaff"
-_STOPS = "，。；：、！？（）「」『』“”‘’《》【】…—～·"
-_RUN = re.compile(rf"[^\s{HAN}{_STOPS}]+")
+from memops.safety.secrets_sequences import HAN, sequences
+
+_HANGUL = "\u1100-\u11ff\uac00-\ud7af"
+_STOPS = "，。；：、！？（）「」『』“”‘’«»《》【】…—～·"
+_RUN = re.compile(rf"[^\s{HAN}{_HANGUL}{_STOPS}]+|[{_HANGUL}]+")
+_BLEND = re.compile(
+    rf"[^\s{_STOPS}]*(?:[A-Za-z0-9!@#$%][{HAN}]|[{HAN}][A-Za-z0-9!@#$%])[^\s{_STOPS}]*"
+)
+_LINK = re.compile(
+    r"(?<=/)[^\s/?&#=\"'<>，。（）]{6,}(?=$|[\s\"'<>，。（）])|(?<==)[^\s&#=\"'<>，。（）]{4,}(?=[\s&#\"'<>，。（）]|$)"
+    r"|(?<=[^/\s]:)[^\s/@:]{3,}(?=@\w)|(?<=\s-p)[^\s-]\S{3,}"
+)
 _DIGITS = re.compile(
     r"(?<![\w.])\d(?:[ \-–、,，.]\s?\d){2,9}(?!\w)|(?<![\w.])\d{1,4}(?:[ \-–]\d{1,4}){1,5}(?!\w)"
 )
 _QUOTED = re.compile(
     r'"([^"\n]{2,60})"|“([^”\n]{1,60})”|(?<!\w)\'([^\'\n]{2,60})\'(?!\w)|`([^`\n]{2,80})`'
-    r"|「([^」\n]{1,40})」|『([^』\n]{1,40})』|‘([^’\n]{1,40})’|[(（]([^()（）\n]{2,40})[)）]"
+    r"|«\s?([^»\n]{2,60}?)\s?»|„([^“”\n]{2,60})[“”]|「([^」\n]{1,40})」|『([^』\n]{1,40})』|‘([^’\n]{1,40})’|[(（]([^()（）\n]{2,40})[)）]"
 )
 _CLAUSE = re.compile(r"[^\n,.;，。；!！?？:：=→()（）—、]+")
 _SAID = re.compile(
@@ -29,7 +38,7 @@ _OPENS, _CLOSES = "([{<\"'`*_“‘「『（【~", ")]}>\"'`*_.,;:!?”’」』
 _JOINS, _JOINED = "=:/>|", re.compile("[=:/>|]")
 _PLAIN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?: [^\W\d_]+(?:['’-][^\W\d_]+)*)*")
 _BEFORE = frozenset(":：=→—–-\"“”‘'’「『`(（>\n*•") | {""}
-_LONGEST, _WORDS, _SIGNS = 200, 7, 10
+_LONGEST, _WORDS, _SIGNS, _LIST, _LAST = 200, 7, 10, 10, 4
 
 _SAYS = re.compile(r"[^\W_]")
 _PLACE = re.compile(
@@ -56,7 +65,7 @@ _RANDOM, _CHANGING, _SHORT = 16, 0.3, 8
 
 
 class Value(NamedTuple):
-    """Where a value stands in its text, and how it is set off: run, part, digits, quoted, clause, said."""
+    """Where a value stands in its text, and how it is set off, as `_stretches` names it."""
 
     start: int
     end: int
@@ -106,6 +115,11 @@ def _stretches(text: str) -> Iterator[tuple[int, int, str]]:
             yield start, end, "quoted"
     for match in _CLAUSE.finditer(text):
         yield from _clauses(text, *match.span())
+    for match in _BLEND.finditer(text):
+        yield *match.span(), "blend"
+    for match in _LINK.finditer(text):
+        yield *match.span(), "link"
+    yield from ((*span, "sequence") for span in sequences(text))
 
 
 def _parts(run: str) -> Iterator[int]:
@@ -118,8 +132,13 @@ def _parts(run: str) -> Iterator[int]:
 
 
 def _clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
+    words = [m.start() for m in re.finditer(r"\S+", text[start:end])]
     if _few(text[start:end]):
         yield start, end, "clause"
+    elif _LIST <= len(words) <= 2 * _LIST + 1 and text[:start].rstrip(" ")[-1:] in _BEFORE:
+        yield start, end, "list"
+    for at in words[max(1, len(words) - _LAST) :]:
+        yield start + at, end, "last"
     for match in _SAID.finditer(text, start, end):
         if _few(text[match.end() : end]):
             yield match.end(), end, "said"
@@ -168,7 +187,7 @@ def _class(value: str) -> str:
     if re.search(f"[{HAN}]", value):
         return "han with others" if re.search("[A-Za-z0-9]", value) else "han"
     if " " in value:
-        return "digit groups" if re.fullmatch(r"[\d ,、\-–]+", value) else "words"
+        return _spaced(value, digits)
     if re.fullmatch(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}", value):
         return "uuid"
     if digits and re.fullmatch(r"[0-9a-f]{16,}|[0-9A-F]{16,}", value):
@@ -183,6 +202,14 @@ def _class(value: str) -> str:
         changing = "mixed" if _changes(value) < _CHANGING else "changing"
         return "short" if len(value) < _SHORT else changing
     return _worded(value)
+
+
+def _spaced(value: str, digits: int) -> str:
+    if re.fullmatch(r"[\d ,、\-–]+", value):
+        return "digit groups"
+    if digits:
+        return "words and digits"
+    return "many words" if value.count(" ") >= _LIST - 1 else "words"
 
 
 def _worded(value: str) -> str:

@@ -4,13 +4,14 @@ usage: python -m tests.bench.fit_secrets [--write]
 
 It learns from evals/secrets (texts of several writers, each with one secret or with none) and from
 ordinary text that holds none: the notes and pairs of evals, the project's pages and the descriptions
-of the installed packages. Figures are of each writer by a model that has not seen that writer.
+of the installed packages. Figures are of writers in groups, each by a model that has seen none of its group.
 """
 
 import json
 import random
 import re
 import sys
+from collections import Counter
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,13 +25,18 @@ from sklearn.linear_model import LogisticRegression
 from memops.policy import Secrets
 from memops.safety import secrets, secrets_fitted
 from memops.safety.secrets_fitted import BITS, hashed, loaded, stored
-from memops.safety.secrets_signs import weighable
+from memops.safety.secrets_signs import clues, weighable
 
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "data" / "lexicons" / "secrets_fitted.toml"
 CORPUS = ROOT / "evals" / "secrets"
-STRENGTH, SURE = 4.0, 0.95
-ORDINARY, TOUCHING = 0.5, 0.3
+STRENGTH, SURE = 0.3, 0.6
+ORDINARY, TOUCHING = 2.0, 0.3
+SELDOM, WORTH, REACHED = 3, 0.01, 0.005
+"""What is added to the ordinary texts that hold a word, the least texts with a secret that it reaches
+for each of them, and the share of these texts that may stand below the floor.
+"""
+FOLDS = 6
 """Weights of a value in ordinary text, and of one that is a part of a secret, or more than it."""
 _HELD = re.compile(r"⟦(?P<made>[^⟧]+)⟧")
 _CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
@@ -107,6 +113,28 @@ def ordinary() -> list[Text]:
     return [Text(text, None) for row, text in enumerate(series) if row not in held]
 
 
+def opening(texts: list[Text], plain: list[Text]) -> list[str]:
+    """Return words that tell of secrets and are rare in ordinary text, chosen one after another.
+
+    Each is the one that the most texts not yet reached hold, for each ordinary text that holds it.
+    """
+    common = Counter(clue for text, _ in plain for clue in clues(text, (0, 0)))
+    held: dict[str, set[int]] = {}
+    for row, (text, span) in enumerate(texts):
+        for clue in clues(text, span) if span else ():
+            held.setdefault(clue, set()).add(row)
+    held = {clue: rows for clue, rows in sorted(held.items()) if len(rows) > 1}
+    chosen, left = [], {row for row, (_, span) in enumerate(texts) if span}
+    while held:
+        worth = {clue: len(rows & left) / (common[clue] + SELDOM) for clue, rows in held.items()}
+        best = max(worth, key=lambda clue: worth[clue])
+        if worth[best] < WORTH or len(held[best] & left) < 2:
+            break
+        chosen.append(best)
+        left -= held.pop(best)
+    return sorted(chosen)
+
+
 def cases(texts: list[Text]) -> Cases:
     """Return every value of texts as a case."""
     places, ends, secret, weight = [], [0], [], []
@@ -131,15 +159,19 @@ def _core(text: str, span: tuple[int, int]) -> tuple[int, int]:
     return inside[0], inside[-1] + 1
 
 
-def fit(given: list[Cases]) -> dict[str, object]:
-    """Return a model fitted to cases, as it is stored."""
-    model = LogisticRegression(C=STRENGTH, max_iter=400)
+def fit(given: list[Cases], texts: list[Text], plain: list[Text]) -> dict[str, object]:
+    """Return a model fitted to cases, and to the texts with a secret that they are of, as it is stored."""
+    model = LogisticRegression(C=STRENGTH, max_iter=1000, tol=1e-6)
     model.fit(
         sparse.vstack([case.signs for case in given]),
         np.concatenate([case.secret for case in given]),
         np.concatenate([case.weight for case in given]),
     )
-    return stored(model.coef_[0], float(model.intercept_[0]), SURE)
+    table = stored(model.coef_[0], float(model.intercept_[0]), SURE)
+    weight = loaded(table).weight
+    told = [sum(map(weight, weighable(text).whole)) for text, span in texts if span]
+    floor = float(np.quantile(told, REACHED, method="lower"))
+    return table | {"floor": floor, "opening": opening(texts, plain)}
 
 
 def reached(texts: list[Text]) -> tuple[int, int, int, int]:
@@ -156,27 +188,35 @@ def reached(texts: list[Text]) -> tuple[int, int, int, int]:
 
 def main(argv: list[str]) -> None:
     """Print figures of writers left out; write the model with --write."""
-    texts = corpus()
+    texts, plain = corpus(), ordinary()
     given = {name: cases(some) for name, some in texts.items()}
-    plain = cases(ordinary())
-    plain = plain._replace(weight=plain.weight * ORDINARY)
+    usual = cases(plain)
+    usual = usual._replace(weight=usual.weight * ORDINARY)
+
+    def fitted(names: list[str]) -> dict[str, object]:
+        known = [text for name in names for text in texts[name]]
+        return fit([*(given[name] for name in names), usual], known, plain)
+
     if "--write" in argv:
-        TABLE.write_text(written(fit([*given.values(), plain])), encoding="utf-8")
+        TABLE.write_text(written(fitted([*texts])), encoding="utf-8")
         print(f"{TABLE.stat().st_size} bytes")
     total = np.zeros(4, int)
-    for name, some in texts.items():
-        table = fit([*(case for other, case in given.items() if other != name), plain])
+    for nth in range(FOLDS):
+        left = [*texts][nth::FOLDS]
+        table = fitted([name for name in texts if name not in left])
         with patch.object(secrets_fitted, "_model", lambda table=table: loaded(table)):
-            told = reached(some)
-        total += told
-        print(name, *told)
+            for name in left:
+                told = reached(texts[name])
+                total += told
+                print(name, *told, flush=True)
     print(f"masked {total[0] / total[1]:.3f} touched {total[2] / total[3]:.4f}")
 
 
 def written(table: dict[str, object]) -> str:
     """Return a model as TOML."""
     head = "# Weights of memops.safety.secrets_fitted, made by `python -m tests.bench.fit_secrets --write`.\n"
-    lines = [f"{name} = {table[name]}" for name in ("scale", "bias", "sure")]
+    lines = [f"{name} = {table[name]}" for name in ("scale", "bias", "sure", "floor")]
+    lines.append(f"opening = {json.dumps(table['opening'], ensure_ascii=False)}")
     return "\n".join([head, *lines, f"weights = '''{table['weights']}'''", ""])
 
 
