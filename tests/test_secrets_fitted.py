@@ -5,11 +5,12 @@ import polars as pl
 import pytest
 
 from memops.policy import Secrets
-from memops.safety.secrets import found, redacted
+from memops.safety.secrets import _clear_of, found, redacted
 from memops.safety.secrets_fitted import likely
+from memops.safety.secrets_sequences import sequences
 from memops.safety.secrets_signs import weighable
 from memops.safety.secrets_values import make, values
-from tests.bench.fit_secrets import assembled, corpus, reached
+from tests.bench.fit_secrets import Text, assembled, corpus, opening, reached
 
 
 def test_what_was_fitted_is_told_and_ordinary_text_beside_it_left():
@@ -75,11 +76,75 @@ def test_values_are_told_by_their_make():
 
 
 def test_a_passage_without_a_word_of_opening_has_only_what_no_sentence_has():
-    assert not list(weighable("We walked 12 miles to Harbour Town.").values)
-    assert [v.how for v, _, _ in weighable("We walked to h4rbourT0wn88.").values] == ["run"]
+    text = "We walked 12 miles to Harbour Town."
+    assert not list(weighable(text, frozenset()).values)
+    free = weighable("We walked to h4rbourT0wn88.", frozenset()).values
+    assert [v.how for v, _, _ in free] == ["run"]
+    for telling in (None, {"miles"}):
+        assert "12" in {text[v.start : v.end] for v, _, _ in weighable(text, telling).values}
 
 
-@pytest.mark.parametrize("piece", ["code 4471, ", "a-", "'x ", "(", "密码是", "pin=", "Ab1!"])
+def test_words_that_tell_of_secrets_are_rare_in_ordinary_text():
+    plain = [Text("the pump room is dry", None), Text("nobody was in the room", None)]
+    texts = [Text(f"{door} kept shut by {n}", (len(door) + 14, len(door) + 15))
+             for n, door in enumerate(["the hatch", "a hatch", "room and hatch", "hatch of the room"])]  # fmt: skip
+    assert opening(texts, plain)[0] == "hatch"
+    assert "room" not in opening(texts, plain)
+
+
+@pytest.mark.parametrize(
+    ("text", "sequence"),
+    [
+        ("Gate: C then 2 4 then Y, all pressed", "C then 2 4 then Y"),
+        ("Safe at the back: left 12, right 40, left 6.", "left 12, right 40, left 6"),
+        ("按顺序 二、二、五、八，再按铃", "二、二、五、八"),
+        ("punch 2 0 2 4 hash. No water", "2 0 2 4 hash"),
+        ("Only 4 of them came.", None),
+    ],
+)
+def test_keys_one_after_another_are_a_sequence(text, sequence):
+    spans = {text[start:end] for start, end in sequences(text)}
+    assert sequence in spans if sequence else not spans
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("https://pad.example/invite?team=a&t=Zq7LmV0wXr", "Zq7LmV0wXr"),
+        ("amqp://worker:plumTree7@mq.example:5672", "plumTree7"),
+        ("mot de passe « olives vertes »", "olives vertes"),
+        ("登录用 海豚Jump7 这串", "海豚Jump7"),
+        ("비밀번호는 kiwi77로 바꿈", "kiwi77"),
+    ],
+)
+def test_values_in_links_quotes_and_other_scripts(text, value):
+    assert value in {text[v.start : v.end] for v in values(text)}
+
+
+def test_what_the_model_finds_around_a_part_is_masked_whole():
+    hits = pl.DataFrame({"row": [0, 0, 0, 1], "start": [5, 3, 7, 0], "end": [8, 9, 12, 4]})
+    shaped = (pl.col("row") == 0) & (pl.col("start") == 5)
+    assert _clear_of(hits, shaped)["start"].to_list() == [0]
+    assert _clear_of(hits, shaped, around=True)["start"].to_list() == [3, 0]
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "code 4471, ",
+        "a-",
+        "'x ",
+        "(",
+        "密码是",
+        "pin=",
+        "Ab1!",
+        "code 4 5, ",
+        "a1中",
+        "«",
+        "/a=b",
+        "pin: 一",
+    ],
+)
 def test_long_lines_take_linear_time(piece):
     text = pl.Series([piece * (100_000 // len(piece))])
     started = time.process_time()
