@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from memops.policy import Secrets
-from memops.safety.secrets import _clear_of, found, redacted
+from memops.safety.secrets import found, redacted
 from memops.safety.secrets_fitted import likely
 from memops.safety.secrets_sequences import sequences
 from memops.safety.secrets_signs import weighable
@@ -119,13 +119,6 @@ def test_keys_one_after_another_are_a_sequence(text, sequence):
 )
 def test_values_in_links_quotes_and_other_scripts(text, value):
     assert value in {text[v.start : v.end] for v in values(text)}
-
-
-def test_what_the_model_finds_around_a_part_is_masked_whole():
-    hits = pl.DataFrame({"row": [0, 0, 0, 1], "start": [5, 3, 7, 0], "end": [8, 9, 12, 4]})
-    shaped = (pl.col("row") == 0) & (pl.col("start") == 5)
-    assert _clear_of(hits, shaped)["start"].to_list() == [0]
-    assert _clear_of(hits, shaped, around=True)["start"].to_list() == [3, 0]
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def _hits(texts: pl.Series, policy: Secrets) -> pl.DataFrame:
     alone = _clear_of(kept.filter(public | loose), public)
     shaped = pl.concat([kept.filter(~(public | loose)), alone])
     fitted = pl.col("nth").is_in([n for n, shape in enumerate(known) if shape.check == FITTED])
-    return pl.concat([shaped.filter(~fitted), _clear_of(shaped, ~fitted, around=True)])
+    return pl.concat([shaped.filter(~fitted), _clear_of(shaped, ~fitted)])
 
 
 def _told(texts: pl.Series, known: tuple[Shape, ...]) -> pl.DataFrame:
@@ -265,18 +265,14 @@ def _again(texts: pl.Series, spans: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows, _HITS, orient="row")
 
 
-def _clear_of(hits: pl.DataFrame, stays: pl.Expr, around: bool = False) -> pl.DataFrame:
-    """Hits that touch none of those that stay: masks of an earlier redaction, what is public.
-
-    Those `around` one that stays hold more of what is one secret.
-    """
+def _clear_of(hits: pl.DataFrame, stays: pl.Expr) -> pl.DataFrame:
+    """Hits that touch none of those that stay: masks of an earlier redaction, what is public."""
     stay = hits.filter(stays).select("row", stay_start="start", stay_end="end")
     rest = hits.filter(~stays).with_row_index("hit")
     touching = rest.join(stay, on="row").filter(
         (pl.col("start") < pl.col("stay_end")) & (pl.col("stay_start") < pl.col("end"))
     )
-    whole = (pl.col("start") <= pl.col("stay_start")) & (pl.col("stay_end") <= pl.col("end"))
-    gone = touching.filter(~whole | (not around)).select("hit").unique()
+    gone = touching.select("hit").unique()
     return rest.join(gone, on="hit", how="anti", maintain_order="left").drop("hit")
 
 

@@ -113,7 +113,7 @@ def _fitted() -> pl.Expr:
     own_name |= has("^[0-9]{13,}$")  # which cards have a shape of their own for
     own_name |= has("^[a-z]+(?:_[a-z]+)*_[0-9]$")  # one of several
     own_name |= has("^[0-9a-f]{16}(?:-[0-9]+)?$")  # a plan or a run of this program
-    return _UNDATED & ~pl.col("place") & ~own_name & ~_elided()
+    return ~_published() & _UNDATED & ~pl.col("place") & ~own_name & ~_elided()
 
 
 def _elided() -> pl.Expr:

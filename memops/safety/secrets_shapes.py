@@ -70,7 +70,10 @@ def _compiled(added: tuple[tuple[str, str], ...], off: frozenset[str]) -> tuple[
     public = [entry | {"kind": PUBLIC, "check": "always"} for entry in words["public"]]
     own = [{"kind": kind, "secret": pattern, "when": pattern} for kind, pattern in added]
     issued = [one for entry in lexicon("secrets_issuers")["issuer"] for one in _issued(entry)]
-    fitted = [{"kind": kind, "check": FITTED, "loose": True, TOLD: True} for kind in KINDS]
+    fitted = [
+        {"kind": kind, "check": FITTED, "unless": "ids", "loose": True, TOLD: True}
+        for kind in KINDS
+    ]
     entries = (mask, *public, *own, *issued, *words["pattern"], *fitted)
     return tuple(
         _shape(entry)
