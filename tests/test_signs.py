@@ -1,5 +1,7 @@
 """Signs and roles are read in one form however said, and compared."""
 
+import itertools
+import random
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,19 @@ def test_the_judge_tells_signs_and_roles_as_the_tables_say(path):
     told = features([{"a": a, "b": b} for a, b, _ in pairs]).select(one=DUPLICATE, veto="veto_same")
     for (a, b, wanted), (one, veto) in zip(pairs, told.iter_rows(), strict=True):
         assert {"equal": veto is None, "different": not one}.get(wanted, True), (a, b)
+
+
+def test_any_words_are_read():
+    """What nobody would write, too: a bound and what it counts, of which nothing is said."""
+    rng = random.Random(7)
+    lines = [line for path in TABLES for pair in rows(path) for line in pair[:2]]
+    words = {"": sorted({c for line in lines for c in line if c > "\u2e80"}),
+             " ": sorted({word for line in lines if line.isascii() for word in line.split()})}  # fmt: skip
+    made = [gap.join(rng.choices(some, k=rng.randint(1, 9))) for gap, some in words.items()
+            for _ in range(1500)]  # fmt: skip
+    made += ["不到五个人就取消。", "不止五个人就取消。"]
+    pairs = [{"a": a, "b": b} for a, b in itertools.pairwise(made)]
+    assert len(features(pairs)) == len(pairs)
 
 
 def test_a_first_look_leaves_out_only_texts_without_a_sign(monkeypatch):

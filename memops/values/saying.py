@@ -261,7 +261,7 @@ def _ordered(said: Sequence[str], sign: Sign) -> Sequence[str]:
 
     Not where a word tells how many: some like him who likes some.
     """
-    if (_QUANTIFIERS - {ALL}) & sign.ops:
+    if not said or (_QUANTIFIERS - {ALL}) & sign.ops:
         return said
     least = min(said)
     return min([*said[n:], *said[:n]] for n, word in enumerate(said) if word == least)
