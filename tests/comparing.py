@@ -256,7 +256,8 @@ def _dates(a: str, b: str) -> Comparison:
         return DIFFERENT if _plain_date(a) and _plain_date(b) else INCOMPARABLE
     parts = list(zip(a.split("-"), b.split("-"), strict=True))
     known = [(x, y) for x, y in parts if "X" not in x + y]
-    if any(x != y for x, y in known):
+    apart = any(p != q and "X" not in p + q for p, q in zip(a[:4], b[:4], strict=True))
+    if apart or any(x != y for x, y in known):
         return DIFFERENT
     same_day = len(known) >= 2 and parts[2] in known
     return EQUAL if same_day else INCOMPARABLE

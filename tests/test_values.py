@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memops.judge.conflicts import features
+from memops.judge.decision import DUPLICATE
 from memops.language.packs import codes, pack
 from memops.values import read, read_all
 from tests.agreement import agree, same_values
@@ -24,6 +26,13 @@ def rows(path):
             one, found, other = line.partition(f" {sign} ")
             if found and not line.startswith("#"):
                 yield one, other, wanted
+
+
+@pytest.mark.parametrize("path", TABLES, ids=lambda p: p.stem)
+def test_a_night_takes_no_two_values_for_one(path):
+    other = [(a, b) for a, b, wanted in rows(path) if wanted == "different"]
+    same = features([{"a": a, "b": b} for a, b in other]).select(same=DUPLICATE)["same"]
+    assert not [pair for pair, one in zip(other, same, strict=True) if one]
 
 
 def forms(text, **more):

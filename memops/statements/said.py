@@ -136,6 +136,8 @@ def _date(kind: str, form: str) -> Iterator[tuple[str, str]]:
         yield "day", day["d"]
     if "X" not in day["y"]:
         yield "year", day["y"]
+    elif day["y"].strip("X"):
+        yield "period", day["y"]  # a decade, a century
     if day["edge"]:
         yield "edge", day["edge"]
 
