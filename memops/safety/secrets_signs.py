@@ -91,27 +91,12 @@ def weighable(text: str, opening: Set[str] | None = None) -> Passage:
     words = tokens(text)
     labels = _labels(words)
     told = {word.text for word in words}
-    pairs = {a.text + b.text for a, b in itertools.pairwise(words) if _spoken(a.text, b.text)}
+    pairs = {a.text + b.text for a, b in itertools.pairwise(words) if max(a.text, b.text) > HAN[0]}
     opened = opening is None or any(label.group in OPENING for label in labels)
     if opening is not None and not opened:
         opened = not (opening.isdisjoint(told) and opening.isdisjoint(pairs))
     whole = {f"text={word}" for word in told} | {f"pair={pair}" for pair in pairs}
     return Passage(whole, _signs(text, words, labels, opened))
-
-
-def clues(text: str, span: tuple[int, int]) -> set[str]:
-    """Return the words and pairs of characters by which a text tells of the secret in a span of it."""
-    words = [word for part in (text[: span[0]], text[span[1] :]) for word in tokens(part)]
-    found = {word.text for word in words if len(word.text) > (2 if word.text.isascii() else 1)}
-    return found | {
-        a.text + b.text for a, b in itertools.pairwise(words)
-        if _spoken(a.text, b.text) and len(a.text + b.text) == 2 and (a.text + b.text).isalpha()
-    }  # fmt: skip
-
-
-def _spoken(a: str, b: str) -> bool:
-    """Whether one of two tokens is a character of a script without spaces between words."""
-    return a > "\u2e80" or b > "\u2e80"
 
 
 def _free(value: str) -> bool:

@@ -7,6 +7,7 @@ ordinary text that holds none: the notes and pairs of evals, the project's pages
 of the installed packages. Figures are of writers in groups, each by a model that has seen none of its group.
 """
 
+import itertools
 import json
 import random
 import re
@@ -25,7 +26,8 @@ from sklearn.linear_model import LogisticRegression
 from memops.policy import Secrets
 from memops.safety import secrets, secrets_fitted
 from memops.safety.secrets_fitted import BITS, hashed, loaded, stored
-from memops.safety.secrets_signs import clues, weighable
+from memops.safety.secrets_sequences import HAN
+from memops.safety.secrets_signs import tokens, weighable
 
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "data" / "lexicons" / "secrets_fitted.toml"
@@ -118,10 +120,10 @@ def opening(texts: list[Text], plain: list[Text]) -> list[str]:
 
     Each is the one that the most texts not yet reached hold, for each ordinary text that holds it.
     """
-    common = Counter(clue for text, _ in plain for clue in clues(text, (0, 0)))
+    common = Counter(clue for text, _ in plain for clue in _clues(text, (0, 0)))
     held: dict[str, set[int]] = {}
     for row, (text, span) in enumerate(texts):
-        for clue in clues(text, span) if span else ():
+        for clue in _clues(text, span) if span else ():
             held.setdefault(clue, set()).add(row)
     held = {clue: rows for clue, rows in sorted(held.items()) if len(rows) > 1}
     chosen, left = [], {row for row, (_, span) in enumerate(texts) if span}
@@ -133,6 +135,16 @@ def opening(texts: list[Text], plain: list[Text]) -> list[str]:
         chosen.append(best)
         left -= held.pop(best)
     return sorted(chosen)
+
+
+def _clues(text: str, span: tuple[int, int]) -> set[str]:
+    """The words and pairs of characters by which a text tells of the secret in a span of it."""
+    words = [word for part in (text[: span[0]], text[span[1] :]) for word in tokens(part)]
+    found = {word.text for word in words if len(word.text) > (2 if word.text.isascii() else 1)}
+    return found | {
+        a.text + b.text for a, b in itertools.pairwise(words)
+        if len(a.text + b.text) == 2 and (a.text + b.text).isalpha() and max(a.text, b.text) > HAN[0]
+    }  # fmt: skip
 
 
 def cases(texts: list[Text]) -> Cases:
