@@ -116,7 +116,8 @@ class English(Writer):
                 f"{n}kg",
             )
         if unit == "lb":
-            return self.one(f"{n} lb", f"{english(n)} pounds", f"{n * 16} ounces", f"{n} lbs")
+            small = [f"{n * 16} ounces"] if n * 16 < 100 else []  # three digits nobody rounds
+            return self.one(f"{n} lb", f"{english(n)} pounds", f"{n} lbs", *small)
         return self.one(
             f"{n} {unit}", f"{n}{unit}", f"{english(n)} {'grams' if unit == 'g' else 'ounces'}"
         )
@@ -377,11 +378,9 @@ class English(Writer):
         )
 
     CARRIERS = (
-        "The note says {}.",
-        "{}",
-        "we agreed: {}, as before",
-        "Remember {} for later",
-        "It is {} now.",
+        "The kiln report lists {}.",
+        "The miller's book has {} in the margin.",
+        "{} stands in the ledger of the mill.",
     )
 
 
@@ -665,7 +664,7 @@ class Chinese(Writer):
             ),
         )
 
-    CARRIERS = ("备注：{}。", "{}", "说好了，{}，照旧", "记一下：{}。", "（{}）")
+    CARRIERS = ("窑炉报告写的是{}。", "磨坊账本登记：{}。", "磨坊主把{}记入账本。")
 
 
 UNITS_ES = [
@@ -748,17 +747,17 @@ class Spanish(Writer):
         )
         return (n, unit), other, lambda v: self.one(f"{v[0]} {v[1]}", f"{spanish(v[0])} {v[1]}")
 
-    CARRIERS = ("La nota dice que son {}.", "eran {}, como siempre", "Hay que recordar que es {}")
+    CARRIERS = ("El informe del horno indica {}.", "El libro del molino registra {}.")
 
 
 WRITERS = {"en": English, "zh": Chinese, "es": Spanish}
 
 
 def drawn(lang, n, seed=1):
-    """Yield (kind, how one value is written twice, how another one of its kind is)."""
+    """Yield (kind, how one value is written twice, how another one of its kind is), in one sentence."""
     writer = WRITERS[lang](seed)
     for _ in range(n):
         kind = writer.r.choice(writer.kinds())
         value, other, way = kind()
-        carrier = lambda said: writer.r.choice(writer.CARRIERS).format(said)  # noqa: E731
-        yield kind.__name__, carrier(way(value)), carrier(way(value)), carrier(way(other))
+        said = writer.r.choice(writer.CARRIERS).format
+        yield kind.__name__, said(way(value)), said(way(value)), said(way(other))

@@ -110,7 +110,6 @@ def unaltered() -> pl.Expr:
     words, one stand under another word of relation: under the pot, and in the pot.
     """
     counted = pl.sum_horizontal(f"{name}_one" for name in QUANTIFIERS) == 0
-    alike = (c("contained") == 1) & (c("length") == 1)
     tied = (c("relation_differs") <= 0) & (c("governed_differs") <= 0)
     moved = (
         "sign_differs", "swapped", "counts_differ", "exact_differ", "tense_differs", "persons_differ", "exchanged",
@@ -119,7 +118,13 @@ def unaltered() -> pl.Expr:
     denies = (c("negations_a") > 0) == (
         c("negations_b") > 0
     )  # twice in one, and nowhere in the other
-    return held & counted & denies & (tied | ~alike)
+    done = (c("acted_differs") > 0) & (c("begin") >= 1)  # the dog chased; it was chased by
+    return held & counted & denies & (tied | ~_alike()) & ~done
+
+
+def _alike() -> pl.Expr:
+    """True when both hold the same content, in whatever order."""
+    return (c("contained") == 1) & (c("length") == 1)
 
 
 def told_apart() -> pl.Expr:
@@ -134,8 +139,12 @@ def told_apart() -> pl.Expr:
 
 
 def _word_for_word() -> pl.Expr:
-    """True when the two, laid side by side, differ in nothing but how they are put together."""
-    whole = (c("gap_a") == 0) & (c("gap_b") == 0) & (c("begin") >= 2)
+    """True when the two, laid side by side, differ in nothing but how they are put together.
+
+    One word and such as say nothing of a subject are a statement where it is a value.
+    """
+    some = (c("begin") >= 2) | (_alike() & (c("kinds_same") >= 1))
+    whole = (c("gap_a") == 0) & (c("gap_b") == 0) & some
     return whole & neither("owner") & (c("numbered_differ") == 0) & (c("change_a") == c("change_b"))
 
 

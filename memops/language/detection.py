@@ -5,7 +5,8 @@ from functools import cache
 
 from memops.language.packs import codes, pack, table
 
-_WORDS = re.compile(r"[^\W\d_]+")
+_WORDS = re.compile(r"\b[^\W\d_]'[^\W\d_]+|[^\W\d_]+")
+"""Words; a letter before a stroke is none: o'clock."""
 _HAN = re.compile("[\u4e00-\u9fff]")
 
 

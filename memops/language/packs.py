@@ -114,7 +114,7 @@ def pack(code: str) -> Pack:
     words: dict[str, dict[str, Any]] = {}
     for role, word, data in _of_cldr(told["cldr"]):
         words.setdefault(word.lower(), {}).setdefault(role, data)
-    for role, word, data in (*_of_table(told["words"]), *_denied(told)):
+    for role, word, data in (*_of_table(told["words"]), *_denied(told), *_ended(told)):
         words.setdefault(word.lower(), {})[role] = data
     return Pack(
         code,
@@ -166,6 +166,16 @@ def _denied(told: Mapping[str, Any]) -> Iterator[_Entry]:
         for word in words
         if not gap or word[0].isalpha()
     )
+
+
+_CHANGES = ("up", "down", "gained", "lost", "off_before", "doubling_verb")
+
+
+def _ended(told: Mapping[str, Any]) -> Iterator[_Entry]:
+    """Verbs of change with what says that it is done: 上涨了."""
+    aspect = told.get("aspect")
+    listed = ((role, told["words"].get(role, ())) for role in _CHANGES if aspect)
+    return ((role, word + aspect, True) for role, words in listed for word in words)
 
 
 def _of_cldr(locales: list[str]) -> Iterator[_Entry]:

@@ -28,12 +28,16 @@ class Token(NamedTuple):
 
 
 class Said(NamedTuple):
-    """A value, or a part of one, that a text says: where it stands, its kind and its form."""
+    """A value, or a part of one, that a text says: where it stands, its kind and its form.
+
+    `near` are forms that another text may give it which was not turned from another system.
+    """
 
     start: int
     end: int
     kind: str
     form: str
+    near: tuple[str, ...] = ()
 
 
 def plainly(text: str) -> str:
@@ -41,7 +45,10 @@ def plainly(text: str) -> str:
     plain = _REDACTED.sub(" ", text) if "[redacted" in text else text
     if plain.isascii():
         return plain
-    plain = unicodedata.normalize("NFKC", plain)
+    plain = "".join(
+        part if nth % 2 else unicodedata.normalize("NFKC", part)
+        for nth, part in enumerate(_RAISED.split(plain))
+    )
     return plain.replace("’", "'").translate(_simplified())
 
 
@@ -141,6 +148,8 @@ def meant(word: str) -> str:
 
 
 _REDACTED = re.compile(r"\[redacted[^\]]*\]")
+_RAISED = re.compile("([¼-¾⅐-⅞]|(?<=\\d)[²³¹⁰-⁹])")
+"""What would be read as a part of the number before it: 1½, 10²."""
 _BREAKS = ",.;:!?，。；：！？、\n"
 _MARKS = "\ue000\ue001"
 """What stands for a value: one that begins with no letter or digit, one that a word may be joined to."""

@@ -20,7 +20,7 @@ from memops.values.signs import turning
 Array = Any
 _LONGEST = 16  # words of a statement that are aligned
 _MOST = 8  # words of a statement of which the order is looked at
-_ACTING = frozenset({"by", "被", "由"})  # before who does it, in the passive
+ACTING = frozenset({"by", "被", "由"})  # before who does it, in the passive
 _SPEAKING = frozenset({"user", "we"})  # the writers themselves: who did it to whom
 _JOINING = frozenset({"和", "与", "及", "以及", "或", "或者"})
 
@@ -61,7 +61,7 @@ def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     verb, refusal, joined, other = _passed(t, like)
     own, said = t.means(_SPEAKING), t.before(t.solid)
     same, role = t.before(t.means({"copula"})), t.kinds("person")
-    acted = t.before(t.where(lambda concept, kind, said: said.lower() in _ACTING, "function"))
+    acted = t.before(t.where(lambda concept, kind, said: said.lower() in ACTING, "function"))
     acted = acted + t.before(t.where(lambda concept, kind, said: said.lower() in turning()))
     pairs = []
     for step in range(1, _MOST):

@@ -8,10 +8,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
+import numpy as np
+
 from memops.language.packs import codes, spaced, table
-from memops.language.tokens import Keys, Tokens, keys_of
+from memops.language.tokens import Keys, Tokens, keyed, keys_of
+from memops.statements.aligned import ACTING
 from memops.values import Value
 from memops.values.algebra import ALSO, FROM, ONE, ONLY, WAS, Sign
+from memops.values.operators import words
 from memops.values.value import counted
 
 _RELATIVE = re.compile(r"[~<>=]*(?:day|week|month|quarter|year|second)[+-]\d")
@@ -29,11 +33,14 @@ def exact(values: Sequence[Sequence[Value]], signs: Sequence[Sign | None], t: To
 
 
 def _shown(value: Value) -> str:
-    """A relative day or a bound; of a moment nobody cares whether it is by five or before five."""
+    """A relative day, a bound, or "about"; of a moment nobody cares whether it is by five or before five.
+
+    What was turned from another system is about so much anyway.
+    """
     if value.kind == "date":
         return value.form if _RELATIVE.match(value.form) else ""
     if value.kind == "time" or not _BOUND.match(value.form):
-        return ""
+        return f"about {value.kind}" if value.form[0] == "~" and not value.converted else ""
     return f"{value.kind}={counted(value.kind, value.form)}"
 
 
@@ -45,6 +52,16 @@ def _sign(sign: Sign | None) -> Iterator[str]:
 _FRAMING = frozenset({WAS, FROM, ONLY, ALSO, ONE})
 
 
+def acted(t: Tokens) -> Keys:
+    """Return which texts tell by whom something is done: what is bought by, 被."""
+    by = t.where(lambda concept, kind, said: said.lower() in ACTING, "function")
+    base = words(codes()).base
+    done = t.where(lambda concept, kind, said: said.endswith("ed") or said.lower() in base)
+    first = t.where(lambda concept, kind, said: said == _BEFORE_BOTH, "function")
+    told = np.append(False, done[:-1] & (t.row[1:] == t.row[:-1]))[: len(by)] & by
+    return keyed(np.unique(t.row[told | first]), t.items["acted"])
+
+
 def tenses(t: Tokens) -> Keys:
     """Return the times that the verbs of texts tell, of those that have a word for it."""
     return _told(t, _tenses())
@@ -53,6 +70,9 @@ def tenses(t: Tokens) -> Keys:
 def persons(t: Tokens) -> Keys:
     """Return who is spoken of by words for persons."""
     return _told(t, _persons())
+
+
+_BEFORE_BOTH = "被"  # the verb stands behind
 
 
 def _told(t: Tokens, told: Mapping[str, list[str]]) -> Keys:

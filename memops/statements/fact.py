@@ -94,8 +94,12 @@ def _moves_house(t: Tokens, attributes: Keys) -> Keys:
 
 def _unknown(t: Tokens) -> Array:
     """Which tokens no lexicon knows, and members of groups that exclude each other."""
-    grouped = t.where(lambda concept, *_: concept.split("=")[0] in _groups(), "value")
-    return t.kinds("word", "name") | grouped
+    return t.kinds("word", "name") | t.where(lambda concept, *_: grouped(concept), "value")
+
+
+def grouped(concept: str) -> bool:
+    """Return whether a value is a member of a group that exclude each other, a city or a colour."""
+    return concept.split("=")[0] in _groups()
 
 
 @cache

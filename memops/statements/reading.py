@@ -27,13 +27,13 @@ from memops.language.vocabulary import Said, Token, heard, plainly
 from memops.ordered import within
 from memops.statements.aligned import edges, left, light, places, refused, relations
 from memops.statements.cues import DENYING, denied, marks
-from memops.statements.exact import exact, persons, tenses
-from memops.statements.fact import FRAME, frame
+from memops.statements.exact import acted, exact, persons, tenses
+from memops.statements.fact import FRAME, frame, grouped
 from memops.statements.numbering import numbering, numbers
 from memops.statements.opposites import above, opposed, opposites
 from memops.statements.roles import roles
 from memops.statements.said import said_in
-from memops.values import read_all
+from memops.values import Value, read_all
 from memops.values.saying import saying
 
 ALIGNED = (
@@ -41,8 +41,8 @@ ALIGNED = (
 )  # fmt: skip
 """Families of words side by side and of their order, whose codes are of no single item."""
 FAMILIES = (
-    "content", "values", "kinds", "numbered", "current", "sides", "others", "states", "wide", "stated", "head",
-    "left", "statements", "worded", "counted", "exact", "tense", "persons", "roles",
+    "content", "values", "near", "kinds", "numbered", "current", "sides", "others", "states", "wide", "stated", "head",
+    "left", "statements", "worded", "before", "behind", "acted", "exact", "tense", "persons", "roles",
     "affirmed", "denied", *ALIGNED, "refused", *FRAME,
 )  # fmt: skip
 """The families that `memops.judge.judgement` looks at."""
@@ -99,8 +99,9 @@ def read_in_one(texts: Sequence[str]) -> Read:
     sets["left"] = left(said)
     sets["refused"] = refused(said, denied(t))
     says = [*map(saying, plains, told_values)]
-    sets["counted"] = _counted(t)
+    sets["before"], sets["behind"] = _counted(t)
     sets["exact"] = exact(told_values, [told.sign for told in says], t)
+    sets["acted"] = acted(t)
     sets["tense"] = tenses(t)
     sets["persons"] = persons(t)
     sets["roles"] = roles(t, [told.sign for told in says])
@@ -121,10 +122,22 @@ def read_in_one(texts: Sequence[str]) -> Read:
     families = (
         in_order(sets, codes) | edges(said, codes) | places(said, codes) | relations(said, codes)
     )
-    found = marks(plains, [told.sign for told in says], t) | {
+    bare = [*map(_without_numerals, plains, told_values)]
+    found = marks(bare, [told.sign for told in says], t) | {
         n: np.asarray(v, float) for n, v in told.items()
     }
     return Read(families, found, dict(zip(codes.tolist(), every, strict=True)), lists)
+
+
+def _without_numerals(plain: str, values: Sequence[Value]) -> str:
+    """A text without numbers in words of a script without spaces, of which a part is another word: 九万一千."""
+    spans = [v[:2] for v in values if v.kind in _COUNTED and plain[v.start] > "\u2e80"]
+    for start, end in spans:
+        plain = plain[:start] + " " * (end - start) + plain[end:]
+    return plain
+
+
+_COUNTED = frozenset({"number", "money", "number rate", "money rate"})
 
 
 def _sets(
@@ -132,7 +145,11 @@ def _sets(
 ) -> dict[str, Keys]:
     """The sets that the judgement looks at, but for those of words side by side."""
     forms = ((row, [f"{v.kind}={v.form}" for v in found]) for row, found in enumerate(values))
-    typed = union(said.keys(said.kinds("value")), keys_of(forms, t.items))
+    near = (
+        (row, [f"{v.kind}={form}" for v in found for form in v.near])
+        for row, found in enumerate(values)
+    )
+    exact = union(said.keys(said.kinds("value")), keys_of(forms, t.items))
     framed = frame(t, opposed(t))
     concepts = said.keys(said.solid)
     return framed | opposites(t) | {
@@ -141,25 +158,40 @@ def _sets(
         "stated": concepts[~said.of(concepts, light())],
         "head": _head(t),
         "numbered": _numbered(lists, values, t),
-        "values": typed,
-        "kinds": mapped(typed, t.items, lambda item: item.split("=")[0]),
-        "current": union(framed["open"], typed),
+        "values": exact,
+        "near": union(exact, keys_of(near, t.items)),
+        "kinds": mapped(exact, t.items, lambda item: item.split("=")[0]),
+        "current": union(framed["open"], exact),
     }  # fmt: skip
 
 
-def _counted(t: Tokens) -> Keys:
-    """How many there are of what: a number, but for one, and the word behind it."""
-    number = t.where(
-        lambda concept, kind, said: concept.startswith("amount=") and concept != "amount=1"
-    )
-    behind = (
-        (t.solid & ~t.kinds("value"))[1:]
-        & (t.row[1:] == t.row[:-1])
-        & (t.clause[1:] == t.clause[:-1])
-    )
-    at, names = np.flatnonzero(number[:-1] & behind), list(t.items)
-    told = ((t.row[n], (f"{names[t.concept[n]]} {names[t.concept[n + 1]]}",)) for n in at.tolist())
-    return keys_of([*told], t.items)
+def _counted(t: Tokens) -> tuple[Keys, Keys]:
+    """The word before each value, and the one behind it, where a text holds several of a kind.
+
+    Two ovens and three sieves: who has them exchanged says another word of both, on either side.
+    """
+    names = [*t.items]
+    kinds: Numbers[str] = Numbers()
+    valued = np.flatnonzero(t.kinds("value") & ~t.where(lambda of, *_: grouped(of), "value"))
+    row, concept = t.row[valued], t.concept[valued]
+    kind = np.array([kinds[names[n].partition("=")[0]] for n in concept.tolist()], np.int64)
+    held = np.unique(np.stack([row, kind, concept]), axis=1)
+    several, size = np.unique(held[0] << 32 | held[1], return_counts=True)
+    valued = valued[np.isin(row << 32 | kind, several[size > 1])]
+    words = np.where(t.solid & ~t.kinds("value"), t.at, -1)
+    before = np.maximum.accumulate(words)[valued] if len(words) else words
+    words = np.where(words < 0, len(t.at), words)
+    behind = np.minimum.accumulate(words[::-1])[::-1][valued]
+    sides = []
+    for side in (before, behind):
+        near = (side >= 0) & (side < len(t.at))
+        near[near] = t.row[side[near]] == t.row[valued[near]]
+        beside = zip(
+            t.row[valued[near]].tolist(), valued[near].tolist(), side[near].tolist(), strict=True
+        )
+        told = ((r, [f"{names[t.concept[one]]} {names[t.concept[two]]}"]) for r, one, two in beside)
+        sides.append(keys_of([*told], t.items))
+    return sides[0], sides[1]
 
 
 def _numbered(lists: list[list[Token]], values: list[list[Said]], t: Tokens) -> Keys:

@@ -47,8 +47,11 @@ class Readings:
         return held & (self.shared(family, family, a, b) == 0)
 
     def kinds_agreed(self, a: Ints, b: Ints) -> Any:
-        """Return for each pair in how many kinds of value the two share one."""
-        both = self.rows["values"][a].multiply(self.rows["values"][b])
+        """Return for each pair in how many kinds of value the two share one, or one is near the other."""
+        one, two = (
+            self.rows["values"][at].multiply(self.rows["near"][of]) for at, of in ((a, b), (b, a))
+        )
+        both = one + two
         return np.asarray(((both @ self.kinds) > 0).sum(axis=1)).ravel()
 
     def size(self, family: str, at: Ints, weighted: bool = False) -> Any:
@@ -96,7 +99,7 @@ def _kinds(taken: pl.DataFrame, vocabulary: Any) -> Any:
     from scipy.sparse import csr_matrix
 
     pairs = (
-        taken.select(value="values", kind="value_kinds")
+        taken.select(value="near", kind="value_kinds")
         .explode("value", "kind", empty_as_null=True)
         .drop_nulls()
         .filter(pl.col("kind") != 0)
@@ -154,8 +157,13 @@ def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         "sign_differs": np.abs(r.marks["negations"][a] % 2 - r.marks["negations"][b] % 2),
         "opposites": r.shared("sides", "others", a, b),
         "exclusive_states": r.shared("states", "others", a, b),
-        "counts_differ": np.minimum(r.size("counted", a), r.size("counted", b))
-        - r.shared("counted", "counted", a, b),
+        "counts_differ": np.minimum(
+            *(
+                np.minimum(r.size(side, a), r.size(side, b)) - r.shared(side, side, a, b)
+                for side in ("before", "behind")
+            )
+        ),
+        "acted_differs": np.abs(r.size("acted", a) - r.size("acted", b)),
         "swapped": r.shared("ordered", "reversed", a, b),
         "exact_differ": r.size("exact", a)
         + r.size("exact", b)

@@ -41,6 +41,7 @@ def said_in(plain: str, values: Sequence[Value]) -> list[Said]:
 
 
 _OTHER = {"<": ">", ">": "<"}
+_WEEKLY = "every 604800 s"
 
 
 def _denies(plain: str, values: Sequence[Value]) -> bool:
@@ -53,7 +54,7 @@ def _idle(value: Value, plain: str, days: Container[int]) -> bool:
     """Whether a value says no more than the words around it: at first; every week on a Monday."""
     spelt = not any(c.isdigit() for c in plain[value.start : value.end])
     return (value.kind == "ordinal" and value.form in ("#1", "#-1") and spelt) or (
-        value.kind == "frequency" and value.start in days
+        value.form == _WEEKLY and value.start in days
     )
 
 
@@ -65,63 +66,87 @@ def spoken(text: str) -> list[Token]:
 
 def stands(one: Value, other: Value) -> bool:
     """Return whether a value says no more than another one: of each kind of part they share a form."""
-    own, theirs = ({*_split(False, *value[2:])} for value in (one, other))
+    own, theirs = ({part[:2] for part in _split(False, *value[2:])} for value in (one, other))
     return bool(own) and dict(own).keys() == dict(own & theirs).keys()
 
 
 def _parts(value: Value, dated: bool) -> list[Said]:
     """A value in parts; a day told from the day of writing as `told`, where another one is dated."""
     start, end, *form = value
-    return [Said(start, end, kind, part) for kind, part in _split(dated, *form)]
+    return [Said(start, end, *part) for part in _split(dated, *form)]
 
 
 @lru_cache(100_000)
 def _split(
     dated: bool, kind: str, form: str, grain: float, converted: bool, written: float | None
-) -> Sequence[tuple[str, str]]:
-    form = _turned_round(Value(0, 0, kind, form, grain, converted, written)).removeprefix("~")
+) -> Sequence[tuple[str, str, tuple[str, ...]]]:
+    form = form.removeprefix("~")
     if dated and _TOLD.match(form):
-        return [("told", form)]
+        return [("told", form, ())]
     if kind == "time":
         return [*_time(grain, form)]
-    return [*(_date if kind == "date" else _amount)(kind, form)]
+    parts = _date if kind == "date" else _amount
+    first, *rest = _turned_round(Value(0, 0, kind, form, grain, converted, written))
+    told = [*parts(kind, first)]
+    near = [part for other in rest for part in parts(kind, other) if part not in told]
+    return [(kind, form, tuple(f for k, f in near if k == kind)) for kind, form in told]
 
 
-def _turned_round(value: Value) -> str:
-    """The form of a value; of one that was turned from another system, as people round it.
+def _turned_round(value: Value) -> list[str]:
+    """The forms of a value; of one that was turned from another system, those that people round it to.
 
-    Three digits tell apart what two told, half degrees what whole ones did; of a fraction that
-    no percentage is, whole per cent.
+    The likeliest comes first: three digits tell apart what two told. Of degrees whole ones do where
+    they were told in fives, else halves; of a fraction that no percentage is, whole per cent; of
+    bytes told by 1,024 those by 1,000. Months are so many days.
     """
-    amount = _AMOUNT.match(value.form.removeprefix("~")) if value.converted else None
+    amount = _AMOUNT.match(value.form)
     if amount is None or amount["range"]:
-        return value.form
-    low, written = float(amount["low"]), value.written
-    if value.kind == "share":
-        near = low if low == round(low, 2) or low < _TENTH else round(low)
-    elif value.kind == "temperature":
-        near = round(low * 2) / 2 if written is not None and written % 1 == 0 else low
+        return [value.form]
+    low, unit = float(amount["low"]), amount["unit"] or ""
+    if value.kind == "duration" and unit.startswith(" mo"):
+        seconds = low / 12 * _YEAR if low % 12 == 0 else low * _MONTH
+        near, other = [seconds + float(unit[3:-2] or 0)], " s"
     else:
-        told = f"{written or 0:g}".replace(".", "").strip("-0")
-        near = float(f"{low:.3g}") if len(told) <= _TOLD_DIGITS else low
-    return (amount["bound"] or "") + number(near) + (amount["unit"] or "")
+        near, other = [*_rounded(value, low)], unit
+    told = [f"{amount['bound'] or ''}{number(end)}{other}" for end in near]
+    return [
+        *dict.fromkeys([value.form, *told] if other != unit or not told else [*told, value.form])
+    ]
 
 
-_TENTH, _TOLD_DIGITS = 10, 2
+def _rounded(value: Value, low: float) -> Iterator[float]:
+    """What a number may be rounded to, the likeliest first."""
+    written = value.written or 0.0
+    if value.kind == "data" and written >= _BINARY and written % _BINARY == 0:
+        yield low / _BINARY * 1000
+    if not value.converted:
+        return
+    if value.kind == "share":
+        yield from (round(low, n) for n in range(3) if low >= _TENTH)
+    elif value.kind == "temperature":
+        yield from (round(low),) if value.written and written % _FIVE == 0 else ()
+        yield from (round(low * 2) / 2,) if value.written and written % 1 == 0 else ()
+    else:
+        told = f"{written:g}".partition("e")[0].replace(".", "").strip("-0")
+        digits = 2 if round(written, 9) in (0, low) else len(told)  # six feet two inches
+        yield from () if digits <= _TOLD_DIGITS else (low,)
+        yield from (float(f"{low:.{n}g}") for n in (3, 2, 4) if n != 2 or digits < 2)
 
 
-def _time(grain: float, form: str) -> Iterator[tuple[str, str]]:
+_TENTH, _FIVE, _BINARY = 10, 5, 1024
+_TOLD_DIGITS = 2  # what more digits tell three others may not tell from the next number
+
+
+def _time(grain: float, form: str) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """A time of day; one that does not tell its half of the day may be of either."""
     bound = form[:2].strip("0123456789:")
     if ".." in form:
-        yield "time range", form
+        yield "time range", form, ()
         return
     if bound:
-        yield "limit", bound[0]
+        yield "limit", bound[0], ()
     form = form.lstrip("<>=")
-    yield "time", form
-    if grain:
-        yield "time", f"{(int(form[:2]) + 12) % 24:02}{form[2:]}"
+    yield "time", form, (f"{(int(form[:2]) + 12) % 24:02}{form[2:]}",) if grain else ()
 
 
 def _date(kind: str, form: str) -> Iterator[tuple[str, str]]:
@@ -145,9 +170,9 @@ def _date(kind: str, form: str) -> Iterator[tuple[str, str]]:
 def _amount(kind: str, form: str) -> Iterator[tuple[str, str]]:
     if kind == "weekday" and "," in form:  # days on which other things may be so
         kind = "days"
-    told = _AMOUNT.match(form) if kind not in _NAMES else None
+    told = _AMOUNT.match(counted(kind, form)) if kind not in _NAMES else None
     if told is None:
-        yield kind, _national(form) if kind == "phone" else form
+        yield kind, _national(form) if kind == "phone" else _STROKES.sub("", form)
         return
     low, (unit, _, per) = told["low"], (told["unit"] or "").strip().partition("/")
     kind = kind.removesuffix(" rate")
@@ -156,18 +181,11 @@ def _amount(kind: str, form: str) -> Iterator[tuple[str, str]]:
     if per:
         yield "per", per
     if kind == "duration" and unit.startswith("mo"):
-        low = number(_seconds(float(low)) + float(unit[3:-2] or 0))
+        low += f" {unit}"
     if told["bound"]:
         yield "limit", told["bound"][0]
     named = _KINDS.get(kind, kind)
     yield (f"{named} range", low + told["range"]) if told["range"] else (named, low)
-    last = _AMOUNT.match(counted(kind, form))
-    if last is not None and last["low"] != told["low"]:
-        yield named, last["low"]
-
-
-def _seconds(months: float) -> float:
-    return months / 12 * _YEAR if months % 12 == 0 else months * _MONTH
 
 
 def _national(form: str) -> str:
@@ -179,6 +197,8 @@ def _national(form: str) -> str:
     return str(phonenumbers.parse(form.partition(" ext")[0]).national_number)
 
 
+_STROKES = re.compile(r"(?<=[a-z])[-_](?=\d)|(?<=\d)[-_](?=[a-z])")
+"""Strokes between letters and digits, which people leave out: B-12."""
 _NAMES = frozenset(
     {"ident", "phone", "ip", "url", "path", "email", "version", "time", "ratio"}
     | {"slashed", "size", "ordinal", "weekday", "days", "deal"}

@@ -98,8 +98,8 @@ def _taken(texts: Sequence[str]) -> pl.DataFrame:
 
 
 def _value_kinds(found: Read, n: int) -> pl.Series:
-    """For each value of `values`, in the order of codes, the code of its kind; 0 for none."""
-    rows, values = found.families["values"]
+    """For each value of `near`, in the order of codes, the code of its kind; 0 for none."""
+    rows, values = found.families["near"]
     named = (found.items[code] for code in values.tolist())
     kinds = [code_of_item(item.split("=")[0]) if "=" in item else 0 for item in named]
     return lists(rows, np.array(kinds, np.uint64), n)

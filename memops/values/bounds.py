@@ -34,7 +34,7 @@ def _behind(end: int, line: Line, about: str, bound: str) -> tuple[int, str, str
     """Where a value ends with what stands behind it, and what it says by then."""
     while end < len(line.roles):
         roles = line.roles[end]
-        if "bound_after" in roles and not bound and _adjoins(line, end):
+        if "bound_after" in roles and bound in ("", roles["bound_after"]) and _adjoins(line, end):
             bound = roles["bound_after"]
         elif "measure" in roles and line.of(end + 1).keys() & {"bound_after", "approx_after"}:
             pass  # 五个人以上

@@ -47,7 +47,7 @@ def clauses(text: str, known: Words, hidden: Sequence[tuple[int, int]] = ()) -> 
                 out.append(clause)
                 clause = []
                 continue
-        if hidden and not (ops and _COUNTED.intersection(ops)):
+        if hidden and not (ops and NOT not in ops and _COUNTED.intersection(ops)):
             while near < last and hidden[near + 1][0] <= start:
                 near += 1
             if ops is None and not said.isascii() and GAP not in said:

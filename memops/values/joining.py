@@ -181,6 +181,8 @@ def _lent(low: Found, high: Found) -> Found:
 def _value(found: Found, high: Found | None, span: Found, line: Line) -> Value:
     begin, end = span.begin, span.end
     sign = ""
+    if high is not None and line.any(begin - 1, "between"):
+        begin -= 1
     if high is None:
         found = _changed(found, begin, end, line)
     if found.kind not in _ALONE or found.kind == "discount":

@@ -270,7 +270,7 @@ def _turns(line: Line, run: str, at: int, n: int, start: int, lex: Lexicon) -> b
         return True  # 十分之一, 十分钟
     if (
         line.ends
-        and line.ends[-1] == start + at
+        and line.ends[-1] >= start + at - 1  # 26 日记入
         and line.roles[-1].keys() & {"number", "scale", "literal"}
     ):
         first = lex.words.get(run[at])

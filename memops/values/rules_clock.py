@@ -196,7 +196,7 @@ CLOCK: tuple[Rule, ...] = (
     (f"l:hour range h:hour {_AP}", _hours),
     (f"{_PART}? l:hour oclock? range h:hour oclock oclock?", _hours),
     (f"{_PART} c:clock_token {_ZONE}?", _shown),
-    (f"c:clock_token {_AP}? {_ZONE}?", _shown),
+    (f"c:clock_token hour_mark? {_AP}? {_ZONE}?", _shown),
     ("c:clock !hour !clock_token", _named),
     ("h:hour oclock? c:clock", _noon),
     ("n:digits u:time_unit", _military),

@@ -47,6 +47,13 @@ def _numbered(span: Span) -> list[Found] | None:
     return [Found("ordinal", f"#{said}") if head == "#" else Found("ident", f"{head}#{said}")]
 
 
+def _called(span: Span) -> list[Found] | None:
+    """Gate 12, room no. 5, but for room 12 m long; behind a space "in" is no inch."""
+    then = span.line.of(span.end)
+    placed = "in" in then and not span.line.joined(span.end)
+    return _numbered(span) if "unit" not in then or placed else None
+
+
 def _lettered(span: Span) -> list[Found] | None:
     """Flight BA 249, gate B 12."""
     said = span.said("o").strip()
@@ -85,6 +92,11 @@ def _version(span: Span) -> list[Found] | None:
     if span.said("v").lower() == "v" and not span.line.joined(span.at("n")):
         return None
     return [Found("version", version_form(said))]
+
+
+def _version_shown(span: Span) -> list[Found] | None:
+    """Version 6.2.2, which its shape tells too."""
+    return _ready(span) if span.get("a", "address")[0] == "version" else None
 
 
 def _staged(span: Span) -> list[Found] | None:
@@ -249,16 +261,17 @@ COUNTS: tuple[Rule, ...] = (
     ("n:number range? fold", _factor),
     ("v:version? n:literal stage:stage", _staged),
     ("v:version (dot/colon)? n:number", _version),
+    ("v:version (dot/colon)? a:address", _version_shown),
     ("n:literal v:version", _version),
     ("of? nth:ordinal h:numbered", _numbered),
     ("of? n:int ordinal_suffix h:numbered", _numbered),
     (
-        "h:numbered range? (number_sign dot?)? (n:literal | code:digits) !percent !currency !unit !time_unit",
-        _numbered,
+        "h:numbered range? (number_sign dot?)? (n:literal | code:digits) !percent !currency !time_unit",
+        _called,
     ),
     (
-        "h:numbered (number_sign dot?)? n:spelt !measure !unit !time_unit !currency !numbered",
-        _numbered,
+        "h:numbered (number_sign dot?)? n:spelt !measure !time_unit !currency !numbered",
+        _called,
     ),
     ("h:numbered r:roman", _numbered),
     ("numbered o:other n:literal !measure !unit !time_unit !currency !percent", _lettered),

@@ -26,9 +26,11 @@ def _often(span: Span) -> list[Found] | None:
         count = span.num("n")
     every = span.num("e") if span.has("e") else 1.0
     unit = span.get("u", "time_unit")
-    daily = unit is not None and (unit.kind == "months" or unit.factor >= _DAY)
-    if every == 1 and span.all("interval") and daily:  # 隔一天 is every other day
-        every = 2.0
+    if (
+        span.all("interval") and unit is not None
+    ):  # 隔一周 is every other week, 隔三天 every fourth day
+        daily = unit.kind == "months" or unit.factor >= _DAY
+        every += (every == 1 and daily) or (unit.kind == "duration" and unit.factor == _DAY)
     if span.has("nth"):
         every = float(span.get("nth", "ordinal"))
     if span.has("alternate"):
@@ -169,7 +171,7 @@ OFTEN: tuple[Rule, ...] = (
     ("(each | e:number) u:time_unit between:other/measure measure? n:number times", _apart),
     ("a:adverb between:other measure? n:number times", _apart),
     ("n:number between:other every u:time_unit", _apart),
-    ("each u:time_unit n:number times", _often),
+    ("each u:time_unit (once_word | n:number times)", _often),
     ("n:number of:time_unit (of between:other)? every u:time_unit", _days_per),
     ("each u:time_unit", _often),
     ("a:adverb", _often),

@@ -105,7 +105,8 @@ def _said(
         for time in times
         for word in sorted(whole.of) or [""]
     ]
-    told = " ".join((str(normal), *sorted(whole.said), "|", *forms))
+    bare = sorted(word.removeprefix(ALL) for word in whole.said)
+    told = " ".join((str(normal), *bare, "|", *forms))
     return Saying(sign, told if sign != _PLAIN or known.holds(text) else None, tuple(of))
 
 

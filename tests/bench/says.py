@@ -1,8 +1,8 @@
-"""How well normal forms tell pairs apart: python -m tests.bench.says PAIRS.jsonl ... [--misses FILE].
+"""How well the judge tells pairs apart: python -m tests.bench.says PAIRS.jsonl ... [--misses FILE].
 
 A pair has `id`, `lang`, `a`, `b`, `label` (equal or different) and perhaps `kind`; one without a
-kind is of signs and roles, of which the judge says whether they are the same. Printed are,
-for each language and kind, the share of equal pairs found equal and of different pairs called equal.
+kind is of signs and roles. Printed are, for each language and kind, the share of equal pairs that
+a night would merge or calls different, and of different pairs that it would merge.
 """
 
 import argparse
@@ -10,18 +10,22 @@ import json
 from collections import defaultdict
 from pathlib import Path
 
+import polars as pl
+
 from memops.judge.conflicts import features
 from memops.judge.decision import DUPLICATE
-from tests.agreement import same_values
-from tests.comparing import DIFFERENT, EQUAL, INCOMPARABLE
+
+SAID = (
+    pl.when(DUPLICATE).then(pl.lit("same"))
+    .when(pl.col("veto_same").is_not_null()).then(pl.lit("differs"))
+    .otherwise(pl.lit("unsure"))
+)  # fmt: skip
 
 
-def said(pair):
-    """What the normal forms of the two texts of a pair come to."""
-    if "kind" in pair:
-        return same_values(pair["a"], pair["b"], pair["lang"])
-    ((one, veto),) = features([pair]).select(DUPLICATE, "veto_same").rows()
-    return EQUAL if one else DIFFERENT if veto else INCOMPARABLE
+def judged(pairs):
+    """Return what a night makes of each two texts: same, differs, or unsure."""
+    told = features([{"a": one, "b": other} for one, other in pairs]) if pairs else None
+    return told.select(said=SAID)["said"].to_list() if pairs else []
 
 
 def label(pair):
@@ -29,21 +33,20 @@ def label(pair):
 
 
 def main(files, misses=None):
+    lines = [line for path in files for line in Path(path).read_text(encoding="utf-8").splitlines()]
+    pairs = [*map(json.loads, lines)]
     groups = defaultdict(lambda: [0, 0, 0, 0, 0])
     missed = []
-    for path in files:
-        for line in Path(path).read_text(encoding="utf-8").splitlines():
-            pair = json.loads(line)
-            found, same = said(pair), label(pair) == "equal"
-            kind = pair.get("kind", "signs")
-            what = "values" if "kind" in pair else "signs"
-            for name in {f"{what}", f"{what} {pair['lang']}", f"{what} {pair['lang']} {kind}"}:
-                counts = groups[name]
-                counts[0 if same else 2] += 1
-                counts[1 if same else 3] += found == EQUAL
-                counts[4] += same and found == DIFFERENT
-            if (found == EQUAL) != same:
-                missed.append(pair | {"said": found})
+    for pair, said in zip(pairs, judged([(p["a"], p["b"]) for p in pairs]), strict=True):
+        same, kind = label(pair) == "equal", pair.get("kind", "signs")
+        what = "values" if "kind" in pair else "signs"
+        for name in {f"{what}", f"{what} {pair['lang']}", f"{what} {pair['lang']} {kind}"}:
+            counts = groups[name]
+            counts[0 if same else 2] += 1
+            counts[1 if same else 3] += said == "same"
+            counts[4] += same and said == "differs"
+        if (said == "same") != same:
+            missed.append(pair | {"said": said})
     for name, (same, found, other, wrong, apart) in sorted(groups.items()):
         print(
             f"{name:28} equal found {found}/{same} {found / max(same, 1):.3f}  called different {apart}"
