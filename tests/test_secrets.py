@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memops.context import Context
+from memops.language.lexicon import lexicon
 from memops.plan import outcome
 from memops.policy import Policy, Secrets
 from memops.rules.redact_secrets import redact_secrets
@@ -438,3 +439,30 @@ def test_a_long_gap_in_a_table_takes_linear_time():
     started = time.process_time()
     redacted(pl.Series(["site;pw\na;x" + " " * 100_000 + "y\n"]))
     assert time.process_time() - started < 10
+
+
+def test_an_issuers_beginning_makes_no_key_of_a_name_a_date_or_a_tag():
+    """Only what a generator made behind it is one, of every issuer."""
+    beginnings = [
+        start for entry in lexicon("secrets_issuers")["issuer"] for start in entry["prefixes"]
+    ]
+    names = [
+        "backup_20260512_1",
+        "flight-2026ua",
+        "report.2026q1",
+        "v2-14-g8f3c2a1d9e",
+        "Hannover1896fan",
+    ]
+    apart = [start for start in beginnings if start[-1] in "-_."]
+    told = [f"See {start}{name} there." for start in apart for name in names]
+    told += [
+        "Screenshot: assets/live_d41d8cd98f00b204e9800998ecf8427e.png",
+        "The scan is d41d8cd98f00b204e9800998ecf8427e.screenshot202405",
+        "The flaky one is test_parsesEmptyInputAndReturnsNothing", "It runs app:v1.0-20240611a1b2",
+        "The lot is LTAIRPORTPARKING2026", "They met at ASIAPACIFICPARTNERS1",
+    ]  # fmt: skip
+    assert found(pl.Series(told)).is_empty()
+    rng = random.Random(7)
+    made = ["".join(rng.choices(string.ascii_letters + string.digits, k=32)) for _ in beginnings]
+    keys = [f"x {start}{key} y" for start, key in zip(beginnings, made, strict=True)]
+    assert found(pl.Series(keys))["row"].n_unique() == len(keys)

@@ -26,6 +26,7 @@ from memops.safety.secrets_traits import (
 _BEFORE, _NEXT = pl.col("before"), pl.col("following")
 _DIGIT, _DIGITS, _MIXING = pl.col("digit"), pl.col("digits"), pl.col("mixing")
 _LETTER = pl.col("letters") > 0
+_GENERATED = "[A-Za-z0-9]{16}"  # unbroken
 _SAYS = ~pl.col("no_value")
 _UNDATED = ~pl.col("dated")
 _NAMELESS = ~pl.col("identifier")
@@ -122,10 +123,17 @@ def _elided() -> pl.Expr:
 
 
 def _prefixed() -> pl.Expr:
-    """A key after its issuer's beginning."""
-    dense = pl.col("upper") & pl.col("lower") & (_MIXING >= 0.35)
+    """A key after its issuer's beginning: a run that a generator made, as no name, date or tag has."""
+    cased = pl.col("upper") & pl.col("lower")
+    dense, long = cased & (_MIXING >= 0.35), (count("[a-z0-9][A-Z]") >= 2) & (SIZE >= 20)
     made = dense | (((_DIGIT & (_MIXING >= 0.2)) | pl.col("random")) & ~pl.col("wordy"))
-    return (SIZE >= 16) & made & ~_elided()
+    return (has(_GENERATED) | long) & (_UNDATED | (SIZE >= 32)) & made & ~_elided()
+
+
+def _issued() -> pl.Expr:
+    """A key of its issuer's length: letters and digits mixed, as in no word with a number behind it."""
+    named = has(r"^[0-9a-f]{32}\.[a-z0-9]+$")  # a file by its hash
+    return has("^AKIA|[0-9][A-Za-z]") & (_MIXING >= 0.1) & ~named
 
 
 def _token() -> pl.Expr:
@@ -404,6 +412,7 @@ CHECKS: dict[str, Callable[[], pl.Expr]] = {
     "fitted": _fitted,
     "grouped": _grouped,
     "header": _header,
+    "issued": _issued,
     "joined": _joined,
     "loose": _loose,
     "near": _near,

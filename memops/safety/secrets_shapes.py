@@ -99,6 +99,7 @@ def _issued(entry: dict[str, Any]) -> list[dict[str, Any]]:
             "any": entry["any"],
             "when": entry.get("when", ""),
             "secret": "|".join(entry["exact"]),
+            "check": "issued",
         },
     ][: 1 + bool(entry.get("exact"))]
 
