@@ -367,3 +367,20 @@ def test_a_turn_goes_only_where_nothing_but_the_softwares_words_is_in_it(tmp_pat
     context = Context(now=datetime(2026, 6, 1, tzinfo=UTC))
     plan = pl.concat([rule(records, context) for rule in (unwrap_turns, quarantine_injected)])
     assert plan["code"].to_list() == codes
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "This session is being continued from yesterday: the dentist moved Anna's appointment to May.",
+        "[Scheduled: 14 May] the plumber comes, somebody has to be at home from 8 to 12",
+        "[cron: 0 3 * * *] is the line I want for the backup, and it goes to the NAS",
+        "Read HEARTBEAT.md and you will see that I am allergic to penicillin, never forget it",
+        "Another language model started the translation of chapter 3, it stopped at page 41",
+        "An async command you ran earlier has completed, and Lena has the only copy of the key",
+        "A new session was started via /new or /reset by Jonas by mistake, he lost the draft",
+        "Pre-compaction memory flush is what loses my notes, turn it off for good",
+    ],
+)
+def test_what_an_owner_says_of_a_prompt_is_no_prompt(said):
+    assert injected(pl.Series([said]))[0] != "hostile.own_prompt"

@@ -48,18 +48,51 @@ AGAIN = "## Plan\n- The pump house gets a new roof in autumn\n- Rosa orders its 
 @pytest.mark.parametrize(
     ("second", "codes"),
     [
-        (AGAIN, ["merge.again", "merge.again"]),
+        (AGAIN, ["merge.exact", "merge.exact"]),
         (AGAIN.rstrip() + "\n- A carpenter comes in October\n", []),
     ],
 )
 def test_a_section_is_held_again_only_as_a_whole(tmp_path, second, codes):
-    note = tmp_path / "memory" / "2026-05-01.md"
+    assert _codes(tmp_path, "2026-05-01", AGAIN + second) == codes
+
+
+def _codes(folder, name, text):
+    note = folder / "memory" / f"{name}.md"
     note.parent.mkdir(parents=True)
-    note.write_text(f"# 2026-05-01\n\n{AGAIN}{second}", encoding="utf-8")
-    records = open_store(f"openclaw:{tmp_path}").read()
+    note.write_text(f"# {name}\n\n{text}", encoding="utf-8")
+    records = open_store(f"openclaw:{folder}").read()
     plan = merge_exact(records, Context(now=datetime(2026, 6, 1, tzinfo=UTC)))
-    merges = plan.filter(pl.col("intent") == "merge")
-    assert merges["code"].to_list() == codes
+    return plan.filter(pl.col("intent") == "merge")["code"].to_list()
+
+
+COST = "## Cost\n- The joiner asks 900 euros for it, scaffold and all\n\n"
+
+
+def test_sections_on_end_that_stand_again_in_their_order_are_a_copy(tmp_path):
+    assert _codes(tmp_path, "2026-05-01", (AGAIN + COST) * 2) == ["merge.again"] * 3
+
+
+DOSE = "## Dose given\nGave the dog half a tablet with its food and it kept it down well.\n\n"
+WALK = "## Walk\nTwenty minutes to the canal and back, limping a little on the way home.\n\n"
+CHORUS = "## Chorus\nOh carry me over the river at night, over the river and under the light.\n\n"
+VERSES = ("## Verse\nThe ferryman sleeps and the ropes are wet.\n\n",
+          "## Verse\nThe lanterns are out and the tide is in.\n\n")  # fmt: skip
+RUN = "## Intervals\nSix times 800 metres with two minutes of rest between them.\n\n"
+REST = "## Rest day\nNothing but a walk, and the foam roller for ten minutes in the evening.\n\n"
+LONG = "## Long run\nNinety minutes along the canal, slow enough to talk the whole way.\n\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("2026-05-01", DOSE + WALK + DOSE),
+        ("2026-05-02", DOSE + DOSE),
+        ("song", VERSES[0] + CHORUS + VERSES[1] + CHORUS),
+        ("training", RUN + REST + LONG + REST + RUN),
+    ],
+)
+def test_a_single_section_that_stands_again_may_be_meant(tmp_path, name, text):
+    assert "merge.again" not in _codes(tmp_path, name, text)
 
 
 def _merged(folder, **notes):

@@ -19,8 +19,9 @@ _RANK = {tier: i for i, tier in enumerate(TIERS)}
 def counted(records: pl.DataFrame) -> pl.DataFrame:
     """Return live records with how many stand in the block of each (`units`), and how each does.
 
-    `point`: in a list; `timed`: with a time of its own in what stands before it (`mark`); `logged`:
-    in a block of which some are, or tell a day with its time.
+    `nth`: the how manieth of its file its block is; `point`: in a list; `timed`: with a time of its
+    own in what stands before it (`mark`); `logged`: in a block of which some are, or tell a day
+    with its time.
     """
     before = pl.col("extra").str.json_path_match("$.prefix")
     point = placed() & before.str.contains(_ITEM) & ~timed()
@@ -29,7 +30,9 @@ def counted(records: pl.DataFrame) -> pl.DataFrame:
     )
     entry = pl.col("timed") | pl.col("text").str.contains(_STAMP)
     logged = entry.any().over("scope", "block")
-    return live.with_columns(units=pl.len().over("scope", "block"), logged=logged)
+    line = pl.col("origin").str.extract(r"#(\d+)$").cast(pl.Int64)
+    nth = line.min().over("scope", "block").rank("dense").over("scope", "path").cast(pl.Int64)
+    return live.with_columns(units=pl.len().over("scope", "block"), logged=logged, nth=nth)
 
 
 def merged(members: pl.DataFrame, code: str | pl.Expr) -> pl.DataFrame:
@@ -71,12 +74,12 @@ def _held(members: pl.DataFrame) -> pl.DataFrame:
     """The members that are kept or may go, each with its `keeper`, and whether it is said `again`."""
     first = {
         "keeper": "id", "keeper_pinned": "pinned", "_kept": "block", "_kept_subject": "subject",
-        "_kept_mark": "mark", "_kept_path": "path",
+        "_kept_mark": "mark", "_kept_path": "path", "_kept_nth": "nth",
     }  # fmt: skip
     order = _in_order_of_keeping(members).with_columns(
         **{name: pl.col(of).first().over("group", "scope") for name, of in first.items()}
     )
-    order = order.with_columns(**_steps()).with_columns(**_whole())
+    order = _again(order.with_columns(**_steps()).with_columns(**_whole()))
     told = pl.col("told") if "told" in members.columns else pl.lit(False)
     order = order.filter(told | ~_torn())
     free = (pl.col("id") == pl.col("keeper")) | ~pl.col("pinned") | pl.col("keeper_pinned")
@@ -90,7 +93,7 @@ def _steps() -> dict[str, pl.Expr]:
 
 
 def _whole() -> dict[str, pl.Expr]:
-    """What goes with all of its section, and of that, what one file holds once more (`again`).
+    """What goes with all of its section, and of that, what one file holds once more (`_twice`).
 
     Of a list that grows from check to check, or a table, a part alone would be torn out.
     """
@@ -102,8 +105,26 @@ def _whole() -> dict[str, pl.Expr]:
     return {
         "_same": whole & (mine.str.extract(_HEADINGS) == kept.str.extract(_HEADINGS)),
         "_every": every,
-        "again": (again & ~pl.col("form").is_in(_VALUES)).fill_null(False),
+        "_twice": (again & ~pl.col("form").is_in(_VALUES)).fill_null(False),
     }
+
+
+def _again(order: pl.DataFrame) -> pl.DataFrame:
+    """The members, and whether each stands in a run of sections that its file holds once more (`again`)."""
+    place = ["scope", "path", "nth", "_kept_nth"]
+    sections = order.filter("_twice").group_by(place).agg(size=pl.col("text").str.len_bytes().sum())
+    runs = [
+        sections.join(
+            sections.with_columns(pl.col("nth", "_kept_nth").cast(pl.Int64) - by),
+            on=place,
+            suffix="_beside",
+            nulls_equal=True,
+        ).filter(pl.col("size") + pl.col("size_beside") >= 2 * COPIED)
+        for by in (1, -1)
+    ]
+    some = pl.concat(runs).select(place).unique().with_columns(again=True)
+    joined = order.join(some, on=place, how="left", maintain_order="left", nulls_equal=True)
+    return joined.with_columns(again=pl.col("_twice") & pl.col("again").fill_null(False))
 
 
 def _torn() -> pl.Expr:
