@@ -118,7 +118,8 @@ def unaltered() -> pl.Expr:
     denies = (c("negations_a") > 0) == (
         c("negations_b") > 0
     )  # twice in one, and nowhere in the other
-    done = (c("acted_differs") > 0) & (c("begin") >= 1)  # the dog chased; it was chased by
+    acted = (c("acted_differs") > 0) & (c("begin") >= 1)  # the dog chased; it was chased by
+    done = acted | ((c("passive_differs") == 0) & (c("turned") > 0) & _alike())
     return held & counted & denies & (tied | ~_alike()) & ~done
 
 

@@ -20,14 +20,13 @@ def veto_same() -> pl.Expr:
     thousand. A sign, or things that changed places, tell apart what is else worded alike: in other
     words the same is often said by a double denial, or from the other side.
     """
-    flipped = (c("sign_differs") > 0) & (
-        c("opposites") > 0
-    )  # who denies one of two opposites says the other
+    # Who denies one of two opposites says the other; so does who tells it from the other side.
+    flipped = (c("opposites") > 0) & ((c("sign_differs") > 0) | (c("swapped") > 0))
     alike = c("contained") / (1 + 1 / c("length") - c("contained")) >= _ALIKE
     return (
         pl.when(c("values_differ") > 0).then(pl.lit("value"))
         .when(c("numbered_differ") > 0).then(pl.lit("numbered"))
-        .when((c("swapped") > 0) & alike).then(pl.lit("roles"))
+        .when((c("swapped") > 0) & ~flipped & alike).then(pl.lit("roles"))
         .when((c("sign_differs") > 0) & ~flipped & alike & (c("restated") == 0)).then(pl.lit("sign"))
         .when((c("opposites") > 0) & ~flipped & (c("restated") == 0)).then(pl.lit("opposite"))
     )  # fmt: skip

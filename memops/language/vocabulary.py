@@ -30,7 +30,8 @@ class Token(NamedTuple):
 class Said(NamedTuple):
     """A value, or a part of one, that a text says: where it stands, its kind and its form.
 
-    `near` are forms that another text may give it which was not turned from another system.
+    `near` are forms that another text may give it which was not turned from another system, `gaps`
+    words between its parts, and whether they stand before the number.
     """
 
     start: int
@@ -38,6 +39,7 @@ class Said(NamedTuple):
     kind: str
     form: str
     near: tuple[str, ...] = ()
+    gaps: tuple[tuple[int, int, bool], ...] = ()
 
 
 def plainly(text: str) -> str:
@@ -83,7 +85,11 @@ def _marked(plain: str, values: Sequence[Said]) -> tuple[str, list[tuple[Said, s
         if start < at:
             continue
         joined = _JOINED.match(plain, start) is not None
-        out += [plain[at:start], _MARKS[joined]]
+        ahead, behind = (
+            [f" {plain[a:b]} " for a, b, first in told[0].gaps if first is side]
+            for side in (True, False)
+        )
+        out += [plain[at:start], *ahead, _MARKS[joined], *behind]
         valued.append((told[0], plain[start : told[0].end]))
         at = max(value.end for value in told)
     return "".join([*out, plain[at:]]), valued

@@ -22,11 +22,16 @@ _RELATIVE = re.compile(r"[~<>=]*(?:day|week|month|quarter|year|second)[+-]\d")
 _BOUND = re.compile(r"~?[<>]")
 
 
-def exact(values: Sequence[Sequence[Value]], signs: Sequence[Sign | None], t: Tokens) -> Keys:
+def exact(
+    plains: Sequence[str],
+    values: Sequence[Sequence[Value]],
+    signs: Sequence[Sign | None],
+    t: Tokens,
+) -> Keys:
     """Return what of each text another must say alike."""
     told = [
-        (row, [*map(_shown, found), *_sign(sign)])
-        for row, (found, sign) in enumerate(zip(values, signs, strict=True))
+        (row, [*map(_shown, found), *_reached(plain, found), *_sign(sign)])
+        for row, (plain, found, sign) in enumerate(zip(plains, values, signs, strict=True))
         if found or sign
     ]
     return keys_of([(row, [*filter(None, items)]) for row, items in told], t.items)
@@ -44,6 +49,18 @@ def _shown(value: Value) -> str:
     return f"{value.kind}={counted(value.kind, value.form)}"
 
 
+def _reached(plain: str, values: Sequence[Value]) -> Iterator[str]:
+    """Values up to which something changes, in a script where no space stands before them: 降到三十."""
+    for value in values:
+        if plain[value.start - 1 : value.start] in _goals() and value.kind not in ("date", "time"):
+            yield f"to {value.kind}"
+
+
+@cache
+def _goals() -> frozenset[str]:
+    return frozenset(word for code in codes() for word in table(code, "signs").get("goals", ()))
+
+
 def _sign(sign: Sign | None) -> Iterator[str]:
     """What a sign says beside denial and number: of whom alone, from when on, no longer."""
     return (f"sign={op}" for op in sorted(sign.ops & _FRAMING)) if sign is not None else iter(())
@@ -52,14 +69,16 @@ def _sign(sign: Sign | None) -> Iterator[str]:
 _FRAMING = frozenset({WAS, FROM, ONLY, ALSO, ONE})
 
 
-def acted(t: Tokens) -> Keys:
-    """Return which texts tell by whom something is done: what is bought by, 被."""
+def passives(t: Tokens) -> dict[str, Keys]:
+    """Return which texts tell what is done to something, and which of them by whom: it is included, 被."""
+    known = words(codes())
     by = t.where(lambda concept, kind, said: said.lower() in ACTING, "function")
-    base = words(codes()).base
-    done = t.where(lambda concept, kind, said: said.endswith("ed") or said.lower() in base)
-    first = t.where(lambda concept, kind, said: said == _BEFORE_BOTH, "function")
-    told = np.append(False, done[:-1] & (t.row[1:] == t.row[:-1]))[: len(by)] & by
-    return keyed(np.unique(t.row[told | first]), t.items["acted"])
+    done = t.where(lambda concept, kind, said: said.endswith("ed") or said.lower() in known.base)
+    first = t.where(lambda concept, kind, said: said in known.suffering, "function")
+    being = t.means({"copula"})[:-1] & done[1:] & (t.row[1:] == t.row[:-1])
+    acted = (by & (t.before(done) > 0)) | first
+    told = {"acted": acted, "passive": acted | np.append(False, being)[: len(by)]}
+    return {name: keyed(np.unique(t.row[mask]), t.items[name]) for name, mask in told.items()}
 
 
 def tenses(t: Tokens) -> Keys:
@@ -70,9 +89,6 @@ def tenses(t: Tokens) -> Keys:
 def persons(t: Tokens) -> Keys:
     """Return who is spoken of by words for persons."""
     return _told(t, _persons())
-
-
-_BEFORE_BOTH = "被"  # the verb stands behind
 
 
 def _told(t: Tokens, told: Mapping[str, list[str]]) -> Keys:

@@ -25,9 +25,9 @@ from memops.language.tokens import (
 )
 from memops.language.vocabulary import Said, Token, heard, plainly
 from memops.ordered import within
-from memops.statements.aligned import edges, left, light, places, refused, relations
+from memops.statements.aligned import edges, left, light, places, refused, relations, turned
 from memops.statements.cues import DENYING, denied, marks
-from memops.statements.exact import acted, exact, persons, tenses
+from memops.statements.exact import exact, passives, persons, tenses
 from memops.statements.fact import FRAME, frame, grouped
 from memops.statements.numbering import numbering, numbers
 from memops.statements.opposites import above, opposed, opposites
@@ -37,12 +37,12 @@ from memops.values import Value, read_all
 from memops.values.saying import saying
 
 ALIGNED = (
-    "opens", "closes", "ordered", "reversed", "related", "relations", "relators", "governed",
+    "opens", "closes", "ordered", "reversed", "follow", "precede", "related", "relations", "relators", "governed",
 )  # fmt: skip
 """Families of words side by side and of their order, whose codes are of no single item."""
 FAMILIES = (
     "content", "values", "near", "kinds", "numbered", "current", "sides", "others", "states", "wide", "stated", "head",
-    "left", "statements", "worded", "before", "behind", "acted", "exact", "tense", "persons", "roles",
+    "left", "statements", "worded", "before", "behind", "acted", "passive", "exact", "tense", "persons", "roles",
     "affirmed", "denied", *ALIGNED, "refused", *FRAME,
 )  # fmt: skip
 """The families that `memops.judge.judgement` looks at."""
@@ -100,8 +100,8 @@ def read_in_one(texts: Sequence[str]) -> Read:
     sets["refused"] = refused(said, denied(t))
     says = [*map(saying, plains, told_values)]
     sets["before"], sets["behind"] = _counted(t)
-    sets["exact"] = exact(told_values, [told.sign for told in says], t)
-    sets["acted"] = acted(t)
+    sets["exact"] = exact(plains, told_values, [told.sign for told in says], t)
+    sets |= passives(t)
     sets["tense"] = tenses(t)
     sets["persons"] = persons(t)
     sets["roles"] = roles(t, [told.sign for told in says])
@@ -120,7 +120,11 @@ def read_in_one(texts: Sequence[str]) -> Read:
     every = list(items)
     codes = np.fromiter(map(code_of_item, every), np.uint64, len(every))
     families = (
-        in_order(sets, codes) | edges(said, codes) | places(said, codes) | relations(said, codes)
+        in_order(sets, codes)
+        | edges(said, codes)
+        | places(said, codes)
+        | turned(said, codes)
+        | relations(said, codes)
     )
     bare = [*map(_without_numerals, plains, told_values)]
     found = marks(bare, [told.sign for told in says], t) | {

@@ -163,7 +163,9 @@ def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
                 for side in ("before", "behind")
             )
         ),
+        "turned": r.shared("follow", "precede", a, b),
         "acted_differs": np.abs(r.size("acted", a) - r.size("acted", b)),
+        "passive_differs": np.abs(r.size("passive", a) - r.size("passive", b)),
         "swapped": r.shared("ordered", "reversed", a, b),
         "exact_differ": r.size("exact", a)
         + r.size("exact", b)

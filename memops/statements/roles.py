@@ -30,6 +30,7 @@ class _Converse(NamedTuple):
 
 
 _NOUN = "*"
+_OWNED = frozenset({"的"})
 _MUTUAL = 2  # the side of what both parties are to each other
 _TURNING = 3  # the side of what is told by the word of relation behind it: rent to, rent from
 
@@ -71,6 +72,8 @@ def _told(tokens: Sequence[_Word], at: int) -> Iterator[str]:
     one, two = parties
     if one > at and not found.noun:
         return
+    if found.noun and not any(concept == "copula" or said in _OWNED for concept, _, said in tokens):
+        return  # a supplier was bought
     side = found.side
     if side == _TURNING:
         told = {said.lower() for _, _, said in tokens}

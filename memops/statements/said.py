@@ -37,9 +37,12 @@ def said_in(plain: str, values: Sequence[Value]) -> list[Said]:
     ]
     if any(part.kind == "limit" for part in found) and _denies(plain, values):
         found = [p._replace(form=_OTHER[p.form]) if p.kind == "limit" else p for p in found]
-    return sorted(_counter(plain, part) for part in found)
+    parts = [_counter(plain, part) for part in found]
+    return sorted(parts, key=lambda part: (*part[:2], part.kind in _BESIDE, *part[2:]))
 
 
+_BESIDE = frozenset({"limit", "per", "currency", "edge", "year"})
+"""Kinds of parts that are told with another."""
 _OTHER = {"<": ">", ">": "<"}
 _WEEKLY = "every 604800 s"
 
@@ -66,14 +69,14 @@ def spoken(text: str) -> list[Token]:
 
 def stands(one: Value, other: Value) -> bool:
     """Return whether a value says no more than another one: of each kind of part they share a form."""
-    own, theirs = ({part[:2] for part in _split(False, *value[2:])} for value in (one, other))
+    own, theirs = ({part[:2] for part in _split(False, *value[2:-1])} for value in (one, other))
     return bool(own) and dict(own).keys() == dict(own & theirs).keys()
 
 
 def _parts(value: Value, dated: bool) -> list[Said]:
     """A value in parts; a day told from the day of writing as `told`, where another one is dated."""
-    start, end, *form = value
-    return [Said(start, end, *part) for part in _split(dated, *form)]
+    start, end, *form, gaps = value
+    return [Said(start, end, *part, gaps) for part in _split(dated, *form)]
 
 
 @lru_cache(100_000)

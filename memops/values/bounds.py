@@ -10,7 +10,7 @@ from memops.values.lexing import Line
 def around(begin: int, end: int, line: Line) -> tuple[int, int, str]:
     """Return where a value begins and ends with "about" or a bound around it, and what these say."""
     about, bound = "", ""
-    held = _at_arms_length(begin, end, line)
+    first, last, held = _at_arms_length(begin, end, line)
     if begin > 1 and "approx" in line.roles[begin - 2] and "other" in line.roles[begin - 1]:
         about = "~" if len(line.surface(begin - 1)) <= _HAND else ""
     while begin > 0:
@@ -27,6 +27,8 @@ def around(begin: int, end: int, line: Line) -> tuple[int, int, str]:
     end, about, bound = _behind(end, line, about, bound)
     if held == "~":
         about, held = held, ""
+    elif held and not bound:
+        begin, end = min(begin, first), max(end, last)
     return begin, end, about + (bound or held)
 
 
@@ -73,21 +75,22 @@ _HAND = 2  # letters between "about" and its number: 大概要一个小时
 _ARM = 6  # letters between a bound and its number: 最多可以来二十人, three retries at most
 
 
-def _at_arms_length(begin: int, end: int, line: Line) -> str:
-    """A bound with one word between it and its number."""
+def _at_arms_length(begin: int, end: int, line: Line) -> tuple[int, int, str]:
+    """A bound with one word between it and its number, and where a value begins and ends with it."""
     at, size = begin - 1, 0
     while at > 0 and size <= _ARM and not line.roles[at].keys() & _STOPS:
         size += line.ends[at] - line.starts[at]
         at -= 1
         if "bound_before" in line.roles[at] and size <= _ARM:
-            return str(line.roles[at]["bound_before"])
+            plain = all("other" in roles for roles in line.roles[at + 1 : begin])
+            return at if plain else begin, end, str(line.roles[at]["bound_before"])
     then = line.of(end + 1)
     word = len(line.surface(end + 1)) > 1
     if word and then.keys() & {"bound_after", "approx_after"} and "other" in line.of(end):
         said = line.surface(end)
         if " " not in said and len(said) <= (_ARM if said > "\x7f" else 2 * _ARM):
-            return str(then.get("bound_after", "~"))
-    return ""
+            return begin, end + 2, str(then.get("bound_after", "~"))
+    return begin, end, ""
 
 
 def _approximates(line: Line, at: int) -> bool:

@@ -1,14 +1,14 @@
 """Joining: ranges, bounds and "about", which stand around values of any kind."""
 
 import ipaddress
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from memops.values.bounds import around, dated
 from memops.values.forms import day_after, whole_period
 from memops.values.grammar import Found
 from memops.values.lexicon import Lexicon, Num
 from memops.values.lexing import Line
-from memops.values.value import Value, number
+from memops.values.value import Gap, Value, number
 
 HALF_DAY = 12.0
 """How much may lie between two times of which one does not tell its half of the day."""
@@ -37,7 +37,10 @@ def joined(founds: Sequence[Found], line: Line, lex: Lexicon) -> list[Value]:
                 found, span = _lent(found, high), found._replace(end=high.end)
                 at += 1
         at += 1
-        out.append(_value(found, high, span, line))
+        value = _value(found, high, span, line)
+        if out and value.start < out[-1].end:
+            value = value._replace(start=line.starts[span.begin], gaps=())
+        out.append(value)
     return out
 
 
@@ -214,7 +217,20 @@ def _value(found: Found, high: Found | None, span: Found, line: Line) -> Value:
         grain,
         found.converted,
         written,
+        () if found.kind in _ALONE - {"discount"} else (*_gaps(begin, end, line),),
     )
+
+
+def _gaps(begin: int, end: int, line: Line) -> Iterator[Gap]:
+    """Words of no role between the parts of a value, and what is counted: 五双, 五个人以上."""
+    for at in range(begin, end):
+        nominal = line.any(at, "nominal") and line.any(at - 1, "number")
+        counted = (
+            line.any(at, "measure") and (nominal or line.any(at - 1, "measure")) and at > begin
+        )
+        if "other" in line.roles[at] or counted:
+            ahead = any("number" in roles for roles in line.roles[at + 1 : end])
+            yield Gap(line.starts[at], line.ends[at], ahead)
 
 
 def _changed(found: Found, begin: int, end: int, line: Line) -> Found:

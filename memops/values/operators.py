@@ -24,7 +24,7 @@ _GAP = 12  # signs between the two parts of a word
 
 _LATIN = re.compile(r"[a-z]+")
 _LISTED = (
-    "joints", "leaving", "passive", "orders", "opening", "trailing", "affixes", "ending", "absent", "any",
+    "joints", "leaving", "passive", "suffering", "orders", "opening", "trailing", "affixes", "ending", "absent", "any",
     "temporal", "turned", "echoes", "resulting",
 )  # fmt: skip
 
@@ -55,6 +55,7 @@ class Words:
         }
         self.joints, self.leaving = listed["joints"], listed["leaving"]
         self.passive, self.orders = listed["passive"], listed["orders"]
+        self.suffering = listed["suffering"]
         self.trailing, self.affixes = listed["trailing"], tuple(sorted(listed["affixes"]))
         self.absent, self.any, self.temporal = listed["absent"], listed["any"], listed["temporal"]
         self.resulting = listed["resulting"]

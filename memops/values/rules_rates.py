@@ -21,7 +21,9 @@ def rate(span: Span, found: Found) -> Found:
     if unit is None and span.has("per"):
         return found._replace(kind=f"{found.kind} rate", unit=f"{found.unit}/1")
     if unit is not None:
-        said = per(unit)
+        said, count = per(unit), span.line.of(span.at("per") - 1)
+        if "lone" in count:  # 二十块两斤
+            found = found._replace(factor=found.factor / count["lone"].value)
         if unit.kind not in ("months", "duration", "workdays"):
             found = found._replace(factor=found.factor / unit.factor)
     elif told is not None or span.has("hour"):

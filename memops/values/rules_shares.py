@@ -149,7 +149,7 @@ SHARES: tuple[Rule, ...] = (
     ("cut? n:number fold:fold_price", _discount),
     ("n:number percent between:other? off", _discount),
     ("n:number percent of_price", _discount),
-    ("n:number percent of of? between:other/numbered? of_price:price", _priced),
+    ("n:number percent of of? between:other? of_price:price", _priced),
     ("n:number/portion of_price", _discount),
     ("n:portion off", _discount),
     (

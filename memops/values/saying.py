@@ -59,7 +59,7 @@ def saying(text: str, values: Sequence[Value]) -> Saying:
     known = words(spoken(text))
     if not known.bear(text):
         return Saying(Sign())
-    cut = clauses(text, known, [(value.start, value.end) for value in values])
+    cut = clauses(text, known, [piece for value in values for piece in value.pieces()])
     signs = [signed(clause, known) for clause in cut] or [Sign()]
     sign = signs[0] if len({*signs}) == 1 else None
     parts = [*map(_part, cut, signs, repeat(known))]
@@ -98,7 +98,8 @@ def _said(
     said = [word.said for word in every]
     times = known.times(every)
     who = map(str, known.persons(said))
-    told = " ".join((*forms, "|", *who))
+    suffered = sorted({*said} & known.suffering)
+    told = " ".join((*forms, "|", *who, *suffered))
     of = [
         " ".join((_shown(sign), *_ordered(words_, sign), "|", told, "|", time, word))
         for words_, sign in _turned(whole.said, normal, known)

@@ -38,7 +38,7 @@ def turning() -> frozenset[str]:
 
 def _clauses(text: str, known: Words, values: Iterable[Value]) -> Iterator[Sign]:
     """The sign of each clause of a text."""
-    hidden = [(value.start, value.end) for value in values]
+    hidden = [piece for value in values for piece in value.pieces()]
     return (signed(clause, known) for clause in clauses(text, known, hidden))
 
 

@@ -4,7 +4,17 @@ A form prints and reads back: reading `str(value)` gives the value again.
 """
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
+
+
+class Gap(NamedTuple):
+    """Words between the parts of a value that are none of it: three *classes* a week."""
+
+    start: int
+    end: int
+    ahead: bool
+    """Whether they stand before the number that the value says."""
 
 
 class Value(NamedTuple):
@@ -21,6 +31,15 @@ class Value(NamedTuple):
     """Whether it was written in another system than the one in which its kind prints."""
     written: float | None = None
     """The number that was written, in the unit that was written."""
+    gaps: tuple[Gap, ...] = ()
+
+    def pieces(self) -> Iterator[tuple[int, int]]:
+        """Yield where its parts stand."""
+        at = self.start
+        for gap in self.gaps:
+            yield at, gap.start
+            at = gap.end
+        yield at, self.end
 
     def __str__(self) -> str:
         """Return the canonical form, which reads back as the value."""
