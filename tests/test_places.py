@@ -66,10 +66,11 @@ def _codes(folder, name, text):
 
 
 COST = "## Cost\n- The joiner asks 900 euros for it, scaffold and all\n\n"
+TIME = "## Time\n- The tiles take six weeks to come from the yard by ship\n\n"
 
 
 def test_sections_on_end_that_stand_again_in_their_order_are_a_copy(tmp_path):
-    assert _codes(tmp_path, "2026-05-01", (AGAIN + COST) * 2) == ["merge.again"] * 3
+    assert _codes(tmp_path, "2026-05-01", (AGAIN + COST + TIME) * 2) == ["merge.again"] * 4
 
 
 DOSE = "## Dose given\nGave the dog half a tablet with its food and it kept it down well.\n\n"
@@ -80,6 +81,10 @@ VERSES = ("## Verse\nThe ferryman sleeps and the ropes are wet.\n\n",
 RUN = "## Intervals\nSix times 800 metres with two minutes of rest between them.\n\n"
 REST = "## Rest day\nNothing but a walk, and the foam roller for ten minutes in the evening.\n\n"
 LONG = "## Long run\nNinety minutes along the canal, slow enough to talk the whole way.\n\n"
+STOP = "## Stop the service\nStop it on both machines and wait until the queue is empty.\n\n"
+CHECK = (
+    "## Check the disk\nAt least ten gigabytes have to be free on the machine with the data.\n\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -89,6 +94,10 @@ LONG = "## Long run\nNinety minutes along the canal, slow enough to talk the who
         ("2026-05-02", DOSE + DOSE),
         ("song", VERSES[0] + CHORUS + VERSES[1] + CHORUS),
         ("training", RUN + REST + LONG + REST + RUN),
+        (
+            "procedure",
+            STOP + CHECK + "## Update\nFetch the new version and start it.\n\n" + STOP + CHECK,
+        ),
     ],
 )
 def test_a_single_section_that_stands_again_may_be_meant(tmp_path, name, text):

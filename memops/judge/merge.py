@@ -8,6 +8,7 @@ from memops.schema import LIVE, TIERS
 
 COPIED = 60
 """Bytes of a text that is written twice by copying alone, whatever it stands under."""
+_RUN = 3  # sections on end: two may come in this order twice, as steps of a procedure do
 _VALUES = ("attribute", "table")  # forms of what a section measures
 _ITEM = r"^\s*(?:[-*+•]|\d+[.)])\s"  # what stands before a point of a list
 _HEADINGS = r"#([0-9a-f]+)\."  # of a block's name: its headings, dates and all
@@ -111,18 +112,12 @@ def _whole() -> dict[str, pl.Expr]:
 
 def _again(order: pl.DataFrame) -> pl.DataFrame:
     """The members, and whether each stands in a run of sections that its file holds once more (`again`)."""
-    place = ["scope", "path", "nth", "_kept_nth"]
+    file, place = ("scope", "path", "_by"), ["scope", "path", "nth", "_kept_nth"]
     sections = order.filter("_twice").group_by(place).agg(size=pl.col("text").str.len_bytes().sum())
-    runs = [
-        sections.join(
-            sections.with_columns(pl.col("nth", "_kept_nth").cast(pl.Int64) - by),
-            on=place,
-            suffix="_beside",
-            nulls_equal=True,
-        ).filter(pl.col("size") + pl.col("size_beside") >= 2 * COPIED)
-        for by in (1, -1)
-    ]
-    some = pl.concat(runs).select(place).unique().with_columns(again=True)
+    by = sections.with_columns(_by=pl.col("nth") - pl.col("_kept_nth"))
+    runs = by.with_columns(_run=pl.col("nth") - pl.col("nth").rank("dense").over(file))
+    size, many = (pl.col("size").sum().over(*file, "_run"), pl.len().over(*file, "_run"))
+    some = runs.filter((size >= 2 * COPIED) & (many >= _RUN)).select(*place, again=pl.lit(True))
     joined = order.join(some, on=place, how="left", maintain_order="left", nulls_equal=True)
     return joined.with_columns(again=pl.col("_twice") & pl.col("again").fill_null(False))
 

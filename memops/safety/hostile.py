@@ -32,16 +32,19 @@ SHAPED = ("hostile.invisible", "hostile.base64", _BANNERS["why"])
 """Reasons that lie in a text's shape, not in what its words add up to."""
 WRAPPERS = "|".join(_BANNERS["wrappers"])
 """Tags that the agent's software puts around what it adds to a turn."""
-PROMPTS = "|".join([*_BANNERS["starts"], rf"<(?:{WRAPPERS})>"])
+_BLOCKS = "|".join([*_BANNERS["bracketed"], rf"<(?:{WRAPPERS})>"])
+_LINES = "|".join(_BANNERS["starts"])
+PROMPTS = f"{_BLOCKS}|{_LINES}"
 """Openings of what the agent's software says, in lower case."""
 _ENTRY = r"\n\s*(?:[-*]\s+)?\*\*\d{1,2}:\d{2}(?::\d{2})?\*\*"  # one that a later time begins
 _ADDED = (
     rf"(?is)<(?:{WRAPPERS})>.*?</(?:{WRAPPERS})>\s*",
     r"(?s)\[Untrusted [^\]\n]*\]\nBEGIN_QUOTED_NOTES\n```text\n.*?\n```\nEND_QUOTED_NOTES\s*",
-    rf"(?im)^(?:{PROMPTS})[^\n]*(?:\n[^\n]+)*\s*",
+    rf"(?im)^(?:{_BLOCKS})[^\n]*(?:\n[^\n]+)*\s*",
+    rf"(?im)^(?:{_LINES})[^\n]*(?:\n(?:current time:|\[)[^\n]*)*\s*",
 )
-"""What the software adds to a turn: what its tags close in, notes that it quotes, and paragraphs
-that its prompts begin."""
+"""What the software adds to a turn: what its tags close in, notes that it quotes, paragraphs that
+its marks in brackets begin, and lines that begin as its prompts do."""
 _ENVELOPE = r"(?m)^[^\n(]+\(untrusted metadata\):\n```json\n(?:[^\n]*\n)*?```\s*"
 """What a channel tells of a message; a turn that says nothing else has no words of its own."""
 _DEFAULT = Hostile()
@@ -107,7 +110,8 @@ def prompt_alone() -> pl.Expr:
     begins = pl.col("text").str.extract(r"^\s*(?:\*\*[\d:]+\*\*\s*)?(.*)")
     bracketed = begins.str.starts_with("<") | begins.str.starts_with("[")
     entries = pl.col("text").str.contains(_ENTRY)
-    return begins.str.contains(rf"(?i)^(?:{PROMPTS})") & ~bracketed & ~entries
+    begun = begins.str.contains(rf"(?i)^(?:{PROMPTS})")
+    return begun & ~bracketed & ~entries & wordless()
 
 
 def unwrapped() -> pl.Expr:
