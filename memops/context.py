@@ -69,17 +69,16 @@ class Context:
         self, key: object, texts: pl.Series, make: Callable[[list[str]], pl.DataFrame]
     ) -> tuple[pl.DataFrame, pl.Series]:
         """Return what `make` returns (text and more), each text made once, and the row of each text."""
-        texts = texts.rename("text")
-        known = self.cache.get(key)
-        new = texts.unique(maintain_order=True)
+        texts, known = texts.rename("text"), self.cache.get(key)
+        at = pl.repeat(None, texts.len(), dtype=pl.Int64, eager=True)
         if known is not None:
-            new = new.filter(~new.is_in(known["text"].implode()))
-        if known is None or new.len():
+            at = _places(texts, known["text"])
+        if known is None or at.has_nulls():
+            new = texts.filter(at.is_null()).unique(maintain_order=True)
             made = make(new.to_list())
             known = made if known is None else pl.concat([known, made], rechunk=True)
             self.cache[key] = known
-        place = pl.DataFrame({"text": known["text"], "at": pl.int_range(known.height, eager=True)})
-        at = texts.to_frame().join(place, on="text", how="left", maintain_order="left")["at"]
+            at = _places(texts, known["text"])
         return known, at
 
     def formed(self, key: object, texts: pl.Series, form: pl.Expr) -> pl.Series:
@@ -90,3 +89,9 @@ class Context:
 
         known, at = self.of_texts(key, texts, make)
         return known["form"].gather(at)
+
+
+def _places(texts: pl.Series, known: pl.Series) -> pl.Series:
+    """Where each text stands among distinct ones; null where it does not."""
+    place = pl.DataFrame({"text": known, "at": pl.int_range(known.len(), eager=True)})
+    return texts.to_frame().join(place, on="text", how="left", maintain_order="left")["at"]

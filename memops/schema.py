@@ -139,7 +139,13 @@ LIVE = pl.col("superseded_by").is_null()
 """True of a record that recall may return."""
 
 
-CATEGORY = pl.col("extra").str.json_path_match("$.category")
+def native(name: str) -> pl.Expr:
+    """Return a native column that `extra` holds, as text; only records that name it are parsed."""
+    extra = pl.col("extra")
+    return pl.when(extra.str.contains(rf"{name}|\\u")).then(extra).str.json_path_match(f"$.{name}")
+
+
+CATEGORY = native("category")
 """The category that the agent gave a record, null for none."""
 
 

@@ -3,12 +3,15 @@ import time
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memops.policy import Secrets
+from memops.safety import secrets_fitted
 from memops.safety.secrets import found, redacted
 from memops.safety.secrets_fitted import likely
 from memops.safety.secrets_sequences import sequences
-from memops.safety.secrets_signs import weighable
+from memops.safety.secrets_signs import MADE, tokens, weighable
 from memops.safety.secrets_values import make, values
 from tests.bench.fit_secrets import Text, assembled, corpus, opening, reached
 
@@ -143,3 +146,19 @@ def test_long_lines_take_linear_time(piece):
     started = time.process_time()
     found(text)
     assert time.process_time() - started < 20.0
+
+
+@given(
+    st.lists(
+        st.sampled_from([*sorted(secrets_fitted._model().opening), *"aZé9_ .-'x²½\n密"]).flatmap(
+            lambda word: st.sampled_from([word, word.upper(), word.capitalize()])
+        ),
+        max_size=8,
+    ).map("".join)
+)
+def test_what_opens_or_is_in_no_sentence_is_asked_about(text):
+    opened = secrets_fitted._model().opening & {word.text for word in tokens(text)}
+    free = any(MADE.search(text[v.start : v.end]) for v in values(text))
+    if opened or free:
+        held = any(one in text for one in secrets_fitted._unspaced())
+        assert held or pl.Series([text]).str.contains(secrets_fitted._spaced())[0]

@@ -20,7 +20,7 @@ from memops.language.packs import scripts
 from memops.language.text import UNFOLDED, searchable, tokens, wordlist
 from memops.language.text import folded as fold
 from memops.language.vocabulary import stem
-from memops.schema import INSTANT, RETIRED, TOMBSTONE, only
+from memops.schema import INSTANT, RETIRED, TOMBSTONE, native, only
 from memops.statements.remembered import Remembered
 
 _ENDING = re.compile(r"(?<=\w)(?:ie|[ie]|(?<=b)l)$")
@@ -259,9 +259,7 @@ def _ticked() -> pl.Expr:
     signs, marks = any_of(words["signs"]), any_of(words["marks"])
     sign = _where(text, text.str.contains(signs)).str.contains(rf"^\s*(?:{signs})|(?:{signs})\s*$")
     tail = text.str.contains(rf"[(（\[]\s*(?:{marks})\s*[)）\]]\W*$")
-    native = _where(pl.col("extra"), pl.col("extra").str.contains("done", literal=True))
-    box = native.str.json_path_match("$.done") == "true"
-    return sign.fill_null(False) | tail | box.fill_null(False)
+    return sign.fill_null(False) | tail | (native("done") == "true").fill_null(False)
 
 
 def _where(text: pl.Expr, holds: pl.Expr) -> pl.Expr:

@@ -5,12 +5,14 @@ text then says nothing that the fuller one does not say in the same words.
 """
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 import polars as pl
 
 from memops.context import Context
-from memops.language.text import normalised
+from memops.language.text import normalised, spelling
+from memops.schema import only
 
 _ENDS = r"[.!?;](?:\s|$)|[。！？；\r\n]"
 _ASIDE = r"[(（]([^()（）]*)[)）]"
@@ -27,9 +29,16 @@ def contained(texts: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     the number of texts: each is compared with those that share its rarest beginning, of which
     there are at most 20.
     """
-    begins = ctx.formed(contained, texts["text"], _beginnings())
+    roughly = texts.with_columns(
+        begins=ctx.formed(_beginnings, texts["text"], _beginnings(spelling))
+    )
+    roughly = roughly.explode("begins", empty_as_null=True).drop_nulls("begins")
+    shared = roughly.filter(pl.len().over("scope", "begins") > 1)
+    texts = only(texts, shared["id"])
+    begins = ctx.formed(contained, texts["text"], _beginnings(normalised))
     begun = texts.select("id", "scope", begins=begins).explode("begins", empty_as_null=True)
-    shared = begun.drop_nulls().filter(pl.len().over("scope", "begins") > 1)
+    begun = begun.filter(pl.col("begins") != "")
+    shared = begun.filter(pl.len().over("scope", "begins") > 1)
     often = shared.with_columns(held=pl.len().over("scope", "begins")).filter(
         pl.col("held") <= _MANY
     )
@@ -63,12 +72,13 @@ class _Parts(NamedTuple):
     begun: frozenset[str]
 
 
-def _beginnings() -> pl.Expr:
-    """The first clauses of the sentences of a text, each once."""
+def _beginnings(form: Callable[[pl.Expr], pl.Expr]) -> pl.Expr:
+    """The first clauses of the sentences of a text in a form, each once."""
     bare = pl.col("text").str.replace_all(_ASIDE, " ")
     cut = bare.str.replace_all(_ENDS, "\u0001").str.split("\u0001")
-    first = normalised(pl.element().str.replace(f"{_PAUSE}[\\s\\S]*$", ""))
-    return cut.list.eval(first.filter(first != "")).list.unique(maintain_order=True)
+    first = form(pl.element().str.replace(f"{_PAUSE}[\\s\\S]*$", ""))
+    said = pl.element().str.strip_chars() != ""
+    return cut.list.eval(first.filter(said)).list.unique(maintain_order=True)
 
 
 def _read(texts: list[str]) -> dict[str, _Parts]:

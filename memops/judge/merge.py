@@ -4,7 +4,7 @@ import polars as pl
 
 from memops.judge.places import KEPT, MOMENTS, RANKS, file, placed, timed
 from memops.plan import edit, nothing
-from memops.schema import LIVE, TIERS
+from memops.schema import LIVE, TIERS, native
 
 COPIED = 60
 """Bytes of a text that is written twice by copying alone, whatever it stands under."""
@@ -24,12 +24,13 @@ def counted(records: pl.DataFrame) -> pl.DataFrame:
     own in what stands before it (`mark`); `logged`: in a block of which some are, or tell a day
     with its time.
     """
-    before = pl.col("extra").str.json_path_match("$.prefix")
+    before = native("prefix")
     point = placed() & before.str.contains(_ITEM) & ~timed()
     live = records.filter(LIVE).with_columns(
         point=point.fill_null(False), timed=timed(), mark=before, path=file()
     )
-    entry = pl.col("timed") | pl.col("text").str.contains(_STAMP)
+    said = pl.when(placed()).then(pl.col("text"))
+    entry = pl.col("timed") | said.str.contains(_STAMP).fill_null(False)
     logged = entry.any().over("scope", "block")
     line = pl.col("origin").str.extract(r"#(\d+)$").cast(pl.Int64)
     nth = line.min().over("scope", "block").rank("dense").over("scope", "path").cast(pl.Int64)

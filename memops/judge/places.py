@@ -5,7 +5,10 @@ was written to hold together. A log entry, a quotation, code, a table and an ins
 value that a later one replaces. The curated file is current: no note replaces it by date alone.
 """
 
+import numpy as np
 import polars as pl
+
+from memops.schema import native
 
 c = pl.col
 
@@ -69,8 +72,7 @@ def file() -> pl.Expr:
 
 def timed() -> pl.Expr:
     """Return whether a time of its own stands before what a record of a document says."""
-    before = c("extra").str.json_path_match("$.prefix")
-    return (placed() & before.str.contains(_TIMED)).fill_null(False)
+    return (placed() & native("prefix").str.contains(_TIMED)).fill_null(False)
 
 
 def about() -> pl.Expr:
@@ -136,7 +138,8 @@ def kept_apart(pairs: pl.DataFrame, table: pl.DataFrame) -> pl.Series:
 
 def _sides(pairs: pl.DataFrame, table: pl.DataFrame, told: pl.DataFrame) -> list[pl.DataFrame]:
     """What is told of the statements of a table, for either side of pairs."""
-    return [told[table["statement"].search_sorted(pairs[side])] for side in ("a", "b")]
+    numbers = table["statement"].to_numpy()
+    return [told[np.searchsorted(numbers, pairs[side].to_numpy())] for side in ("a", "b")]
 
 
 def one_a_block(members: pl.DataFrame) -> pl.DataFrame:

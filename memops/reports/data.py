@@ -1,5 +1,6 @@
 """Data of a report: all that a page says, as plain values."""
 
+from collections.abc import Sequence
 from typing import Any, NotRequired, TypedDict
 
 from memops.state.history import Line
@@ -81,12 +82,19 @@ class Place(TypedDict):
     below: str | None
 
 
+class Undo(TypedDict):
+    """A command that ends with the numbers of changes, which is looked at for secrets once a page."""
+
+    command: str
+    seqs: Sequence[int]
+
+
 class Change(Reason):
     """One line of the plan and what became of it.
 
     `before_text` is None for an insert, `after_text` for a record that is hidden or gone;
     `instead` is then the record that stands in its place (the first evidence if it is absent).
-    `state` is planned, applied, skipped, refused or rolled-back; `undo` a command for this change alone;
+    `state` is planned, applied, skipped, refused or rolled-back; `undo` takes this change alone back;
     `waits` says why one that was not applied waits for a person.
     The riskiest have a rank from 1, and the place where they stand.
     """
@@ -103,7 +111,7 @@ class Change(Reason):
     state: str
     fields: NotRequired[list[Field]]
     instead: NotRequired[Evidence]
-    undo: NotRequired[str]
+    undo: NotRequired[Undo]
     waits: NotRequired[Reason]
     rank: NotRequired[int]
     place: NotRequired[Place]
@@ -131,7 +139,7 @@ class Conflict(Reason):
     new: Evidence
     decided: NotRequired[Reason]
     cues: NotRequired[list[str]]
-    undo: NotRequired[str]
+    undo: NotRequired[Undo]
 
 
 class Cluster(TypedDict):
@@ -139,7 +147,7 @@ class Cluster(TypedDict):
 
     keeper: Evidence
     members: list[Evidence]
-    undo: NotRequired[str]
+    undo: NotRequired[Undo]
 
 
 class Floor(TypedDict):

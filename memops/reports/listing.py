@@ -12,7 +12,7 @@ from memops.judge.explain import explained
 from memops.plan import meaning
 from memops.reasons import plain
 from memops.reports import view
-from memops.reports.data import Change, Cluster, Conflict, Evidence, Field, Place, Refused
+from memops.reports.data import Change, Cluster, Conflict, Evidence, Field, Place, Refused, Undo
 from memops.reports.riskiest import places, riskiest
 from memops.settings import Settings
 from memops.state import planfile
@@ -25,8 +25,8 @@ _HIDES = ("merge", "supersede", "tombstone", "quarantine")
 
 State = Callable[[int, str], str]
 """Tells what became of a change, by its number and its record."""
-Undoing = Callable[[Sequence[int]], str]
-"""Returns the command that takes changes back, or out of a plan that waits, by their numbers."""
+Undoing = Callable[[Sequence[int]], Undo]
+"""Returns what takes changes back, or out of a plan that waits, by their numbers."""
 
 
 @dataclass(frozen=True)
@@ -184,9 +184,9 @@ def undoing(made: planfile.PlanFile | None, runs: Sequence[Run], settings: Setti
     """Return what tells how to take changes back that these runs carried out, and those that wait."""
     by = {seq: run.id for run in runs for seq in run.header["kept"]}
 
-    def command(seqs: Sequence[int]) -> str:
+    def undo(seqs: Sequence[int]) -> Undo:
         run = by.get(seqs[0])
         verb = f"rollback {run} --only" if run else f"review {made.id if made else ''} --reject"
-        return f"{settings.typed()} {verb} {','.join(map(str, seqs))}"
+        return {"command": f"{settings.typed()} {verb}", "seqs": seqs}
 
-    return command
+    return undo

@@ -58,6 +58,7 @@ def selected(data: Mapping[str, Any]) -> dict[str, Any]:
         "environment": [{"name": k, "value": v} for k, v in sorted(data["environment"].items())],
         "grades": _grades(data["grades"]) if data["grades"] else None,
         "conflicts": [_conflict(conflict) for conflict in data["conflicts"]],
+        "clusters": [{**cluster, "undo": _undo(cluster)} for cluster in data["clusters"]],
     }
     page["trend"] = [{**line, "name": clip(line["name"], 60)} for line in data["trend"][:8]]
     for name in (*_lists(), "environment", "distributions", "timings", "tier_flow"):
@@ -143,7 +144,7 @@ def _clipped_change(change: Mapping[str, Any]) -> dict[str, Any]:
         "same": old is not None and old == new and not instead,
         "instead": clip(instead["id"], 200) if instead else "",
         "evidence": _clip_all(evidence, 240), "more_evidence": change["more_evidence"],
-        "locator": clip(locator, 160), "undo": clip(change.get("undo", ""), 160),
+        "locator": clip(locator, 160), "undo": clip(_undo(change), 160),
         "fields": [_field(field) for field in change.get("fields", [])[:12]],
         "risk": change["risk"], "risk_tone": tone(change["risk"]), "tone": tone(change["state"]),
         **{name: _clip_all(change.get(name), 200) for name in ("place", "args", "waits")},
@@ -245,7 +246,7 @@ def _conflict(conflict: Mapping[str, Any]) -> dict[str, Any]:
         "new": {"id": new["id"], "parts": clipped(sides[1])},
         "code": conflict["code"], "args": _clip_all(args, 200),
         "signals": [{"name": name, "value": value} for name, value in signals],
-        "decided": conflict.get("decided", ""), "undo": conflict.get("undo", ""),
+        "decided": conflict.get("decided", ""), "undo": _undo(conflict),
         "cues": conflict.get("cues", []),
     }  # fmt: skip
 
@@ -254,6 +255,13 @@ def _cluster(cluster: Mapping[str, Any]) -> dict[str, Any]:
     members = cluster["members"]
     shown = {"keeper": cluster["keeper"], "members": members[:8], "size": len(members)}
     return shown | ({"undo": cluster["undo"]} if "undo" in cluster else {})
+
+
+def _undo(of: Mapping[str, Any]) -> str:
+    """The command that takes something back; "" without one."""
+    if not (undo := of.get("undo")):
+        return ""
+    return f"{undo['command']} {','.join(map(str, undo['seqs']))}"
 
 
 def _short(rows: Sequence[Any], room: int) -> list[Any]:

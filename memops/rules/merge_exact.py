@@ -15,6 +15,7 @@ from memops.judge.places import (
     touchable,
 )
 from memops.language.text import in_form, normalised, spelling
+from memops.schema import native
 
 _SENTENCE = 40  # bytes; what is shorter in a day's notes is that section's, as "all is well"
 _OWN = ("claim", "event")
@@ -68,14 +69,13 @@ def _moment() -> pl.Expr:
     size = pl.col("text").str.len_bytes()
     brief = placed() & pl.col("role").is_in(MOMENTS) & (size < _SENTENCE)
     turn = ~placed() & (pl.col("kind") == "session") & (size < COPIED)
-    native = pl.col("extra").str.json_path_match
     at = pl.col("created_at").cast(pl.String)
-    event = pl.concat_str(file(), native("$.prefix"), at, "block", ignore_nulls=True)
+    event = pl.concat_str(file(), native("prefix"), at, "block", ignore_nulls=True)
     return (
         pl.when(brief).then("block")
         .when(turn).then("id")
         .when(placed() & (pl.col("form") == "event")).then(event)
-        .when(placed() & (pl.col("form") == "task")).then(native("$.done"))
+        .when(placed() & (pl.col("form") == "task")).then(native("done"))
         .fill_null("")
     )  # fmt: skip
 

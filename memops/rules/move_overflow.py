@@ -9,7 +9,7 @@ from memops.hygiene.moving import moved
 from memops.hygiene.tasks import is_task
 from memops.judge.places import writable
 from memops.plan import nothing
-from memops.schema import LIVE
+from memops.schema import LIVE, native
 
 _CURATED = r"^MEMORY\.md:"
 _AROUND = {"words": 10, "runes": 100}  # comments and stamps, which no record tells of
@@ -58,7 +58,7 @@ def move_overflow(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
 def _size(unit: str) -> pl.Expr:
     """What an entry takes of its file: the line itself, and the comments that belong to it."""
-    around = (pl.col("extra").str.json_path_match(f"$.{n}") for n in ("prefix", "suffix", "above"))
+    around = map(native, ("prefix", "suffix", "above"))
     whole = pl.concat_str([pl.col("text"), *around], separator=" ", ignore_nulls=True)
     return _counted(whole, unit)
 
@@ -71,15 +71,15 @@ def _counted(text: pl.Expr, unit: str) -> pl.Expr:
 
 
 def _headings(here: pl.DataFrame, unit: str) -> int:
-    over = here.select(h=pl.col("extra").str.json_path_match("$.under")).drop_nulls()
+    over = here.select(h=native("under")).drop_nulls()
     every = over.select(pl.col("h").str.json_decode(pl.List(pl.String))).explode("h").unique()
     return int(every.select((_counted(pl.col("h"), unit) + 2).sum()).item() or 0)
 
 
 def _parents(here: pl.DataFrame) -> pl.Series:
     """Lines with points beneath them, which would lose what they are about."""
-    prefix = pl.col("extra").str.json_path_match("$.prefix").fill_null("")
-    height = pl.col("extra").str.json_path_match("$.lines").cast(pl.Int64, strict=False)
+    prefix = native("prefix").fill_null("")
+    height = native("lines").cast(pl.Int64, strict=False)
     lines = here.select(
         "id",
         line=pl.col("origin").str.extract(r"#(\d+)$").cast(pl.Int64),

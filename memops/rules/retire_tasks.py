@@ -7,7 +7,7 @@ from memops.hygiene.closing import closed, tasks_of, unticked
 from memops.hygiene.tasks import open_tasks, overdue
 from memops.judge.places import KEPT, UNTOUCHED, placed
 from memops.plan import arguments, edit
-from memops.schema import TOMBSTONE
+from memops.schema import TOMBSTONE, native
 
 
 def retire_tasks(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
@@ -45,6 +45,6 @@ def retire_tasks(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
 def _stating(records: pl.DataFrame) -> pl.DataFrame:
     """Records of documents that are ticked, curated, or no task by their form."""
-    box = pl.col("extra").str.json_path_match("$.done") == "true"
+    box = native("done") == "true"
     other = (pl.col("form") != "task") | pl.col("role").is_in([*KEPT, *UNTOUCHED])
     return records.filter(placed() & (other | box.fill_null(False))).select("id")

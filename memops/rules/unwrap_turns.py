@@ -19,8 +19,9 @@ def unwrap_turns(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """
     quoting = pl.col("source").is_in(AGENTS).fill_null(False)
     turns = only(records, ctx.changed).filter(
-        LIVE, touchable(), placed(), pl.col("role") == "session", ~prompt_alone(), ~quoting
+        LIVE, touchable(), placed(), pl.col("role") == "session", ~quoting
     )
+    turns = turns.filter(~prompt_alone())
     begun = pl.col("text").str.contains(rf"(?i)^\s*(?:{PROMPTS})")
     strange = by_machine() | by_anybody()
     cut = turns.filter(begun | ~strange, ~wordless()).with_columns(left=unwrapped())

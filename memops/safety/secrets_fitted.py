@@ -20,7 +20,8 @@ import polars as pl
 from memops.language.lexicon import lexicon
 from memops.language.text import wordlist
 from memops.safety.secrets_labels import expanded, triggers
-from memops.safety.secrets_signs import OPENING, weighable
+from memops.safety.secrets_sequences import HAN
+from memops.safety.secrets_signs import MADE, OPENING, weighable
 
 BITS = 16
 LIKELY = pl.Schema(
@@ -51,7 +52,8 @@ def likely(texts: pl.Series) -> pl.DataFrame:
     opening = sorted(_model().opening)
     some = _any(texts, [*_triggers(), *opening])
     held = texts.filter(some)
-    told = held.str.contains(_opening()) | _any(held, opening)
+    told = _any(held, opening) & (_any(held, _unspaced()) | held.str.contains(_spaced()))
+    told |= held.str.contains(_opening())
     made = texts.str.contains(_MADE).fill_null(False).arg_true()
     asked = pl.concat([some.arg_true().filter(told), made]).unique().sort()
     rows = [(row, *span) for row in asked for span in _secrets(texts[row])]
@@ -107,6 +109,27 @@ def _triggers() -> list[str]:
 def _opening() -> str:
     """A word without which no plain word or number is a secret (Rust's syntax)."""
     return expanded("(?i)(?:" + "|".join(f"@{{{group}}}" for group in OPENING) + ")@{right}")
+
+
+def _unspaced() -> list[str]:
+    """The words that open, of scripts that are read by pairs of characters."""
+    return sorted(word for word in _model().opening if re.search(f"[{HAN}]", word))
+
+
+@cache
+def _spaced() -> str:
+    """What holds wherever a token is one of the other words that open, or a value is none of a sentence.
+
+    In Rust's syntax. A token ends where no small letter follows, and begins with a capital or where
+    none stands before (`secrets_signs.tokens`).
+    """
+    words = sorted(_model().opening.difference(_unspaced()))
+    whole = "|".join(map(pl.escape_regex, words))
+    inside = "|".join(
+        pl.escape_regex(w[0].upper()) + f"(?i:{pl.escape_regex(w[1:])})" for w in words
+    )
+    free = MADE.pattern.replace(r"[^\W\d_]", r"[\p{L}\p{N}&&\P{Nd}]")
+    return rf"(?:(?:^|[^a-z])(?i:{whole})|(?:{inside}))(?:[^a-z]|$)|{free}"
 
 
 def _secrets(text: str) -> Iterator[tuple[int, int, str]]:

@@ -8,6 +8,8 @@ record, nothing less trusted takes its place unattended (`memops.guard`).
 
 import polars as pl
 
+from memops.schema import native
+
 MACHINES = ("banner", "system", "tool", "web")
 AGENTS = ("agent", "assistant")
 OWN = ("user", "owner", "person", *AGENTS)
@@ -45,7 +47,6 @@ def voice() -> pl.Expr:
 
     Null is the one voice of all that was not said by a person, however often it is repeated.
     """
-    native = (pl.col("extra").str.json_path_match(f"$.{n}") for n in ("session_id", "session"))
     said = pl.coalesce("valid_from", "created_at").dt.date().cast(pl.String)
-    place = pl.coalesce(*native, said, pl.lit("unknown"))
+    place = pl.coalesce(native("session_id"), native("session"), said, pl.lit("unknown"))
     return pl.when(pl.col("source").is_in(PERSONS) | pl.col("source").is_null()).then(place)

@@ -16,7 +16,7 @@ import polars as pl
 from memops.errors import MemopsError
 from memops.models.encode import Encoder
 from memops.models.vectors import Vectors
-from memops.schema import INSTANT, LIVE, SHARED
+from memops.schema import INSTANT, LIVE, SHARED, native
 from memops.search import openclaw
 from memops.search import rsclaw as fused_rsclaw
 from memops.search.arms import vectors_of
@@ -206,7 +206,7 @@ def _chunks(records: pl.DataFrame) -> pl.DataFrame:
 
 def _begins() -> pl.Expr:
     """Return whether an entry of a curated file begins a chunk; one that no file holds does."""
-    prefix, under = (pl.col("extra").str.json_path_match(f"$.{n}") for n in ("prefix", "under"))
+    prefix, under = native("prefix"), native("under")
     moved = under.ne_missing(under.shift().over("path"))
     return prefix.str.starts_with("- ").fill_null(True) | moved
 

@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from memops.files import json_object
-from memops.schema import LIVE, instant
+from memops.schema import CATEGORY, LIVE, instant
 from memops.stores.clawseed.snapshot import FILE, exported, parsed
 from memops.stores.disk import replace_whole
 
@@ -31,7 +31,7 @@ _KEPT = {"namespace": "scope", "importance": "importance", "session_id": None}
 
 def view(records: pl.DataFrame, now: datetime) -> str | None:
     """Return the file for a store's live records of category core, None if there are none."""
-    core = records.filter(LIVE, pl.col("extra").str.json_path_match("$.category") == "core")
+    core = records.filter(LIVE, CATEGORY == "core")
     rows = [_row(record) for record in core.sort("id").to_dicts()]
     return exported(rows, now.astimezone().strftime("%Y-%m-%d %H:%M:%S"))
 
