@@ -45,8 +45,8 @@ TURNED = [  # who does what to whom
 ]
 SAME = [  # what rules call the same
     ("The build takes 12 minutes", "A build takes 12 min"),
-    ("工资 15 号发", "15 号是发工资的日子"),
-    ("API 配额每周三重置", "周三是 API 配额重置的日子"),
+    ("工资每月 15 号发", "每月 15 号发工资"),
+    ("API 配额每周三重置", "每周三重置 API 配额"),
 ]
 
 

@@ -33,27 +33,44 @@ def about_one_thing() -> pl.Expr:
     return neither("owner", "circumstances") & attributes & (c("numbered_differ") == 0)
 
 
-def contrasted() -> pl.Expr:
-    """True when the subjects share a head, each has a word of its own, and so has what is said.
-
-    "The sensor at berth 3 ..." and "the sensor at berth 7 ..." speak of two sensors, unless one
-    of them says that something changed.
-    """
-    strangers = (c("begin") == 0) & each("subject") & (~turned() | (c("subject_same") >= 1))
-    return each("head", "tail") & (((c("head_shared") >= 1) & ~turned()) | strangers)
-
-
 def twins() -> pl.Expr:
     """True when the same is said of two things that a value tells apart: notes of two days."""
     told = each("subject") | (c("end") >= 1)
     return each("head") & neither("tail") & (c("head_shared") >= 1) & ~turned() & told
 
 
-def narrowed() -> pl.Expr:
-    """True when one speaks of a narrower subject: the login interface and the interface."""
-    return pl.any_horizontal(
-        (c(f"attributes_{side}") >= 1) & (c(f"subject_{side}") >= 1) for side in "ab"
+def more(side: str) -> pl.Expr:
+    """Return how many words that tell something stand in that side alone: not "set", not "time"."""
+    return c(f"wide_{side}") - (c(f"known_{side}") - c(f"telling_{side}"))
+
+
+def of_one_slot() -> pl.Expr:
+    """True when around the value in which they differ both say the same.
+
+    Any word more is a difference: the return flight, at night, on Mondays; so is a second value, the day
+    of what was counted then. A word of change may take the place of one that the older says of it.
+    """
+    more_a, more_b = (more(side) - c("values_differ") for side in "ab")
+    level = (more_a <= 0) & (more_b <= 0)
+    alone = (c("values_differ") <= 1) & (c("relation_differs") <= 0)
+    instead = pl.any_horizontal(
+        (c(f"change_{new}") > 0) & (said <= 0) & (before <= 1) & ~_narrowed(old)
+        for new, old, said, before in (("a", "b", more_a, more_b), ("b", "a", more_b, more_a))
     )
+    return (level & (alone | turned())) | (instead & turned())
+
+
+def _narrowed(side: str) -> pl.Expr:
+    """True when that side speaks of a narrower subject: the login interface and the interface."""
+    return (c(f"attributes_{side}") >= 1) & (c(f"subject_{side}") >= 1)
+
+
+def lasting() -> pl.Expr:
+    """True when neither tells of the past, or one says that something changed.
+
+    What took place is not what takes place, nor what did at another time: both hold.
+    """
+    return (c("past") == 0) | turned()
 
 
 def asserted(side: str) -> pl.Expr:
@@ -69,8 +86,8 @@ def same() -> pl.Expr:
         unaltered()
         & ~_of_another()
         & ~other_words()
-        & neither("endings")
         & (c("opposites") == 0)
+        & _nothing_more()
         & (near | _word_for_word())
     )
 
@@ -89,6 +106,13 @@ def restated() -> pl.Expr:
     )
     held = pl.all_horizontal(c(name) == 0 for name in ("values_differ", "numbered_differ"))
     return (c("restated") >= 1) & ~moved & held & neither("owner")
+
+
+def _nothing_more() -> pl.Expr:
+    """True when no word of content, of change or that denies stands in one alone: at night; failed."""
+    changed = (c("change_one") > 0) & ~neither("known")
+    said = pl.max_horizontal(more("a"), more("b")) > 0
+    return ~said & ~changed & ((c("refused_a") > 0) == (c("refused_b") > 0))
 
 
 def _of_another() -> pl.Expr:

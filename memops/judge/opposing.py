@@ -7,10 +7,10 @@ import polars as pl
 
 from memops.judge.judgement import (
     about_one_thing,
-    contrasted,
     each,
-    narrowed,
+    lasting,
     neither,
+    of_one_slot,
     turned,
     twins,
 )
@@ -29,17 +29,17 @@ def opposes() -> pl.Expr:
     changed, and where it did they differ.
     """
     agree = about_one_thing()
-    one = agree & ~contrasted() & ~narrowed()
+    slot = _NO_VALUE | of_one_slot()
     placed = neither("circumstances") & (c("numbered_differ") == 0)
     alike = placed & neither("owner")
     return (
-        pl.when(one & ~twins() & (_valued() | _filled())).then(pl.lit("value"))
-        .when(alike & _equated() & ~contrasted()).then(pl.lit("value"))
-        .when(one & _opposite()).then(pl.lit("opposite"))
+        pl.when(agree & lasting() & ~twins() & (_valued() | _filled())).then(pl.lit("value"))
+        .when(alike & lasting() & slot & _equated()).then(pl.lit("value"))
+        .when(agree & _opposite()).then(pl.lit("opposite"))
         .when(neither("owner") & _excluded()).then(pl.lit("excluded"))
         .when(alike & _denied()).then(pl.lit("denied"))
         .when(placed & _replaced()).then(pl.lit("replaced"))
-        .when(_kinds() & ((agree & _changed()) | (alike & _realigned()))).then(pl.lit("changed"))
+        .when(_kinds() & slot & ((agree & _changed()) | (alike & _realigned()))).then(pl.lit("changed"))
         .when(alike & _ended()).then(pl.lit("denied"))
     )  # fmt: skip
 
@@ -47,11 +47,9 @@ def opposes() -> pl.Expr:
 def _valued() -> pl.Expr:
     """Each holds a value of one kind, and they differ.
 
-    Where each says something besides that the other does not, as entries of a series do (another
-    day, and what was counted then), one of them has to tell of a change.
+    Neither says more: entries of a series (another day, and what was counted then) both hold.
     """
-    other = (pl.min_horizontal("wide_a", "wide_b") >= 2) & ~turned()
-    return (c("anchors_same") >= 1) & (c("values_differ") > 0) & each("current") & _EVEN & ~other
+    return (c("anchors_same") >= 1) & ~_NO_VALUE & each("current") & _EVEN & of_one_slot()
 
 
 def _filled() -> pl.Expr:
@@ -83,8 +81,7 @@ def _equated() -> pl.Expr:
     """
     one = (c("subject_same") >= 1) & neither("subject") & each("complement")
     told = pl.max_horizontal("kinds_a", "kinds_b", "known_a", "known_b") > 0
-    other = (pl.min_horizontal("wide_a", "wide_b") >= 2) & ~_NO_VALUE
-    named = ((c("subject_same") >= 2) | ~told) & ~other
+    named = ((c("subject_same") >= 2) | ~told) & (_kinds() | (c("end") == 0))
     return one & (named | turned()) & (c("copular_a") > 0) & (c("copular_b") > 0) & _EVEN
 
 
@@ -94,7 +91,7 @@ def _opposite() -> pl.Expr:
     Words that tell apart what is spoken of (the upstairs tap, a downstairs tap) exclude nothing.
     """
     one = (c("begin") >= 1) | turned()
-    return (c("anchors_same") >= 1) & (c("opposites") >= 1) & one & _EVEN
+    return (c("anchors_same") >= 1) & (c("opposites") >= 1) & one & _EVEN & _NO_VALUE
 
 
 def _excluded() -> pl.Expr:
@@ -112,7 +109,13 @@ def _denied() -> pl.Expr:
     whole = pl.any_horizontal(
         (c(f"negations_{side}") % 2 == 1) & (c(f"wide_{side}") == 0) for side in "ab"
     )
-    return whole & (c("both_content") >= 2) & (c("opposites") == 0) & ~_EVEN & _NO_VALUE
+    told = (c("both_content") >= 2) & (c("opposites") == 0)
+    return whole & told & _of_it_all() & ~_EVEN & _NO_VALUE
+
+
+def _of_it_all() -> pl.Expr:
+    """Both speak of the same thing, and of no more than it: the car, and the car stereo; only at Christmas."""
+    return (c("compounded") == 0) & (c("only_one") == 0)
 
 
 def _replaced() -> pl.Expr:
@@ -152,4 +155,4 @@ def _ended() -> pl.Expr:
         (c(f"refused_{one}") >= 1) & (c(f"refused_else_{one}") == 0) & (c(f"refused_{other}") == 0)
         for one, other in ("ab", "ba")
     )
-    return turned() & ~_EVEN & _NO_VALUE & told
+    return turned() & _of_it_all() & ~_EVEN & _NO_VALUE & told

@@ -86,16 +86,48 @@ def tenses(t: Tokens) -> Keys:
     return _told(t, _tenses())
 
 
+def pasts(t: Tokens) -> Keys:
+    """Return which texts tell of the past: by a word for it, or by a verb where no word tells a time."""
+    known = words(codes())
+    told = t.where(lambda concept, kind, said: _head(said) in _tenses())
+    over = t.where(lambda concept, kind, said: _PAST in _tenses().get(_head(said), ()))
+    verb = t.where(lambda concept, kind, said: kind != "name" and known.in_past(_head(said)))
+    silent = verb & ~t.texts(told)[t.row]
+    return keyed(np.flatnonzero(t.texts(over | silent)), t.items[_PAST])
+
+
 def persons(t: Tokens) -> Keys:
     """Return who is spoken of by words for persons."""
     return _told(t, _persons())
 
 
+def modifiers(t: Tokens) -> Keys:
+    """Return words that stand right before a thing, of scripts with spaces: car, of the car stereo."""
+    spaced_ = t.where(lambda concept, kind, said: said.isascii(), "thing", "word", "name", "person")
+    both = spaced_[:-1] & spaced_[1:] & (t.row[:-1] == t.row[1:]) & (t.clause[:-1] == t.clause[1:])
+    at = np.flatnonzero(both)
+    return keyed(t.row[at], t.concept[at])
+
+
+def lasts(t: Tokens) -> Keys:
+    """Return the word of content with which a text ends."""
+    at = np.flatnonzero(t.solid)
+    at = at[np.append(t.row[at][1:] != t.row[at][:-1], True)] if len(at) else at
+    return keyed(t.row[at], t.concept[at])
+
+
 def _told(t: Tokens, told: Mapping[str, list[str]]) -> Keys:
     def items(concept: str, kind: str, said: str) -> list[str]:
-        return told.get(said.lower().partition(" ")[0], [])
+        return told.get(_head(said), [])
 
     return t.spread(t.where(items), items)
+
+
+def _head(said: str) -> str:
+    return said.lower().partition(" ")[0]
+
+
+_PAST = "time=past"
 
 
 @cache

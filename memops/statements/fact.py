@@ -15,7 +15,7 @@ from memops.language.vocabulary import addressed
 
 FRAME = (
     "owner", "attributes", "about", "anchors", "sole", "circumstances", "open", "subject", "complement",
-    "known", "telling", "endings",
+    "known", "telling",
 )  # fmt: skip
 PLAIN = frozenset({"user", "we", "they", "you", "he", "she", "team", "guest"})
 _HOLDING = frozenset({"use", "have", "run_on"})
@@ -32,7 +32,7 @@ def frame(tokens: Tokens, opposed: Keys) -> dict[str, Keys]:
     that no lexicon knows, which is where values are found (`about` adds those of the subject to
     the attributes); `subject` and `complement` what stands before and after the relation.
     `opposed` are concepts that have an opposite: they are values. `known` are words whose meaning
-    the lexicon knows, `telling` those of them that are not generic, `endings` those by which a thing is over.
+    the lexicon knows, `telling` those of them that are not generic.
     """
     t = tokens.only(~tokens.where(lambda concept, *_: concept.startswith("counter="), "value"))
     before, after = _split(t)
@@ -71,13 +71,12 @@ def frame(tokens: Tokens, opposed: Keys) -> dict[str, Keys]:
 
 
 def _understood(t: Tokens) -> dict[str, Keys]:
-    """The words whose meaning the lexicon knows, and those by which a thing is over."""
+    """The words whose meaning the lexicon knows, and those of them that tell something."""
     alike = t.renamed(lexicon("concepts")["use"]["akin"])
     held = t.means(PLAIN | _HOLDING)
     turns = t.kinds("change") & ~t.means(_use("passing"))
     understood = (t.kinds(*_KNOWN, "qualifier") & t.solid & ~held) | turns
     return {
-        "endings": t.keys(t.solid & t.means(_use("ending"))),
         "known": alike.keys(understood),
         "telling": alike.keys(understood & ~t.means(_use("generic"))),
     }

@@ -27,7 +27,7 @@ from memops.language.vocabulary import Said, Token, heard, plainly
 from memops.ordered import within
 from memops.statements.aligned import edges, left, light, places, refused, relations, turned
 from memops.statements.cues import DENYING, denied, marks
-from memops.statements.exact import exact, passives, persons, tenses
+from memops.statements.exact import exact, lasts, modifiers, passives, pasts, persons, tenses
 from memops.statements.fact import FRAME, frame, grouped
 from memops.statements.numbering import numbering, numbers
 from memops.statements.opposites import above, opposed, opposites
@@ -42,8 +42,8 @@ ALIGNED = (
 """Families of words side by side and of their order, whose codes are of no single item."""
 FAMILIES = (
     "content", "values", "near", "kinds", "numbered", "current", "sides", "others", "states", "wide", "stated", "head",
-    "left", "statements", "worded", "before", "behind", "acted", "passive", "exact", "tense", "persons", "roles",
-    "affirmed", "denied", *ALIGNED, "refused", *FRAME,
+    "left", "statements", "worded", "before", "behind", "acted", "passive", "exact", "tense",
+    "past", "modifiers", "last", "persons", "roles", "affirmed", "denied", *ALIGNED, "refused", *FRAME,
 )  # fmt: skip
 """The families that `memops.judge.judgement` looks at."""
 LIMIT = 4000
@@ -103,6 +103,8 @@ def read_in_one(texts: Sequence[str]) -> Read:
     sets["exact"] = exact(plains, told_values, [told.sign for told in says], t)
     sets |= passives(t)
     sets["tense"] = tenses(t)
+    sets["past"] = pasts(t)
+    sets["modifiers"], sets["last"] = modifiers(t), lasts(t)
     sets["persons"] = persons(t)
     sets["roles"] = roles(t, [told.sign for told in says])
     sets["statements"] = keys_of(enumerate(told.of for told in says), t.items)

@@ -19,7 +19,7 @@ from memops.statements.taken import counted, taken_apart
 Ints = Any
 _FRAMED = (
     "owner", "attributes", "circumstances", "subject", "complement", "current", "kinds", "about",
-    "known", "telling", "endings",
+    "known", "telling",
 )  # fmt: skip
 CLAIMS = (
     "past_strong", "hypothetical", "quoted", "question", "event", "todo", "masked", "cut", "dialogue",
@@ -219,6 +219,8 @@ def _frame(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     out["numbered_differ"] = np.minimum(*numbered)
     out["anchors_same"] = r.shared("anchors", "anchors", a, b)
     out["sole_same"] = r.shared("sole", "sole", a, b)
+    out["past"] = np.maximum(r.size("past", a), r.size("past", b))
+    out["compounded"] = r.shared("last", "modifiers", a, b) + r.shared("modifiers", "last", a, b)
     for name in (*CLAIMS, "negations", "copular", "change"):
         out[f"{name}_a"], out[f"{name}_b"] = r.marks[name][a], r.marks[name][b]
     return out

@@ -126,12 +126,16 @@ class Words:
             return sorted(told)
         plain = [word.said for word in clause if not word.ops or word.ops == (NOT,)]
         heads = [said.partition(" ")[0] for said in plain]
-        past = not self.past.isdisjoint(heads) or any(map(_REGULAR.search, heads))
+        past = any(map(self.in_past, heads))
         if "perfect" in told and past and not self.resulting.isdisjoint(parts):
             return ["past", "present"]  # has not been paid, is not paid
         if told <= {"perfect", "present"} and past and (not told or "perfect" in told):
             return ["past"]
         return sorted({"present" if time == "perfect" else time for time in told}) or ["present"]
+
+    def in_past(self, verb: str) -> bool:
+        """Return whether a word is what a verb is in the past."""
+        return verb in self.past or (bool(self.past) and _REGULAR.search(verb) is not None)
 
     def persons(self, said: Sequence[str]) -> list[int]:
         """Return who is spoken of by a word for a person, in their order, where they are two or more."""
