@@ -340,6 +340,27 @@ def test_a_heading_that_looks_like_a_token_keeps_no_secret_below_it_from_being_r
     assert not [secret for secret in secrets if secret in note.read_text()]
 
 
+def test_what_is_masked_in_a_heading_is_masked_in_the_subject_that_is_made_of_it(tmp_path):
+    note = tmp_path / "ws" / "MEMORY.md"
+    note.parent.mkdir()
+    said = {
+        "heading": "## {}",
+        "words": "## Old key `{}`:",
+        "label": "**{}**",
+        "lead": "- {}:\n  - a",
+    }
+    rng = random.Random(3)
+    planted = [(make(rng), form) for make in corpus.TOKENS.values() for form in said.values()]
+    planted = [(key, form) for key, form in planted if "\n" not in key]
+    body = [f"{form.format(key)}\n\n- Fact {n}\n" for n, (key, form) in enumerate(planted)]
+    note.write_text("# Memory\n\n" + "\n".join(body), encoding="utf-8")
+    read = masked_table(open_store(f"openclaw:{note.parent}").read())
+    subjects = [re.sub(r"[\W_]", "", said) for said in read["subject"].drop_nulls()]
+    keys = {key for key, form in planted if key not in masked_text(form.format(key))}
+    assert len(keys) > 100
+    assert [key for key in keys if any(re.sub(r"[\W_]", "", key) in s for s in subjects)] == []
+
+
 def test_a_person_may_name_such_a_record_as_the_store_does(memops):
     id_ = f"agent:{token('id')}"
     row = {"id": id_, "kind": "fact", "text": "The depot opens at seven", "created_at": NOW}

@@ -44,7 +44,9 @@ def rows(secrets):
 
 
 def spellings(secret):
-    """The secret plain, escaped, in base64 (at each of three alignments), URL-encoded and split."""
+    """The secret plain, escaped, in base64 (at each of three alignments), URL-encoded and split, and
+    without the marks by which a reader knows its make.
+    """
     raw = secret.encode()
     coded = [
         base64.b64encode(b"\0" * pad + raw)[4 * bool(pad) : -4].rstrip(b"=") for pad in range(3)
@@ -52,7 +54,7 @@ def spellings(secret):
     split = re.compile(rb"\s*".join(re.escape(bytes([b])) for b in raw if not chr(b).isspace()))
     once = json.dumps(secret)[1:-1]
     plain = [raw, once.encode(), json.dumps(once)[1:-1].encode()]
-    plain += [quote(secret, safe="").encode(), *coded]
+    plain += [quote(secret, safe="").encode(), *coded, re.sub(rb"[-_~*]", b"", raw)]
     return [re.compile(re.escape(way)) for way in plain if len(way) > 8] + [split]
 
 

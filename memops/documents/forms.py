@@ -30,6 +30,8 @@ _STAMP = re.compile(
     r"\d{4}-\d{2}-\d{2}[T ]\d{1,2}:\d{2}|^[A-Z][a-z]{2} {1,2}\d{1,2} \d{2}:\d{2}:\d{2}"
 )
 """A day with its time, as software writes when something was done."""
+_EMPHASIS = re.compile(r"(?<!\w)(_{1,3}|~~)(?=\S)(.+?)(?<=\S)\1(?!\w)")
+_OWN = "-_~=+$"  # marks that belong to the word which they touch
 _DAY = re.compile(r"(?<!\d)\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?(?!\d)")
 
 
@@ -87,15 +89,20 @@ def subject_of(place: Place, role: str, titled: bool = False) -> str | None:
 
 @lru_cache(maxsize=4096)
 def _plain(heading: str) -> str:
-    """A heading or label in plain words."""
+    """A heading or label in plain words, each of them whole: of less, none could tell a key."""
     text = re.sub(r"^\s*(?:#{1,6}\s+|[-*+•]\s+)", "", heading)
-    text = re.sub(r"[*_`~]+", "", _TIME.sub(" ", _DAY.sub(" ", text)))
+    text = re.sub(r"[*`]+", "", _TIME.sub(" ", _DAY.sub(" ", text)))
+    text = _EMPHASIS.sub(r"\2", text)
     text = re.sub(r"^\s*\d{1,3}[.)、．]\s*", "", " ".join(text.split()))
     start, end = 0, len(text)
     while start < end and not _said(text[start]):
         start += 1
     while end > start and not _said(text[end - 1]) and text[end - 1] not in ")）]】”’\"'%+#":
         end -= 1
+    while start and text[start - 1] in _OWN:
+        start -= 1
+    while text[end : end + 1] in _OWN and end < len(text):
+        end += 1
     plain = re.sub(r"\(\s*\W*\s*\)|（\s*\W*\s*）|\[\s*\W*\s*\]", "", text[start:end]).strip()
     return plain.replace(SUBJECT.strip(), ">") if any(map(_said, plain)) else ""
 
