@@ -48,6 +48,34 @@ def test_a_missing_store_is_not_found_and_not_made(memops, kind):
     assert not path.exists()
 
 
+ODD = ["memory/\udcff/x.md", "memory/a\nb/x.md", "memory/\udce4.md", "memory/new\nline.md"]
+
+
+@pytest.mark.parametrize("path", ODD)
+def test_a_note_whose_name_or_folder_is_no_text_is_passed_over_and_told_on_one_line(memops, path):
+    root = memops.folder / "ws"
+    (root / path).parent.mkdir(parents=True)
+    (root / "MEMORY.md").write_text("# M\n\n- Anna sings.\n")
+    (root / path).write_text("- hello\n")
+    address = f"openclaw:{root}"
+    assert memops("nightly", address)[0]["records"] == 0 and memops.code == 0, memops.err
+    assert memops("inspect", address)["total"] == 1
+    says = memops("doctor", address)["findings"][0]["says"]
+    assert "a name that is no text" in says and says.isprintable()
+    said = memops("init", address, "--into", str(memops.folder / "memops.toml"))
+    assert memops.code == 0 and says in said["stores"][0]["findings"][0]
+
+
+def test_an_argument_or_a_folder_that_is_no_text_in_utf8_is_refused(memops, monkeypatch):
+    root = memops.folder / "ws\udcff"
+    root.mkdir()
+    for argv in (("plan", f"openclaw:{root}"), ("show", "jsonl:m.jsonl", "\udcff")):
+        assert_refused(memops, 2, *argv, says="is no text in UTF-8")
+    monkeypatch.chdir(root)
+    for command in ("plan", "doctor", "init", "nightly"):
+        assert_refused(memops, 2, command, "openclaw:.", says="is no text in UTF-8")
+
+
 @pytest.mark.parametrize("kind", ["openclaw", "xinghebot", "clawseed"])
 @pytest.mark.parametrize(
     "command", ["snapshot", "plan", "audit", "doctor", "inspect", "migrate", "duplicates"]

@@ -4,6 +4,7 @@ Commands live in modules of this folder, imported when one is called; `main` is 
 where an error becomes a sentence and an exit code.
 """
 
+import contextlib
 import gc
 import os
 import re
@@ -104,6 +105,7 @@ def run(argv: list[str]) -> int:
     argv = _settings_first(argv)
     as_json = "--json" in argv
     try:
+        _in_utf8(argv)
         code = cli.main(argv, prog_name="memops", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Exit as error:
@@ -149,6 +151,15 @@ def _settings_first(argv: list[str]) -> list[str]:
                 return first
             first.append(value)
     return [*first, *rest]
+
+
+def _in_utf8(argv: list[str]) -> None:
+    """Refuse names that are no text, of the folder at work too: no plan, log or page can hold them."""
+    with contextlib.suppress(FileNotFoundError):  # a folder that is gone
+        argv = [*argv, str(Path.cwd())]
+    for word in argv:
+        if re.search(r"[\ud800-\udfff]", word):
+            raise click.UsageError(f"{word!r} is no text in UTF-8; use a name that is")
 
 
 def _hint(error: MemopsError, ctx: click.Context) -> str:

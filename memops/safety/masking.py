@@ -17,6 +17,7 @@ import polars as pl
 
 from memops.policy import Secrets
 from memops.safety.looked import found, redacted
+from memops.safety.secrets import sound
 
 ALIAS = r"\[redacted:[a-z0-9-]+-[0-9a-f]{12}\]"
 """What stands for a secret in a name: its kind, and a digest by which the name is the same again."""
@@ -108,7 +109,7 @@ def masked_text(text: str, value: Any = None, policy: Secrets = _DEFAULT) -> str
     `value` is what the text was made of: the names in it stay as they are, so that they can be
     copied.
     """
-    lines = pl.Series(text.split("\n"), dtype=pl.String)
+    lines = pl.Series(sound(text).split("\n"), dtype=pl.String)
     hits = found(lines, policy)
     if hits.is_empty():
         return text
@@ -212,7 +213,7 @@ def _reader(
     mask = partial(redacted, policy=policy)
     texts = {text for text, key in known if key not in names}
     texts |= {f"{key}: {text}" for text, key in told}
-    along = sorted(map(_sound, texts)) if policy == _DEFAULT else []
+    along = sorted(map(sound, texts)) if policy == _DEFAULT else []
     by_name = _table({text for text, key in known if key in names}, partial(_aliases, along=along))
     by_text = _table(texts, mask)
 
@@ -228,14 +229,9 @@ def _reader(
 def _table(texts: Iterable[str], mask: Mask) -> dict[str, str]:
     """What masking makes of texts; half characters, which no table holds, hide nothing."""
     held = sorted(texts)
-    plain = pl.Series([_sound(text) for text in held], dtype=pl.String)
+    plain = pl.Series([sound(text) for text in held], dtype=pl.String)
     made = zip(held, plain, mask(plain) if held else plain, strict=True)
     return {text: new if new != was else text for text, was, new in made}
-
-
-def _sound(text: str) -> str:
-    """A text without half characters, which JSON can escape and UTF-8 cannot hold."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _parsed(document: str) -> Any:
@@ -252,7 +248,7 @@ def _written(value: Any, read: Read) -> str:
     if isinstance(value, _Plain):
         return str(new)
     text = json.dumps(new, ensure_ascii=False)
-    return text if text == _sound(text) else json.dumps(new)
+    return text if text == sound(text) else json.dumps(new)
 
 
 def _leaves(value: Any) -> Iterator[tuple[str, str]]:

@@ -81,7 +81,12 @@ def settled(
 
 def masked(text: str) -> str:
     """Return one text with every secret masked."""
-    return str(redacted(pl.Series([text]))[0])
+    return str(redacted(pl.Series([sound(text)]))[0])
+
+
+def sound(text: str) -> str:
+    """Return a text without half characters, which JSON and names of files have and UTF-8 cannot hold."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def sensitivity(kind: str, policy: Secrets = _DEFAULT) -> str:

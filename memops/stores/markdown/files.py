@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from memops.errors import Corrupt, Incomplete, MemopsError, NoSpace, StoreNotFound
+from memops.safety.display import shown
 from memops.stores.disk import FULL, replace_whole
 from memops.stores.markdown.carry import Build
 from memops.stores.markdown.carry_files import opened, read_fd, write
@@ -64,13 +65,14 @@ def walk(root: Path, wanted: Wanted) -> Iterator[Found]:
         for name in below:
             info = os.stat(name, dir_fd=handle, follow_symlinks=False)
             if stat.S_ISLNK(info.st_mode):
-                yield Found(_below(base, name), info, "a symbolic link")
+                yield Found(shown(_below(base, name)), info, "a symbolic link")
         folders[:] = below
         for name in sorted(names):
             rel = _below(base, name)
             if name.endswith(".md") and not name.startswith(".tmp.") and wanted(rel):
                 info = os.stat(name, dir_fd=handle, follow_symlinks=False)
-                yield Found(rel, info, _refusal(name, info, handle))
+                why = _refusal(rel, info, handle)
+                yield Found(shown(rel) if why else rel, info, why)
 
 
 def found(root: Path, path: str) -> Found | None:
@@ -78,7 +80,7 @@ def found(root: Path, path: str) -> Found | None:
     try:
         with folder_of(root, path) as (folder, name):
             info = os.stat(name, dir_fd=folder, follow_symlinks=False)
-            return Found(path, info, _refusal(name, info, folder))
+            return Found(path, info, _refusal(path, info, folder))
     except Incomplete:
         return None
 
@@ -145,7 +147,7 @@ def copy(root: Path, wanted: Wanted, into: Path) -> dict[str, Any]:
     skipped: dict[str, str] = {}
     for found in walk(root, wanted):
         if found.why:
-            skipped[found.path.encode("utf-8", "replace").decode()] = found.why
+            skipped[found.path] = found.why
             continue
         data, info = read(root, found.path)
         target = into / _TREE / found.path
@@ -248,8 +250,8 @@ def _state(info: os.stat_result) -> tuple[int, int, int]:
     return info.st_ino, info.st_size, info.st_mtime_ns
 
 
-def _refusal(name: str, info: os.stat_result, handle: int) -> str:
-    if not name.isprintable() or any("\udc80" <= char <= "\udcff" for char in name):
+def _refusal(path: str, info: os.stat_result, handle: int) -> str:
+    if not path.isprintable():
         return "a name that is no text"
     if stat.S_ISLNK(info.st_mode):
         return "a symbolic link"
