@@ -39,10 +39,11 @@ def begun(folder: Path, stem: str) -> Path:
 def export(records: pl.DataFrame, into: Path, policy: Policy) -> None:
     """Write a draft's records for people and programs to read, secrets masked."""
     masked = masked_table(records, policy.secrets)
-    out = io.BytesIO()
+    out, lines = io.BytesIO(), io.BytesIO()
     masked.write_parquet(out)
     files.write(into / "records.parquet", out.getvalue())
-    files.write(into / "records.jsonl", masked.select(RECORDS.names()).write_ndjson().encode())
+    masked.select(RECORDS.names()).write_ndjson(lines)
+    files.write(into / "records.jsonl", lines.getvalue())
 
 
 def described(records: pl.DataFrame, draft: Path, now: datetime) -> dict[str, Any]:

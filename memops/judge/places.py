@@ -5,6 +5,8 @@ was written to hold together. A log entry, a quotation, code, a table and an ins
 value that a later one replaces. The curated file is current: no note replaces it by date alone.
 """
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 
@@ -120,9 +122,10 @@ def of_one_subject(pairs: pl.DataFrame, table: pl.DataFrame) -> pl.Series:
     Both state how things are, of one subject.
     """
     told = table.select(c("about").rank("dense"), "owned", "states", named=c("about") != "")
-    a, b = _sides(pairs, table, told)
-    one = (a["about"] == b["about"]) & (a["named"] | (a["owned"] & b["owned"]))
-    return one & a["states"] & b["states"]
+    about, owned, states, named = (column.to_numpy() for column in told)
+    a, b = _sides(pairs, table)
+    one = (about[a] == about[b]) & (named[a] | (owned[a] & owned[b])) & states[a] & states[b]
+    return pl.Series(one, dtype=pl.Boolean)
 
 
 def kept_apart(pairs: pl.DataFrame, table: pl.DataFrame) -> pl.Series:
@@ -131,15 +134,16 @@ def kept_apart(pairs: pl.DataFrame, table: pl.DataFrame) -> pl.Series:
     They stand in one list or section, written to hold together, or are places of one text between
     which there is another.
     """
-    a, b = _sides(pairs, table, table.select(c("block", "text").rank("dense")))
+    told = table.select(c("block", "text").rank("dense"))
+    a, b = (pl.DataFrame(told[at]) for at in _sides(pairs, table))
     again = (a["text"] == b["text"]) & (pairs["b"] != pairs["a"] + 1)
     return (a["block"] == b["block"]).fill_null(False) | again
 
 
-def _sides(pairs: pl.DataFrame, table: pl.DataFrame, told: pl.DataFrame) -> list[pl.DataFrame]:
-    """What is told of the statements of a table, for either side of pairs."""
+def _sides(pairs: pl.DataFrame, table: pl.DataFrame) -> list[Any]:
+    """The places of the statements of either side of pairs in their table."""
     numbers = table["statement"].to_numpy()
-    return [told[np.searchsorted(numbers, pairs[side].to_numpy())] for side in ("a", "b")]
+    return [np.searchsorted(numbers, pairs[side].to_numpy()) for side in ("a", "b")]
 
 
 def one_a_block(members: pl.DataFrame) -> pl.DataFrame:

@@ -128,12 +128,14 @@ def _aliases(names: pl.Series, along: Sequence[str] = ()) -> pl.Series:
     """
     if len(_known) > _REMEMBERED:
         _known.clear()
-    listed = names.to_list()
+    telling = ~names.str.contains(_OPAQUE)
+    listed = names.filter(telling).to_list()
     if new := [name for name in listed if name not in _known]:
         _known.update(
             zip(new, _made(pl.Series(new, dtype=pl.String), along).to_list(), strict=True)
         )
-    return pl.Series(names.name, [_known.get(name) for name in listed], dtype=pl.String)
+    made = pl.Series([_known.get(name) for name in listed], dtype=pl.String)
+    return names.clone().scatter(telling.arg_true(), made) if listed else names
 
 
 def _made(names: pl.Series, along: Sequence[str]) -> pl.Series:
@@ -142,7 +144,7 @@ def _made(names: pl.Series, along: Sequence[str]) -> pl.Series:
         head=pl.col("name").str.extract(_PARTS, 1), rest=pl.col("name").str.extract(_PARTS, 2)
     )
     table: dict[str, str] = {}
-    texts = parts.filter(~pl.col("name").str.contains(_OPAQUE))["head"].unique()
+    texts = parts["head"].unique()
     for _ in range(_ROUNDS):
         new = _pseudonyms(texts, along) if len(texts) else {}
         if not new:

@@ -56,7 +56,7 @@ class Content(NamedTuple):
 
 
 _read: dict[tuple[str, bytes], Content] = {}
-"""What the last bytes said, by kind of file and digest: a night reads the same ones many times."""
+"""What the last two files said, by kind and digest: a night reads what it copied and what it wrote."""
 
 
 class FileStore(RowStore):
@@ -195,14 +195,15 @@ class FileStore(RowStore):
         key = self.kind, hashlib.sha256(data).digest()
         if key not in _read:
             made = self.content(data, where)
-            _read.clear()
+            for old in [*_read][:-1]:
+                del _read[old]
             _read[key] = made
         return _read[key]
 
 
 def last_read(kind: str) -> Content | None:
     """Return what the file of a kind said that was read last."""
-    return next((held for (one, _), held in _read.items() if one == kind), None)
+    return next((held for (one, _), held in reversed(_read.items()) if one == kind), None)
 
 
 def _changed(
