@@ -90,6 +90,9 @@ def write(path: Path, data: bytes) -> None:
         failpoint("file-rename")
         part.replace(path)
         failpoint("file-renamed")
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
     finally:
         part.unlink(missing_ok=True)
     sync(path.parent)

@@ -607,3 +607,49 @@ def test_who_restores_a_workspace_is_told_what_no_snapshot_holds(tmp_path, capsy
     snap = json.loads((Path("s/t/plans") / plan / "plan.json").read_text())["snapshot"]
     code, said = run(capsys, "restore", snap, "--to", "openclaw:w")
     assert code == 0 and "files of instructions are read, not kept" in said
+
+
+def test_a_night_that_cannot_be_written_down_names_its_run_what_it_changed_and_the_file(
+    store, capsys, monkeypatch
+):
+    write = files.write
+
+    def full(path, data):
+        if path.name in ("report.html", "history.parquet", "log.jsonl"):
+            raise OSError(27, "File too large", str(path))
+        write(path, data)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(files, "write", full)
+        patched.setattr(
+            "memops.state.logbook.note", lambda *_: (_ for _ in ()).throw(OSError(27, "too large"))
+        )
+        code, said = run(capsys, "nightly", store, "--approve", "--now", NOW, "--json")
+    (night,) = json.loads(said)
+    assert code == night["code"] == 26 and night["applied"] == 20
+    assert f"run {night['run']} changed 20 records" in night["error"]
+    assert "report.html: File too large" in night["error"]
+    assert f"memops report {night['run']}" in night["hint"]
+    assert run(capsys, "report", night["run"])[0] == 0
+    assert run(capsys, "rollback", night["run"])[0] == 0
+
+
+def test_the_night_that_was_done_last_counts_and_one_of_the_future_is_told(store, capsys):
+    run(capsys, "nightly", store, "--approve", "--now", "2027-06-02T12:00:00Z")
+    code, said = run(capsys, "status", "--now", NOW)
+    assert code == 32 and "its last good night is in the future" in said
+    assert typed(said) == [f"nightly {store}"]
+    Path("m.jsonl").rename("gone")
+    assert run(capsys, "nightly", store, "--now", NOW)[0] == 10
+    code, said = run(capsys, "status", "--now", NOW, "--json")
+    row = json.loads(said)[0]
+    assert (code, row["code"], row["at"]) == (32, 10, "2026-06-01T12:00:00+00:00")
+    Path("gone").rename("m.jsonl")
+    assert run(capsys, "nightly", store, "--now", NOW)[0] == 0
+    assert run(capsys, "status", "--now", NOW)[0] == 0
+
+
+def test_where_no_store_is_known_the_status_is_not_good(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    code, said = run(capsys, "status")
+    assert code == 32 and "no store is known" in said

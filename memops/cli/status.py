@@ -17,6 +17,7 @@ _WHY = {
     "failed": "its last night failed; do it again, which says why",
     "never": "it never had a night; do the first",
 }
+_AHEAD = "its last good night is in the future; set the clock, then do it now"
 _AT_WORK = "a night is at work; how it went stands here when it has ended"
 _NONE = "no store is known: name some in memops.toml, or do a night with `memops nightly STORE`;"
 
@@ -40,8 +41,8 @@ def status(
 ) -> int:
     """Say of each of STORES (default: all that are known) whether it had its night.
 
-    Ends with 32 when one is late, failed its last night, never had one, has a run that was cut off,
-    or was held back whole for a person who has not decided yet; with 0 when all had their night,
+    Ends with 32 when none is known, or one is late, failed its last night, never had one, has a run
+    that was cut off, or was held back whole for a person who has not decided yet; with 0 when all had their night,
     whatever waits of it, or are at their first.
     """
     from memops import files
@@ -68,7 +69,7 @@ def status(
     names = [*(row["store"] for row in rows), settings.state, settings.path or ""]
     text = [table(cells, [*columns.values()]), *(line for row in rows for line in _next(row))]
     emit(rows, text if rows else f"{to_copy(_NONE)} {nothing_in('no night')}", names=names)
-    return 0 if all(row["fine"] for row in rows) else Finding.code
+    return 0 if rows and all(row["fine"] for row in rows) else Finding.code
 
 
 def _next(row: dict[str, Any]) -> list[str]:
@@ -81,7 +82,8 @@ def _next(row: dict[str, Any]) -> list[str]:
         return [*lines, f"{name}: {_AT_WORK}"]
     again, what = f"{typed()} nightly {shlex.quote(name)}", row["state"]
     if what in _WHY and not row["cut_off"]:
-        lines.append(f"{name}: {_WHY[what]}: {again}")
+        ahead = what == "late" and row["hours_since"] < 0
+        lines.append(f"{name}: {_AHEAD if ahead else _WHY[what]}: {again}")
     elif what == "held" and not row["waiting"]:
         lines.append(f"{name}: recall could not be compared; why: {again}")
     for plan, changes in row["plans"].items() if _stands(row) else ():

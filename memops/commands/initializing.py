@@ -80,7 +80,7 @@ def cron_line(options: str) -> str:
     """Return the line of a crontab that does every night; cron knows no path but its own."""
     called = Path(sys.argv[0]).absolute()
     own = shlex.quote(str(called)) if called.name == "memops" else f"{sys.executable} -m memops"
-    do = f"{own}{options} nightly; {own}{options} status"
+    do = f"{{ {own}{options} nightly; {own}{options} status; }}"
     line = f"30 3 * * *  cd {shlex.quote(str(Path.cwd()))} && {do}"
     return line.replace("%", "\\%")  # which cron takes for the end of a line
 

@@ -24,6 +24,8 @@ HELD = (23, UNDECIDED)
 FINE = ("good", "waiting", "working")
 """States of stores that had their night, or are having their first."""
 
+_APART = 1.0
+"""Hours by which clocks may differ; a night that is further ahead tells nothing of those since."""
 _METRICS = (
     ("last_night_timestamp_seconds", "at", "When the last night was."),
     ("last_good_night_timestamp_seconds", "good_at", "When the last good night was."),
@@ -52,7 +54,7 @@ def standing(
 
     `names` default to those configured, those that ever had a night or a plan and those with a run
     that was cut off. A store whose last good night (or, without one, first night) is older than the
-    limit is late, whatever came since; one with a run that was cut off has failed.
+    limit, or ahead of the clock, is late, whatever came since; one with a run that was cut off has failed.
     """
     last = _last(history.of(settings))
     limit = settings.monitor.max_age_hours if max_age_hours is None else max_age_hours
@@ -128,8 +130,7 @@ def _last(table: pl.DataFrame) -> dict[str, dict[str, Any]]:
     """The last night of each store, with the times of its first and its last good one."""
     good = pl.col("at").filter(pl.col("code").is_in(GOOD)).last().alias("good_at")
     rows = (
-        table.sort("at")
-        .group_by("store", maintain_order=True)
+        table.group_by("store", maintain_order=True)
         .agg(pl.all().last(), good, pl.col("at").first().alias("first_at"))
         .sort("store")
     )
@@ -150,7 +151,7 @@ def _stand(
     state = "good"
     if age is None:
         state = "waiting" if open_ and not cut and not left[0].expired else "never"
-    elif age > limit:
+    elif not -_APART <= age <= limit:
         state = "late"
     elif cut or last["code"] not in (*GOOD, *HELD):
         state = "failed"

@@ -6,7 +6,7 @@ that makes each step a task.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ import polars as pl
 
 from memops import files, snapshot
 from memops.commands.snapshots import prune
-from memops.errors import GateFailed, Locked, told
+from memops.errors import GateFailed, Locked, MemopsError, told
 from memops.nights import open_changes
 from memops.plan import outcome
 from memops.progress import tell
@@ -59,10 +59,12 @@ def curate(
     plan_only: bool = False,
     hygiene: bool = False,
     model: bool = False,
+    passing: tuple[type[BaseException], ...] = (),
 ) -> dict[str, Any]:
     """Do a store's night: snapshot, plan, grade both sides, gate, apply, report.
 
-    A run that was cut off is finished first. Nothing is written when the gate fails (the result
+    What fails once the store was written is said beside what was written, but for errors of the
+    classes `passing`. A run that was cut off is finished first. Nothing is written when the gate fails (the result
     says so, with code 30); a plan beyond its limits waits for a person. A store without a suite is
     curated within the limits, and its report says that recall was not graded. The rules of hygiene
     are left out within their cadence, unless `hygiene` or `rules` ask for them.
@@ -91,21 +93,43 @@ def curate(
         if chosen := suite or settings.store(name).suite:
             grading = (taken["path"], night["plan"], chosen, settings)
             night |= timed(grade_plan, *grading)
-        if night.get("verdict") == "fail":
-            night |= _kept_from(night)
-        elif not plan_only:
-            night |= timed(apply_step, night["plan"], settings, approve) if night["ops"] else {}
-            night |= open_changes.left_open(night["plan"], taken["path"], settings)
-        if model and night["asked"]["waiting"] and night["code"] == 0:
-            night["code"] = SKIPPED
-        if due and not (migrate or rules or plan_only) and night["code"] in (0, SKIPPED):
-            cadence.record(store, settings.state, at)
         night["timings"] = timings
-        night["rows"] |= _after(taken["path"], night, settings)
-        night |= timed(report_step, night, settings)
-        call(prune, settings, at)
-        history.append(settings.state, night)
+        with _told_beside_its_run(night, settings, passing):
+            if night.get("verdict") == "fail":
+                night |= _kept_from(night)
+            elif not plan_only:
+                night |= timed(apply_step, night["plan"], settings, approve) if night["ops"] else {}
+                night |= open_changes.left_open(night["plan"], taken["path"], settings)
+            if model and night["asked"]["waiting"] and night["code"] == 0:
+                night["code"] = SKIPPED
+            if due and not (migrate or rules or plan_only) and night["code"] in (0, SKIPPED):
+                cadence.record(store, settings.state, at)
+            night["rows"] |= _after(taken["path"], night, settings)
+            night |= timed(report_step, night, settings)
+            call(prune, settings, at)
+            history.append(settings.state, night)
         return night
+
+
+@contextmanager
+def _told_beside_its_run(
+    night: dict[str, Any], settings: Settings, passing: tuple[type[BaseException], ...]
+) -> Iterator[None]:
+    """Have a night that wrote its store say so, and how it goes back, whatever fails after it."""
+    try:
+        yield
+    except passing:
+        raise
+    except (Exception, pl.exceptions.PanicException) as error:
+        if not (run := night.get("run")):
+            raise
+        said = told(error)
+        what = f"run {run} changed {night['applied']} records; what came after it failed"
+        night |= {"code": said.code, "error": f"{what}: {said.message}"}
+        night["hint"] = f"`memops report {run}` writes its page, `memops rollback {run}` goes back"
+        night["cause"] = type(said).__name__
+        with suppress(OSError, MemopsError):
+            history.append(settings.state, night)
 
 
 @contextmanager
@@ -214,7 +238,8 @@ def _logged(
             spent, title = time.perf_counter() - begun, step.__name__
             tell(title.replace("_", " "), 1, 1)
             timings.append({"step": title, "seconds": round(spent, 3)})
-            logbook.note(settings.state, clock(), name, night["store"], title, spent, said)
+            with suppress(OSError, MemopsError):  # what a step did counts, not a line about it
+                logbook.note(settings.state, clock(), name, night["store"], title, spent, said)
         return result
 
     return timed

@@ -54,9 +54,7 @@ def tell(
     if asked.ping and "ping" in ways:
         good = all(kind(night) != "failed" for night in nights)
         trouble += _tried("ping", lambda: sending.ping(asked.ping, good, subject))
-    if week := _due(settings, now):
-        trouble += _by_each(asked, *week, WAYS)
-        files.write_json(settings.state / _FILE, {"at": now.isoformat()})
+    trouble += _tried("digest_days", lambda: trouble.extend(_weekly(settings, now)))
     return trouble
 
 
@@ -81,6 +79,15 @@ def digest(table: pl.DataFrame, now: datetime, days: float) -> tuple[str, str]:
     return said + (f", {failed} failed" if failed else ""), "\n".join(lines)
 
 
+def _weekly(settings: Settings, now: datetime) -> list[str]:
+    """Tell of the week if its time has come; what could not be sent."""
+    if not (week := _due(settings, now)):
+        return []
+    trouble = _by_each(settings.notify, *week, WAYS)
+    files.write_json(settings.state / _FILE, {"at": now.isoformat()})
+    return trouble
+
+
 def _due(settings: Settings, now: datetime) -> tuple[str, str] | None:
     """The digest, if there is somebody to tell and its time has come; the first begins the count."""
     asked, path = settings.notify, settings.state / _FILE
@@ -90,7 +97,7 @@ def _due(settings: Settings, now: datetime) -> tuple[str, str] | None:
     if last is None:
         files.write_json(path, {"at": now.isoformat()})
         return None
-    if now - last < timedelta(days=asked.digest_days):
+    if timedelta() <= now - last < timedelta(days=asked.digest_days):
         return None
     return digest(history.of(settings), now, asked.digest_days)
 

@@ -38,12 +38,15 @@ def night(
     """
     at, name = now or clock(), settings.called(name)
     try:
-        done = curate(name, settings, at, **how)
+        done = curate(name, settings, at, passing=passing, **how)
     except passing:
         raise
     except (Exception, pl.exceptions.PanicException) as error:
         done = _failed(name, settings, at, error)
-    monitoring.publish(settings, clock())
+    try:
+        monitoring.publish(settings, clock())
+    except (OSError, MemopsError) as error:
+        done = _why(settings, told(error)) | done | {"code": done["code"] or told(error).code}
     return done
 
 
@@ -54,9 +57,13 @@ def _failed(name: str, settings: Settings, at: datetime, error: BaseException) -
     busy = isinstance(error, Locked) and not error.begun
     known = name in settings.stores or ":" in name  # any other is no store that had a night
     if known and not busy:
-        history.append(settings.state, done | {"place": settings.place(name)})
-    why = {"error": said.message, "hint": settings.hint(said), "cause": type(said).__name__}
-    return done | why
+        with contextlib.suppress(OSError, MemopsError):
+            history.append(settings.state, done | {"place": settings.place(name)})
+    return done | _why(settings, said)
+
+
+def _why(settings: Settings, said: MemopsError) -> dict[str, Any]:
+    return {"error": said.message, "hint": settings.hint(said), "cause": type(said).__name__}
 
 
 @contextmanager

@@ -65,12 +65,14 @@ def append(state: Path, night: Mapping[str, Any]) -> None:
             path.replace(path.with_name("history.parquet.damaged"))
         whole = pl.concat([known.join(row, on=["store", "at"], how="anti"), row])
         out = io.BytesIO()
-        whole.sort("store", "at").write_parquet(out)
+        whole.write_parquet(out)
         files.write(path, out.getvalue())
 
 
 def nights(state: Path, store: str | None = None) -> pl.DataFrame:
-    """Return the nights of one store or of all, by store and time; raises Corrupt."""
+    """Return the nights of one store or of all in the order in which they were done, which no clock
+    that was set wrong changes; raises Corrupt.
+    """
     path = state / "history.parquet"
     if not path.exists():
         return NIGHTS.to_frame()
@@ -80,8 +82,7 @@ def nights(state: Path, store: str | None = None) -> pl.DataFrame:
         table = known.select(NIGHTS.names()).cast(NIGHTS)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise Corrupt(f"{path}: the history cannot be read: {error}", "move it away") from error
-    chosen = table if store is None else table.filter(pl.col("store") == store)
-    return chosen.sort("store", "at")
+    return table if store is None else table.filter(pl.col("store") == store)
 
 
 def of(settings: Settings, store: str | None = None) -> pl.DataFrame:
@@ -91,11 +92,13 @@ def of(settings: Settings, store: str | None = None) -> pl.DataFrame:
     by its name.
     """
     table = nights(settings.state)
-    known = table.drop_nulls("place").sort("at").group_by("place").agg(pl.col("store").last())
+    known = (
+        table.drop_nulls("place").sort("at", "store").group_by("place").agg(pl.col("store").last())
+    )
     names = dict(known.iter_rows()) | settings.places
     named = table.with_columns(
         store=pl.col("place").replace_strict(names, default=None).fill_null(pl.col("store"))
-    ).sort("store", "at")
+    ).sort("store", maintain_order=True)
     if store is None:
         return named
     own = settings.called(store)
@@ -103,7 +106,10 @@ def of(settings: Settings, store: str | None = None) -> pl.DataFrame:
 
 
 def trend(table: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the nights as rows, with recall by measure and the days since the one before."""
+    """Return the nights as rows by store and time, with recall by measure and the days since the one
+    before.
+    """
+    table = table.sort("store", "at")
     days = (pl.col("at") - pl.col("at").shift().over("store")).dt.total_seconds() / 86_400
     rows = table.with_columns(days_since=days.round(2)).to_dicts()
     return [
