@@ -374,6 +374,7 @@ def test_a_turn_goes_only_where_nothing_but_the_softwares_words_is_in_it(tmp_pat
     "said",
     [
         "This session is being continued from yesterday: the dentist moved Anna's appointment to May.",
+        "<relevant_memories> is the tag I want you to use around quotes",
         "[Memory context] is what you call it, but I live in Lisbon and not in Porto",
         "[System] Context is what I want before each quotation in my thesis",
         "[Scheduled: 14 May] the plumber comes, somebody has to be at home from 8 to 12",

@@ -32,7 +32,8 @@ SHAPED = ("hostile.invisible", "hostile.base64", _BANNERS["why"])
 """Reasons that lie in a text's shape, not in what its words add up to."""
 WRAPPERS = "|".join(_BANNERS["wrappers"])
 """Tags that the agent's software puts around what it adds to a turn."""
-_BLOCKS = "|".join([*_BANNERS["bracketed"], rf"<(?:{WRAPPERS})>"])
+_TAGS = rf"<(?:{WRAPPERS})>(?:\s*(?:\n|\z)|[^\n]*</(?:{WRAPPERS})>)"
+_BLOCKS = "|".join([*_BANNERS["bracketed"], _TAGS])
 _LINES = "|".join(_BANNERS["starts"])
 PROMPTS = f"{_BLOCKS}|{_LINES}"
 """Openings of what the agent's software says, in lower case."""
