@@ -466,3 +466,15 @@ def test_an_issuers_beginning_makes_no_key_of_a_name_a_date_or_a_tag():
     made = ["".join(rng.choices(string.ascii_letters + string.digits, k=32)) for _ in beginnings]
     keys = [f"x {start}{key} y" for start, key in zip(beginnings, made, strict=True)]
     assert found(pl.Series(keys))["row"].n_unique() == len(keys)
+
+
+@pytest.mark.parametrize("way", ["escaped", "hyphens", "wide"])
+def test_a_key_is_known_as_an_editor_or_a_phone_wrote_it(way):
+    made = "".join(random.Random(3).choices(string.ascii_letters + string.digits, k=36))
+    wide = {at: at + 0xFEE0 for at in map(ord, string.ascii_letters + string.digits + "_-")}
+    key = {
+        "escaped": f"ghp\\_{made}",
+        "hyphens": f"glpat\u2011{made}",
+        "wide": f"ghp_{made}".translate(wide),
+    }[way]
+    assert made[4:] not in one(f"It is {key} there.") and key[8:] not in one(f"It is {key} there.")

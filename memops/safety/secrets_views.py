@@ -20,6 +20,10 @@ _INVISIBLE = (
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f"
     "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff]"
 )
+_ESCAPED = r"[A-Za-z0-9]\\[_*~.+-][A-Za-z0-9]"
+_WIDE = "[\uff0d\uff10-\uff19\uff21-\uff3a\uff3f\uff41-\uff5a]"
+_FOLDED = {0xFEE0 + at: at for at in range(0x21, 0x7F) if re.match(_WIDE, chr(0xFEE0 + at))}
+_FOLDED |= dict.fromkeys(map(ord, "\u2010\u2011\u2212"), ord("-"))
 _BREAK = r"([A-Za-z0-9+/_=.-]{4,}[ \t]*\\?\r?\n[ \t>]*[A-Za-z0-9+/_-]{4,}={0,2})[ \t]*[\"'`)]?[ \t]*(?:\r?\n|$)"
 _LINES = r"[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"  # what ends a line (`str.splitlines`)
 _RULE = r"[ \t]*\|?[ \t]*:?-{2,}:?[ \t]*(?:\|[ \t]*:?-{2,}:?[ \t]*)*\|?[ \t]*(?:\r?\n|$)"
@@ -78,6 +82,17 @@ def views(texts: pl.Series) -> list[View]:
 def _cleaned(row: int, text: str) -> Iterator[View]:
     """The text without characters that nobody sees."""
     yield _without(row, text, [match.span() for match in re.finditer(_INVISIBLE, text)])
+
+
+def _unescaped(row: int, text: str) -> Iterator[View]:
+    """The text without the backslashes that Markdown puts before signs inside a word."""
+    found = re.finditer(r"(?<=[A-Za-z0-9])\\(?=[_*~.+-])", text)
+    yield _without(row, text, [match.span() for match in found])
+
+
+def _folded(row: int, text: str) -> Iterator[View]:
+    """The text in letters, digits and hyphens of common width."""
+    yield View(row, text.translate(_FOLDED), [*range(len(text))])
 
 
 def _joined(row: int, text: str) -> Iterator[View]:
@@ -195,6 +210,8 @@ def _under() -> str:
 
 _KINDS: dict[str, Callable[[int, str], Iterator[View]]] = {
     f"[!-~]{_INVISIBLE}+[!-~]": _cleaned,
+    _ESCAPED: _unescaped,
+    rf"{_WIDE}{{6}}|[A-Za-z0-9][\u2010\u2011\u2212][A-Za-z0-9]": _folded,
     _BREAK: _joined,
     rf"\|[^\n]*\n{_RULE}": _tabled,
 }
