@@ -2,7 +2,7 @@ import polars as pl
 import pytest
 
 from memops.errors import Corrupt
-from memops.schema import conform, from_rows, instant
+from memops.schema import conform, from_rows, instant, native
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,9 @@ def test_a_time_without_a_zone_is_no_instant():
     assert instant("2025-01-01") is None
     assert instant("not-a-date") is None
     assert str(instant("2026-06-01T23:00:00-07:00")) == "2026-06-02 06:00:00+00:00"
+
+
+def test_a_native_column_is_found_however_its_name_is_written():
+    held = ["{}", '{"done": true}', r'{"d\u006fne": "yes"}', '{"undone": 1}']
+    told = pl.DataFrame({"extra": held}).select(native("done")).to_series()
+    assert told.to_list() == [None, "true", "yes", None]

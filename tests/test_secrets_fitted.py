@@ -3,7 +3,7 @@ import time
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memops.policy import Secrets
@@ -148,6 +148,7 @@ def test_long_lines_take_linear_time(piece):
     assert time.process_time() - started < 20.0
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.sampled_from([*sorted(secrets_fitted._model().opening), *"aZé9_ .-'x²½\n密"]).flatmap(
