@@ -5,10 +5,12 @@ import pytest
 from memops.language.vocabulary import plainly
 from memops.statements.said import said_in, spoken
 from memops.values import read
+from memops.values.signs import sign_of_all
 
 
 def parts(text):
-    return said_in(plainly(text), read(plainly(text)))
+    plain = plainly(text)
+    return said_in(plain, read(plain), sign_of_all(plain, read(plain)))
 
 
 def forms(text):

@@ -90,7 +90,8 @@ def read_in_one(texts: Sequence[str]) -> Read:
     """Read texts at once."""
     plains = [plainly(text[:LIMIT]) for text in texts]
     told_values = read_all(plains)
-    values = [*map(said_in, plains, told_values)]
+    says = [*map(saying, plains, told_values)]
+    values = [*map(said_in, plains, told_values, [told.sign for told in says])]
     lists = [heard(plain, own) for plain, own in zip(plains, values, strict=True)]
     items: Numbers[str] = Numbers()
     t = tokens_of(lists, items)
@@ -98,7 +99,6 @@ def read_in_one(texts: Sequence[str]) -> Read:
     sets = _sets(lists, values, t, said)
     sets["left"] = left(said)
     sets["refused"] = refused(said, denied(t))
-    says = [*map(saying, plains, told_values)]
     sets["before"], sets["behind"] = _counted(t)
     sets["exact"] = exact(plains, told_values, [told.sign for told in says], t)
     sets |= passives(t)

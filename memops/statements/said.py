@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from memops.language.vocabulary import Said, Token, heard, plainly
 from memops.values import Value, read
+from memops.values.algebra import Sign
 from memops.values.signs import sign_of_all
 from memops.values.value import counted, number
 
@@ -19,23 +20,24 @@ _AMOUNT = re.compile(
     rf"(?P<bound>[<>]=?)?(?P<low>{_NUMBER})(?P<range>\.\.{_NUMBER})?(?P<unit>\D.*)?$"
 )
 _DATE = re.compile(r"(?P<y>[\dX]{4})-(?P<m>\d\d|XX)-(?P<d>\d\d|XX)(?: (?P<edge>\w+))?$")
+_DATED = re.compile(r"[\dX]{4}-\d\d-\d\d(?: \w+)?$")
 _TOLD = re.compile(r"(?:day|week|month|quarter|year|second)[+-]\d")
 _YEAR, _MONTH = 365 * 86400, 30 * 86400
 """A year and a month in seconds, as people mean them who say 90 days for three months."""
 
 
-def said_in(plain: str, values: Sequence[Value]) -> list[Said]:
-    """Return the values of a text of `plainly` in parts, in reading order.
+def said_in(plain: str, values: Sequence[Value], sign: Sign | None) -> list[Said]:
+    """Return the values of a text of `plainly`, which has a sign, in parts, in reading order.
 
     Days told from the day of writing are left out where no other day is named beside them: they
     name none by themselves.
     """
     days = {value.start for value in values if value.kind == "weekday"}
-    told = any(part.kind == "date" for v in values for part in _parts(v, False))
+    told = any(v.kind == "date" and _DATED.match(v.form.lstrip("~<>=")) for v in values)
     found = [
         part for value in values if not _idle(value, plain, days) for part in _parts(value, told)
     ]
-    if any(part.kind == "limit" for part in found) and _denies(plain, values):
+    if sign is not None and sign.denies:  # nobody may stay longer than an hour
         found = [p._replace(form=_OTHER[p.form]) if p.kind == "limit" else p for p in found]
     parts = [_counter(plain, part) for part in found]
     return sorted(parts, key=lambda part: (*part[:2], part.kind in _BESIDE, *part[2:]))
@@ -47,24 +49,18 @@ _OTHER = {"<": ">", ">": "<"}
 _WEEKLY = "every 604800 s"
 
 
-def _denies(plain: str, values: Sequence[Value]) -> bool:
-    """Whether a text denies throughout: nobody may stay longer than an hour."""
-    sign = sign_of_all(plain, values)
-    return sign is not None and sign.denies
-
-
 def _idle(value: Value, plain: str, days: Container[int]) -> bool:
     """Whether a value says no more than the words around it: at first; every week on a Monday."""
-    spelt = not any(c.isdigit() for c in plain[value.start : value.end])
-    return (value.kind == "ordinal" and value.form in ("#1", "#-1") and spelt) or (
-        value.form == _WEEKLY and value.start in days
-    )
+    if value.kind == "ordinal" and value.form in ("#1", "#-1"):
+        return not any(c.isdigit() for c in plain[value.start : value.end])
+    return value.form == _WEEKLY and value.start in days
 
 
 def spoken(text: str) -> list[Token]:
     """Return the tokens of a text."""
     plain = plainly(text)
-    return heard(plain, said_in(plain, read(plain)))
+    values = read(plain)
+    return heard(plain, said_in(plain, values, sign_of_all(plain, values)))
 
 
 def stands(one: Value, other: Value) -> bool:

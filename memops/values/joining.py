@@ -14,6 +14,8 @@ HALF_DAY = 12.0
 """How much may lie between two times of which one does not tell its half of the day."""
 _ALONE = frozenset({"url", "email", "path", "ip", "phone", "ident", "ordinal", "discount"})
 """Kinds that are never at most or about so much."""
+_WHOLE = _ALONE - {"discount"}
+"""Kinds between whose parts no other words stand."""
 _RANGED = frozenset({"date", "time", "weekday", "version", "ordinal"})
 _LENT = frozenset({"money", "share", "duration"})
 """Kinds whose unit may stand at the lower end of a range: $30-40."""
@@ -217,7 +219,7 @@ def _value(found: Found, high: Found | None, span: Found, line: Line) -> Value:
         grain,
         found.converted,
         written,
-        () if found.kind in _ALONE - {"discount"} else (*_gaps(begin, end, line),),
+        (*_gaps(begin, end, line),) if end - begin > 1 and found.kind not in _WHOLE else (),
     )
 
 
