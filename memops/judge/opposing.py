@@ -124,7 +124,7 @@ def _replaced() -> pl.Expr:
         (c(f"change_{new}") > 0) & (c(f"left_{new}") >= 1) & (c(f"wide_{old}") <= 1)
         for old, new in ("ab", "ba")
     )
-    each_its_own = each("left", "subject")
+    each_its_own = each("left")
     return _EVEN & left & ~each_its_own & (c("both_content") >= 2)
 
 

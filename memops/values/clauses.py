@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate
 
-from memops.values.algebra import ALL, FEW, MANY, MAY, NOT, SOME
+from memops.values.algebra import ALL, MAY, NOT, SOME
 from memops.values.operators import (
     BLANK,
     ENDING,
@@ -23,8 +23,6 @@ from memops.values.operators import (
 _PIECE = re.compile(
     r"[^\W\d_\u4e00-\u9fff]+|[^\S\n]+|[\u4e00-\u9fff]+|\d+(?:[.,:]\d+)*|\[[a-z]+\]|[^\w\s]|\n|_+"
 )
-_COUNTED = frozenset({MANY, FEW, SOME})
-"""What says how many, and is a value too."""
 _word: Callable[[tuple[int, int, str, tuple[str, ...] | None]], Word] = partial(tuple.__new__, Word)
 """A word of its parts, which takes half the time of `Word`."""
 Piece = tuple[int, int, str, Told]
@@ -47,7 +45,7 @@ def clauses(text: str, known: Words, hidden: Sequence[tuple[int, int]] = ()) -> 
                 out.append(clause)
                 clause = []
                 continue
-        if hidden and not (ops and NOT not in ops and _COUNTED.intersection(ops)):
+        if hidden:
             while near < last and hidden[near + 1][0] <= start:
                 near += 1
             if ops is None and not said.isascii() and GAP not in said:
