@@ -78,6 +78,12 @@ def asserted(side: str) -> pl.Expr:
     return pl.all_horizontal(c(f"{mark}_{side}") == 0 for mark in CLAIMS)
 
 
+def recounted() -> pl.Expr:
+    """True when both tell the same of how things were, and neither is a wish, quote or task."""
+    others = [name for name in CLAIMS if name != "past_strong"]
+    return each("past_strong") & neither(*others) & same()
+
+
 def same() -> pl.Expr:
     """True when both say the same: one thing, every value and name in both, the same sign."""
     attributes = (c("attributes_same") >= 1) & (c("attributes_a") + c("attributes_b") <= 1)
