@@ -79,9 +79,9 @@ def asserted(side: str) -> pl.Expr:
 
 
 def recounted() -> pl.Expr:
-    """True when both tell the same of how things were, and neither is a wish, quote or task."""
+    """True when both tell how things were in the same words, and neither is a wish, quote or task."""
     others = [name for name in CLAIMS if name != "past_strong"]
-    return each("past_strong") & neither(*others) & same()
+    return each("past_strong") & neither(*others) & _word_for_word() & same()
 
 
 def same() -> pl.Expr:
