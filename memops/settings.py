@@ -15,13 +15,16 @@ from memops.errors import GuardRefused, MemopsError, NoSpace, StoreNotFound, did
 from memops.policy import Policy
 from memops.policy.checking import checked, line_of, loaded
 from memops.policy.ranges import (
+    NAME,
     AtLeastOne,
     Column,
     Cron,
     Days,
     Hours,
+    Located,
     Mail,
     Minutes,
+    Name,
     Section,
     Web,
     Zone,
@@ -35,8 +38,8 @@ _WORD = re.compile(r"'[a-z]+:[^'\n]+'|(?<![\w'])[a-z]+:[^\s'`,;]+")
 class Configured(Section):
     """One store of `memops.toml`."""
 
-    address: str
-    suite: str | None = None
+    address: Located
+    suite: Located | None = None
     schedule: Cron | None = None
     timezone: Zone | None = None
 
@@ -60,7 +63,7 @@ class Monitor(Section):
 
     max_age_hours: Hours = 36.0
     """Age of a store's last good night from which `memops status` fails."""
-    textfile: str = ""
+    textfile: Located = ""
     """File for Prometheus' textfile collector, written after each night."""
 
 
@@ -229,7 +232,9 @@ def _simple(table: Mapping[str, Any]) -> dict[str, Any] | None:
         if not isinstance(row, dict) or {*row} not in ({"address"}, {"address", "suite"}):
             return None
         texts += row.values()
-    if not all(isinstance(text, str) for text in texts):
+    if not all(isinstance(text, str) and text.isprintable() for text in texts):
+        return None
+    if not all(name.isascii() and NAME.fullmatch(name) and len(name) < 64 for name in stores):
         return None
     return {**table, "stores": {name: Configured(**row) for name, row in stores.items()}}
 
@@ -259,7 +264,7 @@ def _usual() -> Path:
 
 
 _TABLES: dict[str, Any] = {
-    "policy": Policy, "stores": dict[str, Configured], "state": str, "encoder": str,
+    "policy": Policy, "stores": dict[Name, Configured], "state": Located, "encoder": str,
     "query_instruction": str, "import": dict[str, Import], "flows": Flows,
     "monitor": Monitor, "notify": Notify,
 }  # fmt: skip

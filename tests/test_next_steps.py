@@ -653,3 +653,11 @@ def test_where_no_store_is_known_the_status_is_not_good(tmp_path, monkeypatch, c
     monkeypatch.chdir(tmp_path)
     code, said = run(capsys, "status")
     assert code == 32 and "no store is known" in said
+
+
+def test_json_may_be_asked_for_before_the_command(store, capsys):
+    said = [
+        run(capsys, *words)
+        for words in (["--json", "inspect", store], ["inspect", store, "--json"])
+    ]
+    assert said[0] == said[1] and json.loads(said[0][1])["total"] == 40

@@ -23,6 +23,11 @@ WRONG = {
     "a number for a section": ("[policy]\ndecay = 3", 2, "policy.decay must be a table"),
     "a number for a store": ("[stores]\na = 3", 2, "stores.a must be a table"),
     "a number for a path": ("state = 3", 1, "state is 3, not a valid string"),
+    "a name that is a path": ('[stores."work/home"]\naddress = "a:b"', 1, "stores.work/home is 'work/home', no name"),
+    "a name that leads out": ('[stores."../x"]\naddress = "a:b"', 1, "no name: letters, digits"),
+    "a name of 300 letters": (f'[stores.{"x" * 300}]\naddress = "a:b"', 1, "at most 100 bytes"),
+    "an address with a null character": ('[stores.a]\naddress = "openclaw:w\\u0000s"', 2, "no path: none holds a null"),
+    "a state folder with one": ('state = "\\u0000"', 1, "no path: none holds a null"),
     # a range
     "a share above one": ("[policy.limits]\n# most of it\n\nshare = 5.0", 4, "policy.limits.share is 5.0, not less than or equal to 1"),
     "a probability above one": ("[policy.conflicts]\nleast = 30", 2, "policy.conflicts.least is 30"),
@@ -135,3 +140,20 @@ def test_a_file_that_only_says_where_stores_are_reads_as_the_checker_would_have_
 @pytest.mark.parametrize("text", ["state = 3\n[stores]\n", "[stores.a]\nsuite = 's'\n", "[stores.a]\naddress = 3\n"])  # fmt: skip
 def test_what_is_not_so_simple_is_left_to_the_checker(text):
     assert settings._simple(tomllib.loads(text)) is None
+
+
+def test_a_mark_before_the_text_is_none_of_it_and_what_is_no_text_is_told(tmp_path):
+    path = tmp_path / "memops.toml"
+    path.write_bytes(b"\xef\xbb\xbf[stores.a]\naddress = 'jsonl:x'\n")
+    assert [*settings.read(path, tmp_path / "s").stores] == ["a"]
+    path.write_bytes(b"# one\n# gr\xfc\xdfe\n")
+    with pytest.raises(MemopsError, match="line 2 is no UTF-8"):
+        settings.read(path, None)
+    with pytest.raises(MemopsError, match="is a folder"):
+        settings.read(tmp_path, None)
+
+
+def test_a_name_in_any_script_is_one(tmp_path):
+    path = tmp_path / "memops.toml"
+    path.write_text('[stores."Mein Büro"]\naddress = "a:b"\n[stores."港口"]\naddress = "a:c"\n')
+    assert [*settings.read(path, tmp_path / "s").stores] == ["Mein Büro", "港口"]

@@ -137,11 +137,13 @@ def run(argv: list[str]) -> int:
 
 
 def _settings_first(argv: list[str]) -> list[str]:
-    """Return a command line whose `--config` and `--state` stand before the command, as click asks."""
+    """Return a command line whose `--config` and `--state` stand before the command, as click asks,
+    and `--json` behind it.
+    """
     first, rest, words = list[str](), list[str](), iter(argv)
     for word in words:
         if word == "--":
-            return [*first, *rest, word, *words]
+            return [*first, *_json_behind(rest), word, *words]
         whole = word.startswith(("--config=", "--state="))
         given = first if whole or word in ("--config", "--state") else rest
         given.append(word)
@@ -150,7 +152,14 @@ def _settings_first(argv: list[str]) -> list[str]:
             if value is None:  # click says so
                 return first
             first.append(value)
-    return [*first, *rest]
+    return [*first, *_json_behind(rest)]
+
+
+def _json_behind(words: list[str]) -> list[str]:
+    at = next((n for n, word in enumerate(words) if not word.startswith("-")), 0)
+    if "--json" not in words[:at]:
+        return words
+    return [*(word for word in words[:at] if word != "--json"), *words[at:], "--json"]
 
 
 def _in_utf8(argv: list[str]) -> None:

@@ -67,8 +67,8 @@ def check_command() -> None:
     if settings.path is None:
         raise MemopsError("there is no memops.toml here", "make one: memops init")
     said = checked(settings)
-    stores = counted(said["stores"], "store")
-    emit(said, f"{said['config']}: {stores}, {said['given']} settings are given; all good")
+    stores, given = counted(said["stores"], "store"), counted(said["given"], "setting")
+    emit(said, f"{said['config']}: {stores}, {given} given; all good")
 
 
 @config.command("schema")

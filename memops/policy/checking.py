@@ -17,8 +17,13 @@ _TABLE = ("dataclass_type", "dict_type")
 def loaded(path: Path) -> tuple[dict[str, Any], str]:
     """Return a TOML file as a table and as it is written; raises MemopsError for one that is none."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # editors of Windows put a mark first
         return tomllib.loads(text), text
+    except UnicodeDecodeError as error:
+        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        raise MemopsError(f"{path}: line {line} is no UTF-8", "save it as UTF-8") from error
+    except IsADirectoryError as error:
+        raise MemopsError(f"{path} is a folder, no settings file", "name a file") from error
     except (ValueError, RecursionError) as error:
         raise MemopsError(f"{path}: not valid TOML: {error}", "mend that line") from error
 

@@ -14,6 +14,9 @@ from memops.errors import MemopsError, did_you_mean
 from memops.measures import measure
 from memops.schema import KINDS, RECORDS, STORES, TIERS
 
+NAME = re.compile(r"\w(?:[\w .-]*[\w.-])?")
+"""What a store may be called."""
+_LONGEST = 100
 _RULES = Path(__file__).parents[1] / "rules"
 
 
@@ -117,6 +120,16 @@ def _mail(text: str, _: Mapping[str, Any]) -> str:
     return "" if good or not text else "no mailto(s)://USER:PASSWORD@HOST?to=ADDRESS"
 
 
+def _name(text: str, _: Mapping[str, Any]) -> str:
+    """A name stands in names of files: in one piece, not hidden, and as long as they may be."""
+    good = NAME.fullmatch(text) and len(text.encode()) <= _LONGEST
+    return "" if good else f"no name: letters, digits, blanks, . _ - and at most {_LONGEST} bytes"
+
+
+def _path(text: str, _: Mapping[str, Any]) -> str:
+    return "no path: none holds a null character" if "\0" in text else ""
+
+
 def _places(text: str, _: Mapping[str, Any]) -> str:
     return "" if re.fullmatch("[1-9][0-9]?", text) else "no number of places, such as 1"
 
@@ -175,6 +188,9 @@ Hours = Annotated[float, Exactly(0, 876_600)]
 Minutes = Annotated[float, Exactly(0, 525_960)]
 Seconds = Annotated[float, Exactly(0, 86_400)]
 Regex = Annotated[str, Checked(_regex)]
+Name = Annotated[str, Checked(_name)]
+Located = Annotated[str, Checked(_path)]
+"""A path, or what holds one."""
 Cron = Annotated[str, Checked(_cron)]
 Zone = Annotated[str, Checked(_zone)]
 Web = Annotated[str, Checked(_web)]
