@@ -171,7 +171,7 @@ def _amount(kind: str, form: str) -> Iterator[tuple[str, str]]:
         kind = "days"
     told = _AMOUNT.match(counted(kind, form)) if kind not in _NAMES else None
     if told is None:
-        yield kind, _national(form) if kind == "phone" else _STROKES.sub("", form)
+        yield kind, form if kind == "phone" else _STROKES.sub("", form)
         return
     low, (unit, _, per) = told["low"], (told["unit"] or "").strip().partition("/")
     kind = kind.removesuffix(" rate")
@@ -185,15 +185,6 @@ def _amount(kind: str, form: str) -> Iterator[tuple[str, str]]:
         yield "limit", told["bound"][0]
     named = _KINDS.get(kind, kind)
     yield (f"{named} range", low + told["range"]) if told["range"] else (named, low)
-
-
-def _national(form: str) -> str:
-    """A telephone number without its country, which people leave out at home."""
-    import phonenumbers
-
-    if not form.startswith("+"):
-        return form.removeprefix("tel ").lstrip("0")
-    return str(phonenumbers.parse(form.partition(" ext")[0]).national_number)
 
 
 _STROKES = re.compile(r"(?<=[a-z])[-_](?=\d)|(?<=\d)[-_](?=[a-z])")
