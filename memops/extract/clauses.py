@@ -11,11 +11,6 @@ from memops.extract.grammar import opening, says, trailing
 _FULL = [chr(code) for code in range(0xFF01, 0xFF5F)] + list("\u3000“”‘’\u00a0\t\r")
 _HALF = [chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)] + list(" \"\"''   ")
 _KEPT = "\u0001"  # stands for a mark that ends nothing: the dot of 2.4, the question mark of a URL
-_WHOLE = (
-    "irony",
-    "payload",
-    "quotation",
-)  # told by a sentence
 _MANY = 100_000  # passages that a line may have
 _FORMAT = r"[\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]"
 
@@ -56,23 +51,17 @@ def clauses(texts: pl.Series, most: int, passage: int = 200) -> pl.DataFrame:
     `passage` characters; a table is one), nth (clause within the sentence), start and
     end (characters of the original), text (half-width, without what merely leads in), raw,
     asks (its sentence ends in a question mark), last (of its sentence), remember (somebody asked
-    that it be kept), apart (begins a sentence or follows a semicolon), and the cues that only a
-    whole sentence shows. At most `most` characters of a text are read.
+    that it be kept) and apart (begins a sentence or follows a semicolon). At most `most` characters of a text are read.
     """
     table = pl.DataFrame({"raw": texts.fill_null("").str.head(most)}).with_row_index("row")
     table = table.with_columns(text=_marked(folded(table["raw"])))
     sentences = _cut(table, r"[^。!?\n]*[。!?\n]+|[^。!?\n]+", ["row", "raw"])
     sentences = sentences.with_columns(
-        says(
-            cue, pl.col("text").str.replace(opening("lead"), "") if cue != "irony" else None
-        ).alias(cue)
-        for cue in _WHOLE
-    ).with_columns(
         sentence=pl.int_range(pl.len()).over("row"),
         asks=pl.col("text").str.contains(r"\?[!?。\s]*$"),
         passage=_passage(passage),
     )
-    keep = ["row", "raw", "sentence", "passage", "asks", "start", *_WHOLE]
+    keep = ["row", "raw", "sentence", "passage", "asks", "start"]
     parts = _cut(sentences, r"[^,;]*[,;]+|[^,;]+", keep)
     parts = parts.with_columns(
         start=pl.col("start") + pl.col("start_right"),

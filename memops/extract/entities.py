@@ -25,8 +25,6 @@ _BARRED = (
     "credential",
     "fiction",
     "unkept",
-    "payload",
-    "irony",
     "retracted",
     "hypothetical",
     "question",

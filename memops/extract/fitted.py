@@ -3,11 +3,12 @@
 Two linear models over the same features, one of what becomes of a text (extract, keep, tombstone),
 one of the kind of fact that it tells. Their weights stand in `data/lexicons/extract_fitted.toml`,
 eight bits each; `tests/bench/fit_notes.py` makes them. Letters are hashed n-grams of one to three
-characters, words those of one and two, so no list of words is kept and a text costs what its
-length costs.
+characters, words those of one and two, and what words mean, the concepts of the vocabulary, is one
+in every language. A text costs what its length costs.
 """
 
 import base64
+import re
 import zlib
 from functools import cache
 from typing import Any
@@ -15,16 +16,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from xxhash import xxh3_64_intdigest
 
 from memops.language.lexicon import lexicon
+from memops.language.vocabulary import meaning, words
 from memops.progress import tracked
 
 Numbers = npt.NDArray[np.float32]
 Codes = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.int64]
-BITS, LONGEST_GRAM, LONGEST_PHRASE = 14, 3, 2
+BITS, LONGEST_GRAM, LONGEST_PHRASE = 16, 3, 2
 _POWERS = np.cumprod(np.full(64, 0x100000001B3, np.uint64))  # of a place within a word
-_LEVELS = 95  # of a weight, on each side of nought
+_CONCEPTS = 1 << 13  # places of hashed concepts
+_LEVELS, _LEAST = 95, 2  # of a weight, on each side of nought, and what is kept
 _READ = 2000  # characters of a text that tell what it is
 _AT_ONCE = 20_000
 _WORD, _FORM = 1.5, 0.2  # weight of words and of a form beside letters of unit length
@@ -54,7 +58,7 @@ _FOLDS = (("[“”]", '"'), ("[‘’]", "'"))
 
 
 def features(texts: pl.Series) -> Any:
-    """Return a sparse row a text: letters, words, forms."""
+    """Return a sparse row a text: letters, words, concepts, forms."""
     from scipy import sparse
 
     parts = [
@@ -71,7 +75,7 @@ def _features(texts: pl.Series) -> Any:
     for pattern, new in _FOLDS:
         folded = folded.str.replace_all(pattern, new)
     form = sparse.csr_matrix(_forms(folded) * np.float32(_FORM))
-    return sparse.hstack([*_hashed(folded), form], format="csr")
+    return sparse.hstack([*_hashed(folded), _concepts(folded), form], format="csr")
 
 
 def scores(model: str, texts: pl.Series) -> pl.DataFrame:
@@ -90,9 +94,10 @@ def weighed(model: str, shown: Any) -> pl.DataFrame:
 
 
 def stored(classes: list[str], weights: Numbers, bias: Numbers) -> dict[str, Any]:
-    """Return a model (a column a class) as data: weights in eight bits, a scale a class."""
+    """Return a model (a column a class) as data: weights in eight bits, the least as nought."""
     scale = np.abs(weights).max(axis=0) / _LEVELS
     small = np.round(weights / scale).astype(np.int8)
+    small[np.abs(small) < _LEAST] = 0
     return {
         "classes": classes,
         "scale": [round(float(s), 8) for s in scale],
@@ -138,6 +143,34 @@ def _hashed(texts: pl.Series) -> Any:
     codes = np.frombuffer("".join(marked).encode("utf-32-le"), np.uint32).astype(np.uint64)
     letters = _grams(codes, rows, LONGEST_GRAM, len(texts))
     return letters, _grams(*_words(codes, rows), LONGEST_PHRASE, len(texts)) * np.float32(_WORD)
+
+
+def _concepts(texts: pl.Series) -> Any:
+    """The concepts and classes of the words of each text, hashed: one in every language."""
+    from scipy import sparse
+
+    low = pl.col("text").str.to_lowercase()
+    spaced = low.str.extract_all(r"[a-z]+(?:'[a-z]+)?")
+    said = pl.DataFrame({"text": texts}).with_row_index("row").select(
+        "row", word=pl.concat_list(spaced, low.str.extract_many(_unspaced(), leftmost=True))
+    )  # fmt: skip
+    said = said.explode("word", empty_as_null=True).drop_nulls("word").unique()
+    seen = said["word"].unique()
+    named = [
+        [xxh3_64_intdigest(name.encode()) % _CONCEPTS for name in meaning(w) or ()] for w in seen
+    ]
+    known = pl.DataFrame({"word": seen, "at": pl.Series(named, dtype=pl.List(pl.Int64))})
+    told = said.join(known, on="word").explode("at", empty_as_null=True).drop_nulls("at")
+    told = told.unique(["row", "at"])
+    place = told["row"].to_numpy(), told["at"].to_numpy()
+    weight = np.full(told.height, _FORM, np.float32)
+    return sparse.csr_matrix((weight, place), (len(texts), _CONCEPTS))
+
+
+@cache
+def _unspaced() -> list[str]:
+    """The words of the vocabulary that stand in texts without spaces."""
+    return sorted(word for word in words() if re.match(r"[\u4e00-\u9fff]", word))
 
 
 def _words(codes: Codes, rows: Places) -> tuple[Codes, Places]:

@@ -108,21 +108,6 @@ def address(value: str) -> tuple[str, str] | None:
     return (value, re.sub(r"[\s,]", "", value.casefold())) if good else None
 
 
-def plate(value: str) -> tuple[str, str] | None:
-    """Accept a number plate; separators do not count."""
-    bare = re.sub(r"[·. -]", "", value).upper()
-    return (
-        (value.upper(), bare) if 4 <= len(bare) <= 9 and re.search(r"[A-Z0-9]{4}", bare) else None
-    )
-
-
-def employer(value: str) -> tuple[str, str] | None:
-    """Accept what may employ somebody: a city does not."""
-    return (
-        None if re.search(str(lexicon("extract_slots")["words"]["place"]), value) else plain(value)
-    )
-
-
 def plain(value: str) -> tuple[str, str] | None:
     """Accept a short value as it stands."""
     good = 1 <= len(value) <= 60 and not _no_name().search(value)
@@ -138,9 +123,7 @@ FORMS: dict[str, Callable[[str], tuple[str, str] | None]] = {
     "name": name,
     "full_name": full_name,
     "address": address,
-    "employer": employer,
     "plain": plain,
-    "plate": plate,
 }
 
 

@@ -79,14 +79,6 @@ def by_script(text: str = "text") -> list[pl.Expr]:
     ]
 
 
-@cache
-def passing() -> str:
-    """Return the pattern of a clause that opens with this moment: today, just now."""
-    words = lexicon("extract")["fleeting"]
-    zh, en = "|".join(words["zh"]), "|".join(words["en"])
-    return expanded(rf"(?i)^(?:我们?|i'm |i am |we're |i )?(?:{zh}|(?:{en})\b)")
-
-
 def expanded(source: str) -> str:
     """Return a pattern with its word lists put in and ASCII word boundaries.
 

@@ -43,7 +43,8 @@ def notes(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
 
 def judged_notes(records: pl.DataFrame, ctx: Context) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the notes with `verdict` (extract, tombstone, demote) and its reason, and what they tell.
+    """Return the notes with `verdict` (extract, tombstone, demote), its reason and whether it is
+    `surely` so, and what they tell.
 
     The second table holds candidates with the id, scope and times of their note.
     """
@@ -195,6 +196,9 @@ def _verdict(
         kinds, on="row", how="left", maintain_order="left"
     )
     return table.with_columns(
+        surely=pl.col("noise").str.contains(SURE).fill_null(False)
+        | pl.col("secret")
+        | (pl.col("tombstone") >= policy.surely),
         verdict=pl.when(pl.col("kinds").is_not_null())
         .then(pl.lit("extract"))
         .when(junk)

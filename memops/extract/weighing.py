@@ -8,13 +8,13 @@ import numpy.typing as npt
 import polars as pl
 
 from memops.extract.fitted import Numbers, Places, features, scores, weighed
-from memops.extract.modality import BARS, CUES, SURE
+from memops.extract.modality import CUES, SURE
 from memops.policy import Extract
 
 _AROUND = 0.5  # weight of what a clause's passage tells, beside the clause
 
 
-FLAGS = (*CUES, *(f"bar:{name}" for name in BARS), "noise")
+FLAGS = (*CUES, "noise")
 """The cues that the model of verdicts was shown, in their order."""
 
 _CUE = 0.3  # weight of a cue beside letters of unit length
@@ -41,9 +41,8 @@ def shown_sentences(texts: pl.Series, parts: pl.DataFrame) -> tuple[pl.DataFrame
 
 
 def _marks(parts: pl.DataFrame, *by: str) -> pl.DataFrame:
-    """Return which cues and bars the clauses of each note or sentence have."""
-    bars = [(pl.col("barred") == name).fill_null(False).any().alias(f"bar:{name}") for name in BARS]
-    return parts.group_by(*by, maintain_order=True).agg(*(pl.col(c).any() for c in CUES), *bars)
+    """Return which cues the clauses of each note or sentence have."""
+    return parts.group_by(*by, maintain_order=True).agg(pl.col(c).any() for c in CUES)
 
 
 def _shown(found: pl.DataFrame) -> Any:

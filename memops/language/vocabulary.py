@@ -146,10 +146,15 @@ def stem(word: str) -> str:
     return stemmed(word, "english")
 
 
+def meaning(word: str) -> tuple[str, str] | None:
+    """Return concept and class of a word in lower case, where the lexicons hold it or its stem."""
+    return words().get(word) or _stems().get(stem(word))
+
+
 @lru_cache(maxsize=200_000)
 def meant(word: str) -> str:
     """Return what a word between spaces, in lower case, means: its concept, or its stem."""
-    found = words().get(word) or _stems().get(stem(word))
+    found = meaning(word)
     return found[0] if found else stem(word)
 
 

@@ -26,7 +26,7 @@ def retire_chatter(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
                 superseded_by=TOMBSTONE,
                 valid_to=ctx.now,
                 evidence=[],
-                risk="low",
+                risk=pl.when("surely").then(pl.lit("low")).otherwise(pl.lit("medium")),
             ),
             edit(
                 unclear,

@@ -89,7 +89,7 @@ def _theirs(records: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
         return nothing
     keyed = rest.with_row_index("row").select("row", "id", "scope")
     parts = clauses(rest["text"], 20_000).with_columns(
-        other=(says("other") | says("contact") | says("serial")) & ~says("own"),
+        other=(says("other") | says("serial")) & ~says("own"),
         value=pl.col("text").str.extract_all(f"{_MAIL}|{_NUMBER}"),
     )
     parts = parts.with_columns(other=pl.col("other").any().over("row", "sentence"))
