@@ -23,6 +23,7 @@ QUALIFIED = [
     ("Parking costs 3 euros", "Parking now costs 5 euros at weekends"),
     ("The deposit is 500 euros", "The deposit for the garage is 300 euros"),
     ("The deposit is 500 euros", "The deposit is now 300 euros for the garage"),
+    ("The gym closes at 15:00 on Fridays", "The gym now closes at 22:00"),
     ("The studio lease ends in 2029", "The lease ends in 2028"),
     ("The ticket is K4471", "The child ticket is K4472"),
     ("The bus to Chur leaves at 9:02", "The bus from Chur leaves at 17:32"),
@@ -34,12 +35,14 @@ QUALIFIED = [
 THINGS = [
     ("The user decided not to rent the cabin", "The user decided to rent the cabin sauna"),
     ("The user quit the chess club", "The user joined the chess club board"),
+    ("The user does not want a new stove", "The user wants a new stove hood"),
     ("Ola does not drink wine", "Ola drinks wine only at weddings"),
 ]
 TIMES = [
     ("The lecture took place on 4 May", "The lecture takes place on 11 May"),
     ("The choir sang in Ghent on 4 May", "The choir sings in Ghent on 9 October"),
     ("The roof was painted on 2 May", "The roof was painted on 23 May"),
+    ("The fair was cancelled because of the flood", "The fair was held in spite of the flood"),
     ("The letter was lost by the clerk", "The letter was found by the clerk"),
 ]
 REPLACED = [

@@ -47,22 +47,24 @@ def more(side: str) -> pl.Expr:
 def of_one_slot() -> pl.Expr:
     """True when around the value in which they differ both say the same.
 
-    Any word more is a difference: the return flight, at night, on Mondays; so is a second value, the day
-    of what was counted then. A word of change may take the place of one that the older says of it.
+    Any word more is a difference: the return flight, at night, on Mondays. So are another word of
+    relation and a second value, the day of what was counted then, unless one says that it changed;
+    then the older may say one word more of its value: lives in, where the other moved to.
     """
     more_a, more_b = (more(side) - c("values_differ") for side in "ab")
     level = (more_a <= 0) & (more_b <= 0)
     alone = (c("values_differ") <= 1) & (c("relation_differs") <= 0)
     instead = pl.any_horizontal(
-        (c(f"change_{new}") > 0) & (said <= 0) & (before <= 1) & ~_narrowed(old)
+        (c(f"change_{new}") > 0) & (said <= 0) & (before <= 1) & ~_qualified(old)
         for new, old, said, before in (("a", "b", more_a, more_b), ("b", "a", more_b, more_a))
     )
-    return (level & (alone | turned())) | (instead & turned())
+    return (level & alone) | (turned() & (level | instead))
 
 
-def _narrowed(side: str) -> pl.Expr:
-    """True when that side speaks of a narrower subject: the login interface and the interface."""
-    return (c(f"attributes_{side}") >= 1) & (c(f"subject_{side}") >= 1)
+def _qualified(side: str) -> pl.Expr:
+    """True when that side narrows the subject (the login interface), says another kind of value, or ends with more."""
+    narrowed = (c(f"attributes_{side}") >= 1) & (c(f"subject_{side}") >= 1)
+    return narrowed | (c(f"kinds_{side}") >= 1) | (c(f"ended_{side}") >= 1)
 
 
 def lasting() -> pl.Expr:

@@ -114,8 +114,12 @@ def _denied() -> pl.Expr:
 
 
 def _of_it_all() -> pl.Expr:
-    """Both speak of the same thing, and of no more than it: the car, and the car stereo; only at Christmas."""
-    return (c("compounded") == 0) & (c("only_one") == 0)
+    """What one denies the other says of the same thing: not of the car stereo, nor only at Christmas.
+
+    What took place and what was stopped are two things that happened, unless both are said to be a change.
+    """
+    happened = (c("past") == 2) & ~each("change")
+    return (c("compounded") == 0) & (c("only_one") == 0) & ~happened
 
 
 def _replaced() -> pl.Expr:

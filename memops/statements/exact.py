@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 
 from memops.language.packs import codes, spaced, table
-from memops.language.tokens import Keys, Tokens, keyed, keys_of
+from memops.language.tokens import Array, Keys, Tokens, keyed, keys_of
 from memops.statements.aligned import ACTING
 from memops.values import Value
 from memops.values.algebra import ALSO, FROM, ONE, ONLY, WAS, Sign
@@ -103,17 +103,27 @@ def persons(t: Tokens) -> Keys:
 
 def modifiers(t: Tokens) -> Keys:
     """Return words that stand right before a thing, of scripts with spaces: car, of the car stereo."""
-    spaced_ = t.where(lambda concept, kind, said: said.isascii(), "thing", "word", "name", "person")
-    both = spaced_[:-1] & spaced_[1:] & (t.row[:-1] == t.row[1:]) & (t.clause[:-1] == t.clause[1:])
-    at = np.flatnonzero(both)
+    said, things = t.solid & ~t.kinds("value") & _spaced(t), t.kinds(*_THINGS) & _spaced(t)
+    at = np.flatnonzero(said[:-1] & things[1:] & (t.row[:-1] == t.row[1:]))
+    at = at[t.clause[at] == t.clause[at + 1]]
     return keyed(t.row[at], t.concept[at])
 
 
 def lasts(t: Tokens) -> Keys:
-    """Return the word of content with which a text ends."""
+    """Return the word with which a text ends, of scripts with spaces, where it names a thing: behind an article."""
     at = np.flatnonzero(t.solid)
     at = at[np.append(t.row[at][1:] != t.row[at][:-1], True)] if len(at) else at
+    opens = t.means({"article"}) | t.kinds("qualifier")
+    behind = np.append(False, opens[:-1] & (t.row[1:] == t.row[:-1]))[: len(t.row)]
+    at = at[((t.kinds(*_THINGS) | (behind & ~t.kinds("value"))) & _spaced(t))[at]]
     return keyed(t.row[at], t.concept[at])
+
+
+_THINGS = ("thing", "word", "name", "person")
+
+
+def _spaced(t: Tokens) -> Array:
+    return t.where(lambda concept, kind, said: said.isascii())
 
 
 def _told(t: Tokens, told: Mapping[str, list[str]]) -> Keys:

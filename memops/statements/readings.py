@@ -219,7 +219,9 @@ def _frame(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     out["numbered_differ"] = np.minimum(*numbered)
     out["anchors_same"] = r.shared("anchors", "anchors", a, b)
     out["sole_same"] = r.shared("sole", "sole", a, b)
-    out["past"] = np.maximum(r.size("past", a), r.size("past", b))
+    out["past"] = r.size("past", a) + r.size("past", b)
+    for side, one, other in (("a", a, b), ("b", b, a)):
+        out[f"ended_{side}"] = r.size("last", one) - r.shared("last", "wide", one, other)
     out["compounded"] = r.shared("last", "modifiers", a, b) + r.shared("modifiers", "last", a, b)
     for name in (*CLAIMS, "negations", "copular", "change"):
         out[f"{name}_a"], out[f"{name}_b"] = r.marks[name][a], r.marks[name][b]
