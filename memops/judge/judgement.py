@@ -112,7 +112,8 @@ def restated() -> pl.Expr:
             "persons_differ",
         )
     )
-    held = pl.all_horizontal(c(name) == 0 for name in ("values_differ", "numbered_differ"))
+    valued = ("values_differ", "numbered_differ", "exact_differ")
+    held = pl.all_horizontal(c(name) == 0 for name in valued)
     return (c("restated") >= 1) & ~moved & held & neither("owner")
 
 
