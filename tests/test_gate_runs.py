@@ -114,6 +114,26 @@ def test_without_a_run_before_it_nothing_is_decided(qrels, tmp_path, capsys):
     assert code == 31 and "--baseline-run" in err
 
 
+def test_a_baseline_that_is_cut_short_passes_no_run(qrels, tmp_path, capsys):
+    base, worse = Path(run_file(tmp_path / "base", 36)), run_file(tmp_path / "worse", 24)
+    cut = tmp_path / "cut"
+    cut.write_text("".join(base.read_text().splitlines(keepends=True)[: 24 * 3]))
+    given = ["--run", worse, "--qrels", qrels, "--baseline-run"]
+    code, _, err = run(capsys, "gate", *given, str(cut))
+    assert code == 31 and "says nothing of 16 judged queries" in err and "q24" in err
+    assert run(capsys, "gate", *given, str(base))[0] == 30
+    assert run(capsys, "gate", *given, str(cut), "--accept")[0] == 0
+
+
+def test_a_byte_order_mark_and_odd_spaces_are_no_part_of_columns(tmp_path, capsys):
+    (tmp_path / "judged").write_text("\ufeffq0 0 a\u00a0b 1\r\n", encoding="utf-8")
+    (tmp_path / "run").write_text("\ufeffq0 Q0 a\u00a0b 1 1 t\u2028x\r\n", encoding="utf-8")
+    told = ["grade", "--run", str(tmp_path / "run"), "--qrels", str(tmp_path / "judged"), "--json"]
+    code, out, err = run(capsys, *told)
+    assert code == 0, err
+    assert json.loads(out)["grades"]["R@10"] == 1 and json.loads(out)["unanswered"] == []
+
+
 @pytest.mark.parametrize(
     ("text", "code", "words"),
     [

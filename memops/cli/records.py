@@ -149,7 +149,7 @@ def forget(
     said = editing.forget_records(asked, ids, within)
     days = in_force().policy.retention.grace_days
     kept = f"their text stays in the store for at least {days:g} days, and in snapshots"
-    said["note"] = f"{kept}; `memops purge` forgets for good"
+    said["note"] = f"{kept}; `memops records purge` forgets for good"
     return _done(said, "hidden from recall", "nothing to forget")
 
 

@@ -6,6 +6,7 @@ QRELS   query 0 document grade
 
 import contextlib
 import math
+import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +25,7 @@ from memops.search.collection import RUN
 
 USUAL = ("R@5", "R@10", "Success@1", "RR@10", "nDCG@10")
 _RUN, _JUDGED = "query Q0 document rank score tag", "query 0 document grade"
+_BLANK = " \t\r\f\v"  # no other space parts columns: an id may hold one
 _SCORED = pl.Schema(
     {"query_id": pl.String(), "doc_id": pl.String(), "score": pl.Float64(), "nth": pl.Int64()}
 )
@@ -75,11 +77,24 @@ def gated(
         with contextlib.suppress(MemopsError):  # of a file that is no run nothing is told
             replaced = graded(before, qrels, [*measures]).means()
         files.write(before, run.read_bytes())
-    verdict = gate.judge(graded(before, qrels, [*measures]), now, policy)
+    earlier = graded(before, qrels, [*measures])
+    _refuse_cut_short(before, run, set(unanswered(earlier)) - set(unanswered(now)))
+    verdict = gate.judge(earlier, now, policy)
     about: dict[str, Any] = {"run": str(run), "qrels": str(qrels), "baseline_run": str(before)}
     about |= {"accepted": str(before) if accept else None, "replaced": replaced}
     told = {"unanswered": unanswered(now), **verdict.to_json(), "grades": now.means()}
     return about | told | written(verdict)
+
+
+def _refuse_cut_short(before: Path, run: Path, silent: set[str]) -> None:
+    """Refuse a baseline that says nothing of queries which the run answers: it could pass any run."""
+    if not silent:
+        return
+    named = ", ".join(sorted(silent)[:3]) + (" ..." if len(silent) > 3 else "")
+    raise GateInconclusive(
+        f"{before}: says nothing of {len(silent)} judged queries that {run} answers: {named}",
+        "give a baseline that is whole, or record the new run as one with --accept",
+    )
 
 
 def unanswered(grades: Grades) -> list[str]:
@@ -116,10 +131,11 @@ def _lines(path: Path, columns: str) -> list[tuple[int, list[str]]]:
     if not path.is_file():
         raise StoreNotFound(f"{path}: no such file", wanted)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise Corrupt(f"{path}: not UTF-8") from error
-    lines = [(nth, line.split()) for nth, line in enumerate(text.splitlines(), 1) if line.strip()]
+    bare = enumerate((line.strip(_BLANK) for line in text.split("\n")), 1)
+    lines = [(nth, re.split(f"[{_BLANK}]+", line)) for nth, line in bare if line]
     for nth, cells in lines:
         if len(cells) != most:
             raise Corrupt(f"{path}: line {nth} has {len(cells)} columns, not {most}", wanted)

@@ -128,7 +128,7 @@ def _replaced() -> pl.Expr:
         (c(f"change_{new}") > 0) & (c(f"left_{new}") >= 1) & (c(f"wide_{old}") <= 1)
         for old, new in ("ab", "ba")
     )
-    each_its_own = each("left")
+    each_its_own = each("left", "subject") | (c("left_same") >= 1)
     return _EVEN & left & ~each_its_own & (c("both_content") >= 2)
 
 

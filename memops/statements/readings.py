@@ -188,6 +188,7 @@ def _aligned(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     begin, end = r.shared("opens", "opens", a, b), r.shared("closes", "closes", a, b)
     end = np.minimum(end, np.minimum(one, two) - begin)
     out = {"begin": begin, "end": end, "gap_a": one - begin - end, "gap_b": two - begin - end}
+    out["left_same"] = r.shared("left", "left", a, b)
     for side, own, other in (("a", a, b), ("b", b, a)):
         out[f"left_{side}"] = r.shared("left", "content", own, other)
         denied = out[f"refused_{side}"] = r.size("refused", own)
