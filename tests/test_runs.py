@@ -201,3 +201,22 @@ def test_what_a_killed_run_left_beside_a_store_goes_with_its_rollback(planned):
         (path.parent / f".memops-{name}.jsonl.x1y2.tmp").write_text("what it held")
     memops("rollback", run)
     assert [p.name for p in path.parent.glob(".memops-*")] == [".memops-n.jsonl.x1y2.tmp"]
+
+
+def test_what_a_rollback_could_not_take_back_is_tried_again(memops):
+    key = "ghp_" + "aB3dE6gH9jK2" * 3
+    notes = [memops.folder / "ws" / "memory" / f"2026-05-0{day}.md" for day in (1, 2)]
+    notes[0].parent.mkdir(parents=True)
+    for note in notes:
+        note.write_text(f"# {note.stem}\n\n- It is {key}\n", encoding="utf-8")
+    before = [note.read_bytes() for note in notes]
+    made = memops("plan", "openclaw:ws", "--rule", "redact_secrets", "--now", NOW)
+    run = memops("apply", made["plan"], "--approve", "--now", NOW)["run"]
+    away = notes[1].with_suffix(".away")
+    notes[1].rename(away)
+    assert len(memops("rollback", run)["skipped"]) == 1 and memops.code == 25
+    away.rename(notes[1])
+    again = memops("rollback", run)
+    assert (memops.code, again["applied"], again["skipped"]) == (0, 1, [])
+    assert [note.read_bytes() for note in notes] == before
+    assert memops("rollback", run)["applied"] == 0 and memops.code == 0

@@ -101,13 +101,15 @@ def resume(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any]:
 def rollback(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any]:
     """Take back what a run changed; a record that changed since keeps its newer version.
 
-    Raises RollbackConflict where a later run stands in the same documents: they come back to the
-    byte only in the order in which they were changed.
+    Of a run that was taken back it tries again what it could not, as where a file was gone. Raises
+    RollbackConflict where a later run stands in the same documents: they come back to the byte only
+    in the order in which they were changed.
     """
     store = open_store(run.header["address"])
     with _held(store, run.header["store"], state, lock_timeout):
         run.verify()
-        if run.state == "rolled-back":
+        left = run.kept_back() if run.state == "rolled-back" else None
+        if left is not None and not left:
             return summary(run, [])
         if store.family == "documents" and run.state != "rolling-back":
             _refuse_covered(run, state)
@@ -115,7 +117,7 @@ def rollback(run: Run, state: Path, lock_timeout: float = 10.0) -> dict[str, Any
         with noting(run):
             run.journal.add({"state": "rolling-back"})
             store.settle()
-            written = _reverted(run, store, state)
+            written = _reverted(run, store, state, left)
             failpoint("overlay-restored")
             run.journal.add({"state": "rolled-back"})
             run.seal()

@@ -110,6 +110,12 @@ class Run:
         whole = {w["id"] for w in self.answers()} if self.state == "rolled-back" else set()
         return frozenset(alone | whole)
 
+    def kept_back(self) -> frozenset[str]:
+        """Return the ids of the records that a rollback could not take back when it last tried."""
+        entries = self.journal.entries()
+        said = {w["id"]: w["state"] for entry in entries for w in entry.get("reverted", ())}
+        return frozenset(id for id, state in said.items() if state in ("stale", "refused"))
+
     def moved(self) -> dict[str, str]:
         """Return the ids that the run gave records, in a store where the text is the id."""
         return {w["id"]: w["new_id"] for w in self.answers() if w["new_id"]}
