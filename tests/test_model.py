@@ -21,7 +21,7 @@ from tests.model_server import (
 
 NOW = "2026-06-01T12:00:00Z"
 OPEN = {
-    "n1": "thinking about changing teams, Petra is in the platform group",
+    "n1": "thinking about changing teams, Petra leads the platform group",
     "n2": "陈默在比三家供应商的价",
     "n3": "the new laptop has the loud fan again",
 }

@@ -22,8 +22,8 @@ PORTS = [("staging", 8080, 9090), ("billing", 7001, 7443), ("search", 6100, 6200
 @pytest.fixture
 def store(memops):
     texts = [f"I prefer {thing}" for thing in LIKED] + [f"我喜欢{thing}" for thing in LIKED_ZH]
-    # The last one is a translation, which migration merges with its original.
-    told = [*texts, "我喜欢不加糖的红茶"]
+    # The last one says what another does, which migration merges.
+    told = [*texts, "I prefer dark themes in the editor"]
     rows = [
         row(n, text, category="daily", created_at=f"2026-05-{n + 1:02}T08:00:00+00:00")
         for n, text in enumerate(told)
@@ -75,7 +75,7 @@ def test_a_migration_gives_new_ids_and_leaves_recall_within_its_interval(store):
     assert (store.code, done["skipped"]) == (0, [])
     assert done["by_rule"]["merge_near"]
     new = {r["id"] for r in store("inspect", "clawseed:ws", "--now", NOW)["records"]}
-    assert len(new - old) >= 12 and len(old & new) <= 7
+    assert len(new - old) >= 10 and len(old & new) <= 9
     said, table = gated(store)
     assert said["verdict"] == "pass", said["reasons"]
     assert table["R@5", "all"]["low"] <= 0 <= table["R@5", "all"]["high"]

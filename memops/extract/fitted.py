@@ -19,6 +19,7 @@ import polars as pl
 from xxhash import xxh3_64_intdigest
 
 from memops.language.lexicon import lexicon
+from memops.language.text import wordlist
 from memops.language.vocabulary import meaning, words
 from memops.progress import tracked
 
@@ -152,7 +153,7 @@ def _concepts(texts: pl.Series) -> Any:
     low = pl.col("text").str.to_lowercase()
     spaced = low.str.extract_all(r"[a-z]+(?:'[a-z]+)?")
     said = pl.DataFrame({"text": texts}).with_row_index("row").select(
-        "row", word=pl.concat_list(spaced, low.str.extract_many(_unspaced(), leftmost=True))
+        "row", word=pl.concat_list(spaced, low.str.extract_many(wordlist(_unspaced()), leftmost=True))
     )  # fmt: skip
     said = said.explode("word", empty_as_null=True).drop_nulls("word").unique()
     seen = said["word"].unique()

@@ -147,8 +147,8 @@ class Extract(Section):
     junk: Share = setting(
         0.7, "least probability that a note without a fact is junk, to be retired"
     )
-    surely: Share = setting(0.9, "least probability of it, for that to be a change of low risk")
     noise: Share = setting(0.5, "the same of a note that has the words of a banner or of a program")
+    surely: Share = setting(0.9, "least probability of junk, for its retirement to be of low risk")
     importance: dict[Kind, Share] = setting(
         {
             "entity": 0.90, "preference": 0.72, "procedure": 0.72, "fact": 0.65, "project_state": 0.65,
