@@ -85,7 +85,7 @@ def test_a_migration_gives_new_ids_and_leaves_recall_within_its_interval(store):
     # When the notes themselves are gone for good, their facts still count.
     with sqlite3.connect(store.folder / "ws/memory/brain.db") as db:
         gone = db.execute("DELETE FROM memories WHERE superseded_by IS NOT NULL").rowcount
-    assert gone > len(LIKED + LIKED_ZH)
+    assert gone >= len(LIKED + LIKED_ZH)
     said, table = gated(store)
     assert said["verdict"] == "pass" and table["R@5", "all"]["after"] > 0.9
 
