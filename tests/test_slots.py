@@ -7,7 +7,7 @@ import pytest
 from memops.context import Context
 from memops.evaluation.bench_pairs import judge_pairs
 from memops.rules import RULES, propose
-from memops.schema import from_rows
+from tests.test_conflicts_judge import store
 
 OUTCOMES = [
     ("The restore test passed after the index was rebuilt", "The restore test failed because of the index"),
@@ -55,11 +55,6 @@ REPLACED = [
     ("The user decided to rent the cabin", "The user decided not to rent the cabin"),
     ("停车费十元", "停车费现在十五元"),
 ]
-
-
-def store(*texts):
-    rows = [{"id": f"r{n}", "text": t, "kind": "fact", "created_at": f"2026-0{n + 1}-01T00:00:00Z"} for n, t in enumerate(texts)]  # fmt: skip
-    return from_rows(rows)
 
 
 @pytest.mark.parametrize(("a", "b"), [*OUTCOMES, *QUALIFIED, *THINGS, *TIMES])

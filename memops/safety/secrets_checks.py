@@ -133,7 +133,7 @@ def _prefixed() -> pl.Expr:
 def _issued() -> pl.Expr:
     """A key of its issuer's length: letters and digits mixed, as in no word with a number behind it."""
     named = has(r"^[0-9a-f]{32}\.[a-z0-9]+$")  # a file by its hash
-    return has("^AKIA|[0-9][A-Za-z]") & (_MIXING >= 0.1) & ~named
+    return has("^AKIA|[0-9][A-Za-z]") & ~named
 
 
 def _token() -> pl.Expr:
