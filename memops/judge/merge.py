@@ -42,9 +42,10 @@ def merged(members: pl.DataFrame, code: str | pl.Expr) -> pl.DataFrame:
 
     `members` are rows of `counted` with a column `group` (records of one scope that may merge) and,
     if it matters, `fullness` (the more, the better a keeper). Nothing is torn out of what stands
-    together for a copy in another file (`_torn`), unless a judge who saw both places `told` so. A
-    whole section that a file holds again under the very same headings, dates and all, has a reason
-    of its own. The keeper is chosen by the role of its place (what is curated before a note), tier,
+    together for a copy in another file (`_torn`), unless a judge who saw both places `told` so.
+    Several sections on end that a file holds again, in their order and under the very same headings,
+    dates and all, have a reason of their own: one alone may be meant (a chorus, the second dose of a
+    day). The keeper is chosen by the role of its place (what is curated before a note), tier,
     pin, fullness, confidence (none given is as sure as any) and age, the oldest first; it takes over
     the sum of the access counts and the highest importance. A pinned record yields only to a pinned one.
     """
