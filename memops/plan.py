@@ -13,15 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from memops.schema import (
-    CHANGES,
-    DEFAULTS,
-    INTENTS,
-    LIVE,
-    RECORDS,
-    RETIRED,
-    places,
-)
+from memops.schema import CHANGES, DEFAULTS, INTENTS, RECORDS, REPLACED, places
 
 DELETES = pl.col("action") == "delete"
 EDITS = pl.col("action") == "edit"
@@ -150,8 +142,7 @@ def successors(records: pl.DataFrame) -> pl.DataFrame:
 
     Retired records have none. A cycle ends where it is after STEPS.
     """
-    linked = ~LIVE & ~pl.col("superseded_by").is_in([*RETIRED])
-    links = records.filter(linked).select("id", end="superseded_by")
+    links = records.filter(REPLACED).select("id", end="superseded_by")
     for _ in range(STEPS.bit_length() - 1):
         further = links.join(links.rename({"id": "end", "end": "next"}), on="end", how="left")
         if further["next"].null_count() == further.height:
@@ -179,6 +170,14 @@ def meaning(plan: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
         .otherwise(pl.col("intent").fill_null("update"))
     )  # fmt: skip
     return plan.with_columns(op=op)
+
+
+def tallied(rows: pl.DataFrame, *by: str) -> dict[str, dict[str, int]]:
+    """Return how many rows there are by one column and another, in the order in which they stand."""
+    counted: dict[str, dict[str, int]] = {}
+    for one, other, n in rows.group_by(by, maintain_order=True).len().iter_rows():
+        counted.setdefault(one, {})[other] = n
+    return counted
 
 
 def gravity() -> pl.Expr:
@@ -248,7 +247,6 @@ def _edited(rows: pl.DataFrame, edits: pl.DataFrame, names: Sequence[str]) -> pl
 
 
 def _placed(column: pl.Series, at: pl.Series, values: pl.Series) -> pl.Series:
-    """A column with other values at some places."""
     if not column.dtype.is_nested():
         return column.clone().scatter(at, values)
     nth = pl.int_range(column.len(), eager=True)

@@ -7,7 +7,6 @@ and weights are not in it, which change with every night.
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import polars as pl
 
@@ -17,24 +16,6 @@ REFUSED = pl.Schema({"rule": pl.String(), "id": pl.String(), "digest": pl.String
 
 _SAYS = ("scope", "kind", "key", "text", "valid_from", "valid_to", "expires_at")
 _GOES = ("tier", "superseded_by", "scope", "kind")
-
-
-@dataclass(frozen=True)
-class Refused:
-    """What people refused of a store, and the records by which they judged: the snapshot's."""
-
-    records: pl.DataFrame
-    table: pl.DataFrame
-
-    def withheld(self, changes: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-        """Split changes into those to propose and those refused before, with the reason why."""
-        kept, held = withheld(changes, self.records, self.table)
-        return kept, held.with_columns(code=pl.lit("guard.refused"), args=arguments())
-
-
-def none() -> pl.DataFrame:
-    """Return the table of no refusals."""
-    return REFUSED.to_frame()
 
 
 def refusals(changes: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
@@ -73,14 +54,18 @@ def refusals(changes: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
 def withheld(
     changes: pl.DataFrame, records: pl.DataFrame, refused: pl.DataFrame
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Split changes into those to propose and those refused before, with what hangs on them."""
+    """Split changes into those to propose and those refused before, with what hangs on them.
+
+    `records` are those by which people judged: the snapshot's.
+    """
     if refused.is_empty() or changes.is_empty():
         return changes, changes.clear()
     rows = refusals(changes, records).with_row_index("nth")
     known = rows.join(refused.select(*REFUSED), on=list(REFUSED), how="semi")["nth"]
     held = hanging(changes, records, known)
-    at = pl.int_range(pl.len(), dtype=pl.UInt32)
-    return changes.filter(~at.is_in(held.implode())), changes.filter(at.is_in(held.implode()))
+    mine = pl.int_range(pl.len(), dtype=pl.UInt32).is_in(held.implode())
+    why = {"code": pl.lit("guard.refused"), "args": arguments()}
+    return changes.filter(~mine), changes.filter(mine).with_columns(**why)
 
 
 def hanging(changes: pl.DataFrame, records: pl.DataFrame, nths: pl.Series) -> pl.Series:
@@ -111,7 +96,6 @@ def hanging(changes: pl.DataFrame, records: pl.DataFrame, nths: pl.Series) -> pl
 
 
 def _content() -> pl.Expr:
-    """What a record says, as one text."""
     tags = pl.col("tags").list.sort().cast(pl.List(pl.String)).list.join(",", ignore_nulls=True)
     parts = [*(pl.col(name).cast(pl.String) for name in _SAYS), tags]
     return pl.concat_str([part.fill_null("") for part in parts], separator="\x1f")

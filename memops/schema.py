@@ -137,6 +137,8 @@ DEFAULTS: dict[str, Any] = {
 
 LIVE = pl.col("superseded_by").is_null()
 """True of a record that recall may return."""
+REPLACED = ~LIVE & ~pl.col("superseded_by").is_in([*RETIRED])
+"""True of a record that names the newer record which stands in its place."""
 
 
 def native(name: str) -> pl.Expr:

@@ -16,7 +16,7 @@ from memops import snapshot
 from memops.commands import reviewing
 from memops.context import Context
 from memops.plan import edit, put
-from memops.refusals import hanging, none, refusals, withheld
+from memops.refusals import REFUSED, hanging, refusals, withheld
 from memops.rules import propose
 from memops.rules.merge_exact import merge_exact
 from memops.schema import from_rows
@@ -289,7 +289,7 @@ def test_what_is_refused_stays_refused_and_the_rest_is_planned_as_before(texts, 
         else []
     )
     going = hanging(changes, records, pl.Series(nths, dtype=pl.UInt32))
-    refused = refusals(changes, records)[going.to_list()] if nths else none()
+    refused = refusals(changes, records)[going.to_list()] if nths else REFUSED.to_frame()
     kept, held = withheld(changes, records, refused)
     assert kept.height + held.height == changes.height
     assert held["id"].to_list() == changes["id"].gather(going).to_list()

@@ -29,7 +29,7 @@ from memops.rules.supersede_conflicting import supersede_conflicting
 from memops.rules.unify_scopes import unify_scopes
 from memops.safety.display import shown
 from memops.safety.looked import redacted
-from memops.schema import AROUND, LIVE, RETIRED
+from memops.schema import AROUND, LIVE, QUARANTINE, REPLACED
 
 Finding = dict[str, Any]
 Rule = Callable[[pl.DataFrame, Context], pl.DataFrame]
@@ -107,7 +107,7 @@ def _in_headings(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
 
 def _hidden(records: pl.DataFrame) -> pl.DataFrame:
-    waiting = records.filter(pl.col("superseded_by") == RETIRED[0])
+    waiting = records.filter(pl.col("superseded_by") == QUARANTINE)
     return waiting.select("id", why=pl.lit("hidden until a person has looked"))
 
 
@@ -128,9 +128,9 @@ def _stale(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
 
 def _orphans(records: pl.DataFrame) -> pl.DataFrame:
-    link = pl.col("superseded_by")
-    linked = records.filter(link.is_not_null() & ~link.is_in([*RETIRED]))
-    lost = linked.join(records.select(superseded_by="id"), on="superseded_by", how="anti")
+    lost = records.filter(REPLACED).join(
+        records.select(superseded_by="id"), on="superseded_by", how="anti"
+    )
     return lost.select("id", why=pl.lit("the record that replaced it is not there"))
 
 

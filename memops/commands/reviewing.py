@@ -23,8 +23,8 @@ from memops.autonomy import completing
 from memops.errors import MemopsError, PlanRefused
 from memops.journal import Journal
 from memops.reasons import coded
-from memops.refusals import REFUSED, hanging, none, refusals
-from memops.schema import QUARANTINE, TOMBSTONE
+from memops.refusals import REFUSED, hanging, refusals
+from memops.schema import QUARANTINE, REPLACED, TOMBSTONE
 from memops.state import planfile
 from memops.state.evidence import answers
 from memops.state.pending import rejected
@@ -102,9 +102,7 @@ def begun(name: str, state: Path) -> Review:
 
 def items(review: Review, seqs: Iterable[int]) -> list[Item]:
     """Return these changes as what is decided together, in the plan's order."""
-    link = pl.col("superseded_by")
-    behind = review.rows.filter(link.is_not_null() & ~link.is_in([*HIDDEN]))
-    keepers = set(behind.select("rule", "superseded_by").iter_rows())
+    keepers = set(review.rows.filter(REPLACED).select("rule", "superseded_by").iter_rows())
     groups: dict[tuple[str, str | None, int], list[int]] = {}
     rows = review.rows.filter(pl.col("seq").is_in(list(seqs)))
     for seq, rule, id, link in rows.select("seq", "rule", "id", "superseded_by").iter_rows():
@@ -158,7 +156,7 @@ def remembered(state: Path, identity: dict[str, str]) -> pl.DataFrame:
     for entry in answers(state, identity).entries():
         standing[entry["rule"], entry["id"], entry["digest"]] = entry["refused"]
     rows = [key for key, refused in standing.items() if refused]
-    return pl.DataFrame(rows, schema=REFUSED, orient="row") if rows else none()
+    return pl.DataFrame(rows, schema=REFUSED, orient="row")
 
 
 def in_clear(review: Review, seqs: Iterable[int]) -> dict[int, tuple[str, str]]:

@@ -15,7 +15,8 @@ from memops.judge.places import MOMENTS, placed, touchable
 from memops.language.text import language, normalised
 from memops.safety.hostile import injected
 from memops.safety.looked import found as secrets_in
-from memops.schema import LIVE, RETIRED, SHARED, SUBJECT
+from memops.schema import LIVE, SHARED, SUBJECT
+from memops.state.lineage import superseded
 
 CATEGORIES = ("known-item", "value", "stale", "no-answer")
 _READ = 4000  # statements that are read, evenly taken
@@ -55,8 +56,7 @@ def propose(
         ):
             if text:
                 made[category].append(_row(category, text, row["scope"], ids))
-    link = pl.col("superseded_by")
-    held = records.filter(link.is_not_null(), ~link.is_in(RETIRED)).select(old="id", new=link)
+    held = superseded(records)
     chains = held if links is None else pl.concat([held, links.select("old", "new")])
     made["stale"] = list(_stale(chains.unique(), texts, said))
     made["no-answer"] = list(_unanswerable(records.filter(LIVE)))

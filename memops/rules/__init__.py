@@ -9,6 +9,7 @@ RULES. `docs/rules.md` says what every rule spares, and where in the order it st
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 
 import polars as pl
 
@@ -19,7 +20,7 @@ from memops.judge.conflicts import CARRIED, FOUND
 from memops.plan import EDITS, nothing, outcome
 from memops.plan_agreement import agreed
 from memops.progress import tell, tracked
-from memops.refusals import Refused, none
+from memops.refusals import REFUSED, withheld
 from memops.rules.consolidate_daily import consolidate_daily
 from memops.rules.delete_retired import delete_retired
 from memops.rules.delete_superseded import delete_superseded
@@ -45,7 +46,7 @@ from memops.rules.revive_restored import revive_restored
 from memops.rules.supersede_conflicting import supersede_conflicting
 from memops.rules.unify_scopes import unify_scopes
 from memops.rules.unwrap_turns import unwrap_turns
-from memops.schema import RECORDS, RETIRED, only
+from memops.schema import RECORDS, REPLACED, only
 
 Rule = Callable[[pl.DataFrame, Context], pl.DataFrame]
 
@@ -114,13 +115,14 @@ def propose(
     and what a person `refused` before.
     """
     plan, withdrawn, first = [nothing()], nothing(), records
-    known = Refused(records, none() if refused is None else refused)
+    known = REFUSED.to_frame() if refused is None else refused
+    split = partial(withheld, records=records, refused=known)
     course = _Course()
     for _ in range(ROUNDS):
-        steps, withdrawn, records = _round(records, ctx, rules, known, course)
+        steps, withdrawn, records = _round(records, ctx, rules, split, course)
         if steps.is_empty() and course.carried:
             ctx.cache.pop(FOUND)
-            steps, withdrawn, records = _round(records, ctx, rules, known, course, anew=True)
+            steps, withdrawn, records = _round(records, ctx, rules, split, course, anew=True)
         if steps.is_empty():
             break
         plan.append(steps)
@@ -158,7 +160,7 @@ def _round(
     records: pl.DataFrame,
     ctx: Context,
     rules: Sequence[Rule],
-    known: Refused,
+    split: Callable[[pl.DataFrame], tuple[pl.DataFrame, pl.DataFrame]],
     course: _Course,
     anew: bool = False,
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
@@ -172,7 +174,7 @@ def _round(
         ctx.cache.pop(CARRIED, None)
         asked = rule(records, replace(ctx, changed=since))
         (course.carried.add if CARRIED in ctx.cache else course.carried.discard)(nth)
-        asked, held = known.withheld(asked.with_columns(rule=pl.lit(rule.__name__)))
+        asked, held = split(asked.with_columns(rule=pl.lit(rule.__name__)))
         step, refused = protect(asked, records, ctx.policy, unsigned=ctx.unsigned)
         step = _kept_until(step, ctx)
         links = only(records, step["id"])["superseded_by"]
@@ -189,7 +191,6 @@ def _kept_until(step: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     days = ctx.policy.retention.superseded_days
     if not days or step.is_empty():
         return step
-    link = pl.col("superseded_by")
-    hidden = EDITS & link.is_not_null() & ~link.is_in([*RETIRED]) & pl.col("expires_at").is_null()
+    hidden = EDITS & REPLACED & pl.col("expires_at").is_null()
     until = pl.lit(ctx.now + timedelta(days=days), RECORDS["expires_at"])
     return step.with_columns(expires_at=pl.when(hidden).then(until).otherwise("expires_at"))

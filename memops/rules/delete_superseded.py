@@ -5,7 +5,7 @@ import polars as pl
 from memops.context import Context
 from memops.hygiene.decay import DAY, age_days, since_epoch
 from memops.plan import arguments, delete
-from memops.schema import LIVE, RETIRED, only
+from memops.schema import REPLACED, only
 
 _LOOKED = (
     "id", "pinned", "tier", "superseded_by", "expires_at", "created_at", "updated_at", "accessed_at"
@@ -26,7 +26,7 @@ def delete_superseded(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     over = (pl.col("expires_at") <= ctx.now).fill_null(False) & waited
     unset = pl.col("expires_at").is_null() & (age_days(ctx.now) > window)
     looked = records.select(_LOOKED)
-    linked = looked.filter(~LIVE).filter(~pl.col("superseded_by").is_in([*RETIRED]))
+    linked = looked.filter(REPLACED)
     gone = linked.filter(
         (over | unset) & (window > 0),
         ~pl.col("pinned"),

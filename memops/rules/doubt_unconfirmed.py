@@ -6,7 +6,7 @@ from memops.context import Context
 from memops.hygiene.decay import DAY, since_epoch
 from memops.judge.places import placed
 from memops.plan import edit, nothing
-from memops.schema import LIVE, RETIRED, only
+from memops.schema import LIVE, REPLACED, only
 
 _SURE = 1.0  # what a preference of no stated confidence starts from
 
@@ -53,7 +53,6 @@ def confirmed(records: pl.DataFrame) -> pl.DataFrame:
     times = [pl.col(n).dt.timestamp("us").cast(pl.Float64) for n in ("created_at", "updated_at")]
     said = records.select("id", "superseded_by", at=pl.max_horizontal(times)).drop_nulls("at")
     own = said.select("id", "at", by="id")
-    hidden = pl.col("superseded_by").is_not_null() & ~pl.col("superseded_by").is_in([*RETIRED])
-    behind = said.filter(hidden).select(id="superseded_by", at="at", by="id")
+    behind = said.filter(REPLACED).select(id="superseded_by", at="at", by="id")
     both = pl.concat([own, behind]).sort("at", "by", descending=[True, False])
     return both.unique("id", keep="first", maintain_order=True)

@@ -10,7 +10,7 @@ import polars as pl
 
 from memops import files
 from memops.errors import Corrupt
-from memops.schema import RETIRED
+from memops.schema import REPLACED
 from memops.snapshot import store_id
 
 EDGES = pl.Schema({"old": pl.String(), "new": pl.String()})
@@ -29,8 +29,7 @@ def lineage(*plans: pl.DataFrame) -> pl.DataFrame:
 
 def superseded(table: pl.DataFrame) -> pl.DataFrame:
     """Return (old, new) of the records, or changes, of a table that name a newer record."""
-    link = pl.col("superseded_by")
-    return table.filter(link.is_not_null() & ~link.is_in(RETIRED)).select(old="id", new=link)
+    return table.filter(REPLACED).select(old="id", new="superseded_by")
 
 
 def descendants(ids: pl.Series, edges: pl.DataFrame) -> pl.DataFrame:

@@ -28,7 +28,7 @@ import polars as pl
 from memops import files
 from memops.errors import Corrupt, PlanRefused
 from memops.limits import excess
-from memops.plan import arguments, nothing, widened
+from memops.plan import arguments, nothing, tallied, widened
 from memops.policy import Policy
 from memops.reasons import PLAIN, coded, plain
 from memops.safety.masking import masked_table
@@ -180,11 +180,10 @@ def _held(planned: Planned, lines: Iterable[str], refused: Iterable[str]) -> dic
 
 
 def _counted(lines: list[str], changes: pl.DataFrame) -> dict[str, Any]:
-    """How many changes there are, by rule and by what is done, and the digest of each."""
     op = pl.Series("op", [json.loads(line)["op"] for line in lines], dtype=pl.String)
     return {
         "ops": len(lines),
-        "by_rule": _by_rule(changes.with_columns(op=op)),
+        "by_rule": tallied(changes.select("rule", op).sort("rule", "op"), "rule", "op"),
         "by_op": dict(op.value_counts(sort=False).sort("op").iter_rows()) if lines else {},
         "lines": [digest_of(line) for line in lines],
     }
@@ -291,11 +290,3 @@ def _conformed(changes: pl.DataFrame, ops: Path) -> pl.DataFrame:
 
 def _together(lines: Iterable[str]) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
-
-
-def _by_rule(changes: pl.DataFrame) -> dict[str, dict[str, int]]:
-    counted: dict[str, dict[str, int]] = {}
-    rows = changes.group_by("rule", "op").len().sort("rule", "op")
-    for rule, op, n in rows.iter_rows():
-        counted.setdefault(rule, {})[op] = n
-    return counted
