@@ -9,23 +9,9 @@ import os
 import signal
 from collections import Counter
 
-SITES = (
-    "file-write", "file-rename", "file-renamed",  # files.write
-    "journal-write", "journal-sync", "journal-done",  # Journal.add
-    "run-begun", "batch-write", "batch-written", "overlay-write", "overlay-written",  # apply
-    "revert-batch", "reverted-batch", "overlay-restored",  # rollback
-    "snapshot-copied", "snapshot-sealed",
-    "purge-copied", "purge-swap", "purge-away",
-    "sqlite-begun", "sqlite-changed", "sqlite-kept", "sqlite-committed", "sqlite-reverted",
-    "sqlite-held", "sqlite-restored",  # restore
-    "disk-write", "disk-rename", "disk-renamed",
-    "carry-drafted", "carry-kept", "carry-linked", "carry-renamed", "carry-settled",
-    "carry-dropped",
-)  # fmt: skip
-"""Every site, in the module that holds it."""
-
 _ERRORS = {"enospc": errno.ENOSPC, "eio": errno.EIO}
-_passed: Counter[str] = Counter()
+passed: Counter[str] = Counter()
+"""How often each site was passed that is asked to fail."""
 
 
 class Struck(BaseException):
@@ -37,17 +23,12 @@ def failpoint(site: str) -> None:
     asked = os.environ.get("MEMOPS_FAIL")
     if not asked or not asked.startswith(f"{site}:"):
         return
-    _passed[asked] += 1
+    passed[asked] += 1
     _, nth, kind = asked.split(":")
-    if _passed[asked] != int(nth):
+    if passed[asked] != int(nth):
         return
     if kind == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
     if kind == "raise":
         raise Struck(asked)
     raise OSError(_ERRORS[kind], os.strerror(_ERRORS[kind]), site)
-
-
-def forget() -> None:
-    """Count passages from nought again."""
-    _passed.clear()

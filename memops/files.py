@@ -159,12 +159,17 @@ def read_json(path: Path) -> dict[str, Any]:
     return value
 
 
+def json_value(data: bytes | str) -> Any:
+    """Return the JSON value that a text is; None where it is none."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+
+
 def json_object(data: bytes | str) -> dict[str, Any]:
     """Return the JSON object that a text is; an empty one where it is none."""
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError):
-        return {}
+    value = json_value(data)
     return value if isinstance(value, dict) else {}
 
 
@@ -216,8 +221,8 @@ def alive(pid: int) -> bool:
 
 
 def sync(path: Path) -> None:
-    """Put a folder's entries on disk."""
-    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    """Put a folder's entries, or a file, on disk."""
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(handle)
     finally:
@@ -227,11 +232,7 @@ def sync(path: Path) -> None:
 def sync_file(path: Path) -> None:
     """Put a file that a library wrote on disk, with mode 0600."""
     path.chmod(0o600)
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    sync(path)
 
 
 def sha256(path: Path) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from memops.errors import Corrupt
 from memops.failpoints import failpoint
-from memops.files import sync, write
+from memops.files import json_value, sync, write
 
 _LINE = re.compile(rb'\{"sum": "([0-9a-f]{16})", "entry": (\{.*\})\}', re.DOTALL)
 _JSON = json.JSONEncoder(ensure_ascii=False, default=str).encode
@@ -82,10 +82,7 @@ def _entry(line: bytes) -> dict[str, Any] | None:
     found = _LINE.fullmatch(line)
     if found is None or found[1] != _sum(found[2]):
         return None
-    try:
-        entry: dict[str, Any] = json.loads(found[2])
-    except (ValueError, RecursionError):
-        return None
+    entry: dict[str, Any] | None = json_value(found[2])
     return entry
 
 

@@ -72,7 +72,7 @@ def _memops_in(folder, capsys, monkeypatch):
     monkeypatch.chdir(folder)
     for name in ("MEMOPS_CONFIG", "MEMOPS_DEBUG", "MEMOPS_STATE"):
         monkeypatch.delenv(name, raising=False)
-    failpoints.forget()
+    failpoints.passed.clear()
     return Memops(folder, capsys)
 
 

@@ -163,7 +163,7 @@ def test_a_store_that_is_too_damaged_to_be_snapshotted_is_put_aside(memops, tmp_
 
 
 def fail(memops, monkeypatch, spec, *argv):
-    failpoints.forget()
+    failpoints.passed.clear()
     with monkeypatch.context() as patched:
         patched.setenv("MEMOPS_FAIL", spec)
         return memops(*argv)

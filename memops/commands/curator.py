@@ -18,7 +18,7 @@ import polars as pl
 from memops import snapshot
 from memops.context import Context
 from memops.extract.asking import ANSWERS
-from memops.files import folder, json_digest
+from memops.files import folder, json_digest, json_value
 from memops.guard import protect
 from memops.judge.conflicts import features
 from memops.models.completions import Answers, Endpoint, Question, ask, endpoint
@@ -46,11 +46,7 @@ _MARKUP = r"[<>|`\[\]{}\\]|://"  # a reason is read in reports and reviews, neve
 
 
 def proposed(
-    taken: snapshot.Snapshot,
-    settings: Settings,
-    now: datetime,
-    made: datetime,
-    scope: str | None,
+    taken: snapshot.Snapshot, settings: Settings, now: datetime, made: datetime, scope: str | None
 ) -> dict[str, Any]:
     """Ask a model about the records of a snapshot and write its proposals as a plan.
 
@@ -73,7 +69,6 @@ def proposed(
 
 
 def _shown(records: pl.DataFrame, ctx: Context, scope: str | None) -> pl.DataFrame:
-    """The records that a model may see."""
     inside = pl.lit(True) if scope is None else pl.col("scope") == scope
     open_ = pl.col("sensitivity").fill_null("allowed") == "allowed"
     free = ~pl.col("pinned") & (pl.col("tier") != "core")
@@ -124,10 +119,7 @@ def _parsed(reply: str, known: set[str]) -> list[dict[str, str]] | None:
 
 
 def _row(line: str, known: set[str]) -> dict[str, str] | None:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
+    row = json_value(line)
     if not isinstance(row, dict) or not all(isinstance(value, str) for value in row.values()):
         return None
     if row.keys() != _KEYS.get(row.get("op", "")):

@@ -22,8 +22,16 @@ from typing import Any
 
 from memops import files
 from memops.errors import Corrupt, MemopsError, StoreNotFound
-from memops.models.credentials import credential
-from memops.models.wire import Answer, Capped, Place, exchange, is_private, place, resolved
+from memops.models.wire import (
+    Answer,
+    Capped,
+    Place,
+    credential,
+    exchange,
+    is_private,
+    place,
+    resolved,
+)
 from memops.policy.models import Caps, Judge
 from memops.progress import tell
 
@@ -257,7 +265,6 @@ class _Asking:
                 self.stopped = self.stopped or why
 
     def _waited(self, seconds: float) -> bool:
-        """Wait, if there is time for it."""
         if time.monotonic() + seconds > self.until:
             return False
         time.sleep(seconds)
@@ -270,10 +277,8 @@ def _seconds(text: str) -> float:
 
 
 def _content(body: bytes) -> str | None:
-    """The message of a whole chat completion, or None."""
-    reply = _json(body)
     try:
-        choice = reply["choices"][0]
+        choice = files.json_value(body)["choices"][0]
         said, ended = choice["message"]["content"], choice.get("finish_reason")
     except (KeyError, IndexError, TypeError, AttributeError):
         return None
@@ -282,14 +287,6 @@ def _content(body: bytes) -> str | None:
 
 def _used(body: bytes, most: int) -> int:
     """The tokens that an endpoint says it took, if it can be believed."""
-    reply = _json(body)
-    usage = reply.get("usage") if isinstance(reply, dict) else None
+    usage = files.json_object(body).get("usage")
     total = usage.get("total_tokens") if isinstance(usage, dict) else None
     return total if type(total) is int and 0 <= total <= 100 * most else most
-
-
-def _json(body: bytes) -> Any:
-    try:
-        return json.loads(body.decode("utf-8"))
-    except (ValueError, RecursionError):
-        return None

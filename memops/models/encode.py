@@ -3,9 +3,9 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,8 @@ import polars as pl
 
 from memops.errors import Corrupt, MemopsError
 from memops.models.vectors import Vectors, unit
+
+S = TypeVar("S", bound=np.generic)
 
 
 class Encoder(Protocol):
@@ -88,22 +90,17 @@ class Lsa:
             terms.unique().group_by("code").agg(df=pl.len()).filter(pl.col("df") >= least)
             .sort("df", "code", descending=[True, False]).head(self.features).sort("code")
         )  # fmt: skip
-        idf = np.log((1 + count) / (1 + known["df"].to_numpy())) + 1
-        base = Lsa(
-            self.dims, self.features, self.sample, known["code"].to_numpy(), idf.astype(np.float32)
-        )
-        return Lsa(
-            self.dims, self.features, self.sample, base.codes, base.idf, base._axes(terms, count)
-        )
+        idf = (np.log((1 + count) / (1 + known["df"].to_numpy())) + 1).astype(np.float32)
+        base = replace(self, codes=known["code"].to_numpy(), idf=idf)
+        return replace(base, axes=base._axes(terms, count))
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return one unit vector a text; raises MemopsError before it is fitted."""
-        if self.axes is None:
-            raise MemopsError("the LSA encoder is not fitted", "call fitted(texts) first")
-        out = np.zeros((len(texts), self.axes.shape[1]), dtype=np.float32)
+        axes = self._learnt(self.axes)
+        out = np.zeros((len(texts), axes.shape[1]), dtype=np.float32)
         for start in range(0, len(texts), 50_000):
             part = texts[start : start + 50_000]
-            reduced = self._weighted(_terms(part), len(part)) @ self.axes
+            reduced = self._weighted(_terms(part), len(part)) @ axes
             out[start : start + len(part)] = unit(reduced)
         return out
 
@@ -117,12 +114,8 @@ class Lsa:
 
     def recipe(self) -> dict[str, Any]:
         """Return its settings and the digest of what it learnt."""
-        settings = {
-            "encoder": "lsa",
-            "dims": self.dims,
-            "features": self.features,
-            "sample": self.sample,
-        }
+        settings = {name: getattr(self, name) for name in ("dims", "features", "sample")}
+        settings = {"encoder": "lsa", **settings}
         if self.axes is None or self.codes is None or self.idf is None:
             return settings
         learnt = hashlib.sha256(self.codes.tobytes() + self.idf.tobytes())
@@ -131,14 +124,11 @@ class Lsa:
 
     def save(self, path: Path) -> None:
         """Write what it learnt to an .npz file, to be frozen for later comparisons."""
-        if self.codes is None or self.idf is None or self.axes is None:
-            raise MemopsError("the LSA encoder is not fitted", "call fitted(texts) first")
-        settings = json.dumps([self.dims, self.features, self.sample])
+        settings = np.array(json.dumps([self.dims, self.features, self.sample]))
+        codes, idf = self._learnt(self.codes), self._learnt(self.idf)
+        axes = self._learnt(self.axes).astype(np.float16)
         with path.open("wb") as handle:
-            np.savez_compressed(
-                handle, settings=np.array(settings), codes=self.codes, idf=self.idf,
-                axes=self.axes.astype(np.float16),
-            )  # fmt: skip
+            np.savez_compressed(handle, settings=settings, codes=codes, idf=idf, axes=axes)
 
     @staticmethod
     def load(path: Path) -> "Lsa":
@@ -150,6 +140,12 @@ class Lsa:
                 return Lsa(dims, features, sample, held["codes"], held["idf"], axes)
         except (OSError, ValueError, KeyError) as error:
             raise Corrupt(f"{path}: not a fitted encoder: {error}") from error
+
+    @staticmethod
+    def _learnt(part: npt.NDArray[S] | None) -> npt.NDArray[S]:
+        if part is None:
+            raise MemopsError("the LSA encoder is not fitted", "call fitted(texts) first")
+        return part
 
     def _axes(self, terms: pl.DataFrame, count: int) -> Vectors:
         from sklearn.decomposition import TruncatedSVD
@@ -168,16 +164,15 @@ class Lsa:
         """Sparse texts x features: (1 + log tf) * idf, each block of unit length."""
         from scipy.sparse import csr_array
 
-        if self.codes is None or self.idf is None:
-            raise MemopsError("the LSA encoder is not fitted", "call fitted(texts) first")
-        known = pl.DataFrame({"code": self.codes}).with_row_index("at")
+        codes, idf = self._learnt(self.codes), self._learnt(self.idf)
+        known = pl.DataFrame({"code": codes}).with_row_index("at")
         held = terms.join(known, on="code", how="inner")
         places = held["row"].cast(pl.Int32).to_numpy(), held["at"].cast(pl.Int32).to_numpy()
-        tf = csr_array((np.ones(held.height, np.float32), places), shape=(count, len(self.codes)))
+        tf = csr_array((np.ones(held.height, np.float32), places), shape=(count, len(codes)))
         tf.sort_indices()
         rows = np.repeat(np.arange(count), np.diff(tf.indptr))
-        values = (1 + np.log(tf.data.astype(np.float64))) * self.idf[tf.indices]
-        block = 2 * rows + (self.codes[tf.indices] & np.uint64(1)).astype(np.int64)
+        values = (1 + np.log(tf.data.astype(np.float64))) * idf[tf.indices]
+        block = 2 * rows + (codes[tf.indices] & np.uint64(1)).astype(np.int64)
         length = np.sqrt(np.bincount(block, weights=values**2, minlength=2 * count))
         values = values / np.maximum(length[block], 1e-12)
         return csr_array((values.astype(np.float32), tf.indices, tf.indptr), shape=tf.shape)

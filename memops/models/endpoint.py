@@ -16,8 +16,8 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from memops.errors import Incomplete, MemopsError, StoreNotFound, Unauthorised
-from memops.models.credentials import credential
-from memops.models.wire import Answer, Capped, Place, exchange, is_private, resolved
+from memops.files import json_value
+from memops.models.wire import Answer, Capped, credential, exchange, is_private, place, resolved
 
 MAX_BYTES = 64 << 20
 """Most bytes that all answers together may have."""
@@ -46,25 +46,17 @@ class Manners:
 class Endpoint:
     """Requests below one address; caps count for all of them together."""
 
-    def __init__(
-        self, url: str, manners: Manners, pause: float = 0.25, seconds: float = MAX_SECONDS
-    ) -> None:
+    def __init__(self, url: str, manners: Manners, pause: float = 0.25) -> None:
         parts = urlsplit(url)
-        try:
-            port = parts.port or (443 if parts.scheme == "https" else 80)
-        except ValueError as error:
-            raise MemopsError(f"{url}: no valid port") from error
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise MemopsError(f"{url}: no http or https address")
         if parts.username or parts.query or parts.fragment:
             raise MemopsError(
                 f"{parts.scheme}://{parts.hostname}: give the address without user and query",
                 f"put the token into {manners.env}_TOKEN",
             )
-        self.base, self.below = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
-        self.place = Place(parts.scheme == "https", parts.hostname, port, self.base)
-        self.manners, self.pause, self.seconds = manners, pause, seconds
-        self.left, self.until = MAX_BYTES, time.monotonic() + seconds
+        self.place, self.below = place(url, url)
+        self.base = self.place.base
+        self.manners, self.pause = manners, pause
+        self.left, self.until = MAX_BYTES, time.monotonic() + MAX_SECONDS
         self.ip = ""
 
     def get(self, path: str, **query: str) -> dict[str, Any]:
@@ -92,8 +84,7 @@ class Endpoint:
             if status == 429 or status >= 500:
                 why = f"it answered {status}"
                 continue
-            found = _object(self._believed(status, told, path))
-            if found is not None:
+            if isinstance(found := json_value(self._believed(status, told, path)), dict):
                 return found
             why = "its answer is no whole JSON object"
         raise Incomplete(f"{self.base}{path}: {why}, {_TRIES} times", self.manners.again)
@@ -136,7 +127,7 @@ class Endpoint:
         except Capped as error:
             beyond = {
                 "bytes": f"it sends more than {MAX_BYTES} bytes",
-                "time": f"no whole answer in {self.seconds:.0f} s",
+                "time": f"no whole answer in {MAX_SECONDS:.0f} s",
             }
             why = beyond.get(str(error), "it compresses unasked")
             raise Incomplete(f"{self.base}: {why}", self.manners.again) from error
@@ -156,14 +147,6 @@ class Endpoint:
     def _wait(self, seconds: float) -> None:
         if time.monotonic() + seconds > self.until:
             raise Incomplete(
-                f"{self.base}: no whole answer in {self.seconds:.0f} s", self.manners.again
+                f"{self.base}: no whole answer in {MAX_SECONDS:.0f} s", self.manners.again
             )
         time.sleep(seconds)
-
-
-def _object(body: bytes) -> dict[str, Any] | None:
-    try:
-        found = json.loads(body.decode("utf-8"))
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None

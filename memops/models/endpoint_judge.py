@@ -61,7 +61,6 @@ class EndpointJudge:
         return [Verdict(said) for said in there]
 
     def _answered(self, pairs: Sequence[Pair]) -> list[str]:
-        """The endpoint's verdict on each pair as it stands."""
         sides = [_sent(pair) for pair in pairs]
         keys = [self._key(side) for side in sides]
         new = dict(zip(keys, sides, strict=True))
@@ -112,10 +111,7 @@ def parsed(reply: str, pairs: int) -> dict[int, str] | None:
     Each pair is answered at most once, no other pair is, and no field is added; pairs that a
     reply leaves out are unsure.
     """
-    try:
-        said = json.loads(reply)
-    except (ValueError, RecursionError):
-        return None
+    said = files.json_value(reply)
     rows = said.get("answers") if isinstance(said, dict) and said.keys() == {"answers"} else None
     if not isinstance(rows, list) or not rows or not all(isinstance(r, dict) for r in rows):
         return None

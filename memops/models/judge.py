@@ -132,7 +132,6 @@ def _labels(path: Path) -> list[int] | None:
 
 
 def _digest(folder: Path) -> str:
-    """SHA-256 over names and contents of the files that a model is made of."""
     digest = hashlib.sha256()
     for path in sorted(p for p in folder.rglob("*") if p.suffix in _FILES):
         digest.update(f"{path.relative_to(folder).as_posix()}\0{path.stat().st_size}\0".encode())

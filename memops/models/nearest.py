@@ -29,6 +29,10 @@ def nearest(documents: Scores, queries: Scores, k: int) -> Ranks:
     # Its own limit leaves hundreds of queries without the matrix product, at a sixth of the rate.
     faiss.cvar.distance_compute_blas_threshold = _FEW * documents.shape[1]
     products, found = faiss.knn(queries, documents, more, metric=faiss.METRIC_INNER_PRODUCT)
+    return _ranked(products, found, k)
+
+
+def _ranked(products: Scores, found: Ints, k: int) -> Ranks:
     rounded = np.rint(products.astype(np.float64) * 1e6)
     order = np.lexsort((found, -rounded), axis=1)[:, :k]
     rows = np.take_along_axis(found.astype(np.int64), order, axis=1)
@@ -58,11 +62,8 @@ class Approximate:
     def nearest(self, queries: Scores, k: int) -> Ranks:
         """Return rows and inner products of each query's k nearest, rounded to 1e-6."""
         self.index.nprobe = self.probes
-        products, rows = self.index.search(np.ascontiguousarray(queries), k)
-        rounded = np.rint(products.astype(np.float64) * 1e6)
-        order = np.lexsort((rows, -rounded), axis=1)
-        ranked = np.take_along_axis(rows.astype(np.int64), order, axis=1)
-        return ranked, np.take_along_axis(rounded, order, axis=1) / 1e6
+        products, found = self.index.search(np.ascontiguousarray(queries), k)
+        return _ranked(products, found, k)
 
 
 def approximate(documents: Scores, least: float, whole: bool = False) -> Approximate:

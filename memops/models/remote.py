@@ -50,9 +50,8 @@ class Remote:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return one unit vector a text; what was encoded before is read from the cache."""
-        return encoded(
-            texts, self._encode, self.cache, {"encoder": "endpoint", "model": self.model}
-        )
+        recipe = {"encoder": "endpoint", "model": self.model}
+        return encoded(texts, self._encode, self.cache, recipe)
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """Return the same of queries, with the instruction that the model was trained with."""
@@ -60,10 +59,8 @@ class Remote:
 
     def _encode(self, texts: list[str]) -> Vectors:
         endpoint = Endpoint(self.url, _MANNERS)
-        parts = [
-            self._asked(endpoint, texts[at : at + _BATCH]) for at in range(0, len(texts), _BATCH)
-        ]
-        return unit(np.concatenate(parts))
+        batches = (texts[at : at + _BATCH] for at in range(0, len(texts), _BATCH))
+        return unit(np.concatenate([self._asked(endpoint, batch) for batch in batches]))
 
     def _asked(self, endpoint: Endpoint, texts: list[str]) -> Vectors:
         # An empty input is an error to some endpoints.

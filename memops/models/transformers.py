@@ -12,6 +12,7 @@ import numpy as np
 from memops.errors import MemopsError
 from memops.models.vectors import Vectors, encoded, unit
 
+_TOKENS = 256  # of a text that are read
 _PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
 _HINT = "give `lsa`, a folder with a sentence-transformers model, or the name of one"
 
@@ -26,22 +27,16 @@ class Model:
     speaks = True
 
     def __init__(
-        self,
-        name: str,
-        cache: Path | None = None,
-        tokens: int = 256,
-        instruction: str = "",
-        steady: bool = False,
+        self, name: str, cache: Path | None = None, instruction: str = "", steady: bool = False
     ) -> None:
         folder = Path(name).expanduser()
-        self._steady = steady
-        self.name, self.tokens, self.cache = name, tokens, cache
+        self._steady, self._cache = steady, cache
         self._model = load_model(str(folder) if folder.exists() else name)
         # A model may bring the instruction that its queries were trained with.
         self.instruction = instruction or str((self._model.prompts or {}).get("query") or "")
         most = self._model.max_seq_length
         if most != math.inf:  # a static model reads texts whole, and cannot be told otherwise
-            self._model.max_seq_length = min(tokens, most or tokens)
+            self._model.max_seq_length = min(_TOKENS, most or _TOKENS)
         self._revision = _revision(self._model)
 
     def fitted(self, texts: Sequence[str]) -> "Model":
@@ -50,17 +45,14 @@ class Model:
 
     def recipe(self) -> dict[str, Any]:
         """Return what its vectors depend on; the folder's name is not among it."""
-        return {
-            "encoder": "sentence-transformers",
-            "weights": self._revision,
-            "tokens": self.tokens,
-            **({"steady": True} if self._steady else {}),
-        } | ({"instruction": self.instruction} if self.instruction else {})
+        said = {"encoder": "sentence-transformers", "weights": self._revision, "tokens": _TOKENS}
+        said |= {"steady": True} if self._steady else {}
+        return said | ({"instruction": self.instruction} if self.instruction else {})
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return one unit vector a text; what was encoded before is read from the cache."""
         recipe = {k: v for k, v in self.recipe().items() if k != "instruction"}
-        return encoded(texts, self._encode, self.cache, recipe)
+        return encoded(texts, self._encode, self._cache, recipe)
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
         """Return the same of queries, with the model's instruction before each."""
@@ -72,11 +64,8 @@ class Model:
         unknown = getattr(tokenizer, "unk_token_id", None)
         if unknown is None or not texts:
             return 1.0
-        ids = [
-            t
-            for text in tokenizer(list(texts), add_special_tokens=False)["input_ids"]
-            for t in text
-        ]
+        read = tokenizer(list(texts), add_special_tokens=False)["input_ids"]
+        ids = [token for text in read for token in text]
         return 1.0 - ids.count(unknown) / max(1, len(ids))
 
     def _encode(self, texts: list[str]) -> Vectors:
@@ -161,7 +150,6 @@ def quieten() -> None:
 
 
 def _revision(model: Any) -> str:
-    """Digest of the weights."""
     digest = hashlib.sha256()
     for name, tensor in sorted(model.state_dict().items()):
         digest.update(name.encode())

@@ -1,18 +1,22 @@
 """A careful wire: one HTTP request to a place that somebody named, and nothing that was not told.
 
 No redirects, no proxy from the environment, no compression, caps on bytes and time. A host is
-resolved once and that address is used; addresses of the link itself (metadata services) never.
+resolved once and that address is used; addresses of the link itself (metadata services) never. A
+credential comes from the environment or from a private file that it names, and is in nothing of ours.
 """
 
 import contextlib
 import http.client
 import ipaddress
+import os
 import socket
 import ssl
+import stat
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from memops.errors import MemopsError, StoreNotFound
@@ -46,7 +50,7 @@ class Answer:
 def place(url: str, what: str) -> tuple[Place, str]:
     """Return the place that a URL names, and its path; `what` is what a complaint calls it.
 
-    Raises MemopsError for a URL with a user, a query or no valid port.
+    Raises MemopsError for a URL with a user or no valid port.
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
@@ -80,6 +84,27 @@ def resolved(host: str, port: int, named: bool) -> str | None:
 def is_private(ip: str) -> bool:
     """Tell whether an address is this machine's own."""
     return ipaddress.ip_address(ip.partition("%")[0]).is_loopback
+
+
+def credential(variable: str) -> str:
+    """Return what VARIABLE holds, or the file that VARIABLE_FILE names; empty where neither is.
+
+    Raises MemopsError for a file that others may read and for what no header may hold.
+    """
+    token = os.environ.get(variable, "")
+    name = os.environ.get(f"{variable}_FILE", "")
+    if not token and name:
+        path = Path(name).expanduser()
+        try:
+            mode = stat.S_IMODE(path.stat().st_mode)
+            if mode & 0o077:
+                raise MemopsError(f"{path}: others may read the token", f"chmod 600 {path}")
+            token = path.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise MemopsError(f"{path}: the token cannot be read") from error
+    if not token.isascii() or not token.isprintable():
+        raise MemopsError("the token has characters that no header may have", f"check {variable}")
+    return token
 
 
 def exchange(

@@ -13,7 +13,6 @@ import pytest
 
 from memops import failpoints
 from memops.errors import MemopsError
-from memops.failpoints import SITES
 
 from .checker import Tally
 from .scene import ROOT, Scene
@@ -21,6 +20,19 @@ from .test_kill import judged
 
 KINDS = ("kill", "enospc", "eio", "raise")
 PLANS = (("apply", "resume"), ("apply", "rollback"), ("rollback", "rollback"))
+SITES = (
+    "file-write", "file-rename", "file-renamed",  # files.write
+    "journal-write", "journal-sync", "journal-done",  # Journal.add
+    "run-begun", "batch-write", "batch-written", "overlay-write", "overlay-written",  # apply
+    "revert-batch", "reverted-batch", "overlay-restored",  # rollback
+    "snapshot-copied", "snapshot-sealed",
+    "purge-copied", "purge-swap", "purge-away",
+    "sqlite-begun", "sqlite-changed", "sqlite-kept", "sqlite-committed", "sqlite-reverted",
+    "sqlite-held", "sqlite-restored",  # restore
+    "disk-write", "disk-rename", "disk-renamed",
+    "carry-drafted", "carry-kept", "carry-linked", "carry-renamed", "carry-settled",
+    "carry-dropped",
+)  # fmt: skip
 APART = ("snapshot-", "purge-", "sqlite-held", "sqlite-restored")
 OF = {
     "clawseed": [s for s in SITES if not s.startswith(("carry-", "disk-", *APART))],
@@ -30,13 +42,13 @@ OF = {
 
 @contextmanager
 def armed(spec):
-    failpoints.forget()
+    failpoints.passed.clear()
     os.environ["MEMOPS_FAIL"] = spec
     try:
         yield
     finally:
         del os.environ["MEMOPS_FAIL"]
-        failpoints.forget()
+        failpoints.passed.clear()
 
 
 def strike(scene, verb, site, nth, kind):

@@ -3,7 +3,7 @@
 from urllib.parse import urlsplit
 
 from memops.errors import MemopsError
-from memops.models.endpoint import MAX_SECONDS, Endpoint, Manners
+from memops.models.endpoint import Endpoint, Manners
 
 _MANNERS = Manners(
     "RSCLAW",
@@ -16,11 +16,11 @@ _MANNERS = Manners(
 class Client(Endpoint):
     """Requests to `http://HOST:PORT`, of one snapshot."""
 
-    def __init__(self, url: str, pause: float = 0.25, seconds: float = MAX_SECONDS) -> None:
+    def __init__(self, url: str, pause: float = 0.25) -> None:
         parts = urlsplit(url)
         if parts.username or parts.query or parts.fragment or parts.path.strip("/"):
             raise MemopsError(
                 f"rsclaw:{parts.scheme}://{parts.hostname}: give only host and port",
                 "put the token into RSCLAW_TOKEN",
             )
-        super().__init__(url, _MANNERS, pause, seconds)
+        super().__init__(url, _MANNERS, pause)
