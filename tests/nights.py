@@ -43,10 +43,9 @@ def night(**over):
         "store": {"address": "clawseed:/srv/harbour/workspace", "kind": "clawseed"},
         "run": {
             "id": "20260601T021500-7f3a", "state": "verified", "started": "2026-06-01T02:15:00Z",
-            "finished": "2026-06-01T02:15:09Z", "undo_command": "memops rollback 20260601T021500-7f3a",
+            "undo_command": "memops rollback 20260601T021500-7f3a",
         },
         "now": "2026-06-01T02:15:00Z",
-        "verdict_sentence": "",
         "snapshot": {"id": "20260601T021458-clawseed-harbour", "rows": 304},
         "counts": {
             "before": {
@@ -105,7 +104,7 @@ def night(**over):
             "lost": [{"query_id": "c45", "text": "备用探头在哪", "category": "project", "lang": "zh", "before": 2, "after": None}],
             "gained": [{"query_id": "c26", "text": "Which city does the user live in?", "category": "temporal", "lang": "en", "before": None, "after": 1}],
         },
-        "timings": [{"step": "snapshot", "seconds": 0.42, "peak_mb": 81.0}, {"step": "plan", "seconds": 3.18, "peak_mb": 240.0}, {"step": "apply", "seconds": 0.77, "peak_mb": None}],
+        "timings": [{"step": "snapshot", "seconds": 0.42}, {"step": "plan", "seconds": 3.18}, {"step": "apply", "seconds": 0.77}],
         "environment": {"memops": "0.1.0", "python": "3.11.7", "polars": "2.1.0"},
         "policy": [{"name": "limits.share", "value": "0.1", "why": "largest share of a scope and kind that one plan may touch"}],
         "ops_beside": True,

@@ -45,7 +45,7 @@ def test_the_same_night_stands_once_and_stores_stand_apart(tmp_path):
     history.append(tmp_path, night(1, store="港口"))
     table = history.nights(tmp_path)
     assert table.select("store", "applied").rows() == [("harbour", 1), ("港口", 3)]
-    assert history.nights(tmp_path, "港口").height == 1
+    assert table.filter(store="港口").height == 1
 
 
 def test_a_day_without_figures_is_a_gap_in_the_sparkline(tmp_path):

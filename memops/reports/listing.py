@@ -9,17 +9,16 @@ import polars as pl
 
 from memops.errors import GuardRefused
 from memops.judge.explain import explained
-from memops.plan import meaning
+from memops.plan import meaning, tallied
 from memops.reasons import plain
 from memops.reports import view
-from memops.reports.data import Change, Cluster, Conflict, Evidence, Field, Place, Refused, Undo
+from memops.reports.data import Change, Cluster, Conflict, Evidence, Field, Place, Undo
 from memops.reports.riskiest import places, riskiest
 from memops.settings import Settings
 from memops.state import planfile
 from memops.state.runs import Run
 
-_TOLD = 200
-"""Conflicts whose words are read again for the page, which has no room for more."""
+_TOLD = 200  # conflicts whose words are read again for the page, which has no room for more
 _UNDONE = ("planned", "applied")
 _HIDES = ("merge", "supersede", "tombstone", "quarantine")
 
@@ -78,7 +77,7 @@ def listed(made: planfile.PlanFile | None, told: Told, states: State) -> dict[st
     for rank, nth in enumerate(risky, 1):
         nowhere: Place = {"under": [], "above": None, "below": None}
         changes[nth] |= {"rank": rank, "place": where.get(changes[nth]["id"], nowhere)}
-    refused: list[Refused] = [
+    refused = [
         {**told.said(r["id"]), "code": r["code"], "rule": r["rule"], "args": r.get("args", {})}
         for r in (made.refused() if made else [])
     ]
@@ -87,7 +86,7 @@ def listed(made: planfile.PlanFile | None, told: Told, states: State) -> dict[st
         "rejected": made.changes.height - about.height if made else 0,
         "changes": [*changes.values()],
         **view.tallied(about.select("state", "risk", "waits").iter_rows(named=True)),
-        "by_rule": _counted(about),
+        "by_rule": tallied(about, "rule", "op"),
         "refused": refused,
         **_conflicts(told),
         **_clusters(told),
@@ -123,13 +122,6 @@ def _changes(told: Told, chosen: pl.DataFrame) -> Iterator[tuple[int, Change]]:
         yield row["nth"], change
 
 
-def _counted(about: pl.DataFrame) -> dict[str, dict[str, int]]:
-    counted: dict[str, dict[str, int]] = {}
-    for rule, op, n in about.group_by("rule", "op", maintain_order=True).len().iter_rows():
-        counted.setdefault(rule, {})[op] = n
-    return counted
-
-
 def _conflicts(told: Told) -> dict[str, Any]:
     """Each record that steps back and what stands in its place; `judged` tells the first ones."""
     rows = told.about.filter(pl.col("op") == "supersede", pl.col("evidence").list.len() > 0)
@@ -152,7 +144,6 @@ def _conflicts(told: Told) -> dict[str, Any]:
 
 
 def _clusters(told: Told) -> dict[str, Any]:
-    """The records that a merge hides, by their keeper."""
     merged = told.about.filter(pl.col("op") == "merge")
     groups = merged.group_by(keeper="superseded_by").agg("id", "seq").sort("keeper")
     found: list[Cluster] = [

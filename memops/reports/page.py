@@ -23,21 +23,18 @@ from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, Stric
 from memops.errors import MemopsError
 from memops.language.lexicon import resource
 from memops.reports import pictures, view, words
-from memops.reports.data import Report
 from memops.reports.sections import SECTIONS
 
-LANGUAGES = words.languages()
 
-
-def render(data: Report, lang: str = words.FALLBACK, zone: str = "UTC") -> str:
+def render(data: Mapping[str, Any], lang: str = words.FALLBACK, zone: str = "UTC") -> str:
     """Return the page, under 500 kB however many changes there are (the first of each rule).
 
     Times are shown in `zone`, a name such as Asia/Shanghai, or "local" for the machine's own.
     """
-    say = _speaker(lang)
+    say = words.Speaker(lang)
     page = view.selected(words.clean(view.outlined(data)))
     drawn = pictures.drawn(page, say)
-    verdict = page["verdict_sentence"] or view.verdict(page, say)
+    verdict = view.verdict(page, say)
     when = partial(words.moment, zone=_zone(zone))
     shown = [section for section in SECTIONS if section.empty or page[section.id]]
     return _template("run.html.j2").render(
@@ -47,7 +44,7 @@ def render(data: Report, lang: str = words.FALLBACK, zone: str = "UTC") -> str:
 
 def render_history(stores: Sequence[Mapping[str, Any]], lang: str = words.FALLBACK) -> str:
     """Return the page of all nights; `stores` as `history.courses` gives them, gaps as gaps."""
-    say = _speaker(lang)
+    say = words.Speaker(lang)
     page = words.clean(stores)
     days = sorted(p["day"] for c in stores for line in c["lines"][:1] for p in line["points"])
     drawn = [
@@ -79,7 +76,7 @@ def render_aging(said: Mapping[str, Any], moves: Sequence[str]) -> str:
 
 
 def render_tuning(said: Mapping[str, Any]) -> str:
-    """Return what `Tuned.to_json` said as one SVG: recall against cost, a mark for each way."""
+    """Return what `tuning.tuned` said as one SVG: recall against cost, a mark for each way."""
     costs = [math.log10(max(t["ms"], 1e-3)) for t in said["tried"]]
     recalls = [t["test"] for t in said["tried"]]
     (left, right), (low, high) = _padded(costs), _padded(recalls)
@@ -103,12 +100,6 @@ def _zone(name: str) -> tzinfo | None:
         return None if name == "local" else ZoneInfo(name)
     except (ValueError, OSError, ZoneInfoNotFoundError) as error:
         raise MemopsError(f"no time zone {name!r}", "such as UTC, local, Asia/Shanghai") from error
-
-
-def _speaker(lang: str) -> words.Speaker:
-    if lang not in LANGUAGES:
-        raise MemopsError(f"no report language {lang!r}", f"known: {', '.join(LANGUAGES)}")
-    return words.Speaker(lang)
 
 
 def _compiled() -> FileSystemBytecodeCache | None:

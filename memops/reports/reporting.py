@@ -3,26 +3,24 @@
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import polars as pl
 
 from memops import files, snapshot
 from memops.errors import Corrupt, MemopsError
 from memops.plan import nothing, outcome
-from memops.policy import Policy, described, recorded
+from memops.policy import described, recorded
 from memops.policy.defaults import written
 from memops.progress import stage
 from memops.reasons import plain
-from memops.reports.data import Bin, Count, Distribution, Flow, Grades, Report, RunAbout, Skipped
 from memops.reports.listing import State, Told, approving, limits, listed, undoing
 from memops.reports.page import render
-from memops.reports.sections import Sides, filled
+from memops.reports.sections import Rows, Sides, filled
 from memops.reports.words import FALLBACK
 from memops.schema import LIVE, TIERS
 from memops.settings import Settings
 from memops.state import history, planfile
-from memops.state.history import Line
 from memops.state.outputs import note
 from memops.state.runs import Run, find_run, latest_run, runs_of
 
@@ -47,8 +45,12 @@ def report(
     return write_report(night, settings, note(settings.state, place), lang, zone)
 
 
-def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
-    """Return the data of a night's page."""
+def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> dict[str, Any]:
+    """Return the data of a night's page; lists may be empty, `run` is None of a plan not applied.
+
+    Totals and counts by rule are of all changes, also where `changes` holds a part of them;
+    `ops_beside` says that ops.jsonl lies in the folder of the page, which then links to it.
+    """
     taken = snapshot.find(night["snapshot"], settings.state)
     if taken is None:
         said = f"the snapshot {night['snapshot']!r} is gone"
@@ -66,37 +68,29 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> Report:
     carried = told.changes.filter(
         ~pl.col("id").is_in([*(s["id"] for s in skipped), *back]), pl.Series(mine, dtype=pl.Boolean)
     )
+    after = outcome(before, carried)
     policy = recorded(made.header["policy"]) if made else settings.policy
     now = night.get("now") or taken.manifest["taken_at"]
-    data: dict[str, Any] = {
+    return {
         "title": night.get("store") or taken.address,
         "store": {"address": taken.address, "kind": taken.manifest["store"]["kind"]},
         "run": _run(run, settings),
         "now": now,
-        "verdict_sentence": "",
         "snapshot": {"id": taken.id, "rows": before.height},
         **listed(made, told, _states(run, skipped, back, done)),
         "skipped": skipped,
         "limits": limits(made.header["exceeds"] if made and run is None else [], night),
-        **_sides(before, outcome(before, carried), now, policy),
-        "grades": _grades(night),
-        "trend": _trend(night, settings),
-        "timings": [{"peak_mb": None, **t} for t in night.get("timings", [])],
-        "environment": taken.manifest["versions"],
-        **approving(made, night, settings),
-        "policy": [{"name": n, "value": written(v), "why": w} for n, v, w in described(policy)],
-        "ops_beside": made is not None and beside == made.path,
-    }
-    return cast(Report, data)
-
-
-def _sides(before: pl.DataFrame, after: pl.DataFrame, now: str, policy: Policy) -> dict[str, Any]:
-    """The figures of a store before and after."""
-    return {
         "counts": {"before": count(before), "after": count(after)},
         **filled(Sides(before, after, now, policy)),
         "tier_flow": flow(before, after),
         "distributions": distributions(before, after, now),
+        "grades": _grades(night),
+        "trend": _trend(night, settings),
+        "timings": night.get("timings", []),
+        "environment": taken.manifest["versions"],
+        **approving(made, night, settings),
+        "policy": [{"name": n, "value": written(v), "why": w} for n, v, w in described(policy)],
+        "ops_beside": made is not None and beside == made.path,
     }
 
 
@@ -123,30 +117,27 @@ def _night_of(subject: str, settings: Settings) -> dict[str, Any]:
     return {"store": taken.address, "snapshot": taken.id, "path": str(place)}
 
 
-def _run(run: Run | None, settings: Settings) -> RunAbout | None:
+def _run(run: Run | None, settings: Settings) -> dict[str, Any] | None:
     if run is None:
         return None
     return {
-        "id": run.id, "state": run.state, "started": run.header["started"], "finished": None,
+        "id": run.id, "state": run.state, "started": run.header["started"],
         "undo_command": f"{settings.typed()} rollback {run.id}",
         "wrong": (wrong := run.wrong)[:20], "wrong_total": len(wrong),
     }  # fmt: skip
 
 
 def _up_to(run: Run, state: Path) -> list[Run]:
-    """A run, and those of its plan before it that stand."""
     every = runs_of(run.header["plan"], state)
     return [*(r for r in every if r.number < run.number and r.state != "rolled-back"), run]
 
 
-def _skipped(runs: Iterable[Run]) -> list[Skipped]:
+def _skipped(runs: Iterable[Run]) -> Rows:
     last = sorted({w["id"]: w for run in runs for w in run.answers()}.items())
     return [{"id": i, "why": w["why"]} for i, w in last if w["state"] in ("stale", "refused")]
 
 
-def _states(
-    run: Run | None, skipped: list[Skipped], back: Collection[str], done: Collection[int]
-) -> State:
+def _states(run: Run | None, skipped: Rows, back: Collection[str], done: Collection[int]) -> State:
     """What tells what became of a change, by its number and its record."""
     ended = run is not None and run.state in ("verified", "needs-attention")
     known = {s["id"]: "skipped" for s in skipped} | dict.fromkeys(back, "rolled-back")
@@ -157,7 +148,7 @@ def _states(
     return state
 
 
-def _trend(night: dict[str, Any], settings: Settings) -> list[Line]:
+def _trend(night: dict[str, Any], settings: Settings) -> list[dict[str, Any]]:
     """The nights of the store up to this one, once there are two; a damaged history shows none."""
     try:
         known = "store" in night
@@ -168,10 +159,10 @@ def _trend(night: dict[str, Any], settings: Settings) -> list[Line]:
     return history.lines(table) if table.height > 1 else []
 
 
-def _grades(night: dict[str, Any]) -> Grades | None:
+def _grades(night: dict[str, Any]) -> dict[str, Any] | None:
     if not night.get("grades"):
         return None
-    shown: Grades = files.read_json(Path(night["grades"]))["shown"]
+    shown: dict[str, Any] = files.read_json(Path(night["grades"]))["shown"]
     if isinstance(why := shown["why"], str):  # as an earlier memops wrote it
         shown["why"] = [plain(why)]
     return shown
@@ -180,7 +171,7 @@ def _grades(night: dict[str, Any]) -> Grades | None:
 _AGES = (1, 7, 30, 90, 180, 365)
 
 
-def count(records: pl.DataFrame) -> Count:
+def count(records: pl.DataFrame) -> dict[str, Any]:
     """Return how many records there are, and how many live ones by kind, scope and tier."""
     live = records.filter(LIVE)
     kinds, scopes, tiers = (
@@ -192,7 +183,7 @@ def count(records: pl.DataFrame) -> Count:
     }  # fmt: skip
 
 
-def flow(before: pl.DataFrame, after: pl.DataFrame) -> list[Flow]:
+def flow(before: pl.DataFrame, after: pl.DataFrame) -> Rows:
     """Return how many records moved from a tier to a tier; `new` and `hidden` are the outside."""
     tier = pl.when(LIVE).then(pl.col("tier")).otherwise(pl.lit("hidden"))
     was, now = before.select("id", source=tier), after.select("id", target=tier)
@@ -201,10 +192,10 @@ def flow(before: pl.DataFrame, after: pl.DataFrame) -> list[Flow]:
     )
     moves = joined.filter(pl.col("source") != pl.col("target"))
     counted = moves.group_by("source", "target").len("count").sort("source", "target")
-    return [Flow(source=s, target=t, count=n) for s, t, n in counted.iter_rows()]
+    return counted.to_dicts()
 
 
-def distributions(before: pl.DataFrame, after: pl.DataFrame, now: str) -> list[Distribution]:
+def distributions(before: pl.DataFrame, after: pl.DataFrame, now: str) -> Rows:
     """Return live records by age in days, by importance and by tier, before and after."""
     at = datetime.fromisoformat(now)
     days = (pl.lit(at) - pl.coalesce("updated_at", "created_at")).dt.total_days().clip(0)
@@ -227,7 +218,7 @@ def _banded(value: pl.Expr, edges: Sequence[float], labels: Sequence[str]) -> pl
     return band
 
 
-def _bins(before: pl.DataFrame, after: pl.DataFrame, by: pl.Expr, labels: list[str]) -> list[Bin]:
+def _bins(before: pl.DataFrame, after: pl.DataFrame, by: pl.Expr, labels: list[str]) -> Rows:
     was, now = (
         dict(r.filter(LIVE).select(label=by).group_by("label").len().iter_rows())
         for r in (before, after)

@@ -6,12 +6,12 @@ from typing import Any
 
 import polars as pl
 
+from memops.plan import tallied
 from memops.reports.data import Place
 
 MOST = 10
 """Changes that a plan and its report show first."""
-_TURN = 3
-"""Changes of a rule that are shown before another rule has its turn."""
+_TURN = 3  # changes of a rule that are shown before another rule has its turn
 _RISKS = {"high": 0, "medium": 1, "low": 2}
 
 
@@ -31,11 +31,8 @@ def riskiest(changes: pl.DataFrame, most: int = MOST) -> list[int]:
 
 def by_risk(changes: pl.DataFrame) -> dict[str, dict[str, int]]:
     """Return how many changes each rule proposes, by risk."""
-    counted = changes.group_by("rule", "risk").len().sort("rule", "risk")
-    found: dict[str, dict[str, int]] = {}
-    for rule, risk, n in counted.iter_rows():
-        found.setdefault(rule, {})[risk or "none"] = n
-    return found
+    rows = changes.select("rule", "risk").sort("rule", "risk")
+    return tallied(rows.with_columns(pl.col("risk").fill_null("none")), "rule", "risk")
 
 
 def around(records: pl.DataFrame, ids: Collection[str]) -> pl.DataFrame:
@@ -68,7 +65,6 @@ def places(records: pl.DataFrame, ids: Collection[str]) -> dict[str, Place]:
 
 
 def _under(row: dict[str, Any]) -> list[str]:
-    """The headings that a record stands under, outermost first."""
     headings = json.loads(row["extra"] or "{}").get("under")
     if isinstance(headings, list) and all(isinstance(h, str) for h in headings):
         return headings

@@ -3,13 +3,10 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memops.reports.sections import SECTIONS
 from memops.reports.words import Part, Speaker, as_it_was, clip, clipped, differences, number
-
-if TYPE_CHECKING:
-    from memops.reports.data import Report
 
 ROOM = {
     "changes": 212_000, "conflicts": 45_000, "clusters": 40_000, "refused": 30_000,
@@ -20,8 +17,7 @@ ROOM = {
 MANY = 700
 """More rows than any part has room for; the rest is counted and not looked at."""
 _LISTS = ("refused", "skipped", "limits", "conflicts", "clusters", "policy")
-_ARTICLE = 420
-"""Bytes of HTML around the texts of one change."""
+_ARTICLE = 420  # bytes of HTML around the texts of one change
 _TONES = {
     **dict.fromkeys(("applied", "verified", "pass"), "good"),
     **dict.fromkeys(("skipped", "inconclusive", "medium", "rolled-back"), "wait"),
@@ -29,7 +25,7 @@ _TONES = {
 }
 
 
-def outlined(data: "Report") -> dict[str, Any]:
+def outlined(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the report with its rows counted and no more of them than could be shown."""
     page: dict[str, Any] = {**data}
     changes = data["changes"]
@@ -63,7 +59,7 @@ def selected(data: Mapping[str, Any]) -> dict[str, Any]:
     page["trend"] = [{**line, "name": clip(line["name"], 60)} for line in data["trend"][:8]]
     for name in (*_lists(), "environment", "distributions", "timings", "tier_flow"):
         page[name] = _short(page[name], ROOM.get(name, ROOM["other"]))
-    for name in ("title", "now", "store", "run", "snapshot", "verdict_sentence"):
+    for name in ("title", "now", "store", "run", "snapshot"):
         page[name] = _clip_all(page[name], 300)
     del page["changes"], page["by_rule"]
     return page
@@ -153,7 +149,6 @@ def _clipped_change(change: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _instead(change: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The record that stands in place of one that is merged or superseded."""
     if change["after_text"] is not None or change["op"] not in ("merge", "supersede"):
         return None
     named: Mapping[str, Any] | None = change.get("instead")

@@ -6,7 +6,7 @@
 import io
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 import polars as pl
 
@@ -34,20 +34,7 @@ NIGHTS = pl.Schema(
 
 _COURSES = {"live records": "live", "planned changes": "ops", "changed records": "applied"}
 _BLOCKS = "▁▂▃▄▅▆▇█"
-
-
-class Point(TypedDict):
-    """A figure on a day; None where there is none."""
-
-    day: str
-    value: float | None
-
-
-class Line(TypedDict):
-    """One figure over the days; all lines of a page have the same days."""
-
-    name: str
-    points: list[Point]
+_DAYS = 60  # of a line
 
 
 def append(state: Path, night: Mapping[str, Any]) -> None:
@@ -69,9 +56,9 @@ def append(state: Path, night: Mapping[str, Any]) -> None:
         files.write(path, out.getvalue())
 
 
-def nights(state: Path, store: str | None = None) -> pl.DataFrame:
-    """Return the nights of one store or of all in the order in which they were done, which no clock
-    that was set wrong changes; raises Corrupt.
+def nights(state: Path) -> pl.DataFrame:
+    """Return the nights of all stores in the order in which they were done, which no clock that was
+    set wrong changes; raises Corrupt.
     """
     path = state / "history.parquet"
     if not path.exists():
@@ -79,10 +66,9 @@ def nights(state: Path, store: str | None = None) -> pl.DataFrame:
     try:
         kept = pl.read_parquet(io.BytesIO(path.read_bytes()))
         known = kept if "place" in kept.columns else kept.with_columns(place=pl.lit(None))
-        table = known.select(NIGHTS.names()).cast(NIGHTS)
+        return known.select(NIGHTS.names()).cast(NIGHTS)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise Corrupt(f"{path}: the history cannot be read: {error}", "move it away") from error
-    return table if store is None else table.filter(pl.col("store") == store)
 
 
 def of(settings: Settings, store: str | None = None) -> pl.DataFrame:
@@ -139,21 +125,19 @@ def daily(table: pl.DataFrame, column: str) -> pl.DataFrame:
     return days.join(last, on="day", how="left").sort("day")
 
 
-def lines(table: pl.DataFrame, most: int = 60) -> list[Line]:
+def lines(table: pl.DataFrame) -> list[dict[str, Any]]:
     """Return one store's figures over its last days: live, planned changes, changed records and each measure.
 
-    Every line has the same days, `most` at the most.
+    Each is a `name` with `points` of day and value, None where there is none; all have the same days.
     """
     taken = table["recall"].explode().drop_nulls()
     measures = [row["measure"] for row in taken] if taken.len() else []
     names = [*_COURSES, *dict.fromkeys(measures)]
-    known = {name: daily(table, _COURSES.get(name, name)).tail(most) for name in names}
+    known = {name: daily(table, _COURSES.get(name, name)).tail(_DAYS) for name in names}
     return [
         {
             "name": name,
-            "points": [
-                {"day": f"{day:%Y-%m-%d}", "value": value} for day, value in part.iter_rows()
-            ],
+            "points": [{"day": f"{day:%Y-%m-%d}", "value": v} for day, v in part.iter_rows()],
         }
         for name, part in known.items()
         if part["value"].count()
@@ -162,11 +146,10 @@ def lines(table: pl.DataFrame, most: int = 60) -> list[Line]:
 
 def courses(table: pl.DataFrame) -> list[dict[str, Any]]:
     """Return every store's lines, by store."""
-    parts = table.partition_by("store", maintain_order=True)
     return [
-        {"store": part["store"][0], "nights": part.height, "lines": lines(part)}
-        for part in parts
-        if lines(part)
+        {"store": part["store"][0], "nights": part.height, "lines": known}
+        for part in table.partition_by("store", maintain_order=True)
+        if (known := lines(part))
     ]
 
 
