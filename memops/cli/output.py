@@ -26,8 +26,7 @@ _PIECE = r"[^\W\d_]{1,16}(?:[-_]?(?:[^\W\d_]{1,16}|\d{1,4})){0,3}"
 _PLAIN = re.compile(rf"(?:[a-z]+:)?(?:[./~]|(?=[^./~]{{1,24}}(?:[./~]|$)){_PIECE}(?=[./~]|$))+")
 """A name, path or address of short words: no password or token looks so, nor a URL that holds one."""
 
-_NAMED = 3
-"""Records of a cause that are named."""
+_NAMED = 3  # records of a cause that are named
 
 
 def wants_json() -> bool:

@@ -14,12 +14,12 @@ from memops.errors import GateFailed, GuardRefused
 
 _RISKS = ("high", "medium", "low", "none")
 _SHOWN = 60  # columns of a text in a list of samples
-_DETAILED = flag("--detailed-exitcode", help="Exit 4 when the plan has changes.")
+_DETAILED = flag("--detailed-exitcode", "detailed", help="Exit 4 when the plan has changes.")
 
 
 @click.command()
 @click.argument("store")
-@several("--rule", "rules", help="Only this rule (repeatable).")
+@several("--rule", "only", help="Only this rule (repeatable).")
 @several("--without", help="All rules but this one (repeatable).")
 @flag("--accept-shrink", help="Believe a store that lost many records, or is another.")
 @click.option(
@@ -28,13 +28,7 @@ _DETAILED = flag("--detailed-exitcode", help="Exit 4 when the plan has changes."
 @_DETAILED
 @now_option
 def plan(
-    store: str,
-    rules: tuple[str, ...],
-    without: tuple[str, ...],
-    accept_shrink: bool,
-    show: int,
-    detailed_exitcode: bool,
-    now: datetime | None,
+    store: str, accept_shrink: bool, show: int, detailed: bool, now: datetime | None, **chosen: Any
 ) -> int:
     """Propose changes to STORE (or from a snapshot); nothing is written to it."""
     from memops import steps
@@ -42,14 +36,13 @@ def plan(
     from memops.commands.plan_view import first_look
     from memops.state import sources
 
-    settings = in_force()
-    chosen = steps.chosen_rules(only=rules, without=without)
+    settings, rules = in_force(), steps.chosen_rules(**chosen)
     taken = sources.open_or_take(store, settings, now, accept_shrink)
-    made = steps.make_plan(taken.path, settings, now or sources.clock(), chosen)
+    made = steps.make_plan(taken.path, settings, now or sources.clock(), rules)
     said = steps.said_of(made)
     said |= first_look(said["plan"], settings, show)
     emit(said, lambda: [*_plan_text(said), *riskiest_text(said), *_next(said)])
-    return 4 if detailed_exitcode and said["ops"] else 0
+    return 4 if detailed and said["ops"] else 0
 
 
 @click.command()
@@ -61,20 +54,13 @@ def plan(
 @_DETAILED
 @now_option
 def migrate(
-    store: str,
-    plan_only: bool,
-    suite: str | None,
-    approve: bool,
-    ask: bool,
-    detailed_exitcode: bool,
-    now: datetime | None,
+    store: str, plan_only: bool, ask: bool, detailed: bool, now: datetime | None, **how: Any
 ) -> int:
     """Clean up a polluted STORE once: extract facts from raw notes, retire the rest."""
     from memops.commands.explaining import samples
     from memops.nights.night import curate
 
-    how: dict[str, Any] = {"approve": approve, "plan_only": plan_only, "model": ask}
-    night = curate(store, in_force(), now, suite=suite, migrate=True, **how)
+    night = curate(store, in_force(), now, migrate=True, plan_only=plan_only, model=ask, **how)
     shown = samples(night["plan"], in_force())
     emit(
         night | {"samples": shown},
@@ -86,7 +72,7 @@ def migrate(
             *(_next(night) if plan_only else []),
         ],
     )
-    return 4 if detailed_exitcode and plan_only and night["ops"] else int(night["code"])
+    return 4 if detailed and plan_only and night["ops"] else int(night["code"])
 
 
 @click.command()
@@ -115,14 +101,7 @@ def curator(store: str, scope: str | None, now: datetime | None) -> int:
     "--jobs", type=click.IntRange(1), default=1, help="Stores at a time, each in a process."
 )
 @now_option
-def nightly(
-    stores: tuple[str, ...],
-    suite: str | None,
-    approve: bool,
-    hygiene: bool,
-    jobs: int,
-    now: datetime | None,
-) -> int:
+def nightly(stores: tuple[str, ...], jobs: int, now: datetime | None, **how: Any) -> int:
     """Do the night of STORES (default: all of memops.toml); ends with the gravest code."""
     from memops.errors import MemopsError, gravest
     from memops.nights import notices, several
@@ -132,7 +111,6 @@ def nightly(
     if not stores and not settings.stores:
         raise MemopsError("no store named, and memops.toml names none", "memops nightly STORE")
     chosen = stores or tuple(settings.stores)
-    how = {"suite": suite, "approve": approve, "hygiene": hygiene}
     nights = several.nights(chosen, settings, now, jobs, **how)
     for said in notices.tell(nights, settings, typed(), now or clock()):
         click.echo(f"memops: not told: {said}", err=True)
@@ -262,7 +240,6 @@ def _night_text(nights: list[dict[str, Any]]) -> list[str]:
 
 
 def _open(night: dict[str, Any]) -> list[str]:
-    """What a night left for a person to decide on."""
     if not night.get("waiting"):
         return []
     rules = ", ".join(f"{rule} {n}" for rule, n in night["open"].items())

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 
-_WORTH = 0.1
-"""Seconds from which a step is worth a line."""
+_WORTH = 0.1  # seconds from which a step is worth a line
 
 
 @contextmanager

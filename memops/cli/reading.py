@@ -12,8 +12,7 @@ from memops.cli.options import FILE, flag, names_given, now_option, several
 from memops.cli.output import counted, cut, emit, fields, moment, table
 from memops.safety.display import shown
 
-_SHOWN = 90
-"""Columns of a text in a list of findings."""
+_SHOWN = 90  # columns of a text in a list of findings
 
 
 @click.command()

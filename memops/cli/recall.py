@@ -3,7 +3,6 @@
 import os
 import shlex
 import sys
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +29,17 @@ those of QRELS `query 0 document grade`.
 
 """
 _RUNS = ("run", "qrels", "baseline-run")
-_NAMED = 5
-"""Queries that are named."""
-_PASSING = flag("--no-snapshot", help="Keep no copy of STORE in the state folder.")
+_NAMED = 5  # queries that are named
+_ENCODER = click.option(
+    "--encoder", help="lsa, or the path or name of a sentence-transformers model."
+)
+_PASSING = click.option(
+    "--no-snapshot",
+    "keep",
+    flag_value=False,
+    default=True,
+    help="Keep no copy of STORE in the state folder.",
+)
 
 
 @click.command()
@@ -40,17 +47,11 @@ _PASSING = flag("--no-snapshot", help="Keep no copy of STORE in the state folder
 @_SUITE
 @_RUN
 @_QRELS
-@click.option("--encoder", help="lsa, or the path or name of a sentence-transformers model.")
+@_ENCODER
 @_PASSING
 @now_option
 def grade(
-    store: str | None,
-    suite: str | None,
-    run_file: Path | None,
-    qrels: Path | None,
-    encoder: str | None,
-    no_snapshot: bool,
-    now: datetime | None,
+    store: str | None, suite: str | None, run_file: Path | None, qrels: Path | None, **how: Any
 ) -> None:
     """Grade recall of STORE (or a snapshot) against a suite, or of any retriever's run."""
     from memops.evaluation import grading_steps
@@ -63,7 +64,7 @@ def grade(
         rows = [(name, f"{value:.4f}") for name, value in of_run.means().items()]
         emit(told, lambda: [table(rows, ["measure", "mean"]), *_unanswered(run_file, told)])
         return
-    asked = grading_steps.Asked(*_both(store, suite), in_force(), encoder, now, not no_snapshot)
+    asked = grading_steps.Asked(*_both(store, suite), in_force(), **how)
     graded = grading_steps.grade(asked)
     emit(graded, lambda: _grades_text(graded["grades"]))
 
@@ -78,7 +79,7 @@ def grade(
 @flag("--accept", help="Record these grades as the baseline.")
 @click.option("--junit", type=PATH, help="Write JUnit XML here.")
 @flag("--github", help="Print GitHub annotations, write the step summary.")
-@click.option("--encoder", help="lsa, or the path or name of a sentence-transformers model.")
+@_ENCODER
 @_PASSING
 @now_option
 def gate(
@@ -91,9 +92,7 @@ def gate(
     accept: bool,
     junit: Path | None,
     github: bool,
-    encoder: str | None,
-    no_snapshot: bool,
-    now: datetime | None,
+    **how: Any,
 ) -> int:
     """Compare STORE's grades with the suite's baseline: exit 30 when recall got worse.
 
@@ -111,7 +110,7 @@ def gate(
         policy = grading_steps.deciding(settings.policy, measure)
         said = gated(run_file, qrels, baseline_run, policy, accept)
     else:
-        asked = grading_steps.Asked(*_both(store, suite), settings, encoder, now, not no_snapshot)
+        asked = grading_steps.Asked(*_both(store, suite), settings, **how)
         said = grading_steps.gate(asked, accept, measure)
     if junit:
         junit.write_text(said["junit"], encoding="utf-8")
@@ -146,7 +145,6 @@ def _compared(said: dict[str, Any]) -> str:
 
 
 def _gate_next(said: dict[str, Any]) -> list[str]:
-    """What was recorded, or what to do about lost recall."""
     if "run" in said:
         more = _unanswered(said["run"], said)
         of = " ".join(f"--{n} {shlex.quote(said[n.replace('-', '_')])}" for n in _RUNS)
@@ -181,7 +179,6 @@ def _warned(said: dict[str, Any], again: str) -> list[str]:
 
 
 def _unanswered(run: object, said: dict[str, Any]) -> list[str]:
-    """The judged queries of which a run says nothing."""
     if not (ids := said["unanswered"]):
         return []
     named = ", ".join(map(shown, ids[:_NAMED])) + (" ..." if len(ids) > _NAMED else "")

@@ -11,10 +11,16 @@ from memops.cli.options import flag, names_given, now_option, several
 from memops.cli.output import Text, counted, cut, emit, listing, moment, table
 from memops.safety.display import shown
 
-_MOST = 20
-"""Lines of a list that a command prints; --json has all."""
+_MOST = 20  # lines of a list that a command prints; --json has all
 
 _PLAN_ONLY = flag("--plan-only", help="Stop after the plan.")
+
+
+def _since(ctx: click.Context, param: click.Parameter, value: str | None) -> Any:
+    from memops.commands.editing import duration
+    from memops.schema import instant
+
+    return (instant(value) or duration(value)) if value else None
 
 
 @click.command()
@@ -22,7 +28,9 @@ _PLAN_ONLY = flag("--plan-only", help="Stop after the plan.")
 @several("--kind", "kinds", help="Only this kind (repeatable).")
 @several("--scope", "scopes", help="Only this scope (repeatable).")
 @several("--tier", "tiers", help="Only this tier (repeatable).")
-@click.option("--since", help="Only what was stored since: 7d, 12h, 2w, or an instant.")
+@click.option(
+    "--since", callback=_since, help="Only what was stored since: 7d, 12h, 2w, or an instant."
+)
 @click.option("--text", help="Only records that hold these words, in any case or width.")
 @flag("--archived", help="What is hidden or was deleted, instead.")
 @click.option(
@@ -33,27 +41,14 @@ _PLAN_ONLY = flag("--plan-only", help="Stop after the plan.")
     help="At most so many; 0 is all.",
 )
 @now_option
-def inspect(
-    store: str,
-    kinds: tuple[str, ...],
-    scopes: tuple[str, ...],
-    tiers: tuple[str, ...],
-    since: str | None,
-    text: str | None,
-    archived: bool,
-    limit: int,
-    now: datetime | None,
-) -> None:
+def inspect(store: str, now: datetime | None, **wanted: Any) -> None:
     """List the live records of STORE (or a snapshot), youngest first; secrets masked.
 
     Age counts from when a record was last created, changed or used, as `policy.decay.clock` says.
     """
-    from memops.commands import editing, inspecting
-    from memops.schema import instant
+    from memops.commands import inspecting
 
-    moment = (instant(since) or editing.duration(since)) if since else None
-    wanted = inspecting.Wanted(kinds, scopes, tiers, moment, text, limit, archived)
-    said = inspecting.listed(store, in_force(), now, wanted)
+    said = inspecting.listed(store, in_force(), now, inspecting.Wanted(**wanted))
     emit(said, lambda: _listed_text(said))
 
 
@@ -78,20 +73,10 @@ def show(store: str, id: str, now: datetime | None) -> None:
 @click.option("--importance", type=float, help="From 0 to 1.")
 @_PLAN_ONLY
 @now_option
-def edit(
-    store: str,
-    id: str,
-    text: str | None,
-    kind: str | None,
-    tier: str | None,
-    importance: float | None,
-    plan_only: bool,
-    now: datetime | None,
-) -> int:
+def edit(store: str, id: str, plan_only: bool, now: datetime | None, **given: Any) -> int:
     """Change the record ID of STORE; what no option names stays."""
     from memops.commands import editing
 
-    given = {"text": text, "kind": kind, "tier": tier, "importance": importance}
     fields = {name: value for name, value in given.items() if value is not None}
     said = editing.change_record(editing.Asked(store, in_force(), now, plan_only), id, fields)
     return _done(said, "changed", "it is so already")

@@ -27,11 +27,9 @@ _MORE = "[s] one by one  [u]ndo  [q] save and quit: "
 
 _REVEAL = "Secrets will stand on this terminal, and may stay in its history. Show them?"
 
-_MOST = 8
-"""Changes of a cluster that are shown at once."""
+_MOST = 8  # changes of a cluster that are shown at once
 
-_ROOM = 1000
-"""Columns of a text that are shown; a reviewer must see what would change."""
+_ROOM = 1000  # columns of a text that are shown; a reviewer must see what would change
 
 
 @click.command()
@@ -134,7 +132,6 @@ def _decided(
 
 
 def _waiting_text(review: "Review") -> list[str]:
-    """What waits for a decision, as the terminal would show it."""
     from memops.commands import plan_view, reviewing
 
     items = reviewing.items(review, review.undecided)

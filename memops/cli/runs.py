@@ -23,8 +23,7 @@ from memops.safety.display import shown
 if TYPE_CHECKING:
     from memops.state.runs import Run
 
-_LISTED = 12
-"""Numbers of changes that are listed."""
+_LISTED = 12  # numbers of changes that are listed
 
 _LOCK = click.option(
     "--lock-timeout", default=10.0, show_default=True, help="Seconds to wait for the lock."
@@ -127,12 +126,10 @@ def _run_text(done: dict[str, Any]) -> Text:
 
 
 def _waiting(done: dict[str, Any]) -> list[str]:
-    """What is said of changes of a plan that wait for a person."""
     return [waiting_text(done["waiting"]), *to_decide(done["plan"])]
 
 
 def _none_text(done: dict[str, Any]) -> Text:
-    """What is said of a plan of which nothing could be carried out."""
     if not done["waiting"] and done["run"]:
         said = f"plan {done['plan']} was already applied by run {done['run']}, nothing was done"
         passed = skipped_text(done["run"], done["passed_over"], "and not tried again")

@@ -73,7 +73,6 @@ def status(
 
 
 def _next(row: dict[str, Any]) -> list[str]:
-    """What to type next for a store that is not well, or waits."""
     name, lines = row["store"], []
     for run in row["cut_off"]:
         back = f"or back: {typed()} rollback {run}"
