@@ -145,22 +145,13 @@ def grades(run: pl.DataFrame, qrels: pl.DataFrame, measures: Sequence[str]) -> p
     )
 
 
-@dataclass(frozen=True)
-class Answerability:
-    """How well scores tell questions that a store answers from those that it does not.
+def answerability(run: pl.DataFrame, queries: pl.DataFrame) -> dict[str, float]:
+    """Return how well scores tell queries (query_id, answerable) that a store answers from others.
 
-    `auroc` is the chance that an answerable query's best score is the higher (ties count half);
-    `threshold` is reached by 95 % of those, and `false_positives` is the share of the others that
-    reach it too.
+    `auroc` is the chance that an answerable query's best score is the higher (ties count half; no
+    answer scores -inf); `threshold` is reached by 95 % of those, and `false_positives` is the share
+    of the others that reach it too. Both kinds must be present.
     """
-
-    auroc: float
-    threshold: float
-    false_positives: float
-
-
-def answerability(run: pl.DataFrame, queries: pl.DataFrame) -> Answerability:
-    """Return it for queries (query_id, answerable), both kinds present; no answer scores -inf."""
     best = run.group_by("query_id").agg(pl.max("score"))
     scored = queries.select("query_id", "answerable").join(best, on="query_id", how="left")
     scored = scored.with_columns(pl.col("score").fill_null(float("-inf")))
@@ -171,7 +162,8 @@ def answerability(run: pl.DataFrame, queries: pl.DataFrame) -> Answerability:
     # Mann and Whitney's U over the number of pairs.
     auroc = (ranks.sum() - len(yes) * (len(yes) + 1) / 2) / (len(yes) * len(no))
     threshold = float(yes[int((1 - _KEPT) * len(yes))])
-    return Answerability(float(auroc), threshold, float((no.to_numpy() >= threshold).mean()))
+    beyond = float((no.to_numpy() >= threshold).mean())
+    return {"auroc": float(auroc), "threshold": threshold, "false_positives": beyond}
 
 
 def _placed(units: pl.DataFrame) -> pl.DataFrame:

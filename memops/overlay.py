@@ -72,10 +72,7 @@ def archived_ids(overlay: pl.DataFrame) -> pl.Series:
 
 
 def merged(
-    overlay: pl.DataFrame,
-    expected: pl.DataFrame,
-    projected: pl.DataFrame,
-    moved: dict[str, str],
+    overlay: pl.DataFrame, expected: pl.DataFrame, projected: pl.DataFrame, moved: dict[str, str]
 ) -> pl.DataFrame:
     """Return the overlay once these records are written.
 

@@ -194,7 +194,6 @@ def _started(
 
 
 def _refuse(plan: planfile.PlanFile, over: list[Reason]) -> None:
-    """Raise GuardRefused where a plan goes beyond limits."""
     if over:
         raise GuardRefused(
             f"the plan goes beyond its limits: {'; '.join(b['reason'] for b in over)}",

@@ -6,7 +6,7 @@ from memops import apply as applying
 from memops.errors import MemopsError, PlanRefused, ReadBackFailed
 from memops.settings import Settings
 from memops.state import restore_marker
-from memops.state.unfinished import unfinished
+from memops.state.pending import unfinished
 from memops.stores import open_store
 
 

@@ -84,7 +84,6 @@ def _node(column: str) -> pl.Expr:
 
 
 def _sessions(root: Path) -> list[str]:
-    """Paths of the session summaries below a root."""
     store = XingheBot(str(root))
     walked = files.walk(root, store.wanted)
     return [f.path for f in walked if not f.why and f.path.startswith("sessions/")]

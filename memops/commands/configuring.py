@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -71,13 +70,11 @@ def _values(settings: Settings) -> Iterator[tuple[tuple[str, ...], Any, str]]:
     yield ("encoder",), settings.encoder, "what turns texts into vectors"
     yield ("query_instruction",), settings.instruction, "what stands before a query"
     for name, store in settings.stores.items():
-        for key, value in asdict(store).items():
+        for key, value in vars(store).items():
             if value is not None:
                 yield ("stores", name, key), value, ""
     for section in _SECTIONS:
-        part = getattr(settings, section)
-        assert is_dataclass(part) and not isinstance(part, type)
-        for key, value in asdict(part).items():
+        for key, value in vars(getattr(settings, section)).items():
             yield (section, key), value, ""
     for name, value, why in described(settings.policy):
         yield ("policy", *name.split(".")), value, why

@@ -16,7 +16,7 @@ import polars as pl
 
 import memops
 from memops import overlay, snapshot
-from memops.errors import Corrupt, MemopsError
+from memops.errors import Corrupt
 from memops.policy import Policy
 from memops.schema import RETIRED
 from memops.settings import Settings
@@ -37,8 +37,6 @@ def examine(
     A finding is {check, level, count, says, do}; `failed` tells whether one is at least as bad as
     `fail_on`. Raises MemopsError for a store that is not there or may not be read.
     """
-    if fail_on is not None and fail_on not in LEVELS:
-        raise MemopsError(f"unknown level {fail_on!r}", f"known: {', '.join(LEVELS)}")
     store = standing(inside(open_store(settings.store(name).address)))
     findings = sorted(
         _findings(store, settings, now or clock()),

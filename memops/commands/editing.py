@@ -36,8 +36,7 @@ from memops.stores import open_store
 Make = Callable[[pl.DataFrame, datetime], pl.DataFrame]
 
 _LINE = r"\.md:[0-9a-f]{12}:\d+$"  # the id of a line, which names bytes that are gone
-_ECHOED = 20
-"""Changes that are shown as before and after."""
+_ECHOED = 20  # changes that are shown as before and after
 _UNITS = {"h": "hours", "d": "days", "w": "weeks"}
 
 

@@ -29,8 +29,7 @@ from memops.state.runs import runs
 from memops.state.sources import clock
 from memops.stores import open_store, standing
 
-_HORIZON = 36_500
-"""Days after which a record counts as one that never fades."""
+_HORIZON = 36_500  # days after which a record counts as one that never fades
 
 _SHOWN = (
     "id", "key", "kind", "scope", "tier", "importance", "pinned", "access_count", "created_at",
@@ -53,7 +52,6 @@ def records_of(name: str, settings: Settings) -> tuple[str, dict[str, str], pl.D
 
 
 def _deleted(records: pl.DataFrame, settings: Settings, identity: dict[str, str]) -> pl.DataFrame:
-    """What was deleted of a store and archived."""
     kept = archive.read(settings.state, identity)
     return kept.join(records.select("id"), on="id", how="anti")
 
@@ -270,7 +268,6 @@ def _lineage(records: pl.DataFrame, id: str, policy: Policy) -> dict[str, Any]:
 
 
 def _why(record: dict[str, Any], past: list[dict[str, Any]], gone: bool) -> list[str]:
-    """Sentences that say why a record stands where it stands."""
     done = [e for e in past if e["became"] in ("applied", "already") and e["of"] is None]
     said = []
     link = record["superseded_by"]

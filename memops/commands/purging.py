@@ -121,7 +121,6 @@ def _refuse_unknown(store: Store, state: Path, missing: set[str]) -> None:
 
 
 def _from_store(task: Purge, identity: dict[str, str], terms: PurgeTerms, first: bool) -> None:
-    """Take the records out of the store, its overlay and its archive."""
     try:
         task.store.purge(sorted(terms.ids), sorted(terms.texts))
     except Locked:

@@ -115,7 +115,6 @@ def _differing(base: Policy, policies: dict[str, Policy]) -> list[dict[str, Any]
 
 
 def _moves(plan: pl.DataFrame, records: pl.DataFrame) -> dict[str, int]:
-    """How many records each kind of move touches."""
     told = meaning(plan, records).select("id", "code", "op", "action", "superseded_by")
     is_of = {
         "promoted": pl.col("op") == "promote",

@@ -14,9 +14,9 @@ from memops.plan import diff
 from memops.progress import stage, tracked
 from memops.settings import Settings
 from memops.state import restore_marker, retention
+from memops.state.pending import unfinished
 from memops.state.snapshot_chain import verify_chain
 from memops.state.sources import clock, open_or_take
-from memops.state.unfinished import unfinished
 from memops.stores import Copy, Store, open_store
 
 

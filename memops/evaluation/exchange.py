@@ -9,7 +9,6 @@
 Imports of LoCoMo and LongMemEval, and of BEIR's corpus, also give the records that are searched.
 """
 
-import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -217,7 +216,6 @@ def _judged(rows: Sequence[Row], judged: Iterable[tuple[str, str, str]], path: P
 def _cells(path: Path, width: int, separator: str | None = "\t") -> Iterator[list[str]]:
     if not path.is_file():
         raise StoreNotFound(f"{path}: no such file")
-    csv.field_size_limit(2**31 - 1)
     for nth, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         cells = line.split(separator)
         if line.strip() and len(cells) < width:

@@ -12,7 +12,7 @@ from memops import files
 from memops.errors import Corrupt
 from memops.evaluation.golden import Suite
 from memops.evaluation.lineage import qrels
-from memops.measures import Answerability, answerability, grades
+from memops.measures import answerability, grades
 from memops.models.encode import Encoder, Lsa, open_encoder
 from memops.policy import Policy
 from memops.progress import tracked
@@ -48,7 +48,7 @@ class Grades:
     """The judged retriever's answers; not kept in a baseline."""
     encoder: Encoder | None = field(default=None, compare=False, repr=False)
     """What it was graded with; `freeze` keeps it beside a baseline."""
-    unanswered: Mapping[str, Answerability] = field(default_factory=dict, compare=False)
+    unanswered: Mapping[str, Mapping[str, float]] = field(default_factory=dict, compare=False)
     """How well each retriever's scores tell questions that nothing answers."""
     latency: Mapping[str, float] = field(default_factory=dict, compare=False)
     """Milliseconds a query of each retriever, its index built."""
@@ -166,7 +166,7 @@ def _evidence(golden: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
 
 def _unanswered(
     searcher: Searcher, suite: Suite, runs: Mapping[str, pl.DataFrame]
-) -> dict[str, Answerability]:
+) -> dict[str, dict[str, float]]:
     if suite.queries["answerable"].all() or not suite.queries["answerable"].any():
         return {}
     scored = {n: runs.get(n, searcher.run(n, 1)) for n in (*_SCORED, suite.retriever)}

@@ -52,7 +52,7 @@ def grade(asked: Asked) -> dict[str, Any]:
 
     graded, taken = _graded(asked, timed=True)
     said = graded.to_json()
-    said["no_answer"] = {name: asdict(told) for name, told in graded.unanswered.items()}
+    said["no_answer"] = dict(graded.unanswered)
     said["latency_ms"] = dict(graded.latency)
     said["compared"] = compared(graded, asked.settings.policy.gate)
     aggregates: dict[str, dict[str, float]] = {}
@@ -170,7 +170,6 @@ def _graded(
 
 
 def _shown(suite: "Suite", verdict: "Verdict", was: "Grades", now: "Grades") -> dict[str, Any]:
-    """The comparison as the report says it."""
     rows = verdict.measures.to_dicts()
     asked = {q["query_id"]: q for q in suite.queries.select("query_id", "text", "lang").to_dicts()}
     ranks = _first_ranks(was), _first_ranks(now)

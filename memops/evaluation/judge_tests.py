@@ -105,13 +105,8 @@ def tested(
 
 
 def _verdict() -> pl.Expr:
-    word = pl.col("said")
-    return (
-        pl.when(word == SAME).then(pl.lit("same"))
-        .when(word.is_in(AGAINST)).then(pl.lit("replaces"))
-        .when(word == BOTH_HOLD).then(pl.lit("both_hold"))
-        .otherwise(pl.lit(UNSURE))
-    )  # fmt: skip
+    words = {SAME: "same", BOTH_HOLD: "both_hold", **dict.fromkeys(AGAINST, "replaces")}
+    return pl.col("said").replace_strict(words, default=UNSURE)
 
 
 def _right() -> pl.Expr:

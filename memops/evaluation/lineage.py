@@ -84,7 +84,6 @@ def _matching(
 
 
 def _without(found: pl.DataFrame, others: pl.DataFrame) -> pl.DataFrame:
-    """What was found, less some (query_id, doc_id)."""
     left = found.join(others, on=["query_id", "doc_id"], how="anti")
     return _held(pl.concat([left, found.with_columns(doc_id=pl.lit(None, pl.String))]))
 

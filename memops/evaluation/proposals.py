@@ -106,7 +106,6 @@ def purged(folder: Path, terms: PurgeTerms) -> Iterator[tuple[Path, bytes, int]]
 
 
 def _without(line: bytes, terms: PurgeTerms) -> bytes:
-    """A line as it stays, or nothing."""
     row = json_object(line)
     if row.get("id") in terms.ids or terms.in_bytes(line):
         return b""

@@ -13,8 +13,7 @@ from memops.errors import MemopsError
 from memops.settings import Settings
 from memops.snapshot import night_path
 from memops.state import history
-from memops.state.pending import Pending, waiting
-from memops.state.unfinished import at_work, unfinished
+from memops.state.pending import Pending, at_work, unfinished, waiting
 from memops.stores import open_store
 
 GOOD = (0, 3)

@@ -163,14 +163,12 @@ def refuse_at_work(plan: str, settings: Settings) -> None:
 
 
 def _hygiene_is_due(store: Store, settings: Settings, at: datetime) -> tuple[bool, str]:
-    """Whether the cadence of hygiene is over, and what is said of it."""
     last = cadence.last_done(store, settings.state)
     due = cadence.is_due(last, at, settings.policy.lifecycles.cadence_hours)
     return due, "due" if due else f"left out: done at {last}"
 
 
 def _kept_from(night: dict[str, Any]) -> dict[str, Any]:
-    """What is said of a night whose gate failed: nothing is applied, and which rule cost it."""
     rule = (night.get("blame") or {}).get("rule")
     why = reason("gate.worse_by", {"rule": rule}) if rule else reason("gate.worse")
     return {"code": GateFailed.code, "applied": 0, "stopped": why["reason"], "because": why}

@@ -20,8 +20,7 @@ from memops.state import history
 from memops.state.sources import clock
 
 _TRIES = 2
-_LOOK = 1.0
-"""Seconds after which a store that waits for its turn looks again."""
+_LOOK = 1.0  # seconds after which a store that waits for its turn looks again
 
 
 def night(
@@ -86,11 +85,7 @@ def turn(settings: Settings) -> Iterator[None]:
 
 
 def nights(
-    names: Sequence[str],
-    settings: Settings,
-    now: datetime | None = None,
-    jobs: int = 1,
-    **how: Any,
+    names: Sequence[str], settings: Settings, now: datetime | None = None, jobs: int = 1, **how: Any
 ) -> list[dict[str, Any]]:
     """Return the nights of several stores, in their order, at most so many at a time.
 

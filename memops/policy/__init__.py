@@ -15,15 +15,7 @@ from typing import Any, Literal
 from memops.policy.checking import checked, loaded
 from memops.policy.defaults import setting
 from memops.policy.grading import Gate, Retrieval
-from memops.policy.hygiene import (
-    Budgets,
-    Decay,
-    Floors,
-    Lifecycles,
-    Retention,
-    Tasks,
-    Tiers,
-)
+from memops.policy.hygiene import Budgets, Decay, Floors, Lifecycles, Retention, Tasks, Tiers
 from memops.policy.models import Caps, Dense, Judge
 from memops.policy.ranges import (
     AtLeastOne,

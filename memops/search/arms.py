@@ -1,24 +1,23 @@
 """Arms: the scores that retrievers combine, each a queries x documents matrix for one block."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from memops.language.terms import grams, words
 from memops.language.text import language
 from memops.models.encode import Encoder
+from memops.models.nearest import Floats, Scores
 from memops.models.vectors import Vectors
 from memops.policy import Policy
-from memops.search.bm25 import Counts, Floats, Sparse, bm25, by_part, cosine, counted, mean_lengths
+from memops.search.bm25 import Counts, Sparse, bm25, by_part, cosine, counted, mean_lengths
 from memops.search.collection import Block, Collection
 from memops.search.speakers import in_own_voice, named
 
-Scores = npt.NDArray[np.float32]
 ARMS = ("words", "grams", "dense")
 _SAMPLE = 500  # texts by which it is told what an encoder can read
 
@@ -46,21 +45,19 @@ class Arms:
         """Return the index and the query matrix of `words`, `grams` or `cosines` (of words)."""
         if name not in self._made:
             terms = grams if name == "grams" else words
-            index = self._index(name, self._counts(terms))
+            parts = self.collection.document_parts
+            counts = counted(grams(self.texts), parts) if terms is grams else self._words
+            index = self._index(name, counts)
             asked = terms(self.collection.queries["text"])
-            parts = self.collection.queries["part"].gather(asked["row"])
+            part = self.collection.queries["part"].gather(asked["row"])
             height = self.collection.queries.height
-            self._made[name] = index, index.asked(asked.with_columns(parts), height)
+            self._made[name] = index, index.asked(asked.with_columns(part), height)
         made: tuple[Sparse, Any] = self._made[name]
         return made
 
-    def _counts(self, terms: Callable[[pl.Series], pl.DataFrame]) -> Counts:
-        if terms is grams:  # asked for once, and large
-            return counted(terms(self.texts), self.collection.document_parts)
-        if "counts" not in self._made:
-            self._made["counts"] = counted(terms(self.texts), self.collection.document_parts)
-        counts: Counts = self._made["counts"]
-        return counts
+    @cached_property
+    def _words(self) -> Counts:
+        return counted(words(self.texts), self.collection.document_parts)
 
     def _index(self, name: str, counts: Counts) -> Sparse:
         """BM25; but the cosine for the n-grams of parts that are mostly Chinese."""

@@ -10,11 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from memops.models.nearest import Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -107,7 +105,6 @@ def _by_id(documents: pl.DataFrame, count: int) -> tuple[Any, Any]:
 
 
 def _by_code(documents: pl.DataFrame, count: int) -> tuple[Any, Any]:
-    """Codes in order, and the matrix of any table."""
     held = documents.group_by("code").agg(pl.col("row").cast(pl.Int32)).sort("code")
     ends = np.concatenate([[0], np.cumsum(held["row"].list.len().to_numpy(), dtype=np.int64)])
     columns = held["row"].explode(empty_as_null=False).to_numpy()

@@ -15,10 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from memops.models.nearest import Ints
 from memops.schema import SHARED
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 RUN = pl.Schema(
     {"query_id": pl.String(), "doc_id": pl.String(), "rank": pl.Int64(), "score": pl.Float64()}
 )

@@ -4,14 +4,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from memops.search.arms import ARMS, Arms, Scores
+from memops.models.nearest import Ints, Scores
+from memops.search.arms import ARMS, Arms
 from memops.search.collection import FOREVER, Block
 from memops.search.fuse import convex
-
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass

@@ -37,10 +37,8 @@ def profile_run(
 ) -> pl.DataFrame:
     """Return the run of an engine's own search; the lines of one chunk share its rank.
 
-    Raises MemopsError for an unknown name, or a vector search without an encoder.
+    Raises MemopsError for a vector search without an encoder.
     """
-    if name not in PROFILES:
-        raise MemopsError(f"unknown profile {name!r}; known: {', '.join(PROFILES)}")
     rows = [
         (query, doc, rank, round(score, 6))
         for query, hits in PROFILES[name](records, queries, encoder, k)

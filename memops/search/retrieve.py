@@ -11,9 +11,9 @@ import polars as pl
 
 from memops.errors import MemopsError
 from memops.models.encode import Encoder
-from memops.models.nearest import Approximate, Ints, Ranks, approximate, nearest
+from memops.models.nearest import Approximate, Ints, Ranks, Scores, approximate, nearest
 from memops.policy import Policy
-from memops.search.arms import Arms, Scores, dense_block
+from memops.search.arms import Arms, dense_block
 from memops.search.collection import RUN, Block, collect
 from memops.search.fuse import diversified, rrf_rows
 from memops.search.hybrid import Hybrid

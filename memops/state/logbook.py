@@ -41,7 +41,5 @@ def note(
     data = (json.dumps(line, ensure_ascii=False) + "\n").encode()
     path = files.folder(state) / "log.jsonl"
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    try:
-        os.write(handle, data)
-    finally:
-        os.close(handle)
+    with os.fdopen(handle, "ab") as log:
+        log.write(data)

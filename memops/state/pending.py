@@ -1,7 +1,7 @@
-"""Pending plans: those of each store of which something is left that nobody has carried out.
+"""Pending: plans of which something is left that nobody has carried out, and runs that were cut off.
 
-Told from headers and the beginnings of lines alone, without reading a change: a monitor asks of
-every store.
+Told from headers, the beginnings of lines and the lengths of files alone, without reading a change
+or a journal: a monitor asks of every store.
 """
 
 import re
@@ -14,7 +14,8 @@ from typing import Any
 
 from memops import files
 from memops.journal import Journal
-from memops.state.runs import runs_of
+from memops.snapshot import lock_path
+from memops.state.runs import Run, runs_of
 
 _LINE = re.compile(rb'^\{"seq": (\d+), [^\n]*?"rule": "(\w+)"', re.MULTILINE)
 
@@ -65,6 +66,21 @@ def rejected(plan: Path) -> set[int]:
     return {seq for seq, decision in last.items() if decision == "reject"}
 
 
+def unfinished(state: Path, identity: dict[str, str] | None = None) -> list[Run]:
+    """Return the runs, of one store or of all, that neither ended nor were taken back; oldest first."""
+    open_runs = [
+        run
+        for run in (Run(p.parent) for p in (state / "runs").glob("*/run.json"))
+        if not _ended(run) and (identity is None or run.header["store"] == identity)
+    ]
+    return sorted(open_runs, key=lambda run: (run.header["started"], run.id))
+
+
+def at_work(run: Run, state: Path) -> bool:
+    """Return whether another process holds the lock of a run's store, and may be carrying it out."""
+    return files.is_held(lock_path(state, run.header["store"]))
+
+
 def _expired(header: dict[str, Any], now: datetime) -> bool:
     most = timedelta(hours=header.get("expires_after_hours", 0.0))
     return now - datetime.fromisoformat(header["now"]) > most
@@ -79,3 +95,12 @@ def _left(folder: Path, state: Path, anew: set[str]) -> dict[str, int]:
         if run.state != "rolled-back":
             gone.update(run.header["kept"])
     return dict(Counter(rule for seq, rule in kept.items() if seq not in gone))
+
+
+def _ended(run: Run) -> bool:
+    """Whether its journal is as long as when it was sealed, which is told without reading it."""
+    seal, journal = run.path / "seal.json", run.path / "journal.jsonl"
+    if not seal.exists() or not journal.exists():
+        return run.state in ("verified", "rolled-back", "needs-attention")
+    sealed = files.read_sealed(seal)["journal.jsonl"]["bytes"]
+    return bool(sealed == journal.stat().st_size)

@@ -95,7 +95,6 @@ def digest_of(line: str) -> str:
 
 
 def _reasons(changes: pl.DataFrame) -> list[dict[str, Any]]:
-    """Reason, code and arguments of each change."""
     once = cache(reason)  # most of a plan's reasons are a few, said many times
     return [once(code, args) for code, args in changes.select("code", "args").iter_rows()]
 

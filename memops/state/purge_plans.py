@@ -103,7 +103,6 @@ def _take_out(task: Purge, path: Path) -> None:
 
 
 def _names(line: bytes, task: Purge) -> bool:
-    """Whether a line is about one of the records, on either side."""
     said = [
         item
         for v in files.json_object(line).values()

@@ -126,7 +126,6 @@ def _written(path: Path) -> bool:
 
 
 def _runs(state: Path, own: str) -> list[Run]:
-    """The runs of a store that can be read, the oldest first."""
     found = [(head["started"], path.name, path) for path, head in _headed(state, "runs", own)]
     return [Run(path) for _, _, path in sorted(found)]
 

@@ -128,7 +128,6 @@ def _aged(taken: Snapshot, policy: Policy) -> Aged:
 
 
 def _needed(state: Path, own: str, now: datetime) -> set[str]:
-    """The snapshots of plans that may still be applied."""
     wanted = set()
     for path in (state / "plans").glob("*/plan.json"):
         with contextlib.suppress(MemopsError, KeyError, ValueError, OSError):
