@@ -58,6 +58,10 @@ class Context:
     remembered: Remembered | None = field(default=None, compare=False, repr=False)
     cache: dict[object, Any] = field(default_factory=dict, compare=False, repr=False)
 
+    def at_rest(self) -> pl.Expr:
+        """Return what is true of records that are not left alone for now."""
+        return ~pl.col("id").is_in(list(self.fresh))
+
     def once(self, key: object, make: Callable[[], T]) -> T:
         """Return what is cached under the key, making it the first time."""
         if key not in self.cache:

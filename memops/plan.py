@@ -8,12 +8,13 @@ joins the overlay and tells the tests what a store should have done.
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
 import polars as pl
 
-from memops.schema import CHANGES, DEFAULTS, INTENTS, RECORDS, REPLACED, places
+from memops.schema import CHANGES, DEFAULTS, INTENTS, RECORDS, REPLACED, TOMBSTONE, places
 
 DELETES = pl.col("action") == "delete"
 EDITS = pl.col("action") == "edit"
@@ -60,6 +61,14 @@ def edit(
     """Propose new values for some fields and empty others; values may be expressions."""
     emptied = {"clears": pl.lit(list(clears), pl.List(pl.String))} if clears else {}
     return _changes("edit", records, intent, code, args, **emptied, **fields)
+
+
+def retire(
+    records: pl.DataFrame, at: datetime, code: Said, args: Args = NO_ARGS, **about: Any
+) -> pl.DataFrame:
+    """Propose that each record is hidden from then on, and deleted once its grace time is over."""
+    gone: dict[str, Any] = {"superseded_by": TOMBSTONE, "valid_to": pl.lit(at)}
+    return edit(records, "tombstone", code, args, **gone, **about)
 
 
 def delete(records: pl.DataFrame, code: Said, args: Args = NO_ARGS, **about: Any) -> pl.DataFrame:

@@ -137,6 +137,8 @@ DEFAULTS: dict[str, Any] = {
 
 LIVE = pl.col("superseded_by").is_null()
 """True of a record that recall may return."""
+LOOSE = ~pl.col("pinned") & (pl.col("tier") != "core")
+"""True of a record that is neither pinned nor core."""
 REPLACED = ~LIVE & ~pl.col("superseded_by").is_in([*RETIRED])
 """True of a record that names the newer record which stands in its place."""
 

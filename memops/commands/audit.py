@@ -29,7 +29,7 @@ from memops.rules.supersede_conflicting import supersede_conflicting
 from memops.rules.unify_scopes import unify_scopes
 from memops.safety.display import shown
 from memops.safety.looked import redacted
-from memops.schema import AROUND, LIVE, QUARANTINE, REPLACED
+from memops.schema import AROUND, LIVE, LOOSE, QUARANTINE, REPLACED
 
 Finding = dict[str, Any]
 Rule = Callable[[pl.DataFrame, Context], pl.DataFrame]
@@ -149,8 +149,7 @@ def _unused(records: pl.DataFrame) -> pl.DataFrame | str:
     used = (pl.col("access_count") > 0).any() | pl.col("accessed_at").is_not_null().any()
     if not live.select(used).item():
         return "the store does not count use"
-    never = (pl.col("access_count") == 0) & ~pl.col("pinned") & (pl.col("tier") != "core")
-    return live.filter(never).select("id", why=pl.lit("never used"))
+    return live.filter(LOOSE, pl.col("access_count") == 0).select("id", why=pl.lit("never used"))
 
 
 def _unconfirmed(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:

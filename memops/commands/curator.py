@@ -26,7 +26,7 @@ from memops.plan import arguments, edit, nothing
 from memops.policy import Policy
 from memops.safety.hostile import injected
 from memops.safety.looked import found as secrets_found
-from memops.schema import LIVE, TOMBSTONE
+from memops.schema import LIVE, LOOSE, TOMBSTONE
 from memops.settings import Settings
 from memops.state import planfile
 
@@ -71,8 +71,7 @@ def proposed(
 def _shown(records: pl.DataFrame, ctx: Context, scope: str | None) -> pl.DataFrame:
     inside = pl.lit(True) if scope is None else pl.col("scope") == scope
     open_ = pl.col("sensitivity").fill_null("allowed") == "allowed"
-    free = ~pl.col("pinned") & (pl.col("tier") != "core")
-    rows = records.filter(LIVE, free, open_, inside).sort("scope", "kind", "id")
+    rows = records.filter(LIVE, LOOSE, open_, inside).sort("scope", "kind", "id")
     secret = secrets_found(rows["text"], ctx.policy.secrets)["row"].unique()
     hostile = injected(rows["text"], ctx.policy.hostile)
     return (

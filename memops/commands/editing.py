@@ -22,7 +22,7 @@ from memops.commands.simulation import AGING
 from memops.context import Context
 from memops.errors import MemopsError
 from memops.hygiene.moving import moved
-from memops.plan import PUTS, edit, nothing, outcome, put
+from memops.plan import PUTS, edit, nothing, outcome, put, retire
 from memops.reasons import sentences
 from memops.rules import propose
 from memops.safety.looked import found
@@ -109,10 +109,7 @@ def forget_records(
             rows = records.filter(LIVE & pl.col("created_at").is_between(at - last, at))
             code, args = "person.forgot_since", {"since": f"{at - last:%Y-%m-%d %H:%M:%SZ}"}
         rows = rows.filter(pl.col("superseded_by").ne_missing(pl.lit(TOMBSTONE)))
-        return edit(
-            rows, "tombstone", code, args,
-            superseded_by=TOMBSTONE, valid_to=pl.lit(at), evidence=[], risk="low",
-        )  # fmt: skip
+        return retire(rows, at, code, args, evidence=[], risk="low")
 
     return carried_out("forget", asked, make)
 

@@ -9,8 +9,8 @@ from memops.hygiene.impact import impact
 from memops.hygiene.moving import moved
 from memops.hygiene.tasks import is_task
 from memops.judge.places import writable
-from memops.plan import edit, nothing
-from memops.schema import LIVE, TOMBSTONE
+from memops.plan import nothing, retire
+from memops.schema import LIVE, LOOSE
 
 _RAW = ("note", "session", "summary")
 
@@ -33,20 +33,12 @@ def consolidate_daily(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         for verdict in ("extract", "tombstone")
     )
     lasting = ~raw | impact().is_not_null() | told
-    age = {"days": _age(ctx)}
+    age, kept = {"days": _age(ctx)}, _of_their_kind(old.filter(lasting), said)
+    gone, why = old.filter(~lasting, idle), ("place.daily_idle", age)
     return pl.concat(
         [
-            moved(_of_their_kind(old.filter(lasting), said), "promote", "place.daily_lasts", age),
-            edit(
-                old.filter(~lasting, idle),
-                "tombstone",
-                "place.daily_idle",
-                age,
-                superseded_by=pl.lit(TOMBSTONE),
-                valid_to=pl.lit(ctx.now),
-                evidence=pl.concat_list("id"),
-                risk="low",
-            ),
+            moved(kept, "promote", "place.daily_lasts", age),
+            retire(gone, ctx.now, *why, evidence=pl.concat_list("id"), risk="low"),
         ]
     )
 
@@ -66,10 +58,9 @@ def _old_lines(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     past = (_age(ctx) > most).fill_null(False)
     return lines.filter(
         pl.col("id").str.contains(r"\.md:[0-9a-f]{12}:\d+$") & past,
-        ~pl.col("pinned"),
-        pl.col("tier") != "core",
+        LOOSE,
         writable(),
-        ~pl.col("id").is_in(list(ctx.fresh)),
+        ctx.at_rest(),
     ).filter(~is_task())
 
 

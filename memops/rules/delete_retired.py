@@ -5,7 +5,7 @@ import polars as pl
 from memops.context import Context
 from memops.hygiene.decay import DAY, since_epoch
 from memops.plan import delete
-from memops.schema import TOMBSTONE, only
+from memops.schema import LOOSE, TOMBSTONE, only
 
 
 def delete_retired(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
@@ -24,9 +24,8 @@ def delete_retired(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         pl.col("superseded_by") == TOMBSTONE,
         pl.col("valid_to").is_not_null(),
         quiet > grace,
-        ~pl.col("pinned"),
-        pl.col("tier") != "core",
-        ~pl.col("id").is_in(list(ctx.fresh)),
+        LOOSE,
+        ctx.at_rest(),
     )
     on = pl.col("valid_to").dt.strftime("%Y-%m-%d")
     return delete(over, "time.retired", {"on": on}, evidence=pl.concat_list("id"), risk="medium")

@@ -5,7 +5,7 @@ import polars as pl
 from memops.context import Context
 from memops.hygiene.decay import DAY, age_days, since_epoch
 from memops.plan import arguments, delete
-from memops.schema import REPLACED, only
+from memops.schema import LOOSE, REPLACED, only
 
 _LOOKED = (
     "id", "pinned", "tier", "superseded_by", "expires_at", "created_at", "updated_at", "accessed_at"
@@ -27,12 +27,7 @@ def delete_superseded(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     unset = pl.col("expires_at").is_null() & (age_days(ctx.now) > window)
     looked = records.select(_LOOKED)
     linked = looked.filter(REPLACED)
-    gone = linked.filter(
-        (over | unset) & (window > 0),
-        ~pl.col("pinned"),
-        pl.col("tier") != "core",
-        ~pl.col("id").is_in(list(ctx.fresh)),
-    )
+    gone = linked.filter((over | unset) & (window > 0), LOOSE, ctx.at_rest())
     links = linked.select("id", end="superseded_by")
     there = only(records.select("id"), gone["superseded_by"].unique())
     while gone.height:

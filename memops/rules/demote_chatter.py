@@ -25,18 +25,12 @@ def demote_chatter(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     loose = (
         LIVE & ~pl.col("pinned") & (pl.col("tier") == "working") & ~pl.col("kind").is_in(_ASKED_FOR)
     )
-    small = records.filter(loose & ~pl.col("id").is_in(list(ctx.fresh)))
+    small = records.filter(loose & ctx.at_rest())
     said = small.with_columns(code=chatter(small["text"])).filter(pl.col("code").is_not_null())
     free = (pl.col("form") == "claim") & ~pl.col("role").is_in([*KEPT, *UNTOUCHED])
     idle = (pl.col("code") == _WORDLESS) | pl.col("role").is_in(MOMENTS)
     said = said.filter(~placed() | (free & idle & ~pl.col("code").is_in(_LISTED)))
     sunk = pl.min_horizontal("importance", pl.lit(_IMPORTANCE))
     return edit(
-        said,
-        "demote",
-        pl.col("code"),
-        tier="peripheral",
-        importance=sunk,
-        evidence=[],
-        risk="low",
+        said, "demote", pl.col("code"), tier="peripheral", importance=sunk, evidence=[], risk="low"
     )

@@ -1,11 +1,13 @@
 """Raw notes that tell something lasting."""
 
+from typing import Any
+
 import polars as pl
 
 from memops.context import Context
 from memops.extract.verdicts import extracted, judged_notes
-from memops.plan import edit, put
-from memops.schema import LIVE, MODEL, TOMBSTONE
+from memops.plan import edit, put, retire
+from memops.schema import LIVE, MODEL
 
 
 def extract_notes(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
@@ -26,37 +28,16 @@ def extract_notes(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         pl.col("live").is_null() | (~pl.col("live") & ~pl.col("was").str.starts_with("memops:"))
     )
     again = known.filter(pl.col("live").fill_null(False), pl.col("source") != MODEL)
+    notes, uses = pl.col("derived_from"), pl.col("had") + pl.col("access_count") + 1
+    by_model = pl.when(pl.col("source") == MODEL).then(pl.lit("model.fact"))
+    code = by_model.otherwise(pl.lit("note.fact"))
+    about: dict[str, Any] = {"derived_from": notes, "evidence": notes, "risk": "low"}
+    why, made = (pl.col("code"), pl.col("args")), pl.col("made").list.sort()
     return pl.concat(
         [
-            put(
-                fresh,
-                pl.when(pl.col("source") == MODEL)
-                .then(pl.lit("model.fact"))
-                .otherwise(pl.lit("note.fact")),
-                {"notes": pl.col("derived_from").list.len()},
-                derived_from=pl.col("derived_from"),
-                evidence=pl.col("derived_from"),
-                risk="low",
-            ),
-            edit(
-                again,
-                "update",
-                "note.again",
-                access_count=pl.col("had") + pl.col("access_count") + 1,
-                derived_from=pl.col("derived_from"),
-                evidence=pl.col("derived_from"),
-                risk="low",
-            ),
-            edit(
-                _spent(told, facts),
-                "tombstone",
-                pl.col("code"),
-                pl.col("args"),
-                superseded_by=TOMBSTONE,
-                valid_to=ctx.now,
-                evidence=pl.col("made").list.sort(),
-                risk="low",
-            ),
+            put(fresh, code, {"notes": notes.list.len()}, **about),
+            edit(again, "update", "note.again", access_count=uses, **about),
+            retire(_spent(told, facts), ctx.now, *why, evidence=made, risk="low"),
         ]
     )
 

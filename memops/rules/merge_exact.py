@@ -31,7 +31,7 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     heading, and an event only if it is of one moment. A brief turn of a conversation is that
     conversation's.
     """
-    fresh = ~pl.col("id").is_in(list(ctx.fresh))
+    fresh = ctx.at_rest()
     whole = counted(records).filter(fresh & touchable() & (pl.col("form") != "quotation"))
     spelt = ctx.formed(spelling, whole["text"], spelling(pl.col("text")))
     live = repeated(whole.with_columns(_spelt=spelt), "_spelt").drop("_spelt")

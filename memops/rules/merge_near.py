@@ -30,7 +30,7 @@ def merge_near(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     told = alike.filter(asked)["a"]
     group = group.with_columns(told=pl.col("statement").is_in(told.implode()).any().over("group"))
     of = said.members.join(group, on="statement")
-    live = counted(records).filter(~pl.col("id").is_in(list(ctx.fresh))).join(of, on="id")
+    live = counted(records).filter(ctx.at_rest()).join(of, on="id")
     members = live.filter(~passing() | (faded() & pl.col("told")))
     members = members.with_columns(fullness=pl.col("text").str.len_chars() // 40)
     members = one_a_block(members.sort("id"))

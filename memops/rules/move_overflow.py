@@ -46,7 +46,7 @@ def move_overflow(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         ~pl.col("pinned") & ~is_task(),
         writable(),
         ~pl.col("id").is_in(_parents(here).implode()),
-        ~pl.col("id").is_in(list(ctx.fresh)),
+        ctx.at_rest(),
     )
     loose = loose.with_columns(_before=pl.col("_size").cum_sum() - pl.col("_size"))
     going = loose.filter(pl.col("_before") < spare).sort("id")

@@ -1,10 +1,12 @@
 """Records that clawseed calls superseded in their text alone, so that recall still finds them."""
 
+from typing import Any
+
 import polars as pl
 
 from memops.context import Context
-from memops.plan import edit
-from memops.schema import LIVE, TOMBSTONE
+from memops.plan import edit, retire
+from memops.schema import LIVE
 
 MARK = r"(?s)^\[SUPERSEDED by '(.*?)'\] "
 """What clawseed puts before the text; the name is the key of the record that replaced it."""
@@ -27,7 +29,7 @@ def normalise_superseded(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     )
     mark = pl.col("text").str.extract(MARK, 1)
     marked = (
-        records.filter(LIVE & ~pl.col("id").is_in(list(ctx.fresh)))
+        records.filter(LIVE & ctx.at_rest())
         .with_columns(_key=mark)
         .filter(pl.col("_key").is_not_null())
         .join(keys, left_on="_key", right_on="key", how="left", maintain_order="left")
@@ -35,26 +37,16 @@ def normalise_superseded(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     replaced = _ends(marked, records)
     linked = replaced.filter(pl.col("end").is_not_null())
     gone = replaced.filter(pl.col("named").is_null())
-    return pl.concat(
-        [
-            edit(
-                linked,
-                "supersede",
-                "link.marked",
-                superseded_by=pl.col("end"),
-                evidence=pl.concat_list("end"),
-                risk="low",
-            ),
-            edit(
-                gone,
-                "tombstone",
-                "link.marked_gone",
-                superseded_by=TOMBSTONE,
-                valid_to=ctx.now,
-                risk="medium",
-            ),
-        ]
-    ).sort("id")
+    end: dict[str, Any] = {
+        "superseded_by": pl.col("end"),
+        "evidence": pl.concat_list("end"),
+        "risk": "low",
+    }
+    steps = [
+        edit(linked, "supersede", "link.marked", **end),
+        retire(gone, ctx.now, "link.marked_gone", risk="medium"),
+    ]
+    return pl.concat(steps).sort("id")
 
 
 def _ends(marked: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:

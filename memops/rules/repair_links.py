@@ -19,13 +19,13 @@ def repair_links(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     ends = successors(records)
     stands = records.filter(LIVE).select(end="id", _scope="scope")
     late = (
-        records.filter(~pl.col("id").is_in(list(ctx.fresh)))
+        records.filter(ctx.at_rest())
         .join(ends, on="id", how="inner")
         .filter(pl.col("end") != pl.col("superseded_by"))
         .join(stands, on="end", how="inner")
         .filter(pl.col("scope") == pl.col("_scope"))
     )
-    ringed = _rings(records, ends).filter(~pl.col("id").is_in(list(ctx.fresh)))
+    ringed = _rings(records, ends).filter(ctx.at_rest())
     newest = ringed.filter(pl.col("id") == pl.col("first"))
     rest = ringed.filter(
         (pl.col("id") != pl.col("first")) & (pl.col("superseded_by") != pl.col("first"))

@@ -4,8 +4,7 @@ import polars as pl
 
 from memops.context import Context
 from memops.extract.verdicts import judged_notes
-from memops.plan import edit
-from memops.schema import TOMBSTONE
+from memops.plan import edit, retire
 
 
 def retire_chatter(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
@@ -16,29 +15,16 @@ def retire_chatter(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         pl.col("verdict") == "demote",
         (pl.col("tier") != "peripheral") | (pl.col("importance") > weight),
     )
+    why, junk = (pl.col("code"), pl.col("args")), notes.filter(pl.col("verdict") == "tombstone")
+    risk = pl.when("surely").then(pl.lit("low")).otherwise(pl.lit("medium"))
+    sunk = pl.when(pl.col("tier") == "peripheral").then(pl.lit("update"))
+    low = pl.min_horizontal("importance", pl.lit(weight))
     return pl.concat(
         [
+            retire(junk, ctx.now, *why, evidence=[], risk=risk),
             edit(
-                notes.filter(pl.col("verdict") == "tombstone"),
-                "tombstone",
-                pl.col("code"),
-                pl.col("args"),
-                superseded_by=TOMBSTONE,
-                valid_to=ctx.now,
-                evidence=[],
-                risk=pl.when("surely").then(pl.lit("low")).otherwise(pl.lit("medium")),
-            ),
-            edit(
-                unclear,
-                pl.when(pl.col("tier") == "peripheral")
-                .then(pl.lit("update"))
-                .otherwise(pl.lit("demote")),
-                pl.col("code"),
-                pl.col("args"),
-                tier="peripheral",
-                importance=pl.min_horizontal("importance", pl.lit(weight)),
-                evidence=[],
-                risk="low",
+                unclear, sunk.otherwise(pl.lit("demote")), *why,
+                tier="peripheral", importance=low, evidence=[], risk="low",
             ),
         ]
-    )
+    )  # fmt: skip

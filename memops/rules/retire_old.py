@@ -8,10 +8,10 @@ from memops.context import Context
 from memops.hygiene.decay import age_days
 from memops.hygiene.impact import high_impact
 from memops.judge.places import misdated, placed
-from memops.plan import arguments, edit
+from memops.plan import arguments, retire
 from memops.policy.narrowest import narrowest
 from memops.safety.trust import PERSONS
-from memops.schema import CATEGORY, LIVE, TOMBSTONE, only
+from memops.schema import CATEGORY, LIVE, LOOSE, only
 
 _LISTED = r"(?m)^\s*(?:\|.*\|\s*$|[-*+•]\s|\d+[.)]\s)"  # a row of a table, a point of a list
 
@@ -29,25 +29,10 @@ def retire_old(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     window = days_kept(windows)
     age = age_days(ctx.now, ctx.policy.decay.clock)
     dated = records.filter(~misdated() & (~placed() | _talk()))
-    old = only(dated, ctx.changed).filter(
-        LIVE,
-        age > window,
-        ~pl.col("pinned"),
-        pl.col("tier") != "core",
-        ~pl.col("id").is_in(list(ctx.fresh)),
-    )
+    old = only(dated, ctx.changed).filter(LIVE, age > window, LOOSE, ctx.at_rest())
     old = old.filter((pl.col("kind") == "session") | ~high_impact(old["text"]))
     code, args = _reason(age, window, windows)
-    return edit(
-        old,
-        "tombstone",
-        code,
-        args,
-        superseded_by=pl.lit(TOMBSTONE),
-        valid_to=pl.lit(ctx.now),
-        evidence=pl.concat_list("id"),
-        risk="low",
-    )
+    return retire(old, ctx.now, code, args, evidence=pl.concat_list("id"), risk="low")
 
 
 def _talk() -> pl.Expr:

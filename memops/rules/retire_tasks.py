@@ -6,8 +6,8 @@ from memops.context import Context
 from memops.hygiene.closing import closed, tasks_of, unticked
 from memops.hygiene.tasks import open_tasks, overdue
 from memops.judge.places import KEPT, UNTOUCHED, placed
-from memops.plan import arguments, edit
-from memops.schema import TOMBSTONE, native
+from memops.plan import arguments, retire
+from memops.schema import native
 
 
 def retire_tasks(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
@@ -17,7 +17,7 @@ def retire_tasks(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     the agent is still writing. What is ticked in a document says how things are, and is no task;
     that another line there says the same is done is often said of another thing, and closes none.
     """
-    tasks = open_tasks(tasks_of(records, ctx)).filter(~pl.col("id").is_in(list(ctx.fresh)))
+    tasks = open_tasks(tasks_of(records, ctx)).filter(ctx.at_rest())
     tasks = tasks.join(_stating(records), on="id", how="anti")
     over = overdue(unticked(tasks), ctx.now, ctx.policy.tasks, ctx.remembered).select(
         "id",
@@ -31,16 +31,8 @@ def retire_tasks(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     done = closed(apart, records, ctx).select("id", "by", code=code, args=arguments())
     both = pl.concat([done, over]).unique("id", keep="first", maintain_order=True)
     stale = tasks.join(both, on="id").sort("id")
-    return edit(
-        stale,
-        "tombstone",
-        pl.col("code"),
-        pl.col("args"),
-        superseded_by=pl.lit(TOMBSTONE),
-        valid_to=pl.lit(ctx.now),
-        evidence=pl.concat_list(pl.coalesce("by", "id")),
-        risk="low",
-    )
+    why, shown = (pl.col("code"), pl.col("args")), pl.concat_list(pl.coalesce("by", "id"))
+    return retire(stale, ctx.now, *why, evidence=shown, risk="low")
 
 
 def _stating(records: pl.DataFrame) -> pl.DataFrame:
