@@ -34,14 +34,9 @@ def doubt_unconfirmed(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     )
     rows = rows.filter((periods >= 1) & (pl.col("confidence").fill_null(_SURE) > pl.col("_most")))
     return edit(
-        rows.sort("id"),
-        "update",
-        "use.unconfirmed",
-        {"days": pl.col("_days").cast(pl.Int64)},
-        confidence=pl.col("_most"),
-        evidence=pl.concat_list("by"),
-        risk="low",
-    )
+        rows.sort("id"), "update", "use.unconfirmed", {"days": pl.col("_days").cast(pl.Int64)},
+        confidence=pl.col("_most"), evidence=pl.concat_list("by"), risk="low",
+    )  # fmt: skip
 
 
 def confirmed(records: pl.DataFrame) -> pl.DataFrame:

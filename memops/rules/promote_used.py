@@ -53,11 +53,8 @@ def promote_used(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
 def _reason(by_others: pl.Expr, confirmed: int, score: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
     """The code and the arguments of a promotion."""
-    weight, uses, core = (
-        shown(pl.col("importance")),
-        pl.col("access_count"),
-        pl.col("_to") == "core",
-    )
+    weight, uses = shown(pl.col("importance")), pl.col("access_count")
+    core = pl.col("_to") == "core"
     code = (
         pl.when(by_others).then(pl.lit("use.confirmed"))
         .when(core).then(pl.lit("use.often"))

@@ -33,17 +33,15 @@ def revalidate_entities(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         pl.col("pinned") | (pl.col("tier") != "peripheral") | (pl.col("importance") > 0.1)
     )
     invalid, sunk = pl.when(pl.col("norm").is_null()), pl.when(pl.col("tier") == "peripheral")
+    low = pl.min_horizontal("importance", pl.lit(ctx.policy.extract.demoted))
     return edit(
         wrong,
         sunk.then(pl.lit("update")).otherwise(pl.lit("demote")),
         invalid.then(pl.lit("entity.invalid")).otherwise(pl.lit("entity.foreign")),
         invalid.then(arguments(attribute=pl.col("attribute"))),
-        tier="peripheral",
-        pinned=False,
-        importance=pl.min_horizontal("importance", pl.lit(ctx.policy.extract.demoted)),
-        evidence=pl.coalesce("others", pl.lit([], pl.List(pl.String))),
-        risk="medium",
-    )
+        tier="peripheral", pinned=False, importance=low,
+        evidence=pl.coalesce("others", pl.lit([], pl.List(pl.String))), risk="medium",
+    )  # fmt: skip
 
 
 @cache

@@ -15,10 +15,6 @@ def revive_restored(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """
     again = records.filter(~LIVE, pl.col("id").is_in(sorted(ctx.restored)))
     return edit(
-        again,
-        "update",
-        "place.restored",
-        clears=["superseded_by", "valid_to"],
-        evidence=pl.concat_list("id"),
-        risk="low",
-    )
+        again, "update", "place.restored",
+        clears=["superseded_by", "valid_to"], evidence=pl.concat_list("id"), risk="low",
+    )  # fmt: skip

@@ -19,11 +19,6 @@ def unify_scopes(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     apart = ("global", "default", "public", "")
     split = records.filter(LIVE, pl.col("scope").is_in(bare), ~pl.col("scope").is_in(apart))
     return edit(
-        split,
-        "update",
-        "place.scope",
-        {"agent": pl.col("scope")},
-        scope=pl.format("agent:{}", "scope"),
-        evidence=[],
-        risk="low",
-    )
+        split, "update", "place.scope", {"agent": pl.col("scope")},
+        scope=pl.format("agent:{}", "scope"), evidence=[], risk="low",
+    )  # fmt: skip
