@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from memops.cli import in_force, typed
-from memops.cli.options import PATH, flag
+from memops.cli.options import PATH, flag, usual
 from memops.cli.output import counted, emit, table
 from memops.cli.registry import Lazy
 from memops.errors import MemopsError
@@ -14,13 +14,7 @@ from memops.errors import MemopsError
 
 @click.command()
 @click.argument("addresses", nargs=-1, metavar="[STORE]...")
-@click.option(
-    "--into",
-    type=PATH,
-    default=Path("memops.toml"),
-    show_default=True,
-    help="The settings file to write.",
-)
+@usual("--into", Path("memops.toml"), "The settings file to write.", PATH)
 def init(addresses: tuple[str, ...], into: Path) -> None:
     """Find the stores of this machine (or take each STORE) and write a memops.toml that names them.
 

@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from memops.cli import in_force, to_copy
-from memops.cli.options import PATH, flag, several
+from memops.cli.options import FILE, PATH, flag, several, usual
 from memops.cli.output import emit, table
 
 
@@ -18,7 +18,7 @@ def evidence() -> None:
 @evidence.command("sheet")
 @click.argument("plans", nargs=-1, required=True)
 @click.option("-o", "--out", type=PATH, required=True, help="The sheet.")
-@click.option("--most", default=100, show_default=True, help="Most changes of one shape.")
+@usual("--most", 100, "Most changes of one shape.")
 @several("--code", "codes", help="Only changes of this reason (repeatable).")
 def evidence_sheet(plans: tuple[str, ...], out: Path, most: int, codes: tuple[str, ...]) -> None:
     """Write changes of PLANS in their place, for a reader to label.
@@ -70,7 +70,7 @@ def evidence_count(
 
 
 @click.command()
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=FILE)
 @flag("--notes", help="FILE holds labelled notes for `migrate --ask`.")
 def judge_test(file: Path, notes: bool) -> None:
     """Run the judge that `[policy.judge]` names over the labelled pairs of FILE.

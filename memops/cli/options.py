@@ -21,6 +21,11 @@ def flag(*names: str, help: str) -> Callable[[F], F]:
     return click.option(*names, is_flag=True, help=help)
 
 
+def usual(name: str, value: Any, help: str, kind: Any = None) -> Callable[[F], F]:
+    """Return an option with a value that it has by default, as its help says."""
+    return click.option(name, type=kind, default=value, show_default=True, help=help)
+
+
 def several(*names: str, help: str, metavar: str | None = None) -> Callable[[F], F]:
     """Return an option that may be given several times."""
     return click.option(*names, multiple=True, help=help, metavar=metavar)
@@ -41,7 +46,7 @@ class _Language(click.ParamType[str]):
 
 def lang_option(what: str) -> Callable[[F], F]:
     """Return the option by which a page's language is chosen."""
-    return click.option("--lang", type=_Language(), default="en", show_default=True, help=what)
+    return usual("--lang", "en", what, _Language())
 
 
 def _noted(ctx: click.Context, param: click.Parameter, value: bool) -> None:

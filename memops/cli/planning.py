@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from memops.cli import in_force, to_copy, to_decide, typed
-from memops.cli.options import PATH, flag, now_option, several
+from memops.cli.options import PATH, flag, now_option, several, usual
 from memops.cli.output import counted, cut, emit, skipped_text, table, waiting_text
 from memops.errors import GateFailed, GuardRefused
 
@@ -22,9 +22,7 @@ _DETAILED = flag("--detailed-exitcode", "detailed", help="Exit 4 when the plan h
 @several("--rule", "only", help="Only this rule (repeatable).")
 @several("--without", help="All rules but this one (repeatable).")
 @flag("--accept-shrink", help="Believe a store that lost many records, or is another.")
-@click.option(
-    "--show", type=click.IntRange(0), default=10, show_default=True, help="Changes shown."
-)
+@usual("--show", 10, "Changes shown.", click.IntRange(0))
 @_DETAILED
 @now_option
 def plan(
@@ -119,9 +117,7 @@ def nightly(stores: tuple[str, ...], jobs: int, now: datetime | None, **how: Any
 
 
 @click.command()
-@click.option(
-    "--into", type=PATH, default=Path("memops-demo"), show_default=True, help="Folder to make."
-)
+@usual("--into", Path("memops-demo"), "Folder to make.", PATH)
 @now_option
 def demo(into: Path, now: datetime | None) -> int:
     """Make the two sample stores and do a night on each: the whole path, with a report.

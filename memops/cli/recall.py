@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from memops.cli import in_force, to_copy, typed
-from memops.cli.options import PATH, flag, lang_option, now_option
+from memops.cli.options import PATH, flag, lang_option, now_option, usual
 from memops.cli.output import as_document, counted, emit, say, table, wants_json
 from memops.safety.display import shown
 
@@ -189,7 +189,7 @@ def _unanswered(run: object, said: dict[str, Any]) -> list[str]:
 @click.argument("subject")
 @click.option("-o", "--output", type=PATH, help="Where to write the page.")
 @lang_option("Of the words.")
-@click.option("--zone", default="UTC", show_default=True, help="Of the times: a name, or local.")
+@usual("--zone", "UTC", "Of the times: a name, or local.")
 def report(subject: str, output: Path | None, lang: str, zone: str) -> None:
     """Render the report of a run, a plan or a snapshot (SUBJECT) as one HTML page."""
     from memops.reports import reporting
@@ -221,17 +221,9 @@ def bench_pairs_command(file: Path, as_lines: bool, candidates: bool) -> None:
 
 @bench.command("recall")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option(
-    "--retriever",
-    type=click.Choice(["bm25", "dense", "rrf", "hybrid"]),
-    default="hybrid",
-    show_default=True,
-    help="How to search.",
-)
-@click.option(
-    "--embedder", default="lsa", show_default=True, help="lsa, or the path or name of a model."
-)
-@click.option("--k", default=10, show_default=True, help="Results a query.")
+@usual("--retriever", "hybrid", "How to search.", click.Choice(["bm25", "dense", "rrf", "hybrid"]))
+@usual("--embedder", "lsa", "lsa, or the path or name of a model.")
+@usual("--k", 10, "Results a query.")
 def bench_recall_command(folder: Path, retriever: str, embedder: str, k: int) -> None:
     """Search the corpus of FOLDER for each of its queries; one line a result."""
     from memops.evaluation.bench_recall import recall_run

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from memops.cli import in_force, to_copy, typed
-from memops.cli.options import flag, names_given, now_option, several
+from memops.cli.options import flag, names_given, now_option, several, usual
 from memops.cli.output import Text, counted, cut, emit, listing, moment, table
 from memops.safety.display import shown
 
@@ -33,13 +33,7 @@ def _since(ctx: click.Context, param: click.Parameter, value: str | None) -> Any
 )
 @click.option("--text", help="Only records that hold these words, in any case or width.")
 @flag("--archived", help="What is hidden or was deleted, instead.")
-@click.option(
-    "--limit",
-    type=click.IntRange(0),
-    default=50,
-    show_default=True,
-    help="At most so many; 0 is all.",
-)
+@usual("--limit", 50, "At most so many; 0 is all.", click.IntRange(0))
 @now_option
 def inspect(store: str, now: datetime | None, **wanted: Any) -> None:
     """List the live records of STORE (or a snapshot), youngest first; secrets masked.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memops.cli import in_force, nothing_in, to_copy, to_decide, typed
-from memops.cli.options import flag, now_option
+from memops.cli.options import flag, now_option, usual
 from memops.cli.output import (
     Text,
     counted,
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 
 _LISTED = 12  # numbers of changes that are listed
 
-_LOCK = click.option(
-    "--lock-timeout", default=10.0, show_default=True, help="Seconds to wait for the lock."
-)
+_LOCK = usual("--lock-timeout", 10.0, "Seconds to wait for the lock.")
 
 
 @click.command()

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from memops.cli import in_force
-from memops.cli.options import flag
+from memops.cli.options import flag, usual
 from memops.cli.output import emit
 from memops.errors import MemopsError
 
@@ -28,7 +28,7 @@ def serve(remove: bool) -> None:
 
 
 @click.command()
-@click.option("--pool", default="memops", show_default=True, help="The work pool; made if absent.")
+@usual("--pool", "memops", "The work pool; made if absent.")
 def deploy(pool: str) -> None:
     """Hand the flows with their schedules to a Prefect work pool, for its workers to run."""
     settings = in_force()

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from memops.cli import in_force, typed
-from memops.cli.options import PATH, now_option, several
+from memops.cli.options import PATH, now_option, several, usual
 from memops.cli.output import cut, emit, listing, say, table, wants_json
 from memops.evaluation.exchange import EXPORTS, IMPORTS
 
@@ -24,7 +24,7 @@ def suite() -> None:
 @suite.command("init")
 @click.argument("store")
 @click.option("-o", "--folder", type=PATH, help="The suite's folder [evals/NAME].")
-@click.option("--each", default=20, show_default=True, help="Most proposals of a category.")
+@usual("--each", 20, "Most proposals of a category.")
 @now_option
 def suite_init(store: str, folder: Path | None, each: int, now: datetime | None) -> None:
     """Propose golden queries from STORE (or a snapshot), for a person to review."""
@@ -147,7 +147,7 @@ def encoder() -> None:
 @encoder.command("distill")
 @click.argument("path")
 @click.option("-o", "--output", type=PATH, required=True, help="New folder.")
-@click.option("--dims", default=256, show_default=True, help="Dimensions that are kept.")
+@usual("--dims", 256, "Dimensions that are kept.")
 @click.option("--store", help="Compare both on this store's texts, too.")
 @click.option("--suite", help="And by this suite's recall.")
 @now_option

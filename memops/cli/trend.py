@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memops.cli import in_force, nothing_in
-from memops.cli.options import PATH, lang_option, now_option
+from memops.cli.options import FILE, PATH, lang_option, now_option, usual
 from memops.cli.output import emit, moment, table
 from memops.safety.display import shown
 
@@ -19,11 +19,9 @@ _MOVES = ("promoted", "demoted", "expired", "retired", "deleted")
 
 @click.command()
 @click.argument("store")
-@click.option("--days", type=click.IntRange(1, 3650), default=180, show_default=True, help="Days.")
+@usual("--days", 180, "Days.", click.IntRange(1, 3650))
 @click.option(
-    "--policy",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A TOML file with the [policy] to try beside the one in force.",
+    "--policy", type=FILE, help="A TOML file with the [policy] to try beside the one in force."
 )
 @click.option("-o", "--output", type=PATH, help="Write a picture (SVG) here.")
 @now_option
