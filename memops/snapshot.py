@@ -128,7 +128,8 @@ def take(
             own = store.load(draft / "raw")
         known = _known(state, identity, before)
         records, kept = _with_overlay(own, state, known)
-        doubted = snapshot_checks.doubted(records, before, name or store.address, policy.limits)
+        past = before and (before.path, before.manifest, name or store.address, policy.limits)
+        doubted = snapshot_checks.doubted(records, *past) if past else None
         if doubted and not (accept_shrink or to_grade):
             raise doubted
         if known != identity and doubted:
@@ -253,4 +254,8 @@ def lock_path(state: Path, identity: dict[str, str]) -> Path:
 def _link(before: Snapshot | None) -> dict[str, Any] | None:
     if before is None:
         return None
-    return {"snapshot": before.id, "sha256": before.seal, "rows": snapshot_checks.left(before)}
+    return {
+        "snapshot": before.id,
+        "sha256": before.seal,
+        "rows": snapshot_checks.left(before.manifest),
+    }

@@ -8,7 +8,7 @@ import contextlib
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import polars as pl
 
@@ -16,60 +16,40 @@ from memops.errors import Incomplete
 from memops.policy import Limits
 
 
-class Before(Protocol):
-    """The snapshot of a store that was taken last."""
-
-    @property
-    def id(self) -> str:
-        """Its name."""
-        ...
-
-    @property
-    def path(self) -> Path:
-        """Its folder."""
-        ...
-
-    @property
-    def manifest(self) -> Mapping[str, Any]:
-        """What it says of itself."""
-        ...
-
-
-def left(before: Before | None) -> int:
-    """Return how many records a store had after its last snapshot: fewer, if one of fewer was restored."""
-    if before is None:
-        return 0
-    then = before.manifest.get("notes", {}).get("then", before.manifest)
-    return int(min(then["rows"], before.manifest["rows"]))
+def left(manifest: Mapping[str, Any]) -> int:
+    """Return how many records a store had after a snapshot: fewer, if one of fewer was restored."""
+    return int(min(manifest.get("notes", {}).get("then", manifest)["rows"], manifest["rows"]))
 
 
 def doubted(
-    records: pl.DataFrame, before: Before | None, name: str, limits: Limits
+    records: pl.DataFrame, before: Path, manifest: Mapping[str, Any], name: str, limits: Limits
 ) -> Incomplete | None:
-    """Return what is to be said of records that may not be believed; None for all others."""
-    if before is None:
-        return None
-    had, accept = left(before), f"memops snapshot take {shlex.quote(name)} --accept-shrink"
+    """Return what is to be said of records that may not be believed; None for all others.
+
+    `before` is the folder of the snapshot that was taken last, with its manifest.
+    """
+    last, had = before.name, left(manifest)
+    accept = f"memops snapshot take {shlex.quote(name)} --accept-shrink"
     if records.height < had * (1 - limits.shrink):
         return Incomplete(
-            f"the store has {records.height} records; the snapshot before, {before.id}, has {had}",
-            f"to have them again: memops restore {before.id}\n"
+            f"the store has {records.height} records; the snapshot before, {last}, has {had}",
+            f"to have them again: memops restore {last}\n"
             f"if they were really removed: {accept}\nthen again",
         )
-    known = _ids(before)
+    known = _ids(before, manifest)
     same = known.is_in(records["id"].implode()).sum()
     if len(known) > limits.small and same < limits.same * len(known):
         return Incomplete(
-            f"the store has {same} of the {len(known)} records of the snapshot before, {before.id}, "
-            f"which was taken of {before.manifest['address']}: it is another store",
+            f"the store has {same} of the {len(known)} records of the snapshot before, {last}, "
+            f"which was taken of {manifest['address']}: it is another store",
             f"correct the address\nif it is right: {accept}\nthen again",
         )
     return None
 
 
-def _ids(before: Before) -> pl.Series:
+def _ids(before: Path, manifest: Mapping[str, Any]) -> pl.Series:
     """The ids of its records; none where they cannot be read, or another snapshot was restored since."""
-    if "then" not in before.manifest.get("notes", {}):
+    if "then" not in manifest.get("notes", {}):
         with contextlib.suppress(OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
-            return pl.read_parquet(before.path / "records.parquet", columns=["id"])["id"].unique()
+            return pl.read_parquet(before / "records.parquet", columns=["id"])["id"].unique()
     return pl.Series("id", [], dtype=pl.String)

@@ -104,10 +104,3 @@ def nights(
                     done[name] = future.result()
     lost = MemopsError("its process was killed", "look for want of memory; fewer --jobs need less")
     return [done.get(name) or _failed(name, settings, now or clock(), lost) for name in names]
-
-
-def said(done: Sequence[dict[str, Any]]) -> str:
-    """Return how several nights went in one sentence, with the cause of each that failed."""
-    lost = [n for n in done if "error" in n]
-    causes = [f"{n['store']}: {n['cause']} (exit {n['code']}): {n['error']}" for n in lost]
-    return "; ".join([f"{len(done) - len(lost)} of {len(done)} stores good", *causes])
