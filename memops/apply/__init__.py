@@ -28,14 +28,7 @@ from memops.schema import only
 from memops.snapshot import lock_path, open_snapshot, overlay_path
 from memops.state import plan_basis, planfile, restore_marker, seals
 from memops.state.purge_plans import refuse_forgotten
-from memops.state.runs import (
-    FORMAT,
-    Run,
-    batches_of_undo,
-    latest_run,
-    standing_over,
-    touched_since,
-)
+from memops.state.runs import FORMAT, Run, batches_of_undo, latest_run, standing_over, touched_since
 from memops.state.snapshot_chain import is_same
 from memops.stores import Store, Written, open_store
 

@@ -24,11 +24,7 @@ class Batches:
     """
 
     def __init__(
-        self,
-        run: Run,
-        store: Store,
-        header: Mapping[str, Any],
-        records: pl.DataFrame,
+        self, run: Run, store: Store, header: Mapping[str, Any], records: pl.DataFrame
     ) -> None:
         self.run, self.store, self.header, self.records = run, store, header, records
         entries = run.undo.entries()

@@ -71,10 +71,7 @@ def carried_out(task: Task) -> dict[str, Any]:
         run.journal.add({"state": "applied"})
         wrong = _wrong(task, changes, written, policy)
         # Suites name records by id, and must find what came of them.
-        edges = [
-            lineage(task.changes),
-            pl.DataFrame([*run.moved().items()], EDGES, orient="row"),
-        ]
+        edges = [lineage(task.changes), pl.DataFrame([*run.moved().items()], EDGES, orient="row")]
         keep_lineage(task.state, header["store"], pl.concat(edges))
         run.journal.add({"state": "needs-attention" if wrong else "verified", "wrong": wrong})
         run.seal()

@@ -137,18 +137,7 @@ def nothing_to_do(plan: PlanFile, state: Path) -> dict[str, Any]:
     """
     if before := standing(plan, state):
         last = {w["id"]: Written(**w) for run in before for w in run.answers()}
-        said = {
-            "repeated": True,
-            "passed_over": skipped(last.values()),
-            "address": plan.header["address"],
-        }
-        return summary(before[-1], []) | said
-    none = {"applied": 0, "already": 0, "skipped": [], "wrong": []}
-    return {
-        "run": None,
-        "plan": plan.id,
-        "state": "planned",
-        "path": str(plan.path),
-        **none,
-        "code": 0,
-    }
+        said = {"repeated": True, "passed_over": skipped(last.values())}
+        return summary(before[-1], []) | said | {"address": plan.header["address"]}
+    none = {"applied": 0, "already": 0, "skipped": [], "wrong": [], "code": 0}
+    return {"run": None, "plan": plan.id, "state": "planned", "path": str(plan.path), **none}

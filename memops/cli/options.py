@@ -49,14 +49,11 @@ def lang_option(what: str) -> Callable[[F], F]:
     return usual("--lang", "en", what, _Language())
 
 
-def _noted(ctx: click.Context, param: click.Parameter, value: bool) -> None:
-    ctx.meta[JSON] = value
-
-
 def with_formats(command: click.Command) -> None:
     """Give a command the options by which `emit` knows in which format to print, if it has none."""
     if all(param.name != "json" for param in command.params):
-        about: dict[str, Any] = {"is_flag": True, "expose_value": False, "callback": _noted}
+        about: dict[str, Any] = {"is_flag": True, "expose_value": False}
+        about["callback"] = lambda ctx, param, value: ctx.meta.update({JSON: value})
         command.params.append(click.Option(["--json"], help="Print one JSON value.", **about))
 
 

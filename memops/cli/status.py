@@ -65,7 +65,8 @@ def status(
         "hours_since": "hours ago",
         "unfinished": "cut off runs",
     }
-    cells = [[_short(row[column]) for column in columns] for row in rows]
+    told = [[row[column] for column in columns] for row in rows]
+    cells = [[moment(v) if isinstance(v, datetime) else v for v in row] for row in told]
     names = [*(row["store"] for row in rows), settings.state, settings.path or ""]
     text = [table(cells, [*columns.values()]), *(line for row in rows for line in _next(row))]
     emit(rows, text if rows else f"{to_copy(_NONE)} {nothing_in('no night')}", names=names)
@@ -103,7 +104,3 @@ def _waits(row: dict[str, Any], plan: str, changes: int, again: str) -> list[str
         return [f"{row['store']}: {gone}; what holds still is proposed anew: {again}"]
     held = ", and nothing was changed before" if row["state"] == "held" else ""
     return [f"{row['store']}: {waiting_text(changes)}{held}", *to_decide(plan, "  ")]
-
-
-def _short(value: object) -> object:
-    return moment(value) if isinstance(value, datetime) else value
