@@ -1,3 +1,4 @@
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -6,13 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memops.judge.candidates.near import alike, alike_by_hashes, sets
-from memops.judge.candidates.sought import flat, near_pairs, sets_of
+from memops.judge.candidates.near import alike, alike_by_hashes, alike_to, sets
+from memops.judge.candidates.sought import near_pairs, sets_of
 from memops.judge.candidates.termsets import term_sets
 from memops.language.codes import code_of, codes
 from memops.language.text import tokens
 from memops.ordered import place_in
 from memops.policy import Candidates
+from memops.statements.taken import flat
 from tests.bench.corpus import texts
 
 TEXTS = st.lists(st.text("ab c's1京都大学 .!\nÄＡé", max_size=12), max_size=6)
@@ -98,7 +100,7 @@ def test_the_prefix_filter_finds_exactly_what_comparing_all_with_all_finds(membe
 )
 def test_what_is_near_some_sets_is_found_without_what_is_near_others(told, least):
     some, members = np.array([one for one, _ in told], bool), [held for _, held in told]
-    search = lambda *held: alike(*held, some)  # noqa: E731
+    search = partial(alike_to, some)
     every = exhaustive(members, least)
     wanted = {pair: share for pair, share in every.items() if some[[*pair]].any()}
     assert found_by(search, members, least) == pytest.approx(wanted)
@@ -147,7 +149,8 @@ def test_terms_of_scopes_never_meet_and_keep_their_order():
 
 def near(said, scopes, limits):
     held = sets_of(codes(pl.Series(said)), pl.Series(scopes))
-    return near_pairs(flat(held["tokens"]), pl.Series(scopes), limits)
+    exact = np.array([scopes.count(scope) <= limits.exact for scope in scopes], bool)
+    return near_pairs(flat(held["tokens"]), exact, limits)
 
 
 @pytest.mark.parametrize("exact", [200, 40, 4])

@@ -9,7 +9,6 @@ import polars as pl
 from memops.context import Context
 from memops.judge.decision import decided, hanging
 from memops.judge.known import VERDICTS
-from memops.ordered import distinct
 from memops.progress import spread
 from memops.statements.readings import Readings, differences
 from memops.statements.taken import taken_apart
@@ -35,11 +34,6 @@ def verdicts(pairs: pl.DataFrame, said: Readings, used: Any) -> pl.DataFrame:
 def to_ask(ctx: Context) -> int:
     """Return how many of the nearest of each statement a model is asked about, whatever rules say."""
     return ctx.policy.judge.nearest if ctx.models.judge is not None else 0
-
-
-def used_in(pairs: pl.DataFrame) -> Any:
-    """Return the statements that pairs are made of, in order."""
-    return distinct(np.concatenate([pairs["a"].to_numpy(), pairs["b"].to_numpy()]))
 
 
 def read_once(texts: pl.Series, ctx: Context) -> tuple[pl.DataFrame, pl.Series]:

@@ -4,6 +4,7 @@ Everything is computed per statement and per pair of statements, then spread to 
 make them. `conflicts` and `duplicates` list; the rules decide what may happen unattended.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,15 +12,17 @@ import polars as pl
 
 from memops.context import Context
 from memops.judge.candidates.similarity import (
+    Spare,
     Statements,
     candidates_in_parts,
     spoken,
     statements,
     unkept,
+    used_in,
 )
 from memops.judge.candidates.worth import WORTH, combined, worth_reading
 from memops.judge.cascade import asked, heard
-from memops.judge.comparing import Keep, read_once, to_ask, used_in, verdicts
+from memops.judge.comparing import Keep, read_once, to_ask, verdicts
 from memops.judge.decision import decided
 from memops.judge.known import VERDICTS, known
 from memops.ordered import connected
@@ -148,33 +151,34 @@ def _found(
     before = known(table, ctx) if keep is None else None
     if before and (told := before.whole()):
         return told
+    read = partial(worth_reading, policy=ctx.policy, asked=to_ask(ctx))
     sought = unkept(table, ctx) if before is None else before.sought()
-    found = candidates_in_parts(table, ctx, sought)
-    asked_ = to_ask(ctx)
-    parts = [worth_reading(pairs, part, ctx.policy, asked_) for part, pairs in found]
+    spare = None if before is None else Spare(before.spared, read)
+    found = candidates_in_parts(table, ctx, sought, spare)
+    parts = [read(pairs, part) for part, pairs in found]
     parts = [part if keep is None else keep(part) for part in parts]
     pairs = pl.concat([WORTH.to_frame(), *parts])
-    quiet = before.quiet(pairs) if before else pl.repeat(False, pairs.height, eager=True)
-    verdict = _what_they_are(pairs, quiet, table, ctx)
+    sides = (pairs[side].to_numpy() for side in ("a", "b"))
+    quiet = before.quiet(*sides) if before else np.zeros(pairs.height, bool)
+    loud = pairs.filter(~quiet)
+    verdict = _what_they_are(loud, used_in(pairs), table, ctx)
     if not before:
         return pairs, verdict
-    made = pl.concat([pairs.filter(~quiet), verdict], how="horizontal")
-    telling, nothing = made.filter(TELLS), made.filter(~TELLS & pl.col("steady"))
-    silent = [part.select("a", "b") for part in (pairs.filter(quiet), nothing)]
-    before.note(pl.concat(silent), telling)
+    made = pl.concat([loud, verdict], how="horizontal")
+    telling = made.filter(TELLS)
+    before.note(made.filter(~TELLS & pl.col("steady")), telling)
     return telling.select(*WORTH), telling.select(*VERDICTS)
 
 
 def _what_they_are(
-    pairs: pl.DataFrame, quiet: pl.Series, table: pl.DataFrame, ctx: Context
+    pairs: pl.DataFrame, used: Any, table: pl.DataFrame, ctx: Context
 ) -> pl.DataFrame:
-    """What the pairs are that are not quiet, some at a time; words are counted over all of them."""
+    """What pairs are, some at a time; words are counted over the statements `used`."""
     made = [VERDICTS.to_frame()]
     if pairs.height:
-        used = used_in(pairs)
         taken, rows = read_once(table["text"].gather(used), ctx)
         held = counted(taken["content"].gather(rows))
-        for some in pairs.filter(~quiet).iter_slices(_STEP):
+        for some in pairs.iter_slices(_STEP):
             own = used_in(some)
             said = readings(taken[rows.gather(np.searchsorted(used, own))], held, rows.len())
             made.append(verdicts(some, said, own))

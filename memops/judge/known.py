@@ -14,12 +14,12 @@ import numpy as np
 import polars as pl
 
 from memops.context import Context
-from memops.judge.candidates.sought import Sought, flat
+from memops.judge.candidates.sought import Sought
 from memops.judge.candidates.worth import WORTH
 from memops.ordered import within
 from memops.policy import Policy
 from memops.statements.remembered import Remembered, hashes
-from memops.statements.taken import lists
+from memops.statements.taken import flat, lists
 
 Array = Any
 VERDICTS = pl.Schema(
@@ -34,6 +34,7 @@ VERDICTS = pl.Schema(
     }
 )
 _KEPT = pl.Schema({**WORTH, **VERDICTS})
+_PAIR = pl.Schema({"a": pl.UInt32(), "b": pl.UInt32()})
 _QUIET = pl.Schema({"hash": pl.Binary(), "with": pl.List(pl.UInt64())})
 """Of each statement the hash of its text, and the numbers of those with which nothing comes of it."""
 
@@ -49,7 +50,7 @@ class Known:
     ) -> None:
         self.kept, self.table, self.limits = kept, table, policy.candidates
         self.name = f"pairs-{_digest(table, policy)}"
-        self.said = said
+        self.said, self.silent = said, list[pl.DataFrame]()
         kept.passed.append(said)
 
     @cached_property
@@ -70,18 +71,25 @@ class Known:
         """Return a search among the statements, which takes what the one before found of them."""
         return Sought(self.kept, self.table, self.said, self.limits)
 
-    def quiet(self, pairs: pl.DataFrame) -> pl.Series:
-        """Return of which pairs it is known that nothing comes, whatever other texts there are."""
+    def quiet(self, a: Array, b: Array) -> Array:
+        """Return of which pairs (a, b) it is known that nothing comes, whatever other texts there are."""
         if self.kept.quiet is None:
             was = self.kept.recalled("quiet", _QUIET)
             self.kept.quiet = np.sort(_keys(self.kept.numbers(was["hash"]), *flat(was["with"])))
-        return pl.Series(within(self._keys(pairs), self.kept.quiet), dtype=pl.Boolean)
+        return within(_keys(self.numbers, a, b), self.kept.quiet)
 
-    def note(self, quiet: pl.DataFrame, told: pl.DataFrame) -> None:
-        """Keep of which pairs (a, b) nothing comes, and the others with what they are."""
-        self.kept.quiet = np.sort(self._keys(quiet))
-        rows = quiet.sort("a")
-        held = lists(rows["a"].to_numpy(), rows["b"].cast(pl.UInt64).to_numpy(), self.said.len())
+    def spared(self, a: Array, b: Array) -> Array:
+        """Return the same, and keep these pairs with those of which it is noted later."""
+        quiet = self.quiet(a, b)
+        self.silent.append(pl.DataFrame([a[quiet], b[quiet]], _PAIR))
+        return quiet
+
+    def note(self, silent: pl.DataFrame, told: pl.DataFrame) -> None:
+        """Keep of which further pairs (a, b) nothing comes, and the others with what they are."""
+        rows = pl.concat([*self.silent, silent.select(*_PAIR)]).sort("a")
+        a, b = rows["a"].to_numpy(), rows["b"].cast(pl.UInt64).to_numpy()
+        self.kept.quiet = np.sort(_keys(self.numbers, a, b))
+        held = lists(a, b, self.said.len())
         self.kept.tables["quiet"] = pl.DataFrame([self.said, held], _QUIET)
         self._note(told)
 
@@ -92,9 +100,6 @@ class Known:
         held[self.name] = told
         for name in [*held][1:-1]:
             del held[name]
-
-    def _keys(self, pairs: pl.DataFrame) -> Array:
-        return _keys(self.numbers, pairs["a"].to_numpy(), pairs["b"].to_numpy())
 
 
 def _keys(numbers: Array, a: Array, b: Array) -> Array:

@@ -183,17 +183,16 @@ def _by_value(column: pl.Series, mask: Mask) -> pl.Series:
 
 def _replaced_in(table: pl.DataFrame, names: list[str], mask: Mask) -> pl.DataFrame:
     """A table with each distinct value of some columns, texts or lists of them, masked once."""
-    flat = [
-        table[name].explode() if table.schema[name] == pl.List(pl.String) else table[name]
-        for name in names
-    ]
-    values = [column.drop_nulls().unique().rename("") for column in flat]
-    changed = _changed(pl.concat(values).unique(), mask) if values else {}
+    lists = {name for name in names if table.schema[name] == pl.List(pl.String)}
+    flat = (pl.col(name).explode() if name in lists else pl.col(name) for name in names)
+    parts = [table.lazy().select(column.alias("")).drop_nulls().unique() for column in flat]
+    values = pl.concat(parts).unique().collect().to_series() if parts else pl.Series()
+    changed = _changed(values, mask)
     if not changed:
         return table
     return table.with_columns(
         pl.col(name).list.eval(pl.element().replace(changed))
-        if table.schema[name] == pl.List(pl.String)
+        if name in lists
         else pl.col(name).replace(changed)
         for name in names
     )

@@ -14,7 +14,7 @@ import polars as pl
 from memops.ordered import distinct, place_in
 from memops.statements.cues import MARKS
 from memops.statements.reading import FAMILIES
-from memops.statements.taken import counted, taken_apart
+from memops.statements.taken import counted, spread_out, taken_apart
 
 Ints = Any
 _FRAMED = (
@@ -65,16 +65,13 @@ def readings(taken: pl.DataFrame, held: pl.DataFrame, texts: int) -> Readings:
     from scipy.sparse import csr_matrix
 
     n = taken.height
-    lists = {name: taken[name] for name in FAMILIES}
-    flat = {name: rows.explode(empty_as_null=False).to_numpy() for name, rows in lists.items()}
-    vocabulary = distinct(np.concatenate([distinct(codes) for codes in flat.values()]))
+    flat = {name: spread_out(taken[name]) for name in FAMILIES}
+    vocabulary = distinct(np.concatenate([distinct(codes) for _, codes in flat.values()]))
     width = max(1, len(vocabulary))
     rows = {}
-    for name, codes in flat.items():
-        ends = np.cumsum(lists[name].list.len().to_numpy(), dtype=np.int64)
+    for name, (ends, codes) in flat.items():
         at = place_in(vocabulary, codes)
-        data = np.ones(len(at), np.float32)
-        rows[name] = csr_matrix((data, at, np.concatenate([[0], ends])), shape=(n, width))
+        rows[name] = csr_matrix((np.ones(len(at), np.float32), at, ends), shape=(n, width))
     counts = np.zeros(width)
     known = held.filter(pl.col("code").is_in(pl.Series(vocabulary).implode()))
     counts[place_in(vocabulary, known["code"].to_numpy())] = known["held"].to_numpy()

@@ -115,6 +115,19 @@ def lists(rows: Any, codes: Any, n: int) -> pl.Series:
     return made
 
 
+def flat(held: pl.Series) -> tuple[Any, Any]:
+    """Return (rows, codes) of such a column."""
+    ends, codes = spread_out(held)
+    return np.repeat(np.arange(len(ends) - 1), np.diff(ends)), codes
+
+
+def spread_out(held: pl.Series) -> tuple[Any, Any]:
+    """Return (ends, codes) of such a column: those of the nth text stand between two ends."""
+    array = held.to_arrow()
+    ends = array.offsets.to_numpy()
+    return ends - ends[0], array.flatten().to_numpy()
+
+
 def counted(content: pl.Series) -> pl.DataFrame:
     """Return how many texts hold each item that weighs (code, held)."""
     items = content.explode(empty_as_null=True).drop_nulls()

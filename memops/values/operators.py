@@ -81,7 +81,9 @@ class Words:
         self.opposed = _opposed()
         self.ops = dict.fromkeys(self.orders, (NOT,)) | _operators(tables)
         idle = {word for told in tables for word in told.get("idle", "").split()}
-        self.idle = {word for word in idle if not self._states(word)}
+        turned = {name for op in self.ops for name, _ in self.opposed.get(op, ())}
+        self.idle = {w for w in idle if {name for name, _ in self.opposed.get(w, ())} <= turned}
+        """Words that say nothing of how things are, but states with an opposite: on, not with, beside "without"."""
         self.gapped = [(_gapped(word), word) for word in self.ops if GAP in word]
         ends = "[" + re.escape("".join(sorted(_ENDS))) + "]"
         opening = "|".join(sorted(listed["opening"])) or "(?!)"
@@ -108,12 +110,6 @@ class Words:
         self.known = {*self.ops, *self.idle, *self.joints, *self.passive, *paired, *wide}
         self.phrases, self.sizes = _placed(self.known)
         self.told = Kept(partial(_told, known=self))
-
-    def _states(self, word: str) -> bool:
-        """Whether a word says a state that has an opposite: on, but not with, beside "without"."""
-        pairs = {name for name, _ in self.opposed.get(word, ())}
-        turned = {name for op in self.ops for name, _ in self.opposed.get(op, ())}
-        return bool(pairs - turned)
 
     def times(self, clause: Sequence[Word]) -> list[str]:
         """Return the times that words may tell of, a list of them where they tell none."""

@@ -17,6 +17,7 @@ from memops.progress import spread
 Array = Any
 _BUCKETS = 20  # bits of a bucket of items, at most
 _BLOCK = 2048
+_FEW = 256  # sets that are looked for at a time, by items that many may hold
 _HASHED = 2048  # sets whose items are hashed at a time, so that they stay in the cache
 _PAIRS = 200_000
 _MANY = 4_000_000
@@ -69,16 +70,11 @@ def bits_of(n: int) -> int:
     return 64 - max(20, int(n).bit_length())
 
 
-def alike(
-    rows: Array, items: Array, n: int, least: float, some: Array | None = None
-) -> tuple[Array, Array, Array]:
-    """Return (a, b, Jaccard) of every pair of the n sets (`sets`) of at least that similarity.
-
-    With `some` (bool) only of those pairs of which one is of these sets.
-    """
+def alike(rows: Array, items: Array, n: int, least: float) -> tuple[Array, Array, Array]:
+    """Return (a, b, Jaccard) of every pair of the n sets (`sets`) of at least that similarity."""
     size = np.bincount(rows, minlength=n)
     bucket, begin = _rarest_first(rows, items, size)
-    prefix = size - np.ceil(least * size - 1e-9).astype(np.int64) + 1
+    prefix = _prefix(size, least)
     nth = np.arange(len(rows)) - begin[rows]
     use = nth < prefix[rows]
     last = np.zeros(n, np.int64)
@@ -89,8 +85,7 @@ def alike(
     rest = (size - prefix).astype(np.float32)[order]
     by_size, place = size[order], np.argsort(order)
     far = np.searchsorted(by_size, by_size / least + 1e-9, side="right")
-    wanted = np.ones(n, bool) if some is None else some[order]
-    sharing = _sharing(place[rows[use]], bucket[0][use], far, wanted)
+    sharing = _sharing(place[rows[use]], bucket[0][use], far)
 
     def near(start: int) -> tuple[Array, Array]:
         a, b, both = sharing(start)
@@ -101,10 +96,54 @@ def alike(
         return order[a[keep]], order[b[keep]]
 
     none = order[:0]
-    pairs = [(none, none), *spread("finding near texts", near, range(0, int(wanted.sum()), _BLOCK))]
+    pairs = [(none, none), *spread("finding near texts", near, range(0, n, _BLOCK))]
     a, b = (np.concatenate(side) for side in zip(*pairs, strict=True))
     a, b = np.minimum(a, b), np.maximum(a, b)
     return _reaching(rows, items, size, a, b, least)
+
+
+def alike_to(
+    some: Array, rows: Array, items: Array, n: int, least: float
+) -> tuple[Array, Array, Array]:
+    """Return those of the pairs of `alike` of which one is of some of the sets (bool, of few).
+
+    Whatever is near one of these holds one of its rarest items: all sets are looked through for
+    those alone.
+    """
+    from scipy.sparse import csr_matrix
+
+    size, mine = np.bincount(rows, minlength=n), some[rows]
+    bits = min(_BUCKETS, 4 + len(items).bit_length())
+    bucket = (items >> np.uint64(bits_of(n) - bits)).astype(np.int64)
+    row, of = rows[mine], bucket[mine]
+    order = np.lexsort((np.bincount(bucket)[of], row))
+    row, of = row[order], of[order]
+    first = np.searchsorted(row, row)
+    rarest = np.arange(len(row)) - first < _prefix(size, least)[row]
+    row, of = row[rarest], of[rarest]
+    looked = np.zeros(1 << bits, bool)
+    looked[of] = True
+    held = np.flatnonzero(looked[bucket])
+    shape = n, 1 << bits
+    other = csr_matrix(
+        (np.ones(len(held), np.int16), (bucket[held], rows[held])), shape=shape[::-1]
+    )
+    matrix = csr_matrix((np.ones(len(row), np.int16), (row, of)), shape=shape)
+    listed = np.flatnonzero(some)
+    key = [np.empty(0, np.int64)]
+    for start in range(0, len(listed), _FEW):
+        found = (matrix[listed[start : start + _FEW]] @ other).tocoo()
+        a, b = listed[start : start + _FEW][found.row], found.col.astype(np.int64)
+        near = np.minimum(size[a], size[b]) >= least * np.maximum(size[a], size[b]) - 1e-9
+        a, b = a[near & (a != b)], b[near & (a != b)]
+        key.append(np.minimum(a, b) * n + np.maximum(a, b))
+    whole = distinct(np.concatenate(key))
+    return _reaching(rows, items, size, whole // n, whole % n, least)
+
+
+def _prefix(size: Array, least: float) -> Array:
+    """How many of a set's items, whichever they are, hold one of any other set that is near."""
+    return size - np.ceil(least * size - 1e-9).astype(np.int64) + 1
 
 
 def alike_by_hashes(rows: Array, items: Array, n: int, least: float) -> tuple[Array, Array, Array]:
@@ -151,12 +190,12 @@ def _rarest_first(rows: Array, items: Array, size: Array) -> tuple[tuple[Array, 
 
 
 def _sharing(
-    rows: Array, columns: Array, far: Array, wanted: Array
+    rows: Array, columns: Array, far: Array
 ) -> Callable[[int], tuple[Array, Array, Array]]:
     """Return what gives (a, b, how many columns both hold) for pairs a < b that hold one in common.
 
-    It takes the first of a block of the `wanted` rows (bool), of which each pair has one. All pairs
-    of which b stands before `far` of a, which only rises, are among them.
+    It takes the first of a block of rows. All pairs of which b stands before `far` of a, which only
+    rises, are among them.
     """
     from scipy.sparse import csr_matrix
 
@@ -168,16 +207,13 @@ def _sharing(
     columns = number[columns].astype(np.int32)
     width = int(number[-1]) + 1 if len(columns) else 1
     matrix = csr_matrix((np.ones(len(rows), np.int16), (rows, columns)), shape=(n, width))
-    other, listed, whole = matrix.T.tocsr(), np.flatnonzero(wanted), bool(wanted.all())
+    other = matrix.T.tocsr()
 
     def block(start: int) -> tuple[Array, Array, Array]:
-        some = listed[start : start + _BLOCK]
-        first = some[0] if whole else 0
-        product = (matrix[some] @ other[:, first : far[some[-1]]]).tocoo()
-        row, col = some[product.row], product.col + first
-        once = (col > row) | ~wanted[col]
-        row, col = row[once], col[once]
-        return np.minimum(row, col), np.maximum(row, col), product.data[once]
+        end = min(start + _BLOCK, n)
+        product = (matrix[start:end] @ other[:, start : far[end - 1]]).tocoo()
+        above = product.col > product.row
+        return product.row[above] + start, product.col[above] + start, product.data[above]
 
     return block
 

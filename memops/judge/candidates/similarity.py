@@ -9,9 +9,9 @@ encoder's vectors where that is higher, and BM25 normalised by what a statement 
 itself.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -23,7 +23,7 @@ from memops.judge.candidates.neighbours_dense import dense_neighbours
 from memops.judge.candidates.sought import Found, Sought
 from memops.judge.places import about, own_subject, stating, telling
 from memops.language.text import folded
-from memops.ordered import once, within
+from memops.ordered import distinct, once, within
 from memops.policy import Candidates
 from memops.schema import LIVE, PLACE
 
@@ -39,6 +39,17 @@ PART = 5000
 """Statements that are compared at a time, unless one scope has more."""
 _STEP = 200_000
 _MANY = 100_000  # statements whose work leaves so much memory behind that it is given back
+
+
+class Spare(NamedTuple):
+    """Pairs of which it is known that nothing comes: `known` says which (a, b) of some are.
+
+    `read` gives those of pairs that are read. How rare words are is counted over the statements of
+    all pairs that are, spared or not.
+    """
+
+    known: Callable[[Any, Any], Any]
+    read: Callable[[pl.DataFrame, pl.DataFrame], pl.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -83,7 +94,7 @@ def unkept(table: pl.DataFrame, ctx: Context) -> Sought:
 
 
 def candidates_in_parts(
-    table: pl.DataFrame, ctx: Context, sought: Sought
+    table: pl.DataFrame, ctx: Context, sought: Sought, spare: Spare | None = None
 ) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
     """Yield some whole scopes after the other, with their pairs, so that memory stays bounded."""
     dense = dense_neighbours(table, ctx)
@@ -92,7 +103,8 @@ def candidates_in_parts(
         if part.height >= _MANY:
             given_back()
         close = beside(dense, part)
-        pairs = near(part, found, table.height, ctx.policy.candidates, dense=close)
+        limits = ctx.policy.candidates
+        pairs = near(part, found, table.height, limits, dense=close, spare=spare)
         pairs = pairs.sort("a", "b")
         del found
         if part.height >= _MANY:
@@ -116,11 +128,13 @@ def near(
     whole: int,
     limits: Candidates,
     dense: pl.DataFrame | None = None,
+    spare: Spare | None = None,
 ) -> pl.DataFrame:
     """Return the pairs of some scopes' statements that are worth comparing, with their signals.
 
     `table` is of whole scopes, `found` of its texts; `whole` statements are in the store. `dense`
-    are pairs that an encoder places near.
+    are pairs that an encoder places near. Of those that may be spared (`Spare`) only so many come
+    that each statement of which one is read has one.
     """
     n, scopes = table.height, table["scope"]
     if n < 2:
@@ -132,15 +146,38 @@ def near(
     a, b = _united(pairs, n)
     scope = scopes.rank("dense").to_numpy()
     a, b = a[scope[a] == scope[b]], b[scope[a] == scope[b]]
-    steps = range(0, max(len(a), 1), _STEP)
-    told = (_signals(terms, a[i : i + _STEP], b[i : i + _STEP]) for i in steps)
-    kept = pl.concat([_worth_comparing(_closer(part, close, n), limits) for part in told])
-    a, b = (kept[side].to_numpy().astype(np.int64) for side in ("a", "b"))
-    del terms
-    if n >= _MANY:
-        given_back()
     place = table["statement"].to_numpy()
-    return kept.with_columns(a=pl.Series(place[a]), b=pl.Series(place[b])).cast(PAIRS)
+
+    def told(at: Any) -> pl.DataFrame:
+        steps = (at[i : i + _STEP] for i in range(0, max(len(at), 1), _STEP))
+        found = (_closer(_signals(terms, a[some], b[some]), close, n) for some in steps)
+        kept = pl.concat(_worth_comparing(part, limits) for part in found)
+        one, two = (pl.Series(place[kept[side].to_numpy()]) for side in ("a", "b"))
+        return kept.with_columns(a=one, b=two).cast(PAIRS)
+
+    if spare is None:
+        return told(np.arange(len(a)))
+    spared = spare.known(place[a], place[b])
+    found_ = [told(np.flatnonzero(~spared))]
+    lacking, left = np.ones(n, bool), np.flatnonzero(spared)
+    for last in (False, True):
+        read = used_in(spare.read(found_[-1], table)) if len(left) else place[:0]
+        lacking[np.searchsorted(place, read)] = False
+        left = left[lacking[a[left]] | lacking[b[left]]]
+        found_.append(told(left if last else _one_each(a, b, left, n)))
+    return pl.concat(found_)
+
+
+def _one_each(a: Any, b: Any, at: Any, n: int) -> Any:
+    """Of pairs at some places one for each of n statements that they are of, in order."""
+    one = np.full(n, -1)
+    one[b[at]] = one[a[at]] = at
+    return distinct(one[one >= 0])
+
+
+def used_in(pairs: pl.DataFrame) -> Any:
+    """Return the statements that pairs are made of, in order."""
+    return distinct(np.concatenate([pairs["a"].to_numpy(), pairs["b"].to_numpy()]))
 
 
 def _worth_comparing(told: pl.DataFrame, limits: Candidates) -> pl.DataFrame:

@@ -10,19 +10,20 @@ import numpy as np
 import polars as pl
 from xxhash import xxh3_64_intdigest
 
-from memops.judge.candidates.near import alike, alike_by_hashes, bits_of, sets
+from memops.judge.candidates.near import alike, alike_by_hashes, alike_to, bits_of, sets
 from memops.judge.candidates.termsets import tagged, untagged
 from memops.language.codes import WITHIN, Codes, codes
 from memops.policy import Candidates
 from memops.statements.remembered import Remembered
-from memops.statements.taken import lists
+from memops.statements.taken import flat, lists
 
 Array = Any
 _SETS = pl.Schema(dict.fromkeys(("tokens", "terms"), pl.List(pl.UInt64())))
 _STATEMENT = pl.Schema({"scope": pl.UInt64(), "hash": pl.Binary()})
-_SOUGHT = pl.Schema({**_STATEMENT, **_SETS, "near": pl.List(pl.UInt64())})
-"""Of each statement hashes of its scope and text, the codes of its tokens and terms, and the numbers
-of later ones that are near."""
+_SOUGHT = pl.Schema({**_STATEMENT, **_SETS, "exact": pl.Boolean(), "near": pl.List(pl.UInt64())})
+"""Of each statement hashes of its scope and text, the codes of its tokens and terms, whether all that
+is near was found, and the numbers of later ones that are."""
+_FEW = 0.1  # share of new statements up to which only they are looked for
 _NEAR = pl.Schema({"a": pl.UInt32(), "b": pl.UInt32()})
 
 
@@ -36,16 +37,16 @@ class Found(NamedTuple):
 class Sought:
     """A search among the statements of a table; `hashes` of their texts tell which were there before.
 
-    Where `kept` is None, or a scope is so large that its near texts are found by hashes, all of them
-    are new, and nothing is kept.
+    Where `kept` is None, all of them are new, and nothing is kept; in a scope so large that its near
+    texts are found by hashes, those are found anew.
     """
 
     def __init__(
         self, kept: Remembered | None, table: pl.DataFrame, hashes: pl.Series, limits: Candidates
     ) -> None:
-        most = int(table["scope"].unique_counts().max() or 0)  # type: ignore[arg-type]
-        exact = most <= limits.exact and bits_of(table.height) == bits_of(1)
-        self.kept, self.limits = kept if exact else None, limits
+        self.kept, self.limits = kept if bits_of(table.height) == bits_of(1) else None, limits
+        few = pl.len().over("scope") <= limits.exact
+        self.exact = table.select(few.alias("exact")).to_series()
         self.at = pl.repeat(None, table.height, dtype=pl.UInt32, eager=True)
         self.old = pl.repeat(False, table.height, dtype=pl.Boolean, eager=True)
         self.known = _SOUGHT.to_frame()
@@ -59,14 +60,15 @@ class Sought:
         """Take what is known of these statements; near are those whose like stands once in a scope."""
         last = kept.tables.get(self.name)
         known = self.known = kept.recalled(self.name, _SOUGHT) if last is None else last
-        once = known.select(*_STATEMENT, was=pl.int_range(pl.len(), dtype=pl.UInt32))
+        once = known.select(*_STATEMENT, "exact", was=pl.int_range(pl.len(), dtype=pl.UInt32))
         alone = pl.struct(*_STATEMENT).is_unique()
         first = once.with_columns(alone=alone).unique([*_STATEMENT], keep="first")
         found = self.said.with_columns(one=alone).join(
             first, on=[*_STATEMENT], how="left", maintain_order="left"
         )
         self.at = found["was"]
-        self.old = found.select(pl.col("one") & pl.col("alone").fill_null(False)).to_series()
+        sure = pl.all_horizontal(pl.col("one", "alone", "exact").fill_null(False))
+        self.old = found.select(sure).to_series() & self.exact
         number = pl.repeat(None, known.height, dtype=pl.UInt32, eager=True)
         here = self.old.arg_true().cast(pl.UInt32)
         number = number.scatter(self.at.gather(here), here)
@@ -84,11 +86,13 @@ class Sought:
             made = sets_of(codes(texts, unigrams=True), scopes.filter(new))
             order = pl.concat([(~new).arg_true(), new.arg_true()]).arg_sort()
             held = pl.concat([held, made])[order]
-        near = self.near.filter(pl.col("a").is_in(number.implode()))
+        exact = self.exact.gather(number).to_numpy()
+        some, near = exact & ~old.to_numpy(), self.near.filter(pl.col("a").is_in(number.implode()))
+        few = some.sum() <= _FEW * exact.sum()
         known = [number.search_sorted(near[side]).to_numpy().astype(np.int64) for side in _NEAR]
-        some = None if not old.any() else ~old.to_numpy()
-        found = near_pairs(flat(held["tokens"]), scopes, self.limits, some)
-        a, b = (np.concatenate(side) for side in zip(known, found, strict=True))
+        a, b = near_pairs(flat(held["tokens"]), exact, self.limits, some if few else None)
+        if few:
+            a, b = (np.concatenate(side) for side in zip(known, (a, b), strict=True))
         if self.kept is not None:
             self.made.append(held)
             self.pairs.append(pl.DataFrame([number.gather(a), number.gather(b)], _NEAR))
@@ -99,7 +103,7 @@ class Sought:
         if self.kept is not None:
             rows, number = (pl.concat(self.pairs).sort("a")[side].to_numpy() for side in _NEAR)
             near = lists(rows, number.astype(np.uint64), self.said.height).rename("near")
-            held = [self.said, pl.concat(self.made), near.to_frame()]
+            held = [self.said, pl.concat(self.made), self.exact.to_frame(), near.to_frame()]
             self.kept.tables[self.name] = pl.concat(held, how="horizontal")
 
 
@@ -111,30 +115,22 @@ def sets_of(found: Codes, scopes: pl.Series) -> pl.DataFrame:
     return pl.DataFrame([lists(*tokens, n), lists(*untagged(found, n), n)], _SETS)
 
 
-def flat(held: pl.Series) -> tuple[Array, Array]:
-    """Return (rows, items) of a column of sets."""
-    return np.repeat(np.arange(held.len()), held.list.len().to_numpy()), held.explode(
-        empty_as_null=False
-    ).to_numpy()
-
-
 def near_pairs(
-    tokens: tuple[Array, Array], scopes: pl.Series, limits: Candidates, some: Array | None = None
+    tokens: tuple[Array, Array], exact: Array, limits: Candidates, some: Array | None = None
 ) -> tuple[Array, Array]:
     """Return the pairs of texts of one scope whose tokens have at least the policy's Jaccard.
 
-    In scopes of more than `candidates.exact` a pair in some thousands is missed. Tokens of scopes
-    are apart, so that pairs across scopes, of which nothing comes, cost nothing. With `some`
-    (bool), of which no such scope is, only the pairs of which one text is of those.
+    Of texts that are not `exact` (bool), as their scope is larger than `candidates.exact`, a pair in
+    some thousands is missed. Tokens of scopes are apart, so that pairs across scopes, of which
+    nothing comes, cost nothing. With `some` (bool) only the exact pairs of which one text is of those.
     """
-    n, (rows, items) = len(scopes), tokens
-    few = scopes.to_frame("scope").select(pl.len().over("scope")).to_series().to_numpy()
-    few = (few <= limits.exact)[rows]
-    made = [(rows[:0], rows[:0])]
-    if few.any():
-        made.append(alike(rows[few], items[few], n, limits.jaccard, some)[:2])
-    if not few.all():
-        made.append(alike_by_hashes(rows[~few], items[~few], n, limits.jaccard)[:2])
+    rows, items = tokens
+    n, of = len(exact), exact[rows]
+    few, many = (rows[of], items[of]), (rows[~of], items[~of])
+    told = (*few, n, limits.jaccard)
+    made = [(alike(*told) if some is None else alike_to(some, *told))[:2]]
+    if len(many[0]):
+        made.append(alike_by_hashes(*many, n, limits.jaccard)[:2])
     a, b = (np.concatenate(side) for side in zip(*made, strict=True))
     return a, b
 
