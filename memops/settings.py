@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from memops.errors import GuardRefused, MemopsError, NoSpace, StoreNotFound, did_you_mean
-from memops.policy import Policy
-from memops.policy.checking import checked, line_of, loaded
+from memops.policy import Policy, sections, whole
+from memops.policy.checking import checked, line_of, loaded, tables
 from memops.policy.ranges import (
     NAME,
     AtLeastOne,
@@ -207,10 +207,9 @@ def read(config: Path | None, state: Path | None) -> Settings:
             raise MemopsError(f"{config}: no such file", "leave --config out to use the defaults")
         return Settings(state=_private((state or _usual()).absolute()))
     table, text = loaded(path)
-    known = table.keys() <= _TABLES.keys()  # of those that are absent no type need be made
-    said = _simple(table) or checked(
-        shape(*(name for name in _TABLES if known and name in table)), table, str(path), (), text
-    )
+    said = _simple(table) or checked(_shaped(table), table, str(path), (), text)
+    if "policy" in said:
+        said["policy"] = whole(said["policy"])
     folder, imports = path.parent, said.pop("import", {}).items()
     kept = folder / said.pop("state", ".memops")
     return Settings(
@@ -273,12 +272,15 @@ _TABLES: dict[str, Any] = {
 @cache
 def shape(*names: str) -> Any:
     """The tables of a settings file: those of these names, or all."""
-    from typing_extensions import TypedDict  # which pydantic asks for, and brings
+    return tables({name: _TABLES[name] for name in names or _TABLES})
 
-    chosen = {name: _TABLES[name] for name in names or _TABLES}
-    shape = TypedDict("shape", chosen, total=False)  # type: ignore[misc]  # `import` is a keyword
-    setattr(shape, "__pydantic_config__", Section.__pydantic_config__)  # noqa: B010
-    return shape
+
+def _shaped(table: Mapping[str, Any]) -> Any:
+    """The type of a settings file: of the tables that it names, if all are known."""
+    names = [name for name in _TABLES if name in table] if table.keys() <= _TABLES.keys() else []
+    if not names or "policy" not in names:
+        return shape(*names)
+    return tables({n: _TABLES[n] for n in names} | {"policy": sections(table["policy"])})
 
 
 def _private(state: Path) -> Path:

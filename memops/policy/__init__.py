@@ -9,10 +9,11 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_type_hints
 
-from memops.policy.checking import checked, loaded
+from memops.policy.checking import checked, loaded, tables
 from memops.policy.defaults import setting
 from memops.policy.grading import Gate, Retrieval
 from memops.policy.hygiene import Budgets, Decay, Floors, Lifecycles, Retention, Tasks, Tiers
@@ -240,23 +241,53 @@ class Policy(Section):
         return hashlib.sha256(text.encode()).hexdigest()
 
 
+_SECTIONS: dict[str, Any] = get_type_hints(Policy)
+
+
 def read(path: Path) -> Policy:
     """Return the policy of a TOML file's `[policy]` table; raises MemopsError for a wrong one."""
     table, text = loaded(path)
-    made: Policy = checked(Policy, table.get("policy", {}), str(path), ("policy",), text)
-    return made
+    given = table.get("policy", {})
+    return whole(checked(sections(given), given, str(path), ("policy",), text))
+
+
+def sections(table: Any) -> Any:
+    """Return the type of a policy's table: of the sections that it names, if all are known.
+
+    Those that are absent need no type, which pydantic takes long to make.
+    """
+    if not isinstance(table, Mapping) or not table.keys() <= _SECTIONS.keys():
+        return Policy
+    return _type(*(name for name in _SECTIONS if name in table))
+
+
+@cache
+def _type(*names: str) -> Any:
+    return tables({name: _SECTIONS[name] for name in names})
+
+
+def whole(made: Any) -> Policy:
+    """Return the policy that a checked table of `sections` is."""
+    return Policy(**made) if isinstance(made, dict) else made
 
 
 def from_table(
     table: Mapping[str, Any], where: str = "policy", base: Policy | None = None
 ) -> Policy:
     """Return a policy, the default one if none is given, with overrides by section and name."""
-    whole = {name: dict(section) for name, section in asdict(base).items()} if base else {}
+    every = {name: dict(section) for name, section in asdict(base).items()} if base else {}
     for name, given in table.items():
         fits = isinstance(given, Mapping)
-        whole[name] = {**whole.get(name, {}), **given} if fits else given
-    made: Policy = checked(Policy, whole, where, ("policy",))
-    return made
+        every[name] = {**every.get(name, {}), **given} if fits else given
+    differs = {name: given for name, given in every.items() if given != _usual().get(name)}
+    return whole(checked(sections(differs), differs, where, ("policy",)))
+
+
+@cache
+def _usual() -> dict[str, Any]:
+    """The default policy as a file says it."""
+    said: dict[str, Any] = json.loads(json.dumps(asdict(Policy())))
+    return said
 
 
 def recorded(table: Mapping[str, Any]) -> Policy:

@@ -46,6 +46,15 @@ def checked(kind: Any, table: Any, where: str, at: Sequence[str] = (), text: str
         ) from error
 
 
+def tables(kinds: dict[str, Any]) -> Any:
+    """Return the type of a table of these entries, of which none must be there, and no others may."""
+    from typing_extensions import TypedDict  # which pydantic asks for, and brings
+
+    made = TypedDict("made", kinds, total=False)  # type: ignore[misc]
+    setattr(made, "__pydantic_config__", {"extra": "forbid"})  # noqa: B010
+    return made
+
+
 @cache
 def _adapter(kind: Any) -> Any:
     from pydantic import TypeAdapter

@@ -104,6 +104,8 @@ def _hits(texts: pl.Series, policy: Secrets) -> pl.DataFrame:
     marked = [_marked(rows, nth, known[nth]) for nth, rows in candidates.items()]
     met = pl.concat(pl.collect_all(marked)) if marked else pl.DataFrame()
     hits = _told(texts, known)
+    if hits.is_empty() and met.is_empty():
+        return _HITS.to_frame()
     if not met.is_empty():
         quoted = [nth for nth, shape in enumerate(known) if shape.kind in _QUOTED]
         some = _matches(met, pl.col("nth").is_in(quoted)).select(hits.columns)

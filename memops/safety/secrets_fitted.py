@@ -50,13 +50,13 @@ class Model(NamedTuple):
 def likely(texts: pl.Series) -> pl.DataFrame:
     """Return what the model takes for secrets: row, start and end in characters, kind."""
     opening = sorted(_model().opening)
-    some = _any(texts, [*_triggers(), *opening])
-    held = texts.filter(some)
-    told = _any(held, opening) & (_any(held, _unspaced()) | held.str.contains(_spaced()))
-    told |= held.str.contains(_opening())
-    made = texts.str.contains(_MADE).fill_null(False).arg_true()
-    asked = pl.concat([some.arg_true().filter(told), made]).unique().sort()
-    rows = [(row, *span) for row in asked for span in _secrets(texts[row])]
+    asked = texts.str.contains(_MADE).fill_null(False)
+    if (some := _any(texts, [*_triggers(), *opening])).any():
+        held = texts.filter(some)
+        told = _any(held, opening) & (_any(held, _unspaced()) | held.str.contains(_spaced()))
+        told |= held.str.contains(_opening())
+        asked = asked.scatter(some.arg_true().filter(told), True)
+    rows = [(row, *span) for row in asked.arg_true() for span in _secrets(texts[row])]
     return pl.DataFrame(rows, LIKELY, orient="row")
 
 
