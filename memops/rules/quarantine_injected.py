@@ -82,7 +82,7 @@ def _spoken(some: pl.DataFrame, policy: Hostile) -> pl.DataFrame:
     bare = lines.with_columns(text=pl.col("text").str.replace_all(_QUOTED, " "))
     words = pl.col("text").str.count_matches(r"\p{Han}{1,2}|[^\s\p{Han}]+")
     short = pl.col("text").str.len_chars() <= _ORDER["characters"]
-    told = _hostile(bare.with_columns(brief=short & (words <= _ORDER["words"])), policy, False)
+    told = _hostile(bare, policy, False).with_columns(brief=short & (words <= _ORDER["words"]))
     masks, bits = spoken(told["text"]), {one.name: 1 << n for n, one in enumerate(concepts())}
     every = [sum(bits[name] for name in names) for names in _ORDERING]
     ordering = pl.any_horizontal(*(pl.lit((masks & bit) == bit) for bit in every))

@@ -116,7 +116,8 @@ def standing(
     known = [counted(judged())]
     known += [answered(state, identity)] if identity else []
     known += [of_judges(state, judges, identity["kind"])] if identity else []
-    return autonomy.standing(pl.concat(known), policy.unattended)
+    mine = pl.col("family") == family(identity["kind"]) if identity else True
+    return autonomy.standing(pl.concat(known).filter(mine), policy.unattended)
 
 
 def marked(
