@@ -163,7 +163,10 @@ def read_json(path: Path) -> dict[str, Any]:
 def _json(path: Path, data: bytes) -> dict[str, Any]:
     try:
         value = json.loads(data)
-        json.dumps(value, ensure_ascii=False).encode()  # which fails for text that is no Unicode
+        data.decode(
+            json.detect_encoding(data)
+        )  # which fails for text that is no Unicode, as does half a character below
+        json.dumps(value, ensure_ascii=False).encode() if b"\\u" in data else None
     except (ValueError, RecursionError) as error:
         raise Corrupt(f"{path}: not valid JSON: {error}") from error
     if not isinstance(value, dict):

@@ -28,7 +28,7 @@ import polars as pl
 from memops import files
 from memops.errors import Corrupt, PlanRefused
 from memops.limits import excess
-from memops.plan import arguments, nothing, tallied, widened
+from memops.plan import arguments, meaning, nothing, tallied, widened
 from memops.policy import Policy
 from memops.reasons import PLAIN, coded, plain
 from memops.safety.masking import masked_table
@@ -153,7 +153,7 @@ def save(state: Path, planned: Planned, made: datetime) -> PlanFile:
         for name, data in held.items()
         if name != "ops.jsonl"  # of which lines may be taken out
     }
-    header = planned.header() | _counted(lines, changes) | sums
+    header = planned.header() | _counted(lines, meaning(changes, planned.records)) | sums
     path = files.folder(state / "plans" / plan_id(header))
     for name, data in held.items():
         files.write(path / name, data)
@@ -180,11 +180,10 @@ def _held(planned: Planned, lines: Iterable[str], refused: Iterable[str]) -> dic
 
 
 def _counted(lines: list[str], changes: pl.DataFrame) -> dict[str, Any]:
-    op = pl.Series("op", [json.loads(line)["op"] for line in lines], dtype=pl.String)
     return {
         "ops": len(lines),
-        "by_rule": tallied(changes.select("rule", op).sort("rule", "op"), "rule", "op"),
-        "by_op": dict(op.value_counts(sort=False).sort("op").iter_rows()) if lines else {},
+        "by_rule": tallied(changes.select("rule", "op").sort("rule", "op"), "rule", "op"),
+        "by_op": dict(changes["op"].value_counts(sort=False).sort("op").iter_rows()),
         "lines": [digest_of(line) for line in lines],
     }
 
