@@ -16,7 +16,6 @@ from memops.safety.looked import redacted
 from memops.safety.trust import rank
 from memops.schema import LIVE, MODEL, QUARANTINE, RETIRED, TOMBSTONE, only, tier_rank
 
-_GROUP = ("scope", "kind")
 _SAME = ("merge", "move", "promote")  # intents by which another says the same in its place
 _JUDGED = ("scope", "kind", "text", "tier", "pinned", "superseded_by")
 _KEEPER = {
@@ -273,7 +272,7 @@ def _below_floor(
     away = change.filter(pl.col("_replaced") | pl.col("_quarantined"))
     if counts is None:
         away = away.filter(~is_task())
-        near = records.select(*_GROUP, "text", "extra", "superseded_by").filter(LIVE)
+        near = records.select("scope", "kind", "text", "extra", "superseded_by").filter(LIVE)
         going = pl.concat([lost.select("floor", *group), away.select("floor", *group)])
         live = filling(near.with_columns(held=held), going)
     else:

@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import polars as pl
 
-from memops.commands.simulation import AGING, simulated, summed
+from memops.commands.simulation import simulated, summed
 from memops.context import Context
 from memops.plan import outcome
 from memops.policy import Policy, from_table
-from memops.rules import propose
+from memops.rules import HYGIENE, propose
 from memops.schema import from_rows
 
 from .stores import samples
@@ -59,7 +59,7 @@ def test_a_simulated_week_is_what_a_night_of_that_week_would_do():
     records = from_rows([fact(f"{n}", n * 3, access_count=n % 4) for n in range(40)])
     standing = records
     for week in range(5):
-        plan, _ = propose(standing, Context(now=NOW + timedelta(days=7 * week)), AGING)
+        plan, _ = propose(standing, Context(now=NOW + timedelta(days=7 * week)), HYGIENE)
         standing = outcome(standing, plan)
     assert simulated(records, Policy(), NOW, 28).records.equals(standing)
 

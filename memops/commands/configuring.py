@@ -12,7 +12,6 @@ from memops.policy.checking import line_of, loaded
 from memops.settings import Settings
 from memops.stores import open_store
 
-_SECTIONS = ("flows", "monitor", "notify")
 _SECRET = ("webhook", "email", "command", "ping")
 """Addresses that may hold a password: only that they are set is told."""
 
@@ -73,7 +72,7 @@ def _values(settings: Settings) -> Iterator[tuple[tuple[str, ...], Any, str]]:
         for key, value in vars(store).items():
             if value is not None:
                 yield ("stores", name, key), value, ""
-    for section in _SECTIONS:
+    for section in ("flows", "monitor", "notify"):
         for key, value in vars(getattr(settings, section)).items():
             yield (section, key), value, ""
     for name, value, why in described(settings.policy):

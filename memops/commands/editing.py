@@ -18,13 +18,12 @@ from memops import overlay, snapshot
 from memops.commands import reviewing
 from memops.commands.plan_view import described
 from memops.commands.selecting import meant
-from memops.commands.simulation import AGING
 from memops.context import Context
 from memops.errors import MemopsError
 from memops.hygiene.moving import moved
 from memops.plan import PUTS, edit, nothing, outcome, put, retire
 from memops.reasons import sentences
-from memops.rules import propose
+from memops.rules import HYGIENE, propose
 from memops.safety.looked import found
 from memops.schema import KINDS, LIVE, RECORDS, TIERS, TOMBSTONE
 from memops.settings import Settings
@@ -171,7 +170,7 @@ def carried_out(rule: str, asked: Asked, make: Make) -> dict[str, Any]:
     first = range(1, min(changes.height, _ECHOED) + 1)
     said |= {"changes": described(reviewing.opened(made, settings.state), first)}
     ctx = Context(now=at, policy=settings.policy)
-    tonight, _ = propose(outcome(records, changes), ctx, AGING)
+    tonight, _ = propose(outcome(records, changes), ctx, HYGIENE)
     mine = tonight.filter(pl.col("id").is_in(changes["id"].implode())).sort("id")
     said |= {"tonight": mine.select("id", "rule", sentences(mine)).to_dicts()}
     if asked.plan_only:

@@ -36,7 +36,6 @@ from memops.stores.disk import read_whole
 _SPACE = uuid.UUID("7b0a4b5e-6a5d-5d0f-9a67-2f7d3c1f9e10")
 _MOST = 253_402_300_799
 _OWN = ("extra", "origin")  # what memops says of an entry itself
-_LISTS = [name for name, dtype in RECORDS.items() if dtype == pl.List(pl.String())]
 _NUMBERS: dict[Any, type] = {pl.Float64(): float, pl.Int64(): int}
 
 
@@ -164,7 +163,7 @@ def _value(column: str, value: Any) -> Any:
     dtype = RECORDS[column]
     if dtype == INSTANT:
         return _instant(column, value)
-    if column in _LISTS:
+    if dtype == pl.List(pl.String()):
         items = value if isinstance(value, list) else [value]
         return [item if isinstance(item, str) else json.dumps(item) for item in items]
     if dtype in _NUMBERS:

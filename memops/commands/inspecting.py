@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 
 from memops import overlay, snapshot
+from memops.commands.plan_view import HIDDEN
 from memops.commands.selecting import masked_texts, meant
-from memops.commands.simulation import AGING
 from memops.context import Context
 from memops.errors import MemopsError
 from memops.hygiene.decay import CLOCKS, age_days, frequency, half_life, recency, relevance
@@ -18,11 +18,11 @@ from memops.hygiene.impact import high_impact
 from memops.language.text import folded
 from memops.policy import Policy
 from memops.reasons import sentence, sentences
-from memops.rules import propose
+from memops.rules import HYGIENE, propose
 from memops.rules.retire_old import days_kept
 from memops.safety.looked import redacted
 from memops.safety.masking import masked_table
-from memops.schema import LIVE, QUARANTINE, RETIRED, TOMBSTONE, after
+from memops.schema import LIVE, RETIRED, TOMBSTONE, after
 from memops.settings import Settings
 from memops.state import archive, planfile
 from memops.state.runs import runs
@@ -36,7 +36,6 @@ _SHOWN = (
 )  # fmt: skip
 
 
-_UNMOVED = ": the store has it so, and no run of memops moved it"
 _GONE: dict[str, Any] = {"what": "gone", "on": None, "why": "it was deleted"}
 
 
@@ -111,7 +110,7 @@ def known_of(name: str, id: str, settings: Settings, now: datetime | None = None
     row, gone = every.filter(pl.col("id") == id), id not in records["id"]
     masked = masked_table(row, policy.secrets).drop("extra").to_dicts()[0]
     past = history_of(settings.state, identity, id)
-    plan, refused = propose(records, Context(now=at, policy=policy), AGING)
+    plan, refused = propose(records, Context(now=at, policy=policy), HYGIENE)
     own, kept = (table.filter(pl.col("id") == id) for table in (plan, refused))
     tonight, held = (t.select("rule", sentences(t)).to_dicts() for t in (own, kept))
     return {
@@ -274,13 +273,13 @@ def _why(record: dict[str, Any], past: list[dict[str, Any]], gone: bool) -> list
     if gone:
         said.append("deleted: it is in the archive only")
     elif link is not None:
-        hidden = {TOMBSTONE: "retired", QUARANTINE: "quarantined"}.get(link, f"replaced by {link}")
+        hidden = HIDDEN.get(link, f"replaced by {link}")
         said.append(f"hidden from recall: {hidden}")
     if record["pinned"]:
         said.append("pinned: no rule demotes, retires or deletes it")
     moves = [e for e in done if e["tier"] == record["tier"]]
-    since = f" since {_told(moves[-1])}" if moves else _UNMOVED
-    said.append(f"{record['tier']}{since}")
+    unmoved = ": the store has it so, and no run of memops moved it"
+    said.append(record["tier"] + (f" since {_told(moves[-1])}" if moves else unmoved))
     if (link is not None or gone) and done:
         said.append(f"last changed on {_told(done[-1])}")
     return said

@@ -14,10 +14,12 @@ from memops.reasons import told
 from memops.reports.riskiest import MOST, around, by_risk, places, riskiest
 from memops.safety.looked import redacted
 from memops.safety.masking import masked_table
+from memops.schema import QUARANTINE, TOMBSTONE
 from memops.settings import Settings
 from memops.state import planfile
 from memops.state.sources import clock
 
+HIDDEN = {TOMBSTONE: "retired", QUARANTINE: "quarantined"}
 _SAID = ("seq", "op", "rule", "id", "risk", "unattended")
 
 
@@ -102,6 +104,6 @@ def _becomes(row: dict[str, Any], before: dict[str, dict[str, Any]]) -> list[dic
             after = row[name]
             if name == "superseded_by" and after is not None:
                 parts = [f"replaced by {after}", *filter(None, [before.get(after, {}).get("text")])]
-                after = reviewing.HIDDEN.get(after) or ": ".join(parts)
+                after = HIDDEN.get(after) or ": ".join(parts)
             said.append({"field": name, "before": was[name] if was else None, "after": after})
     return said

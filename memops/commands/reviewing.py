@@ -24,14 +24,12 @@ from memops.errors import MemopsError, PlanRefused
 from memops.journal import Journal
 from memops.reasons import coded
 from memops.refusals import REFUSED, hanging, refusals
-from memops.schema import QUARANTINE, REPLACED, TOMBSTONE
+from memops.schema import REPLACED
 from memops.state import planfile
 from memops.state.evidence import answers
 from memops.state.pending import rejected
 from memops.state.plan_lines import exported
 from memops.stores import open_store
-
-HIDDEN = {TOMBSTONE: "retired", QUARANTINE: "quarantined"}
 
 
 @dataclass(frozen=True)

@@ -15,17 +15,14 @@ from memops.context import Context
 from memops.hygiene.floors import standing
 from memops.plan import meaning, outcome
 from memops.policy import Policy, described, read
-from memops.rules import HYGIENE, Rule, propose
+from memops.rules import HYGIENE, propose
 from memops.schema import LIVE, TIERS, TOMBSTONE
 from memops.settings import Settings
 from memops.state.sources import open_or_take
 
-AGING: tuple[Rule, ...] = HYGIENE
-
 MOVES = ("promoted", "demoted", "expired", "retired", "deleted", "held")
 """What happens to records in a week; `held` counts what a floor or a pin kept from going."""
 
-_STEP = timedelta(days=7)
 _EXPIRED = "time.expired"
 
 
@@ -50,8 +47,8 @@ def simulated(records: pl.DataFrame, policy: Policy, now: datetime, days: int) -
     groups = start.drop("live")
     rows, kinds = [], []
     for week in range(days // 7 + 1):
-        at = now + week * _STEP
-        plan, withdrawn = propose(records, Context(now=at, policy=policy), AGING)
+        at = now + timedelta(weeks=week)
+        plan, withdrawn = propose(records, Context(now=at, policy=policy), HYGIENE)
         moves = _moves(plan, records) | {"held": withdrawn["id"].n_unique()}
         records = outcome(records, plan)
         rows.append({"week": week, "at": at, **moves, **_standing(records)})

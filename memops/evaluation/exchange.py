@@ -42,7 +42,7 @@ def read(path: Path, kind: str) -> Made:
 
 def write(suite: Suite, folder: Path, kind: str, records: pl.DataFrame | None = None) -> list[str]:
     """Write a suite's files of that kind and return their names; BEIR's corpus is the records."""
-    texts = {name: text for name, text in EXPORTS[kind](suite, records)}
+    texts = dict(EXPORTS[kind](suite, records))
     for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")

@@ -89,16 +89,14 @@ def text_of(rows: Sequence[Mapping[str, Any]]) -> str:
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
-_FILES = ("proposals.jsonl", "queries.jsonl", "records.jsonl")
-
-
 def purged(folder: Path, terms: PurgeTerms) -> Iterator[tuple[Path, bytes, int]]:
     """Yield each file of a suite that changes, what it holds afterwards, and how many lines went.
 
     A proposal says what its evidence says, and a query was made from it: either goes when none of
     its evidence is left, or when it holds what a record said; else it loses the record's id.
     """
-    for path in (folder / name for name in _FILES):
+    for name in ("proposals.jsonl", "queries.jsonl", "records.jsonl"):
+        path = folder / name
         lines = path.read_bytes().splitlines(keepends=True) if path.is_file() else []
         kept = [made for line in lines if (made := _without(line, terms))]
         if kept != lines:

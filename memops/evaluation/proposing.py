@@ -22,7 +22,6 @@ CATEGORIES = ("known-item", "value", "stale", "no-answer")
 _READ = 4000  # statements that are read, evenly taken
 _CHARS = (6, 400)  # of a text that is asked about
 _BROKEN = r"…$|\.\.\.$|```|<[a-z/!]|\[SUPERSEDED|^(User|Assistant|用户|助手) ?[:：]|^#"
-_WORN = ("session",)  # what was said in passing is no evidence
 
 
 def propose(
@@ -65,7 +64,8 @@ def propose(
 
 def _askable(records: pl.DataFrame) -> pl.DataFrame:
     """(text, lang, scope, ids): distinct statements of a scope that are worth asking about."""
-    live = records.filter(LIVE, ~pl.col("kind").is_in(_WORN)).with_columns(
+    # What was said in passing is no evidence.
+    live = records.filter(LIVE, pl.col("kind") != "session").with_columns(
         said=normalised(pl.col("text")), lang=language(pl.col("text"))
     )
     whole = ~pl.col("text").str.contains(_BROKEN) & _lasting()

@@ -31,7 +31,6 @@ from memops.search.retrieve import Searcher
 from memops.state.lineage import kept_lineage
 
 FEWEST = 20  # queries of a half, below which nothing is chosen
-_DENSE = ("dense", "rrf", "hybrid")
 _WEIGHTS = ((0.6, 0.2, 0.2), (0.2, 0.1, 0.7), (0.3, 0.3, 0.4), (0.5, 0.5, 0.0))
 _PASSAGE = 400  # characters
 _TIMES = 3  # that a search is timed; the least is told, which other programs disturb little
@@ -103,7 +102,7 @@ def candidates(suite: Suite, encoders: Iterable[str], records: pl.DataFrame) -> 
     yield Candidate(suite.retriever, suite.encoder)
     yield Candidate("bm25", suite.encoder)
     for encoder in encoders:
-        for retriever in _DENSE:
+        for retriever in ("dense", "rrf", "hybrid"):
             yield Candidate(retriever, encoder)
         for weights in _WEIGHTS:
             yield Candidate("hybrid", encoder, dict(zip(ARMS, weights, strict=True)))

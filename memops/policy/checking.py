@@ -10,8 +10,6 @@ from memops.errors import MemopsError, did_you_mean
 
 HINT = "`memops config policy` lists what [policy] may say, with its meaning"
 _UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")
-_MISSED = ("missing", "missing_argument")
-_TABLE = ("dataclass_type", "dict_type")
 
 
 def loaded(path: Path) -> tuple[dict[str, Any], str]:
@@ -68,9 +66,9 @@ def _sentence(error: Mapping[str, Any], at: Sequence[str], text: str) -> str:
     place = f"line {line}: " if line else ""
     if error["type"] in _UNKNOWN:
         return f"{place}unknown setting {name}"
-    if error["type"] in _MISSED:
+    if error["type"] in ("missing", "missing_argument"):
         return f"{place}{name} is missing"
-    if error["type"] in _TABLE:
+    if error["type"] in ("dataclass_type", "dict_type"):
         return f"{place}{name} must be a table"
     said = str(error["msg"]).removeprefix("Value error, ").replace("Input should be", "not")
     return f"{place}{name} is {_cut(error['input'])}, {said}"

@@ -19,7 +19,6 @@ from memops.state import planfile
 from memops.state.runs import Run
 
 _TOLD = 200  # conflicts whose words are read again for the page, which has no room for more
-_UNDONE = ("planned", "applied")
 _HIDES = ("merge", "supersede", "tombstone", "quarantine")
 
 State = Callable[[int, str], str]
@@ -113,7 +112,7 @@ def _changes(told: Told, chosen: pl.DataFrame) -> Iterator[tuple[int, Change]]:
             "before_text": kept, "after_text": None if line["op"] in _HIDES else after,
             "evidence": [told.said(i) for i in row["evidence"] or []],
         }  # fmt: skip
-        if state in _UNDONE:
+        if state in ("planned", "applied"):
             change["undo"] = told.undoing([line["seq"]])
         if (why := line.get("waits")) and state != "applied":
             change["waits"] = {"code": why["code"], "args": why.get("args", {})}

@@ -18,8 +18,6 @@ from memops.errors import Corrupt, PlanRefused
 from memops.state.purge_files import Purge
 
 _FILE = "forgotten.json"
-_LINKS = ("evidence", "derived_from", "superseded_by")
-_DERIVED = ("night.json", "grades.json")
 
 
 def digests(plan: Path) -> dict[str, str]:
@@ -44,7 +42,7 @@ def in_plan(task: Purge, path: Path, has_run: bool) -> Counter[str]:
         left = task.terms.files(path)
         return _gone(task, path) if left else Counter()
     hit = task.terms.named(changes, "id") | task.terms.held(changes)
-    linked = hit | task.terms.named(changes, *_LINKS)
+    linked = hit | task.terms.named(changes, "evidence", "derived_from", "superseded_by")
     if not has_run and (linked.any() or task.terms.files(path)):
         return _gone(task, path)
     said = Counter({"plan lines": int(hit.sum())}) if hit.any() else Counter[str]()
@@ -55,7 +53,7 @@ def in_plan(task: Purge, path: Path, has_run: bool) -> Counter[str]:
     if page.is_file() and (linked.any() or task.terms.begins_in(page.read_bytes())):
         task.remove(page)
         said["reports"] = 1
-    for name in _DERIVED:
+    for name in ("night.json", "grades.json"):
         if (path / name).is_file() and task.terms.in_file(path / name):
             task.remove(path / name)
     return said

@@ -34,7 +34,6 @@ FORMAT = 4
 _UNDO = ("undo.jsonl", "overlay.parquet")
 _GROWING = ("journal.jsonl", "undo.jsonl")
 _AT_ONCE = 200  # images of undo in one batch
-_DIRECTIONS = ("applying", "rolling-back")
 _TOUCHED = pl.Schema({"scope": pl.String(), "kind": pl.String(), "touched": pl.Int64()})
 
 
@@ -85,7 +84,7 @@ class Run:
     @property
     def backwards(self) -> bool:
         """Whether the run was being taken back when it was left last."""
-        ways = [mark for mark in self._marks() if mark in _DIRECTIONS]
+        ways = [mark for mark in self._marks() if mark in ("applying", "rolling-back")]
         return bool(ways) and ways[-1] == "rolling-back"
 
     @property
