@@ -54,18 +54,15 @@ def read(state: Path, identity: dict[str, str]) -> pl.DataFrame:
     return conform(pl.concat(found, how="diagonal").unique("id", keep="last"), "the archive")
 
 
-def forget(state: Path, identity: dict[str, str], ids: Collection[str]) -> int:
-    """Remove records from the archive for good; returns how many."""
-    removed = 0
+def forget(state: Path, identity: dict[str, str], ids: Collection[str]) -> None:
+    """Remove records from the archive for good."""
     for path in sorted(_folder(state, identity).glob("*.jsonl")):
         rows = parsed(path.read_bytes(), str(path))
         kept = rows.filter(~pl.col("id").is_in(list(ids)))
-        removed += rows.height - kept.height
         if kept.is_empty():
             path.unlink()
         elif kept.height < rows.height:
             files.write(path, _lines(conform(kept, str(path))))
-    return removed
 
 
 def _lines(records: pl.DataFrame) -> bytes:

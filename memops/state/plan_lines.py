@@ -15,6 +15,7 @@ from memops.errors import PlanRefused
 from memops.plan import FIELDS, meaning
 from memops.reasons import reason, unpacked
 from memops.safety.masking import masked_value
+from memops.schema import only
 from memops.stores import Store
 
 
@@ -22,14 +23,8 @@ def exported(
     changes: pl.DataFrame, records: pl.DataFrame, store: Store
 ) -> Iterable[dict[str, Any]]:
     """Yield each change as one line of ops.jsonl says it, without nulls."""
-    named = {row["id"] for row in records.select("id").iter_rows(named=True)}
-    wanted = changes.select(pl.concat_list("id", pl.col("evidence").fill_null([]))).to_series()
-    cited = set(wanted.explode().to_list()) & named
-    where = _located(records.filter(pl.col("id").is_in(list(cited))), store)
-    made = {
-        row["id"]: {"id": row["id"]}
-        for row in changes.filter(pl.col("action") == "put").iter_rows(named=True)
-    }
+    named = changes.select(pl.concat_list("id", pl.col("evidence").fill_null([]))).to_series()
+    where = _located(only(records, named.explode().drop_nulls()), store)
     told, waiting = iter(_reasons(changes)), cache(unpacked)
     for seq, row in enumerate(meaning(changes, records).iter_rows(named=True), 1):
         held = {n: row[n] for n in FIELDS if row[n] is not None}
@@ -47,8 +42,7 @@ def exported(
             "clears": row["clears"],
             "record": {"id": row["id"], **given} if row["action"] == "put" else None,
             "derived_from": row["derived_from"],
-            "evidence": [where.get(i) or made.get(i) or {"id": i} for i in row["evidence"] or []]
-            or None,
+            "evidence": [where.get(i) or {"id": i} for i in row["evidence"] or []] or None,
             "risk": row["risk"],
             "unattended": row["unattended"],
             "waits": waiting(row["waits"]) if row["waits"] else None,
