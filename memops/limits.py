@@ -9,7 +9,7 @@ from memops.reasons import Reason, reason
 from memops.schema import LIVE
 
 _GROUP = ("scope", "kind")
-_EARLIER = pl.Schema({"scope": pl.String(), "kind": pl.String(), "touched": pl.Int64()})
+TOUCHED = pl.Schema({"scope": pl.String(), "kind": pl.String(), "touched": pl.Int64()})
 
 
 def excess(
@@ -26,7 +26,7 @@ def excess(
     where only part of it was read.
     """
     touched = plan.join(records.select("id"), on="id", how="semi").select("id").unique()
-    before = pl.DataFrame(schema=_EARLIER) if earlier is None else earlier.select(_EARLIER.names())
+    before = pl.DataFrame(schema=TOUCHED) if earlier is None else earlier.select(TOUCHED.names())
     past = int(before["touched"].sum())
     said = []
     if touched.height and touched.height + past > limits.records:

@@ -23,6 +23,7 @@ import polars as pl
 from memops import files, overlay
 from memops.errors import Corrupt, MemopsError, PlanRefused
 from memops.journal import Journal
+from memops.limits import TOUCHED
 from memops.schema import LIVE
 from memops.snapshot import store_id
 from memops.state import seals
@@ -34,7 +35,6 @@ FORMAT = 4
 _UNDO = ("undo.jsonl", "overlay.parquet")
 _GROWING = ("journal.jsonl", "undo.jsonl")
 _AT_ONCE = 200  # images of undo in one batch
-_TOUCHED = pl.Schema({"scope": pl.String(), "kind": pl.String(), "touched": pl.Int64()})
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,7 @@ def touched_since(since: datetime, store: dict[str, str], state: Path) -> pl.Dat
         for entry in run.journal.entries()
         for row in entry.get("touched", [])
     ]
-    table = pl.DataFrame(rows, schema=_TOUCHED, orient="row")
+    table = pl.DataFrame(rows, schema=TOUCHED, orient="row")
     return table.group_by("scope", "kind").agg(pl.sum("touched")).sort("scope", "kind")
 
 
