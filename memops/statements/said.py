@@ -95,8 +95,8 @@ def _turned_round(value: Value) -> list[str]:
     """The forms of a value; of one that was turned from another system, those that people round it to.
 
     The likeliest comes first: three digits tell apart what two told. Of degrees whole ones do where
-    they were told in fives, else halves; of a fraction that no percentage is, whole per cent; of
-    bytes told by 1,024 those by 1,000. Months are so many days.
+    they were told in fives, else halves; of a fraction that no percentage is, whole per cent.
+    Months are so many days.
     """
     amount = _AMOUNT.match(value.form)
     if amount is None or amount["range"]:
@@ -116,8 +116,6 @@ def _turned_round(value: Value) -> list[str]:
 def _rounded(value: Value, low: float) -> Iterator[float]:
     """What a number may be rounded to, the likeliest first."""
     written = value.written or 0.0
-    if value.kind == "data" and written >= _BINARY and written % _BINARY == 0:
-        yield low / _BINARY * 1000
     if not value.converted:
         return
     if value.kind == "share":
@@ -132,7 +130,7 @@ def _rounded(value: Value, low: float) -> Iterator[float]:
         yield from (float(f"{low:.{n}g}") for n in (3, 2, 4) if n != 2 or digits < 2)
 
 
-_TENTH, _FIVE, _BINARY = 10, 5, 1024
+_TENTH, _FIVE = 10, 5
 _TOLD_DIGITS = 2  # what more digits tell three others may not tell from the next number
 
 
@@ -187,11 +185,11 @@ def _amount(kind: str, form: str) -> Iterator[tuple[str, str]]:
     yield (f"{named} range", low + told["range"]) if told["range"] else (named, low)
 
 
-_STROKES = re.compile(r"(?<=[a-z])[-_](?=\d)|(?<=\d)[-_](?=[a-z])")
+_STROKES = re.compile(r"(?<=[a-z])[-_·](?=\d)|(?<=\d)[-_·](?=[a-z])")
 """Strokes between letters and digits, which people leave out: B-12."""
 _NAMES = frozenset(
     {"ident", "phone", "ip", "url", "path", "email", "version", "time", "ratio"}
-    | {"slashed", "size", "ordinal", "weekday", "days", "deal"}
+    | {"slashed", "size", "ordinal", "weekday", "days", "deal", "bearing"}
 )
 """Kinds whose forms are no amounts."""
 _KINDS = {"number": "amount", "money": "amount", "degrees": "temperature"}

@@ -41,7 +41,24 @@ _UUID = re.compile(r"(?<![\w-])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w
 _MAC = re.compile(r"(?<![\w:])(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?![\w:])", re.A)
 _IP6 = re.compile(r"(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])", re.A)
 _IP4 = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?:/\d{1,2})?(?!\.?\d)", re.A)
-_CARD = re.compile(r"(?<![\w-])(?:\d{4}|[a-z]{1,3}\d{4})(?:[ -]\d{4}){2,4}(?![\w-])", re.A)
+_CARD = re.compile(r"(?<![\w-])(?:\d{4}|[a-z]{1,3} ?\d{4})(?:[ -]\d{4}){2,4}(?![\w-])", re.A)
+_IBAN = re.compile(r"(?<!\w)[a-z]{2}\d\d(?: ?[a-z]{4})?(?: ?\d{4}){2,6}(?: ?\d{1,3})?(?!\w)", re.A)
+_DOI = re.compile(
+    rf"(?:https?://(?:dx\.)?doi\.org/|(?<![\w/.])doi:? ?)(10\.\d{{4,9}}/{_REST}+)", re.A
+)
+_COLOUR = re.compile(
+    r"(?<!\w)(?:rgb\((\d{1,3}), ?(\d{1,3}), ?(\d{1,3})\)|#[0-9a-f]{6}(?!\w))", re.A
+)
+_TURN = re.compile(
+    r"(?<![\w.])(?P<d>\d{1,3}(?:\.\d+)?)(?:°\s?(?:(?P<m>\d{1,2}(?:\.\d+)?)[′']\s?(?:(?P<s>\d{1,2}(?:\.\d+)?)[″\"]\s?)?)?|\s)"
+    r"(?P<side>[nsew])(?!\w)",
+    re.A,
+)
+_DAYS = r"\* \* (?P<day>[*0-7])(?![\w*/-]|,\d)"
+_CRON = re.compile(
+    rf"(?<![\d*/]\s)(?<![\w*/])[0-5]?\d (?:[01]?\d|2[0-3])(?= {_DAYS})|(?<=\d ){_DAYS.replace('day', 'too')}",
+    re.A,
+)
 _PHONE = re.compile(
     r"(?<![\w.+/-])(?:(?:\+|00)\s?\d{1,3}[\s.-]?(?:\(0?\d{1,4}\)|\d)[\d\s().-]{4,18}\d"
     r"|\(\d{2,4}\)\s?\d{3,4}[\s.-]?\d{3,4}|0\d{1,3}[\s-]\d{3,4}[\s-]?\d{3,4}|\d{3}[\s.-]\d{3,4}[\s.-]\d{4}"
@@ -64,12 +81,13 @@ _CLOCK = re.compile(
     re.A,
 )
 _VERSION = re.compile(
-    r"(?<![\w.])(?:v(?P<v>\d+(?:\.\d+)*)|(?P<n>\d+(?:\.\d+){2,4}|\d+(?:\.\d+)+(?=-(?:alpha|beta|rc|dev))))(?P<pre>-(?:alpha|beta|rc|dev)[.\d]*)?(?![\w]|\.\d)",
+    r"(?<![\w.])(?P<caret>\^)?(?:v(?P<v>\d+(?:\.\d+)*)|(?P<n>\d+(?:\.\d+){2,4}|\d+(?:\.\d+)+(?=-(?:alpha|beta|rc|dev))))(?P<pre>-(?:alpha|beta|rc|dev)[.\d]*)?(?![\w]|\.\d)",
     re.A,
 )
 _MARKED = re.compile(r"(?<!\w)[a-z]+#[\w.-]+", re.A)
 _CHUNK = re.compile(r"[a-z0-9_]+(?:[-_./+#][a-z0-9_]+)*", re.A)
 """Letters, digits and strokes without a space."""
+_SPECIAL = re.compile(r"doi[.:]|\bdoi |rgb\(|#")
 _DOCK = re.compile(r"\d\D?\d")
 
 
@@ -114,14 +132,16 @@ def _wanted(low: str) -> Iterator[tuple[re.Pattern[str], Any]]:
     if "@" in low:
         yield _MAIL, lambda m, lex, said: _word(lex, "email", m[0])
     named = "." in low and _NAMED.search(low)
+    if _SPECIAL.search(low):
+        yield _DOI, lambda m, lex, said: _word(lex, "ident", m[1].rstrip(".,;:!?"))
+        yield _MARKED, _marked
+        yield _COLOUR, _colour
     if named or "://" in low:
         yield _URL, _url
     if "/" in low or "\\" in low:
         yield _PATH, _path
     if named:
         yield _FILE, _file
-    if "#" in low:
-        yield _MARKED, _marked
     if "::" in low:
         yield _IP6, _ip
     if "p" in low and _LASTS.search(low):
@@ -155,13 +175,12 @@ def _numeric() -> tuple[tuple[Callable[[str], Any], re.Pattern[str], Any], ...]:
         ),
         (parted.search, _DATE, _date),
         (minutes.search, _CLOCK, _clock),
+        (seven.search, _IBAN, _iban),
         (seven.search, _PHONE, _phone),
-        (
-            seven.search,
-            _CARD,
-            lambda m, lex, said: _word(lex, "ident", re.sub(r"[ -]", "", m[0])),
-        ),
+        (seven.search, _CARD, _card),
         (grouped.search, _GROUPS, _code),
+        (lambda low: " * * " in low, _CRON, _cron),
+        (lambda low: " " in low or "°" in low, _TURN, _bearing),
         (pointed.search, _VERSION, _version),
     )
 
@@ -195,6 +214,8 @@ def _url(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
     if mark and scheme.lower() not in ("http", "https"):
         return _word(lex, "url", bare)
     host, slash, path = (rest if mark else bare).partition("/")
+    if not slash and _IP4.fullmatch(host):
+        return _word(lex, "ip", host)
     host = re.sub(r"^www\.|:(?:80|443)$", "", host.lower())
     return _word(lex, "url", host + slash + path)
 
@@ -222,7 +243,58 @@ def _file(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
 def _code(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
     """2024-0091: a number of groups that is no range."""
     groups = said.split("-")
+    if len(said) - len(groups) + 1 == _ARTICLE:  # an ISBN
+        return _word(lex, "ident", "".join(groups))
     return _word(lex, "ident", said) if len(groups) > 2 or groups[-1][0] == "0" else None
+
+
+_ARTICLE = 13  # digits that number articles of trade and books, whether in groups or not
+
+
+def _card(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
+    """4111 1111 1111 1111, SF 1402 7788 3051, but not in 2019 2020 2021."""
+    bare = re.sub(r"[ -]", "", said)
+    return (
+        _word(lex, "ident", bare.lower()) if bare == bare.upper() or " " not in said[:4] else None
+    )
+
+
+def _iban(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
+    """DE02 1203 0000 0000 2020 51, by its check digits."""
+    bare = said.replace(" ", "")
+    turned = "".join(str(int(sign, 36)) for sign in bare[4:] + bare[:4])
+    return _word(lex, "ident", bare.lower()) if int(turned) % 97 == 1 else None
+
+
+def _cron(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
+    """0 2 * * *: on which days, and behind it when."""
+    if said[0] == "*":
+        *_, minute, hour = m.string[: m.start()].split()[-2:]
+        ready = minute.isdigit() and hour.isdigit()
+        return lex.word({"clock_token": (int(hour), int(minute), "")}) if ready else None
+    day = m["day"]
+    return lex.word({"adverb": "1 d"} if day == "*" else {"weekday_plural": (int(day) - 1) % 7})
+
+
+def _colour(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
+    """#ff8000, rgb(255, 128, 0)."""
+    if not m[1]:
+        return _word(lex, "ident", m[0][1:])
+    parts = [int(part) for part in m.groups()]
+    return _word(lex, "ident", bytes(parts).hex()) if max(parts) < 256 else None
+
+
+def _bearing(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
+    """48°51'30" N, 48.8583 N: a latitude or longitude, in seconds of arc where it is told no finer."""
+    if said[-1].islower() or ("°" not in said and "." not in said):
+        return None
+    degrees, minutes, seconds = (float(m[name] or 0) for name in "dms")
+    arc = 3600 * degrees + 60 * minutes + seconds
+    fine = len(m["d"].partition(".")[2]) > _ARC
+    return _word(lex, "bearing", f"{number(round(arc, 3) if fine else round(arc))}″ {said[-1]}")
+
+
+_ARC = 4  # decimals of a degree that tell a second of arc from the next
 
 
 def _marked(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
@@ -260,11 +332,12 @@ def _clock(m: re.Match[str], lex: Lexicon, said: str) -> Word:
     from memops.values.forms import time_form
 
     hour, minute, zone = int(m["h"]), int(m["m"]), m["z"]
+    seconds = (m["s"] or "")[:3].replace(":00", "")
     if zone:
         sign = -1 if zone[0] == "-" else 1
         shift = 0 if zone == "z" else sign * (int(zone[1:3]) * 60 + int(zone[-2:]))
-        return lex.word({"address": ("time", time_form(hour, minute, shift))})
-    return lex.word({"clock_token": (hour, minute)})
+        return lex.word({"address": ("time", time_form(hour, minute, shift, seconds))})
+    return lex.word({"clock_token": (hour, minute, seconds)})
 
 
 def _ip(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
@@ -278,7 +351,8 @@ def _ip(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
 
 
 def _version(m: re.Match[str], lex: Lexicon, said: str) -> Word:
-    return _word(lex, "version", version_form(m["v"] or m["n"]) + (m["pre"] or ""))
+    form = version_form(m["v"] or m["n"]) + (m["pre"] or "")
+    return _word(lex, "version", (m["caret"] or "") + form)
 
 
 def _phone(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:

@@ -19,7 +19,7 @@ def around(begin: int, end: int, line: Line) -> tuple[int, int, str]:
             bound = roles["bound_before"]
         elif "nearly" in roles and not about and not bound:
             about, bound = "~", roles["nearly"][1]
-        elif "approx" in roles and not about:
+        elif "approx" in roles and not about and not _glued(line, begin):
             about = "~"
         else:
             break
@@ -91,6 +91,11 @@ def _at_arms_length(begin: int, end: int, line: Line) -> tuple[int, int, str]:
         if " " not in said and len(said) <= (_ARM if said > "\x7f" else 2 * _ARM):
             return begin, end + 2, str(then.get("bound_after", "~"))
     return begin, end, ""
+
+
+def _glued(line: Line, at: int) -> bool:
+    """Whether letters stand right before a number, as in the name of a thing: CA1407."""
+    return line.joined(at) and line.surface(at - 1).isascii() and line.surface(at - 1).isalnum()
 
 
 def _approximates(line: Line, at: int) -> bool:

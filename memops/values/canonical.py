@@ -15,6 +15,7 @@ _AMOUNT = re.compile(
 )
 _DATE = r"-?[\dX]{4}-(?:[\dX]{2}-[\dX]{2}|2[1-4]|3[3-6]|4[01]|W\d\d)(?: (?:start|mid|end))?"
 _DAY = "|".join(DAYS)
+_TIME = r"\d\d:\d\d(?::\d\d)?Z?"
 _SHAPES = tuple(
     (kind, re.compile(rf"~?(?:[<>]=?)?(?:{pattern})", re.A))
     for kind, pattern in (
@@ -23,13 +24,17 @@ _SHAPES = tuple(
             "date",
             rf"(?:day|week|month|quarter|year|second)[+-]\d+(?:\.\d+)?(?: (?:start|mid|end|{_DAY}))?",
         ),
-        ("time", r"\d\d:\d\dZ?(?:\.\.\d\d:\d\dZ?)?"),
+        ("time", rf"{_TIME}(?:\.\.{_TIME})?"),
         ("weekday", rf"(?:{_DAY})(?:,(?:{_DAY}))*"),
         ("frequency", rf"every {_NUMBER} (?:s|mo)"),
         ("duration", rf"{_NUMBER} mo {_NUMBER} s"),
         ("lunar date", r"lunar \d+-\d+"),
         ("ordinal", r"#-?\d+"),
         ("ident", r"[^\W\d_]+#[\w.]+"),
+        ("version", r"\^v\d[\w.-]*"),
+        ("ident", r"10\.\d{4,9}/\S+"),
+        ("url", r"\d{1,3}(?:\.\d{1,3}){3}:\d{2,5}"),
+        ("bearing", r"\d+(?:\.\d+)?″ [NSEW]"),
         ("size", rf"{_NUMBER}(?:x{_NUMBER})+(?: \S+)?"),
         ("slashed", r"\d+/\d+"),
         ("deal", r"\d+ for \d+"),
@@ -37,7 +42,7 @@ _SHAPES = tuple(
         ("tax basis", "(?:before|after) tax"),
     )
 )
-_FIRST = frozenset("~<>-0123456789#MTWFSXabcdefghijklmnopqrstuvwxyz")
+_FIRST = frozenset("^~<>-0123456789#MTWFSXabcdefghijklmnopqrstuvwxyz")
 _LONGEST = 64
 _LOCAL = 7  # digits by themselves that may be a telephone's
 

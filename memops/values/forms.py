@@ -10,6 +10,7 @@ from memops.values.value import number
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 UNKNOWN = "XX"
+_BINARY = 1024
 
 
 def date_form(year: int | None, month: int | None, day: int | None, edge: str = "") -> str:
@@ -32,12 +33,25 @@ def date_found(
     return Found("date", date_form(year, month, day, edge))
 
 
+def _week(low: str, high: str) -> str:
+    """A week from its Monday to its Sunday, by its number."""
+    if not (_DATED.match(low) and _DATED.match(high)):
+        return ""
+    first, last = date.fromisoformat(low), date.fromisoformat(high)
+    year, week, day = first.isocalendar()
+    return f"{year}-W{week:02}" if day == 1 and last - first == timedelta(6) else ""
+
+
+_DATED = re.compile(r"\d{4}-\d\d-\d\d$")
 _WHOLE = re.compile(r"(\d{4}|XXXX)-(\d\d)-XX$")
 _PERIODS = {(1, 3): "33", (4, 6): "34", (7, 9): "35", (10, 12): "36", (1, 6): "40", (7, 12): "41"}
 
 
 def whole_period(low: str, high: str) -> str:
     """Return two dates as a range; whole months or years as the quarter, half or decade that they make."""
+    week = _week(low, high)
+    if week:
+        return week
     one, two = _WHOLE.match(low), _WHOLE.match(high)
     if one and two:
         years = {one[1], two[1]} - {"XXXX"}
@@ -53,12 +67,10 @@ def whole_period(low: str, high: str) -> str:
     return f"{low}..{high}"
 
 
-def time_form(hour: int, minute: int, zone: int | None = None) -> str:
-    """Return a time of day; one with a zone in universal time."""
-    if zone is not None:
-        at = (hour * 60 + minute - zone) % 1440
-        return f"{at // 60:02}:{at % 60:02}Z"
-    return f"{hour % 24:02}:{minute:02}"
+def time_form(hour: int, minute: int, zone: int | None = None, seconds: str = "") -> str:
+    """Return a time of day, `seconds` as ":10"; one with a zone in universal time."""
+    at = (hour * 60 + minute - (zone or 0)) % 1440
+    return f"{at // 60:02}:{at % 60:02}{seconds}{'' if zone is None else 'Z'}"
 
 
 def days_form(days: set[int]) -> str:
@@ -75,6 +87,8 @@ def measured(num: Num, unit: Unit) -> Found:
     """Return so much of a unit."""
     if unit.kind in ("months", "duration"):
         return scalar("duration", num, " mo" if unit.kind == "months" else " s", unit.factor)
+    if unit.kind == "data" and num.value and num.value % _BINARY == 0 and unit.factor % 1000 == 0:
+        num = num._replace(value=num.value / _BINARY * 1000)  # 16384 MB are 16 GB
     symbol = "%" if unit.kind == "share" else " " + printed().get(unit.kind, unit.kind)
     return Found(
         unit.kind,

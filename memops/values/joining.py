@@ -12,7 +12,9 @@ from memops.values.value import Gap, Value, number
 
 HALF_DAY = 12.0
 """How much may lie between two times of which one does not tell its half of the day."""
-_ALONE = frozenset({"url", "email", "path", "ip", "phone", "ident", "ordinal", "discount"})
+_ALONE = frozenset(
+    {"url", "email", "path", "ip", "phone", "ident", "ordinal", "discount", "bearing"}
+)
 """Kinds that are never at most or about so much."""
 _WHOLE = _ALONE - {"discount"}
 """Kinds between whose parts no other words stand."""

@@ -309,6 +309,7 @@ def _counted(run: str, at: int, lex: Lexicon) -> bool:
     return False
 
 
+_ARTICLE = 13  # digits that number articles of trade and books
 _CENTURY = 50  # short years from then on are of the last century
 
 
@@ -321,6 +322,10 @@ def _literal(said: str, lex: Lexicon) -> Word:
     bare = said.replace(",", "").replace(" ", "").replace("\u2009", "").replace("'", "")
     whole, _, part = bare.partition(".")
     part = part.partition("e")[0]
-    if (len(whole) > 1 and whole[0] == "0") or len(whole) > 15:
+    if (
+        (len(whole) > 1 and whole[0] == "0")
+        or len(whole) > 15
+        or (said.isdigit() and len(said) == _ARTICLE)
+    ):
         return lex.word({"digits": bare})
     return numeral(Num(float(bare), bare, len(part)), lex, literal=True)

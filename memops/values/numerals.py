@@ -133,6 +133,8 @@ def _gathered(line: Line, at: int, lex: Lexicon) -> Found | None:
     if not parts:
         return None
     num = _of_parts(line, at, parts, han)
+    if num.digits[:1] == "0" and len(num.digits) > _FEW_DIGITS:  # 零八五二七一
+        return lex.word({"digits": num.digits}), end
     scale = _shared_scale(line, end, parts)
     if scale != 1.0:
         num = Num(num.value * scale)
@@ -154,6 +156,9 @@ def _gathered(line: Line, at: int, lex: Lexicon) -> Found | None:
     if lone and "weekday_tail" in line.roles[at]:
         word = lex.word({**word.roles, "weekday_tail": line.roles[at]["weekday_tail"]})
     return word, end
+
+
+_FEW_DIGITS = 3  # a code has more
 
 
 def _or_one_more(line: Line, end: int, num: Num) -> tuple[Num, int, str]:

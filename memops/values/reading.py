@@ -142,7 +142,7 @@ def _turned(number: re.Match[str]) -> str:
     return number[0].translate(_TURN)
 
 
-_CHUNK = re.compile(r"[a-z0-9_]+(?:[-_./+#][a-z0-9_]+)*", re.A)
+_CHUNK = re.compile(r"[a-z0-9_]+(?:[-_./+#·][a-z0-9_]+)*", re.A)
 
 
 @cache
@@ -193,7 +193,7 @@ def _stands(inside: list[Value], match: re.Match[str]) -> bool:
     return inside[0].start == start and _COMPOUND.fullmatch(match[0]) is not None
 
 
-_MIXED = re.compile(r"[a-z][-_./+#]*\d|\d[-_./+#]*[a-z]", re.A)
+_MIXED = re.compile(r"[a-z][-_./+#·]*\d|\d[-_./+#·]*[a-z]", re.A)
 _COMPOUND = re.compile(r"\d+(?:\.\d+)?(?:-[a-z]{3,})+", re.A)
 """A number in front of its noun: a 5-star hotel."""
 _DIGIT, _LETTER = re.compile(r"\d"), re.compile(r"[a-z]")

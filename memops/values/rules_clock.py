@@ -32,8 +32,8 @@ def _part(span: Span) -> int | None:
     return None
 
 
-def _zone(span: Span) -> int | None:
-    """The zone that stands before or behind a time: 15:00 UTC+8, 北京时间 14:00."""
+def _zone(span: Span) -> tuple[int | None, int]:
+    """The zone that stands before or behind a time, and where it begins before: 北京时间 14:00."""
     line = span.line
     if span.has("z"):
         ahead = (
@@ -41,25 +41,32 @@ def _zone(span: Span) -> int | None:
             if span.has("shift")
             else 0
         )
-        return int(span.get("z", "zone")) + ahead
-    before = [line.roles[at] for at in range(span.begin - 1, max(-1, span.begin - 3), -1)]
-    before = before[1:] if before and "colon" in before[0] else before
-    if before and "zone" in before[0]:
-        return int(before[0]["zone"])
-    return None
+        return int(span.get("z", "zone")) + ahead, -1
+    at = span.begin - 1 - line.any(span.begin - 1, "colon")
+    zone = line.of(at).get("zone")
+    return (None, -1) if zone is None else (int(zone), at)
 
 
-def _clock(span: Span, hour: int, minute: int, begin: int = -1) -> list[Found] | None:
+def _clock(
+    span: Span, hour: int, minute: int, begin: int = -1, seconds: str = ""
+) -> list[Found] | None:
     if hour > 24 or minute > 59 or minute < 0:
         return None
     part = _part(span)
     at = _hour(hour, part)
     half = part is None and 0 < hour <= _AFTER and not span.said("c")[:2].isdigit()
-    found = Found("time", time_form(at, minute, _zone(span)), half=half)
+    zone, ahead = _zone(span)
+    found = Found("time", time_form(at, minute, zone, seconds), half=half)
     if begin >= 0:
         return [found._replace(begin=begin, end=span.end)]
+    if ahead >= 0:
+        found = found._replace(begin=ahead, end=span.end)
     day = span.get("rp", "relative")
-    return [found] if day is None else [Found("date", f"day{day:+d}"), found]
+    return (
+        [found]
+        if day is None
+        else [found._replace(kind="date", form=f"day{day:+d}", half=False), found]
+    )
 
 
 def _hours(span: Span) -> list[Found] | None:
@@ -72,8 +79,8 @@ def _hours(span: Span) -> list[Found] | None:
 
 def _shown(span: Span) -> list[Found] | None:
     """15:30, 3:30 pm."""
-    hour, minute = span.get("c", "clock_token")
-    return _clock(span, hour, minute)
+    hour, minute, seconds = span.get("c", "clock_token")
+    return _clock(span, hour, minute, seconds=seconds)
 
 
 def _said(span: Span) -> list[Found] | None:

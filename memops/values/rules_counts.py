@@ -255,6 +255,7 @@ def _street(span: Span) -> list[Found]:
 STREETS: tuple[Rule, ...] = (("of? (o:ordinal | n:int ordinal_suffix) k:street", _street),)
 COUNTS: tuple[Rule, ...] = (
     ("a:address stage:stage n:literal?", _staged_address),
+    ("a:address v:version", _version_shown),
     ("a:address", _ready),
     ("f:factor", _factor),
     ("t:tax_basis", lambda span: [Found("tax basis", span.get("t", "tax_basis"))]),
@@ -274,6 +275,7 @@ COUNTS: tuple[Rule, ...] = (
         _called,
     ),
     ("h:numbered r:roman", _numbered),
+    ("nth r:roman h:numbered", _numbered),
     ("numbered o:other n:literal !measure !unit !time_unit !currency !percent", _lettered),
     ("nth n:number h:numbered", _numbered),
     ("n:number h:numbered !measure", _numbered_behind),

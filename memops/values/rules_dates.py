@@ -63,7 +63,7 @@ def _days_of_month(span: Span) -> list[Found] | None:
     )
     if one is None or two is None or low >= high:
         return None
-    return [Found("date", f"{one.form}..{two.form}", begin=span.begin, end=span.end)]
+    return [Found("date", whole_period(one.form, two.form), begin=span.begin, end=span.end)]
 
 
 def _year_alone(span: Span) -> Found | None:
@@ -77,7 +77,10 @@ def _decade(span: Span) -> Found | None:
     if span.has("s") and (span.said("s") != "s" or not span.line.joined(span.at("s"))):
         return None
     year = _whole(span, "y") or 1900 + int(span.num("short"))
-    return Found("date", f"{year // 10}X-XX-XX") if year % 10 == 0 and year < 2100 else None
+    if year % 10 or year >= 2100:
+        return None
+    begin = span.at("y") if span.has("y") else span.begin
+    return Found("date", f"{year // 10}X-XX-XX", begin=begin, end=span.end)
 
 
 def _quarter(span: Span) -> Found | None:
@@ -136,6 +139,26 @@ def _months(span: Span) -> Found | None:
     return Found("date", whole_period(one.form, two.form)) if one and two else None
 
 
+def _week(span: Span) -> Found | None:
+    """Week 12 of 2025, 2025年第12周."""
+    week = int(span.num("n"))
+    if span.get("u", "time_unit").factor != _WEEK or not 1 <= week <= 53:
+        return None
+    return Found("date", f"{_year(span)}-W{week:02}")
+
+
+_WEEK = 604800
+
+
+def _nth_weekday(span: Span) -> Found | None:
+    """The first Monday of August 2025, by its date."""
+    nth = span.get("nth", "ordinal") if span.has("nth") else int(span.num("n"))
+    year, month = _year(span) or 0, _month(span) or 0
+    first, days = monthrange(year, month)
+    day = 1 + (span.get("w", "weekday") - first) % 7 + 7 * (nth - 1)
+    return date_found(year, month, day) if nth >= 1 and day <= days else None
+
+
 def _last_weekday(span: Span) -> list[Found] | None:
     """The last Friday of a month."""
     if span.get("last", "shift") != -1:
@@ -185,7 +208,7 @@ def _weekday(span: Span) -> list[Found] | None:
 def _recurring(span: Span) -> list[Found] | None:
     """Every Tuesday, Tuesdays, 每周二: the day, and how often."""
     found = _listed(span)
-    if found is None:
+    if found is None or str(span.get("a", "adverb") or "w")[-1] != "w":
         return None
     weeks = 2 if span.has("alternate") else 1
     if "," in found.form and weeks == 1:
@@ -312,7 +335,11 @@ RULES: tuple[Rule, ...] = (
     ("last_day of? m:month (comma? of? y:year)?", _last_day),
     ("(y:year year_mark)? (mn:month_no month_mark | m:month) of? last_day", _last_day),
     ("(y:year year_mark)? mn:month_no month_mark? range e:month_no month_mark", _months),
-    ("l:lunar (m:month | mn:month_no month_mark)? day_of_month? d:day", _lunar),
+    ("u:time_unit n:number of? y:year", _week),
+    ("y:year year_mark nth n:number u:time_unit", _week),
+    ("of? nth:ordinal w:weekday of? m:month comma? y:year", _nth_weekday),
+    ("y:year year_mark mn:month_no month_mark of? nth n:number measure? w:weekday", _nth_weekday),
+    ("lunar? l:lunar (m:month | mn:month_no month_mark)? day_of_month? d:day", _lunar),
     (
         "m:month dot? of? d:day ordinal_suffix? range of? e:day ordinal_suffix? !hour !month"
         f" ({_MDY})?",
@@ -322,13 +349,21 @@ RULES: tuple[Rule, ...] = (
         f"of? d:day ordinal_suffix? range of? e:day ordinal_suffix? of? m:month ({_MDY})?",
         _days_of_month,
     ),
+    (
+        f"between of? d:day ordinal_suffix? and of? e:day ordinal_suffix? of? m:month ({_MDY})?",
+        _days_of_month,
+    ),
+    (
+        f"between m:month d:day ordinal_suffix? and e:day ordinal_suffix? !hour !month ({_MDY})?",
+        _days_of_month,
+    ),
     ("(mn:month_no month_mark | m:month) d:day day_mark? range e:day day_mark", _days_of_month),
     (
         f"m:month dot? of? (d:day (ordinal_suffix/day_mark)? | nth:ordinal) !oclock !meridiem !colon ({_MDY})?",
         _dated,
     ),
     (f"of? (d:day ordinal_suffix? | nth:ordinal) of? m:month dot? ({_MDY})?", _dated),
-    ("y:year s:time_unit", _decade),
+    ("(dated of?)? y:year s:time_unit", _decade),
     ("of short:number s:time_unit", _decade),
     ("(y:year year_mark? | short:number) decade_mark", _decade),
     ("(edge:edge range?)? m:month dot? comma? of? y:year", _dated),

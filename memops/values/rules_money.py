@@ -72,7 +72,7 @@ _TWO = 10  # from then on a number has two digits
 
 def quantity(span: Span) -> list[Found] | None:
     """2500 g, 2.5 公斤, -5 °C, half a kilo."""
-    unit = span.get("u", "unit")
+    unit = span.get("u", "unit") or span.get("sc", "unit")
     if span.get("sc", "unit") is not None:
         if (
             unit.kind not in ("degrees", "temperature")
@@ -87,8 +87,9 @@ def quantity(span: Span) -> list[Found] | None:
         return None
     if said == "in" and not span.line.joined(span.at("u")):
         return None
-    if len(said) == 1 and said in "cf" and not span.line.joined(span.at("u")):
-        return None
+    apart = span.all("measure") or (said.islower() and not span.line.joined(span.at("u")))
+    if said.lower() in ("c", "f") and apart:
+        return None  # 二层C区
     if said in _LARGE and span.line.joined(span.at("u")):
         unit = units()[_LARGE[said]]
     num = num_of(span) if span.has("n") else Num(1.0)
@@ -136,6 +137,9 @@ def _feet(span: Span) -> list[Found] | None:
     if first is None or first.kind == "temperature":
         return None
     if pending is not None:
+        mixed = "literal" in rows[0] and "literal" not in rows[-1]
+        if mixed or "int" not in rows[0]:
+            return None  # 250克五花肉, 半斤五花肉
         value += _rest(first, pending)
     symbol = "%" if first.kind == "share" else " " + printed().get(first.kind, first.kind)
     return [
@@ -200,7 +204,7 @@ MONEY: tuple[Rule, ...] = (
     (f"n:number c:currency (int/pair)? {ONE}", _money),
     (
         "(each per:unit/time_unit/measure | lone per:measure) between:other?"
-        " (n:number c:currency | c:currency n:number)",
+        f" (n:number c:currency (int/pair) {_ALONE} | n:number c:currency | c:currency n:number)",
         _money,
     ),
     ("(n:number c:currency | c:currency n:number) slash per:measure", _money),
@@ -230,6 +234,7 @@ QUANTITIES: tuple[Rule, ...] = (
     ("article u:unit and article? half:fraction !unit !time_unit", quantity),
     ("neg:negative n:number range? u:unit", quantity),
     ("n:number measure? u:unit below:below_zero sc:unit?", quantity),
+    ("n:number below:below_zero sc:unit", quantity),
     ("n:number below:below_zero", _below),
     ("sc:unit n:number u:unit", quantity),
     ("article u:unit of", _one),

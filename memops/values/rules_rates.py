@@ -31,6 +31,9 @@ def rate(span: Span, found: Found) -> Found:
         said = family if size == "1" else f"{size} {family}"
     else:
         return found
+    months = said.removesuffix(" mo")
+    if found.kind in ("money", "number") and months != said:  # what a year comes to, by the month
+        found, said = found._replace(factor=found.factor / float(months)), "mo"
     if found.kind == "length" and said in _SPEEDS:
         return found._replace(kind="speed", factor=found.factor * _SPEEDS[said], unit=" km/h")
     return found._replace(kind=f"{found.kind} rate", unit=f"{found.unit}/{said}")

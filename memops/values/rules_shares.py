@@ -142,7 +142,7 @@ SHARES: tuple[Rule, ...] = (
     ("m:number price_of n:number", _deal),
     ("m:small range? deal_for range? n:small !unit !time_unit !currency !measure !other", _deal),
     (
-        "buy n:number measure? between:other? comma? get article? (more:number | ordinal) measure?",
+        "buy n:number measure? between:other? comma? get article? (more:number | ordinal) measure? free?",
         _deal,
     ),
     ("half_price", _discount),

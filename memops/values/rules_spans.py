@@ -40,6 +40,11 @@ def _often(span: Span) -> list[Found] | None:
     return _interval(span, every / count if count else 0.0)
 
 
+def _each_and_half(span: Span) -> list[Found] | None:
+    """Every hour and a half."""
+    return _interval(span, 1 + float(span.get("f", "fraction")))
+
+
 def _prefixed(span: Span) -> bool:
     """Whether part of a word stands before: semi-annually is not annually."""
     line, at = span.line, span.begin
@@ -147,6 +152,7 @@ def _long(span: Span) -> Found | None:
 
 
 OFTEN: tuple[Rule, ...] = (
+    ("each u:time_unit and article? f:fraction", _each_and_half),
     ("alternate u:time_unit", lambda span: _interval(span, 2.0)),
     ("count:count every? a:adverb", _often),
     ("count:count in (e:number | article) u:time_unit", _often),

@@ -17,7 +17,7 @@ class Unit(NamedTuple):
 
 _CUSTOMARY = (
     "pound", "ounce", "stone", "mile", "yard", "foot", "inch", "gallon", "quart", "pint", "cup", "acre",
-    "tablespoon", "teaspoon", "fahrenheit", "mass-ton", "horsepower", "barrel", "area-mu",
+    "fahrenheit", "mass-ton", "horsepower", "barrel", "area-mu",
     "zhang", "chi", "cun", "knot", "nautical", "calorie",
 )  # fmt: skip
 _OFFSETS = {"temperature-fahrenheit": -32 * 5 / 9, "temperature-kelvin": -273.15}
