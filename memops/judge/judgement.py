@@ -81,9 +81,11 @@ def asserted(side: str) -> pl.Expr:
 
 
 def recounted() -> pl.Expr:
-    """True when both tell how things were in the same words, and neither is a wish, quote or task."""
-    others = [name for name in CLAIMS if name != "past_strong"]
-    return each("past_strong") & neither(*others) & _word_for_word() & same()
+    """True when both tell in the same words how things were or may be, and neither is a quote or task."""
+    told = ("past_strong", "hypothetical")
+    alike = pl.all_horizontal((c(f"{name}_a") > 0) == (c(f"{name}_b") > 0) for name in told)
+    others = [name for name in CLAIMS if name not in told]
+    return alike & neither(*others) & (_word_for_word() | restated()) & same()
 
 
 def same() -> pl.Expr:
@@ -102,19 +104,11 @@ def same() -> pl.Expr:
 
 def restated() -> pl.Expr:
     """True when both say the same words under the same sign, whatever words make the sign."""
-    moved = pl.any_horizontal(
-        c(name) > 0
-        for name in (
-            "swapped",
-            "counts_differ",
-            "relation_differs",
-            "governed_differs",
-            "persons_differ",
-        )
-    )
+    apart = ("swapped", "counts_differ", "relation_differs", "persons_differ")
     valued = ("values_differ", "numbered_differ", "exact_differ")
-    held = pl.all_horizontal(c(name) == 0 for name in valued)
-    return (c("restated") >= 1) & ~moved & held & neither("owner")
+    held = pl.all_horizontal(c(name) <= 0 for name in (*apart, *valued))
+    ruled = (c("governed_differs") <= 0) | ~_alike()  # whom he gave it, who gave it to him
+    return (c("restated") >= 1) & held & ruled & neither("owner")
 
 
 def _nothing_more() -> pl.Expr:
@@ -151,7 +145,8 @@ def unaltered() -> pl.Expr:
     denies = (c("negations_a") > 0) == (
         c("negations_b") > 0
     )  # twice in one, and nowhere in the other
-    acted = (c("acted_differs") > 0) & (c("begin") >= 1)  # the dog chased; it was chased by
+    # The dog chased, it was chased by; it is chased by, who chased it.
+    acted = (c("acted_differs") > 0) & ((c("begin") >= 1) | (c("past") == 1))
     done = acted | ((c("passive_differs") == 0) & (c("turned") > 0) & _alike())
     return held & counted & denies & (tied | ~_alike()) & ~done
 
@@ -175,10 +170,12 @@ def told_apart() -> pl.Expr:
 def _word_for_word() -> pl.Expr:
     """True when the two, laid side by side, differ in nothing but how they are put together.
 
-    One word and such as say nothing of a subject are a statement where it is a value.
+    One may begin where the other ends. One word and such as say nothing of a subject are a
+    statement where it is a value.
     """
     some = (c("begin") >= 2) | (_alike() & (c("kinds_same") >= 1))
-    whole = (c("gap_a") == 0) & (c("gap_b") == 0) & some
+    level = (c("gap_a") == 0) & (c("gap_b") == 0)
+    whole = (level & some) | ((c("cycled") >= 1) & _alike())
     return whole & neither("owner") & (c("numbered_differ") == 0) & (c("change_a") == c("change_b"))
 
 

@@ -14,7 +14,9 @@ from memops.language.codes import numbered
 from memops.language.lexicon import lexicon
 from memops.language.packs import codes, cues, table
 from memops.language.tokens import Keys, Tokens, in_order, keyed, minus
+from memops.language.vocabulary import meaning, stem
 from memops.statements.fact import PLAIN, person
+from memops.values.operators import words as verbs
 from memops.values.signs import turning
 
 Array = Any
@@ -22,14 +24,15 @@ _LONGEST = 16  # words of a statement that are aligned
 _MOST = 8  # words of a statement of which the order is looked at
 ACTING = frozenset({"by", "被", "由"})  # before who does it, in the passive
 _SPEAKING = frozenset({"user", "we"})  # the writers themselves: who did it to whom
-_JOINING = frozenset({"和", "与", "及", "以及", "或", "或者"})
+_JOINING = frozenset({"and", "和", "与", "及", "以及", "或", "或者"})
 
 
 def edges(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
-    """Return the beginnings and the endings of each statement, of one word and more.
+    """Return the beginnings and the endings of each statement, of one word and more, and its `cycle`.
 
     Two statements share as many of `opens` as they have first words in common, and of `closes` as
-    last ones. Each is of texts' numbers and codes, in their order; `code` is that of each item.
+    last ones; and the cycle, if one begins where the other ends. Each is of texts' numbers and
+    codes, in their order; `code` is that of each item.
     """
     kept = aligned(t)
     row, nth = t.row[kept], t.before(kept)[kept]
@@ -39,9 +42,96 @@ def edges(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     opens = _running(words, 1)[row, nth]
     words[row, size[row] - 1 - nth] = code[t.concept[kept]]
     closes = _running(words, 2)[row, size[row] - 1 - nth]
-    known, number = np.unique(np.concatenate([opens, closes]), return_inverse=True)
-    first, last = np.split(number, 2)
-    return in_order({"opens": keyed(row, first), "closes": keyed(row, last)}, known)
+    round_ = _cycles(t, code)
+    every = np.concatenate([opens, closes, *(codes_ for _, codes_ in round_.values())])
+    known, number = np.unique(every, return_inverse=True)
+    sides = {"opens": (row, opens), "closes": (row, closes), **round_}
+    ends = np.cumsum([len(codes_) for _, codes_ in sides.values()])[:-1]
+    parts = zip(sides.items(), np.split(number, ends), strict=True)
+    return in_order({name: keyed(rows, part) for (name, (rows, _)), part in parts}, known)
+
+
+def _cycles(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
+    """Texts of one clause of which the end may be put first, and the code of their words round from the least.
+
+    At noon the dog sleeps; the dog sleeps at noon. `voice` is that of what is told in the passive as
+    it would be told in the active: the dog was fed by Ann.
+    """
+    kept = (t.solid | ~t.means(_FORM)) & ~t.means(light())
+    row, clauses = t.row[kept], np.zeros(t.n, np.int64)
+    size = np.bincount(row, minlength=t.n)
+    np.maximum.at(clauses, t.row, t.clause)
+    several = t.where(lambda concept, kind, said: concept == "conj" and said not in _JOINING)
+    free = (size >= _LEAST) & (size <= _LONGEST) & (clauses == 0) & ~t.texts(several)
+    own = _bare(t, code)[t.word]
+    words, fit = np.zeros((t.n, _LONGEST), np.uint64), free[row]
+    words[row[fit], t.before(kept)[kept][fit]] = own[kept][fit]
+    rows = np.flatnonzero(free)
+    by = t.where(lambda concept, kind, said: said.lower() in ACTING and said.isascii(), "function")
+    told = [
+        (int(t.row[at]), active)
+        for at in np.flatnonzero(by & free[t.row])
+        if (active := _active(t, kept, int(at)))
+    ]
+    passive = np.zeros((len(told), _LONGEST), np.uint64)
+    for nth, (_, active) in enumerate(told):
+        passive[nth, : len(active)] = own[active]
+    acted = np.array([row for row, _ in told], np.int64)
+    return {
+        "cycle": (rows, _round(words[rows], size[rows])),
+        "voice": (acted, _round(passive, size[acted])),
+    }
+
+
+def _round(words: Array, size: Array) -> Array:
+    """The code of the words of each row, from the least on round to it."""
+    place, size = np.arange(_LONGEST), size[:, None]
+    held = place < size
+    least = np.where(held, words, np.iinfo(np.uint64).max).argmin(axis=1)
+    round_ = np.take_along_axis(words, (least[:, None] + place) % np.maximum(size, 1), axis=1)
+    return _running(np.where(held, round_, 0), 3)[:, -1]
+
+
+def _bare(t: Tokens, code: Array) -> Array:
+    """The code of each word, of forms of irregular verbs that of the verb."""
+    known = verbs(codes())
+    out = code[t.words.concept]
+    for nth, (_, kind, said) in enumerate(t.words.words):
+        base = known.base.get(said.lower()) if kind != "name" else None
+        if base is not None:
+            found = meaning(base)
+            out[nth] = xxh3_64_intdigest((found[0] if found else f"w:{stem(base)}").encode())
+    return out
+
+
+def _active(t: Tokens, kept: Array, by: int) -> list[int]:
+    """The tokens of a text in the passive, in the order of who does what; none if it is in the active."""
+    known = verbs(codes())
+    begin, end = t.begin[t.row[by]], np.searchsorted(t.row, t.row[by], "right")
+    said = [t.words.words[word] for word in t.word[begin:end].tolist()]
+    use, at = kept[begin:end].tolist(), by - begin
+    done = [
+        n
+        for n in range(at)
+        if use[n] and (said[n][2].endswith("ed") or said[n][2].lower() in known.base)
+    ]
+    being = [n for n in range(done[-1] if done else 0) if said[n][0] == "copula"]
+    if len(being) != 1:
+        return []
+    last = next(
+        (n for n in range(at + 1, len(said)) if not use[n] and said[n][0] != "article"), len(said)
+    )
+    heard = [n for n in range(len(said)) if use[n]]
+    who, before = [n for n in heard if at < n < last], [n for n in heard if n < being[0]]
+    mood = [n for n in before if said[n][1] == "function"]
+    whom = [n for n in before if n not in mood]
+    rest = [n for n in heard if n > being[0] and n not in (*who, done[-1])]
+    early = [n for n in rest if n < done[-1]]
+    order = [*who, *mood, *early, done[-1], *whom, *(n for n in rest if n not in early)]
+    return [int(begin) + n for n in order] if who and whom else []
+
+
+_FORM = frozenset({"article", "copula", "prep", "conj"})
 
 
 def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:

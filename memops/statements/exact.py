@@ -19,7 +19,7 @@ from memops.values.operators import words
 from memops.values.value import counted
 
 _RELATIVE = re.compile(r"[~<>=]*(?:day|week|month|quarter|year|second)[+-]\d")
-_BOUND = re.compile(r"~?[<>]")
+_BOUND = re.compile(r"~?[<>]=?|~")
 
 
 def exact(
@@ -44,9 +44,14 @@ def _shown(value: Value) -> str:
     """
     if value.kind == "date":
         return value.form if _RELATIVE.match(value.form) else ""
-    if value.kind == "time" or not _BOUND.match(value.form):
-        return f"about {value.kind}" if value.form[0] == "~" and not value.converted else ""
-    return f"{value.kind}={counted(value.kind, value.form)}"
+    if value.converted and value.form[0] == "~":
+        return ""
+    bound = _BOUND.match(counted(value.kind, value.form))
+    return (
+        f"{value.kind.replace('degrees', 'temperature')} {bound[0]}"
+        if bound and value.kind != "time"
+        else ""
+    )
 
 
 def _reached(plain: str, values: Sequence[Value]) -> Iterator[str]:

@@ -37,12 +37,13 @@ from memops.values import Value, read_all
 from memops.values.saying import saying
 
 ALIGNED = (
-    "opens", "closes", "ordered", "reversed", "follow", "precede", "related", "relations", "relators", "governed",
+    "opens", "closes", "cycle", "voice", "ordered", "reversed", "follow", "precede", "related", "relations",
+    "relators", "governed",
 )  # fmt: skip
 """Families of words side by side and of their order, whose codes are of no single item."""
 FAMILIES = (
-    "content", "values", "near", "kinds", "numbered", "current", "sides", "others", "states", "wide", "stated", "head",
-    "left", "statements", "worded", "before", "behind", "acted", "passive", "exact", "tense",
+    "content", "values", "near", "rounded", "kinds", "numbered", "current", "sides", "others", "states", "wide",
+    "stated", "head", "left", "statements", "worded", "before", "behind", "acted", "passive", "exact", "tense",
     "past", "modifiers", "last", "persons", "roles", "affirmed", "denied", *ALIGNED, "refused", *FRAME,
 )  # fmt: skip
 """The families that `memops.judge.judgement` looks at."""
@@ -106,7 +107,7 @@ def read_in_one(texts: Sequence[str]) -> Read:
     sets["past"] = pasts(t)
     sets["modifiers"], sets["last"] = modifiers(t), lasts(t)
     sets["persons"] = persons(t)
-    sets["roles"] = roles(t, [told.sign for told in says])
+    sets["roles"] = roles(t, [told.sign for told in says], plains)
     sets["statements"] = keys_of(enumerate(told.of for told in says), t.items)
     for name, denied_ in (("affirmed", False), ("denied", True)):
         sided = enumerate([word for word, no in told.sides if no is denied_] for told in says)
@@ -155,6 +156,10 @@ def _sets(
         (row, [f"{v.kind}={form}" for v in found for form in v.near])
         for row, found in enumerate(values)
     )
+    rounded = (
+        (row, [f"{v.kind}={form}" for v in found if v.kind not in _VAGUE for form in v.near])
+        for row, found in enumerate(values)
+    )
     exact = union(said.keys(said.kinds("value")), keys_of(forms, t.items))
     framed = frame(t, opposed(t))
     concepts = said.keys(said.solid)
@@ -166,9 +171,14 @@ def _sets(
         "numbered": _numbered(lists, values, t),
         "values": exact,
         "near": union(exact, keys_of(near, t.items)),
+        "rounded": keys_of(rounded, t.items),
         "kinds": mapped(exact, t.items, lambda item: item.split("=")[0]),
         "current": union(framed["open"], exact),
     }  # fmt: skip
+
+
+_VAGUE = frozenset({"time", "duration"})
+"""Kinds of which another form is no other writing of the same: of either half of the day; a month in days."""
 
 
 def _counted(t: Tokens) -> tuple[Keys, Keys]:

@@ -115,11 +115,39 @@ def differences(r: Readings, a: Ints, b: Ints) -> pl.DataFrame:
     out: dict[str, Any] = {}
     out |= _meaning(r, a, b) | _values(r, a, b) | _turns(r, a, b) | _cues(r, a, b) | _frame(r, a, b)
     out |= _aligned(r, a, b)
-    one = r.shared("roles", "roles", a, b) > 0
+    _round(out, r, a, b)
+    one = (r.shared("roles", "roles", a, b) > 0) | _in_voice(out, r, a, b)
     out["restated"] = out["restated"] + one
-    for name in ("swapped", "relation_differs", "governed_differs", "owner_a", "owner_b"):
+    for name in (
+        "swapped",
+        "relation_differs",
+        "governed_differs",
+        "persons_differ",
+        "owner_a",
+        "owner_b",
+    ):
         out[name] = np.where(one, 0, out[name])
     return pl.DataFrame({name: np.asarray(v, np.float64) for name, v in out.items()})
+
+
+def _in_voice(out: dict[str, Any], r: Readings, a: Ints, b: Ints) -> Any:
+    """Return which pairs say the same, one in the passive and one in the active, of one time."""
+    told = r.shared("voice", "cycle", a, b) + r.shared("cycle", "voice", a, b)
+    return (told > 0) & (out["past"] != 1) & (out["passive_differs"] == 1)
+
+
+def _round(out: dict[str, Any], r: Readings, a: Ints, b: Ints) -> None:
+    """Take for one the value that one of the two rounds where the other turned it from another system."""
+    one = r.shared("rounded", "values", a, b) + r.shared("values", "rounded", a, b) == 1
+    alone = (out["gap_a"] == 1) & (out["gap_b"] == 1)
+    for name in ("current", "complement", "wide"):
+        for side in "ab":
+            out[f"{name}_{side}"] = np.maximum(out[f"{name}_{side}"] - one, 0)
+    for side in "ab":
+        out[f"gap_{side}"] = out[f"gap_{side}"] - (one & alone)
+    out["governed_differs"] = np.maximum(out["governed_differs"] - one, 0)
+    sizes = r.size("content", a), r.size("content", b)
+    out["contained"] = _ratio(out["both_content"] + one, np.minimum(*sizes))
 
 
 def _ratio(top: Any, bottom: Any) -> Any:
@@ -185,6 +213,7 @@ def _aligned(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     begin, end = r.shared("opens", "opens", a, b), r.shared("closes", "closes", a, b)
     end = np.minimum(end, np.minimum(one, two) - begin)
     out = {"begin": begin, "end": end, "gap_a": one - begin - end, "gap_b": two - begin - end}
+    out["cycled"] = r.shared("cycle", "cycle", a, b)
     out["left_same"] = r.shared("left", "left", a, b)
     for side, own, other in (("a", a, b), ("b", b, a)):
         out[f"left_{side}"] = r.shared("left", "content", own, other)

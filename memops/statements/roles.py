@@ -4,6 +4,7 @@ Converse words stand in `signs.toml` of the language packs: with the one the oth
 first. A text that holds one of them, and two parties, has its role told from both sides.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -35,18 +36,25 @@ _MUTUAL = 2  # the side of what both parties are to each other
 _TURNING = 3  # the side of what is told by the word of relation behind it: rent to, rent from
 
 
-def roles(t: Tokens, signs: Sequence[Sign | None]) -> Keys:
+def roles(t: Tokens, signs: Sequence[Sign | None], plains: Sequence[str]) -> Keys:
     """Return the roles that texts without a sign tell, each as it is told from either side."""
     held = t.where(lambda concept, kind, said: _converse(said.lower()) is not None)
     rows = np.flatnonzero(t.texts(held) & np.array([sign == Sign() for sign in signs], bool))
     ends = np.append(t.begin, len(t.row))
-    told = []
+    told = [
+        (row, said)
+        for row, plain in enumerate(plains)
+        if (said := [*_framed(plain), *_alternated(plain)])
+    ]
     for row in rows.tolist():
         span = slice(int(ends[row]), int(ends[row + 1]))
         tokens = _called([t.words.words[word] for word in t.word[span].tolist()])
         at = [n for n, (_, _, said) in enumerate(tokens) if _converse(said.lower())]
-        if len(at) == 1:
-            told.append((row, [*_told(tokens, at[0])]))
+        whole = t.clause[span][0] == t.clause[span][-1]
+        if len(at) > 1:  # the north field above the creek
+            at = [n for n in at if whole and not _names_party(tokens[n][2])]
+        if at:
+            told.append((row, [said for place in at for said in _told(tokens, place, whole)]))
     return keys_of(told, t.items)
 
 
@@ -55,21 +63,94 @@ def _called(tokens: Sequence[_Word]) -> list[_Word]:
     out: list[_Word] = []
     for token in tokens:
         named = token[1] == "word" and len(token[2]) == 1 and not token[2].isascii()
-        if named and out and out[-1][2] in _listed("before_names"):
+        before = out[-1][2].lower() if out else ""
+        if named and before in _listed("before_names"):
             said = out.pop()[2] + token[2]
             out.append((f"h:{said}", "name", said))
+        elif token[1] == "name" and before in _listed("titles"):
+            out[-1] = token
         else:
             out.append(token)
     return out
 
 
-def _told(tokens: Sequence[_Word], at: int) -> Iterator[str]:
-    """What is told of two parties: under the word itself, and under its converses."""
+def _alternated(plain: str) -> Iterator[str]:
+    """What a text of one clause says, by a word on whose one side who acts stands, and on its other whom it is done to.
+
+    A把B告了 is B被A告了, A比B高 is B没有A高. Where behind the word the party ends nobody knows, so
+    each place is taken; only that at which the other text ends says the same.
+    """
+    known = _alternations()
+    if plain.isascii() or len(plain) > _BRIEF or not known[0].search(plain):
+        return
+    bare = plain.strip().rstrip("。.！!")
+    found = known[0].findall(bare)
+    first, word, rest = bare.partition(found[0]) if found else ("", "", "")
+    if len(found) != 1 or not first or not first.isalnum() or not rest.isalnum():
+        return
+    row, side = known[1][word]
+    for at in range(1, len(rest)):
+        parties = (first, rest[:at]) if side == 0 else (rest[:at], first)
+        yield f"role={row} {'>'.join(parties)} {rest[at:]}"
+
+
+def _framed(plain: str) -> Iterator[str]:
+    """What a text of one clause says by a converse word in one of the frames of its language: A在B北边."""
+    if plain.isascii() or len(plain) > _BRIEF:
+        return
+    for frame in _frames():
+        fits = frame.fullmatch(plain.strip().rstrip("。.！!"))
+        if fits is None:
+            continue
+        found, told = _converses()[fits["w"]], fits.groupdict(default="")
+        side = found.side if found.side < _MUTUAL else int("from" in told)
+        if ("from" in told and side == 0) or ("to" in told and side == 1):
+            continue
+        parties = ">".join((told["one"], told["two"]) if side == 0 else (told["two"], told["one"]))
+        for other in found.others or (found.word,):
+            yield f"role={'|'.join(sorted((found.word, other)))} {parties} {told.get('rest', '')}"
+
+
+@cache
+def _frames() -> list[re.Pattern[str]]:
+    wide = sorted((w for w in _converses() if not w.isascii()), key=len, reverse=True)
+    word = f"(?P<w>{'|'.join(wide) or '(?!)'})"
+    told = (frame for code in codes() for frame in table(code, "signs").get("frames", ()))
+    return [
+        re.compile(re.sub(r"(?<!P)<(\w+)>", r"(?P<\1>\\w+?)", frame).replace("…", word))
+        for frame in told
+    ]
+
+
+_BRIEF = 30  # signs of a statement of one clause
+
+
+@cache
+def _alternations() -> tuple[re.Pattern[str], dict[str, tuple[str, int]]]:
+    told = [
+        row.split("|") for code in codes() for row in table(code, "signs").get("alternations", ())
+    ]
+    words_ = {
+        w: (sides[0].strip(), n)
+        for sides in told
+        for n, side in enumerate(sides)
+        for w in side.split()
+    }
+    longest = sorted(words_, key=len, reverse=True)
+    return re.compile("|".join(longest) or "(?!)"), words_
+
+
+def _told(tokens: Sequence[_Word], at: int, whole: bool) -> Iterator[str]:
+    """What is told of two parties: under the word itself, and under its converses.
+
+    In a text that is a `whole` clause parties of several words are told by where they stand.
+    """
     found = _converse(tokens[at][2].lower())
-    parties = _parties(tokens, at)
+    parties = _parties(tokens, at, whole)
     if found is None or parties is None:
         return
-    one, two = parties
+    ones, twos = parties
+    one, two = ones[0], twos[0]
     if one > at and not found.noun:
         return
     if found.noun and not any(concept == "copula" or said in _OWNED for concept, _, said in tokens):
@@ -83,7 +164,7 @@ def _told(tokens: Sequence[_Word], at: int) -> Iterator[str]:
     between = {said.lower() for _, _, said in tokens[one:two]}
     turned = side == 1
     turned ^= bool(between & _listed("passive")) ^ (found.noun and one < at < two)
-    names = [tokens[one][0], tokens[two][0]]
+    names = [" ".join(tokens[n][0] for n in party) for party in parties]
     if side == _MUTUAL:
         names.sort()
     elif turned:
@@ -93,7 +174,9 @@ def _told(tokens: Sequence[_Word], at: int) -> Iterator[str]:
         for n, (concept, kind, surface) in enumerate(tokens)
         if n != at
         and kind in CONTENT
+        and n not in (*ones, *twos)
         and concept not in names
+        and surface.lower() not in _listed("resting")
         and surface.lower() not in _listed("owning")
     )
     said = " ".join(("", ">".join(names), *rest))
@@ -103,15 +186,23 @@ def _told(tokens: Sequence[_Word], at: int) -> Iterator[str]:
         yield f"role={first}|{then}{said}"
 
 
-def _parties(tokens: Sequence[_Word], at: int) -> tuple[int, int] | None:
-    """Where the two parties stand: the only two names or people, or the only two things."""
+def _parties(tokens: Sequence[_Word], at: int, whole: bool) -> tuple[list[int], list[int]] | None:
+    """Where the two parties stand: the only two names or people, or things; else what stands before and behind."""
     solid = [n for n, (_, kind, _) in enumerate(tokens) if kind in CONTENT and n != at]
     free = [n for n in solid if tokens[n][2].lower() not in _listed("owning")]
     named = [n for n in solid if tokens[n][1] in ("name", "person") or person(*tokens[n])]
     for listed in (named, [n for n in named if n in free], solid):
         if len(listed) == 2 and tokens[listed[0]][0] != tokens[listed[1]][0]:
-            return listed[0], listed[1]
-    return None
+            return [listed[0]], [listed[1]]
+    before = [n for n in solid if n < at and tokens[n][2].lower() not in _listed("resting")]
+    after = [n for n in solid if n > at]
+    after = [n for nth, n in enumerate(after) if n - nth == after[0]]
+    return (before, after) if whole and before and after else None
+
+
+def _names_party(said: str) -> bool:
+    found = _converse(said.lower())
+    return found is not None and found.noun
 
 
 @lru_cache(200_000)
@@ -142,8 +233,10 @@ def _converses() -> dict[str, _Converse]:
         for pair in told.get("converses", ()):
             out |= _sides(pair)
         for side, name in ((_MUTUAL, "mutual"), (_TURNING, "turned_by")):
-            for word in told.get(name, ()):
-                out |= dict.fromkeys(_forms(word), _Converse(word, (), side, False))
+            for row in told.get(name, ()):
+                first, *_ = alike = row.split()
+                forms = [form for word in alike for form in _forms(word)]
+                out |= dict.fromkeys(forms, _Converse(first, (), side, False))
     return out
 
 
