@@ -48,7 +48,16 @@ def alike(records: pl.DataFrame, ctx: Context, least: int = 0) -> pl.DataFrame:
     """Return records, hidden ones too, with their `voice` and the `group` that says the same.
 
     Groups are found where more than `least` voices may come together, elsewhere records stand alone.
+    A later round that asks of the same records is told the same, unless a model is asked as well.
     """
+    last = ctx.cache.get((alike, least))
+    if last is None or ctx.models.judge is not None or not last[0].equals(records):
+        last = ctx.cache[alike, least] = records, _grouped(records, ctx, least)
+    found: pl.DataFrame = last[1]
+    return found
+
+
+def _grouped(records: pl.DataFrame, ctx: Context, least: int) -> pl.DataFrame:
     shown = records.with_columns(superseded_by=pl.lit(None, pl.String))
     said, voiced = statements_of(shown, ctx), records.with_columns(voice=voice())
     voices = said.members.join(voiced.select("id", "voice"), on="id").select("statement", "voice")
