@@ -1,6 +1,8 @@
 """JSON files are written as `json` writes them, whatever is long in them."""
 
+import hashlib
 import json
+import time
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,3 +29,16 @@ def test_a_value_is_written_indented_and_in_the_order_of_its_names(value):
     except UnicodeEncodeError:
         return
     assert files.json_bytes(value) == wanted
+
+
+def test_a_file_is_hashed_once_until_it_is_touched(tmp_path, monkeypatch):
+    path, read = tmp_path / "held", []
+    digest = hashlib.file_digest
+    monkeypatch.setattr(hashlib, "file_digest", lambda *of: read.append(of) or digest(*of))
+    for nth, held in enumerate((b"one", b"two"), 1):
+        path.write_bytes(held)
+        assert files.sha256(path) == hashlib.sha256(held).hexdigest()
+        time.sleep(0.1)
+        for _ in range(3):
+            assert files.sha256(path) == hashlib.sha256(held).hexdigest()
+        assert len(read) in (2 * nth - 1, 2 * nth)  # one that is so new is read again
