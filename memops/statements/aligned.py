@@ -228,7 +228,7 @@ def relations(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     bare = _JOINING.union(*(table(lang, "signs").get("particles", ()) for lang in codes()))
     related = t.where(lambda concept, _, said: concept == "prep" and said not in bare, "function")
     at = np.flatnonzero(related)
-    last, behind = len(t.at), np.where(t.solid, t.at, len(t.at))
+    last, behind = len(t.at), np.where(t.solid | t.kinds("change"), t.at, len(t.at))
     after = np.append(np.minimum.accumulate(behind[::-1])[::-1], last)[at]
     before = np.maximum.accumulate(np.where(t.solid, t.at, -1))[at] if last else at
     group = t.row * np.int64(last + 1) + t.clause

@@ -29,10 +29,14 @@ def exact(
     t: Tokens,
 ) -> Keys:
     """Return what of each text another must say alike."""
+    either = {*t.row[t.where(lambda concept, kind, said: said.lower() in _either())].tolist()}
     told = [
-        (row, [*map(_shown, found), *_reached(plain, found), *_sign(sign)])
+        (
+            row,
+            ["or"] * (row in either) + [*map(_shown, found), *_reached(plain, found), *_sign(sign)],
+        )
         for row, (plain, found, sign) in enumerate(zip(plains, values, signs, strict=True))
-        if found or sign
+        if found or sign or row in either
     ]
     return keys_of([(row, [*filter(None, items)]) for row, items in told], t.items)
 
@@ -59,6 +63,11 @@ def _reached(plain: str, values: Sequence[Value]) -> Iterator[str]:
     for value in values:
         if plain[value.start - 1 : value.start] in _goals() and value.kind not in ("date", "time"):
             yield f"to {value.kind}"
+
+
+@cache
+def _either() -> frozenset[str]:
+    return frozenset(word for code in codes() for word in table(code)["words"].get("either", ()))
 
 
 @cache

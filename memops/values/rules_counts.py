@@ -297,6 +297,10 @@ COUNTS: tuple[Rule, ...] = (
     ("n:number ratio_part between:other? range/ratio d:number ratio_part", _parts),
     ("d:digits", _code),
     ("n:number every per:time_unit", _often_told),
+    (
+        "each per:measure n:number measure",
+        lambda span: rate(span, scalar("number", num_of(span), "")),
+    ),
     ("neg:negative? n:number measure", _plain),
     ("n:lone other", _one_thing),
     ("neg:negative? n:number", _plain),

@@ -18,12 +18,13 @@ def rate(span: Span, found: Found) -> Found:
     """So much every week, an hour, a kilo; a length in a time is a speed."""
     told = span.get("per_day", "adverb") or span.get("per_day", "per_period")
     unit = span.get("per", "time_unit") or span.get("per", "unit")
+    count = span.line.of(span.at("per") - 1) if span.has("per") else {}
+    if "lone" in count:  # 二十块两斤, 两盒
+        found = found._replace(factor=found.factor / count["lone"].value)
     if unit is None and span.has("per"):
         return found._replace(kind=f"{found.kind} rate", unit=f"{found.unit}/1")
     if unit is not None:
-        said, count = per(unit), span.line.of(span.at("per") - 1)
-        if "lone" in count:  # 二十块两斤
-            found = found._replace(factor=found.factor / count["lone"].value)
+        said = per(unit)
         if unit.kind not in ("months", "duration", "workdays"):
             found = found._replace(factor=found.factor / unit.factor)
     elif told is not None or span.has("hour"):
