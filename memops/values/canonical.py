@@ -70,7 +70,7 @@ def _kind(unit: str) -> str | None:
     if unit in _symbols():
         return _symbols()[unit]
     base, slash, per = unit.partition("/")
-    whole = re.fullmatch(rf"(?:{_NUMBER} )?(?:mo|s|d|w|h)|1|{_per()}", per) if slash else None
+    whole = re.fullmatch(rf"(?:{_NUMBER} )?(?:mo|s|d|w|h)|1|ea|{_per()}", per) if slash else None
     kind = "money" if re.fullmatch(r" [A-Z]{3}", base) else _symbols().get(base)
     if kind is None or (slash and whole is None):
         return None

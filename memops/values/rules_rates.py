@@ -22,7 +22,8 @@ def rate(span: Span, found: Found) -> Found:
     if "lone" in count:  # 二十块两斤, 两盒
         found = found._replace(factor=found.factor / count["lone"].value)
     if unit is None and span.has("per"):
-        return found._replace(kind=f"{found.kind} rate", unit=f"{found.unit}/1")
+        each = "/ea" if found.kind == "number" else "/1"  # 24/1 is two numbers with a stroke
+        return found._replace(kind=f"{found.kind} rate", unit=found.unit + each)
     if unit is not None:
         said = per(unit)
         if unit.kind not in ("months", "duration", "workdays"):
