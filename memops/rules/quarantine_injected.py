@@ -6,7 +6,15 @@ from memops.context import Context
 from memops.judge.places import KEPT, MOMENTS, placed, touchable
 from memops.plan import edit
 from memops.policy import Hostile
-from memops.safety.hostile import SHAPED, concepts, injected, prompt_alone, spoken, wordless
+from memops.safety.hostile import (
+    SHAPED,
+    concepts,
+    injected,
+    prompt_again,
+    prompt_alone,
+    spoken,
+    wordless,
+)
 from memops.safety.trust import by_anybody, by_machine
 from memops.schema import LIVE, QUARANTINE, only
 
@@ -25,7 +33,8 @@ def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Hide text that gives orders to a model, and stored prompts, until a person has looked.
 
     Of a talk only turns that are nothing but the software's words are hidden (`unwrap_turns` cuts
-    them out of the others).
+    them out of the others): those that are known to their end, or stand over and over, as a prompt;
+    what else its marks begin may be somebody's words, and has a reason of its own.
 
     Any tier and pin: a planted record is often the best protected one. Nothing is deleted. What
     came from no machine and no channel is taken for the owner's or the agent's, who may give
@@ -52,10 +61,11 @@ def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         .unique("id", keep="first", maintain_order=True)
         .sort("id")
     )
-    found = found.filter(~placed() | ~_amid() | ((pl.col("role") == "session") & wordless()))
-    found = found.with_columns(
-        code=pl.when(~placed() & _amid()).then(pl.lit(_AMID)).otherwise("code")
-    )
+    prompt = pl.col("code") == "hostile.own_prompt"
+    turn = (pl.col("role") == "session") & pl.col("source").is_not_null()
+    found = found.filter(~placed() | ~prompt | (turn & wordless()))  # notes may collect prompts
+    known = prompt_alone() | prompt_again(policy.repeats)
+    found = found.with_columns(code=pl.when(prompt & ~known).then(pl.lit(_AMID)).otherwise("code"))
     tags = pl.concat_list("tags", pl.lit(["quarantined"])).list.unique(maintain_order=True)
     return edit(
         found, "quarantine", pl.col("code"),
@@ -94,11 +104,3 @@ def _spoken(some: pl.DataFrame, policy: Hostile) -> pl.DataFrame:
     found = told.filter(orders | shaped).unique("id", keep="first", maintain_order=True)
     return some.join(found.select("id", "code"), on="id", how="inner")
 
-
-def _amid() -> pl.Expr:
-    """True of a text that holds other words beside its prompt, which may be the owner's.
-
-    A prompt in a note that is no conversation may be one that the owner collects.
-    """
-    collected = placed() & (pl.col("role") != "session")
-    return (pl.col("code") == "hostile.own_prompt") & (collected | ~prompt_alone())

@@ -37,7 +37,8 @@ _BLOCKS = "|".join([*_BANNERS["bracketed"], _TAGS])
 _LINES = "|".join(_BANNERS["starts"])
 PROMPTS = f"{_BLOCKS}|{_LINES}"
 """Openings of what the agent's software says, in lower case."""
-_ENTRY = r"\n\s*(?:[-*]\s+)?\*\*\d{1,2}:\d{2}(?::\d{2})?\*\*"  # one that a later time begins
+_WHOLE = "|".join([*_BANNERS["whole"], *_BANNERS["bracketed"]])
+_STAMPS = r"(?im)^(?:current time:[^\n]*|\[message_id: [^\n]*\])$"
 _ADDED = (
     rf"(?is)<(?:{WRAPPERS})>.*?</(?:{WRAPPERS})>\s*",
     r"(?s)\[Untrusted [^\]\n]*\]\nBEGIN_QUOTED_NOTES\n```text\n.*?\n```\nEND_QUOTED_NOTES\s*",
@@ -103,16 +104,15 @@ def injected(texts: pl.Series, policy: Hostile = _DEFAULT, personas: bool = True
 
 
 def prompt_alone() -> pl.Expr:
-    """Return whether a prompt of the agent's software begins a text, and nothing else stands in it.
+    """Return whether a text is a prompt of the agent's software, from its first word to its last."""
+    bare = pl.col("text").str.replace_all(_ENVELOPE, "").str.replace_all(_STAMPS, "")
+    return bare.str.strip_chars().str.contains(rf"(?i)^(?:{_WHOLE})\z")
 
-    An event that came before the turn, or what the software recalled, is in brackets before other
-    words; in a note an entry of another time may follow.
-    """
-    begins = pl.col("text").str.extract(r"^\s*(?:\*\*[\d:]+\*\*\s*)?(.*)")
-    bracketed = begins.str.starts_with("<") | begins.str.starts_with("[")
-    entries = pl.col("text").str.contains(_ENTRY)
-    begun = begins.str.contains(rf"(?i)^(?:{PROMPTS})")
-    return begun & ~bracketed & ~entries & wordless()
+
+def prompt_again(repeats: int) -> pl.Expr:
+    """Return whether texts that differ in nothing but numbers stand so often, as no person writes."""
+    bare = pl.col("text").str.replace_all(_ENVELOPE, "").str.replace_all(_STAMPS, "")
+    return pl.len().over(bare.str.strip_chars().str.replace_all("[0-9]+", "0")) >= repeats
 
 
 def unwrapped() -> pl.Expr:
