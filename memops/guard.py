@@ -9,7 +9,7 @@ import polars as pl
 
 from memops.hygiene.floors import filling, floored
 from memops.hygiene.tasks import is_task
-from memops.language.text import normalised
+from memops.language.text import wording
 from memops.plan import STEPS, arguments, gravity, outcome, successors
 from memops.policy import Policy
 from memops.safety.looked import redacted
@@ -144,7 +144,7 @@ def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame
         .with_columns(
             _lost=was_live & (pl.col("_gone") | pl.col("_retired") | (pl.col("_moved") & is_live)),
             _same=pl.col("intent").is_in(_SAME)
-            & (normalised(pl.col("text")) == normalised(pl.col("keeper_text"))),
+            & (wording(pl.col("text")) == wording(pl.col("keeper_text"))),
         )
     )  # fmt: skip
 

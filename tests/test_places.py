@@ -85,6 +85,7 @@ STOP = "## Stop the service\nStop it on both machines and wait until the queue i
 CHECK = (
     "## Check the disk\nAt least ten gigabytes have to be free on the machine with the data.\n\n"
 )
+ROUND = f"{DOSE}{WALK}## Cold store\nIt stood at (-4 °C) with the door shut, as the book wants it to be.\n\n"
 
 
 @pytest.mark.parametrize(
@@ -98,9 +99,18 @@ CHECK = (
             "procedure",
             STOP + CHECK + "## Update\nFetch the new version and start it.\n\n" + STOP + CHECK,
         ),
+        *(("ward", first + ROUND + second + ROUND) for first, second in (
+            ("Ida, 8:00\n\n", "Ida, 20:00\n\n"),
+            ("<h2>aurora</h2>\n\n", "<h2>borealis</h2>\n\n"),
+            ("## Morning\n\n", "## Evening\n\n"),
+            ("**Ward A**\n\n", "**Ward B**\n\n"),
+            ("## Handover\nPetra to Jonas.\n\n", "## Handover\nJonas to Lina.\n\n"),
+            ("", "---\n\n"),
+        )),
+        ("signs", ROUND + ROUND.replace("-4 °C", "4 °C")),
     ],
-)
-def test_a_single_section_that_stands_again_may_be_meant(tmp_path, name, text):
+)  # fmt: skip
+def test_a_single_section_or_what_something_parts_from_the_first_may_be_meant(tmp_path, name, text):
     assert "merge.again" not in _codes(tmp_path, name, text)
 
 

@@ -23,6 +23,11 @@ def folded(text: pl.Expr) -> pl.Expr:
     return in_form(text, "NFKC").str.to_lowercase()
 
 
+_WIDE = {chr(0xFEE0 + n): chr(n) for n in range(0x21, 0x7F)} | {
+    "。": ".", "、": ",", "‘": "'", "’": "'", "“": '"', "”": '"',
+}  # fmt: skip
+
+
 def in_form(text: pl.Expr, form: Literal["NFKC", "NFKD"]) -> pl.Expr:
     """Return text in a normal form; most texts hold nothing that either changes, and are left."""
     changed = pl.when(text.str.contains(_CHANGED)).then(text)
@@ -60,12 +65,28 @@ def normalised(text: pl.Expr) -> pl.Expr:
     (sign, point, currency, per cent) stays.
     """
     kept = folded(_unaccented(text)).str.replace_all(r"([0-9])[,，]([0-9]{3})\b", "$1$2")
-    spaced = kept.str.replace_all(r"([0-9])\.([0-9])", "$1\u0001$2")
-    spaced = spaced.str.replace_all(r"(^|\s)[-−]([0-9])", "$1\u0002$2")
+    spaced = kept.str.replace_all(r"(^|[^.])\.([0-9])", "$1\u0001$2")
+    spaced = spaced.str.replace_all(r"(^|[^\p{L}\p{N}\s])[-−–]([0-9\u0001])", "$1\u0002$2")
+    spaced = spaced.str.replace_all(r"(^|\s)[-−–]([0-9\u0001])", "$1\u0002$2")
     spaced = spaced.str.replace_all(r"[^\p{L}\p{N}\p{M}\u0001\u0002+#%$€£¥@/:]+", " ")
     spaced = spaced.str.replace_all(r"[/:@]+(\s|$)", " ").str.replace_all(r"\s+", " ")
     spaced = spaced.str.replace_all(r"(\p{Han}) ", "$1").str.replace_all(r" (\p{Han})", "$1")
     return spaced.str.strip_chars()
+
+
+def wording(text: pl.Expr) -> pl.Expr:
+    """Return a text as anybody writes it again: without emphasis, its own spacing, width and closing mark.
+
+    Accents, signs and marks inside stay, since they tell values, names and code apart; so does a
+    question mark. The first letter, which any sentence lifts, is small.
+    """
+    plain = text
+    for pair in (r"\*\*", r"__", r"\*", r"_", "`"):
+        plain = plain.str.replace_all(rf"{pair}(\S(?:[^\n]*?\S)?){pair}", "$1")
+    plain = plain.str.normalize("NFC").str.replace_many(list(_WIDE), list(_WIDE.values()))
+    plain = plain.str.replace_all(r"\s+", " ").str.replace_all(r"(\p{Han}) | (\p{Han})", "$1$2")
+    plain = plain.str.strip_chars().str.replace(r"[.!,;]+$", "").str.strip_chars()
+    return plain.str.head(1).str.to_lowercase() + plain.str.slice(1)
 
 
 def _unaccented(text: pl.Expr) -> pl.Expr:

@@ -14,7 +14,7 @@ from memops.judge.places import (
     reporting,
     touchable,
 )
-from memops.language.text import in_form, normalised, spelling
+from memops.language.text import spelling, wording
 from memops.schema import native
 
 _SENTENCE = 40  # bytes; what is shorter in a day's notes is that section's, as "all is well"
@@ -23,22 +23,20 @@ _OWN = ("claim", "event")
 
 
 def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
-    """Keep one of the records of a scope and subject whose texts differ at most in punctuation and width.
+    """Keep one of the records of a scope and subject that are worded alike, but for width and spacing.
 
-    A capital inside a sentence may tell a name from a word (Word and word, Polish and polish),
-    so texts that differ in one are left for `memops records duplicates` to list. Of documents, what is short
-    or has no subject of its own (a value with its label, a table, code) is the same only under one
-    heading, and an event only if it is of one moment. A brief turn of a conversation is that
-    conversation's.
+    A capital, an accent or a mark inside a sentence may tell names, values and words apart (Word and
+    word, -3 and 3), so texts that differ in one are left for `memops records duplicates` to list. Of
+    documents, what is short or has no subject of its own (a value with its label, a table, code) is the
+    same only under one heading, and an event only if it is of one moment. A brief turn of a
+    conversation is that conversation's.
     """
     fresh = ctx.at_rest()
     whole = counted(records).filter(fresh & touchable() & (pl.col("form") != "quotation"))
     spelt = ctx.formed(spelling, whole["text"], spelling(pl.col("text")))
-    live = repeated(whole.with_columns(_spelt=spelt), "_spelt").drop("_spelt")
+    live = repeated(whole.with_columns(_spelt=spelt), "_spelt")
     said = live.with_columns(
-        _form=normalised(pl.col("text")),
-        _case=letters(pl.col("text")),
-        _marks=marks(pl.col("text")),
+        _form=wording(pl.col("text")),
         _about=about(),
         _moment=_moment(),
         _tags=pl.when(placed()).then(pl.col("tags").list.sort().list.join(" ")).fill_null(""),
@@ -48,8 +46,8 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     said = said.with_columns(_about=pl.when(~long).then("_about").fill_null(""), _long=long)
     said = said.filter(~reporting())
     told = pl.col("form").is_in(_OWN) | ~placed() | (pl.col("_about") != "")
-    held = said.filter(told & (pl.col("_form").str.len_chars() > 0))
-    keys = ("_form", "_case", "_marks", "_about", "_moment", "_tags", "form")
+    held = said.filter(told & (pl.col("_spelt") != ""))
+    keys = ("_form", "_about", "_moment", "_tags", "form")
     twice = repeated(held, *keys).with_columns(group=pl.struct(*keys))
     curated = placed() & pl.col("role").is_in(KEPT)
     nth = curated.cum_sum().over("scope", "group")
@@ -58,7 +56,7 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     alone = twice.join(siblings, on="id", how="anti")
     every = pl.concat([alone, one_a_block(siblings.sort("id"))]).sort("id")
     return merged(
-        every.drop("_form", "_case", "_marks", "_about", "_moment", "_tags", "_long"), "merge.exact"
+        every.drop("_spelt", "_form", "_about", "_moment", "_tags", "_long"), "merge.exact"
     )
 
 
@@ -84,17 +82,3 @@ def repeated(said: pl.DataFrame, *names: str, **forms: pl.Expr) -> pl.DataFrame:
     """Return the rows of which another of the scope has the same in some columns."""
     made = said.with_columns(**forms)
     return made.filter(pl.len().over("scope", *names, *forms) > 1)
-
-
-def marks(text: pl.Expr) -> pl.Expr:
-    """Return the marks of a text that no sentence needs, emphasis left out: those of code and sums."""
-    plain = text
-    for pair in (r"\*\*", r"__", r"\*", r"_", "`"):
-        plain = plain.str.replace_all(rf"{pair}(\S(?:[^\n]*?\S)?){pair}", "$1")
-    return in_form(plain, "NFKC").str.replace_all(r"[^\p{S}@#%&*/\\_\[\]{}]", "")
-
-
-def letters(text: pl.Expr) -> pl.Expr:
-    """Return the letters of a text in their case, without the first, which any sentence lifts."""
-    bare = in_form(text, "NFKD").str.replace_all(r"\P{L}", "")
-    return bare.str.slice(1)

@@ -103,4 +103,3 @@ def _spoken(some: pl.DataFrame, policy: Hostile) -> pl.DataFrame:
     shaped = pl.col("code").is_in(SHAPED) & ~own.fill_null(False)  # a rule may quote a prompt
     found = told.filter(orders | shaped).unique("id", keep="first", maintain_order=True)
     return some.join(found.select("id", "code"), on="id", how="inner")
-

@@ -40,7 +40,9 @@ _TAGS = re.compile(r"(?:\s+#(?![\d]+(?:\s|$))[\w/-]*[^\W\d][\w/-]*)+\s*$")
 _ROLE = re.compile(
     r"^(?:[-*+]\s+)?(?:\*\*)?(?P<role>user|assistant|tool|system)(?:\*\*)?\s*[:：]\s*", re.I
 )
-_CAPTURE = re.compile(r"^#\s*Session\s*[:：]\s*\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}")  # as the software stamps it
+_CAPTURE = re.compile(
+    r"^#\s*Session\s*[:：]\s*\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}"
+)  # as the software stamps it
 _META = re.compile(
     r"^\s*[-*+]\s+\*\*(?:Session (?:Key|ID)|Source|Reason|Channel|Agent|Model)\*\*\s*[:：]"
 )
