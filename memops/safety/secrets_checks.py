@@ -26,7 +26,10 @@ from memops.safety.secrets_traits import (
 _BEFORE, _NEXT = pl.col("before"), pl.col("following")
 _DIGIT, _DIGITS, _MIXING = pl.col("digit"), pl.col("digits"), pl.col("mixing")
 _LETTER = pl.col("letters") > 0
-_GENERATED = "[A-Za-z0-9]{16}"  # unbroken
+_GENERATED = "[A-Za-z0-9]{20}"  # unbroken
+_ROWS = ("abcdefghijklmnopqrstuvwxyz", "0123456789012")
+_COUNTED = "(?i)" + "|".join(row[n : n + 8] for row in _ROWS for n in range(len(row) - 7))
+"""Eight signs in the order of the alphabet or of counting, which an example has and no key."""
 _SAYS = ~pl.col("no_value")
 _UNDATED = ~pl.col("dated")
 _NAMELESS = ~pl.col("identifier")
@@ -125,15 +128,20 @@ def _elided() -> pl.Expr:
 def _prefixed() -> pl.Expr:
     """A key after its issuer's beginning: a run that a generator made, as no name, date or tag has."""
     cased = pl.col("upper") & pl.col("lower")
-    dense, long = cased & (_MIXING >= 0.35), (count("[a-z0-9][A-Z]") >= 2) & (SIZE >= 20)
+    dense, long = cased & (_MIXING >= 0.35), (count("[a-z0-9][A-Z]") >= 3) & (SIZE >= 24)
     made = dense | (((_DIGIT & (_MIXING >= 0.2)) | pl.col("random")) & ~pl.col("wordy"))
-    return (has(_GENERATED) | long) & (_UNDATED | (SIZE >= 32)) & made & ~_elided()
+    generated = (has(_GENERATED) | long) & (_UNDATED | (SIZE >= 32)) & made
+    return generated & ~_elided() & ~_example()
+
+
+def _example() -> pl.Expr:
+    return has(_COUNTED)
 
 
 def _issued() -> pl.Expr:
     """A key of its issuer's length: letters and digits mixed, as in no word with a number behind it."""
     named = has(r"^[0-9a-f]{32}\.[a-z0-9]+$")  # a file by its hash
-    return has("^AKIA|[0-9][A-Za-z]") & ~named
+    return has("^AKIA|[0-9][A-Za-z]") & ~named & ~_example()
 
 
 def _token() -> pl.Expr:
