@@ -10,7 +10,7 @@ from memops.schema import TOMBSTONE
 from memops.stores.markdown.changes import FileState
 from memops.stores.markdown.edit import Wish, edited
 from memops.stores.markdown.entries import entries
-from memops.stores.markdown.records import identified, projected, row, table
+from memops.stores.markdown.records import identified, projected, table
 from memops.stores.markdown.undo import reverted
 from memops.stores.openclaw import OpenClaw
 from memops.stores.xinghebot import XingheBot
@@ -62,7 +62,7 @@ def test_what_leaves_comes_back_to_the_byte(raw, path, kind, draw):
         draw.draw(st.sets(st.sampled_from([k for k, _ in state.found]))) if state.found else set()
     )
     new = draw.draw(st.booleans())
-    rows = {key: row(key, entry) for key, entry in state.found}
+    rows = {row["id"]: row for row in table(state.found).to_dicts()}
     wishes = [
         Wish(key, rows[key], rows[key] | {"superseded_by": TOMBSTONE}) for key in sorted(gone)
     ]
@@ -89,3 +89,45 @@ def _words(raw):
         for line in raw.split(b"\n")
         if line.strip(b"\r\n\xef\xbb\xbf")
     ]
+
+
+sections = st.lists(
+    st.tuples(st.sampled_from("ABC"), st.lists(st.sampled_from(["Beds are free.", "The lift is out.", "He may come."]), min_size=1, max_size=3)),
+    min_size=2, max_size=8,
+)  # fmt: skip
+
+
+@settings(deadline=None, max_examples=150)
+@given(sections, st.data())
+def test_what_stood_twice_comes_back_where_it_was_though_the_file_has_grown(parts, draw):
+    text = "# Ward\n\nSince May.\n" + "".join(
+        f"\n## {name}\n\n" + "\n\n".join(said) + "\n" for name, said in parts
+    )
+    state = FileState.read("memory/t.md", text.encode(), OpenClaw.grammar)
+    rows = {row["id"]: row for row in table(state.found).to_dicts()}
+    parted = sorted(key for key in rows if rows[key]["text"] != "Since May.")
+    gone = draw.draw(st.sets(st.sampled_from(parted), min_size=1))
+    wishes = [
+        Wish(key, rows[key], rows[key] | {"superseded_by": TOMBSTONE}) for key in sorted(gone)
+    ]
+    made = edited(state, wishes, {}, OpenClaw.grammar, OpenClaw("x").planned)
+    grown = draw.draw(st.sampled_from([b"", b"\n- Ida came.\n", b"\n## D\n\nIda came.\n"]))
+    apart = len({rows[key]["text"] for key in gone}) == len(gone)  # else any of them will do
+    first = draw.draw(st.sets(st.sampled_from(range(len(made.undo))))) if apart else set()
+    later = (made.data or b"") + grown
+    for some in (first, set(range(len(made.undo))) - first):
+        later = reverted(later, [made.undo[n] for n in sorted(some)]).data or b""
+    assert later == text.encode() + grown
+
+
+def test_of_more_equal_lines_than_were_planned_none_is_taken():
+    text = "# Ida\n\n## Tea\n\nAllergic to nuts.\n\n## Milk\n\nAllergic to nuts.\n"
+    planned = table(FileState.read("memory/t.md", text.encode(), OpenClaw.grammar).found).to_dicts()
+    wish = Wish(planned[1]["id"], planned[1], planned[1] | {"superseded_by": TOMBSTONE})
+    grown = text.replace("# Ida\n", "# Ida\n\n## Bread\n\nAllergic to nuts.\n").encode()
+    state = FileState.read("memory/t.md", grown, OpenClaw.grammar)
+    made = edited(state, [wish], {}, OpenClaw.grammar, OpenClaw("x").planned)
+    assert (made.data, [(w.state, w.why) for w in made.answers]) == (
+        grown,
+        [("stale", "skip.line_twice")],
+    )

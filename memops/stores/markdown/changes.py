@@ -2,13 +2,13 @@
 
 import base64
 import hashlib
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from memops.documents.lines import bare, lines_of
+from memops.documents.lines import BOM, bare, lines_of
 from memops.documents.reading import parse
 from memops.documents.units import Document
 from memops.stores import Undo
@@ -17,6 +17,11 @@ from memops.stores.markdown.records import identified
 
 WINDOW = 12
 """Lines kept (as hashes) on either side of what left, by which it finds its place again."""
+_NEAREST = 4  # lines that stay, on either side
+_REACH = 400  # lines from which none is kept
+_KEPT = 1_000_000  # lines of the new file, for each piece, that an undo may hold
+SHORT = 4
+"""Characters of a line's mark that are enough beside the lines around it."""
 
 
 @dataclass(frozen=True)
@@ -117,16 +122,19 @@ def undo_of(
     file |= {"folders": list(state.folders)} if state.folders else {}
     lines, document = state.document.lines, state.document
     marks = [mark(line) for line in lines]
+    near, made = _Landmarks(marks, changes), lines_of(data.removeprefix(BOM))
+    if len(made) * len(pieces) <= _KEPT:
+        file["lines"] = "".join(mark(line)[:SHORT] for line in made)
     framed = dict[int, list[dict[str, Any]]]()
     own = dict[str, tuple[Change, dict[str, Any]]]()
     for change, at in zip(changes, _positions(changes), strict=True):
         old = b"".join(lines[change.start : change.stop])
-        copies = len(all_of(lines, lines_of(old))) if old else 0
+        copies = times(lines, lines_of(old)) if old else 0
         around = {
             "line": change.start + 1,
             "at": at,
-            "above": marks[max(0, change.start - WINDOW) : change.start],
-            "below": marks[change.stop : change.stop + WINDOW],
+            "new": len(change.lines),
+            **near.around(change.start, change.stop),
         }
         held = around | {"bytes": packed(old), "copies": copies}
         if change.id:
@@ -139,10 +147,45 @@ def undo_of(
         unit = document.units[piece.entry.unit] if piece.entry and piece.removes else None
         over = [h for f in document.over(unit.frame) for h in framed.get(f, ())] if unit else []
         before = had | ({"with": over} if over else {}) if piece.entry else None
-        new = {n: had[n] for n in ("line", "at", "above", "below", "file")}
+        new = {name: told for name, told in had.items() if name not in ("bytes", "copies")}
         after = new | {"bytes": packed(b"".join(change.lines))} if change.lines else None
         out.append(Undo(piece.id, state.path, before, after))
     return out
+
+
+class _Landmarks:
+    """The lines of a file that an edit left, each with its number in the new file."""
+
+    def __init__(self, marks: list[str], changes: Sequence[Change]) -> None:
+        self.marks, self.stays = marks, list[int]()
+        self.after, moved = dict[int, int](), 0
+        start = 0
+        for change in (*changes, None):
+            stop = change.start if change else len(marks)
+            for n in range(start, stop):
+                self.after[n] = n + moved
+            if change:
+                start = change.stop
+                moved += len(change.lines) - (change.stop - change.start)
+        self.stays = [n for n in self.after if marks[n] != BLANK]
+
+    def around(self, start: int, stop: int) -> dict[str, Any]:
+        """The marks of the lines above and below a change, and some that stay among them.
+
+        `upper` and `lower`: how far off each of these is (1: the next line), and its number in the
+        new file; the nearest first.
+        """
+        here, there = bisect_left(self.stays, start), bisect_left(self.stays, stop)
+        over = [n for n in self.stays[max(0, here - _NEAREST) : here] if start - n <= _REACH]
+        under = [n for n in self.stays[there : there + _NEAREST] if n - stop < _REACH]
+        up = max([WINDOW, *(start - n for n in over)])
+        down = max([WINDOW, *(n - stop + 1 for n in under)])
+        return {
+            "above": self.marks[max(0, start - up) : start],
+            "below": self.marks[stop : stop + down],
+            "upper": [[start - n, self.after[n]] for n in reversed(over)],
+            "lower": [[n - stop + 1, self.after[n]] for n in under],
+        }
 
 
 def packed(raw: bytes) -> Any:
@@ -168,6 +211,10 @@ def mark(line: bytes) -> str:
     return hashlib.sha256(bare(line)).hexdigest()[:8]
 
 
+BLANK = mark(b"")
+"""What a line with nothing on it is known by."""
+
+
 def all_of(lines: list[bytes], part: list[bytes]) -> list[int]:
     """Return where in a file these lines stand one after another, their ends aside."""
     texts, wanted = [bare(line) for line in lines], [bare(line) for line in part]
@@ -177,6 +224,12 @@ def all_of(lines: list[bytes], part: list[bytes]) -> list[int]:
         for n, text in enumerate(texts)
         if text == wanted[0] and texts[n : n + size] == wanted
     ]  # fmt: skip
+
+
+def times(lines: list[bytes], part: list[bytes]) -> int:
+    """Return how often a file says what these lines say, one after another; empty ones tell nothing."""
+    texts, wanted = ([line for line in some if bare(line)] for some in (lines, part))
+    return len(all_of(texts, wanted)) if wanted else 0
 
 
 def _lines_after(entries: Iterable[Entry], changes: Sequence[Change]) -> dict[int, int]:

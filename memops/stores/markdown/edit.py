@@ -110,8 +110,9 @@ def _piece(
         if wanted is not None and copies.get(wanted.digest):
             return Written(wish.id, "already", new_id=f"{state.path}:{wanted.digest}:0")
         return Written(wish.id, "stale", "skip.line_moved")
-    if copies[entry.digest] < native(wish.before or {}).get("copies", 1):
-        return Written(wish.id, "stale", "skip.line_left")
+    more = copies[entry.digest] - native(wish.before or {}).get("copies", 1)
+    if more:  # which of the copies was meant?
+        return Written(wish.id, "stale", "skip.line_left" if more < 0 else "skip.line_twice")
     if wish.removes:
         return _removal(state, wish, entry)
     if not rewrites or (wanted and wanted.raw == entry.raw):
