@@ -113,6 +113,7 @@ def gate(
         asked = grading_steps.Asked(*_both(store, suite), settings, **how)
         said = grading_steps.gate(asked, accept, measure)
     if junit:
+        junit.parent.mkdir(parents=True, exist_ok=True)
         junit.write_text(said["junit"], encoding="utf-8")
     if github:
         if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
@@ -179,10 +180,20 @@ def _warned(said: dict[str, Any], again: str) -> list[str]:
 
 
 def _unanswered(run: object, said: dict[str, Any]) -> list[str]:
-    if not (ids := said["unanswered"]):
-        return []
-    named = ", ".join(map(shown, ids[:_NAMED])) + (" ..." if len(ids) > _NAMED else "")
-    return [f"{run} says nothing of {counted(len(ids), 'judged query')}, counted as 0: {named}"]
+    """The judged queries of which a run says nothing, and those that it answers unjudged."""
+    told = (
+        (said["unanswered"], "{run} says nothing of {many}, counted as 0: {named}", "judged query"),
+        (said.get("unjudged"), "{run} answers {many}, which count for nothing: {named}", "unjudged query"),
+    )  # fmt: skip
+    return [
+        what.format(
+            run=run,
+            many=counted(len(ids), one),
+            named=", ".join(map(shown, ids[:_NAMED])) + (" ..." if len(ids) > _NAMED else ""),
+        )
+        for ids, what, one in told
+        if ids
+    ]
 
 
 @click.command()

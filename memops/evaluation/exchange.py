@@ -204,9 +204,9 @@ def _judged(rows: Sequence[Row], judged: Iterable[tuple[str, str, str]], path: P
     relevant: dict[str, dict[str, int]] = {}
     for nth, (query, record, grade) in enumerate(judged, 1):
         try:
-            score = max(0, int(float(grade)))
+            score = max(0, int(grade.removesuffix(".0")))
         except ValueError as error:
-            raise Corrupt(f"{path}: judgement {nth}: {grade!r} is no grade") from error
+            raise Corrupt(f"{path}: judgement {nth}: {grade!r} is no whole number") from error
         relevant.setdefault(query, {})[record] = score
     positive = {q: {i: g for i, g in held.items() if g} for q, held in relevant.items()}
     told = ((row, positive.get(row["query_id"])) for row in rows)

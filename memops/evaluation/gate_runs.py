@@ -82,7 +82,12 @@ def gated(
     verdict = gate.judge(earlier, now, policy)
     about: dict[str, Any] = {"run": str(run), "qrels": str(qrels), "baseline_run": str(before)}
     about |= {"accepted": str(before) if accept else None, "replaced": replaced}
-    told = {"unanswered": unanswered(now), **verdict.to_json(), "grades": now.means()}
+    told = {
+        "unanswered": unanswered(now),
+        "unjudged": unjudged(now),
+        **verdict.to_json(),
+        "grades": now.means(),
+    }
     return about | told | written(verdict)
 
 
@@ -95,6 +100,12 @@ def _refuse_cut_short(before: Path, run: Path, silent: set[str]) -> None:
         f"{before}: says nothing of {len(silent)} judged queries that {run} answers: {named}",
         "give a baseline that is whole, or record the new run as one with --accept",
     )
+
+
+def unjudged(grades: Grades) -> list[str]:
+    """Return the queries that a run answers and nobody judged, which nothing compares."""
+    answered = grades.run["query_id"].unique(maintain_order=True)
+    return answered.filter(~answered.is_in(grades.per_query["query_id"].implode())).to_list()
 
 
 def unanswered(grades: Grades) -> list[str]:
@@ -115,7 +126,7 @@ def read_run(path: Path) -> pl.DataFrame:
 
 def read_qrels(path: Path) -> pl.DataFrame:
     """Return judgements: query_id, doc_id, grade."""
-    rows = [(c[0], c[2], int(_number(c[3], path, nth)), nth) for nth, c in _lines(path, _JUDGED)]
+    rows = [(c[0], c[2], _whole(c[3], path, nth), nth) for nth, c in _lines(path, _JUDGED)]
     table = pl.DataFrame(rows, schema={**_QRELS, "nth": pl.Int64()}, orient="row")
     _refuse_twice(table, path)
     right = table.drop("nth").filter(pl.col("grade") > 0)
@@ -149,6 +160,13 @@ def _number(cell: str, path: Path, nth: int) -> float:
         if math.isfinite(value := float(cell)):
             return value
     raise Corrupt(f"{path}: line {nth}: {cell!r} is no number")
+
+
+def _whole(cell: str, path: Path, nth: int) -> int:
+    """A grade; half of one would count as none."""
+    if (grade := _number(cell, path, nth)) != int(grade):
+        raise Corrupt(f"{path}: line {nth}: grade {cell!r} is no whole number")
+    return int(grade)
 
 
 def _refuse_twice(table: pl.DataFrame, path: Path) -> None:

@@ -50,10 +50,11 @@ def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     prompts = _hostile(live.filter(~strange, ~placed()), owners).filter(
         pl.col("code").is_in(SHAPED)
     )
+    talk = placed() & (pl.col("role") == "session")  # of which words tell nothing
     found = (
         pl.concat(
             [
-                _hostile(live.filter(strange), policy),
+                _hostile(live.filter(strange), policy).filter(~talk | pl.col("code").is_in(SHAPED)),
                 prompts,
                 _spoken(live.filter(~strange & ~shown), owners),
             ]

@@ -35,6 +35,7 @@ WRAPPERS = "|".join(_BANNERS["wrappers"])
 _TAGS = rf"<(?:{WRAPPERS})>(?:\s*(?:\n|\z)|[^\n]*</(?:{WRAPPERS})>)"
 _BLOCKS = "|".join([*_BANNERS["bracketed"], _TAGS])
 _LINES = "|".join(_BANNERS["starts"])
+_FOLLOWS = "|".join(_BANNERS["follows"])
 PROMPTS = f"{_BLOCKS}|{_LINES}"
 """Openings of what the agent's software says, in lower case."""
 _WHOLE = "|".join([*_BANNERS["whole"], *_BANNERS["bracketed"]])
@@ -43,7 +44,7 @@ _ADDED = (
     rf"(?is)<(?:{WRAPPERS})>.*?</(?:{WRAPPERS})>\s*",
     r"(?s)\[Untrusted [^\]\n]*\]\nBEGIN_QUOTED_NOTES\n```text\n.*?\n```\nEND_QUOTED_NOTES\s*",
     rf"(?im)^(?:{_BLOCKS})[^\n]*(?:\n[^\n]+)*\s*",
-    rf"(?im)^(?:{_LINES})[^\n]*(?:\n(?:current time:|\[)[^\n]*)*\s*",
+    rf"(?im)^(?:{_LINES})[^\n]*(?:\n(?:{_FOLLOWS}|current time:|\[)[^\n]*)*\s*",
 )
 """What the software adds to a turn: what its tags close in, notes that it quotes, paragraphs that
 its marks in brackets begin, and lines that begin as its prompts do."""

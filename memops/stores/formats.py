@@ -91,9 +91,8 @@ def parsed(data: bytes, where: str) -> pl.DataFrame:
             rows.append(_LINE.decode(part.decode("utf-8")))
         except (ValueError, RecursionError) as error:
             _one_by_one(rows, where)  # an earlier line may hold what does not fit
-            raise Corrupt(
-                f"{where}: line {nth}: {error}", "write one JSON object a line"
-            ) from error
+            said = error if part.strip() else "it is empty"
+            raise Corrupt(f"{where}: line {nth}: {said}", "write one JSON object a line") from error
     checked = _one_by_one(rows, where)
     names = {name for row in checked for name in row}
     columns = {name: [row.get(name) for row in checked] for name in names}
