@@ -397,7 +397,9 @@ def test_words_behind_a_mark_of_the_software_wait_for_a_person(tmp_path, turn):
 
 def test_what_stands_over_and_over_is_a_prompt_whatever_its_mark_begins(tmp_path):
     head = "# Session: 2026-05-01 09:12:00 UTC\n\n## Conversation Summary\n\n"
-    turns = (f"user: [cron:8c1f-77 tiles] Count tile {n} again.\nassistant: {n}\n" for n in range(9))
+    turns = (
+        f"user: [cron:8c1f-77 tiles] Count tile {n} again.\nassistant: {n}\n" for n in range(9)
+    )
     note = tmp_path / "memory" / "2026-05-01-0912.md"
     note.parent.mkdir(parents=True)
     note.write_text(head + "".join(turns), encoding="utf-8")
