@@ -356,6 +356,7 @@ BEAT = (
     [
         (f"{META}\n\n{BEAT}", ["hostile.own_prompt"]),
         (f"{META}\n\n{BEAT}\n\nCount the tiles again, please.", ["turn.wrapped"]),
+        (f"{BEAT.splitlines()[0]}\n<!-- archived -->", ["hostile.prompt_amid"]),
         (f"{BEAT}\nThe dentist moved Anna's visit to 12 May.", ["turn.wrapped"]),
         ("\nuser: ".join(f"{AGAIN}\n\nAnd I want the {n}th tile green." for n in range(9)), []),
     ],

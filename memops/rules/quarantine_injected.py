@@ -16,7 +16,7 @@ from memops.safety.hostile import (
     wordless,
 )
 from memops.safety.trust import by_anybody, by_machine
-from memops.schema import LIVE, QUARANTINE, only
+from memops.schema import LIVE, QUARANTINE, native, only
 
 _SHOWN = ("quotation", "code", "table", "instruction")
 """Forms that tell of what somebody else said or wrote."""
@@ -62,11 +62,12 @@ def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         .unique("id", keep="first", maintain_order=True)
         .sort("id")
     )
-    prompt = pl.col("code") == "hostile.own_prompt"
-    turn = (pl.col("role") == "session") & pl.col("source").is_not_null()
-    found = found.filter(~placed() | ~prompt | (turn & wordless()))  # notes may collect prompts
-    known = prompt_alone() | prompt_again(policy.repeats)
-    found = found.with_columns(code=pl.when(prompt & ~known).then(pl.lit(_AMID)).otherwise("code"))
+    prompt, known = pl.col("code") == "hostile.own_prompt", prompt_alone()
+    alone = talk & (known | (pl.col("source").is_not_null() & wordless()))
+    found = found.filter(~placed() | ~prompt | alone)  # notes may collect prompts
+    bare = native("suffix").fill_null("") == ""  # a comment behind it is somebody else's
+    sure = (known | prompt_again(policy.repeats)) & bare
+    found = found.with_columns(code=pl.when(prompt & ~sure).then(pl.lit(_AMID)).otherwise("code"))
     tags = pl.concat_list("tags", pl.lit(["quarantined"])).list.unique(maintain_order=True)
     return edit(
         found, "quarantine", pl.col("code"),
