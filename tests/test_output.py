@@ -181,6 +181,18 @@ def test_a_night_beyond_its_limits_says_how_to_go_on(told, memops):
     )
 
 
+def test_a_night_that_wrote_says_how_to_take_it_back(told, memops):
+    day = memops.folder / "ws" / "memory" / "2026-05-30.md"
+    day.parent.mkdir(parents=True)
+    notes = (f"- Note number {n} of the log" for n in range(30))
+    key = "ghp_" + "a8Kq2LmZ9xR4tV7wB1n" * 2
+    day.write_text("\n".join(["# 2026-05-30", "", "## Log", *notes, f"- the token is {key}", ""]))
+    os.utime(day, (0, 0))
+    text = told("nightly", f"openclaw:{memops.folder / 'ws'}", "--now", "2026-06-01T00:00:00Z")
+    assert memops.code == 0
+    assert ": 1 record changed; undo: memops --state " in text and " rollback " in text
+
+
 def test_after_a_demonstration_which_is_of_today_the_status_is_good(memops, capsys):
     assert run(["demo", "--into", "shown"]) in (0, 3)
     out = capsys.readouterr().out

@@ -230,6 +230,9 @@ def _night_text(nights: list[dict[str, Any]]) -> list[str]:
             said = "\n  ".join(["the plan goes beyond its limits:", *beyond])
         lines += [f"{night['store']}: {said}"] if said else []
         lines += [f"  {line}" for line in to_copy(night.get("hint", "")).splitlines()]
+        if night.get("applied") and "run" in night:
+            many = counted(night["applied"], "record")
+            lines += [f"{night['store']}: {many} changed; undo: {typed()} rollback {night['run']}"]
         held = night["code"] == GuardRefused.code and "plan" in night
         lines += [*_recovered(night), *_gate_next(night), *([] if held else _open(night))]
     return lines
