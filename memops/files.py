@@ -163,10 +163,9 @@ def read_json(path: Path) -> dict[str, Any]:
 def _json(path: Path, data: bytes) -> dict[str, Any]:
     try:
         value = json.loads(data)
-        data.decode(
-            json.detect_encoding(data)
-        )  # which fails for text that is no Unicode, as does half a character below
-        json.dumps(value, ensure_ascii=False).encode() if b"\\u" in data else None
+        data.decode(json.detect_encoding(data))  # which fails for text that is no Unicode
+        if b"\\u" in data:  # half a character is none, either
+            json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise Corrupt(f"{path}: not valid JSON: {error}") from error
     if not isinstance(value, dict):

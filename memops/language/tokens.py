@@ -110,7 +110,7 @@ class Tokens:
         return keyed(self.row[mask], self.concept[mask])
 
     def parted(self, mask: Array) -> Keys:
-        """Return for each text the parts of the tokens of a mask (`vocabulary.parts`)."""
+        """Return for each text the parts of the tokens of a mask (`vocabulary.bigrams`)."""
         run = self.words.run[self.word] & mask
         return union(self.keys(mask & ~run), self.spread(run, lambda run, *_: bigrams(run)))
 

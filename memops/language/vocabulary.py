@@ -95,11 +95,6 @@ def _marked(plain: str, values: Sequence[Said]) -> tuple[str, list[tuple[Said, s
     return "".join([*out, plain[at:]]), valued
 
 
-def parts(token: Token) -> list[str]:
-    """Return a token as items: an unknown Chinese run falls into bigrams, so that parts match."""
-    return [token.concept] if not is_run(token.concept) else bigrams(token.concept)
-
-
 def is_run(concept: str) -> bool:
     """Return whether a concept is an unknown Chinese run of more than two characters."""
     return len(concept) > 4 and concept[:2] == "h:"

@@ -85,8 +85,6 @@ _VERSION = re.compile(
     re.A,
 )
 _MARKED = re.compile(r"(?<!\w)[a-z]+#[\w.-]+", re.A)
-_CHUNK = re.compile(r"[a-z0-9_]+(?:[-_./+#][a-z0-9_]+)*", re.A)
-"""Letters, digits and strokes without a space."""
 _SPECIAL = re.compile(r"doi[.:]|\bdoi |rgb\(|#")
 _DOCK = re.compile(r"\d\D?\d")
 

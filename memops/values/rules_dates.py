@@ -21,11 +21,6 @@ def _year(span: Span) -> int | None:
     return _whole(span, "y")
 
 
-def _is_short(span: Span) -> bool:
-    """Whether a year that is cut short has its two digits."""
-    return not span.has("short") or len(span.said("short")) == 2
-
-
 def _month(span: Span) -> int | None:
     return int(span.get("m", "month")) if span.has("m") else _whole(span, "mn")
 

@@ -19,8 +19,6 @@ from memops.stores.sqlite.table import Table
 from memops.stores.sqlite.undo import reverted
 from memops.stores.sqlite.witnesses import Witnesses, totals
 
-JUDGED = 500
-"""Most changes that the guard judges at once."""
 LEAST, FIRST, MOST = 10, 50, 200
 """Fewest changes in a transaction, those in the first, and most."""
 LOCK = 0.05
