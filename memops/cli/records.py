@@ -122,12 +122,15 @@ def forget(
 ) -> int:
     """Hide records of STORE from recall; undone by a rollback, unlike `purge`."""
     from memops.commands import editing
+    from memops.stores import family
 
     within = editing.duration(last) if last else None
     asked = editing.Asked(store, in_force(), now, plan_only)
     said = editing.forget_records(asked, ids, within)
     days = in_force().policy.retention.grace_days
-    kept = f"their text stays in the store for at least {days:g} days, and in snapshots"
+    kind = in_force().store(store).address.partition(":")[0]
+    where = "in the store" if family(kind) == "rows" else "beside the notes"
+    kept = f"their text stays {where} for at least {days:g} days, and in snapshots"
     said["note"] = f"{kept}; `memops records purge` forgets for good"
     return _done(said, "hidden from recall", "nothing to forget")
 

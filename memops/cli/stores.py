@@ -75,6 +75,7 @@ def restore(snapshot: str, to: str | None) -> None:
         lines += [f"{shown(path)} was written meanwhile; kept: {counted(n, 'line')}"]
     if family(said["to"].partition(":")[0]) == "documents":
         lines += ["files of instructions are read, not kept: bring back your own"]
+    lines += ["what runs had done since may be done again; to refuse it, take a run back: rollback"]
     emit(said, lines)
 
 
