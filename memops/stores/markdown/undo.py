@@ -9,6 +9,7 @@ entry come back before it.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import zip_longest
 from typing import Any
 
 from memops.documents.lines import BOM, bare, line_end, lines_of
@@ -57,20 +58,16 @@ def _take_back(out: Reverted, items: list[Undo], exact: bool) -> None:
         return
     bom = BOM if out.data.startswith(BOM) else b""
     lines = lines_of(out.data[len(bom) :])
-    now = [mark(line) for line in lines]
-    stands = {} if exact else _stands(file.get("lines", ""), now)
     frames = {held["line"]: held for item in items for held in (item.before or {}).get("with", ())}
     steps = [*((held["line"], held) for held in frames.values())]
     steps += [(_around(item)["line"], item) for item in items]
     steps.sort(key=lambda step: step[0], reverse=True)
-    held = (_around(step) if isinstance(step, Undo) else step for _, step in steps)
-    came = set(range(len(now))) - set(stands.values())
-    places = [one["at"] if exact else _place(now, one, stands, came) for one in held]
-    for (_, step), place in zip(steps, places, strict=True):
-        old = step.before if isinstance(step, Undo) else step
-        back = bool(not exact and old and old["bytes"])
-        back = back and times(lines, _lines(old)) >= old["copies"]
-        back = back and (not stands or _back(now, place, _lines(old), came))
+    now = None if exact else _Now(lines, file.get("lines", ""))
+    places = now.places([step for _, step in steps]) if now else None
+    for nth, (_, step) in enumerate(steps):
+        around = _around(step) if isinstance(step, Undo) else step
+        place = places[nth] if places else around["at"]
+        back = now.back(lines, place, around, now.came) if now else False
         if isinstance(step, Undo):
             out.answers.append(_one(lines, step, place, back))
         elif not back:
@@ -80,21 +77,57 @@ def _take_back(out: Reverted, items: list[Undo], exact: bool) -> None:
         out.data = None
 
 
-def _back(now: list[str], place: int, old: list[bytes], came: set[int]) -> bool:
-    """Whether lines stand again where they belong, among those that came since; each is met once."""
-    said = [one for line in old if (one := mark(line)) != BLANK]
-    start, stop = place, place
-    while start and start - 1 in came:
-        start -= 1
-    while stop < len(now) and stop in came:
-        stop += 1
-    here = [n for n in range(start, stop) if now[n] != BLANK]
-    for n in range(len(here) - len(said) + 1):
-        met = here[n : n + len(said)]
-        if [now[at] for at in met] == said:
-            came -= set(met)
-            return True
-    return False
+class _Now:
+    """A file that was written since an edit left it: where its lines stand, and which of them `came`."""
+
+    def __init__(self, lines: list[bytes], left: str) -> None:
+        self.lines, self.marks = list(lines), [mark(line) for line in lines]
+        self.stands = _stands(left, self.marks)
+        self.came = set(range(len(lines))) - set(self.stands.values())
+
+    def places(self, steps: Sequence[Undo | dict[str, Any]]) -> list[int]:
+        """Where each belongs; what comes back with its heading, behind what would stand under it else."""
+        held = [_around(step) if isinstance(step, Undo) else step for step in steps]
+        found = [_place(self.marks, one, self.stands, self.came) for one in held]
+        if not self.stands:
+            return found
+        came = set(self.came)
+        headed = {
+            one["line"]: self._behind(place)
+            for one, place, step in zip(held, found, steps, strict=True)
+            if isinstance(step, dict) and not self.back(self.lines, place, one, came)
+        }
+        over = [[one["line"], *(f["line"] for f in one.get("with", ()))] for one in held]
+        under = [max(headed.keys() & lines, default=None) for lines in over]
+        return [p if at is None else headed[at] for p, at in zip(found, under, strict=True)]
+
+    def _behind(self, place: int) -> int:
+        stop = place
+        while stop in self.came and not self.lines[stop].startswith(b"#"):
+            stop += 1
+        said = [n for n in range(place, stop) if self.marks[n] != BLANK]
+        return said[-1] + 1 if said else place
+
+    def back(self, lines: list[bytes], place: int, held: dict[str, Any], came: set[int]) -> bool:
+        """Whether lines stand again where they belong, among those that `came`; each is met once."""
+        if "copies" not in held or times(lines, _lines(held)) < held["copies"]:
+            return False
+        return not self.stands or self._met(place, _lines(held), came)
+
+    def _met(self, place: int, old: list[bytes], came: set[int]) -> bool:
+        said = [one for line in old if (one := mark(line)) != BLANK]
+        start, stop = place, place
+        while start - 1 in came:
+            start -= 1
+        while stop in came:
+            stop += 1
+        here = [n for n in range(start, stop) if self.marks[n] != BLANK]
+        for n in range(len(here) - len(said) + 1):
+            met = here[n : n + len(said)]
+            if [self.marks[at] for at in met] == said:
+                came -= set(met)
+                return True
+        return False
 
 
 def _one(lines: list[bytes], item: Undo, place: int, back: bool) -> Written:
@@ -149,23 +182,24 @@ def _place(now: list[str], around: dict[str, Any], stands: dict[int, int], came:
     what stood between, as far as it is back, is passed.
     """
     above, below = around["above"], around["below"]
-    for off, line in around.get("upper", ()):
-        if line in stands:
+    for over, under in zip_longest(around.get("upper", ()), around.get("lower", ())):
+        if over and over[1] in stands:
+            off, line = over
             after = range(stands[line] + 1, len(now))
             between = iter(above[len(above) - off + 1 :])
             return after.start + _passed(now, after, between, came, around["at"] - line - 1)
-    for off, line in around.get("lower", ()):
-        if line in stands:
+        if under and under[1] in stands:
+            off, line = under
             up = range(stands[line] - 1, -1, -1)
             left = line - around["at"] - around["new"]
             return stands[line] - _passed(now, up, iter(below[: off - 1][::-1]), came, left)
     blocks = SequenceMatcher(None, above + below, now, autojunk=False).get_matching_blocks()
     pairs = [(b.a + k, b.b + k) for b in blocks for k in range(b.size)]
-    over = max(((a, n) for a, n in pairs if a < len(above)), default=None)
-    under = min(((a, n) for a, n in pairs if a >= len(above)), default=None)
-    if over and (not under or len(above) - over[0] <= under[0] - len(above) + 1):
-        return over[1] + 1
-    return under[1] if under else min(int(around["line"]) - 1, len(now))
+    high = max(((a, n) for a, n in pairs if a < len(above)), default=None)
+    low = min(((a, n) for a, n in pairs if a >= len(above)), default=None)
+    if high and (not low or len(above) - high[0] <= low[0] - len(above) + 1):
+        return high[1] + 1
+    return low[1] if low else min(int(around["line"]) - 1, len(now))
 
 
 def _passed(now: list[str], way: range, between: Iterator[str], came: set[int], empty: int) -> int:
