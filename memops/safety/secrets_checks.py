@@ -33,7 +33,7 @@ _COUNTED = "(?i)" + "|".join(row[n : n + 8] for row in _ROWS for n in range(len(
 _SAYS = ~pl.col("no_value")
 _UNDATED = ~pl.col("dated")
 _NAMELESS = ~pl.col("identifier")
-_TOLD = ("said", "joined", "near", "token", "loose", "next", "bare", "paired", "code",
+_TOLD = ("said", "joined", "near", "token", "loose", "generated", "next", "bare", "paired", "code",
          "confided-number", "fitted")  # fmt: skip
 """Checks of what a label farther off tells."""
 _ALONE = _NAMELESS & ~pl.col("spelt_out")
@@ -174,6 +174,12 @@ def _loose() -> pl.Expr:
     """Random after a label in the same sentence, set off by a sign; a number is anything's."""
     told = _after_label("token", 76) & _BEFORE.str.contains(r"""[:：=(（|>→][\s"'`*]*$""")
     return told & _token() & _LETTER & _ALONE
+
+
+def _generated() -> pl.Expr:
+    """The same of a run of both cases and digits, mixed as in no name."""
+    cased = pl.col("upper") & pl.col("lower") & _DIGIT
+    return _loose() & cased & (_MIXING >= 0.35) & ~_example()
 
 
 def _word() -> pl.Expr:
@@ -424,6 +430,7 @@ CHECKS: dict[str, Callable[[], pl.Expr]] = {
     "issued": _issued,
     "joined": _joined,
     "loose": _loose,
+    "generated": _generated,
     "near": _near,
     "next": _next,
     "paired": _paired,
