@@ -82,7 +82,7 @@ def wording(text: pl.Expr) -> pl.Expr:
     """
     plain = text
     for pair in (r"\*\*", r"__", r"\*", r"_", "`"):
-        plain = plain.str.replace_all(rf"{pair}(\S(?:[^\n]*?\S)?){pair}", "$1")
+        plain = plain.str.replace_all(rf"(^|[^A-Za-z0-9]){pair}(\S(?:[^\n]*?\S)?){pair}", "$1$2")
     plain = plain.str.normalize("NFC").str.replace_many(list(_WIDE), list(_WIDE.values()))
     plain = plain.str.replace_all(r"\s+", " ").str.replace_all(r"(\p{Han}) | (\p{Han})", "$1$2")
     plain = plain.str.strip_chars().str.replace(r"[.!,;]+$", "").str.strip_chars()
