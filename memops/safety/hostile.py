@@ -106,14 +106,18 @@ def injected(texts: pl.Series, policy: Hostile = _DEFAULT, personas: bool = True
 
 def prompt_alone() -> pl.Expr:
     """Return whether a text is a prompt of the agent's software, from its first word to its last."""
-    bare = pl.col("text").str.replace_all(_ENVELOPE, "").str.replace_all(_STAMPS, "")
-    return bare.str.strip_chars().str.contains(rf"(?i)^(?:{_WHOLE})\z")
+    return _said().str.contains(rf"(?i)^(?:{_WHOLE})\z")
 
 
 def prompt_again(repeats: int) -> pl.Expr:
     """Return whether texts that differ in nothing but numbers stand so often, as no person writes."""
+    return pl.len().over(_said().str.replace_all("[0-9]+", "0")) >= repeats
+
+
+def _said() -> pl.Expr:
+    """A text without what its channel and the clock add to it."""
     bare = pl.col("text").str.replace_all(_ENVELOPE, "").str.replace_all(_STAMPS, "")
-    return pl.len().over(bare.str.strip_chars().str.replace_all("[0-9]+", "0")) >= repeats
+    return bare.str.strip_chars()
 
 
 def unwrapped() -> pl.Expr:
