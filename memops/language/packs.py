@@ -85,6 +85,12 @@ def cues(name: str, which: str = "words") -> tuple[str, ...]:
 
 
 @cache
+def function_words(name: str) -> frozenset[str]:
+    """Return a list of words (`signs.toml`) in all languages that have a pack."""
+    return frozenset(word for code in codes() for word in table(code, "signs").get(name, ()))
+
+
+@cache
 def brings(code: str, name: str) -> bool:
     """Return whether a language has a file of that name; only `values` and `signs` are asked of all."""
     return (_HOME / code / f"{name}.toml").exists()

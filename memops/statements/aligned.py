@@ -12,19 +12,16 @@ from xxhash import xxh3_64_intdigest
 
 from memops.language.codes import numbered
 from memops.language.lexicon import lexicon
-from memops.language.packs import codes, cues, table
+from memops.language.packs import codes, cues, function_words, table
 from memops.language.tokens import Keys, Tokens, in_order, keyed, minus
-from memops.language.vocabulary import meaning, stem
 from memops.statements.fact import PLAIN, person
-from memops.values.operators import words as verbs
+from memops.statements.passive import active, bare
 from memops.values.signs import turning
 
 Array = Any
 _LONGEST = 16  # words of a statement that are aligned
 _MOST = 8  # words of a statement of which the order is looked at
-ACTING = frozenset({"by", "被", "由"})  # before who does it, in the passive
 _SPEAKING = frozenset({"user", "we"})  # the writers themselves: who did it to whom
-_JOINING = frozenset({"and", "和", "与", "及", "以及", "或", "或者"})
 
 
 def edges(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
@@ -61,21 +58,18 @@ def _cycles(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     row, clauses = t.row[kept], np.zeros(t.n, np.int64)
     size = np.bincount(row, minlength=t.n)
     np.maximum.at(clauses, t.row, t.clause)
-    several = t.where(lambda concept, kind, said: concept == "conj" and said not in _JOINING)
+    several = t.where(
+        lambda concept, kind, said: concept == "conj" and said not in function_words("joining")
+    )
     free = (size >= _LEAST) & (size <= _LONGEST) & (clauses == 0) & ~t.texts(several)
-    own = _bare(t, code)[t.word]
+    own = bare(t, code)[t.word]
     words, fit = np.zeros((t.n, _LONGEST), np.uint64), free[row]
     words[row[fit], t.before(kept)[kept][fit]] = own[kept][fit]
     rows = np.flatnonzero(free)
-    by = t.where(lambda concept, kind, said: said.lower() in ACTING and said.isascii(), "function")
-    told = [
-        (int(t.row[at]), active)
-        for at in np.flatnonzero(by & free[t.row])
-        if (active := _active(t, kept, int(at)))
-    ]
+    told = active(t, kept, free)
     passive = np.zeros((len(told), _LONGEST), np.uint64)
-    for nth, (_, active) in enumerate(told):
-        passive[nth, : len(active)] = own[active]
+    for nth, (_, order) in enumerate(told):
+        passive[nth, : len(order)] = own[order]
     acted = np.array([row for row, _ in told], np.int64)
     return {
         "cycle": (rows, _round(words[rows], size[rows])),
@@ -90,45 +84,6 @@ def _round(words: Array, size: Array) -> Array:
     least = np.where(held, words, np.iinfo(np.uint64).max).argmin(axis=1)
     round_ = np.take_along_axis(words, (least[:, None] + place) % np.maximum(size, 1), axis=1)
     return _running(np.where(held, round_, 0), 3)[:, -1]
-
-
-def _bare(t: Tokens, code: Array) -> Array:
-    """The code of each word, of forms of irregular verbs that of the verb."""
-    known = verbs(codes())
-    out = code[t.words.concept]
-    for nth, (_, kind, said) in enumerate(t.words.words):
-        base = known.base.get(said.lower()) if kind != "name" else None
-        if base is not None:
-            found = meaning(base)
-            out[nth] = xxh3_64_intdigest((found[0] if found else f"w:{stem(base)}").encode())
-    return out
-
-
-def _active(t: Tokens, kept: Array, by: int) -> list[int]:
-    """The tokens of a text in the passive, in the order of who does what; none if it is in the active."""
-    known = verbs(codes())
-    begin, end = t.begin[t.row[by]], np.searchsorted(t.row, t.row[by], "right")
-    said = [t.words.words[word] for word in t.word[begin:end].tolist()]
-    use, at = kept[begin:end].tolist(), by - begin
-    done = [
-        n
-        for n in range(at)
-        if use[n] and (said[n][2].endswith("ed") or said[n][2].lower() in known.base)
-    ]
-    being = [n for n in range(done[-1] if done else 0) if said[n][0] == "copula"]
-    if len(being) != 1:
-        return []
-    last = next(
-        (n for n in range(at + 1, len(said)) if not use[n] and said[n][0] != "article"), len(said)
-    )
-    heard = [n for n in range(len(said)) if use[n]]
-    who, before = [n for n in heard if at < n < last], [n for n in heard if n < being[0]]
-    mood = [n for n in before if said[n][1] == "function"]
-    whom = [n for n in before if n not in mood]
-    rest = [n for n in heard if n > being[0] and n not in (*who, done[-1])]
-    early = [n for n in rest if n < done[-1]]
-    order = [*who, *mood, *early, done[-1], *whom, *(n for n in rest if n not in early)]
-    return [int(begin) + n for n in order] if who and whom else []
 
 
 _FORM = frozenset({"article", "copula", "prep", "conj"})
@@ -151,7 +106,9 @@ def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     verb, refusal, joined, other = _passed(t, like)
     own, said = t.means(_SPEAKING), t.before(t.solid)
     same, role = t.before(t.means({"copula"})), t.kinds("person")
-    acted = t.before(t.where(lambda concept, kind, said: said.lower() in ACTING, "function"))
+    acted = t.before(
+        t.where(lambda concept, kind, said: said.lower() in function_words("acting"), "function")
+    )
     acted = acted + t.before(t.where(lambda concept, kind, said: said.lower() in turning()))
     pairs = []
     for step in range(1, _MOST):
@@ -225,7 +182,7 @@ def relations(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     stands between the same two words; one of `relators` and not its `governed` where it rules another
     word: who reports to whom.
     """
-    bare = _JOINING.union(*(table(lang, "signs").get("particles", ()) for lang in codes()))
+    bare = function_words("joining") | function_words("particles")
     related = t.where(lambda concept, _, said: concept == "prep" and said not in bare, "function")
     at = np.flatnonzero(related)
     last, behind = len(t.at), np.where(t.solid | t.kinds("change"), t.at, len(t.at))
@@ -285,7 +242,9 @@ def _parties() -> frozenset[str]:
 
 def _passed(t: Tokens, like: Array) -> list[Array]:
     """How many verbs, denials in place of any, joining and other words (not `like`) stand before each."""
-    joins = t.means({"conj"}) | t.where(lambda concept, kind, said: said in _JOINING, "function")
+    joins = t.means({"conj"}) | t.where(
+        lambda concept, kind, said: said in function_words("joining"), "function"
+    )
     quiet = t.means({"article"})
     verbs = t.kinds("single", "multi")
     refusals = t.kinds("negation") & ~t.texts(verbs)[t.row]

@@ -10,9 +10,8 @@ from functools import cache
 
 import numpy as np
 
-from memops.language.packs import codes, spaced, table
+from memops.language.packs import codes, function_words, spaced, table
 from memops.language.tokens import Array, Keys, Tokens, keyed, keys_of
-from memops.statements.aligned import ACTING
 from memops.values import Value
 from memops.values.algebra import ALSO, FROM, ONE, ONLY, WAS, Sign
 from memops.values.operators import words
@@ -61,7 +60,10 @@ def _shown(value: Value) -> str:
 def _reached(plain: str, values: Sequence[Value]) -> Iterator[str]:
     """Values up to which something changes, in a script where no space stands before them: 降到三十."""
     for value in values:
-        if plain[value.start - 1 : value.start] in _goals() and value.kind not in ("date", "time"):
+        if plain[value.start - 1 : value.start] in function_words("goals") and value.kind not in (
+            "date",
+            "time",
+        ):
             yield f"to {value.kind}"
 
 
@@ -70,29 +72,12 @@ def _either() -> frozenset[str]:
     return frozenset(word for code in codes() for word in table(code)["words"].get("either", ()))
 
 
-@cache
-def _goals() -> frozenset[str]:
-    return frozenset(word for code in codes() for word in table(code, "signs").get("goals", ()))
-
-
 def _sign(sign: Sign | None) -> Iterator[str]:
     """What a sign says beside denial and number: of whom alone, from when on, no longer."""
     return (f"sign={op}" for op in sorted(sign.ops & _FRAMING)) if sign is not None else iter(())
 
 
 _FRAMING = frozenset({WAS, FROM, ONLY, ALSO, ONE})
-
-
-def passives(t: Tokens) -> dict[str, Keys]:
-    """Return which texts tell what is done to something, and which of them by whom: it is included, 被."""
-    known = words(codes())
-    by = t.where(lambda concept, kind, said: said.lower() in ACTING, "function")
-    done = t.where(lambda concept, kind, said: said.endswith("ed") or said.lower() in known.base)
-    first = t.where(lambda concept, kind, said: said in known.suffering, "function")
-    being = t.means({"copula"})[:-1] & done[1:] & (t.row[1:] == t.row[:-1])
-    acted = (by & (t.before(done) > 0)) | first
-    told = {"acted": acted, "passive": acted | np.append(False, being)[: len(by)]}
-    return {name: keyed(np.unique(t.row[mask]), t.items[name]) for name, mask in told.items()}
 
 
 def tenses(t: Tokens) -> Keys:

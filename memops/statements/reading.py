@@ -27,10 +27,11 @@ from memops.language.vocabulary import Said, Token, heard, plainly
 from memops.ordered import within
 from memops.statements.aligned import edges, left, light, places, refused, relations, turned
 from memops.statements.cues import DENYING, denied, marks
-from memops.statements.exact import exact, lasts, modifiers, passives, pasts, persons, tenses
+from memops.statements.exact import exact, lasts, modifiers, pasts, persons, tenses
 from memops.statements.fact import FRAME, frame, grouped
 from memops.statements.numbering import numbering, numbers
 from memops.statements.opposites import above, opposed, opposites
+from memops.statements.passive import passives
 from memops.statements.roles import roles
 from memops.statements.said import said_in
 from memops.values import Value, read_all

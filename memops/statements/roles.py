@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memops.language.packs import codes, table
+from memops.language.packs import codes, function_words, table
 from memops.language.tokens import Keys, Tokens, keys_of
 from memops.language.vocabulary import CONTENT
 from memops.statements.fact import person
@@ -64,10 +64,10 @@ def _called(tokens: Sequence[_Word]) -> list[_Word]:
     for token in tokens:
         named = token[1] == "word" and len(token[2]) == 1 and not token[2].isascii()
         before = out[-1][2].lower() if out else ""
-        if named and before in _listed("before_names"):
+        if named and before in function_words("before_names"):
             said = out.pop()[2] + token[2]
             out.append((f"h:{said}", "name", said))
-        elif token[1] == "name" and before in _listed("titles"):
+        elif token[1] == "name" and before in function_words("titles"):
             out[-1] = token
         else:
             out.append(token)
@@ -158,12 +158,12 @@ def _told(tokens: Sequence[_Word], at: int, whole: bool) -> Iterator[str]:
     side = found.side
     if side == _TURNING:
         told = {said.lower() for _, _, said in tokens}
-        if told.isdisjoint(_listed("toward")) == told.isdisjoint(_listed("away")):
+        if told.isdisjoint(function_words("toward")) == told.isdisjoint(function_words("away")):
             return
-        side = int(told.isdisjoint(_listed("toward")))
+        side = int(told.isdisjoint(function_words("toward")))
     between = {said.lower() for _, _, said in tokens[one:two]}
     turned = side == 1
-    turned ^= bool(between & _listed("passive")) ^ (found.noun and one < at < two)
+    turned ^= bool(between & function_words("passive")) ^ (found.noun and one < at < two)
     names = [" ".join(tokens[n][0] for n in party) for party in parties]
     if side == _MUTUAL:
         names.sort()
@@ -176,8 +176,8 @@ def _told(tokens: Sequence[_Word], at: int, whole: bool) -> Iterator[str]:
         and kind in CONTENT
         and n not in (*ones, *twos)
         and concept not in names
-        and surface.lower() not in _listed("resting")
-        and surface.lower() not in _listed("owning")
+        and surface.lower() not in function_words("resting")
+        and surface.lower() not in function_words("owning")
     )
     said = " ".join(("", ">".join(names), *rest))
     yield f"role={found.word}{said}"
@@ -189,12 +189,12 @@ def _told(tokens: Sequence[_Word], at: int, whole: bool) -> Iterator[str]:
 def _parties(tokens: Sequence[_Word], at: int, whole: bool) -> tuple[list[int], list[int]] | None:
     """Where the two parties stand: the only two names or people, or things; else what stands before and behind."""
     solid = [n for n, (_, kind, _) in enumerate(tokens) if kind in CONTENT and n != at]
-    free = [n for n in solid if tokens[n][2].lower() not in _listed("owning")]
+    free = [n for n in solid if tokens[n][2].lower() not in function_words("owning")]
     named = [n for n in solid if tokens[n][1] in ("name", "person") or person(*tokens[n])]
-    for listed in (named, [n for n in named if n in free], solid):
-        if len(listed) == 2 and tokens[listed[0]][0] != tokens[listed[1]][0]:
-            return [listed[0]], [listed[1]]
-    before = [n for n in solid if n < at and tokens[n][2].lower() not in _listed("resting")]
+    for two in (named, [n for n in named if n in free], solid):
+        if len(two) == 2 and tokens[two[0]][0] != tokens[two[1]][0]:
+            return [two[0]], [two[1]]
+    before = [n for n in solid if n < at and tokens[n][2].lower() not in function_words("resting")]
     after = [n for n in solid if n > at]
     after = [n for nth, n in enumerate(after) if n - nth == after[0]]
     return (before, after) if whole and before and after else None
@@ -218,11 +218,6 @@ def _forms(word: str) -> list[str]:
     irregular = [form for form, base in words(codes()).base.items() if base == word]
     bare = word.removesuffix("e")
     return [word, *irregular, f"{word}s", f"{word}es", f"{bare}ed", f"{bare}ing"]
-
-
-@cache
-def _listed(name: str) -> frozenset[str]:
-    return frozenset(word for code in codes() for word in table(code, "signs").get(name, ()))
 
 
 @cache

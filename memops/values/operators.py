@@ -16,8 +16,7 @@ from memops.values.algebra import MAY, NOT, ORDER, shown
 GAP = "…"
 _ATOMS = re.compile(r"[¬∀∃□◇]|[a-z]+")
 _ENDS = frozenset(",;.!?:，。；！？：\n()（）—")
-_REGULAR = re.compile("[a-z]{3}ed$")
-"""What a regular verb ends with in the past; a shorter word is none: red, bed."""
+_SHORT = 4  # letters of words that end as verbs do and are none: red, seed
 _FAR = 30  # signs between what denies and what forbids
 _GAP = 12  # signs between the two parts of a word
 
@@ -72,6 +71,8 @@ class Words:
         self.past = {f for row in forms for part in row[1:] for f in part.split("/")}
         self.past -= {row[0] for row in forms}
         """Forms of irregular verbs by what they are of, and those of the past."""
+        self.regular = tuple(told["regular"] for told in tables if "regular" in told)
+        """What regular verbs end with in the past."""
         self.pronouns = _rows(tables, "pronouns")
         self.partner = _partners(tables)
         """By what words a clause tells of which time."""
@@ -131,7 +132,11 @@ class Words:
 
     def in_past(self, verb: str) -> bool:
         """Return whether a word is what a verb is in the past."""
-        return verb in self.past or (bool(self.past) and _REGULAR.search(verb) is not None)
+        return verb in self.past or (len(verb) > _SHORT and verb.endswith(self.regular))
+
+    def participle(self, verb: str) -> bool:
+        """Return whether a word may be what is done to somebody."""
+        return verb in self.base or verb.endswith(self.regular)
 
     def persons(self, said: Sequence[str]) -> list[int]:
         """Return who is spoken of by a word for a person, in their order, where they are two or more."""
