@@ -7,7 +7,7 @@ RULES. `docs/rules.md` says what every rule spares, and where in the order it st
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 
@@ -38,6 +38,7 @@ from memops.rules.promote_used import promote_used
 from memops.rules.quarantine_injected import quarantine_injected
 from memops.rules.redact_secrets import redact_secrets
 from memops.rules.repair_links import repair_links
+from memops.rules.rested import Rested
 from memops.rules.retire_chatter import retire_chatter
 from memops.rules.retire_old import retire_old
 from memops.rules.retire_tasks import retire_tasks
@@ -99,6 +100,9 @@ MIGRATION: tuple[Rule, ...] = (
 """What the one-off clean-up of a polluted store does."""
 
 
+EACH: tuple[Rule, ...] = (redact_secrets, unwrap_turns, quarantine_injected, demote_chatter)
+"""Those that judge each record by itself, whatever the time: what is at rest they look at once."""
+
 ROUNDS = 4
 """More would mean that two rules undo each other."""
 
@@ -117,7 +121,8 @@ def propose(
     plan, withdrawn, first = [nothing()], nothing(), records
     known = REFUSED.to_frame() if refused is None else refused
     split = partial(withheld, records=records, refused=known)
-    course = _Course()
+    rested = Rested(records, ctx)
+    course = _Course(rules, rested.changed())
     for _ in range(ROUNDS):
         steps, withdrawn, records = _round(records, ctx, rules, split, course)
         if steps.is_empty() and course.carried:
@@ -127,20 +132,25 @@ def propose(
             break
         plan.append(steps)
         ctx = replace(ctx, restored=frozenset())  # what this plan hides was not stored since
+    if {*EACH} <= {*rules}:
+        rested.keep(records, *course.left())
     whole, more = agreed(pl.concat(plan), first, ctx.policy, ctx.unsigned)
     return settled(whole, first), pl.concat([withdrawn, more])
 
 
-@dataclass
 class _Course:
-    """What each step changed, in order, and for each rule what it had before it and withheld.
+    """What each step changed, in order, and for each rule what had changed by then, and it withheld.
 
-    `carried` are the rules that judged by pairs which an earlier step found (`judge.conflicts`).
+    Rules that judge EACH record begin with those that `changed` since an earlier plan. `carried` are
+    the rules that judged by pairs which an earlier step found (`judge.conflicts`).
     """
 
-    changed: list[pl.Series] = field(default_factory=list)
-    asked: dict[int, tuple[int, pl.Series]] = field(default_factory=dict)
-    carried: set[int] = field(default_factory=set)
+    def __init__(self, rules: Sequence[Rule], changed: pl.Series | None) -> None:
+        self.changed: list[pl.Series] = []
+        self.each = [nth for nth, rule in enumerate(rules) if rule in EACH]
+        known = {} if changed is None else dict.fromkeys(self.each, (0, changed))
+        self.asked: dict[int, tuple[int, pl.Series]] = known
+        self.carried: set[int] = set()
 
     def since(self, rule: int) -> pl.Series | None:
         """The ids that a rule may judge otherwise than when it was asked last; None for all."""
@@ -154,6 +164,12 @@ class _Course:
         self.asked[rule] = len(self.changed), withheld
         led = pl.concat([links, step["superseded_by"]]).drop_nulls()
         self.changed.append(pl.concat([step["id"], led.rename("id")]))
+
+    def left(self) -> tuple[pl.Series, pl.Series]:
+        """The ids that the plan changed, and those that a rule of EACH would be asked about again."""
+        none = pl.Series("id", [], pl.String)
+        again = [since for nth in self.each if (since := self.since(nth)) is not None]
+        return pl.concat([none, *self.changed]).unique(), pl.concat([none, *again])
 
 
 def _round(

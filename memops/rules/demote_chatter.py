@@ -6,7 +6,7 @@ from memops.context import Context
 from memops.hygiene.chatter import chatter
 from memops.judge.places import KEPT, MOMENTS, UNTOUCHED, placed
 from memops.plan import edit
-from memops.schema import LIVE
+from memops.schema import LIVE, only
 
 _IMPORTANCE = 0.1  # the lower end of the band of notes
 _WORDLESS = "chatter.signs"
@@ -25,7 +25,7 @@ def demote_chatter(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     loose = (
         LIVE & ~pl.col("pinned") & (pl.col("tier") == "working") & ~pl.col("kind").is_in(_ASKED_FOR)
     )
-    small = records.filter(loose & ctx.at_rest())
+    small = only(records, ctx.changed).filter(loose & ctx.at_rest())
     said = small.with_columns(code=chatter(small["text"])).filter(pl.col("code").is_not_null())
     free = (pl.col("form") == "claim") & ~pl.col("role").is_in([*KEPT, *UNTOUCHED])
     idle = (pl.col("code") == _WORDLESS) | pl.col("role").is_in(MOMENTS)

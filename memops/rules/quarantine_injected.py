@@ -4,9 +4,12 @@ import polars as pl
 
 from memops.context import Context
 from memops.judge.places import KEPT, MOMENTS, placed, touchable
+from memops.language.lexicon import lexicon
+from memops.language.passages import read
 from memops.plan import edit
 from memops.policy import Hostile
 from memops.safety.hostile import (
+    PROMPTS,
     SHAPED,
     concepts,
     injected,
@@ -18,12 +21,14 @@ from memops.safety.hostile import (
 from memops.safety.trust import by_anybody, by_machine
 from memops.schema import LIVE, QUARANTINE, native, only
 
+_BANNERS = lexicon("hostile")["banners"]
 _SHOWN = ("quotation", "code", "table", "instruction")
 """Forms that tell of what somebody else said or wrote."""
 _QUOTED = r'["“「『][^"”」』]{20,}["”」』]'
 _ORDER = {"words": 24, "characters": 200}  # of a line that is no longer than orders are
 _ORDERING = (("order first",), ("drop",), ("override",), ("identity",), ("addressed", "must"))
 """Concepts that an order speaks of: all of one of these."""
+_PROMPTING = "|".join([PROMPTS, *_BANNERS["personas"], _BANNERS["prompts"]])
 _AMID = "hostile.prompt_amid"
 _OVERRULING = ("hostile.drops_instructions", "hostile.voids_instructions")
 _SENT = r"(?m)^Sender \(untrusted metadata\)|message_id"  # of what a person sent over a channel
@@ -41,7 +46,7 @@ def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     orders: there it takes more to be hostile. What a document shows as another's words, as code or
     as a table gives none.
     """
-    live = only(records, ctx.changed).filter(LIVE, touchable())
+    live = _asked(records, ctx).filter(LIVE, touchable())
     sent = placed() & pl.col("text").str.contains(_SENT)
     strange = (by_machine() | by_anybody()) & ~sent
     shown = placed() & pl.col("form").is_in(_SHOWN) & (pl.col("role") != "session")
@@ -73,6 +78,21 @@ def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         found, "quarantine", pl.col("code"),
         superseded_by=pl.lit(QUARANTINE), tags=tags, evidence=[], risk="medium",
     )  # fmt: skip
+
+
+def _asked(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
+    """The records that changed; all, where one of them may be a prompt, known by how often it stands."""
+    some = only(records, ctx.changed)
+    if ctx.changed is None or not _prompting(some.filter(LIVE)["text"]).any():
+        return some
+    return records
+
+
+def _prompting(texts: pl.Series) -> pl.Series:
+    """Which texts may be a prompt of the agent's software, at least if they stand over and over."""
+    said = read(pl.DataFrame({"nth": pl.int_range(texts.len(), eager=True), "raw": texts}))
+    start = pl.col("text").str.strip_chars_start()
+    return said.select(start.str.contains(_PROMPTING)).to_series()
 
 
 def _hostile(some: pl.DataFrame, policy: Hostile, personas: bool = True) -> pl.DataFrame:
