@@ -144,9 +144,12 @@ REPLACED = ~LIVE & ~pl.col("superseded_by").is_in([*RETIRED])
 
 
 def native(name: str) -> pl.Expr:
-    """Return a native column that `extra` holds, as text; only records that name it are parsed."""
-    extra = pl.col("extra")
-    return pl.when(extra.str.contains(rf"{name}|\\u")).then(extra).str.json_path_match(f"$.{name}")
+    """Return a native column that `extra` holds, as text; only records that name it are parsed.
+
+    Of a list, `name[0]` is the first.
+    """
+    extra, key = pl.col("extra"), name.partition("[")[0]
+    return pl.when(extra.str.contains(rf"{key}|\\u")).then(extra).str.json_path_match(f"$.{name}")
 
 
 CATEGORY = native("category")

@@ -92,7 +92,7 @@ ROUND = f"{DOSE}{WALK}## Cold store\nIt stood at (-4 °C) with the door shut, as
     ("name", "text"),
     [
         ("2026-05-01", DOSE + WALK + DOSE),
-        ("2026-05-02", DOSE + DOSE),
+        ("2026-05-02", DOSE + DOSE + "Half a tablet more at night.\n"),
         ("song", VERSES[0] + CHORUS + VERSES[1] + CHORUS),
         ("training", RUN + REST + LONG + REST + RUN),
         (
@@ -105,12 +105,13 @@ ROUND = f"{DOSE}{WALK}## Cold store\nIt stood at (-4 °C) with the door shut, as
             ("## Morning\n\n", "## Evening\n\n"),
             ("**Ward A**\n\n", "**Ward B**\n\n"),
             ("## Handover\nPetra to Jonas.\n\n", "## Handover\nJonas to Lina.\n\n"),
-            ("", "---\n\n"),
+            ("", "![the ward](ward.png)\n\n"),
         )),
+        ("leads", DOSE.replace("\n", "\n**Anna**\n\n", 1) + DOSE.replace("\n", "\n**Otto**\n\n", 1)),
         ("signs", ROUND + ROUND.replace("-4 °C", "4 °C")),
     ],
 )  # fmt: skip
-def test_a_single_section_or_what_something_parts_from_the_first_may_be_meant(tmp_path, name, text):
+def test_what_anything_parts_from_the_first_may_be_meant(tmp_path, name, text):
     assert "merge.again" not in _codes(tmp_path, name, text)
 
 

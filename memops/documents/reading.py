@@ -12,6 +12,7 @@ from memops.documents.leads import attribute, bold, closed, emphasised, introduc
 from memops.documents.leads import bare as bare_text
 from memops.documents.lines import BOM, bare, decoded, lines_of
 from memops.documents.parts import BARRIERS, Part, balanced, joined, numbered
+from memops.documents.repeats import repeats
 from memops.documents.units import (
     FORGOTTEN,
     LABEL,
@@ -37,7 +38,8 @@ def parse(data: bytes, path: str = "", dialect: Dialect = _PLAIN) -> Document:
     reader.read()
     frames = [replace(f, stays=n in reader.stays) for n, f in enumerate(reader.frames)]
     conflict = any(map(_CONFLICT.match, lines))
-    return Document(bom, lines, frames, reader.units, reader.loose, conflict)
+    again = repeats(reader.texts, frames)
+    return Document(bom, lines, frames, reader.units, reader.loose, conflict, again)
 
 
 class _Reader:

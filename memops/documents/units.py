@@ -135,7 +135,8 @@ class Document:
     """A file as units under frames.
 
     `loose` gives the frame of each line that only parts others, or introduces nothing: it goes when
-    its frame goes. Markers of a merge that was left unfinished make a file a `conflict`.
+    its frame goes. Markers of a merge that was left unfinished make a file a `conflict`. `repeats`
+    are those of `memops.documents.repeats`.
     """
 
     bom: bytes
@@ -144,6 +145,7 @@ class Document:
     units: list[Unit]
     loose: dict[int, int] = field(default_factory=dict)
     conflict: bool = False
+    repeats: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def over(self, frame: int) -> list[int]:
         """Return a frame and those over it, the innermost first."""

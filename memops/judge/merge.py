@@ -8,21 +8,18 @@ from memops.schema import LIVE, TIERS, native
 
 COPIED = 60
 """Bytes of a text that is written twice by copying alone, whatever it stands under."""
-_RUN = 3  # sections on end: two may come in this order twice, as steps of a procedure do
 _VALUES = ("attribute", "table")  # forms of what a section measures
 _ITEM = r"^\s*(?:[-*+•]|\d+[.)])\s"  # what stands before a point of a list
 _HEADINGS = r"#([0-9a-f]+)\."  # of a block's name: its headings, dates and all
 _STAMP = r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}"
-_NTH = r"\.\d+$"  # of a block's name: the as how manieth section of its headings it is
 _RANK = {tier: i for i, tier in enumerate(TIERS)}
 
 
 def counted(records: pl.DataFrame) -> pl.DataFrame:
     """Return live records with how many stand in the block of each (`units`), and how each does.
 
-    `nth`: the how manieth of its file its block is; `gap`: lines since the record above; `point`: in
-    a list; `timed`: with a time of its own in what stands before it (`mark`); `logged`: in a block
-    of which some are, or tell a day with its time.
+    `point`: in a list; `timed`: with a time of its own in what stands before it (`mark`); `logged`:
+    in a block of which some are, or tell a day with its time.
     """
     before = native("prefix")
     point = placed() & before.str.contains(_ITEM) & ~timed()
@@ -32,11 +29,7 @@ def counted(records: pl.DataFrame) -> pl.DataFrame:
     said = pl.when(placed()).then(pl.col("text"))
     entry = pl.col("timed") | said.str.contains(_STAMP).fill_null(False)
     logged = entry.any().over("scope", "block")
-    line = pl.col("origin").str.extract(r"#(\d+)$").cast(pl.Int64)
-    nth = line.min().over("scope", "block").rank("dense").over("scope", "path").cast(pl.Int64)
-    stop = line + pl.col("text").str.count_matches("\n")
-    gap = line - stop.shift(1).over("scope", "path", order_by=line)
-    return live.with_columns(units=pl.len().over("scope", "block"), logged=logged, nth=nth, gap=gap)
+    return live.with_columns(units=pl.len().over("scope", "block"), logged=logged)
 
 
 def merged(members: pl.DataFrame, code: str | pl.Expr) -> pl.DataFrame:
@@ -45,21 +38,22 @@ def merged(members: pl.DataFrame, code: str | pl.Expr) -> pl.DataFrame:
     `members` are rows of `counted` with a column `group` (records of one scope that may merge) and,
     if it matters, `fullness` (the more, the better a keeper). Nothing is torn out of what stands
     together for a copy in another file (`_torn`), unless a judge who saw both places `told` so.
-    Several sections on end that a file holds again at once, word for word and under the very same
-    headings, dates and all, have a reason of their own: one alone may be meant (a chorus, the second
-    dose of a day), and what stands between may tell whose the second ones are. The keeper is chosen by
-    the role of its place (what is curated before a note), tier, pin, fullness, confidence (none given
-    is as sure as any) and age, the oldest first; it takes over the sum of the access counts and the
-    highest importance. A pinned record yields only to a pinned one.
+    The keeper is chosen by the role of its place (what is curated before a note), tier, pin,
+    fullness, confidence (none given is as sure as any) and age, the oldest first. A pinned record
+    yields only to a pinned one.
     """
-    if members.is_empty():
-        return nothing()
-    held = _held(members)
-    said = pl.lit(code) if isinstance(code, str) else code
-    absorbed = edit(
+    return absorbed(_held(members), code) if members.height else nothing()
+
+
+def absorbed(held: pl.DataFrame, code: str | pl.Expr) -> pl.DataFrame:
+    """Propose that each record steps back behind its `keeper`, who is among them.
+
+    The keeper takes over the sum of the access counts and the highest importance.
+    """
+    stepping = edit(
         held.filter(pl.col("id") != pl.col("keeper")).sort("id"),
         "merge",
-        pl.when("again").then(pl.lit("merge.again")).otherwise(said),
+        pl.lit(code) if isinstance(code, str) else code,
         superseded_by=pl.col("keeper"),
         evidence=pl.concat_list("keeper"),
         risk="low",
@@ -73,20 +67,19 @@ def merged(members: pl.DataFrame, code: str | pl.Expr) -> pl.DataFrame:
         evidence=pl.col("others"),
         risk="low",
     )
-    return pl.concat([absorbed, gaining])
+    return pl.concat([stepping, gaining])
 
 
 def _held(members: pl.DataFrame) -> pl.DataFrame:
-    """The members that are kept or may go, each with its `keeper`, and whether it is said `again`."""
+    """The members that are kept or may go, each with its `keeper`."""
     first = {
         "keeper": "id", "keeper_pinned": "pinned", "_kept": "block", "_kept_subject": "subject",
-        "_kept_mark": "mark", "_kept_path": "path", "_kept_nth": "nth", "_kept_text": "text",
-        "_kept_units": "units",
+        "_kept_mark": "mark", "_kept_path": "path",
     }  # fmt: skip
     order = _in_order_of_keeping(members).with_columns(
         **{name: pl.col(of).first().over("group", "scope") for name, of in first.items()}
     )
-    order = _again(order.with_columns(**_steps()).with_columns(**_whole()))
+    order = order.with_columns(**_steps()).with_columns(**_whole())
     told = pl.col("told") if "told" in members.columns else pl.lit(False)
     order = order.filter(told | ~_torn())
     free = (pl.col("id") == pl.col("keeper")) | ~pl.col("pinned") | pl.col("keeper_pinned")
@@ -100,41 +93,16 @@ def _steps() -> dict[str, pl.Expr]:
 
 
 def _whole() -> dict[str, pl.Expr]:
-    """What goes with all of its section, and of that, what one file holds once more (`_twice`).
+    """What goes with all of its section: for the same under the very same headings, or at length.
 
     Of a list that grows from check to check, or a table, a part alone would be torn out.
     """
     mine, kept = pl.col("block"), pl.col("_kept")
     over = ("scope", "block", "_kept")
     whole = pl.col("_step") & (pl.col("_step").sum().over(over) == pl.col("units"))
-    letter = (pl.col("text") == pl.col("_kept_text")) & (pl.col("mark") == pl.col("_kept_mark"))
-    again = whole & (mine.str.replace(_NTH, "") == kept.str.replace(_NTH, ""))
-    again &= letter.all().over(over) & (pl.col("units") == pl.col("_kept_units"))
     every = (pl.col("_step") & pl.col("_long")).sum().over(over) == pl.col("units")
-    return {
-        "_same": whole & (mine.str.extract(_HEADINGS) == kept.str.extract(_HEADINGS)),
-        "_every": every,
-        "_twice": (again & ~pl.col("form").is_in(_VALUES)).fill_null(False),
-    }
-
-
-def _again(order: pl.DataFrame) -> pl.DataFrame:
-    """The members, and whether each is of a run of sections that its file holds twice on end (`again`).
-
-    Nothing but their headings stands between the two, as far as the room for them shows.
-    """
-    file, place = ("scope", "path", "_by"), ["scope", "path", "nth", "_kept_nth"]
-    size, room = pl.col("text").str.len_bytes().sum(), pl.col("gap").max()
-    sections = order.filter("_twice").group_by(place).agg(size=size, room=room)
-    by = sections.with_columns(_by=pl.col("nth") - pl.col("_kept_nth"))
-    runs = by.with_columns(_run=pl.col("nth") - pl.col("nth").rank("dense").over(file)).sort("nth")
-    run = (*file, "_run")
-    at_once = (pl.len().over(run) == pl.col("_by")) & (pl.col("_by") >= _RUN)
-    close = pl.col("room").first().over(run) <= pl.col("room").slice(1).max().over(run)
-    long = pl.col("size").sum().over(run) >= 2 * COPIED
-    some = runs.filter(at_once & close & long).select(*place, again=pl.lit(True))
-    joined = order.join(some, on=place, how="left", maintain_order="left", nulls_equal=True)
-    return joined.with_columns(again=pl.col("_twice") & pl.col("again").fill_null(False))
+    same = whole & (mine.str.extract(_HEADINGS) == kept.str.extract(_HEADINGS))
+    return {"_same": same, "_every": every}
 
 
 def _torn() -> pl.Expr:

@@ -3,7 +3,7 @@
 import polars as pl
 
 from memops.context import Context
-from memops.judge.merge import COPIED, counted, merged
+from memops.judge.merge import COPIED, absorbed, counted, merged
 from memops.judge.places import (
     KEPT,
     MOMENTS,
@@ -29,10 +29,13 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     word, -3 and 3), so texts that differ in one are left for `memops records duplicates` to list. Of
     documents, what is short or has no subject of its own (a value with its label, a table, code) is the
     same only under one heading, and an event only if it is of one moment. A brief turn of a
-    conversation is that conversation's.
+    conversation is that conversation's. What a file says twice on end, heading and all, goes whole.
     """
     fresh = ctx.at_rest()
-    whole = counted(records).filter(fresh & touchable() & (pl.col("form") != "quotation"))
+    live = counted(records)
+    again = _repeats(live, fresh & touchable())
+    whole = live.filter(fresh & touchable() & (pl.col("form") != "quotation"))
+    whole = whole.join(again, on="id", how="anti")
     spelt = ctx.formed(spelling, whole["text"], spelling(pl.col("text")))
     live = repeated(whole.with_columns(_spelt=spelt), "_spelt")
     said = live.with_columns(
@@ -55,9 +58,24 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     siblings = twice.filter(~pl.col("form").is_in(_OWN) & placed())
     alone = twice.join(siblings, on="id", how="anti")
     every = pl.concat([alone, one_a_block(siblings.sort("id"))]).sort("id")
-    return merged(
-        every.drop("_spelt", "_form", "_about", "_moment", "_tags", "_long"), "merge.exact"
-    )
+    alike = every.drop("_spelt", "_form", "_about", "_moment", "_tags", "_long")
+    return pl.concat([absorbed(again, "merge.again"), merged(alike, "merge.exact")])
+
+
+def _repeats(live: pl.DataFrame, free: pl.Expr) -> pl.DataFrame:
+    """The records of sections that a file holds again on end, and those that they repeat.
+
+    Each has its `keeper`. Of a repeat all goes, or nothing.
+    """
+    own = pl.concat_str("path", pl.lit("#"), native("repeats[0]"))
+    some = live.with_columns(_of=own, _from=native("repeats[1]"), _free=free & ~pl.col("pinned"))
+    copies = some.filter(pl.col("_of").is_not_null())
+    first = live.select("scope", _of="origin", keeper="id")
+    found = copies.join(first, on=["scope", "_of"], how="left", maintain_order="left")
+    whole = (pl.col("_free") & pl.col("keeper").is_not_null()).all().over("scope", "path", "_from")
+    gone = found.filter(whole)
+    kept = live.join(gone.select(id="keeper"), on="id", how="semi").with_columns(keeper="id")
+    return pl.concat([gone.select(kept.columns), kept]).sort("id")
 
 
 def _moment() -> pl.Expr:

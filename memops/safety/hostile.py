@@ -38,7 +38,8 @@ _LINES = "|".join(_BANNERS["starts"])
 _FOLLOWS = "|".join(_BANNERS["follows"])
 PROMPTS = f"{_BLOCKS}|{_LINES}"
 """Openings of what the agent's software says, in lower case."""
-_WHOLE = "|".join([*_BANNERS["whole"], *_BANNERS["bracketed"]])
+_SENTENCES = [rf"{first}(?:\s+(?:{'|'.join(more)}))*" for first, *more in _BANNERS["whole"]]
+_WHOLE = "|".join([*_SENTENCES, *_BANNERS["bracketed"]])
 _STAMPS = r"(?im)^(?:current time:[^\n]*|\[message_id: [^\n]*\])$"
 _ADDED = (
     rf"(?is)<(?:{WRAPPERS})>.*?</(?:{WRAPPERS})>\s*",
@@ -110,8 +111,12 @@ def prompt_alone() -> pl.Expr:
 
 
 def prompt_again(repeats: int) -> pl.Expr:
-    """Return whether texts that differ in nothing but numbers stand so often, as no person writes."""
-    return pl.len().over(_said().str.replace_all("[0-9]+", "0")) >= repeats
+    """Return whether a text has stood before, and stands so often as no person writes one.
+
+    The first of them stays in any case: it tells what the others said.
+    """
+    said, row = _said(), pl.int_range(pl.len())
+    return (pl.len().over(said) >= repeats) & (row > row.min().over(said))
 
 
 def _said() -> pl.Expr:

@@ -86,22 +86,23 @@ def _issued(entry: dict[str, Any]) -> list[dict[str, Any]]:
     """The entries of one group of issuers: beginnings with what may follow them, and whole keys."""
     begin = "|".join(_escaped(prefix) for prefix in entry["prefixes"])
     body = r"[A-Za-z0-9_-]+(?:[.+/~|][A-Za-z0-9_-]+)*={0,2}"
-    return [
-        {
-            "kind": entry["kind"],
-            "any": [prefix.lower() for prefix in entry["prefixes"]],
-            "cue": r"(?:\b|_)",
-            "secret": rf"(?i:{begin}){body}",
-            "check": "prefixed",
-        },
-        {
-            "kind": entry["kind"],
-            "any": entry["any"],
-            "when": entry.get("when", ""),
-            "secret": "|".join(entry["exact"]),
-            "check": "issued",
-        },
-    ][: 1 + bool(entry.get("exact"))]
+    begun = {
+        "kind": entry["kind"],
+        "any": [prefix.lower() for prefix in entry["prefixes"]],
+        "cue": r"(?:\b|_)",
+        "secret": rf"(?i:{begin}){body}",
+        "check": "prefixed",
+    }
+    if not entry.get("exact"):
+        return [begun]
+    whole = {
+        "kind": entry["kind"],
+        "any": entry["any"],
+        "when": entry.get("when", ""),
+        "secret": "|".join(entry["exact"]),
+        "check": "issued",
+    }
+    return [begun, whole]
 
 
 def _escaped(text: str) -> str:

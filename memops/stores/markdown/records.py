@@ -1,8 +1,8 @@
 """Markdown records: entries as records and back, and what a file gives for a record.
 
 The id is `path:digest:occurrence`, the origin `path#line`. `extra` keeps what stands around the
-text (prefix, suffix, headings and labels over it, comments above), never the text itself, so that
-an edit of the text rewrites only its bytes and a masked text leaves no copy.
+text (prefix, suffix, headings and labels over it, comments above) and the line that it repeats, never
+the text itself, so that an edit of the text rewrites only its bytes and a masked text leaves no copy.
 """
 
 import json
@@ -82,6 +82,7 @@ def row(key: str, entry: Entry, copies: int = 1) -> dict[str, Any]:
         "readonly": bool(entry.fields.get("_readonly")),
         "lines": entry.height if entry.height > 1 else 0,
         "copies": copies if copies > 1 else 0,
+        "repeats": [n + 1 for n in entry.fields.get("_repeats") or ()],
         "bytes": unknown if _SURROGATE.search(entry.text) else [],
     }
     kept = {name: value for name, value in around.items() if value} | {"prefix": entry.prefix}
@@ -128,6 +129,7 @@ def _known(
     prefix, text, suffix, fields = grammar.split(whole, place, kind)
     fields |= {name: record[name] for name in PLACE}
     fields["_readonly"] = bool(native(record).get("readonly"))
+    fields["_repeats"] = [n - 1 for n in native(record).get("repeats", ())]
     height = native(record).get("lines", 1)
     return Entry(place, line_of(record) or 1, height, prefix, text, suffix, fields, kind)
 
