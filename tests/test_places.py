@@ -276,12 +276,48 @@ def test_a_line_of_a_log_belongs_to_the_entry_above_it(tmp_path):
     assert len(_merged(tmp_path / "other", d_2026_05_02=twice)) == 1
 
 
-@pytest.mark.parametrize(("name", "gone"), [("letters", 0), ("d_2026_05_01", 1)])
-def test_what_a_file_on_a_subject_says_in_two_sections_is_of_each(tmp_path, name, gone):
+@pytest.mark.parametrize("name", ["letters", "d_2026_05_01"])
+def test_what_a_file_says_in_two_sections_is_of_each(tmp_path, name):
     line = "We will look after the lower gate for as long as the two of us can hold a brush.\n"
     letter = "## To the keeper\n\n{}\n\n" + line + "\n"
     text = "# Gates\n\n" + "".join(letter.format(why) for why in ("It is spring.", "It froze."))
-    assert len(_merged(tmp_path, **{name: text})) == gone
+    assert len(_merged(tmp_path, **{name: text})) == 0
+
+
+MENU = "- Barley soup on Mondays, thick and without leeks for Ida\n- Fish on Fridays, from the harbour\n- Nothing fried\n"
+
+
+@pytest.mark.parametrize(
+    ("heading", "held", "gone"),
+    [
+        ("Menu of the house", MENU, 3),
+        ("The menu", f"{MENU}- Cake on Sundays\n", 3),
+        ("The menu", MENU.replace("Mondays", "Tuesdays"), 0),
+        ("The menu", "".join(reversed(MENU.splitlines(keepends=True))), 0),
+        ("What Otto eats", MENU, 0),
+    ],
+)
+def test_a_section_goes_that_a_curated_file_holds_word_for_word(tmp_path, heading, held, gone):
+    (tmp_path / "MEMORY.md").write_text(f"# Memory\n\n## {heading}\n{held}", "utf-8")
+    text = f"# 2026-05-01\n\n## Menu\n{MENU}\n## Cellar\n- The pump runs again\n"
+    assert len(_merged(tmp_path, d_2026_05_01=text)) == gone
+
+
+def test_a_message_that_a_talk_holds_twice_by_its_channels_name_goes_once(tmp_path):
+    def turn(name: str) -> str:
+        return f"user: [Wed 2026-05-06 22:55 GMT+8] what now\n[message_id: {name}]\n"
+
+    head = (
+        "# Session: 2026-05-06 22:50:00 UTC\n\n- **Session ID**: x\n\n## Conversation Summary\n\n"
+    )
+    text = head + turn("7") + turn("7") + turn("8") + "assistant: We wait.\n"
+    assert _merged(tmp_path, d_2026_05_06_2250=text) == [turn("7").removeprefix("user: ").strip()]
+
+
+def test_a_paragraph_of_a_longer_section_stays_where_only_it_is_said_again(tmp_path):
+    said = "The boiler of the north wing is bled on the first Monday of each month, by Rosa.\n"
+    text = f"# 2026-05-01\n\n## Heat\n{said}\nIt was cold.\n\n## Heat\n{said}\nIt was warm.\n"
+    assert _merged(tmp_path, d_2026_05_01=text) == []
 
 
 def test_what_a_file_on_a_subject_says_twice_in_one_section_goes_once(tmp_path):

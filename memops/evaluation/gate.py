@@ -93,6 +93,12 @@ class Verdict:
         return [str(one["reason"]) for one in self.because]
 
     @property
+    def gained_by(self) -> float:
+        """Return the mean gain in the measure that decides, negative for a loss."""
+        own = self.measures.filter(measure=self.decided_by, slice="all")["difference"]
+        return measure(self.decided_by).sign * float(own.sum()) if own.len() else 0.0
+
+    @property
     def code(self) -> int:
         """Return the exit code."""
         return EXITS[self.verdict]

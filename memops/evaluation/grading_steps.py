@@ -16,6 +16,7 @@ from memops.evaluation.golden import suite_folder
 from memops.measures import measure as known
 from memops.plan import outcome
 from memops.policy import Policy
+from memops.reasons import reason
 from memops.settings import Settings
 from memops.state import planfile
 from memops.state.lineage import kept_lineage, lineage
@@ -133,6 +134,7 @@ def grade_plan(path: str, plan: str, suite: str, settings: Settings) -> dict[str
     verdict, blame = gates.judge(was, now, settings.policy), None
     if verdict.verdict == "fail" and (blame := blamed(was, graded, changes, settings.policy)):
         verdict = replace(verdict, because=[*verdict.because, blame.because])
+    verdict = _since_baseline(suite_folder(suite) / "baseline.json", now, verdict, settings.policy)
     out = made.path / "grades.json"
     said = {"before": was.to_json(), "after": now.to_json(), "verdict": verdict.to_json()}
     files.write_json(out, said | {"shown": _shown(loaded, verdict, was, now)})
@@ -146,6 +148,23 @@ def grade_plan(path: str, plan: str, suite: str, settings: Settings) -> dict[str
         "grades": str(out),
         "recall": [{k: r[k] for k in kept} for r in recall],
     }
+
+
+def _since_baseline(path: Path, now: "Grades", verdict: "Verdict", policy: Policy) -> "Verdict":
+    """The verdict on a plan; fail where its loss comes on top of others since the baseline.
+
+    What each of many nights loses may be too little for any of them to fail.
+    """
+    from memops.evaluation import gate as gates
+
+    if verdict.verdict not in ("pass", "warn") or verdict.gained_by >= 0 or not path.is_file():
+        return verdict
+    with contextlib.suppress(MemopsError, OSError):  # a damaged one tells nothing
+        since = gates.judge(files.read_json(path), now, policy)
+        if since.verdict == "fail":
+            told = [reason("gate.since_baseline"), *since.because, *verdict.because]
+            return replace(verdict, verdict="fail", because=told)
+    return verdict
 
 
 def _graded(

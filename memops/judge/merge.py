@@ -9,7 +9,6 @@ from memops.schema import LIVE, TIERS, native
 COPIED = 60
 """Bytes of a text that is written twice by copying alone, whatever it stands under."""
 _VALUES = ("attribute", "table")  # forms of what a section measures
-_ITEM = r"^\s*(?:[-*+•]|\d+[.)])\s"  # what stands before a point of a list
 _HEADINGS = r"#([0-9a-f]+)\."  # of a block's name: its headings, dates and all
 _STAMP = r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}"
 _RANK = {tier: i for i, tier in enumerate(TIERS)}
@@ -18,14 +17,10 @@ _RANK = {tier: i for i, tier in enumerate(TIERS)}
 def counted(records: pl.DataFrame) -> pl.DataFrame:
     """Return live records with how many stand in the block of each (`units`), and how each does.
 
-    `point`: in a list; `timed`: with a time of its own in what stands before it (`mark`); `logged`:
-    in a block of which some are, or tell a day with its time.
+    `timed`: with a time of its own in what stands before it (`mark`); `logged`: in a block of which
+    some are, or tell a day with its time.
     """
-    before = native("prefix")
-    point = placed() & before.str.contains(_ITEM) & ~timed()
-    live = records.filter(LIVE).with_columns(
-        point=point.fill_null(False), timed=timed(), mark=before, path=file()
-    )
+    live = records.filter(LIVE).with_columns(timed=timed(), mark=native("prefix"), path=file())
     said = pl.when(placed()).then(pl.col("text"))
     entry = pl.col("timed") | said.str.contains(_STAMP).fill_null(False)
     logged = entry.any().over("scope", "block")
@@ -109,17 +104,16 @@ def _torn() -> pl.Expr:
     """True of a record of a document that its place would miss, whatever another one says.
 
     Each file was written to be read by itself: only what stands elsewhere in it may stand for it.
-    Of a section goes the whole, where another under the very same headings holds all of it. What is
-    longer than anybody writes twice goes for the same under one subject: a paragraph by itself, the
-    points of a list together; but what a day measured is of that day, and what a file on a subject
-    says in a section, as in one of several letters, is of that section. What is said twice at length
-    in one section goes once, in the curated file also in brief; in a log it belongs to the entry
-    above it. A line with a time of its own was noted by itself, and is the same only at the same
-    time; what software stamps with day and time stands by itself.
+    Of a section goes the whole, where another under the very same headings holds all of it, or one
+    of its subject that is longer than anybody writes twice; but what a day measured is of that day,
+    and what a file on a subject says in a section, as in one of several letters, is of that section.
+    What is said twice at length in one section goes once, in the curated file also in brief; in a
+    log it belongs to the entry above it. A line with a time of its own was noted by itself, and is
+    the same only at the same time; what software stamps with day and time stands by itself.
     """
     moment = pl.col("form").is_in(_VALUES) & pl.col("role").is_in(MOMENTS)
     own = moment | (pl.col("role") == "topic")
-    copied = pl.col("_long") & ~own & (~pl.col("point") | pl.col("_every"))
+    copied = ~own & pl.col("_every")
     subject = (pl.col("subject") == pl.col("_kept_subject")).fill_null(False)
     beside = (pl.col("path") == pl.col("_kept_path")).fill_null(False)
     apart = beside & (pl.col("_same") | (copied & subject))

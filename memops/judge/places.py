@@ -72,6 +72,11 @@ def file() -> pl.Expr:
     return c("origin").str.replace(r"#\d+$", "")
 
 
+def line_of() -> pl.Expr:
+    """Return the line of its file at which a record stands."""
+    return c("origin").str.extract(r"#(\d+)$").cast(pl.Int64)
+
+
 def timed() -> pl.Expr:
     """Return whether a time of its own stands before what a record of a document says."""
     return (placed() & native("prefix").str.contains(_TIMED)).fill_null(False)

@@ -14,6 +14,7 @@ from memops.judge.places import (
     reporting,
     touchable,
 )
+from memops.judge.repeated import held_again
 from memops.language.text import spelling, wording
 from memops.schema import native
 
@@ -29,11 +30,12 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     word, -3 and 3), so texts that differ in one are left for `memops records duplicates` to list. Of
     documents, what is short or has no subject of its own (a value with its label, a table, code) is the
     same only under one heading, and an event only if it is of one moment. A brief turn of a
-    conversation is that conversation's. What a file says twice on end, heading and all, goes whole.
+    conversation is that conversation's. What a document holds again as a whole goes
+    whole (`memops.judge.repeated`).
     """
     fresh = ctx.at_rest()
     live = counted(records)
-    again = _repeats(live, fresh & touchable())
+    again = held_again(live, fresh & touchable())
     whole = live.filter(fresh & touchable() & (pl.col("form") != "quotation"))
     whole = whole.join(again, on="id", how="anti")
     spelt = ctx.formed(spelling, whole["text"], spelling(pl.col("text")))
@@ -59,23 +61,7 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     alone = twice.join(siblings, on="id", how="anti")
     every = pl.concat([alone, one_a_block(siblings.sort("id"))]).sort("id")
     alike = every.drop("_spelt", "_form", "_about", "_moment", "_tags", "_long")
-    return pl.concat([absorbed(again, "merge.again"), merged(alike, "merge.exact")])
-
-
-def _repeats(live: pl.DataFrame, free: pl.Expr) -> pl.DataFrame:
-    """The records of sections that a file holds again on end, and those that they repeat.
-
-    Each has its `keeper`. Of a repeat all goes, or nothing.
-    """
-    own = pl.concat_str("path", pl.lit("#"), native("repeats[0]"))
-    some = live.with_columns(_of=own, _from=native("repeats[1]"), _free=free & ~pl.col("pinned"))
-    copies = some.filter(pl.col("_of").is_not_null())
-    first = live.select("scope", _of="origin", keeper="id")
-    found = copies.join(first, on=["scope", "_of"], how="left", maintain_order="left")
-    whole = (pl.col("_free") & pl.col("keeper").is_not_null()).all().over("scope", "path", "_from")
-    gone = found.filter(whole)
-    kept = live.join(gone.select(id="keeper"), on="id", how="semi").with_columns(keeper="id")
-    return pl.concat([gone.select(kept.columns), kept]).sort("id")
+    return pl.concat([absorbed(again, pl.col("code")), merged(alike, "merge.exact")])
 
 
 def _moment() -> pl.Expr:

@@ -8,10 +8,12 @@ import polars as pl
 
 from memops.context import Context
 from memops.judge.places import placed, writable
+from memops.language.text import wordlist
 from memops.plan import arguments, edit
 from memops.policy import Secrets
 from memops.safety.looked import found
 from memops.safety.masking import masked_table
+from memops.safety.secrets_elsewhere import masked_again, secret_values
 from memops.safety.secrets_shapes import ISSUED
 from memops.schema import AROUND, only
 
@@ -26,7 +28,8 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     is shown it any more; what its store says of it stands where that is stricter. What its agent
     writes anew is only read: an audit tells of it. Documents are
     full of names and numbers: there a record is masked for what something right beside it tells,
-    not for what a sentence would tell in a row.
+    not for what a sentence would tell in a row. What is known for a secret in one record is one
+    in every other, though nothing tells so there.
     """
     policy, records = ctx.policy.secrets, only(records, ctx.changed).filter(writable())
     clean = masked_table(records.select(_COLUMNS), policy)
@@ -43,6 +46,7 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     touched = touched.with_columns(kinds=_kinds(touched, policy))
     inside = touched.with_columns(pl.when(placed()).then(pl.col("text", "key", "tags")))
     touched = touched.filter(~placed() | _kinds(inside, beside).is_not_null())
+    touched = pl.concat([touched, _elsewhere(records, touched, beside)])
     known = pl.when(pl.col("kinds").is_not_null())
     shaped = pl.col("kinds").list.set_difference(list(ISSUED)).list.len() == 0
     code = (
@@ -59,6 +63,17 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         evidence=[], risk="low",
         sensitivity=pl.when(pl.col("sensitivity") != marked).then(marked), **new,
     )  # fmt: skip
+
+
+def _elsewhere(records: pl.DataFrame, touched: pl.DataFrame, policy: Secrets) -> pl.DataFrame:
+    """Other records in which a secret of these stands again, masked there, with its kinds."""
+    known = secret_values(touched["text"], policy)
+    rest = records.join(touched, on="id", how="anti")
+    rest = rest.filter(pl.col("text").str.contains_any(wordlist(list(known))))
+    texts, kinds = masked_again(rest["text"], known, policy)
+    made = rest.with_columns(texts.alias("new:text"), kinds)
+    new = made.filter(pl.col("new:text") != pl.col("text"))
+    return pl.concat([touched.clear(), new], how="diagonal").select(touched.columns)
 
 
 def _own(extra: pl.Series, clean: pl.Series) -> pl.Series:

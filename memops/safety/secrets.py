@@ -303,14 +303,14 @@ def _masked(texts: pl.Series, spans: pl.DataFrame, policy: Secrets) -> dict[int,
     for (row,), part in spans.partition_by("row", as_dict=True, maintain_order=True).items():
         text, at, pieces = texts[row], 0, []
         for start, end, kind in part.select("start", "end", "kind").iter_rows():
-            pieces += [text[at:start], _mask(text[start:end], kind, policy)]
+            pieces += [text[at:start], mask_of(text[start:end], kind, policy)]
             at = end
         out[row] = "".join([*pieces, text[at:]])
     return out
 
 
-def _mask(secret: str, kind: str, policy: Secrets) -> str:
-    """The mask; the first and last characters show only of a secret four times as long.
+def mask_of(secret: str, kind: str, policy: Secrets) -> str:
+    """Return a secret's mask; its first and last characters show only of one four times as long.
 
     None show of a kind that is never to be stored.
     """

@@ -37,8 +37,9 @@ _TYPED = re.compile(
 _COMMENTS = re.compile(r"(?:\s*<!--(?:(?!-->).)*-->)+\s*$", re.S)
 _SCORE = re.compile(r"\s*\[score=[^\]\n]*\]\s*$")
 _TAGS = re.compile(r"(?:\s+#(?![\d]+(?:\s|$))[\w/-]*[^\W\d][\w/-]*)+\s*$")
-_ROLE = re.compile(
-    r"^(?:[-*+]\s+)?(?:\*\*)?(?P<role>user|assistant|tool|system)(?:\*\*)?\s*[:：]\s*", re.I
+_ROLE = re.compile(  # "System: [2026-03-04 ..." is what the software puts into a turn
+    r"^(?!(?-i:System): \[\d)(?:[-*+]\s+)?(?:\*\*)?(?P<role>user|assistant|tool|system)(?:\*\*)?\s*[:：]\s*",
+    re.I,
 )
 _CAPTURE = re.compile(
     r"^#\s*Session\s*[:：]\s*\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}"

@@ -1,0 +1,89 @@
+"""Repeated: what a document holds again as a whole, so that one copy can go and no place misses it."""
+
+import re
+
+import polars as pl
+
+from memops.judge.places import KEPT, line_of, placed
+from memops.language.text import wording
+from memops.schema import native
+
+_MESSAGE = r"(?m)^\[message_id: \S+\]$"  # the channel's own name of a message
+_VALUES = ("attribute", "table")  # forms of what a day measured
+_LINES, _BYTES = 3, 100  # of a section that somebody else's would hardly hold by chance
+_WORD = re.compile(r"[^\W\d_]{3,}|[\u3400-\u9fff]{2}")
+
+
+def held_again(live: pl.DataFrame, free: pl.Expr) -> pl.DataFrame:
+    """Return the records that can go, each with its `keeper` and `code`, and those that are kept.
+
+    `live` are rows of `memops.judge.merge.counted`; of a section that is held again all goes, or,
+    where one record of it is not `free`, nothing.
+    """
+    of = live.filter(placed()).with_columns(_free=(free & ~pl.col("pinned")).fill_null(False))
+    if of.is_empty():
+        return of.select(live.columns).with_columns(keeper="id", code=pl.lit(""))
+    found = pl.concat([_on_end(of), _sent(of), _curated(of)]).unique("id", keep="first")
+    found = found.join(found, left_on="keeper", right_on="id", how="anti")
+    gone = live.join(found, on="id")
+    kept = live.join(found.select(id="keeper").unique(), on="id", how="semi")
+    return pl.concat([gone, kept.with_columns(keeper="id", code=pl.lit(""))]).sort("id")
+
+
+def _on_end(of: pl.DataFrame) -> pl.DataFrame:
+    """Sections that a file holds twice on end (`memops.documents.repeats`)."""
+    first = pl.concat_str("path", pl.lit("#"), native("repeats[0]"))
+    copies = of.with_columns(_of=first, _from=native("repeats[1]")).drop_nulls("_of")
+    keepers = of.select("scope", _of="origin", keeper="id")
+    found = copies.join(keepers, on=["scope", "_of"], how="left", maintain_order="left")
+    whole = (pl.col("_free") & pl.col("keeper").is_not_null()).all().over("scope", "path", "_from")
+    return found.filter(whole).select("id", "keeper", code=pl.lit("merge.again"))
+
+
+def _sent(of: pl.DataFrame) -> pl.DataFrame:
+    """Turns of a talk that are the same message of their channel, by its own name for it."""
+    said = of.filter("_free", pl.col("role") == "session", pl.col("text").str.contains(_MESSAGE))
+    over = ("scope", "path", "text")
+    found = said.with_columns(keeper=pl.col("id").sort_by(line_of()).first().over(over))
+    return found.filter(pl.col("id") != pl.col("keeper")).select(
+        "id", "keeper", code=pl.lit("merge.sent")
+    )
+
+
+def _curated(of: pl.DataFrame) -> pl.DataFrame:
+    """Sections of a day's notes that one of the curated file holds word for word, in their order."""
+    key = {"_said": wording(pl.col("text")), "_line": line_of(), "_done": native("done")}
+    table = of.with_columns(**key)
+    mine = table.filter(pl.col("role") == "daily")
+    theirs = table.filter(pl.col("role").is_in(KEPT)).select(
+        "scope",
+        "_said",
+        "form",
+        "_done",
+        keeper="id",
+        _theirs="block",
+        _at="_line",
+        _over="subject",
+    )
+    on = ["scope", "_said", "form", "_done"]
+    both = mine.join(theirs, on=on, nulls_equal=True).sort("_line", "_at")
+    over = ("scope", "block", "_theirs")
+    held = both.filter(
+        (pl.col("_free") & ~pl.col("form").is_in(_VALUES)).all().over(over),
+        (pl.len().over(over) == pl.col("units"))
+        & (pl.col("id").n_unique().over(over) == pl.col("units")),
+        (pl.col("_at").diff() > 0).fill_null(True).all().over(over),
+        pl.col("text").str.len_bytes().sum().over(over) >= _BYTES,
+        (pl.col("text").str.count_matches("\n") + 1).sum().over(over) >= _LINES,
+    )
+    akin = [_akin(a, b) for a, b in held.select("subject", "_over").iter_rows()]
+    held = held.filter(pl.Series(akin, dtype=pl.Boolean)).unique(
+        "id", keep="first", maintain_order=True
+    )
+    return held.select("id", "keeper", code=pl.lit("merge.curated"))
+
+
+def _akin(one: str | None, other: str | None) -> bool:
+    """Whether the headings nearest to two sections have a word in common."""
+    words = [set(_WORD.findall((s or "").rpartition(" > ")[2].casefold())) for s in (one, other)]
+    return bool(words[0] & words[1])
