@@ -1,13 +1,14 @@
 """The fitted models of extraction: what they are shown, how they are stored, what they reach."""
 
 from itertools import pairwise, product
+from unittest.mock import patch
 
 import numpy as np
 import polars as pl
 import pytest
 
 from memops.extract import fitted
-from memops.extract.fitted import features, loaded, scores, stored
+from memops.extract.fitted import Features, features, loaded, scores, stored
 from memops.extract.weighing import FLAGS, kinds, sequence
 from memops.language.lexicon import lexicon, resource
 from tests.bench.notes import NOTES, figures, labelled, read
@@ -32,6 +33,16 @@ def test_many_texts_are_weighed_as_each_alone():
     texts = ["", "我喜欢喝绿茶", "The router is at 10.0.0.1", "ok thanks", "🙂"]
     alone = [scores("kind", pl.Series([t])) for t in texts]
     assert pl.concat(alone).equals(scores("kind", pl.Series(texts)))
+
+
+def test_what_stands_in_several_places_is_weighed_once():
+    asked = []
+    known = Features()
+    with patch.object(fitted, "features", lambda texts: asked.extend(texts) or features(texts)):
+        first, second = (known.of(pl.Series(t)) for t in (["a b", "tea"], ["tea", "c", "a b", "c"]))
+    assert asked == ["a b", "tea", "c"]
+    assert (first.toarray() == features(pl.Series(["a b", "tea"])).toarray()).all()
+    assert (second.toarray() == features(pl.Series(["tea", "c", "a b", "c"])).toarray()).all()
 
 
 def test_no_text_has_no_probability():

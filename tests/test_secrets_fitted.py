@@ -1,6 +1,9 @@
+import base64
 import random
 import time
+import zlib
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -9,9 +12,9 @@ from hypothesis import strategies as st
 from memops.policy import Secrets
 from memops.safety import secrets_fitted
 from memops.safety.secrets import found, redacted
-from memops.safety.secrets_fitted import likely
+from memops.safety.secrets_fitted import hashed, likely
 from memops.safety.secrets_sequences import sequences
-from memops.safety.secrets_signs import MADE, tokens, weighable
+from memops.safety.secrets_signs import MADE, spelt, tokens, weighable
 from memops.safety.secrets_values import make, values
 from tests.bench.fit_secrets import Text, assembled, corpus, opening, reached
 
@@ -82,9 +85,21 @@ def test_a_passage_without_a_word_of_opening_has_only_what_no_sentence_has():
     text = "We walked 12 miles to Harbour Town."
     assert not list(weighable(text, frozenset()).values)
     free = weighable("We walked to h4rbourT0wn88.", frozenset()).values
-    assert [v.how for v, _, _ in free] == ["run"]
+    assert [told.value.how for told in free] == ["run"]
     for telling in (None, {"miles"}):
-        assert "12" in {text[v.start : v.end] for v, _, _ in weighable(text, telling).values}
+        found = [told.value for told in weighable(text, telling).values]
+        assert "12" in {text[v.start : v.end] for v in found}
+
+
+def test_signs_that_are_added_up_together_weigh_what_each_weighs():
+    model, known = secrets_fitted._model(), secrets_fitted.lexicon("secrets_fitted")
+    weights = np.frombuffer(zlib.decompress(base64.b85decode(known["weights"])), np.int8)
+    passages = [text for texts in corpus().values() for text, _ in texts[::20]]
+    for passage in passages:
+        whole, some = weighable(passage)
+        for _, _, signs, words in some:
+            each = sum(int(weights[hashed(sign)]) for sign in spelt(signs, words + whole))
+            assert sum(map(model.signs, signs)) + model.told(words) + model.told(whole) == each
 
 
 def test_words_that_tell_of_secrets_are_rare_in_ordinary_text():

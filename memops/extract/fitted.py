@@ -10,7 +10,7 @@ in every language. A text costs what its length costs.
 import base64
 import re
 import zlib
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ _POWERS = np.cumprod(np.full(64, 0x100000001B3, np.uint64))  # of a place within
 _CONCEPTS = 1 << 13  # places of hashed concepts
 _LEVELS, _LEAST = 95, 2  # of a weight, on each side of nought, and what is kept
 _READ = 2000  # characters of a text that tell what it is
-_AT_ONCE = 20_000
+_AT_ONCE, _CACHED = 20_000, 4000  # texts; those whose letters a processor's cache holds
 _WORD, _FORM = 1.5, 0.2  # weight of words and of a form beside letters of unit length
 _FORMS = (
     r"\?\s*$", r"\?", r"(?:\.\.\.|…)\s*$", r'["「『]', ":", "=", r"\n", r"[–—-] ", "[0-9]",
@@ -56,6 +56,25 @@ _VALUES = (
 _SIZES = (5, 8, 12, 18, 26, 40, 60, 90, 140)
 _SHORT = 5  # which of these makes a Chinese text short; an English one, the next
 _FOLDS = (("[“”]", '"'), ("[‘’]", "'"))
+
+
+class Features:
+    """Features of texts, each text's made once: what is a note may be its only sentence, too."""
+
+    def __init__(self) -> None:
+        self._at: dict[str, int] = {}
+        self._made: Any = None
+
+    def of(self, texts: pl.Series) -> Any:
+        """Return a sparse row a text (`features`)."""
+        from scipy import sparse
+
+        asked = texts.to_list()
+        new = [text for text in dict.fromkeys(asked) if text not in self._at]
+        self._at.update(zip(new, range(len(self._at), len(self._at) + len(new)), strict=True))
+        made = features(pl.Series(new, dtype=pl.String))
+        self._made = made if self._made is None else sparse.vstack([self._made, made], format="csr")
+        return self._made[[self._at[text] for text in asked]]
 
 
 def features(texts: pl.Series) -> Any:
@@ -136,6 +155,13 @@ def _forms(texts: pl.Series) -> Numbers:
 
 def _hashed(texts: pl.Series) -> Any:
     """Hashed n-grams of letters, each row of unit length, and of words, each of another."""
+    from scipy import sparse
+
+    parts = [_grammed(texts[at : at + _CACHED]) for at in range(0, max(len(texts), 1), _CACHED)]
+    return [sparse.vstack(grams, format="csr") for grams in zip(*parts, strict=True)]
+
+
+def _grammed(texts: pl.Series) -> Any:
     # How a text ends, a full stop or an exclamation mark, is a habit of its writer.
     bare = texts.str.to_lowercase().str.replace(r"[\s.。!~]+$", "")
     plain = bare.str.replace_all(r"\p{Nd}", "0").str.replace_all(r"\s+", " ")
@@ -156,16 +182,18 @@ def _concepts(texts: pl.Series) -> Any:
         "row", word=pl.concat_list(spaced, low.str.extract_many(wordlist(_unspaced()), leftmost=True))
     )  # fmt: skip
     said = said.explode("word", empty_as_null=True).drop_nulls("word").unique()
-    seen = said["word"].unique()
-    named = [
-        [xxh3_64_intdigest(name.encode()) % _CONCEPTS for name in meaning(w) or ()] for w in seen
-    ]
-    known = pl.DataFrame({"word": seen, "at": pl.Series(named, dtype=pl.List(pl.Int64))})
-    told = said.join(known, on="word").explode("at", empty_as_null=True).drop_nulls("at")
-    told = told.unique(["row", "at"])
+    named = [(word, at) for word in said["word"].unique().to_list() for at in _named(word)]
+    known = pl.DataFrame(named, {"word": pl.String, "at": pl.Int64}, orient="row")
+    told = said.join(known, on="word").unique(["row", "at"])
     place = told["row"].to_numpy(), told["at"].to_numpy()
     weight = np.full(told.height, _FORM, np.float32)
     return sparse.csr_matrix((weight, place), (len(texts), _CONCEPTS))
+
+
+@lru_cache(1 << 16)
+def _named(word: str) -> tuple[int, ...]:
+    """The hashed concepts and classes of a word."""
+    return tuple(xxh3_64_intdigest(name.encode()) % _CONCEPTS for name in meaning(word) or ())
 
 
 @cache

@@ -6,6 +6,7 @@ import polars as pl
 
 from memops.extract.clauses import clauses
 from memops.extract.entities import entities, saying
+from memops.extract.fitted import Features
 from memops.extract.modality import judged
 from memops.extract.noise import noise
 from memops.extract.statements import statements
@@ -55,8 +56,9 @@ def _read(
     notes: pl.DataFrame, policy: Policy, why: pl.Series | None = None
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     texts, why, parts, secret = prepared(notes, policy, why)
-    weights = of_notes(texts, parts, why)
-    telling = told(texts, parts, weights, policy.extract)
+    known = Features()
+    weights = of_notes(texts, parts, why, known)
+    telling = told(texts, parts, weights, policy.extract, known)
     parts = parts.join(telling, on="unit", how="left", maintain_order="left")
     parts = parts.with_columns(kind=pl.when(asserting()).then("kind"))
     facts = _facts(parts, entities(parts.drop("unit")))

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from memops.extract.fitted import Numbers, Places, features, scores, weighed
+from memops.extract.fitted import Features, Numbers, Places, scores, weighed
 from memops.extract.modality import CUES, SURE
 from memops.policy import Extract
 
@@ -20,24 +20,28 @@ FLAGS = (*CUES, "noise")
 _CUE = 0.3  # weight of a cue beside letters of unit length
 
 
-def of_notes(texts: pl.Series, parts: pl.DataFrame, noise: pl.Series) -> pl.DataFrame:
+def of_notes(
+    texts: pl.Series, parts: pl.DataFrame, noise: pl.Series, known: Features
+) -> pl.DataFrame:
     """Return the probabilities of what becomes of each note: row, extract, keep, tombstone."""
     rows = pl.DataFrame({"row": pl.int_range(len(texts), dtype=pl.UInt32, eager=True)})
-    return rows.hstack(weighed("verdict", shown_notes(texts, parts, noise)))
+    return rows.hstack(weighed("verdict", shown_notes(texts, parts, noise, known)))
 
 
-def shown_notes(texts: pl.Series, parts: pl.DataFrame, noise: pl.Series) -> Any:
+def shown_notes(texts: pl.Series, parts: pl.DataFrame, noise: pl.Series, known: Features) -> Any:
     """Return the features of notes by which their verdict is weighed."""
     rows = pl.DataFrame({"said": texts}).with_row_index("row")
     found = rows.join(_marks(parts, "row"), on="row", how="left", maintain_order="left")
-    return _shown(found.with_columns(noise=noise.is_not_null()))
+    return _shown(found.with_columns(noise=noise.is_not_null()), known)
 
 
-def shown_sentences(texts: pl.Series, parts: pl.DataFrame) -> tuple[pl.DataFrame, Any]:
+def shown_sentences(
+    texts: pl.Series, parts: pl.DataFrame, known: Features
+) -> tuple[pl.DataFrame, Any]:
     """Return the sentences of notes (`passages`) and the features by which theirs is weighed."""
     table = passages(texts, parts, "sentence")
     marks = _marks(parts, "row", "sentence").drop("row", "sentence")
-    return table, _shown(table.hstack(marks).with_columns(noise=pl.lit(False)))
+    return table, _shown(table.hstack(marks).with_columns(noise=pl.lit(False)), known)
 
 
 def _marks(parts: pl.DataFrame, *by: str) -> pl.DataFrame:
@@ -45,12 +49,12 @@ def _marks(parts: pl.DataFrame, *by: str) -> pl.DataFrame:
     return parts.group_by(*by, maintain_order=True).agg(pl.col(c).any() for c in CUES)
 
 
-def _shown(found: pl.DataFrame) -> Any:
+def _shown(found: pl.DataFrame, known: Features) -> Any:
     from scipy import sparse
 
     cues = found.select(pl.col(name).fill_null(False) for name in FLAGS).to_numpy()
     marks = sparse.csr_matrix(cues * np.float32(_CUE))
-    return sparse.hstack([features(found["said"]), marks], format="csr")
+    return sparse.hstack([known.of(found["said"]), marks], format="csr")
 
 
 def passages(texts: pl.Series, parts: pl.DataFrame, by: str) -> pl.DataFrame:
@@ -66,14 +70,14 @@ def passages(texts: pl.Series, parts: pl.DataFrame, by: str) -> pl.DataFrame:
 
 
 def told(
-    texts: pl.Series, parts: pl.DataFrame, notes: pl.DataFrame, policy: Extract
+    texts: pl.Series, parts: pl.DataFrame, notes: pl.DataFrame, policy: Extract, known: Features
 ) -> pl.DataFrame:
     """Return the clauses that tell, with the kind of what they tell: unit, kind, also, sure.
 
     In a note that tells a fact, a sentence tells where it might by itself, or more than the
     others of its note do. What somebody asked to remember is told, and a host beside a secret.
     """
-    table, shown = shown_sentences(texts, parts)
+    table, shown = shown_sentences(texts, parts, known)
     table = table.with_columns(alone=weighed("verdict", shown)["extract"])
     table = table.join(
         notes.select("row", sure="extract"), on="row", how="left", maintain_order="left"
@@ -83,22 +87,18 @@ def told(
     table = table.filter(pl.col("said").str.contains(r"[\p{L}\p{N}]") & (hit | pl.col("insists")))
     said = table.select("row", "sentence", "sure")
     some = parts.join(said, on=["row", "sentence"], how="inner", maintain_order="left")
-    return some.select("unit", "sure").hstack(_kinds(texts, some, policy))
+    return some.select("unit", "sure").hstack(_kinds(texts, some, policy, known))
 
 
-def _kinds(texts: pl.Series, parts: pl.DataFrame, policy: Extract) -> pl.DataFrame:
+def _kinds(texts: pl.Series, parts: pl.DataFrame, policy: Extract, known: Features) -> pl.DataFrame:
     """Return the kind of each clause and the next one: the likeliest sequence of its passage.
 
     `also` is null where the model is not nearly as sure of it.
     """
     said = [passages(texts, parts, by)["said"] for by in ("unit", "passage")]
-    # A passage of one clause is weighed once.
-    every = pl.DataFrame({"said": pl.concat(said)})
-    some = every.unique(maintain_order=True)
-    at = every.join(some.with_row_index("at"), on="said", how="left", maintain_order="left")["at"]
-    known = scores("kind", some["said"])
-    names = np.array(known.columns)
-    logs = np.log(known.to_numpy() + 1e-4)[at.to_numpy()]
+    chances = weighed("kind", known.of(pl.concat(said)))
+    names = np.array(chances.columns)
+    logs = np.log(chances.to_numpy() + 1e-4)
     clause, wider = logs[: len(said[0])], logs[len(said[0]) :]
     passage = parts.select(pl.struct("row", "passage").rle_id()).to_series().to_numpy()
     weights = clause + _AROUND * wider[passage]

@@ -21,7 +21,8 @@ from memops.language.lexicon import lexicon
 from memops.language.text import wordlist
 from memops.safety.secrets_labels import expanded, triggers
 from memops.safety.secrets_sequences import HAN
-from memops.safety.secrets_signs import MADE, OPENING, weighable
+from memops.safety.secrets_signs import MADE, OPENING, PLACES, Signs, Words, weighable
+from memops.safety.secrets_values import Value, make
 
 BITS = 16
 LIKELY = pl.Schema(
@@ -35,16 +36,21 @@ _LONG = frozenset({"random", "hex", "uuid"})
 
 
 class Model(NamedTuple):
-    """What a sign weighs, in whole numbers, and the sum from which a value is a secret.
+    """What signs weigh, in whole numbers, and the sum from which a value is a secret.
 
     A passage whose own signs come to less than `floor` holds none; `opening` are words beside the
     labels that tell of one.
     """
 
-    weight: Callable[[str], int]
+    signs: Callable[[Signs], int]
+    words: dict[str, Callable[[str], int]]
     least: float
     floor: float
     opening: frozenset[str]
+
+    def told(self, words: list[Words]) -> int:
+        """Return what words weigh where they stand."""
+        return sum([sum(map(self.words[place], some)) for place, some in words])
 
 
 def likely(texts: pl.Series) -> pl.DataFrame:
@@ -91,8 +97,13 @@ def loaded(table: dict[str, object]) -> Model:
     least = (math.log(sure / (1 - sure)) - bias) / scale
     weights = np.frombuffer(packed, np.int8).tolist()
     opening = frozenset(cast("list[str]", table["opening"]))
-    weight = lru_cache(1 << 18)(lambda sign: weights[hashed(sign)])
-    return Model(weight, least, float(str(table["floor"])), opening)
+    signs = lru_cache(1 << 16)(lambda some: sum(weights[hashed(sign)] for sign in some))
+    words = {place: _of_words(place, weights) for place in PLACES}
+    return Model(signs, words, least, float(str(table["floor"])), opening)
+
+
+def _of_words(place: str, weights: list[int]) -> Callable[[str], int]:
+    return lru_cache(1 << 14)(lambda word: weights[hashed(f"{place}={word}")])
 
 
 @cache
@@ -134,21 +145,26 @@ def _spaced() -> str:
 
 def _secrets(text: str) -> Iterator[tuple[int, int, str]]:
     """The secrets of a text, the likeliest of those that touch each other."""
-    weight, least, floor, opening = _model()
+    model = _model()
     for start, passage in _passages(text):
-        whole, some = weighable(passage, opening)
-        told = sum(map(weight, whole))
-        if told < floor:
+        whole, some = weighable(passage, model.opening)
+        told = model.told(whole)
+        if told < model.floor:
             continue
-        missing, found = least - told, []
-        for value, kind, signs in some:
-            if "make=place" not in signs and (total := sum(map(weight, signs))) >= missing:
+        missing, found = model.least - told, []
+        for value, kind, signs, words in some:
+            total = sum(map(model.signs, signs)) + model.told(words)
+            if total >= missing and not _place(passage, value):
                 found.append((-total, value.start, value.end, kind))
         taken: list[tuple[int, int]] = []
         for _, first, last, kind in sorted(found):
             if all(last <= a or b <= first for a, b in taken):
                 taken.append((first, last))
                 yield start + first, start + last, _named(kind)
+
+
+def _place(text: str, value: Value) -> bool:
+    return "make=place" in make(text[value.start : value.end])[1]
 
 
 def _named(kind: str) -> str:

@@ -12,14 +12,19 @@ from typing import NamedTuple
 
 HAN = "\u2e80-\u9fff\uf900-\ufaff"
 _NUMERALS = "零〇一二三四五六七八九"
+_KEY = (
+    rf"(?<![\w.])\d{{1,5}}(?![\w%])|(?<!\w)[A-Z]\d?(?!\w)|(?<=[{HAN}])\d{{1,4}}|[#*＃＊]"
+    rf"|[{_NUMERALS}](?![十百千万个天年月岁])"
+)
+_TWO = [
+    re.compile(f"(?:{one}).*?(?:{one})", re.DOTALL) for one in (f"[0-9#*＃＊{_NUMERALS}]", _KEY)
+]
 _PARTS = re.compile(
-    rf"(?P<key>(?<![\w.])\d{{1,5}}(?![\w%])|(?<!\w)[A-Z]\d?(?!\w)|(?<=[{HAN}])\d{{1,4}}|[#*＃＊]"
-    rf"|[{_NUMERALS}](?![十百千万个天年月岁]))"
+    rf"(?P<key>{_KEY})"
     rf"|(?P<word>[^\W\d_{HAN}]+(?:-[^\W\d_{HAN}]+)*|[{HAN}])"
     r"|(?P<join>[,，、;/–+-]|\s)|(?P<stop>.)",
     re.DOTALL,
 )
-_KEYS = frozenset(f"0123456789#*＃＊{_NUMERALS}")
 _BETWEEN, _BEFORE = 3, 6
 
 
@@ -34,7 +39,7 @@ class _Part(NamedTuple):
 
 def sequences(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of what may be such a sequence."""
-    if sum(c in _KEYS for c in text) < 2:
+    if not all(two.search(text) for two in _TWO):
         return
     clause: list[_Part] = []
     apart = False

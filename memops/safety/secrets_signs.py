@@ -7,8 +7,8 @@ A sign is a short string; what it weighs was fitted. Labels are the words of all
 import bisect
 import itertools
 import re
-from collections.abc import Iterator, Sequence, Set
-from functools import cache
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from memops.language.lexicon import lexicon
@@ -37,11 +37,14 @@ MADE = re.compile(
     r"[^\W\d_][0-9]|[0-9][^\W\d_]|[A-Za-z0-9][!#$%^&*+~@][A-Za-z0-9]|[0-9][-._][A-Za-z]|[A-Za-z][-._][0-9]"
 )
 _JOINED = re.compile(r"[\s\"'`*_:：=是为—–\-→>（(“「]*(?:is|was|are)?[\s\"'`*:：“「(]*")
+_STOPS, _ENDS = re.compile(r"[\n。！？!?]|\. "), re.compile(r"[\n。！？]|[.!?] ")
 _UNIT = re.compile(
     r"(?i)\s?(?:%|°|[km]?g|m?l|[ckm]?m|px|m?s|min|h|hrs?|hours?|days?|weeks?|months?|years?|am|pm|[kmgt]b"
     r"|rpm|[vwk]|usd|eur|[€$£¥元块个人次天年月日号点分秒岁米斤克楼层室页条路集版届名位件张台本万亿度寸码"
     r"期章步组字班级排座趟箱杯瓶碗段轮])(?![a-z])"
 )
+_FIRST, _NEXT = ("before0", "before1", "before2"), ("after0", "after1", "after2")
+PLACES = ("text", "pair", "near", "middle", "soon", "later", *_FIRST, *_NEXT)
 _PAIRS = {'""', "“”", "''", "``", "「」", "‘’"}
 _MARKS = " \t-*•>`\"'"
 _NEAR, _MIDDLE, _AFTER, _FAR, _LABELS = 3, 10, 9, 60, 8
@@ -50,6 +53,12 @@ _SHORTS = frozenset(
 )
 _LONGS = frozenset({"random", "changing", "hex", "uuid", "9 digits"})
 _DRESSED = frozenset({"mixed", "signed", "joined"})
+
+
+Signs = tuple[str, ...]
+"""Signs that always come together, so that what they weigh together is added up once."""
+Words = tuple[str, Collection[str]]
+"""A place and the words that stand there: each is the sign `place=word`."""
 
 
 class Token(NamedTuple):
@@ -75,11 +84,20 @@ def tokens(text: str) -> list[Token]:
     ]
 
 
-class Passage(NamedTuple):
-    """What is told of every value of a passage, and its values, each with its class and signs of its own."""
+class Told(NamedTuple):
+    """A value, its class, the signs of its own, and the words around it."""
 
-    whole: set[str]
-    values: Iterator[tuple[Value, str, set[str]]]
+    value: Value
+    kind: str
+    signs: set[Signs]
+    words: list[Words]
+
+
+class Passage(NamedTuple):
+    """The words that tell of every value of a passage, and its values with what tells of each."""
+
+    whole: list[Words]
+    values: Iterator[Told]
 
 
 def weighable(text: str, opening: Set[str] | None = None) -> Passage:
@@ -89,97 +107,118 @@ def weighable(text: str, opening: Set[str] | None = None) -> Passage:
     stands, or none is asked for; without one only what no sentence has.
     """
     words = tokens(text)
-    labels = _labels(words)
     told = {word.text for word in words}
-    pairs = {a.text + b.text for a, b in itertools.pairwise(words) if max(a.text, b.text) > HAN[0]}
-    opened = opening is None or any(label.group in OPENING for label in labels)
-    if opening is not None and not opened:
-        opened = not (opening.isdisjoint(told) and opening.isdisjoint(pairs))
-    whole = {f"text={word}" for word in told} | {f"pair={pair}" for pair in pairs}
-    return Passage(whole, _signs(text, words, labels, opened))
+    pairs = set() if text.isascii() else _pairs(words)
+    opened = opening is None or not (opening.isdisjoint(told) and opening.isdisjoint(pairs))
+    return Passage([("text", told), ("pair", pairs)], _told(text, words, opened))
+
+
+def spelt(signs: Iterable[Signs], words: Iterable[Words]) -> set[str]:
+    """Return signs one by one, those of words spelt out."""
+    said = {f"{place}={word}" for place, some in words for word in some}
+    return said.union(*signs)
+
+
+def _pairs(words: Sequence[Token]) -> set[str]:
+    return {a.text + b.text for a, b in itertools.pairwise(words) if max(a.text, b.text) > HAN[0]}
 
 
 def _free(value: str) -> bool:
     return MADE.search(value) is not None and make(value)[0] in _FREE
 
 
-def _signs(
-    text: str, words: list[Token], labels: list[Label], opened: bool
-) -> Iterator[tuple[Value, str, set[str]]]:
-    starts = [word.start for word in words]
+def _told(text: str, words: list[Token], opened: bool) -> Iterator[Told]:
+    starts, said = [word.start for word in words], [word.text for word in words]
+    labels = _labels(words)
     labelled = [label.start for label in labels]
+    opened = opened or any(label.group in OPENING for label in labels)
     for value in values(text):
         if not (opened or _free(text[value.start : value.end])):
             continue
-        kind, made = make(text[value.start : value.end])
         first = bisect.bisect_left(starts, value.start)
-        before = words[max(0, first - _MIDDLE) : first]
         last = bisect.bisect_left(starts, value.end)
-        after = words[last : last + _AFTER]
-        if not before and not after:
+        if first == 0 and last == len(starts):
             continue  # around which nothing tells anything: a key, a file's name
+        kind, made = make(text[value.start : value.end])
         at = bisect.bisect_left(labelled, value.start)
-        beside = labels[max(0, at - _LABELS) : at + _LABELS]
-        yield value, kind, {
-            *made, f"how={value.how}", f"howclass={value.how} {kind}",
-            *_beside(text, value, kind), *_words(before, after), *_labelled(text, value, kind, beside),
-        }  # fmt: skip
+        beside = _places(text, value, labels[max(0, at - _LABELS) : at + _LABELS])
+        signs = {made, _how(value.how, kind), _beside(text, value, kind)}
+        signs.update(_label(group, where, kind, value.how) for group, where in beside)
+        before = said[max(0, first - _MIDDLE) : first][::-1]
+        yield Told(value, kind, signs, _around(before, said[last : last + _AFTER]))
 
 
-def _beside(text: str, value: Value, kind: str) -> Iterator[str]:
+def _around(before: list[str], after: list[str]) -> list[Words]:
+    """The words before a value, nearest first, and those after it."""
+    return [
+        *zip(_FIRST, zip(before), strict=False), ("near", {*before[:_NEAR]}),
+        *zip(_NEXT, zip(after), strict=False), ("soon", {*after[:_NEAR]}),
+        ("middle", {*before[_NEAR:]}), ("later", {*after[_NEAR:]}),
+    ]  # fmt: skip
+
+
+def _beside(text: str, value: Value, kind: str) -> Signs:
     """Marks right before and after, and the place in the line."""
     before = text[text.rfind("\n", 0, value.start) + 1 : value.start]
     stop = text.find("\n", value.end)
     after = text[value.end : stop if stop >= 0 else len(text)]
-    first, last = not before.strip(_MARKS + "#"), not after.strip(" \t`\"'.。!")
-    for name, holds in (("alone", first and last), ("first", first), ("last", last)):
-        if holds:
-            yield from (f"line={name}", f"lineclass={name} {kind}")
     mark, following = before.rstrip()[-1:] or "^", after[:1] or "$"
     mark = "w" if mark.isalnum() else mark
     following = "s" if following.isspace() else "w" if following.isalnum() else following
-    yield f"mark={mark}{before[-1:].isspace()}"
-    yield from (f"markclass={mark} {kind}", f"next={following}", f"nextclass={following} {kind}")
-    if _UNIT.match(after):
-        yield from ("unit", f"unitclass={kind}")
-    if before[-1:] in "$€£¥" and before:
-        yield "sum"
-    if before[-1:] + after[:1] in _PAIRS:
-        yield from ("quoted", f"quotedclass={kind}")
+    first, last = not before.strip(_MARKS + "#"), not after.strip(" \t`\"'.。!")
+    lines = (first and last, first, last)
+    unit = _UNIT.match(after) is not None
+    quoted = before[-1:] + after[:1] in _PAIRS
+    return _marks(kind, lines, mark, before[-1:], following, unit, quoted)
 
 
-def _words(before: Sequence[Token], after: Sequence[Token]) -> Iterator[str]:
-    for n, word in enumerate(reversed(before[-_NEAR:])):
-        yield from (f"before{n}={word.text}", f"near={word.text}")
-    yield from (f"middle={word.text}" for word in before[-_MIDDLE:-_NEAR])
-    for n, word in enumerate(after[:_NEAR]):
-        yield from (f"after{n}={word.text}", f"soon={word.text}")
-    yield from (f"later={word.text}" for word in after[_NEAR:_AFTER])
+@lru_cache(1 << 14)
+def _marks(
+    kind: str, lines: tuple[bool, ...], mark: str, close: str, following: str, unit: bool, quoted: bool
+) -> Signs:  # fmt: skip
+    places = [name for name, holds in zip(("alone", "first", "last"), lines, strict=True) if holds]
+    return (
+        *(f"line={name}" for name in places), *(f"lineclass={name} {kind}" for name in places),
+        f"mark={mark}{close.isspace()}", f"markclass={mark} {kind}",
+        f"next={following}", f"nextclass={following} {kind}",
+        *(("unit", f"unitclass={kind}") if unit else ()),
+        *(("sum",) if close and close in "$€£¥" else ()),
+        *(("quoted", f"quotedclass={kind}") if quoted else ()),
+    )  # fmt: skip
 
 
-def _labelled(text: str, value: Value, kind: str, labels: Sequence[Label]) -> Iterator[str]:
-    """Where a label of each group stands to the value: in it, right before, before, after, farther off."""
+@cache
+def _how(how: str, kind: str) -> Signs:
+    return f"how={how}", f"howclass={how} {kind}"
+
+
+@cache
+def _label(group: str, where: str, kind: str, how: str) -> Signs:
+    if where == "in":
+        return (f"in={group}",)
     make_ = "S" if kind in _SHORTS else "R" if kind in _LONGS else "P" if kind in _DRESSED else "W"
-    opens = max(
-        text.rfind(stop, 0, value.start) for stop in ("\n", "。", "！", "？", "!", "?", ". ")
-    )
-    stops = [text.find(stop, value.end) for stop in ("\n", "。", "！", "？", ". ", "! ", "? ")]
-    ends = min((stop for stop in stops if stop >= 0), default=len(text))
+    told = f"{group} {where}"
+    return (
+        f"label={told}", f"labelmake={told} {make_}",
+        f"labelclass={told} {kind}", f"labelhow={told} {how}",
+    )  # fmt: skip
+
+
+def _places(text: str, value: Value, labels: Sequence[Label]) -> Iterator[tuple[str, str]]:
+    """Where a label of each group stands to the value: in it, right before, before, after, farther off."""
     for start, end, group in labels:
         if start < value.end and value.start < end:
-            yield f"in={group}"
-            continue
-        if end <= value.start:
+            yield group, "in"
+        elif end <= value.start:
             gap = text[end : value.start]
             near = gap.count("\n") <= 1 and len(gap) <= _FAR
             where = "far" if not near else "line above"
-            if start > opens:
+            if not _STOPS.search(text, start, value.start):
                 where = "right before" if _JOINED.fullmatch(gap) else "before"
+            yield group, where
         else:
-            where = "after" if start <= ends and start - value.end < _FAR else "far after"
-        told = f"{group} {where}"
-        yield from (f"label={told}", f"labelmake={told} {make_}")
-        yield from (f"labelclass={told} {kind}", f"labelhow={told} {value.how}")
+            near = start - value.end < _FAR and not _ENDS.search(text, value.end, start)
+            yield group, "after" if near else "far after"
 
 
 @cache

@@ -38,6 +38,7 @@ _OPENS, _CLOSES = "([{<\"'`*_“‘「『（【~", ")]}>\"'`*_.,;:!?”’」』
 _JOINS, _JOINED = "=:/>|", re.compile("[=:/>|]")
 _PLAIN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*(?: [^\W\d_]+(?:['’-][^\W\d_]+)*)*")
 _BEFORE = frozenset(":：=→—–-\"“”‘'’「『`(（>\n*•") | {""}
+_WORD, _WIDE = re.compile(r"\S+"), re.compile("[\u2e81-\U0010ffff]")
 _LONGEST, _WORDS, _SIGNS, _LIST, _LAST = 200, 7, 10, 10, 4
 
 _SAYS = re.compile(r"[^\W_]")
@@ -61,6 +62,13 @@ _MADE = {
     "place": _PLACE,
     "holder": _HOLDER,
 }
+_OTHER, _CLASSED = re.compile("[^A-Za-z0-9]"), re.compile("[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_SHAPES = tuple(
+    (re.compile(pattern), sign)
+    for pattern, sign in (
+        (f"[{HAN}]+", "H"), (r"[^\W\dA-ZÀ-Þ_H]+", "a"), ("[A-GI-ZÀ-Þ]+", "A"), ("[0-9]+", "0"), (r"\s+", " "),
+    )
+)  # fmt: skip
 _RANDOM, _CHANGING, _SHORT = 16, 0.3, 8
 
 
@@ -115,8 +123,8 @@ def _stretches(text: str) -> Iterator[tuple[int, int, str]]:
             yield start, end, "quoted"
     for match in _CLAUSE.finditer(text):
         yield from _clauses(text, *match.span())
-    for match in _BLEND.finditer(text):
-        yield *match.span(), "blend"
+    if not text.isascii():
+        yield from ((*match.span(), "blend") for match in _BLEND.finditer(text))
     for match in _LINK.finditer(text):
         yield *match.span(), "link"
     yield from ((*span, "sequence") for span in sequences(text))
@@ -132,8 +140,9 @@ def _parts(run: str) -> Iterator[int]:
 
 
 def _clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
-    words = [m.start() for m in re.finditer(r"\S+", text[start:end])]
-    if _few(text[start:end]):
+    clause = text[start:end]
+    words = [m.start() for m in _WORD.finditer(clause)]
+    if _few(clause):
         yield start, end, "clause"
     elif _LIST <= len(words) <= 2 * _LIST + 1 and text[:start].rstrip(" ")[-1:] in _BEFORE:
         yield start, end, "list"
@@ -145,14 +154,14 @@ def _clauses(text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
 
 
 def _few(clause: str) -> bool:
-    return len(clause.split()) <= _WORDS and sum(c > "\u2e80" for c in clause) <= _SIGNS
+    return len(clause.split()) <= _WORDS and len(_WIDE.findall(clause)) <= _SIGNS
 
 
 @lru_cache(50_000)
 def make(value: str) -> tuple[str, tuple[str, ...]]:
     """Return the class of a value, and signs of its make."""
-    kind = _class(value)
     size, changes = len(value), _changes(value)
+    kind = _class(value, changes)
     told = [f"class={kind}", f"shape={_shape(value)}", f"size={_size(size)}"]
     told += [f"classsize={kind}{min(size, 40) // 3}", f"digits={min(_count(value), _SHORT)}"]
     told += [f"changes={int(changes * 10)}", f"classchanges={kind}{int(changes * 10)}"]
@@ -165,25 +174,23 @@ def _size(size: int) -> int:
 
 
 def _count(value: str) -> int:
-    return sum(c.isdigit() for c in value)
+    return sum(map(str.isdigit, value))
 
 
 def _changes(value: str) -> float:
     """Runs of one class of character for each of its letters and digits."""
-    bare = re.sub("[^A-Za-z0-9]", "", value)
-    return len(re.findall("[A-Z]?[a-z]+|[A-Z]+|[0-9]+", bare)) / max(1, len(bare))
+    bare = _OTHER.sub("", value)
+    return len(_CLASSED.findall(bare)) / max(1, len(bare))
 
 
 def _shape(value: str) -> str:
-    for pattern, sign in (
-        (f"[{HAN}]+", "H"), ("[^\\W\\dA-ZÀ-Þ_H]+", "a"), ("[A-GI-ZÀ-Þ]+", "A"), ("[0-9]+", "0"), (r"\s+", " "),
-    ):  # fmt: skip
-        value = re.sub(pattern, sign, value)
+    for pattern, sign in _SHAPES:
+        value = pattern.sub(sign, value)
     return value[:12]
 
 
-def _class(value: str) -> str:
-    digits, letters = _count(value), sum(c.isalpha() for c in value)
+def _class(value: str, changes: float) -> str:
+    digits, letters = _count(value), sum(map(str.isalpha, value))
     if re.search(f"[{HAN}]", value):
         return "han with others" if re.search("[A-Za-z0-9]", value) else "han"
     if " " in value:
@@ -196,10 +203,10 @@ def _class(value: str) -> str:
         return "year" if digits == 4 and value[:2] in ("19", "20") else f"{min(digits, 9)} digits"
     if digits and not letters:
         return "digits and signs"
-    if len(value) >= _RANDOM and _changes(value) >= _CHANGING:
+    if len(value) >= _RANDOM and changes >= _CHANGING:
         return "random"
     if digits:
-        changing = "mixed" if _changes(value) < _CHANGING else "changing"
+        changing = "mixed" if changes < _CHANGING else "changing"
         return "short" if len(value) < _SHORT else changing
     return _worded(value)
 

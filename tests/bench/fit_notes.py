@@ -18,12 +18,12 @@ import numpy as np
 import polars as pl
 from sklearn.linear_model import LogisticRegression
 
-from memops.extract import fitted
-from memops.extract.fitted import features
+from memops.extract import fitted, reading
+from memops.extract.fitted import Features, features
 from memops.extract.reading import prepared
 from memops.extract.weighing import passages, shown_notes, shown_sentences
 from memops.policy import Extract, Policy
-from tests.bench.notes import Made, Row, flat, labelled, one, read, show
+from tests.bench.notes import Made, Row, flat, labelled, one, read, records, show
 from tests.wordings import SETS, wordings
 
 TABLE = Path(__file__).parents[2] / "data" / "lexicons" / "extract_fitted.toml"
@@ -74,7 +74,7 @@ def cases(notes: list[Row]) -> dict[str, list[Case]]:
 
 def of_sentences(notes: list[Row], texts: pl.Series, parts: pl.DataFrame) -> list[Case]:
     """Return what the sentences of notes of several teach of verdicts."""
-    said, shown = shown_sentences(texts, parts)
+    said, shown = shown_sentences(texts, parts, Features())
     made, several = [], said.select(pl.len().over("row") > 1).to_series()
     for x, row, text in zip(
         shown[several.to_numpy()], *said.filter(several).select("row", "said"), strict=True
@@ -102,7 +102,7 @@ def of_parts(notes: list[Row], texts: pl.Series, parts: pl.DataFrame) -> list[Ca
 def heard(texts: list[str]) -> tuple[pl.Series, pl.DataFrame, Any]:
     """Return texts as they are read, their clauses, and the features of their verdicts."""
     plain, noise, parts, _ = prepared(pl.DataFrame({"text": texts}), Policy())
-    return plain, parts, shown_notes(plain, parts, noise)
+    return plain, parts, shown_notes(plain, parts, noise, Features())
 
 
 def shown(texts: list[str]) -> Any:
@@ -130,13 +130,21 @@ def left_out(notes: list[Row], given: dict[str, list[Case]]) -> list[Made]:
     """Return what is read of each note by models and with thresholds that have not seen its theme."""
     themes = sorted({row["theme"] for row in notes})
     made: list[list[Made]] = [[("", [])] * len(CHOICES) for _ in notes]
+    known = Features()
     folds = [set(themes[n::FOLDS]) for n in range(FOLDS)]
     for out in folds:
         tables = {n: fit(n, [c for c in some if c[3] not in out]) for n, some in given.items()}
         at = [n for n, row in enumerate(notes) if row["theme"] in out]
         models = {name: fitted.loaded(table) for name, table in tables.items()}
-        with patch.object(fitted, "_model", models.get):
-            tried = [read([notes[n] for n in at], chosen(*choice)) for choice in CHOICES]
+        some = [notes[n] for n in at]
+        # What no model and no threshold changes is made once.
+        ready = prepared(records(some), Policy())
+        with (
+            patch.object(fitted, "_model", models.get),
+            patch.object(reading, "prepared", lambda *_, ready=ready: ready),
+            patch.object(reading, "Features", lambda: known),
+        ):
+            tried = [read(some, chosen(*choice)) for choice in CHOICES]
         for n, *told in zip(at, *tried, strict=True):
             made[n] = told
     worth = np.array(

@@ -27,7 +27,7 @@ from memops.policy import Secrets
 from memops.safety import secrets, secrets_fitted
 from memops.safety.secrets_fitted import BITS, hashed, loaded, stored
 from memops.safety.secrets_sequences import HAN
-from memops.safety.secrets_signs import tokens, weighable
+from memops.safety.secrets_signs import spelt, tokens, weighable
 
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "data" / "lexicons" / "secrets_fitted.toml"
@@ -153,9 +153,9 @@ def cases(texts: list[Text]) -> Cases:
     for text, span in texts:
         core = _core(text, span) if span else None
         whole, some = weighable(text)
-        for value, _, signs in some:
+        for value, _, signs, words in some:
             here = _core(text, (value.start, value.end))
-            places += sorted({hashed(sign) for sign in signs | whole})
+            places += sorted({*map(hashed, spelt(signs, words + whole))})
             ends.append(len(places))
             secret.append(here == core)
             touching = core is not None and here[0] < core[1] and core[0] < here[1]
@@ -180,8 +180,8 @@ def fit(given: list[Cases], texts: list[Text], plain: list[Text]) -> dict[str, o
         np.concatenate([case.weight for case in given]),
     )
     table = stored(model.coef_[0], float(model.intercept_[0]), SURE)
-    weight = loaded(table).weight
-    told = [sum(map(weight, weighable(text).whole)) for text, span in texts if span]
+    model = loaded(table)
+    told = [model.told(weighable(text).whole) for text, span in texts if span]
     floor = float(np.quantile(told, REACHED, method="lower"))
     return table | {"floor": floor, "opening": opening(texts, plain)}
 
