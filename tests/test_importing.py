@@ -178,3 +178,16 @@ def test_distinct_entries_with_one_text_all_come_and_a_repeated_one_once(memops,
     assert said["applied"] == 4
     assert said["passed_over"] == [{"entry": 5, "why": "an entry before it has the same id"}]
     assert memops("import", "peer", "--to", to)["already"] == 4
+
+
+def test_entries_that_no_column_can_hold_are_passed_over_by_number(memops, tmp_path):
+    given = [
+        {"content": "\ud800 half"}, {"content": "strange", "type": "weird"},
+        {"content": "heavy", "weight": 7}, {"content": "fine", "type": "Fact", "weight": 0.5},
+    ]  # fmt: skip
+    (tmp_path / "e.json").write_text(json.dumps(given), "utf-8")
+    fields = '{ text = "content", kind = "type", importance = "weight" }'
+    (tmp_path / "memops.toml").write_text(f'[import.x]\npath = "e.json"\nfields = {fields}\n')
+    said = memops("import", "x", "--to", f"jsonl:{tmp_path / 'new.jsonl'}")
+    assert [entry["entry"] for entry in said["passed_over"]] == [1, 2, 3]
+    assert (memops.code, said["applied"]) == (3, 1)

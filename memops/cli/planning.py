@@ -224,6 +224,8 @@ def _night_text(nights: list[dict[str, Any]]) -> list[str]:
     lines = [table(rows, ["store", "changes", "records", "applied", "skipped", "recall", "report"])]
     for night in nights:
         lines += skipped_text(night["store"], night.get("skipped", []))
+        unread = night.get("unread", {}).items()
+        lines += [f"{night['store']}: not read: {path} is {why}" for path, why in unread]
         said = night.get("error") or night.get("stopped")
         beyond = [limit["reason"] for limit in night.get("exceeds", [])]
         if said and beyond and said.endswith("; ".join(beyond)):

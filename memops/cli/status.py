@@ -14,6 +14,7 @@ from memops.errors import GateFailed
 
 _WHY = {
     "late": "its last good night is too long ago; do it now",
+    "failed_since": "its last good night is too long ago and the last one failed; do it again, which says why",
     "failed": "its last night failed; do it again, which says why",
     "never": "it never had a night; do the first",
 }
@@ -74,6 +75,8 @@ def status(
 
 
 def _next(row: dict[str, Any]) -> list[str]:
+    from memops.nights.monitoring import GOOD
+
     name, lines = row["store"], []
     for run in row["cut_off"]:
         back = f"or back: {typed()} rollback {run}"
@@ -83,7 +86,8 @@ def _next(row: dict[str, Any]) -> list[str]:
     again, what = f"{typed()} nightly {shlex.quote(name)}", row["state"]
     if what in _WHY and not row["cut_off"]:
         ahead = what == "late" and row["hours_since"] < 0
-        lines.append(f"{name}: {_AHEAD if ahead else _WHY[what]}: {again}")
+        why = _WHY["failed_since" if what == "late" and row["code"] not in GOOD else what]
+        lines.append(f"{name}: {_AHEAD if ahead else why}: {again}")
     elif what == "held" and not row["waiting"]:
         lines.append(f"{name}: recall could not be compared; why: {again}")
     for plan, changes in row["plans"].items() if _stands(row) else ():

@@ -14,6 +14,7 @@ of entries alike in these, those that differ in anything else are told apart by 
 
 import json
 import math
+import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -27,6 +28,7 @@ from memops.commands import memory_graph
 from memops.commands.editing import Asked, carried_out
 from memops.errors import Corrupt, MemopsError, StoreNotFound
 from memops.plan import put
+from memops.safety.display import shown
 from memops.schema import INSTANT, KINDS, RECORDS, from_rows, instant
 from memops.settings import Import, Settings
 from memops.stores import open_store
@@ -35,6 +37,8 @@ from memops.stores.disk import read_whole
 
 _SPACE = uuid.UUID("7b0a4b5e-6a5d-5d0f-9a67-2f7d3c1f9e10")
 _MOST = 253_402_300_799
+_HALF = re.compile("[\ud800-\udfff]")  # of a character, as exports that were cut have it
+_SHARES = ("importance", "confidence")
 _OWN = ("extra", "origin")  # what memops says of an entry itself
 _NUMBERS: dict[Any, type] = {pl.Float64(): float, pl.Int64(): int}
 
@@ -170,13 +174,19 @@ def _value(column: str, value: Any) -> Any:
         number = _NUMBERS[dtype](value) if not isinstance(value, bool) else None
         if number is None or not math.isfinite(number):
             raise ValueError(f"{column} is no number")
+        if column in _SHARES and not 0 <= number <= 1:
+            raise ValueError(f"{column} {number:g} is not between 0 and 1")
         return number
     if dtype == pl.Boolean():
         if not isinstance(value, bool):
             raise ValueError(f"{column} is neither true nor false")
         return value
     said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return said.lower() if column == "kind" and said.lower() in KINDS else said
+    if _HALF.search(said):
+        raise ValueError(f"{column} holds half of a character")
+    if column == "kind" and said.lower() not in KINDS:
+        raise ValueError(f"kind {shown(said)!r} is none of {', '.join(KINDS)}")
+    return said.lower() if column == "kind" else said
 
 
 def _instant(column: str, value: Any) -> datetime:

@@ -82,6 +82,7 @@ def _purged(
     # What memops wrote elsewhere at a person's wish and holds the text: it is the person's.
     theirs = [path for path, _ in noted(state) if not dry or path.is_file()]
     outside = {str(path) for place in theirs for path in task.terms.files(place)}
+    outside |= {str(path) for path in theirs if purge_scan.shows(task, path)}
     elsewhere = [*purge_scan.left(task, terms), *sorted(outside)]
     if not dry:
         shutil.rmtree(snapshot.readings_folder(state, identity), ignore_errors=True)

@@ -115,11 +115,14 @@ def unanswered(grades: Grades) -> list[str]:
 
 
 def read_run(path: Path) -> pl.DataFrame:
-    """Return a run, ranked by its scores; what has the same score keeps the file's order."""
+    """Return a run, ranked by its scores, equal ones by the document's name, the last first.
+
+    As trec_eval does it: whatever the order in which a retriever prints.
+    """
     rows = [(c[0], c[2], _number(c[4], path, nth), nth) for nth, c in _lines(path, _RUN)]
     table = pl.DataFrame(rows, schema=_SCORED, orient="row")
     _refuse_twice(table, path)
-    ranked = table.sort("query_id", "score", "nth", descending=[False, True, False])
+    ranked = table.sort("query_id", "score", "doc_id", descending=[False, True, True])
     rank = pl.int_range(1, pl.len() + 1).over("query_id")
     return ranked.with_columns(rank=rank).select(RUN.names()).cast(RUN)
 

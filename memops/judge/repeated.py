@@ -6,7 +6,7 @@ import polars as pl
 
 from memops.judge.places import KEPT, line_of, placed
 from memops.language.text import wording
-from memops.schema import native
+from memops.schema import SUBJECT, native
 
 _MESSAGE = r"(?m)^\[message_id: \S+\]$"  # the channel's own name of a message
 _VALUES = ("attribute", "table")  # forms of what a day measured
@@ -85,5 +85,5 @@ def _curated(of: pl.DataFrame) -> pl.DataFrame:
 
 def _akin(one: str | None, other: str | None) -> bool:
     """Whether the headings nearest to two sections have a word in common."""
-    words = [set(_WORD.findall((s or "").rpartition(" > ")[2].casefold())) for s in (one, other)]
+    words = [set(_WORD.findall((s or "").rpartition(SUBJECT)[2].casefold())) for s in (one, other)]
     return bool(words[0] & words[1])

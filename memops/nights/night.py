@@ -90,6 +90,8 @@ def curate(
         night |= timed(plan_step, taken["path"], settings, at, rules, migrate, due, answers)
         night["rows"] = {"before": taken["rows"], "live_before": taken["live"]}
         night["hygiene"] = why
+        if unread := taken["notes"].get("skipped"):
+            night["unread"] = unread
         if chosen := suite or settings.store(name).suite:
             grading = (taken["path"], night["plan"], chosen, settings)
             night |= timed(grade_plan, *grading)

@@ -13,9 +13,9 @@ from memops.plan import arguments, edit
 from memops.policy import Secrets
 from memops.safety.looked import found
 from memops.safety.masking import masked_table
-from memops.safety.secrets_elsewhere import masked_again, secret_values
+from memops.safety.secrets_elsewhere import listed, masked_again, secret_values, secrets_under
 from memops.safety.secrets_shapes import ISSUED
-from memops.schema import AROUND, only
+from memops.schema import AROUND, SUBJECT, only
 
 _COLUMNS = ("text", "key", "tags", "extra")
 
@@ -28,8 +28,8 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     is shown it any more; what its store says of it stands where that is stricter. What its agent
     writes anew is only read: an audit tells of it. Documents are
     full of names and numbers: there a record is masked for what something right beside it tells,
-    not for what a sentence would tell in a row. What is known for a secret in one record is one
-    in every other, though nothing tells so there.
+    not for what a sentence would tell in a row, or for a label over its line. What is known for a
+    secret in one record is one in every other, though nothing tells so there.
     """
     policy, records = ctx.policy.secrets, only(records, ctx.changed).filter(writable())
     clean = masked_table(records.select(_COLUMNS), policy)
@@ -66,9 +66,12 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
 
 def _elsewhere(records: pl.DataFrame, touched: pl.DataFrame, policy: Secrets) -> pl.DataFrame:
-    """Other records in which a secret of these stands again, masked there, with its kinds."""
-    known = secret_values(touched["text"], policy)
+    """Other records of which another place tells what is secret, masked there, with its kinds."""
     rest = records.join(touched, on="id", how="anti")
+    told = rest.filter(placed())
+    label = pl.col("subject").str.split(SUBJECT).list.last()
+    under = pl.concat([told.select(label=label, text="text"), listed(told["text"])])
+    known = secrets_under(under, policy) | secret_values(touched["text"], policy)
     rest = rest.filter(pl.col("text").str.contains_any(wordlist(list(known))))
     texts, kinds = masked_again(rest["text"], known, policy)
     made = rest.with_columns(texts.alias("new:text"), kinds)

@@ -1,4 +1,8 @@
-"""Secrets elsewhere: what one text tells is a secret is one in every other text, too."""
+"""Secrets elsewhere: what tells of a secret in another place than its text.
+
+What one text tells is a secret is one in every other text; and a heading or label tells of the
+values in the list under it, as "Tokens:" does of "- staging: 5f0c...".
+"""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +14,43 @@ from memops.policy import Secrets
 from memops.safety.looked import found
 from memops.safety.secrets import mask_of
 
+_POINT = (
+    r"^(?:[^:：\n]{1,40}[:：]\s*)?[*`]*([^\s*`]{8,128})[*`]*$"  # a value, with or without its name
+)
+_ITEM = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s+")
+_MARKS = " *_`#:：-•"  # around a heading or a label
 _LEAST = 10  # characters of a value that stands in two texts for no other reason
+
+
+def secrets_under(lines: pl.DataFrame, policy: Secrets) -> dict[str, str]:
+    """Return the values, with their kinds, that are secrets by the label over their line.
+
+    `lines` have a `label`, a heading or what leads in a list, and a `text` of one line.
+    """
+    value, lead = pl.col("text").str.extract(_POINT), pl.col("label").str.strip_chars(_MARKS)
+    rows = lines.select(lead=lead, value=value).filter(pl.col("value").str.contains("[0-9]"))
+    rows = rows.drop_nulls().unique(maintain_order=True)
+    said = rows.select(said=pl.format("{}: {}", "lead", "value"))["said"]
+    hits = found(said, policy).join(rows.with_row_index("row"), on="row")
+    whole = pl.col("end") - pl.col("start") == pl.col("value").str.len_chars()
+    told = hits.filter(whole & (pl.col("start") == pl.col("lead").str.len_chars() + 2))
+    return dict(told.select("value", "kind").sort("value", "kind").iter_rows())
+
+
+def listed(texts: pl.Series) -> pl.DataFrame:
+    """Return the points of lists inside of texts, each with the line that leads in its list."""
+    rows: list[tuple[str, str]] = []
+    for text in texts.filter(texts.str.contains(r"[:：][*_]*[ \t]*\n").fill_null(False)):
+        label = ""
+        for line in text.splitlines():
+            bare = line.strip(" \t*_")
+            if bare.endswith((":", "：")):
+                label = bare
+            elif label and (point := _ITEM.match(line)):
+                rows.append((label, line[point.end() :].strip()))
+            else:
+                label = ""
+    return pl.DataFrame(rows, {"label": pl.String, "text": pl.String}, orient="row")
 
 
 def secret_values(texts: pl.Series, policy: Secrets) -> dict[str, str]:

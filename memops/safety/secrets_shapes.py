@@ -83,18 +83,17 @@ def _compiled(added: tuple[tuple[str, str], ...], off: frozenset[str]) -> tuple[
 
 
 def _issued(entry: dict[str, Any]) -> list[dict[str, Any]]:
-    """The entries of one group of issuers: beginnings with what may follow them, and whole keys."""
-    begin = "|".join(_escaped(prefix) for prefix in entry["prefixes"])
-    body = r"[A-Za-z0-9_-]+(?:[.+/~|][A-Za-z0-9_-]+)*={0,2}"
-    begun = {
-        "kind": entry["kind"],
-        "any": [prefix.lower() for prefix in entry["prefixes"]],
-        "cue": r"(?:\b|_)",
-        "secret": rf"(?i:{begin}){body}",
-        "check": "prefixed",
-    }
+    """The entries of one group of issuers: beginnings with what may follow them, and whole keys.
+
+    Behind a key may be written whose it is; only those of a few issuers are of several parts.
+    """
+    parted = {prefix: prefix in entry.get("parted", ()) for prefix in entry["prefixes"]}
+    begun = [
+        _begun(entry["kind"], [prefix for prefix, of in parted.items() if of is several], several)
+        for several in sorted(set(parted.values()))
+    ]
     if not entry.get("exact"):
-        return [begun]
+        return begun
     whole = {
         "kind": entry["kind"],
         "any": entry["any"],
@@ -102,7 +101,19 @@ def _issued(entry: dict[str, Any]) -> list[dict[str, Any]]:
         "secret": "|".join(entry["exact"]),
         "check": "issued",
     }
-    return [begun, whole]
+    return [*begun, whole]
+
+
+def _begun(kind: str, prefixes: list[str], several: bool) -> dict[str, Any]:
+    begin = "|".join(_escaped(prefix) for prefix in prefixes)
+    more = r"(?:[.+/~|][A-Za-z0-9_-]+)*" if several else ""
+    return {
+        "kind": kind,
+        "any": [prefix.lower() for prefix in prefixes],
+        "cue": r"(?:\b|_)",
+        "secret": rf"(?i:{begin})[A-Za-z0-9_-]+{more}={{0,2}}",
+        "check": "prefixed",
+    }
 
 
 def _escaped(text: str) -> str:

@@ -90,7 +90,7 @@ def _loose(task: Purge) -> Counter[str]:
     for path in sorted((task.state / "repairs").glob("*.json")):
         said += _in_repair(task, path)
     for path in (p for name in _DERIVED for p in sorted((task.state / name).rglob("*"))):
-        if path.is_file() and (_shows(task, path) or task.terms.in_file(path)):
+        if path.is_file() and (shows(task, path) or task.terms.in_file(path)):
             task.remove(path)
             said["reports" if path.suffix == ".html" else "answers"] += 1
     for path in sorted(task.state.rglob(".*.part")):
@@ -115,8 +115,9 @@ def _in_repair(task: Purge, path: Path) -> Counter[str]:
     return Counter({"repairs": len(rows) - len(kept)})
 
 
-def _shows(task: Purge, path: Path) -> bool:
-    return path.suffix == ".html" and task.terms.begins_in(path.read_bytes())
+def shows(task: Purge, path: Path) -> bool:
+    """Return whether a page for people shows the beginning of what is to go."""
+    return path.is_file() and path.suffix == ".html" and task.terms.begins_in(path.read_bytes())
 
 
 def _written(path: Path) -> bool:

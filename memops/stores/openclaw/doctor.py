@@ -1,12 +1,19 @@
 """Examining an OpenClaw workspace: its generation, sizes, and what an edit would cost."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import polars as pl
+
+from memops.errors import MemopsError
+from memops.policy import Secrets
+from memops.safety.looked import found
 from memops.stores.findings import Finding
-from memops.stores.markdown import doctor
+from memops.stores.markdown import doctor, files
 from memops.stores.openclaw import generation, home
+from memops.stores.openclaw.grammar import INSTRUCTIONS
 from memops.stores.openclaw.provenance import UNTRUSTED, contents, rows
 
 INJECTED = {"MEMORY.md": 20_000, "USER.md": 4_000}
@@ -18,10 +25,33 @@ def _openclaw(root: Path, texts: dict[str, str]) -> Iterator[Finding]:
     says = f"generation {which}" if which != "unknown" else "no database of OpenClaw's beside it"
     yield Finding("generation", "info", 1, says, "A to mid 2026, B is 2026.7, C since 2026.9")
     yield from _provenance(root)
+    yield from _instructions(root)
     for path, limit in INJECTED.items():
         if (size := len(texts.get(path, ""))) > limit:
             says = f"{path} has {size} characters; a session is given the first {limit}"
             yield Finding("size", "warning", 1, says, "plan and apply: merged notes are shorter")
+
+
+def _instructions(root: Path) -> Iterator[Finding]:
+    """Secrets in the files that tell the agent how to act, which no rule changes."""
+    policy = Secrets()
+    policy = replace(policy, off=[*policy.off, *policy.documents])
+    for name in INSTRUCTIONS:
+        try:
+            text = files.read(root, name)[0].decode("utf-8", "replace")
+        except MemopsError:
+            continue
+        hits = found(pl.Series(text.splitlines(), dtype=pl.String), policy)
+        if lines := sorted({row + 1 for row in hits["row"]}):
+            says = f"{name} holds secrets: {_lines_said(lines)}"
+            yield Finding(
+                "secrets", "warning", len(lines), says, "take them out by hand: no plan changes it"
+            )
+
+
+def _lines_said(lines: list[int]) -> str:
+    more = ", ..." if len(lines) > 5 else ""
+    return f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines[:5]))}{more}"
 
 
 def _provenance(root: Path) -> Iterator[Finding]:

@@ -50,7 +50,7 @@ _META = re.compile(
 _OWNED = re.compile(r"^\s*<!--\s*(?:openclaw-memory-(?:promotion|lineage):|observed:)")
 _MANAGED = re.compile(r"^\s*<!--\s*openclaw:dreaming:\w+:(start|end)\s*-->\s*$")
 _NOTED = re.compile(r"^\d{4}-?\d{2}-?\d{2}(?!\d)")
-_INSTRUCTIONS = ("SOUL.md", "IDENTITY.md", "AGENTS.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md")
+INSTRUCTIONS = ("SOUL.md", "IDENTITY.md", "AGENTS.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md")
 
 
 class OpenClawGrammar(Plain):
@@ -118,7 +118,7 @@ def machine(place: Place) -> bool:
 def instructions(path: str) -> bool:
     """Tell whether a file says how the agent is to act: memops reads it and leaves it as it is."""
     name = path.rpartition("/")[2]
-    return path in _INSTRUCTIONS or path.startswith("skills/") or name.endswith(".template.md")
+    return path in INSTRUCTIONS or path.startswith("skills/") or name.endswith(".template.md")
 
 
 def _start(entry: str, place: Place) -> tuple[int, dict[str, Any]]:
