@@ -112,6 +112,8 @@ def alike_to(
     """
     from scipy.sparse import csr_matrix
 
+    if not some.any():
+        return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
     size, mine = np.bincount(rows, minlength=n), some[rows]
     bits = min(_BUCKETS, 4 + len(items).bit_length())
     bucket = (items >> np.uint64(bits_of(n) - bits)).astype(np.int64)

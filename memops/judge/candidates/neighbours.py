@@ -16,7 +16,7 @@ from memops.policy import Candidates
 from memops.progress import spread
 
 Array = Any
-_BLOCK = 4096
+_BLOCK = 512  # rows that are multiplied at a time, so that what comes of them stays in the cache
 _RAREST, _COMMONEST = 16, 4
 _SCORES = 1_000_000
 _STEP, _STEPS = 12, 256  # bits of a score that a step leaves out, and steps
@@ -156,20 +156,22 @@ def _best(product: Any, start: int, nearest: int, least: float, n: int) -> Array
     share 64 bits, which sort many times faster than by three keys; what is a step of scores farther
     than the last of its row is left out before.
     """
-    row = np.repeat(np.arange(product.shape[0], dtype=np.int32), np.diff(product.indptr))
-    at = np.flatnonzero((product.data >= least) & (product.indices != row + start))
-    row = row[at]
+    at = np.flatnonzero(product.data >= least)
+    count = np.diff(np.searchsorted(at, product.indptr))
+    row = np.repeat(np.arange(len(count), dtype=np.int32), count)
     far = (_SCORES - np.rint(product.data[at] * np.float32(_SCORES))).clip(0).astype(np.int32)
     step = far >> _STEP
-    held = np.bincount(row * _STEPS + step, minlength=product.shape[0] * _STEPS)
-    last = (held.reshape(-1, _STEPS).cumsum(axis=1) < nearest).sum(axis=1, dtype=np.int32)
-    close = np.flatnonzero(step <= last[row])
-    row, column = row[close].astype(np.uint64), product.indices[at[close]].astype(np.uint64)
+    held = np.bincount(row * _STEPS + step, minlength=len(count) * _STEPS)
+    last = (held.reshape(-1, _STEPS).cumsum(axis=1) <= nearest).sum(axis=1, dtype=np.int32)
+    close = np.flatnonzero(step <= np.repeat(last, count))
+    row, column, far = row[close], product.indices[at[close]], far[close]
+    other = column != row + start
+    row, column, far = (part[other].astype(np.uint64) for part in (row, column, far))
     place = np.uint64(n.bit_length())
-    key = ((row * np.uint64(_SCORES + 1) + far[close].astype(np.uint64)) << place) | column
+    key = ((row * np.uint64(_SCORES + 1) + far) << place) | column
     key.sort()
     row = (key >> place).astype(np.int64) // (_SCORES + 1)
-    begin = np.searchsorted(row, np.arange(product.shape[0]))
+    begin = np.searchsorted(row, np.arange(len(count)))
     keep = np.arange(len(row)) - begin[row] < nearest
     row = row[keep] + start
     column = (key[keep] & ((np.uint64(1) << place) - np.uint64(1))).astype(np.int64)
