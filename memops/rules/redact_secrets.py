@@ -31,7 +31,8 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     not for what a sentence would tell in a row, or for a label over its line. What is known for a
     secret in one record is one in every other, though nothing tells so there.
     """
-    policy, records = ctx.policy.secrets, only(records, ctx.changed).filter(writable())
+    policy, every = ctx.policy.secrets, records.filter(writable())
+    records = only(every, ctx.changed)
     clean = masked_table(records.select(_COLUMNS), policy)
     clean = clean.with_columns(_own(records["extra"], clean["extra"]))
     new = {name: pl.col(f"new:{name}") for name in _COLUMNS}
@@ -46,7 +47,7 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     touched = touched.with_columns(kinds=_kinds(touched, policy))
     inside = touched.with_columns(pl.when(placed()).then(pl.col("text", "key", "tags")))
     touched = touched.filter(~placed() | _kinds(inside, beside).is_not_null())
-    touched = pl.concat([touched, _elsewhere(records, touched, beside)])
+    touched = pl.concat([touched, _elsewhere(every, touched, beside)])
     known = pl.when(pl.col("kinds").is_not_null())
     shaped = pl.col("kinds").list.set_difference(list(ISSUED)).list.len() == 0
     code = (
