@@ -104,7 +104,7 @@ def test_readings_are_bounded_by_the_store_and_hold_no_word_of_it(memops, store,
 
 
 def test_what_a_pair_is_hangs_on_no_other_text_unless_it_is_not_steady():
-    taken = taken_apart([*dict.fromkeys(lives.texts(120, 3)[0])])
+    taken = taken_apart([*dict.fromkeys(lives.texts(120, 4)[0])])
     at = np.arange(taken.height)
     pairs = pl.DataFrame({"a": np.repeat(at, len(at)), "b": np.tile(at, len(at))})
     held = counted(taken["content"])

@@ -7,7 +7,7 @@ Whoever asks about two texts gets the verdict from here, a bench as well as a ni
 
 import polars as pl
 
-from memops.judge.judgement import asserted, newer, recounted, restated, same, told_apart
+from memops.judge.judgement import asserted, newer, recounted, restated, same, told_apart, valued
 from memops.judge.opposing import opposes
 from memops.judge.vetoes import veto_conflict, veto_same
 from memops.policy import Policy
@@ -26,7 +26,7 @@ def conflict(policy: Policy) -> pl.Expr:
 def decided(read: pl.DataFrame) -> pl.DataFrame:
     """Return features with same, opposes (why), firm_a, firm_b, veto_same and veto_conflict (why)."""
     return read.with_columns(
-        same=same(), opposes=pl.when(~restated()).then(opposes()),
+        same=same(), opposes=pl.when(~(restated() | valued())).then(opposes()),
         firm_a=asserted("a") | recounted(), firm_b=asserted("b") | recounted(),
         veto_same=veto_same(), veto_conflict=veto_conflict(),
     )  # fmt: skip

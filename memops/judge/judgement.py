@@ -92,23 +92,51 @@ def same() -> pl.Expr:
     """True when both say the same: one thing, every value and name in both, the same sign."""
     attributes = (c("attributes_same") >= 1) & (c("attributes_a") + c("attributes_b") <= 1)
     near = about_one_thing() & attributes & (c("weighted") >= 0.5)
-    return restated() | (
-        unaltered()
-        & ~_of_another()
-        & ~other_words()
-        & (c("opposites") == 0)
-        & _nothing_more()
-        & (near | _word_for_word())
+    return (
+        restated()
+        | valued()
+        | (
+            unaltered()
+            & ~_of_another()
+            & ~other_words()
+            & (c("opposites") == 0)
+            & _nothing_more()
+            & (near | _word_for_word())
+        )
     )
 
 
 def restated() -> pl.Expr:
     """True when both say the same words under the same sign, whatever words make the sign."""
     apart = ("swapped", "counts_differ", "relation_differs", "persons_differ")
-    valued = ("values_differ", "numbered_differ", "exact_differ")
-    held = pl.all_horizontal(c(name) <= 0 for name in (*apart, *valued))
+    told = ("values_differ", "numbered_differ", "exact_differ", "halves_differ")
+    held = pl.all_horizontal(c(name) <= 0 for name in (*apart, *told))
     ruled = (c("governed_differs") <= 0) | ~_alike()  # whom he gave it, who gave it to him
     return (c("restated") >= 1) & held & ruled & neither("owner")
+
+
+_MOVED = (
+    "sign_differs", "swapped", "counts_differ", "exact_differ", "tense_differs", "halves_differ", "persons_differ",
+    "exchanged",
+)  # fmt: skip
+"""What stands in one alone, in the place of another, or at another time."""
+
+
+def valued() -> pl.Expr:
+    """True when both say the same values of the same things, in whatever order and by whatever plain verb.
+
+    What must be so is so in a note without a verb, and what may be is so within a bound. Beside
+    words for persons the order tells who does what to whom.
+    """
+    free = [f"{name}_one" for name in ("all", "none", "some", "only", "change")]
+    apart = ("numbered_differ", "opposites", "measures_differ", "acted_differs", *free)
+    held = pl.all_horizontal(c(name) <= 0 for name in (*_MOVED, *apart))
+    bound = ((c("must_one") == 0) | (c("verbless") > 0)) & (
+        (c("may_one") == 0) | (c("bounds_same") > 0)
+    )
+    told = (c("values_same") >= 1) & (c("gist_same") >= 1) & neither("values", "gist", "ties")
+    named = (c("persons_same") > 0) & (c("turned") > 0)
+    return told & held & bound & ~named & ~_of_another()
 
 
 def _nothing_more() -> pl.Expr:
@@ -138,15 +166,12 @@ def unaltered() -> pl.Expr:
     """
     counted = pl.sum_horizontal(f"{name}_one" for name in QUANTIFIERS) == 0
     tied = (c("relation_differs") <= 0) & (c("governed_differs") <= 0)
-    moved = (
-        "sign_differs", "swapped", "counts_differ", "exact_differ", "tense_differs", "persons_differ", "exchanged",
-    )  # fmt: skip
-    held = neither("current") & pl.all_horizontal(c(name) == 0 for name in moved)
+    held = neither("current") & pl.all_horizontal(c(name) == 0 for name in _MOVED)
     denies = (c("negations_a") > 0) == (
         c("negations_b") > 0
     )  # twice in one, and nowhere in the other
     # The dog chased, it was chased by; it is chased by, who chased it.
-    acted = (c("acted_differs") > 0) & ((c("begin") >= 1) | (c("past") == 1))
+    acted = (c("acted_differs") > 0) & ((c("first_same") >= 1) | (c("past") == 1))
     done = acted | ((c("passive_differs") == 0) & (c("turned") > 0) & _alike())
     return held & counted & denies & (tied | ~_alike()) & ~done
 

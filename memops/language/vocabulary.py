@@ -272,7 +272,8 @@ def _meaning(piece: str) -> tuple[str, str]:
     known = known or (_stems().get(stem(low)) if low.isalpha() else None)
     if known:
         return known
-    named = piece[0].isupper() or not low.isalpha() or any(c.isupper() for c in piece[1:])
+    plain = low.replace("-", "").isalpha()  # after-hours
+    named = piece[0].isupper() or not plain or any(c.isupper() for c in piece[1:])
     return f"w:{stem(low) if low.isalpha() else low}", "name" if named else "word"
 
 

@@ -18,6 +18,7 @@ from memops.values.operators import words
 from memops.values.value import counted
 
 _RELATIVE = re.compile(r"[~<>=]*(?:day|week|month|quarter|year|second)[+-]\d")
+_ZEROS = re.compile(r"(?<=[1-9])\.\d*0$")
 _BOUND = re.compile(r"~?[<>]=?|~")
 
 
@@ -32,7 +33,8 @@ def exact(
     told = [
         (
             row,
-            ["or"] * (row in either) + [*map(_shown, found), *_reached(plain, found), *_sign(sign)],
+            ["or"] * (row in either)
+            + [*(_shown(value, plain) for value in found), *_reached(plain, found), *_sign(sign)],
         )
         for row, (plain, found, sign) in enumerate(zip(plains, values, signs, strict=True))
         if found or sign or row in either
@@ -40,7 +42,7 @@ def exact(
     return keys_of([(row, [*filter(None, items)]) for row, items in told], t.items)
 
 
-def _shown(value: Value) -> str:
+def _shown(value: Value, plain: str) -> str:
     """A relative day, a bound, or "about"; of a moment nobody cares whether it is by five or before five.
 
     What was turned from another system is about so much anyway.
@@ -49,6 +51,8 @@ def _shown(value: Value) -> str:
         return value.form if _RELATIVE.match(value.form) else ""
     if value.converted and value.form[0] == "~":
         return ""
+    if value.kind == "number" and (ends := _ZEROS.search(plain[value.start : value.end])):
+        return f"number {ends[0]}"  # 3.10 may be a version
     bound = _BOUND.match(counted(value.kind, value.form))
     return (
         f"{value.kind.replace('degrees', 'temperature')} {bound[0]}"
@@ -65,6 +69,48 @@ def _reached(plain: str, values: Sequence[Value]) -> Iterator[str]:
             "time",
         ):
             yield f"to {value.kind}"
+
+
+def halves(plains: Sequence[str], values: Sequence[Sequence[Value]], t: Tokens) -> Keys:
+    """Return the parts of the day in which each text says that something is so every day."""
+    told = (
+        (row, [*_halves(plain, found)])
+        for row, (plain, found) in enumerate(zip(plains, values, strict=True))
+        if found
+    )
+    return keys_of(told, t.items)
+
+
+def _halves(plain: str, values: Sequence[Value]) -> Iterator[str]:
+    """The parts of the day in which something is so every day, where no time is told: each morning, 每晚."""
+    if any(value.kind == "time" for value in values):
+        return
+    for value in values:
+        said = (
+            _part_of_day().search(plain.lower(), *value[:2])
+            if value.kind.endswith(("frequency", " rate"))
+            else None
+        )
+        if said is not None:
+            yield f"part {_day_parts()[said[0]]}"
+
+
+@cache
+def _day_parts() -> dict[str, int]:
+    words_ = (table(code)["words"] for code in codes())
+    return {
+        word: part
+        for told in words_
+        for name in ("meridiem", "part")
+        for word, part in told.get(name, {}).items()
+        if " " not in word and isinstance(part, int)
+    }
+
+
+@cache
+def _part_of_day() -> re.Pattern[str]:
+    listed = sorted(_day_parts(), key=lambda w: (-len(w), w))
+    return re.compile("|".join(rf"\b{w}" if w.isascii() else w for w in listed))
 
 
 @cache

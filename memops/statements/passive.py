@@ -10,7 +10,10 @@ from memops.values.operators import words
 
 
 def passives(t: Tokens) -> dict[str, Keys]:
-    """Return which texts tell what is done to something, and which of them by whom: it is included, 被."""
+    """Return which texts tell what is done to something, and which of them by whom: it is included, 被.
+
+    And the `first` thing of each.
+    """
     known = words(codes())
     by = t.where(lambda concept, kind, said: said.lower() in function_words("acting"), "function")
     done = t.where(lambda concept, kind, said: known.participle(said.lower()))
@@ -18,7 +21,9 @@ def passives(t: Tokens) -> dict[str, Keys]:
     being = t.means({"copula"})[:-1] & done[1:] & (t.row[1:] == t.row[:-1])
     acted = (by & (t.before(done) > 0)) | first
     told = {"acted": acted, "passive": acted | np.append(False, being)[: len(by)]}
-    return {name: keyed(np.unique(t.row[mask]), t.items[name]) for name, mask in told.items()}
+    sets = {name: keyed(np.unique(t.row[mask]), t.items[name]) for name, mask in told.items()}
+    things = t.solid & ~t.kinds("value")
+    return sets | {"first": t.keys(things & (t.before(things) == 0))}
 
 
 def active(t: Tokens, kept: Array, texts: Array) -> list[tuple[int, list[int]]]:

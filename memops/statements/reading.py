@@ -27,8 +27,9 @@ from memops.language.vocabulary import Said, Token, heard, plainly
 from memops.ordered import within
 from memops.statements.aligned import edges, left, light, places, refused, relations, turned
 from memops.statements.cues import DENYING, denied, marks
-from memops.statements.exact import exact, lasts, modifiers, pasts, persons, tenses
+from memops.statements.exact import exact, halves, lasts, modifiers, pasts, persons, tenses
 from memops.statements.fact import FRAME, frame, grouped
+from memops.statements.gist import gists
 from memops.statements.numbering import numbering, numbers
 from memops.statements.opposites import above, opposed, opposites
 from memops.statements.passive import passives
@@ -44,8 +45,9 @@ ALIGNED = (
 """Families of words side by side and of their order, whose codes are of no single item."""
 FAMILIES = (
     "content", "values", "near", "rounded", "kinds", "numbered", "current", "sides", "others", "states", "wide",
-    "stated", "head", "left", "statements", "worded", "before", "behind", "acted", "passive", "exact", "tense",
-    "past", "modifiers", "last", "persons", "roles", "affirmed", "denied", *ALIGNED, "refused", *FRAME,
+    "stated", "head", "left", "statements", "worded", "before", "behind", "acted", "passive", "first", "exact", "tense",
+    "halves", "past", "modifiers", "last", "persons", "roles", "affirmed", "denied", "gist", "measured", "ties",
+    "verbs", *ALIGNED, "refused", *FRAME,
 )  # fmt: skip
 """The families that `memops.judge.judgement` looks at."""
 LIMIT = 4000
@@ -103,8 +105,9 @@ def read_in_one(texts: Sequence[str]) -> Read:
     sets["refused"] = refused(said, denied(t))
     sets["before"], sets["behind"] = _counted(t)
     sets["exact"] = exact(plains, told_values, [told.sign for told in says], t)
-    sets |= passives(t)
+    sets |= passives(t) | gists(t, np.array([bool(found) for found in values], bool))
     sets["tense"] = tenses(t)
+    sets["halves"] = halves(plains, told_values, t)
     sets["past"] = pasts(t)
     sets["modifiers"], sets["last"] = modifiers(t), lasts(t)
     sets["persons"] = persons(t)

@@ -174,7 +174,18 @@ def _meaning(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
 
 
 def _values(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
-    return {"values_differ": np.maximum(r.shared("kinds", "kinds", a, b) - r.kinds_agreed(a, b), 0)}
+    """How many kinds of value differ; and what the two hold beside each other: values, and words but for plain ones."""
+    kinds = r.shared("kinds", "kinds", a, b) - r.kinds_agreed(a, b)
+    out = {"values_differ": np.maximum(kinds, 0), "values_same": r.shared("values", "near", a, b)}
+    for side, one, other in (("a", a, b), ("b", b, a)):
+        out[f"values_{side}"] = r.size("values", one) - r.shared("values", "near", one, other)
+    for name in ("gist", "ties"):
+        both = out[f"{name}_same"] = r.shared(name, name, a, b)
+        out[f"{name}_a"], out[f"{name}_b"] = r.size(name, a) - both, r.size(name, b) - both
+    out["verbless"] = np.minimum(r.size("verbs", a), r.size("verbs", b)) == 0
+    out["bounds_same"] = r.shared("exact", "exact", a, b)
+    out["persons_same"] = r.shared("persons", "persons", a, b)
+    return out | {"measures_differ": r.apart("measured", a, b)}
 
 
 def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
@@ -189,6 +200,7 @@ def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
             )
         ),
         "turned": r.shared("follow", "precede", a, b),
+        "first_same": r.shared("first", "first", a, b),
         "acted_differs": np.abs(r.size("acted", a) - r.size("acted", b)),
         "passive_differs": np.abs(r.size("passive", a) - r.size("passive", b)),
         "swapped": r.shared("ordered", "reversed", a, b),
@@ -199,6 +211,7 @@ def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
             r.shared("affirmed", "denied", a, b), r.shared("denied", "affirmed", a, b)
         ),
         "tense_differs": r.apart("tense", a, b),
+        "halves_differ": r.apart("halves", a, b),
         "persons_differ": r.apart("persons", a, b),
         "relation_differs": r.shared("related", "related", a, b)
         - r.shared("relations", "relations", a, b),

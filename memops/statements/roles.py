@@ -67,11 +67,24 @@ def _called(tokens: Sequence[_Word]) -> list[_Word]:
         if named and before in function_words("before_names"):
             said = out.pop()[2] + token[2]
             out.append((f"h:{said}", "name", said))
-        elif token[1] == "name" and before in function_words("titles"):
+        elif token[1] == "name" and (
+            before in function_words("titles") or _of_one_name(out, token)
+        ):
             out[-1] = token
         else:
             out.append(token)
     return out
+
+
+def _of_one_name(out: Sequence[_Word], token: _Word) -> bool:
+    """Whether a name goes on with the word before it: Judge Amsel, Great-aunt Vi."""
+    before = out[-1] if out else ("", "", "")
+    return (
+        before[1] == "name"
+        and before[2][:1].isupper()
+        and before[2].isalpha()
+        and token[2][:1].isupper()
+    )
 
 
 def _alternated(plain: str) -> Iterator[str]:
@@ -163,7 +176,9 @@ def _told(tokens: Sequence[_Word], at: int, whole: bool) -> Iterator[str]:
         side = int(told.isdisjoint(function_words("toward")))
     between = {said.lower() for _, _, said in tokens[one:two]}
     turned = side == 1
-    turned ^= bool(between & function_words("passive")) ^ (found.noun and one < at < two)
+    named = found.noun and one < at < two  # A's pupil is B, not: A is the pupil of B
+    named &= all(concept != "copula" for concept, *_ in tokens[one:at])
+    turned ^= bool(between & function_words("passive")) ^ named
     names = [" ".join(tokens[n][0] for n in party) for party in parties]
     if side == _MUTUAL:
         names.sort()
@@ -176,6 +191,7 @@ def _told(tokens: Sequence[_Word], at: int, whole: bool) -> Iterator[str]:
         and kind in CONTENT
         and n not in (*ones, *twos)
         and concept not in names
+        and (concept, kind) != ("have", "multi")
         and surface.lower() not in function_words("resting")
         and surface.lower() not in function_words("owning")
     )
@@ -191,11 +207,14 @@ def _parties(tokens: Sequence[_Word], at: int, whole: bool) -> tuple[list[int], 
     solid = [n for n, (_, kind, _) in enumerate(tokens) if kind in CONTENT and n != at]
     free = [n for n in solid if tokens[n][2].lower() not in function_words("owning")]
     named = [n for n in solid if tokens[n][1] in ("name", "person") or person(*tokens[n])]
-    for two in (named, [n for n in named if n in free], solid):
+    called = [n for n in named if tokens[n][1] != "person"]
+    for two in (named, [n for n in named if n in free], called, solid):
         if len(two) == 2 and tokens[two[0]][0] != tokens[two[1]][0]:
             return [two[0]], [two[1]]
     before = [n for n in solid if n < at and tokens[n][2].lower() not in function_words("resting")]
-    after = [n for n in solid if n > at]
+    aims = function_words("toward") | function_words("away")
+    aim = next((n for n in range(at + 1, len(tokens)) if tokens[n][2].lower() in aims), at)
+    after = [n for n in solid if n > aim] or [n for n in solid if n > at]
     after = [n for nth, n in enumerate(after) if n - nth == after[0]]
     return (before, after) if whole and before and after else None
 
@@ -217,6 +236,8 @@ def _forms(word: str) -> list[str]:
         return [word]
     irregular = [form for form, base in words(codes()).base.items() if base == word]
     bare = word.removesuffix("e")
+    if word[-1] == "y" and word[-2] not in "aeiou":
+        irregular += [f"{word[:-1]}ies", f"{word[:-1]}ied"]
     return [word, *irregular, f"{word}s", f"{word}es", f"{bare}ed", f"{bare}ing"]
 
 

@@ -53,7 +53,7 @@ def _idle(value: Value, plain: str, days: Container[int]) -> bool:
     """Whether a value says no more than the words around it: at first; every week on a Monday."""
     if value.kind == "ordinal" and value.form in ("#1", "#-1"):
         return not any(c.isdigit() for c in plain[value.start : value.end])
-    return value.form == _WEEKLY and value.start in days
+    return value.form == _WEEKLY and bool(days)
 
 
 def spoken(text: str) -> list[Token]:

@@ -18,7 +18,7 @@ _LETTERED = (
     net.MAIL, ids.DOI, ids.MARKED, ids.COLOUR, net.URL, net.PATH, net.FILE, net.SHORT_IP6, times.SPAN,
 )  # fmt: skip
 _NUMERIC = (
-    ids.UUID, net.MAC, net.IP6, net.IP4, times.WEEK, times.DATE, times.CLOCK, ids.IBAN, net.PHONE, ids.CARD,
+    ids.POWER, ids.UUID, net.MAC, net.IP6, net.IP4, times.WEEK, times.DATE, times.CLOCK, ids.IBAN, net.PHONE, ids.CARD,
     ids.CODE, times.CRON, times.BEARING, ids.VERSION,
 )  # fmt: skip
 """Shapes in the order in which they take what two fit; the second ones hold several digits."""

@@ -132,7 +132,8 @@ def _range(low: Found, high: Found, line: Line) -> Found | None:
     alike = low.kind == high.kind or (low.kind == "number" and high.amount is not None)
     if not ranged or not alike or (low.kind == "number" != high.kind and (low.amount is None)):
         return None
-    return None if _changing(line, low.begin) else _ordered(low, high)
+    told = line.surface(low.end)[:1].isalnum()  # raised from 20 to 30, not 20-30
+    return None if told and _changing(line, low.begin) else _ordered(low, high)
 
 
 def _is_year(found: Found) -> bool:
@@ -162,6 +163,8 @@ def _ordered(low: Found, high: Found) -> Found | None:
         return high if one < two and low.unit in ("", high.unit) else None
     if low.kind not in _RANGED or low.kind in ("version", "ordinal", "weekday"):
         return None
+    if high.half and high.form < low.form:  # two in the afternoon to half past four
+        high = high._replace(form=f"{int(high.form[:2]) + 12:02}{high.form[2:]}", half=False)
     return high if low.form != high.form else None
 
 

@@ -271,7 +271,7 @@ def holds(low: str, lex: Lexicon) -> bool:
 
 
 _DIGIT = re.compile(r"\d")
-_LATIN = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
+_LATIN = re.compile(r"[^\W\d_]+(?:'(?!s\b)[a-z]+)?")
 
 
 @cache

@@ -179,9 +179,15 @@ def _alone(said: str, lex: Lexicon) -> Word:
 
 
 def _word(said: str, lex: Lexicon) -> Word:
-    word = lex.words.get(said, lex.other)
+    word = lex.words.get(said) or lex.words.get(said.removesuffix("'s"), lex.other)
+    if said.endswith("'s") and not word.roles.keys() & _OWNING:
+        word = lex.words.get(said, lex.other)
     roman = word is lex.other and said[0] in "xvi" and _ROMAN.fullmatch(said)
     return _SHOWN if roman or said in lex.capital else word
+
+
+_OWNING = frozenset({"weekday", "relative"})
+"""Roles of words that have what is theirs behind them: Tuesday's choir."""
 
 
 def _shown(said: str, shown: str, lex: Lexicon) -> Word:
@@ -238,7 +244,9 @@ def _segment(line: Line, run: str, start: int, lex: Lexicon) -> None:
             if word is other:
                 if _turns(line, run, at, n, start, lex):
                     continue
-            elif said in heeded and _of_more(run, at + n, word, lex):
+            elif (said in heeded and _of_more(run, at + n, word, lex)) or (
+                "once_word" in word.roles and _counting(line, start + at)
+            ):
                 continue
             line.add(start + at, start + at + n, word)
             at += n
@@ -281,6 +289,11 @@ def _turns(line: Line, run: str, at: int, n: int, start: int, lex: Lexicon) -> b
     if line.ends and line.ends[-1] == start + at and not _BEFORE.isdisjoint(line.roles[-1]):
         return True
     return at + n < len(run) and run[at + n] in lex.tails
+
+
+def _counting(line: Line, start: int) -> bool:
+    """Whether a number stands right before a place: 二十一次 is not twenty, once."""
+    return line.ends[-1:] == [start] and not {"number", "scale"}.isdisjoint(line.roles[-1])
 
 
 def _of_more(run: str, at: int, word: Word, lex: Lexicon) -> bool:

@@ -72,7 +72,8 @@ class Words:
         self.past -= {row[0] for row in forms}
         """Forms of irregular verbs by what they are of, and those of the past."""
         self.regular = tuple(told["regular"] for told in tables if "regular" in told)
-        """What regular verbs end with in the past."""
+        self.doing = tuple(told["doing"] for told in tables if "doing" in told)
+        """What regular verbs end with in the past, and verbs of what somebody is doing."""
         self.pronouns = _rows(tables, "pronouns")
         self.partner = _partners(tables)
         """By what words a clause tells of which time."""

@@ -201,7 +201,7 @@ _ZONE = "(z:zone (sign:range/and/bound_after shift:small)?)"
 
 CLOCK: tuple[Rule, ...] = (
     (f"l:hour range h:hour {_AP}", _hours),
-    (f"{_PART}? l:hour oclock? range h:hour oclock oclock?", _hours),
+    (f"{_PART}? l:hour oclock? range h:hour oclock oclock? !fraction !small !minute", _hours),
     (f"{_PART} c:clock_token {_ZONE}?", _shown),
     (f"c:clock_token hour_mark? {_AP}? {_ZONE}?", _shown),
     ("c:clock !hour !clock_token", _named),

@@ -67,6 +67,17 @@ def _year_alone(span: Span) -> Found | None:
     )
 
 
+def _century(span: Span) -> Found:
+    """13th-century, 公元六世纪: by the year with which it begins."""
+    nth = int(span.num("n")) if span.has("n") else int(span.get("o", "ordinal"))
+    return Found("date", f"{nth - 1:02}XX-XX-XX")
+
+
+def _headed(span: Span) -> Found | None:
+    """1968: what took place then."""
+    return Found("date", f"{int(span.num('y'))}-XX-XX", begin=0, end=1) if span.begin == 0 else None
+
+
 def _decade(span: Span) -> Found | None:
     """The 1990s, 九十年代."""
     if span.has("s") and (span.said("s") != "s" or not span.line.joined(span.at("s"))):
@@ -325,6 +336,8 @@ RULES: tuple[Rule, ...] = (
     ("(y:year year_mark? | short:literal year_mark) f:festival", _festival),
     ("d:day range/slash m:month range/slash (y:year | short:literal)", _joined_date),
     ("n:literal day_mark", _pointed),
+    ("of? (n:int ordinal_suffix | o:ordinal) range? century", _century),
+    ("era_before? n:int century", _century),
     ("era_before n:int year_mark?", _era),
     ("n:int era_after", _era),
     ("last_day of? m:month (comma? of? y:year)?", _last_day),
@@ -358,6 +371,7 @@ RULES: tuple[Rule, ...] = (
         _dated,
     ),
     (f"of? (d:day ordinal_suffix? | nth:ordinal) of? m:month dot? ({_MDY})?", _dated),
+    ("y:year colon/range/comma", _headed),
     ("(dated of?)? y:year s:time_unit", _decade),
     ("of short:number s:time_unit", _decade),
     ("(y:year year_mark? | short:number) decade_mark", _decade),

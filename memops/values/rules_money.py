@@ -33,9 +33,7 @@ def _money(span: Span) -> list[Found] | None:
             other, last = _currency(roles["currency"])
             if other not in (code, "") and not span.has("over"):
                 return None
-        elif "number" in roles and (
-            "lone" not in roles or at + 1 >= span.end or at + 1 != span.at("per")
-        ):
+        elif "number" in roles and (at + 1 >= span.end or at + 1 != span.at("per")):
             behind = span.line.roles[at + 1] if at + 1 < span.end else {}
             value += _small(roles["number"], behind, last)
     whole = num._replace(
@@ -186,6 +184,7 @@ MONEY: tuple[Rule, ...] = (
         _plus_minus,
     ),
     ("neg:minus c:currency n:number", _money),
+    ("c:currency neg:minus n:number", _money),
     (f"{LONE} between:other? of? (n:number c:currency | c:currency n:number)", _money),
     ("lone per:unit n:number c:currency (int/pair)?", _money),
     ("n:number c:currency over:currency", _money),
@@ -203,7 +202,7 @@ MONEY: tuple[Rule, ...] = (
     ("n:number range c:currency !number", _money),
     (f"n:number c:currency (int/pair)? {ONE}", _money),
     (
-        "(each per:unit/time_unit/measure | lone per:measure) between:other?"
+        "(each number? per:unit/time_unit/measure | lone per:measure) between:other?"
         f" (n:number c:currency (int/pair) {_ALONE} | n:number c:currency | c:currency n:number)",
         _money,
     ),

@@ -2,12 +2,17 @@
 
 from memops.values.forms import per
 from memops.values.grammar import Found, Span
-from memops.values.lexicon import Num
+from memops.values.lexicon import Num, Roles
 
 
 def num_of(span: Span, name: str = "n") -> Num:
     """Return the number of the token called so."""
-    found = span.get(name, "number")
+    return num_of_roles(span.line.roles[span.at(name)])
+
+
+def num_of_roles(roles: Roles) -> Num:
+    """Return the number that a token says."""
+    found = roles["number"]
     return found if isinstance(found, Num) else Num(float(found))
 
 
@@ -19,8 +24,8 @@ def rate(span: Span, found: Found) -> Found:
     told = span.get("per_day", "adverb") or span.get("per_day", "per_period")
     unit = span.get("per", "time_unit") or span.get("per", "unit")
     count = span.line.of(span.at("per") - 1) if span.has("per") else {}
-    if "lone" in count:  # 二十块两斤, 两盒
-        found = found._replace(factor=found.factor / count["lone"].value)
+    if "number" in count and span.at("per") - 1 != span.at("n"):  # 二十块两斤, $1.20 per 100 g
+        found = found._replace(factor=found.factor / num_of_roles(count).value)
     if unit is None and span.has("per"):
         each = "/ea" if found.kind == "number" else "/1"  # 24/1 is two numbers with a stroke
         return found._replace(kind=f"{found.kind} rate", unit=found.unit + each)
@@ -44,7 +49,7 @@ def rate(span: Span, found: Found) -> Found:
 _SPEEDS = {"h": 1e-3, "1 s": 3.6, "s": 3.6, "60 s": 0.06}
 
 
-EVERY = "(every/slash per:time_unit/unit | per_day:adverb)"
+EVERY = "(every/slash number? per:time_unit/unit | per_day:adverb)"
 
 
 EACH = "(of between:other)? (every/slash per:time_unit/unit | per_day:adverb)"

@@ -7,6 +7,8 @@ from memops.values.value import number
 
 
 def _every(seconds: float, months: float) -> list[Found] | None:
+    if months == _HALF:  # half a month is 15 days
+        months, seconds = 0, 15 * _DAY
     if months and not seconds:
         return [Found("frequency", f"every {number(months)} mo")]
     return [Found("frequency", f"every {number(seconds)} s")] if seconds else None
@@ -37,7 +39,9 @@ def _often(span: Span) -> list[Found] | None:
         every = 2.0
     if span.has("half"):
         every = 0.5
-    return _interval(span, every / count if count else 0.0)
+    found = _interval(span, every / count if count else 0.0)
+    bound = str(span.get("b", "bound_before") or "")
+    return found and [one._replace(form=bound + one.form) for one in found]
 
 
 def _each_and_half(span: Span) -> list[Found] | None:
@@ -92,7 +96,7 @@ def _days_per(span: Span) -> list[Found] | None:
     return [found._replace(kind="duration rate", unit=f"{found.unit}/{said}")]
 
 
-_SIXTY = 60
+_SIXTY, _HALF = 60, 0.5
 
 
 def _compound(span: Span) -> Found | None:
@@ -159,8 +163,11 @@ OFTEN: tuple[Rule, ...] = (
     ("e:number range? u:time_unit intervals", _often),
     ("intervals of e:number u:time_unit", _often),
     ("count:count (every e:number | alternate:alternate | every) u:time_unit", _often),
-    ("n:number times (every e:number | alternate:alternate | every) u:time_unit", _often),
-    ("n:number times/fold a:adverb", _often),
+    (
+        "n:number times/times_sign (every e:number | alternate:alternate | every) u:time_unit",
+        _often,
+    ),
+    ("n:number times/fold/times_sign a:adverb", _often),
     ("each e:number measure? u:time_unit (once_word | n:number times)?", _often),
     ("each nth:ordinal u:time_unit", _often),
     ("interval e:number measure? u:time_unit once_word?", _often),
@@ -174,10 +181,13 @@ OFTEN: tuple[Rule, ...] = (
     ("e:number measure? u:time_unit between:other measure? once_word", _apart),
     ("e:number measure? u:time_unit once_word", _often),
     ("e:number u:time_unit n:number times", _often),
-    ("(each | e:number) u:time_unit between:other/measure measure? n:number times", _apart),
+    (
+        "(each | e:number) u:time_unit between:other/measure measure? b:bound_before? n:number times",
+        _apart,
+    ),
     ("a:adverb between:other measure? n:number times", _apart),
     ("n:number between:other every u:time_unit", _apart),
-    ("each u:time_unit (once_word | n:number times)", _often),
+    ("each u:time_unit (once_word | b:bound_before? n:number times)", _often),
     ("n:number of:time_unit (of between:other)? every u:time_unit", _days_per),
     ("each u:time_unit", _often),
     ("a:adverb", _often),

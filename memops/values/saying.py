@@ -22,6 +22,9 @@ from memops.values.value import Value
 _LEAST, _AFFIRMED = 1, 1.5  # words that are denied or limited, and others; fewer are no statement
 _SIGNS = 2  # of a script without spaces, for a word
 _BARE = 2  # words, of which none need say that it is meant of all or none
+_NAUGHT: tuple[list[str], ...] = ([], ["prep"])  # what words say that say nothing alone
+_FAR = 8  # signs between "only" and the time that it speaks of
+_TIMES = frozenset({"date", "time", "weekday", "frequency"})
 _NEAR = 4  # words that "only" may speak of where it stands before a verb
 _QUANTIFIERS = frozenset((ALL, SOME, MANY, ONE))
 _LIMITING = frozenset((ONLY, FROM, NON, "also", "except", "unless", "without", "until"))
@@ -62,7 +65,8 @@ def saying(text: str, values: Sequence[Value]) -> Saying:
     cut = clauses(text, known, [piece for value in values for piece in value.pieces()])
     signs = [signed(clause, known) for clause in cut] or [Sign()]
     sign = signs[0] if len({*signs}) == 1 else None
-    parts = [*map(_part, cut, signs, repeat(known))]
+    times = [value.start for value in values if value.kind in _TIMES]
+    parts = [*map(_part, cut, signs, repeat(known), repeat(times))]
     if sign is None:
         return _of_sides(parts, _said(parts, sign, cut, text, values, known))
     return _said(parts, sign, cut, text, values, known)
@@ -195,7 +199,7 @@ def _unclear(clause: Sequence[Word], known: Words) -> bool:
     return False
 
 
-def _part(clause: Sequence[Word], sign: Sign, known: Words) -> _Part:
+def _part(clause: Sequence[Word], sign: Sign, known: Words, times: Sequence[int]) -> _Part:
     contents, whom = _contents(known)
     said = [contents[word.said] if word.ops is None else whom.get(word.said, ()) for word in clause]
     _mark(clause, said, sign, known)
@@ -207,8 +211,12 @@ def _part(clause: Sequence[Word], sign: Sign, known: Words) -> _Part:
     for at, word in enumerate(clause):
         if not _LIMITING.intersection(word.ops or ()):
             continue
-        before, after = _flat(said[:at]), _flat(said[at + 1 :])
-        if word.said in known.trailing or not after:
+        before, after = (_flat(side) for side in (said[:at], said[at + 1 :]))
+        then = next((n for n in range(at + 1, len(clause)) if [*said[n]] not in _NAUGHT), None)
+        last = word.end + _FAR if then is None else clause[then].start
+        if any(word.end <= time <= last for time in times):
+            here = {"="}  # only on Fridays
+        elif word.said in known.trailing or not after:
             here = set(before[-_NEAR:] or after[-1:])
         else:
             here = set(after[: _NEAR if before and word.ops == (ONLY,) else 1])

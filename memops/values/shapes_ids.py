@@ -2,7 +2,7 @@
 
 import re
 
-from memops.values.lexicon import Lexicon, Word
+from memops.values.lexicon import Lexicon, Num, Word, numeral
 from memops.values.rules_counts import version_form
 from memops.values.shape import REST, SEVEN, Shape, address
 
@@ -25,6 +25,14 @@ _VERSION = re.compile(
 )
 _SPECIAL = re.compile(r"doi[.:]|\bdoi |rgb\(|#")
 _HOUSE = re.compile(r"\d [a-z]")
+_POWER = re.compile(r"(?<![\w.])(?:(\d{1,9}(?:\.\d{1,9})?) ?[x×*·] ?)?10\^(-?\d{1,2})(?!\d)", re.A)
+
+
+def _power(m: re.Match[str], lex: Lexicon, said: str) -> Word:
+    """3×10^8: a number."""
+    return numeral(Num(float(m[1] or 1) * 10.0 ** int(m[2])), lex, True)
+
+
 _ARTICLE = 13  # digits that number articles of trade and books, whether in groups or not
 
 
@@ -94,6 +102,7 @@ UUID = Shape(
 IBAN = Shape(SEVEN.search, _IBAN, _iban)
 CARD = Shape(SEVEN.search, _CARD, _card)
 CODE = Shape(re.compile(r"\d\d-\d\d", re.A).search, _GROUPS, _code)
+POWER = Shape(lambda low: "10^" in low, _POWER, _power)
 LONE_VERSION = Shape(lambda low: "v" in low, _VERSION, _version)
 VERSION = Shape(re.compile(r"v\d|\.\d+[.-]", re.A).search, _VERSION, _version)
 

@@ -1,0 +1,140 @@
+"""The gist: what a text with a value says, in whatever order, and by whatever verb says no more than "is".
+
+With a value a verb often tells nothing by itself (the tank takes, holds, has 400 litres), or only
+what is measured (is 2 m deep, has a depth of 2 m). `plain` in `signs.toml` of the language packs lists
+such verbs, `measures` the words for each thing that is measured.
+"""
+
+import re
+from functools import cache, lru_cache
+
+import numpy as np
+
+from memops.language.packs import codes, function_words, table
+from memops.language.tokens import Array, Keys, Tokens, divided, of_texts, union
+from memops.language.vocabulary import stem
+from memops.statements.aligned import light
+from memops.statements.fact import grouped
+from memops.values.operators import words
+
+_LONGEST = 8
+"""Words of content of a text whose order may be another; of more it tells who does what to whom."""
+
+
+def gists(t: Tokens, valued: Array) -> dict[str, Keys]:
+    """Return what short texts (a mask of those with a value) say in whatever order.
+
+    `gist` are words of content but for values and plain words, `measured` what is measured, and `ties`
+    the words of relation that say when, whence and without what, `verbs` the plain words.
+    """
+    counted = t.kinds("value") & ~t.where(lambda concept, *_: grouped(concept))
+    told = (t.solid | t.kinds("change")) & ~counted & ~t.means(light())
+    beside = _beside(t, counted)
+    scaled = beside & t.where(_scaled)
+    clauses = np.zeros(t.n, np.int64)
+    np.maximum.at(clauses, t.row, t.clause)
+    some = (valued & (clauses < _CLAUSES))[t.row]
+    gist = t.spread(some & told & ~scaled, _gist)
+    short = np.bincount(divided(gist)[0], minlength=t.n) <= _LONGEST
+    opens = t.spread(some & (t.before(t.solid) == 0) & t.where(_acts), _acts)
+    return {
+        "gist": of_texts(gist, short),
+        "measured": union(t.spread(some & told, _measures), t.spread(some & scaled, _scaled)),
+        "ties": union(t.spread(some & t.means({"prep"}), _tie), opens),
+        "verbs": t.keys(some & (t.means({"copula", "aux"}) | t.where(_verb))),
+    }
+
+
+_CLAUSES = 3
+
+
+def _beside(t: Tokens, value: Array) -> Array:
+    """Which tokens stand right before a value, or right behind it."""
+    same = t.row[1:] == t.row[:-1]
+    out = np.zeros(len(value), bool)
+    out[1:] |= value[:-1] & same
+    out[:-1] |= value[1:] & same
+    return out
+
+
+@lru_cache(200_000)
+def _base(said: str) -> str:
+    """What a word between spaces is a form of."""
+    low = said.lower().removesuffix("'s")
+    return stem(words(codes()).base.get(low, low))
+
+
+@lru_cache(200_000)
+def _gist(concept: str, kind: str, said: str) -> list[str]:
+    if said.isascii():
+        acting = said.endswith(words(codes()).doing)
+        plain = _base(said) in _nouns() or (_base(said) in _plain() and not acting)
+        return [] if plain else [concept]
+    if said in _plain() or said in _nouns():
+        return []
+    if concept[:2] != "h:":
+        return [concept]
+    return [f"h:{sign}" for sign in _runs().sub("", said)]
+
+
+@lru_cache(200_000)
+def _measures(concept: str, kind: str, said: str) -> list[str]:
+    if said.isascii():
+        return _nouns().get(_base(said), [])
+    return sorted({what for word in _wide().findall(said) for what in _nouns()[word]})
+
+
+def _scaled(concept: str, kind: str, said: str) -> list[str]:
+    """What an adjective beside a value measures: 2 m deep."""
+    return _rows("scales").get(_base(said) if said.isascii() else said, [])
+
+
+def _tie(concept: str, kind: str, said: str) -> list[str]:
+    low = said.lower()
+    return [] if low in function_words("loose") else [f"tie={low}"]
+
+
+@lru_cache(200_000)
+def _acts(concept: str, kind: str, said: str) -> list[str]:
+    """Whether a word that stands first is one for a person, who then does what is told."""
+    low = said.lower()
+    wide = not low.isascii() and low.startswith(tuple(function_words("actors")))
+    return ["tie=acts"] if wide or low in function_words("actors") else []
+
+
+def _verb(concept: str, kind: str, said: str) -> bool:
+    return (_base(said) if said.isascii() else said) in _plain()
+
+
+@cache
+def _plain() -> frozenset[str]:
+    return frozenset(_base(w) if w.isascii() else w for w in function_words("plain"))
+
+
+@cache
+def _rows(name: str) -> dict[str, list[str]]:
+    """The words of rows, each with the first of its row."""
+    rows = [row.split() for code in codes() for row in table(code, "signs").get(name, ())]
+    out: dict[str, list[str]] = {}
+    for row in rows:
+        for word in row:
+            out.setdefault(_base(word) if word.isascii() else word, []).append(f"measure={row[0]}")
+    return out
+
+
+def _nouns() -> dict[str, list[str]]:
+    return _rows("measures")
+
+
+@cache
+def _wide() -> re.Pattern[str]:
+    return _pattern([w for w in _nouns() if not w.isascii()])
+
+
+@cache
+def _runs() -> re.Pattern[str]:
+    return _pattern([w for w in (*_nouns(), *_plain()) if not w.isascii()])
+
+
+def _pattern(listed: list[str]) -> re.Pattern[str]:
+    return re.compile("|".join(sorted(listed, key=lambda w: (-len(w), w))) or "(?!)")
