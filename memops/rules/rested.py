@@ -13,6 +13,7 @@ from memops.context import Context
 from memops.schema import RECORDS, only
 from memops.statements.remembered import recalled, written
 
+_STEP = 10_000  # records that are written out at a time
 _KEPT = pl.Schema({"digest": pl.Binary()})
 
 
@@ -49,9 +50,10 @@ class Rested:
 
 
 def _digests(records: pl.DataFrame) -> pl.Series:
-    """A digest of each record, which nobody can make another record have."""
-    said = records.select(pl.struct(*RECORDS).struct.json_encode().cast(pl.Binary)).to_series()
-    return pl.Series("digest", [*map(_digest, said.to_list())], pl.Binary)
+    """A digest of each record, which nobody can make another record have; some at a time."""
+    whole = pl.struct(*RECORDS).struct.json_encode().cast(pl.Binary)
+    said = (some.select(whole).to_series().to_list() for some in records.iter_slices(_STEP))
+    return pl.Series("digest", [_digest(one) for part in said for one in part], pl.Binary)
 
 
 def _recipe(ctx: Context) -> str:
