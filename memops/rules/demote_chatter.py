@@ -20,7 +20,8 @@ def demote_chatter(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     Pinned and core records stay, and kinds that somebody asked to have kept; so do files that the
     agent is still writing. Of a document only what says nothing wherever it stands sinks: a line
     of a list may be a tool's output, or the weather, because the list is of such; and where no
-    moment is told, words of greeting or leave are what the text is about.
+    moment is told, words of greeting or leave are what the text is about; dots and dashes stand
+    for what was left out.
     """
     loose = (
         LIVE & ~pl.col("pinned") & (pl.col("tier") == "working") & ~pl.col("kind").is_in(_ASKED_FOR)
@@ -28,7 +29,8 @@ def demote_chatter(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     small = only(records, ctx.changed).filter(loose & ctx.at_rest())
     said = small.with_columns(code=chatter(small["text"])).filter(pl.col("code").is_not_null())
     free = (pl.col("form") == "claim") & ~pl.col("role").is_in([*KEPT, *UNTOUCHED])
-    idle = (pl.col("code") == _WORDLESS) | pl.col("role").is_in(MOMENTS)
+    wordless = (pl.col("code") == _WORDLESS) & pl.col("text").str.contains(r"\p{So}")
+    idle = wordless | ((pl.col("code") != _WORDLESS) & pl.col("role").is_in(MOMENTS))
     said = said.filter(~placed() | (free & idle & ~pl.col("code").is_in(_LISTED)))
     sunk = pl.min_horizontal("importance", pl.lit(_IMPORTANCE))
     return edit(
