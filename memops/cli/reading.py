@@ -79,7 +79,8 @@ conflicts = _of_pairs(
     "conflicts", "List live records of STORE that cannot both be true, with their signals."
 )
 duplicates = _of_pairs(
-    "duplicates", "List live records of STORE that say the same, with their signals."
+    "duplicates",
+    "List live records of STORE that the judge finds to say the same, with their signals.",
 )
 
 
@@ -160,7 +161,6 @@ def audit(store: str, fail_on: tuple[str, ...], now: datetime | None) -> int:
 
 _ALL = {
     "contradictions": "records conflicts",
-    "duplicates": "records duplicates",
     "quarantined": "records inspect --archived",
     "orphans": "store doctor",
     "future": "store doctor",

@@ -26,7 +26,9 @@ _NONE = "no store is known: name some in memops.toml, or do a night with `memops
 @click.command()
 @click.argument("stores", nargs=-1)
 @click.option(
-    "--max-age-hours", type=float, help="Age of the last good night that is too old [36]."
+    "--max-age-hours",
+    type=click.FloatRange(0),
+    help="Age of the last good night that is too old [36].",
 )
 @click.option(
     "--prometheus",

@@ -1,7 +1,7 @@
 """Repeats: sections that a file holds twice on end, heading and all, as an append done twice leaves."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from memops.documents.units import NAMED, Frame
 
@@ -23,44 +23,41 @@ def repeats(texts: Sequence[str], frames: Sequence[Frame]) -> dict[int, tuple[in
     {4: (0, 4), 5: (1, 4), 6: (2, 4)}
     """
     heads = [frame for frame in frames if frame.level < NAMED]
+    levels = {frame.start: frame.level for frame in heads}
     found: dict[int, tuple[int, int]] = {}
-    before: dict[str, int] = {}
-    for at, frame in enumerate(heads):
-        before = {said: n for said, n in before.items() if heads[n].level <= frame.level}
+    before: dict[str, Frame] = {}
+    for frame in heads:
+        before = {said: at for said, at in before.items() if at.level <= frame.level}
         first = before.get(frame.text)
         if first is not None and frame.start not in found:
-            begins, stop = heads[first].start, _stop(heads, at, len(texts))
-            held = _said(texts, begins, frame.start)
-            copy = _said(texts, frame.start, stop)[: len(held)]
-            ends = copy[-1] + 1 if copy else stop
-            if _same(texts, held, copy) and _over(texts, ends, stop, heads, frame):
-                pairs = zip(copy, held, strict=True)
-                found |= {n: (found.get(m, (m, 0))[0], frame.start) for n, m in pairs}
-        before[frame.text] = at
+            lines = _repeated(texts, first.start, frame.start)
+            if lines and _over(texts, max(lines) + 1, levels, frame.level):
+                found |= {n: (found.get(m, (m, 0))[0], frame.start) for n, m in lines.items()}
+        before[frame.text] = frame
     return found
 
 
-def _stop(heads: Sequence[Frame], at: int, end: int) -> int:
-    """Where the sections end that may belong to a repeat: at a heading over its own."""
-    over = (later.start for later in heads[at + 1 :] if later.level < heads[at].level)
-    return next(over, end)
+def _repeated(texts: Sequence[str], first: int, again: int) -> dict[int, int]:
+    """The lines from `again` on with those that they repeat, if they repeat all from `first` up to it."""
+    copy = (n for n in range(again, len(texts)) if texts[n].strip())
+    lines: dict[int, int] = {}
+    for held in (n for n in range(first, again) if texts[n].strip()):
+        at = next(copy, None)
+        if at is None or texts[at].rstrip() != texts[held].rstrip():
+            if not all(map(_parting, texts[held:again])):
+                return {}
+            break
+        lines[at] = held
+    size = sum(len(texts[n].encode("utf-8", "replace")) for n in lines)
+    return lines if len(lines) >= LINES and size >= BYTES else {}
 
 
-def _said(texts: Sequence[str], start: int, stop: int) -> list[int]:
-    """The lines that say something, without blank ones and rules at the end."""
-    lines = [n for n in range(start, stop) if texts[n].strip()]
-    while lines and _RULE.match(texts[lines[-1]]):
-        lines.pop()
-    return lines
+def _over(texts: Sequence[str], stop: int, levels: Mapping[int, int], level: int) -> bool:
+    """Whether a section ends where the repeat does."""
+    after = next((n for n in range(stop, len(texts)) if not _parting(texts[n])), None)
+    return after is None or levels.get(after, NAMED) <= level
 
 
-def _same(texts: Sequence[str], held: Sequence[int], copy: Sequence[int]) -> bool:
-    said = [texts[n].rstrip() for n in held]
-    long = len(said) >= LINES and len("\n".join(said).encode("utf-8", "replace")) >= BYTES
-    return long and said == [texts[n].rstrip() for n in copy]
-
-
-def _over(texts: Sequence[str], ends: int, stop: int, heads: Sequence[Frame], own: Frame) -> bool:
-    """Whether the last section of a repeat is over where the repeat is."""
-    rest = _said(texts, ends, stop)
-    return not rest or any(one.start == rest[0] and one.level <= own.level for one in heads)
+def _parting(text: str) -> bool:
+    """Whether a line is blank or a rule."""
+    return not text.strip() or _RULE.match(text) is not None

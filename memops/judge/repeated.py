@@ -51,36 +51,25 @@ def _sent(of: pl.DataFrame) -> pl.DataFrame:
 
 
 def _curated(of: pl.DataFrame) -> pl.DataFrame:
-    """Sections of a day's notes that one of the curated file holds word for word, in their order."""
+    """Sections of a day's notes that one of a curated file holds word for word, in their order."""
     key = {"_said": wording(pl.col("text")), "_line": line_of(), "_done": native("done")}
-    table = of.with_columns(**key)
+    table, on = of.with_columns(**key), ["scope", "_said", "form", "_done"]
+    kept = table.filter(pl.col("role").is_in(KEPT))
+    theirs = kept.select(*on, keeper="id", _theirs="block", _at="_line", _over="subject")
     mine = table.filter(pl.col("role") == "daily")
-    theirs = table.filter(pl.col("role").is_in(KEPT)).select(
-        "scope",
-        "_said",
-        "form",
-        "_done",
-        keeper="id",
-        _theirs="block",
-        _at="_line",
-        _over="subject",
-    )
-    on = ["scope", "_said", "form", "_done"]
     both = mine.join(theirs, on=on, nulls_equal=True).sort("_line", "_at")
-    over = ("scope", "block", "_theirs")
+    over, text, units = ("scope", "block", "_theirs"), pl.col("text"), pl.col("units")
+    stays = ~pl.col("_free") | pl.col("form").is_in(_VALUES) | (pl.col("_at").diff() <= 0)
     held = both.filter(
-        (pl.col("_free") & ~pl.col("form").is_in(_VALUES)).all().over(over),
-        (pl.len().over(over) == pl.col("units"))
-        & (pl.col("id").n_unique().over(over) == pl.col("units")),
-        (pl.col("_at").diff() > 0).fill_null(True).all().over(over),
-        pl.col("text").str.len_bytes().sum().over(over) >= _BYTES,
-        (pl.col("text").str.count_matches("\n") + 1).sum().over(over) >= _LINES,
+        (~stays.fill_null(False)).all().over(over),
+        (pl.len().over(over) == units) & (pl.col("id").n_unique().over(over) == units),
+        text.str.len_bytes().sum().over(over) >= _BYTES,
+        (text.str.count_matches("\n") + 1).sum().over(over) >= _LINES,
     )
     akin = [_akin(a, b) for a, b in held.select("subject", "_over").iter_rows()]
-    held = held.filter(pl.Series(akin, dtype=pl.Boolean)).unique(
-        "id", keep="first", maintain_order=True
-    )
-    return held.select("id", "keeper", code=pl.lit("merge.curated"))
+    held = held.filter(pl.Series(akin, dtype=pl.Boolean))
+    first = held.unique("id", keep="first", maintain_order=True)
+    return first.select("id", "keeper", code=pl.lit("merge.curated"))
 
 
 def _akin(one: str | None, other: str | None) -> bool:

@@ -14,9 +14,8 @@ from memops.policy import Secrets
 from memops.safety.looked import found
 from memops.safety.secrets import mask_of
 
-_POINT = (
-    r"^(?:[^:：\n]{1,40}[:：]\s*)?[*`]*([^\s*`]{8,128})[*`]*$"  # a value, with or without its name
-)
+_POINT = r"^(?:[^:：\n]{1,40}[:：]\s*)?[*`]*([^\s*`]{8,128})[*`]*$"
+"""A line that is a value, with or without its name."""
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s+")
 _MARKS = " *_`#:：-•"  # around a heading or a label
 _LEAST = 10  # characters of a value that stands in two texts for no other reason
