@@ -105,6 +105,7 @@ EACH: tuple[Rule, ...] = (redact_secrets, unwrap_turns, quarantine_injected, dem
 
 ROUNDS = 4
 """More would mean that two rules undo each other."""
+_NOBODY = pl.Series("id", [], pl.String)
 
 
 def propose(
@@ -118,6 +119,7 @@ def propose(
     Returns the plan and the changes that were withdrawn, with the reason: what the guard forbids,
     and what a person `refused` before.
     """
+    records = outcome(records, nothing())  # in order
     plan, withdrawn, first = [nothing()], nothing(), records
     known = REFUSED.to_frame() if refused is None else refused
     split = partial(withheld, records=records, refused=known)
@@ -167,9 +169,8 @@ class _Course:
 
     def left(self) -> tuple[pl.Series, pl.Series]:
         """The ids that the plan changed, and those that a rule of EACH would be asked about again."""
-        none = pl.Series("id", [], pl.String)
         again = [since for nth in self.each if (since := self.since(nth)) is not None]
-        return pl.concat([none, *self.changed]).unique(), pl.concat([none, *again])
+        return pl.concat([_NOBODY, *self.changed]).unique(), pl.concat([_NOBODY, *again])
 
 
 def _round(
@@ -189,7 +190,11 @@ def _round(
             continue  # it had these very records, and asked nothing
         ctx.cache.pop(CARRIED, None)
         asked = rule(records, replace(ctx, changed=since))
+        tell(f"rule {rule.__name__}", 1, 1)
         (course.carried.add if CARRIED in ctx.cache else course.carried.discard)(nth)
+        if asked.is_empty():
+            course.asked[nth] = len(course.changed), _NOBODY
+            continue
         asked, held = split(asked.with_columns(rule=pl.lit(rule.__name__)))
         step, refused = protect(asked, records, ctx.policy, unsigned=ctx.unsigned)
         step = _kept_until(step, ctx)
@@ -198,7 +203,6 @@ def _round(
         records = outcome(records, step)
         steps.append(step)
         withdrawn += [refused, held]
-        tell(f"rule {rule.__name__}", 1, 1)
     return pl.concat(steps), pl.concat(withdrawn), records
 
 

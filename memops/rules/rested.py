@@ -58,8 +58,7 @@ def _digests(records: pl.DataFrame) -> pl.Series:
 
 def _recipe(ctx: Context) -> str:
     """What a rule knows beside the record."""
-    policy = ctx.policy
-    told = (policy.secrets, policy.hostile, ctx.store, ctx.unsigned, [*RECORDS])
+    told = (ctx.policy.digest(), ctx.store, ctx.unsigned, [*RECORDS])
     return _digest(repr(told).encode()).hex()
 
 
