@@ -1,6 +1,9 @@
 """Values are read in one form however written, and the judge takes no two of them for one."""
 
+import random
+import re
 from datetime import datetime
+from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
 
@@ -160,3 +163,41 @@ def test_a_language_may_be_named():
     assert forms("三公斤", lang="zh") == [("mass", "3000 g")]
     assert forms("three kilos", lang="zh") == []
     assert forms("three kilos", lang="xx") == [("mass", "3000 g")]
+
+
+_ODD = (
+    "0.25",
+    ".42",
+    "1.5",
+    "0/0",
+    "12:70",
+    "2026-13-45",
+    "9" * 24,
+    "-3",
+    "7%",
+    "½",
+    "3x4",
+    "1,5",
+    "$0",
+)
+
+
+@pytest.mark.parametrize(
+    "text", ["0.25 hours", ".42 早晨", ".90 日", "in 0/0 kj", "0.25 hundred hours"]
+)
+def test_a_number_of_a_form_that_a_rule_does_not_expect_is_read_all_the_same(text):
+    read(text)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_words_of_a_pack_beside_odd_numbers_stop_the_reading(seed):
+    words = sorted({word for code in codes() for word in _words_of(code)})
+    draw = random.Random(seed)
+    for _ in range(400):
+        said = [draw.choice(_ODD if draw.random() < 0.5 else words) for _ in range(5)]
+        read(draw.choice((" ", "", "-", ", ")).join(said))
+
+
+def _words_of(code):
+    table = files(f"memops.language.{code}").joinpath("values.toml").read_text("utf-8")
+    return re.findall(r"[^\W\d_]+", table)

@@ -146,7 +146,8 @@ def _noon(span: Span) -> list[Found] | None:
 def _military(span: Span) -> list[Found] | None:
     """0700 hours."""
     said, hours = str(span.get("n", "digits")), span.get("u", "time_unit").factor == 3600
-    return _clock(span, int(said[:2]), int(said[2:])) if len(said) == 4 and hours else None
+    whole = len(said) == 4 and said.isdecimal()
+    return _clock(span, int(said[:2]), int(said[2:])) if whole and hours else None
 
 
 def _ten_to(span: Span) -> list[Found] | None:
@@ -168,7 +169,8 @@ def _dotted(span: Span) -> list[Found] | None:
     """9.30 am."""
     num = span.get("d", "literal")
     hour, _, minute = num.digits.partition(".")
-    return _clock(span, int(hour), int(minute)) if len(minute) == 2 and len(hour) < 3 else None
+    clock = len(minute) == 2 and 0 < len(hour) < 3
+    return _clock(span, int(hour), int(minute)) if clock else None
 
 
 def _parted(span: Span) -> list[Found] | None:

@@ -308,7 +308,7 @@ def _joined_date(span: Span) -> Found | None:
 def _pointed(span: Span) -> Found | None:
     """5.3号."""
     month, point, day = num_of(span).digits.partition(".")
-    return date_found(None, int(month), int(day)) if point and day else None
+    return date_found(None, int(month), int(day)) if month and point and day else None
 
 
 def _day_of_month(span: Span) -> list[Found] | None:

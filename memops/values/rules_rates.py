@@ -25,7 +25,7 @@ def rate(span: Span, found: Found) -> Found:
     unit = span.get("per", "time_unit") or span.get("per", "unit")
     count = span.line.of(span.at("per") - 1) if span.has("per") else {}
     if "number" in count and span.at("per") - 1 != span.at("n"):  # 二十块两斤, $1.20 per 100 g
-        found = found._replace(factor=found.factor / num_of_roles(count).value)
+        found = found._replace(factor=found.factor / (num_of_roles(count).value or 1.0))
     if unit is None and span.has("per"):
         each = "/ea" if found.kind == "number" else "/1"  # 24/1 is two numbers with a stroke
         return found._replace(kind=f"{found.kind} rate", unit=found.unit + each)
