@@ -117,7 +117,6 @@ def restated() -> pl.Expr:
 
 _MOVED = (
     "sign_differs", "swapped", "counts_differ", "exact_differ", "tense_differs", "halves_differ", "persons_differ",
-    "exchanged",
 )  # fmt: skip
 """What stands in one alone, in the place of another, or at another time."""
 

@@ -46,7 +46,7 @@ ALIGNED = (
 FAMILIES = (
     "content", "values", "near", "rounded", "kinds", "numbered", "current", "sides", "others", "states", "wide",
     "stated", "head", "left", "statements", "worded", "before", "behind", "acted", "passive", "first", "exact", "tense",
-    "halves", "past", "modifiers", "last", "persons", "roles", "affirmed", "denied", "gist", "measured", "ties",
+    "halves", "past", "modifiers", "last", "persons", "roles", "gist", "measured", "ties",
     "verbs", *ALIGNED, "refused", *FRAME,
 )  # fmt: skip
 """The families that `memops.judge.judgement` looks at."""
@@ -113,9 +113,6 @@ def read_in_one(texts: Sequence[str]) -> Read:
     sets["persons"] = persons(t)
     sets["roles"] = roles(t, [told.sign for told in says], plains)
     sets["statements"] = keys_of(enumerate(told.of for told in says), t.items)
-    for name, denied_ in (("affirmed", False), ("denied", True)):
-        sided = enumerate([word for word, no in told.sides if no is denied_] for told in says)
-        sets[name] = keys_of(sided, t.items)
     sets["worded"] = keys_of(
         enumerate([told.words] if told.words else () for told in says), t.items
     )

@@ -207,9 +207,6 @@ def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         "exact_differ": r.size("exact", a)
         + r.size("exact", b)
         - 2 * r.shared("exact", "exact", a, b),
-        "exchanged": np.minimum(
-            r.shared("affirmed", "denied", a, b), r.shared("denied", "affirmed", a, b)
-        ),
         "tense_differs": r.apart("tense", a, b),
         "halves_differ": r.apart("halves", a, b),
         "persons_differ": r.apart("persons", a, b),

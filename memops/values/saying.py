@@ -53,8 +53,6 @@ class Saying(NamedTuple):
     sign: Sign | None
     words: str | None = None
     of: tuple[str, ...] = ()
-    sides: tuple[tuple[str, bool], ...] = ()
-    """Of a text whose clauses differ in sign, the words that are only denied, or only not."""
 
 
 def saying(text: str, values: Sequence[Value]) -> Saying:
@@ -67,18 +65,7 @@ def saying(text: str, values: Sequence[Value]) -> Saying:
     sign = signs[0] if len({*signs}) == 1 else None
     times = [value.start for value in values if value.kind in _TIMES]
     parts = [*map(_part, cut, signs, repeat(known), repeat(times))]
-    if sign is None:
-        return _of_sides(parts, _said(parts, sign, cut, text, values, known))
     return _said(parts, sign, cut, text, values, known)
-
-
-def _of_sides(parts: Sequence[_Part], said: Saying) -> Saying:
-    affirmed, denied = (
-        {word.lstrip(ALL) for part in parts if part.sign.denies is way for word in part.said}
-        for way in (False, True)
-    )
-    told = [(word, False) for word in sorted(affirmed - denied)]
-    return said._replace(sides=(*told, *((word, True) for word in sorted(denied - affirmed))))
 
 
 def _said(
