@@ -128,7 +128,14 @@ def valued() -> pl.Expr:
     words for persons the order tells who does what to whom.
     """
     free = [f"{name}_one" for name in ("all", "none", "some", "only", "change")]
-    apart = ("numbered_differ", "opposites", "measures_differ", "acted_differs", *free)
+    apart = (
+        "numbered_differ",
+        "opposites",
+        "measured_differ",
+        "series_differ",
+        "acted_differs",
+        *free,
+    )
     held = pl.all_horizontal(c(name) <= 0 for name in (*_MOVED, *apart))
     bound = ((c("must_one") == 0) | (c("verbless") > 0)) & (
         (c("may_one") == 0) | (c("bounds_same") > 0)

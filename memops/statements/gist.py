@@ -6,12 +6,13 @@ such verbs, `measures` the words for each thing that is measured.
 """
 
 import re
+from collections.abc import Iterator
 from functools import cache, lru_cache
 
 import numpy as np
 
 from memops.language.packs import codes, function_words, table
-from memops.language.tokens import Array, Keys, Tokens, divided, of_texts, union
+from memops.language.tokens import Array, Keys, Tokens, divided, keys_of, of_texts, union
 from memops.language.vocabulary import stem
 from memops.statements.aligned import light
 from memops.statements.fact import grouped
@@ -25,7 +26,8 @@ def gists(t: Tokens, valued: Array) -> dict[str, Keys]:
     """Return what short texts (a mask of those with a value) say in whatever order.
 
     `gist` are words of content but for values and plain words, `measured` what is measured, and `ties`
-    the words of relation that say when, whence and without what, `verbs` the plain words.
+    the words of relation that say when, whence and without what, `verbs` the plain words,
+    `series` their values where several are of a kind.
     """
     counted = t.kinds("value") & ~t.where(lambda concept, *_: grouped(concept))
     told = (t.solid | t.kinds("change")) & ~counted & ~t.means(light())
@@ -41,11 +43,22 @@ def gists(t: Tokens, valued: Array) -> dict[str, Keys]:
         "gist": of_texts(gist, short),
         "measured": union(t.spread(some & told, _measures), t.spread(some & scaled, _scaled)),
         "ties": union(t.spread(some & t.means({"prep"}), _tie), opens),
+        "series": keys_of(_series(t, counted & some), t.items),
         "verbs": t.keys(some & (t.means({"copula", "aux"}) | t.where(_verb))),
     }
 
 
 _CLAUSES = 3
+
+
+def _series(t: Tokens, value: Array) -> Iterator[tuple[int, list[str]]]:
+    """The values of texts that hold several of a kind, in their order: which is of what it tells."""
+    said: dict[int, list[str]] = {}
+    for row, word in zip(t.row[value].tolist(), t.word[value].tolist(), strict=True):
+        said.setdefault(row, []).append(t.words.words[word][0])
+    for row, forms in said.items():
+        if len({form.partition("=")[0] for form in forms}) < len({*forms}):
+            yield row, [" ".join(["series", *forms])]
 
 
 def _beside(t: Tokens, value: Array) -> Array:

@@ -47,7 +47,7 @@ FAMILIES = (
     "content", "values", "near", "rounded", "kinds", "numbered", "current", "sides", "others", "states", "wide",
     "stated", "head", "left", "statements", "worded", "before", "behind", "acted", "passive", "first", "exact", "tense",
     "halves", "past", "modifiers", "last", "persons", "roles", "gist", "measured", "ties",
-    "verbs", *ALIGNED, "refused", *FRAME,
+    "verbs", "series", *ALIGNED, "refused", *FRAME,
 )  # fmt: skip
 """The families that `memops.judge.judgement` looks at."""
 LIMIT = 4000

@@ -185,7 +185,7 @@ def _values(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     out["verbless"] = np.minimum(r.size("verbs", a), r.size("verbs", b)) == 0
     out["bounds_same"] = r.shared("exact", "exact", a, b)
     out["persons_same"] = r.shared("persons", "persons", a, b)
-    return out | {"measures_differ": r.apart("measured", a, b)}
+    return out | {f"{name}_differ": r.apart(name, a, b) for name in ("measured", "series")}
 
 
 def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
