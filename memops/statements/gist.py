@@ -52,13 +52,25 @@ _CLAUSES = 3
 
 
 def _series(t: Tokens, value: Array) -> Iterator[tuple[int, list[str]]]:
-    """The values of texts that hold several of a kind, in their order: which is of what it tells."""
+    """The values of texts that hold several of a kind, and names, in their order: which is of what it tells."""
     said: dict[int, list[str]] = {}
-    for row, word in zip(t.row[value].tolist(), t.word[value].tolist(), strict=True):
-        said.setdefault(row, []).append(t.words.words[word][0])
+    letter = t.where(lambda concept, kind, said: said.isupper(), "function", letters=True)
+    named = t.kinds("name") | (letter & (t.at != t.begin[t.row]))  # pump A
+    at = value | (named & t.texts(value)[t.row])
+    for row, word in zip(t.row[at].tolist(), t.word[at].tolist(), strict=True):
+        said.setdefault(row, []).append(_form(*t.words.words[word]))
     for row, forms in said.items():
-        if len({form.partition("=")[0] for form in forms}) < len({*forms}):
-            yield row, [" ".join(["series", *forms])]
+        kinds = [form.partition("=")[0] if "=" in form else "" for form in forms]
+        several = {
+            kind for kind, form in {*zip(kinds, forms, strict=True)} if kinds.count(kind) > 1
+        }
+        order = [form for form, kind in zip(forms, kinds, strict=True) if kind in several]
+        if order:
+            yield row, [" ".join(sorted(order, key=lambda form: "=" in form))]
+
+
+def _form(concept: str, kind: str, said: str) -> str:
+    return said if kind == "function" else concept
 
 
 def _beside(t: Tokens, value: Array) -> Array:
