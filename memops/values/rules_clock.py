@@ -229,7 +229,6 @@ CLOCK: tuple[Rule, ...] = (
     ),
     ("(f:portion/fraction | article f:fraction | m:minute) way:past/before c:clock", _ten_to_noon),
     ("d:literal ap:meridiem", _dotted),
-    ("at_hour h:hour and (half:fraction | mi:minute) ap:meridiem?", _said),
     ("at_hour h:hour less (f:fraction | m:minute) ap:meridiem?", _short),
     ("at_hour c:clock_token ap:meridiem?", _shown),
     ("at_hour n:number ap:meridiem?", _parted),
