@@ -79,9 +79,11 @@ def test_a_model_is_what_was_stored_to_a_part_in_63():
 
 def test_the_numbers_are_few_and_fit_what_is_asked_of_them():
     assert (resource("data/lexicons") / "extract_fitted.toml").stat().st_size <= 400_000
-    for table in lexicon("extract_fitted").values():
-        cues = len(FLAGS) if len(table["classes"]) == 3 else 0
-        assert loaded(table)[1].shape == (len(of("a")) + cues, len(table["classes"]))
+    tables = lexicon("extract_fitted")
+    said = 3 + 2 + len(tables["kind"]["classes"]) + 1 + len(FLAGS)
+    size = {"verdict": len(of("a")) + len(FLAGS), "kind": len(of("a")), "note": said}
+    for name, table in tables.items():
+        assert loaded(table)[1].shape == (size[name], len(table["classes"]))
 
 
 BORDERS = {

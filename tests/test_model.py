@@ -21,9 +21,9 @@ from tests.model_server import (
 
 NOW = "2026-06-01T12:00:00Z"
 OPEN = {
-    "n1": "thinking about changing teams, Petra leads the platform group",
-    "n2": "陈默在比三家供应商的价",
-    "n3": "the new laptop has the loud fan again",
+    "n1": "work: thinking about changing teams, Petra leads the platform group",
+    "n2": "陈默在比三家供应商的价,看看",
+    "n3": "the new laptop has the loud fan again since the BIOS update",
 }
 ROWS = [
     *({"id": id_, "text": text} for id_, text in OPEN.items()),
@@ -304,7 +304,7 @@ def test_the_budget_ends_the_asking(store):
 
 
 GOOD = FOUND["n1"]
-NOTE = OPEN["n1"]
+NOTE = "work: thinking about changing teams, Petra has the platform group"
 WORTHLESS = [
     line(*GOOD, id="p1"),
     line(*GOOD, pinned=True),

@@ -1,7 +1,8 @@
 """Fitted: what the letters, the words and the form of a text say of it, weighed by fitted numbers.
 
 Two linear models over the same features, one of what becomes of a text (extract, keep, tombstone),
-one of the kind of fact that it tells. Their weights stand in `data/lexicons/extract_fitted.toml`,
+one of the kind of fact that it tells, and one over what they say of a note and of its sentences,
+which decides what becomes of it. Their weights stand in `data/lexicons/extract_fitted.toml`,
 eight bits each; `tests/bench/fit_notes.py` makes them. Letters are hashed n-grams of one to three
 characters, words those of one and two, and what words mean, the concepts of the vocabulary, is one
 in every language. A text costs what its length costs.

@@ -10,7 +10,7 @@ from memops.extract.fitted import Features
 from memops.extract.modality import judged
 from memops.extract.noise import noise
 from memops.extract.statements import statements
-from memops.extract.weighing import asserting, of_notes, told
+from memops.extract.weighing import asserting, of_notes, of_sentences, told
 from memops.policy import Policy, Secrets
 from memops.safety.secrets import found as secrets_found
 
@@ -44,7 +44,8 @@ def read(notes: pl.DataFrame, policy: Policy) -> tuple[pl.DataFrame, pl.DataFram
 
     Candidates have the columns of CANDIDATES; clauses say for each clause why it was barred or
     what kind its sentence tells; verdicts give for each row its noise (or null), whether it holds
-    a secret, how probable it is that it tells a fact or is junk, and what barred its clauses.
+    a secret, how probable it is that it tells a fact or is junk, what barred its clauses, and
+    whether that is all of them (`mute`).
     """
     long = notes["text"].str.len_chars().fill_null(0) > policy.extract.longest
     if not long.any():
@@ -57,13 +58,16 @@ def _read(
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     texts, why, parts, secret = prepared(notes, policy, why)
     known = Features()
-    weights = of_notes(texts, parts, why, known)
-    telling = told(texts, parts, weights, policy.extract, known)
+    said = of_sentences(texts, parts, known)
+    weights = of_notes(texts, parts, why, said, known)
+    telling = told(texts, parts, said, weights, policy.extract, known)
     parts = parts.join(telling, on="unit", how="left", maintain_order="left")
     parts = parts.with_columns(kind=pl.when(asserting()).then("kind"))
     facts = _facts(parts, entities(parts.drop("unit")))
     verdict = pl.DataFrame({"noise": why, "secret": secret}).hstack(weights)
-    bars = parts.group_by("row").agg(bars=pl.col("barred").drop_nulls().unique(maintain_order=True))
+    bars = parts.group_by("row").agg(
+        bars=pl.col("barred").drop_nulls().unique(maintain_order=True), mute=~asserting().any()
+    )
     return facts, parts, verdict.join(bars, on="row", how="left", maintain_order="left")
 
 
@@ -113,8 +117,9 @@ def _joined(
     first = pl.col("key").is_null() | pl.struct("row", "key").is_first_distinct()
     surest = verdicts.hstack(of.select(note="note")).sort("extract", descending=True)
     whole = surest.group_by("note").agg(
-        pl.all().exclude("row", "secret", "bars").first(),
+        pl.all().exclude("row", "secret", "bars", "mute").first(),
         pl.col("secret").any(),
+        pl.col("mute").all(),
         pl.col("bars").explode(empty_as_null=True).drop_nulls().unique(maintain_order=True),
     )
     rows = pl.DataFrame({"note": pl.int_range(many, dtype=pl.UInt32, eager=True)})

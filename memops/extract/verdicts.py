@@ -190,7 +190,8 @@ def _verdict(
     sure |= pl.col("noise").str.starts_with("hostile.") & (pl.col("extract") <= policy.silent)
     noise = pl.col("noise").is_not_null() & sure
     share = pl.col("tombstone") / (1.0001 - pl.col("extract"))
-    idle = (pl.col("extract") <= policy.silent) & (share >= policy.junk)
+    # What only asks tells nothing, whatever it asks about.
+    idle = ((pl.col("extract") <= policy.silent) | pl.col("mute")) & (share >= policy.junk)
     junk = noise | pl.col("secret") | idle
     table = rows.join(verdicts, on="row", how="left", maintain_order="left").join(
         kinds, on="row", how="left", maintain_order="left"

@@ -17,22 +17,55 @@ _AROUND = 0.5  # weight of what a clause's passage tells, beside the clause
 FLAGS = (*CUES, "noise")
 """The cues that the model of verdicts was shown, in their order."""
 
+_SMALL = 1e-3  # what is added to a probability before its logarithm is taken
 _CUE = 0.3  # weight of a cue beside letters of unit length
 
 
 def of_notes(
-    texts: pl.Series, parts: pl.DataFrame, noise: pl.Series, known: Features
+    texts: pl.Series, parts: pl.DataFrame, noise: pl.Series, said: pl.DataFrame, known: Features
 ) -> pl.DataFrame:
     """Return the probabilities of what becomes of each note: row, extract, keep, tombstone."""
     rows = pl.DataFrame({"row": pl.int_range(len(texts), dtype=pl.UInt32, eager=True)})
-    return rows.hstack(weighed("verdict", shown_notes(texts, parts, noise, known)))
+    return rows.hstack(weighed("note", stacked(texts, parts, noise, said, known)))
+
+
+def stacked(
+    texts: pl.Series, parts: pl.DataFrame, noise: pl.Series, said: pl.DataFrame, known: Features
+) -> Numbers:
+    """Return what the other models say of notes, to be weighed together (Wolpert 1992).
+
+    Logarithms of the note's verdict, of the best and the least junk of its sentences (`said`, of
+    `of_sentences`), and of its kinds; how long it is, and its cues.
+    """
+    marked = _marked(texts, parts, noise)
+    whole = weighed("verdict", _shown(marked, known))
+    rows = whole.with_row_index("row")
+    best = said.group_by("row").agg(best=pl.col("extract").max(), least=pl.col("tombstone").min())
+    alone = rows.join(best, on="row", how="left", maintain_order="left").select(
+        pl.coalesce("best", "extract"), pl.coalesce("least", "tombstone")
+    )
+    shares = pl.concat([whole, alone, weighed("kind", known.of(texts))], how="horizontal")
+    size = np.log1p(texts.str.len_chars().to_numpy()).astype(np.float32)
+    logs = np.log(shares.to_numpy().astype(np.float32) + np.float32(_SMALL))
+    cues = marked.select(pl.col(name).fill_null(False) for name in FLAGS).to_numpy()
+    return np.column_stack([logs, size, cues.astype(np.float32)])
+
+
+def of_sentences(texts: pl.Series, parts: pl.DataFrame, known: Features) -> pl.DataFrame:
+    """Return the sentences of notes (`passages`) with the probabilities of each by itself."""
+    table, shown = shown_sentences(texts, parts, known)
+    return table.hstack(weighed("verdict", shown))
 
 
 def shown_notes(texts: pl.Series, parts: pl.DataFrame, noise: pl.Series, known: Features) -> Any:
     """Return the features of notes by which their verdict is weighed."""
+    return _shown(_marked(texts, parts, noise), known)
+
+
+def _marked(texts: pl.Series, parts: pl.DataFrame, noise: pl.Series) -> pl.DataFrame:
     rows = pl.DataFrame({"said": texts}).with_row_index("row")
     found = rows.join(_marks(parts, "row"), on="row", how="left", maintain_order="left")
-    return _shown(found.with_columns(noise=noise.is_not_null()), known)
+    return found.with_columns(noise=noise.is_not_null())
 
 
 def shown_sentences(
@@ -70,23 +103,25 @@ def passages(texts: pl.Series, parts: pl.DataFrame, by: str) -> pl.DataFrame:
 
 
 def told(
-    texts: pl.Series, parts: pl.DataFrame, notes: pl.DataFrame, policy: Extract, known: Features
+    texts: pl.Series,
+    parts: pl.DataFrame,
+    said: pl.DataFrame,
+    notes: pl.DataFrame,
+    policy: Extract,
+    known: Features,
 ) -> pl.DataFrame:
     """Return the clauses that tell, with the kind of what they tell: unit, kind, also, sure.
 
     In a note that tells a fact, a sentence tells where it might by itself, or more than the
     others of its note do. What somebody asked to remember is told, and a host beside a secret.
     """
-    table, shown = shown_sentences(texts, parts, known)
-    table = table.with_columns(alone=weighed("verdict", shown)["extract"])
-    table = table.join(
-        notes.select("row", sure="extract"), on="row", how="left", maintain_order="left"
-    )
-    best = pl.col("alone") == pl.col("alone").max().over("row")
-    hit = (pl.col("sure") >= policy.told) & (best | (pl.col("alone") >= policy.sentence))
+    sure = notes.select("row", sure="extract")
+    table = said.join(sure, on="row", how="left", maintain_order="left")
+    best = pl.col("extract") == pl.col("extract").max().over("row")
+    hit = (pl.col("sure") >= policy.told) & (best | (pl.col("extract") >= policy.sentence))
     table = table.filter(pl.col("said").str.contains(r"[\p{L}\p{N}]") & (hit | pl.col("insists")))
-    said = table.select("row", "sentence", "sure")
-    some = parts.join(said, on=["row", "sentence"], how="inner", maintain_order="left")
+    telling = table.select("row", "sentence", "sure")
+    some = parts.join(telling, on=["row", "sentence"], how="inner", maintain_order="left")
     return some.select("unit", "sure").hstack(_kinds(texts, some, policy, known))
 
 

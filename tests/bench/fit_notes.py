@@ -6,6 +6,8 @@ They learn from evals/notes (the notes, their sentences and the facts that their
 and, lightly, from the short turns of tests/extract. Figures are of the whole extraction on
 the notes of each theme by models that have seen no note of that theme (a fifth of the themes is
 left out at a time), with the thresholds that are best for the other themes, left out in turn.
+The model of notes, which weighs what the others say, learns from what they say of notes and turns
+that they have not seen; in the figures, it has seen none of the notes left out.
 """
 
 import sys
@@ -16,18 +18,19 @@ from unittest.mock import patch
 
 import numpy as np
 import polars as pl
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from memops.extract import fitted, reading
 from memops.extract.fitted import Features, features
 from memops.extract.reading import prepared
-from memops.extract.weighing import passages, shown_notes, shown_sentences
+from memops.extract.weighing import of_sentences, passages, shown_notes, shown_sentences, stacked
 from memops.policy import Extract, Policy
 from tests.bench.notes import Made, Row, flat, labelled, one, read, records, show
 from tests.wordings import SETS, wordings
 
 TABLE = Path(__file__).parents[2] / "data" / "lexicons" / "extract_fitted.toml"
-STRENGTH = {"verdict": 4.0, "kind": 2.0}
+STRENGTH = {"verdict": 4.0, "kind": 2.0, "note": 1.0}
 FOLDS = 5
 WEIGHT = {
     "note": 1.0,
@@ -37,18 +40,21 @@ WEIGHT = {
     "junk": 1.0,
     "clause": 1.0,
     "passage": 1.0,
+    "stacked turn": 0.5,
 }
-CHOICES = tuple(product((0.78, 0.81, 0.84, 0.87, 0.9), (0.6, 0.7, 0.8)))
+CHOICES = tuple(product((0.78, 0.81, 0.84), (0.8, 0.85)))
 """Thresholds that are tried: `told` and `junk` of the policy."""
 NAMED = {"demote": "keep", "failure": "lesson"}
 Case = tuple[Any, str, float, str]
 """Features, class, weight and theme."""
+Tables = dict[str, dict[str, Any]]
+"""Models as they are stored, by name."""
 
 
 def cases(notes: list[Row]) -> dict[str, list[Case]]:
     """Return what each model learns from."""
     texts, parts, whole = heard([row["note"] for row in notes])
-    turns, made = [turn for name in SETS for turn in wordings(name)], list(wordings("pieces"))
+    turns, made = spoken(), list(wordings("pieces"))
     pieces = [(text, kind) for _, told, _ in made for kind, text in told]
     stated = [(fact["text"], fact["kind"], row["theme"]) for row in notes for fact in row["facts"]]
     verdict = [
@@ -56,23 +62,27 @@ def cases(notes: list[Row]) -> dict[str, list[Case]]:
         for x, row in zip(whole, notes, strict=True)
     ]
     for name, given in (("turn", turns), ("made", made)):
-        for x, (action, *_) in zip(heard([text for *_, text in given])[2], given, strict=True):
+        told = heard([text for *_, text in given])[2]
+        for n, (x, (action, *_)) in enumerate(zip(told, given, strict=True)):
             junk = name == "made" and action == "tombstone"
             weight = WEIGHT["junk" if junk else name]
-            verdict.append((x, NAMED.get(action, action), weight, ""))
+            theme = part(n) if name == "turn" else ""
+            verdict.append((x, NAMED.get(action, action), weight, theme))
     kind = [
         (x, k, 1.0, "") for x, (_, k) in zip(shown([t for t, _ in pieces]), pieces, strict=True)
     ]
     facts = shown([text for text, *_ in stated])
     kind += [(x, name, 1.0, theme) for x, (_, name, theme) in zip(facts, stated, strict=True)]
-    for x, (_, told, _) in zip(shown([text for *_, text in turns]), turns, strict=True):
+    for n, (x, (_, told, _)) in enumerate(
+        zip(shown([text for *_, text in turns]), turns, strict=True)
+    ):
         kinds = list({NAMED.get(name, name) for name, _ in told})
-        kind += [(x, name, 2.0, "") for name in kinds[:1] if len(kinds) == 1]
-    verdict += of_sentences(notes, texts, parts)
+        kind += [(x, name, 2.0, part(n)) for name in kinds[:1] if len(kinds) == 1]
+    verdict += sentence_cases(notes, texts, parts)
     return {"verdict": verdict, "kind": kind + of_parts(notes, texts, parts)}
 
 
-def of_sentences(notes: list[Row], texts: pl.Series, parts: pl.DataFrame) -> list[Case]:
+def sentence_cases(notes: list[Row], texts: pl.Series, parts: pl.DataFrame) -> list[Case]:
     """Return what the sentences of notes of several teach of verdicts."""
     said, shown = shown_sentences(texts, parts, Features())
     made, several = [], said.select(pl.len().over("row") > 1).to_series()
@@ -99,6 +109,38 @@ def of_parts(notes: list[Row], texts: pl.Series, parts: pl.DataFrame) -> list[Ca
     return made
 
 
+def spoken() -> list[tuple[str, list[tuple[str, str]], str]]:
+    """Return the short turns: verdict, facts and text of each."""
+    return [turn for name in SETS for turn in wordings(name)]
+
+
+def part(nth: int) -> str:
+    """Return the theme that a turn counts as: that of its fold."""
+    return f"turns {nth % FOLDS}"
+
+
+def stacked_cases(notes: list[Row], folds: list[set[str]], firsts: list[Tables]) -> list[Case]:
+    """Return what models say of the notes and turns that they have not seen."""
+    said = [(row["note"], row["action"], WEIGHT["note"], row["theme"]) for row in notes]
+    for n, (action, _, text) in enumerate(spoken()):
+        said.append((text, NAMED.get(action, action), WEIGHT["stacked turn"], part(n)))
+    made: list[Case] = []
+    for out, tables in zip(folds, firsts, strict=True):
+        some = [case for case in said if case[3] in out]
+        models = {name: fitted.loaded(table) for name, table in tables.items()}
+        with patch.object(fitted, "_model", models.get):
+            rows = sparse.csr_matrix(shown_stacked([text for text, *_ in some]))
+        made += [(x, *case[1:]) for x, case in zip(rows, some, strict=True)]
+    return made
+
+
+def shown_stacked(texts: list[str]) -> Any:
+    """Return the features by which the model of notes weighs texts."""
+    plain, noise, parts, _ = prepared(pl.DataFrame({"text": texts}), Policy())
+    known = Features()
+    return stacked(plain, parts, noise, of_sentences(plain, parts, known), known)
+
+
 def heard(texts: list[str]) -> tuple[pl.Series, pl.DataFrame, Any]:
     """Return texts as they are read, their clauses, and the features of their verdicts."""
     plain, noise, parts, _ = prepared(pl.DataFrame({"text": texts}), Policy())
@@ -117,8 +159,6 @@ def holds(text: str, words: list[str]) -> bool:
 
 def fit(name: str, given: list[Case]) -> dict[str, Any]:
     """Return a model fitted to cases, as it is stored."""
-    from scipy import sparse
-
     x = sparse.vstack([case[0] for case in given], format="csr")
     model = LogisticRegression(C=STRENGTH[name], max_iter=2000, tol=1e-5)
     model.fit(x, [case[1] for case in given], [case[2] for case in given])
@@ -126,14 +166,11 @@ def fit(name: str, given: list[Case]) -> dict[str, Any]:
     return fitted.stored([str(c) for c in model.classes_], weights, model.intercept_)
 
 
-def left_out(notes: list[Row], given: dict[str, list[Case]]) -> list[Made]:
+def left_out(notes: list[Row], folds: list[set[str]], fits: list[Tables]) -> list[Made]:
     """Return what is read of each note by models and with thresholds that have not seen its theme."""
-    themes = sorted({row["theme"] for row in notes})
     made: list[list[Made]] = [[("", [])] * len(CHOICES) for _ in notes]
     known = Features()
-    folds = [set(themes[n::FOLDS]) for n in range(FOLDS)]
-    for out in folds:
-        tables = {n: fit(n, [c for c in some if c[3] not in out]) for n, some in given.items()}
+    for out, tables in zip(folds, fits, strict=True):
         at = [n for n, row in enumerate(notes) if row["theme"] in out]
         models = {name: fitted.loaded(table) for name, table in tables.items()}
         some = [notes[n] for n in at]
@@ -179,11 +216,24 @@ def main(argv: list[str]) -> None:
     notes = labelled()
     given = cases(notes)
     print({name: len(some) for name, some in given.items()})
+    themes = sorted({row["theme"] for row in notes})
+    folds = [{*themes[n::FOLDS], part(n)} for n in range(FOLDS)]
+    fits = [without(given, out) for out in folds]
+    given["note"] = stacked_cases(notes, folds, fits)
+    fits = [
+        first | without({"note": given["note"]}, out)
+        for first, out in zip(fits, folds, strict=True)
+    ]
     tables = {name: fit(name, some) for name, some in given.items()}
     if "--write" in argv:
         TABLE.write_text(written(tables), encoding="utf-8")
         print(f"{TABLE.stat().st_size} bytes")
-    show(notes, left_out(notes, given))
+    show(notes, left_out(notes, folds, fits))
+
+
+def without(given: dict[str, list[Case]], out: set[str]) -> Tables:
+    """Return models that have not seen some themes."""
+    return {n: fit(n, [case for case in some if case[3] not in out]) for n, some in given.items()}
 
 
 def written(tables: dict[str, Any]) -> str:
