@@ -13,6 +13,7 @@ from memops.language.text import wording
 from memops.plan import STEPS, arguments, gravity, outcome, successors
 from memops.policy import Policy
 from memops.safety.looked import redacted
+from memops.safety.secrets_elsewhere import only_masked
 from memops.safety.trust import rank
 from memops.schema import LIVE, MODEL, QUARANTINE, RETIRED, TOMBSTONE, only, tier_rank
 
@@ -251,12 +252,16 @@ def _rewritten(change: pl.DataFrame, policy: Policy) -> pl.DataFrame:
     """Mark texts, protected or called redacted, that would become anything but their redaction."""
     bound = pl.col("_protected") | (pl.col("intent") == "redact").fill_null(False)
     rows = change.filter(bound & (pl.col("new_text") != pl.col("text")))
-    wrong = (
-        rows.filter(rows["new_text"] != redacted(rows["text"], policy.secrets))
-        if rows.height
-        else rows
+    rows = rows.with_columns(_masked=redacted(rows["text"], policy.secrets))
+    other = rows.filter(pl.col("new_text") != pl.col("_masked")).select(
+        "id", "text", "_masked", "new_text"
     )
-    return change.with_columns(_rewritten=pl.col("id").is_in(wrong["id"].implode()))
+    wrong = [
+        id_
+        for id_, text, masked, new in other.iter_rows()
+        if not (only_masked(text, new) or only_masked(masked, new))
+    ]
+    return change.with_columns(_rewritten=pl.col("id").is_in(wrong))
 
 
 def _below_floor(

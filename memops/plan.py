@@ -89,6 +89,17 @@ def arguments(**values: Any) -> pl.Expr:
     return pl.struct(named).struct.json_encode()
 
 
+def without_secrets(records: pl.DataFrame, plan: pl.DataFrame) -> pl.DataFrame:
+    """Return records with their texts as a plan's redactions leave them, for pages that show them.
+
+    A text by itself may not tell that it holds a secret.
+    """
+    masked = plan.filter((pl.col("intent") == "redact") & pl.col("text").is_not_null())
+    masked = masked.select("id", _masked="text").unique("id", keep="last", maintain_order=True)
+    told = records.join(masked, on="id", how="left", maintain_order="left")
+    return told.with_columns(text=pl.coalesce("_masked", "text")).drop("_masked")
+
+
 def widened(plan: pl.DataFrame) -> pl.DataFrame:
     """Return a plan that an earlier memops wrote with the columns that it did not know.
 

@@ -32,7 +32,9 @@ SLOW = settings(deadline=None, max_examples=20, suppress_health_check=[HealthChe
 def in_python(pattern):
     """A pattern of the lexicons in the syntax of `re`."""
     plain = pattern.replace(r"(?-u:\b)", r"\b").replace(r"\p{Han}", "[\u4e00-\u9fff]")
-    plain = plain.replace(r"\p{L}", r"[^\W\d_]").replace(r"\p{Lu}", "[A-Z]")
+    plain = (
+        plain.replace(r"\p{L}", r"[^\W\d_]").replace(r"\p{Lu}", "[A-Z]").replace(r"\p{Ll}", "[a-z]")
+    )
     return re.sub(r"\[([^\[\]]+)&&\[\^((?:\\.|[^\]])+)\]\]", r"(?:(?![\2])[\1])", plain)
 
 

@@ -15,6 +15,7 @@ from memops.commands.selecting import masked_texts, meant
 from memops.context import Context
 from memops.errors import MemopsError
 from memops.models.local import local_models
+from memops.plan import without_secrets
 from memops.safety.looked import redacted
 from memops.schema import empty
 from memops.settings import Settings
@@ -44,7 +45,7 @@ def explain_change(plan: str, id: str, settings: Settings) -> dict[str, Any]:
         raise MemopsError(
             f"plan {found.id} does not change {id!r}", f"list its changes: memops review {found.id}"
         )
-    texts = masked_texts(records, settings.policy.secrets)
+    texts = masked_texts(without_secrets(records, found.changes), settings.policy.secrets)
     month = pl.coalesce("valid_from", "created_at").dt.strftime("%Y-%m")
     dated = dict(records.select("id", month).iter_rows())
     changes = []
@@ -79,7 +80,8 @@ def samples(plan: str, settings: Settings) -> dict[str, list[dict[str, str]]]:
     """
     found = planfile.load(plan, settings.state)
     taken = snapshot.find(found.header["snapshot"], settings.state)
-    said = dict(taken.records().select("id", "text").iter_rows()) if taken else {}
+    records = without_secrets(taken.records(), found.changes) if taken else empty()
+    said = dict(records.select("id", "text").iter_rows())
     by_rule: dict[str, list[dict[str, Any]]] = {}
     for line in found.ops():
         by_rule.setdefault(line["rule"], []).append(line)

@@ -8,7 +8,7 @@ import polars as pl
 
 from memops.apply import beyond
 from memops.commands import reviewing
-from memops.plan import FIELDS
+from memops.plan import FIELDS, without_secrets
 from memops.policy import Secrets, from_table
 from memops.reasons import told
 from memops.reports.riskiest import MOST, around, by_risk, places, riskiest
@@ -47,7 +47,8 @@ def placed(review: reviewing.Review, seqs: Iterable[int]) -> list[dict[str, Any]
     """Return changes as a person reads them, each in the place where its record stands."""
     shown = described(review, seqs)
     ids = [change["id"] for change in shown]
-    where = places(masked_table(around(review.records, ids), secrets_of(review.plan)), ids)
+    beside = around(without_secrets(review.records, review.rows), ids)
+    where = places(masked_table(beside, secrets_of(review.plan)), ids)
     for change in shown:
         change["locator"] = json.loads(review.lines[change["seq"]]).get("locator")
         change |= where.get(change["id"], {})
@@ -62,7 +63,8 @@ def described(review: reviewing.Review, seqs: Iterable[int]) -> list[dict[str, A
     lines = {seq: json.loads(review.lines[seq]) for seq in chosen["seq"]}
     named = {*chosen["id"], *chosen["superseded_by"].drop_nulls()}
     named |= {i for ids in chosen["evidence"].drop_nulls() for i in ids}
-    known = masked_table(review.records.filter(pl.col("id").is_in(list(named))), policy)
+    told = without_secrets(review.records, review.rows).filter(pl.col("id").is_in(list(named)))
+    known = masked_table(told, policy)
     before = {row["id"]: row for row in known.to_dicts()}
     return [
         {

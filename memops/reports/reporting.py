@@ -9,7 +9,7 @@ import polars as pl
 
 from memops import files, snapshot
 from memops.errors import Corrupt, MemopsError
-from memops.plan import nothing, outcome
+from memops.plan import nothing, outcome, without_secrets
 from memops.policy import described, recorded
 from memops.policy.defaults import written
 from memops.progress import stage
@@ -63,7 +63,7 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> dict[st
     back = frozenset[str]().union(*(each.taken_back() for each in runs))
     done = {seq for each in runs for seq in each.header["kept"]}
     plan = (made.plan(), made.kept, made.lines()) if made else (nothing(), [], [])
-    told = Told(before, *plan, undoing(made, runs, settings))
+    told = Told(without_secrets(before, plan[0]), *plan, undoing(made, runs, settings))
     mine = [not runs or seq in done for seq in told.seqs]
     carried = told.changes.filter(
         ~pl.col("id").is_in([*(s["id"] for s in skipped), *back]), pl.Series(mine, dtype=pl.Boolean)

@@ -47,7 +47,7 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     touched = touched.with_columns(kinds=_kinds(touched, policy))
     inside = touched.with_columns(pl.when(placed()).then(pl.col("text", "key", "tags")))
     touched = touched.filter(~placed() | _kinds(inside, beside).is_not_null())
-    touched = pl.concat([touched, _elsewhere(every, touched, beside)])
+    touched = _with_known(every, touched, beside)
     known = pl.when(pl.col("kinds").is_not_null())
     shaped = pl.col("kinds").list.set_difference(list(ISSUED)).list.len() == 0
     code = (
@@ -66,18 +66,24 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def _elsewhere(records: pl.DataFrame, touched: pl.DataFrame, policy: Secrets) -> pl.DataFrame:
-    """Other records of which another place tells what is secret, masked there, with its kinds."""
+def _with_known(records: pl.DataFrame, touched: pl.DataFrame, policy: Secrets) -> pl.DataFrame:
+    """The records with secrets and those of which another place tells so, masked there, with kinds."""
     rest = records.join(touched, on="id", how="anti")
     told = rest.filter(placed())
     label = pl.col("subject").str.split(SUBJECT).list.last()
     under = pl.concat([told.select(label=label, text="text"), listed(told["text"])])
     known = secrets_under(under, policy) | secret_values(touched["text"], policy)
     rest = rest.filter(pl.col("text").str.contains_any(wordlist(list(known))))
-    texts, kinds = masked_again(rest["text"], known, policy)
-    made = rest.with_columns(texts.alias("new:text"), kinds)
-    new = made.filter(pl.col("new:text") != pl.col("text"))
-    return pl.concat([touched.clear(), new], how="diagonal").select(touched.columns)
+    every = pl.concat([touched, rest], how="diagonal")
+    texts, kinds = masked_again(
+        every.select(pl.coalesce("new:text", "text"))["new:text"], known, policy
+    )
+    both = pl.concat_list(pl.col("kinds").fill_null([]), kinds).list.unique().list.sort()
+    masked = texts != every["text"]
+    return every.with_columns(
+        pl.when(masked).then(texts).alias("new:text"),
+        kinds=pl.when(kinds.list.len() > 0).then(both).otherwise("kinds"),
+    ).filter(masked.fill_null(False) | (pl.int_range(pl.len()) < touched.height))
 
 
 def _own(extra: pl.Series, clean: pl.Series) -> pl.Series:

@@ -13,11 +13,13 @@ from memops.language.text import wordlist
 from memops.policy import Secrets
 from memops.safety.looked import found
 from memops.safety.secrets import mask_of
+from memops.safety.secrets_shapes import MASK
 
 _POINT = r"^(?:[^:：\n]{1,40}[:：]\s*)?[*`]*([^\s*`]{8,128})[*`]*$"
 """A line that is a value, with or without its name."""
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s+")
 _MARKS = " *_`#:：-•"  # around a heading or a label
+_VALUE = 8
 _LEAST = 10  # characters of a value that stands in two texts for no other reason
 
 
@@ -62,6 +64,16 @@ def secret_values(texts: pl.Series, policy: Secrets) -> dict[str, str]:
     long, said = pl.col("value").str.len_chars() >= _LEAST, pl.col("value")
     mixed = said.str.contains("[0-9]") & said.str.contains(r"\p{L}") & ~said.str.contains(r"\s")
     return dict(told.filter(long & mixed).select("value", "kind").sort("value", "kind").iter_rows())
+
+
+def only_masked(old: str, new: str) -> bool:
+    """Return whether a text is another one of which nothing but values was masked.
+
+    A value is a run of letters, digits and signs long enough to be a secret, a digit among them.
+    """
+    value = rf"(?=\S*[0-9])(\S{{{_VALUE},128}}?)"
+    parts = re.split(MASK, new)
+    return bool(len(parts) > 1 and re.fullmatch(value.join(map(re.escape, parts)), old))
 
 
 def masked_again(

@@ -1,0 +1,29 @@
+"""A secret that one record tells is masked in the others, up to the plan and its pages."""
+
+import json
+from pathlib import Path
+
+KEY = "3f9a77d0c2b84e6f" + "9c1d55aa07be6c42"
+
+
+def test_a_known_secret_is_masked_wherever_it_stands_and_shown_nowhere(memops):
+    folder = memops.folder / "ws"
+    (folder / "memory").mkdir(parents=True)
+    (folder / "MEMORY.md").write_text("# Memory\n\n- The yard has two gates\n", "utf-8")
+    text = f"# 2026-05-01\n\n## Storage\n- NAS token: {KEY}\n- Ask Rosa for the gate\n\n## Mount\n"
+    text += f"- The run of the mount was {KEY} and took long\n- It takes a minute\n"
+    (folder / "memory" / "2026-05-01.md").write_text(text, "utf-8")
+    said = memops("plan", f"openclaw:{folder}", "--now", "2026-06-01T00:00:00Z")
+    lines = Path(said["path"], "ops.jsonl").read_text("utf-8").splitlines()
+    ops = [json.loads(line) for line in lines]
+    assert [op["rule"] for op in ops if "rule" in op] == ["redact_secrets"] * 2
+    assert KEY not in json.dumps(said) and said["refused"] == 0
+    shown = memops("explain", said["plan"], "2")
+    assert KEY not in json.dumps(shown) and memops.code == 0
+    done = memops("apply", said["plan"], "--approve")
+    assert done["applied"] == 2
+    assert KEY not in (folder / "memory" / "2026-05-01.md").read_text("utf-8")
+    page = memops.state / "page.html"
+    memops("report", done["run"], "-o", page)
+    assert KEY not in page.read_text("utf-8")
+    assert memops("plan", f"openclaw:{folder}", "--now", "2026-06-02T00:00:00Z")["ops"] == 0
