@@ -29,12 +29,17 @@ TEXTS = pl.Series(
 SLOW = settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.filter_too_much])
 
 
+_NAMED = {
+    r"\p{Han}": "[\u4e00-\u9fff]", r"\p{L}": r"[^\W\d_]", r"\p{Lu}": "[A-Z]", r"\p{Ll}": "[a-z]",
+    r"\p{Hiragana}": "\u3041-\u309f", r"\p{Katakana}": "\u30a1-\u30ff", r"\p{N}": "0-9",
+}  # fmt: skip
+
+
 def in_python(pattern):
     """A pattern of the lexicons in the syntax of `re`."""
-    plain = pattern.replace(r"(?-u:\b)", r"\b").replace(r"\p{Han}", "[\u4e00-\u9fff]")
-    plain = (
-        plain.replace(r"\p{L}", r"[^\W\d_]").replace(r"\p{Lu}", "[A-Z]").replace(r"\p{Ll}", "[a-z]")
-    )
+    plain = pattern.replace(r"(?-u:\b)", r"\b")
+    for named, plainly in _NAMED.items():
+        plain = plain.replace(named, plainly)
     return re.sub(r"\[([^\[\]]+)&&\[\^((?:\\.|[^\]])+)\]\]", r"(?:(?![\2])[\1])", plain)
 
 
