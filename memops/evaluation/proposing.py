@@ -15,6 +15,7 @@ from memops.judge.places import MOMENTS, placed, touchable
 from memops.language.text import language, normalised
 from memops.safety.hostile import injected
 from memops.safety.looked import found as secrets_in
+from memops.safety.secrets_shapes import MASK
 from memops.schema import LIVE, SHARED, SUBJECT
 from memops.state.lineage import superseded
 
@@ -22,6 +23,8 @@ CATEGORIES = ("known-item", "value", "stale", "no-answer")
 _READ = 4000  # statements that are read, evenly taken
 _CHARS = (6, 400)  # of a text that is asked about
 _BROKEN = r"…$|\.\.\.$|```|<[a-z/!]|\[SUPERSEDED|^(User|Assistant|用户|助手) ?[:：]|^#"
+_BLANK = r"^_.*_$|^\W*\[[^\]]*\]\W*$|[:：]\W*[\[(（【][^\])）】]*[\])）】]\W*$"
+"""A place of a template that is to be filled in."""
 
 
 def propose(
@@ -69,6 +72,8 @@ def _askable(records: pl.DataFrame) -> pl.DataFrame:
         said=normalised(pl.col("text")), lang=language(pl.col("text"))
     )
     whole = ~pl.col("text").str.contains(_BROKEN) & _lasting()
+    lines = pl.col("text").str.contains(rf"\n|{MASK}") | pl.col("text").str.contains(_BLANK)
+    whole &= ~(placed() & lines)  # a list under its line is of that place
     sized = live.filter(pl.col("text").str.len_chars().is_between(*_CHARS), whole)
     leaky = secrets_in(sized["text"])["row"].unique().to_list()
     odd = chatter(sized["text"]).is_not_null() | injected(sized["text"]).is_not_null()

@@ -11,7 +11,10 @@ from memops.language.vocabulary import CONTENT, Token
 from memops.statements.reading import Reading, read_many
 
 LANGS = tuple(lexicon("questions")["word"])
-_TELLING = 4  # terms of a query for a known item
+_TELLING, _LONG = 3, 6  # words of content of a query for a known item, and how many in all
+_BREAK = re.compile(r"[^\w\s'’,/+.-]|\.\s")
+_PART = re.compile(r"[^\W_](?:[\w'’-]*\w)?")
+_MORE = 2  # words that its answer says beside them, at least
 _PASSING = ("event", "todo", "question", "hypothetical", "quoted", "past_strong")
 _CHAINED = re.compile(r"[,;，；、和与及 ]*")
 _CLOSING = re.compile(r"[\s.。!！?？;；,，:：]+$")
@@ -73,20 +76,30 @@ def _stated(text: str, lang: str, reading: Reading) -> Statement:
 
 
 def known_item(said: Statement, rarity: Mapping[str, int], under: str = "") -> str | None:
-    """Return the heading that it stands under and its most telling words, in their order.
+    """Return the part of a text that tells it best from others, as a person remembers it.
 
-    Ids, numbers and short words tell a person nothing; None when fewer than two words are left, or
-    where words are not parted and the place is all that a person could look for.
+    It begins and ends with words of content, of which it holds some, the rarest, and leaves more to
+    be found. Ids, numbers and short words tell a person nothing; None when too few words are left,
+    or where words are not parted and a place is all that a person could look for.
     """
-    if under and (not spaced(said.lang) or not _NAME.fullmatch(under)):
+    if under and not spaced(said.lang):
         return None
-    own = [t for t in said.reading.tokens if t.kind in CONTENT and _WORD.fullmatch(t.surface)]
-    first = {t.concept: t for t in reversed(own) if t.kind != "person"}
-    rare = sorted(first, key=lambda c: (rarity.get(c, 0), c))[:_TELLING]
-    chosen = [t.surface for t in own if t.concept in rare and first[t.concept] is t]
-    if len(chosen) < 2:
-        return None
-    return " ".join(dict.fromkeys([*under.split(), *chosen]))
+    own = {
+        t.surface: t.concept
+        for t in said.reading.tokens
+        if t.kind in CONTENT and t.kind != "person" and _WORD.fullmatch(t.surface)
+    }
+    words = [(w.start(), w.end(), own.get(w[0])) for w in _PART.finditer(said.text)]
+    told = [n for n, (*_, concept) in enumerate(words) if concept]
+    best: tuple[float, int, int] | None = None
+    for i, j in ((i, j) for i in told for j in told if 2 <= j - i < _LONG):
+        if _BREAK.search(said.text, words[i][0], words[j][1]):
+            continue
+        held = {concept for *_, concept in words[i : j + 1] if concept}
+        if len(held) >= _TELLING and len({*own.values()} - held) >= _MORE:
+            rare = sum(1 / (1 + rarity.get(concept, 0)) for concept in held)
+            best = max(best or (0.0, 0, 0), (rare, -i, -j))
+    return said.text[words[-best[1]][0] : words[-best[2]][1]] if best else None
 
 
 def labelled(text: str, under: str) -> str | None:
