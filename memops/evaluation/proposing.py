@@ -48,8 +48,8 @@ def propose(
         same, others = holders(row["scope"], statement)
         ids = sorted({*row["ids"], *same})
         clear = bool(statement.answer) and not others
-        under = (row["subject"] or "").rpartition(SUBJECT)[2]
-        asked_of = questions.labelled(row["text"], under) if row["block"] else None
+        *over, under = (row["subject"] or "").split(SUBJECT)[-2:]
+        asked_of = questions.labelled(row["text"], under, *over) if row["block"] else None
         if not row["block"] and clear:
             asked_of = value_question(statement)
         for category, text in (

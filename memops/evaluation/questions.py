@@ -102,17 +102,19 @@ def known_item(said: Statement, rarity: Mapping[str, int], under: str = "") -> s
     return said.text[words[-best[1]][0] : words[-best[2]][1]] if best else None
 
 
-def labelled(text: str, under: str) -> str | None:
-    """Return what a value is called, under its heading; None of a text that labels none.
+def labelled(text: str, under: str, over: str = "") -> str | None:
+    """Return what a value is called, under its heading and the one over that; None of a text that
+    labels none.
 
-    >>> labelled("Gateway: omada.lan, since May", "Home network")
-    'Home network Gateway'
+    >>> labelled("Gateway: omada.lan, since May", "Home network", "Flat in Porto")
+    'Flat in Porto Home network Gateway'
     """
     told = attribute(text)
     named = bool(told and _NAME.fullmatch(told[0]) and _NAME.fullmatch(under))
     if not told or not named or told[0].lower() in under.lower():
         return None
-    return f"{under} {told[0]}"
+    place = f"{over} {under}" if _NAME.fullmatch(over) else under
+    return f"{place} {told[0]}"
 
 
 def value_question(said: Statement) -> str | None:
