@@ -3,6 +3,10 @@
 import json
 from pathlib import Path
 
+import pytest
+
+from memops.safety.secrets_elsewhere import only_masked
+
 KEY = "3f9a77d0c2b84e6f" + "9c1d55aa07be6c42"
 
 
@@ -27,3 +31,23 @@ def test_a_known_secret_is_masked_wherever_it_stands_and_shown_nowhere(memops):
     memops("report", done["run"], "-o", page)
     assert KEY not in page.read_text("utf-8")
     assert memops("plan", f"openclaw:{folder}", "--now", "2026-06-02T00:00:00Z")["ops"] == 0
+
+
+MASKED = "[redacted:token]"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "holds"),
+    [
+        (f"a {KEY} b", f"a {MASKED} b", True),
+        (f"{KEY},{KEY}", f"{MASKED},{MASKED}", True),
+        (f"a {KEY} b", f"a {MASKED} c", False),
+        (f"a {KEY} b", f"b {MASKED} b", False),
+        ("a word without any figure b", f"a {MASKED} b", False),
+        ("a 1234 b", f"a {MASKED} b", False),
+        (f"a {KEY} b", f"a {KEY} b", False),
+        (",".join([KEY] * 60) + " x", ",".join([MASKED] * 60) + " y", False),
+    ],
+)
+def test_a_redaction_takes_nothing_but_values(old, new, holds):
+    assert only_masked(old, new) == holds

@@ -1,6 +1,7 @@
 """Repeats: sections that a file holds twice on end, heading and all, as an append done twice leaves."""
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from memops.documents.units import NAMED, Frame
@@ -25,15 +26,16 @@ def repeats(texts: Sequence[str], frames: Sequence[Frame]) -> dict[int, tuple[in
     heads = [frame for frame in frames if frame.level < NAMED]
     levels = {frame.start: frame.level for frame in heads}
     found: dict[int, tuple[int, int]] = {}
-    before: dict[str, Frame] = {}
+    before: defaultdict[int, dict[str, Frame]] = defaultdict(dict)
     for frame in heads:
-        before = {said: at for said, at in before.items() if at.level <= frame.level}
-        first = before.get(frame.text)
+        for deeper in [level for level in before if level > frame.level]:
+            del before[deeper]
+        first = before[frame.level].get(frame.text)
         if first is not None and frame.start not in found:
             lines = _repeated(texts, first.start, frame.start)
             if lines and _over(texts, max(lines) + 1, levels, frame.level):
                 found |= {n: (found.get(m, (m, 0))[0], frame.start) for n, m in lines.items()}
-        before[frame.text] = frame
+        before[frame.level][frame.text] = frame
     return found
 
 

@@ -19,7 +19,8 @@ _POINT = r"^(?:[^:：\n]{1,40}[:：]\s*)?[*`]*([^\s*`]{8,128})[*`]*$"
 """A line that is a value, with or without its name."""
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s+")
 _MARKS = " *_`#:：-•"  # around a heading or a label
-_VALUE = 8
+_SHORT = 8
+_VALUE = re.compile(rf"(?=\S*[0-9])\S{{{_SHORT},128}}")
 _LEAST = 10  # characters of a value that stands in two texts for no other reason
 
 
@@ -70,10 +71,19 @@ def only_masked(old: str, new: str) -> bool:
     """Return whether a text is another one of which nothing but values was masked.
 
     A value is a run of letters, digits and signs long enough to be a secret, a digit among them.
+    What stands between two masks is looked for once, at its first place.
     """
-    value = rf"(?=\S*[0-9])(\S{{{_VALUE},128}}?)"
-    parts = re.split(MASK, new)
-    return bool(len(parts) > 1 and re.fullmatch(value.join(map(re.escape, parts)), old))
+    first, *rest = re.split(MASK, new)
+    at = len(first)
+    for nth, part in enumerate(rest, 1):
+        end = old.find(part, at + _SHORT) if nth < len(rest) else len(old) - len(part)
+        if (
+            not _VALUE.fullmatch(old[at:end] if end > at else "")
+            or old[end : end + len(part)] != part
+        ):
+            return False
+        at = end + len(part)
+    return bool(rest) and old.startswith(first)
 
 
 def masked_again(
