@@ -13,7 +13,13 @@ import polars as pl
 import pytest
 
 from memops.evaluation.proposing import propose
-from memops.evaluation.questions import known_item, labelled, stated_many, value_question
+from memops.evaluation.questions import (
+    known_item,
+    labelled,
+    remembered,
+    stated_many,
+    value_question,
+)
 from memops.schema import from_rows
 from memops.stores import open_store
 
@@ -65,15 +71,20 @@ def test_of_documents_only_what_lasts_is_asked_about(tmp_path):
     assert [row["text"] for row in asked if row.get("relevant")] == ["Home network Gateway"]
 
 
-def test_a_known_item_is_asked_by_the_part_that_tells_it_best():
+def test_a_known_item_is_asked_by_its_rarest_terms_in_their_order():
+    asked = known_item(stated_many([SAID["nuts"]])[0], {"allergy": 9, "daughter": 1, "peanut": 2})
+    assert asked == "Alice allergic peanuts"
+
+
+def test_a_known_item_of_a_document_is_asked_by_the_part_that_tells_it_best():
     text = "The keeper of the lower gate keeps spare brushes behind the blue barrel in the shed"
     (said,) = stated_many([(text, "en")])
     rarity = {
         t.concept: 1 if t.surface in ("spare", "brushes", "barrel") else 9 for t in said.about
     }
-    assert known_item(said, rarity) == "spare brushes behind the blue barrel"
+    assert remembered(said, rarity) == "spare brushes behind the blue barrel"
     (brief,) = stated_many([("Spare brushes behind barrels", "en")])
-    assert known_item(brief, rarity) is None  # nothing is left to be found
+    assert remembered(brief, rarity) is None  # nothing is left to be found
 
 
 def store(*more):

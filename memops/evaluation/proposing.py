@@ -50,10 +50,11 @@ def propose(
         clear = bool(statement.answer) and not others
         *over, under = (row["subject"] or "").split(SUBJECT)[-2:]
         asked_of = questions.labelled(row["text"], under, *over) if row["block"] else None
+        told_by = questions.remembered if row["block"] else known_item
         if not row["block"] and clear:
             asked_of = value_question(statement)
         for category, text in (
-            ("known-item", known_item(statement, rarity, under) if row["tells"] else None),
+            ("known-item", told_by(statement, rarity) if row["tells"] else None),
             ("value", asked_of),
         ):
             if text:

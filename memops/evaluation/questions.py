@@ -11,6 +11,7 @@ from memops.language.vocabulary import CONTENT, Token
 from memops.statements.reading import Reading, read_many
 
 LANGS = tuple(lexicon("questions")["word"])
+_TERMS = 4  # of a query for a known item that stands by itself
 _TELLING, _LONG = 3, 6  # words of content of a query for a known item, and how many in all
 _BREAK = re.compile(r"[^\w\s'’,/+.-]|\.\s")
 _PART = re.compile(r"[^\W_](?:[\w'’-]*\w)?")
@@ -75,20 +76,28 @@ def _stated(text: str, lang: str, reading: Reading) -> Statement:
     return Statement(text, lang, reading, topic, frozenset(answer))
 
 
-def known_item(said: Statement, rarity: Mapping[str, int], under: str = "") -> str | None:
-    """Return the part of a text that tells it best from others, as a person remembers it.
+def known_item(said: Statement, rarity: Mapping[str, int]) -> str | None:
+    """Return the most telling words of a text that stands by itself, in their order.
+
+    Ids, numbers and short words tell a person nothing; None when fewer than two words are left.
+    """
+    own = _worded(said)
+    first = {t.concept: t for t in reversed(own)}
+    rare = sorted(first, key=lambda c: (rarity.get(c, 0), c))[:_TERMS]
+    chosen = [t.surface for t in own if t.concept in rare and first[t.concept] is t]
+    return " ".join(chosen) if len(chosen) >= 2 else None
+
+
+def remembered(said: Statement, rarity: Mapping[str, int]) -> str | None:
+    """Return the part of a text of a document that tells it best from others, as a person recalls it.
 
     It begins and ends with words of content, of which it holds some, the rarest, and leaves more to
-    be found. Ids, numbers and short words tell a person nothing; None when too few words are left,
-    or where words are not parted and a place is all that a person could look for.
+    be found; None when too few words are left, or where words are not parted and a place is all
+    that a person could look for.
     """
-    if under and not spaced(said.lang):
+    if not spaced(said.lang):
         return None
-    own = {
-        t.surface: t.concept
-        for t in said.reading.tokens
-        if t.kind in CONTENT and t.kind != "person" and _WORD.fullmatch(t.surface)
-    }
+    own = {t.surface: t.concept for t in _worded(said)}
     words = [(w.start(), w.end(), own.get(w[0])) for w in _PART.finditer(said.text)]
     told = [n for n, (*_, concept) in enumerate(words) if concept]
     best: tuple[float, int, int] | None = None
@@ -100,6 +109,12 @@ def known_item(said: Statement, rarity: Mapping[str, int], under: str = "") -> s
             rare = sum(1 / (1 + rarity.get(concept, 0)) for concept in held)
             best = max(best or (0.0, 0, 0), (rare, -i, -j))
     return said.text[words[-best[1]][0] : words[-best[2]][1]] if best else None
+
+
+def _worded(said: Statement) -> list[Token]:
+    """The words of content but persons, by which a text is known again."""
+    every = (t for t in said.reading.tokens if t.kind in CONTENT and t.kind != "person")
+    return [t for t in every if _WORD.fullmatch(t.surface)]
 
 
 def labelled(text: str, under: str, over: str = "") -> str | None:
