@@ -252,14 +252,10 @@ def _rewritten(change: pl.DataFrame, policy: Policy) -> pl.DataFrame:
     """Mark texts, protected or called redacted, that would become anything but their redaction."""
     bound = pl.col("_protected") | (pl.col("intent") == "redact").fill_null(False)
     rows = change.filter(bound & (pl.col("new_text") != pl.col("text")))
-    rows = rows.with_columns(_masked=redacted(rows["text"], policy.secrets))
-    other = rows.filter(pl.col("new_text") != pl.col("_masked")).select(
-        "id", "text", "_masked", "new_text"
-    )
+    masked = redacted(rows["text"], policy.secrets)
+    told = zip(rows["id"], rows["text"], masked, rows["new_text"], strict=True)
     wrong = [
-        id_
-        for id_, text, masked, new in other.iter_rows()
-        if not (only_masked(text, new) or only_masked(masked, new))
+        i for i, *was, new in told if new != was[1] and not any(only_masked(o, new) for o in was)
     ]
     return change.with_columns(_rewritten=pl.col("id").is_in(wrong))
 
