@@ -200,15 +200,7 @@ def from_rows(rows: Sequence[dict[str, Any]], where: str = "records") -> pl.Data
     stray = next((name for row in rows for name in row if name not in RECORDS), None)
     if stray:
         raise Corrupt(f"{where}: unknown column {stray!r}", "put native columns into `extra`")
-    try:
-        frame = pl.DataFrame(
-            {
-                name: pl.Series(name, [row.get(name) for row in rows], dtype=RECORDS[name])
-                for name in present
-            }
-        )
-    except (TypeError, pl.exceptions.PolarsError) as error:
-        raise Corrupt(f"{where}: {error}") from error
+    frame = pl.DataFrame(_column(name, rows, where) for name in present)
     return conform(frame, where) if rows else empty()
 
 
@@ -255,6 +247,19 @@ def after(at: datetime, days: float) -> datetime:
         return at + timedelta(days=days)
     except OverflowError:
         return datetime.max.replace(tzinfo=UTC)
+
+
+def _column(name: str, rows: Sequence[dict[str, Any]], where: str) -> pl.Series:
+    values = [row.get(name) for row in rows]
+    try:
+        return pl.Series(name, values, dtype=RECORDS[name])
+    except (TypeError, pl.exceptions.PolarsError) as error:
+        if len(rows) > 1:
+            for row in rows:  # one of them cannot be read by itself
+                _column(name, [row], where)
+        at = rows[0].get("origin") or f"record {rows[0].get('id')!r}"
+        what = f"{at}, column {name!r}: cannot be read as {RECORDS[name]}"
+        raise Corrupt(f"{where}: {what}", "mend that value") from error
 
 
 def _check(out: pl.DataFrame, where: str) -> None:

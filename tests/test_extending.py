@@ -5,12 +5,21 @@ import json
 import sqlite3
 import sys
 import textwrap
+from dataclasses import replace
 
+import polars as pl
 import pytest
 
+from memops import apply as applying
 from memops import measures, reasons, rules, stores
+from memops.errors import Corrupt
+from memops.plan import edit
+from memops.schema import LIVE
+from memops.state import runs
+from memops.stores import Work
 
 from .stores import samples, test_contract
+from .stores.samples import NOW
 
 STORE = '''
 """A toy store: one JSON array of records."""
@@ -50,13 +59,38 @@ class Notes(Table):
         "id": Field("note"), "text": Field("body"), "kind": Field("topic"),
         "created_at": seconds("made"), "superseded_by": Field("gone"),
     }
-    category, link = "topic", "gone"
 
 
 class Notebook(TableStore):
     """A database of notes."""
 
     kind, table, file = "notebook", Notes, "notes.db"
+'''
+
+NUMBERED = '''
+"""A toy store: a table whose rows have numbers, a count and a mark that hides them."""
+
+from memops.stores.sqlite.store import TableStore
+from memops.stores.sqlite.table import Field, Table, counter, flag, number, timestamp
+
+
+class Facts(Table):
+    """What a row is as a record."""
+
+    name = "facts"
+    fields = {
+        "id": number("id"), "text": Field("body"), "scope": Field("team", "at {}".format, lambda s: s[3:]),
+        "kind": Field("topic", {"work": "fact", "likes": "preference"}.get, {"fact": "work", "preference": "likes"}.get),
+        "created_at": timestamp("made"), "accessed_at": timestamp("used"),
+        "access_count": counter("hits"), "superseded_by": flag("gone"),
+    }
+    derived = ("used",)
+
+
+class Pocket(TableStore):
+    """A database of facts."""
+
+    kind, table, file = "pocket", Facts, "pocket.db"
 '''
 
 RULE = '''
@@ -87,7 +121,8 @@ def first_half(k):
 
 
 FILES = {
-    "toy_store": STORE, "toy_database": DATABASE, "demote_shouted": RULE, "toy_measure": MEASURE,
+    "toy_store": STORE, "toy_database": DATABASE, "toy_numbers": NUMBERED,
+    "demote_shouted": RULE, "toy_measure": MEASURE,
 }  # fmt: skip
 
 
@@ -102,6 +137,9 @@ def extended(tmp_path, monkeypatch):
 
     monkeypatch.setitem(stores.STORES, "toy", "toy_store:Toy")
     monkeypatch.setitem(stores.STORES, "notebook", "toy_database:Notebook")
+    monkeypatch.setitem(stores.STORES, "pocket", "toy_numbers:Pocket")
+    for build in (toy, notebook, pocket):
+        monkeypatch.setitem(samples.BUILDERS, build.__name__, build)
     (tmp_path / "demote_shouted.toml").write_text('[shout]\ncapitals = { en = "it shouts" }\n')
     monkeypatch.setattr(reasons, "BESIDE", tmp_path)
     forget_sentences()
@@ -138,11 +176,28 @@ def notebook(folder):
     return f"notebook:{path}"
 
 
-@pytest.mark.parametrize("build", [toy, notebook])
-def test_the_contract_test_takes_a_new_store(extended, tmp_path, monkeypatch, build):
+def pocket(folder):
+    path = folder / "pocket.db"
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute(
+            "CREATE TABLE facts (id INTEGER PRIMARY KEY, body TEXT, team TEXT, topic TEXT, made TEXT,"
+            " used TEXT, hits INTEGER, gone INTEGER)"
+        )
+        rows = [
+            (text, f"2026-05-{1 + n:02} 09:00:00", n)
+            for n, text in enumerate([*samples.SAID, "an old one", "another old one"])
+        ]
+        db.executemany(
+            "INSERT INTO facts (body, team, topic, made, hits, gone) VALUES (?, 'ops', 'work', ?, ?, 0)",
+            rows,
+        )
+        db.execute("UPDATE facts SET gone = 1 WHERE body LIKE '%old one'")
+    return f"pocket:{path}"
+
+
+@pytest.mark.parametrize("build", [toy, notebook, pocket])
+def test_the_contract_test_takes_a_new_store(extended, tmp_path, build):
     kind = build.__name__
-    monkeypatch.setitem(samples.BUILDERS, "toy", toy)
-    monkeypatch.setitem(samples.BUILDERS, "notebook", notebook)
     checks = [f for name, f in vars(test_contract).items() if name.startswith("test_")]
     test_contract.test_every_kind_of_store_is_under_contract()
     ran = 0
@@ -155,6 +210,100 @@ def test_the_contract_test_takes_a_new_store(extended, tmp_path, monkeypatch, bu
             check(**{name: arguments[name] for name in wanted})
             ran += 1
     assert ran >= 6
+
+
+@pytest.fixture
+def store(extended, tmp_path):
+    return samples.build("pocket", tmp_path)
+
+
+def one(store, query, *values):
+    """The first value that a statement gives, as the program sees it, which commits."""
+    with contextlib.closing(sqlite3.connect(store.place())) as db, db:
+        return (db.execute(query, values).fetchone() or [None])[0]
+
+
+HITS = "SELECT hits FROM facts WHERE id = 4"
+HIT = "UPDATE facts SET hits = hits + 1 WHERE id = 4"
+
+
+def used(n):
+    """What makes so much of the count of a row."""
+    return lambda records: edit(records.filter(id="4"), "update", "x", access_count=n).with_columns(
+        rule=pl.lit("merge_exact"), risk=pl.lit("low")
+    )
+
+
+def test_what_a_plan_adds_to_a_count_is_added_to_what_the_program_counted_since(store, tmp_path):
+    state = tmp_path / "state"
+    plan, _ = test_contract.planned(store, state, used(10))
+    one(store, HIT)
+    done = applying.apply(plan, state, NOW, approve=True, as_of=NOW)
+    assert (done["applied"], one(store, HITS)) == (1, 3 + 1 + 7)
+    one(store, HIT)
+    run = runs.find_run(done["run"], state)
+    for _ in range(2):
+        assert applying.rollback(run, state)["skipped"] == []
+        assert one(store, HITS) == 3 + 1 + 1
+
+
+def test_a_count_that_an_interrupted_run_added_to_is_not_added_to_again(store, tmp_path):
+    plan, before = test_contract.planned(store, tmp_path / "state", used(10))
+    work = Work(plan.plan(), before, NOW, check=lambda live, counts: {}, keep=lambda undo: None)
+    store.write(work)
+    one(store, HIT)
+    store.write(replace(work, kept=frozenset("4")))
+    assert one(store, HITS) == 11
+
+
+def test_a_new_row_gets_a_number_below_those_of_the_program(store, tmp_path):
+    state = tmp_path / "state"
+    plan, _ = test_contract.planned(store, state)
+    last = one(store, "SELECT max(id) FROM facts")
+    done = applying.apply(plan, state, NOW, approve=True, as_of=NOW)
+    made = "FROM facts WHERE body = '用户喜欢绿茶'"
+    assert one(store, f"SELECT id {made}") < 0
+    assert one(store, f"SELECT gone {made}") == 0
+    assert one(store, "INSERT INTO facts (body) VALUES ('later') RETURNING id") == last + 1
+    applying.rollback(runs.find_run(done["run"], state), state)
+    assert one(store, f"SELECT count(*) {made}") == 0
+
+
+def test_a_row_that_is_shown_again_says_what_the_program_looks_for(store, tmp_path):
+    def shown(records):
+        step = edit(records.filter(~LIVE).head(1), "update", "x", clears=["superseded_by"])
+        return step.with_columns(rule=pl.lit("revive_restored"), risk=pl.lit("low"))
+
+    state = tmp_path / "state"
+    plan, _ = test_contract.planned(store, state, shown)
+    assert applying.apply(plan, state, NOW, approve=True, as_of=NOW)["applied"] == 1
+    assert one(store, "SELECT count(*) FROM facts WHERE gone = 0") == len(samples.SAID) + 1
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "told"),
+    [("made", "last spring", "made"), ("made", 7, "made"), ("hits", "many", "access_count")],
+)
+def test_an_odd_value_is_named_by_file_row_and_column(store, column, value, told):
+    one(store, f"UPDATE facts SET {column} = ? WHERE id = 4", value)
+    with pytest.raises(Corrupt, match=rf"pocket\.db: facts/4, column '{told}': [^\n]*$"):
+        store.read()
+
+
+def test_rows_of_which_nothing_is_known_have_the_usual_scope_and_kind(store):
+    one(store, "UPDATE facts SET team = NULL, topic = NULL WHERE id < 5")
+    for id_ in ("4", "5"):
+        test_contract.assert_counted(store, store.read().filter(id=id_))
+
+
+def test_what_makes_a_row_the_same_is_what_its_table_says_of_its_content(extended):
+    from toy_numbers import Facts
+
+    class Named(Facts):
+        content = ("body",)
+
+    assert Facts.content == Facts.identical == ("body", "team", "topic", "made", "gone")
+    assert Named.content == Named.identical == ("body",)
 
 
 def test_a_new_rule_is_listed_planned_and_reported(extended, memops):

@@ -12,9 +12,9 @@ from memops.guard import protect
 from memops.plan import delete, diff, edit, outcome, put
 from memops.policy import Limits, Policy
 from memops.policy.hygiene import Floors
-from memops.schema import QUARANTINE, RECORDS, TOMBSTONE, from_rows
+from memops.schema import QUARANTINE, RECORDS, TOMBSTONE, from_rows, live_counts
 from memops.state import planfile, runs
-from memops.stores import CAPABILITIES, STORES, open_store
+from memops.stores import CAPABILITIES, STORES, Work, open_store
 
 from .restoring import put_back
 from .samples import BUILDERS, NOW, SAID, build
@@ -100,13 +100,23 @@ def changes(records):
     )
 
 
-def planned(store, state, records=None):
-    taken = snapshot.take(store, state, NOW, POLICY)
+def planned(store, state, made=changes, policy=POLICY):
+    taken = snapshot.take(store, state, NOW, policy)
     before = taken.records()
-    allowed, refused = protect(changes(before), before, POLICY)
+    allowed, refused = protect(made(before), before, policy)
     assert refused.is_empty(), refused.to_dicts()
-    made = planfile.Planned(taken, before, allowed, refused, POLICY, NOW)
-    return planfile.save(state, made, NOW), before
+    plan = planfile.Planned(taken, before, allowed, refused, policy, NOW)
+    return planfile.save(state, plan, NOW), before
+
+
+def retired(*words):
+    """What retires the records whose text holds one of the words."""
+
+    def made(records):
+        step = edit(chosen(records, *words), "tombstone", "x", superseded_by=TOMBSTONE)
+        return step.with_columns(rule=pl.lit("retire_old"), risk=pl.lit("low"))
+
+    return made
 
 
 def joined(store, state):
@@ -182,6 +192,45 @@ def test_what_is_applied_is_what_the_outcome_says_and_rollback_takes_it_all_back
         store.copy(tmp_path / "now")
         raw = state / "snapshots" / plan.header["snapshot"] / "raw"
         assert files_of(tmp_path / "now") == files_of(raw)
+
+
+def test_the_guard_is_told_how_many_live_records_there_are(store, tmp_path):
+    state = tmp_path / "state"
+    hidden, _ = planned(store, state, retired("Marek", "灰度", "Ines"))
+    assert applying.apply(hidden, state, NOW, approve=True, as_of=NOW)["applied"] == 3
+    assert_counted(store, chosen(store.read(), "麻薯", "羽毛球"))
+
+
+def assert_counted(store, losing):
+    """Retiring records, a store tells the check of all that are live of their scopes and kinds."""
+    told, live = [], live_counts(store.read())
+    step = edit(losing, "tombstone", "x", superseded_by=TOMBSTONE)
+
+    def check(_, counts):
+        told.append(counts)
+        return dict.fromkeys(step["id"], "guard.floor")
+
+    for batch in store.batches(step):
+        work = Work(batch, losing, NOW, check, keep=lambda undo: None)
+        assert {answer.state for answer in store.write(work)} == {"refused"}
+    for counts in told:
+        assert counts.join(losing, on=["scope", "kind"], how="semi").height
+        assert counts.rows() == live.join(counts, on=["scope", "kind"], how="semi").rows()
+    assert told
+
+
+def test_the_last_loss_above_a_floor_is_made_and_the_next_refused(store, tmp_path):
+    state = tmp_path / "state"
+    hidden, before = planned(store, state, retired("Marek", "灰度", "Ines"))
+    assert applying.apply(hidden, state, NOW, approve=True, as_of=NOW)["applied"] == 3
+    kind = chosen(before, "麻薯")["kind"][0]
+    most = int(live_counts(store.read()).filter(kind=kind)["live"].sum())
+    floors = Floors(default=0, kinds={kind: most - 1})
+    policy = Policy(limits=Limits(share=1.0), floors=floors)
+    plans = [planned(store, state, retired(word), policy)[0] for word in ("麻薯", "羽毛球")]
+    done = [applying.apply(plan, state, NOW, approve=True, as_of=NOW) for plan in plans]
+    assert [said["applied"] for said in done] == [1, 0]
+    assert [skip["state"] for skip in done[1]["skipped"]] == ["refused"]
 
 
 def files_of(folder):

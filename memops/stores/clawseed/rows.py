@@ -168,9 +168,9 @@ class Memories(Table):
         }
         return {name: value for name, value in row.items() if name in self.columns}
 
-    def kind_of(self, category: str) -> str:
+    def kind_of(self, category: Any) -> str:
         """Return the kind of a category."""
-        return kind_of(category)
+        return kind_of(str(category))
 
     def placed(self, row: Row) -> tuple[Row, str]:
         """Return a new row, under a key of its own where its own is taken."""

@@ -67,7 +67,8 @@ class Batch:
                 self.table.insert(new)
             elif state == "applied" and new:
                 self.table.update(id_, new)
-            answers.append(Written(id_, state, why, id_ if id_ in self.planned else None))
+            new_id = self.table.id_of(id_) if id_ in self.planned else None
+            answers.append(Written(id_, state, why, new_id))
         return answers
 
     def undo(self, answers: Sequence[Written]) -> list[Undo]:
@@ -108,6 +109,7 @@ class Batch:
         new = self.table.altered(was, will, self.work.now) if will else {}
         if there == expected:
             why = self.table.refused(was, new)
+            new = self.table.added(new, was, live, id_ in self.work.kept)
             return ("stale", why, {}) if why else ("applied", "", new)
         after = expected | {name: value for name, value in new.items() if name in expected}
         if self.table.text in new:

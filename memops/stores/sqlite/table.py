@@ -1,7 +1,8 @@
 """A table of another program's database: the statements made to it, and what its rows are as records.
 
 A kind names its table and, in `fields`, the column of each record column with how the two are made
-of each other. What a program keeps otherwise, a subclass says in the methods that it overrides.
+of each other; `number`, `flag`, `counter`, `seconds` and `timestamp` are the usual ones. What a
+program keeps otherwise, a subclass says in the methods that it overrides.
 """
 
 import hashlib
@@ -15,12 +16,14 @@ from typing import Any, ClassVar
 import polars as pl
 
 from memops.errors import Corrupt
-from memops.schema import DEFAULTS, RETIRED, from_rows
+from memops.schema import DEFAULTS, RETIRED, TOMBSTONE, from_rows
 from memops.stores.sqlite import bound, columns_in, text_of
 
 Row = dict[str, Any]
 """Native values by column, `rowid` first."""
 _AT_ONCE = 500  # ids in one statement
+_NEW = 1 << 48  # numbers below zero among which new rows get theirs
+_STAMP = "%Y-%m-%d %H:%M:%S"
 
 
 def _same(value: Any) -> Any:
@@ -31,17 +34,49 @@ def _same(value: Any) -> Any:
 class Field:
     """The column that holds a field of a record, and how each is made of the other.
 
-    Text comes as text, any other value as it is; None is not converted.
+    Text comes as text, any other value as it is. Null and `none` are read as None, for which `none`
+    is written. Where the program `counts` in the column, what a plan adds is added to what stands
+    there by then, and a count is no sign that a row changed.
     """
 
     column: str
     read: Callable[[Any], Any] = _same
     write: Callable[[Any], Any] = _same
+    none: Any = None
+    counts: bool = False
 
 
 def seconds(column: str) -> Field:
     """Return the field of a column with seconds since 1970."""
     return Field(column, lambda n: datetime.fromtimestamp(n, UTC), lambda at: int(at.timestamp()))
+
+
+def timestamp(column: str) -> Field:
+    """Return the field of a column with times as SQLite's CURRENT_TIMESTAMP writes them."""
+    return Field(
+        column,
+        lambda text: datetime.fromisoformat(text).replace(tzinfo=UTC),
+        lambda at: at.astimezone(UTC).strftime(_STAMP),
+    )
+
+
+def counter(column: str) -> Field:
+    """Return the field of a column that the program counts in."""
+    return Field(column, none=0, counts=True)
+
+
+def flag(column: str) -> Field:
+    """Return the field of a column with 1 in a row that is hidden, and 0 in one that is not."""
+    return Field(column, lambda _: TOMBSTONE, lambda _: 1, none=0)
+
+
+def number(column: str) -> Field:
+    """Return the field of a column that knows rows by number.
+
+    A new record gets one that is made of its id, below zero, so that the program's own count goes
+    on where it was.
+    """
+    return Field(column, str, _number)
 
 
 class Table:
@@ -53,36 +88,47 @@ class Table:
     needed: ClassVar[tuple[str, ...]]
     """Columns without which the table is another program's."""
     content: ClassVar[tuple[str, ...]]
-    """Columns that make a row what a plan was made from; those of the kind's fields if not named."""
+    """Columns that make a row what a plan was made from; if not named, those of the kind's fields
+    that are neither counts nor `derived`."""
     identical: ClassVar[tuple[str, ...]]
-    """Columns by which a row that is there already is the one that a plan adds."""
+    """Columns by which a row that is there already is the one that a plan adds: `content`, mostly."""
     derived: ClassVar[tuple[str, ...]] = ()
     """Columns that the program fills at any time: no sign that a row changed."""
     large: ClassVar[tuple[str, ...]] = ()
     """Columns of which only the length in bytes is read where a row is shown."""
-    key: ClassVar[str] = ""
-    """A column, beside the id, that no two rows may have the same value in."""
-    scope: ClassVar[str] = ""
-    """The column of the scope, for floors; all rows are of one scope without one."""
-    category: ClassVar[str] = ""
-    """The column that tells the kind of a row."""
-    link: ClassVar[str] = ""
-    """The column that is not null in a row that is not live."""
+    counts: ClassVar[tuple[str, ...]]
+    """Columns that the program counts in."""
+    live: ClassVar[str]
+    """The condition of a row that is live, as SQL: that the column of `superseded_by` says nothing."""
 
     id: ClassVar[str]
     text: ClassVar[str]
+    key: ClassVar[str]
+    """A column, beside the id, that no two rows may have the same value in."""
+    scope: ClassVar[str]
+    """The column of the scope, for floors; all rows are of one scope without one."""
+    category: ClassVar[str]
+    """The column that tells the kind of a row."""
+    link: ClassVar[str]
+    """The column that tells of a row that it is not live."""
     stamped: ClassVar[tuple[str, ...]] = ()
     """Columns that tell when the text was written."""
 
     def __init_subclass__(cls) -> None:
         """Derive what the fields of a kind tell, unless it says so itself."""
-        columns = {name: field.column for name, field in cls.fields.items()}
-        content = tuple(column for name, column in columns.items() if name != "id")
-        told: dict[str, Any] = {"id": columns["id"], "text": columns["text"], "content": content}
-        told |= {"identical": content, "needed": (columns["id"], columns["text"])}
+        of = {name: field.column for name, field in cls.fields.items()}
+        counts = tuple(field.column for field in cls.fields.values() if field.counts)
+        apart = (of["id"], *counts, *cls.derived)
+        content = tuple(column for column in of.values() if column not in apart)
+        told: dict[str, Any] = {"needed": (of["id"], of["text"]), "counts": counts}
+        told |= {name: of.get(name, "") for name in ("id", "text", "key", "scope")}
+        told |= {"category": of.get("kind", ""), "link": of.get("superseded_by", "")}
+        told |= {"content": content, "identical": vars(cls).get("content", content)}
         for name, value in told.items():
             if name not in vars(cls):
                 setattr(cls, name, value)
+        if "live" not in vars(cls):
+            cls.live = _is_none(cls.link, cls.fields["superseded_by"].none) if cls.link else "true"
 
     def __init__(self, connection: sqlite3.Connection, where: str) -> None:
         self.connection, self.where = connection, where
@@ -124,6 +170,16 @@ class Table:
             if self._has(field) and after[name] != before[name]
         }
 
+    def added(self, new: Row, was: Mapping[str, Any], live: Row, again: bool) -> Row:
+        """Return new values with what they add to a count added to what it is by now.
+
+        Done `again`, a count that came as far has been added to.
+        """
+        told = {n: f.column for n, f in self.fields.items() if f.counts and f.column in new}
+        there = {column: live[column] or 0 for column in told.values()}
+        by = {column: new[column] - (was[name] or 0) for name, column in told.items()}
+        return new | {c: n if again and n >= new[c] else n + by[c] for c, n in there.items()}
+
     def planned_from(self, record: Mapping[str, Any]) -> Row:
         """Return what compare-and-set expects of the row that a record was read from."""
         native = json.loads(record["extra"])
@@ -135,15 +191,23 @@ class Table:
         """Return what compare-and-set looks at in a live row."""
         return {name: plain(row[name]) for name in self.content if name in row}
 
-    def group_of(self, row: Row) -> tuple[str, str]:
-        """Return scope and category of a live row."""
+    def group_of(self, row: Row) -> tuple[Any, Any]:
+        """Return scope and category of a row, as they stand there; no scope is the usual one."""
         scope = row.get(self.scope)
-        said = (DEFAULTS["scope"] if scope is None else scope, row.get(self.category, ""))
-        return str(plain(said[0])), str(plain(said[1]))
+        return plain(DEFAULTS["scope"] if scope is None else scope), plain(row.get(self.category))
 
-    def kind_of(self, category: str) -> str:
+    def scope_of(self, scope: Any) -> str:
+        """Return the scope of the rows with this in the column of scopes."""
+        return str(scope) if scope == DEFAULTS["scope"] else self._default("scope", scope)
+
+    def kind_of(self, category: Any) -> str:
         """Return the kind of the rows of a category."""
-        return category or str(DEFAULTS["kind"])
+        return self._default("kind", category)
+
+    def is_live(self, row: Row) -> bool:
+        """Tell whether a row is live."""
+        field = self.fields.get("superseded_by")
+        return field is None or _read(field, row.get(self.link)) is None
 
     def refused(self, was: Mapping[str, Any], new: Row) -> str:
         """Return why new values may not be given to a row, or nothing."""
@@ -170,18 +234,26 @@ class Table:
     def of_ids(self, query: str, ids: Sequence[str]) -> Iterator[Any]:
         """Yield what a query without a condition gives for the rows with these ids, in any order."""
         for at in range(0, len(ids), _AT_ONCE):
-            some = ids[at : at + _AT_ONCE]
+            some = [self.native_id(id_) for id_ in ids[at : at + _AT_ONCE]]
             marks = ",".join("?" * len(some))
             yield from self.connection.execute(f'{query} WHERE "{self.id}" IN ({marks})', some)
 
     def rows_of(self, ids: Sequence[str]) -> dict[str, Row]:
-        """Return whole rows (rowid and every column) by id."""
+        """Return whole rows (rowid and every column) by the ids that were asked for."""
         names = ", ".join(f'"{name}"' for name in self.columns)
         found = self.of_ids(f'SELECT rowid, {names} FROM "{self.name}"', ids)
-        at = 1 + self.columns.index(self.id)
-        return {
-            text_of(row[at]): dict(zip(["rowid", *self.columns], row, strict=True)) for row in found
-        }
+        asked = {self.id_of(id_): id_ for id_ in ids}
+        rows = [dict(zip(["rowid", *self.columns], row, strict=True)) for row in found]
+        known = [(text_of(_read(self.fields["id"], row[self.id])), row) for row in rows]
+        return {asked.get(id_, id_): row for id_, row in known}
+
+    def native_id(self, id_: str) -> Any:
+        """Return what stands in the id's column of the row of a record."""
+        return _native(self.fields["id"], id_)
+
+    def id_of(self, id_: str) -> str:
+        """Return the id that a record has once it is written."""
+        return text_of(_read(self.fields["id"], self.native_id(id_)))
 
     def read(self, ids: Collection[str] | None) -> pl.DataFrame:
         """Return the records of the table, or of them only these."""
@@ -210,13 +282,14 @@ class Table:
         values = [bound(value) for value in new.values()]
         sets = ", ".join(f'"{name}" = {mark}' for name, (mark, _) in zip(new, values, strict=True))
         self.connection.execute(
-            f'UPDATE "{self.name}" SET {sets} WHERE "{self.id}" = ?', [*(v for _, v in values), id_]
+            f'UPDATE "{self.name}" SET {sets} WHERE "{self.id}" = ?',
+            [*(value for _, value in values), self.native_id(id_)],
         )
 
     def delete(self, *ids: str) -> None:
         """Delete the rows with these ids."""
         query = f'DELETE FROM "{self.name}" WHERE "{self.id}" = ?'
-        self.connection.executemany(query, [(id_,) for id_ in ids])
+        self.connection.executemany(query, [(self.native_id(id_),) for id_ in ids])
 
     def _has(self, field: Field) -> bool:
         return field.column in self.columns
@@ -234,10 +307,24 @@ class Table:
         damaged = {name: plain(value) for name, value in said.items() if not is_text(value)}
         native = {n: plain(v) for n, v in row.items() if n not in (*said, self.id, "rowid")}
         native |= {"not_utf8": damaged} if damaged else {}
-        told = {n: _read(f, row[f.column]) for n, f in self.fields.items() if f.column in row}
+        if self.category in row:
+            native.setdefault("category", plain(row[self.category]))
         about = {"extra": json.dumps(native, ensure_ascii=False, sort_keys=True)}
         about |= {"origin": f"{self.name}/{row['rowid']}"} if "rowid" in row else {}
+        told = {n: self._told(f, row) for n, f in self.fields.items() if f.column in row}
         return told | about
+
+    def _told(self, field: Field, row: Row) -> Any:
+        try:
+            return _read(field, row[field.column])
+        except Exception as error:  # what a kind's own function makes of any value at all
+            at = f"{self.name}/{row.get('rowid')}, column {field.column!r}"
+            raise Corrupt(f"{self.where}: {at}: {error}", "mend that value") from error
+
+    def _default(self, name: str, native: Any) -> str:
+        field = self.fields.get(name)
+        value = None if field is None else _read(field, native)
+        return str(DEFAULTS[name] if value is None else value)
 
 
 def is_text(value: Any) -> bool:
@@ -264,8 +351,21 @@ def plain(value: Any) -> Any:
 def _read(field: Field, value: Any) -> Any:
     if isinstance(value, bytes):
         value = text_of(value)
-    return None if value is None else field.read(value)
+    return None if value is None or value == field.none else field.read(value)
 
 
 def _native(field: Field, value: Any) -> Any:
-    return None if value is None else field.write(value)
+    return field.none if value is None else field.write(value)
+
+
+def _number(id_: str) -> int:
+    """The number of a row that is there, or one that is made of the id of a new record."""
+    if id_.removeprefix("-").isdecimal() and str(int(id_)) == id_:
+        return int(id_)
+    return -1 - int.from_bytes(hashlib.sha256(id_.encode()).digest()) % _NEW
+
+
+def _is_none(column: str, none: Any) -> str:
+    """The condition that a column says nothing, as SQL."""
+    told = "'{}'".format(none.replace("'", "''")) if isinstance(none, str) else none
+    return f'"{column}" IS NULL' + ("" if none is None else f' OR "{column}" = {told}')

@@ -24,7 +24,8 @@ def reverted(table: Table, entry: Undo, live: Row | None) -> Written:
     """Take one change back where the live row still is what the change made of it.
 
     Of an edit, only the columns that it altered are looked at and restored; what the agent did to
-    the others since stays. A deleted row gets its rowid back if that is free.
+    the others since stays. What was added to a count is taken off it; one that is lower has lost it.
+    A deleted row gets its rowid back if that is free.
     """
     before, after = _native(entry.before), _native(entry.after)
     there = live and {name: value for name, value in live.items() if name != "rowid"}
@@ -32,7 +33,7 @@ def reverted(table: Table, entry: Undo, live: Row | None) -> Written:
         if there is None:
             return Written(entry.id, "already")
         if after is None or not _agree(table, there, after):
-            return Written(entry.id, "stale", "skip.changed_after", entry.id)
+            return Written(entry.id, "stale", "skip.changed_after", table.id_of(entry.id))
         table.delete(entry.id)
         return Written(entry.id, "applied")
     if after is None:
@@ -40,11 +41,13 @@ def reverted(table: Table, entry: Undo, live: Row | None) -> Written:
     changed = [n for n in before if n != "rowid" and not _exact(before[n], after.get(n))]
     if there is None:
         return Written(entry.id, "stale", "skip.deleted_after")
-    if all(_exact(there[name], before[name]) for name in changed):
+    counts = {n: (there[n] or 0) - (after[n] or 0) for n in changed if n in table.counts}
+    if all(_exact(there[n], before[n]) or counts.get(n, 0) < 0 for n in changed):
         return Written(entry.id, "already", "", entry.id)
     if not _agree(table, there, {name: after[name] for name in changed}):
         return Written(entry.id, "stale", "skip.changed_after", entry.id)
-    table.update(entry.id, {name: before[name] for name in changed})
+    less = {n: (before[n] or 0) + since for n, since in counts.items()}
+    table.update(entry.id, {name: before[name] for name in changed} | less)
     return Written(entry.id, "applied", "", entry.id)
 
 
@@ -63,7 +66,7 @@ def _put_back(table: Table, id_: str, before: Row, there: Row | None) -> Written
 
 def _agree(table: Table, there: Row, wanted: Row) -> bool:
     """Whether a live row is as wanted, apart from what the program fills at any time."""
-    apart = (*table.derived, "rowid")
+    apart = (*table.derived, *table.counts, "rowid")
     return all(_exact(there.get(n), v) for n, v in wanted.items() if n not in apart)
 
 
