@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 from memops.context import Context, Models
@@ -20,6 +21,7 @@ from memops.rules import RULES, propose
 from memops.rules.merge_near import merge_near
 from memops.rules.supersede_conflicting import supersede_conflicting
 from memops.schema import from_rows
+from memops.stores import open_store
 from memops.verdicts import BOTH_HOLD, CONFLICT, UNSURE, Verdict
 
 NOW = datetime(2026, 10, 1, tzinfo=UTC)
@@ -113,6 +115,28 @@ def test_nothing_that_differs_is_merged_whatever_the_judge_says(pair):
     for decides in (True, False):
         frame, ctx = store(*pair), context("same", decides=decides)
         assert not judged(frame, ctx)["same"].any() and merge_near(frame, ctx).is_empty()
+
+
+WORKSPACE = {
+    "MEMORY.md": "# Kept\n\n## Kiln\n- Fires to 1,220 degrees at most\n\n## Rota\n- Kai opens on Mondays\n",
+    "USER.md": "# User\n- Kai opens on Mondays, as ever\n",
+    "memory/2026-05-01.md": "# 2026-05-01\n\n## Kiln\n- It fires to 1,220 degrees and no more\n\n"
+    "## Checks\n- Gas: half full\n- Flue swept\n",
+    "memory/2026-05-04.md": "# 2026-05-04\n\n## Checks\n- Gas: half full\n- The flue was swept\n",
+}
+
+
+def test_by_a_judges_word_alone_nothing_leaves_a_curated_file_nor_a_value_its_day(tmp_path):
+    (tmp_path / "memory").mkdir()
+    for name, text in WORKSPACE.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    records = open_store(f"openclaw:{tmp_path}").read()
+    topics = [{"fires", "degrees"}, {"kai", "mondays,"}, {"gas:"}, {"flue"}]
+    topic = {t: next(n for n, w in enumerate(topics) if w & {*t.lower().split()}) for t in records["text"]}  # fmt: skip
+    judge = context(lambda a, b: "same" if topic[a] == topic[b] else BOTH_HOLD)
+    gone = merge_near(records, judge).filter(pl.col("code") == "merge.judged")
+    texts = records.filter(pl.col("id").is_in(gone["id"].implode()))["text"]
+    assert set(texts) == {"It fires to 1,220 degrees and no more", "The flue was swept"}
 
 
 @pytest.mark.parametrize("pair", APART)

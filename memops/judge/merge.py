@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from memops.judge.places import KEPT, MOMENTS, RANKS, file, placed, timed
+from memops.judge.places import KEPT, MOMENTS, RANKS, file, placed, reporting, timed
 from memops.plan import edit, nothing
 from memops.schema import LIVE, TIERS, native
 
@@ -32,7 +32,7 @@ def merged(members: pl.DataFrame, code: str | pl.Expr) -> pl.DataFrame:
 
     `members` are rows of `counted` with a column `group` (records of one scope that may merge) and,
     if it matters, `fullness` (the more, the better a keeper). Nothing is torn out of what stands
-    together for a copy in another file (`_torn`), unless a judge who saw both places `told` so.
+    together for a copy in another file (`_torn`), unless a judge who saw both places `told` so (`_folded`).
     The keeper is chosen by the role of its place (what is curated before a note), tier, pin,
     fullness, confidence (none given is as sure as any) and age, the oldest first. A pinned record
     yields only to a pinned one.
@@ -69,13 +69,13 @@ def _held(members: pl.DataFrame) -> pl.DataFrame:
     """The members that are kept or may go, each with its `keeper`."""
     first = {
         "keeper": "id", "keeper_pinned": "pinned", "_kept": "block", "_kept_subject": "subject",
-        "_kept_mark": "mark", "_kept_path": "path",
+        "_kept_mark": "mark", "_kept_path": "path", "_kept_role": "role",
     }  # fmt: skip
     order = _in_order_of_keeping(members).with_columns(
         **{name: pl.col(of).first().over("group", "scope") for name, of in first.items()}
     )
     order = order.with_columns(**_steps()).with_columns(**_whole())
-    told = pl.col("told") if "told" in members.columns else pl.lit(False)
+    told = pl.col("told") & _folded() if "told" in members.columns else pl.lit(False)
     order = order.filter(told | ~_torn())
     free = (pl.col("id") == pl.col("keeper")) | ~pl.col("pinned") | pl.col("keeper_pinned")
     return order.filter(free).filter(pl.len().over("group", "scope") > 1)
@@ -98,6 +98,16 @@ def _whole() -> dict[str, pl.Expr]:
     every = (pl.col("_step") & pl.col("_long")).sum().over(over) == pl.col("units")
     same = whole & (mine.str.extract(_HEADINGS) == kept.str.extract(_HEADINGS))
     return {"_same": same, "_every": every}
+
+
+def _folded() -> pl.Expr:
+    """True of a record that may leave its place by a judge's word alone.
+
+    A note may be folded into a curated file, and what it tells into another note; what a day
+    measured stays with that day, and what a curated file holds stays in it.
+    """
+    curated = pl.col("_kept_role").is_in(KEPT)
+    return ~placed() | (~pl.col("role").is_in(KEPT) & (curated | ~reporting()))
 
 
 def _torn() -> pl.Expr:
