@@ -70,6 +70,7 @@ def _held(members: pl.DataFrame) -> pl.DataFrame:
     first = {
         "keeper": "id", "keeper_pinned": "pinned", "_kept": "block", "_kept_subject": "subject",
         "_kept_mark": "mark", "_kept_path": "path", "_kept_role": "role",
+        "_kept_text": "text",
     }  # fmt: skip
     order = _in_order_of_keeping(members).with_columns(
         **{name: pl.col(of).first().over("group", "scope") for name, of in first.items()}
@@ -103,11 +104,13 @@ def _whole() -> dict[str, pl.Expr]:
 def _folded() -> pl.Expr:
     """True of a record that may leave its place by a judge's word alone.
 
-    A note may be folded into a curated file, and what it tells into another note; what a day
-    measured stays with that day, and what a curated file holds stays in it.
+    A note may be folded into a curated file, and what it tells into another note, which hold each
+    of its numbers; what a day measured stays with that day, and what a curated file holds stays in it.
     """
     curated = pl.col("_kept_role").is_in(KEPT)
-    return ~placed() | (~pl.col("role").is_in(KEPT) & (curated | ~reporting()))
+    mine, theirs = (pl.col(name).str.extract_all(r"\d+") for name in ("text", "_kept_text"))
+    lost = mine.list.set_difference(theirs).list.len() > 0
+    return ~placed() | (~pl.col("role").is_in(KEPT) & (curated | ~reporting()) & ~lost)
 
 
 def _torn() -> pl.Expr:
