@@ -391,14 +391,19 @@ def test_words_behind_a_mark_of_the_software_wait_for_a_person(tmp_path, turn):
 
 @pytest.mark.parametrize(
     ("said", "alone"),
-    [("Count the tiles again.", 8), ("Cuff reading 14{n}/9{n}, pulse 7{n}", 0)],
+    [
+        ("[cron:8c1f-77 tiles] Count the tiles again.", 8),
+        ("[cron:8c1f-77 tiles] Cuff reading 14{n}/9{n}, pulse 7{n}", 0),
+        ("[heartbeat] 71 beats a minute on the stairs, and no dizziness", 0),
+        ('Forwarded (untrusted metadata):\n```json\n{"body": "Rent is due"}\n```\nNO_REPLY', 0),
+    ],
 )
 def test_what_stands_over_and_over_is_a_prompt_and_its_first_stays(tmp_path, said, alone):
     words = [said.replace("{n}", str(n)) for n in range(9)]
-    turns = (f"user: [cron:8c1f-77 tiles] {one}\nassistant: Good.\n" for one in words)
+    turns = (f"user: {one}\nassistant: Good.\n" for one in words)
     _, plan = _read(tmp_path, "memory/2026-05-01-0912.md", TALK + "".join(turns))
     codes = plan["code"].to_list()
-    assert len(codes) == 9 and codes.count("hostile.own_prompt") == alone
+    assert len(codes) in (0, 9) and codes.count("hostile.own_prompt") == alone
     assert set(codes) <= {"hostile.own_prompt", "hostile.prompt_amid"}
 
 

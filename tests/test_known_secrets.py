@@ -1,6 +1,8 @@
 """A secret that one record tells is masked in the others, up to the plan and its pages."""
 
 import json
+import random
+import string
 from pathlib import Path
 
 import pytest
@@ -51,3 +53,23 @@ MASKED = "[redacted:token]"
 )
 def test_a_redaction_takes_nothing_but_values(old, new, holds):
     assert only_masked(old, new) == holds
+
+
+def test_a_key_in_a_tag_or_a_comment_leaves_the_file_and_one_in_a_heading_is_told_of(memops, tmp_path):  # fmt: skip
+    rng = random.Random(4)
+    keys = ["gh" + "p_" + "".join(rng.choices(string.ascii_letters + string.digits, k=36)) for _ in range(3)]  # fmt: skip
+    note = tmp_path / "memory" / "2026-03-01.md"
+    note.parent.mkdir()
+    text = (
+        "# 2026-03-01\n\n- the pump is paid #{} #yard\n- hose ordered <!-- by {} -->\n\n## Old {}\n"
+    )
+    note.write_text(text.format(*keys), encoding="utf-8")
+    address = f"openclaw:{tmp_path}"
+    plan = memops("plan", address, "--now", "2026-03-09T00:00:00Z")
+    run = memops("apply", plan["plan"], "--approve")
+    left = note.read_text(encoding="utf-8")
+    assert [key in left for key in keys] == [False, False, True] and left.count("[redacted:") == 2
+    assert memops("plan", address, "--now", "2026-03-09T00:00:00Z")["ops"] == 0
+    assert "memory/2026-03-01.md holds secrets: line 6" in json.dumps(memops("doctor", address))
+    memops("rollback", run["run"])
+    assert note.read_text(encoding="utf-8") == text.format(*keys)

@@ -1,3 +1,4 @@
+import base64
 import json
 import random
 import re
@@ -17,6 +18,7 @@ from memops.policy import Policy, Secrets
 from memops.rules.redact_secrets import redact_secrets
 from memops.safety.masking import masked_json, masked_table
 from memops.safety.secrets import found, redacted
+from memops.safety.secrets_issued import proven
 from memops.safety.secrets_shapes import shapes
 from memops.schema import from_rows
 from tests import secret_corpus as corpus
@@ -466,6 +468,34 @@ def test_an_issuers_beginning_makes_no_key_of_a_name_a_date_or_a_tag():
     made = ["".join(rng.choices(string.ascii_letters + string.digits, k=32)) for _ in beginnings]
     keys = [f"x {start}{key} y" for start, key in zip(beginnings, made, strict=True)]
     assert found(pl.Series(keys))["row"].n_unique() == len(keys)
+
+
+def test_only_what_nothing_but_a_key_is_made_like_is_proven_to_be_issued():
+    rng = random.Random(11)
+    signs, hexes = string.ascii_letters + string.digits, "0123456789abcdef"
+
+    def made(count, of=signs):
+        return "".join(rng.choices(of, k=count))
+
+    header, number = (
+        base64.urlsafe_b64encode(text).decode().rstrip("=")
+        for text in (b'{"alg":"none","typ":"JWT"}', b"104857600104857600")
+    )
+    keys = [
+        f"gh{kind}_{made(36)}" for kind in "pousr"
+    ] + [
+        f"sk-ant-api03-{made(80)}", f"glpat-{made(20)}", f"AKIA{made(16, string.ascii_uppercase)}",
+        f"xoxb-{made(12, string.digits)}-{made(24)}", f"{header}.{made(40)}.{made(43)}",
+        f"{number}.{made(6)}.{made(30)}", f"{made(9, '123456789')}:AA{made(33)}",
+    ]  # fmt: skip
+    assert [key for key in keys if not proven(key)] == []
+    others = [
+        "eyepiece_turret.focus_drive.set_position_in_steps", "eyMapBuilder.PointList.renderAll2Layers",
+        "MeteringPointRepository.reader.LastReadingOfEachMeterQuery", f"20260512:{made(32, hexes)}",
+        f"fc-{made(32, hexes)}", f"SK-{made(20, hexes).upper()}", f"rpa_{made(24, hexes)}",
+        f"SEC{made(64, hexes)}", "hf_Qwen2Instruct7BitAwq128gPart2Of9", "sk-Fix31PumpsIn4HousesAndTheirTwoCellars",
+    ]  # fmt: skip
+    assert [text for text in others if proven(text)] == []
 
 
 @pytest.mark.parametrize("way", ["escaped", "hyphens", "wide"])

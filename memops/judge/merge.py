@@ -105,12 +105,13 @@ def _folded() -> pl.Expr:
     """True of a record that may leave its place by a judge's word alone.
 
     A note may be folded into a curated file, and what it tells into another note, which hold each
-    of its numbers; what a day measured stays with that day, and what a curated file holds stays in it.
+    of its numbers; what a day measured stays with that day, what a curated file holds stays in it,
+    and what one file says in two sections belongs to both.
     """
-    curated = pl.col("_kept_role").is_in(KEPT)
+    curated, apart = pl.col("_kept_role").is_in(KEPT), pl.col("path") != pl.col("_kept_path")
     mine, theirs = (pl.col(name).str.extract_all(r"\d+") for name in ("text", "_kept_text"))
     lost = mine.list.set_difference(theirs).list.len() > 0
-    return ~placed() | (~pl.col("role").is_in(KEPT) & (curated | ~reporting()) & ~lost)
+    return ~placed() | (~pl.col("role").is_in(KEPT) & (curated | ~reporting()) & apart & ~lost)
 
 
 def _torn() -> pl.Expr:

@@ -15,6 +15,7 @@ from memops.safety.hostile import (
     injected,
     prompt_again,
     prompt_alone,
+    prompt_sent,
     spoken,
     wordless,
 )
@@ -71,7 +72,8 @@ def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     alone = talk & (known | (pl.col("source").is_not_null() & wordless()))
     found = found.filter(~placed() | ~prompt | alone)  # notes may collect prompts
     bare = native("suffix").fill_null("") == ""  # a comment behind it is somebody else's
-    sure = (known | prompt_again(policy.repeats)) & bare
+    again = prompt_again(policy.repeats) & (~placed() | prompt_sent())
+    sure = (known | again) & bare
     found = found.with_columns(code=pl.when(prompt & ~sure).then(pl.lit(_AMID)).otherwise("code"))
     tags = pl.concat_list("tags", pl.lit(["quarantined"])).list.unique(maintain_order=True)
     return edit(

@@ -14,8 +14,9 @@ from memops.policy import Secrets
 from memops.safety.looked import found
 from memops.safety.masking import masked_table
 from memops.safety.secrets_elsewhere import listed, masked_again, secret_values, secrets_under
+from memops.safety.secrets_issued import proven
 from memops.safety.secrets_shapes import ISSUED
-from memops.schema import AROUND, SUBJECT, only
+from memops.schema import AROUND, SUBJECT, native, only
 
 _COLUMNS = ("text", "key", "tags", "extra")
 
@@ -44,12 +45,13 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         pl.any_horizontal(value.is_not_null() for value in new.values())
     )
     beside = replace(policy, off=[*policy.off, *policy.documents])
-    touched = touched.with_columns(kinds=_kinds(touched, policy))
-    inside = touched.with_columns(pl.when(placed()).then(pl.col("text", "key", "tags")))
-    touched = touched.filter(~placed() | _kinds(inside, beside).is_not_null())
+    touched = touched.with_columns(_kinds(touched, policy))
+    inside = touched.with_columns(pl.when(placed()).then(pl.col("text", "key", "tags", "extra")))
+    touched = touched.filter(~placed() | _kinds(inside, beside)["kinds"].is_not_null())
     touched = _with_known(every, touched, beside)
     known = pl.when(pl.col("kinds").is_not_null())
     shaped = pl.col("kinds").list.set_difference(list(ISSUED)).list.len() == 0
+    shaped &= pl.col("proven").fill_null(False)
     code = (
         pl.when(shaped)
         .then(pl.lit("secret.issued"))
@@ -107,14 +109,25 @@ def _without_around(extra: str) -> object:
     return extra
 
 
-def _kinds(records: pl.DataFrame, policy: Secrets) -> pl.Series:
-    """The kinds of secret in the text, the key and the tags of each record, each read by itself."""
+def _kinds(records: pl.DataFrame, policy: Secrets) -> pl.DataFrame:
+    """The kinds of secret in the text, key, tags and line of each record, each read by itself.
+
+    `proven` is whether each was made by an issuer beyond doubt.
+    """
     rows = records.with_row_index("record")
     tags = rows.select("record", value="tags").explode("value", empty_as_null=True)
-    said = [rows.select("record", value=name) for name in ("text", "key")]
+    around = [native(name) for name in ("prefix", "suffix")]
+    said = [
+        rows.select("record", value=value) for value in (*map(pl.col, ("text", "key")), *around)
+    ]
     values = pl.concat([*said, tags]).drop_nulls()
     kinds = found(values["value"], policy)
-    kinds = kinds.with_columns(record=values["record"].gather(kinds["row"]))
-    by_record = kinds.group_by("record").agg(pl.col("kind").unique().sort())
+    kinds = kinds.with_columns(values.select("record", "value")[kinds["row"]])
+    sure = [proven(v[a:z]) for v, a, z in kinds.select("value", "start", "end").iter_rows()]
+    by_record = (
+        kinds.with_columns(sure=pl.Series(sure, dtype=pl.Boolean))
+        .group_by("record")
+        .agg(kinds=pl.col("kind").unique().sort(), proven=pl.col("sure").all())
+    )
     joined = rows.select("record").join(by_record, on="record", how="left", maintain_order="left")
-    return joined["kind"]
+    return joined.select("kinds", "proven")

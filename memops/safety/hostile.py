@@ -49,8 +49,11 @@ _ADDED = (
 )
 """What the software adds to a turn: what its tags close in, notes that it quotes, paragraphs that
 its marks in brackets begin, and lines that begin as its prompts do."""
-_ENVELOPE = r"(?m)^[^\n(]+\(untrusted metadata\):\n```json\n(?:[^\n]*\n)*?```\s*"
-"""What a channel tells of a message; a turn that says nothing else has no words of its own."""
+_ENVELOPE = (
+    r"(?m)^(?:Conversation info|Sender) \(untrusted metadata\):\n```json\n(?:[^\n]*\n)*?```\s*"
+)
+"""What a channel tells of a message, in names, ids and times; a turn of nothing else has no words of its own."""
+_PROMPT = 200  # characters that nobody types over and over, word for word
 _DEFAULT = Hostile()
 _BATCH = 16
 _ALL = (1 << 64) - 1
@@ -117,6 +120,11 @@ def prompt_again(repeats: int) -> pl.Expr:
     """
     said, row = _said(), pl.int_range(pl.len())
     return (pl.len().over(said) >= repeats) & (row > row.min().over(said))
+
+
+def prompt_sent() -> pl.Expr:
+    """Return whether nobody types what a text says over and over: it is long, or its mark names a job."""
+    return _said().str.contains(r"(?i)^\[cron:") | (_said().str.len_chars() >= _PROMPT)
 
 
 def _said() -> pl.Expr:

@@ -111,6 +111,11 @@ def _unpublished() -> pl.Expr:
     return ~_published()
 
 
+def _dotted() -> pl.Expr:
+    """Parts that a generator made, as no name of a module or a host is."""
+    return _DIGIT & (_MIXING >= 0.2) & ~_published()
+
+
 def _fitted() -> pl.Expr:
     """What the model took for a secret, if it is no day, no place and nothing to be filled in."""
     own_name = has(r"(?:^|[-_])[^\x00-\x7f]") & has("[A-Za-z]{2}.*[0-9]")
@@ -423,6 +428,7 @@ CHECKS: dict[str, Callable[[], pl.Expr]] = {
     "coded-next": _coded_next,
     "confided-number": _confided_number,
     "dialled": _dialled,
+    "dotted": _dotted,
     "counted": _counted,
     "fitted": _fitted,
     "grouped": _grouped,

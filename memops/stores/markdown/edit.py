@@ -89,6 +89,12 @@ def edited(
     return Edit(data, undo_of(state, done, changes, data), answers)
 
 
+def _line(record: dict[str, Any]) -> tuple[str, ...]:
+    """What a record says, with what its line has before and behind it."""
+    said = native(record)
+    return said.get("prefix") or "", record["text"], said.get("suffix", "")
+
+
 def _piece(
     state: FileState,
     wish: Wish,
@@ -103,7 +109,7 @@ def _piece(
         return _insertion(state, wish, copies, grammar, planned)
     entry = known.get(wish.id)
     rewrites = not wish.removes and wish.before is not None and wish.after is not None and (
-        wish.after["text"] != wish.before["text"]
+        _line(wish.after) != _line(wish.before)
     )  # fmt: skip
     wanted = rebuilt(wish.after, grammar, planned) if rewrites and wish.after else None
     if entry is None:

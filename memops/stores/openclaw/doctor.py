@@ -1,5 +1,7 @@
 """Examining an OpenClaw workspace: its generation, sizes, and what an edit would cost."""
 
+import contextlib
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -25,22 +27,22 @@ def _openclaw(root: Path, texts: dict[str, str]) -> Iterator[Finding]:
     says = f"generation {which}" if which != "unknown" else "no database of OpenClaw's beside it"
     yield Finding("generation", "info", 1, says, "A to mid 2026, B is 2026.7, C since 2026.9")
     yield from _provenance(root)
-    yield from _instructions(root)
+    yield from _secrets(root, texts)
     for path, limit in INJECTED.items():
         if (size := len(texts.get(path, ""))) > limit:
             says = f"{path} has {size} characters; a session is given the first {limit}"
             yield Finding("size", "warning", 1, says, "plan and apply: merged notes are shorter")
 
 
-def _instructions(root: Path) -> Iterator[Finding]:
-    """Secrets in the files that tell the agent how to act, which no rule changes."""
+def _secrets(root: Path, texts: dict[str, str]) -> Iterator[Finding]:
+    """Secrets that no rule takes out: in files that tell the agent how to act, and in headings."""
     policy = Secrets()
     policy = replace(policy, off=[*policy.off, *policy.documents])
+    heads = {name: re.sub(r"(?m)^(?!#{1,6}\s).*$", "", text) for name, text in texts.items()}
     for name in INSTRUCTIONS:
-        try:
-            text = files.read(root, name)[0].decode("utf-8", "replace")
-        except MemopsError:
-            continue
+        with contextlib.suppress(MemopsError):
+            heads[name] = files.read(root, name)[0].decode("utf-8", "replace")
+    for name, text in sorted(heads.items()):
         hits = found(pl.Series(text.splitlines(), dtype=pl.String), policy)
         if lines := sorted({row + 1 for row in hits["row"]}):
             says = f"{name} holds secrets: {_lines_said(lines)}"
