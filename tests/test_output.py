@@ -6,11 +6,13 @@ import subprocess
 import sys
 import tomllib
 
+import click
 import pytest
 
 from memops.cli import run
-from memops.cli.output import _PLAIN, counted, fields, moment
+from memops.cli.output import _PLAIN, counted, fields, moment, say
 from memops.policy import Policy, from_table
+from memops.settings import Settings
 
 ROWS = [
     ("The depot opens at 7:30", "2026-01-01"),
@@ -29,6 +31,13 @@ def told(memops, capsys):
         return capsys.readouterr().out
 
     return text
+
+
+def test_a_mask_that_is_coloured_is_printed_as_it_is(tmp_path, capsys):
+    line = " - The API key for the mailer is [secret:model-key]"
+    with click.Context(click.Command("plan"), obj=Settings(tmp_path)):
+        say("\n".join(["two changes", click.style(line, fg="red")]))
+    assert capsys.readouterr().out == f"two changes\n{line}\n"
 
 
 @pytest.fixture

@@ -81,10 +81,17 @@ def _iso(value: Any) -> str:
 
 
 def say(text: str, value: Any = None, end: str = "\n") -> None:
-    """Print a text for people, secrets masked; names that stand in `value` can be copied."""
+    """Print a text for people, secrets masked; names that stand in `value` can be copied.
+
+    Colours are no part of a word: what is masked is looked for without them, and its line has none.
+    """
     from memops.safety.masking import masked_text
 
-    click.echo(printed(masked_text(text, value, _secrets())) + end, nl=False)
+    plain = click.unstyle(text)
+    clean = masked_text(plain, value, _secrets())
+    lines = zip(*(one.split("\n") for one in (text, plain, clean)), strict=True)
+    kept = "\n".join(styled if was == now else now for styled, was, now in lines)
+    click.echo(printed(kept) + end, nl=False)
 
 
 def _secrets() -> "Secrets":

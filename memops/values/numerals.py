@@ -223,7 +223,7 @@ def _parts(line: Line, at: int, han: bool) -> tuple[list[Part], int]:
         if parts and han and not line.joined(end) and parts[-1][0] != "l":
             break
         if parts and not han:
-            step = _over_joint(line, end, parts[-1][0])
+            step = _over_joint(line, end, *parts[-1])
         part = _part(line, step, parts, han)
         if part is None:
             break
@@ -232,9 +232,10 @@ def _parts(line: Line, at: int, han: bool) -> tuple[list[Part], int]:
     return parts, max(end, at + 1)
 
 
-def _over_joint(line: Line, at: int, last: str) -> int:
-    """Step over the stroke in twenty-five and the "and" in two hundred and five."""
-    if last == "d" and line.any(at, "tens_and") and line.any(at + 1, "number"):
+def _over_joint(line: Line, at: int, last: str, value: float) -> int:
+    """Step over the stroke in twenty-five and the "and" in two hundred and five, not in two and three."""
+    tens = last == "d" and value >= 10 and value % 10 == 0
+    if tens and line.any(at, "tens_and") and line.any(at + 1, "number"):
         return at + 1
     stroke = line.surface(at) == "-" and line.joined(at) and line.joined(at + 1) and last == "d"
     return at + 1 if stroke or (last == "s" and line.any(at, "and")) else at
