@@ -91,6 +91,7 @@ class Pocket(TableStore):
     """A database of facts."""
 
     kind, table, file = "pocket", Facts, "pocket.db"
+    usual = ("", ("~/.pocket",), "pocket.db")
 '''
 
 RULE = '''
@@ -294,6 +295,14 @@ def test_rows_of_which_nothing_is_known_have_the_usual_scope_and_kind(store):
     one(store, "UPDATE facts SET team = NULL, topic = NULL WHERE id < 5")
     for id_ in ("4", "5"):
         test_contract.assert_counted(store, store.read().filter(id=id_))
+
+
+def test_init_finds_a_new_kind_where_it_says(extended, tmp_path, monkeypatch, memops):
+    (tmp_path / ".pocket").mkdir()
+    pocket(tmp_path / ".pocket")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    said = memops("init", "--into", tmp_path / "memops.toml")
+    assert [store["store"] for store in said["stores"]] == ["pocket"]
 
 
 def test_what_makes_a_row_the_same_is_what_its_table_says_of_its_content(extended):

@@ -11,18 +11,9 @@ from memops import files
 from memops.commands.doctor import examine
 from memops.errors import MemopsError, StoreNotFound
 from memops.policy.defaults import written
-from memops.schema import LIVE
+from memops.schema import LIVE, STORES
 from memops.settings import Settings
-from memops.stores import open_store, standing
-
-USUAL = {
-    "clawseed": ("CLAWSEED_WORKSPACE", ("~/.clawseed/workspace",), ""),
-    "openclaw": ("", ("~/.openclaw/workspace", "~/.openclaw/workspace-*"), ""),
-    "xinghebot": ("", ("~/.xinghebot/workspace/*/memory",), ""),
-    "rsclaw": ("RSCLAW_BASE_DIR", ("~/.rsclaw", "~/.rsclaw-*"), "var/data/memory/memory.redb"),
-}
-"""By kind: the variable, if any, that tells its agent where to work, where it works otherwise, and
-what of that the address names."""
+from memops.stores import kind_class, open_store, standing
 
 _FILE = """\
 # Settings of memops. `memops config show` lists every one with its meaning and where it is set;
@@ -47,7 +38,7 @@ address = {address}
 
 def found() -> list[str]:
     """Return the addresses of the stores that stand in the usual places of this machine."""
-    return [address for kind in USUAL for address in _of_kind(kind) if _stands(address)]
+    return [address for kind in STORES for address in _of_kind(kind) if _stands(address)]
 
 
 def begin(path: Path, addresses: list[str], settings: Settings) -> dict[str, Any]:
@@ -60,7 +51,7 @@ def begin(path: Path, addresses: list[str], settings: Settings) -> dict[str, Any
         raise MemopsError(f"{path} is there already", "name another file with --into")
     chosen = addresses or found()
     if not chosen:
-        looked = ", ".join(place for _, places, _ in USUAL.values() for place in places)
+        looked = ", ".join(place for kind in STORES for place in kind_class(kind).usual[1])
         raise StoreNotFound(f"no store in {looked}", "name one: memops init KIND:PATH")
     named = dict(_named(chosen))
     looked_at = [_examined(name, address, settings) for name, address in named.items()]
@@ -86,7 +77,7 @@ def cron_line(options: str) -> str:
 
 
 def _of_kind(kind: str) -> Iterator[str]:
-    variable, places, below = USUAL[kind]
+    variable, places, below = kind_class(kind).usual
     told = os.environ.get(variable) if variable else None
     for place in [told] if told else places:
         whole = Path(place).expanduser()

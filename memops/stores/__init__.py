@@ -31,6 +31,9 @@ S = TypeVar("S", bound="Store")
 _NEAR = 500
 """Folders that are looked at for what may have been meant."""
 
+Usual = tuple[str, tuple[str, ...], str]
+"""The variable, if any, that tells an agent where to work, where it works otherwise, and what of that
+an address names."""
 State = Literal["applied", "already", "stale", "refused", "moved"]
 
 Copy = Callable[[Path], dict[str, Any]]
@@ -111,6 +114,8 @@ class Store(Protocol):
     """What it is to the rules: `documents`, or `rows` that stand by themselves."""
     marks: ClassVar[tuple[str, ...]]
     """Of which one at least stands in every folder of this kind; none if it is no folder."""
+    usual: ClassVar[Usual]
+    """Where `memops init` looks for one."""
 
     def __init__(self, path: str) -> None: ...
 

@@ -13,7 +13,7 @@ import polars as pl
 from memops.errors import Corrupt, Locked
 from memops.plan import outcome
 from memops.schema import RECORDS, conform, live_counts, only
-from memops.stores import CAPABILITIES, Keep, State, Undo, Work, Written
+from memops.stores import CAPABILITIES, Keep, State, Undo, Usual, Work, Written
 from memops.stores.disk import put_aside, read_whole, replace_whole, sweep
 from memops.stores.formats import json_line
 
@@ -31,6 +31,7 @@ class RowStore:
     unsigned: ClassVar[bool] = False
     family: ClassVar[str] = "rows"
     marks: ClassVar[tuple[str, ...]] = ()
+    usual: ClassVar[Usual] = ("", (), "")
     paths: ClassVar[tuple[str, ...]] = ("FILE",)
 
     def batches(self, changes: pl.DataFrame) -> Iterator[pl.DataFrame]:

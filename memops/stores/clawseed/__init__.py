@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+from memops.stores import Usual
 from memops.stores.clawseed.purge import forget
 from memops.stores.clawseed.rows import HOLDS, Memories
 from memops.stores.clawseed.snapshot import FILE
@@ -20,6 +21,7 @@ class Clawseed(TableStore):
 
     kind: ClassVar[str] = "clawseed"
     paths: ClassVar[tuple[str, ...]] = ("WORKSPACE",)
+    usual: ClassVar[Usual] = ("CLAWSEED_WORKSPACE", ("~/.clawseed/workspace",), "")
     holds: ClassVar[frozenset[str]] = frozenset(HOLDS)
     table = Memories
     file: ClassVar[str] = "brain.db"

@@ -18,7 +18,7 @@ import polars as pl
 from memops.errors import Locked, StoreNotFound
 from memops.reasons import told
 from memops.schema import DEFAULTS, RECORDS, only
-from memops.stores import CAPABILITIES, Keep, Undo, Work, Written
+from memops.stores import CAPABILITIES, Keep, Undo, Usual, Work, Written
 from memops.stores.lockfile import LockFile
 from memops.stores.markdown import files
 from memops.stores.markdown.carry import Build, Pace
@@ -53,6 +53,7 @@ class MarkdownStore:
     holds: ClassVar[frozenset[str]] = frozenset({"id", "text", "origin", "extra"})
     grammar: ClassVar[Grammar]
     marks: ClassVar[tuple[str, ...]]
+    usual: ClassVar[Usual]
 
     def __init__(self, path: str) -> None:
         self.path = Path(path).expanduser().absolute()

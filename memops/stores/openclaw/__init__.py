@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from typing import Any, ClassVar
 
+from memops.stores import Usual
 from memops.stores.lockfile import LockFile
 from memops.stores.markdown import MarkdownStore
 from memops.stores.markdown.entries import Grammar
@@ -29,6 +30,7 @@ class OpenClaw(MarkdownStore):
     kind: ClassVar[str] = "openclaw"
     grammar: ClassVar[Grammar] = OpenClawGrammar()
     marks: ClassVar[tuple[str, ...]] = ("MEMORY.md", "USER.md", "memory", "SOUL.md", "IDENTITY.md")
+    usual: ClassVar[Usual] = ("", ("~/.openclaw/workspace", "~/.openclaw/workspace-*"), "")
 
     def wanted(self, path: str) -> bool:
         """Root files in exact case, `users/*/USER.md` and everything below memory/."""

@@ -23,7 +23,7 @@ import polars as pl
 
 from memops.errors import Corrupt
 from memops.schema import only
-from memops.stores import Keep, Undo, Work, Written
+from memops.stores import Keep, Undo, Usual, Work, Written
 from memops.stores.disk import put_aside, replace_whole, sweep
 from memops.stores.rsclaw import redb
 from memops.stores.rsclaw.disk import alone, back_up, forget, install
@@ -39,6 +39,11 @@ class Rsclaw(Gateway):
     """A gateway's memory: `rsclaw:PATH/memory.redb`, or its API, `rsclaw:http://HOST:PORT`."""
 
     paths: ClassVar[tuple[str, ...]] = ("PATH/memory.redb", "http://HOST:PORT")
+    usual: ClassVar[Usual] = (
+        "RSCLAW_BASE_DIR",
+        ("~/.rsclaw", "~/.rsclaw-*"),
+        "var/data/memory/memory.redb",
+    )
     capabilities: ClassVar[frozenset[str]] = Gateway.capabilities | {
         "insert", "update", "supersede", "delete", "redact", "purge", "restore",
     }  # fmt: skip

@@ -10,6 +10,7 @@ import time
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
+from memops.stores import Usual
 from memops.stores.lockfile import LockFile
 from memops.stores.markdown import MarkdownStore
 from memops.stores.markdown.entries import Grammar
@@ -28,6 +29,7 @@ class XingheBot(MarkdownStore):
     paths: ClassVar[tuple[str, ...]] = ("MEMORY_ROOT",)
     grammar: ClassVar[Grammar] = XingheBotGrammar()
     marks: ClassVar[tuple[str, ...]] = ("MEMORY.md", "daily", "sessions")
+    usual: ClassVar[Usual] = ("", ("~/.xinghebot/workspace/*/memory",), "")
 
     def wanted(self, path: str) -> bool:
         """Every Markdown file below the root, as its own scan has it; the index folder aside."""
