@@ -2,6 +2,7 @@ import re
 import shutil
 import time
 from collections import Counter
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -243,6 +244,11 @@ def test_both_languages_say_the_same_things():
     assert said <= english.keys()
     assert english.keys() - said - set(re.findall(r'"(\w+)"', templates + modules)) == set()
     unsaid(english.keys() - chinese.keys(), len(english))
+
+
+def test_sections_of_one_template_stand_together_for_a_page_has_it_once():
+    parts = [part for part, _ in groupby(section.part for section in SECTIONS)]
+    assert len(parts) == len({*parts}), f"put those of one template in a row: {parts}"
 
 
 def test_a_section_is_a_function_and_a_line_with_its_words_and_a_template(monkeypatch, tmp_path):

@@ -42,6 +42,7 @@ class Night:
         [said] = self.memops(
             "nightly", address, "--suite", f"sample/{kind}", "--approve", "--now", NOW
         )
+        assert "report" in said, said
         self.said, self.after = said, self.read(address)
         self.grades = [*graded, self.graded(kind)]
         ops = (folder / "state" / "plans" / said["plan"] / "ops.jsonl").read_text(encoding="utf-8")

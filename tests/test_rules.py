@@ -70,7 +70,7 @@ def test_every_rule_has_a_fixture_and_a_sentence():
 
 
 def test_rules_are_specified_in_both_languages():
-    texts = {name: (HERE / f"{name}.toml").read_text(encoding="utf-8") for name in KNOWN}
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in FILES}
     english = {
         name for name, text in texts.items() if not any("\u4e00" <= c <= "\u9fff" for c in text)
     }

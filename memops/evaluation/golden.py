@@ -63,7 +63,8 @@ def suite_folder(name: str) -> Path:
     for place in places:
         if (place / "suite.toml").is_file():
             return place
-    raise MemopsError(f"no suite {name!r}", f"looked in {', '.join(str(p) for p in places)}")
+    looked = f"looked in {', '.join(str(p) for p in places)}"
+    raise MemopsError(f"no suite {name!r}", f"{looked}; `memops recall suite init STORE` makes one")
 
 
 def load(folder: Path) -> Suite:
