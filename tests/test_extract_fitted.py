@@ -107,6 +107,21 @@ BORDERS = {
     "我家的狗叫豆包": "entity",
     "办公室没有电梯": "fact",
     "迁移做到第三步，等审计": "project_state",
+    "The dentist's number is 01632 960 118": "entity",
+    "My aunt lives in Leeds": "fact",
+    "Marek can't stand onions, so none in the food when he is over": "preference",
+    "Ada is allergic to nuts": "fact",
+    "Granddad's blood group is B negative": "entity",
+    "The hearing is on 14 November at ten": "project_state",
+    "The passport is valid until May 2031": "fact",
+    "The library opens at nine": "fact",
+    "Lights out at 8.45 for the juniors, always": "procedure",
+    "游泳教练姓何": "relationship",
+    "牙医的电话是 0571-8801 2230": "entity",
+    "我姑姑住在郑州": "fact",
+    "我儿子对花生过敏": "fact",
+    "开庭定在十一月十四号": "project_state",
+    "护照2031年5月到期": "fact",
 }
 """Sentences on the border of two kinds, with the one that wins (docs/records.md)."""
 

@@ -24,7 +24,7 @@ from memops.language.text import tokens
 from memops.models.completions import Question
 from memops.policy import Policy
 from memops.safety.hostile import injected
-from memops.safety.secrets import found as secrets_found
+from memops.safety.looked import found as secrets_found
 from memops.statements.said import stands
 from memops.values import Value, read, read_all, resolved
 from memops.values.value import number

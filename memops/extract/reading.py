@@ -12,7 +12,7 @@ from memops.extract.noise import noise
 from memops.extract.statements import statements
 from memops.extract.weighing import asserting, of_notes, of_sentences, told
 from memops.policy import Policy, Secrets
-from memops.safety.secrets import found as secrets_found
+from memops.safety.looked import found as secrets_found
 
 CANDIDATES = pl.Schema(
     {
@@ -45,7 +45,7 @@ def read(notes: pl.DataFrame, policy: Policy) -> tuple[pl.DataFrame, pl.DataFram
     Candidates have the columns of CANDIDATES; clauses say for each clause why it was barred or
     what kind its sentence tells; verdicts give for each row its noise (or null), whether it holds
     a secret, how probable it is that it tells a fact or is junk, what barred its clauses, and
-    whether that is all of them (`mute`).
+    whether all of them ask (`mute`).
     """
     long = notes["text"].str.len_chars().fill_null(0) > policy.extract.longest
     if not long.any():
@@ -66,7 +66,8 @@ def _read(
     facts = _facts(parts, entities(parts.drop("unit")))
     verdict = pl.DataFrame({"noise": why, "secret": secret}).hstack(weights)
     bars = parts.group_by("row").agg(
-        bars=pl.col("barred").drop_nulls().unique(maintain_order=True), mute=~asserting().any()
+        bars=pl.col("barred").drop_nulls().unique(maintain_order=True),
+        mute=pl.col("barred").eq_missing("question").all(),
     )
     return facts, parts, verdict.join(bars, on="row", how="left", maintain_order="left")
 

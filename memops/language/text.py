@@ -36,7 +36,7 @@ def in_form(text: pl.Expr, form: Literal["NFKC", "NFKD"]) -> pl.Expr:
 
 def spelling(text: pl.Expr) -> pl.Expr:
     """Return letters and digits alone: what texts of one form (`normalised`) share, sooner told."""
-    return folded(_unaccented(text)).str.replace_all(r"[^\p{L}\p{N}]+", "")
+    return in_form(text, "NFKD").str.to_lowercase().str.replace_all(r"[^\p{L}\p{N}]+", "")
 
 
 def searchable(texts: pl.Series) -> pl.Series:
