@@ -70,7 +70,7 @@ def _held(members: pl.DataFrame) -> pl.DataFrame:
     first = {
         "keeper": "id", "keeper_pinned": "pinned", "_kept": "block", "_kept_subject": "subject",
         "_kept_mark": "mark", "_kept_path": "path", "_kept_role": "role",
-        "_kept_text": "text",
+        "_kept_text": "text", "_kept_at": "created_at",
     }  # fmt: skip
     order = _in_order_of_keeping(members).with_columns(
         **{name: pl.col(of).first().over("group", "scope") for name, of in first.items()}
@@ -104,14 +104,16 @@ def _whole() -> dict[str, pl.Expr]:
 def _folded() -> pl.Expr:
     """True of a record that may leave its place by a judge's word alone.
 
-    A note may be folded into a curated file, and what it tells into another note, which hold each
-    of its numbers; what a day measured stays with that day, what a curated file holds stays in it,
-    and what one file says in two sections belongs to both.
+    A note may be folded into a curated file, and what it tells again into the note that told it
+    first, which hold each of its numbers; what a day measured stays with that day, what a curated
+    file holds stays in it, and what one file says in two sections belongs to both.
     """
-    curated, apart = pl.col("_kept_role").is_in(KEPT), pl.col("path") != pl.col("_kept_path")
     mine, theirs = (pl.col(name).str.extract_all(r"\d+") for name in ("text", "_kept_text"))
     lost = mine.list.set_difference(theirs).list.len() > 0
-    return ~placed() | (~pl.col("role").is_in(KEPT) & (curated | ~reporting()) & apart & ~lost)
+    first = ~pl.col("_kept_role").is_in(MOMENTS) | (pl.col("created_at") > pl.col("_kept_at"))
+    again = first.fill_null(False) & ~reporting() & (pl.col("path") != pl.col("_kept_path"))
+    kept = pl.col("_kept_role").is_in(KEPT) | again
+    return ~placed() | (~pl.col("role").is_in(KEPT) & kept & ~lost)
 
 
 def _torn() -> pl.Expr:
