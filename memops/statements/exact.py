@@ -74,7 +74,7 @@ def _reached(plain: str, values: Sequence[Value]) -> Iterator[str]:
             "date",
             "time",
         ):
-            yield f"to {value.kind}"
+            yield f"to {value.kind.replace('degrees', 'temperature')}"
 
 
 def halves(plains: Sequence[str], values: Sequence[Sequence[Value]], t: Tokens) -> Keys:
