@@ -134,10 +134,10 @@ def notices():
     return ran(NOTICES, with_notices)
 
 
-def troubled(commands, settings="", told=False, **how):
+def troubled(commands, settings="", **how):
     """Show a night that fails, and what is typed then."""
     codes = (0, 2, 3, 10, 21, 22, 23, 30, 32, -9, 137)
-    return ran(commands, lambda folder: with_pairs(folder, settings, **how), codes, told)
+    return ran(commands, lambda folder: with_pairs(folder, settings, **how), codes, True)
 
 
 def first():
@@ -374,7 +374,7 @@ PARTS = {
     "shrunk": lambda: troubled(SHRUNK, "\n[policy.limits]\nshare = 1.0\n"),
     "expired": lambda: troubled(EXPIRED, "\n[policy.limits]\nshare = 1.0\n"),
     "gate": lambda: troubled(GATE, "\n[policy.limits]\nshare = 1.0\n", suite=True),
-    "names": lambda: troubled(NAMES, told=True),
+    "names": lambda: troubled(NAMES),
     "retriever": retriever,
     "commands": commands,
     "rules": rules,

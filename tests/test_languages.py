@@ -43,6 +43,16 @@ def test_no_module_names_a_language_of_a_pack():
 
 
 @pytest.mark.parametrize("code", THIRD)
+def test_a_pack_says_in_each_role_what_others_say_in_it(code):
+    """A word in a list carries nothing; in place of a table it would be read as another value."""
+    told = table(code)["words"]
+    for other in codes():
+        words = table(other)["words"]
+        odd = {role for role in {*told} & {*words} if type(told[role]) is not type(words[role])}
+        assert odd == set(), f"{odd}: see whether they are lists or tables in {other}/values.toml"
+
+
+@pytest.mark.parametrize("code", THIRD)
 def test_a_further_pack_has_at_most_four_hundred_lines(code):
     files = (HOME / "language" / code).glob("*.toml")
     assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files) <= 400
