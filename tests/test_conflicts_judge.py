@@ -118,9 +118,9 @@ def test_nothing_that_differs_is_merged_whatever_the_judge_says(pair):
 
 
 WORKSPACE = {
-    "MEMORY.md": "# Kept\n\n## Kiln\n- Fires to 1,220 degrees at most\n\n## Rota\n- Kai opens on Mondays\n",
+    "MEMORY.md": "# Kept\n\n## Kiln\n- Fires to 1,220 degrees, as the maker says\n\n## Rota\n- Kai opens on Mondays\n",
     "USER.md": "# User\n- Kai opens on Mondays, as ever\n",
-    "memory/2026-05-01.md": "# 2026-05-01\n\n## Kiln\n- It fires to 1,220 degrees and no more\n\n## Firing\n- Fires 12 hours, to 1,220 degrees\n\n"
+    "memory/2026-05-01.md": "# 2026-05-01\n\n## Kiln\n- It fires to 1,220 degrees and no more\n\n## Firing\n- Fires twelve hours, to 1,220 degrees\n\n"
     "## Checks\n- Gas: half full\n- Flue swept\n",
     "memory/2026-05-04.md": "# 2026-05-04\n\n## Checks\n- Gas: half full\n- The flue was swept\n",
 }

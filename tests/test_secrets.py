@@ -495,7 +495,12 @@ def test_only_what_nothing_but_a_key_is_made_like_is_proven_to_be_issued():
         f"fc-{made(32, hexes)}", f"SK-{made(20, hexes).upper()}", f"rpa_{made(24, hexes)}",
         f"SEC{made(64, hexes)}", "hf_Qwen2Instruct7BitAwq128gPart2Of9", "sk-Fix31PumpsIn4HousesAndTheirTwoCellars",
     ]  # fmt: skip
+    others += [
+        f"LTAI{made(6, string.digits)}RwyApproach2Left", f"xoxo-{made(4, string.digits)}CardForOma3Final",
+        f"TK-US-{made(24, hexes).upper()}", f"absk{made(32, hexes)}", "SCT20260314TriageNorthProtocol",
+    ]  # fmt: skip
     assert [text for text in others if proven(text)] == []
+    assert not proven(keys[0], before="photos/") and not proven(keys[0], after=".jpg of the yard")
 
 
 @pytest.mark.parametrize("way", ["escaped", "hyphens", "wide"])

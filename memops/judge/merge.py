@@ -5,6 +5,7 @@ import polars as pl
 from memops.judge.places import KEPT, MOMENTS, RANKS, file, placed, reporting, timed
 from memops.plan import edit, nothing
 from memops.schema import LIVE, TIERS, native
+from memops.values import read_all
 
 COPIED = 60
 """Bytes of a text that is written twice by copying alone, whatever it stands under."""
@@ -70,8 +71,11 @@ def _held(members: pl.DataFrame) -> pl.DataFrame:
     first = {
         "keeper": "id", "keeper_pinned": "pinned", "_kept": "block", "_kept_subject": "subject",
         "_kept_mark": "mark", "_kept_path": "path", "_kept_role": "role",
-        "_kept_text": "text", "_kept_at": "created_at",
+        "_kept_values": "_values", "_kept_at": "created_at",
     }  # fmt: skip
+    said = members["text"].to_list() if "told" in members.columns else []
+    values = [[value.form for value in one] for one in read_all(said)] or [[]] * members.height
+    members = members.with_columns(_values=pl.Series(values, dtype=pl.List(pl.String)))
     order = _in_order_of_keeping(members).with_columns(
         **{name: pl.col(of).first().over("group", "scope") for name, of in first.items()}
     )
@@ -105,11 +109,10 @@ def _folded() -> pl.Expr:
     """True of a record that may leave its place by a judge's word alone.
 
     A note may be folded into a curated file, and what it tells again into the note that told it
-    first, which hold each of its numbers; what a day measured stays with that day, what a curated
+    first, which hold each of its values; what a day measured stays with that day, what a curated
     file holds stays in it, and what one file says in two sections belongs to both.
     """
-    mine, theirs = (pl.col(name).str.extract_all(r"\d+") for name in ("text", "_kept_text"))
-    lost = mine.list.set_difference(theirs).list.len() > 0
+    lost = pl.col("_values").list.set_difference("_kept_values").list.len() > 0
     first = ~pl.col("_kept_role").is_in(MOMENTS) | (pl.col("created_at") > pl.col("_kept_at"))
     again = first.fill_null(False) & ~reporting() & (pl.col("path") != pl.col("_kept_path"))
     kept = pl.col("_kept_role").is_in(KEPT) | again

@@ -123,7 +123,10 @@ def _kinds(records: pl.DataFrame, policy: Secrets) -> pl.DataFrame:
     values = pl.concat([*said, tags]).drop_nulls()
     kinds = found(values["value"], policy)
     kinds = kinds.with_columns(values.select("record", "value")[kinds["row"]])
-    sure = [proven(v[a:z]) for v, a, z in kinds.select("value", "start", "end").iter_rows()]
+    sure = [
+        proven(v[a:z], v[:a], v[z:])
+        for v, a, z in kinds.select("value", "start", "end").iter_rows()
+    ]
     by_record = (
         kinds.with_columns(sure=pl.Series(sure, dtype=pl.Boolean))
         .group_by("record")

@@ -13,33 +13,39 @@ from functools import cache
 
 from memops.language.lexicon import lexicon
 
-_LONG = 4  # letters and digits of a beginning that hardly anything else has
-_RUN = 30  # characters behind a shorter one
-_WORDS = re.compile(r"[a-z]{3,}")
+_LONG, _SHORT = 16, 30  # characters behind a beginning of four letters and digits, or of fewer
+_CLOUD = re.compile(r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}")  # Amazon's
 _CHAT_BOT = re.compile(r"\d{8,10}:AA[\w-]{33}")  # Telegram's
-_HASH = re.compile(r"[A-Za-z0-9]{1,4}[_-]?[0-9a-fA-F]{32,}")
+_WORDS = re.compile(r"[A-Z]?[a-z]{2,}")
+_DATE = re.compile(r"20\d{6}|20\d\d-\d\d")
+_ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}\b")
 
 
-def proven(value: str) -> bool:
-    """Return whether nothing but a key of its issuer is made like a value."""
+def proven(value: str, before: str = "", after: str = "") -> bool:
+    """Return whether nothing but a key of its issuer is made like a value, by what stands around it.
+
+    What stands in a path, or has the ending of a file, may be a name.
+    """
+    if before.endswith("/") or _ENDING.match(after):
+        return False
     parts = value.split(".")
     if len(parts) >= 3 and value.startswith("ey"):
         return isinstance(_json(_decoded(parts[0])), dict)
     if len(parts) == 3 and _decoded(parts[0]).isdigit():
         return True  # a bot's token: its number first
-    begun = next((one for one in _beginnings() if value.lower().startswith(one.lower())), "")
-    if not begun:
-        return _CHAT_BOT.fullmatch(value) is not None or (
-            ":" not in value and len(parts) < 3 and _HASH.fullmatch(value) is None
-        )
-    signs = sum(sign.isalnum() for sign in begun)
-    return signs >= _LONG or (value.startswith(begun) and _generated(value[len(begun) :]))
+    if _CLOUD.fullmatch(value) or _CHAT_BOT.fullmatch(value):
+        return True
+    begun = next((one for one in _beginnings() if value.lower().startswith(one.lower())), value[:4])
+    short = sum(sign.isalnum() for sign in begun) < 4
+    if short and not value.startswith(begun):
+        return False
+    return _generated(value[len(begun) :], _SHORT if short else _LONG)
 
 
-def _generated(run: str) -> bool:
-    """Whether a run is long, of both cases, and little of it stands in what could be words."""
-    cased = any(map(str.isupper, run)) and any(map(str.islower, run))
-    return cased and len(run) >= _RUN and sum(map(len, _WORDS.findall(run))) <= len(run) * 0.4
+def _generated(run: str, least: int) -> bool:
+    """Whether a run is so long, of both cases, with no date and little in it that could be words."""
+    cased = any(map(str.isupper, run)) and any(map(str.islower, run)) and not _DATE.search(run)
+    return cased and len(run) >= least and sum(map(len, _WORDS.findall(run))) <= len(run) * 0.55
 
 
 @cache
