@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from memops.errors import MemopsError, StoreNotFound
-from memops.evaluation.format import FIELDS, Proposal, Query, check_row, graded, rows_of
+from memops.evaluation.format import FIELDS, PROPOSAL, Proposal, Query, check_row, graded, rows_of
 from memops.files import json_object
 from memops.state.purge_terms import PurgeTerms
 
@@ -28,10 +28,7 @@ def read(folder: Path) -> list[Proposal]:
         raise StoreNotFound(f"{path}: no such file", hint)
     rows = rows_of(path)
     for nth, row in enumerate(rows, 1):
-        where = f"{path}: line {nth}"
-        check_row({k: v for k, v in row.items() if k not in ("says", "keep")}, where)
-        if row.get("keep") not in (None, True, False):
-            raise MemopsError(f"{where}: keep must be true, false or null")
+        check_row(row, f"{path}: line {nth}", PROPOSAL)
     return rows
 
 

@@ -26,10 +26,13 @@ def loaded(path: Path) -> tuple[dict[str, Any], str]:
         raise MemopsError(f"{path}: not valid TOML: {error}", "mend that line") from error
 
 
-def checked(kind: Any, table: Any, where: str, at: Sequence[str] = (), text: str = "") -> Any:
+def checked(
+    kind: Any, table: Any, where: str, at: Sequence[str] = (), text: str = "", hint: str = HINT
+) -> Any:
     """Return what a table makes of a type; raises MemopsError that names each setting and its line.
 
-    `at` is where the table stands in the file `where`, whose text tells the line.
+    `at` is where the table stands in the file `where`, whose text tells the line; `hint` says what
+    to do where no name is unknown.
     """
     from pydantic import ValidationError
 
@@ -38,10 +41,8 @@ def checked(kind: Any, table: Any, where: str, at: Sequence[str] = (), text: str
     except ValidationError as error:
         said = error.errors(include_url=False, include_context=False)
         sentences = dict.fromkeys(_sentence(one, at, text) for one in said)
-        hints = [hint for one in said if (hint := _hint(kind, one))]
-        raise MemopsError(
-            f"{where}: {'; '.join(sentences)}", hints[0] if hints else HINT
-        ) from error
+        known = next(filter(None, (_hint(kind, one) for one in said)), hint)
+        raise MemopsError(f"{where}: {'; '.join(sentences)}", known) from error
 
 
 def tables(kinds: dict[str, Any]) -> Any:

@@ -136,7 +136,7 @@ def _places(text: str, _: Mapping[str, Any]) -> str:
 
 def _group(text: str, _: Mapping[str, Any]) -> str:
     by_category = re.fullmatch("(?:[^/]+/)?category:.+", text)
-    return "" if by_category else _known(text.rpartition("/")[2], KINDS, "kind of record")
+    return "" if by_category else unless_known(text.rpartition("/")[2], KINDS, "kind of record")
 
 
 def _secret(text: str, before: Mapping[str, Any]) -> str:
@@ -144,15 +144,15 @@ def _secret(text: str, before: Mapping[str, Any]) -> str:
 
     known = {str(shape["kind"]) for shape in lexicon("secrets")["pattern"]}
     known |= {"told", *before.get("patterns", {})}
-    return _known(text, sorted(known), "kind of secret")
+    return unless_known(text, sorted(known), "kind of secret")
 
 
 def _rule(text: str, before: Mapping[str, Any]) -> str:
     """A rule is a module; what is said of one may be said of a kind of store alone, or of all rules."""
     kind, _slash, rule = text.rpartition("/")
     known = sorted(p.stem for p in _RULES.glob("[a-z]*.py"))
-    return (_known(kind, [*STORES], "kind of store") if kind else "") or (
-        "" if rule == "*" else _known(rule, known, "rule")
+    return (unless_known(kind, [*STORES], "kind of store") if kind else "") or (
+        "" if rule == "*" else unless_known(rule, known, "rule")
     )
 
 
@@ -165,10 +165,11 @@ def _measure(text: str, _: Mapping[str, Any]) -> str:
 
 
 def _among(what: str, *known: str) -> Checked:
-    return Checked(lambda text, _: _known(text, known, what))
+    return Checked(lambda text, _: unless_known(text, known, what))
 
 
-def _known(name: str, known: Sequence[str], what: str) -> str:
+def unless_known(name: str, known: Sequence[str], what: str) -> str:
+    """Return what is said of a name that is none of those known; nothing of one that is."""
     if name in known:
         return ""
     near = did_you_mean(name, known)
