@@ -37,10 +37,9 @@ def standing(evidence: pl.DataFrame, policy: Unattended) -> pl.DataFrame:
     The bound is that of the exact binomial interval (Clopper and Pearson 1934) of right and
     harmless among all; `may` is what it allows, `may_curated` what it allows of curated text.
     """
-    tail = (1 - policy.confidence) / 2
     counts = evidence.group_by(*SHAPE, "family").agg(pl.col("right", "harmless", "harmful").sum())
-    good, bad = (counts["right"] + counts["harmless"]).to_numpy(), counts["harmful"].to_numpy()
-    bound = _least(good.clip(1), bad + 1, tail) * (good > 0)
+    good, bad = counts["right"] + counts["harmless"], counts["harmful"]
+    bound, _ = interval(good.to_numpy(), bad.to_numpy(), policy.confidence)
     enough = pl.col("n") >= policy.changes
     return (
         counts.with_columns(n=pl.sum_horizontal("right", "harmless", "harmful"), lower=bound)
@@ -52,22 +51,16 @@ def standing(evidence: pl.DataFrame, policy: Unattended) -> pl.DataFrame:
     )
 
 
-def _least(good: Any, bad: Any, tail: float) -> Any:
-    if not len(good):
-        return good.astype(float)
-    from scipy.special import betaincinv
-
-    return betaincinv(good, bad, tail)
-
-
-def interval(good: int, bad: int, confidence: float) -> tuple[float, float]:
-    """Return the exact binomial interval of the share of good ones; (0, 1) where there are none."""
+def interval(good: Any, bad: Any, confidence: float) -> tuple[Any, Any]:
+    """Return the exact binomial intervals of shares of good ones; 0 to 1 where there are none."""
     from scipy.special import betaincinv
 
     tail = (1 - confidence) / 2
-    low = float(betaincinv(good, bad + 1, tail)) if good else 0.0
-    high = float(betaincinv(good + 1, bad, 1 - tail)) if bad else 1.0
-    return low, high
+
+    def least(hits: Any, misses: Any) -> Any:
+        return betaincinv(hits.clip(1), misses + 1, tail) * (hits > 0)
+
+    return least(good, bad), 1 - least(bad, good)
 
 
 def decided(rule: str, kind: str, policy: Unattended) -> str:

@@ -107,23 +107,15 @@ def counts(
     return said | {"changes": counted.sort("family", *autonomy.SHAPE).to_dicts()}
 
 
-def kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
-    """Return Cohen's kappa (1960) of two readers' labels; None where chance alone is certain."""
-    n = len(pairs)
-    if not n:
-        return None
-    seen = sum(a == b for a, b in pairs) / n
-    chance = sum(
-        sum(a == label for a, _ in pairs) * sum(b == label for _, b in pairs) for label in LABELS
-    ) / (n * n)
-    return None if chance == 1 else round((seen - chance) / (1 - chance), 3)
-
-
 def _agreement(first: pl.DataFrame, other: pl.DataFrame) -> dict[str, Any]:
+    """How many labels two readers share, and Cohen's kappa (1960); None where chance alone is certain."""
+    from sklearn.metrics import cohen_kappa_score
+
     both = first.join(other.filter(pl.col("label") != ""), on=["plan", "seq"], suffix="_b")
-    pairs = list(both.select("label", "label_b").iter_rows())
-    same = sum(a == b for a, b in pairs)
-    return {"n": len(pairs), "same": same, "kappa": kappa(pairs)}
+    one, two = both["label"], both["label_b"]
+    certain = pl.concat([one, two]).n_unique() < 2
+    kappa = None if certain else round(float(cohen_kappa_score(one.to_list(), two.to_list())), 3)
+    return {"n": both.height, "same": int((one == two).sum()), "kappa": kappa}
 
 
 def _rows(nth: int, review: reviewing.Review) -> pl.DataFrame:

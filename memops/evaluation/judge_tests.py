@@ -126,13 +126,12 @@ def counted(known: pl.DataFrame, policy: Policy) -> pl.DataFrame:
     told = known.filter(~pl.col("stopped") & (pl.col("verdict") != UNSURE))
     counts = told.group_by("verdict", "lang").agg(said=pl.len(), right=pl.col("right").sum())
     both = counts.join(wanted, on=["verdict", "lang"], how="left").sort("verdict", "lang")
-    share = policy.unattended.confidence
-    rows = both.select("right", "said").iter_rows()
-    bounds = [autonomy.interval(right, said - right, share) for right, said in rows]
+    right, wrong = both["right"].to_numpy(), (both["said"] - both["right"]).to_numpy()
+    low, high = autonomy.interval(right, wrong, policy.unattended.confidence)
     return both.with_columns(
         precision=pl.col("right") / pl.col("said"),
-        low=pl.Series([low for low, _ in bounds], dtype=pl.Float64),
-        high=pl.Series([high for _, high in bounds], dtype=pl.Float64),
+        low=pl.Series(low, dtype=pl.Float64),
+        high=pl.Series(high, dtype=pl.Float64),
         recall=(pl.col("right") / pl.col("wanted")).fill_null(0.0),
     ).drop("wanted")
 
