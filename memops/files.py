@@ -11,10 +11,8 @@ import gzip
 import hashlib
 import json
 import os
-import re
 import socket
 import time
-import uuid
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,8 +25,6 @@ STEP = 4 << 20
 """Bytes that are put on disk at a time: whoever else syncs a file waits for what is on its way."""
 _TELLING = 4  # characters from which the beginning of a name may stand for it
 _LONG = 64  # bytes of a name that a temporary name holds whole; systems allow 255, some 143
-_MANY = 64  # items of a list that the indenting encoder, which is slow, does not see
-_MARK = re.compile(r'"([0-9a-f]{32})"')
 _TICK = 50_000_000  # nanoseconds in which the clocks of file systems, most of which step by four million, move
 _digests: dict[tuple[int, ...], str] = {}
 _EASY, _RATIO = 64 << 20, 50  # what a gzip file may unfold to: so many bytes, or times its own
@@ -107,25 +103,8 @@ def write_json(path: Path, value: Any) -> None:
 
 def json_bytes(value: Any) -> bytes:
     """Return the bytes that `write_json` writes."""
-    lists: dict[str, str] = {}
-    held = _without_lists(value, lists, 1)
-    text = json.dumps(held, ensure_ascii=False, indent=1, sort_keys=True, default=str)
-    if lists:
-        text = _MARK.sub(lambda mark: lists.get(mark[1], mark[0]), text)
+    text = json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True, default=str)
     return (text + "\n").encode()
-
-
-def _without_lists(value: Any, lists: dict[str, str], depth: int) -> Any:
-    """The value with a mark for each long list of texts and numbers, and what is written for it."""
-    if isinstance(value, dict):
-        return {name: _without_lists(inner, lists, depth + 1) for name, inner in value.items()}
-    flat = type(value) is list and len(value) > _MANY and {*map(type, value)} <= {str, int}
-    if not flat:
-        return value
-    mark, gap = uuid.uuid4().hex, "\n" + " " * depth
-    items = json.dumps(value, ensure_ascii=False, separators=(f",{gap}", ": "))[1:-1]
-    lists[mark] = f"[{gap}{items}{gap[:-1]}]"
-    return mark
 
 
 def json_digest(value: Any) -> str:
