@@ -26,11 +26,11 @@ from memops.models.wire import (
     Answer,
     Capped,
     Place,
+    address,
+    bearing,
     credential,
     exchange,
-    is_private,
     place,
-    resolved,
 )
 from memops.policy.models import Caps, Judge
 from memops.progress import tell
@@ -213,11 +213,7 @@ class _Asking:
     def _sent(self, question: Question) -> Answer:
         of = self.of
         with self.lock:
-            self.ip = self.ip or resolved(of.place.host, of.place.port, named=True) or ""
-        if not self.ip:
-            raise MemopsError(f"{of.place.host} is an address of the link itself")
-        if of.key and not of.place.secure and not is_private(self.ip):
-            raise MemopsError("a key is not sent unencrypted to another machine")
+            self.ip = self.ip or address(of.place)
         body = {
             "model": of.model,
             "temperature": 0,
@@ -227,9 +223,7 @@ class _Asking:
                 {"role": "user", "content": question.text},
             ],
         }
-        headers = {"Content-Type": "application/json"}
-        if of.key:
-            headers["Authorization"] = f"Bearer {of.key}"
+        headers = {"Content-Type": "application/json"} | bearing(of.key, of.place, self.ip)
         request = ("POST", of.path, json.dumps(body, ensure_ascii=False).encode())
         until = min(self.until, time.monotonic() + self.policy.seconds)
         most, timeout = self.policy.reply_bytes, self.policy.seconds

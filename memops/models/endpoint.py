@@ -17,7 +17,7 @@ from urllib.parse import urlencode, urlsplit
 
 from memops.errors import Incomplete, MemopsError, StoreNotFound, Unauthorised
 from memops.files import json_value
-from memops.models.wire import Answer, Capped, credential, exchange, is_private, place, resolved
+from memops.models.wire import Answer, Capped, bearing, credential, exchange, place, resolved
 
 MAX_BYTES = 64 << 20
 """Most bytes that all answers together may have."""
@@ -103,16 +103,10 @@ class Endpoint:
 
     def _once(self, verb: str, target: str, body: bytes) -> tuple[int, bytes]:
         """One request on one connection; the body read with both caps in hand."""
-        headers = {"Content-Type": "application/json"} if body else {}
         token = credential(f"{self.manners.env}_TOKEN")
-        if token:
-            headers["Authorization"] = f"Bearer {token}"
         self.ip = self.ip or self._resolved()
-        if token and not self.place.secure and not is_private(self.ip):
-            raise MemopsError(
-                f"{self.base}: a token is not sent unencrypted to another machine",
-                "use https, or a tunnel to this machine",
-            )
+        headers = bearing(token, self.place, self.ip)
+        headers |= {"Content-Type": "application/json"} if body else {}
         answer = self._answer((verb, target, body or None), headers)
         self.left -= len(answer.body)
         return answer.status, answer.body

@@ -67,12 +67,9 @@ def mail(address: str, subject: str, text: str) -> None:
 
 def _sent(url: str, below: str, body: bytes, kind: str) -> None:
     to, path = wire.place(url, "the address")
-    ip = wire.resolved(to.host, to.port, named=True)
-    if ip is None:
-        raise MemopsError(f"{to.base} is an address of the link itself")
     query = urlsplit(url).query
     target = f"{path}{below}" + (f"?{query}" if query else "") or "/"
     until, headers = time.monotonic() + SECONDS, {"Content-Type": kind}
-    said = wire.exchange(to, ip, ("POST", target, body), headers, until, _MOST)
+    said = wire.exchange(to, wire.address(to), ("POST", target, body), headers, until, _MOST)
     if not 200 <= said.status < 300:
         raise MemopsError(f"it answered {said.status}")

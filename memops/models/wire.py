@@ -81,9 +81,24 @@ def resolved(host: str, port: int, named: bool) -> str | None:
     return None
 
 
-def is_private(ip: str) -> bool:
-    """Tell whether an address is this machine's own."""
-    return ipaddress.ip_address(ip.partition("%")[0]).is_loopback
+def address(to: Place) -> str:
+    """Return the one address of a place that somebody named; raises MemopsError where none may be used."""
+    if ip := resolved(to.host, to.port, named=True):
+        return ip
+    raise MemopsError(f"{to.base} is an address of the link itself")
+
+
+def bearing(token: str, to: Place, ip: str) -> dict[str, str]:
+    """Return the header that bears a token, if there is one.
+
+    Raises MemopsError where it would go to another machine unencrypted.
+    """
+    if token and not (to.secure or ipaddress.ip_address(ip.partition("%")[0]).is_loopback):
+        raise MemopsError(
+            f"{to.base}: a token is not sent unencrypted to another machine",
+            "use https, or a tunnel to this machine",
+        )
+    return {"Authorization": f"Bearer {token}"} if token else {}
 
 
 def credential(variable: str) -> str:
