@@ -62,10 +62,7 @@ def proposed(
     )
     allowed, refused = protect(changes, records, policy)
     planned = planfile.Planned(taken, records, allowed, refused, policy, now, ["curator"])
-    plan = planfile.save(settings.state, planned, made)
-    keys = ("ops", "by_rule", "by_op", "snapshot", "exceeds", "refused")
-    said = {"plan": plan.id, "path": str(plan.path), **{k: plan.header[k] for k in keys}}
-    return said | {"asked": found.figures()}
+    return planfile.save(settings.state, planned, made).told() | {"asked": found.figures()}
 
 
 def _shown(records: pl.DataFrame, ctx: Context, scope: str | None) -> pl.DataFrame:

@@ -63,6 +63,12 @@ class PlanFile:
         """Return the changes that remain after review."""
         return self.changes[[seq - 1 for seq in self.kept]]
 
+    def told(self) -> dict[str, Any]:
+        """Return what a command prints of it: its changes (`ops`), and the records they change."""
+        keys = ("ops", "by_rule", "by_op", "snapshot", "unattended", "exceeds", "refused")
+        said = {"plan": self.id, "path": str(self.path), **{k: self.header[k] for k in keys}}
+        return said | {"records": self.plan()["id"].n_unique()}
+
     def unattended(self) -> list[int]:
         """Return the sequence numbers of the lines that remain and may happen without a person."""
         may = self.changes["unattended"].fill_null(False)
