@@ -29,9 +29,7 @@ def audit(
         now: Fix the clock, e.g. 2026-06-01T02:00:00Z.
     """
     try:
-        said = as_task(
-            steps.audit_store, store, settings(config, state), steps.instant(now), fail_on
-        )
+        said = as_task(steps.audit_store, store, settings(config, state), steps.fixed(now), fail_on)
     except MemopsError as error:
         return refused(store, error)
     rows = [

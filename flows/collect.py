@@ -33,7 +33,7 @@ def collect(
     """
     try:
         own = settings(config, state)
-        said = as_task(steps.collect_nodes, roots, into, own, steps.instant(now))
+        said = as_task(steps.collect_nodes, roots, into, own, steps.fixed(now))
     except MemopsError as error:
         return refused("collect", error)
     rows = [{"node": node, **counts} for node, counts in said["nodes"].items()]

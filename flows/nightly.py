@@ -52,7 +52,7 @@ def nightly(
     passing = (PrefectException, HTTPError)
     try:
         own = flowing.settings(config, state, limits, policy, approval_minutes)
-        at = steps.instant(now)
+        at = steps.fixed(now)
         with several.turn(own), flowing.counted(STEPS) as call:
             night = several.night(store, own, at, passing, call=call, **how)
     except MemopsError as error:

@@ -29,13 +29,12 @@ from memops.models.local import local_models
 from memops.plan_agreement import alone
 from memops.rules import HYGIENE, MIGRATION, RULES, Rule, propose
 from memops.rules.extract_notes import extract_notes
-from memops.schema import instant as as_instant
 from memops.settings import Settings
 from memops.state import evidence, planfile
 from memops.state.outputs import note
 from memops.state.pending import waiting
 from memops.state.runs import find_run, written_again
-from memops.state.sources import clock, take_snapshot
+from memops.state.sources import clock, fixed, take_snapshot
 from memops.statements.remembered import Remembered
 from memops.stores import open_store, transcripts
 
@@ -147,8 +146,7 @@ def plan_step(
     base = MIGRATION if migrate else RULES
     due = hygiene or migrate
     without = [] if due else _resting(snapshot.open_snapshot(Path(path)).address, settings, now)
-    made = make_plan(path, settings, now, chosen_rules(base, rules, without), answers)
-    return said_of(made)
+    return make_plan(path, settings, now, chosen_rules(base, rules, without), answers).told()
 
 
 def _resting(address: str, settings: Settings, now: datetime) -> list[str]:
@@ -168,25 +166,6 @@ def ask_step(path: str, settings: Settings, now: datetime) -> dict[str, Any]:
     of = endpoint(policy.judge)
     right = evidence.right_of(settings.state, asking.recipe(of), policy.model.right)
     return asking.about_notes(taken.records(), ctx, settings.state, of, right)
-
-
-def instant(text: str | None) -> datetime | None:
-    """Return the instant that a text says; raises MemopsError for one without a zone."""
-    if text is None:
-        return None
-    at = as_instant(text)
-    if at is None:
-        raise MemopsError(
-            f"{text!r} is not an instant", "write 2026-06-01T02:00:00Z, with its zone"
-        )
-    return at
-
-
-def said_of(made: planfile.PlanFile) -> dict[str, Any]:
-    """Return what a command prints of a plan: its changes (`ops`), and the records they change."""
-    keys = ("ops", "by_rule", "by_op", "snapshot", "unattended", "exceeds", "refused")
-    said = {"plan": made.id, "path": str(made.path), **{k: made.header[k] for k in keys}}
-    return said | {"records": made.plan()["id"].n_unique()}
 
 
 def collect_nodes(
@@ -224,6 +203,6 @@ def report_step(night: dict[str, Any], settings: Settings) -> dict[str, Any]:
 
 
 __all__ = [
-    "Asked", "apply_step", "ask_step", "audit_store", "gate", "grade_plan", "plan_step", "recover",
-    "remedies", "report_step", "take_snapshot",
+    "Asked", "apply_step", "ask_step", "audit_store", "fixed", "gate", "grade_plan", "plan_step",
+    "recover", "remedies", "report_step", "take_snapshot",
 ]  # fmt: skip

@@ -37,8 +37,7 @@ def plan(
     settings, rules = in_force(), steps.chosen_rules(**chosen)
     taken = sources.open_or_take(store, settings, now, accept_shrink)
     made = steps.make_plan(taken.path, settings, now or sources.clock(), rules)
-    said = steps.said_of(made)
-    said |= first_look(said["plan"], settings, show)
+    said = made.told() | first_look(made.id, settings, show)
     emit(said, lambda: [*_plan_text(said), *riskiest_text(said), *_next(said)])
     return 4 if detailed and said["ops"] else 0
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from memops import snapshot
 from memops.errors import MemopsError
+from memops.schema import instant
 from memops.settings import Settings
 from memops.stores import open_store, standing
 
@@ -13,6 +14,19 @@ from memops.stores import open_store, standing
 def clock() -> datetime:
     """Return the time now; every other module is given it."""
     return datetime.now(UTC)
+
+
+def fixed(text: str | None) -> datetime | None:
+    """Return the instant at which `--now` fixes the clock; raises MemopsError for what is none."""
+    if text is None:
+        return None
+    at = instant(text)
+    if at is None:
+        hint = "write 2026-06-01T02:00:00Z, with its zone"
+        raise MemopsError(f"--now {text!r} is not an instant", hint)
+    if not 1970 <= at.year < 9000:  # what is counted back and ahead from it must be a date, too
+        raise MemopsError(f"--now {text!r} is on no clock", "give a year from 1970 to 8999")
+    return at
 
 
 def take_snapshot(
