@@ -52,7 +52,8 @@ def aliased(names: pl.Series) -> pl.Series:
 
     What is random from end to end, as generated ids are, names nothing but itself and stays.
     """
-    return _by_value(names, _aliases)
+    changed = _changed(names.drop_nulls().unique(), _aliases)
+    return names.replace(changed) if changed else names
 
 
 def named(table: pl.DataFrame) -> pl.DataFrame:
@@ -173,12 +174,6 @@ def _replaced(text: str, spans: Iterable[tuple[int, int, str]]) -> str:
         pieces += [text[at:start], f"[redacted:{kind}-{digest}]"]
         at = end
     return "".join([*pieces, text[at:]])
-
-
-def _by_value(column: pl.Series, mask: Mask) -> pl.Series:
-    """A column with each distinct value masked once; the column itself where nothing changes."""
-    changed = _changed(column.drop_nulls().unique(), mask)
-    return column.replace(changed) if changed else column
 
 
 def _replaced_in(table: pl.DataFrame, names: list[str], mask: Mask) -> pl.DataFrame:
