@@ -10,10 +10,32 @@ from collections.abc import Callable, Sequence
 import polars as pl
 
 from memops.language.lexicon import lexicon
+from memops.safety.secrets_around import (
+    BEFORE,
+    NEXT,
+    after_label,
+    clause,
+    elided,
+    ends,
+    identified,
+    line,
+    named_so,
+    published,
+    stops,
+    weak,
+)
 from memops.safety.secrets_labels import expanded, listed
+from memops.safety.secrets_numbers import (
+    code,
+    code_too,
+    coded,
+    coded_next,
+    confided_number,
+    counted,
+    dialled,
+)
 from memops.safety.secrets_traits import (
     SIZE,
-    VALUE,
     card,
     count,
     has,
@@ -23,7 +45,6 @@ from memops.safety.secrets_traits import (
     with_traits,
 )
 
-_BEFORE, _NEXT = pl.col("before"), pl.col("following")
 _DIGIT, _DIGITS, _MIXING = pl.col("digit"), pl.col("digits"), pl.col("mixing")
 _LETTER = pl.col("letters") > 0
 _GENERATED = "[A-Za-z0-9]{20}"  # unbroken
@@ -57,63 +78,15 @@ def _check(name: str) -> pl.Expr:
     if name == "always":
         return CHECKS[name]()
     plain = CHECKS[name]() & ~pl.col("placeholder")
-    return plain & ~_identified() if name in _TOLD else plain
-
-
-def _identified() -> pl.Expr:
-    """The name right before the value says that it is an identifier, as in `message_id: ...`."""
-    return _BEFORE.str.contains(r"(?i)(?:^|[^\p{L}])(?:\p{L}+[_ -]?)?ids?[\"'`]?\s?[:=]\s?[\"'`]?$")
+    return plain & ~identified() if name in _TOLD else plain
 
 
 def _always() -> pl.Expr:
     return pl.lit(True)
 
 
-def _said_before(pattern: str, within: int = 120) -> pl.Expr:
-    return _BEFORE.str.tail(within).str.contains(expanded(pattern))
-
-
-def _ends() -> pl.Expr:
-    """The clause ends after the value."""
-    return _NEXT.str.contains(lexicon("secrets")["ends"])
-
-
-def _stops() -> pl.Expr:
-    """The clause ends after the value, or goes on with a new part."""
-    return _ends() | _NEXT.str.contains(lexicon("secrets")["goes_on"])
-
-
-def _clause() -> pl.Expr:
-    """What stands before the value in its sentence."""
-    return _BEFORE.str.replace(r"(?s)^.*(?:[.!?]\s|[。！？\n])", "")
-
-
-def _line() -> pl.Expr:
-    """What stands before the value in its line."""
-    return _BEFORE.str.extract(r"([^\n]*)$").fill_null("")
-
-
-def _after_label(group: str, within: int) -> pl.Expr:
-    """A label of the group stands before the value in its sentence, not too far."""
-    return _clause().str.tail(within).str.contains(expanded(f"(?i)@{{{group}}}@{{right}}"))
-
-
-def _named_so() -> pl.Expr:
-    """The word right before says that the value is the name of somebody or something."""
-    return _said_before(r"(?i)(?:@{of}|@{login}(?:@{is}|\s?[:：]?\s?)|@{ids}\s?)[\"'`“]?$")
-
-
-def _published() -> pl.Expr:
-    return _BEFORE.str.contains(lexicon("secrets")["published"])
-
-
 def _unpublished() -> pl.Expr:
-    return ~_published()
-
-
-def _dotted() -> pl.Expr:
-    """Parts that a generator made, as no name of a module or a host is."""
-    return _DIGIT & (_MIXING >= 0.2) & ~_published()
+    return ~published()
 
 
 def _fitted() -> pl.Expr:
@@ -122,12 +95,7 @@ def _fitted() -> pl.Expr:
     own_name |= has("^[0-9]{13,}$")  # which cards have a shape of their own for
     own_name |= has("^[a-z]+(?:_[a-z]+)*_[0-9]$")  # one of several
     own_name |= has("^[0-9a-f]{16}(?:-[0-9]+)?$")  # a plan or a run of this program
-    return ~_published() & _UNDATED & ~pl.col("place") & ~own_name & ~_elided()
-
-
-def _elided() -> pl.Expr:
-    """Only the beginning of a key is shown."""
-    return _NEXT.str.contains(r"""^["'`]?(?:\.{3}|…|\*{3})""") & (SIZE < 24)
+    return ~published() & _UNDATED & ~pl.col("place") & ~own_name & ~elided()
 
 
 def _prefixed() -> pl.Expr:
@@ -136,7 +104,7 @@ def _prefixed() -> pl.Expr:
     dense, long = cased & (_MIXING >= 0.35), (count("[a-z0-9][A-Z]") >= 3) & (SIZE >= 24)
     made = dense | (((_DIGIT & (_MIXING >= 0.2)) | pl.col("random")) & ~pl.col("wordy"))
     generated = (has(_GENERATED) | long) & (_UNDATED | (SIZE >= 32)) & made
-    return generated & ~_elided() & ~_example()
+    return generated & ~elided() & ~_example()
 
 
 def _example() -> pl.Expr:
@@ -151,10 +119,10 @@ def _issued() -> pl.Expr:
 
 def _token() -> pl.Expr:
     """What a generator made, and no name."""
-    other = pl.col("wordy") | pl.col("coded_name") | pl.col("place") | _elided()
+    other = pl.col("wordy") | pl.col("coded_name") | pl.col("place") | elided()
     other |= has("^[A-Z][A-Z0-9_]*=$")  # a variable without its value
-    user = _NEXT.str.contains(r"^(?:\s/\s|@[\w-]+\.[\w.-]+)") & (SIZE < 24)  # or of an address
-    return pl.col("random") & _UNDATED & ~other & ~user & ~_published()
+    user = NEXT.str.contains(r"^(?:\s/\s|@[\w-]+\.[\w.-]+)") & (SIZE < 24)  # or of an address
+    return pl.col("random") & _UNDATED & ~other & ~user & ~published()
 
 
 def _unwordly() -> pl.Expr:
@@ -162,7 +130,7 @@ def _unwordly() -> pl.Expr:
     likely = pl.col("random") | (_DIGIT & has("[A-Za-z]") & (SIZE >= 8))
     other = pl.col("wordy") | pl.col("coded_name") | pl.col("measure") | pl.col("place")
     other |= has(r"(?:^|[-_])[^\x00-\x7f]")  # its name in the writer's language
-    return likely & _UNDATED & ~other & ~_elided()
+    return likely & _UNDATED & ~other & ~elided()
 
 
 def _header() -> pl.Expr:
@@ -171,13 +139,13 @@ def _header() -> pl.Expr:
 
 
 def _query() -> pl.Expr:
-    labelled = _BEFORE.str.contains("(?i)(?:password|passwd|pwd|pass)=$")
+    labelled = BEFORE.str.contains("(?i)(?:password|passwd|pwd|pass)=$")
     return labelled | (pl.col("random") & (SIZE >= 12) & ~pl.col("wordy"))
 
 
 def _loose() -> pl.Expr:
     """Random after a label in the same sentence, set off by a sign; a number is anything's."""
-    told = _after_label("token", 76) & _BEFORE.str.contains(r"""[:：=(（|>→][\s"'`*]*$""")
+    told = after_label("token", 76) & BEFORE.str.contains(r"""[:：=(（|>→][\s"'`*]*$""")
     return told & _token() & _LETTER & _ALONE
 
 
@@ -192,7 +160,7 @@ def _word() -> pl.Expr:
     said = has("(?i)[a-z]{3,}(?:able|ible|ed|ing)$")
     whole = has(r"^[\p{L}'_-]{4,}$|^\S*[\p{L}]\S*(?:\s\S+){2,7}$")
     linked = pl.col("spaced") & has(rf"(?i)\b(?:{listed('linking')})\b")
-    return whole & ~said & ~linked & _ends()
+    return whole & ~said & ~linked & ends()
 
 
 def _noun() -> pl.Expr:
@@ -201,20 +169,11 @@ def _noun() -> pl.Expr:
     return _word() & ~has(adjective)
 
 
-def _weak() -> pl.Expr:
-    """The label means other things, too, and no name that goes with a password stands before it."""
-    named = expanded(r"(?i)(?:@{login}@{right}|\b(?:admin|root|wi-?fi)\b)[^\n]*$")
-    part = _BEFORE.str.contains(r"(?i)[a-z]_(?:pass|psk)\W*$")
-    return _said_before(r"(?i)@{weak}\W*$") & ~part & ~_BEFORE.str.contains(named)
-
-
 def _assigned() -> pl.Expr:
-    tight = _BEFORE.str.ends_with("=") & has("^[A-Za-z]{4,}$")
-    plain = (pl.col("number") | _word()) & ~_weak()
+    tight = BEFORE.str.ends_with("=") & has("^[A-Za-z]{4,}$")
+    plain = (pl.col("number") | _word()) & ~weak()
     likely = _SAYS & (pl.col("lettered") | plain | tight)
-    setting = (
-        _BEFORE.str.contains("[a-z]=$") & pl.col("snake") & _NEXT.str.contains(r"^\s*(?:\n|$)")
-    )
+    setting = BEFORE.str.contains("[a-z]=$") & pl.col("snake") & NEXT.str.contains(r"^\s*(?:\n|$)")
     return SIZE.is_between(3, 128) & (likely | (setting & ~pl.col("not_said")))
 
 
@@ -225,52 +184,52 @@ def _said() -> pl.Expr:
 
 def _bare() -> pl.Expr:
     mixed = (SIZE >= 5) & _DIGIT & _LETTER & pl.col("lettered") & _UNDATED
-    number = pl.col("number") & ~pl.col("year") & _ends()
-    named = _BEFORE.str.contains(expanded(r"(?i)@{login}@{right}[^\n]*[^\p{L}](?:pw|pwd|mdp)\s$"))
+    number = pl.col("number") & ~pl.col("year") & ends()
+    named = BEFORE.str.contains(expanded(r"(?i)@{login}@{right}[^\n]*[^\p{L}](?:pw|pwd|mdp)\s$"))
     likely = mixed | number | pl.col("gibberish") | pl.col("composed") | pl.col("phrase")
     likely |= named & _word()
-    return (SIZE <= 128) & _SAYS & likely & ~_weak() & ~has(r"^[A-Z_]+=")
+    return (SIZE <= 128) & _SAYS & likely & ~weak() & ~has(r"^[A-Z_]+=")
 
 
 def _changed() -> pl.Expr:
     """An old value, before the new one."""
-    return (SIZE >= 3) & _SAYS & (_DIGIT | pl.col("lettered") | _BEFORE.str.ends_with(" from "))
+    return (SIZE >= 3) & _SAYS & (_DIGIT | pl.col("lettered") | BEFORE.str.ends_with(" from "))
 
 
 def _near() -> pl.Expr:
     """Dressed up or generated, after a label in the same sentence; or composed, in the same line."""
     dense = SIZE.is_between(10, 64) & (_MIXING >= 0.4) & has("[a-z]") & has("[A-Z]")
     made = pl.col("dressed") | dense | (pl.col("gibberish") & (SIZE >= 8))
-    told = _line().str.tail(90).str.contains(expanded("(?i)@{password}@{right}"))
-    asked = _BEFORE.str.contains(expanded(r"(?i)@{password}[^\n]*[?？]\s*\n[^\n]*$"))
-    told = _after_label("password", 80) | (pl.col("composed") & told) | asked
-    return made & told & _SAYS & _UNDATED & _NAMELESS & ~_named_so()
+    told = line().str.tail(90).str.contains(expanded("(?i)@{password}@{right}"))
+    asked = BEFORE.str.contains(expanded(r"(?i)@{password}[^\n]*[?？]\s*\n[^\n]*$"))
+    told = after_label("password", 80) | (pl.col("composed") & told) | asked
+    return made & told & _SAYS & _UNDATED & _NAMELESS & ~named_so()
 
 
 def _answered() -> pl.Expr:
     """After a question of security; what asks another one is no answer."""
-    asked = _BEFORE.str.contains(expanded("(?i)@{question}")) & ~has("[?？]")
-    return asked & _ends() & seed_words() & ~states_first() & ~pl.col("ordinary")
+    asked = BEFORE.str.contains(expanded("(?i)@{question}")) & ~has("[?？]")
+    return asked & ends() & seed_words() & ~states_first() & ~pl.col("ordinary")
 
 
 def _admin() -> pl.Expr:
     """What goes with the name of who may do all, if no word and no name is made so."""
     made = pl.col("composed") | pl.col("signed") | (has(r"^\p{Lu}\p{Ll}+") & (_DIGITS >= 2))
-    return (SIZE >= 6) & made & _ends() & _SAYS & _UNDATED & ~pl.col("named") & ~has("=")
+    return (SIZE >= 6) & made & ends() & _SAYS & _UNDATED & ~pl.col("named") & ~has("=")
 
 
 def _before() -> pl.Expr:
     """Made by a person, and the clause goes on to say that it is a password."""
     label = r"""(?i)^["'`”」*]*\s?(?:<|←|[—–(（-]|@{is}|这个?是)[^\n.。]{0,30}?@{password}"""
     made = pl.col("dressed") | pl.col("signed") | ((SIZE >= 8) & pl.col("lettered") & _DIGIT)
-    return made & _NEXT.str.contains(expanded(label)) & _SAYS & _UNDATED & _NAMELESS
+    return made & NEXT.str.contains(expanded(label)) & _SAYS & _UNDATED & _NAMELESS
 
 
 def _grouped() -> pl.Expr:
     """Capitals mixed with digits in most groups, after a label in the same sentence."""
     mixed = count("[0-9][A-Z]|[A-Z][0-9]") >= 2
-    told = [_after_label(group, 64) for group in ("token", "code", "password")]
-    return mixed & pl.any_horizontal(told) & _UNDATED & ~_published()
+    told = [after_label(group, 64) for group in ("token", "code", "password")]
+    return mixed & pl.any_horizontal(told) & _UNDATED & ~published()
 
 
 def _joined() -> pl.Expr:
@@ -279,53 +238,15 @@ def _joined() -> pl.Expr:
     made |= pl.col("dressed") | pl.col("composed")
     clear = _SAYS & _UNDATED & _NAMELESS & ~has(r"^[A-Z]{1,6}[-_]?[0-9]+$")
     signed = pl.col("composed") | (pl.col("dressed") & pl.col("upper") & _DIGIT)
-    signed &= ~_BEFORE.str.contains(r"[:：(（]\W*$") & ~has(lexicon("secrets")["composed_of"])
+    signed &= ~BEFORE.str.contains(r"[:：(（]\W*$") & ~has(lexicon("secrets")["composed_of"])
     login = expanded(r"(?i)(?:@{login}|wi-?fi|wlan|vpn)")
-    logged = signed & _clause().str.tail(60).str.contains(login) & ~_named_so()
-    return made & clear & ((_after_label("password", 60) & _stops()) | logged)
-
-
-def _confided_number() -> pl.Expr:
-    """A number of which two things are said: what it opens, how it is entered, that it is secret.
-
-    Keys of a keypad beside it (`#`) and digits joined one by one say how it is entered.
-    """
-    confide = expanded("(?i)@{confide}")
-    told = _BEFORE.str.contains(confide) | _NEXT.str.contains(confide)
-    line = _line()
-    opens, enter = (
-        line.str.contains(expanded(f"(?i)(?:{g})@{{right}}"))
-        for g in ("@{opens}|@{locks}", "@{enter}")
-    )
-    pressed = has("#|^[0-9](?:[ -][0-9]){3}") | (has("[*]") & ~_BEFORE.str.ends_with("*"))
-    beside = r"(?i)@{locks}[^\n.,;。，]{0,30}?(?:[(（][^)）\n]{0,40}[)）])?"
-    keyed = pressed | _said_before(rf"{beside}(?:@{{is}}|[:：=→]\s?|@{{to}}|@{{by}}\s?)$", 90)
-    keyed |= has("^0[0-9]{3,5}$") & _said_before(r"(?i)@{locks}\s?$", 30)
-    said = sum(sign.cast(pl.Int8) for sign in (opens, enter, told, keyed)) >= 2
-    other = _said_before(lexicon("secrets")["numbered"], 40)
-    counted = _NEXT.str.contains(lexicon("secrets")["counted"])
-    issue = has("^#[0-9]+$") & ~line.str.contains(expanded("(?i)@{locks}@{right}"))
-    return said & ~issue & (opens | enter) & ~_year() & ~counted & ~other & _UNDATED
-
-
-def _year() -> pl.Expr:
-    return pl.col("year") | has(r"^(?:19|20)[0-9]{2}[*#]+$")
-
-
-def _dialled() -> pl.Expr:
-    """Turns of a dial, after the name of what they open."""
-    turns = pl.concat_str(_BEFORE.str.tail(12), VALUE).str.count_matches(expanded("(?i)@{turn}"))
-    opens = expanded("(?i)@{opens}|combo")
-    joined = has(r"^[0-9]{1,2}(?:\s?[-–]\s?[0-9]{1,2}){2,3}$")
-    undated = has("(?:^|-)(?:3[2-9]|[4-9][0-9])(?:-|$)") | _line().str.tail(24).str.contains(opens)
-    return ((turns >= 2) & _line().str.contains(opens)) | (
-        joined & undated & _line().str.tail(40).str.contains(opens)
-    )
+    logged = signed & clause().str.tail(60).str.contains(login) & ~named_so()
+    return made & clear & ((after_label("password", 60) & stops()) | logged)
 
 
 def _passphrase() -> pl.Expr:
     """Words that say nothing of a password; no sentence's words where only a verb joins the label."""
-    told = _BEFORE.str.contains(r"""(?:[:：＝=→>–—-][*_`\s]*['’]?|["“«])$""") | seed_words()
+    told = BEFORE.str.contains(r"""(?:[:：＝=→>–—-][*_`\s]*['’]?|["“«])$""") | seed_words()
     asks = has(r"(?i)\b(?:must|should|be|is|are|your|you|please|error|password)\b")
     return told & ~asks & (~states_first() | has(r"^\p{L}{1,3}\s"))
 
@@ -357,11 +278,11 @@ def _next() -> pl.Expr:
 
 def _paired() -> pl.Expr:
     signed = (_DIGIT & _LETTER) | pl.col("composed") | pl.col("signed")
-    path = has(r":|/|\.[a-z]{2,4}$|^[?&]|&\w+=|^[A-Za-z_]\w*=.") | _BEFORE.str.contains(
+    path = has(r":|/|\.[a-z]{2,4}$|^[?&]|&\w+=|^[A-Za-z_]\w*=.") | BEFORE.str.contains(
         r"\.[a-z]{2,}/$"
     )
-    path |= _BEFORE.str.contains(r"(?i)\buser:\s*\W?[^\s/]+/$")  # said by, not signed in as
-    path |= _line().str.contains(r"^\W{0,2}\|.*\|")  # a cell of a table
+    path |= BEFORE.str.contains(r"(?i)\buser:\s*\W?[^\s/]+/$")  # said by, not signed in as
+    path |= line().str.contains(r"^\W{0,2}\|.*\|")  # a cell of a table
     path |= pl.col("wordy") & (count("[-_]") >= 2)  # a branch
     path |= has(r"^[a-z]+-[0-9]+\.[0-9.]+(?:-[a-z]+)*$")  # a version of a model
     path |= has(
@@ -370,40 +291,9 @@ def _paired() -> pl.Expr:
     return (SIZE >= 4) & signed & pl.col("lettered") & _SAYS & _UNDATED & ~path
 
 
-def _code() -> pl.Expr:
-    """Digits after the name of a code; where no sign joins them, more than a count or a year."""
-    joined = _said_before(r"(?i)(?:[:：=＝#→>]\W*|@{is}\W*)$", 24)
-    security = _BEFORE.str.contains(r"(?i)(?:\bcv[vc]2?|安全码|security code)\W*$")
-    counted = _NEXT.str.contains(lexicon("secrets")["counted"])
-    likely = joined | security | ((_DIGITS >= 4) & ~pl.col("year"))
-    item = _BEFORE.str.contains(r"\n\s*$") & _NEXT.str.contains(r"^[.)]\s")  # a list's number
-    return likely & ~counted & ~item & ~has("^[0-9]+-[0-9]+$") & _UNDATED  # nor a range
-
-
-def _code_too() -> pl.Expr:
-    """A further code after the first: no year, count or number of something else."""
-    numbered = _said_before(lexicon("secrets")["numbered"], 24)
-    counted = _NEXT.str.contains(lexicon("secrets")["counted"])
-    return ~pl.col("year") & ~counted & ~numbered & _UNDATED
-
-
-def _coded() -> pl.Expr:
-    """Letters and digits after the name of a code that is more than a number."""
-    return _coded_next() & _BEFORE.str.contains("(?i)code|key|码|код|código|codice|コード|코드")
-
-
-def _coded_next() -> pl.Expr:
-    mixed = _DIGIT & has("[A-Za-z]") & (SIZE >= 4)
-    return _UNDATED & _SAYS & (mixed | has("^[0-9]{3,}(?:-[0-9]{3,})+$"))
-
-
 def _worded() -> pl.Expr:
     """Two words or more in quotes, which say nothing of a password themselves."""
     return seed_words() & ~states_first() & ~pl.col("placeholder")
-
-
-def _counted() -> pl.Expr:
-    return ~_NEXT.str.contains(lexicon("secrets")["counted"]) & _UNDATED
 
 
 def _url() -> pl.Expr:
@@ -412,45 +302,48 @@ def _url() -> pl.Expr:
 
 CHECKS: dict[str, Callable[[], pl.Expr]] = {
     "always": _always,
-    "admin": _admin,
-    "answered": _answered,
     "any": _always,
-    "argument": _argument,
-    "assigned": _assigned,
-    "bare": _bare,
-    "before": _before,
     "card": card,
-    "changed": _changed,
     "cn-id": identity_number,
-    "code": _code,
-    "code-too": _code_too,
-    "coded": _coded,
-    "coded-next": _coded_next,
-    "confided-number": _confided_number,
-    "dialled": _dialled,
-    "dotted": _dotted,
-    "counted": _counted,
-    "fitted": _fitted,
-    "grouped": _grouped,
-    "header": _header,
-    "issued": _issued,
-    "joined": _joined,
-    "loose": _loose,
-    "generated": _generated,
-    "near": _near,
-    "next": _next,
-    "paired": _paired,
-    "passphrase": _passphrase,
-    "prefixed": _prefixed,
-    "query": _query,
-    "said": _said,
     "seed": seed_words,
-    "stranger": _stranger,
-    "stranger-pair": _stranger_pair,
-    "token": _token,
-    "unpublished": _unpublished,
-    "unwordly": _unwordly,
-    "worded": _worded,
-    "url": _url,
+} | {
+    check.__name__.strip("_").replace("_", "-"): check
+    for check in (
+        _admin,
+        _answered,
+        _argument,
+        _assigned,
+        _bare,
+        _before,
+        _changed,
+        _fitted,
+        _generated,
+        _grouped,
+        _header,
+        _issued,
+        _joined,
+        _loose,
+        _near,
+        _next,
+        _paired,
+        _passphrase,
+        _prefixed,
+        _query,
+        _said,
+        _stranger,
+        _stranger_pair,
+        _token,
+        _unpublished,
+        _unwordly,
+        _url,
+        _worded,
+        confided_number,
+        dialled,
+        code,
+        code_too,
+        coded,
+        coded_next,
+        counted,
+    )
 }
-"""Names that a pattern's `check` may give."""
+"""Names that a pattern's `check` may give: most are those of the function."""

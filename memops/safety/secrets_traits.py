@@ -81,7 +81,6 @@ def _compounds() -> dict[str, pl.Expr]:
     number = (pl.col("measure") | has("^[0-9]{1,3}$")) & ~pl.col("number")
     speaks = pl.col("spaced") & has(little)
     return {
-        "speaks": speaks,
         "not_said": speaks | number | pl.col("ordinary") | pl.col("place") | pl.col("label"),
         "lettered": (letter & (pl.col("digit") | sign))
         | cased | pl.col("gibberish") | pl.col("phrase"),
