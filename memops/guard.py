@@ -13,7 +13,7 @@ from memops.language.text import wording
 from memops.plan import STEPS, arguments, gravity, outcome, successors
 from memops.policy import Policy
 from memops.safety.looked import redacted
-from memops.safety.secrets_elsewhere import only_masked
+from memops.safety.masks import only_masked
 from memops.safety.trust import rank
 from memops.schema import LIVE, MODEL, QUARANTINE, RETIRED, TOMBSTONE, only, tier_rank
 

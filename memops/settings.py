@@ -1,19 +1,17 @@
-"""Settings: what `memops.toml` names (stores, their suites, the policy) and where state is kept."""
+"""Settings: what `memops.toml` names: stores, their suites, the policy, where state is kept."""
 
 import math
-import os
 import re
 import shlex
-import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from memops.errors import GuardRefused, MemopsError, NoSpace, StoreNotFound, did_you_mean
-from memops.policy import Policy, sections, whole
-from memops.policy.checking import checked, line_of, loaded, tables
+from memops.errors import GuardRefused, MemopsError, StoreNotFound, did_you_mean
+from memops.policy import Policy, sections
+from memops.policy.checking import checked, line_of, loaded, named_in, tables
 from memops.policy.ranges import (
     NAME,
     AtLeastOne,
@@ -29,6 +27,7 @@ from memops.policy.ranges import (
     Web,
     Zone,
 )
+from memops.state_folder import private, usual
 
 _WORD = re.compile(r"'[a-z]+:[^'\n]+'|(?<![\w'])[a-z]+:[^\s'`,;]+")
 """What may be the address of a store, in quotes where it has blanks."""
@@ -205,15 +204,15 @@ def read(config: Path | None, state: Path | None) -> Settings:
     if not path.exists():
         if config:
             raise MemopsError(f"{config}: no such file", "leave --config out to use the defaults")
-        return Settings(state=_private((state or _usual()).absolute()))
+        return Settings(state=private((state or usual()).absolute()))
     table, text = loaded(path)
-    said = _simple(table) or checked(_shaped(table), table, str(path), (), text)
+    said = _simple(table) or checked(shape(table), table, str(path), (), text)
     if "policy" in said:
-        said["policy"] = whole(said["policy"])
+        said["policy"] = Policy(**said["policy"])
     folder, imports = path.parent, said.pop("import", {}).items()
     kept = folder / said.pop("state", ".memops")
     return Settings(
-        state=_private((state or kept).absolute()),
+        state=private((state or kept).absolute()),
         instruction=said.pop("query_instruction", ""),
         imports={n: replace(i, path=folder / i.path.expanduser()) for n, i in imports},
         path=path.absolute(),
@@ -253,15 +252,6 @@ def _gone(path: Path) -> bool:
     return False
 
 
-def _usual() -> Path:
-    """The state folder where nothing names one: .memops if it stands here, else one per user (XDG)."""
-    if Path(".memops").exists():
-        return Path(".memops")
-    home = os.environ.get("XDG_STATE_HOME", "")
-    kept = Path(home) if Path(home).is_absolute() else Path("~/.local/state").expanduser()
-    return kept / "memops"
-
-
 _TABLES: dict[str, Any] = {
     "policy": Policy, "stores": dict[Name, Configured], "state": Located, "encoder": str,
     "query_instruction": str, "import": dict[str, Import], "flows": Flows,
@@ -269,40 +259,9 @@ _TABLES: dict[str, Any] = {
 }  # fmt: skip
 
 
-@cache
-def shape(*names: str) -> Any:
-    """The tables of a settings file: those of these names, or all."""
-    return tables({name: _TABLES[name] for name in names or _TABLES})
-
-
-def _shaped(table: Mapping[str, Any]) -> Any:
-    """The type of a settings file: of the tables that it names, if all are known."""
-    names = [name for name in _TABLES if name in table] if table.keys() <= _TABLES.keys() else []
-    if not names or "policy" not in names:
-        return shape(*names)
-    return tables({n: _TABLES[n] for n in names} | {"policy": sections(table["policy"])})
-
-
-def _private(state: Path) -> Path:
-    """Return the state folder; raises MemopsError for one that others own or may write to.
-
-    Who can write there can put a plan in another's place.
-    """
-    if state.exists() and not state.is_dir():
-        raise NoSpace(f"{state} is a file, and no state folder", "give --state DIR")
-    try:
-        folders = [state, *(p for p in state.iterdir() if p.is_dir())] if state.is_dir() else []
-        for folder in folders:
-            seen = folder.lstat() if folder != state else folder.stat()
-            if seen.st_uid != os.geteuid():
-                raise MemopsError(
-                    f"{folder} belongs to user {seen.st_uid}, not to you",
-                    "run as its owner, or give --state DIR",
-                )
-            if stat.S_IMODE(seen.st_mode) & 0o022 and not stat.S_ISLNK(seen.st_mode):
-                raise MemopsError(f"{folder} may be written by others", f"chmod go-w {folder}")
-    except PermissionError as error:
-        raise MemopsError(
-            f"{state} may not be read", "run as its owner, or give --state DIR"
-        ) from error
-    return state
+def shape(table: Mapping[str, Any] | None = None) -> Any:
+    """Return the type of a settings file, or of one that says this."""
+    if table is None:
+        return tables(**_TABLES)
+    policy = {"policy": sections(table["policy"])} if "policy" in table else {}
+    return named_in(table, _TABLES | policy)

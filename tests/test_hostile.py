@@ -13,7 +13,7 @@ from memops.language.packs import codes, spaced
 from memops.language.passages import read
 from memops.language.prefilter import literals
 from memops.plan import outcome
-from memops.policy import Hostile
+from memops.policy.safety import Hostile
 from memops.rules.quarantine_injected import quarantine_injected
 from memops.rules.redact_secrets import redact_secrets
 from memops.rules.unwrap_turns import unwrap_turns

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memops.safety.secrets_elsewhere import only_masked
+from memops.safety.masks import only_masked
 
 KEY = "3f9a77d0c2b84e6f" + "9c1d55aa07be6c42"
 

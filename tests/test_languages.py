@@ -14,7 +14,7 @@ from memops.language import packs
 from memops.language.detection import spoken
 from memops.language.lexicon import lexicon, resource
 from memops.language.packs import brings, codes, pack, table
-from memops.policy import Secrets
+from memops.policy.safety import Secrets
 from memops.reports import sections
 from memops.reports.words import Speaker, languages
 from memops.safety.secrets import redacted

@@ -13,8 +13,8 @@ ROOT = Path(__file__).parent.parent
 LAYERS = [
     # words and tables
     {"errors", "failpoints", "heap", "ordered", "progress"},
-    {"files", "language", "measures", "schema", "verdicts"},
-    {"journal", "values"},
+    {"files", "language", "measures", "schema", "state_folder", "verdicts"},
+    {"journal", "locks", "values"},
     {"documents", "plan", "policy", "reasons", "statements"},
     {"overlay", "refusals", "safety", "settings"},
     {"snapshot_draft"},

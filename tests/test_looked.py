@@ -8,7 +8,7 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memops.policy import Hostile, Secrets
+from memops.policy.safety import Hostile, Secrets
 from memops.safety import hostile, looked, secrets
 from memops.safety.secrets_shapes import shapes
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from memops.language.passages import read
 from memops.language.prefilter import literals, possible
-from memops.policy import Secrets
+from memops.policy.safety import Secrets
 from memops.safety import hostile, secrets
 from memops.safety.hostile import concepts, injected, spoken
 from memops.safety.secrets import found

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from memops.context import Context
 from memops.language.lexicon import lexicon
 from memops.plan import outcome
-from memops.policy import Policy, Secrets
+from memops.policy import Policy
+from memops.policy.safety import Secrets
 from memops.rules.redact_secrets import redact_secrets
 from memops.safety.masking import masked_json, masked_table
 from memops.safety.secrets import found, redacted

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memops.policy import Secrets
+from memops.policy.safety import Secrets
 from memops.safety import secrets_fitted
 from memops.safety.secrets import found, redacted
 from memops.safety.secrets_fitted import hashed, likely

@@ -134,7 +134,7 @@ def test_no_number_of_the_policy_may_be_anything(name, value):
 )
 def test_a_file_that_only_says_where_stores_are_reads_as_the_checker_would_have_it(text):
     table = tomllib.loads(text)
-    assert settings._simple(table) == checked(settings.shape(*table), table, "memops.toml")
+    assert settings._simple(table) == checked(settings.shape(table), table, "memops.toml")
 
 
 @pytest.mark.parametrize("text", ["state = 3\n[stores]\n", "[stores.a]\nsuite = 's'\n", "[stores.a]\naddress = 3\n"])  # fmt: skip

@@ -16,7 +16,7 @@ from memops.documents.leads import width
 from memops.safety.display import escaped, printed, shown
 
 if TYPE_CHECKING:
-    from memops.policy import Secrets
+    from memops.policy.safety import Secrets
     from memops.settings import Settings
 
 SCHEMA_VERSION = 1

@@ -9,7 +9,8 @@ import polars as pl
 from memops.apply import beyond
 from memops.commands import reviewing
 from memops.plan import FIELDS, without_secrets
-from memops.policy import Secrets, from_table
+from memops.policy import from_table
+from memops.policy.safety import Secrets
 from memops.reasons import told
 from memops.reports.riskiest import MOST, around, by_risk, places, riskiest
 from memops.safety.looked import redacted

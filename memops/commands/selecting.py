@@ -7,7 +7,7 @@ import polars as pl
 
 from memops.commands.reviewing import Review
 from memops.errors import MemopsError, did_you_mean
-from memops.policy import Secrets
+from memops.policy.safety import Secrets
 from memops.safety.looked import redacted
 
 _NUMBERS = re.compile(r"([0-9]{1,9})(?:\s*-\s*([0-9]{1,9}))?")

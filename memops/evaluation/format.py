@@ -90,17 +90,15 @@ class Proposal(Query, total=False):
 
 
 FIELDS = Query.__annotations__.keys()
-QUERY, PROPOSAL = (tables(dict(kind.__annotations__)) for kind in (Query, Proposal))
+QUERY, PROPOSAL = (tables(**kind.__annotations__) for kind in (Query, Proposal))
 """What a line may hold."""
 _SETTINGS = tables(
-    {
-        "measures": Annotated[list[Measured], Field(min_length=1)],
-        "retriever": Annotated[str, Checked(_retriever)],
-        "k": AtLeastOne,
-        "encoder": Text,
-        "floors": dict[Annotated[str, Checked(_slice)], Share],
-        "note": str,
-    }
+    measures=Annotated[list[Measured], Field(min_length=1)],
+    retriever=Annotated[str, Checked(_retriever)],
+    k=AtLeastOne,
+    encoder=Text,
+    floors=dict[Annotated[str, Checked(_slice)], Share],
+    note=str,
 )
 
 

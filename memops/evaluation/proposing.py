@@ -15,7 +15,7 @@ from memops.judge.places import MOMENTS, placed, touchable
 from memops.language.text import language, normalised
 from memops.safety.hostile import injected
 from memops.safety.looked import found as secrets_in
-from memops.safety.secrets_shapes import MASK
+from memops.safety.masks import MASK
 from memops.schema import LIVE, SHARED, SUBJECT
 from memops.state.lineage import superseded
 

@@ -11,7 +11,8 @@ from memops.extract.modality import judged
 from memops.extract.noise import noise
 from memops.extract.statements import statements
 from memops.extract.weighing import asserting, of_notes, of_sentences, told
-from memops.policy import Policy, Secrets
+from memops.policy import Policy
+from memops.policy.safety import Secrets
 from memops.safety.looked import found as secrets_found
 
 CANDIDATES = pl.Schema(

@@ -8,12 +8,12 @@ by the types of the fields. Sections are frozen dataclasses; each field carries 
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_type_hints
 
-from memops.policy.checking import checked, loaded, tables
+from memops.policy.checking import checked, loaded, named_in
 from memops.policy.defaults import setting
 from memops.policy.grading import Gate, Retrieval
 from memops.policy.hygiene import Budgets, Decay, Floors, Lifecycles, Retention, Tasks, Tiers
@@ -22,16 +22,14 @@ from memops.policy.ranges import (
     AtLeastOne,
     Count,
     Days,
-    Factor,
     Hours,
     Kind,
     Minutes,
-    Regex,
     Ruled,
-    Secret,
     Section,
     Share,
 )
+from memops.policy.safety import Hostile, Secrets
 
 
 @dataclass(frozen=True)
@@ -79,47 +77,6 @@ class Keep(Section):
     weekly: Count = setting(5, "weeks of which a snapshot each stays")
     monthly: Count = setting(12, "months of which a snapshot each stays")
     undo_days: Days = setting(30.0, "days that a run can be taken back")
-
-
-@dataclass(frozen=True)
-class Secrets(Section):
-    """What counts as a secret, and what shows of it."""
-
-    off: list[Secret] = setting(["phone"], "kinds that are not looked for")
-    documents: list[Secret] = setting(
-        ["told", "one-time-code"],
-        "kinds for which alone no record of a document is masked, since those are full of names and "
-        "numbers; told: of any kind, where no label, user's name, command or issuer's beginning stands "
-        "right beside the value",
-    )
-    patterns: dict[str, Regex] = setting(
-        {}, "more kinds: a name, and a regular expression (Rust's)"
-    )
-    sensitivity: dict[Secret, Literal["allowed", "masked", "never_store"]] = setting(
-        dict.fromkeys(("password", "one-time-code", "private-key", "seed-phrase"), "never_store"),
-        "what is done with a kind: allowed (it stays as it is), never_store (it goes whole), and masked, "
-        "which all others are (its ends show as `keep` says)",
-    )
-    allow: list[Regex] = setting([], "expressions of whole values that are no secrets here")
-    keep: Count = setting(0, "characters that show at either end of a long secret")
-
-
-@dataclass(frozen=True)
-class Hostile(Section):
-    """When text addressed to a model is quarantined."""
-
-    threshold: Factor = setting(
-        2.0, "points of evidence that make a text hostile which a machine or a channel wrote"
-    )
-    owners: Factor = setting(3.0, "the same of any other text, whose orders may be the owner's")
-    longer: Factor = setting(0.4, "points more for each doubling of a long text's passages")
-    repeats: AtLeastOne = setting(
-        5, "times that one prompt stands in a store before it is a banner"
-    )
-
-    def of_owners(self) -> "Hostile":
-        """Return the same with the bar of texts whose orders may be the owner's."""
-        return replace(self, threshold=self.owners)
 
 
 @dataclass(frozen=True)
@@ -248,27 +205,12 @@ def read(path: Path) -> Policy:
     """Return the policy of a TOML file's `[policy]` table; raises MemopsError for a wrong one."""
     table, text = loaded(path)
     given = table.get("policy", {})
-    return whole(checked(sections(given), given, str(path), ("policy",), text))
+    return Policy(**checked(sections(given), given, str(path), ("policy",), text))
 
 
 def sections(table: Any) -> Any:
-    """Return the type of a policy's table: of the sections that it names, if all are known.
-
-    Those that are absent need no type, which pydantic takes long to make.
-    """
-    if not isinstance(table, Mapping) or not table.keys() <= _SECTIONS.keys():
-        return Policy
-    return _type(*(name for name in _SECTIONS if name in table))
-
-
-@cache
-def _type(*names: str) -> Any:
-    return tables({name: _SECTIONS[name] for name in names})
-
-
-def whole(made: Any) -> Policy:
-    """Return the policy that a checked table of `sections` is."""
-    return Policy(**made) if isinstance(made, dict) else made
+    """Return the type of a policy's table."""
+    return named_in(table, _SECTIONS)
 
 
 def from_table(
@@ -280,7 +222,7 @@ def from_table(
         fits = isinstance(given, Mapping)
         every[name] = {**every.get(name, {}), **given} if fits else given
     differs = {name: given for name, given in every.items() if given != _usual().get(name)}
-    return whole(checked(sections(differs), differs, where, ("policy",)))
+    return Policy(**checked(sections(differs), differs, where, ("policy",)))
 
 
 @cache

@@ -45,7 +45,17 @@ def checked(
         raise MemopsError(f"{where}: {'; '.join(sentences)}", known) from error
 
 
-def tables(kinds: dict[str, Any]) -> Any:
+def named_in(table: Any, kinds: Mapping[str, Any]) -> Any:
+    """Return the type of a table of these entries: of those that it names, if all are known.
+
+    Those that are absent need no type, which pydantic takes long to make.
+    """
+    known = isinstance(table, Mapping) and table.keys() <= kinds.keys()
+    return tables(**{n: kind for n, kind in kinds.items() if not known or n in table})
+
+
+@cache
+def tables(**kinds: Any) -> Any:
     """Return the type of a table of these entries, of which none must be there, and no others may."""
     from typing_extensions import TypedDict  # which pydantic asks for, and brings
 

@@ -7,7 +7,7 @@ from memops.judge.places import KEPT, MOMENTS, placed, touchable
 from memops.language.lexicon import lexicon
 from memops.language.passages import read
 from memops.plan import edit
-from memops.policy import Hostile
+from memops.policy.safety import Hostile
 from memops.safety.hostile import (
     PROMPTS,
     SHAPED,

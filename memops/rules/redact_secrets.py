@@ -10,7 +10,7 @@ from memops.context import Context
 from memops.judge.places import placed, writable
 from memops.language.text import wordlist
 from memops.plan import arguments, edit
-from memops.policy import Secrets
+from memops.policy.safety import Secrets
 from memops.safety.looked import found
 from memops.safety.masking import masked_table
 from memops.safety.secrets_elsewhere import listed, masked_again, secret_values, secrets_under

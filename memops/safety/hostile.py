@@ -21,7 +21,7 @@ from memops.language.lexicon import lexicon
 from memops.language.packs import codes, spaced
 from memops.language.passages import pieces, read, spelled
 from memops.language.prefilter import possible
-from memops.policy import Hostile
+from memops.policy.safety import Hostile
 from memops.safety.looked import take_for_clean, unlooked
 
 Masks = NDArray[np.uint64]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import polars as pl
 
-from memops.policy import Hostile, Secrets
+from memops.policy.safety import Hostile, Secrets
 from memops.safety import secrets
 
 _DEFAULT = Secrets()

@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from memops.policy import Secrets
+from memops.policy.safety import Secrets
 from memops.safety.looked import found, redacted
 from memops.safety.secrets import sound
 

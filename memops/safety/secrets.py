@@ -12,7 +12,8 @@ import polars as pl
 
 from memops.errors import mask_with
 from memops.language.text import wordlist
-from memops.policy import Secrets
+from memops.policy.safety import Secrets
+from memops.safety.masks import with_masks
 from memops.safety.secrets_checks import plausible
 from memops.safety.secrets_fitted import likely
 from memops.safety.secrets_shapes import FITTED, PUBLIC, Shape, shapes, staying
@@ -68,7 +69,7 @@ def settled(
     out: list[str | None] = []
     rows, part, last = list(range(len(texts))), texts, False
     for nth in range(_ROUNDS):
-        masked = _masked(part, found(part, policy) if nth else hits, policy)
+        masked = with_masks(part, found(part, policy) if nth else hits, policy)
         if last := not masked:
             break
         out = out or texts.to_list()
@@ -87,11 +88,6 @@ def masked(text: str) -> str:
 def sound(text: str) -> str:
     """Return a text without half characters, which JSON and names of files have and UTF-8 cannot hold."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def sensitivity(kind: str, policy: Secrets = _DEFAULT) -> str:
-    """Return what the policy makes of a kind of secret: allowed, masked or never_store."""
-    return policy.sensitivity.get(kind, "masked")
 
 
 mask_with(masked)
@@ -295,26 +291,3 @@ def _merged(hits: pl.DataFrame) -> pl.DataFrame:
         .sort("row", "start")
         .select(_HITS.names())
     )
-
-
-def _masked(texts: pl.Series, spans: pl.DataFrame, policy: Secrets) -> dict[int, str]:
-    """The masked text of each row that has spans."""
-    out: dict[int, str] = {}
-    for (row,), part in spans.partition_by("row", as_dict=True, maintain_order=True).items():
-        text, at, pieces = texts[row], 0, []
-        for start, end, kind in part.select("start", "end", "kind").iter_rows():
-            pieces += [text[at:start], mask_of(text[start:end], kind, policy)]
-            at = end
-        out[row] = "".join([*pieces, text[at:]])
-    return out
-
-
-def mask_of(secret: str, kind: str, policy: Secrets) -> str:
-    """Return a secret's mask; its first and last characters show only of one four times as long.
-
-    None show of a kind that is never to be stored.
-    """
-    keep = policy.keep if sensitivity(kind, policy) == "masked" else 0
-    shown = f"{secret[:keep]}…{secret[-keep:]}"
-    plain = not keep or len(secret) < 8 * keep or any(c.isspace() or c == "]" for c in shown)
-    return f"[redacted:{kind}]" if plain else f"[redacted:{kind} {shown}]"

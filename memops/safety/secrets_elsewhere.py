@@ -10,17 +10,14 @@ from collections.abc import Mapping
 import polars as pl
 
 from memops.language.text import wordlist
-from memops.policy import Secrets
+from memops.policy.safety import Secrets
 from memops.safety.looked import found
-from memops.safety.secrets import mask_of
-from memops.safety.secrets_shapes import MASK
+from memops.safety.masks import mask_of
 
 _POINT = r"^(?:[^:：\n]{1,40}[:：]\s*)?[*`]*([^\s*`]{8,128})[*`]*$"
 """A line that is a value, with or without its name."""
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s+")
 _MARKS = " *_`#:：-•"  # around a heading or a label
-_SHORT = 8
-_VALUE = re.compile(rf"(?=\S*[0-9])\S{{{_SHORT},128}}")
 _LEAST = 10  # characters of a value that stands in two texts for no other reason
 
 
@@ -65,25 +62,6 @@ def secret_values(texts: pl.Series, policy: Secrets) -> dict[str, str]:
     long, said = pl.col("value").str.len_chars() >= _LEAST, pl.col("value")
     mixed = said.str.contains("[0-9]") & said.str.contains(r"\p{L}") & ~said.str.contains(r"\s")
     return dict(told.filter(long & mixed).select("value", "kind").sort("value", "kind").iter_rows())
-
-
-def only_masked(old: str, new: str) -> bool:
-    """Return whether a text is another one of which nothing but values was masked.
-
-    A value is a run of letters, digits and signs long enough to be a secret, a digit among them.
-    What stands between two masks is looked for once, at its first place.
-    """
-    first, *rest = re.split(MASK, new)
-    at = len(first)
-    for nth, part in enumerate(rest, 1):
-        end = old.find(part, at + _SHORT) if nth < len(rest) else len(old) - len(part)
-        if (
-            not _VALUE.fullmatch(old[at:end] if end > at else "")
-            or old[end : end + len(part)] != part
-        ):
-            return False
-        at = end + len(part)
-    return bool(rest) and old.startswith(first)
 
 
 def masked_again(

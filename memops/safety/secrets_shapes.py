@@ -5,11 +5,11 @@ from functools import cache
 from typing import Any
 
 from memops.language.lexicon import lexicon
-from memops.policy import Secrets
+from memops.policy.safety import Secrets
+from memops.safety.masks import MASK
 from memops.safety.secrets_fitted import KINDS
 from memops.safety.secrets_labels import expanded, triggers
 
-MASK = r"\[redacted:[a-z0-9-]+(?: [^\]\s]{0,16})?\]"
 _TRIGGERS = ("any", "beside")
 ISSUED = ("code-host-token", "model-key", "cloud-key", "chat-token", "payment-key", "jwt")
 """Kinds that an issuer's own shape tells, whatever stands around the value."""

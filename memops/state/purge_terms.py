@@ -17,7 +17,7 @@ import polars as pl
 
 from memops.language.text import wordlist
 from memops.safety.looked import redacted
-from memops.safety.secrets_shapes import MASK
+from memops.safety.masks import MASK
 
 _LONG = 12  # characters from which a text is looked for wherever it stands
 _MOST = 160  # characters of it that are looked for: an SQLite page may end after them

@@ -23,7 +23,7 @@ import polars as pl
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from memops.policy import Secrets
+from memops.policy.safety import Secrets
 from memops.safety import secrets, secrets_fitted
 from memops.safety.secrets_fitted import BITS, hashed, loaded, stored
 from memops.safety.secrets_sequences import HAN

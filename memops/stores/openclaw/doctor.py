@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from memops.errors import MemopsError
-from memops.policy import Secrets
+from memops.policy.safety import Secrets
 from memops.safety.looked import found
 from memops.stores.findings import Finding
 from memops.stores.markdown import doctor, files

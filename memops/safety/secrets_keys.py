@@ -1,0 +1,94 @@
+"""Keys: the checks of what a generator made, not a person, as tokens and keys of issuers are."""
+
+import polars as pl
+
+from memops.safety.secrets_around import BEFORE, NEXT, after_label, elided, published
+from memops.safety.secrets_traits import SIZE, count, has
+
+_DIGIT, _DIGITS, _MIXING = pl.col("digit"), pl.col("digits"), pl.col("mixing")
+_GENERATED = "[A-Za-z0-9]{20}"  # unbroken
+_ROWS = ("abcdefghijklmnopqrstuvwxyz", "0123456789012")
+_COUNTED = "(?i)" + "|".join(row[n : n + 8] for row in _ROWS for n in range(len(row) - 7))
+"""Eight signs in the order of the alphabet or of counting, which an example has and no key."""
+_UNDATED = ~pl.col("dated")
+_ALONE = (pl.col("letters") > 0) & ~pl.col("identifier") & ~pl.col("spelt_out")
+
+
+def dotted() -> pl.Expr:
+    """Parts that a generator made, as no name of a module or a host is."""
+    return _DIGIT & (_MIXING >= 0.2) & ~published()
+
+
+def fitted() -> pl.Expr:
+    """What the model took for a secret, if it is no day, no place and nothing to be filled in."""
+    own_name = has(r"(?:^|[-_])[^\x00-\x7f]") & has("[A-Za-z]{2}.*[0-9]")
+    own_name |= has("^[0-9]{13,}$")  # which cards have a shape of their own for
+    own_name |= has("^[a-z]+(?:_[a-z]+)*_[0-9]$")  # one of several
+    own_name |= has("^[0-9a-f]{16}(?:-[0-9]+)?$")  # a plan or a run of this program
+    return ~published() & _UNDATED & ~pl.col("place") & ~own_name & ~elided()
+
+
+def prefixed() -> pl.Expr:
+    """A key after its issuer's beginning: a run that a generator made, as no name, date or tag has."""
+    cased = pl.col("upper") & pl.col("lower")
+    dense, long = cased & (_MIXING >= 0.35), (count("[a-z0-9][A-Z]") >= 3) & (SIZE >= 24)
+    made = dense | (((_DIGIT & (_MIXING >= 0.2)) | pl.col("random")) & ~pl.col("wordy"))
+    generated = (has(_GENERATED) | long) & (_UNDATED | (SIZE >= 32)) & made
+    return generated & ~elided() & ~_example()
+
+
+def _example() -> pl.Expr:
+    return has(_COUNTED)
+
+
+def issued() -> pl.Expr:
+    """A key of its issuer's length: letters and digits mixed, as in no word with a number behind it."""
+    named = has(r"^[0-9a-f]{32}\.[a-z0-9]+$")  # a file by its hash
+    return has("^AKIA|[0-9][A-Za-z]") & ~named & ~_example()
+
+
+def token() -> pl.Expr:
+    """What a generator made, and no name."""
+    other = pl.col("wordy") | pl.col("coded_name") | pl.col("place") | elided()
+    other |= has("^[A-Z][A-Z0-9_]*=$")  # a variable without its value
+    user = NEXT.str.contains(r"^(?:\s/\s|@[\w-]+\.[\w.-]+)") & (SIZE < 24)  # or of an address
+    return pl.col("random") & _UNDATED & ~other & ~user & ~published()
+
+
+def unwordly() -> pl.Expr:
+    """What is assigned to a token: of random make, or digits among letters."""
+    likely = pl.col("random") | (_DIGIT & has("[A-Za-z]") & (SIZE >= 8))
+    other = pl.col("wordy") | pl.col("coded_name") | pl.col("measure") | pl.col("place")
+    other |= has(r"(?:^|[-_])[^\x00-\x7f]")  # its name in the writer's language
+    return likely & _UNDATED & ~other & ~elided()
+
+
+def header() -> pl.Expr:
+    """What a header of a request gives, and no word."""
+    mixed = (_DIGITS >= 2) & (count("[A-Za-z]") >= 2)
+    return (mixed | pl.col("strings")) & ~pl.col("wordy")
+
+
+def query() -> pl.Expr:
+    """What the query of an address gives for a password, or a generator made."""
+    labelled = BEFORE.str.contains("(?i)(?:password|passwd|pwd|pass)=$")
+    return labelled | (pl.col("random") & (SIZE >= 12) & ~pl.col("wordy"))
+
+
+def loose() -> pl.Expr:
+    """Random after a label in the same sentence, set off by a sign; a number is anything's."""
+    told = after_label("token", 76) & BEFORE.str.contains(r"""[:：=(（|>→][\s"'`*]*$""")
+    return told & token() & _ALONE
+
+
+def generated() -> pl.Expr:
+    """The same of a run of both cases and digits, mixed as in no name."""
+    cased = pl.col("upper") & pl.col("lower") & _DIGIT
+    return loose() & cased & (_MIXING >= 0.35) & ~_example()
+
+
+def grouped() -> pl.Expr:
+    """Capitals mixed with digits in most groups, after a label in the same sentence."""
+    mixed = count("[0-9][A-Z]|[A-Z][0-9]") >= 2
+    told = [after_label(group, 64) for group in ("token", "code", "password")]
+    return mixed & pl.any_horizontal(told) & _UNDATED & ~published()
