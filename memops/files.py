@@ -1,24 +1,20 @@
-"""Files: the few ways in which memops touches a disk (atomic writes, locks, hashes).
+"""Files: the few ways in which memops touches a disk (atomic writes, hashes).
 
 Files are 0600 and folders 0700 whatever the umask. A file appears under its name only when all
-of it is on disk. A lock is the kernel's (flock), so a killed holder blocks nobody.
+of it is on disk.
 """
 
-import contextlib
-import fcntl
 import glob
 import gzip
 import hashlib
 import json
 import os
-import socket
 import time
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from memops.errors import Corrupt, Locked, MemopsError, NoSpace
+from memops.errors import Corrupt, MemopsError, NoSpace
 from memops.failpoints import failpoint
 
 STEP = 4 << 20
@@ -260,46 +256,3 @@ def gunzipped(path: Path) -> bytes:
     if len(data) > allowed:
         raise Corrupt(f"{path} unfolds to too much", "split it into several files")
     return data
-
-
-@contextlib.contextmanager
-def lock(path: Path, timeout: float = 10.0) -> Iterator[None]:
-    """Hold the lock of a store; raises Locked, naming the holder, after `timeout` seconds."""
-    folder(path.parent)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        _acquire(handle, path, time.monotonic() + timeout)
-        os.ftruncate(handle, 0)
-        os.pwrite(
-            handle, json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode(), 0
-        )
-        yield
-    finally:
-        os.close(handle)
-
-
-def is_held(path: Path) -> bool:
-    """Return whether a process holds a lock; looking at it keeps nobody from taking it."""
-    try:
-        with path.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except FileNotFoundError:
-        pass
-    return False
-
-
-def _acquire(handle: int, path: Path, deadline: float) -> None:
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                holder = os.pread(handle, 200, 0).decode("utf-8", "replace")
-                raise Locked(
-                    f"another memops works on this store: {holder or path.name}",
-                    "wait for it to end, or give --lock-timeout SECONDS",
-                ) from None
-            time.sleep(0.05)

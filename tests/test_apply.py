@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from memops import apply as applying
-from memops import files, snapshot
+from memops import files, locks, snapshot
 from memops.journal import Journal
 from memops.state import planfile
 from memops.stores.tables import Jsonl
@@ -260,7 +260,7 @@ def files_clock():
 def test_only_one_memops_changes_a_store_at_a_time(planned):
     memops, path, plan = planned
     header = files.read_json(memops.state / "plans" / plan / "plan.json")
-    with files.lock(snapshot.lock_path(memops.state, header["store"])):
+    with locks.hold(snapshot.lock_path(memops.state, header["store"])):
         said = memops("apply", plan, "--approve", "--lock-timeout", "0.1")
     assert memops.code == 11
     assert "another memops" in said["message"]

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from memops import cli, files, snapshot
+from memops import cli, locks, snapshot
 from memops.stores import open_store
 from tests.sealing import sealed
 
@@ -275,7 +275,7 @@ def test_there_are_at_least_forty_and_none_is_a_bug_of_ours():
 def test_a_store_at_work_is_locked_and_the_holder_is_named(bench):
     plan = bench.planned()
     lock = snapshot.lock_path(bench.state, open_store(bench.store).identity())
-    with files.lock(lock):
+    with locks.hold(lock):
         refused(bench, 11, ("apply", plan, "--approve", "--lock-timeout", 0), [os.getpid()])
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memops import files
+from memops import locks
 from tests import served
 from tests.test_flows import samples
 
@@ -209,7 +209,7 @@ def test_only_a_run_of_ours_whose_process_is_gone_is_called_crashed(folder):
         beats = {"PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30"}
         env["PYTHONPATH"] = os.pathsep.join([str(flows.parent), str(flows)])
         turns = contextlib.ExitStack()  # nobody else has a turn
-        turns.enter_context(files.lock(folder / ".memops" / "locks" / "turn-0.lock"))
+        turns.enter_context(locks.hold(folder / ".memops" / "locks" / "turn-0.lock"))
         mine = api.start("nightly-mine")
         argv = [served.sys.executable, "-c", SILENT]
         with (
@@ -265,7 +265,7 @@ def test_serving_ends_with_its_flows_and_is_removed_from_the_server(folder):
     configured(folder, {"mine": ("clawseed", "30 3 * * *")})
     with served.server(folder) as api:
         env = {"PREFECT_API_URL": api.url, "PREFECT_HOME": str(folder / "home")}
-        turn = files.lock(folder / ".memops" / "locks" / "turn-0.lock")  # nobody else has one
+        turn = locks.hold(folder / ".memops" / "locks" / "turn-0.lock")  # nobody else has one
         with turn, served.serving(folder, api) as child:
             run = api.start("nightly-mine")
             served.until(lambda: api.run(run)["state_type"] == "RUNNING")

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
-from memops import cli, files
+from memops import cli, files, locks
 from memops.schema import STORES
 
 NOW = "2026-06-01T12:00:00Z"
@@ -82,7 +82,7 @@ def test_a_lost_store_a_plan_that_is_not_there_and_a_lock_name_what_to_do(store,
     from memops.stores import open_store
 
     path = snapshot.night_path(Path("s/t").absolute(), open_store(store).identity())
-    with files.lock(path):
+    with locks.hold(path):
         code, said = run(capsys, "nightly", store)
     assert (code, typed(said)) == (11, ["status"])
     assert run(capsys, "nightly", store)[0] in (0, 3, 23)
@@ -100,7 +100,7 @@ def test_a_run_that_another_process_carries_out_is_not_called_cut_off(store, cap
     env = os.environ | {"MEMOPS_FAIL": "batch-written:1:kill"}
     subprocess.run(argv, env=env, check=False)
     lock = snapshot.lock_path(Path("s/t").absolute(), open_store(store).identity())
-    with files.lock(lock):
+    with locks.hold(lock):
         assert "resume" not in run(capsys, "status", store)[1]
     assert "resume" in run(capsys, "status", store)[1]
 
@@ -452,7 +452,7 @@ def at_night(store):
     from memops import snapshot
     from memops.stores import open_store
 
-    return files.lock(snapshot.night_path(Path("s/t").absolute(), open_store(store).identity()))
+    return locks.hold(snapshot.night_path(Path("s/t").absolute(), open_store(store).identity()))
 
 
 def test_a_first_night_that_is_at_work_is_told_as_that_and_not_as_none(store, capsys):

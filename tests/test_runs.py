@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from memops import failpoints, snapshot
-from memops.state import runs
+from memops.state import earlier, runs
 from memops.state.sources import clock
 from memops.stores import open_store
 
@@ -163,15 +163,15 @@ def test_what_a_person_approved_and_what_is_long_ago_does_not_count(planned):
     store = open_store(f"jsonl:{path}").identity()
     run = memops("apply", reviewed(memops, plan, [1, 2, 3]))["run"]
     ago = clock() - timedelta(hours=20)
-    counted = runs.touched_since(ago, store, memops.state)
+    counted = earlier.touched_since(ago, store, memops.state)
     assert counted.rows() == [("default", "fact", 3)]
-    assert runs.touched_since(clock() + timedelta(1), store, memops.state).is_empty()
-    assert runs.touched_since(ago, {**store, "path": "elsewhere"}, memops.state).is_empty()
+    assert earlier.touched_since(clock() + timedelta(1), store, memops.state).is_empty()
+    assert earlier.touched_since(ago, {**store, "path": "elsewhere"}, memops.state).is_empty()
     made = memops("plan", f"jsonl:{path}", "--rule", "merge_exact", "--now", NOW)
     memops("apply", made["plan"], "--approve")
-    assert runs.touched_since(ago, store, memops.state).rows() == [("default", "fact", 3)]
+    assert earlier.touched_since(ago, store, memops.state).rows() == [("default", "fact", 3)]
     memops("rollback", run)
-    assert runs.touched_since(ago, store, memops.state).is_empty()
+    assert earlier.touched_since(ago, store, memops.state).is_empty()
 
 
 def test_what_was_written_before_a_crash_counts_as_the_runs_own(planned, monkeypatch):
@@ -182,7 +182,7 @@ def test_what_was_written_before_a_crash_counts_as_the_runs_own(planned, monkeyp
     assert memops("resume", run.id)["state"] == "verified"
     assert [w["state"] for w in run.answers()] == ["applied", "applied"]
     since = clock() - timedelta(hours=20)
-    counted = runs.touched_since(since, open_store(f"jsonl:{path}").identity(), memops.state)
+    counted = earlier.touched_since(since, open_store(f"jsonl:{path}").identity(), memops.state)
     assert counted.rows() == [("default", "fact", 2)]
 
 

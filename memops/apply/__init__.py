@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from memops import files, overlay
+from memops import files, locks, overlay
 from memops.apply import selection
 from memops.apply.execution import carried_out, noting, prepared
 from memops.apply.summary import summary
@@ -27,8 +27,9 @@ from memops.reasons import Reason
 from memops.schema import only
 from memops.snapshot import lock_path, open_snapshot, overlay_path
 from memops.state import plan_basis, planfile, restore_marker, seals
+from memops.state.earlier import standing_over, touched_since
 from memops.state.purge_plans import refuse_forgotten
-from memops.state.runs import FORMAT, Run, batches_of_undo, latest_run, standing_over, touched_since
+from memops.state.runs import FORMAT, Run, batches_of_undo, latest_run
 from memops.state.snapshot_chain import is_same
 from memops.stores import Store, Written, open_store
 
@@ -278,6 +279,6 @@ def _held(store: Store, identity: dict[str, str], state: Path, timeout: float) -
         raise PlanRefused(
             f"{store.address} is not the store that this plan was made for, or its schema changed"
         )
-    with files.lock(lock_path(state, identity), timeout):
+    with locks.hold(lock_path(state, identity), timeout):
         restore_marker.refuse_half(state, identity)
         yield

@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from memops import files, overlay, snapshot
+from memops import locks, overlay, snapshot
 from memops.apply.recovery import recover
 from memops.errors import Locked, MemopsError
 from memops.evaluation.proposals import purged
@@ -49,7 +49,7 @@ def purge(
     if not dry_run:
         recover(name, settings)
     identity = store.identity()
-    with files.lock(snapshot.lock_path(state, identity)):
+    with locks.hold(snapshot.lock_path(state, identity)):
         said = _purged(store, identity, ids, settings, dry_run)
     if said["places"].get("snapshots removed") and not dry_run:
         said["snapshot"] = take_snapshot(name, settings, accept_shrink=True)["snapshot"]

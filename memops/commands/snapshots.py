@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from memops import files, overlay, snapshot
+from memops import locks, overlay, snapshot
 from memops.errors import Corrupt, MemopsError, StoreNotFound, told
 from memops.plan import diff
 from memops.progress import stage, tracked
@@ -79,7 +79,7 @@ def restore_snapshot(name: str, settings: Settings, to: str | None = None) -> di
         restore_marker.begin(state, identity, command(found.id), back)
         return state / "snapshots" / before[-1] / "raw" if copy else None
 
-    with files.lock(snapshot.lock_path(state, identity)):
+    with locks.hold(snapshot.lock_path(state, identity)):
         with stage("restoring the store"):
             more = store.restore(found.path / "raw", keep)
         overlay.write(snapshot.overlay_path(state, identity), kept)

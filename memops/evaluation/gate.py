@@ -8,14 +8,13 @@ import numpy as np
 import polars as pl
 
 from memops.errors import GateInconclusive
+from memops.evaluation.gate_moves import MOVED, SLACK, by_rank, moved, without_one
 from memops.evaluation.grading import SLICES, Grades
 from memops.evaluation.statistics import Floats, detectable, holm, interval, sign_flip
 from memops.measures import measure
 from memops.policy import Policy
 from memops.policy.grading import Gate
 from memops.reasons import Reason, reason
-
-_SLACK = 1e-9
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class Compared:
     @property
     def sure(self) -> bool:
         """Return whether the whole interval is a loss."""
-        return self.gain[2] < -_SLACK
+        return self.gain[2] < -SLACK
 
     @property
     def ends(self) -> dict[str, str]:
@@ -62,10 +61,6 @@ class Compared:
 
 _KINDS = {str: pl.String(), int: pl.Int64(), float: pl.Float64()}
 TABLE = pl.Schema({name: _KINDS[kind] for name, kind in Compared.__annotations__.items()})
-MOVED = pl.Schema(
-    {"query_id": pl.String(), "category": pl.String()}
-    | dict.fromkeys(("before", "after"), pl.Float64())
-)
 EXITS = {"pass": 0, "warn": 0, "fail": 30, "inconclusive": 31}
 
 
@@ -143,16 +138,16 @@ def judge(before: Grades | Mapping[str, Any], after: Grades, policy: Policy) -> 
     failed = _failures(main, slices, settings) + _broken(own, decisive, after.floors)
     warned = _warnings(main, overall, settings)
     low = main.gain[1]
-    unsure = low < -settings.unsure - _SLACK
+    unsure = low < -settings.unsure - SLACK
     says = "fail" if failed else "inconclusive" if unsure else "warn" if warned else "pass"
     doubt = []
     if unsure and not failed:
         doubt = [_said("unsure", decisive, queries=main.queries, loss=f"{-low:.1%}")]
     return Verdict(
         says, [*failed, *doubt, *warned] or [_unchanged(main)], table, own["query_id"].to_list(),
-        _moved(own, decisive, lost=True),
-        _moved(own, decisive, lost=False), decisive, detectable(own["difference"].to_numpy()),
-        _dropped(own), _moves(pairs),
+        moved(own, decisive, lost=True),
+        moved(own, decisive, lost=False), decisive, detectable(own["difference"].to_numpy()),
+        without_one(own), by_rank(pairs),
     )  # fmt: skip
 
 
@@ -193,7 +188,7 @@ def _row(pairs: pl.DataFrame, name: str, part: str, settings: Gate) -> Compared:
     low, high = interval(difference, settings.confidence, settings.resamples, settings.seed)
     before, after = (float(own.select(pl.mean(n)).item()) for n in ("before", "after"))
     p = sign_flip(good, settings.resamples, settings.seed)
-    won, lost = int(np.sum(good > _SLACK)), int(np.sum(good < -_SLACK))
+    won, lost = int(np.sum(good > SLACK)), int(np.sum(good < -SLACK))
     mean = float(difference.mean())
     return Compared(name, part, own.height, before, after, mean, low, high, p, won, lost)
 
@@ -216,11 +211,11 @@ def _adjusted(rows: list[Compared]) -> list[Compared]:
 
 def _failures(main: Compared, slices: list[Compared], settings: Gate) -> list[Reason]:
     said = []
-    if -main.gain[0] >= settings.minimum - _SLACK and main.sure:
+    if -main.gain[0] >= settings.minimum - SLACK and main.sure:
         level = f"{settings.confidence:.0%}"
         said.append(_said("fell", main.measure, **main.ends, **main.between, level=level))
     for row in slices:
-        if -row.gain[0] >= settings.slice_minimum - _SLACK and row.p <= settings.alpha:
+        if -row.gain[0] >= settings.slice_minimum - SLACK and row.p <= settings.alpha:
             about = {"slice": row.slice, "lost": row.lost, "queries": row.queries}
             said.append(_said("slice_fell", row.measure, **row.ends, **about, p=f"{row.p:.3f}"))
     return said
@@ -234,16 +229,16 @@ def _broken(own: pl.DataFrame, name: str, floors: Mapping[str, float]) -> list[R
     return [
         _said("floor", name, slice=part, value=f"{means[part]:.3f}", floor=f"{floor:.3f}")
         for part, floor in floors.items()
-        if part in means and sign * means[part] < sign * floor - _SLACK
+        if part in means and sign * means[part] < sign * floor - SLACK
     ]
 
 
 def _warnings(main: Compared, overall: list[Compared], settings: Gate) -> list[Reason]:
     name, loss, said = main.measure, -main.gain[0], []
-    large = loss >= settings.minimum - _SLACK
+    large = loss >= settings.minimum - SLACK
     if large and not main.sure:
         said.append(_said("chance", name, loss=f"{loss:.3f}", **main.between))
-    elif main.sure and not large and loss > _SLACK:
+    elif main.sure and not large and loss > SLACK:
         said.append(_said("small", name, loss=f"{loss:.3f}", least=settings.minimum))
     said += [
         _said("other_went", row.measure, **row.ends, p=f"{row.p:.3f}")
@@ -251,37 +246,6 @@ def _warnings(main: Compared, overall: list[Compared], settings: Gate) -> list[R
         if row is not main and -row.gain[0] >= settings.minimum and row.p <= settings.alpha
     ]
     return said
-
-
-def _moved(own: pl.DataFrame, name: str, lost: bool) -> pl.DataFrame:
-    gain = (1 if lost else -1) * measure(name).sign * pl.col("difference")
-    return own.filter(gain < -_SLACK).sort(gain, "query_id").select(MOVED.names())
-
-
-def _dropped(own: pl.DataFrame) -> dict[str, Any]:
-    """What leaving out one query would make of the mean difference."""
-    if own.height < 2:
-        return {}
-    difference = pl.col("difference")
-    without = (difference.sum() - difference) / (own.height - 1)
-    table = own.select("query_id", without=without, far=difference.abs().round(9))
-    most = table.sort("far", "query_id", descending=[True, False]).row(0, named=True)
-    low, high = table["without"].min(), table["without"].max()
-    return {"low": low, "high": high, "query_id": most["query_id"]}
-
-
-def _moves(pairs: pl.DataFrame) -> dict[str, int]:
-    """Counts of first right answers that moved, from the first reciprocal rank among the measures."""
-    names = [n for n in pairs["measure"].unique(maintain_order=True) if n.split("@")[0] == "RR"]
-    if not names:
-        return {}
-    own = pairs.filter(pl.col("measure") == names[0])
-    was, now = pl.col("before"), pl.col("after")
-    moves = {
-        "up": (now > was + _SLACK) & (was > 0), "down": (now < was - _SLACK) & (now > 0),
-        "in": (was <= 0) & (now > 0), "out": (was > 0) & (now <= 0),
-    }  # fmt: skip
-    return {name: own.filter(which).height for name, which in moves.items()}
 
 
 def _unchanged(main: Compared) -> Reason:

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from memops import files
+from memops import files, locks
 from memops.errors import MemopsError
 from memops.settings import Settings
 from memops.snapshot import night_path
@@ -93,7 +93,7 @@ def _at_work(
     with contextlib.suppress(MemopsError, FileNotFoundError):
         address = settings.store(row["store"]).address
         lock = night_path(settings.state, open_store(address).identity())
-        begun, held = lock.stat().st_mtime, files.is_held(lock)
+        begun, held = lock.stat().st_mtime, locks.is_held(lock)
     if first and begun is not None:
         soon = held and now.timestamp() - begun <= limit * 3600
         row |= {"state": "working" if soon else "failed", "fine": int(soon)}

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from memops import files
+from memops import locks
 from memops.errors import Locked, MemopsError, told
 from memops.nights import monitoring
 from memops.nights.night import curate
@@ -76,7 +76,7 @@ def turn(settings: Settings) -> Iterator[None]:
         while True:
             for n in range(settings.flows.at_once):
                 try:
-                    held.enter_context(files.lock(folder / f"turn-{n}.lock", timeout=0.0))
+                    held.enter_context(locks.hold(folder / f"turn-{n}.lock", timeout=0.0))
                 except Locked:
                     continue
                 yield

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from memops import files
+from memops import files, locks
 from memops.errors import Corrupt
 from memops.schema import INSTANT, instant
 from memops.settings import Settings
@@ -44,7 +44,7 @@ def append(state: Path, night: Mapping[str, Any]) -> None:
     """
     row = pl.DataFrame([_row(night)], schema=NIGHTS)
     path = files.folder(state) / "history.parquet"
-    with files.lock(files.folder(state / "locks") / "history.lock"):
+    with locks.hold(files.folder(state / "locks") / "history.lock"):
         known = NIGHTS.to_frame()
         try:
             known = nights(state)

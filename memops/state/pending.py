@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from memops import files
+from memops import files, locks
 from memops.journal import Journal
 from memops.snapshot import lock_path
 from memops.state.runs import Run, runs_of
@@ -78,7 +78,7 @@ def unfinished(state: Path, identity: dict[str, str] | None = None) -> list[Run]
 
 def at_work(run: Run, state: Path) -> bool:
     """Return whether another process holds the lock of a run's store, and may be carrying it out."""
-    return files.is_held(lock_path(state, run.header["store"]))
+    return locks.is_held(lock_path(state, run.header["store"]))
 
 
 def _expired(header: dict[str, Any], now: datetime) -> bool:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from memops import files
+from memops import files, locks
 from memops.errors import Locked, MemopsError
 from memops.policy import Keep, Policy
 from memops.snapshot import Snapshot, lock_path, open_snapshot, store_id, verify
@@ -56,7 +56,7 @@ def prune(state: Path, policy: Policy, now: datetime, remove: bool = False) -> d
     for own, aged in sorted(stores.items()):
         identity = aged[0].taken.manifest["store"]
         try:
-            with files.lock(lock_path(state, identity), 0.0):
+            with locks.hold(lock_path(state, identity), 0.0):
                 ran = [run for run in runs(state) if store_id(run.header["store"]) == own]
                 past, undo = expired(aged, ran, _needed(state, own, now), policy, now)
                 for one in past if remove else []:

@@ -14,18 +14,13 @@ needs-attention), and rolling-back and rolled-back where it is taken back.
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any
-
-import polars as pl
 
 from memops import files, overlay
 from memops.errors import Corrupt, MemopsError, PlanRefused
 from memops.journal import Journal
-from memops.limits import TOUCHED
-from memops.schema import LIVE
-from memops.snapshot import store_id
 from memops.state import seals
 from memops.stores import Undo
 
@@ -247,71 +242,6 @@ def listed(state: Path) -> list[dict[str, Any]]:
     return sorted(found, key=lambda row: (row["started"], row["plan"]), reverse=True)
 
 
-def touched_since(since: datetime, store: dict[str, str], state: Path) -> pl.DataFrame:
-    """Return how many records runs changed unattended since then: scope, kind, touched.
-
-    Runs that a person approved do not count, nor those that were taken back.
-    """
-    rows = [
-        row
-        for run in runs(state)
-        for header in [run.header]
-        if store_id(header["store"]) == store_id(store)
-        and not ((header["approved"] or header.get("authority") == "person") and run.vouched(state))
-        and datetime.fromisoformat(header["started"]) >= since
-        and run.state != "rolled-back"
-        for entry in run.journal.entries()
-        for row in entry.get("touched", [])
-    ]
-    table = pl.DataFrame(rows, schema=TOUCHED, orient="row")
-    return table.group_by("scope", "kind").agg(pl.sum("touched")).sort("scope", "kind")
-
-
-def standing_over(run: Run, state: Path) -> Run | None:
-    """Return the newest later run that changed a file which this run changed too, if one stands.
-
-    Where a text goes back to its place in a file can be told only while the file is as the run
-    left it. A run whose records cannot be read is passed over: `memops check` tells of it.
-    """
-    files_of = {entry["where"] for entry in run.undo.entries()}
-    begun = (run.header["started"], run.number)
-    later: list[tuple[tuple[str, int], str, Run]] = []
-    for path in (state / "runs").glob("*/run.json"):
-        other = Run(path.parent)
-        try:
-            when = (other.header["started"], other.number)
-            stands = when > begun and other.state != "rolled-back"
-            if stands and any(e["where"] in files_of for e in other.undo.entries()):
-                same = store_id(other.header["store"]) == store_id(run.header["store"])
-                later += [(when, other.id, other)] if same else []
-        except Corrupt:
-            continue
-    return max(later)[2] if later else None
-
-
-def written_again(
-    records: pl.DataFrame, store: dict[str, str], state: Path, now: datetime
-) -> frozenset[str]:
-    """Return hidden records that have a key and were written after the last run that touched them.
-
-    Only a record's agent writes to it between runs, and by key it writes into a hidden one, too.
-    What was written after `now` tells of a wrong clock and of nothing else.
-    """
-    hidden = records.filter(~LIVE, pl.col("key").is_not_null(), pl.col("updated_at") <= now)
-    if hidden.is_empty():
-        return frozenset()
-    touched: dict[str, datetime] = {}
-    for run in reversed(runs(state)):
-        header = run.header
-        if store_id(header["store"]) == store_id(store) and run.state != "rolled-back":
-            at = datetime.fromisoformat(header["started"])
-            touched |= {
-                w["new_id"] or w["id"]: at for w in run.answers() if w["state"] == "applied"
-            }
-    rows = hidden.select("id", "updated_at").iter_rows()
-    return frozenset(id_ for id_, at in rows if id_ in touched and at > touched[id_])
-
-
 def batches_of_undo(run: Run) -> Iterable[list[Undo]]:
     """Yield undo newest first: for each record the first pre-image and the last post-image.
 
@@ -324,14 +254,9 @@ def batches_of_undo(run: Run) -> Iterable[list[Undo]]:
             last = Undo(*key, _over(first.before, last.before), _over(last.after, first.after))
         whole[key] = last
     last_first = sorted(reversed(list(whole.values())), key=lambda u: u.where)
-    batch: list[Undo] = []
-    for undo in last_first:
-        if batch and (undo.where != batch[-1].where or len(batch) >= _AT_ONCE):
-            yield batch
-            batch = []
-        batch.append(undo)
-    if batch:
-        yield batch
+    for _where, undone in groupby(last_first, key=lambda u: u.where):
+        there = list(undone)
+        yield from (there[at : at + _AT_ONCE] for at in range(0, len(there), _AT_ONCE))
 
 
 def _over(upper: Any, lower: Any) -> Any:

@@ -13,11 +13,11 @@ from .test_kill import judged
 
 WATCHED = """
 import os, time
-from memops import apply, files
+from memops import apply, locks
 log, hold = open({log!r}, "a"), {hold}
 def say(what):
     log.write(f"{{os.getpid()}} {{what}} {{time.monotonic()}}\\n"); log.flush()
-work, lock = apply.carried_out, files.lock
+work, lock = apply.carried_out, locks.hold
 def carried_out(*given):
     say("enters"); time.sleep(hold)
     try:
@@ -27,7 +27,7 @@ def carried_out(*given):
 def locked(*given):
     say("asks")
     return lock(*given)
-apply.carried_out, files.lock = carried_out, locked
+apply.carried_out, locks.hold = carried_out, locked
 """
 
 
