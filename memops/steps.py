@@ -31,9 +31,10 @@ from memops.rules import HYGIENE, MIGRATION, RULES, Rule, propose
 from memops.rules.extract_notes import extract_notes
 from memops.settings import Settings
 from memops.state import evidence, planfile
+from memops.state.earlier import written_again
 from memops.state.outputs import note
 from memops.state.pending import waiting
-from memops.state.runs import find_run, written_again
+from memops.state.runs import find_run
 from memops.state.sources import clock, fixed, take_snapshot
 from memops.statements.remembered import Remembered
 from memops.stores import open_store, transcripts
@@ -137,16 +138,14 @@ def plan_step(
     path: str,
     settings: Settings,
     now: datetime,
-    rules: Sequence[str],
     migrate: bool,
-    hygiene: bool = True,
-    answers: str | None = None,
+    hygiene: bool,
+    answers: str | None,
 ) -> dict[str, Any]:
     """Plan from a snapshot; returns the plan's name, path and counts."""
     base = MIGRATION if migrate else RULES
-    due = hygiene or migrate
-    without = [] if due else _resting(snapshot.open_snapshot(Path(path)).address, settings, now)
-    return make_plan(path, settings, now, chosen_rules(base, rules, without), answers).told()
+    resting = [] if hygiene else _resting(snapshot.open_snapshot(Path(path)).address, settings, now)
+    return make_plan(path, settings, now, chosen_rules(base, (), resting), answers).told()
 
 
 def _resting(address: str, settings: Settings, now: datetime) -> list[str]:

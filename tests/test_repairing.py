@@ -7,6 +7,7 @@ import sqlite3
 
 import pytest
 
+from memops import files, snapshot
 from memops.stores import open_store
 from memops.stores.openclaw import home
 from memops.stores.openclaw.provenance import content_hash, rows
@@ -57,6 +58,17 @@ def test_a_hydrated_database_becomes_one_that_clawseed_opens(memops, tmp_path):
     assert memops("doctor", address, "--repair", "schema", "--approve")["repairs"] == []
     memops("restore", done["before"])
     assert dump(path) == before
+
+
+def test_a_repair_takes_over_nothing_that_is_known_of_another_store(memops, tmp_path):
+    for name in ("one", "two"):
+        execute(build(tmp_path / name, ROWS, "hydrated"), "DROP TABLE memories_fts")
+        address = f"clawseed:{tmp_path / name}"
+        folder = snapshot.store_folder(memops.state, open_store(address).identity())
+        memops("doctor", address, "--repair", "schema", "--approve")
+        assert memops.code == 0 and not (folder / "of.one").exists()
+        files.folder(folder)
+        files.write(folder / "of.one", b"known of one")
 
 
 def test_a_plan_is_applied_to_a_hydrated_database_once_it_is_repaired(memops, tmp_path):

@@ -11,7 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from memops import files, snapshot
+from memops import files, locks, snapshot
 from memops.errors import MemopsError
 from memops.reasons import told
 from memops.settings import Settings
@@ -63,7 +63,7 @@ def taken_back(name: str, state: Path) -> dict[str, Any] | None:
     store = open_store(said["store"])
     if not all({"row", "after"} <= row.keys() for row in said["rows"]):
         raise MemopsError(f"{path} holds too little to undo it", f"memops restore {name}")
-    with files.lock(snapshot.lock_path(state, store.identity())):
+    with locks.hold(snapshot.lock_path(state, store.identity())):
         written = part(store.kind, "repair").take_back(store, said["rows"])
     return {
         "run": name,
@@ -129,11 +129,12 @@ def _clawseed(name: str, settings: Settings) -> Clawseed:
 
 
 def _before(store: Store, settings: Settings, now: datetime | None, stem: str) -> snapshot.Snapshot:
-    return snapshot.take(store, settings.state, now or clock(), settings.policy, stem, True)
+    at, policy = now or clock(), settings.policy
+    return snapshot.take(store, settings.state, at, policy, accept_shrink=True, stem=stem)
 
 
 def _locked(store: Store, settings: Settings) -> AbstractContextManager[None]:
-    return files.lock(snapshot.lock_path(settings.state, store.identity()))
+    return locks.hold(snapshot.lock_path(settings.state, store.identity()))
 
 
 def _offered(store: Store, checks: Sequence[str]) -> list[Repair]:

@@ -5,7 +5,7 @@ that makes each step a task.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from memops import files, snapshot
+from memops import locks, snapshot
 from memops.commands.snapshots import prune
 from memops.errors import GateFailed, Locked, MemopsError, told
 from memops.nights import open_changes
@@ -53,7 +53,6 @@ def curate(
     now: datetime | None = None,
     call: Callable[..., Any] = plainly,
     suite: str | None = None,
-    rules: Sequence[str] = (),
     migrate: bool = False,
     approve: bool = False,
     plan_only: bool = False,
@@ -67,7 +66,7 @@ def curate(
     classes `passing`. A run that was cut off is finished first. Nothing is written when the gate fails (the result
     says so, with code 30); a plan beyond its limits waits for a person. A store without a suite is
     curated within the limits, and its report says that recall was not graded. The rules of hygiene
-    are left out within their cadence, unless `hygiene` or `rules` ask for them.
+    are left out within their cadence, unless `hygiene` asks for them.
     """
     at, name = now or clock(), settings.called(name)
     store = open_store(settings.store(name).address)
@@ -75,7 +74,7 @@ def curate(
     hostile = settings.policy.hostile
     looks = (settings.policy.secrets, hostile, hostile.of_owners())
     with alone(name, store, settings.state), remembering(kept, *looks):
-        asked = hygiene or migrate or bool(rules)
+        asked = hygiene or migrate
         due, why = (True, "asked for") if asked else _hygiene_is_due(store, settings, at)
         night: dict[str, Any] = {"store": name, "now": at.isoformat(), "code": 0}
         night["place"] = settings.place(name)
@@ -87,7 +86,7 @@ def curate(
         if model:
             night |= timed(ask_step, taken["path"], settings, at)
         answers = night.get("answers")
-        night |= timed(plan_step, taken["path"], settings, at, rules, migrate, due, answers)
+        night |= timed(plan_step, taken["path"], settings, at, migrate, due, answers)
         night["rows"] = {"before": taken["rows"], "live_before": taken["live"]}
         night["hygiene"] = why
         if unread := taken["notes"].get("skipped"):
@@ -104,7 +103,7 @@ def curate(
                 night |= open_changes.left_open(night["plan"], taken["path"], settings)
             if model and night["asked"]["waiting"] and night["code"] == 0:
                 night["code"] = SKIPPED
-            if due and not (migrate or rules or plan_only) and night["code"] in (0, SKIPPED):
+            if due and not (migrate or plan_only) and night["code"] in (0, SKIPPED):
                 cadence.record(store, settings.state, at)
             night["rows"] |= _after(taken["path"], night, settings)
             night |= timed(report_step, night, settings)
@@ -142,7 +141,7 @@ def alone(name: str, store: Store, state: Path) -> Iterator[None]:
     """
     with ExitStack() as held:
         try:
-            held.enter_context(files.lock(snapshot.night_path(state, store.identity())))
+            held.enter_context(locks.hold(snapshot.night_path(state, store.identity())))
         except Locked as error:
             said = f"another night of {name} is at work"
             busy = Locked(said, "wait for it to end; `memops status` says how it went")
@@ -157,7 +156,7 @@ def refuse_at_work(plan: str, settings: Settings) -> None:
     What a person asked for by name no plan takes the place of.
     """
     header = planfile.load(plan, settings.state).header
-    at_work = files.is_held(snapshot.night_path(settings.state, header["store"]))
+    at_work = locks.is_held(snapshot.night_path(settings.state, header["store"]))
     if at_work and header["authority"] != "person":
         store = settings.called(header["address"])
         said = f"a night of {store} is at work and plans anew; nothing was changed"
