@@ -22,9 +22,9 @@ from typing import Any, Protocol
 import polars as pl
 
 from memops import files, overlay, snapshot_checks
-from memops.errors import Corrupt
+from memops.errors import Corrupt, Incomplete
 from memops.failpoints import failpoint
-from memops.policy import Policy
+from memops.policy import Limits, Policy
 from memops.progress import stage, tracked
 from memops.schema import only
 from memops.snapshot_draft import FORMAT, begun, contents, described, ended, export
@@ -126,17 +126,10 @@ def take(
         failpoint("snapshot-copied")
         with stage("reading the store"):
             own = store.load(draft / "raw")
-        known = _known(state, identity, before)
-        records, kept = _with_overlay(own, state, known)
-        past = before and (before.path, before.manifest, name or store.address, policy.limits)
-        doubted = snapshot_checks.doubted(records, *past) if past else None
+        past = (before, name or store.address, policy.limits)
+        records, kept, doubted = _with_overlay(own, state, identity, *past)
         if doubted and not (accept_shrink or to_grade):
             raise doubted
-        if known != identity and doubted:
-            records, kept = _with_overlay(own, state, identity)
-        elif known != identity:
-            moved = store_folder(state, known), store_folder(state, identity)
-            shutil.copytree(*moved, dirs_exist_ok=True)
         overlay.write(draft / "overlay.parquet", kept)
         with stage("writing the snapshot"):
             export(records, draft, policy)
@@ -153,11 +146,30 @@ def take(
 
 
 def _with_overlay(
-    own: pl.DataFrame, state: Path, identity: dict[str, str]
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """A store's own records with what is kept of them, and what that is."""
-    kept = overlay.read(overlay_path(state, identity))
-    return overlay.joined(own, kept), kept
+    own: pl.DataFrame,
+    state: Path,
+    identity: dict[str, str],
+    before: Snapshot | None,
+    name: str,
+    limits: Limits,
+) -> tuple[pl.DataFrame, pl.DataFrame, Incomplete | None]:
+    """A store's own records with what is kept of them, what that is, and why they are doubted.
+
+    What is kept of a store that moved comes with it, unless there is a doubt that it is the same.
+    """
+    known = _known(state, identity, before)
+    kept = overlay.read(overlay_path(state, known))
+    records = overlay.joined(own, kept)
+    doubted = None
+    if before:
+        doubted = snapshot_checks.doubted(records, before.path, before.manifest, name, limits)
+    if known != identity and doubted:
+        kept = overlay.read(overlay_path(state, identity))
+        records = overlay.joined(own, kept)
+    elif known != identity:
+        moved = store_folder(state, known), store_folder(state, identity)
+        shutil.copytree(*moved, dirs_exist_ok=True)
+    return records, kept, doubted
 
 
 def find(name: str | Path, state: Path) -> Snapshot | None:

@@ -53,15 +53,7 @@ _ROOM = 1000  # columns of a text that are shown; a reviewer must see what would
 )
 @several("--keep-rule", help="Keep all changes of this rule (repeatable).")
 @flag("--reveal", help="Show what redactions would mask: on a terminal only, and after asking.")
-def review(
-    plan: str,
-    accept: tuple[str, ...],
-    reject: tuple[str, ...],
-    reject_rule: tuple[str, ...],
-    keep: str | None,
-    keep_rule: tuple[str, ...],
-    reveal: bool,
-) -> int:
+def review(plan: str, reveal: bool, **given: Any) -> int:
     """Decide which changes of PLAN stay: in the terminal, or by number and rule.
 
     A rejected change, like one that a rollback took back, is not proposed again until its evidence
@@ -69,22 +61,16 @@ def review(
     PLAN, by its flow `apply`), and nothing else; either answer is evidence for its rule in this
     store. Without a terminal and without options, the changes that wait for a decision are listed.
     """
-    from memops.commands import plan_view, reviewing, selecting
+    from memops.commands import plan_view, reviewing
     from memops.state.planfile import has_expired
     from memops.state.sources import clock
 
     begun = reviewing.begun(plan, in_force().state)
-    kept = [*(begun.lines if keep == "all" else selecting.numbers(keep))]
-    kept += [seq for rule in keep_rule for seq in selecting.of_rule(begun, rule)]
-    out = selecting.named(begun, reject)
-    out += [seq for rule in reject_rule for seq in selecting.of_rule(begun, rule)]
-    if accept:
+    if given["accept"]:
         _refuse_late(begun)
-    wanted = selecting.named(begun, accept)
-    if both := sorted({*wanted} & {*out}):
-        raise click.UsageError(f"change {both[0]} is both accepted and rejected")
+    kept, out, wanted = _named(begun, **given)
     done = _decided(begun, kept, out, wanted)
-    asked = not (kept or out or accept or reject or wants_json())
+    asked = not (any(given.values()) or wants_json())
     on_terminal = asked and sys.stdin.isatty()
     if reveal and not (on_terminal and sys.stdout.isatty()):
         raise click.UsageError("--reveal shows secrets to a person at a terminal, and nowhere else")
@@ -101,6 +87,27 @@ def review(
     address = begun.plan.header["address"]
     emit(said, lambda: [*listing, *_counted_text(said, address, on_terminal)])
     return int(done.get("code", 0))
+
+
+def _named(
+    review: "Review",
+    accept: tuple[str, ...],
+    reject: tuple[str, ...],
+    reject_rule: tuple[str, ...],
+    keep: str | None,
+    keep_rule: tuple[str, ...],
+) -> tuple[list[int], list[int], list[int]]:
+    """The numbers of the changes that options keep, reject and accept."""
+    from memops.commands import selecting
+
+    kept = [*(review.lines if keep == "all" else selecting.numbers(keep))]
+    kept += [seq for rule in keep_rule for seq in selecting.of_rule(review, rule)]
+    out = selecting.named(review, reject)
+    out += [seq for rule in reject_rule for seq in selecting.of_rule(review, rule)]
+    wanted = selecting.named(review, accept)
+    if both := sorted({*wanted} & {*out}):
+        raise click.UsageError(f"change {both[0]} is both accepted and rejected")
+    return kept, out, wanted
 
 
 def _refuse_late(review: "Review") -> None:
