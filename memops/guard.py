@@ -113,25 +113,13 @@ def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame
     )
     new = touched_after.select("id", *(pl.col(name).alias(f"new_{name}") for name in _JUDGED))
     after = _led_to(touched_after, records, step)
-    was = only(records.select("id", "tier"), after["id"]).rename({"id": "_end", "tier": "_tier"})
-    keepers = (
-        after.filter(LIVE | pl.col("superseded_by").is_in([*RETIRED]))
-        .select(_end="id", _stands=LIVE, **{new: name for name, new in _KEEPER.items()})
-        .join(was, on="_end", how="left")
-        .with_columns(
-            keeper_tier=pl.when(tier_rank("_tier") > tier_rank("_new"))
-            .then("_tier")
-            .otherwise("_new")
-        )
-        .drop("_tier", "_new")
-    )
     ends = successors(after).rename({"end": "_end"})
     was_live, is_live = pl.col("superseded_by").is_null(), pl.col("new_superseded_by").is_null()
     link = pl.col("new_superseded_by")
     rows = mine.select("id", *_JUDGED, "source", "created_at", "extra")
     touched = rows.join(about, on="id", how="inner").join(new, on="id", how="left")
     return (
-        touched.join(ends, on="id", how="left").join(keepers, on="_end", how="left")
+        touched.join(ends, on="id", how="left").join(_keepers(after, records), on="_end", how="left")
         .with_columns(_gone=pl.col("new_scope").is_null())
         .with_columns(
             _protected=pl.col("pinned") | (pl.col("tier") == "core"),
@@ -148,6 +136,22 @@ def _before_and_after(step: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame
             & (wording(pl.col("text")) == wording(pl.col("keeper_text"))),
         )
     )  # fmt: skip
+
+
+def _keepers(after: pl.DataFrame, records: pl.DataFrame) -> pl.DataFrame:
+    """What stands at the end of links, or was put away there: `_end`, `_stands`, `keeper_*`."""
+    was = only(records.select("id", "tier"), after["id"]).rename({"id": "_end", "tier": "_tier"})
+    return (
+        after.filter(LIVE | pl.col("superseded_by").is_in([*RETIRED]))
+        .select(_end="id", _stands=LIVE, **{new: name for name, new in _KEEPER.items()})
+        .join(was, on="_end", how="left")
+        .with_columns(
+            keeper_tier=pl.when(tier_rank("_tier") > tier_rank("_new"))
+            .then("_tier")
+            .otherwise("_new")
+        )
+        .drop("_tier", "_new")
+    )
 
 
 def _led_to(touched: pl.DataFrame, records: pl.DataFrame, step: pl.DataFrame) -> pl.DataFrame:
@@ -220,10 +224,7 @@ def _waiting(step: pl.DataFrame, asked: pl.DataFrame) -> pl.DataFrame:
 
 def _first(*cases: tuple[pl.Expr, pl.Expr]) -> pl.Expr:
     """The word of the first case that holds, null where none does."""
-    said = pl.lit(None, pl.String)
-    for condition, word in reversed(cases):
-        said = pl.when(condition.fill_null(False)).then(word).otherwise(said)
-    return said
+    return pl.coalesce(pl.when(condition).then(word) for condition, word in cases)
 
 
 def _otherwise() -> pl.Expr:
