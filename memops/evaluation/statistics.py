@@ -50,13 +50,10 @@ def sign_flip(differences: Floats, resamples: int, seed: int) -> float:
 
 def holm(ps: list[float]) -> list[float]:
     """Return the p-values adjusted for their number (Holm 1979), in the order given."""
-    order = np.argsort(ps, kind="stable")
+    scaled = np.minimum(np.sort(ps) * np.arange(len(ps), 0, -1), 1.0)
     adjusted = np.empty(len(ps))
-    most = 0.0
-    for rank, at in enumerate(order):
-        most = max(most, min(1.0, ps[at] * (len(ps) - rank)))
-        adjusted[at] = most
-    return [float(p) for p in adjusted]
+    adjusted[np.argsort(ps, kind="stable")] = np.maximum.accumulate(scaled)
+    return list(map(float, adjusted))
 
 
 def detectable(differences: Floats) -> float:

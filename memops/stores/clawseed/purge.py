@@ -10,7 +10,8 @@ from collections.abc import Collection
 from pathlib import Path
 
 from memops.errors import Corrupt
-from memops.stores.clawseed.rows import INDEX_CHECK, REBUILD, TABLE, content_hash
+from memops.stores.clawseed.frame import TABLE
+from memops.stores.clawseed.rows import INDEX_CHECK, REBUILD, content_hash
 from memops.stores.clawseed.snapshot import without_text
 from memops.stores.disk import read_whole, replace_whole, sweep
 from memops.stores.sqlite import errors, exclusive, names_in, transaction
