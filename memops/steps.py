@@ -135,12 +135,7 @@ def accept_plan(plan: str, settings: Settings, words: Sequence[str]) -> dict[str
 
 
 def plan_step(
-    path: str,
-    settings: Settings,
-    now: datetime,
-    migrate: bool,
-    hygiene: bool,
-    answers: str | None,
+    path: str, settings: Settings, now: datetime, migrate: bool, hygiene: bool, answers: str | None
 ) -> dict[str, Any]:
     """Plan from a snapshot; returns the plan's name, path and counts."""
     base = MIGRATION if migrate else RULES

@@ -49,11 +49,7 @@ def chatter(texts: pl.Series) -> pl.Series:
 @cache
 def _families() -> tuple[tuple[str, str, str], ...]:
     return tuple(
-        (
-            f"chatter.{name}",
-            _apart(family["phrases"]),
-            "|".join(family.get("lines", ())),
-        )
+        (f"chatter.{name}", _apart(family["phrases"]), "|".join(family.get("lines", ())))
         for name, family in lexicon("chatter").items()
         if isinstance(family, dict)
     )

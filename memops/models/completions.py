@@ -22,16 +22,7 @@ from typing import Any
 
 from memops import files
 from memops.errors import Corrupt, MemopsError, StoreNotFound
-from memops.models.wire import (
-    Answer,
-    Capped,
-    Place,
-    address,
-    bearing,
-    credential,
-    exchange,
-    place,
-)
+from memops.models.wire import Answer, Capped, Place, address, bearing, credential, exchange, place
 from memops.policy.models import Caps, Judge
 from memops.progress import tell
 

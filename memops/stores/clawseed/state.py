@@ -74,10 +74,7 @@ def write_hygiene(path: Path, hygiene: Hygiene) -> None:
     ):
         return
     at = hygiene.last_run_at and hygiene.last_run_at.astimezone(UTC).isoformat()
-    report = {
-        "pruned_conversation_rows": hygiene.conversation,
-        "pruned_daily_rows": hygiene.daily,
-    }
+    report = {"pruned_conversation_rows": hygiene.conversation, "pruned_daily_rows": hygiene.daily}
     text = json.dumps({"last_run_at": at, "last_report": report}, indent=2)
     try:
         path.parent.mkdir(exist_ok=True)

@@ -28,13 +28,7 @@ from memops.stores.markdown.edit import Edit, Wish, edited
 from memops.stores.markdown.entries import Grammar, entries
 from memops.stores.markdown.forget import by_file, cutting
 from memops.stores.markdown.live import LiveFiles
-from memops.stores.markdown.records import (
-    ID,
-    identified,
-    path_of,
-    projected,
-    table,
-)
+from memops.stores.markdown.records import ID, identified, path_of, projected, table
 from memops.stores.markdown.restore import Notes, restored
 from memops.stores.markdown.swap import Swap, swapped, touches
 from memops.stores.markdown.undo import folders_of, reverted

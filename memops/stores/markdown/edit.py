@@ -17,13 +17,7 @@ from memops.schema import TOMBSTONE
 from memops.stores import Undo, Written
 from memops.stores.markdown.changes import Change, FileState, Piece, ids_after, undo_of
 from memops.stores.markdown.entries import Entry, Grammar
-from memops.stores.markdown.records import (
-    ID,
-    Planned,
-    marked_superseded,
-    native,
-    rebuilt,
-)
+from memops.stores.markdown.records import ID, Planned, marked_superseded, native, rebuilt
 
 
 @dataclass(frozen=True)

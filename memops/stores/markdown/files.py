@@ -118,10 +118,7 @@ def missing(root: Path, path: str) -> list[str]:
 def unmake(root: Path, folders: Iterable[str]) -> None:
     """Remove folders that are empty, the innermost first; others stay."""
     for folder in sorted(folders, reverse=True):
-        with (
-            contextlib.suppress(OSError, MemopsError),
-            folder_of(root, folder) as (handle, name),
-        ):
+        with contextlib.suppress(OSError, MemopsError), folder_of(root, folder) as (handle, name):
             os.rmdir(name, dir_fd=handle)
 
 
