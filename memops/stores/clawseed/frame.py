@@ -14,8 +14,8 @@ import polars as pl
 
 from memops.schema import INSTANT, RECORDS, RETIRED, conform, empty, instant
 from memops.stores.clawseed.categories import kind_of, role_of, source_of, subject_of, tier_of
-from memops.stores.sqlite import text_of
 from memops.stores.sqlite.table import is_text, plain
+from memops.stores.sqlite.values import text_of
 
 TABLE = "memories"
 UNMODELLED = "key:"

@@ -23,8 +23,9 @@ from memops.stores.clawseed.categories import (
     tier_of,
 )
 from memops.stores.clawseed.frame import TABLE, UNMODELLED, frame
-from memops.stores.sqlite import columns_in, text_of
+from memops.stores.sqlite import columns_in
 from memops.stores.sqlite.table import Field, Row, Table
+from memops.stores.sqlite.values import text_of
 
 INDEX_CHECK = "INSERT INTO memories_fts(memories_fts, rank) VALUES ('integrity-check', 1)"
 REBUILD = "INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')"

@@ -13,7 +13,8 @@ import polars as pl
 from memops.errors import Corrupt
 from memops.schema import from_rows, instant
 from memops.stores.clawseed import Clawseed
-from memops.stores.sqlite import columns_in, found, reader, text_of, transaction
+from memops.stores.sqlite import columns_in, found, reader, transaction
+from memops.stores.sqlite.values import text_of
 from memops.stores.transcripts import turn
 
 FILE = "gateway/sessions.db"

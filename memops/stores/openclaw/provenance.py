@@ -17,7 +17,8 @@ from typing import Any
 from memops.errors import MemopsError
 from memops.stores import Written
 from memops.stores.markdown import files
-from memops.stores.sqlite import Text, as_json, bound, changing, from_json, reader
+from memops.stores.sqlite import changing, reader
+from memops.stores.sqlite.values import Text, as_json, bound, from_json
 
 TABLE = "plugin_state_entries"
 OWNER, NAMESPACE = "core:memory-artifact-provenance", "workspace-files"

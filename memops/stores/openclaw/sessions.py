@@ -16,7 +16,8 @@ from memops.errors import StoreNotFound
 from memops.schema import empty, from_rows
 from memops.stores.disk import read_whole
 from memops.stores.openclaw import OpenClaw, home
-from memops.stores.sqlite import columns_in, reader, text_of, transaction
+from memops.stores.sqlite import columns_in, reader, transaction
+from memops.stores.sqlite.values import text_of
 from memops.stores.transcripts import moment, text_in, turn
 
 _LARGEST = 64 << 20

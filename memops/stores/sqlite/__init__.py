@@ -1,11 +1,10 @@
-"""SQLite beside a live agent: connections that never disturb it, exact copies, exact values.
+"""SQLite beside a live agent: connections that never disturb it, and exact copies.
 
 A live file is only ever touched through SQLite: opening and closing it by any other means in this
 process would drop the locks of our own connections. Readers are `mode=ro` and take everything in
 one transaction; writers begin IMMEDIATE, never checkpoint, never vacuum.
 """
 
-import base64
 import contextlib
 import fcntl
 import os
@@ -13,13 +12,13 @@ import sqlite3
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from memops.errors import Corrupt, Locked, MemopsError, NoSpace, StoreNotFound
 from memops.failpoints import failpoint
 from memops.files import STEP, sync
 from memops.stores.disk import failure, put_aside, replace_whole
+from memops.stores.sqlite.values import Text, text_of
 
 WAIT = 4.0
 """Seconds to wait for another writer; an agent that waits for us gives up after five."""
@@ -37,10 +36,6 @@ _KINDS: dict[int, tuple[type[MemopsError], str]] = {
 }
 _LOOK = "SELECT count(*) FROM sqlite_master"
 _LOCK_BYTES = (0x40000000, 512)  # pending, reserved and shared lock bytes of the file format
-
-
-class Text(bytes):
-    """A TEXT value as its bytes, which need not be UTF-8; a BLOB is plain bytes."""
 
 
 @contextlib.contextmanager
@@ -192,11 +187,6 @@ def exclusive(path: Path) -> Iterator[sqlite3.Connection]:
                     live.execute("PRAGMA journal_mode = WAL")
 
 
-def text_of(value: Any) -> str:
-    """Return a native value as text; bytes that are no UTF-8 as replacement characters."""
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-
-
 def names_in(connection: sqlite3.Connection) -> set[str]:
     """Return the names of all tables, indexes and triggers of a database."""
     return {text_of(name) for (name,) in connection.execute("SELECT name FROM sqlite_master")}
@@ -205,36 +195,6 @@ def names_in(connection: sqlite3.Connection) -> set[str]:
 def columns_in(connection: sqlite3.Connection, table: str) -> list[str]:
     """Return the columns of a table, in order; none if there is no such table."""
     return [text_of(row[1]) for row in connection.execute(f"PRAGMA table_info({table})")]
-
-
-def as_json(value: Any) -> Any:
-    """Return a value of SQLite's as JSON that loses nothing: type, bytes, infinities."""
-    if isinstance(value, Text):
-        try:
-            return bytes(value).decode("utf-8")
-        except UnicodeDecodeError:
-            return {"text_b64": base64.b64encode(value).decode()}
-    if isinstance(value, bytes):
-        return {"b64": base64.b64encode(value).decode()}
-    if isinstance(value, float) and value in (float("inf"), float("-inf")):
-        return {"real": str(value)}
-    return value
-
-
-def from_json(value: Any) -> Any:
-    """Return the value that `as_json` was given."""
-    if isinstance(value, dict):
-        if "real" in value:
-            return float(value["real"])
-        if "text_b64" in value:
-            return Text(base64.b64decode(value["text_b64"]))
-        return base64.b64decode(value["b64"])
-    return Text(value.encode()) if isinstance(value, str) else value
-
-
-def bound(value: Any) -> tuple[str, Any]:
-    """Return placeholder and parameter that store a value as the type it had."""
-    return ("CAST(? AS TEXT)", bytes(value)) if isinstance(value, Text) else ("?", value)
 
 
 def _opened(path: Path, options: str) -> sqlite3.Connection:

@@ -17,7 +17,8 @@ import polars as pl
 
 from memops.errors import Corrupt
 from memops.schema import DEFAULTS, RETIRED, TOMBSTONE, from_rows
-from memops.stores.sqlite import bound, columns_in, text_of
+from memops.stores.sqlite import columns_in
+from memops.stores.sqlite.values import bound, text_of
 
 Row = dict[str, Any]
 """Native values by column, `rowid` first."""

@@ -7,8 +7,8 @@ of format 1 kept whole rows of both, by which they are taken back just so.)
 from typing import Any
 
 from memops.stores import Undo, Written
-from memops.stores.sqlite import as_json, from_json
 from memops.stores.sqlite.table import Row, Table
+from memops.stores.sqlite.values import as_json, from_json
 
 
 def kept(table: Table, id_: str, before: Row | None, after: Row | None) -> Undo:
