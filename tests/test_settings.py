@@ -47,6 +47,9 @@ WRONG = {
     "an unknown rule": ("[policy.unattended.rules]\nmerge_exatc = 'never'", 2, "merge_exatc is 'merge_exatc', no rule; did you mean 'merge_exact'?"),
     "an unknown kind of store": ("[policy.unattended.rules]\n'openclw/*' = 'never'", 2, "no kind of store; did you mean 'openclaw'?"),
     "an unknown column": ("[import.a]\npath = 'x'\nfields = { texxt = 'body' }", 3, "no column; did you mean 'text'?"),
+    "an unknown section": ("[policy.gaet]\nseed = 8", 1, "unknown setting policy.gaet"),
+    "a section that is none": ("[policy]\ngate = 8", 2, "policy.gate must be a table"),
+    "a policy that is none": ("policy = 8", 1, "policy must be a table"),
     "a setting, almost right": ("[stores.a]\naddress = 'x'\nschedul = 'x'", 3, "unknown setting stores.a.schedul"),
     # a language of its own
     "half an expression": ("[policy.secrets.patterns]\nbadge = '(a'", 2, "policy.secrets.patterns.badge is '(a', no regular expression (Rust's): unclosed group"),

@@ -198,7 +198,7 @@ class Policy(Section):
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-_SECTIONS: dict[str, Any] = get_type_hints(Policy)
+_SECTIONS = {name: kind for name, kind in get_type_hints(Policy).items() if name[0] != "_"}
 
 
 def read(path: Path) -> Policy:
