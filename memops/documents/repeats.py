@@ -1,45 +1,83 @@
-"""Repeats: sections that a file holds twice on end, heading and all, as an append done twice leaves."""
+"""Repeats: what a file holds again, heading and all, as an append done twice leaves."""
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from pathlib import PurePath
 
 from memops.documents.units import NAMED, Frame
 
 LINES, BYTES = 3, 120
 """What a repeat holds at least, its heading among it: less is said twice on purpose."""
 _RULE = re.compile(r"\s{0,3}([-*_])(?:\s*\1){2,}\s*$")
+_MARKS = re.compile(r"[\W_]+")
 
 
-def repeats(texts: Sequence[str], frames: Sequence[Frame]) -> dict[int, tuple[int, int]]:
-    """Return of each line of a repeated section the line it repeats, and where the repeat begins.
+def repeats(texts: Sequence[str], frames: Sequence[Frame], path: str = "") -> dict[int, int]:
+    """Return of each line that is held again the one that stands for it, until no more are.
 
     A repeat begins with the very heading of what it repeats, stands directly behind it, says the
     same to the last letter (blank lines and a rule at its end aside), and is a section to its end.
-    Of a third one the first is repeated. Lines count from 0.
+    Where a file's title stands again, and what it was over begins what it is over now, the note was
+    written once more: the fuller stands. Lines count from 0.
 
     >>> head, said = "## Trip 9:00", "- the ferry leaves from the old pier, tickets are in the blue folder"
     >>> texts = [head, said, "- both are paid for, says the lady at the counter", ""] * 2
     >>> repeats(texts, [Frame(0, 1, 2, head, -1), Frame(4, 5, 2, head, -1)])
-    {4: (0, 4), 5: (1, 4), 6: (2, 4)}
+    {4: 0, 5: 1, 6: 2}
     """
+    left, found = [*texts], dict[int, int]()
     heads = [frame for frame in frames if frame.level < NAMED]
-    levels = {frame.start: frame.level for frame in heads}
-    found: dict[int, tuple[int, int]] = {}
+    title = _title(heads, path)
+    while more := _beside(left, [frame for frame in heads if left[frame.start]], title):
+        found |= more
+        for line in more:
+            left[line] = ""
+    for line, stands in found.items():
+        while stands in found:
+            stands = found[stands]
+        found[line] = stands
+    return found
+
+
+def _title(heads: Sequence[Frame], path: str) -> str | None:
+    """The heading that names the file, where none beside it is of its level or a higher one."""
+    top = min((frame.level for frame in heads), default=0)
+    said = {frame.text for frame in heads if frame.level == top}
+    name, title = (
+        _MARKS.sub("", t).casefold() for t in (PurePath(path).stem, min(said, default=""))
+    )
+    return min(said) if len(said) == 1 and name and name in title else None
+
+
+def _beside(texts: Sequence[str], heads: Sequence[Frame], title: str | None) -> dict[int, int]:
+    """The lines that go for those of a section directly beside theirs, each with that line."""
+    levels = {frame.start: frame.level for frame in heads} | {len(texts): 0}
+    stays = {frame.start for frame in heads if frame.stays}
+    found: dict[int, int] = {}
     before: defaultdict[int, dict[str, Frame]] = defaultdict(dict)
     for frame in heads:
         for deeper in [level for level in before if level > frame.level]:
             del before[deeper]
-        first = before[frame.level].get(frame.text)
-        if first is not None and frame.start not in found:
-            lines = _repeated(texts, first.start, frame.start)
-            if lines and _over(texts, max(lines) + 1, levels, frame.level):
-                found |= {n: (found.get(m, (m, 0))[0], frame.start) for n, m in lines.items()}
+        first = before[frame.level].get(frame.text, frame)
+        again, titled = frame.start, frame.text == title
+        if first is not frame and again not in found:
+            lines = _repeated(texts, first.start, again, LINES - titled)
+            stop = max(lines, default=again) + 1
+            stop = next((n for n in range(stop, len(texts)) if not _parting(texts[n])), len(texts))
+            goes = range(again, stop)
+            if levels.get(stop, NAMED) > frame.level:
+                lines = {
+                    held: n for n, held in lines.items() if titled and first.start not in found
+                }
+                goes = range(first.start, again)
+            if lines and stays.isdisjoint(goes):
+                found |= {n: lines.get(n, first.start) for n in goes if texts[n].strip()}
         before[frame.level][frame.text] = frame
     return found
 
 
-def _repeated(texts: Sequence[str], first: int, again: int) -> dict[int, int]:
+def _repeated(texts: Sequence[str], first: int, again: int, least: int) -> dict[int, int]:
     """The lines from `again` on with those that they repeat, if they repeat all from `first` up to it."""
     copy = (n for n in range(again, len(texts)) if texts[n].strip())
     lines: dict[int, int] = {}
@@ -51,13 +89,7 @@ def _repeated(texts: Sequence[str], first: int, again: int) -> dict[int, int]:
             break
         lines[at] = held
     size = sum(len(texts[n].encode("utf-8", "replace")) for n in lines)
-    return lines if len(lines) >= LINES and size >= BYTES else {}
-
-
-def _over(texts: Sequence[str], stop: int, levels: Mapping[int, int], level: int) -> bool:
-    """Whether a section ends where the repeat does."""
-    after = next((n for n in range(stop, len(texts)) if not _parting(texts[n])), None)
-    return after is None or levels.get(after, NAMED) <= level
+    return lines if len(lines) >= least and size >= BYTES else {}
 
 
 def _parting(text: str) -> bool:

@@ -145,7 +145,7 @@ class Document:
     units: list[Unit]
     loose: dict[int, int] = field(default_factory=dict)
     conflict: bool = False
-    repeats: dict[int, tuple[int, int]] = field(default_factory=dict)
+    repeats: dict[int, int] = field(default_factory=dict)
 
     def over(self, frame: int) -> list[int]:
         """Return a frame and those over it, the innermost first."""

@@ -9,8 +9,6 @@ from memops.values import read_all
 
 COPIED = 60
 """Bytes of a text that is written twice by copying alone, whatever it stands under."""
-_VALUES = ("attribute", "table")  # forms of what a section measures
-_HEADINGS = r"#([0-9a-f]+)\."  # of a block's name: its headings, dates and all
 _STAMP = r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}"
 _RANK = {tier: i for i, tier in enumerate(TIERS)}
 
@@ -69,9 +67,9 @@ def absorbed(held: pl.DataFrame, code: str | pl.Expr) -> pl.DataFrame:
 def _held(members: pl.DataFrame) -> pl.DataFrame:
     """The members that are kept or may go, each with its `keeper`."""
     first = {
-        "keeper": "id", "keeper_pinned": "pinned", "_kept": "block", "_kept_subject": "subject",
-        "_kept_mark": "mark", "_kept_path": "path", "_kept_role": "role",
-        "_kept_values": "_values", "_kept_at": "created_at",
+        "keeper": "id", "keeper_pinned": "pinned", "_kept": "block", "_kept_mark": "mark",
+        "_kept_path": "path", "_kept_role": "role", "_kept_values": "_values",
+        "_kept_at": "created_at",
     }  # fmt: skip
     said = members["text"].to_list() if "told" in members.columns else []
     values = [[value.form for value in one] for one in read_all(said)] or [[]] * members.height
@@ -79,30 +77,10 @@ def _held(members: pl.DataFrame) -> pl.DataFrame:
     order = _in_order_of_keeping(members).with_columns(
         **{name: pl.col(of).first().over("group", "scope") for name, of in first.items()}
     )
-    order = order.with_columns(**_steps()).with_columns(**_whole())
     told = pl.col("told") & _folded() if "told" in members.columns else pl.lit(False)
     order = order.filter(told | ~_torn())
     free = (pl.col("id") == pl.col("keeper")) | ~pl.col("pinned") | pl.col("keeper_pinned")
     return order.filter(free).filter(pl.len().over("group", "scope") > 1)
-
-
-def _steps() -> dict[str, pl.Expr]:
-    """What is to go for another place's sake, and what of it is longer than anybody writes twice."""
-    step = (pl.col("id") != pl.col("keeper")) & (pl.col("block") != pl.col("_kept"))
-    return {"_step": step.fill_null(False), "_long": pl.col("text").str.len_bytes() >= COPIED}
-
-
-def _whole() -> dict[str, pl.Expr]:
-    """What goes with all of its section: for the same under the very same headings, or at length.
-
-    Of a list that grows from check to check, or a table, a part alone would be torn out.
-    """
-    mine, kept = pl.col("block"), pl.col("_kept")
-    over = ("scope", "block", "_kept")
-    whole = pl.col("_step") & (pl.col("_step").sum().over(over) == pl.col("units"))
-    every = (pl.col("_step") & pl.col("_long")).sum().over(over) == pl.col("units")
-    same = whole & (mine.str.extract(_HEADINGS) == kept.str.extract(_HEADINGS))
-    return {"_same": same, "_every": every}
 
 
 def _folded() -> pl.Expr:
@@ -122,25 +100,18 @@ def _folded() -> pl.Expr:
 def _torn() -> pl.Expr:
     """True of a record of a document that its place would miss, whatever another one says.
 
-    Each file was written to be read by itself: only what stands elsewhere in it may stand for it.
-    Of a section goes the whole, where another under the very same headings holds all of it, or one
-    of its subject that is longer than anybody writes twice; but what a day measured is of that day,
-    and what a file on a subject says in a section, as in one of several letters, is of that section.
-    What is said twice at length in one section goes once, in the curated file also in brief; in a
-    log it belongs to the entry above it. A line with a time of its own was noted by itself, and is
-    the same only at the same time; what software stamps with day and time stands by itself.
+    Each section was written to be read by itself, as one of several letters, or of the rounds of a
+    day: it goes as a whole or not at all (`memops.judge.repeated`). What is said twice at length in
+    one section goes once, in the curated file also in brief; in a log it belongs to the entry above
+    it. A line with a time of its own was noted by itself, and is the same only at the same time;
+    what software stamps with day and time stands by itself.
     """
-    moment = pl.col("form").is_in(_VALUES) & pl.col("role").is_in(MOMENTS)
-    own = moment | (pl.col("role") == "topic")
-    copied = ~own & pl.col("_every")
-    subject = (pl.col("subject") == pl.col("_kept_subject")).fill_null(False)
     beside = (pl.col("path") == pl.col("_kept_path")).fill_null(False)
-    apart = beside & (pl.col("_same") | (copied & subject))
     stamped = pl.col("mark").str.contains(_STAMP) | (pl.col("mark") == pl.col("_kept_mark"))
-    lasting = pl.col("_long") | pl.col("role").is_in(KEPT)
+    lasting = (pl.col("text").str.len_bytes() >= COPIED) | pl.col("role").is_in(KEPT)
+    within = (pl.col("block") == pl.col("_kept")).fill_null(True)
     noted = pl.col("timed") & stamped & beside
-    other = pl.when("_step").then(apart).otherwise(lasting & ~pl.col("logged"))
-    may = noted | (~pl.col("timed") & other)
+    may = noted | (~pl.col("timed") & within & lasting & ~pl.col("logged"))
     return placed() & (pl.col("id") != pl.col("keeper")) & ~may.fill_null(False)
 
 

@@ -31,12 +31,12 @@ def held_again(live: pl.DataFrame, free: pl.Expr) -> pl.DataFrame:
 
 
 def _on_end(of: pl.DataFrame) -> pl.DataFrame:
-    """Sections that a file holds twice on end (`memops.documents.repeats`)."""
-    first = pl.concat_str("path", pl.lit("#"), native("repeats[0]"))
-    copies = of.with_columns(_of=first, _from=native("repeats[1]")).drop_nulls("_of")
+    """What a file holds again beside it (`memops.documents.repeats`), all of it or nothing."""
+    copies = of.with_columns(_of=pl.concat_str("path", pl.lit("#"), native("again")))
+    copies = copies.drop_nulls("_of")
     keepers = of.select("scope", _of="origin", keeper="id")
     found = copies.join(keepers, on=["scope", "_of"], how="left", maintain_order="left")
-    whole = (pl.col("_free") & pl.col("keeper").is_not_null()).all().over("scope", "path", "_from")
+    whole = (pl.col("_free") & pl.col("keeper").is_not_null()).all().over("scope", "path")
     return found.filter(whole).select("id", "keeper", code=pl.lit("merge.again"))
 
 

@@ -82,7 +82,7 @@ def row(key: str, entry: Entry, copies: int = 1) -> dict[str, Any]:
         "readonly": bool(entry.fields.get("_readonly")),
         "lines": entry.height if entry.height > 1 else 0,
         "copies": copies if copies > 1 else 0,
-        "repeats": [n + 1 for n in entry.fields.get("_repeats") or ()],
+        "again": entry.fields.get("_again", 0),
         "bytes": unknown if _SURROGATE.search(entry.text) else [],
     }
     kept = {name: value for name, value in around.items() if value} | {"prefix": entry.prefix}
@@ -129,7 +129,7 @@ def _known(
     prefix, text, suffix, fields = grammar.split(whole, place, kind)
     fields |= {name: record[name] for name in PLACE}
     fields["_readonly"] = bool(native(record).get("readonly"))
-    fields["_repeats"] = [n - 1 for n in native(record).get("repeats", ())]
+    fields["_again"] = native(record).get("again", 0)
     height = native(record).get("lines", 1)
     return Entry(place, line_of(record) or 1, height, prefix, text, suffix, fields, kind)
 
