@@ -27,24 +27,22 @@ def exact(
     values: Sequence[Sequence[Value]],
     signs: Sequence[Sign | None],
     t: Tokens,
-) -> dict[str, Keys]:
-    """Return what of each text another must say alike: `exact` bounds and signs, `worth` the rest."""
+) -> Keys:
+    """Return what of each text another must say alike."""
     either = {*t.row[t.where(lambda concept, kind, said: said.lower() in _either())].tolist()}
-    texts = [*enumerate(zip(plains, values, signs, strict=True))]
-    bound = (
-        (row, filter(None, [*map(_shown, found), *_sign(sign)]))
-        for row, (_, found, sign) in texts
-        if found or sign
-    )
-    rest = (
-        (row, ["or"] * (row in either) + [*_rounded(plain, found), *_reached(plain, found)])
-        for row, (plain, found, _) in texts
-        if found or row in either
-    )
-    return {"exact": keys_of(bound, t.items), "worth": keys_of(rest, t.items)}
+    told = [
+        (
+            row,
+            ["or"] * (row in either)
+            + [*(_shown(value, plain) for value in found), *_reached(plain, found), *_sign(sign)],
+        )
+        for row, (plain, found, sign) in enumerate(zip(plains, values, signs, strict=True))
+        if found or sign or row in either
+    ]
+    return keys_of([(row, [*filter(None, items)]) for row, items in told], t.items)
 
 
-def _shown(value: Value) -> str:
+def _shown(value: Value, plain: str) -> str:
     """A relative day, a bound, or "about"; of a moment nobody cares whether it is by five or before five.
 
     What was turned from another system is about so much anyway.
@@ -53,18 +51,14 @@ def _shown(value: Value) -> str:
         return value.form if _RELATIVE.match(value.form) else ""
     if value.converted and value.form[0] == "~":
         return ""
+    if value.kind == "number" and (ends := _ZEROS.search(plain[value.start : value.end])):
+        return f"number {ends[0]}"  # 3.10 may be a version
     bound = _BOUND.match(counted(value.kind, value.form))
     return (
         f"{value.kind.replace('degrees', 'temperature')} {bound[0]}"
         if bound and value.kind != "time"
         else ""
     )
-
-
-def _rounded(plain: str, values: Sequence[Value]) -> Iterator[str]:
-    """Ends of numbers that may be versions: 3.10."""
-    numbers = (plain[value.start : value.end] for value in values if value.kind == "number")
-    return (f"number {ends[0]}" for said in numbers if (ends := _ZEROS.search(said)))
 
 
 def _reached(plain: str, values: Sequence[Value]) -> Iterator[str]:

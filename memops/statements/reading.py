@@ -45,9 +45,8 @@ ALIGNED = (
 """Families of words side by side and of their order, whose codes are of no single item."""
 FAMILIES = (
     "content", "values", "near", "rounded", "kinds", "numbered", "current", "sides", "others", "states", "wide",
-    "stated", "head", "left", "statements", "worded", "moved", "chain", "quantified", "definite", "before",
-    "behind", "acted", "passive", "first", "exact", "worth", "tense", "halves", "past", "modifiers", "last", "persons",
-    "roles", "gist", "measured", "ties",
+    "stated", "head", "left", "statements", "worded", "before", "behind", "acted", "passive", "first", "exact", "tense",
+    "halves", "past", "modifiers", "last", "persons", "roles", "gist", "measured", "ties",
     "verbs", "series", *ALIGNED, "refused", *FRAME,
 )  # fmt: skip
 """The families that `memops.judge.judgement` looks at."""
@@ -105,7 +104,7 @@ def read_in_one(texts: Sequence[str]) -> Read:
     sets["left"] = left(said)
     sets["refused"] = refused(said, denied(t))
     sets["before"], sets["behind"] = _counted(t)
-    sets |= exact(plains, told_values, [told.sign for told in says], t)
+    sets["exact"] = exact(plains, told_values, [told.sign for told in says], t)
     sets |= passives(t) | gists(t, np.array([bool(found) for found in values], bool))
     sets["tense"] = tenses(t)
     sets["halves"] = halves(plains, told_values, t)
@@ -117,10 +116,6 @@ def read_in_one(texts: Sequence[str]) -> Read:
     sets["worded"] = keys_of(
         enumerate([told.words] if told.words else () for told in says), t.items
     )
-    sets["moved"] = keys_of(enumerate(told.moved for told in says), t.items)
-    sets["chain"] = keys_of(enumerate(told.chain for told in says), t.items)
-    sets["quantified"] = keys_of(enumerate(told.counted for told in says), t.items)
-    sets["definite"] = keys_of(enumerate(told.definite for told in says), t.items)
     told = {
         "copular": _copular(t, sets["subject"]),
         "masked": np.array(["[redacted" in text for text in texts]),

@@ -117,9 +117,6 @@ def differences(r: Readings, a: Ints, b: Ints) -> pl.DataFrame:
     out |= _aligned(r, a, b)
     _round(out, r, a, b)
     one = (r.shared("roles", "roles", a, b) > 0) | _in_voice(out, r, a, b)
-    told = out["restated"] > 0
-    out["values_differ"] = np.where(told, 0, out["values_differ"])
-    out["exact_differ"] = np.where(told, out["worth_differs"], out["exact_differ"])
     out["restated"] = out["restated"] + one
     for name in (
         "swapped",
@@ -167,28 +164,13 @@ def _meaning(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     heavy = r.size("content", a, True), r.size("content", b, True)
     return {
         "both_content": both,
-        "restated": _restated(r, a, b),
+        "restated": r.shared("statements", "statements", a, b),
         "same_words": r.shared("worded", "worded", a, b),
         "contained": _ratio(both, np.minimum(one, two)),
         "overlap": _ratio(weight, np.minimum(*heavy)),
         "weighted": _ratio(weight, heavy[0] + heavy[1] - weight),
         "length": _ratio(np.minimum(one, two), np.maximum(one, two)),
     }
-
-
-_TORN = (0, 3)  # words side by side where no part has moved, or one
-
-
-def _restated(r: Readings, a: Ints, b: Ints) -> Any:
-    """Return which pairs say the same under one sign, be it that one part has moved.
-
-    Not where one speaks of all or none of what in the other is a certain one: no cat, the cat.
-    """
-    size = np.maximum(r.size("chain", a), r.size("chain", b))
-    near = np.isin(size - r.shared("chain", "chain", a, b), _TORN)
-    moved = r.shared("moved", "moved", a, b) * near
-    certain = r.shared("quantified", "definite", a, b) + r.shared("definite", "quantified", a, b)
-    return (r.shared("statements", "statements", a, b) + moved) * (certain == 0)
 
 
 def _values(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
@@ -222,8 +204,9 @@ def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         "acted_differs": np.abs(r.size("acted", a) - r.size("acted", b)),
         "passive_differs": np.abs(r.size("passive", a) - r.size("passive", b)),
         "swapped": r.shared("ordered", "reversed", a, b),
-        "worth_differs": _unshared("worth", r, a, b),
-        "exact_differ": _unshared("exact", r, a, b) + _unshared("worth", r, a, b),
+        "exact_differ": r.size("exact", a)
+        + r.size("exact", b)
+        - 2 * r.shared("exact", "exact", a, b),
         "tense_differs": r.apart("tense", a, b),
         "halves_differ": r.apart("halves", a, b),
         "persons_differ": r.apart("persons", a, b),
@@ -232,10 +215,6 @@ def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         "governed_differs": r.shared("relators", "relators", a, b)
         - r.shared("governed", "governed", a, b),
     }
-
-
-def _unshared(family: str, r: Readings, a: Ints, b: Ints) -> Any:
-    return r.size(family, a) + r.size(family, b) - 2 * r.shared(family, family, a, b)
 
 
 def _aligned(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:

@@ -29,7 +29,7 @@ Piece = tuple[int, int, str, Told]
 
 
 def clauses(text: str, known: Words, hidden: Sequence[tuple[int, int]] = ()) -> list[list[Word]]:
-    """Return the words of each clause of a text; what stands within `hidden` spans is left out."""
+    """Return the words of each clause of a text; operators within `hidden` spans are left out."""
     low = written_out(text.lower())
     if any(head in low for head in known.openers):
         low = known.opening.sub(lambda m: " " * len(m[0]), low)
@@ -37,15 +37,6 @@ def clauses(text: str, known: Words, hidden: Sequence[tuple[int, int]] = ()) -> 
     clause: list[Word] = []
     near, last = 0, len(hidden) - 1
     for start, end, said, (kind, ops) in _with_gaps(_cut(low, known), low, known):
-        if hidden:
-            while near < last and hidden[near + 1][0] <= start:
-                near += 1
-            if ops is None and not kind and not said.isascii() and GAP not in said:
-                clause += _beside(Word(start, end, said, ops), hidden, near)
-                continue
-            ends = hidden[near][1]
-            if hidden[near][0] <= start < ends and low.find(said.partition(GAP)[2], start) < ends:
-                continue
         if kind:
             if kind != ENDING and _counts(clause):
                 clause.append(Word(start, end, said, ("except",)))
@@ -54,20 +45,17 @@ def clauses(text: str, known: Words, hidden: Sequence[tuple[int, int]] = ()) -> 
                 out.append(clause)
                 clause = []
                 continue
+        if hidden:
+            while near < last and hidden[near + 1][0] <= start:
+                near += 1
+            if ops is None and not said.isascii() and GAP not in said:
+                clause += _beside(Word(start, end, said, ops), hidden, near)
+                continue
+            if hidden[near][0] <= start < hidden[near][1]:
+                continue
         clause.append(_word((start, end, said, ops)))
     out.append(clause)
-    cut = [_supposed(clause) for clause in out if clause]
-    return _joined(_conditioned(cut, low, known))
-
-
-def _supposed(clause: list[Word]) -> list[Word]:
-    """A clause; what is so if something is not is so unless it is: if it does not rain."""
-    at = next((n for n, word in enumerate(clause) if word.ops == ("if",)), len(clause))
-    then = next((n for n in range(at, len(clause)) if clause[n].ops == (NOT,)), None)
-    if then is None:
-        return clause
-    unless = clause[at]._replace(ops=("unless",))
-    return [*clause[:at], unless, *clause[at + 1 : then], *clause[then + 1 :]]
+    return _joined(_conditioned([clause for clause in out if clause], low, known))
 
 
 def _conditioned(cut: list[list[Word]], low: str, known: Words) -> list[list[Word]]:
@@ -86,14 +74,11 @@ def _on_condition(clause: list[Word], known: Words) -> list[Word]:
     return clause
 
 
-_LEFT_OUT = (("except",), ("unless",))
-
-
 def _joined(cut: list[list[Word]]) -> list[list[Word]]:
-    """Clauses, with one that only leaves somebody or a case out put before what is said: but for him, all left."""
+    """Clauses, with one that only leaves somebody out put before what is said: but for him, all left."""
     out: list[list[Word]] = []
     for clause in cut:
-        if out and out[-1][0].ops in _LEFT_OUT and not any(w.ops for w in out[-1][1:]):
+        if out and out[-1][0].ops == ("except",) and not any(w.ops for w in out[-1][1:]):
             out[-1] += clause
         else:
             out.append(clause)

@@ -24,7 +24,7 @@ _GAP = 12  # signs between the two parts of a word
 _LATIN = re.compile(r"[a-z]+")
 _LISTED = (
     "joints", "leaving", "passive", "suffering", "orders", "opening", "trailing", "affixes", "ending", "absent", "any",
-    "temporal", "turned", "echoes", "resulting", "definite", "parting", "focusing", "generic", "onset",
+    "temporal", "turned", "echoes", "resulting",
 )  # fmt: skip
 
 
@@ -57,16 +57,9 @@ class Words:
         self.suffering = listed["suffering"]
         self.trailing, self.affixes = listed["trailing"], tuple(sorted(listed["affixes"]))
         self.absent, self.any, self.temporal = listed["absent"], listed["any"], listed["temporal"]
-        self.resulting, self.definite = listed["resulting"], listed["definite"]
-        self.onset = listed["onset"]
-        self.focusing, self.generic = listed["focusing"], listed["generic"]
-        self.parting = listed["parting"] | self.passive | self.suffering
-        """What stands between parties that are not to change places, beside verbs."""
+        self.resulting = listed["resulting"]
         self.ending, self.echoes = listed["ending"], listed["echoes"]
         self.turning = {word for told in tables for word in told.get("turning", "").split()}
-        rows = [row.partition("|") for told in tables for row in told.get("telling", ())]
-        self.telling = {word: said.strip() for listed_, _, said in rows for word in listed_.split()}
-        """What operators say beside what they do: who denies it says that it is not so."""
         tenses: dict[str, set[str]] = {}
         for told in tables:
             for time, listed_ in told.get("tenses", {}).items():
@@ -124,8 +117,7 @@ class Words:
         """Return the times that words may tell of, a list of them where they tell none."""
         joined = " ".join([word.said for word in clause])
         parts = joined.split()
-        heard = self.tenses.keys() & {*parts, *(word.said for word in clause)}
-        told = {time for part in heard for time in self.tenses[part]}
+        told = {time for part in self.tenses.keys() & parts for time in self.tenses[part]}
         if not self.past or not joined.isascii():
             return sorted(told) or ["past", "present"]
         if told and "perfect" not in told:
@@ -183,7 +175,7 @@ class Words:
 
 def _latin(said: Iterable[str]) -> tuple[set[str], dict[str, list[str]]]:
     """Words between spaces by themselves, and longer ones by what they begin with."""
-    parts = [_LATIN.findall(word) for word in said if word.isascii() and word[0] != "["]
+    parts = [_LATIN.findall(word) for word in said if word[:1].isascii() and word[:1].isalpha()]
     longer: dict[str, list[str]] = {}
     for head, *rest in parts:
         if rest:

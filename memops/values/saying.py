@@ -4,39 +4,43 @@ Two texts with a saying in common state one thing, however denials, quantifiers 
 may are put: the same words under the same normal form (`algebra.Sign`), with the same values.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, partial
-from itertools import pairwise, repeat
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import repeat
 from typing import NamedTuple
 
 from memops.language.detection import spoken
 from memops.language.keeping import Kept
 from memops.language.vocabulary import meant
-from memops.values.algebra import (
-    ALL,
-    MANY,
-    MAY,
-    MUST,
-    NOT,
-    ONE,
-    SOME,
-    Sign,
-)
+from memops.values.algebra import ALL, FROM, MANY, MAY, NON, NOT, ONE, ONLY, SOME, WAS, Sign
 from memops.values.clauses import clauses
-from memops.values.operators import Word, Words, words
-from memops.values.parts import LIMITED, LIMITING, LIMITS, WHO, Part, contents, part, whole
-from memops.values.scales import SCALED, counted_out, each
+from memops.values.operators import GAP, Word, Words, words
 from memops.values.signs import signed
 from memops.values.value import Value
 
 _LEAST, _AFFIRMED = 1, 1.5  # words that are denied or limited, and others; fewer are no statement
 _SIGNS = 2  # of a script without spaces, for a word
+_BARE = 2  # words, of which none need say that it is meant of all or none
+_NAUGHT: tuple[list[str], ...] = ([], ["prep"])  # what words say that say nothing alone
+_FAR = 8  # signs between "only" and the time that it speaks of
 _TIMES = frozenset({"date", "time", "weekday", "frequency"})
-_MOVED = (6, 16)  # words, and both ends, of a text of which a part may have moved
-_SOME = frozenset((SOME, MANY, ONE))
-_QUANTIFIERS = _SOME | {ALL}
+_NEAR = 4  # words that "only" may speak of where it stands before a verb
+_QUANTIFIERS = frozenset((ALL, SOME, MANY, ONE))
+_LIMITING = frozenset((ONLY, FROM, NON, "also", "except", "unless", "without", "until"))
+_LIMITED = frozenset((ONLY, WAS))
 _PLAIN = Sign()
+_WHO = "*"  # who or what is meant of all or none, with the row of its word
 _AFFIXED = 2  # letters that are no word
+_BOUND = re.compile(r"[<>]=?\d+$")
+
+
+class _Part(NamedTuple):
+    """A clause: the words that it says, its sign, and the words that its sign may be limited to."""
+
+    said: tuple[str, ...]
+    sign: Sign
+    of: frozenset[str]
 
 
 class Saying(NamedTuple):
@@ -49,122 +53,61 @@ class Saying(NamedTuple):
     sign: Sign | None
     words: str | None = None
     of: tuple[str, ...] = ()
-    moved: tuple[str, ...] = ()
-    """The same, in whatever order its parts stand."""
-    chain: frozenset[str] = frozenset()
-    """Each two words that follow each other: a part that has moved tears three, who stand the other way round four."""
-    counted: frozenset[str] = frozenset()
-    """Words of which all or none are meant."""
-    definite: frozenset[str] = frozenset()
-    """Words of which a certain one is meant."""
 
 
 def saying(text: str, values: Sequence[Value]) -> Saying:
     """Return what a text says; `of` holds it once for each time and each word that it may hold of alone."""
     known = words(spoken(text))
-    if not known.bear(text) and not any(v.kind == "share" and v.form[0] in "<>" for v in values):
+    if not known.bear(text):
         return Saying(Sign())
     cut = clauses(text, known, [piece for value in values for piece in value.pieces()])
     signs = [signed(clause, known) for clause in cut] or [Sign()]
     sign = signs[0] if len({*signs}) == 1 else None
-    times = [(v.start, v.end, v.form[0] in "<>") for v in values if v.kind in _TIMES | SCALED]
-    parts = [*map(part, cut, signs, repeat(known), repeat(times))]
+    times = [value.start for value in values if value.kind in _TIMES]
+    parts = [*map(_part, cut, signs, repeat(known), repeat(times))]
     return _said(parts, sign, cut, text, values, known)
 
 
 def _said(
-    parts: Sequence[Part],
+    parts: Sequence[_Part],
     sign: Sign | None,
     cut: Sequence[Sequence[Word]],
     text: str,
     values: Sequence[Value],
     known: Words,
 ) -> Saying:
-    if sign is None and LIMITED.isdisjoint(op for part in parts for op in part.sign.ops):
+    if sign is None and _LIMITED.isdisjoint(op for part in parts for op in part.sign.ops):
         return Saying(None)
-    one = None if any(_unclear(clause, known) for clause in cut) else whole(parts)
-    if one is None or _size(one.said, values) < _least_of(one.sign):
+    whole = None if any(_unclear(clause, known) for clause in cut) else _whole(parts)
+    if whole is None or _size(whole.said) < _least_of(whole.sign):
         return Saying(sign)
     every = [word for clause in cut for word in clause]
-    denials = [word.start for word in every if NOT in (word.ops or ())]
-    normal, forms = counted_out(one.sign, one.of, _free(every, denials, values), denials)
-    ways = _ways(one, normal, every, known)
-    ends = _ends(one, normal, every, forms, known)
-    told = " ".join((str(normal), *sorted(one.said), "|", *forms))
-    row = _row(one, normal, known)
-    short = _short(row, normal)
-    return Saying(
-        sign,
-        told if sign != _PLAIN or known.holds(text) else None,
-        tuple(" ".join((_shown(s), *_ordered(w, s), end)) for w, s in ways for end in ends),
-        tuple(" ".join((_shown(s), *sorted(w), end)) for w, s in ways for end in ends if short),
-        frozenset(map(" ".join, pairwise(row))),
-        one.counted,
-        one.definite,
-    )
-
-
-def _free(every: Sequence[Word], denials: Sequence[int], values: Iterable[Value]) -> list[Value]:
-    """The values that no operator is read from."""
     spans = [(word.start, word.end) for word in every if word.ops]
-    told = ((v, each(v, denials)) for v in values)
-    return [
-        new
-        for v, new in told
-        if new is not v or not any(a < v.end and v.start < b for a, b in spans)
-    ]
-
-
-_Way = tuple[tuple[str, ...], Sign]
-"""What is said, and under which sign."""
-
-
-def _ways(one: Part, normal: Sign, every: Sequence[Word], known: Words) -> list[_Way]:
-    """The ways in which a text may be said: what nobody is said to do, anybody may; who has yet to may not."""
-    limited = not LIMITING.isdisjoint(normal.ops)
-    said = tuple([w for w in one.said if w[0] != WHO]) if limited else one.said
-    ways = [*_turned(said, normal, known)]
-    done = None if limited else _agentless(every, known)
-    if done in said:
-        ways += [((f"{WHO}0", done, *(w for w in some if w != done)), s) for some, s in ways]
-    if _after(one, normal):
-        ways += [(some, Sign(s.ops | {MUST}, s.denies)) for some, s in ways]
-    return ways
-
-
-def _after(one: Part, normal: Sign) -> bool:
-    """Whether what was limited to a point of a scale is told of what comes before."""
-    return normal is not one.sign and bool(LIMITS & one.sign.ops)
-
-
-def _ends(
-    one: Part, normal: Sign, every: Sequence[Word], forms: Sequence[str], known: Words
-) -> list[str]:
-    """What a text says beside its words: values, persons, its time, and of what alone."""
+    free = [v for v in values if not any(a < v.end and v.start < b for a, b in spans)]
+    denied = min((word.start for word in every if NOT in (word.ops or ())), default=0)
+    normal, forms = _counted(whole.sign, free, denied)
     said = [word.said for word in every]
-    anybody = known.generic if normal.ops & {MAY, MUST} else ()
-    who = map(str, known.persons([word for word in said if word not in anybody]))
-    told = " ".join((*forms, "|", *who, *sorted({*said} & known.suffering)))
-    alone = [""] if _after(one, normal) else sorted(one.of) or [""]
-    return [f"| {told} | {time} {word}" for time in known.times(every) for word in alone]
-
-
-def _row(one: Part, normal: Sign, known: Words) -> list[str]:
-    """The words in their order between the two ends; who first does what all do is not told."""
-    limited = not LIMITING.isdisjoint(normal.ops)
-    bare = _turning(known)
-    told = [w for nth, w in enumerate(one.chain) if w[0] != WHO or (nth and not limited)]
-    return ["^", *(min([word, *bare[word]]) for word in told), "$"]
+    times = known.times(every)
+    who = map(str, known.persons(said))
+    suffered = sorted({*said} & known.suffering)
+    told = " ".join((*forms, "|", *who, *suffered))
+    of = [
+        " ".join((_shown(sign), *_ordered(words_, sign), "|", told, "|", time, word))
+        for words_, sign in _turned(whole.said, normal, known)
+        for time in times
+        for word in sorted(whole.of) or [""]
+    ]
+    bare = sorted(word.removeprefix(ALL) for word in whole.said)
+    told = " ".join((str(normal), *bare, "|", *forms))
+    return Saying(sign, told if sign != _PLAIN or known.holds(text) else None, tuple(of))
 
 
 def _least_of(sign: Sign) -> float:
     return _LEAST if sign.denies or sign.ops - {ALL} else _AFFIRMED
 
 
-def _size(said: Sequence[str], values: Sequence[Value]) -> float:
-    return bool(said and values) + sum(
-        1 if word.isascii() or len(word) > 1 else 1 / _SIGNS for word in said
-    )
+def _size(said: Sequence[str]) -> float:
+    return sum(1 if word.isascii() or len(word) > 1 else 1 / _SIGNS for word in said)
 
 
 def _shown(sign: Sign) -> str:
@@ -175,28 +118,24 @@ def _shown(sign: Sign) -> str:
 def _turned(
     said: tuple[str, ...], sign: Sign, known: Words
 ) -> Iterator[tuple[tuple[str, ...], Sign]]:
-    """What is said, and the same by the words that are turned round in it: who is unpaid is not paid."""
+    """What is said, and the same by the words that are turned round in it: who is unpaid is not paid.
+
+    Of few words none need be marked as said of all, or of none.
+    """
+    limited = bool(_LIMITING & sign.ops)
+    if limited:
+        said = tuple([word for word in said if word[0] != _WHO])
+    if limited or len(said) <= _BARE:
+        bare = tuple([word.removeprefix(ALL) for word in said])
+        if bare != said:
+            yield from _turned(bare, sign, known)
+            if limited:
+                return
     yield said, sign
     turning = _turning(known)
     for at, word in enumerate(said):
         for other in turning[word]:
             yield (*said[:at], other, *said[at + 1 :]), sign.flipped()
-
-
-def _short(row: Sequence[str], sign: Sign) -> bool:
-    """Whether of so few words a part may have moved; of three, where the sign is of one of them alone."""
-    least, most = _MOVED
-    return least - bool(LIMITS & sign.ops) <= len(row) <= most and _SOME.isdisjoint(sign.ops)
-
-
-def _agentless(clause: Sequence[Word], known: Words) -> str | None:
-    """What is done to something, where nobody is said to do it: it is left."""
-    if not known.passive.isdisjoint(word.said for word in clause):
-        return None
-    for one, then in pairwise(clause):
-        if then.ops is None and known.participle(then.said) and meant(one.said) == "copula":
-            return next(iter(contents(known)[0][then.said]), None)
-    return None
 
 
 @cache
@@ -211,8 +150,13 @@ def _meant(word: str) -> str:
 
 @cache
 def _turning(known: Words) -> Kept[str, tuple[str, ...]]:
-    """What words deny."""
-    return Kept(partial(_others, known=known))
+    """What words deny, each marked as it is."""
+
+    def told(word: str) -> tuple[str, ...]:
+        mark = ALL if word.startswith(ALL) else ""
+        return tuple(mark + other for other in _others(word.removeprefix(mark), known))
+
+    return Kept(told)
 
 
 def _others(word: str, known: Words) -> tuple[str, ...]:
@@ -242,12 +186,118 @@ def _unclear(clause: Sequence[Word], known: Words) -> bool:
     return False
 
 
+def _part(clause: Sequence[Word], sign: Sign, known: Words, times: Sequence[int]) -> _Part:
+    contents, whom = _contents(known)
+    said = [contents[word.said] if word.ops is None else whom.get(word.said, ()) for word in clause]
+    _mark(clause, said, sign, known)
+    for behind, one in enumerate(clause[:-1], 1):
+        counts = one.ops and one.said.partition(GAP)[0].endswith("一")
+        if counts and clause[behind].ops is None and clause[behind].start == one.end:
+            said[behind] = [*said[behind]][1:]  # what it is counted by: 没有一张账单
+    of: set[str] | None = None
+    for at, word in enumerate(clause):
+        if not _LIMITING.intersection(word.ops or ()):
+            continue
+        before, after = (_flat(side) for side in (said[:at], said[at + 1 :]))
+        then = next((n for n in range(at + 1, len(clause)) if [*said[n]] not in _NAUGHT), None)
+        last = word.end + _FAR if then is None else clause[then].start
+        if any(word.end <= time <= last for time in times):
+            here = {"="}  # only on Fridays
+        elif word.said in known.trailing or not after:
+            here = set(before[-_NEAR:] or after[-1:])
+        else:
+            here = set(after[: _NEAR if before and word.ops == (ONLY,) else 1])
+        of = here if of is None else of & here
+    return _Part(tuple(_flat(said)), sign, frozenset(of or ()))
+
+
+@cache
+def _contents(known: Words) -> tuple[Kept[str, Sequence[str]], Mapping[str, Sequence[str]]]:
+    """What words say, by what they mean; and those for whom or what is meant of all, or of none.
+
+    A run of a script without spaces is said sign by sign; everybody and nothing are of the last.
+    """
+
+    def told(said: str) -> Sequence[str]:
+        if said.isascii():
+            return (meant(known.base.get(said, said)),)
+        return (said,) if said in known.partner else said
+
+    whom = {word: (f"{_WHO}{n}",) for word, n in known.pronouns.items()}
+    contents: Kept[str, Sequence[str]] = Kept(told)
+    contents.update(whom)
+    return contents, whom
+
+
+_OF_ALL = ((ALL,), (NOT, SOME))
+
+
+def _mark(clause: Sequence[Word], said: list[Sequence[str]], sign: Sign, known: Words) -> None:
+    """Mark the word behind "all", "no" or, where it is denied, "any": no cat likes the dog."""
+    few = known.any if sign.denies else ()
+    marks = [
+        (at, word.said)
+        for at, word in enumerate(clause)
+        if word.ops in _OF_ALL or (few and word.said in few)
+    ]
+    for at, word in marks:
+        if not word.isascii() or word in known.temporal or word in known.pronouns:
+            continue
+        then = next((n for n in range(at + 1, len(said)) if said[n]), None)
+        if then is not None and clause[then].ops is None:
+            first, *rest = said[then]
+            said[then] = [f"{ALL}{first}", *rest]
+
+
+def _flat(said: Iterable[Iterable[str]]) -> list[str]:
+    return [word for words_ in said for word in words_]
+
+
 def _ordered(said: Sequence[str], sign: Sign) -> Sequence[str]:
     """The words from the least of them on, as what is spoken of may be put first.
 
     Not where a word tells how many: some like him who likes some.
     """
-    if not said or not _SOME.isdisjoint(sign.ops):
+    if not said or (_QUANTIFIERS - {ALL}) & sign.ops:
         return said
     least = min(said)
     return min([*said[n:], *said[:n]] for n, word in enumerate(said) if word == least)
+
+
+def _whole(parts: Sequence[_Part]) -> _Part | None:
+    """Clauses as one: all of one sign, or one of them and others that only say what it implies."""
+    limited = [part for part in parts if _LIMITED & part.sign.ops]
+    if limited and all(part is limited[0] or _implied(part, limited[0]) for part in parts):
+        return limited[0]
+    if len({(part.sign, part.of) for part in parts}) != 1:
+        return None
+    return parts[0]._replace(said=tuple(_flat(part.said for part in parts)))
+
+
+def _implied(part: _Part, chief: _Part) -> bool:
+    """Whether a clause says again what another implies: he used to, and now he does not."""
+    limits = _LIMITED & chief.sign.ops
+    again = {*part.said} <= {*chief.said} and part.sign.ops - {ALL, MAY} <= chief.sign.ops
+    return again and (ONLY in limits or part.sign.denies == chief.sign.denies)
+
+
+def _counted(sign: Sign, values: Iterable[Value], denied: int) -> tuple[Sign, list[str]]:
+    """The sign, and values in order; what is so of at most three is not so of four or more.
+
+    A denial before a bound denies the bound; one behind it denies what is said of so many.
+    """
+    forms = sorted({f"{value.kind}={value.form}" for value in values})
+    bounds = [v for v in values if v.kind == "number" and _BOUND.match(v.form)]
+    if len(bounds) != 1 or {ONLY, FROM} & sign.ops:
+        return sign, forms
+    bound, outer = bounds[0], not sign.denies or denied < bounds[0].start
+    turn = outer and bound.form.startswith("<")
+    forms.remove(f"number={bound.form}")
+    told = [_least(bound.form) if turn or bound.form.startswith(">") else bound.form]
+    return sign.turned() if turn else sign, [*forms, *told, "" if outer else "of them"]
+
+
+def _least(bound: str) -> str:
+    """The least whole number above a bound from below, or above all that one from above allows."""
+    size = int(bound.lstrip("<>="))
+    return f">={size + (bound.startswith('>') != ('=' in bound))}"

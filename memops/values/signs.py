@@ -5,7 +5,7 @@ from functools import cache, lru_cache
 
 from memops.language.detection import spoken
 from memops.language.packs import codes
-from memops.values.algebra import ALL, NON, NOT, ONLY, SOME, WAS, Sign, reduced
+from memops.values.algebra import NON, NOT, ONLY, SOME, WAS, Sign, reduced
 from memops.values.clauses import clauses
 from memops.values.operators import Word, Words, words
 from memops.values.reading import read
@@ -48,8 +48,7 @@ def signed(clause: Sequence[Word], known: Words) -> Sign:
     Where denials agree, the second says the first again.
     """
     told = [word.ops for word in clause if word.ops]
-    all_ = any(ALL in ops for ops in told)
-    if clause[-1].said in known.ending and any(NOT in ops for ops in told) and not all_:
+    if clause[-1].said in known.ending and any(NOT in ops for ops in told):
         told.append((WAS,))
     return _signed(tuple(told), known.concord, clause[0].said in known.orders)
 
