@@ -501,6 +501,8 @@ def test_only_what_nothing_but_a_key_is_made_like_is_proven_to_be_issued():
         f"TK-US-{made(24, hexes).upper()}", f"absk{made(32, hexes)}", "SCT20260314TriageNorthProtocol",
     ]  # fmt: skip
     assert [text for text in others if proven(text)] == []
+    deep = base64.urlsafe_b64encode(b'{"a":' + b"[" * 100_000).decode()
+    assert not proven(f"{deep}.{made(40)}.{made(43)}")
     assert not proven(keys[0], before="photos/") and not proven(keys[0], after=".jpg of the yard")
 
 

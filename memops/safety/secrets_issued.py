@@ -1,16 +1,16 @@
 """Issued keys: whether the make of a value alone proves that an issuer made it.
 
 What an issuer begins its keys with is short, and files, ids and classes may begin so, too. A key is
-proven where its beginning is long, where what follows a short one is a long run that a generator
-made, or where a part of it can be decoded to what its format asks for.
+proven where a run that a generator made follows, the longer the shorter its beginning, or where a
+part of it can be decoded to what its format asks for.
 """
 
 import base64
 import binascii
-import json
 import re
 from functools import cache
 
+from memops.files import json_value
 from memops.language.lexicon import lexicon
 
 _LONG, _SHORT = 16, 30  # characters behind a beginning of four letters and digits, or of fewer
@@ -30,7 +30,7 @@ def proven(value: str, before: str = "", after: str = "") -> bool:
         return False
     parts = value.split(".")
     if len(parts) >= 3 and value.startswith("ey"):
-        return isinstance(_json(_decoded(parts[0])), dict)
+        return isinstance(json_value(_decoded(parts[0])), dict)
     if len(parts) == 3 and _decoded(parts[0]).isdigit():
         return True  # a bot's token: its number first
     if _CLOUD.fullmatch(value) or _CHAT_BOT.fullmatch(value):
@@ -60,10 +60,3 @@ def _decoded(part: str) -> bytes:
         return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
     except (ValueError, binascii.Error):
         return b""
-
-
-def _json(data: bytes) -> object:
-    try:
-        return json.loads(data)
-    except ValueError:
-        return None
