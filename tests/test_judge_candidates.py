@@ -61,6 +61,8 @@ def test_a_moment_in_a_log_and_a_claim_under_another_heading_are_asked_about():
     (row,) = judged(frame, context(judge)).to_dicts()
     assert (row["verdict"], row["effect"], row["same"]) == (SAME, "decided", True)
     assert {side.where for pair in judge.asked for side in pair} == {"memory/2026-05-01.md", "memory/2026-05-02.md"}  # fmt: skip
+    assert merge_near(frame, context(judge)).is_empty()  # its time stands nowhere else
+    frame = placed(("Rent is due on the 1st", *APART[0][1:]), APART[1])
     merge = merge_near(frame, context(judge)).filter(pl.col("intent") == "merge")
     assert merge["code"].to_list() == ["merge.judged"]
     assert merge_near(frame, context(judge, decides=False)).is_empty()

@@ -1,5 +1,7 @@
 """Merging: of records that say one thing, one is kept and the others step back behind it."""
 
+import re
+
 import polars as pl
 
 from memops.judge.places import KEPT, MOMENTS, RANKS, file, placed, reporting, timed
@@ -68,19 +70,31 @@ def _held(members: pl.DataFrame) -> pl.DataFrame:
     """The members that are kept or may go, each with its `keeper`."""
     first = {
         "keeper": "id", "keeper_pinned": "pinned", "_kept": "block", "_kept_mark": "mark",
-        "_kept_path": "path", "_kept_role": "role", "_kept_values": "_values",
+        "_kept_path": "path", "_kept_role": "role", "_kept_values": "_held",
         "_kept_at": "created_at",
     }  # fmt: skip
-    said = members["text"].to_list() if "told" in members.columns else []
-    values = [[value.form for value in one] for one in read_all(said)] or [[]] * members.height
-    members = members.with_columns(_values=pl.Series(values, dtype=pl.List(pl.String)))
+    if "told" in members.columns:
+        members = members.with_columns(_valued(members["text"]))
     order = _in_order_of_keeping(members).with_columns(
-        **{name: pl.col(of).first().over("group", "scope") for name, of in first.items()}
-    )
+        pl.col(of).first().over("group", "scope").alias(name)
+        for name, of in first.items() if of in members.columns
+    )  # fmt: skip
     told = pl.col("told") & _folded() if "told" in members.columns else pl.lit(False)
     order = order.filter(told | ~_torn())
     free = (pl.col("id") == pl.col("keeper")) | ~pl.col("pinned") | pl.col("keeper_pinned")
     return order.filter(free).filter(pl.len().over("group", "scope") > 1)
+
+
+def _valued(texts: pl.Series) -> list[pl.Series]:
+    """What each text says in numbers (`_values`: digits, and values in words), and what it has of others'."""
+    told, held = [], []
+    for text, values in zip(texts, read_all(texts.to_list()), strict=True):
+        digits = re.findall(r"\d+", text)
+        words = [v.form for v in values if not re.search(r"\d", text[v.start : v.end])]
+        told.append(digits + words)
+        held.append(digits + [value.form for value in values])
+    kind = pl.List(pl.String)
+    return [pl.Series("_values", told, dtype=kind), pl.Series("_held", held, dtype=kind)]
 
 
 def _folded() -> pl.Expr:
