@@ -86,7 +86,10 @@ def _held(members: pl.DataFrame) -> pl.DataFrame:
 
 
 def _valued(texts: pl.Series) -> list[pl.Series]:
-    """What each text says in numbers (`_values`: digits, and values in words), and what it has of others'."""
+    """What a keeper of each text must hold (`_values`), and what the text holds as a keeper (`_held`).
+
+    Digits are looked for as they stand; a value written in words may be written otherwise there.
+    """
     told, held = [], []
     for text, values in zip(texts, read_all(texts.to_list()), strict=True):
         digits = re.findall(r"\d+", text)
