@@ -391,3 +391,24 @@ def test_a_number_or_birthday_among_other_statements_is_the_users_only_where_it_
         assert not [fact.entity_key for fact in facts(note) if fact.entity_key], note
     for note in ("My phone number is +44 113 496 0121.", "I was born on 3 May 1991. I like tea."):
         assert [fact.entity_key for fact in facts(note) if fact.entity_key], note
+
+
+def test_a_name_or_address_behind_others_is_the_users_only_where_the_sentence_goes_on_about_him():
+    for note in (
+        "Our newest one arrived and hates everyone. Hedgehog. Name: Colonel Mustard.",
+        "桌游店叫“一格”,地址宁海路15号二楼",
+        "网关项目叫“闸北”,维护人谷雨,邮箱guyu@zhabei.example",
+        "老师小名团团,大名沈亦安,跟我是战友",
+    ):
+        assert not [fact.entity_key for fact in facts(note) if fact.entity_key], note
+    for note in ("Name: Solveig. I bind books.", "我是新来的,名字叫林若溪"):
+        assert [fact.entity_key for fact in facts(note) if fact.entity_key], note
+
+
+def test_a_note_is_retired_for_its_secret_only_where_the_rest_of_it_is_surely_junk():
+    code, told = (
+        "【12306】验证码:739204,请于5分钟内输入,切勿告知他人。",
+        "帮我记一下,wifi 名字叫 HOME_5G_demo",
+    )
+    judged, _ = judged_notes(store(code, told), Context(NOW, Policy()))
+    assert judged.sort("id")["verdict"].to_list() == ["tombstone", "demote"]

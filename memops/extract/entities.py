@@ -40,7 +40,14 @@ def entities(clauses: pl.DataFrame) -> pl.DataFrame:
     Needs the columns of `memops.extract.modality.judged`. A clause about somebody else, or that
     goes on about one, tells nothing about the user.
     """
-    table = clauses.with_row_index("unit")
+    # What stands among other statements is the user's only where it says so or, a name or an
+    # address, where it opens the note or goes on about him.
+    nth = (pl.col("text").str.len_chars() > 0).cum_sum().over("row")
+    opens, alone = nth <= 1, nth.max().over("row") <= 1
+    table = clauses.with_row_index("unit").with_columns(
+        said=pl.col("own") | alone,
+        about=pl.col("own").cum_max().over("row", "sentence") | opens,
+    )
     others = pl.col("other") & ~pl.col("text").str.contains(
         "^(?:大家|朋友|同事|家里人)?.{0,4}(?:叫|喊|称呼|管)我"
     )
@@ -51,9 +58,6 @@ def entities(clauses: pl.DataFrame) -> pl.DataFrame:
     ).filter(
         ~pl.col("barred").is_in(_BARRED).fill_null(False), ~pl.col("theirs"), ~pl.col("passed")
     )
-    # What stands among other statements is the user's only where it says so.
-    alone = (pl.col("text").str.len_chars() > 0).sum().over("row") <= 1
-    table = table.with_columns(said=pl.col("own") | alone)
     hits = [_hits(table, slot) for slot in _slots()]
     found = pl.concat(hits) if hits else FOUND.to_frame()
     return _checked(found.unique(["unit", "key"], keep="first", maintain_order=True))
@@ -77,8 +81,7 @@ def saying(key: str) -> dict[str, str]:
 def _hits(table: pl.DataFrame, slot: dict[str, Any]) -> pl.DataFrame:
     if "anchor" in slot:
         table = table.filter(pl.col("text").str.contains(f"(?i){_expanded(slot['anchor'])}"))
-    if slot["form"] in _ANYBODYS:
-        table = table.filter("said")
+    table = table.filter("said" if slot["form"] in _ANYBODYS else "about")
     if slot["form"] == "phone":
         other = says("serial") | says("numbered")
         table = table.filter(pl.col("text").str.contains(_DIGITS), ~other)

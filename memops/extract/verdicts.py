@@ -192,13 +192,14 @@ def _verdict(
     share = pl.col("tombstone") / (1.0001 - pl.col("extract"))
     # What only asks tells nothing, whatever it asks about.
     idle = ((pl.col("extract") <= policy.silent) | pl.col("mute")) & (share >= policy.junk)
-    junk = noise | pl.col("secret") | idle
+    secret = pl.col("secret") & (pl.col("tombstone") >= policy.junk)
+    junk = noise | secret | idle
     table = rows.join(verdicts, on="row", how="left", maintain_order="left").join(
         kinds, on="row", how="left", maintain_order="left"
     )
     return table.with_columns(
         surely=pl.col("noise").str.contains(SURE).fill_null(False)
-        | pl.col("secret")
+        | secret
         | (pl.col("tombstone") >= policy.surely),
         verdict=pl.when(pl.col("kinds").is_not_null())
         .then(pl.lit("extract"))
@@ -210,7 +211,7 @@ def _verdict(
         .then(pl.lit("note.told"))
         .when(noise)
         .then("noise")
-        .when("secret")
+        .when(secret)
         .then(pl.lit("note.secret"))
         .when(junk)
         .then(pl.coalesce(bar, pl.lit("note.small_talk")))
