@@ -35,8 +35,9 @@ class Context:
     of records that are left alone: those in files that the agent wrote within the grace time, and
     notes that wait for a model's answer. `told` is what a model said of notes
     (`memops.extract.verdicts.TOLD`). `whole` holds the full text (id, text) of notes that the store
-    cut off. `restored` holds the ids of hidden records that the agent has
-    written since they were hidden. `changed` holds the ids of what has changed since the rule was
+    cut off. `restored` holds the ids of hidden records that the agent has written since they were
+    hidden, `purged` those of records that a person purged and others stand behind. `changed` holds
+    the ids of what has changed since the rule was
     last asked in this plan, of what those records lead to, and of what was withheld then: a rule
     that judges each record by itself need not look at others; None where it is asked for the first
     time. `cache` keeps what several rules would compute again (token
@@ -52,6 +53,7 @@ class Context:
     told: pl.DataFrame | None = None
     whole: pl.DataFrame | None = None
     restored: frozenset[str] = frozenset()
+    purged: frozenset[str] = frozenset()
     changed: pl.Series | None = field(default=None, compare=False, repr=False)
     unsigned: bool = False
     models: Models = field(default_factory=Models, compare=False, repr=False)

@@ -30,7 +30,7 @@ from memops.plan_agreement import alone
 from memops.rules import HYGIENE, MIGRATION, RULES, Rule, propose
 from memops.rules.extract_notes import extract_notes
 from memops.settings import Settings
-from memops.state import evidence, planfile
+from memops.state import evidence, planfile, purge_receipts
 from memops.state.earlier import written_again
 from memops.state.outputs import note
 from memops.state.pending import waiting
@@ -75,6 +75,7 @@ def make_plan(
             told=said,
             whole=transcripts.whole(records, taken.address) if extract_notes in rules else None,
             restored=restored,
+            purged=purge_receipts.keepers(settings.state, records),
             models=models,
             remembered=Remembered(snapshot.readings_folder(settings.state, identity)),
         ),

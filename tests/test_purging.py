@@ -343,5 +343,67 @@ def test_an_unknown_id_purges_nothing(memops, tmp_path):
     store = build("jsonl", tmp_path)
     before = (tmp_path / "m.jsonl").read_bytes()
     said = memops("purge", store.address, "r01", "nobody")
-    assert (memops.code, said["message"]) == (2, f"{store.address}: no record 'nobody'")
+    assert (memops.code, said["message"]) == (
+        2,
+        f"{store.address}: no record 'nobody'; nothing was purged",
+    )
     assert (tmp_path / "m.jsonl").read_bytes() == before
+
+
+MERGED = [
+    {"id": "keeper", "text": "Mo waters the ferns on Sunday", "key": "ferns"},
+    {"id": "twin", "text": "On Sunday the ferns get Mo's water", "superseded_by": "keeper"},
+    {"id": "older", "text": "Mo waters the ferns on Friday", "superseded_by": "twin"},
+    {"id": "other", "text": "The lift is being repaired"},
+]
+
+
+def test_what_stood_behind_a_purged_record_is_named_and_the_next_plan_shows_it_again(memops):
+    path = memops.write("m.jsonl", MERGED)
+    shown = memops("purge", f"jsonl:{path}", "keeper", "--dry-run")
+    assert (memops.code, shown["absorbed"]) == (0, ["older", "twin"])
+    said = memops("purge", f"jsonl:{path}", "keeper")
+    assert (memops.code, said["absorbed"]) == (3, ["older", "twin"])
+    plan = memops("plan", f"jsonl:{path}", "--rule", "repair_links")
+    memops("apply", plan["plan"], "--approve")
+    left = open_store(f"jsonl:{path}").read().select("id", "superseded_by").rows()
+    assert left == [("older", "twin"), ("other", None), ("twin", None)]
+    assert memops("purge", f"jsonl:{path}", "keeper")["absorbed"] == [] and memops.code == 0
+
+
+def test_what_stood_behind_it_goes_too_where_that_is_asked_for(memops, tmp_path):
+    path = memops.write("m.jsonl", MERGED)
+    memops("snapshot", f"jsonl:{path}")
+    said = memops("purge", f"jsonl:{path}", "keeper", "--absorbed")
+    assert (memops.code, said["removed"], said["absorbed"]) == (0, 3, [])
+    assert [holding(tmp_path, row["text"]) for row in MERGED[:3]] == [[], [], []]
+    assert open_store(f"jsonl:{path}").read()["id"].to_list() == ["other"]
+
+
+def test_a_record_is_named_by_its_key_or_how_it_begins_and_an_id_stands_for_itself_first(memops):
+    path = memops.write("m.jsonl", [*MERGED, {"id": "kee", "text": "The gate sticks in the rain"}])
+    assert memops("purge", f"jsonl:{path}", "kee")["removed"] == 1
+    assert (memops("purge", f"jsonl:{path}", "kee")["removed"], memops.code) == (0, 0)
+    said = memops("purge", f"jsonl:{path}", "o")
+    assert (memops.code, said["message"]) == (
+        2,
+        f"jsonl:{path}: 'o' names 2 records; nothing was purged",
+    )
+    assert memops("purge", f"jsonl:{path}", "ot")["removed"] == 1
+    assert memops("purge", f"jsonl:{path}", "ferns", "--absorbed")["removed"] == 3
+    assert (memops("purge", f"jsonl:{path}", "ferns")["removed"], memops.code) == (0, 0)
+    assert open_store(f"jsonl:{path}").read().is_empty()
+
+
+def test_a_purge_by_a_key_that_was_cut_off_is_finished_by_the_same_words(
+    memops, tmp_path, monkeypatch
+):
+    path = memops.write("m.jsonl", MERGED)
+    memops("snapshot", f"jsonl:{path}")
+    with monkeypatch.context() as patched:
+        patched.setattr(shutil, "rmtree", fails)
+        memops("purge", f"jsonl:{path}", "ferns", "--absorbed")
+    assert memops.code != 0 and holding(memops.state, MERGED[0]["text"])
+    memops("purge", f"jsonl:{path}", "ferns")
+    assert memops.code == 0
+    assert [holding(tmp_path, row["text"]) for row in MERGED[:3]] == [[], [], []]

@@ -30,10 +30,8 @@ DEFAULT_NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
 def context(now, case):
     policy = policies.from_table(case.get("policy", {}))
-    restored = frozenset(case.get("restored", []))
-    return Context(
-        now=now or DEFAULT_NOW, policy=policy, restored=restored, store=case.get("store", "")
-    )
+    told = {name: frozenset(case.get(name, [])) for name in ("restored", "purged")}
+    return Context(now=now or DEFAULT_NOW, policy=policy, store=case.get("store", ""), **told)
 
 
 @pytest.mark.parametrize(("name", "now", "case"), CASES)

@@ -111,23 +111,25 @@ def stores() -> None:
 @click.command()
 @click.argument("store")
 @click.argument("ids", nargs=-1, required=True, callback=names_given)
+@flag("--absorbed", help="Purge what was merged into them or replaced by them, too.")
 @flag("--dry-run", help="Show what would go, and change nothing.")
 @flag("--yes", help="Do not ask.")
-def purge(store: str, ids: tuple[str, ...], dry_run: bool, yes: bool) -> int:
+def purge(store: str, ids: tuple[str, ...], absorbed: bool, dry_run: bool, yes: bool) -> int:
     """Forget records of STORE for good: in the store, its snapshots, plans and runs. No undo.
 
     On a terminal it shows what would go and asks. Exit code 3 tells that the text is still in a
-    file that memops wrote, or in another record.
+    file that memops wrote, or in another record, or that a record stays which was merged into one
+    of them or replaced by it: the next plan proposes to show it again, --absorbed purges it, too.
     """
     from memops.commands import purging
 
     if not (dry_run or yes or wants_json()) and sys.stdin.isatty() and sys.stdout.isatty():
-        shown = purging.purge(store, list(ids), in_force(), dry_run=True)
+        shown = purging.purge(store, ids, in_force(), dry_run=True, absorbed=absorbed)
         say("\n".join(_purged_text(shown)), shown)
         click.confirm("\nForget this for good?", abort=True)
-    said = purging.purge(store, list(ids), in_force(), dry_run)
+    said = purging.purge(store, ids, in_force(), dry_run, absorbed)
     emit(said, lambda: _purged_text(said))
-    return 3 if not dry_run and (said["same_text"] or said["elsewhere"]) else 0
+    return 3 if not dry_run and any(said[name] for name in _LEFT) else 0
 
 
 def _purged_text(said: dict[str, Any]) -> list[str]:
@@ -160,6 +162,11 @@ _PLACES = {
 }
 _LEFT = {
     "same_text": ("record", "of the store still says it; name it to purge it, too"),
+    "absorbed": (
+        "record",
+        "merged into it or replaced by it: the next plan proposes to show it again, "
+        "--absorbed purges it, too",
+    ),
     "elsewhere": ("file", "that memops wrote still holds the text"),
 }
 

@@ -93,7 +93,7 @@ def of_links(records: pl.DataFrame) -> Iterator[Finding]:
     lost = links.join(records.select(to="id"), on="to", how="anti").height
     if lost:
         says = "hidden records whose successor is not there"
-        do = "look at them with `memops store audit`; a night leaves them hidden"
+        do = "look at them with `memops store audit`; a plan shows only what stood behind a purged one"
         yield Finding("dangling", "warning", lost, says, do)
     if rings := _in_rings(dict(links.iter_rows())):
         says = "records that supersede one another in a ring, so that none of them is recalled"

@@ -7,10 +7,10 @@ not touched. The receipt holds digests and counts, no text.
 """
 
 import contextlib
-import hashlib
 import shutil
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,30 +18,34 @@ import polars as pl
 
 from memops import locks, overlay, snapshot
 from memops.apply.recovery import recover
+from memops.commands.selecting import meant
 from memops.errors import Locked, MemopsError
 from memops.evaluation.proposals import purged
-from memops.journal import Journal
 from memops.progress import tracked
+from memops.schema import empty
 from memops.settings import Settings
-from memops.state import archive, purge_files, purge_scan
+from memops.state import archive, purge_files, purge_receipts, purge_scan
 from memops.state.outputs import noted
 from memops.state.purge_files import Purge
 from memops.state.purge_terms import PurgeTerms
 from memops.state.sources import clock, take_snapshot
 from memops.stores import Store, open_store
 
-_RECEIPTS = "purges.jsonl"
-
 
 def purge(
-    name: str, ids: Sequence[str], settings: Settings, dry_run: bool = False
+    name: str,
+    ids: Sequence[str],
+    settings: Settings,
+    dry_run: bool = False,
+    absorbed: bool = False,
 ) -> dict[str, Any]:
-    """Forget records of a store, or count what would go.
+    """Forget records of a store, or count what would go; with `absorbed` what they stood for, too.
 
-    Returns {removed, places, same_text, elsewhere, snapshot, dry_run}: counts by place, ids of
-    records that still say it, files that memops wrote and that still hold it, and the snapshot
-    that was taken since others had to go. Run again after a crash, it finishes. Raises
-    MemopsError for an id that neither the store nor a snapshot of it has.
+    Records are named as everywhere (`selecting.meant`), and by ids that only a snapshot has. Returns
+    {removed, places, same_text, absorbed, elsewhere, snapshot, dry_run}: counts by place, ids of
+    records that still say it, of those that were merged into it or replaced by it and stay, files
+    that memops wrote and that still hold it, and the snapshot that was taken since others had to
+    go. Run again after a crash, it finishes. Raises MemopsError for a name that is nobody's.
     """
     store, state = open_store(settings.store(name).address), settings.state
     if "purge" not in store.capabilities:
@@ -50,32 +54,44 @@ def purge(
         recover(name, settings)
     identity = store.identity()
     with locks.hold(snapshot.lock_path(state, identity)):
-        said = _purged(store, identity, ids, settings, dry_run)
+        said = _purged(store, identity, _Asked(name, ids, absorbed, dry_run), settings)
     if said["places"].get("snapshots removed") and not dry_run:
         said["snapshot"] = take_snapshot(name, settings, accept_shrink=True)["snapshot"]
     return said
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """What a person asks to be forgotten, of which store and by what names."""
+
+    store: str
+    names: Sequence[str]
+    absorbed: bool
+    dry: bool
+
+
 def _purged(
-    store: Store, identity: dict[str, str], ids: Sequence[str], settings: Settings, dry: bool
+    store: Store, identity: dict[str, str], asked: _Asked, settings: Settings
 ) -> dict[str, Any]:
-    state, own = settings.state, snapshot.store_id(identity)
+    state, own, dry = settings.state, snapshot.store_id(identity), asked.dry
     if not dry:
         store.settle()
         purge_files.settle(state, own)
     begun = purge_files.begun(state, own)
-    names = purge_scan.former(state, own, {*ids, *begun["id"]})
     kept = overlay.read(snapshot.overlay_path(state, identity))
-    records = overlay.joined(store.read(), kept)
-    found = records.filter(pl.col("id").is_in(sorted(names)))
-    past = _past(state, identity, names, found, begun)
-    _refuse_unknown(store, state, {*ids} - {*past["id"]})
+    records, archived = overlay.joined(store.read(), kept), archive.read(state, identity)
+    every = pl.concat([records, archived.join(records, on="id", how="anti")])
+    names = purge_scan.former(state, own, _meant(state, own, asked, every, {*begun["id"]}))
+    behind = _behind(names, every)
+    if asked.absorbed:
+        names, behind = purge_scan.former(state, own, names | behind), set()
+    past = pl.concat([begun, _past(state, own, names, [records, archived])]).unique()
     terms = PurgeTerms.of(names, past["text"])
     task = Purge(store, state, own, terms.apart_from(records), settings.policy, clock(), dry)
-    archived = archive.read(state, identity).filter(pl.col("id").is_in(sorted(names)))
-    places = Counter({"store": found.height, "archive": archived.height})
+    here, there = (int(table["id"].is_in(sorted(names)).sum()) for table in (records, archived))
+    places = Counter({"store": here, "archive": there})
     if not dry:
-        purge_files.begin(state, own, past)
+        purge_files.begin(state, own, past, asked.names)
         _from_store(task, identity, terms, begun.is_empty())
     places += purge_scan.forget(task)
     places += _from_suites(task, _suites(settings, store, task))
@@ -86,39 +102,52 @@ def _purged(
     elsewhere = [*purge_scan.left(task, terms), *sorted(outside)]
     if not dry:
         shutil.rmtree(snapshot.readings_folder(state, identity), ignore_errors=True)
-        digests = [_digest(id_) for id_ in sorted(names)]
-        Journal(state / _RECEIPTS).add({"ids": digests, "places": places})
+        purge_receipts.note(state, {*names, *asked.names}, places)
     if not dry or begun.is_empty():
         purge_files.end(state, own)
     return {
-        "removed": found.height,
+        "removed": here,
         "places": {place: n for place, n in places.items() if n},
         "same_text": terms.saying(records)["id"].sort().to_list(),
+        "absorbed": sorted(behind),
         "elsewhere": elsewhere,
         "snapshot": None,
         "dry_run": dry,
     }
 
 
-def _past(
-    state: Path, identity: dict[str, str], names: set[str], found: pl.DataFrame, begun: pl.DataFrame
-) -> pl.DataFrame:
-    """All that the records ever said, as (id, text): in the store, its archive and snapshots."""
-    tables = [found, archive.read(state, identity)]
-    kept = [*purge_scan.snapshots(state, snapshot.store_id(identity))]
+def _meant(state: Path, own: str, asked: _Asked, every: pl.DataFrame, begun: set[str]) -> set[str]:
+    """The ids that a person means, with those `begun`; raises MemopsError for what no copy has.
+
+    An id stands for its record before it stands for the beginning of another, also where only a
+    snapshot has it still, or where it was purged before.
+    """
+    strange = {*asked.names} - {*every["id"]} - begun
+    done = purge_files.begun_as(state, own) | purge_receipts.among(state, strange)
+    strange -= done
+    strange -= {*_past(state, own, strange, [])["id"]} if strange else set()
+    named = meant(every, sorted(strange), asked.store, "; nothing was purged")
+    return begun | ({*asked.names} - strange) | {*named}
+
+
+def _behind(names: set[str], every: pl.DataFrame) -> set[str]:
+    """The ids of what was merged into records or replaced by them, and by those in turn."""
+    links, found = every.select("id", "superseded_by").drop_nulls(), set[str]()
+    while more := {*links.filter(pl.col("superseded_by").is_in(sorted(names | found)))["id"]} - (
+        names | found
+    ):
+        found |= more
+    return found
+
+
+def _past(state: Path, own: str, names: set[str], tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """All that records ever said, as (id, text): in tables of records and in snapshots."""
+    kept, found = [*purge_scan.snapshots(state, own)], [empty(), *tables]
     for taken in tracked("looking through snapshots", kept):
         with contextlib.suppress(MemopsError):
-            tables.append(taken.some(names))
-    rows = [table.select(*begun.columns) for table in tables]
-    return pl.concat([begun, *rows]).filter(pl.col("id").is_in(sorted(names))).unique()
-
-
-def _refuse_unknown(store: Store, state: Path, missing: set[str]) -> None:
-    """Raise MemopsError for an id that no copy has, unless it was purged before."""
-    known = {i for entry in Journal(state / _RECEIPTS).entries() for i in entry["ids"]}
-    strange = sorted(id_ for id_ in missing if _digest(id_) not in known)
-    if strange:
-        raise MemopsError(f"{store.address}: no record {strange[0]!r}", "nothing was purged")
+            found.append(taken.some(names))
+    rows = pl.concat([table.select("id", "text") for table in found])
+    return rows.filter(pl.col("id").is_in(sorted(names))).unique()
 
 
 def _from_store(task: Purge, identity: dict[str, str], terms: PurgeTerms, first: bool) -> None:
@@ -158,7 +187,3 @@ def _from_suites(task: Purge, suites: dict[Path, PurgeTerms]) -> Counter[str]:
             task.write(path, data)
             said["suite lines"] += gone
     return said
-
-
-def _digest(id_: str) -> str:
-    return hashlib.sha256(id_.encode()).hexdigest()[:16]

@@ -13,8 +13,9 @@ def repair_links(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Let each record that stepped back stand behind the one that stands in the end.
 
     A link to a record that stepped back too is moved to the end of the chain; of records that
-    supersede one another in a ring the newest stands again. A record whose successor is gone
-    stays hidden, since nothing says what holds now.
+    supersede one another in a ring the newest stands again. A record whose successor a person
+    purged stands again; one whose successor is gone otherwise, as where its agent forgot it, stays
+    hidden, since nothing says what holds now.
     """
     ends = successors(records)
     stands = records.filter(LIVE).select(end="id", _scope="scope")
@@ -30,8 +31,14 @@ def repair_links(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     rest = ringed.filter(
         (pl.col("id") != pl.col("first")) & (pl.col("superseded_by") != pl.col("first"))
     )
+    left = records.filter(ctx.at_rest(), pl.col("superseded_by").is_in(sorted(ctx.purged)))
     return pl.concat(
         [
+            edit(
+                left, "update", "link.purged",
+                clears=["superseded_by", "valid_to", "expires_at"], evidence=pl.concat_list("id"),
+                risk="medium",
+            ),
             edit(
                 late, "supersede", "link.chain",
                 superseded_by=pl.col("end"), evidence=pl.concat_list("superseded_by", "end"), risk="low",

@@ -99,10 +99,17 @@ def begun(state: Path, own: str) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=_PAST, orient="row")
 
 
-def begin(state: Path, own: str, past: pl.DataFrame) -> None:
+def begun_as(state: Path, own: str) -> frozenset[str]:
+    """Return the names by which a person asked for what an earlier purge was to forget."""
+    path = room(state, own) / _TASK
+    return frozenset(files.read_json(path).get("asked", ()) if path.is_file() else ())
+
+
+def begin(state: Path, own: str, past: pl.DataFrame, asked: Iterable[str]) -> None:
     """Write down what is to be forgotten, before anything is."""
     rows = past.select(*_PAST).unique().sort("id", "text").rows()
-    files.write_json(files.folder(room(state, own)) / _TASK, {"past": rows})
+    said = {"past": rows, "asked": sorted(asked)}
+    files.write_json(files.folder(room(state, own)) / _TASK, said)
 
 
 def end(state: Path, own: str) -> None:
