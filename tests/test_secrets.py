@@ -381,6 +381,19 @@ def test_the_codes_beside_a_first_one_go_too():
     assert one("door code 48213, 77 people came in 2024").count("[redacted") == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("bank backup codes, in the order to use them: {}, {}, {}", ["3071 6624", "9913 5082", "7746 1139"]),
+        ("论坛备用验证码：{} 和 {}", ["6024 8817", "3395 7041"]),
+        ("two recovery codes of the forum left: {} or {}", ["7c20d-91be4", "05fa3-c8812"]),
+    ],
+)  # fmt: skip
+def test_codes_in_groups_are_masked_whole_and_all_of_a_list(text, values):
+    left = one(text.format(*values))
+    assert not any(group in left for value in values for group in re.split("[ -]", value))
+
+
 def test_what_no_label_stands_before_and_what_says_what_to_put_is_left():
     made = random.Random(1)
     value = "".join(made.choices(string.ascii_letters + string.digits, k=33))
@@ -414,6 +427,15 @@ def test_what_no_label_stands_before_and_what_says_what_to_put_is_left():
         ("值班室的口令是“{}”", "雨打" + "芭蕉叶"),
         ("recovery codes, two unused: 51a07-{}", "9be2" + "4"),
         ("APIv2密钥{}，别外传", "Q7RZ40M1TXW8" + "VB2KD95HJC3N"),
+        ("the cutter's software, serial {}", "H7KQ2-" + "9XWRT-4M0ZP-B83VD"),
+        ("裁床软件的序列号：{}", "W4TQ-" + "88ZK-M2XR-0VHB"),
+        ("照片在网盘，提取码 {}", "q7" + "tm"),
+        ("相册后台的密码仍是出厂的{}，记得改", "Harbour" + "#Kite52"),
+        ("盘库后台 登录密码 {}(与门禁不同)", "Yuezhang" + "_88"),
+        ("ПИН-код от сейфа — {}, знает только Вера", "20" + "71"),
+        ("my wallet's private key, about 1.5 left in it: {}", "0x" + "5e" * 16 + "b7" * 16),
+        ("admin / {} on the tape drive's label", "KWRTZ" + "PHLQD"),
+        ("map service, access token of the shop:\n{}", "PRX-88120" + "4417-91fe3302bc7a04"),
     ],
 )
 def test_a_value_is_told_by_its_table_question_lock_or_the_label_after_it(text, value):
@@ -432,6 +454,16 @@ def test_a_value_is_told_by_its_table_question_lock_or_the_label_after_it(text, 
         "The admin Page2 of the panel is slow",
         "Wi-Fi 6 replaced the old router in Room-12B.",
         "Discord account: Quiet_Heron#4410",
+        r"A new password must match ^(?=.*[a-z])(?=.*\d).{10,}$ on both ends",
+        "SMTP_PASSWORD=dein_passwort_hier\nZONE=eu-north-7",
+        "пароль: ТВОЙ_ПАРОЛЬ",
+        "password_reset_ttl = 5400\nsession_limit = 8800",
+        '<input name="password" type="password" autocomplete="new-password" maxlength="64">',
+        "My key's fingerprint is 19C4 77DE 02B8 6AF1 93D0  5E2B C7A8 41F6 0D9E 38B5",
+        "锁具展上见到四位密码锁，能组合出 9000 种。",
+        "Alarm fitters: 0151 882 4417, ask for Gwen",
+        "配锁的师傅 136 2204 7715，周末也来",
+        "开票：统一社会信用代码 91440300MB5T0W3K8J",
     ],
 )
 def test_what_only_stands_where_a_secret_could_is_left(text):

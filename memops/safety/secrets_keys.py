@@ -2,7 +2,9 @@
 
 import polars as pl
 
+from memops.language.lexicon import lexicon
 from memops.safety.secrets_around import BEFORE, NEXT, after_label, elided, published
+from memops.safety.secrets_labels import expanded
 from memops.safety.secrets_traits import SIZE, count, has
 
 _DIGIT, _DIGITS, _MIXING = pl.col("digit"), pl.col("digits"), pl.col("mixing")
@@ -25,7 +27,16 @@ def fitted() -> pl.Expr:
     own_name |= has("^[0-9]{13,}$")  # which cards have a shape of their own for
     own_name |= has("^[a-z]+(?:_[a-z]+)*_[0-9]$")  # one of several
     own_name |= has("^[0-9a-f]{16}(?:-[0-9]+)?$")  # a plan or a run of this program
-    return ~published() & _UNDATED & ~pl.col("place") & ~own_name & ~elided()
+    own_name |= has(lexicon("secrets")["markup"]) | _set_otherwise()
+    number = has("^[0-9]+$") & NEXT.str.contains(lexicon("secrets")["counted"])
+    return ~published() & _UNDATED & ~pl.col("place") & ~own_name & ~number & ~elided()
+
+
+def _set_otherwise() -> pl.Expr:
+    """The value of a setting whose name in capitals says that it is something else."""
+    name = BEFORE.str.extract(r"""(?:^|[\n\s])([A-Z][A-Z0-9_]*)=["']?$""")
+    opens = expanded("(?i)@{password}|@{token}|@{code}|@{weak}|@{opens}|@{login}|wi-?fi|wlan")
+    return (name.is_not_null() & ~name.str.contains(opens)).fill_null(False)
 
 
 def prefixed() -> pl.Expr:
@@ -87,8 +98,16 @@ def generated() -> pl.Expr:
     return loose() & cased & (_MIXING >= 0.35) & ~_example()
 
 
+def printed() -> pl.Expr:
+    """Capitals mixed with digits in most groups, beyond the letters of a checksum."""
+    return _grouped() & has("[G-Z]") & (_DIGITS >= 3)
+
+
 def grouped() -> pl.Expr:
     """Capitals mixed with digits in most groups, after a label in the same sentence."""
-    mixed = count("[0-9][A-Z]|[A-Z][0-9]") >= 2
     told = [after_label(group, 64) for group in ("token", "code", "password")]
-    return mixed & pl.any_horizontal(told) & _UNDATED & ~published()
+    return _grouped() & pl.any_horizontal(told) & ~after_label("public", 64)
+
+
+def _grouped() -> pl.Expr:
+    return (count("[0-9][A-Z]|[A-Z][0-9]") >= 2) & _UNDATED & ~published()

@@ -30,7 +30,16 @@ def confided_number() -> pl.Expr:
     other = said_before(lexicon("secrets")["numbered"], 40)
     counted = NEXT.str.contains(lexicon("secrets")["counted"])
     issue = has("^#[0-9]+$") & ~said_in.str.contains(expanded("(?i)@{locks}@{right}"))
-    return said & ~issue & (opens | enter) & ~_year() & ~counted & ~other & _UNDATED
+    return said & ~issue & (opens | enter) & ~_year() & ~counted & ~other & _UNDATED & ~_telephone()
+
+
+def _telephone() -> pl.Expr:
+    """Whether a number is a part of one of ten to thirteen digits in groups of different lengths."""
+    begun = BEFORE.str.extract(r"((?:[0-9]{2,5}[ -])*)$").fill_null("")
+    whole = pl.concat_str(begun, VALUE, NEXT.str.extract(r"^((?:[ -][0-9]{2,5})*)").fill_null(""))
+    even = whole.str.contains("^(?:[0-9]{3}(?:[ -][0-9]{3})+|[0-9]{4}(?:[ -][0-9]{4})+)$")
+    grouped = whole.str.contains("^[0-9]+(?:[ -][0-9]+)+$")
+    return grouped & whole.str.count_matches("[0-9]").is_between(10, 13) & ~even
 
 
 def _year() -> pl.Expr:
@@ -50,19 +59,20 @@ def dialled() -> pl.Expr:
 
 def code() -> pl.Expr:
     """Return whether these are digits of a code; where no sign joins them, more than a count or a year."""
-    joined = said_before(r"(?i)(?:[:：=＝#→>]\W*|@{is}\W*)$", 24)
+    joined = said_before(r"(?i)(?:(?:[:：=＝#→>]|\s[–—])\W*|@{is}\W*)$", 24)
     security = BEFORE.str.contains(r"(?i)(?:\bcv[vc]2?|安全码|security code)\W*$")
     counted = NEXT.str.contains(lexicon("secrets")["counted"])
     likely = joined | security | ((pl.col("digits") >= 4) & ~pl.col("year"))
     item = BEFORE.str.contains(r"\n\s*$") & NEXT.str.contains(r"^[.)]\s")  # a list's number
-    return likely & ~counted & ~item & ~has("^[0-9]+-[0-9]+$") & _UNDATED  # nor a range
+    likely &= ~counted & ~item & ~has("^[0-9]+-[0-9]+$") & ~_telephone()  # nor a range
+    return likely & _UNDATED
 
 
 def code_too() -> pl.Expr:
     """Return whether this is a further code after the first: no year, count or number of something else."""
     numbered = said_before(lexicon("secrets")["numbered"], 24)
     counted = NEXT.str.contains(lexicon("secrets")["counted"])
-    return ~pl.col("year") & ~counted & ~numbered & _UNDATED
+    return ~pl.col("year") & ~counted & ~numbered & _UNDATED & ~_telephone()
 
 
 def coded() -> pl.Expr:

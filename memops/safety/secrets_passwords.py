@@ -103,7 +103,9 @@ def before() -> pl.Expr:
 
 def joined() -> pl.Expr:
     """After a label and, farther on in the sentence, what joins it with a value."""
-    made = (_DIGIT & pl.col("lettered") & (SIZE >= 6)) | (pl.col("number") & ~pl.col("year"))
+    setting = BEFORE.str.contains(r"\p{L}_\p{L}+\W*$")  # its last word says what the number is
+    number = pl.col("number") & ~pl.col("year") & ~setting
+    made = (_DIGIT & pl.col("lettered") & (SIZE >= 6)) | number
     made |= pl.col("dressed") | pl.col("composed")
     clear = _SAYS & _UNDATED & _NAMELESS & ~has(r"^[A-Z]{1,6}[-_]?[0-9]+$")
     signed = pl.col("composed") | (pl.col("dressed") & pl.col("upper") & _DIGIT)
@@ -151,6 +153,7 @@ def next() -> pl.Expr:
 def paired() -> pl.Expr:
     """What a colon or slash joins with a name to sign in with, and no path, branch, version or id."""
     signed = (_DIGIT & _LETTER) | pl.col("composed") | pl.col("signed")
+    signed |= pl.col("gibberish") & ~pl.col("lower") & (SIZE >= 8)
     path = has(r":|/|\.[a-z]{2,4}$|^[?&]|&\w+=|^[A-Za-z_]\w*=.") | BEFORE.str.contains(
         r"\.[a-z]{2,}/$"
     )

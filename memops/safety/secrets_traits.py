@@ -8,7 +8,7 @@ its unit, a path, a date, a name in code, what is said of a password ("required"
 import polars as pl
 
 from memops.language.lexicon import lexicon
-from memops.safety.secrets_labels import listed
+from memops.safety.secrets_labels import expanded, listed
 
 VALUE, SIZE = pl.col("value"), pl.col("size")
 
@@ -52,7 +52,9 @@ def _kinds() -> dict[str, pl.Expr]:
     """What a value is besides a secret."""
     words = lexicon("secrets")
     return {
-        "placeholder": has(words["placeholders"]),
+        "placeholder": has(words["placeholders"])
+        | has(words["expression"])
+        | (has(words["constant"]) & has(expanded("(?i)@{password}|@{token}|@{weak}"))),
         "ordinary": has(rf"(?i)^(?:{listed('states')})(?:[-/][a-z]+){{0,2}}$")
         | has(words["terms"]),
         "dated": has(words["dated"]),
