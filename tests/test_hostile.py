@@ -407,6 +407,15 @@ def test_what_stands_over_and_over_is_a_prompt_and_its_first_stays(tmp_path, sai
     assert set(codes) <= {"hostile.own_prompt", "hostile.prompt_amid"}
 
 
+def test_of_each_prompt_that_stands_over_and_over_the_first_stays(tmp_path):
+    said = ["[cron:8c1f-77 tiles] Count the tiles again.", "[cron:91ab-02 oven] Is the oven off?"]
+    turns = (f"user: {one}\nassistant: Good.\n" for one in said * 9)
+    records, plan = _read(tmp_path, "memory/2026-05-01-0912.md", TALK + "".join(turns))
+    hidden = plan.filter(pl.col("code") == "hostile.own_prompt")["id"].implode()
+    left = records.filter(~pl.col("id").is_in(hidden))["text"].to_list()
+    assert all(sum(one in text for text in left) == 1 for one in said)
+
+
 @pytest.mark.parametrize("heading", ["# Session: 5 May with Dr. Weber", "# Session: 12 The Mill"])
 def test_a_file_is_a_captured_talk_only_by_the_softwares_own_stamp(tmp_path, heading):
     said = "[heartbeat] exercise: ten minutes of breathing, hand on the chest"

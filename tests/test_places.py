@@ -73,6 +73,15 @@ def test_sections_on_end_that_stand_again_in_their_order_are_a_copy(tmp_path):
     assert _codes(tmp_path, "2026-05-01", (AGAIN + COST + TIME) * 2) == ["merge.again"] * 4
 
 
+def test_a_long_stretch_farther_off_waits_under_a_code_of_its_own(tmp_path):
+    parts = "".join(
+        f"## Field {n}\n- Drained by hand, {n} posts lean towards the ditch\n- Otto marked them\n\n"
+        for n in range(14)
+    )
+    text = parts + "## Evening\nIda came by with soup.\n\n" + parts
+    assert _codes(tmp_path, "2026-05-01", text) == ["merge.apart"] * 28
+
+
 DOSE = "## Dose given\nGave the dog half a tablet with its food and it kept it down well.\n\n"
 WALK = "## Walk\nTwenty minutes to the canal and back, limping a little on the way home.\n\n"
 CHORUS = "## Chorus\nOh carry me over the river at night, over the river and under the light.\n\n"

@@ -12,7 +12,7 @@ from memops.documents.leads import attribute, bold, closed, emphasised, introduc
 from memops.documents.leads import bare as bare_text
 from memops.documents.lines import BOM, bare, decoded, lines_of
 from memops.documents.parts import BARRIERS, Part, balanced, joined, numbered
-from memops.documents.repeats import repeats
+from memops.documents.repeats import apart, repeats
 from memops.documents.units import (
     FORGOTTEN,
     LABEL,
@@ -39,7 +39,9 @@ def parse(data: bytes, path: str = "", dialect: Dialect = _PLAIN) -> Document:
     frames = [replace(f, stays=n in reader.stays) for n, f in enumerate(reader.frames)]
     conflict = any(map(_CONFLICT.match, lines))
     again = repeats(reader.texts, frames, path)
-    return Document(bom, lines, frames, reader.units, reader.loose, conflict, again)
+    far = apart(reader.texts, frames, again)
+    again = {line: far.get(stands, stands) for line, stands in again.items()}
+    return Document(bom, lines, frames, reader.units, reader.loose, conflict, again, far)
 
 
 class _Reader:

@@ -1,14 +1,17 @@
 """Repeats: what a file holds again, heading and all, as an append done twice leaves."""
 
+import itertools
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 
 from memops.documents.units import NAMED, Frame
 
 LINES, BYTES = 3, 120
 """What a repeat holds at least, its heading among it: less is said twice on purpose."""
+LONG_LINES, LONG_BYTES = 20, 1000
+"""What sections that stand again farther off hold together, at least: nobody writes as much twice."""
 _RULE = re.compile(r"\s{0,3}([-*_])(?:\s*\1){2,}\s*$")
 _MARKS = re.compile(r"[\W_]+")
 
@@ -90,6 +93,66 @@ def _repeated(texts: Sequence[str], first: int, again: int, least: int) -> dict[
         lines[at] = held
     size = sum(len(texts[n].encode("utf-8", "replace")) for n in lines)
     return lines if len(lines) >= least and size >= BYTES else {}
+
+
+def apart(
+    texts: Sequence[str], frames: Sequence[Frame], found: Mapping[int, int]
+) -> dict[int, int]:
+    """Return of each line of a long stretch that stands again anywhere below the one that it repeats.
+
+    A stretch is whole sections on end, each with the very heading of the one it repeats, under the
+    very headings, which stand on end as well; it is long. `found` are lines that go already.
+    """
+    left = ["" if n in found else text for n, text in enumerate(texts)]
+    heads = [frame for frame in frames if frame.level < NAMED and left[frame.start]]
+    starts = [head.start for head in heads]
+    said = [_lines(left, *ends) for ends in itertools.pairwise([*starts, len(left)])]
+    first: dict[tuple[object, ...], int] = {}
+    of = [
+        first.setdefault((_over(frames, head), *(left[n] for n in lines)), nth)
+        for nth, (head, lines) in enumerate(zip(heads, said, strict=True))
+    ]
+    out: dict[int, int] = {}
+    for begin, end in _stretches(of):
+        whole = [
+            nth for nth in range(begin, end)
+            if not heads[nth].stays and (_below(heads, nth) <= end)
+        ]  # fmt: skip
+        lines = {n: held for nth in whole for n, held in zip(said[nth], said[of[nth]], strict=True)}
+        size = sum(len(left[n].encode("utf-8", "replace")) for n in lines)
+        if len(lines) >= LONG_LINES and size >= LONG_BYTES:
+            out |= lines
+    return out
+
+
+def _lines(texts: Sequence[str], start: int, stop: int) -> list[int]:
+    """The lines of a section that are not blank, without a rule at its end."""
+    lines = [n for n in range(start, stop) if texts[n].strip()]
+    while lines and _parting(texts[lines[-1]]):
+        lines.pop()
+    return lines
+
+
+def _over(frames: Sequence[Frame], head: Frame) -> tuple[str, ...]:
+    """The headings over one."""
+    return () if head.parent < 0 else (frames[head.parent].text, *_over(frames, frames[head.parent]))
+
+
+def _below(heads: Sequence[Frame], nth: int) -> int:
+    """The first heading after one that is none of those under it."""
+    after = range(nth + 1, len(heads))
+    return next((n for n in after if heads[n].level <= heads[nth].level), len(heads))
+
+
+def _stretches(of: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Sections on end that repeat others on end, all of them before the first: from, to."""
+    begin = 0
+    for nth in range(1, len(of) + 1):
+        follows = nth < len(of) and of[nth] == of[nth - 1] + 1 and of[nth] < begin
+        if not follows or of[nth - 1] == nth - 1:
+            if of[begin] < begin:
+                yield begin, nth
+            begin = nth
 
 
 def _parting(text: str) -> bool:

@@ -136,7 +136,7 @@ class Document:
 
     `loose` gives the frame of each line that only parts others, or introduces nothing: it goes when
     its frame goes. Markers of a merge that was left unfinished make a file a `conflict`. `repeats`
-    are those of `memops.documents.repeats`.
+    and `apart` are those of `memops.documents.repeats`.
     """
 
     bom: bytes
@@ -146,6 +146,7 @@ class Document:
     loose: dict[int, int] = field(default_factory=dict)
     conflict: bool = False
     repeats: dict[int, int] = field(default_factory=dict)
+    apart: dict[int, int] = field(default_factory=dict)
 
     def over(self, frame: int) -> list[int]:
         """Return a frame and those over it, the innermost first."""

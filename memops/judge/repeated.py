@@ -23,21 +23,22 @@ def held_again(live: pl.DataFrame, free: pl.Expr) -> pl.DataFrame:
     of = live.filter(placed()).with_columns(_free=(free & ~pl.col("pinned")).fill_null(False))
     if of.is_empty():
         return of.select(live.columns).with_columns(keeper="id", code=pl.lit(""))
-    found = pl.concat([_on_end(of), _sent(of), _curated(of)]).unique("id", keep="first")
+    found = pl.concat([_in_file(of, "again"), _in_file(of, "apart"), _sent(of), _curated(of)])
+    found = found.unique("id", keep="first")
     found = found.join(found, left_on="keeper", right_on="id", how="anti")
     gone = live.join(found, on="id")
     kept = live.join(found.select(id="keeper").unique(), on="id", how="semi")
     return pl.concat([gone, kept.with_columns(keeper="id", code=pl.lit(""))]).sort("id")
 
 
-def _on_end(of: pl.DataFrame) -> pl.DataFrame:
-    """What a file holds again beside it (`memops.documents.repeats`), all of it or nothing."""
-    copies = of.with_columns(_of=pl.concat_str("path", pl.lit("#"), native("again")))
+def _in_file(of: pl.DataFrame, where: str) -> pl.DataFrame:
+    """What a file holds again beside it or farther up (`memops.documents.repeats`), all or nothing."""
+    copies = of.with_columns(_of=pl.concat_str("path", pl.lit("#"), native(where)))
     copies = copies.drop_nulls("_of")
     keepers = of.select("scope", _of="origin", keeper="id")
     found = copies.join(keepers, on=["scope", "_of"], how="left", maintain_order="left")
     whole = (pl.col("_free") & pl.col("keeper").is_not_null()).all().over("scope", "path")
-    return found.filter(whole).select("id", "keeper", code=pl.lit("merge.again"))
+    return found.filter(whole).select("id", "keeper", code=pl.lit(f"merge.{where}"))
 
 
 def _sent(of: pl.DataFrame) -> pl.DataFrame:

@@ -19,6 +19,7 @@ from memops.language.text import spelling, wording
 from memops.schema import native
 
 _SENTENCE = 40  # bytes; what is shorter in a day's notes is that section's, as "all is well"
+_TO_FILL = r"(?m)^\s*\[[^\]\n]{3,}\]\s*$"  # of a form, which asks the same of several things
 _OWN = ("claim", "event")
 """Forms whose text says what it is about, as far as anything does."""
 
@@ -49,7 +50,7 @@ def merge_exact(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     size = pl.col("text").str.len_bytes()
     long = placed() & (pl.col("form") == "claim") & (size >= COPIED)
     said = said.with_columns(_about=pl.when(~long).then("_about").fill_null(""), _long=long)
-    said = said.filter(~reporting())
+    said = said.filter(~reporting() & ~(placed() & pl.col("text").str.contains(_TO_FILL)))
     told = pl.col("form").is_in(_OWN) | ~placed() | (pl.col("_about") != "")
     held = said.filter(told & (pl.col("_spelt") != ""))
     keys = ("_form", "_about", "_moment", "_tags", "form")

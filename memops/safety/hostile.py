@@ -118,8 +118,8 @@ def prompt_again(repeats: int) -> pl.Expr:
 
     The first of them stays in any case: it tells what the others said.
     """
-    said, row = _said(), pl.int_range(pl.len())
-    return (pl.len().over(said) >= repeats) & (row > row.min().over(said))
+    said = _said()
+    return (pl.len().over(said) >= repeats) & (pl.int_range(pl.len()).over(said) > 0)
 
 
 def prompt_sent() -> pl.Expr:

@@ -35,6 +35,9 @@ _OPEN, _CLOSE = "\ufdd0", "\ufdd1"  # noncharacters, which no text should hold, 
 _QUOTED = ("password", "one-time-code", "token")
 _CLOSING = ")].,;:|}\"'`”»」』’ \u00a0"
 _INNER = r"""^((?:["'`“„«「『‘(]\s?|\*\*|__)*)([\s\S]*?)(?:\*\*|__)?$"""
+_JOINED = (
+    r"^(.{12,}?[0-9A-Z].*?)(?:[-_](?:[A-Z]?[a-z]{2,}))*[-_][A-Z]?[a-z]{3,}(?:[-_][A-Z]?[a-z]{2,})*$"
+)
 _NAME = r"^(\p{L}[\p{L}_-]*:+)(?:[^\s/]\S+[0-9]\S*|[0-9]\S{3,})$"  # of what a value is ("NAS:...")
 _BEFORE, _FOLLOWING = 120, 60  # characters around a match that checks look at
 _PIECES = 4  # matches whose texts make up what is around
@@ -106,7 +109,9 @@ def _hits(texts: pl.Series, policy: Secrets) -> pl.DataFrame:
         return _HITS.to_frame()
     if not met.is_empty():
         quoted = [nth for nth, shape in enumerate(known) if shape.kind in _QUOTED]
-        some = _matches(met, pl.col("nth").is_in(quoted)).select(hits.columns)
+        begun = [nth for nth, shape in enumerate(known) if shape.check == "prefixed"]
+        some = _matches(met, pl.col("nth").is_in(quoted), pl.col("nth").is_in(begun))
+        some = some.select(hits.columns)
         hits = pl.concat([some, hits])
     hits = plausible(_standing(hits, known), [shape.check for shape in known])
     if policy.allow:
@@ -199,7 +204,7 @@ def _marked(rows: pl.DataFrame, nth: int, shape: Shape) -> pl.LazyFrame:
     )  # fmt: skip
 
 
-def _matches(marked: pl.DataFrame, quoted: pl.Expr) -> pl.DataFrame:
+def _matches(marked: pl.DataFrame, quoted: pl.Expr, begun: pl.Expr) -> pl.DataFrame:
     """Spans of the shapes: each text is cut at the marks, and what stands there is looked at."""
     piece, size, value = pl.col("piece"), pl.col("piece").str.len_chars(), pl.col("value")
     plain = piece.str.replace(_CLOSE, "", literal=True)
@@ -223,7 +228,7 @@ def _matches(marked: pl.DataFrame, quoted: pl.Expr) -> pl.DataFrame:
         )
         .filter(~pl.col("first"))
         .with_columns(match=parts.list.first(), rest=parts.list.last())
-        .with_columns(*_bare(quoted))
+        .with_columns(*_bare(quoted, begun))
         .with_columns(following=pl.concat_str(pl.col("match").str.slice(stop), "rest", "beyond"))
         .select(
             "row",
@@ -245,8 +250,11 @@ def _beside(part: str, n: int) -> pl.Expr:
     return pl.when(same).then(pl.col(part).shift(n)).otherwise(pl.lit(""))
 
 
-def _bare(quoted: pl.Expr) -> list[pl.Expr]:
-    """What a match says (`value`), without what closes it or the sentence, and the `lead` that opens it."""
+def _bare(quoted: pl.Expr, begun: pl.Expr) -> list[pl.Expr]:
+    """What a match says (`value`), without what closes it or the sentence, and the `lead` that opens it.
+
+    Of what an issuer's beginning tells (`begun`), words that are joined to the key are none of it.
+    """
     match = pl.col("match").str.replace(r"[(\[（]+$", "")
     paired = pl.when(match.str.contains(r".\(")).then(match.str.strip_chars_end(_CLOSING[1:]))
     closed = paired.otherwise(match.str.strip_chars_end(_CLOSING))
@@ -255,7 +263,12 @@ def _bare(quoted: pl.Expr) -> list[pl.Expr]:
     lead, value = name + bare.str.extract(_INNER, 1), bare.str.extract(_INNER, 2)
     return [
         pl.when(quoted).then(lead).otherwise(pl.lit("")).alias("lead"),
-        pl.when(quoted).then(value).otherwise(match).alias("value"),
+        pl.when(quoted)
+        .then(value)
+        .when(begun)
+        .then(match.str.replace(_JOINED, "${1}"))
+        .otherwise(match)
+        .alias("value"),
     ]
 
 

@@ -62,6 +62,7 @@ def token() -> pl.Expr:
     """What a generator made, and no name."""
     other = pl.col("wordy") | pl.col("coded_name") | pl.col("place") | elided()
     other |= has("^[A-Z][A-Z0-9_]*=$")  # a variable without its value
+    other |= has(r"^\p{Ll}{2,}(?:19|20)[0-9]{2}\p{Ll}*$")  # a work that is cited
     user = NEXT.str.contains(r"^(?:\s/\s|@[\w-]+\.[\w.-]+)") & (SIZE < 24)  # or of an address
     return pl.col("random") & _UNDATED & ~other & ~user & ~published()
 

@@ -46,7 +46,7 @@ def assigned() -> pl.Expr:
     """What stands after a sign, be it a word."""
     tight = BEFORE.str.ends_with("=") & has("^[A-Za-z]{4,}$")
     plain = (pl.col("number") | word()) & ~weak()
-    likely = _SAYS & (pl.col("lettered") | plain | tight)
+    likely = _SAYS & ((pl.col("lettered") & (_DIGIT | ~weak())) | plain | tight)
     setting = BEFORE.str.contains("[a-z]=$") & pl.col("snake") & NEXT.str.contains(r"^\s*(?:\n|$)")
     return SIZE.is_between(3, 128) & (likely | (setting & ~pl.col("not_said")))
 
@@ -119,7 +119,8 @@ def passphrase() -> pl.Expr:
     """Words that say nothing of a password; no sentence's words where only a verb joins the label."""
     told = BEFORE.str.contains(r"""(?:[:：＝=→>–—-][*_`\s]*['’]?|["“«])$""") | seed_words()
     asks = has(r"(?i)\b(?:must|should|be|is|are|your|you|please|error|password)\b")
-    return told & ~asks & (~states_first() | has(r"^\p{L}{1,3}\s"))
+    goes_on = NEXT.str.contains(r"""^[.?!…]\s[^\n"”»」]{1,80}["”»」]""")  # within its quotes
+    return told & ~asks & ~goes_on & (~states_first() | has(r"^\p{L}{1,3}\s"))
 
 
 def stranger() -> pl.Expr:
@@ -160,6 +161,7 @@ def paired() -> pl.Expr:
     path |= BEFORE.str.contains(r"(?i)\buser:\s*\W?[^\s/]+/$")  # said by, not signed in as
     path |= line().str.contains(r"^\W{0,2}\|.*\|")  # a cell of a table
     path |= pl.col("wordy") & (count("[-_]") >= 2)  # a branch
+    path |= has("^[A-Z0-9]{2,6}$")  # a term
     path |= has(r"^[a-z]+-[0-9]+\.[0-9.]+(?:-[a-z]+)*$")  # a version of a model
     path |= has(
         r"(?i)^(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{1,4}_[0-9a-f]{32})$"

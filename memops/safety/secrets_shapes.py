@@ -11,6 +11,8 @@ from memops.safety.secrets_fitted import KINDS
 from memops.safety.secrets_labels import expanded, triggers
 
 _TRIGGERS = ("any", "beside")
+_PART = "[A-Za-z0-9_-]*(?:[0-9][A-Za-z0-9_-]*[A-Za-z]|[a-z][A-Z]|[A-Z][0-9])[A-Za-z0-9_-]*"
+"""A further part of an issued key, of which no word is made."""
 ISSUED = ("code-host-token", "model-key", "cloud-key", "chat-token", "payment-key", "jwt")
 """Kinds that an issuer's own shape tells, whatever stands around the value."""
 PUBLIC = "public"
@@ -106,7 +108,7 @@ def _issued(entry: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _begun(kind: str, prefixes: list[str], several: bool) -> dict[str, Any]:
     begin = "|".join(_escaped(prefix) for prefix in prefixes)
-    more = r"(?:[.+/~|][A-Za-z0-9_-]+)*" if several else ""
+    more = f"(?:[.+/](?:[A-Za-z0-9_-]{{0,4}}[+/])*{_PART})*" if several else ""
     return {
         "kind": kind,
         "any": [prefix.lower() for prefix in prefixes],

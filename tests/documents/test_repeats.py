@@ -90,6 +90,49 @@ def test_no_sections_are_left_of_which_one_repeats_another_and_no_line_is_lost(t
     assert lines(once) == lines(text)
 
 
+DAY = "".join(
+    f"## Field {n}\n\n- The drain of field {n} runs again since the stones were taken out of it by hand\n"
+    f"- Otto marked the {n} posts that lean\n- ok\n\n" for n in range(12)
+)  # fmt: skip
+
+
+def far(text):
+    """What a file comes to without what stands again farther off."""
+    document = parse(text.encode(), PATH)
+    gone = [n for n, unit in enumerate(document.units) if unit.line in document.apart]
+    return without(document, gone, PATH)[0].decode()
+
+
+@pytest.mark.parametrize(
+    "between", [MORE + "\n", "## Field 3\n\n- Only mown.\n\n", MORE + "\n" + PUMP + PUMP]
+)
+def test_a_long_stretch_that_stands_again_goes_with_its_headings(between):
+    assert far(TITLE + DAY + between + DAY).rstrip() == (TITLE + DAY + between).rstrip()
+    once = far(f"{TITLE}{DAY}{between}{DAY}{GATE}{DAY}").rstrip()
+    assert once == f"{TITLE}{DAY}{between}{GATE}".rstrip() and far(once) == once
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        DAY + MORE + "\n" + DAY.replace("Otto", "Rosa"),  # another told it
+        DAY + MORE + "\n" + DAY.replace("- ok", "- [x] ok"),
+        f"## 9:00\n\n{DAY.replace('##', '###')}## 15:00\n\n{DAY.replace('##', '###')}",
+        DAY[:900] + MORE + "\n" + DAY[:900],  # short enough to be meant
+    ],
+)
+def test_what_is_short_or_told_of_another_hour_stays(text):
+    assert far(TITLE + text) == TITLE + text
+
+
+def test_a_heading_stays_over_what_is_no_repeat():
+    below = DAY.replace("##", "###")
+    again = f"## Round\n\n{below}### Field 99\n\n- New since today.\n"
+    assert far(f"{TITLE}## Round\n\n{below}{MORE}\n{again}") == (
+        f"{TITLE}## Round\n\n{below}{MORE}\n## Round\n\n### Field 99\n\n- New since today.\n"
+    )
+
+
 @given(documents())
 def test_what_stands_for_a_line_stays_itself(data):
     found = parse(data, PATH).repeats

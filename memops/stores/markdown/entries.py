@@ -98,6 +98,7 @@ def of_document(document: Document, grammar: Grammar) -> Iterator[Entry]:
             "block": unit.block,
             "_readonly": fields.get("_readonly") or document.conflict,
             "_again": document.repeats.get(unit.line, -1) + 1,
+            "_apart": document.apart.get(unit.line, -1) + 1,
         }
         height = unit.stop - unit.line
         yield Entry(unit.place, unit.line + 1, height, prefix, text, suffix, fields, unit.kind, nth)

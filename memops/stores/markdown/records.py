@@ -83,6 +83,7 @@ def row(key: str, entry: Entry, copies: int = 1) -> dict[str, Any]:
         "lines": entry.height if entry.height > 1 else 0,
         "copies": copies if copies > 1 else 0,
         "again": entry.fields.get("_again", 0),
+        "apart": entry.fields.get("_apart", 0),
         "bytes": unknown if _SURROGATE.search(entry.text) else [],
     }
     kept = {name: value for name, value in around.items() if value} | {"prefix": entry.prefix}
@@ -129,7 +130,7 @@ def _known(
     prefix, text, suffix, fields = grammar.split(whole, place, kind)
     fields |= {name: record[name] for name in PLACE}
     fields["_readonly"] = bool(native(record).get("readonly"))
-    fields["_again"] = native(record).get("again", 0)
+    fields |= {f"_{name}": native(record).get(name, 0) for name in ("again", "apart")}
     height = native(record).get("lines", 1)
     return Entry(place, line_of(record) or 1, height, prefix, text, suffix, fields, kind)
 
