@@ -135,7 +135,9 @@ def _lines(texts: Sequence[str], start: int, stop: int) -> list[int]:
 
 def _over(frames: Sequence[Frame], head: Frame) -> tuple[str, ...]:
     """The headings over one."""
-    return () if head.parent < 0 else (frames[head.parent].text, *_over(frames, frames[head.parent]))
+    return (
+        () if head.parent < 0 else (frames[head.parent].text, *_over(frames, frames[head.parent]))
+    )
 
 
 def _below(heads: Sequence[Frame], nth: int) -> int:
