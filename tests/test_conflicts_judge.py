@@ -362,6 +362,26 @@ def test_a_model_says_how_much_of_a_text_is_in_its_vocabulary(tiny, tmp_path):
 
 
 @pytest.mark.models
+def test_an_encoder_is_named_by_what_its_files_hold_not_by_parts_made_at_random(tiny, tmp_path):
+    from safetensors.torch import load_file, save_file
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+
+    parts = [Transformer(str(tiny)), Pooling(16)]
+    SentenceTransformer(modules=parts, device="cpu").save(str(tmp_path / "model"))
+    (weights,) = (tmp_path / "model").rglob("*.safetensors")
+    held = load_file(weights)
+    save_file(
+        {name: w for name, w in held.items() if "pooler" not in name}, weights, {"format": "pt"}
+    )
+    first, again = (open_encoder(str(tmp_path / "model")).recipe() for _ in range(2))
+    assert first == again
+    held[min(held)] += 1
+    save_file(held, weights, {"format": "pt"})
+    assert open_encoder(str(tmp_path / "model")).recipe() != first
+
+
+@pytest.mark.models
 def test_a_plan_with_a_cross_encoder_is_made_again_to_the_byte_and_names_its_weights(memops, tiny, tmp_path):  # fmt: skip
     path = tmp_path / "m.jsonl"
     rows = [{"id": f"r{n}", "text": t, "kind": "fact", "created_at": f"2026-01-{n + 1:02}T00:00:00Z"} for n, t in enumerate(t for p in (*OPEN, *SAME) for t in p)]  # fmt: skip

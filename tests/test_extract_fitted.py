@@ -7,11 +7,14 @@ import numpy as np
 import polars as pl
 import pytest
 
+from memops.context import Context, Models
 from memops.extract import fitted
-from memops.extract.fitted import Features, features, loaded, scores, stored
+from memops.extract.fitted import WIDTH, Features, beside, features, joined, loaded, scores, stored
+from memops.extract.verdicts import judged_notes
 from memops.extract.weighing import FLAGS, kinds, sequence
 from memops.language.lexicon import lexicon, resource
-from tests.bench.notes import NOTES, figures, labelled, read
+from memops.schema import from_rows
+from tests.bench.notes import NOTES, NOW, figures, labelled, read
 
 
 def of(text):
@@ -84,6 +87,72 @@ def test_the_numbers_are_few_and_fit_what_is_asked_of_them():
     size = {"verdict": len(of("a")) + len(FLAGS), "kind": len(of("a")), "note": said}
     for name, table in tables.items():
         assert loaded(table)[1].shape == (size[name], len(table["classes"]))
+
+
+ENCODERS = sorted(lexicon("extract_encoders"))
+TEXTS = ["I prefer green tea over coffee", "the tank might be empty", "好的，收到"]
+
+
+def encoder(name, vector=lambda text: np.eye(384, dtype=np.float32)[len(text) % 384]):
+    """Models whose encoder has this digest, and the texts that it was asked of."""
+    asked = []
+
+    def encode(texts):
+        asked.extend(texts)
+        return np.array([vector(text) for text in texts], np.float32)
+
+    recipe = {"encoder": {"weights": name, "instruction": "query: "}}
+    return Models(encode=encode, recipes=recipe), asked
+
+
+def verdicts(models):
+    notes = from_rows([{"id": str(n), "text": text} for n, text in enumerate(TEXTS)])
+    return judged_notes(notes, Context(NOW, models=models))[0].drop("args")
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_the_numbers_of_an_encoder_fit_those_of_the_letters(name):
+    letters, own = lexicon("extract_fitted"), lexicon("extract_encoders")[name]
+    assert sorted(own) == sorted(letters)
+    for model, table in own.items():
+        assert table["classes"] == letters[model]["classes"]
+    assert loaded(own["verdict"])[1].shape[0] == loaded(own["kind"])[1].shape[0]
+    assert loaded(own["note"])[1].shape == loaded(letters["note"])[1].shape
+    assert len(of("a")) == WIDTH
+
+
+def test_what_letters_and_vectors_say_is_added_up():
+    draw = np.random.default_rng(3)
+    names, sizes = ("a", "b"), (WIDTH + 2, 4)
+    letters, vectors = ((names, draw.normal(size=(n, 2)), draw.normal(size=2)) for n in sizes)
+    x, cues, vector = draw.normal(size=(1, WIDTH)), draw.normal(size=(1, 2)), draw.normal(size=4)
+    _, weights, bias = joined(letters, vectors)
+    said = np.hstack([x, cues]) @ letters[1] + letters[2] + vector @ vectors[1] + vectors[2]
+    assert np.hstack([x, vector[None], cues]) @ weights + bias == pytest.approx(said)
+
+
+def test_an_encoder_whose_weights_are_known_is_asked_once_of_each_text_in_its_own_way():
+    models, asked = encoder(ENCODERS[0])
+    first, again = verdicts(models), verdicts(models)
+    assert first.equals(again)
+    assert not first.equals(verdicts(Models()))
+    assert {f"query: {text}" for text in TEXTS} <= set(asked)
+    assert len(asked) == 2 * len(set(asked))
+
+
+def test_a_vector_speaks_for_what_it_was_fitted_to():
+    table = lexicon("extract_encoders")[ENCODERS[0]]["kind"]
+    toward = loaded(table)[1][:, table["classes"].index("lesson")]
+    models, _ = encoder(ENCODERS[0], lambda _: toward / np.linalg.norm(toward))
+    known = Features(beside(models))
+    shown = known.weighed("kind", known.of(pl.Series(TEXTS)))
+    assert (shown["lesson"] > scores("kind", pl.Series(TEXTS))["lesson"]).all()
+
+
+@pytest.mark.parametrize("models", [Models(), encoder("another")[0], Models(lambda _: [])])
+def test_an_encoder_without_weights_changes_no_verdict(models):
+    assert beside(models) is None
+    assert verdicts(models).equals(verdicts(Models()))
 
 
 BORDERS = {

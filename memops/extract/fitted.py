@@ -5,20 +5,23 @@ one of the kind of fact that it tells, and one over what they say of a note and 
 which decides what becomes of it. Their weights stand in `data/lexicons/extract_fitted.toml`,
 eight bits each; `tests/bench/fit_notes.py` makes them. Letters are hashed n-grams of one to three
 characters, words those of one and two, and what words mean, the concepts of the vocabulary, is one
-in every language. A text costs what its length costs.
+in every language. A text costs what its length costs. Where the policy names an encoder for which
+weights are known (`data/lexicons/extract_encoders.toml`), its vectors are weighed beside them.
 """
 
 import base64
 import re
 import zlib
+from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 from xxhash import xxh3_64_intdigest
 
+from memops.context import Models
 from memops.language.lexicon import lexicon
 from memops.language.text import wordlist
 from memops.language.vocabulary import meaning, words
@@ -27,6 +30,8 @@ from memops.progress import tracked
 Numbers = npt.NDArray[np.float32]
 Codes = npt.NDArray[np.uint64]
 Places = npt.NDArray[np.int64]
+Model = tuple[tuple[str, ...], Numbers, Numbers]
+"""Classes, weights (a column a class) and biases."""
 BITS, LONGEST_GRAM, LONGEST_PHRASE = 16, 3, 2
 _POWERS = np.cumprod(np.full(64, 0x100000001B3, np.uint64))  # of a place within a word
 _CONCEPTS = 1 << 13  # places of hashed concepts
@@ -55,16 +60,48 @@ _VALUES = (
 )  # fmt: skip
 """What a text names: days, times, numbers by their shape, amounts; and how it is put."""
 _SIZES = (5, 8, 12, 18, 26, 40, 60, 90, 140)
+WIDTH = 2 * (1 << BITS) + _CONCEPTS + 3 * (len(_FORMS) + len(_VALUES) + 1 + len(_SIZES))
+"""Features of a text, without a vector."""
 _SHORT = 5  # which of these makes a Chinese text short; an English one, the next
 _FOLDS = (("[“”]", '"'), ("[‘’]", "'"))
 
 
-class Features:
-    """Features of texts, each text's made once: what is a note may be its only sentence, too."""
+class Beside(NamedTuple):
+    """An encoder, and the models that weigh its vectors, too."""
 
-    def __init__(self) -> None:
+    encode: Callable[[list[str]], Numbers]
+    models: Mapping[str, Model]
+
+
+def beside(models: Models) -> Beside | None:
+    """Return the encoder that the policy names, if there are weights for it, known by its digest."""
+    recipe = models.recipes.get("encoder", {})
+    tables = lexicon("extract_encoders").get(str(recipe.get("weights")))
+    encode, first = models.encode, str(recipe.get("instruction", ""))
+    if encode is None or tables is None:
+        return None
+    known = {name: loaded(table) for name, table in tables.items()}
+    both = {name: joined(_model(name), known[name]) for name in ("verdict", "kind")}
+    return Beside(lambda texts: encode([first + text for text in texts]), {**known, **both})
+
+
+def joined(letters: Model, vectors: Model) -> Model:
+    """Return the model that adds up what two say of features and of a vector behind them."""
+    classes, weights, bias = letters
+    whole = np.vstack([weights[:WIDTH], vectors[1], weights[WIDTH:]])
+    return classes, whole, bias + vectors[2]
+
+
+class Features:
+    """Features of texts, each text's made once: what is a note may be its only sentence, too.
+
+    With an encoder beside, its vectors stand behind them.
+    """
+
+    def __init__(self, beside: Beside | None = None) -> None:
         self._at: dict[str, int] = {}
         self._made: Any = None
+        self._beside = beside
 
     def of(self, texts: pl.Series) -> Any:
         """Return a sparse row a text (`features`)."""
@@ -73,9 +110,25 @@ class Features:
         asked = texts.to_list()
         new = [text for text in dict.fromkeys(asked) if text not in self._at]
         self._at.update(zip(new, range(len(self._at), len(self._at) + len(new)), strict=True))
-        made = features(pl.Series(new, dtype=pl.String))
-        self._made = made if self._made is None else sparse.vstack([self._made, made], format="csr")
+        if new or self._made is None:
+            made = self._new(new)
+            before = [] if self._made is None else [self._made]
+            self._made = sparse.vstack([*before, made], format="csr")
         return self._made[[self._at[text] for text in asked]]
+
+    def weighed(self, model: str, shown: Any) -> pl.DataFrame:
+        """Return the probability of each class of a model, a row a text."""
+        known = self._beside.models if self._beside else {}
+        return weighed(known.get(model) or _model(model), shown)
+
+    def _new(self, texts: list[str]) -> Any:
+        from scipy import sparse
+
+        made = features(pl.Series(texts, dtype=pl.String))
+        if self._beside is None:
+            return made
+        vectors = self._beside.encode(texts or [""])[: len(texts)]
+        return sparse.hstack([made, sparse.csr_matrix(vectors)], format="csr")
 
 
 def features(texts: pl.Series) -> Any:
@@ -101,12 +154,12 @@ def _features(texts: pl.Series) -> Any:
 
 def scores(model: str, texts: pl.Series) -> pl.DataFrame:
     """Return the probability of each class of a model, a row a text."""
-    return weighed(model, features(texts))
+    return weighed(_model(model), features(texts))
 
 
-def weighed(model: str, shown: Any) -> pl.DataFrame:
+def weighed(model: Model, shown: Any) -> pl.DataFrame:
     """Return the same of features that were made before."""
-    classes, weights, bias = _model(model)
+    classes, weights, bias = model
     told = shown @ weights + bias
     told = np.exp(told - told.max(axis=1, keepdims=True, initial=-np.inf))
     # Rounded, so that no machine's last bit moves a text over a threshold.
@@ -128,11 +181,11 @@ def stored(classes: list[str], weights: Numbers, bias: Numbers) -> dict[str, Any
 
 
 @cache
-def _model(name: str) -> tuple[tuple[str, ...], Numbers, Numbers]:
+def _model(name: str) -> Model:
     return loaded(lexicon("extract_fitted")[name])
 
 
-def loaded(table: dict[str, Any]) -> tuple[tuple[str, ...], Numbers, Numbers]:
+def loaded(table: dict[str, Any]) -> Model:
     """Return classes, weights and biases of a model as it is stored."""
     small = np.frombuffer(zlib.decompress(base64.b85decode(table["weights"])), dtype=np.int8)
     weights = small.reshape(-1, len(table["classes"])) * np.array(table["scale"], np.float32)

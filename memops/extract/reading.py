@@ -6,7 +6,7 @@ import polars as pl
 
 from memops.extract.clauses import clauses
 from memops.extract.entities import entities, saying
-from memops.extract.fitted import Features
+from memops.extract.fitted import Beside, Features
 from memops.extract.modality import judged
 from memops.extract.noise import noise
 from memops.extract.statements import statements
@@ -38,7 +38,9 @@ _MASK = "\u0004"
 _HOST = r"(?:[0-9]{1,3}\.){3}[0-9]{1,3}|[A-Za-z0-9-]+://|@[A-Za-z0-9-]+\.[A-Za-z]"
 
 
-def read(notes: pl.DataFrame, policy: Policy) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+def read(
+    notes: pl.DataFrame, policy: Policy, beside: Beside | None = None
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Return candidates, clauses and verdicts of notes.
 
     `notes` has text, and scope, source and tags where they are known.
@@ -50,15 +52,15 @@ def read(notes: pl.DataFrame, policy: Policy) -> tuple[pl.DataFrame, pl.DataFram
     """
     long = notes["text"].str.len_chars().fill_null(0) > policy.extract.longest
     if not long.any():
-        return _read(notes, policy)
-    return _joined(notes.height, *_portions(notes, policy))
+        return _read(notes, policy, beside)
+    return _joined(notes.height, *_portions(notes, policy, beside))
 
 
 def _read(
-    notes: pl.DataFrame, policy: Policy, why: pl.Series | None = None
+    notes: pl.DataFrame, policy: Policy, beside: Beside | None, why: pl.Series | None = None
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     texts, why, parts, secret = prepared(notes, policy, why)
-    known = Features()
+    known = Features(beside)
     said = of_sentences(texts, parts, known)
     weights = of_notes(texts, parts, why, said, known)
     telling = told(texts, parts, said, weights, policy.extract, known)
@@ -74,7 +76,7 @@ def _read(
 
 
 def _portions(
-    notes: pl.DataFrame, policy: Policy
+    notes: pl.DataFrame, policy: Policy, beside: Beside | None
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Where each part of notes begins (note, begin), and what is read of the parts.
 
@@ -89,7 +91,7 @@ def _portions(
         text=pl.Series([texts[n][a:b] for n, a, b in of.iter_rows()], dtype=pl.String)
     )
     why = noise(notes.with_columns(texts.alias("text")), policy)
-    return of, *_read(cut, policy, why.gather(of["note"]))
+    return of, *_read(cut, policy, beside, why.gather(of["note"]))
 
 
 def _begins(text: str, most: int) -> list[int]:

@@ -7,6 +7,7 @@ import polars as pl
 import xxhash
 
 from memops.context import Context
+from memops.extract.fitted import beside
 from memops.extract.noise import SURE
 from memops.extract.reading import read
 from memops.language.text import normalised
@@ -129,7 +130,7 @@ def _facts(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 
 
 def _judge(rows: pl.DataFrame, ctx: Context) -> tuple[pl.DataFrame, pl.DataFrame]:
-    found, parts, verdicts = read(_whole(rows, ctx), ctx.policy)
+    found, parts, verdicts = read(_whole(rows, ctx), ctx.policy, beside(ctx.models))
     keyed = rows.with_row_index("row")
     if ctx.told is not None:
         found = _with_model(ctx.told, keyed, found)

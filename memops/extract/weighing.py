@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from memops.extract.fitted import Features, Numbers, Places, scores, weighed
+from memops.extract.fitted import Features, Numbers, Places, scores
 from memops.extract.modality import CUES, SURE
 from memops.policy import Extract
 
@@ -26,7 +26,7 @@ def of_notes(
 ) -> pl.DataFrame:
     """Return the probabilities of what becomes of each note: row, extract, keep, tombstone."""
     rows = pl.DataFrame({"row": pl.int_range(len(texts), dtype=pl.UInt32, eager=True)})
-    return rows.hstack(weighed("note", stacked(texts, parts, noise, said, known)))
+    return rows.hstack(known.weighed("note", stacked(texts, parts, noise, said, known)))
 
 
 def stacked(
@@ -38,13 +38,13 @@ def stacked(
     `of_sentences`), and of its kinds; how long it is, and its cues.
     """
     marked = _marked(texts, parts, noise)
-    whole = weighed("verdict", _shown(marked, known))
+    whole = known.weighed("verdict", _shown(marked, known))
     rows = whole.with_row_index("row")
     best = said.group_by("row").agg(best=pl.col("extract").max(), least=pl.col("tombstone").min())
     alone = rows.join(best, on="row", how="left", maintain_order="left").select(
         pl.coalesce("best", "extract"), pl.coalesce("least", "tombstone")
     )
-    shares = pl.concat([whole, alone, weighed("kind", known.of(texts))], how="horizontal")
+    shares = pl.concat([whole, alone, known.weighed("kind", known.of(texts))], how="horizontal")
     size = np.log1p(texts.str.len_chars().to_numpy()).astype(np.float32)
     logs = np.log(shares.to_numpy().astype(np.float32) + np.float32(_SMALL))
     cues = marked.select(pl.col(name).fill_null(False) for name in FLAGS).to_numpy()
@@ -54,7 +54,7 @@ def stacked(
 def of_sentences(texts: pl.Series, parts: pl.DataFrame, known: Features) -> pl.DataFrame:
     """Return the sentences of notes (`passages`) with the probabilities of each by itself."""
     table, shown = shown_sentences(texts, parts, known)
-    return table.hstack(weighed("verdict", shown))
+    return table.hstack(known.weighed("verdict", shown))
 
 
 def shown_notes(texts: pl.Series, parts: pl.DataFrame, noise: pl.Series, known: Features) -> Any:
@@ -131,7 +131,7 @@ def _kinds(texts: pl.Series, parts: pl.DataFrame, policy: Extract, known: Featur
     `also` is null where the model is not nearly as sure of it.
     """
     said = [passages(texts, parts, by)["said"] for by in ("unit", "passage")]
-    chances = weighed("kind", known.of(pl.concat(said)))
+    chances = known.weighed("kind", known.of(pl.concat(said)))
     names = np.array(chances.columns)
     logs = np.log(chances.to_numpy() + 1e-4)
     clause, wider = logs[: len(said[0])], logs[len(said[0]) :]

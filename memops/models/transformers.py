@@ -37,7 +37,7 @@ class Model:
         most = self._model.max_seq_length
         if most != math.inf:  # a static model reads texts whole, and cannot be told otherwise
             self._model.max_seq_length = min(_TOKENS, most or _TOKENS)
-        self._revision = _revision(self._model)
+        self._revision = _revision(self._model, folder)
 
     def fitted(self, texts: Sequence[str]) -> "Model":
         """Return itself: it was trained elsewhere."""
@@ -149,9 +149,22 @@ def quieten() -> None:
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
 
 
-def _revision(model: Any) -> str:
+def _revision(model: Any, folder: Path) -> str:
     digest = hashlib.sha256()
-    for name, tensor in sorted(model.state_dict().items()):
+    for name, tensor in _tensors(model, folder):
         digest.update(name.encode())
         digest.update(tensor.detach().float().contiguous().numpy().tobytes())
     return digest.hexdigest()[:16]
+
+
+def _tensors(model: Any, folder: Path) -> Iterator[tuple[str, Any]]:
+    """The weights in a folder's files: what they lack, a pooler say, is made at random at each load."""
+    from safetensors import safe_open
+
+    files = sorted(folder.rglob("*.safetensors"))
+    for path in files:
+        with safe_open(str(path), "pt") as held:
+            for name in sorted(held.keys()):
+                yield f"{path.relative_to(folder).as_posix()} {name}", held.get_tensor(name)
+    if not files:
+        yield from sorted(model.state_dict().items())

@@ -22,7 +22,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from memops.extract import fitted, reading
-from memops.extract.fitted import Features, features
+from memops.extract.fitted import Features, Model
 from memops.extract.reading import prepared
 from memops.extract.weighing import of_sentences, passages, shown_notes, shown_sentences, stacked
 from memops.policy import Extract, Policy
@@ -47,8 +47,8 @@ CHOICES = tuple(product((0.78, 0.81, 0.84), (0.8, 0.85)))
 NAMED = {"demote": "keep", "failure": "lesson"}
 Case = tuple[Any, str, float, str]
 """Features, class, weight and theme."""
-Tables = dict[str, dict[str, Any]]
-"""Models as they are stored, by name."""
+Models = dict[str, Model]
+"""Models by name."""
 
 
 def cases(notes: list[Row]) -> dict[str, list[Case]]:
@@ -100,7 +100,9 @@ def of_parts(notes: list[Row], texts: pl.Series, parts: pl.DataFrame) -> list[Ca
     made = []
     for name, by, enough in (("clause", "unit", any), ("passage", "passage", all)):
         said = passages(texts, parts, by)
-        for x, row, text in zip(features(said["said"]), said["row"], said["said"], strict=True):
+        for x, row, text in zip(
+            Features().of(said["said"]), said["row"], said["said"], strict=True
+        ):
             held = [
                 (f["kind"], [holds(text, [w]) for w in f["contains"]]) for f in notes[row]["facts"]
             ]
@@ -119,15 +121,14 @@ def part(nth: int) -> str:
     return f"turns {nth % FOLDS}"
 
 
-def stacked_cases(notes: list[Row], folds: list[set[str]], firsts: list[Tables]) -> list[Case]:
+def stacked_cases(notes: list[Row], folds: list[set[str]], firsts: list[Models]) -> list[Case]:
     """Return what models say of the notes and turns that they have not seen."""
     said = [(row["note"], row["action"], WEIGHT["note"], row["theme"]) for row in notes]
     for n, (action, _, text) in enumerate(spoken()):
         said.append((text, NAMED.get(action, action), WEIGHT["stacked turn"], part(n)))
     made: list[Case] = []
-    for out, tables in zip(folds, firsts, strict=True):
+    for out, models in zip(folds, firsts, strict=True):
         some = [case for case in said if case[3] in out]
-        models = {name: fitted.loaded(table) for name, table in tables.items()}
         with patch.object(fitted, "_model", models.get):
             rows = sparse.csr_matrix(shown_stacked([text for text, *_ in some]))
         made += [(x, *case[1:]) for x, case in zip(rows, some, strict=True)]
@@ -149,7 +150,7 @@ def heard(texts: list[str]) -> tuple[pl.Series, pl.DataFrame, Any]:
 
 def shown(texts: list[str]) -> Any:
     """Return the features of texts."""
-    return features(heard(texts)[0])
+    return Features().of(heard(texts)[0])
 
 
 def holds(text: str, words: list[str]) -> bool:
@@ -166,20 +167,19 @@ def fit(name: str, given: list[Case]) -> dict[str, Any]:
     return fitted.stored([str(c) for c in model.classes_], weights, model.intercept_)
 
 
-def left_out(notes: list[Row], folds: list[set[str]], fits: list[Tables]) -> list[Made]:
+def left_out(notes: list[Row], folds: list[set[str]], fits: list[Models]) -> list[Made]:
     """Return what is read of each note by models and with thresholds that have not seen its theme."""
     made: list[list[Made]] = [[("", [])] * len(CHOICES) for _ in notes]
     known = Features()
-    for out, tables in zip(folds, fits, strict=True):
+    for out, models in zip(folds, fits, strict=True):
         at = [n for n, row in enumerate(notes) if row["theme"] in out]
-        models = {name: fitted.loaded(table) for name, table in tables.items()}
         some = [notes[n] for n in at]
         # What no model and no threshold changes is made once.
         ready = prepared(records(some), Policy())
         with (
             patch.object(fitted, "_model", models.get),
             patch.object(reading, "prepared", lambda *_, ready=ready: ready),
-            patch.object(reading, "Features", lambda: known),
+            patch.object(reading, "Features", lambda *_: known),
         ):
             tried = [read(some, chosen(*choice)) for choice in CHOICES]
         for n, *told in zip(at, *tried, strict=True):
@@ -216,31 +216,35 @@ def main(argv: list[str]) -> None:
     notes = labelled()
     given = cases(notes)
     print({name: len(some) for name, some in given.items()})
-    themes = sorted({row["theme"] for row in notes})
-    folds = [{*themes[n::FOLDS], part(n)} for n in range(FOLDS)]
+    folds = parted(notes)
     fits = [without(given, out) for out in folds]
     given["note"] = stacked_cases(notes, folds, fits)
     fits = [
         first | without({"note": given["note"]}, out)
         for first, out in zip(fits, folds, strict=True)
     ]
-    tables = {name: fit(name, some) for name, some in given.items()}
     if "--write" in argv:
+        tables = {name: fit(name, some) for name, some in given.items()}
         TABLE.write_text(written(tables), encoding="utf-8")
         print(f"{TABLE.stat().st_size} bytes")
     show(notes, left_out(notes, folds, fits))
 
 
-def without(given: dict[str, list[Case]], out: set[str]) -> Tables:
+def parted(notes: list[Row]) -> list[set[str]]:
+    """Return the themes that are left out together."""
+    themes = sorted({row["theme"] for row in notes})
+    return [{*themes[n::FOLDS], part(n)} for n in range(FOLDS)]
+
+
+def without(given: dict[str, list[Case]], out: set[str]) -> Models:
     """Return models that have not seen some themes."""
-    return {n: fit(n, [case for case in some if case[3] not in out]) for n, some in given.items()}
+    some = {name: [case for case in cases if case[3] not in out] for name, cases in given.items()}
+    return {name: fitted.loaded(fit(name, cases)) for name, cases in some.items()}
 
 
-def written(tables: dict[str, Any]) -> str:
+def written(tables: dict[str, Any], by: str = "fit_notes") -> str:
     """Return models as TOML."""
-    head = (
-        "# Weights of memops.extract.fitted, made by `python -m tests.bench.fit_notes --write`.\n"
-    )
+    head = f"# Weights of memops.extract.fitted, made by `python -m tests.bench.{by} --write`.\n"
     parts = []
     for name, table in tables.items():
         lines = [
