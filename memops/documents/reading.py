@@ -12,7 +12,7 @@ from memops.documents.leads import attribute, bold, closed, emphasised, introduc
 from memops.documents.leads import bare as bare_text
 from memops.documents.lines import BOM, bare, decoded, lines_of
 from memops.documents.parts import BARRIERS, Part, balanced, joined, numbered
-from memops.documents.repeats import apart, repeats
+from memops.documents.repeats import apart, copied, repeats
 from memops.documents.units import (
     FORGOTTEN,
     LABEL,
@@ -40,8 +40,9 @@ def parse(data: bytes, path: str = "", dialect: Dialect = _PLAIN) -> Document:
     conflict = any(map(_CONFLICT.match, lines))
     again = repeats(reader.texts, frames, path)
     far = apart(reader.texts, frames, again)
+    long = copied(reader.texts, again)
     again = {line: far.get(stands, stands) for line, stands in again.items()}
-    return Document(bom, lines, frames, reader.units, reader.loose, conflict, again, far)
+    return Document(bom, lines, frames, reader.units, reader.loose, conflict, again, long, far)
 
 
 class _Reader:

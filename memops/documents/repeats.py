@@ -8,10 +8,12 @@ from pathlib import PurePath
 
 from memops.documents.units import NAMED, Frame
 
+REPEATED = ("copied", "again", "apart")
+"""How a file may hold something again: much on end, on end, or much of it farther off."""
 LINES, BYTES = 3, 120
 """What a repeat holds at least, its heading among it: less is said twice on purpose."""
 LONG_LINES, LONG_BYTES = 20, 1000
-"""What sections that stand again farther off hold together, at least: nobody writes as much twice."""
+"""What a stretch of sections holds at least that nobody writes twice on purpose."""
 _RULE = re.compile(r"\s{0,3}([-*_])(?:\s*\1){2,}\s*$")
 _MARKS = re.compile(r"[\W_]+")
 
@@ -41,6 +43,21 @@ def repeats(texts: Sequence[str], frames: Sequence[Frame], path: str = "") -> di
             stands = found[stands]
         found[line] = stands
     return found
+
+
+def copied(texts: Sequence[str], again: Mapping[int, int]) -> frozenset[int]:
+    """Return the lines of repeats that are long: nobody says as much twice on end."""
+    out, run, size, last = list[int](), list[int](), 0, -1
+    for n, text in enumerate([*texts, "end"]):
+        if not text.strip():
+            continue
+        if again.get(n, -1) <= last:  # no repeat, or the next copy
+            out += run if len(run) >= LONG_LINES and size >= LONG_BYTES else []
+            run, size = [], 0
+        if (last := again.get(n, -1)) >= 0:
+            run.append(n)
+            size += len(text.encode("utf-8", "replace"))
+    return frozenset(out)
 
 
 def _title(heads: Sequence[Frame], path: str) -> str | None:

@@ -135,8 +135,8 @@ class Document:
     """A file as units under frames.
 
     `loose` gives the frame of each line that only parts others, or introduces nothing: it goes when
-    its frame goes. Markers of a merge that was left unfinished make a file a `conflict`. `repeats`
-    and `apart` are those of `memops.documents.repeats`.
+    its frame goes. Markers of a merge that was left unfinished make a file a `conflict`. `repeats`,
+    of which some are `copied`, and `apart` are those of `memops.documents.repeats`.
     """
 
     bom: bytes
@@ -146,6 +146,7 @@ class Document:
     loose: dict[int, int] = field(default_factory=dict)
     conflict: bool = False
     repeats: dict[int, int] = field(default_factory=dict)
+    copied: frozenset[int] = frozenset()
     apart: dict[int, int] = field(default_factory=dict)
 
     def over(self, frame: int) -> list[int]:
@@ -155,6 +156,12 @@ class Document:
             out.append(frame)
             frame = self.frames[frame].parent
         return out
+
+    def repeated(self, line: int) -> dict[str, int]:
+        """Return how a line repeats another of its file, with that one's number from 1, if it does."""
+        if line in self.repeats:
+            return {"copied" if line in self.copied else "again": self.repeats[line] + 1}
+        return {"apart": self.apart[line] + 1} if line in self.apart else {}
 
     def raw(self, unit: Unit) -> bytes:
         """Return a unit's bytes from its first line on, without the end of its last."""

@@ -4,6 +4,7 @@ import re
 
 import polars as pl
 
+from memops.documents.repeats import REPEATED
 from memops.judge.places import KEPT, line_of, placed
 from memops.language.text import wording
 from memops.schema import SUBJECT, native
@@ -23,7 +24,8 @@ def held_again(live: pl.DataFrame, free: pl.Expr) -> pl.DataFrame:
     of = live.filter(placed()).with_columns(_free=(free & ~pl.col("pinned")).fill_null(False))
     if of.is_empty():
         return of.select(live.columns).with_columns(keeper="id", code=pl.lit(""))
-    found = pl.concat([_in_file(of, "again"), _in_file(of, "apart"), _sent(of), _curated(of)])
+    inside = [_in_file(of, where) for where in REPEATED]
+    found = pl.concat([*inside, _sent(of), _curated(of)])
     found = found.unique("id", keep="first")
     found = found.join(found, left_on="keeper", right_on="id", how="anti")
     gone = live.join(found, on="id")
@@ -32,7 +34,7 @@ def held_again(live: pl.DataFrame, free: pl.Expr) -> pl.DataFrame:
 
 
 def _in_file(of: pl.DataFrame, where: str) -> pl.DataFrame:
-    """What a file holds again beside it or farther up (`memops.documents.repeats`), all or nothing."""
+    """What a file holds again in one of the ways of `memops.documents.repeats`, all or nothing."""
     copies = of.with_columns(_of=pl.concat_str("path", pl.lit("#"), native(where)))
     copies = copies.drop_nulls("_of")
     keepers = of.select("scope", _of="origin", keeper="id")

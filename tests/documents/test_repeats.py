@@ -104,6 +104,22 @@ def far(text):
 
 
 @pytest.mark.parametrize(
+    ("text", "ways"),
+    [
+        (DAY + DAY, {"copied": 36}),
+        (DAY * 3, {"copied": 72}),
+        (PUMP * 12, {"again": 33}),  # many copies are no longer
+        (PUMP + PUMP + DAY + DAY, {"again": 3, "copied": 36}),
+        (DAY + MORE + "\n" + DAY, {"apart": 36}),
+    ],
+)
+def test_how_a_file_holds_something_again(text, ways):
+    document = parse((TITLE + text).encode(), PATH)
+    found = [way for unit in document.units for way in document.repeated(unit.line)]
+    assert {way: found.count(way) for way in found} == ways
+
+
+@pytest.mark.parametrize(
     "between", [MORE + "\n", "## Field 3\n\n- Only mown.\n\n", MORE + "\n" + PUMP + PUMP]
 )
 def test_a_long_stretch_that_stands_again_goes_with_its_headings(between):

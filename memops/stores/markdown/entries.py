@@ -97,8 +97,7 @@ def of_document(document: Document, grammar: Grammar) -> Iterator[Entry]:
             "role": role,
             "block": unit.block,
             "_readonly": fields.get("_readonly") or document.conflict,
-            "_again": document.repeats.get(unit.line, -1) + 1,
-            "_apart": document.apart.get(unit.line, -1) + 1,
+            "_repeats": document.repeated(unit.line),
         }
         height = unit.stop - unit.line
         yield Entry(unit.place, unit.line + 1, height, prefix, text, suffix, fields, unit.kind, nth)

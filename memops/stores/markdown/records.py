@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from memops.documents.lines import encoded
+from memops.documents.repeats import REPEATED
 from memops.documents.units import Place
 from memops.schema import PLACE, TOMBSTONE, empty, from_rows
 from memops.stores.markdown.entries import WORDS, Entry, Grammar, digest_of, entries
@@ -82,8 +83,7 @@ def row(key: str, entry: Entry, copies: int = 1) -> dict[str, Any]:
         "readonly": bool(entry.fields.get("_readonly")),
         "lines": entry.height if entry.height > 1 else 0,
         "copies": copies if copies > 1 else 0,
-        "again": entry.fields.get("_again", 0),
-        "apart": entry.fields.get("_apart", 0),
+        **entry.fields.get("_repeats", {}),
         "bytes": unknown if _SURROGATE.search(entry.text) else [],
     }
     kept = {name: value for name, value in around.items() if value} | {"prefix": entry.prefix}
@@ -130,7 +130,8 @@ def _known(
     prefix, text, suffix, fields = grammar.split(whole, place, kind)
     fields |= {name: record[name] for name in PLACE}
     fields["_readonly"] = bool(native(record).get("readonly"))
-    fields |= {f"_{name}": native(record).get(name, 0) for name in ("again", "apart")}
+    said = native(record)
+    fields["_repeats"] = {name: said[name] for name in REPEATED if name in said}
     height = native(record).get("lines", 1)
     return Entry(place, line_of(record) or 1, height, prefix, text, suffix, fields, kind)
 
