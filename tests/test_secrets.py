@@ -4,6 +4,7 @@ import random
 import re
 import string
 import time
+import zlib
 from datetime import UTC, datetime
 
 import polars as pl
@@ -526,6 +527,22 @@ def test_most_of_what_a_generator_made_behind_a_known_beginning_is_proven_to_be_
         keys = [key() for _ in range(100)]
         assert sum(map(proven, keys)) >= 70, keys[0]
         assert not any(proven(one, before="photos/") or proven(one, after=".jpg") for one in keys)
+
+
+def test_a_check_sum_proves_a_key_whatever_it_is_made_of():
+    body = "OnlyWordsAreInThisKeyOfTheMill"
+    assert len(body) == 30 and not proven(f"ghp_{body}000000")
+    signs, number, ending = (
+        string.digits + string.ascii_uppercase + string.ascii_lowercase,
+        zlib.crc32(body.encode()),
+        "",
+    )
+    for _ in range(6):
+        number, sign = divmod(number, 62)
+        ending = signs[sign] + ending
+    assert proven(f"ghp_{body}{ending}") and not proven(f"ghp_{body}{ending[::-1]}")
+    web = f"AIza{_made(random.Random(3), 35)}"
+    assert proven(web, before="API key: `") and not proven(web, before="the map in the page loads ")
 
 
 def test_what_a_name_a_ticket_or_a_manual_may_hold_is_not_proven_to_be_issued():
