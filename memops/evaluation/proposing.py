@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -11,7 +11,7 @@ from memops.evaluation import questions
 from memops.evaluation.format import Query
 from memops.evaluation.questions import Statement, known_item, value_question
 from memops.hygiene.chatter import chatter
-from memops.judge.places import MOMENTS, placed, touchable
+from memops.judge.places import MOMENTS, RANKS, placed, touchable
 from memops.language.text import language, normalised
 from memops.safety.hostile import injected
 from memops.safety.looked import found as secrets_in
@@ -21,6 +21,7 @@ from memops.state.lineage import superseded
 
 CATEGORIES = ("known-item", "value", "stale", "no-answer")
 _READ = 4000  # statements that are read, evenly taken
+_SPOKEN = 0.25  # of the texts of a store, in a language that its owner would ask in
 _CHARS = (6, 400)  # of a text that is asked about
 _BROKEN = r"…$|\.\.\.$|```|<[a-z/!]|\[SUPERSEDED|^(User|Assistant|用户|助手) ?[:：]|^#"
 _BLANK = r"^_.*_$|^\W*\[[^\]]*\]\W*$|[:：]\W*[\[(（【][^\])）】]*[\])）】]\W*$"
@@ -43,6 +44,7 @@ def propose(
     holders = _holders(texts, said)
     rarity = Counter(c for s in said.values() for c in {t.concept for t in s.reading.tokens})
     made: dict[str, list[Query]] = {name: [] for name in CATEGORIES}
+    ranks: dict[str, int] = {}
     for row in texts.iter_rows(named=True):
         statement = said[row["text"]]
         same, others = holders(row["scope"], statement)
@@ -59,11 +61,12 @@ def propose(
         ):
             if text:
                 made[category].append(_row(category, text, row["scope"], ids))
+                ranks[made[category][-1]["query_id"]] = row["rank"]
     held = superseded(records)
     chains = held if links is None else pl.concat([held, links.select("old", "new")])
     made["stale"] = list(_stale(chains.unique(), texts, said))
     made["no-answer"] = list(_unanswerable(records.filter(LIVE)))
-    return [row for name in CATEGORIES for row in _spread(made[name], each)]
+    return [row for name in CATEGORIES for row in _spread(made[name], each, ranks)]
 
 
 def _askable(records: pl.DataFrame) -> pl.DataFrame:
@@ -83,6 +86,7 @@ def _askable(records: pl.DataFrame) -> pl.DataFrame:
         kept.sort("id").group_by("scope", "said", maintain_order=True)
         .agg(
             pl.first("text", "lang", "kind", "subject", "block"),
+            rank=pl.col("role").replace_strict(RANKS, default=0, return_dtype=pl.Int8).min(),
             tells=((pl.col("form") == "claim") | ~placed()).first(),
             ids="id",
         )
@@ -129,7 +133,8 @@ def _stale(held: pl.DataFrame, texts: pl.DataFrame, said: dict[str, Statement]) 
 
 def _unanswerable(live: pl.DataFrame) -> Iterator[Query]:
     told = live.select(said=normalised(pl.col("text")), lang=language(pl.col("text"))).unique()
-    langs = [lang for lang in questions.LANGS if lang in told["lang"].to_list()]
+    spoken = told["lang"].value_counts(normalize=True).filter(pl.col("proportion") >= _SPOKEN)
+    langs = [lang for lang in questions.LANGS if lang in spoken["lang"].to_list()]
     for text, lang in questions.unknowns(frozenset(told["said"]), langs):
         row = _row("no-answer", text, None, [])
         del row["relevant"], row["scope"]
@@ -144,11 +149,11 @@ def _row(category: str, text: str, scope: str | None, ids: Sequence[str]) -> Que
     }  # fmt: skip
 
 
-def _spread(rows: Sequence[Query], each: int) -> list[Query]:
-    """At most so many, of different texts, taken by their digests so that no order prefers any."""
+def _spread(rows: Sequence[Query], each: int, ranks: Mapping[str, int]) -> list[Query]:
+    """At most so many, of different texts: of the curated files first, else by their digests."""
     distinct = {(row["text"], row.get("scope")): row for row in reversed(rows)}
     # A question whose evidence differs from row to row is ambiguous.
     told = Counter((row["text"], row.get("scope")) for row in rows)
     clear = [row for key, row in distinct.items() if told[key] == 1]
-    first = sorted(clear, key=lambda r: str(r["query_id"]))[:each]
+    first = sorted(clear, key=lambda r: (ranks.get(r["query_id"], 0), str(r["query_id"])))[:each]
     return sorted(first, key=lambda r: str(r["text"]))

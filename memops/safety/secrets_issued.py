@@ -18,7 +18,9 @@ from memops.safety.secrets_labels import words
 _LONG, _SHORT = 16, 30  # characters behind a beginning of four letters and digits, or of fewer
 _CHAT_BOT = re.compile(r"\d{8,10}:AA[\w-]{33}")  # Telegram's
 _CHECKED = re.compile("(?:gh[pousr]|npm)_([A-Za-z0-9]{30})([A-Za-z0-9]{6})")  # GitHub's, npm's
-_WEB_KEY = re.compile(r"AIza[\w-]{35}")  # Google's, which pages may show: a key where a label says so
+_WEB_KEY = re.compile(
+    r"AIza[\w-]{35}"
+)  # Google's, which pages may show: a key where a label says so
 _WORDS = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
 _SPEAKABLE = re.compile(r"(?i)(?!.*[^aeiouy]{5})(?=.*[aeiouy])")
 _SIGNS = string.digits + string.ascii_uppercase + string.ascii_lowercase
