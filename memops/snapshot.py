@@ -26,6 +26,7 @@ from memops.errors import Corrupt, Incomplete
 from memops.failpoints import failpoint
 from memops.policy import Limits, Policy
 from memops.progress import stage, tracked
+from memops.safety import known_secrets
 from memops.schema import only
 from memops.snapshot_draft import FORMAT, begun, contents, described, ended, export
 from memops.stores import open_store
@@ -132,7 +133,8 @@ def take(
             raise doubted
         overlay.write(draft / "overlay.parquet", kept)
         with stage("writing the snapshot"):
-            export(records, draft, policy)
+            known_secrets.learn(store_folder(state, identity), records, policy.secrets)
+            export(records, draft, policy, known_secrets.remembered(state))
         doubtful = bool(doubted) and not accept_shrink
         manifest = described(records, draft, now) | {
             "address": store.address, "store": identity, "notes": notes, "name": name,

@@ -21,6 +21,7 @@ from memops import files
 from memops.failpoints import failpoint
 from memops.policy import Policy
 from memops.progress import tracked
+from memops.safety.known_secrets import KnownSecrets
 from memops.safety.masking import aliases, masked_table
 from memops.schema import LIVE, RECORDS
 
@@ -36,9 +37,9 @@ def begun(folder: Path, stem: str) -> Path:
     return draft
 
 
-def export(records: pl.DataFrame, into: Path, policy: Policy) -> None:
+def export(records: pl.DataFrame, into: Path, policy: Policy, known: KnownSecrets) -> None:
     """Write a draft's records for people and programs to read, secrets masked."""
-    masked = masked_table(records, policy.secrets)
+    masked = masked_table(records, policy.secrets, known)
     out, lines = io.BytesIO(), io.BytesIO()
     masked.write_parquet(out)
     files.write(into / "records.parquet", out.getvalue())

@@ -17,6 +17,7 @@ from memops.safety.display import escaped, printed, shown
 
 if TYPE_CHECKING:
     from memops.policy.safety import Secrets
+    from memops.safety.known_secrets import KnownSecrets
     from memops.settings import Settings
 
 SCHEMA_VERSION = 1
@@ -58,7 +59,7 @@ def emit(
     if not plain:
         from memops.safety.masking import masked_value
 
-        value = masked_value(value, _secrets())
+        value = masked_value(value, _secrets(), _known())
     click.echo(as_document(value, versioned))
 
 
@@ -88,7 +89,7 @@ def say(text: str, value: Any = None, end: str = "\n") -> None:
     from memops.safety.masking import masked_text
 
     plain = click.unstyle(text)
-    clean = masked_text(plain, value, _secrets())
+    clean = masked_text(plain, value, _secrets(), _known())
     lines = zip(*(one.split("\n") for one in (text, plain, clean)), strict=True)
     kept = "\n".join(styled if was == now else now for styled, was, now in lines)
     click.echo(printed(kept) + end, nl=False)
@@ -98,6 +99,17 @@ def _secrets() -> "Secrets":
     """What counts as a secret by the settings that the command was called with."""
     settings: Settings = click.get_current_context().find_root().obj
     return settings.policy.secrets
+
+
+def _known() -> "KnownSecrets":
+    """What stores under the state folder of the command once told to be secrets."""
+    from memops.safety.known_secrets import remembered
+
+    context, name = click.get_current_context().find_root(), "memops.known"
+    if name not in context.meta:
+        context.meta[name] = remembered(context.obj.state)
+    known: KnownSecrets = context.meta[name]
+    return known
 
 
 def table(rows: Iterable[Sequence[Any]], head: Sequence[str]) -> str:
@@ -185,6 +197,8 @@ def cut(text: str, room: int) -> str:
     line = shown(text)
     if width(line) <= room:
         return line
+    if (context := click.get_current_context(silent=True)) and context.find_root().obj:
+        line = _known().text(line, _secrets())  # a part of one is not known again
     kept = line[:room]
     while width(kept) > room - 1:
         kept = kept[:-1]
@@ -207,7 +221,8 @@ def _masked(cells: Sequence[str]) -> list[str]:
     from memops.safety.masking import masked_text
 
     broken = [i for i, cell in enumerate(cells) if longest_word(cell) < width(cell)]
-    clean = masked_text("\n".join(cells[i] for i in broken), None, _secrets()).split("\n")
+    said = "\n".join(cells[i] for i in broken)
+    clean = masked_text(said, None, _secrets(), _known()).split("\n")
     new = dict(zip(broken, clean, strict=False))
     return [new.get(i, cell) for i, cell in enumerate(cells)]
 

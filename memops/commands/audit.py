@@ -12,6 +12,7 @@ import polars as pl
 from memops.context import Context
 from memops.hygiene.decay import DAY, age_days, since_epoch
 from memops.hygiene.impact import impact
+from memops.judge.places import placed
 from memops.judge.supersession import conflicting
 from memops.judge.swings import swinging
 from memops.progress import tracked
@@ -28,8 +29,10 @@ from memops.rules.redact_secrets import redact_secrets
 from memops.rules.supersede_conflicting import supersede_conflicting
 from memops.rules.unify_scopes import unify_scopes
 from memops.safety.display import shown
+from memops.safety.known_secrets import NONE, KnownSecrets
 from memops.safety.looked import redacted
-from memops.schema import AROUND, LIVE, LOOSE, QUARANTINE, REPLACED
+from memops.safety.secrets_elsewhere import masked_again, told_by
+from memops.schema import AROUND, LIVE, LOOSE, QUARANTINE, REPLACED, SUBJECT
 
 Finding = dict[str, Any]
 Rule = Callable[[pl.DataFrame, Context], pl.DataFrame]
@@ -41,15 +44,17 @@ _EXAMPLES = 5
 _WIDTH = 120
 
 
-def audit(records: pl.DataFrame, ctx: Context) -> dict[str, Any]:
+def audit(records: pl.DataFrame, ctx: Context, known: KnownSecrets = NONE) -> dict[str, Any]:
     """Return for each class its count and examples, or why it is not measurable.
+
+    `known` are the secrets that the store told of before.
 
     `{"records": n, "live": n, "classes": {name: {"count", "examples": [{"id", "why", "text"}]}}}`;
     a class without `count` has `not_measurable`, a sentence.
     """
     finders: dict[str, Callable[[], pl.DataFrame | str]] = {
         "secrets": lambda: pl.concat(
-            [_proposed(records, ctx, redact_secrets), _in_headings(records, ctx)]
+            [_proposed(records, ctx, redact_secrets), _in_headings(records, ctx, known)]
         ),
         "injections": lambda: _proposed(records, ctx, quarantine_injected),
         "quarantined": lambda: _hidden(records),
@@ -67,17 +72,20 @@ def audit(records: pl.DataFrame, ctx: Context) -> dict[str, Any]:
     }
     texts = records.select("id", "text")
     classes = {
-        name: _finding(find(), texts, ctx, records.height if name in LISTED else _EXAMPLES)
+        name: _finding(find(), texts, ctx, records.height if name in LISTED else _EXAMPLES, known)
         for name, find in tracked("auditing", [*finders.items()])
     }
     return {"records": records.height, "live": records.filter(LIVE).height, "classes": classes}
 
 
-def _finding(found: pl.DataFrame | str, texts: pl.DataFrame, ctx: Context, most: int) -> Finding:
+def _finding(
+    found: pl.DataFrame | str, texts: pl.DataFrame, ctx: Context, most: int, known: KnownSecrets
+) -> Finding:
     if isinstance(found, str):
         return {"not_measurable": found}
     some = found.sort("id").head(most).join(texts, on="id", how="left", maintain_order="left")
     masked = redacted(some["text"].fill_null(""), ctx.policy.secrets)
+    masked = known.masked(masked, ctx.policy.secrets)
     examples = [
         {"id": shown(id), "why": shown(why), "text": shown(text[:_WIDTH])}
         for id, why, text in zip(some["id"], some["why"], masked, strict=True)
@@ -92,18 +100,22 @@ def _proposed(records: pl.DataFrame, ctx: Context, *rules: Rule) -> pl.DataFrame
     return pl.concat(plans).unique("id", keep="first", maintain_order=True)
 
 
-def _in_headings(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
-    """The first record under each heading or comment that holds a secret, which no rule edits."""
-    texts = pl.List(pl.String)
+def _in_headings(records: pl.DataFrame, ctx: Context, known: KnownSecrets) -> pl.DataFrame:
+    """The first record under each heading, label or comment with a secret, which no rule edits."""
+    policy, texts = ctx.policy.secrets, pl.List(pl.String)
     over = [
         pl.col("extra").str.json_path_match(f"$.{name}").str.json_decode(texts) for name in AROUND
     ]
-    rows = records.filter(pl.any_horizontal(pl.col("extra").str.contains(f'"{n}"') for n in AROUND))
+    over += [pl.col("subject").str.split(SUBJECT)]
+    rows = records.filter(placed())
     rows = rows.select("id", "origin", over=pl.concat_list(o.fill_null([]) for o in over))
     rows = rows.explode("over").with_columns(file=pl.col("origin").str.replace("#.*", ""))
     rows = rows.unique(["file", "over"], keep="first", maintain_order=True)
-    held = rows.filter(redacted(rows["over"], ctx.policy.secrets) != rows["over"])
-    return held.select("id", why=pl.format("in a heading or comment over {}: edit it", "origin"))
+    told = told_by(records, policy) | known.values(rows["over"], policy)
+    clean, _ = masked_again(redacted(rows["over"], policy), told, policy)
+    held = rows.filter(clean != rows["over"])
+    why = pl.format("in a heading, label or comment over {}: edit it", "origin")
+    return held.select("id", why=why)
 
 
 def _hidden(records: pl.DataFrame) -> pl.DataFrame:

@@ -16,6 +16,7 @@ from memops.context import Context
 from memops.errors import MemopsError
 from memops.models.local import local_models
 from memops.plan import without_secrets
+from memops.safety.known_secrets import remembered
 from memops.safety.looked import redacted
 from memops.schema import empty
 from memops.settings import Settings
@@ -186,7 +187,7 @@ def audit_store(
     from memops.commands.audit import audit
 
     taken, records, ctx = _looked_at(store, settings, now)
-    said = audit(records, ctx)
+    said = audit(records, ctx, remembered(settings.state))
     unknown = sorted(set(fail_on) - said["classes"].keys())
     if unknown:
         raise MemopsError(f"unknown class {unknown[0]!r}", f"known: {', '.join(said['classes'])}")

@@ -20,6 +20,7 @@ from memops.evaluation.proposing import propose as asked_of
 from memops.rules import propose
 from memops.rules.normalise_superseded import normalise_superseded
 from memops.rules.supersede_conflicting import supersede_conflicting
+from memops.safety.known_secrets import remembered
 from memops.safety.masking import masked_table
 from memops.schema import LIVE
 from memops.settings import Settings
@@ -38,7 +39,7 @@ def init(
     ctx = Context(now=now or clock(), policy=settings.policy)
     # What a night would supersede is out of date already, whether or not it has run.
     plan, _ = propose(records, ctx, (normalise_superseded, supersede_conflicting))
-    shown = masked_table(records, settings.policy.secrets)
+    shown = masked_table(records, settings.policy.secrets, remembered(settings.state))
     made = proposals.described(asked_of(shown, each, superseded(plan)), shown)
     path = folder or Path("evals") / (store if store in settings.stores else store.split(":")[0])
     files.folder(note(settings.state, path, store_id(taken.manifest["store"])))
@@ -116,7 +117,7 @@ def export_suite(
     records = None
     if store:
         live = open_or_take(store, settings, now, to_grade=True).records().filter(LIVE)
-        records = masked_table(live, settings.policy.secrets)
+        records = masked_table(live, settings.policy.secrets, remembered(settings.state))
     note(settings.state, folder)
     return {"folder": str(folder), "files": exchange.write(loaded, folder, kind, records)}
 

@@ -24,15 +24,21 @@ from memops.errors import MemopsError
 from memops.language.lexicon import resource
 from memops.reports import pictures, view, words
 from memops.reports.sections import SECTIONS
+from memops.safety.known_secrets import NONE, KnownSecrets
 
 
-def render(data: Mapping[str, Any], lang: str = words.FALLBACK, zone: str = "UTC") -> str:
+def render(
+    data: Mapping[str, Any],
+    lang: str = words.FALLBACK,
+    zone: str = "UTC",
+    known: KnownSecrets = NONE,
+) -> str:
     """Return the page, under 500 kB however many changes there are (the first of each rule).
 
     Times are shown in `zone`, a name such as Asia/Shanghai, or "local" for the machine's own.
     """
     say = words.Speaker(lang)
-    page = view.selected(words.clean(view.outlined(data)))
+    page = view.selected(words.clean(view.outlined(data), known))
     drawn = pictures.drawn(page, say)
     verdict = view.verdict(page, say)
     when = partial(words.moment, zone=_zone(zone))

@@ -18,6 +18,7 @@ from memops.reports.listing import State, Told, approving, limits, listed, undoi
 from memops.reports.page import render
 from memops.reports.sections import Rows, Sides, filled
 from memops.reports.words import FALLBACK
+from memops.safety.known_secrets import remembered
 from memops.schema import LIVE, TIERS
 from memops.settings import Settings
 from memops.state import history, planfile
@@ -32,7 +33,7 @@ def write_report(
     with stage("gathering the report"):
         data = gathered(night, settings, path.parent)
     with stage("rendering the report"):
-        files.write(path, render(data, lang, zone).encode())
+        files.write(path, render(data, lang, zone, remembered(settings.state)).encode())
     return path
 
 

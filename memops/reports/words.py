@@ -10,6 +10,7 @@ from typing import Any
 from memops.language.lexicon import lexicon
 from memops.reasons import brief, sentence, told
 from memops.reports.sections import english
+from memops.safety.known_secrets import NONE, KnownSecrets
 from memops.safety.masking import mapped, masked_value
 
 Part = tuple[bool, str]
@@ -106,9 +107,9 @@ def visible(text: str) -> str:
     return _HIDDEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
 
 
-def clean(value: Any) -> Any:
+def clean(value: Any, known: KnownSecrets = NONE) -> Any:
     """Return the same nested value with every string in it masked and made visible."""
-    shown = masked_value(mapped(value, lambda text, _: _storable(text)))
+    shown = masked_value(mapped(value, lambda text, _: _storable(text)), known=known)
     once = cache(visible)  # a text may stand on a page many times
     return mapped(shown, lambda text, _: once(text))
 

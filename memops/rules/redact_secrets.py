@@ -13,10 +13,10 @@ from memops.plan import arguments, edit
 from memops.policy.safety import Secrets
 from memops.safety.looked import found
 from memops.safety.masking import masked_table
-from memops.safety.secrets_elsewhere import listed, masked_again, secret_values, secrets_under
+from memops.safety.secrets_elsewhere import known_from, masked_again
 from memops.safety.secrets_issued import proven
 from memops.safety.secrets_shapes import ISSUED
-from memops.schema import AROUND, SUBJECT, native, only
+from memops.schema import AROUND, native, only
 
 _COLUMNS = ("text", "key", "tags", "extra")
 
@@ -71,10 +71,7 @@ def redact_secrets(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
 def _with_known(records: pl.DataFrame, touched: pl.DataFrame, policy: Secrets) -> pl.DataFrame:
     """The records with secrets and those of which another place tells so, masked there, with kinds."""
     rest = records.join(touched, on="id", how="anti")
-    told = rest.filter(placed())
-    label = pl.col("subject").str.split(SUBJECT).list.last()
-    under = pl.concat([told.select(label=label, text="text"), listed(told["text"])])
-    known = secrets_under(under, policy) | secret_values(touched["text"], policy)
+    known = known_from(touched["text"], rest.filter(placed()), policy)
     rest = rest.filter(pl.col("text").str.contains_any(wordlist(list(known))))
     every = pl.concat([touched, rest], how="diagonal")
     texts, kinds = masked_again(

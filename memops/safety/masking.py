@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from memops.policy.safety import Secrets
+from memops.safety.known_secrets import NONE, KnownSecrets
 from memops.safety.looked import found, redacted
 from memops.safety.secrets import sound
 
@@ -68,25 +69,32 @@ def aliases(names: Iterable[str | None]) -> dict[str, str]:
     return {alias: name for alias, name in pairs if alias != name}
 
 
-def masked_table(table: pl.DataFrame, policy: Secrets = _DEFAULT) -> pl.DataFrame:
-    """Return a table of which no text holds a secret, as every file that is written needs."""
+def masked_table(
+    table: pl.DataFrame, policy: Secrets = _DEFAULT, known: KnownSecrets = NONE
+) -> pl.DataFrame:
+    """Return a table of which no text holds a secret, as every file that is written needs.
+
+    `known` are those that other texts told of, also before.
+    """
     held = [n for n, kind in table.schema.items() if kind in (pl.String, pl.List(pl.String))]
-    documents = [masked_json(table[name], policy) for name in _DOCUMENTS if name in held]
+    documents = [masked_json(table[name], policy, known) for name in _DOCUMENTS if name in held]
     texts = [name for name in held if name not in _DOCUMENTS and name not in _NAMED]
     clean = _replaced_in(table, [name for name in held if name in _NAMED], _aliases)
-    return _replaced_in(clean, texts, partial(redacted, policy=policy)).with_columns(documents)
+    return _replaced_in(clean, texts, _mask(policy, known)).with_columns(documents)
 
 
-def masked_value(value: Any, policy: Secrets = _DEFAULT) -> Any:
+def masked_value(value: Any, policy: Secrets = _DEFAULT, known: KnownSecrets = NONE) -> Any:
     """Return a nested value of which no string holds a secret, as everything printed needs.
 
     A string under a telling key is read beside it, so that `{"password": "..."}` is understood;
     what names things is aliased.
     """
-    return mapped(value, _reader(_leaves(value), policy, _NAMED))
+    return mapped(value, _reader(_leaves(value), policy, _NAMED, known))
 
 
-def masked_json(documents: pl.Series, policy: Secrets = _DEFAULT) -> pl.Series:
+def masked_json(
+    documents: pl.Series, policy: Secrets = _DEFAULT, known: KnownSecrets = NONE
+) -> pl.Series:
     """Return JSON documents of which no string holds a secret; what is not JSON is masked as text.
 
     Documents without a secret come back byte for byte.
@@ -94,17 +102,20 @@ def masked_json(documents: pl.Series, policy: Secrets = _DEFAULT) -> pl.Series:
     out = documents.to_list()
     values = {row: _parsed(text) for row, text in enumerate(out) if text and len(text) > 2}
     held = {row: list(_leaves(value)) for row, value in values.items()}
-    read = _reader((leaf for leaves in held.values() for leaf in leaves), policy)
+    every = (leaf for leaves in held.values() for leaf in leaves)
+    read = _reader(every, policy, known=known)
     for row, leaves in held.items():
         if any(read(*leaf) != leaf[0] for leaf in leaves):
             try:
                 out[row] = _written(values[row], read)
             except RecursionError:
-                out[row] = redacted(pl.Series([out[row]]), policy)[0]
+                out[row] = _mask(policy, known)(pl.Series([out[row]]))[0]
     return pl.Series(documents.name, out, dtype=pl.String)
 
 
-def masked_text(text: str, value: Any = None, policy: Secrets = _DEFAULT) -> str:
+def masked_text(
+    text: str, value: Any = None, policy: Secrets = _DEFAULT, known: KnownSecrets = NONE
+) -> str:
     """Return a text for people with the secrets of each line masked.
 
     `value` is what the text was made of: the names in it stay as they are, so that they can be
@@ -113,13 +124,18 @@ def masked_text(text: str, value: Any = None, policy: Secrets = _DEFAULT) -> str
     lines = pl.Series(sound(text).split("\n"), dtype=pl.String)
     hits = found(lines, policy)
     if hits.is_empty():
-        return text
+        return "\n".join(known.masked(lines, policy)) if known.stores else text
     names = {name for name, key in _leaves(value) if key in _NAMED}
     whole = "\n".join(sorted(names))
     spans = {lines[row][start:end] for row, start, end, _ in hits.iter_rows()}
     stay = sorted(span for span in spans if span in whole and aliased(pl.Series([span]))[0] == span)
     allow = [*policy.allow, *([f"(?:{'|'.join(map(pl.escape_regex, stay))})"] if stay else [])]
-    return "\n".join(redacted(lines, replace(policy, allow=allow)))
+    return "\n".join(_mask(replace(policy, allow=allow), known)(lines))
+
+
+def _mask(policy: Secrets, known: KnownSecrets) -> Mask:
+    """What masks the secrets that texts tell of themselves, and the known ones."""
+    return lambda texts: known.masked(redacted(texts, policy), policy)
 
 
 def _aliases(names: pl.Series, along: Sequence[str] = ()) -> pl.Series:
@@ -201,17 +217,19 @@ def _changed(values: pl.Series, mask: Mask) -> dict[str, str]:
 
 
 def _reader(
-    leaves: Iterable[tuple[str, str]], policy: Secrets, names: Collection[str] = ()
+    leaves: Iterable[tuple[str, str]],
+    policy: Secrets,
+    names: Collection[str] = (),
+    known: KnownSecrets = NONE,
 ) -> Read:
     """What masking makes of these strings under their keys, each distinct one looked at once."""
-    known = set(leaves)
-    told = {leaf for leaf in known if leaf[1] not in names and _TELLING.search(leaf[1])}
-    mask = partial(redacted, policy=policy)
-    texts = {text for text, key in known if key not in names}
+    given = set(leaves)
+    told = {leaf for leaf in given if leaf[1] not in names and _TELLING.search(leaf[1])}
+    texts = {text for text, key in given if key not in names}
     texts |= {f"{key}: {text}" for text, key in told}
     along = sorted(map(sound, texts)) if policy == _DEFAULT else []
-    by_name = _table({text for text, key in known if key in names}, partial(_aliases, along=along))
-    by_text = _table(texts, mask)
+    by_name = _table({text for text, key in given if key in names}, partial(_aliases, along=along))
+    by_text = _table(texts, _mask(policy, known))
 
     def read(text: str, key: str) -> str:
         if key in names:

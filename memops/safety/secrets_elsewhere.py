@@ -6,19 +6,41 @@ values in the list under it, as "Tokens:" does of "- staging: 5f0c...".
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 import polars as pl
 
 from memops.language.text import wordlist
 from memops.policy.safety import Secrets
-from memops.safety.looked import found
+from memops.safety.looked import found, redacted
 from memops.safety.masks import mask_of
+from memops.schema import SUBJECT
 
 _POINT = r"^(?:[^:：\n]{1,40}[:：]\s*)?[*`]*([^\s*`]{8,128})[*`]*$"
 """A line that is a value, with or without its name."""
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s+")
 _MARKS = " *_`#:：-•"  # around a heading or a label
 _LEAST = 10  # characters of a value that stands in two texts for no other reason
+
+
+def told_by(records: pl.DataFrame, policy: Secrets) -> dict[str, str]:
+    """Return the values that any of the records tells to be secrets, with their kinds."""
+    held = records["text"].filter(redacted(records["text"], policy) != records["text"])
+    beside = replace(policy, off=[*policy.off, *policy.documents])
+    return known_from(held, records.filter(pl.col("block").is_not_null()), beside)
+
+
+def known_from(held: pl.Series, placed: pl.DataFrame, policy: Secrets) -> dict[str, str]:
+    """Return the secrets that texts with some hold, and those that a label in documents tells."""
+    label = pl.col("subject").str.split(SUBJECT).list.last()
+    under = pl.concat([placed.select(label=label, text="text"), listed(placed["text"])])
+    return secrets_under(under, policy) | secret_values(held, policy)
+
+
+def mixed(values: pl.Series) -> pl.Series:
+    """Return which values are long, and mixed of letters and digits, so that no word is meant."""
+    long = values.str.len_chars() >= _LEAST
+    return long & values.str.contains("[0-9]") & values.str.contains(r"\p{L}")
 
 
 def secrets_under(lines: pl.DataFrame, policy: Secrets) -> dict[str, str]:
@@ -58,10 +80,9 @@ def secret_values(texts: pl.Series, policy: Secrets) -> dict[str, str]:
     length = pl.col("end") - pl.col("start")
     value = pl.col("text").str.slice(pl.col("start"), length).str.strip_chars_end("?!")
     spans = hits.with_columns(text=texts.rename("text").gather(hits["row"]))
-    told = spans.select("kind", value=value)
-    long, said = pl.col("value").str.len_chars() >= _LEAST, pl.col("value")
-    mixed = said.str.contains("[0-9]") & said.str.contains(r"\p{L}") & ~said.str.contains(r"\s")
-    return dict(told.filter(long & mixed).select("value", "kind").sort("value", "kind").iter_rows())
+    told = spans.select(value=value, kind="kind")
+    told = told.filter(mixed(told["value"]) & ~told["value"].str.contains(r"\s"))
+    return dict(told.sort("value", "kind").iter_rows())
 
 
 def masked_again(

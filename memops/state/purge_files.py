@@ -23,6 +23,7 @@ from memops import files, overlay, snapshot, snapshot_draft
 from memops.errors import MemopsError
 from memops.failpoints import failpoint
 from memops.policy import Policy
+from memops.safety.known_secrets import remembered
 from memops.snapshot import Snapshot
 from memops.state.purge_terms import PurgeTerms
 from memops.state.runs import Run
@@ -191,7 +192,7 @@ def _made_anew(task: Purge, taken: Snapshot, new: Path) -> None:
     known = overlay.read(new / "overlay.parquet")
     overlay.write(new / "overlay.parquet", known.filter(~task.terms.named(known, "id")))
     records = _records(task.store, new)
-    snapshot_draft.export(records, new, task.policy)
+    snapshot_draft.export(records, new, task.policy, remembered(task.state))
     was = taken.manifest
     note = {"at": task.at.isoformat(), "records": was["rows"] - records.height, "was": taken.seal}
     manifest = was | snapshot_draft.described(records, new, task.at)
