@@ -1,7 +1,7 @@
 """Lines: a file's bytes as lines and as text, and back, to the byte.
 
-Only a line feed ends a line (U+2028 and its like are text). Bytes that are no UTF-8 pass through
-as lone surrogates.
+A line feed ends a line, a carriage return, or both together, as in CommonMark (U+2028 and its like
+are text). Bytes that are no UTF-8 pass through as lone surrogates.
 """
 
 import re
@@ -26,13 +26,18 @@ def encoded(text: str) -> bytes:
 
 def lines_of(data: bytes) -> list[bytes]:
     """Return the lines with their ends; joined, they are the data."""
-    return [line for line in re.split(rb"(?<=\n)", data) if line]
+    return [line for line in re.split(rb"(?<=\n)|(?<=\r)(?!\n)", data) if line]
 
 
 def line_end(lines: list[bytes]) -> bytes:
     """Return the end that the file's lines have, a line feed where it has none."""
-    ended = next((line for line in lines if line.endswith(b"\n")), b"\n")
-    return b"\r\n" if ended.endswith(b"\r\n") else b"\n"
+    first = next((x for x in lines if x.endswith(b"\n")), next(filter(ended, lines), b"\n"))
+    return first.removeprefix(bare(first))
+
+
+def ended(line: bytes) -> bool:
+    """Tell whether a line has an end, as the last one of a file need not."""
+    return line.endswith((b"\n", b"\r"))
 
 
 def bare(line: bytes) -> bytes:

@@ -84,11 +84,8 @@ def test_what_leaves_comes_back_to_the_byte(raw, path, kind, draw):
 
 
 def _words(raw):
-    return [
-        line.strip(b"\r\n\xef\xbb\xbf")
-        for line in raw.split(b"\n")
-        if line.strip(b"\r\n\xef\xbb\xbf")
-    ]
+    said = (line.strip(b"\r\n\xef\xbb\xbf") for line in lines_of(raw))
+    return [line for line in said if line]
 
 
 sections = st.lists(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memops.documents.editing import cuts, most, same
-from memops.documents.lines import bare, line_end, lines_of
+from memops.documents.lines import bare, ended, line_end, lines_of
 from memops.documents.reading import parse
 from memops.schema import TOMBSTONE
 from memops.stores import Undo, Written
@@ -205,7 +205,7 @@ def _put_together(state: FileState, changes: Sequence[Change]) -> bytes:
     end = line_end(lines)
     for change in reversed(changes):
         new = change.start == change.stop
-        if new and change.start and not lines[change.start - 1].endswith(b"\n"):
+        if new and change.start and not ended(lines[change.start - 1]):
             lines[change.start - 1] += end
         lines[change.start : change.stop] = change.lines
     return state.document.bom + b"".join(lines)

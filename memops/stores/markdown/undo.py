@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Any
 
-from memops.documents.lines import BOM, bare, line_end, lines_of
+from memops.documents.lines import BOM, bare, ended, line_end, lines_of
 from memops.stores import Undo, Written
 from memops.stores.markdown.changes import BLANK, SHORT, all_of, mark, sha, times, unpacked
 
@@ -142,9 +142,9 @@ def _one(lines: list[bytes], item: Undo, place: int, back: bool) -> Written:
     if at is None:
         back = back or not old
         return Written(item.id, "already" if back else "stale", "" if back else "skip.line_changed")
-    ended = lines[at + len(new) - 1].endswith(b"\n")
-    if old and ended != old[-1].endswith(b"\n"):
-        old[-1] = bare(old[-1]) + (line_end(lines) if ended else b"")
+    whole = ended(lines[at + len(new) - 1])
+    if old and whole != ended(old[-1]):
+        old[-1] = bare(old[-1]) + (line_end(lines) if whole else b"")
     lines[at : at + len(new)] = old
     return Written(item.id, "applied", new_id=item.id)
 
@@ -160,16 +160,21 @@ def _around(item: Undo) -> dict[str, Any]:
 
 def _insert(lines: list[bytes], place: int, old: list[bytes]) -> None:
     end, place = line_end(lines), min(place, len(lines))
-    if place and not lines[place - 1].endswith(b"\n"):
+    if place and not ended(lines[place - 1]):
         lines[place - 1] += end
-    if place < len(lines) and not old[-1].endswith(b"\n"):
+    if place < len(lines) and not ended(old[-1]):
         old = [*old[:-1], old[-1] + end]
     lines[place:place] = old
 
 
 def _as_it_was(data: bytes, before: str) -> bytes:
     """An insertion ends the line before it; taken back, that line loses its end again."""
-    for bared in (data, data.removesuffix(b"\n"), data.removesuffix(b"\r\n")):
+    for bared in (
+        data,
+        data.removesuffix(b"\n"),
+        data.removesuffix(b"\r\n"),
+        data.removesuffix(b"\r"),
+    ):
         if sha(bared) == before:
             return bared
     return data
