@@ -220,3 +220,33 @@ def test_what_a_rollback_could_not_take_back_is_tried_again(memops):
     assert (memops.code, again["applied"], again["skipped"]) == (0, 1, [])
     assert [note.read_bytes() for note in notes] == before
     assert memops("rollback", run)["applied"] == 0 and memops.code == 0
+
+
+def test_a_rollback_rejects_what_its_run_did_and_not_what_it_passed_over(planned):
+    memops, path, plan = planned
+    was = path.read_text(encoding="utf-8")
+    changed = memops("explain", plan, "2")["id"]
+    rows = [json.loads(line) for line in was.splitlines()]
+    rows = [row | {"text": row["text"] + " now"} if row["id"] == changed else row for row in rows]
+    memops.write("m.jsonl", rows)
+    run = memops("apply", plan, "--approve")
+    assert [one["id"] for one in run["skipped"]] == [changed]
+    assert memops("rollback", run["run"], "--only", "2")["seqs"] == []
+    back = memops("rollback", run["run"])
+    assert 2 not in back["seqs"] and len(back["seqs"]) == run["applied"]
+    path.write_text(was, encoding="utf-8")
+    again = memops("plan", f"jsonl:{path}", "--rule", "merge_exact", "--now", NOW)
+    assert (again["ops"], memops("explain", again["plan"], "1")["id"]) == (1, changed)
+
+
+def test_a_store_whose_only_run_a_device_failed_is_told_until_it_is_gone_on_with(
+    planned, monkeypatch
+):
+    memops, path, plan = planned
+    fail(memops, monkeypatch, "batch-written:1:enospc", "apply", plan, "--approve")
+    assert memops.code == 26
+    (row,) = memops("status")
+    said = (row["store"], row["cut_off"], row["unfinished"], row["state"])
+    assert (memops.code, *said) == (32, f"jsonl:{path}", [f"{plan}-1"], 1, "never")
+    memops("resume", f"{plan}-1")
+    assert (memops.code, memops("status")) == (0, [])

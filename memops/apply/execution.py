@@ -111,7 +111,7 @@ def noting(run: Run) -> Iterator[None]:
         yield
     except (OSError, NoSpace) as error:
         with contextlib.suppress(OSError, MemopsError):
-            run.journal.add({"state": "needs-attention", "why": str(error)})
+            run.journal.add({"state": "needs-attention", "why": str(error), "device": True})
         raise
 
 

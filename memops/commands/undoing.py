@@ -9,7 +9,14 @@ import polars as pl
 
 from memops import apply as applying
 from memops.apply import selection
-from memops.commands.reviewing import decided, opened, refuse_unknown, remember, with_what_hangs
+from memops.commands.reviewing import (
+    Review,
+    decided,
+    opened,
+    refuse_unknown,
+    remember,
+    with_what_hangs,
+)
 from memops.errors import MemopsError
 from memops.state import planfile
 from memops.state.runs import Run
@@ -20,14 +27,16 @@ def take_back(
 ) -> dict[str, Any]:
     """Take back what a run did to the records of these changes, and remember them as refused.
 
-    What hangs on them goes with them; returns the run's summary and the `seqs` that went.
+    What hangs on them goes with them, what the run passed over does not; returns the run's summary
+    and the `seqs` that went.
     """
     review = opened(planfile.load(run.header["plan"], state), state)
     refuse_unknown(review, seqs)
     changes = review.plan.changes["id"]
     named = changes[[seq - 1 for seq in seqs]]
     mine = review.rows.filter(pl.col("id").is_in(named.implode()))["seq"]
-    going = [seq for seq in with_what_hangs(review, mine) if seq in set(run.header["kept"])]
+    did = _carried_out(run, review)
+    going = [seq for seq in with_what_hangs(review, mine) if seq in did]
     ids = {str(id) for id in changes[[seq - 1 for seq in going]]}
     done = applying.take_back(run, ids, state, lock_timeout)
     remember(review, going, clock, refused=True)
@@ -52,10 +61,16 @@ def refuse_taken_back(run: Run, state: Path, clock: datetime) -> list[int]:
         review = opened(planfile.load(run.header["plan"], state), state)
     except MemopsError:  # the plan or its snapshot is past its time, and with it what it proposed
         return []
-    seqs = (set(run.header["kept"]) & review.standing) - selection.done(review.plan, state)
+    seqs = (_carried_out(run, review) & review.standing) - selection.done(review.plan, state)
     answers = (e for e in review.journal.entries() if e["decision"] == "reject")
     if not seqs or any(seqs <= {*e["seqs"]} and e["at"] > run.header["started"] for e in answers):
         return []  # it was taken back before, and what came back since was asked for
     going = with_what_hangs(review, seqs)
     remember(review, going, clock, refused=True)  # the lines stay: they tell what the run did
     return decided(review, "reject", going, clock)
+
+
+def _carried_out(run: Run, review: Review) -> set[int]:
+    """The changes that a run carried out: all that it had but those of records it passed over."""
+    over = run.passed_over()
+    return {seq for seq in run.header["kept"] if review.plan.changes["id"][seq - 1] not in over}

@@ -13,7 +13,7 @@ from memops.errors import MemopsError
 from memops.settings import Settings
 from memops.snapshot import night_path
 from memops.state import history
-from memops.state.pending import Pending, at_work, unfinished, waiting
+from memops.state.pending import Pending, at_work, failed, unfinished, waiting
 from memops.stores import open_store
 
 GOOD = (0, 3)
@@ -65,6 +65,11 @@ def standing(
             continue
         address = run.header["address"]
         cut.setdefault(places.setdefault(settings.place(address), address), []).append(run.id)
+    for run in failed(settings.state):  # of which a night since would have told
+        name = places.get(settings.place(run.header["address"]), run.header["address"])
+        began, night = datetime.fromisoformat(run.header["started"]), last.get(name, {}).get("at")
+        if night is None or night < began:
+            cut.setdefault(name, []).append(run.id)
     open_: dict[str, list[Pending]] = {}
     for place, left in waiting(settings.state, now, settings.place).items():
         open_.setdefault(places.get(place, left[0].address), left)

@@ -76,6 +76,12 @@ def unfinished(state: Path, identity: dict[str, str] | None = None) -> list[Run]
     return sorted(open_runs, key=lambda run: (run.header["started"], run.id))
 
 
+def failed(state: Path) -> list[Run]:
+    """Return the runs that a device failed, and that nothing came of since."""
+    every = [Run(path.parent) for path in sorted((state / "runs").glob("*/run.json"))]
+    return [run for run in every if not (run.path / "seal.json").exists() and run.failed]
+
+
 def at_work(run: Run, state: Path) -> bool:
     """Return whether another process holds the lock of a run's store, and may be carrying it out."""
     return locks.is_held(lock_path(state, run.header["store"]))

@@ -93,6 +93,12 @@ class Run:
         said = [e for e in self.journal.entries() if "state" in e]
         return list(said[-1].get("wrong", ())) if said else []
 
+    @property
+    def failed(self) -> bool:
+        """Whether a device failed it, so that it is half done unless it is gone on with or taken back."""
+        said = [e for e in self.journal.entries() if "state" in e]
+        return bool(said and said[-1].get("device"))
+
     def answers(self) -> list[dict[str, Any]]:
         """Return what became of each change, batch by batch."""
         return [w for entry in self.journal.entries() for w in entry.get("batch", [])]
@@ -103,6 +109,11 @@ class Run:
         alone = {id for entry in entries for id in entry.get("only", ())}
         whole = {w["id"] for w in self.answers()} if self.state == "rolled-back" else set()
         return frozenset(alone | whole)
+
+    def passed_over(self) -> frozenset[str]:
+        """Return the ids of the records that it left as they were, whatever the plan said."""
+        last = {w["id"]: w["state"] for w in self.answers()}
+        return frozenset(id for id, state in last.items() if state in ("stale", "refused"))
 
     def kept_back(self) -> frozenset[str]:
         """Return the ids of the records that a rollback could not take back when it last tried."""
