@@ -345,3 +345,14 @@ def test_as_many_records_are_taken_back_as_were_changed_wherever_the_change_was_
     assert memops("rollback", pinned, "--only", "1")["applied"] == 1
     assert memops("rollback", pinned, "--only", "1")["applied"] == 0
     assert memops("rollback", pinned)["applied"] == 1
+
+
+def test_an_edit_shows_a_text_as_its_store_keeps_it(memops, store):
+    id, given = id_of(memops, store, ENGLISH), "Rosa drinks water\nand, on Sundays,\n\nmilk"
+    done = memops("edit", store, id, "--text", given, "--now", NOW)
+    (row,) = inspect(memops, store, "--text", "Rosa drinks")
+    (field,) = [f for f in done["changes"][0]["becomes"] if f["field"] == "text"]
+    assert (memops.code, field["after"]) == (0, row["text"])
+    assert ("note" in done) == (row["text"] != given)
+    again = memops("edit", store, row["id"], "--text", given, "--now", NOW)
+    assert (memops.code, again["ops"]) == (0, 0)

@@ -56,13 +56,19 @@ class Asked:
 def change_record(asked: Asked, id: str, fields: dict[str, Any]) -> dict[str, Any]:
     """Give a live record new values for text, kind, tier or importance.
 
+    A text is what the store keeps of it, as a note its words on one line; `note` says so.
     Raises MemopsError for values that no record may have, and for a text that holds a secret.
     """
     _check(fields, asked.settings)
+    store = open_store(asked.settings.store(asked.name).address)
+    wanted = dict(fields)
 
     def make(records: pl.DataFrame, at: datetime) -> pl.DataFrame:
         row = _named(records, [id], asked, live=True)
-        new = {n: v for n, v in fields.items() if row[n][0] != v}
+        if "text" in fields:
+            kept = store.project(row.with_columns(text=pl.lit(fields["text"])))
+            wanted["text"] = "".join(kept["text"]) or fields["text"]
+        new = {n: v for n, v in wanted.items() if row[n][0] != v}
         if not new:
             return nothing()
         changed = new | ({"updated_at": pl.lit(at)} if "text" in new else {})
@@ -71,7 +77,10 @@ def change_record(asked: Asked, id: str, fields: dict[str, Any]) -> dict[str, An
         told = {"fields": list(new)}
         return edit(row, intent, "person.changed", told, evidence=[], risk="low", **changed)
 
-    return carried_out("edit", asked, make)
+    said = carried_out("edit", asked, make)
+    return (
+        said if wanted == fields else said | {"note": "the store keeps it so, not as it was given"}
+    )
 
 
 def pin_records(asked: Asked, ids: Sequence[str], pinned: bool = True) -> dict[str, Any]:
