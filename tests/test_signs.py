@@ -101,7 +101,7 @@ def test_operators_that_come_to_the_same_are_one_form(one, other):
         ("We must not water the fern at noon", "It is forbidden to water the fern at noon"),
         ("只有面包师有地窖的钥匙", "除了面包师，没人有地窖的钥匙"),
         ("温室里的花不必浇水", "温室里的花不用浇水"),
-        ("游客不准喂鸽子", "鸽子不准游客喂"),
+        ("游客不准喂鸽子", "鸽子游客不准喂"),
         ("All the lanterns are unlit", "None of the lanterns is lit"),
         ("塔楼的灯没一盏亮的", "塔楼的灯全都不亮"),
         ("守塔人一次都没误过船", "守塔人没有一次误过船"),

@@ -140,7 +140,13 @@ def valued() -> pl.Expr:
     bound = ((c("must_one") == 0) | (c("verbless") > 0)) & (
         (c("may_one") == 0) | (c("bounds_same") > 0)
     )
-    told = (c("values_same") >= 1) & (c("gist_same") >= 1) & neither("values", "gist", "ties")
+    ordered = (c("order_same") > 0) | (c("gist_same") < _PAIR)
+    told = (
+        ordered
+        & (c("values_same") >= 1)
+        & (c("gist_same") >= 1)
+        & neither("values", "gist", "ties")
+    )
     named = (c("persons_same") > 0) & (c("turned") > 0)
     return told & held & bound & ~named & ~_of_another()
 
@@ -178,8 +184,16 @@ def unaltered() -> pl.Expr:
     )  # twice in one, and nowhere in the other
     # The dog chased, it was chased by; it is chased by, who chased it.
     acted = (c("acted_differs") > 0) & ((c("first_same") >= 1) | (c("past") == 1))
-    done = acted | ((c("passive_differs") == 0) & (c("turned") > 0) & _alike())
-    return held & counted & denies & (tied | ~_alike()) & ~done
+    moved = (pl.min_horizontal("gap_a", "gap_b") > 1) & (c("cycled") == 0)
+    moved &= (c("scripts_differ") == 0) | (pl.max_horizontal("gap_a", "gap_b") > _PAIR)
+    moved |= (c("beyond_differs") > 0) | (
+        c("scopes_differ") > 0
+    )  # some guests and all hosts; he did not say, she did not pay
+    return held & counted & denies & (tied | ~_alike()) & ~acted & ~moved
+
+
+_PAIR = 2
+"""Words of content that stand in the order of their language: one is said of the other."""
 
 
 def _alike() -> pl.Expr:

@@ -156,7 +156,7 @@ def meant(word: str) -> str:
 _REDACTED = re.compile(r"\[redacted[^\]]*\]")
 _RAISED = re.compile("([¼-¾⅐-⅞]|(?<=\\d)[²³¹⁰-⁹])")
 """What would be read as a part of the number before it: 1½, 10²."""
-_BREAKS = ",.;:!?，。；：！？、\n"
+_BREAKS = ",.;:!?，。；：！？、<>→←⇒\n"
 _MARKS = "\ue000\ue001"
 """What stands for a value: one that begins with no letter or digit, one that a word may be joined to."""
 _PIECE = re.compile(

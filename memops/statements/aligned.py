@@ -28,8 +28,8 @@ def edges(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     """Return the beginnings and the endings of each statement, of one word and more, and its `cycle`.
 
     Two statements share as many of `opens` as they have first words in common, and of `closes` as
-    last ones; and the cycle, if one begins where the other ends. Each is of texts' numbers and
-    codes, in their order; `code` is that of each item.
+    last ones; the cycle, if one begins where the other ends; and `beyond`, if the words that are not
+    aligned are the same. Each is of texts' numbers and codes, in their order; `code` is that of each item.
     """
     kept = aligned(t)
     row, nth = t.row[kept], t.before(kept)[kept]
@@ -39,7 +39,7 @@ def edges(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     opens = _running(words, 1)[row, nth]
     words[row, size[row] - 1 - nth] = code[t.concept[kept]]
     closes = _running(words, 2)[row, size[row] - 1 - nth]
-    round_ = _cycles(t, code)
+    round_ = _cycles(t, code) | {"beyond": _beyond(t, code)}
     every = np.concatenate([opens, closes, *(codes_ for _, codes_ in round_.values())])
     known, number = np.unique(every, return_inverse=True)
     sides = {"opens": (row, opens), "closes": (row, closes), **round_}
@@ -48,33 +48,52 @@ def edges(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     return in_order({name: keyed(rows, part) for (name, (rows, _)), part in parts}, known)
 
 
+def _beyond(t: Tokens, code: Array) -> tuple[Array, Array]:
+    """Texts of more words than are aligned, and the code of the others in their order."""
+    kept = t.solid & ~t.means(light())
+    kept &= t.before(kept) >= _LONGEST
+    rows, place = np.unique(t.row[kept], return_inverse=True)
+    out = np.zeros(len(rows), np.uint64)
+    np.add.at(out, place, numbered(code[t.concept[kept]] ^ numbered(t.before(t.solid)[kept])))
+    return rows, out
+
+
 def _cycles(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     """Texts of one clause of which the end may be put first, and the code of their words round from the least.
 
-    At noon the dog sleeps; the dog sleeps at noon. `voice` is that of what is told in the passive as
-    it would be told in the active: the dog was fed by Ann.
+    At noon the dog sleeps; the dog sleeps at noon. `active` is that of the words that tell who does what,
+    and `voice` that of what is told in the passive as it would be told in the active: the dog was fed by Ann.
     """
     kept = (t.solid | ~t.means(_FORM)) & ~t.means(light())
-    row, clauses = t.row[kept], np.zeros(t.n, np.int64)
-    size = np.bincount(row, minlength=t.n)
+    clauses = np.zeros(t.n, np.int64)
     np.maximum.at(clauses, t.row, t.clause)
     several = t.where(
         lambda concept, kind, said: concept == "conj" and said not in function_words("joining")
     )
-    free = (size >= _LEAST) & (size <= _LONGEST) & (clauses == 0) & ~t.texts(several)
+    one = (clauses == 0) & ~t.texts(several)
     own = bare(t, code)[t.word]
-    words, fit = np.zeros((t.n, _LONGEST), np.uint64), free[row]
-    words[row[fit], t.before(kept)[kept][fit]] = own[kept][fit]
-    rows = np.flatnonzero(free)
-    told = active(t, kept, free)
+    size = np.bincount(t.row[kept], minlength=t.n)
+    told = active(t, kept, one & (size >= _LEAST) & (size <= _LONGEST))
     passive = np.zeros((len(told), _LONGEST), np.uint64)
     for nth, (_, order) in enumerate(told):
         passive[nth, : len(order)] = own[order]
     acted = np.array([row for row, _ in told], np.int64)
     return {
-        "cycle": (rows, _round(words[rows], size[rows])),
+        "cycle": _rounds(t, ~t.means({"article"}), one, own),
+        "active": _rounds(t, kept, one, own),
         "voice": (acted, _round(passive, size[acted])),
     }
+
+
+def _rounds(t: Tokens, kept: Array, texts: Array, own: Array) -> tuple[Array, Array]:
+    """Texts (a mask) with the code of their `kept` words round from the least."""
+    row = t.row[kept]
+    size = np.bincount(row, minlength=t.n)
+    free = texts & (size >= _LEAST) & (size <= _LONGEST)
+    words, fit = np.zeros((t.n, _LONGEST), np.uint64), free[row]
+    words[row[fit], t.before(kept)[kept][fit]] = own[kept][fit]
+    rows = np.flatnonzero(free)
+    return rows, _round(words[rows], size[rows])
 
 
 def _round(words: Array, size: Array) -> Array:

@@ -26,8 +26,8 @@ def gists(t: Tokens, valued: Array) -> dict[str, Keys]:
     """Return what short texts (a mask of those with a value) say in whatever order.
 
     `gist` are words of content but for values and plain words, `measured` what is measured, and `ties`
-    the words of relation that say when, whence and without what, `verbs` the plain words,
-    `series` their values where several are of a kind.
+    the words of relation that say when, whence and without what, `verbs` the plain words, `order`
+    what the words stand in round from each way of saying it, `series` their values where several are of a kind.
     """
     counted = t.kinds("value") & ~t.where(lambda concept, *_: grouped(concept))
     told = (t.solid | t.kinds("change")) & ~counted & ~t.means(light())
@@ -43,12 +43,48 @@ def gists(t: Tokens, valued: Array) -> dict[str, Keys]:
         "gist": of_texts(gist, short),
         "measured": union(t.spread(some & told, _measures), t.spread(some & scaled, _scaled)),
         "ties": union(t.spread(some & t.means({"prep"}), _tie), opens),
+        "order": keys_of(_orders(t, some & told & ~scaled, some & counted), t.items),
         "series": keys_of(_series(t, counted & some), t.items),
         "verbs": t.keys(some & (t.means({"copula", "aux"}) | t.where(_verb))),
     }
 
 
 _CLAUSES = 3
+_VALUE = "#"
+
+
+def _orders(t: Tokens, told: Array, value: Array) -> Iterator[tuple[int, list[str]]]:
+    """The words of the gist in their order; and with their values, where what stands first may stand last.
+
+    The rent of the flat is the flat's rent.
+    """
+    of = t.where(lambda concept, kind, said: said.lower() in function_words("genitive"))
+    at = (told | value | t.means({"prep"}) | of) & t.texts(value)[t.row]
+    said: dict[int, list[str]] = {}
+    last, before = -1, 0
+    for row, word, own, count in zip(
+        t.row[at].tolist(), t.word[at].tolist(), of[at].tolist(), value[at].tolist(), strict=True
+    ):
+        order = said.setdefault(row, [])
+        if row != last or count:
+            before = 0  # how many words are the owner's, or none
+        last = row
+        if count:
+            order.append(_VALUE)
+        elif own and order and order[-1] != _VALUE:
+            before = 1
+        elif words_ := _gist(*t.words.words[word]):
+            order[len(order) - bool(before) : len(order) - bool(before)] = words_
+        else:
+            before = 0
+    for row, order in said.items():
+        if len(order) <= _LONGEST * 2:
+            yield row, [" ".join(w for w in order if w != _VALUE), _rounded(order)]
+
+
+def _rounded(order: list[str]) -> str:
+    """Words from the least of them on, round to it."""
+    return min((" ".join([*order[n:], *order[:n]]) for n in range(len(order))), default="")
 
 
 def _series(t: Tokens, value: Array) -> Iterator[tuple[int, list[str]]]:

@@ -5,6 +5,7 @@ made of the table of all tokens at once (`language.tokens`). `Readings` holds th
 so that the features of any number of pairs are products of rows.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -36,20 +37,21 @@ from memops.statements.passive import passives
 from memops.statements.roles import roles
 from memops.statements.said import said_in
 from memops.values import Value, read_all
-from memops.values.saying import saying
+from memops.values.saying import Saying, saying
 
 ALIGNED = (
-    "opens", "closes", "cycle", "voice", "ordered", "reversed", "follow", "precede", "related", "relations",
-    "relators", "governed",
+    "opens", "closes", "beyond", "cycle", "active", "voice", "ordered", "reversed", "follow", "precede", "related",
+    "relations", "relators", "governed",
 )  # fmt: skip
 """Families of words side by side and of their order, whose codes are of no single item."""
 FAMILIES = (
     "content", "values", "near", "rounded", "kinds", "numbered", "current", "sides", "others", "states", "wide",
-    "stated", "head", "left", "statements", "worded", "before", "behind", "acted", "passive", "first", "exact", "tense",
-    "halves", "past", "modifiers", "last", "persons", "roles", "gist", "measured", "ties",
-    "verbs", "series", *ALIGNED, "refused", *FRAME,
+    "stated", "head", "left", "statements", "around", "denials", "worded", "scopes",
+    "before", "behind", "acted", "passive", "first", "exact", "tense", "halves", "past", "modifiers",
+    "last", "persons", "roles", "gist", "order", "measured", "ties", "verbs", "series", *ALIGNED, "refused", *FRAME,
 )  # fmt: skip
 """The families that `memops.judge.judgement` looks at."""
+_WIDE = re.compile("[\u2e80-\u9fff]")
 LIMIT = 4000
 """Characters that are read; a longer text is a document, and no pair with it is judged the same."""
 
@@ -112,13 +114,11 @@ def read_in_one(texts: Sequence[str]) -> Read:
     sets["modifiers"], sets["last"] = modifiers(t), lasts(t)
     sets["persons"] = persons(t)
     sets["roles"] = roles(t, [told.sign for told in says], plains)
-    sets["statements"] = keys_of(enumerate(told.of for told in says), t.items)
-    sets["worded"] = keys_of(
-        enumerate([told.words] if told.words else () for told in says), t.items
-    )
+    sets |= _told(says, t)
     told = {
         "copular": _copular(t, sets["subject"]),
         "masked": np.array(["[redacted" in text for text in texts]),
+        "unspaced": np.array([_WIDE.search(text) is not None for text in texts]),
         "cut": np.array([len(text) > LIMIT for text in texts]),
     }
     every = list(items)
@@ -135,6 +135,22 @@ def read_in_one(texts: Sequence[str]) -> Read:
         n: np.asarray(v, float) for n, v in told.items()
     }
     return Read(families, found, dict(zip(codes.tolist(), every, strict=True)), lists)
+
+
+def _told(says: Sequence[Saying], t: Tokens) -> dict[str, Keys]:
+    """What texts say under their signs, and how the signs stand."""
+    one: dict[str, list[str | None]] = {
+        "worded": [told.words for told in says],
+        "denials": [told.denials for told in says],
+        "scopes": [told.scopes for told in says],
+    }
+    sets = {
+        name: keys_of(((n, [word] if word else []) for n, word in enumerate(column)), t.items)
+        for name, column in one.items()
+    }
+    sets["statements"] = keys_of(enumerate(told.of for told in says), t.items)
+    sets["around"] = keys_of(enumerate(told.around for told in says), t.items)
+    return sets
 
 
 def _without_numerals(plain: str, values: Sequence[Value]) -> str:

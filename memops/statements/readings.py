@@ -132,7 +132,7 @@ def differences(r: Readings, a: Ints, b: Ints) -> pl.DataFrame:
 
 def _in_voice(out: dict[str, Any], r: Readings, a: Ints, b: Ints) -> Any:
     """Return which pairs say the same, one in the passive and one in the active, of one time."""
-    told = r.shared("voice", "cycle", a, b) + r.shared("cycle", "voice", a, b)
+    told = r.shared("voice", "active", a, b) + r.shared("active", "voice", a, b)
     return (told > 0) & (out["past"] != 1) & (out["passive_differs"] == 1)
 
 
@@ -164,7 +164,8 @@ def _meaning(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     heavy = r.size("content", a, True), r.size("content", b, True)
     return {
         "both_content": both,
-        "restated": r.shared("statements", "statements", a, b),
+        "restated": r.shared("statements", "statements", a, b) * ~r.apart("denials", a, b)
+        + r.shared("around", "around", a, b),
         "same_words": r.shared("worded", "worded", a, b),
         "contained": _ratio(both, np.minimum(one, two)),
         "overlap": _ratio(weight, np.minimum(*heavy)),
@@ -184,6 +185,7 @@ def _values(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         out[f"{name}_a"], out[f"{name}_b"] = r.size(name, a) - both, r.size(name, b) - both
     out["verbless"] = np.minimum(r.size("verbs", a), r.size("verbs", b)) == 0
     out["bounds_same"] = r.shared("exact", "exact", a, b)
+    out["order_same"] = r.shared("order", "order", a, b)
     out["persons_same"] = r.shared("persons", "persons", a, b)
     return out | {f"{name}_differ": r.apart(name, a, b) for name in ("measured", "series")}
 
@@ -210,6 +212,7 @@ def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         "tense_differs": r.apart("tense", a, b),
         "halves_differ": r.apart("halves", a, b),
         "persons_differ": r.apart("persons", a, b),
+        "scopes_differ": r.apart("scopes", a, b),
         "relation_differs": r.shared("related", "related", a, b)
         - r.shared("relations", "relations", a, b),
         "governed_differs": r.shared("relators", "relators", a, b)
@@ -223,7 +226,10 @@ def _aligned(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     begin, end = r.shared("opens", "opens", a, b), r.shared("closes", "closes", a, b)
     end = np.minimum(end, np.minimum(one, two) - begin)
     out = {"begin": begin, "end": end, "gap_a": one - begin - end, "gap_b": two - begin - end}
+    out["beyond_differs"] = np.maximum(r.size("beyond", a), r.size("beyond", b))
+    out["beyond_differs"] = out["beyond_differs"] - r.shared("beyond", "beyond", a, b)
     out["cycled"] = r.shared("cycle", "cycle", a, b)
+    out["scripts_differ"] = r.marks["unspaced"][a] != r.marks["unspaced"][b]
     out["left_same"] = r.shared("left", "left", a, b)
     for side, own, other in (("a", a, b), ("b", b, a)):
         out[f"left_{side}"] = r.shared("left", "content", own, other)

@@ -14,7 +14,7 @@ import numpy as np
 from memops.language.packs import codes, function_words, table
 from memops.language.tokens import Keys, Tokens, keys_of
 from memops.language.vocabulary import CONTENT
-from memops.statements.fact import person
+from memops.statements.fact import grouped, person
 from memops.values.algebra import Sign
 from memops.values.operators import words
 
@@ -164,10 +164,12 @@ def _told(tokens: Sequence[_Word], at: int, whole: bool) -> Iterator[str]:
         return
     ones, twos = parties
     one, two = ones[0], twos[0]
-    if one > at and not found.noun:
+    aims = function_words("toward") | function_words("away")
+    within = one < at < two or any(tokens[n][2].lower() in aims for n in range(one, two))
+    if not found.noun and (not within or one > at or _qualifies(tokens, at)):
         return
-    if found.noun and not any(concept == "copula" or said in _OWNED for concept, _, said in tokens):
-        return  # a supplier was bought
+    if found.noun and not _owns(tokens):
+        return  # a supplier was bought; the teacher was praised by Ann
     side = found.side
     if side == _TURNING:
         told = {said.lower() for _, _, said in tokens}
@@ -184,8 +186,8 @@ def _told(tokens: Sequence[_Word], at: int, whole: bool) -> Iterator[str]:
         names.sort()
     elif turned:
         names.reverse()
-    rest = sorted(
-        concept
+    free = {
+        n
         for n, (concept, kind, surface) in enumerate(tokens)
         if n != at
         and kind in CONTENT
@@ -194,12 +196,52 @@ def _told(tokens: Sequence[_Word], at: int, whole: bool) -> Iterator[str]:
         and (concept, kind) != ("have", "multi")
         and surface.lower() not in function_words("resting")
         and surface.lower() not in function_words("owning")
-    )
+    }
+    rest = sorted(_runs(tokens, free, {one, two} if len(ones) == len(twos) == 1 else set()))
+    if not tokens[at][2].isascii() and sum("=" not in word or grouped(word) for word in rest) > 1:
+        return  # of a script without spaces nobody knows which party a word belongs to
     said = " ".join(("", ">".join(names), *rest))
     yield f"role={found.word}{said}"
     for other in found.others:
         first, then = (found.word, other) if side == 0 else (other, found.word)
         yield f"role={first}|{then}{said}"
+
+
+def _owns(tokens: Sequence[_Word]) -> bool:
+    """Whether somebody is told to be somebody's, and nothing to be done by anybody."""
+    acting = any(
+        said.lower() in function_words("acting") for _, kind, said in tokens if kind == "function"
+    )
+    wide = any(not said.isascii() for _, _, said in tokens)
+    return not acting and any(
+        said in _OWNED or (concept == "copula" and not wide) for concept, _, said in tokens
+    )
+
+
+def _runs(tokens: Sequence[_Word], free: set[int], parties: set[int]) -> Iterator[str]:
+    """What is said beside the parties, each with the words that it stands beside: the old nurse."""
+    beside = {n for n in parties if tokens[n][1] != "name" and tokens[n][2].isascii()} | free
+    run: list[str] = []
+    for n in range(len(tokens) + 1):
+        if n in beside:
+            run.append(tokens[n][0])
+            continue
+        if run and not (len(run) == 1 and n - 1 in parties):
+            yield "+".join(run)
+        run = []
+
+
+def _qualifies(tokens: Sequence[_Word], at: int) -> bool:
+    """Whether a word only tells which one is meant: the older pupil, the south gate."""
+    after = tokens[at + 1 : at + 2]
+    return tokens[at][2].lower() in _compared() and bool(after) and after[0][1] in CONTENT
+
+
+@cache
+def _compared() -> frozenset[str]:
+    """The words that compare two parties by themselves, and qualify one that they stand before."""
+    rows = (row for code in codes() for row in table(code, "signs").get("compared", ()))
+    return frozenset(word for row in rows for word in row.replace("|", " ").split())
 
 
 def _parties(tokens: Sequence[_Word], at: int, whole: bool) -> tuple[list[int], list[int]] | None:
@@ -246,7 +288,7 @@ def _converses() -> dict[str, _Converse]:
     out: dict[str, _Converse] = {}
     for code in codes():
         told = table(code, "signs")
-        for pair in told.get("converses", ()):
+        for pair in (*told.get("converses", ()), *told.get("compared", ())):
             out |= _sides(pair)
         for side, name in ((_MUTUAL, "mutual"), (_TURNING, "turned_by")):
             for row in told.get(name, ()):

@@ -24,7 +24,7 @@ _GAP = 12  # signs between the two parts of a word
 _LATIN = re.compile(r"[a-z]+")
 _LISTED = (
     "joints", "leaving", "passive", "suffering", "orders", "opening", "trailing", "affixes", "ending", "absent", "any",
-    "temporal", "turned", "echoes", "resulting",
+    "temporal", "turned", "echoes", "resulting", "linking", "denials",
 )  # fmt: skip
 
 
@@ -58,6 +58,7 @@ class Words:
         self.trailing, self.affixes = listed["trailing"], tuple(sorted(listed["affixes"]))
         self.absent, self.any, self.temporal = listed["absent"], listed["any"], listed["temporal"]
         self.resulting = listed["resulting"]
+        self.denials = listed["denials"]
         self.ending, self.echoes = listed["ending"], listed["echoes"]
         self.turning = {word for told in tables for word in told.get("turning", "").split()}
         tenses: dict[str, set[str]] = {}
@@ -86,6 +87,8 @@ class Words:
         turned = {name for op in self.ops for name, _ in self.opposed.get(op, ())}
         self.idle = {w for w in idle if {name for name, _ in self.opposed.get(w, ())} <= turned}
         """Words that say nothing of how things are, but states with an opposite: on, not with, beside "without"."""
+        self.verbs = {w for w in self.idle if w in self.base or w in listed["linking"]}
+        """Those of them that join two parties: A has no B."""
         self.gapped = [(_gapped(word), word) for word in self.ops if GAP in word]
         ends = "[" + re.escape("".join(sorted(_ENDS))) + "]"
         opening = "|".join(sorted(listed["opening"])) or "(?!)"

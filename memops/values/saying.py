@@ -6,14 +6,27 @@ may are put: the same words under the same normal form (`algebra.Sign`), with th
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from itertools import repeat
+from functools import cache, lru_cache
+from itertools import accumulate, repeat
 from typing import NamedTuple
 
 from memops.language.detection import spoken
 from memops.language.keeping import Kept
 from memops.language.vocabulary import meant
-from memops.values.algebra import ALL, FROM, MANY, MAY, NON, NOT, ONE, ONLY, SOME, WAS, Sign
+from memops.values.algebra import (
+    ALL,
+    FROM,
+    MANY,
+    MAY,
+    NON,
+    NOT,
+    ONE,
+    ONLY,
+    SOME,
+    WAS,
+    Sign,
+    reduced,
+)
 from memops.values.clauses import clauses
 from memops.values.operators import GAP, Word, Words, words
 from memops.values.signs import signed
@@ -30,29 +43,42 @@ _QUANTIFIERS = frozenset((ALL, SOME, MANY, ONE))
 _LIMITING = frozenset((ONLY, FROM, NON, "also", "except", "unless", "without", "until"))
 _LIMITED = frozenset((ONLY, WAS))
 _PLAIN = Sign()
+_PLACE, _DENIAL, _JOIN = (
+    "/",
+    "!",
+    "=",
+)  # where a sign stands, one of a verb, what else joins two parties
+_RAISED = {_DENIAL: _PLACE}
+_MARKS = "/=*"
 _WHO = "*"  # who or what is meant of all or none, with the row of its word
 _AFFIXED = 2  # letters that are no word
 _BOUND = re.compile(r"[<>]=?\d+$")
 
 
 class _Part(NamedTuple):
-    """A clause: the words that it says, its sign, and the words that its sign may be limited to."""
+    """A clause: its words, its sign, the words that the sign may be limited to, and where the sign stands."""
 
     said: tuple[str, ...]
     sign: Sign
     of: frozenset[str]
+    places: dict[int, str]
 
 
 class Saying(NamedTuple):
     """What a text says: its one sign, or None; the words under it; and the same of each that may be meant.
 
-    `words` are null and `of` is empty where that is not clear: of a text without a sign, of one whose
-    clauses differ in sign, or in which two words tell how many, as nobody knows which goes first.
+    `around` is the same with its signs round from the least word, `denials` how many words stand before
+    those that deny a verb, and `scopes` each sign with the word behind it. `words` are null and `of` is
+    empty where that is not clear: of a text without a sign, of one whose clauses differ in sign, or in
+    which two words tell how many, as nobody knows which goes first.
     """
 
     sign: Sign | None
     words: str | None = None
     of: tuple[str, ...] = ()
+    around: tuple[str, ...] = ()
+    denials: str = ""
+    scopes: str = ""
 
 
 def saying(text: str, values: Sequence[Value]) -> Saying:
@@ -65,7 +91,28 @@ def saying(text: str, values: Sequence[Value]) -> Saying:
     sign = signs[0] if len({*signs}) == 1 else None
     times = [value.start for value in values if value.kind in _TIMES]
     parts = [*map(_part, cut, signs, repeat(known), repeat(times))]
-    return _said(parts, sign, cut, text, values, known)
+    scopes = " ".join(sorted(scope for clause in cut for scope in _scopes(clause, known)))
+    return _said(parts, sign, cut, text, values, known)._replace(scopes=scopes)
+
+
+def _scopes(clause: Sequence[Word], known: Words) -> Iterator[str]:
+    """What each sign of a clause comes to, with the word behind it: not pay, all guests."""
+    ops: list[str] = []
+    for word in clause:
+        if word.ops:
+            ops += word.ops
+        elif ops and word.ops is None:
+            behind = _contents(known)[0][word.said]
+            yield f"{_come(tuple(ops))} {''.join(behind[:_SIGNS])}"
+            ops = []
+    if ops:
+        yield _come(tuple(ops))
+
+
+@lru_cache(100_000)
+def _come(ops: tuple[str, ...]) -> str:
+    """What operators come to."""
+    return str(reduced(ops))
 
 
 def _said(
@@ -91,15 +138,23 @@ def _said(
     who = map(str, known.persons(said))
     suffered = sorted({*said} & known.suffering)
     told = " ".join((*forms, "|", *who, *suffered))
-    of = [
-        " ".join((_shown(sign), *_ordered(words_, sign), "|", told, "|", time, word))
-        for words_, sign in _turned(whole.said, normal, known)
-        for time in times
-        for word in sorted(whole.of) or [""]
-    ]
+    turned = [*_turned(whole.said, normal, known)]
+    rounded = [(_rounded(words_, sign, whole.places), sign) for words_, sign in turned]
+    of, around = (
+        tuple(
+            " ".join((_shown(sign), *words_, "|", told, "|", time, word))
+            for words_, sign in forms_
+            if words_
+            for time in times
+            for word in sorted(whole.of) or [""]
+        )
+        for forms_ in (turned, rounded)
+    )
+    denials = " ".join(str(at) for at, mark in whole.places.items() if mark == _DENIAL)
     bare = sorted(word.removeprefix(ALL) for word in whole.said)
     told = " ".join((str(normal), *bare, "|", *forms))
-    return Saying(sign, told if sign != _PLAIN or known.holds(text) else None, tuple(of))
+    words_ = told if sign != _PLAIN or known.holds(text) else None
+    return Saying(sign, words_, of, around, denials)
 
 
 def _least_of(sign: Sign) -> float:
@@ -208,7 +263,21 @@ def _part(clause: Sequence[Word], sign: Sign, known: Words, times: Sequence[int]
         else:
             here = set(after[: _NEAR if before and word.ops == (ONLY,) else 1])
         of = here if of is None else of & here
-    return _Part(tuple(_flat(said)), sign, frozenset(of or ()))
+    return _Part(tuple(_flat(said)), sign, frozenset(of or ()), _places(clause, said, known))
+
+
+def _places(clause: Sequence[Word], said: Sequence[Sequence[str]], known: Words) -> dict[int, str]:
+    """How many words stand before each sign, and before "have" and "be" where no sign stands with them."""
+    out, at = dict[int, str](), 0
+    for word, own in zip(clause, said, strict=True):
+        if word.ops:
+            out[at] = (
+                _DENIAL if word.said in known.denials and out.get(at, _JOIN) == _JOIN else _PLACE
+            )
+        elif word.said in known.verbs:
+            out.setdefault(at, _JOIN)
+        at += sum(1 for one in own if one[0] != _WHO)
+    return out
 
 
 @cache
@@ -253,15 +322,21 @@ def _flat(said: Iterable[Iterable[str]]) -> list[str]:
     return [word for words_ in said for word in words_]
 
 
-def _ordered(said: Sequence[str], sign: Sign) -> Sequence[str]:
-    """The words from the least of them on, as what is spoken of may be put first.
+def _rounded(said: Sequence[str], sign: Sign, places: Mapping[int, str]) -> Sequence[str]:
+    """The words, and where signs stand, from the least of them on, as what is spoken of may be put first.
 
-    Not where a word tells how many: some like him who likes some.
+    None where a word tells how many: some like him who likes some.
     """
-    if not said or (_QUANTIFIERS - {ALL}) & sign.ops:
-        return said
+    if len(said) < _BARE or (_QUANTIFIERS - {ALL}) & sign.ops:
+        return ()
+    placed, free = list[str](), {at: _RAISED.get(mark, mark) for at, mark in places.items()}
+    for word in said:
+        before = sum(one[0] not in _MARKS for one in placed)
+        placed += [free.pop(before)] if before in free else []
+        placed.append(word)
+    placed += free.values()
     least = min(said)
-    return min([*said[n:], *said[:n]] for n, word in enumerate(said) if word == least)
+    return min([*placed[n:], *placed[:n]] for n, word in enumerate(placed) if word == least)
 
 
 def _whole(parts: Sequence[_Part]) -> _Part | None:
@@ -271,7 +346,14 @@ def _whole(parts: Sequence[_Part]) -> _Part | None:
         return limited[0]
     if len({(part.sign, part.of) for part in parts}) != 1:
         return None
-    return parts[0]._replace(said=tuple(_flat(part.said for part in parts)))
+    sizes = accumulate((sum(word[0] != _WHO for word in part.said) for part in parts), initial=0)
+    places = {
+        at + size: mark
+        for part, size in zip(parts, sizes, strict=False)
+        for at, mark in part.places.items()
+    }
+    said = tuple(_flat(part.said for part in parts))
+    return parts[0]._replace(said=said, places=places)
 
 
 def _implied(part: _Part, chief: _Part) -> bool:
