@@ -81,8 +81,8 @@ def asserted(side: str) -> pl.Expr:
 
 
 def recounted() -> pl.Expr:
-    """True when both tell in the same words how things were or may be, and neither is a quote or task."""
-    told = ("past_strong", "hypothetical")
+    """True when both tell in the same words how things were or may be, and neither is a task."""
+    told = ("past_strong", "hypothetical", "quoted")
     alike = pl.all_horizontal((c(f"{name}_a") > 0) == (c(f"{name}_b") > 0) for name in told)
     others = [name for name in CLAIMS if name not in told]
     return alike & neither(*others) & (_word_for_word() | restated()) & same()
@@ -184,8 +184,11 @@ def unaltered() -> pl.Expr:
     )  # twice in one, and nowhere in the other
     # The dog chased, it was chased by; it is chased by, who chased it.
     acted = (c("acted_differs") > 0) & ((c("first_same") >= 1) | (c("past") == 1))
-    moved = (pl.min_horizontal("gap_a", "gap_b") > 1) & (c("cycled") == 0)
-    moved &= (c("scripts_differ") == 0) | (pl.max_horizontal("gap_a", "gap_b") > _PAIR)
+    gap = pl.max_horizontal("gap_a", "gap_b")
+    moved = (pl.min_horizontal("gap_a", "gap_b") > 1) & (c("elsewhere") == 0)
+    moved &= (c("scripts_differ") == 0) | (gap > _PAIR)
+    moved &= (c("passive_differs") == 0) | (gap > _PAIR + 1)  # the rent includes heating
+    moved &= (c("values_same") == 0) | (c("both_content") > _PAIR)  # a red car, the car is red
     moved |= (c("beyond_differs") > 0) | (
         c("scopes_differ") > 0
     )  # some guests and all hosts; he did not say, she did not pay
@@ -220,7 +223,7 @@ def _word_for_word() -> pl.Expr:
     """
     some = (c("begin") >= 2) | (_alike() & (c("kinds_same") >= 1))
     level = (c("gap_a") == 0) & (c("gap_b") == 0)
-    whole = (level & some) | ((c("cycled") >= 1) & _alike())
+    whole = (level & some) | ((c("elsewhere") >= 1) & _alike())
     return whole & neither("owner") & (c("numbered_differ") == 0) & (c("change_a") == c("change_b"))
 
 

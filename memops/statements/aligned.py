@@ -14,6 +14,7 @@ from memops.language.codes import numbered
 from memops.language.lexicon import lexicon
 from memops.language.packs import codes, cues, function_words, table
 from memops.language.tokens import Keys, Tokens, in_order, keyed, minus
+from memops.statements.elsewhere import elsewhere, listed
 from memops.statements.fact import PLAIN, person
 from memops.statements.passive import active, bare
 from memops.values.signs import turning
@@ -71,14 +72,19 @@ def _cycles(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
         lambda concept, kind, said: concept == "conj" and said not in function_words("joining")
     )
     one = (clauses == 0) & ~t.texts(several)
-    own = bare(t, code)[t.word]
+    own = listed(t, bare(t, code)[t.word])
     size = np.bincount(t.row[kept], minlength=t.n)
     told = active(t, kept, one & (size >= _LEAST) & (size <= _LONGEST))
     passive = np.zeros((len(told), _LONGEST), np.uint64)
     for nth, (_, order) in enumerate(told):
         passive[nth, : len(order)] = own[order]
     acted = np.array([row for row, _ in told], np.int64)
-    return {
+    opens = t.first(~t.means({"article"}))
+    begins = np.append(t.means({"prep"}), False)[opens]
+    bare_ = ~t.means({"article", "copula", "aux"})
+    return elsewhere(t, one, own, t.means(light())) | {
+        "fronted": _rounds(t, bare_, one & begins, own),
+        "unfronted": _rounds(t, bare_, one & ~begins, own),
         "cycle": _rounds(t, ~t.means({"article"}), one, own),
         "active": _rounds(t, kept, one, own),
         "voice": (acted, _round(passive, size[acted])),

@@ -6,7 +6,7 @@ such verbs, `measures` the words for each thing that is measured.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 
 import numpy as np
@@ -50,36 +50,72 @@ def gists(t: Tokens, valued: Array) -> dict[str, Keys]:
 
 
 _CLAUSES = 3
-_VALUE = "#"
 
 
 def _orders(t: Tokens, told: Array, value: Array) -> Iterator[tuple[int, list[str]]]:
     """The words of the gist in their order; and with their values, where what stands first may stand last.
 
-    The rent of the flat is the flat's rent.
+    As they stand, and as owner and passive would stand otherwise: the rent of the flat is the flat's
+    rent, the mare is fed as who feeds the mare.
     """
     of = t.where(lambda concept, kind, said: said.lower() in function_words("genitive"))
-    at = (told | value | t.means({"prep"}) | of) & t.texts(value)[t.row]
-    said: dict[int, list[str]] = {}
-    last, before = -1, 0
-    for row, word, own, count in zip(
-        t.row[at].tolist(), t.word[at].tolist(), of[at].tolist(), value[at].tolist(), strict=True
+    at = np.flatnonzero((told | value | t.means({"prep"}) | of) & t.texts(value)[t.row])
+    being = t.means({"copula"}) | t.where(lambda concept, kind, said: _base(said) == "get")
+    done = np.append(False, being[:-1])[: len(being)] & t.where(_participle)
+    verb = t.kinds("single", "multi")
+    mark = np.select([value, of, ~told, done, verb], [_VALUE, _OF, _APART, _DONE, _VERB], _PLAIN)
+    rows: dict[int, list[tuple[str, list[str]]]] = {}
+    for row, word, role in zip(
+        t.row[at].tolist(), t.word[at].tolist(), mark[at].tolist(), strict=True
     ):
-        order = said.setdefault(row, [])
-        if row != last or count:
-            before = 0  # how many words are the owner's, or none
-        last = row
-        if count:
-            order.append(_VALUE)
-        elif own and order and order[-1] != _VALUE:
-            before = 1
-        elif words_ := _gist(*t.words.words[word]):
-            order[len(order) - bool(before) : len(order) - bool(before)] = words_
-        else:
-            before = 0
-    for row, order in said.items():
-        if len(order) <= _LONGEST * 2:
-            yield row, [" ".join(w for w in order if w != _VALUE), _rounded(order)]
+        words_ = _gist(*t.words.words[word]) if role in (_PLAIN, _DONE, _VERB) else []
+        rows.setdefault(row, []).append((role, words_))
+    for row, parts in rows.items():
+        plain = _once(
+            [one for role, words_ in parts for one in ([role] if role == _VALUE else words_)]
+        )
+        if len(plain) <= _LONGEST * 2:
+            other = _once(_as_owned(parts))
+            yield (
+                row,
+                [
+                    f"{kind} {form}"
+                    for kind, order in (("as told", plain), ("other", other))
+                    for form in (" ".join(w for w in order if w != _VALUE), _rounded(order))
+                ],
+            )
+
+
+_VALUE, _OF, _APART, _DONE, _VERB, _PLAIN = "#", "of", "/", "done", "does", ""
+"""A value; a word of relation that may be left out, and another; what is done to something; a verb; any other word."""
+
+
+def _once(order: Sequence[str]) -> list[str]:
+    """Words without those that stood before."""
+    return [w for n, w in enumerate(order) if w == _VALUE or w not in order[:n]]
+
+
+def _as_owned(parts: list[tuple[str, list[str]]]) -> list[str]:
+    """Words with the owner before what is owned, and what is done before that to which it is done."""
+    out: list[str] = []
+    back = 0
+    for role, words_ in parts:
+        if role == _VALUE:
+            out.append(_VALUE)
+        if role in (_VALUE, _APART, _VERB):
+            back = 0
+        if role == _OF:
+            back = int(bool(out) and out[-1] != _VALUE)
+        elif role == _DONE:
+            out[:0] = words_
+        elif words_:
+            at = len(out) - back
+            out[at:at] = words_
+    return out
+
+
+def _participle(concept: str, kind: str, said: str) -> bool:
+    return said.isascii() and words(codes()).participle(said.lower())
 
 
 def _rounded(order: list[str]) -> str:

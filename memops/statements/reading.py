@@ -40,8 +40,8 @@ from memops.values import Value, read_all
 from memops.values.saying import Saying, saying
 
 ALIGNED = (
-    "opens", "closes", "beyond", "cycle", "active", "voice", "ordered", "reversed", "follow", "precede", "related",
-    "relations", "relators", "governed",
+    "opens", "closes", "beyond", "cycle", "active", "voice", "fronted", "unfronted", "equated", "untimed",
+    "ordered", "reversed", "follow", "precede", "related", "relations", "relators", "governed",
 )  # fmt: skip
 """Families of words side by side and of their order, whose codes are of no single item."""
 FAMILIES = (

@@ -229,6 +229,9 @@ def _aligned(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     out["beyond_differs"] = np.maximum(r.size("beyond", a), r.size("beyond", b))
     out["beyond_differs"] = out["beyond_differs"] - r.shared("beyond", "beyond", a, b)
     out["cycled"] = r.shared("cycle", "cycle", a, b)
+    fronted = r.shared("fronted", "unfronted", a, b) + r.shared("unfronted", "fronted", a, b)
+    either = r.shared("equated", "equated", a, b) + r.shared("untimed", "untimed", a, b)
+    out["elsewhere"] = out["cycled"] + fronted + either
     out["scripts_differ"] = r.marks["unspaced"][a] != r.marks["unspaced"][b]
     out["left_same"] = r.shared("left", "left", a, b)
     for side, own, other in (("a", a, b), ("b", b, a)):

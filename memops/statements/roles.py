@@ -44,7 +44,7 @@ def roles(t: Tokens, signs: Sequence[Sign | None], plains: Sequence[str]) -> Key
     told = [
         (row, said)
         for row, plain in enumerate(plains)
-        if (said := [*_framed(plain), *_alternated(plain)])
+        if (said := [*_framed(plain), *_alternated(plain), *_in_voice(plain)])
     ]
     for row in rows.tolist():
         span = slice(int(ends[row]), int(ends[row + 1]))
@@ -122,6 +122,27 @@ def _framed(plain: str) -> Iterator[str]:
         parties = ">".join((told["one"], told["two"]) if side == 0 else (told["two"], told["one"]))
         for other in found.others or (found.word,):
             yield f"role={'|'.join(sorted((found.word, other)))} {parties} {told.get('rest', '')}"
+
+
+def _in_voice(plain: str) -> Iterator[str]:
+    """What a text of one clause says as who does it would tell it: 小李被小王夸了 is 小王夸了小李."""
+    if plain.isascii() or len(plain) > _BRIEF:
+        return
+    bare = plain.strip().rstrip("。.！!")
+    if not bare.isalnum():
+        return
+    aspect = function_words("aspect")
+    fits = next((fit for pattern in _passives() if (fit := pattern.fullmatch(bare))), None)
+    told = bare if fits is None else fits["rest"] + fits["one"]
+    over = fits is not None and fits.re.groupindex.get("over")
+    done = over or any(mark in bare for mark in aspect)
+    yield f"voice={'done' if done else ''} {''.join(sign for sign in told if sign not in aspect)}"
+
+
+@cache
+def _passives() -> list[re.Pattern[str]]:
+    told = (frame for code in codes() for frame in table(code, "signs").get("passives", ()))
+    return [re.compile(re.sub(r"(?<!P)<(\w+)>", r"(?P<\1>\\w+?)", frame)) for frame in told]
 
 
 @cache

@@ -113,10 +113,12 @@ _STOPS = frozenset(
 )
 
 
+_STROKE = ("over",)
+"""What is read where a stroke stands between two numbers."""
+
+
 def _bounds(line: Line, begin: int) -> bool:
-    """A minimum stands before its number, not a minute or a name."""
-    return (
-        "time_unit" not in line.roles[begin - 1]
-        or begin < 2
-        or "number" not in line.roles[begin - 2]
-    )
+    """A minimum stands before its number, not a minute or a name; 128 over 82 is none."""
+    if begin < 2 or "number" not in line.roles[begin - 2]:
+        return True
+    return "time_unit" not in line.roles[begin - 1] and line.surface(begin - 1) not in _STROKE

@@ -23,6 +23,7 @@ from memops.values.operators import (
 _PIECE = re.compile(
     r"[^\W\d_\u4e00-\u9fff]+|[^\S\n]+|[\u4e00-\u9fff]+|\d+(?:[.,:]\d+)*|\[[a-z]+\]|[^\w\s]|\n|_+"
 )
+_NONE = (NOT, SOME)
 _word: Callable[[tuple[int, int, str, tuple[str, ...] | None]], Word] = partial(tuple.__new__, Word)
 """A word of its parts, which takes half the time of `Word`."""
 Piece = tuple[int, int, str, Told]
@@ -51,11 +52,16 @@ def clauses(text: str, known: Words, hidden: Sequence[tuple[int, int]] = ()) -> 
             if ops is None and not said.isascii() and GAP not in said:
                 clause += _beside(Word(start, end, said, ops), hidden, near)
                 continue
-            if hidden[near][0] <= start < hidden[near][1]:
+            if _within(hidden[near], start) and not (GAP in said and ops == _NONE):
                 continue
         clause.append(_word((start, end, said, ops)))
     out.append(clause)
     return _joined(_conditioned([clause for clause in out if clause], low, known))
+
+
+def _within(span: tuple[int, int], at: int) -> bool:
+    """Whether a span covers a place."""
+    return span[0] <= at < span[1]
 
 
 def _conditioned(cut: list[list[Word]], low: str, known: Words) -> list[list[Word]]:
@@ -78,7 +84,9 @@ def _joined(cut: list[list[Word]]) -> list[list[Word]]:
     """Clauses, with one that only leaves somebody out put before what is said: but for him, all left."""
     out: list[list[Word]] = []
     for clause in cut:
-        if out and out[-1][0].ops == ("except",) and not any(w.ops for w in out[-1][1:]):
+        if out and all(word.ops == (ALL,) for word in out[-1]):  # without exception, ...
+            out[-1] += clause
+        elif out and out[-1][0].ops == ("except",) and not any(w.ops for w in out[-1][1:]):
             out[-1] += clause
         else:
             out.append(clause)

@@ -25,7 +25,9 @@ def total(parts: Sequence[Part], big: float, trailing: bool) -> float:
             zero = kind == "d" and amount == 0
             pending = amount if pending is None else pending + amount
             continue
-        if amount < big:
+        if amount == _DOZEN:
+            done, group = ((done + group + (pending or 0)) or 1) * amount, 0.0
+        elif amount < big:
             group += (pending or 1) * amount
         elif 0 < done < amount and trailing:
             done, group = (done + group + (pending or 0)) * amount, 0.0
@@ -261,8 +263,9 @@ def _part(line: Line, at: int, parts: Sequence[Part], han: bool) -> Part | None:
     if parts and "unit" in roles and not line.any(at + 1, "scale"):
         return None  # 二两
     short = last == "s" and parts[-1][1] > _TEN
+    short |= len(parts) == 1 and line.any(at - 2, "currency") and line.joined(at - 1)
     if short and value == 1 and han and _each_of(line, at + 1):
-        return None  # 两万一个月
+        return None  # 两万一个月, 十二块五一斤
     return ("d", float(value)) if han or line.wide(at) or _fits(parts, value) else None
 
 

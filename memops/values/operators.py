@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from memops.language.keeping import Kept
 from memops.language.packs import table
-from memops.values.algebra import MAY, NOT, ORDER, shown
+from memops.values.algebra import MAY, MUST, NOT, ORDER, shown
 
 GAP = "…"
 _ATOMS = re.compile(r"[¬∀∃□◇]|[a-z]+")
@@ -24,7 +24,7 @@ _GAP = 12  # signs between the two parts of a word
 _LATIN = re.compile(r"[a-z]+")
 _LISTED = (
     "joints", "leaving", "passive", "suffering", "orders", "opening", "trailing", "affixes", "ending", "absent", "any",
-    "temporal", "turned", "echoes", "resulting", "linking", "denials",
+    "temporal", "turned", "echoes", "resulting", "linking", "denials", "closing",
 )  # fmt: skip
 
 
@@ -58,7 +58,7 @@ class Words:
         self.trailing, self.affixes = listed["trailing"], tuple(sorted(listed["affixes"]))
         self.absent, self.any, self.temporal = listed["absent"], listed["any"], listed["temporal"]
         self.resulting = listed["resulting"]
-        self.denials = listed["denials"]
+        self.denials, self.closing = listed["denials"], listed["closing"]
         self.ending, self.echoes = listed["ending"], listed["echoes"]
         self.turning = {word for told in tables for word in told.get("turning", "").split()}
         tenses: dict[str, set[str]] = {}
@@ -121,6 +121,8 @@ class Words:
         joined = " ".join([word.said for word in clause])
         parts = joined.split()
         told = {time for part in self.tenses.keys() & parts for time in self.tenses[part]}
+        if "perfect" in told and any(MUST in word.ops for word in clause if word.ops):
+            told = {"present" if time == "perfect" else time for time in told}  # has to
         if not self.past or not joined.isascii():
             return sorted(told) or ["past", "present"]
         if told and "perfect" not in told:

@@ -130,7 +130,7 @@ def numeral(text: str) -> float | None:
     return None if num is None else float(num)
 
 
-_SHAPED = re.compile(r"@\w|[/\\]\w|\.[a-z]{2}|\b[XVI]{2,5}\b", re.A)
+_SHAPED = re.compile(r"@\w|[(\[]at[)\]]|[/\\]\w|\.[a-z]{2}|\b[XVI]{2,5}\b", re.A)
 _MARKS = re.compile(
     r"(?<![\w.,])(?:\d{1,3}(?:\.\d{3})+(?:,\d{1,9})?|\d{1,9},\d{1,9})(?![.,]?\d)", re.A
 )

@@ -138,6 +138,8 @@ def _feet(span: Span) -> list[Found] | None:
         mixed = "literal" in rows[0] and "literal" not in rows[-1]
         if mixed or "int" not in rows[0]:
             return None  # 250克五花肉, 半斤五花肉
+        if first.factor == _POUND:
+            return [scalar("money", Num(value / _POUND + pending.value / 100), " GBP")]
         value += _rest(first, pending)
     symbol = "%" if first.kind == "share" else " " + printed().get(first.kind, first.kind)
     return [
@@ -159,6 +161,7 @@ def _rest(unit: Unit, num: Num) -> float:
 
 
 _FOOT = 0.3048
+_POUND = 453.59237  # grams; three pounds fifty are money, as ounces are said of what is weighed
 
 
 def _size(span: Span) -> list[Found]:

@@ -168,6 +168,7 @@ OFTEN: tuple[Rule, ...] = (
         _often,
     ),
     ("n:number times/fold/times_sign a:adverb", _often),
+    ("each e:number measure? u:time_unit between:other once_word", _apart),
     ("each e:number measure? u:time_unit (once_word | n:number times)?", _often),
     ("each nth:ordinal u:time_unit", _often),
     ("interval e:number measure? u:time_unit once_word?", _often),

@@ -258,6 +258,8 @@ def _part(clause: Sequence[Word], sign: Sign, known: Words, times: Sequence[int]
         last = word.end + _FAR if then is None else clause[then].start
         if any(word.end <= time <= last for time in times):
             here = {"="}  # only on Fridays
+        elif word.said in known.closing:
+            here = set(before[-1:])
         elif word.said in known.trailing or not after:
             here = set(before[-_NEAR:] or after[-1:])
         else:
@@ -298,7 +300,7 @@ def _contents(known: Words) -> tuple[Kept[str, Sequence[str]], Mapping[str, Sequ
     return contents, whom
 
 
-_OF_ALL = ((ALL,), (NOT, SOME))
+_OF_ALL = ((ALL,), (SOME,), (NOT, SOME))
 
 
 def _mark(clause: Sequence[Word], said: list[Sequence[str]], sign: Sign, known: Words) -> None:
