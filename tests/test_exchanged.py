@@ -9,22 +9,22 @@ from tests.bench.says import judged
 
 FOLDER = Path(__file__).parent / "exchanged"
 EN = {
-    "ab": "doctor patient teacher pilot editor author lawyer client farmer baker nurse guard judge tenant".split(),
-    "AB": "Ann Tom Ruth Omar Mina Karl Petra Jonas Ida Hugo".split(),
+    "ab": ["doctor", "patient", "teacher", "pilot", "editor", "author", "lawyer", "client", "farmer", "baker", "nurse", "guard", "judge", "tenant"],
+    "AB": ["Ann", "Tom", "Ruth", "Omar", "Mina", "Karl", "Petra", "Jonas", "Ida", "Hugo"],
     "xy": ["oat milk", "tabs", "spaces", "tea", "Postgres", "the red door", "the old mill", "rye bread", "the south gate"],
-    "pq": "old young tall clever tired rich new red blue".split(),
+    "pq": ["old", "young", "tall", "clever", "tired", "rich", "new", "red", "blue"],
     "vw": [
-        *(f"{verb}ed {verb}" for verb in "ignor follow help visit su warn blam trust chas miss avoid requir reject allow".split()),
+        *(f"{verb}ed {verb}" for verb in ["ignor", "follow", "help", "visit", "su", "warn", "blam", "trust", "chas", "miss", "avoid", "requir", "reject", "allow"]),
         "refused refuse", "left leave", "met meet", "saw see", "beat beat", "shot shoot", "found find", "lost lose", "forgot forget",
         "denied deny", "stopped stop", "forbade forbid", "needs need", "lacks lack", "hates hate",
     ],
 }  # fmt: skip
 ZH = {
-    "ab": "医生 病人 老师 律师 编辑 作者 护士 房东 租客 司机 厨师 会计 小王 小李 老张".split(),
-    "AB": "小王 小李 老张 老赵 阿芳 阿明 小陈 王姐".split(),
-    "xy": "苹果 梨 燕麦奶 豆奶 红茶 绿茶 新系统 旧系统 空格 东门 西门 米饭 面条 火车".split(),
-    "pq": "年轻 聪明 高 胖 瘦 有钱 红 蓝 新 旧".split(),
-    "vw": "拒绝 批评 表扬 帮助 认识 喜欢 讨厌 忘记 避开 通知 信任 同意 起诉 解雇 照顾 打了 救了 等 需要 缺 允许 禁止 要求".split(),
+    "ab": ["医生", "病人", "老师", "律师", "编辑", "作者", "护士", "房东", "租客", "司机", "厨师", "会计", "小王", "小李", "老张"],
+    "AB": ["小王", "小李", "老张", "老赵", "阿芳", "阿明", "小陈", "王姐"],
+    "xy": ["苹果", "梨", "燕麦奶", "豆奶", "红茶", "绿茶", "新系统", "旧系统", "空格", "东门", "西门", "米饭", "面条", "火车"],
+    "pq": ["年轻", "聪明", "高", "胖", "瘦", "有钱", "红", "蓝", "新", "旧"],
+    "vw": ["拒绝", "批评", "表扬", "帮助", "认识", "喜欢", "讨厌", "忘记", "避开", "通知", "信任", "同意", "起诉", "解雇", "照顾", "打了", "救了", "等", "需要", "缺", "允许", "禁止", "要求"],
 }  # fmt: skip
 LEADS = {
     "en": "At the long autumn meeting about budget plans, garden tools, kitchen repairs, summer travel, winter coats, "

@@ -133,6 +133,7 @@ def valued() -> pl.Expr:
         "opposites",
         "measured_differ",
         "series_differ",
+        "order_differ",
         "acted_differs",
         *free,
     )
@@ -140,14 +141,10 @@ def valued() -> pl.Expr:
     bound = ((c("must_one") == 0) | (c("verbless") > 0)) & (
         (c("may_one") == 0) | (c("bounds_same") > 0)
     )
-    ordered = (c("order_same") > 0) | (c("gist_same") < _PAIR)
-    told = (
-        ordered
-        & (c("values_same") >= 1)
-        & (c("gist_same") >= 1)
-        & neither("values", "gist", "ties")
-    )
+    told = (c("values_same") >= 1) & (c("gist_same") >= 1) & neither("values", "gist", "ties")
     named = (c("persons_same") > 0) & (c("turned") > 0)
+    lone = (c("values_same") > 1) & (c("gist_same") < _PAIR)
+    named |= lone & (c("governed_differs") > 0)  # the 9:00 call moved to Monday
     return told & held & bound & ~named & ~_of_another()
 
 
@@ -187,8 +184,9 @@ def unaltered() -> pl.Expr:
     gap = pl.max_horizontal("gap_a", "gap_b")
     moved = (pl.min_horizontal("gap_a", "gap_b") > 1) & (c("elsewhere") == 0)
     moved &= (c("scripts_differ") == 0) | (gap > _PAIR)
-    moved &= (c("passive_differs") == 0) | (gap > _PAIR + 1)  # the rent includes heating
-    moved &= (c("values_same") == 0) | (c("both_content") > _PAIR)  # a red car, the car is red
+    moved &= (c("acted_differs") == 0) | (gap > _PAIR + 1)  # it is used by us, we use it
+    moved &= (c("values_same") != 1) | (c("both_content") > _PAIR)  # a red car, the car is red
+    moved |= (c("passive_differs") > 0) & (c("relators_differ") > 0) & (gap == 0)  # included in
     moved |= (c("beyond_differs") > 0) | (
         c("scopes_differ") > 0
     )  # some guests and all hosts; he did not say, she did not pay

@@ -31,17 +31,19 @@ def listed(t: Tokens, own: Array) -> Array:
 
 
 def _list(t: Tokens, one: int, two: int, articles: bool) -> bool:
-    """Whether two words stand for all that is joined: French and German; the API and the worker at the start."""
+    """Whether two words stand for all that is joined: she speaks French and German; the cat and the dog sleep.
+
+    Before a verb only where the text begins with them: Tom called Ann and Bob called Tim.
+    """
     words = [t.words.words[t.word[n]] for n in (one, two)]
     if any(said.endswith("'s") for _, _, said in words):
         return False
-    begins = one == t.begin[t.row[one]] or (articles and one == t.begin[t.row[one]] + 1)
     then = two + 1 < len(t.at) and t.row[two + 1] == t.row[two]
-    kind = t.words.words[t.word[two + 1]][1] if then else ""
-    if all(_named(*word) for word in words):
-        return kind not in ("name", "thing")
-    wide = not words[0][2].isascii()
-    return begins and (articles or wide) and kind in ("single", "multi", "word")
+    concept, kind, _ = t.words.words[t.word[two + 1]] if then else ("", "function", "")
+    if one == t.begin[t.row[one]] + articles and kind in ("single", "multi"):
+        return articles or not words[0][2].isascii() or all(_named(*word) for word in words)
+    ends = kind == "function" and concept not in ("copula", "aux")
+    return ends and all(_named(*word) for word in words)
 
 
 def _named(concept: str, kind: str, said: str) -> bool:
@@ -73,17 +75,35 @@ def _equated(t: Tokens, one: Array, own: Array) -> tuple[Array, Array]:
 
 
 def _untimed(t: Tokens, one: Array, own: Array, light: Array) -> tuple[Array, Array]:
-    """Texts that say when something is, and their other words in their order: on Tuesday at noon."""
-    timed = t.where(lambda concept, kind, said: concept.partition("=")[0] in _TIMES, "value")
+    """Texts that say by several words side by side when something is, in whatever order: on Tuesday at noon."""
+    kinds: dict[str, int] = {}
+    kind = np.array([_time(kinds, *word) for word in t.words.words], np.int64)[t.word]
+    timed = kind > 0
+    each = np.unique(t.row[timed] * np.int64(len(kinds) + 1) + kind[timed])
+    several = np.bincount(each // (len(kinds) + 1), minlength=t.n)
     joined = t.where(
         lambda concept, kind, said: concept == "conj" or said in function_words("joining")
     )
-    rows = np.flatnonzero(one & (t.count(timed) > 1) & ~t.texts(joined))
-    return rows, _summed(t, t.solid & ~light & ~timed, own)[rows]
+    fits = one & (several > 1) & (several == t.count(timed)) & ~t.texts(joined)
+    others = t.solid & ~light & ~timed
+    place = t.before(others) * 2 + timed
+    rows = np.flatnonzero(fits)
+    return rows, _added(t, others | timed, own, place)[rows]
+
+
+def _time(kinds: dict[str, int], concept: str, kind: str, said: str) -> int:
+    """A number for the kind of time that a word tells, or 0."""
+    name = concept.partition("=")[0] if kind == "value" else ""
+    return kinds.setdefault(name, len(kinds) + 1) if name in _TIMES else 0
 
 
 def _summed(t: Tokens, kept: Array, own: Array) -> Array:
     """The code of some words of each text in their order."""
+    return _added(t, kept, own, t.before(kept))
+
+
+def _added(t: Tokens, kept: Array, own: Array, place: Array) -> Array:
+    """The code of some words of each text, each at its place."""
     out = np.zeros(t.n, np.uint64)
-    np.add.at(out, t.row[kept], numbered(own[kept] ^ numbered(t.before(kept)[kept])))
+    np.add.at(out, t.row[kept], numbered(own[kept] ^ numbered(place[kept])))
     return out

@@ -8,6 +8,7 @@ such verbs, `measures` the words for each thing that is measured.
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import groupby
 
 import numpy as np
 
@@ -37,13 +38,15 @@ def gists(t: Tokens, valued: Array) -> dict[str, Keys]:
     np.maximum.at(clauses, t.row, t.clause)
     some = (valued & (clauses < _CLAUSES))[t.row]
     gist = t.spread(some & told & ~scaled, _gist)
-    short = np.bincount(divided(gist)[0], minlength=t.n) <= _LONGEST
+    size = np.bincount(divided(gist)[0], minlength=t.n)
+    short = size <= _LONGEST
+    several = some & (short & (size > 1))[t.row]
     opens = t.spread(some & (t.before(t.solid) == 0) & t.where(_acts), _acts)
     return {
         "gist": of_texts(gist, short),
         "measured": union(t.spread(some & told, _measures), t.spread(some & scaled, _scaled)),
         "ties": union(t.spread(some & t.means({"prep"}), _tie), opens),
-        "order": keys_of(_orders(t, some & told & ~scaled, some & counted), t.items),
+        "order": keys_of(_orders(t, several & told & ~scaled, several & counted), t.items),
         "series": keys_of(_series(t, counted & some), t.items),
         "verbs": t.keys(some & (t.means({"copula", "aux"}) | t.where(_verb))),
     }
@@ -68,22 +71,27 @@ def _orders(t: Tokens, told: Array, value: Array) -> Iterator[tuple[int, list[st
     for row, word, role in zip(
         t.row[at].tolist(), t.word[at].tolist(), mark[at].tolist(), strict=True
     ):
-        words_ = _gist(*t.words.words[word]) if role in (_PLAIN, _DONE, _VERB) else []
-        rows.setdefault(row, []).append((role, words_))
+        told_ = t.words.words[word]
+        words_ = [_VALUE + told_[0].partition("=")[0]] if role == _VALUE else _gist(*told_)
+        rows.setdefault(row, []).append((role, [] if role in (_OF, _APART) else words_))
     for row, parts in rows.items():
-        plain = _once(
-            [one for role, words_ in parts for one in ([role] if role == _VALUE else words_)]
+        orders = ([one for _, words_ in parts for one in words_], _as_owned(parts))
+        yield (
+            row,
+            [
+                f"{kind} {form}"
+                for kind, order in zip(("as told", "other"), map(_once, orders), strict=True)
+                for form in _forms(order)
+            ],
         )
-        if len(plain) <= _LONGEST * 2:
-            other = _once(_as_owned(parts))
-            yield (
-                row,
-                [
-                    f"{kind} {form}"
-                    for kind, order in (("as told", plain), ("other", other))
-                    for form in (" ".join(w for w in order if w != _VALUE), _rounded(order))
-                ],
-            )
+
+
+def _forms(order: list[str]) -> Iterator[str]:
+    """The words round from the least; and without their values, where these stand side by side."""
+    yield _rounded(order)
+    beside = [n for n, word in enumerate(order) if word[0] == _VALUE]
+    if beside[-1] - beside[0] < len(beside):
+        yield " ".join(word for word in order if word[0] != _VALUE)
 
 
 _VALUE, _OF, _APART, _DONE, _VERB, _PLAIN = "#", "of", "/", "done", "does", ""
@@ -91,8 +99,10 @@ _VALUE, _OF, _APART, _DONE, _VERB, _PLAIN = "#", "of", "/", "done", "does", ""
 
 
 def _once(order: Sequence[str]) -> list[str]:
-    """Words without those that stood before."""
-    return [w for n, w in enumerate(order) if w == _VALUE or w not in order[:n]]
+    """Words without those that stood before, and values side by side in one order."""
+    once = [w for n, w in enumerate(order) if w[0] == _VALUE or w not in order[:n]]
+    runs = groupby(once, lambda word: word[0] == _VALUE)
+    return [word for value, run in runs for word in (sorted(run) if value else run)]
 
 
 def _as_owned(parts: list[tuple[str, list[str]]]) -> list[str]:
@@ -100,12 +110,10 @@ def _as_owned(parts: list[tuple[str, list[str]]]) -> list[str]:
     out: list[str] = []
     back = 0
     for role, words_ in parts:
-        if role == _VALUE:
-            out.append(_VALUE)
         if role in (_VALUE, _APART, _VERB):
             back = 0
         if role == _OF:
-            back = int(bool(out) and out[-1] != _VALUE)
+            back = int(bool(out) and out[-1][0] != _VALUE)
         elif role == _DONE:
             out[:0] = words_
         elif words_:
@@ -120,7 +128,8 @@ def _participle(concept: str, kind: str, said: str) -> bool:
 
 def _rounded(order: list[str]) -> str:
     """Words from the least of them on, round to it."""
-    return min((" ".join([*order[n:], *order[:n]]) for n in range(len(order))), default="")
+    least = min(order)
+    return min(" ".join([*order[n:], *order[:n]]) for n, word in enumerate(order) if word == least)
 
 
 def _series(t: Tokens, value: Array) -> Iterator[tuple[int, list[str]]]:

@@ -185,9 +185,8 @@ def _values(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         out[f"{name}_a"], out[f"{name}_b"] = r.size(name, a) - both, r.size(name, b) - both
     out["verbless"] = np.minimum(r.size("verbs", a), r.size("verbs", b)) == 0
     out["bounds_same"] = r.shared("exact", "exact", a, b)
-    out["order_same"] = r.shared("order", "order", a, b)
     out["persons_same"] = r.shared("persons", "persons", a, b)
-    return out | {f"{name}_differ": r.apart(name, a, b) for name in ("measured", "series")}
+    return out | {f"{name}_differ": r.apart(name, a, b) for name in ("measured", "series", "order")}
 
 
 def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
@@ -206,6 +205,7 @@ def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         "acted_differs": np.abs(r.size("acted", a) - r.size("acted", b)),
         "passive_differs": np.abs(r.size("passive", a) - r.size("passive", b)),
         "swapped": r.shared("ordered", "reversed", a, b),
+        "relators_differ": np.abs(r.size("relators", a) - r.size("relators", b)),
         "exact_differ": r.size("exact", a)
         + r.size("exact", b)
         - 2 * r.shared("exact", "exact", a, b),

@@ -132,7 +132,9 @@ def _in_voice(plain: str) -> Iterator[str]:
     if not bare.isalnum():
         return
     aspect = function_words("aspect")
-    fits = next((fit for pattern in _passives() if (fit := pattern.fullmatch(bare))), None)
+    marks, patterns = _passives()
+    some = patterns if not marks.isdisjoint(bare) else []
+    fits = next((fit for pattern in some if (fit := pattern.fullmatch(bare))), None)
     told = bare if fits is None else fits["rest"] + fits["one"]
     over = fits is not None and fits.re.groupindex.get("over")
     done = over or any(mark in bare for mark in aspect)
@@ -140,9 +142,12 @@ def _in_voice(plain: str) -> Iterator[str]:
 
 
 @cache
-def _passives() -> list[re.Pattern[str]]:
-    told = (frame for code in codes() for frame in table(code, "signs").get("passives", ()))
-    return [re.compile(re.sub(r"(?<!P)<(\w+)>", r"(?P<\1>\\w+?)", frame)) for frame in told]
+def _passives() -> tuple[frozenset[str], list[re.Pattern[str]]]:
+    """The signs of which a passive holds one, and how it is put."""
+    told = [frame for code in codes() for frame in table(code, "signs").get("passives", ())]
+    marks = frozenset(sign for frame in told for sign in frame if not sign.isascii())
+    parts = (re.sub(r"(?<!P)<(\w+)>", r"(?P<\1>\\w+?)", frame) for frame in told)
+    return marks, [re.compile(part) for part in parts]
 
 
 @cache
@@ -234,6 +239,7 @@ def _owns(tokens: Sequence[_Word]) -> bool:
         said.lower() in function_words("acting") for _, kind, said in tokens if kind == "function"
     )
     wide = any(not said.isascii() for _, _, said in tokens)
+    acting |= any(concept == "conj" for concept, *_ in tokens)  # Ann's is old and Bo's is new
     return not acting and any(
         said in _OWNED or (concept == "copula" and not wide) for concept, _, said in tokens
     )

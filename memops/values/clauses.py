@@ -81,16 +81,23 @@ def _on_condition(clause: list[Word], known: Words) -> list[Word]:
 
 
 def _joined(cut: list[list[Word]]) -> list[list[Word]]:
-    """Clauses, with one that only leaves somebody out put before what is said: but for him, all left."""
+    """Clauses, with those put before what is said that only say of it whom it leaves out, or that it is all.
+
+    But for him, all left; without exception, all left.
+    """
     out: list[list[Word]] = []
     for clause in cut:
-        if out and all(word.ops == (ALL,) for word in out[-1]):  # without exception, ...
-            out[-1] += clause
-        elif out and out[-1][0].ops == ("except",) and not any(w.ops for w in out[-1][1:]):
+        if out and _bears_on_next(out[-1]):
             out[-1] += clause
         else:
             out.append(clause)
     return out
+
+
+def _bears_on_next(clause: Sequence[Word]) -> bool:
+    first, *rest = clause
+    alone = first.ops == ("except",) and not any(word.ops for word in rest)
+    return alone or all(word.ops == (ALL,) for word in clause)
 
 
 def _beside(word: Word, hidden: Sequence[tuple[int, int]], near: int) -> list[Word]:

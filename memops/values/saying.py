@@ -49,7 +49,6 @@ _PLACE, _DENIAL, _JOIN = (
     "=",
 )  # where a sign stands, one of a verb, what else joins two parties
 _RAISED = {_DENIAL: _PLACE}
-_MARKS = "/=*"
 _WHO = "*"  # who or what is meant of all or none, with the row of its word
 _AFFIXED = 2  # letters that are no word
 _BOUND = re.compile(r"[<>]=?\d+$")
@@ -278,7 +277,7 @@ def _places(clause: Sequence[Word], said: Sequence[Sequence[str]], known: Words)
             )
         elif word.said in known.verbs:
             out.setdefault(at, _JOIN)
-        at += sum(1 for one in own if one[0] != _WHO)
+        at += 0 if own and own[0][0] == _WHO else len(own)
     return out
 
 
@@ -331,12 +330,13 @@ def _rounded(said: Sequence[str], sign: Sign, places: Mapping[int, str]) -> Sequ
     """
     if len(said) < _BARE or (_QUANTIFIERS - {ALL}) & sign.ops:
         return ()
-    placed, free = list[str](), {at: _RAISED.get(mark, mark) for at, mark in places.items()}
-    for word in said:
-        before = sum(one[0] not in _MARKS for one in placed)
-        placed += [free.pop(before)] if before in free else []
+    placed, before = list[str](), 0
+    for at, word in enumerate(said):
+        if (before in places and not at) or (at and said[at - 1][0] != _WHO and before in places):
+            placed.append(_RAISED.get(places[before], places[before]))
         placed.append(word)
-    placed += free.values()
+        before += word[0] != _WHO
+    placed += [_RAISED.get(mark, mark) for at, mark in places.items() if at >= before]
     least = min(said)
     return min([*placed[n:], *placed[:n]] for n, word in enumerate(placed) if word == least)
 
