@@ -108,10 +108,11 @@ def _once(order: Sequence[str]) -> list[str]:
 def _as_owned(parts: list[tuple[str, list[str]]]) -> list[str]:
     """Words with the owner before what is owned, and what is done before that to which it is done."""
     out: list[str] = []
-    back = 0
+    back, last = 0, ""
     for role, words_ in parts:
-        if role in (_VALUE, _APART, _VERB):
+        if role in (_VALUE, _APART) or (role == _VERB and last != _OF):
             back = 0
+        last = role
         if role == _OF:
             back = int(bool(out) and out[-1][0] != _VALUE)
         elif role == _DONE:
