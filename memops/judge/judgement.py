@@ -142,9 +142,8 @@ def valued() -> pl.Expr:
         (c("may_one") == 0) | (c("bounds_same") > 0)
     )
     told = (c("values_same") >= 1) & (c("gist_same") >= 1) & neither("values", "gist", "ties")
-    named = (c("persons_same") > 0) & (c("turned") > 0)
     lone = (c("values_same") > 1) & (c("gist_same") < _PAIR)
-    named |= lone & (c("governed_differs") > 0)  # the 9:00 call moved to Monday
+    named = lone & (c("governed_differs") > 0)  # the 9:00 call moved to Monday
     return told & held & bound & ~named & ~_of_another()
 
 

@@ -13,7 +13,7 @@ from xxhash import xxh3_64_intdigest
 from memops.language.codes import numbered
 from memops.language.lexicon import lexicon
 from memops.language.packs import codes, cues, function_words, table
-from memops.language.tokens import Keys, Tokens, in_order, keyed, minus
+from memops.language.tokens import Keys, Tokens, in_order, keyed
 from memops.statements.elsewhere import elsewhere, listed
 from memops.statements.fact import PLAIN, person
 from memops.statements.passive import active, bare
@@ -159,45 +159,7 @@ def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     return in_order({"ordered": keyed(row, own), "reversed": keyed(row, swapped)}, known)
 
 
-def turned(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
-    """Return of each three words near each other how they follow: `follow`, and the other way round, `precede`.
-
-    What is put first moves past others and leaves them as they follow; where two stand the other
-    way round about a third they have changed places: the author praised the editor.
-    """
-    kept = t.solid & ~t.kinds("value")
-    kept &= t.before(kept) < _LONGEST
-    row, nth = t.row[kept], t.before(kept)[kept]
-    words = np.zeros((t.n, _LONGEST + 4), np.uint64)
-    words[row, nth + 2] = code[t.concept[kept]]
-    size = np.bincount(row, minlength=t.n)
-    some = np.flatnonzero(size >= _LEAST)
-    words, middle = words[some], words[some, 2:-2]
-    parts: list[tuple[Array, Array, Array]] = []
-    for one, two in _NEAR:
-        first, last = words[:, 2 - one : -2 - one], words[:, 2 + two : words.shape[1] - 2 + two]
-        use = (first != 0) & (middle != 0) & (last != 0) & (first != last)
-        at = np.nonzero(use)
-        bare, own, then = middle[at], first[at], last[at]
-        parts.append((some[at[0]], _row(own, bare, then), _row(then, bare, own)))
-    row, said, back = (np.concatenate(side) for side in zip(*parts, strict=True))
-    known, number = np.unique(np.concatenate([said, back]), return_inverse=True)
-    follow, precede = (keyed(row, side) for side in np.split(number, 2))
-    told = {"follow": minus(follow, precede), "precede": minus(precede, follow)}
-    return in_order(told, known)
-
-
-def _row(*codes_: Array) -> Array:
-    """The code of words one behind the other."""
-    last = np.uint64(_LEAST)
-    for code in codes_:
-        last = numbered(numbered(last ^ code))
-    return last
-
-
 _LEAST = 3
-_NEAR = ((1, 1), (1, 2), (2, 1), (2, 2))
-"""How far before a word, and behind it, two others stand."""
 
 
 def relations(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:

@@ -26,7 +26,7 @@ from memops.language.tokens import (
 )
 from memops.language.vocabulary import Said, Token, heard, plainly
 from memops.ordered import within
-from memops.statements.aligned import edges, left, light, places, refused, relations, turned
+from memops.statements.aligned import edges, left, light, places, refused, relations
 from memops.statements.cues import DENYING, denied, marks
 from memops.statements.exact import exact, halves, lasts, modifiers, pasts, persons, tenses
 from memops.statements.fact import FRAME, frame, grouped
@@ -41,7 +41,7 @@ from memops.values.saying import Saying, saying
 
 ALIGNED = (
     "opens", "closes", "beyond", "cycle", "active", "voice", "fronted", "unfronted", "equated", "untimed",
-    "ordered", "reversed", "follow", "precede", "related", "relations", "relators", "governed",
+    "ordered", "reversed", "related", "relations", "relators", "governed",
 )  # fmt: skip
 """Families of words side by side and of their order, whose codes are of no single item."""
 FAMILIES = (
@@ -124,11 +124,7 @@ def read_in_one(texts: Sequence[str]) -> Read:
     every = list(items)
     codes = np.fromiter(map(code_of_item, every), np.uint64, len(every))
     families = (
-        in_order(sets, codes)
-        | edges(said, codes)
-        | places(said, codes)
-        | turned(said, codes)
-        | relations(said, codes)
+        in_order(sets, codes) | edges(said, codes) | places(said, codes) | relations(said, codes)
     )
     bare = [*map(_without_numerals, plains, told_values)]
     found = marks(bare, [told.sign for told in says], t) | {

@@ -185,7 +185,6 @@ def _values(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         out[f"{name}_a"], out[f"{name}_b"] = r.size(name, a) - both, r.size(name, b) - both
     out["verbless"] = np.minimum(r.size("verbs", a), r.size("verbs", b)) == 0
     out["bounds_same"] = r.shared("exact", "exact", a, b)
-    out["persons_same"] = r.shared("persons", "persons", a, b)
     return out | {f"{name}_differ": r.apart(name, a, b) for name in ("measured", "series", "order")}
 
 
@@ -200,7 +199,6 @@ def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
                 for side in ("before", "behind")
             )
         ),
-        "turned": r.shared("follow", "precede", a, b),
         "first_same": r.shared("first", "first", a, b),
         "acted_differs": np.abs(r.size("acted", a) - r.size("acted", b)),
         "passive_differs": np.abs(r.size("passive", a) - r.size("passive", b)),
@@ -228,10 +226,9 @@ def _aligned(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
     out = {"begin": begin, "end": end, "gap_a": one - begin - end, "gap_b": two - begin - end}
     out["beyond_differs"] = np.maximum(r.size("beyond", a), r.size("beyond", b))
     out["beyond_differs"] = out["beyond_differs"] - r.shared("beyond", "beyond", a, b)
-    out["cycled"] = r.shared("cycle", "cycle", a, b)
     fronted = r.shared("fronted", "unfronted", a, b) + r.shared("unfronted", "fronted", a, b)
     either = r.shared("equated", "equated", a, b) + r.shared("untimed", "untimed", a, b)
-    out["elsewhere"] = out["cycled"] + fronted + either
+    out["elsewhere"] = r.shared("cycle", "cycle", a, b) + fronted + either
     out["scripts_differ"] = r.marks["unspaced"][a] != r.marks["unspaced"][b]
     out["left_same"] = r.shared("left", "left", a, b)
     for side, own, other in (("a", a, b), ("b", b, a)):
