@@ -356,3 +356,14 @@ def test_an_edit_shows_a_text_as_its_store_keeps_it(memops, store):
     assert ("note" in done) == (row["text"] != given)
     again = memops("edit", store, row["id"], "--text", given, "--now", NOW)
     assert (memops.code, again["ops"]) == (0, 0)
+
+
+def test_an_edit_of_a_note_shows_the_one_line_that_is_written(memops, tmp_path):
+    (tmp_path / "ws").mkdir()
+    path = tmp_path / "ws" / "MEMORY.md"
+    path.write_text("# Memory\n\n- Liv keeps bees\n")
+    store = f"openclaw:{tmp_path / 'ws'}"
+    done = memops("edit", store, id_of(memops, store, "Liv"), "--text", "Liv keeps\n\nhens")
+    (field,) = [f for f in done["changes"][0]["becomes"] if f["field"] == "text"]
+    assert (memops.code, field["after"], "note" in done) == (0, "Liv keeps hens", True)
+    assert path.read_text() == "# Memory\n\n- Liv keeps hens\n"
