@@ -430,6 +430,7 @@ def test_what_no_label_stands_before_and_what_says_what_to_put_is_left():
         ("APIv2密钥{}，别外传", "Q7RZ40M1TXW8" + "VB2KD95HJC3N"),
         ("the cutter's software, serial {}", "H7KQ2-" + "9XWRT-4M0ZP-B83VD"),
         ("裁床软件的序列号：{}", "W4TQ-" + "88ZK-M2XR-0VHB"),
+        ("the cookie that lets the till in: shopsid={}; path=/", "q8" + "zt2kfh" * 4),
         ("照片在网盘，提取码 {}", "q7" + "tm"),
         ("相册后台的密码仍是出厂的{}，记得改", "Harbour" + "#Kite52"),
         ("盘库后台 登录密码 {}(与门禁不同)", "Yuezhang" + "_88"),

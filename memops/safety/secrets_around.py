@@ -51,7 +51,8 @@ def published() -> pl.Expr:
 
 def identified() -> pl.Expr:
     """Return whether the name right before says that it is an identifier, as in `message_id: ...`."""
-    return BEFORE.str.contains(r"(?i)(?:^|[^\p{L}])(?:\p{L}+[_ -]?)?ids?[\"'`]?\s?[:=]\s?[\"'`]?$")
+    named = BEFORE.str.contains(r"(?i)(?:^|[^\p{L}])(?:\p{L}+[_ -]?)?ids?[\"'`]?\s?[:=]\s?[\"'`]?$")
+    return named & ~BEFORE.str.contains("(?i)cookie")  # which lets its bearer in
 
 
 def elided() -> pl.Expr:
