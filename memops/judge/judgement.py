@@ -121,6 +121,12 @@ _MOVED = (
 """What stands in one alone, in the place of another, or at another time."""
 
 
+_TOLD = ("amounts_differ", "denied_differs", "who_differs", "when_differs", "ended_past")
+"""Another time or amount of the same, another thing denied, and words for persons in another order."""
+_FORMED = (*_TOLD, "small_differs", "endings_differ")
+"""Beside them a small word in one alone, and another ending of the same word."""
+
+
 def valued() -> pl.Expr:
     """True when both say the same values of the same things, in whatever order and by whatever plain verb.
 
@@ -137,7 +143,7 @@ def valued() -> pl.Expr:
         "acted_differs",
         *free,
     )
-    held = pl.all_horizontal(c(name) <= 0 for name in (*_MOVED, *apart))
+    held = pl.all_horizontal(c(name) <= 0 for name in (*_MOVED, *_TOLD, *apart))
     bound = ((c("must_one") == 0) | (c("verbless") > 0)) & (
         (c("may_one") == 0) | (c("bounds_same") > 0)
     )
@@ -174,7 +180,7 @@ def unaltered() -> pl.Expr:
     """
     counted = pl.sum_horizontal(f"{name}_one" for name in QUANTIFIERS) == 0
     tied = (c("relation_differs") <= 0) & (c("governed_differs") <= 0)
-    held = neither("current") & pl.all_horizontal(c(name) == 0 for name in _MOVED)
+    held = neither("current") & pl.all_horizontal(c(name) == 0 for name in (*_MOVED, *_FORMED))
     denies = (c("negations_a") > 0) == (
         c("negations_b") > 0
     )  # twice in one, and nowhere in the other

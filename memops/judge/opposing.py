@@ -49,7 +49,9 @@ def _valued() -> pl.Expr:
 
     Neither says more: entries of a series (another day, and what was counted then) both hold.
     """
-    return (c("anchors_same") >= 1) & ~_NO_VALUE & each("current") & _EVEN & of_one_slot()
+    wanted = (c("must_one") > 0) & (c("measured_same") > 0)  # weighs, should weigh
+    one = (c("anchors_same") >= 1) & ~_NO_VALUE & each("current") & _EVEN
+    return one & of_one_slot() & ~wanted
 
 
 def _filled() -> pl.Expr:
@@ -69,6 +71,7 @@ def _filled() -> pl.Expr:
         & each("current")
         & gap
         & worded
+        & _of_one_head()
         & _EVEN
     )
 
@@ -82,7 +85,19 @@ def _equated() -> pl.Expr:
     one = (c("subject_same") >= 1) & neither("subject") & each("complement")
     told = pl.max_horizontal("kinds_a", "kinds_b", "known_a", "known_b") > 0
     named = ((c("subject_same") >= 2) | ~told) & (_kinds() | (c("end") == 0))
-    return one & (named | turned()) & (c("copular_a") > 0) & (c("copular_b") > 0) & _EVEN
+    return (
+        one
+        & (named | turned())
+        & _of_one_head()
+        & (c("copular_a") > 0)
+        & (c("copular_b") > 0)
+        & _EVEN
+    )
+
+
+def _of_one_head() -> pl.Expr:
+    """Neither says a word more before the relation, unless something changed: the wifi at the cabin."""
+    return (c("head_a") == c("head_b")) | turned()
 
 
 def _opposite() -> pl.Expr:

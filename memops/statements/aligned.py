@@ -182,7 +182,7 @@ def relations(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
         for x in (before, after)
     )
     used, place = np.unique(t.word[at], return_inverse=True)
-    said = [_tie(t.words.words[word][2].lower()) for word in used.tolist()]
+    said = [same_relation(t.words.words[word][2].lower()) for word in used.tolist()]
     word = np.array([xxh3_64_intdigest(tie.encode()) for tie in said], np.uint64)[place]
     row = t.row[at]
     script = np.array([tie.isascii() for tie in said], np.uint64)[place]
@@ -199,7 +199,7 @@ def relations(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
 
 
 @cache
-def _tie(word: str) -> str:
+def same_relation(word: str) -> str:
     """The first of the words of relation that say what this one does."""
     alike = (row.split() for lang in codes() for row in table(lang, "signs").get("alike", ()))
     return next((row[0] for row in alike if word in row), word)

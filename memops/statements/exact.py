@@ -12,13 +12,14 @@ import numpy as np
 
 from memops.language.packs import codes, function_words, spaced, table
 from memops.language.tokens import Array, Keys, Tokens, keyed, keys_of
-from memops.values import Value
+from memops.values import Value, read
 from memops.values.algebra import ALSO, FROM, ONE, ONLY, WAS, Sign
 from memops.values.operators import words
 from memops.values.value import counted
 
 _RELATIVE = re.compile(r"[~<>=]*(?:day|week|month|quarter|year|second)[+-]\d")
 _ZEROS = re.compile(r"(?<=[1-9])\.\d*0$")
+_PARTED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}\.\d\d0(?![\d.,])")
 _BOUND = re.compile(r"~?[<>]=?|~")
 
 
@@ -53,12 +54,23 @@ def _shown(value: Value, plain: str) -> str:
         return ""
     if value.kind == "number" and (ends := _ZEROS.search(plain[value.start : value.end])):
         return f"number {ends[0]}"  # 3.10 may be a version
+    if parted := _parted(value, plain[value.start : value.end]):
+        return f"number {parted}"
     bound = _BOUND.match(counted(value.kind, value.form))
     return (
         f"{value.kind.replace('degrees', 'temperature')} {bound[0]}"
         if bound and value.kind != "time"
         else ""
     )
+
+
+def _parted(value: Value, said: str) -> str:
+    """A number read as a fraction whose point may as well part thousands: 1.200."""
+    found = _PARTED.search(said)
+    if found is None:
+        return ""
+    bare = read(said.replace(found[0], found[0].rstrip("0")))
+    return found[0] if [value.form] == [v.form for v in bare] else ""
 
 
 def _reached(plain: str, values: Sequence[Value]) -> Iterator[str]:
@@ -144,6 +156,16 @@ def pasts(t: Tokens) -> Keys:
 def persons(t: Tokens) -> Keys:
     """Return who is spoken of by words for persons."""
     return _told(t, _persons())
+
+
+def order_of_persons(t: Tokens) -> Keys:
+    """Return in which order texts first speak of whom by words for persons, where of several."""
+    known, said = _persons(), dict[int, dict[str, None]]()
+    at = t.where(lambda concept, kind, said: said.lower() in known)
+    for row, word in zip(t.row[at].tolist(), t.word[at].tolist(), strict=True):
+        said.setdefault(row, {}).update(dict.fromkeys(known[t.words.words[word][2].lower()]))
+    told = ((row, [" ".join(order)]) for row, order in said.items() if len(order) > 1)
+    return keys_of(told, t.items)
 
 
 def modifiers(t: Tokens) -> Keys:

@@ -17,7 +17,7 @@ FRAME = (
     "owner", "attributes", "about", "anchors", "sole", "circumstances", "open", "subject", "complement",
     "known", "telling",
 )  # fmt: skip
-PLAIN = frozenset({"user", "we", "they", "you", "he", "she", "team", "guest"})
+PLAIN = frozenset({"user", "we", "they", "you", "he", "she", "team"})
 _HOLDING = frozenset({"use", "have", "run_on"})
 _LABELS = frozenset({"decided", "pref_note", "prefer", "user"})
 _KNOWN = ("thing", "single", "multi")

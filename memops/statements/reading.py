@@ -28,8 +28,18 @@ from memops.language.vocabulary import Said, Token, heard, plainly
 from memops.ordered import within
 from memops.statements.aligned import edges, left, light, places, refused, relations
 from memops.statements.cues import DENYING, denied, marks
-from memops.statements.exact import exact, halves, lasts, modifiers, pasts, persons, tenses
+from memops.statements.exact import (
+    exact,
+    halves,
+    lasts,
+    modifiers,
+    order_of_persons,
+    pasts,
+    persons,
+    tenses,
+)
 from memops.statements.fact import FRAME, frame, grouped
+from memops.statements.formed import formed
 from memops.statements.gist import gists
 from memops.statements.numbering import numbering, numbers
 from memops.statements.opposites import above, opposed, opposites
@@ -46,9 +56,10 @@ ALIGNED = (
 """Families of words side by side and of their order, whose codes are of no single item."""
 FAMILIES = (
     "content", "values", "near", "rounded", "kinds", "numbered", "current", "sides", "others", "states", "wide",
-    "stated", "head", "left", "statements", "around", "denials", "worded", "scopes",
-    "before", "behind", "acted", "passive", "first", "exact", "tense", "halves", "past", "modifiers",
-    "last", "persons", "roles", "gist", "order", "measured", "ties", "verbs", "series", *ALIGNED, "refused", *FRAME,
+    "stated", "head", "left", "statements", "around", "denials", "worded", "scopes", "small", "loosely", "verbal",
+    "timeless", "ended", "endings", "amounts", "due", "when", "denied", "who", "before", "behind", "acted", "passive",
+    "first", "exact", "tense", "halves", "past", "modifiers", "last", "persons", "roles", "gist", "order", "measured",
+    "ties", "verbs", "series", *ALIGNED, "refused", *FRAME,
 )  # fmt: skip
 """The families that `memops.judge.judgement` looks at."""
 _WIDE = re.compile("[\u2e80-\u9fff]")
@@ -108,11 +119,12 @@ def read_in_one(texts: Sequence[str]) -> Read:
     sets["before"], sets["behind"] = _counted(t)
     sets["exact"] = exact(plains, told_values, [told.sign for told in says], t)
     sets |= passives(t) | gists(t, np.array([bool(found) for found in values], bool))
+    sets |= formed(t)
     sets["tense"] = tenses(t)
     sets["halves"] = halves(plains, told_values, t)
     sets["past"] = pasts(t)
     sets["modifiers"], sets["last"] = modifiers(t), lasts(t)
-    sets["persons"] = persons(t)
+    sets["persons"], sets["who"] = persons(t), order_of_persons(t)
     sets["roles"] = roles(t, [told.sign for told in says], plains)
     sets |= _told(says, t)
     told = {

@@ -115,8 +115,16 @@ def differences(r: Readings, a: Ints, b: Ints) -> pl.DataFrame:
     out: dict[str, Any] = {}
     out |= _meaning(r, a, b) | _values(r, a, b) | _turns(r, a, b) | _cues(r, a, b) | _frame(r, a, b)
     out |= _aligned(r, a, b)
+    for name in ("small_differs", "endings_differ"):
+        out[name] = np.where(out["scripts_differ"], 0, np.maximum(out[name], 0))
     _round(out, r, a, b)
-    one = (r.shared("roles", "roles", a, b) > 0) | _in_voice(out, r, a, b)
+    timed = (r.size("timeless", a) + r.size("timeless", b) == 0) & (out["past"] == 1)
+    out["ended_past"] = (out["endings_differ"] > 0) & timed
+    timely = ~timed & (out["due_differs"] + out["endings_differ"] == 0)
+    signs = sum(r.marks[name][x] for name in ("negations", *QUANTIFIERS) for x in (a, b))
+    plain = (signs == 0) & (out["small_differs"] + out["endings_differ"] + out["due_differs"] > 0)
+    out["restated"] = np.where(plain, 0, out["restated"])
+    one = ((r.shared("roles", "roles", a, b) > 0) & timely) | _in_voice(out, r, a, b)
     out["restated"] = out["restated"] + one
     for name in (
         "swapped",
@@ -185,6 +193,7 @@ def _values(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         out[f"{name}_a"], out[f"{name}_b"] = r.size(name, a) - both, r.size(name, b) - both
     out["verbless"] = np.minimum(r.size("verbs", a), r.size("verbs", b)) == 0
     out["bounds_same"] = r.shared("exact", "exact", a, b)
+    out["measured_same"] = r.shared("measured", "measured", a, b)
     return out | {f"{name}_differ": r.apart(name, a, b) for name in ("measured", "series", "order")}
 
 
@@ -208,14 +217,35 @@ def _turns(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:
         + r.size("exact", b)
         - 2 * r.shared("exact", "exact", a, b),
         "tense_differs": r.apart("tense", a, b),
+        "small_differs": _small(r, a, b),
+        "endings_differ": r.shared("ended", "ended", a, b) - r.shared("endings", "endings", a, b),
+        "due_differs": np.abs(r.size("due", a) - r.size("due", b)),
         "halves_differ": r.apart("halves", a, b),
         "persons_differ": r.apart("persons", a, b),
         "scopes_differ": r.apart("scopes", a, b),
+        "when_differs": r.apart("when", a, b),
+        "amounts_differ": r.apart("amounts", a, b),
+        "denied_differs": r.apart("denied", a, b),
+        "who_differs": r.apart("who", a, b),
         "relation_differs": r.shared("related", "related", a, b)
         - r.shared("relations", "relations", a, b),
         "governed_differs": r.shared("relators", "relators", a, b)
         - r.shared("governed", "governed", a, b),
     }
+
+
+def _small(r: Readings, a: Ints, b: Ints) -> Any:
+    """How many small words stand in one alone; a note without a verb leaves loose words of relation out."""
+    alone = {
+        name: [r.size(name, x) - r.shared(name, name, a, b) for x in (a, b)]
+        for name in ("small", "loosely")
+    }
+    one, two = alone["loosely"]
+    note = np.minimum(r.size("verbal", a), r.size("verbal", b)) == 0
+    bound = note & (r.shared("exact", "exact", a, b) > 0)  # within 30 minutes, 30 minutes at most
+    return np.where(
+        bound, 0, sum(alone["small"]) + np.where(note & (np.minimum(one, two) == 0), 0, one + two)
+    )
 
 
 def _aligned(r: Readings, a: Ints, b: Ints) -> dict[str, Any]:

@@ -186,7 +186,7 @@ def _told(tokens: Sequence[_Word], at: int, whole: bool) -> Iterator[str]:
     """
     found = _converse(tokens[at][2].lower())
     parties = _parties(tokens, at, whole)
-    if found is None or parties is None:
+    if found is None or parties is None or _of_others(tokens, at, parties):
         return
     ones, twos = parties
     one, two = ones[0], twos[0]
@@ -226,11 +226,43 @@ def _told(tokens: Sequence[_Word], at: int, whole: bool) -> Iterator[str]:
     rest = sorted(_runs(tokens, free, {one, two} if len(ones) == len(twos) == 1 else set()))
     if not tokens[at][2].isascii() and sum("=" not in word or grouped(word) for word in rest) > 1:
         return  # of a script without spaces nobody knows which party a word belongs to
-    said = " ".join(("", ">".join(names), *rest))
+    said = " ".join(("", ">".join(names), *rest, *_relating(tokens)))
     yield f"role={found.word}{said}"
     for other in found.others:
         first, then = (found.word, other) if side == 0 else (other, found.word)
         yield f"role={first}|{then}{said}"
+
+
+def _of_others(tokens: Sequence[_Word], at: int, parties: tuple[list[int], list[int]]) -> bool:
+    """Whether it is told of somebody else than the parties: the landlord's friend; who married Bo's sister."""
+    told = (_is_of_whom(tokens, n, at) for party in parties for n in party)
+    return _possesses(tokens, at) or any(told)
+
+
+def _possesses(tokens: Sequence[_Word], at: int) -> bool:
+    """Whether what stands behind a word is what it has."""
+    after = tokens[at + 1 : at + 2]
+    return tokens[at][2].endswith(_OWNERS) or (bool(after) and after[0][2] in _OWNED)
+
+
+def _is_of_whom(tokens: Sequence[_Word], at: int, noun: int) -> bool:
+    """Whether a party only tells who somebody else belongs to, other than whom the noun names."""
+    behind = next((n for n in range(at + 1, len(tokens)) if tokens[n][1] in CONTENT), noun)
+    whom = tokens[behind][1] == "person" or person(*tokens[behind])
+    return behind != noun and whom and _possesses(tokens, at)
+
+
+_OWNERS = ("'s", "s'")
+
+
+def _relating(tokens: Sequence[_Word]) -> list[str]:
+    """Words of relation that tell neither of the parties: bought for somebody, not from him."""
+    known = [function_words(name) for name in ("toward", "away", "acting", "passive", "free")]
+    return sorted(
+        low
+        for concept, _, said in tokens
+        if concept == "prep" and not any((low := said.lower()) in listed for listed in known)
+    )
 
 
 def _owns(tokens: Sequence[_Word]) -> bool:

@@ -70,8 +70,9 @@ class Words:
         forms = [row.split() for told in tables for row in told.get("irregular", "").splitlines()]
         self.base = {form: row[0] for row in forms for part in row for form in part.split("/")}
         self.past = {f for row in forms for part in row[1:] for f in part.split("/")}
-        self.past -= {row[0] for row in forms}
-        """Forms of irregular verbs by what they are of, and those of the past."""
+        self.unchanged = self.past & {row[0] for row in forms}
+        self.past -= self.unchanged
+        """Forms of irregular verbs by what they are of, and those of the past; and verbs that are the same in it."""
         self.regular = tuple(told["regular"] for told in tables if "regular" in told)
         self.doing = tuple(told["doing"] for told in tables if "doing" in told)
         """What regular verbs end with in the past, and verbs of what somebody is doing."""
@@ -79,6 +80,7 @@ class Words:
         self.partner = _partners(tables)
         """By what words a clause tells of which time."""
         self.named = _rows(tables, "persons")
+        self.whom = {word: -1 - row for word, row in self.pronouns.items()}
         self.concord = any(told.get("concord") for told in tables)
         """Whether one denial may be said twice."""
         self.opposed = _opposed()
@@ -144,9 +146,13 @@ class Words:
         """Return whether a word may be what is done to somebody."""
         return verb in self.base or verb.endswith(self.regular)
 
-    def persons(self, said: Sequence[str]) -> list[int]:
-        """Return who is spoken of by a word for a person, in their order, where they are two or more."""
-        told = [self.named[word] for word in said if word in self.named]
+    def persons(self, said: Sequence[str], limited: bool) -> list[int]:
+        """Return who is spoken of by words for persons, or for all or none, in their order, of two or more.
+
+        Beside what is `limited` it does not matter where all or none stand.
+        """
+        known = self.named if limited else self.named | self.whom
+        told = [known[word] for word in said if word in known]
         return told if len({*told}) > 1 else []
 
     def bear(self, text: str) -> bool:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from memops.language.detection import spoken
 from memops.language.keeping import Kept
-from memops.language.vocabulary import meant
+from memops.language.vocabulary import meaning, meant
 from memops.values.algebra import (
     ALL,
     FROM,
@@ -50,6 +50,7 @@ _PLACE, _DENIAL, _JOIN = (
 )  # where a sign stands, one of a verb, what else joins two parties
 _RAISED = {_DENIAL: _PLACE}
 _WHO = "*"  # who or what is meant of all or none, with the row of its word
+_CONJUNCTION = ("conj", "function")
 _AFFIXED = 2  # letters that are no word
 _BOUND = re.compile(r"[<>]=?\d+$")
 
@@ -134,10 +135,10 @@ def _said(
     normal, forms = _counted(whole.sign, free, denied)
     said = [word.said for word in every]
     times = known.times(every)
-    who = map(str, known.persons(said))
+    who = map(str, known.persons(said, bool(_LIMITING & whole.sign.ops)))
     suffered = sorted({*said} & known.suffering)
     told = " ".join((*forms, "|", *who, *suffered))
-    turned = [*_turned(whole.said, normal, known)]
+    turned = [*_turned(whole.said, normal, known, len(parts) == 1)]
     rounded = [(_rounded(words_, sign, whole.places), sign) for words_, sign in turned]
     of, around = (
         tuple(
@@ -170,11 +171,11 @@ def _shown(sign: Sign) -> str:
 
 
 def _turned(
-    said: tuple[str, ...], sign: Sign, known: Words
+    said: tuple[str, ...], sign: Sign, known: Words, alone: bool
 ) -> Iterator[tuple[tuple[str, ...], Sign]]:
     """What is said, and the same by the words that are turned round in it: who is unpaid is not paid.
 
-    Of few words none need be marked as said of all, or of none.
+    Of several clauses nobody knows which the word turns. Of few words none need be marked as said of all, or of none.
     """
     limited = bool(_LIMITING & sign.ops)
     if limited:
@@ -182,10 +183,12 @@ def _turned(
     if limited or len(said) <= _BARE:
         bare = tuple([word.removeprefix(ALL) for word in said])
         if bare != said:
-            yield from _turned(bare, sign, known)
+            yield from _turned(bare, sign, known, alone)
             if limited:
                 return
     yield said, sign
+    if not alone:
+        return
     turning = _turning(known)
     for at, word in enumerate(said):
         for other in turning[word]:
@@ -277,6 +280,8 @@ def _places(clause: Sequence[Word], said: Sequence[Sequence[str]], known: Words)
             )
         elif word.said in known.verbs:
             out.setdefault(at, _JOIN)
+        elif meaning(word.said) == _CONJUNCTION:
+            out.setdefault(at, _PLACE + word.said)
         at += 0 if own and own[0][0] == _WHO else len(own)
     return out
 
