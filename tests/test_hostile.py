@@ -407,6 +407,12 @@ def test_what_stands_over_and_over_is_a_prompt_and_its_first_stays(tmp_path, sai
     assert set(codes) <= {"hostile.own_prompt", "hostile.prompt_amid"}
 
 
+def test_a_prompt_that_an_answer_shows_is_hidden_from_nobody(tmp_path):
+    answer = "assistant: Two things.\n\n## The default\n\nIt is this:\n\n## Text\n\n"
+    said = f"{TALK}user: What does the heartbeat say?\n{answer}{BEAT}\n"
+    assert _hidden(tmp_path, "memory/2026-05-01-0912.md", said) == []
+
+
 def test_of_each_prompt_that_stands_over_and_over_the_first_stays(tmp_path):
     said = ["[cron:8c1f-77 tiles] Count the tiles again.", "[cron:91ab-02 oven] Is the oven off?"]
     turns = (f"user: {one}\nassistant: Good.\n" for one in said * 9)

@@ -69,7 +69,7 @@ def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
         .sort("id")
     )
     prompt, known = pl.col("code") == "hostile.own_prompt", prompt_alone()
-    alone = talk & (known | (pl.col("source").is_not_null() & wordless()))
+    alone = talk & pl.col("source").is_not_null() & (known | wordless())
     found = found.filter(~placed() | ~prompt | alone)  # notes may collect prompts
     bare = native("suffix").fill_null("") == ""  # a comment behind it is somebody else's
     again = prompt_again(policy.repeats) & (~placed() | prompt_sent())

@@ -10,8 +10,10 @@ import pytest
 
 from memops import apply as applying
 from memops import snapshot
+from memops.context import Context
 from memops.errors import Corrupt, Incomplete, StoreNotFound
 from memops.plan import diff, edit, nothing, outcome, put, squash
+from memops.rules.unwrap_turns import unwrap_turns
 from memops.schema import QUARANTINE, TOMBSTONE, from_rows
 from memops.state import planfile, runs
 from memops.stores import Work
@@ -417,6 +419,23 @@ def test_one_of_a_section_that_comes_back_alone_comes_back_under_its_headings(tm
     assert kept["subject"].to_list() == ["Notes › Tools › Editors"]
     made.revert([u for u in undo if u not in first])
     assert path.read_bytes() == SECTIONS
+
+
+@pytest.mark.parametrize(
+    "said", ["1. yes, 950", "- the blue one", "| a | b |\n|---|---|\n| 1 | 2 |", "> as you said"]
+)
+def test_a_turn_is_left_where_its_new_text_would_be_read_as_something_else(tmp_path, said):
+    text = (
+        "# Session: 2026-05-01 09:00:00 UTC\n\n- **Session ID**: x\n\n## Conversation Summary\n\n"
+        f"user: <relevant-memories>\n- the rent is due\n</relevant-memories>\n\n{said}\n"
+        "assistant: Noted, from June.\nuser: And Ben pays 400 of it.\nassistant: Got it.\n"
+    )
+    made = store(tmp_path, files={"memory/2026-05-01-0900.md": text.encode()})
+    plan = unwrap_turns(made.read(), Context(now=NOW))
+    carried_out(made, plan)
+    left = (made.path / "memory/2026-05-01-0900.md").read_text()
+    assert said in left and "\nuser: And Ben pays 400 of it.\nassistant: Got it.\n" in left
+    assert "\nassistant: Noted, from June.\n" in left
 
 
 def test_bytes_that_are_no_text_survive_an_edit_beside_them(tmp_path):

@@ -17,7 +17,7 @@ from memops.schema import TOMBSTONE
 from memops.stores import Undo, Written
 from memops.stores.markdown.changes import Change, FileState, Piece, ids_after, undo_of
 from memops.stores.markdown.entries import Entry, Grammar
-from memops.stores.markdown.records import ID, Planned, marked_superseded, native, rebuilt
+from memops.stores.markdown.records import ID, Planned, marked_superseded, native, rebuilt, visible
 
 
 @dataclass(frozen=True)
@@ -123,10 +123,12 @@ def _piece(
 def _rewriting(state: FileState, wish: Wish, entry: Entry, wanted: Entry | None) -> Piece | Written:
     if entry.fields.get("_readonly"):
         return Written(wish.id, "refused", _why_only_read(state))
+    asked = _line(wish.after)[:2] if wish.after and (wish.after["text"] or "").strip() else None
+    made = tuple(map(visible, (wanted.prefix, wanted.text))) if wanted else None
+    if asked and asked != made:
+        return Written(wish.id, "refused", "skip.lines_around")
     if wanted is not None:
         return Piece(wish.id, entry, wanted, _with_ends(wanted.raw, state, entry))
-    if wish.after is not None and (wish.after["text"] or "").strip():
-        return Written(wish.id, "refused", "skip.lines_around")
     return _held(state, wish, entry) or Piece(wish.id, entry)
 
 

@@ -89,11 +89,11 @@ def row(key: str, entry: Entry, copies: int = 1) -> dict[str, Any]:
     kept = {name: value for name, value in around.items() if value} | {"prefix": entry.prefix}
     extra = entry.fields.get("_native", {}) | kept
     return {
-        **{name: _visible(value) for name, value in given.items()},
-        "id": _visible(key),
+        **{name: visible(value) for name, value in given.items()},
+        "id": visible(key),
         "scope": "default",
-        "text": _visible(entry.text),
-        "origin": _visible(f"{entry.place.path}#{entry.line}"),
+        "text": visible(entry.text),
+        "origin": visible(f"{entry.place.path}#{entry.line}"),
         "extra": json.dumps(extra, sort_keys=True),
     }
 
@@ -243,10 +243,11 @@ def _numbered_rows(
     return rows
 
 
-def _visible(value: Any) -> Any:
+def visible(value: Any) -> Any:
+    """Return a text, or texts, as records have it: with a sign for each byte that is no text."""
     if isinstance(value, str):
         return _SURROGATE.sub("\ufffd", value)
-    return [_visible(item) for item in value] if isinstance(value, list) else value
+    return [visible(item) for item in value] if isinstance(value, list) else value
 
 
 def _hidden(text: str, unknown: list[str]) -> str:
