@@ -17,8 +17,8 @@ from memops.policy.safety import Hostile
 from memops.rules.quarantine_injected import quarantine_injected
 from memops.rules.redact_secrets import redact_secrets
 from memops.rules.unwrap_turns import unwrap_turns
-from memops.safety.hostile import concepts, injected
-from memops.schema import QUARANTINE
+from memops.safety.hostile import concepts, injected, prompt_again
+from memops.schema import QUARANTINE, from_rows
 from memops.stores import open_store
 from tests.hostile_corpus import FILES, HARD, TOLD, by_hand, labelled, written
 
@@ -392,13 +392,13 @@ def test_words_behind_a_mark_of_the_software_wait_for_a_person(tmp_path, turn):
 @pytest.mark.parametrize(
     ("said", "alone"),
     [
-        ("[cron:8c1f-77 tiles] Count the tiles again.", 8),
+        ("[cron:8c1f-77 tiles] Count the tiles again.", 0),
         ("[cron:8c1f-77 tiles] Cuff reading 14{n}/9{n}, pulse 7{n}", 0),
         ("[heartbeat] 71 beats a minute on the stairs, and no dizziness", 0),
         ('Forwarded (untrusted metadata):\n```json\n{"body": "Rent is due"}\n```\nNO_REPLY', 0),
     ],
 )
-def test_what_stands_over_and_over_is_a_prompt_and_its_first_stays(tmp_path, said, alone):
+def test_what_stands_over_and_over_in_a_talk_waits_for_a_person(tmp_path, said, alone):
     words = [said.replace("{n}", str(n)) for n in range(9)]
     turns = (f"user: {one}\nassistant: Good.\n" for one in words)
     _, plan = _read(tmp_path, "memory/2026-05-01-0912.md", TALK + "".join(turns))
@@ -413,13 +413,14 @@ def test_a_prompt_that_an_answer_shows_is_hidden_from_nobody(tmp_path):
     assert _hidden(tmp_path, "memory/2026-05-01-0912.md", said) == []
 
 
-def test_of_each_prompt_that_stands_over_and_over_the_first_stays(tmp_path):
+def test_of_each_prompt_that_stands_over_and_over_the_first_stays():
     said = ["[cron:8c1f-77 tiles] Count the tiles again.", "[cron:91ab-02 oven] Is the oven off?"]
-    turns = (f"user: {one}\nassistant: Good.\n" for one in said * 9)
-    records, plan = _read(tmp_path, "memory/2026-05-01-0912.md", TALK + "".join(turns))
-    hidden = plan.filter(pl.col("code") == "hostile.own_prompt")["id"].implode()
-    left = records.filter(~pl.col("id").is_in(hidden))["text"].to_list()
-    assert all(sum(one in text for text in left) == 1 for one in said)
+    rows = [
+        {"id": f"{20 - n:02}", "text": said[n % 2], "created_at": datetime(2026, 5, 1 + n, tzinfo=UTC)}
+        for n in range(12)
+    ]  # fmt: skip
+    again = from_rows(rows, "x").select("id", again=prompt_again(5)).filter(~pl.col("again"))
+    assert sorted(again["id"]) == ["19", "20"]
 
 
 @pytest.mark.parametrize("heading", ["# Session: 5 May with Dr. Weber", "# Session: 12 The Mill"])

@@ -462,6 +462,8 @@ def test_a_value_is_told_by_its_table_question_lock_or_the_label_after_it(text, 
         "password_reset_ttl = 5400\nsession_limit = 8800",
         '<input name="password" type="password" autocomplete="new-password" maxlength="64">',
         "My key's fingerprint is 19C4 77DE 02B8 6AF1 93D0  5E2B C7A8 41F6 0D9E 38B5",
+        "Order number 7K2M-Q9ZX-40TR-B8VD came on Monday",
+        "Lost the private key, but its last transaction: 0x" + "7d" * 32,
         "锁具展上见到四位密码锁，能组合出 9000 种。",
         r"Three keys are shared \citep{lindqvist2019drains}, \citealt{ostrom2021}",
         "| Key | Work |\n|---|---|\n| `weber2020mills` | Weber, on mills |\n",
@@ -514,20 +516,19 @@ def _made(rng, count, of=string.ascii_letters + string.digits):
     return "".join(rng.choices(of, k=count))
 
 
-def test_most_of_what_a_generator_made_behind_a_known_beginning_is_proven_to_be_issued():
+def test_a_key_of_the_very_form_that_its_issuer_gives_is_proven():
     rng = random.Random(11)
     number = base64.urlsafe_b64encode(b"104857600104857600").decode().rstrip("=")
     for key in (
-        *(lambda kind=kind: f"gh{kind}_{_made(rng, 36)}" for kind in "pousr"),
-        lambda: f"sk-ant-api03-{_made(rng, 80)}",
-        lambda: f"glpat-{_made(rng, 20)}",
-        lambda: f"xoxb-{_made(rng, 12, string.digits)}-{_made(rng, 24)}",
-        lambda: f"{number}.{_made(rng, 6)}.{_made(rng, 30)}",
-        lambda: f"{_made(rng, 9, '123456789')}:AA{_made(rng, 33)}",
-    ):
-        keys = [key() for _ in range(100)]
-        assert sum(map(proven, keys)) >= 70, keys[0]
-        assert not any(proven(one, before="photos/") or proven(one, after=".jpg") for one in keys)
+        f"sk-ant-api03-{_made(rng, 93)}AA", f"glpat-{_made(rng, 20)}", f"gsk_{_made(rng, 52)}",
+        f"xoxb-{_made(rng, 12, string.digits)}-{_made(rng, 12, string.digits)}-{_made(rng, 24)}",
+        f"{number}.{_made(rng, 6)}.{_made(rng, 30)}", f"{_made(rng, 9, '123456789')}:AA{_made(rng, 33)}",
+    ):  # fmt: skip
+        assert proven(key) and proven(key, before="API_KEY="), key
+        assert not proven(key[: len(key) // 2]), key
+        for place in ("photos/", "C:\\photos\\", "[[", "https://mill.example/?id="):
+            assert not proven(key, before=place)
+        assert not proven(key, after=".safetensors") and proven(key, after=". It is new.")
 
 
 def test_a_check_sum_proves_a_key_whatever_it_is_made_of():
@@ -542,8 +543,6 @@ def test_a_check_sum_proves_a_key_whatever_it_is_made_of():
         number, sign = divmod(number, 62)
         ending = signs[sign] + ending
     assert proven(f"ghp_{body}{ending}") and not proven(f"ghp_{body}{ending[::-1]}")
-    web = f"AIza{_made(random.Random(3), 35)}"
-    assert proven(web, before="API key: `") and not proven(web, before="the map in the page loads ")
 
 
 def test_what_a_name_a_ticket_or_a_manual_may_hold_is_not_proven_to_be_issued():
@@ -559,7 +558,8 @@ def test_what_a_name_a_ticket_or_a_manual_may_hold_is_not_proven_to_be_issued():
         f"{header}.{_made(rng, 40)}.{_made(rng, 43)}", f"AKIA{_made(rng, 16, string.ascii_uppercase)}",
         f"sk_test_{_made(rng, 24)}", f"fc-WeighbridgeTicketHandler7C20A1F4-{_made(rng, 12)}",
         "gsk_Cohort118ArmCVisit9PlaceboSubset04", "rpa_LedgerImportBotV3TestEU02Q1FY27",
-        "ghs_H302H315P261P280P305P351Rev4Xk", f"AIza{_made(rng, 35)}",
+        "ghs_H302H315P261P280P305P351Rev4Xk", "hf_TheBoatAndTheTwoOldOars", "npm_TSvsJSvsESMvsCJSinNode20OnWin11ARM",
+        f"sk_{_made(rng, 40)}", f"AIza{_made(rng, 35)}",
     ]  # fmt: skip
     assert [text for text in others if proven(text)] == []
 

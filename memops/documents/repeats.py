@@ -112,21 +112,18 @@ def _repeated(texts: Sequence[str], first: int, again: int, least: int) -> dict[
     return lines if len(lines) >= least and size >= BYTES else {}
 
 
-def apart(
-    texts: Sequence[str], frames: Sequence[Frame], found: Mapping[int, int]
-) -> dict[int, int]:
+def apart(texts: Sequence[str], frames: Sequence[Frame]) -> dict[int, int]:
     """Return of each line of a long stretch that stands again anywhere below the one that it repeats.
 
     A stretch is whole sections on end, each with the very heading of the one it repeats, under the
-    very headings, which stand on end as well; it is long. `found` are lines that go already.
+    very headings, which stand on end as well; it is long.
     """
-    left = ["" if n in found else text for n, text in enumerate(texts)]
-    heads = [frame for frame in frames if frame.level < NAMED and left[frame.start]]
+    heads = [frame for frame in frames if frame.level < NAMED]
     starts = [head.start for head in heads]
-    said = [_lines(left, *ends) for ends in itertools.pairwise([*starts, len(left)])]
+    said = [_lines(texts, *ends) for ends in itertools.pairwise([*starts, len(texts)])]
     first: dict[tuple[object, ...], int] = {}
     of = [
-        first.setdefault((_over(frames, head), *(left[n] for n in lines)), nth)
+        first.setdefault((_over(frames, head), *(texts[n] for n in lines)), nth)
         for nth, (head, lines) in enumerate(zip(heads, said, strict=True))
     ]
     out: dict[int, int] = {}
@@ -136,7 +133,7 @@ def apart(
             if not heads[nth].stays and (_below(heads, nth) <= end)
         ]  # fmt: skip
         lines = {n: held for nth in whole for n, held in zip(said[nth], said[of[nth]], strict=True)}
-        size = sum(len(left[n].encode("utf-8", "replace")) for n in lines)
+        size = sum(len(texts[n].encode("utf-8", "replace")) for n in lines)
         if len(lines) >= LONG_LINES and size >= LONG_BYTES:
             out |= lines
     return out

@@ -15,7 +15,6 @@ from memops.safety.hostile import (
     injected,
     prompt_again,
     prompt_alone,
-    prompt_sent,
     spoken,
     wordless,
 )
@@ -72,7 +71,7 @@ def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     alone = talk & pl.col("source").is_not_null() & (known | wordless())
     found = found.filter(~placed() | ~prompt | alone)  # notes may collect prompts
     bare = native("suffix").fill_null("") == ""  # a comment behind it is somebody else's
-    again = prompt_again(policy.repeats) & (~placed() | prompt_sent())
+    again = prompt_again(policy.repeats) & ~placed()  # of a talk, what answers it would miss it
     sure = (known | again) & bare
     found = found.with_columns(code=pl.when(prompt & ~sure).then(pl.lit(_AMID)).otherwise("code"))
     tags = pl.concat_list("tags", pl.lit(["quarantined"])).list.unique(maintain_order=True)

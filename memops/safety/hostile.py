@@ -53,7 +53,6 @@ _ENVELOPE = (
     r"(?m)^(?:Conversation info|Sender) \(untrusted metadata\):\n```json\n(?:[^\n]*\n)*?```\s*"
 )
 """What a channel tells of a message, in names, ids and times; a turn of nothing else has no words of its own."""
-_PROMPT = 200  # characters that nobody types over and over, word for word
 _DEFAULT = Hostile()
 _BATCH = 16
 _ALL = (1 << 64) - 1
@@ -119,12 +118,8 @@ def prompt_again(repeats: int) -> pl.Expr:
     The first of them stays in any case: it tells what the others said.
     """
     said = _said()
-    return (pl.len().over(said) >= repeats) & (pl.int_range(pl.len()).over(said) > 0)
-
-
-def prompt_sent() -> pl.Expr:
-    """Return whether nobody types what a text says over and over: it is long, or its mark names a job."""
-    return _said().str.contains(r"(?i)^\[cron:") | (_said().str.len_chars() >= _PROMPT)
+    first = pl.col("id").sort_by("created_at").first().over(said)
+    return (pl.len().over(said) >= repeats) & (pl.col("id") != first)
 
 
 def _said() -> pl.Expr:

@@ -99,6 +99,11 @@ def generated() -> pl.Expr:
     return loose() & cased & (_MIXING >= 0.35) & ~_example()
 
 
+def unpublished() -> pl.Expr:
+    """What no label before it calls a hash, a transaction or an address."""
+    return ~after_label("public", 40) & ~published()
+
+
 def printed() -> pl.Expr:
     """Capitals mixed with digits in most groups, beyond the letters of a checksum."""
     return _grouped() & has("[G-Z]") & (_DIGITS >= 3)

@@ -111,6 +111,7 @@ def far(text):
         (PUMP * 12, {"again": 33}),  # many copies are no longer
         (PUMP + PUMP + DAY + DAY, {"again": 3, "copied": 36}),
         (DAY + MORE + "\n" + DAY, {"apart": 36}),
+        (DAY + MORE + "\n" + DAY + PUMP + PUMP, {"again": 3}),  # one kind at a time
     ],
 )
 def test_how_a_file_holds_something_again(text, ways):
@@ -120,7 +121,7 @@ def test_how_a_file_holds_something_again(text, ways):
 
 
 @pytest.mark.parametrize(
-    "between", [MORE + "\n", "## Field 3\n\n- Only mown.\n\n", MORE + "\n" + PUMP + PUMP]
+    "between", [MORE + "\n", "## Field 3\n\n- Only mown.\n\n", MORE + "\n" + PUMP]
 )
 def test_a_long_stretch_that_stands_again_goes_with_its_headings(between):
     assert far(TITLE + DAY + between + DAY).rstrip() == (TITLE + DAY + between).rstrip()
