@@ -9,6 +9,7 @@ from memops.judge.places import KEPT, line_of, placed
 from memops.language.text import wording
 from memops.schema import SUBJECT, native
 
+_CODES = ("merge.copied", "merge.again", "merge.apart")
 _MESSAGE = r"(?m)^\[message_id: \S+\]$"  # the channel's own name of a message
 _VALUES = ("attribute", "table")  # forms of what a day measured
 _LINES, _BYTES = 3, 100  # of a section that somebody else's would hardly hold by chance
@@ -24,7 +25,7 @@ def held_again(live: pl.DataFrame, free: pl.Expr) -> pl.DataFrame:
     of = live.filter(placed()).with_columns(_free=(free & ~pl.col("pinned")).fill_null(False))
     if of.is_empty():
         return of.select(live.columns).with_columns(keeper="id", code=pl.lit(""))
-    inside = [_in_file(of, where) for where in REPEATED]
+    inside = [_in_file(of, *way) for way in zip(REPEATED, _CODES, strict=True)]
     found = pl.concat([*inside, _sent(of), _curated(of)])
     found = found.unique("id", keep="first")
     found = found.join(found, left_on="keeper", right_on="id", how="anti")
@@ -33,14 +34,14 @@ def held_again(live: pl.DataFrame, free: pl.Expr) -> pl.DataFrame:
     return pl.concat([gone, kept.with_columns(keeper="id", code=pl.lit(""))]).sort("id")
 
 
-def _in_file(of: pl.DataFrame, where: str) -> pl.DataFrame:
+def _in_file(of: pl.DataFrame, where: str, code: str) -> pl.DataFrame:
     """What a file holds again in one of the ways of `memops.documents.repeats`, all or nothing."""
     copies = of.with_columns(_of=pl.concat_str("path", pl.lit("#"), native(where)))
     copies = copies.drop_nulls("_of")
     keepers = of.select("scope", _of="origin", keeper="id")
     found = copies.join(keepers, on=["scope", "_of"], how="left", maintain_order="left")
     whole = (pl.col("_free") & pl.col("keeper").is_not_null()).all().over("scope", "path")
-    return found.filter(whole).select("id", "keeper", code=pl.lit(f"merge.{where}"))
+    return found.filter(whole).select("id", "keeper", code=pl.lit(code))
 
 
 def _sent(of: pl.DataFrame) -> pl.DataFrame:
