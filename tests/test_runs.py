@@ -250,3 +250,22 @@ def test_a_store_whose_only_run_a_device_failed_is_told_until_it_is_gone_on_with
     assert (memops.code, *said) == (32, f"jsonl:{path}", [f"{plan}-1"], 1, "never")
     memops("resume", f"{plan}-1")
     assert (memops.code, memops("status")) == (0, [])
+
+
+def test_what_a_file_of_notes_lost_comes_back_at_once(memops, monkeypatch):
+    """However much it is: a part of it would leave the rest without the places that it stood at."""
+    day = "".join(
+        f"## Field {n}\n\n- Drained by hand, {n} posts lean towards the ditch\n- Otto marked them\n\n"
+        for n in range(14)
+    )
+    text = f"# 2026-05-01\n\n{day}{day}## Evening\n\nIda came by.\n\n{day}"
+    note = memops.folder / "ws" / "memory" / "2026-05-01.md"
+    note.parent.mkdir(parents=True)
+    note.write_text(text, encoding="utf-8")
+    monkeypatch.setattr(runs, "_AT_ONCE", 5)
+    made = memops("plan", "openclaw:ws", "--rule", "merge_exact", "--now", NOW)
+    memops("apply", made["plan"], "--approve")
+    run = runs.find_run(f"{made['plan']}-1", memops.state)
+    assert [len(batch) for batch in runs.batches_of_undo(run)] == [56]
+    memops("rollback", run.id)
+    assert note.read_text(encoding="utf-8") == text

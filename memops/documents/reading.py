@@ -39,8 +39,9 @@ def parse(data: bytes, path: str = "", dialect: Dialect = _PLAIN) -> Document:
     frames = [replace(f, stays=n in reader.stays) for n, f in enumerate(reader.frames)]
     conflict = any(map(_CONFLICT.match, lines))
     again = repeats(reader.texts, frames, path)
-    far = {} if again else apart(reader.texts, frames)  # one kind at a time comes undone exactly
+    far = apart(reader.texts, frames, again)
     long = copied(reader.texts, again)
+    again = {line: far.get(stands, stands) for line, stands in again.items()}
     return Document(bom, lines, frames, reader.units, reader.loose, conflict, again, long, far)
 
 

@@ -112,13 +112,16 @@ def _repeated(texts: Sequence[str], first: int, again: int, least: int) -> dict[
     return lines if len(lines) >= least and size >= BYTES else {}
 
 
-def apart(texts: Sequence[str], frames: Sequence[Frame]) -> dict[int, int]:
+def apart(
+    texts: Sequence[str], frames: Sequence[Frame], found: Mapping[int, int]
+) -> dict[int, int]:
     """Return of each line of a long stretch that stands again anywhere below the one that it repeats.
 
     A stretch is whole sections on end, each with the very heading of the one it repeats, under the
-    very headings, which stand on end as well; it is long.
+    very headings, which stand on end as well; it is long. `found` are lines that go already.
     """
-    heads = [frame for frame in frames if frame.level < NAMED]
+    texts = ["" if n in found else text for n, text in enumerate(texts)]
+    heads = [frame for frame in frames if frame.level < NAMED and texts[frame.start]]
     starts = [head.start for head in heads]
     said = [_lines(texts, *ends) for ends in itertools.pairwise([*starts, len(texts)])]
     first: dict[tuple[object, ...], int] = {}

@@ -256,7 +256,8 @@ def listed(state: Path) -> list[dict[str, Any]]:
 def batches_of_undo(run: Run) -> Iterable[list[Undo]]:
     """Yield undo newest first: for each record the first pre-image and the last post-image.
 
-    Of a record whose undo holds only some fields, that is so for each field.
+    Of a record whose undo holds only some fields, that is so for each field. What one file of lines
+    lost comes back at once: once a part of it is there, no line is where the run left it.
     """
     whole: dict[tuple[str, str], Undo] = {}
     for entry in run.undo.entries():
@@ -267,7 +268,8 @@ def batches_of_undo(run: Run) -> Iterable[list[Undo]]:
     last_first = sorted(reversed(list(whole.values())), key=lambda u: u.where)
     for _where, undone in groupby(last_first, key=lambda u: u.where):
         there = list(undone)
-        yield from (there[at : at + _AT_ONCE] for at in range(0, len(there), _AT_ONCE))
+        size = len(there) if "file" in (there[0].before or there[0].after or {}) else _AT_ONCE
+        yield from (there[at : at + size] for at in range(0, len(there), size))
 
 
 def _over(upper: Any, lower: Any) -> Any:

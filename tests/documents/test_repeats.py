@@ -111,7 +111,7 @@ def far(text):
         (PUMP * 12, {"again": 33}),  # many copies are no longer
         (PUMP + PUMP + DAY + DAY, {"again": 3, "copied": 36}),
         (DAY + MORE + "\n" + DAY, {"apart": 36}),
-        (DAY + MORE + "\n" + DAY + PUMP + PUMP, {"again": 3}),  # one kind at a time
+        (DAY + MORE + "\n" + DAY + PUMP + PUMP, {"again": 3, "apart": 36}),
     ],
 )
 def test_how_a_file_holds_something_again(text, ways):
