@@ -125,7 +125,8 @@ def _rewriting(state: FileState, wish: Wish, entry: Entry, wanted: Entry | None)
         return Written(wish.id, "refused", _why_only_read(state))
     asked = _line(wish.after)[:2] if wish.after and (wish.after["text"] or "").strip() else None
     made = tuple(map(visible, (wanted.prefix, wanted.text))) if wanted else None
-    if asked and asked != made:
+    said = wish.before is None or wish.before["text"] != (asked or ("", ""))[1]
+    if asked and (wanted is None or (said and asked != made)):
         return Written(wish.id, "refused", "skip.lines_around")
     if wanted is not None:
         return Piece(wish.id, entry, wanted, _with_ends(wanted.raw, state, entry))
