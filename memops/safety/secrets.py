@@ -16,6 +16,7 @@ from memops.policy.safety import Secrets
 from memops.safety.masks import with_masks
 from memops.safety.secrets_checks import plausible
 from memops.safety.secrets_fitted import likely
+from memops.safety.secrets_lists import of_one_list
 from memops.safety.secrets_shapes import FITTED, PUBLIC, Shape, shapes, staying
 from memops.safety.secrets_views import View, views
 
@@ -41,8 +42,6 @@ _JOINED = (
 _NAME = r"^(\p{L}[\p{L}_-]*:+)(?:[^\s/]\S+[0-9]\S*|[0-9]\S{3,})$"  # of what a value is ("NAS:...")
 _BEFORE, _FOLLOWING = 120, 60  # characters around a match that checks look at
 _PIECES = 4  # matches whose texts make up what is around
-_LISTED = 24  # characters between codes of one list
-_CODE = re.compile("[0-9A-Za-z]{3,6}")
 _ROUNDS = 8
 _DEFAULT = Secrets()
 
@@ -57,7 +56,7 @@ def found(texts: pl.Series, policy: Secrets = _DEFAULT) -> pl.DataFrame:
     read = pl.Series([view.text for view in others], dtype=pl.String)
     hits = _hits(pl.concat([texts.rename(""), read]), policy)
     spans = _merged(_in_place(hits, others, len(texts)))
-    spans = _merged(pl.concat([spans, _again(texts, spans), _of_one_list(texts, spans)]))
+    spans = _merged(pl.concat([spans, _again(texts, spans), of_one_list(texts, spans)]))
     kinds = pl.Series("kind", [shape.kind for shape in shapes(policy)])
     return spans.with_columns(kind=kinds.gather(spans["nth"])).select(FOUND.names())
 
@@ -281,40 +280,6 @@ def _again(texts: pl.Series, spans: pl.DataFrame) -> pl.DataFrame:
             whole = re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", texts[row])
             rows += [(row, *match.span(), nth) for match in whole]
     return pl.DataFrame(rows, _HITS, orient="row")
-
-
-def _of_one_list(texts: pl.Series, spans: pl.DataFrame) -> pl.DataFrame:
-    """Codes in groups beside one of the same form in their line, as backup codes are given."""
-    rows: list[tuple[int, int, int, int]] = []
-    for row, start, end, nth in spans.select(_HITS.names()).iter_rows():
-        text = texts[row]
-        if _CODE.fullmatch(text[start:end]) and (more := _further(text, end)):
-            end = more.end()
-        groups = re.split("([ -])", text[start:end])
-        if len(groups) < 3 or not all(map(_CODE.fullmatch, groups[::2])):
-            continue
-        form = "".join(g if g in " -" else f"{_class(g)}{{{len(g)}}}" for g in groups)
-        first, stop = text.rfind("\n", 0, start) + 1, text.find("\n", end)
-        all_ = re.compile(rf"(?<![\w-])(?:{form})(?![\w-])").finditer(
-            text, first, stop if stop > 0 else len(text)
-        )
-        rows += [(row, start, end, nth)]
-        for other in all_:
-            if min(abs(other.start() - end), abs(start - other.end())) <= _LISTED:
-                rows.append((row, *other.span(), nth))
-                start, end = min(start, other.start()), max(end, other.end())
-    return pl.DataFrame(rows, _HITS, orient="row")
-
-
-def _further(text: str, end: int) -> re.Match[str] | None:
-    """The groups of as many digits that go on with a number."""
-    begun = re.search("[0-9]+$", text[:end])
-    size = len(begun[0]) if begun else 0
-    return re.compile(rf"(?:[ -][0-9]{{{size}}})+(?![0-9])").match(text, end) if size else None
-
-
-def _class(group: str) -> str:
-    return "[0-9]" if group.isdigit() else "[A-Za-z]" if group.isalpha() else "[0-9A-Za-z]"
 
 
 def _clear_of(hits: pl.DataFrame, stays: pl.Expr) -> pl.DataFrame:
