@@ -37,9 +37,9 @@ _SENT = r"(?m)^Sender \(untrusted metadata\)|message_id"  # of what a person sen
 def quarantine_injected(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Hide text that gives orders to a model, and stored prompts, until a person has looked.
 
-    Of a talk only turns that are nothing but the software's words are hidden (`unwrap_turns` cuts
-    them out of the others), those that are known to their end; what else its marks begin, be it over
-    and over, may be somebody's words, and has a reason of its own.
+    Of a talk only turns that are nothing but the software's words are hidden, those that are known
+    to their end; what else its marks begin, be it over and over, may be somebody's words, and has a
+    reason of its own.
 
     Any tier and pin: a planted record is often the best protected one. Nothing is deleted. What
     came from no machine and no channel is taken for the owner's or the agent's, who may give

@@ -1,32 +1,26 @@
-"""Cut out of a turn what the agent's own software put around somebody's words."""
+"""Cut out of a turn what the agent's own software put before somebody's words."""
 
 import polars as pl
 
 from memops.context import Context
 from memops.judge.places import placed, touchable
 from memops.plan import edit
-from memops.safety.hostile import PROMPTS, prompt_alone, unwrapped, wordless
-from memops.safety.trust import AGENTS, by_anybody, by_machine
+from memops.safety.hostile import unwrapped
 from memops.schema import LIVE, only
 
 
 def unwrap_turns(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
-    """Cut out of a turn what the agent's own software put around somebody's words, which stay.
+    """Cut out of a turn what the agent's own software put before a person's message, which stays.
 
-    A turn that is nothing but such text is no turn: `quarantine_injected` hides it. What the agent
-    itself says of such text it quotes, and keeps. What came from a machine or over a channel may
-    imitate the software, so there it has to begin with it.
+    Only blocks that are known from their first word to their last, where the mark follows with
+    which a channel begins a message: whatever else stands in a turn somebody may have said. A turn
+    that is nothing but such text is no turn: `quarantine_injected` hides it.
     """
-    quoting = pl.col("source").is_in(AGENTS).fill_null(False)
-    turns = only(records, ctx.changed).filter(
-        LIVE, touchable(), placed(), pl.col("role") == "session", ~quoting
+    said = placed() & (pl.col("role") == "session") & (pl.col("source") == "user")
+    turns = (
+        only(records, ctx.changed).filter(LIVE, touchable(), said).with_columns(left=unwrapped())
     )
-    turns = turns.filter(~prompt_alone())
-    begun = pl.col("text").str.contains(rf"(?i)^\s*(?:{PROMPTS})")
-    strange = by_machine() | by_anybody()
-    cut = turns.filter(begun | ~strange, ~wordless()).with_columns(left=unwrapped())
-    whole = pl.col("left").str.count_matches(r"(?m)^\s*```") % 2 == 0  # or it is quoted in code
-    cut = cut.filter(whole, pl.col("left") != pl.col("text").str.strip_chars())
+    cut = turns.filter(pl.col("left") != pl.col("text"))
     return edit(
         cut, "update", "turn.wrapped", text=pl.col("left"), evidence=[], risk="medium"
     ).sort("id")

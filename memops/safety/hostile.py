@@ -49,6 +49,18 @@ _ADDED = (
 )
 """What the software adds to a turn: what its tags close in, notes that it quotes, paragraphs that
 its marks in brackets begin, and lines that begin as its prompts do."""
+_BEFORE = (
+    rf"<(?:{WRAPPERS})>[^<]*</(?:{WRAPPERS})>",
+    r"\[Untrusted [^\]\n]*\]\r?\nBEGIN_QUOTED_NOTES\r?\n```text\r?\n(?:(?:[^`\n][^\n]*)?\n)*```\r?\nEND_QUOTED_NOTES",
+    *_SENTENCES,
+)
+"""What the software puts before a message and is known to its last word: it escapes what it quotes
+between tags, so that none stands there."""
+_MESSAGE = (
+    r"\[message_id: |(?:Conversation info|Sender) \(untrusted metadata\):"
+    r"|\[[^\]\n]*\d{4}-\d\d-\d\d \d\d:\d\d[^\]\n]*\]"
+)
+"""How a message begins that a channel brings: with its number, its sender or its time."""
 _ENVELOPE = (
     r"(?m)^(?:Conversation info|Sender) \(untrusted metadata\):\n```json\n(?:[^\n]*\n)*?```\s*"
 )
@@ -129,16 +141,17 @@ def _said() -> pl.Expr:
 
 
 def unwrapped() -> pl.Expr:
-    """Return a text without what the agent's software added to it."""
-    bare = pl.col("text")
-    for added in _ADDED:
-        bare = bare.str.replace_all(added, "")
-    return bare.str.strip_chars()
+    """Return a text without what the agent's software put before the message that a channel brought."""
+    before = rf"(?i)^\s*(?:(?:{'|'.join(_BEFORE)})[ \t]*\r?\n\s*)+({_MESSAGE})"
+    return pl.col("text").str.replace(before, "$1")
 
 
 def wordless() -> pl.Expr:
     """Return whether a text is nothing but what the software, or the channel of a message, added."""
-    return unwrapped().str.replace_all(_ENVELOPE, "").str.strip_chars() == ""
+    bare = pl.col("text")
+    for added in (*_ADDED, _ENVELOPE):
+        bare = bare.str.replace_all(added, "")
+    return bare.str.strip_chars() == ""
 
 
 @cache
