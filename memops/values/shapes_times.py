@@ -77,9 +77,9 @@ def _clock(m: re.Match[str], lex: Lexicon, said: str) -> Word:
 def _cron(m: re.Match[str], lex: Lexicon, said: str) -> Word | None:
     """0 2 * * *: on which days, and behind it when."""
     if said[0] == "*":
-        *_, minute, hour = m.string[: m.start()].split()[-2:]
-        ready = minute.isdigit() and hour.isdigit()
-        return lex.word({"clock_token": (int(hour), int(minute), "")}) if ready else None
+        told = m.string[: m.start()].split()[-2:]
+        ready = len(told) > 1 and all(part.isdecimal() for part in told)
+        return lex.word({"clock_token": (int(told[1]), int(told[0]), "")}) if ready else None
     day = m["day"]
     return lex.word({"adverb": "1 d"} if day == "*" else {"weekday_plural": (int(day) - 1) % 7})
 
