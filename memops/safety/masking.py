@@ -36,6 +36,8 @@ _known: dict[str, str] = {}  # names, and what stands for them
 _RANDOM = "token"  # the kind of what is random and of no known make
 _OPAQUE = r"^[A-Za-z_]{0,12}[:_-]?[0-9a-fA-F-]{1,80}$"  # a UUID, a digest, a number
 _PARTS = r"(?s)^(.*?)((?::[0-9a-f]{12}:\d+)?)$"  # a place, and the digest of what stands there
+_PLACED = ("origin", "block")  # columns of records that tell where one stands
+_WITHIN = r"(?s)^(.*?)((?:#[0-9a-f]{1,12}(?:\.\d{1,9})?)?)$"  # a file, and where in it
 Mask = Callable[[pl.Series], pl.Series]
 Read = Callable[[str, str], str]
 _TELLING = re.compile(
@@ -78,9 +80,12 @@ def masked_table(
     """
     held = [n for n, kind in table.schema.items() if kind in (pl.String, pl.List(pl.String))]
     documents = [masked_json(table[name], policy, known) for name in _DOCUMENTS if name in held]
-    texts = [name for name in held if name not in _DOCUMENTS and name not in _NAMED]
+    places = [name for name in held if name in _PLACED]
+    texts = set(held).difference(_DOCUMENTS, _NAMED, places)
+    mask = _mask(policy, known)
     clean = _replaced_in(table, [name for name in held if name in _NAMED], _aliases)
-    return _replaced_in(clean, texts, _mask(policy, known)).with_columns(documents)
+    clean = _replaced_in(clean, places, partial(_heads, _WITHIN, mask))
+    return _replaced_in(clean, [n for n in held if n in texts], mask).with_columns(documents)
 
 
 def masked_value(value: Any, policy: Secrets = _DEFAULT, known: KnownSecrets = NONE) -> Any:
@@ -157,19 +162,29 @@ def _aliases(names: pl.Series, along: Sequence[str] = ()) -> pl.Series:
 
 def _made(names: pl.Series, along: Sequence[str]) -> pl.Series:
     """The names, or what stands for them."""
-    parts = pl.DataFrame({"name": names}).with_columns(
-        head=pl.col("name").str.extract(_PARTS, 1), rest=pl.col("name").str.extract(_PARTS, 2)
+
+    def settled(texts: pl.Series) -> pl.Series:
+        table: dict[str, str] = {}
+        held = texts
+        for _ in range(_ROUNDS):
+            new = _pseudonyms(texts, along) if len(texts) else {}
+            if not new:
+                break
+            first = {made: head for head, made in table.items()}
+            table |= {first.get(text, text): made for text, made in new.items()}
+            texts = pl.Series([*new.values()], dtype=pl.String)
+        return held.replace(table)
+
+    return _heads(_PARTS, settled, names)
+
+
+def _heads(parted: str, mask: Mask, names: pl.Series) -> pl.Series:
+    """Names of which the first part, each distinct one once, is masked and the second stays."""
+    parts = names.to_frame("name").select(
+        head=pl.col("name").str.extract(parted, 1), rest=pl.col("name").str.extract(parted, 2)
     )
-    table: dict[str, str] = {}
-    texts = parts["head"].unique()
-    for _ in range(_ROUNDS):
-        new = _pseudonyms(texts, along) if len(texts) else {}
-        if not new:
-            break
-        first = {made: head for head, made in table.items()}
-        table |= {first.get(text, text): made for text, made in new.items()}
-        texts = pl.Series([*new.values()], dtype=pl.String)
-    return parts.select(pl.concat_str(pl.col("head").replace(table), "rest")).to_series()
+    changed = _changed(parts["head"].unique(), mask)
+    return parts.select(pl.concat_str(pl.col("head").replace(changed), "rest")).to_series()
 
 
 def _pseudonyms(texts: pl.Series, along: Sequence[str]) -> dict[str, str]:
