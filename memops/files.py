@@ -182,13 +182,14 @@ def json_lines(path: Path, hint: str = "") -> list[tuple[str, Any]]:
     return found
 
 
-def refuse_newer(header: dict[str, Any], known: int, path: Path) -> None:
-    """Raise Corrupt for a file whose format a later memops made; every older one is read."""
-    made = header.get("format", 1)
-    if isinstance(made, int) and made > known:
+def refuse_other(header: dict[str, Any], known: int, path: Path) -> None:
+    """Raise Corrupt for a file of another format than this memops writes."""
+    if (made := header.get("format", 1)) != known:
+        newer = isinstance(made, int) and made > known
         raise Corrupt(
-            f"{path}: a newer memops wrote it (format {made}; this one reads up to {known})",
-            "upgrade memops, or give --state another folder",
+            f"{path}: {'a newer' if newer else 'an earlier'} memops wrote it (format {made}; this "
+            f"one reads {known})",
+            f"{'upgrade memops, or ' if newer else ''}give --state another folder",
         )
 
 

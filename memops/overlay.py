@@ -14,12 +14,10 @@ import polars as pl
 
 from memops import files
 from memops.errors import Corrupt
-from memops.plan import EDITS, PUTS, nothing, outcome, put, squash, widened
+from memops.plan import EDITS, PUTS, nothing, outcome, put, squash
 from memops.schema import CHANGES, PLACE, RECORDS
 
 _HIDDEN = "overlay.hidden"
-_EARLIER = {"the store has no place for it, and it is hidden": _HIDDEN}
-"""What an earlier memops wrote where there are codes now."""
 _FIELDS = [name for name in RECORDS if name != "id"]
 _BLANK = "0" * 64
 _SUM = b"memops.sha256\x18\x40"  # the name of the digest in the file's footer, and its length
@@ -33,7 +31,7 @@ def read(path: Path) -> pl.DataFrame:
     if _stamped(data) != data:
         raise Corrupt(f"{path}: the overlay is not as it was written", "restore a snapshot")
     try:
-        return widened(_coded(pl.read_parquet(io.BytesIO(data))))
+        return pl.read_parquet(io.BytesIO(data)).select(CHANGES.names()).cast(CHANGES)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise Corrupt(
             f"{path}: the overlay cannot be read: {error}", "restore a snapshot"
@@ -96,14 +94,6 @@ def _stamped(data: bytes) -> bytes:
     at = data.rfind(_SUM) + len(_SUM)
     blank = data[:at] + _BLANK.encode() + data[at + 64 :]
     return blank[:at] + hashlib.sha256(blank).hexdigest().encode() + blank[at + 64 :]
-
-
-def _coded(table: pl.DataFrame) -> pl.DataFrame:
-    """What an earlier memops wrote, with codes in the place of its sentences."""
-    if "reason" not in table.columns:
-        return table
-    code = pl.col("reason").replace_strict(_EARLIER, default="overlay.short")
-    return table.with_columns(code=code).drop("reason")
 
 
 def _edits(expected: pl.DataFrame, projected: pl.DataFrame) -> pl.DataFrame:

@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from memops.schema import CHANGES, DEFAULTS, INTENTS, RECORDS, REPLACED, TOMBSTONE, places
+from memops.schema import CHANGES, INTENTS, RECORDS, REPLACED, TOMBSTONE, places
 
 DELETES = pl.col("action") == "delete"
 EDITS = pl.col("action") == "edit"
@@ -98,21 +98,6 @@ def without_secrets(records: pl.DataFrame, plan: pl.DataFrame) -> pl.DataFrame:
     masked = masked.select("id", _masked="text").unique("id", keep="last", maintain_order=True)
     told = records.join(masked, on="id", how="left", maintain_order="left")
     return told.with_columns(text=pl.coalesce("_masked", "text")).drop("_masked")
-
-
-def widened(plan: pl.DataFrame) -> pl.DataFrame:
-    """Return a plan that an earlier memops wrote with the columns that it did not know.
-
-    A put has their defaults, where there are any; raises PolarsError for what is no plan.
-    """
-    missing = [name for name in CHANGES if name not in plan.columns]
-    blank = {name: pl.lit(None, CHANGES[name]) for name in missing}
-    given = {
-        name: pl.when(PUTS).then(pl.lit(DEFAULTS[name], CHANGES[name]))
-        for name in missing
-        if name in DEFAULTS
-    }
-    return plan.with_columns(**blank | given).select(CHANGES.names()).cast(CHANGES)
 
 
 def squash(plan: pl.DataFrame) -> pl.DataFrame:

@@ -26,9 +26,6 @@ Reason = dict[str, Any]
 BESIDE = Path(__file__).parent / "rules"
 """Where the sentences of one rule stand beside it."""
 
-PLAIN = "plain.said"
-"""The code of what has a sentence and no code: an error's, or one of an earlier memops."""
-
 
 def sentence(code: str | None, args: Args = None, lang: str = "") -> str:
     """Return the reason as a sentence; a code that nobody gave a sentence stands for itself."""
@@ -74,12 +71,7 @@ def reason(code: str | None, args: Args = None) -> Reason:
 
 def plain(text: str) -> Reason:
     """Return what has a sentence and no code as a reason."""
-    return reason(PLAIN, {"sentence": text})
-
-
-def coded(line: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a line of a plan with its reason's code, which an earlier memops did not write."""
-    return {**line} if "code" in line else {**line, **plain(str(line.get("reason") or ""))}
+    return reason("plain.said", {"sentence": text})
 
 
 def opened(args: Args) -> dict[str, Any]:

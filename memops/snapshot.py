@@ -187,12 +187,9 @@ def find(name: str | Path, state: Path) -> Snapshot | None:
 def open_snapshot(path: Path) -> Snapshot:
     """Return the snapshot in a folder; raises Corrupt for a foreign or damaged manifest."""
     manifest = files.read_sealed(path / "manifest.json")
-    files.refuse_newer(manifest, FORMAT, path / "manifest.json")
-    if (
-        manifest.get("format") not in (1, FORMAT)
-        or not {"store", "address", "files"} <= manifest.keys()
-    ):
+    if not {"store", "address", "files"} <= manifest.keys():
         raise Corrupt(f"{path / 'manifest.json'}: not the manifest of a memops snapshot")
+    files.refuse_other(manifest, FORMAT, path / "manifest.json")
     return Snapshot(path, manifest)
 
 

@@ -25,7 +25,7 @@ from memops.safety.known_secrets import KnownSecrets
 from memops.safety.masking import aliases, masked_table
 from memops.schema import LIVE, RECORDS
 
-FORMAT = 2  # 1: records without what their place says, and lines of Markdown as records
+FORMAT = 2
 _LIBRARIES = ("polars", "pyarrow", "scikit-learn", "faiss-cpu", "numpy")
 
 

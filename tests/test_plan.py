@@ -4,8 +4,8 @@ import polars as pl
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memops.plan import delete, diff, edit, meaning, nothing, outcome, put, squash, widened
-from memops.schema import PLACE, QUARANTINE, RECORDS, TOMBSTONE, conform, from_rows
+from memops.plan import delete, diff, edit, meaning, nothing, outcome, put, squash
+from memops.schema import QUARANTINE, RECORDS, TOMBSTONE, conform, from_rows
 
 from .strategies import plans, records
 
@@ -112,14 +112,6 @@ def test_each_change_has_its_word_for_the_wire():
     ]  # fmt: skip
     lower = outcome(ONE, edit(ONE, "demote", "x", tier="peripheral"))
     assert meaning(edit(lower, "promote", "x", tier="core"), lower)["op"].to_list() == ["promote"]
-
-
-def test_a_plan_of_an_earlier_memops_gets_the_columns_that_it_did_not_know():
-    plan = pl.concat([put(ONE, "x"), edit(ONE, "update", "x", text="coffee"), delete(ONE, "x")])
-    back = widened(plan.drop(PLACE))
-    assert back.schema == plan.schema
-    assert back.select(PLACE).rows() == [(None, "claim", "topic", None), *[(None,) * 4] * 2]
-    assert outcome(ONE, back.head(2)).equals(outcome(ONE, plan.head(2)))
 
 
 def test_records_are_conformed_with_their_defaults():

@@ -69,7 +69,6 @@ def apply(
             if left:
                 planfile.refuse_expired(plan, clock, as_of)
             return selection.nothing_to_do(plan, state) | waiting
-        planfile.refuse_earlier(plan)
         planfile.refuse_expired(plan, clock, as_of)
         refuse_forgotten(plan.path)
         records, whole = _basis(plan, state)
@@ -223,7 +222,6 @@ def _excess(
 def _gone_on(run: Run, plan: planfile.PlanFile, store: Store, state: Path) -> dict[str, Any]:
     """Go on with a run that was cut off; what a failed device holds of its records is doubtful."""
     back = f"take the run back: memops rollback {run.id}"
-    planfile.refuse_earlier(plan, back)
     if not run.vouched(state):
         raise PlanRefused(f"{run.path / 'run.json'}: not sealed as it was begun in {state}", back)
     refuse_forgotten(plan.path)

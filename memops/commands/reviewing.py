@@ -22,7 +22,6 @@ from memops.apply import selection
 from memops.autonomy import completing
 from memops.errors import MemopsError, PlanRefused
 from memops.journal import Journal
-from memops.reasons import coded
 from memops.refusals import REFUSED, hanging, refusals
 from memops.schema import REPLACED
 from memops.state import planfile
@@ -237,7 +236,7 @@ def _rewrite(review: Review, seqs: set[int]) -> None:
 
 def every_line(plan: planfile.PlanFile, records: pl.DataFrame) -> list[dict[str, Any]]:
     """Return all lines of a plan, also those that were taken out."""
-    return [coded(json.loads(line)) for line in _lines(plan, records).values()]
+    return [json.loads(line) for line in _lines(plan, records).values()]
 
 
 def _lines(plan: planfile.PlanFile, records: pl.DataFrame) -> dict[int, str]:

@@ -232,20 +232,6 @@ def _usual() -> dict[str, Any]:
     return said
 
 
-def recorded(table: Mapping[str, Any]) -> Policy:
-    """Return the policy that an artefact was made by, without settings that are no more.
-
-    For reading only: what is carried out is checked by `from_table`, which refuses them.
-    """
-    known = {section: {*values} for section, values in asdict(Policy()).items()}
-    kept = {
-        section: {name: value for name, value in table[section].items() if name in names}
-        for section, names in known.items()
-        if section in table
-    }
-    return from_table(kept)
-
-
 def described(policy: Policy) -> list[tuple[str, Any, str]]:
     """Return every setting as (dotted name, value, sentence)."""
     return [

@@ -1,5 +1,6 @@
 """Listing: what a plan changes, record by record, by rule, and by what stands for what."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -61,7 +62,7 @@ class Told:
 
     def line(self, nth: int) -> dict[str, Any]:
         """Return a line of the plan, read."""
-        return planfile.parsed_line(self.lines[nth])
+        return dict(json.loads(self.lines[nth]))
 
 
 def listed(made: planfile.PlanFile | None, told: Told, states: State) -> dict[str, Any]:

@@ -10,10 +10,9 @@ import polars as pl
 from memops import files, snapshot
 from memops.errors import Corrupt, MemopsError
 from memops.plan import nothing, outcome, without_secrets
-from memops.policy import described, recorded
+from memops.policy import described, from_table
 from memops.policy.defaults import written
 from memops.progress import stage
-from memops.reasons import plain
 from memops.reports.listing import State, Told, approving, limits, listed, undoing
 from memops.reports.page import render
 from memops.reports.sections import Rows, Sides, filled
@@ -70,7 +69,7 @@ def gathered(night: dict[str, Any], settings: Settings, beside: Path) -> dict[st
         ~pl.col("id").is_in([*(s["id"] for s in skipped), *back]), pl.Series(mine, dtype=pl.Boolean)
     )
     after = outcome(before, carried)
-    policy = recorded(made.header["policy"]) if made else settings.policy
+    policy = from_table(made.header["policy"]) if made else settings.policy
     now = night.get("now") or taken.manifest["taken_at"]
     return {
         "title": night.get("store") or taken.address,
@@ -164,8 +163,6 @@ def _grades(night: dict[str, Any]) -> dict[str, Any] | None:
     if not night.get("grades"):
         return None
     shown: dict[str, Any] = files.read_json(Path(night["grades"]))["shown"]
-    if isinstance(why := shown["why"], str):  # as an earlier memops wrote it
-        shown["why"] = [plain(why)]
     return shown
 
 

@@ -56,12 +56,12 @@ def answered(state: Path, identity: Mapping[str, str]) -> pl.DataFrame:
         {
             **{name: entry[name] for name in autonomy.SHAPE},
             "family": kind,
-            "right": int(entry.get("accepted", False)),
+            "right": int(entry["accepted"]),
             "harmless": 0,
             "harmful": int(entry["refused"]),
         }
         for entry in last.values()
-        if "code" in entry and (entry["refused"] or entry.get("accepted", False))
+        if entry["refused"] or entry["accepted"]
     ]
     return pl.DataFrame(rows, schema=autonomy.EVIDENCE)
 

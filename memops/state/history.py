@@ -64,8 +64,7 @@ def nights(state: Path) -> pl.DataFrame:
     if not path.exists():
         return NIGHTS.to_frame()
     try:
-        kept = pl.read_parquet(io.BytesIO(path.read_bytes()))
-        known = kept if "place" in kept.columns else kept.with_columns(place=pl.lit(None))
+        known = pl.read_parquet(io.BytesIO(path.read_bytes()))
         return known.select(NIGHTS.names()).cast(NIGHTS)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise Corrupt(f"{path}: the history cannot be read: {error}", "move it away") from error

@@ -28,9 +28,8 @@ import polars as pl
 from memops import files
 from memops.errors import Corrupt, PlanRefused
 from memops.limits import excess
-from memops.plan import arguments, meaning, nothing, tallied, widened
+from memops.plan import meaning, nothing, tallied
 from memops.policy import Policy
-from memops.reasons import PLAIN, coded, plain
 from memops.safety.masking import masked_table
 from memops.schema import CHANGES
 from memops.snapshot import Snapshot
@@ -40,9 +39,6 @@ from memops.state.purge_plans import digests
 from memops.stores import open_store
 
 FORMAT = 5
-"""1: without what a record's place says; 2: reasons were sentences, without intents; 3: unsealed;
-4: nothing told what may happen unattended."""
-_CODED, _SEALED = 3, 4  # the first formats whose reasons are codes, and whose plans are sealed
 
 
 @dataclass(frozen=True)
@@ -76,10 +72,10 @@ class PlanFile:
 
     def ops(self) -> list[dict[str, Any]]:
         """Return the remaining lines of ops.jsonl."""
-        return [*map(parsed_line, self.lines())]
+        return [*map(json.loads, self.lines())]
 
     def lines(self) -> list[str]:
-        """Return them as they stand in the file (`parsed_line`)."""
+        """Return them as they stand in the file."""
         lines = (self.path / "ops.jsonl").read_text(encoding="utf-8").split("\n")
         return [line for line in lines if line.strip()]
 
@@ -89,7 +85,7 @@ class PlanFile:
 
     def refused(self) -> list[dict[str, Any]]:
         """Return what the guard withdrew; raises PlanRefused if it was changed since."""
-        return [coded(line) for line in self._listed("refused")]
+        return self._listed("refused")
 
     def _listed(self, name: str) -> list[dict[str, Any]]:
         """The lines of a file beside the plan whose digest is in its header."""
@@ -194,11 +190,6 @@ def _counted(lines: list[str], changes: pl.DataFrame) -> dict[str, Any]:
     }
 
 
-def parsed_line(line: str) -> dict[str, Any]:
-    """Return what a line of ops.jsonl says."""
-    return coded(json.loads(line))
-
-
 def load(name: str | Path, state: Path) -> PlanFile:
     """Return a plan by name or path; raises PlanRefused for one that is not as it was made."""
     places = (Path(name), files.entry(state / "plans", str(name)))
@@ -208,9 +199,9 @@ def load(name: str | Path, state: Path) -> PlanFile:
             f"no plan {str(name)!r} in {state / 'plans'}", "make one with `memops plan STORE`"
         )
     header = files.read_json(path / "plan.json")
-    files.refuse_newer(header, FORMAT, path / "plan.json")
-    if header.get("format") not in range(1, FORMAT + 1) or "lines" not in header:
+    if "lines" not in header:
         raise PlanRefused(f"{path / 'plan.json'}: not a memops plan")
+    files.refuse_other(header, FORMAT, path / "plan.json")
     as_made = files.json_bytes(header) == (path / "plan.json").read_bytes()
     if plan_id(header) != path.name or not as_made:
         raise PlanRefused(f"{path / 'plan.json'}: the plan was changed after it was made")
@@ -223,18 +214,7 @@ def load(name: str | Path, state: Path) -> PlanFile:
         changes = pl.read_parquet(io.BytesIO(data))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise Corrupt(f"{path / 'changes.parquet'}: {error}") from error
-    kept = kept_lines(path / "ops.jsonl", header["lines"])
-    if header["format"] < _CODED:
-        header["exceeds"] = [plain(limit) for limit in header["exceeds"]]
-        changes = _conformed(changes, path / "ops.jsonl")
-    return PlanFile(path, header, widened(changes), kept)
-
-
-def refuse_earlier(plan: PlanFile, hint: str = "plan again") -> None:
-    """Raise PlanRefused for a plan of an earlier format: it can be read, and not carried out."""
-    if plan.header["format"] < FORMAT:
-        made, path = plan.header["format"], plan.path / "plan.json"
-        raise PlanRefused(f"{path}: an earlier memops made it (format {made})", hint)
+    return PlanFile(path, header, changes, kept_lines(path / "ops.jsonl", header["lines"]))
 
 
 def refuse_expired(plan: PlanFile, clock: datetime, as_of: datetime | None = None) -> None:
@@ -260,8 +240,6 @@ def has_expired(plan: PlanFile, clock: datetime) -> bool:
 
 def _refuse_unsealed(path: Path, header: dict[str, Any], state: Path) -> None:
     """Raise PlanRefused for a plan that was not made in this state folder as it stands."""
-    if header["format"] < _SEALED:
-        return
     said = seals.made(path)
     if not seals.holds(state, "plan", {"plan": header, "at": said.get("at")}, said.get("seal")):
         raise PlanRefused(f"{path / 'made.json'}: the plan is not sealed as it was made in {state}")
@@ -277,20 +255,6 @@ def plan_id(header: dict[str, Any]) -> str:
     """Return the digest of a header, which names its plan."""
     text = json.dumps(header, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _conformed(changes: pl.DataFrame, ops: Path) -> pl.DataFrame:
-    """The changes of a plan of an earlier format; its lines tell what each of those that stand meant."""
-    lines = [
-        json.loads(line) for line in ops.read_text(encoding="utf-8").split("\n") if line.strip()
-    ]
-    intent = {line["seq"]: line["op"] for line in lines}
-    rows = changes.with_row_index("seq", 1).with_columns(
-        intent=pl.col("seq").replace_strict(intent, default=None, return_dtype=pl.String),
-        code=pl.lit(PLAIN),
-        args=arguments(sentence=pl.col("reason")),
-    )
-    return widened(rows.drop("seq", "reason"))
 
 
 def _together(lines: Iterable[str]) -> bytes:

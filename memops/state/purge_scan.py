@@ -7,7 +7,6 @@ process died over it, or somebody took the head away. It goes when it holds what
 import contextlib
 import json
 import os
-import shutil
 from collections import Counter
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -47,7 +46,6 @@ def forget(task: Purge) -> Counter[str]:
     state, said = task.state, Counter[str]()
     if not task.dry:
         snapshot_draft.sweep(state / "snapshots")
-        shutil.rmtree(state / "parts", ignore_errors=True)  # of a memops that worked in parts
     ran = _runs(state, task.own)
     for run in ran:
         said += in_run(task, run)

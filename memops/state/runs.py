@@ -25,8 +25,6 @@ from memops.state import seals
 from memops.stores import Undo
 
 FORMAT = 4
-"""1: the undo of an edit held whole rows of clawseed's; 2: undo.jsonl was made with the first undo;
-3: unsealed."""
 _UNDO = ("undo.jsonl", "overlay.parquet")
 _GROWING = ("journal.jsonl", "undo.jsonl")
 _AT_ONCE = 200  # images of undo in one batch
@@ -52,7 +50,7 @@ class Run:
     def header(self) -> dict[str, Any]:
         """What the run was started with."""
         said = files.read_sealed(self.path / "run.json")
-        files.refuse_newer(said, FORMAT, self.path / "run.json")
+        files.refuse_other(said, FORMAT, self.path / "run.json")
         return said
 
     def vouched(self, state: Path) -> bool:
@@ -163,7 +161,7 @@ class Run:
             )
         there = len(self.undo.entries())
         named = max((e.get("images", 0) for e in entries), default=0)
-        lost = self.header["format"] >= 3 and not path.exists()
+        lost = not path.exists()
         if lost or there < named:
             said = "is missing" if lost else f"holds {there} of the {named} that the journal names"
             raise Corrupt(

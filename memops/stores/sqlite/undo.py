@@ -1,7 +1,6 @@
 """What undo keeps of changes to a table, and taking them back by it, exactly.
 
-Of a row that was made or deleted all of it is kept, of an edit the columns that it altered. (Runs
-of format 1 kept whole rows of both, by which they are taken back just so.)
+Of a row that was made or deleted all of it is kept, of an edit the columns that it altered.
 """
 
 from typing import Any
@@ -38,16 +37,14 @@ def reverted(table: Table, entry: Undo, live: Row | None) -> Written:
         return Written(entry.id, "applied")
     if after is None:
         return _put_back(table, entry.id, before, there)
-    changed = [n for n in before if n != "rowid" and not _exact(before[n], after.get(n))]
     if there is None:
         return Written(entry.id, "stale", "skip.deleted_after")
-    counts = {n: (there[n] or 0) - (after[n] or 0) for n in changed if n in table.counts}
-    if all(_exact(there[n], before[n]) or counts.get(n, 0) < 0 for n in changed):
+    counts = {n: (there[n] or 0) - (after[n] or 0) for n in before if n in table.counts}
+    if all(_exact(there[n], was) or counts.get(n, 0) < 0 for n, was in before.items()):
         return Written(entry.id, "already", "", entry.id)
-    if not _agree(table, there, {name: after[name] for name in changed}):
+    if not _agree(table, there, after):
         return Written(entry.id, "stale", "skip.changed_after", entry.id)
-    less = {n: (before[n] or 0) + since for n, since in counts.items()}
-    table.update(entry.id, {name: before[name] for name in changed} | less)
+    table.update(entry.id, before | {n: (before[n] or 0) + since for n, since in counts.items()})
     return Written(entry.id, "applied", "", entry.id)
 
 
