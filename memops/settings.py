@@ -1,15 +1,17 @@
 """Settings: what `memops.toml` names: stores, their suites, the policy, where state is kept."""
 
 import math
+import os
 import re
 import shlex
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from memops.errors import GuardRefused, MemopsError, StoreNotFound, did_you_mean
+from memops.errors import GuardRefused, MemopsError, NoSpace, StoreNotFound, did_you_mean
 from memops.policy import Policy, sections
 from memops.policy.checking import checked, line_of, loaded, named_in, tables
 from memops.policy.ranges import (
@@ -27,7 +29,6 @@ from memops.policy.ranges import (
     Web,
     Zone,
 )
-from memops.state_folder import private, usual
 
 _WORD = re.compile(r"'[a-z]+:[^'\n]+'|(?<![\w'])[a-z]+:[^\s'`,;]+")
 """What may be the address of a store, in quotes where it has blanks."""
@@ -265,3 +266,37 @@ def shape(table: Mapping[str, Any] | None = None) -> Any:
         return tables(**_TABLES)
     policy = {"policy": sections(table["policy"])} if "policy" in table else {}
     return named_in(table, _TABLES | policy)
+
+
+def usual() -> Path:
+    """Return the state folder where nothing names one: .memops if it stands here, else one per user (XDG)."""
+    if Path(".memops").exists():
+        return Path(".memops")
+    home = os.environ.get("XDG_STATE_HOME", "")
+    kept = Path(home) if Path(home).is_absolute() else Path("~/.local/state").expanduser()
+    return kept / "memops"
+
+
+def private(state: Path) -> Path:
+    """Return the state folder; raises MemopsError for one that others own or may write to.
+
+    Who can write there can put a plan in another's place.
+    """
+    if state.exists() and not state.is_dir():
+        raise NoSpace(f"{state} is a file, and no state folder", "give --state DIR")
+    try:
+        folders = [state, *(p for p in state.iterdir() if p.is_dir())] if state.is_dir() else []
+        for folder in folders:
+            seen = folder.lstat() if folder != state else folder.stat()
+            if seen.st_uid != os.geteuid():
+                raise MemopsError(
+                    f"{folder} belongs to user {seen.st_uid}, not to you",
+                    "run as its owner, or give --state DIR",
+                )
+            if stat.S_IMODE(seen.st_mode) & 0o022 and not stat.S_ISLNK(seen.st_mode):
+                raise MemopsError(f"{folder} may be written by others", f"chmod go-w {folder}")
+    except PermissionError as error:
+        raise MemopsError(
+            f"{state} may not be read", "run as its owner, or give --state DIR"
+        ) from error
+    return state

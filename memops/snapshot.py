@@ -21,14 +21,23 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from memops import files, overlay, snapshot_checks
+from memops import files, overlay
 from memops.errors import Corrupt, Incomplete
 from memops.failpoints import failpoint
 from memops.policy import Limits, Policy
 from memops.progress import stage, tracked
 from memops.safety import known_secrets
 from memops.schema import only
-from memops.snapshot_draft import FORMAT, begun, contents, described, ended, export
+from memops.snapshot_draft import (
+    FORMAT,
+    begun,
+    contents,
+    described,
+    ended,
+    export,
+    rows_left,
+    why_doubted,
+)
 from memops.stores import open_store
 
 
@@ -164,7 +173,7 @@ def _with_overlay(
     records = overlay.joined(own, kept)
     doubted = None
     if before:
-        doubted = snapshot_checks.doubted(records, before.path, before.manifest, name, limits)
+        doubted = why_doubted(records, before.path, before.manifest, name, limits)
     if known != identity and doubted:
         kept = overlay.read(overlay_path(state, identity))
         records = overlay.joined(own, kept)
@@ -268,5 +277,5 @@ def _link(before: Snapshot | None) -> dict[str, Any] | None:
     return {
         "snapshot": before.id,
         "sha256": before.seal,
-        "rows": snapshot_checks.left(before.manifest),
+        "rows": rows_left(before.manifest),
     }

@@ -1,14 +1,18 @@
 """A snapshot's folder while it is written: a draft, which its manifest seals and its name ends.
 
-What a process that died left of one is swept away by the next.
+What a process that died left of one is swept away by the next. Of a store that shrank, as a folder
+that is half synchronised, or that is another than the last snapshot was taken of, it is doubted.
 """
 
+import contextlib
 import io
 import os
 import platform
 import re
+import shlex
 import shutil
 import sqlite3
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -18,8 +22,9 @@ import polars as pl
 
 import memops
 from memops import files
+from memops.errors import Incomplete
 from memops.failpoints import failpoint
-from memops.policy import Policy
+from memops.policy import Limits, Policy
 from memops.progress import tracked
 from memops.safety.known_secrets import KnownSecrets
 from memops.safety.masking import aliases, masked_table
@@ -120,3 +125,42 @@ def _moved(draft: Path, wanted: Path) -> Path:
             if not path.exists():
                 raise
         path, n = wanted.with_name(f"{wanted.name}-{n}"), n + 1
+
+
+def rows_left(manifest: Mapping[str, Any]) -> int:
+    """Return how many records a store had after a snapshot: fewer, if one of fewer was restored."""
+    return int(min(manifest.get("notes", {}).get("then", manifest)["rows"], manifest["rows"]))
+
+
+def why_doubted(
+    records: pl.DataFrame, before: Path, manifest: Mapping[str, Any], name: str, limits: Limits
+) -> Incomplete | None:
+    """Return what is to be said of records that may not be believed; None for all others.
+
+    `before` is the folder of the snapshot that was taken last, with its manifest.
+    """
+    last, had = before.name, rows_left(manifest)
+    accept = f"memops snapshot take {shlex.quote(name)} --accept-shrink"
+    if records.height < had * (1 - limits.shrink):
+        return Incomplete(
+            f"the store has {records.height} records; the snapshot before, {last}, has {had}",
+            f"to have them again: memops restore {last}\n"
+            f"if they were really removed: {accept}\nthen again",
+        )
+    known = _ids(before, manifest)
+    same = known.is_in(records["id"].implode()).sum()
+    if len(known) > limits.small and same < limits.same * len(known):
+        return Incomplete(
+            f"the store has {same} of the {len(known)} records of the snapshot before, {last}, "
+            f"which was taken of {manifest['address']}: it is another store",
+            f"correct the address\nif it is right: {accept}\nthen again",
+        )
+    return None
+
+
+def _ids(before: Path, manifest: Mapping[str, Any]) -> pl.Series:
+    """The ids of its records; none where they cannot be read, or another snapshot was restored since."""
+    if "then" not in manifest.get("notes", {}):
+        with contextlib.suppress(OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            return pl.read_parquet(before / "records.parquet", columns=["id"])["id"].unique()
+    return pl.Series("id", [], dtype=pl.String)

@@ -12,7 +12,7 @@ import re
 
 import polars as pl
 
-from memops.extract.person import third_person
+from memops.extract.statements import third_person
 
 KINDS = ("lesson", "procedure", "preference", "relationship", "project_state", "entity", "fact")
 

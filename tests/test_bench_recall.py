@@ -6,7 +6,7 @@ import json
 import pytest
 
 from memops.errors import Corrupt, MemopsError, StoreNotFound
-from memops.evaluation.bench_recall import recall_run
+from memops.evaluation.bench import recall_run
 from memops.models.encode import open_encoder
 
 CORPUS = [

@@ -98,9 +98,8 @@ def test_what_is_compared_or_listed_whole_was_looked_at():
 
 
 PEERS = (
-    "search/clawseed.py",
     "search/openclaw.py",
-    "search/rsclaw.py",
+    "search/fused.py",
     "search/profiles.py",
     "hygiene/decay.py",
 )

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memops.context import Context
-from memops.evaluation.bench_pairs import judge_pairs
+from memops.evaluation.bench import judge_pairs
 from memops.judge.candidates import similarity
 from memops.judge.candidates.similarity import Statements, candidates, statements
 from memops.judge.candidates.worth import combined

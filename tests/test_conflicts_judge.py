@@ -265,7 +265,7 @@ class Oracle:
 
 
 def test_a_bench_of_pairs_does_what_a_night_does_with_a_judge():
-    from memops.evaluation.bench_pairs import judge_pairs
+    from memops.evaluation.bench import judge_pairs
 
     said = {
         "same": OPEN,
@@ -289,7 +289,7 @@ def test_a_bench_of_pairs_does_what_a_night_does_with_a_judge():
 
 
 def test_a_bench_of_pairs_does_what_a_night_does_without_a_judge():
-    from memops.evaluation.bench_pairs import judge_pairs
+    from memops.evaluation.bench import judge_pairs
 
     pairs = [*OPEN, *APART, *CLEAR, *TURNED, *SAME, ("The lake is cold", "The lake is cold")]
     rows = list(judge_pairs([{"a": a, "b": b} for a, b in pairs]))
@@ -301,7 +301,7 @@ def test_a_bench_of_pairs_does_what_a_night_does_without_a_judge():
 
 
 def test_a_bench_of_candidates_counts_what_a_model_would_be_asked_about_and_what_rules_settle():
-    from memops.evaluation.bench_pairs import reached
+    from memops.evaluation.bench import reached
 
     pairs = [{"a": a, "b": b, "label": "duplicate", "lang": "en", "theme": "x"} for a, b in SAME]
     pairs += [{"a": f"{n} {OPEN[0][0]}", "b": f"word{n}", "label": "conflict"} for n in range(60)]

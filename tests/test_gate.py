@@ -12,9 +12,9 @@ import pytest
 from scipy import stats
 
 from memops.evaluation.gate import judge
-from memops.evaluation.gate_blame import Blame, blamed
 from memops.evaluation.gate_output import github, junit, markdown
 from memops.evaluation.grading import PER_QUERY, Grades
+from memops.evaluation.grading_steps import Blame, blamed
 from memops.evaluation.statistics import (
     count_for,
     detectable,

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS = [
     # words and tables
     {"errors", "failpoints", "heap", "ordered", "progress"},
-    {"files", "language", "measures", "schema", "state_folder", "verdicts"},
+    {"files", "language", "measures", "schema", "verdicts"},
     {"journal", "locks", "values"},
     {"documents", "plan", "policy", "reasons", "statements"},
     {"overlay", "refusals", "safety", "settings"},
@@ -21,7 +21,7 @@ LAYERS = [
     {"context"},
     # computing on them
     {"hygiene", "models"},
-    {"extract", "autonomy", "snapshot_checks", "guard", "limits", "stores"},
+    {"extract", "autonomy", "guard", "limits", "stores"},
     {"plan_agreement"},
     {"judge", "search", "snapshot"},
     # deciding, and the world

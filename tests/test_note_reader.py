@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from memops.context import Context
-from memops.extract.answers import open_notes, weight
+from memops.extract.asking import open_notes, weight
 from memops.extract.model import told
 from memops.policy import Policy
 from tests.bench.notes import NOTES, NOW, asked, figures, labelled, read, records

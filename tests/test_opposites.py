@@ -2,7 +2,7 @@
 
 import pytest
 
-from memops.evaluation.bench_pairs import judge_pairs
+from memops.evaluation.bench import judge_pairs
 from memops.judge.conflicts import features
 
 

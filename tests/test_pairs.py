@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from memops.context import Context
-from memops.evaluation.bench_pairs import judge_pairs
+from memops.evaluation.bench import judge_pairs
 from memops.judge.kept import _KEPT, known_pairs
 from memops.language.lexicon import lexicon
 from memops.plan import outcome

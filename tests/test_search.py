@@ -22,11 +22,10 @@ from memops.models.nearest import nearest
 from memops.models.vectors import unit
 from memops.policy import Policy
 from memops.schema import QUARANTINE, from_rows, instant
+from memops.search.arms import in_own_voice, named
 from memops.search.bm25 import bm25, counted
-from memops.search.fuse import convex, minmax, rrf_rows
-from memops.search.ranks import best, best_sparse
+from memops.search.fuse import best, best_sparse, convex, minmax, rrf_rows
 from memops.search.retrieve import RETRIEVERS, search
-from memops.search.speakers import in_own_voice, named
 from tests.bench.night import records as made_up
 
 T0 = datetime(2025, 1, 1, tzinfo=UTC)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memops.context import Context
-from memops.evaluation.bench_pairs import judge_pairs
+from memops.evaluation.bench import judge_pairs
 from memops.rules import RULES, propose
 from tests.test_conflicts_judge import store
 

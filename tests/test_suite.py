@@ -6,11 +6,11 @@ import polars as pl
 import pytest
 
 from memops.errors import Corrupt, MemopsError, StoreNotFound
-from memops.evaluation.check import check
 from memops.evaluation.golden import as_rows, load
 from memops.evaluation.grading import PER_QUERY, Grades, freeze, frozen, grade
 from memops.evaluation.lineage import qrels
 from memops.evaluation.statistics import compared
+from memops.evaluation.suites import check
 from memops.models.encode import Lsa
 from memops.plan import delete, edit, outcome, put
 from memops.policy import Policy

@@ -10,7 +10,7 @@ import pytest
 
 ORPHANS = """
 import os, signal, sys, time
-from memops.nights.workers import workers
+from memops.nights.several import workers
 
 def job(n):
     time.sleep(0.5)
@@ -26,7 +26,7 @@ if __name__ == "__main__":
 
 THREADS = """
 import os
-from memops.nights.workers import workers
+from memops.nights.several import workers
 
 def threads():
     import polars

@@ -17,7 +17,7 @@ import polars as pl
 from memops import files, locks, overlay
 from memops.apply import selection
 from memops.apply.execution import carried_out, noting, prepared
-from memops.apply.summary import summary
+from memops.apply.selection import summary
 from memops.errors import GuardRefused, MemopsError, PlanRefused, RollbackConflict
 from memops.failpoints import failpoint
 from memops.limits import excess

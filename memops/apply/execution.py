@@ -1,8 +1,8 @@
 """Execution: a run's changes, written batch by batch, and what is kept and checked after them."""
 
 import contextlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,20 +11,28 @@ import polars as pl
 
 from memops import overlay
 from memops.apply import selection
-from memops.apply.batches import Batches
-from memops.apply.checks import expected, held_back, misread, since_written
-from memops.apply.summary import summary
+from memops.apply.checks import (
+    Checker,
+    expected,
+    groups,
+    held_back,
+    misread,
+    since_written,
+    touched,
+)
+from memops.apply.selection import summary
 from memops.errors import MemopsError, NoSpace
 from memops.failpoints import failpoint
 from memops.plan import DELETES, squash
 from memops.policy import Policy, from_table
+from memops.progress import tell
 from memops.safety.masking import masked_table
 from memops.schema import only
 from memops.snapshot import overlay_path
 from memops.state import archive, planfile
 from memops.state.lineage import EDGES, keep_lineage, lineage
 from memops.state.runs import Run
-from memops.stores import Store, Written
+from memops.stores import Store, Undo, Work, Written
 
 
 @dataclass(frozen=True)
@@ -126,3 +134,65 @@ def _write_overlay(
     kept = overlay.without(overlay.read(path), ids)
     merged = overlay.merged(kept, after, task.store.project(after), moved)
     overlay.write(path, masked_table(merged, policy.secrets))
+
+
+class Batches:
+    """The changes of a run's plan, written to its store batch by batch.
+
+    Of a batch that was cut off, the undo that was kept tells what is this run's own doing.
+    """
+
+    def __init__(
+        self, run: Run, store: Store, header: Mapping[str, Any], records: pl.DataFrame
+    ) -> None:
+        self.run, self.store, self.header, self.records = run, store, header, records
+        entries = run.undo.entries()
+        self.kept, self.images = frozenset(entry["id"] for entry in entries), len(entries)
+        self.begun = self.kept - {w["id"] for w in run.answers() if w["state"] == "applied"}
+        self.written: list[Written] = []
+
+    def write(self, changes: pl.DataFrame, before: pl.DataFrame, policy: Policy) -> list[Written]:
+        """Write changes; returns an answer for each. `before` is the overlay before the run."""
+        checker = Checker(
+            self.records, changes, before, policy, self.header["authority"],
+            self.run.header["approved"], self.store.unsigned,
+        )  # fmt: skip
+        mine = groups(self.records.join(changes.select("id"), on="id", how="semi"))
+        now = datetime.fromisoformat(self.header["now"])
+
+        def done(answers: list[Written]) -> None:
+            failpoint("batch-written")
+            self.written.extend(answers)
+            tell("applying", len(self.written), changes.height)
+
+        for batch in self.store.batches(changes):
+            told = len(self.written)
+            check, sees = checker.of(batch)
+            work = Work(batch, self.records, now, check, self._keep, self.kept, done, sees)
+            failpoint("batch-write")
+            try:
+                answers = self.store.write(work)
+            except (OSError, MemopsError):
+                with contextlib.suppress(OSError):
+                    self._note(self.written[told:], mine)
+                raise
+            if len(self.written) == told:
+                done(answers)
+            self._note(self.written[told:], mine)
+        return self.written
+
+    def _keep(self, undo: list[Undo]) -> None:
+        self.run.undo.add(*(vars(u) for u in undo))
+        self.images += len(undo)
+
+    def _note(self, answers: list[Written], mine: dict[str, tuple[str, str]]) -> None:
+        """Put answers in the journal, and how much undo there is by now.
+
+        What the run did before it was cut off is its own.
+        """
+        own = [
+            replace(w, state="applied") if w.state == "already" and w.id in self.begun else w
+            for w in answers
+        ]
+        said = {"batch": [vars(w) for w in own], "touched": touched(mine, own)}
+        self.run.journal.add({**said, "images": self.images})

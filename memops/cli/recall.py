@@ -220,7 +220,7 @@ def bench() -> None:
 @flag("--candidates", help="Count, by label, those asked or settled.")
 def bench_pairs_command(file: Path, as_lines: bool, candidates: bool) -> None:
     """Judge each pair {id, a, b} of FILE as a night would: duplicate, conflict, which is newer."""
-    from memops.evaluation.bench_pairs import in_scopes, judge_pairs, reached
+    from memops.evaluation.bench import in_scopes, judge_pairs, reached
     from memops.files import json_lines
     from memops.models.local import local_models
 
@@ -237,7 +237,7 @@ def bench_pairs_command(file: Path, as_lines: bool, candidates: bool) -> None:
 @usual("--k", 10, "Results a query.")
 def bench_recall_command(folder: Path, retriever: str, embedder: str, k: int) -> None:
     """Search the corpus of FOLDER for each of its queries; one line a result."""
-    from memops.evaluation.bench_recall import recall_run
+    from memops.evaluation.bench import recall_run
 
     _lines(recall_run(folder, retriever, embedder, k, in_force().state / "vectors"))
 

@@ -7,9 +7,10 @@
     defaults = { kind = "fact", scope = "default" }
 
 A MEMORY_SNAPSHOT.md of clawseed's and the file of an MCP memory server (a graph of entities and
-relations) need no mapping. What no column takes is kept, unread, in `extra` under `imported`. An
-entry without an id gets one from its key, text and time, so that importing twice adds nothing;
-of entries alike in these, those that differ in anything else are told apart by all they hold.
+relations: https://github.com/modelcontextprotocol/servers/tree/main/src/memory) need no mapping.
+What no column takes is kept, unread, in `extra` under `imported`. An entry without an id gets one
+from its key, text and time, so that importing twice adds nothing; of entries alike in these, those
+that differ in anything else are told apart by all they hold.
 """
 
 import json
@@ -24,7 +25,6 @@ from typing import Any
 import polars as pl
 
 from memops import files
-from memops.commands import memory_graph
 from memops.commands.editing import Asked, carried_out
 from memops.errors import Corrupt, MemopsError, StoreNotFound
 from memops.plan import put
@@ -84,9 +84,9 @@ def mapped(name: str, given: Import) -> tuple[pl.DataFrame, list[dict[str, Any]]
 
 def _numbered(given: Import) -> list[tuple[int, Any]]:
     found = list(enumerate(entries(given.path, given.at), 1))
-    if given.fields or not memory_graph.is_graph([entry for _, entry in found]):
+    if given.fields or not is_graph([entry for _, entry in found]):
         return found
-    return [(n, said) for n, entry in found for said in memory_graph.statements(entry)]
+    return [(n, said) for n, entry in found for said in statements(entry)]
 
 
 def entries(path: Path, at: str = "") -> Iterator[Any]:
@@ -114,7 +114,7 @@ def _only_list(whole: Any) -> Any:
     """The list itself, the one list in an object, or a file of a single entry, as a graph is."""
     if not isinstance(whole, Mapping):
         return whole
-    if memory_graph.is_graph([whole]):
+    if is_graph([whole]):
         return [whole]
     lists = [value for value in whole.values() if isinstance(value, list)]
     entries = [v for v in lists if v and all(isinstance(item, Mapping) for item in v)]
@@ -214,3 +214,59 @@ def _ready(address: str) -> None:
         if not path.parent.is_dir():
             raise StoreNotFound(f"{path.parent} does not exist", "make the folder first")
         path.touch(0o600)
+
+
+_ENDS = ("from", "to", "relationType")
+_ENTITY = ("type", "name", "entityType", "observations")
+
+
+def is_graph(entries: Sequence[Any]) -> bool:
+    """Tell whether an export's entries are those of such a file, in lines or in one object."""
+    return any(_is_entity(entity) for entry in entries for entity in _graph_nodes(entry))
+
+
+def statements(entry: Any) -> Iterator[Any]:
+    """Yield what an entry says as values of our columns: one for an observation or relation.
+
+    A text names its entity, as it has to stand by itself in a store that keeps no subject. What is
+    neither an entity nor a relation is yielded as it is.
+    """
+    for node in _graph_nodes(entry):
+        if _is_entity(node):
+            yield from _observed(node)
+        elif isinstance(node, Mapping) and all(isinstance(node.get(n), str) for n in _ENDS):
+            text = f"{node['from']} {node['relationType'].replace('_', ' ')} {node['to']}"
+            about = {"subject": node["from"], "tags": ["relation"], "kind": "relationship"}
+            yield about | {"text": text}
+        else:
+            yield node
+
+
+def _graph_nodes(entry: Any) -> Iterator[Any]:
+    whole = isinstance(entry, Mapping) and isinstance(entry.get("entities"), list)
+    if not whole:
+        yield entry
+        return
+    yield from entry["entities"]
+    yield from entry.get("relations") or ()
+
+
+def _is_entity(node: Any) -> bool:
+    return (
+        isinstance(node, Mapping)
+        and isinstance(node.get("name"), str)
+        and isinstance(node.get("entityType"), str)
+        and isinstance(node.get("observations"), list)
+    )
+
+
+def _observed(entity: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    name, sort = entity["name"], entity["entityType"]
+    rest = {key: value for key, value in entity.items() if key not in _ENTITY}
+    told = {"subject": name, "tags": [sort]} | ({"entity": rest} if rest else {})
+    for said in entity["observations"]:
+        if isinstance(said, str) and said.strip():
+            text = said if name.casefold() in said.casefold() else f"{name}: {said}"
+            yield told | {"text": text, "kind": "fact"}
+    if not entity["observations"]:
+        yield told | {"text": f"{name}: {sort}", "kind": "entity"}

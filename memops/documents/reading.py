@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memops.documents.balance import unbalanced
 from memops.documents.blocks import Block, blocks
 from memops.documents.leads import attribute, bold, closed, emphasised, introduces, is_label
 from memops.documents.leads import bare as bare_text
 from memops.documents.lines import BOM, bare, decoded, lines_of
-from memops.documents.parts import BARRIERS, Part, balanced, joined, numbered
+from memops.documents.parts import BARRIERS, Part, balanced, joined, numbered, unbalanced
 from memops.documents.repeats import apart, copied, repeats
 from memops.documents.units import (
     FORGOTTEN,

@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from memops.evaluation.gate import Verdict
     from memops.evaluation.golden import Suite
     from memops.evaluation.grading import Grades
+from collections.abc import Callable
+
+from memops.evaluation.gate import Verdict, judge
+from memops.evaluation.grading import Grades
+from memops.reasons import Reason
 
 
 @dataclass(frozen=True)
@@ -116,9 +121,9 @@ def gate(asked: Asked, accept: bool = False, measure: str | None = None) -> dict
 def grade_plan(path: str, plan: str, suite: str, settings: Settings) -> dict[str, Any]:
     """Grade a snapshot and what a plan would leave of it, by one frozen encoder, and compare."""
     from memops.evaluation import gate as gates
-    from memops.evaluation.gate_blame import blamed
     from memops.evaluation.golden import load
     from memops.evaluation.grading import frozen, grade
+    from memops.evaluation.grading_steps import blamed
 
     loaded = load(suite_folder(suite))
     before = snapshot.open_snapshot(Path(path)).records()
@@ -236,3 +241,58 @@ def _first_ranks(graded: "Grades") -> dict[str, int]:
     own = graded.per_query.filter(pl.col("value") > 0, retriever=graded.retriever)
     own = own.filter(pl.col("measure").str.starts_with("RR")).select("query_id", "value")
     return {q: round(1 / v) for q, v in own.iter_rows()}
+
+
+@dataclass(frozen=True)
+class Blame:
+    """The rule from whose changes on the gate fails, and what they cost."""
+
+    rule: str
+    changes: int
+    measure: str
+    before: float
+    after: float
+    lost: list[str]
+    """Queries that are worse with these changes than without them."""
+
+    @property
+    def because(self) -> Reason:
+        """Return it as a reason."""
+        named = ", ".join(self.lost[:5]) + (" ..." if len(self.lost) > 5 else "")
+        ends = {"before": f"{self.before:.3f}", "after": f"{self.after:.3f}", "queries": named}
+        about = {"rule": self.rule, "measure": self.measure, "changes": self.changes}
+        return reason("gate.blame", about | ends)
+
+
+def blamed(
+    before: Grades, graded: Callable[[pl.DataFrame], Grades], plan: pl.DataFrame, policy: Policy
+) -> Blame | None:
+    """Return the rule of a failing plan with whose changes the gate begins to fail, by bisection.
+
+    `graded` gives the grades of what the first part of the plan would leave. None when the plan
+    does not fail as a whole.
+    """
+    part = plan.with_columns(part=pl.col("rule").rle_id())["part"]
+    count = int(part.n_unique())
+    known: dict[int, tuple[Grades, Verdict]] = {}
+
+    def upto(parts: int) -> tuple[Grades, Verdict]:
+        if parts not in known:
+            now = graded(plan.filter(part < parts))
+            known[parts] = now, judge(before, now, policy)
+        return known[parts]
+
+    if not count or upto(count)[1].verdict != "fail":
+        return None
+    good, bad = 0, count
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        good, bad = (good, middle) if upto(middle)[1].verdict == "fail" else (middle, bad)
+    was, now = upto(good)[0], upto(bad)[0]
+    told = judge(was, now, policy)
+    name = told.decided_by
+    own = plan.filter(part == good)
+    return Blame(
+        own["rule"][0], own.height, name, was.means()[name], now.means()[name],
+        told.lost["query_id"].to_list(),
+    )  # fmt: skip

@@ -4,11 +4,12 @@ A group of a scope is a kind, or the category that the agent gave where a floor 
 A task has an end, so it fills no floor and none keeps it.
 """
 
+from collections.abc import Iterable
+
 import polars as pl
 
 from memops.hygiene.tasks import is_task
 from memops.policy.hygiene import Floors
-from memops.policy.narrowest import narrowest
 from memops.schema import CATEGORY, LIVE
 
 _FIRST = 1 << 16  # rows of a large table that are looked at before all are
@@ -55,3 +56,18 @@ def filling(live: pl.DataFrame, going: pl.DataFrame) -> pl.DataFrame:
     rest = live.slice(_FIRST).join(short, on=group, how="semi").filter(~is_task())
     both = pl.concat([seen, rest.group_by(group).len("live")])
     return both.group_by(group).agg(pl.sum("live"))
+
+
+def narrowest(names: Iterable[str], category: pl.Expr = CATEGORY) -> pl.Expr:
+    """Return the name of a record's narrowest entry, null for none.
+
+    One for its scope counts before one for all, then one for its category before one for its kind.
+    `category` tells the category where the rows are no records.
+    """
+    known = [*names]
+    bare = [pl.col("kind")]
+    if any("category:" in name for name in known):
+        bare.insert(0, pl.format("category:{}", category))
+    scoped = [pl.format("{}/{}", "scope", name) for name in bare if any("/" in n for n in known)]
+    listed = [*scoped, *bare]
+    return pl.coalesce(pl.when(name.is_in(known)).then(name) for name in listed)

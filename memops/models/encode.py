@@ -56,7 +56,7 @@ def open_encoder(name: str, cache: Path | None = None, instruction: str = "") ->
     if name == "lsa":
         return Lsa()
     if name.startswith(("http://", "https://")):
-        from memops.models.remote import Remote
+        from memops.models.endpoint import Remote
 
         return Remote(name, cache, instruction)
     from memops.models.transformers import Model

@@ -1,4 +1,4 @@
-"""A careful HTTP client for one endpoint: JSON only, and nothing that it was not told.
+"""A careful HTTP client for one endpoint, and the encoder behind one (`POST URL/embeddings`).
 
 No redirects, no proxy from the environment, no compression, caps on bytes and time. The host must
 be the machine itself, or be named in an environment variable; it is resolved once and that address
@@ -10,13 +10,17 @@ import http.client
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+import numpy as np
+
 from memops.errors import Incomplete, MemopsError, StoreNotFound, Unauthorised
 from memops.files import json_value
+from memops.models.vectors import Vectors, encoded, unit
 from memops.models.wire import Answer, Capped, bearing, credential, exchange, place, resolved
 
 MAX_BYTES = 64 << 20
@@ -144,3 +148,74 @@ class Endpoint:
                 f"{self.base}: no whole answer in {MAX_SECONDS:.0f} s", self.manners.again
             )
         time.sleep(seconds)
+
+
+_BATCH = 64
+_MANNERS = Manners(
+    "MEMOPS_ENCODER",
+    "the endpoint",
+    "see whether it is well, or grade with another --encoder",
+    "start it, or give its address up to /v1",
+)
+
+
+class Remote:
+    """One model of an endpoint, `URL#MODEL`; `instruction` comes before each query.
+
+    Texts are sent to the machine itself, or to a host named in MEMOPS_ENCODER_HOSTS.
+    """
+
+    speaks = True
+
+    def __init__(self, name: str, cache: Path | None = None, instruction: str = "") -> None:
+        self.url, _, self.model = name.partition("#")
+        if not self.model:
+            raise MemopsError(
+                f"{name}: no model named", "write URL#MODEL, as in http://127.0.0.1:8080/v1#bge-m3"
+            )
+        self.cache, self.instruction = cache, instruction
+        Endpoint(self.url, _MANNERS)
+
+    def fitted(self, texts: Sequence[str]) -> "Remote":
+        """Return itself: it was trained elsewhere."""
+        return self
+
+    def reads(self, texts: Sequence[str]) -> float:
+        """Return 1: an endpoint does not say what it knows."""
+        return 1.0
+
+    def recipe(self) -> dict[str, Any]:
+        """Return model and instruction; what the endpoint runs under that name is its word."""
+        return {"encoder": "endpoint", "model": self.model, "instruction": self.instruction}
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit vector a text; what was encoded before is read from the cache."""
+        recipe = {"encoder": "endpoint", "model": self.model}
+        return encoded(texts, self._encode, self.cache, recipe)
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        """Return the same of queries, with the instruction that the model was trained with."""
+        return self.encode([self.instruction + text for text in texts])
+
+    def _encode(self, texts: list[str]) -> Vectors:
+        endpoint = Endpoint(self.url, _MANNERS)
+        batches = (texts[at : at + _BATCH] for at in range(0, len(texts), _BATCH))
+        return unit(np.concatenate([self._asked(endpoint, batch) for batch in batches]))
+
+    def _asked(self, endpoint: Endpoint, texts: list[str]) -> Vectors:
+        # An empty input is an error to some endpoints.
+        given = [text if text.strip() else "." for text in texts]
+        answer = endpoint.post("/embeddings", {"model": self.model, "input": given})
+        try:
+            rows = sorted(answer["data"], key=lambda row: int(row["index"]))
+            vectors = np.array([row["embedding"] for row in rows], dtype=np.float32)
+        except (KeyError, TypeError, ValueError) as error:
+            raise Incomplete(
+                f"{self.url}: its answer holds no embeddings", _MANNERS.again
+            ) from error
+        if vectors.ndim != 2 or len(vectors) != len(texts) or not np.isfinite(vectors).all():
+            raise Incomplete(
+                f"{self.url}: {len(rows)} embeddings for {len(texts)} texts, or broken ones",
+                _MANNERS.again,
+            )
+        return vectors

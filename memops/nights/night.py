@@ -1,11 +1,16 @@
 """A store's night: the steps in their order, timed and noted in the logbook.
 
+<state>/log.jsonl   at, night, store, step, event (done or failed), seconds, counts, flow_run; no
+                    memory text
+
 The sequence has no other home: the command line runs it with a plain call, the flow with one
 that makes each step a task.
 """
 
+import json
+import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +18,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from memops import locks, snapshot
+from memops import files, locks, snapshot
 from memops.commands.snapshots import prune
 from memops.errors import GateFailed, Locked, MemopsError, told
 from memops.nights import open_changes
@@ -23,7 +28,7 @@ from memops.reasons import reason
 from memops.safety.looked import remembering
 from memops.schema import LIVE
 from memops.settings import Settings
-from memops.state import cadence, history, logbook, planfile
+from memops.state import cadence, history, planfile
 from memops.state.runs import find_run
 from memops.state.sources import clock
 from memops.steps import (
@@ -238,7 +243,7 @@ def _logged(
             tell(title.replace("_", " "), 1, 1)
             timings.append({"step": title, "seconds": round(spent, 3)})
             with suppress(OSError, MemopsError):  # what a step did counts, not a line about it
-                logbook.note(settings.state, clock(), name, night["store"], title, spent, said)
+                _note_step(settings.state, clock(), name, night["store"], title, spent, said)
         return result
 
     return timed
@@ -255,3 +260,36 @@ def _after(path: str, night: dict[str, Any], settings: Settings) -> dict[str, in
     did = plan.changes[[seq - 1 for seq in kept]].filter(~pl.col("id").is_in(missed))
     after = outcome(before, did)
     return {"after": after.height, "live_after": after.filter(LIVE).height}
+
+
+_COUNTS = ("rows", "live", "ops", "applied", "refused", "code")
+_NAMES = ("snapshot", "plan", "run", "verdict", "state", "error")
+
+
+def _note_step(
+    state: Path,
+    at: datetime,
+    night: str,
+    store: str,
+    step: str,
+    seconds: float,
+    said: Mapping[str, Any],
+) -> None:
+    """Append a line; of what a step returned only its counts and the names of what it made."""
+    line = {
+        "at": at.isoformat(timespec="milliseconds"),
+        "night": night,
+        "store": store,
+        "step": step,
+        "event": "failed" if "error" in said else "done",
+        "seconds": round(seconds, 3),
+        **{key: said[key] for key in _COUNTS if isinstance(said.get(key), int)},
+        **{key: said[key] for key in _NAMES if isinstance(said.get(key), str)},
+    }
+    if flow_run := os.environ.get("PREFECT__FLOW_RUN_ID"):
+        line["flow_run"] = flow_run
+    data = (json.dumps(line, ensure_ascii=False) + "\n").encode()
+    path = files.folder(state) / "log.jsonl"
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "ab") as log:
+        log.write(data)

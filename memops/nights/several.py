@@ -1,20 +1,20 @@
 """The nights of several stores, none of which keeps the others from theirs."""
 
 import contextlib
+import os
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import BrokenExecutor
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from typing import Any
 
 import polars as pl
 
-from memops import locks
+from memops import heap, locks
 from memops.errors import Locked, MemopsError, told
 from memops.nights import monitoring
 from memops.nights.night import curate
-from memops.nights.workers import workers
 from memops.settings import Settings
 from memops.state import history
 from memops.state.sources import clock
@@ -104,3 +104,34 @@ def nights(
                     done[name] = future.result()
     lost = MemopsError("its process was killed", "look for want of memory; fewer --jobs need less")
     return [done.get(name) or _failed(name, settings, now or clock(), lost) for name in names]
+
+
+def workers(count: int) -> ProcessPoolExecutor:
+    """Return so many processes that take calls, and end with this one, however it ends."""
+    import multiprocessing
+
+    cores = os.cpu_count() or 1
+    os.environ.setdefault("POLARS_MAX_THREADS", str(max(1, cores // count)))  # they inherit it
+    spawn = multiprocessing.get_context("spawn")  # a fork would take over polars' threads and locks
+    return ProcessPoolExecutor(count, spawn, initializer=_begun)
+
+
+def _begun() -> None:
+    heap.shared()
+    _die_with_the_parent()
+
+
+def _die_with_the_parent() -> None:
+    """End a worker whose parent was killed, which would wait for its next job for ever."""
+    import threading
+    from multiprocessing import connection, parent_process
+
+    parent = parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -6,10 +6,10 @@ import polars as pl
 
 from memops.context import Context
 from memops.hygiene.decay import age_days
+from memops.hygiene.floors import narrowest
 from memops.hygiene.impact import high_impact
 from memops.judge.places import misdated, placed
 from memops.plan import arguments, retire
-from memops.policy.narrowest import narrowest
 from memops.safety.trust import PERSONS
 from memops.schema import CATEGORY, LIVE, LOOSE, only
 

@@ -18,10 +18,9 @@ from memops.models.encode import Encoder
 from memops.models.vectors import Vectors
 from memops.schema import INSTANT, LIVE, SHARED, native
 from memops.search import openclaw
-from memops.search import rsclaw as fused_rsclaw
 from memops.search.arms import vectors_of
-from memops.search.clawseed import reciprocal_ranks
 from memops.search.collection import RUN
+from memops.search.fused import fanout, fused, prior, reciprocal_ranks
 
 CHUNK = 1600  # weighted characters of an OpenClaw chunk: 400 tokens of four
 _PATH = pl.col("origin").fill_null("").str.split("#").list.first()
@@ -150,10 +149,10 @@ def rsclaw(
     rows = records.filter(LIVE).sort("id")
     newest = rows["created_at"].max()
     now = newest if isinstance(newest, datetime) else datetime(1970, 1, 1, tzinfo=UTC)
-    priors = rows.select(fused_rsclaw.prior(now)).to_series().to_list()
+    priors = rows.select(prior(now)).to_series().to_list()
     scopes, ids = rows["scope"].to_list(), rows["id"].to_list()
     vectors, asked = _vectors(rows["text"], queries, encoder) if encoder else (None, None)
-    wide = fused_rsclaw.fanout(k)
+    wide = fanout(k)
     with closing(_fts(rows["text"].to_list())) as index:
         for nth, (query, text, scope) in enumerate(_asked(queries)):
             match = " OR ".join(f'"{word}"' for word in openclaw.WORDS.findall(text))
@@ -162,7 +161,7 @@ def rsclaw(
             if vectors is not None and asked is not None:
                 near = [int(i) for i, _ in _nearest(vectors, asked[nth], wide.vectors + 10)]
                 legs.append([i for i in near if scope in (None, scopes[i])][: wide.vectors])
-            found = fused_rsclaw.fused(legs, priors)
+            found = fused(legs, priors)
             yield query, [([ids[i]], score) for i, score in found]
 
 

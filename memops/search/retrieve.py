@@ -15,10 +15,9 @@ from memops.models.nearest import Approximate, Ints, Ranks, Scores, approximate,
 from memops.policy import Policy
 from memops.search.arms import Arms, dense_block
 from memops.search.collection import RUN, Block, collect
-from memops.search.fuse import diversified, rrf_rows
+from memops.search.fuse import best, best_sparse, diversified, rrf_rows
 from memops.search.hybrid import Hybrid
 from memops.search.profiles import PROFILES, profile_run
-from memops.search.ranks import best, best_sparse
 
 
 def search(

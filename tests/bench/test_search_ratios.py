@@ -11,8 +11,7 @@ import pytest
 
 from memops.measures import grades
 from memops.search.bm25 import bm25, counted
-from memops.search.fuse import rrf_rows
-from memops.search.ranks import best_sparse
+from memops.search.fuse import best_sparse, rrf_rows
 from tests.bench.timing import ratio
 
 pytestmark = pytest.mark.slow

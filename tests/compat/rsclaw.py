@@ -12,7 +12,7 @@ from memops.errors import Incomplete, Unauthorised
 from memops.hygiene.decay import half_life, relevance
 from memops.policy.hygiene import Decay
 from memops.schema import from_rows
-from memops.search import rsclaw as recall
+from memops.search import fused as recall
 from memops.search.profiles import profile_run
 from memops.stores import open_store
 from memops.stores.rsclaw.docs import (

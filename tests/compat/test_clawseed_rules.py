@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memops.search.clawseed import reciprocal_ranks
+from memops.search.fused import reciprocal_ranks
 from memops.stores.clawseed.chunks import chunks
 from tests.compat import clawseed_rules as formats
 from tests.compat import clawseed_rules as scores

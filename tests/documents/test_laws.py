@@ -5,10 +5,10 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memops.documents.balance import unbalanced
 from memops.documents.blocks import blocks
 from memops.documents.editing import cuts, without
 from memops.documents.lines import bare, blank, decoded, encoded, lines_of
+from memops.documents.parts import unbalanced
 from memops.documents.reading import parse
 
 from .made import documents

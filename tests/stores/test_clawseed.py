@@ -15,7 +15,7 @@ from memops.plan import delete, edit, squash
 from memops.schema import QUARANTINE, TOMBSTONE
 from memops.stores import open_store
 from memops.stores.clawseed import Clawseed
-from memops.stores.clawseed.snapshot import exported, parsed
+from memops.stores.clawseed.view import exported, parsed
 from tests.stores.clawseed_db import build, cell, digest, dump, execute, in_step
 from tests.stores.clawseed_sample import SAMPLE, carry_out, json_round_trip, only, some_plan, states
 

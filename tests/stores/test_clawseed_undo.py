@@ -14,7 +14,7 @@ from memops.errors import Locked
 from memops.plan import delete, diff, edit, outcome, put, squash
 from memops.schema import KINDS, QUARANTINE, RECORDS, TIERS, TOMBSTONE, from_rows
 from memops.stores.clawseed import Clawseed
-from memops.stores.clawseed.snapshot import exported, parsed
+from memops.stores.clawseed.view import exported, parsed
 from tests.stores.clawseed_db import build, cell, digest, dump, execute, in_step, vector
 from tests.stores.clawseed_sample import (
     NOW,

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memops.stores import open_store
-from memops.stores.clawseed.snapshot import parsed, without_text
-from memops.stores.clawseed.view import entries, view
+from memops.stores.clawseed.view import entries, parsed, view, without_text
 from tests.strategies import NOW
 
 from .clawseed_db import build, execute

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from memops.errors import Incomplete
-from memops.stores.rsclaw.client import Client
+from memops.stores.rsclaw.http import Client
 from tests.stores.rsclaw_gateway import FEW, MANY, doc, failing, honest, stats
 
 

@@ -39,15 +39,15 @@ class Mutant:
     test: str
 
 
-BATCHES = "memops/apply/batches.py"
+BATCHES = "memops/apply/execution.py"
 GUARD, APPLY, FILES = "memops/guard.py", "memops/apply/__init__.py", "memops/files.py"
 JOURNAL = "memops/journal.py"
-CARRYING, SUMMARY = "memops/apply/execution.py", "memops/apply/summary.py"
+CARRYING, SUMMARY = "memops/apply/execution.py", "memops/apply/selection.py"
 CHECK, RUNS, BASIS = "memops/apply/checks.py", "memops/state/runs.py", "memops/state/plan_basis.py"
 SQLITE, BATCH, UNDO = (
     "memops/stores/sqlite/write.py",
     "memops/stores/sqlite/batch.py",
-    "memops/stores/sqlite/undo.py",
+    "memops/stores/sqlite/batch.py",
 )
 LEAVINGS, LITE = "memops/stores/markdown/carry_leavings.py", "memops/stores/sqlite/__init__.py"
 KEEPING, RESTORE = "memops/commands/snapshots.py", "memops/stores/markdown/restore.py"
@@ -128,7 +128,7 @@ MUTANTS = (
     Mutant("a rollback leaves drafts beside the notes", APPLY, "            store.settle()\n            written = ", "            written = ", CHOSEN),
     Mutant("a copy is taken outside a transaction", "memops/stores/sqlite/__init__.py", "        source.backup(target, pages=pages, progress=lambda *_: os.fdatasync(file.fileno()))\n", "        into.write_bytes(path.read_bytes())\n", "tests/trust/test_snapshot_live.py::test_a_snapshot_beside_a_writer_is_a_consistent_prefix"),
     Mutant("readers may write", "memops/stores/sqlite/__init__.py", 'connection = _opened(path, f"mode=ro{sealed}")', 'connection = _opened(path, f"mode=rw{sealed}")', "tests/trust/test_snapshot_live.py::test_reading_changes_no_byte_of_a_database"),
-    Mutant("a store that shrank is believed", "memops/snapshot_checks.py", "if records.height < had * (1 - limits.shrink):", "if False:", "tests/test_bad_input.py::test_a_store_that_shrank_is_not_believed"),
+    Mutant("a store that shrank is believed", "memops/snapshot_draft.py", "if records.height < had * (1 - limits.shrink):", "if False:", "tests/test_bad_input.py::test_a_store_that_shrank_is_not_believed"),
     Mutant("drafts of the dead stay", "memops/snapshot_draft.py", "if pid is None or not files.alive(int(pid[1])):", "if False:", "tests/trust/test_snapshot_live.py::test_a_snapshot_that_was_cut_off_is_none_and_is_swept_away"),
     Mutant("files take the umask's mode", FILES, "os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)", "os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)", "tests/test_bad_input.py::test_files_and_folders_are_private_whatever_the_umask"),
     Mutant("a database is not held from keeping to restoring", LITE, '        live.execute("BEGIN EXCLUSIVE")\n', '        live.execute("PRAGMA locking_mode = NORMAL")\n        live.execute("BEGIN EXCLUSIVE")\n', BESIDE),

@@ -13,10 +13,10 @@ import polars as pl
 import pytest
 
 from memops.context import Context
-from memops.evaluation.check import check
 from memops.evaluation.golden import load
 from memops.evaluation.lineage import qrels
 from memops.evaluation.proposing import propose as propose_queries
+from memops.evaluation.suites import check
 from memops.plan import outcome
 from memops.rules import MIGRATION, RULES, propose
 from memops.schema import LIVE, from_rows

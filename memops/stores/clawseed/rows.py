@@ -13,8 +13,11 @@ import polars as pl
 
 from memops.errors import Corrupt
 from memops.schema import DEFAULTS, RECORDS, RETIRED, conform
-from memops.stores.clawseed.categories import (
+from memops.stores.clawseed.frame import (
+    TABLE,
+    UNMODELLED,
     category_for,
+    frame,
     kind_of,
     own_key,
     role_of,
@@ -22,7 +25,6 @@ from memops.stores.clawseed.categories import (
     subject_of,
     tier_of,
 )
-from memops.stores.clawseed.frame import TABLE, UNMODELLED, frame
 from memops.stores.sqlite import columns_in
 from memops.stores.sqlite.table import Field, Row, Table
 from memops.stores.sqlite.values import text_of

@@ -27,8 +27,16 @@ from memops.stores import Keep, Undo, Usual, Work, Written
 from memops.stores.disk import put_aside, replace_whole, sweep
 from memops.stores.rsclaw import redb
 from memops.stores.rsclaw.disk import alone, back_up, forget, install
-from memops.stores.rsclaw.docs import ARCHIVES, DOCS, Doc, Row, to_records, unpacked, widths
-from memops.stores.rsclaw.gateway import Gateway
+from memops.stores.rsclaw.docs import (
+    ARCHIVES,
+    DOCS,
+    Doc,
+    Gateway,
+    Row,
+    to_records,
+    unpacked,
+    widths,
+)
 from memops.stores.rsclaw.redb_build import build
 from memops.stores.rsclaw.write import FILE, Rows, changed, reverted
 

@@ -13,12 +13,13 @@ import struct
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import polars as pl
 import xxhash
 
 from memops.schema import KINDS, MODEL, QUARANTINE, TOMBSTONE, empty, from_rows
+from memops.stores.base import RowStore
 from memops.stores.formats import no_constant
 
 DOCS = "memory_docs"
@@ -277,3 +278,18 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=no_constant)
+
+
+class Gateway(RowStore):
+    """The documents of one rsclaw gateway."""
+
+    kind: ClassVar[str] = "rsclaw"
+    capabilities: ClassVar[frozenset[str]] = frozenset(("snapshot", "live_read"))
+    holds: ClassVar[frozenset[str]] = frozenset(
+        ("id", "scope", "kind", "text", "tier", "importance", "pinned", "access_count", "tags",
+         "created_at", "accessed_at", "extra")
+    )  # fmt: skip
+
+    def project(self, records: pl.DataFrame) -> pl.DataFrame:
+        """Return what a document gives back of each record."""
+        return to_records(document(row) for row in records.to_dicts())

@@ -12,20 +12,41 @@ from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import polars as pl
 
-from memops.errors import Corrupt, Incomplete, PlanRefused
+from memops.errors import Corrupt, Incomplete, MemopsError, PlanRefused
+from memops.models.endpoint import Endpoint, Manners
 from memops.schema import only
 from memops.stores.disk import read_whole, replace_whole
-from memops.stores.rsclaw.client import Client
-from memops.stores.rsclaw.docs import DOCS, Doc, acceptable, to_records
-from memops.stores.rsclaw.gateway import Gateway
+from memops.stores.rsclaw.docs import DOCS, Doc, Gateway, acceptable, to_records
 
 CAP = 1000
 _ROUNDS = 3
 _READ_ONLY = "stop the gateway and use the file's address, rsclaw:PATH/memory.redb"
 _AGAIN = "snapshot the file instead, rsclaw:PATH/memory.redb; it can be read while the gateway runs"
+
+
+_MANNERS = Manners(
+    "RSCLAW",
+    "the gateway",
+    "see whether the gateway is well, or snapshot its file, rsclaw:PATH/memory.redb",
+    "start the gateway, or use its file",
+)
+
+
+class Client(Endpoint):
+    """Requests to `http://HOST:PORT`, of one snapshot."""
+
+    def __init__(self, url: str, pause: float = 0.25) -> None:
+        parts = urlsplit(url)
+        if parts.username or parts.query or parts.fragment or parts.path.strip("/"):
+            raise MemopsError(
+                f"rsclaw:{parts.scheme}://{parts.hostname}: give only host and port",
+                "put the token into RSCLAW_TOKEN",
+            )
+        super().__init__(url, _MANNERS, pause)
 
 
 class RsclawApi(Gateway):

@@ -14,9 +14,8 @@ import polars as pl
 from memops.failpoints import failpoint
 from memops.stores import Undo, Work, Written
 from memops.stores.sqlite import errors, transaction, writer
-from memops.stores.sqlite.batch import Batch
+from memops.stores.sqlite.batch import Batch, reverted
 from memops.stores.sqlite.table import Table
-from memops.stores.sqlite.undo import reverted
 from memops.stores.sqlite.witnesses import Witnesses, totals
 
 LEAST, FIRST, MOST = 10, 50, 200

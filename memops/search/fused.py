@@ -1,11 +1,13 @@
-"""rsclaw's own search: how wide each leg looks, how they are fused, what a record has beforehand.
+"""Fusion as the agents do it: rsclaw's legs and what a record has beforehand, clawseed's two scores.
 
-From `search_hybrid` and `rrf_fuse_memory` of its crate rsclaw-memory; the ranks count from 1.
+From `search_hybrid` and `rrf_fuse_memory` of the crate rsclaw-memory, where ranks count from 1, and
+from clawseed's vector.rs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import polars as pl
 
@@ -49,3 +51,32 @@ def fused(legs: Sequence[Sequence[int]], priors: Sequence[float]) -> list[tuple[
             votes[row] = votes.get(row, 0.0) + 1 / (RRF_K + rank)
     scored = ((row, vote * priors[row]) for row, vote in votes.items())
     return sorted(scored, key=lambda hit: (-hit[1], hit[0]))
+
+
+Ranked = Sequence[tuple[str, float]]
+
+
+def reciprocal_ranks(vector: Ranked, keyword: Ranked, k: float, limit: int) -> list[dict[str, Any]]:
+    """Return the fusion of two result lists by 1 / (k + rank), each sorted by score, then id.
+
+    An id that stands twice counts once among vectors (its later rank) and twice among keywords.
+    """
+    made: dict[str, dict[str, Any]] = {}
+    for rank, (id_, score) in enumerate(_sorted(vector), 1):
+        made[id_] = {"id": id_, "score": 1 / (k + rank), "vector_score": score}
+    for rank, (id_, score) in enumerate(_sorted(keyword), 1):
+        entry = made.setdefault(id_, {"id": id_, "score": 0.0, "vector_score": None})
+        entry["score"] += 1 / (k + rank)
+        entry["keyword_score"] = score
+    return best(made, limit)
+
+
+def best(made: Mapping[str, dict[str, Any]], limit: int) -> list[dict[str, Any]]:
+    """Return so many entries, the highest score first, then by id."""
+    order = sorted(made.values(), key=lambda entry: (-entry["score"], entry["id"]))
+    names = ("id", "score", "vector_score", "keyword_score")
+    return [{name: entry.get(name) for name in names} for entry in order[:limit]]
+
+
+def _sorted(ranked: Ranked) -> list[tuple[str, float]]:
+    return sorted(ranked, key=lambda item: (-item[1], item[0]))
