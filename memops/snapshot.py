@@ -17,7 +17,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import polars as pl
 
@@ -38,7 +38,7 @@ from memops.snapshot_draft import (
     rows_left,
     why_doubted,
 )
-from memops.stores import open_store
+from memops.stores import Copy, Store, open_store
 
 
 @dataclass(frozen=True)
@@ -91,26 +91,8 @@ def _remember(snapshot: Snapshot, records: pl.DataFrame) -> None:
     _read[str(snapshot.path), snapshot.seal] = records
 
 
-class Source(Protocol):
-    """What a snapshot is taken of: a store, or one that is held by whoever is to replace it."""
-
-    address: str
-
-    def identity(self) -> dict[str, str]:
-        """Return what tells the store from any other."""
-        ...
-
-    def copy(self, into: Path) -> dict[str, Any]:
-        """Write an exact copy."""
-        ...
-
-    def load(self, raw: Path) -> pl.DataFrame:
-        """Return the records of a copy."""
-        ...
-
-
 def take(
-    store: Source,
+    store: Store,
     state: Path,
     now: datetime,
     policy: Policy,
@@ -118,21 +100,23 @@ def take(
     accept_shrink: bool = False,
     to_grade: bool = False,
     stem: str = "",
+    held: tuple[dict[str, str], Copy] | None = None,
 ) -> Snapshot:
     """Take a snapshot of a live store.
 
     Raises what `Store.copy` raises, and Incomplete when the store shrank beyond belief since the
     snapshot before it, or is another. One that is only `to_grade` shows such a store as it is, and
     is not what later ones are compared with. Of a store that moved, told by its `name`, what is
-    known comes with it.
+    known comes with it. One that is `held` by whoever replaces it is copied by them; they know what
+    tells it from any other.
     """
-    identity = store.identity()
+    identity, copy = held or (store.identity(), store.copy)
     before = latest(state, identity, name)
     stem = f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{stem or name or identity['kind']}"
     draft = begun(state / "snapshots", stem)
     try:
         with stage("copying the store"):
-            notes = store.copy(files.folder(draft / "raw"))
+            notes = copy(files.folder(draft / "raw"))
         failpoint("snapshot-copied")
         with stage("reading the store"):
             own = store.load(draft / "raw")

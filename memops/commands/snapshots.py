@@ -1,7 +1,6 @@
 """Snapshots: check, restore, compare and prune them."""
 
 import shlex
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -73,8 +72,7 @@ def restore_snapshot(name: str, settings: Settings, to: str | None = None) -> di
 
     def keep(copy: Copy | None) -> Path | None:
         if copy is not None:
-            held = _Held(store.address, identity, store, copy, found)
-            before.append(_taken(held, settings).id)
+            before.append(_taken(store, identity, copy, found, settings).id)
         back = command(before[-1]) if before else None
         restore_marker.begin(state, identity, command(found.id), back)
         return state / "snapshots" / before[-1] / "raw" if copy else None
@@ -91,31 +89,15 @@ def restore_snapshot(name: str, settings: Settings, to: str | None = None) -> di
     return {"restored": found.id, "to": store.address, "before": last, "kept": more}
 
 
-@dataclass
-class _Held:
-    """A store that is about to become what a snapshot holds, copied by whoever holds it."""
-
-    address: str
-    known: dict[str, str]
-    store: Store
-    copier: Copy
-    then: snapshot.Snapshot
-
-    def identity(self) -> dict[str, str]:
-        return self.known
-
-    def copy(self, into: Path) -> dict[str, Any]:
-        then = {"snapshot": self.then.id, "rows": self.then.manifest["rows"]}
-        return self.copier(into) | {"then": then}
-
-    def load(self, raw: Path) -> pl.DataFrame:
-        return self.store.load(raw)
-
-
-def _taken(held: _Held, settings: Settings) -> snapshot.Snapshot:
+def _taken(
+    store: Store, identity: dict[str, str], copy: Copy, then: snapshot.Snapshot, settings: Settings
+) -> snapshot.Snapshot:
+    """A snapshot of a store that is about to become what another holds, copied by whoever holds it."""
+    said = {"then": {"snapshot": then.id, "rows": then.manifest["rows"]}}
     how: dict[str, Any] = {"accept_shrink": True, "stem": "before-restore"}
+    how["held"] = identity, lambda into: copy(into) | said
     try:
-        return snapshot.take(held, settings.state, clock(), settings.policy, **how)
+        return snapshot.take(store, settings.state, clock(), settings.policy, **how)
     except OSError as error:
         raise told(error) from error
 

@@ -9,17 +9,19 @@ import hashlib
 import json
 import os
 import re
-import sqlite3
 import time
 from pathlib import Path
 from typing import Any, ClassVar
 
+from memops.errors import MemopsError
 from memops.stores import Usual
 from memops.stores.lockfile import LockFile
 from memops.stores.markdown import MarkdownStore
 from memops.stores.markdown.entries import Grammar
 from memops.stores.openclaw.grammar import INSERTED, OpenClawGrammar
 from memops.stores.openclaw.provenance import rows
+from memops.stores.sqlite import reader
+from memops.stores.sqlite.values import text_of
 
 _SKIPPED = (".openclaw-repair",)
 
@@ -85,19 +87,11 @@ def generation(workspace: Path) -> str:
 
 
 def _schema_version(path: Path) -> int:
-    rows = _rows(path, "SELECT schema_version FROM schema_meta ORDER BY 1 DESC LIMIT 1")
-    return int(rows[0]) if rows and rows[0].isdigit() else 1
-
-
-def _rows(path: Path, query: str) -> list[str]:
-    """Rows of a database of the agent's, opened read only; none where it has no such table."""
-    if not path.is_file():
-        return []
-    try:
-        with contextlib.closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as db:
-            return [" ".join(map(str, row)) for row in db.execute(query)]
-    except sqlite3.Error:
-        return []
+    """The version that a database of the agent's says it has; 1 where it says none."""
+    query = "SELECT schema_version FROM schema_meta ORDER BY 1 DESC LIMIT 1"
+    with contextlib.suppress(MemopsError, TypeError, ValueError), reader(path) as db:
+        return int(text_of(db.execute(query).fetchone()[0]))
+    return 1
 
 
 def _promotion_locks(workspace: Path) -> list[LockFile]:
