@@ -17,7 +17,7 @@ stale by and never go to the overlay.
   together. Null where a record stands by itself, as a row with a key does.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -202,6 +202,18 @@ def from_rows(rows: Sequence[dict[str, Any]], where: str = "records") -> pl.Data
         raise Corrupt(f"{where}: unknown column {stray!r}", "put native columns into `extra`")
     frame = pl.DataFrame(_column(name, rows, where) for name in present)
     return conform(frame, where) if rows else empty()
+
+
+def from_columns(columns: Mapping[str, Sequence[Any]], where: str = "records") -> pl.DataFrame:
+    """Return records made from columns; absent ones take their defaults."""
+    try:
+        made = [pl.Series(name, values, RECORDS[name]) for name, values in columns.items()]
+    except (TypeError, pl.exceptions.PolarsError):
+        named = [
+            dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+        ]
+        return from_rows(named, where)  # which names the value
+    return conform(pl.DataFrame(made), where)
 
 
 def only(records: pl.DataFrame, ids: Collection[str] | None) -> pl.DataFrame:

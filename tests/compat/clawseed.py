@@ -11,8 +11,8 @@ from memops.schema import instant
 from memops.search.fused import reciprocal_ranks
 from memops.search.profiles import _substrings
 from memops.stores import open_store
+from memops.stores.clawseed.categories import kind_of
 from memops.stores.clawseed.chunks import chunks
-from memops.stores.clawseed.frame import kind_of
 from memops.stores.clawseed.rows import content_hash
 from memops.stores.clawseed.view import exported, parsed
 from tests.compat import Unsupported, clawseed_store, rows_of

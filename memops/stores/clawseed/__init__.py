@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 
 from memops.errors import Corrupt
 from memops.stores import Usual
-from memops.stores.clawseed.frame import TABLE
-from memops.stores.clawseed.rows import HOLDS, INDEX_CHECK, REBUILD, Memories, content_hash
+from memops.stores.clawseed.rows import HOLDS, INDEX_CHECK, REBUILD, TABLE, Memories, content_hash
 from memops.stores.clawseed.view import FILE, without_text
 from memops.stores.disk import read_whole, replace_whole, sweep
 from memops.stores.sqlite import errors, exclusive, names_in, transaction

@@ -14,8 +14,7 @@ from typing import Any
 
 from memops.errors import Corrupt
 from memops.stores.clawseed import Clawseed
-from memops.stores.clawseed.frame import TABLE
-from memops.stores.clawseed.rows import INDEX_CHECK
+from memops.stores.clawseed.rows import INDEX_CHECK, TABLE
 from memops.stores.clawseed.state import hygiene_file, read_hygiene
 from memops.stores.findings import Finding, of_modes, of_openers, of_widths
 from memops.stores.sqlite import columns_in, names_in, reader

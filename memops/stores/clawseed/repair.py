@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from memops.errors import Corrupt
 from memops.stores.clawseed import Clawseed
 from memops.stores.clawseed.doctor import index_in_step, stale_vectors
-from memops.stores.clawseed.frame import TABLE
-from memops.stores.clawseed.rows import INDEX_CHECK, REBUILD
+from memops.stores.clawseed.rows import INDEX_CHECK, REBUILD, TABLE
 from memops.stores.findings import Repair
 from memops.stores.sqlite import columns_in, errors, exclusive, names_in, reader, transaction
 

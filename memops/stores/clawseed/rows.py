@@ -12,12 +12,9 @@ from typing import Any, ClassVar
 import polars as pl
 
 from memops.errors import Corrupt
-from memops.schema import DEFAULTS, RECORDS, RETIRED, conform
-from memops.stores.clawseed.frame import (
-    TABLE,
-    UNMODELLED,
+from memops.schema import DEFAULTS, RECORDS, RETIRED, conform, instant
+from memops.stores.clawseed.categories import (
     category_for,
-    frame,
     kind_of,
     own_key,
     role_of,
@@ -26,9 +23,12 @@ from memops.stores.clawseed.frame import (
     tier_of,
 )
 from memops.stores.sqlite import columns_in
-from memops.stores.sqlite.table import Field, Row, Table
+from memops.stores.sqlite.table import Field, Row, Table, is_text
 from memops.stores.sqlite.values import text_of
 
+TABLE = "memories"
+UNMODELLED = "key:"
+"""Stands before the key in `superseded_by` when no row has that key."""
 INDEX_CHECK = "INSERT INTO memories_fts(memories_fts, rank) VALUES ('integrity-check', 1)"
 REBUILD = "INSERT INTO memories_fts(memories_fts) VALUES ('rebuild')"
 HOLDS = {
@@ -58,11 +58,26 @@ def local(at: datetime) -> str:
     return at.astimezone().isoformat(timespec="microseconds")
 
 
+_READ: dict[str, Callable[[Any], Any]] = {
+    "importance": lambda n: min(max(float(n), 0.0), 1.0) if isinstance(n, int | float) else 0.5,
+    "created_at": lambda at: instant(str(at)),
+    "updated_at": lambda at: instant(str(at)),
+}
+"""What is read of a column that is no text; no instant is null."""
+
+
 class Memories(Table):
     """clawseed's table of memories, whatever columns it has."""
 
     name: ClassVar[str] = TABLE
-    fields: ClassVar[Mapping[str, Field]] = {name: Field(column) for name, column in HOLDS.items()}
+    fields: ClassVar[Mapping[str, Field]] = {
+        name: Field(column, _READ.get(name, str)) for name, column in HOLDS.items()
+    }
+    shown: ClassVar[Mapping[str, Field]] = {
+        "subject": Field("key", subject_of), "source": Field("key", source_of),
+        "kind": Field("category", kind_of), "tier": Field("category", tier_of),
+        "role": Field("category", role_of),
+    }  # fmt: skip
     needed: ClassVar[tuple[str, ...]] = (
         "id", "key", "content", "category", "created_at", "updated_at",
     )  # fmt: skip
@@ -82,11 +97,19 @@ class Memories(Table):
 
     def records(self, rows: Sequence[Sequence[Any]], whole: bool = False) -> pl.DataFrame:
         """Return rows as records; where all of them are there, links are found among them."""
-        if not whole:
-            return frame(rows, self.columns, self._id_of, self.where)
         id_at, key_at = (1 + self.columns.index(name) for name in ("id", "key"))
         known = {row[key_at]: row[id_at] for row in rows if row[id_at] is not None}
-        return frame(rows, self.columns, known.get, self.where)
+        self._find = known.get if whole else self._id_of
+        return super().records(rows, whole)
+
+    def told(
+        self, of: Mapping[str, Sequence[Any]], rowids: Sequence[int]
+    ) -> dict[str, Sequence[Any]]:
+        """Return columns of records; a row without a readable id goes by its number."""
+        said, links = super().told(of, rowids), of.get("superseded_by", ())
+        named = zip(rowids, of["id"], said["id"], strict=True)
+        said["id"] = [id_ if is_text(own) else f"rowid:{n}" for n, own, id_ in named]
+        return said | {"superseded_by": [*map(self._link, links)]} if links else said
 
     def projected(self, records: pl.DataFrame) -> pl.DataFrame:
         """Return what these records read as; a row that is there already keeps its category."""
@@ -161,6 +184,12 @@ class Memories(Table):
                     f"{self.where}: without trigger {name} its search index would fall behind",
                     _UNFINISHED if cache and "accessed_at" not in cache else "start clawseed once",
                 )
+
+    def _link(self, native: Any) -> str | None:
+        if native is None or (text := text_of(native)) in RETIRED:
+            return None if native is None else text
+        found = self._find(native)
+        return text_of(found) if found is not None else f"{UNMODELLED}{text}"
 
     def _id_of(self, key: bytes) -> Any:
         """The id of the row that has a key; None if there is none."""

@@ -14,8 +14,7 @@ import numpy as np
 from memops.errors import MemopsError
 from memops.models.encode import Encoder
 from memops.models.vectors import Vectors
-from memops.stores.clawseed.frame import TABLE
-from memops.stores.clawseed.rows import content_hash
+from memops.stores.clawseed.rows import TABLE, content_hash
 from memops.stores.sqlite import columns_in, errors, reader, transaction, writer
 
 LEAST_ALIKE = 0.999

@@ -9,14 +9,16 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import isfinite
 from typing import Any, ClassVar
 
 import polars as pl
 
 from memops.errors import Corrupt
-from memops.schema import DEFAULTS, RETIRED, TOMBSTONE, from_rows
+from memops.schema import DEFAULTS, RETIRED, TOMBSTONE, empty, from_columns
 from memops.stores.sqlite import columns_in
 from memops.stores.sqlite.values import bound, text_of
 
@@ -25,6 +27,8 @@ Row = dict[str, Any]
 _AT_ONCE = 500  # ids in one statement
 _NEW = 1 << 48  # numbers below zero among which new rows get theirs
 _STAMP = "%Y-%m-%d %H:%M:%S"
+_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
+_quoted: Callable[[str], str] = json.encoder.encode_basestring  # what that makes of a string
 
 
 def _same(value: Any) -> Any:
@@ -86,6 +90,8 @@ class Table:
     name: ClassVar[str]
     fields: ClassVar[Mapping[str, Field]]
     """By record column; `id` and `text` are needed."""
+    shown: ClassVar[Mapping[str, Field]] = {}
+    """The same of what is only read."""
     needed: ClassVar[tuple[str, ...]]
     """Columns without which the table is another program's."""
     content: ClassVar[tuple[str, ...]]
@@ -149,15 +155,29 @@ class Table:
 
     def records(self, rows: Sequence[Sequence[Any]], whole: bool = False) -> pl.DataFrame:
         """Return rows as `select` gives them as records; they are `whole` if all of the table is there."""
-        found = [dict(zip(("rowid", *self.columns), row, strict=True)) for row in rows]
-        return from_rows([self._record(row) for row in found], self.where)
+        if not rows:
+            return empty()
+        rowids, *values = zip(*rows, strict=True)
+        of = dict(zip(self.columns, values, strict=True))
+        origin = [f"{self.name}/{n}" for n in rowids]
+        about = {"origin": origin, "extra": self._extras(of)}
+        return from_columns(self.told(of, rowids) | about, self.where)
 
     def projected(self, records: pl.DataFrame) -> pl.DataFrame:
         """Return what `records` would give for these once they are written."""
-        rows = records.to_dicts()
-        made = [self._record(self._row(row)) for row in rows]
-        kept = [{name: row[name] for name in ("origin", "extra")} for row in rows]
-        return from_rows([new | old for new, old in zip(made, kept, strict=True)], self.where)
+        rows = [self._row(row) for row in records.to_dicts()]
+        if not rows:
+            return empty()
+        of = {column: [row[column] for row in rows] for column in rows[0]}
+        kept = {name: records[name].to_list() for name in ("origin", "extra")}
+        return from_columns(self.told(of, range(len(rows))) | kept, self.where)
+
+    def told(
+        self, of: Mapping[str, Sequence[Any]], rowids: Sequence[int]
+    ) -> dict[str, Sequence[Any]]:
+        """Return the columns of records that native ones say, each value read once."""
+        known = ((name, f) for name, f in {**self.fields, **self.shown}.items() if f.column in of)
+        return {name: self._read(field, of[field.column], rowids) for name, field in known}
 
     def inserted(self, record: Mapping[str, Any], now: datetime) -> Row:
         """Return the row of a record that a plan adds."""
@@ -302,25 +322,38 @@ class Table:
         """The columns that a record says itself, so that `extra` keeps no copy of them."""
         return {f.column: n for n, f in self.fields.items() if n in ("text", "key")}
 
-    def _record(self, row: Row) -> dict[str, Any]:
-        """A row as a record; `extra` keeps what compare-and-set rests on."""
-        said = {n: row[n] for n in self._said() if n in row}
-        damaged = {name: plain(value) for name, value in said.items() if not is_text(value)}
-        native = {n: plain(v) for n, v in row.items() if n not in (*said, self.id, "rowid")}
-        native |= {"not_utf8": damaged} if damaged else {}
-        if self.category in row:
-            native.setdefault("category", plain(row[self.category]))
-        about = {"extra": json.dumps(native, ensure_ascii=False, sort_keys=True)}
-        about |= {"origin": f"{self.name}/{row['rowid']}"} if "rowid" in row else {}
-        told = {n: self._told(f, row) for n, f in self.fields.items() if f.column in row}
-        return told | about
+    def _extras(self, of: Mapping[str, Sequence[Any]]) -> list[str]:
+        """What compare-and-set rests on, as JSON with its names in order: native values, but null."""
+        said = [name for name in self._said() if name in of]
+        native = {n: values for n, values in of.items() if n not in (*said, self.id)}
+        if self.category in of:
+            native.setdefault("category", of[self.category])
+        shown = {f"{n}_bytes" if n in self.large else n: values for n, values in native.items()}
+        parts = [
+            [None if value is None else f'"{name}": {_json(value)}' for value in shown[name]]
+            for name in sorted(shown)
+        ]
+        lines = [f"{{{', '.join(filter(None, row))}}}" for row in zip(*parts, strict=True)]
+        with suppress(TypeError, UnicodeDecodeError):  # nearly all texts are, which one look tells
+            for name in said:
+                b"\n".join(of[name]).decode()
+            return lines
+        for nth, values in enumerate(zip(*(of[name] for name in said), strict=True)):
+            damaged = {n: plain(v) for n, v in zip(said, values, strict=True) if not is_text(v)}
+            if damaged:
+                lines[nth] = _JSON(json.loads(lines[nth]) | {"not_utf8": damaged})
+        return lines
 
-    def _told(self, field: Field, row: Row) -> Any:
+    def _read(self, field: Field, values: Sequence[Any], rowids: Sequence[int]) -> list[Any]:
+        known: dict[Any, Any] = {}
+        apart = {int, float} <= {*map(type, values)}  # 1 and 1.0 are one key, and two texts
         try:
-            return _read(field, row[field.column])
+            for value in values if apart else {*values}:
+                known[repr(value) if apart else value] = _read(field, value)
         except Exception as error:  # what a kind's own function makes of any value at all
-            at = f"{self.name}/{row.get('rowid')}, column {field.column!r}"
+            at = f"{self.name}/{rowids[values.index(value)]}, column {field.column!r}"
             raise Corrupt(f"{self.where}: {at}: {error}", "mend that value") from error
+        return [*map(known.__getitem__, map(repr, values) if apart else values)]
 
     def _default(self, name: str, native: Any) -> str:
         field = self.fields.get(name)
@@ -347,6 +380,15 @@ def plain(value: Any) -> Any:
         return value.decode("utf-8")
     except UnicodeDecodeError:
         return f"sha256:{hashlib.sha256(value).hexdigest()}"
+
+
+def _json(value: Any) -> str:
+    if not isinstance(value, bytes):
+        return repr(value) if type(value) is float and isfinite(value) else _JSON(value)
+    try:
+        return _quoted(value.decode("utf-8"))
+    except UnicodeDecodeError:
+        return _JSON(plain(value))
 
 
 def _read(field: Field, value: Any) -> Any:
