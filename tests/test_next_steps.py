@@ -622,7 +622,8 @@ def test_a_night_that_cannot_be_written_down_names_its_run_what_it_changed_and_t
     with monkeypatch.context() as patched:
         patched.setattr(files, "write", full)
         patched.setattr(
-            "memops.nights.night._note_step", lambda *_: (_ for _ in ()).throw(OSError(27, "too large"))
+            "memops.nights.night._note_step",
+            lambda *_: (_ for _ in ()).throw(OSError(27, "too large")),
         )
         code, said = run(capsys, "nightly", store, "--approve", "--now", NOW, "--json")
     (night,) = json.loads(said)
