@@ -47,8 +47,9 @@ class Toy(FileStore):
 DATABASE = '''
 """A toy store: the notes of a program that keeps them in SQLite."""
 
+from memops.stores.sqlite.fields import Field, seconds
 from memops.stores.sqlite.store import TableStore
-from memops.stores.sqlite.table import Field, Table, seconds
+from memops.stores.sqlite.table import Table
 
 
 class Notes(Table):
@@ -70,8 +71,9 @@ class Notebook(TableStore):
 NUMBERED = '''
 """A toy store: a table whose rows have numbers, a count and a mark that hides them."""
 
+from memops.stores.sqlite.fields import Field, counter, flag, number, timestamp
 from memops.stores.sqlite.store import TableStore
-from memops.stores.sqlite.table import Field, Table, counter, flag, number, timestamp
+from memops.stores.sqlite.table import Table
 
 
 class Facts(Table):

@@ -23,8 +23,9 @@ from memops.stores.clawseed.categories import (
     tier_of,
 )
 from memops.stores.sqlite import columns_in
-from memops.stores.sqlite.table import Field, Row, Table, is_text
-from memops.stores.sqlite.values import text_of
+from memops.stores.sqlite.fields import Field
+from memops.stores.sqlite.table import Row, Table
+from memops.stores.sqlite.values import is_text, text_of
 
 TABLE = "memories"
 UNMODELLED = "key:"

@@ -8,8 +8,8 @@ import polars as pl
 from memops.plan import outcome
 from memops.schema import RETIRED
 from memops.stores import State, Undo, Work, Written
-from memops.stores.sqlite.table import Row, Table, plain
-from memops.stores.sqlite.values import as_json, from_json
+from memops.stores.sqlite.table import Row, Table
+from memops.stores.sqlite.values import as_json, from_json, plain
 
 
 class Batch:

@@ -1,87 +1,28 @@
 """A table of another program's database: the statements made to it, and what its rows are as records.
 
 A kind names its table and, in `fields`, the column of each record column with how the two are made
-of each other; `number`, `flag`, `counter`, `seconds` and `timestamp` are the usual ones. What a
-program keeps otherwise, a subclass says in the methods that it overrides.
+of each other (`stores.sqlite.fields`). What a program keeps otherwise, a subclass says in the
+methods that it overrides.
 """
 
-import hashlib
 import json
 import sqlite3
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from math import isfinite
+from datetime import datetime
 from typing import Any, ClassVar
 
 import polars as pl
 
 from memops.errors import Corrupt
-from memops.schema import DEFAULTS, RETIRED, TOMBSTONE, empty, from_columns
+from memops.schema import DEFAULTS, RETIRED, empty, from_columns
 from memops.stores.sqlite import columns_in
-from memops.stores.sqlite.values import bound, text_of
+from memops.stores.sqlite.fields import Field
+from memops.stores.sqlite.values import JSON, bound, is_text, json_of, plain, text_of
 
 Row = dict[str, Any]
 """Native values by column, `rowid` first."""
 _AT_ONCE = 500  # ids in one statement
-_NEW = 1 << 48  # numbers below zero among which new rows get theirs
-_STAMP = "%Y-%m-%d %H:%M:%S"
-_JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
-_quoted: Callable[[str], str] = json.encoder.encode_basestring  # what that makes of a string
-
-
-def _same(value: Any) -> Any:
-    return value
-
-
-@dataclass(frozen=True)
-class Field:
-    """The column that holds a field of a record, and how each is made of the other.
-
-    Text comes as text, any other value as it is. Null and `none` are read as None, for which `none`
-    is written. Where the program `counts` in the column, what a plan adds is added to what stands
-    there by then, and a count is no sign that a row changed.
-    """
-
-    column: str
-    read: Callable[[Any], Any] = _same
-    write: Callable[[Any], Any] = _same
-    none: Any = None
-    counts: bool = False
-
-
-def seconds(column: str) -> Field:
-    """Return the field of a column with seconds since 1970."""
-    return Field(column, lambda n: datetime.fromtimestamp(n, UTC), lambda at: int(at.timestamp()))
-
-
-def timestamp(column: str) -> Field:
-    """Return the field of a column with times as SQLite's CURRENT_TIMESTAMP writes them."""
-    return Field(
-        column,
-        lambda text: datetime.fromisoformat(text).replace(tzinfo=UTC),
-        lambda at: at.astimezone(UTC).strftime(_STAMP),
-    )
-
-
-def counter(column: str) -> Field:
-    """Return the field of a column that the program counts in."""
-    return Field(column, none=0, counts=True)
-
-
-def flag(column: str) -> Field:
-    """Return the field of a column with 1 in a row that is hidden, and 0 in one that is not."""
-    return Field(column, lambda _: TOMBSTONE, lambda _: 1, none=0)
-
-
-def number(column: str) -> Field:
-    """Return the field of a column that knows rows by number.
-
-    A new record gets one that is made of its id, below zero, so that the program's own count goes
-    on where it was.
-    """
-    return Field(column, str, _number)
 
 
 class Table:
@@ -186,7 +127,7 @@ class Table:
     def altered(self, before: Mapping[str, Any], after: Mapping[str, Any], now: datetime) -> Row:
         """Return the columns that turn one record into another."""
         return {
-            field.column: _native(field, after[name])
+            field.column: field.native(after[name])
             for name, field in self.fields.items()
             if self._has(field) and after[name] != before[name]
         }
@@ -228,7 +169,7 @@ class Table:
     def is_live(self, row: Row) -> bool:
         """Tell whether a row is live."""
         field = self.fields.get("superseded_by")
-        return field is None or _read(field, row.get(self.link)) is None
+        return field is None or field.said(row.get(self.link)) is None
 
     def refused(self, was: Mapping[str, Any], new: Row) -> str:
         """Return why new values may not be given to a row, or nothing."""
@@ -265,16 +206,16 @@ class Table:
         found = self.of_ids(f'SELECT rowid, {names} FROM "{self.name}"', ids)
         asked = {self.id_of(id_): id_ for id_ in ids}
         rows = [dict(zip(["rowid", *self.columns], row, strict=True)) for row in found]
-        known = [(text_of(_read(self.fields["id"], row[self.id])), row) for row in rows]
+        known = [(text_of(self.fields["id"].said(row[self.id])), row) for row in rows]
         return {asked.get(id_, id_): row for id_, row in known}
 
     def native_id(self, id_: str) -> Any:
         """Return what stands in the id's column of the row of a record."""
-        return _native(self.fields["id"], id_)
+        return self.fields["id"].native(id_)
 
     def id_of(self, id_: str) -> str:
         """Return the id that a record has once it is written."""
-        return text_of(_read(self.fields["id"], self.native_id(id_)))
+        return text_of(self.fields["id"].said(self.native_id(id_)))
 
     def read(self, ids: Collection[str] | None) -> pl.DataFrame:
         """Return the records of the table, or of them only these."""
@@ -316,7 +257,7 @@ class Table:
         return field.column in self.columns
 
     def _row(self, record: Mapping[str, Any]) -> Row:
-        return {f.column: _native(f, record[n]) for n, f in self.fields.items() if self._has(f)}
+        return {f.column: f.native(record[n]) for n, f in self.fields.items() if self._has(f)}
 
     def _said(self) -> dict[str, str]:
         """The columns that a record says itself, so that `extra` keeps no copy of them."""
@@ -330,7 +271,7 @@ class Table:
             native.setdefault("category", of[self.category])
         shown = {f"{n}_bytes" if n in self.large else n: values for n, values in native.items()}
         parts = [
-            [None if value is None else f'"{name}": {_json(value)}' for value in shown[name]]
+            [None if value is None else f'"{name}": {json_of(value)}' for value in shown[name]]
             for name in sorted(shown)
         ]
         lines = [f"{{{', '.join(filter(None, row))}}}" for row in zip(*parts, strict=True)]
@@ -341,7 +282,7 @@ class Table:
         for nth, values in enumerate(zip(*(of[name] for name in said), strict=True)):
             damaged = {n: plain(v) for n, v in zip(said, values, strict=True) if not is_text(v)}
             if damaged:
-                lines[nth] = _JSON(json.loads(lines[nth]) | {"not_utf8": damaged})
+                lines[nth] = JSON(json.loads(lines[nth]) | {"not_utf8": damaged})
         return lines
 
     def _read(self, field: Field, values: Sequence[Any], rowids: Sequence[int]) -> list[Any]:
@@ -349,7 +290,7 @@ class Table:
         apart = {int, float} <= {*map(type, values)}  # 1 and 1.0 are one key, and two texts
         try:
             for value in values if apart else {*values}:
-                known[repr(value) if apart else value] = _read(field, value)
+                known[repr(value) if apart else value] = field.said(value)
         except Exception as error:  # what a kind's own function makes of any value at all
             at = f"{self.name}/{rowids[values.index(value)]}, column {field.column!r}"
             raise Corrupt(f"{self.where}: {at}: {error}", "mend that value") from error
@@ -357,55 +298,8 @@ class Table:
 
     def _default(self, name: str, native: Any) -> str:
         field = self.fields.get(name)
-        value = None if field is None else _read(field, native)
+        value = None if field is None else field.said(native)
         return str(DEFAULTS[name] if value is None else value)
-
-
-def is_text(value: Any) -> bool:
-    """Tell whether a native value is text that can be read, or no text at all."""
-    if not isinstance(value, bytes):
-        return value is not None
-    try:
-        value.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def plain(value: Any) -> Any:
-    """Return a native value in a form that JSON holds and that tells it from any other."""
-    if not isinstance(value, bytes):
-        return value
-    try:
-        return value.decode("utf-8")
-    except UnicodeDecodeError:
-        return f"sha256:{hashlib.sha256(value).hexdigest()}"
-
-
-def _json(value: Any) -> str:
-    if not isinstance(value, bytes):
-        return repr(value) if type(value) is float and isfinite(value) else _JSON(value)
-    try:
-        return _quoted(value.decode("utf-8"))
-    except UnicodeDecodeError:
-        return _JSON(plain(value))
-
-
-def _read(field: Field, value: Any) -> Any:
-    if isinstance(value, bytes):
-        value = text_of(value)
-    return None if value is None or value == field.none else field.read(value)
-
-
-def _native(field: Field, value: Any) -> Any:
-    return field.none if value is None else field.write(value)
-
-
-def _number(id_: str) -> int:
-    """The number of a row that is there, or one that is made of the id of a new record."""
-    if id_.removeprefix("-").isdecimal() and str(int(id_)) == id_:
-        return int(id_)
-    return -1 - int.from_bytes(hashlib.sha256(id_.encode()).digest()) % _NEW
 
 
 def _is_none(column: str, none: Any) -> str:

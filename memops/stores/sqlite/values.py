@@ -1,7 +1,14 @@
 """Values of SQLite's, exactly: text that need not be UTF-8, bytes, infinities."""
 
 import base64
+import hashlib
+import json
+from collections.abc import Callable
+from math import isfinite
 from typing import Any
+
+JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode
+_quoted: Callable[[str], str] = json.encoder.encode_basestring  # what that makes of a string
 
 
 class Text(bytes):
@@ -41,3 +48,34 @@ def from_json(value: Any) -> Any:
 def bound(value: Any) -> tuple[str, Any]:
     """Return placeholder and parameter that store a value as the type it had."""
     return ("CAST(? AS TEXT)", bytes(value)) if isinstance(value, Text) else ("?", value)
+
+
+def is_text(value: Any) -> bool:
+    """Tell whether a native value is text that can be read, or no text at all."""
+    if not isinstance(value, bytes):
+        return value is not None
+    try:
+        value.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def plain(value: Any) -> Any:
+    """Return a native value in a form that JSON holds and that tells it from any other."""
+    if not isinstance(value, bytes):
+        return value
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        return f"sha256:{hashlib.sha256(value).hexdigest()}"
+
+
+def json_of(value: Any) -> str:
+    """Return `plain` of a native value as JSON."""
+    if not isinstance(value, bytes):
+        return repr(value) if type(value) is float and isfinite(value) else JSON(value)
+    try:
+        return _quoted(value.decode("utf-8"))
+    except UnicodeDecodeError:
+        return JSON(plain(value))

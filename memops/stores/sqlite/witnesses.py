@@ -12,8 +12,8 @@ from typing import Any
 import polars as pl
 
 from memops.schema import COUNTS, DEFAULTS
-from memops.stores.sqlite.table import Row, Table, plain
-from memops.stores.sqlite.values import bound
+from memops.stores.sqlite.table import Row, Table
+from memops.stores.sqlite.values import bound, plain
 
 _AT_ONCE = 500  # rowids in one statement
 _SCOPE = DEFAULTS["scope"]
