@@ -126,9 +126,9 @@ def clawseed(
             near: list[tuple[str, float]] = []
             if vectors is not None and asked is not None:
                 near = _nearest(vectors, asked[nth], 2 * wide)
-            fused = reciprocal_ranks(near, words, 60, wide)
+            ranked = reciprocal_ranks(near, words, 60, wide)
             single = sorted(words or near, key=lambda hit: -hit[1])[:wide]
-            both = [(int(hit["id"]), hit["score"]) for hit in fused]
+            both = [(int(hit["id"]), hit["score"]) for hit in ranked]
             hits = both if words and near else [(int(i), score) for i, score in single]
             kept = [(i, s) for i, s in hits if not hidden[i]] or _substrings(rows, text, wide)
             if scope is not None:
