@@ -288,6 +288,54 @@ def test_what_identifies_something_beside_a_label_is_left(text, value):
     assert one(text.format(value)) == text.format(value)
 
 
+RANDOM = "k3RvQ8zTn5WdYp2L" + "h7XmBc4JfG9s"
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["ATATT3xFfGF0" + RANDOM + RANDOM + "=5B1D7E0A", "glrt-t1_" + RANDOM + ".01.0w1q7k9xy", "glpat-" + RANDOM + ".01.0w1q7k9xy",
+     "whsec_" + RANDOM + "/q+Rt7" + "==", "sk.ey" + "J" + RANDOM + "." + RANDOM, "sntrys_ey" + "J" + RANDOM + "==_" + RANDOM],
+)  # fmt: skip
+def test_a_key_is_masked_to_the_end_of_its_signs_and_words_beside_it_stay(key):
+    assert re.fullmatch(r"use \[redacted:[a-z-]+\], please", one(f"use {key}, please"))
+    token = corpus.TOKENS["gitlab"](random.Random(3))
+    assert one(f"key {token}_für_später") == "key [redacted:code-host-token]_für_später"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["folder_token: {}", "nextPageToken: {}", "the wiki token is {}", "文档 token：{}", "上传后的链接（token: `{}`）",
+     "cache-key = {}", "https://mail.invalid/redirect?id=4&token={}"],
+)  # fmt: skip
+def test_the_token_or_key_of_a_thing_is_its_id(text):
+    assert one(text.format(RANDOM)) == text.format(RANDOM)
+    assert RANDOM not in one(f"api token: {RANDOM}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["## Passwords to change\n- Kiln7590x\n- Harbour-box42", "待更换的密码：\n- 路由器7590\n- Harbour-box42",
+     "Tokens to rotate:\n- Harbour-box42\n- k8s-Kiln2-eu9x", "需要密码: pty=true → write 密码 → poll 结果", "Il corrige son mot de passe → retenter",
+     "Das Kennwort steht am Gerät, Modell Kiln!Werk 7590"],
+)  # fmt: skip
+def test_what_is_to_be_done_with_passwords_names_none(text):
+    assert one(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("cookie for the old shop: SESSID={}; csrf={}", [RANDOM, RANDOM[::-1]]),
+        ("SIM: PUK 码 {}，PIN {}", ["327" + "86597", "76" + "95"]),
+        ("大门 {}，房间密码 {}", ["1566" + "86", "4573" + "16"]),
+        ("seed words, in order\n1. {}\n2. {}\n3. {}\n4. {}\n5. {}\nrest elsewhere", ["ladder", "walnut", "jaguar", "shrimp", "kettle"]),
+        ("Cloud API token for all zones is {}, not the old one", [RANDOM]),
+    ],
+)  # fmt: skip
+def test_what_a_label_farther_off_tells_is_masked(text, values):
+    assert not [value for value in values if value in one(text.format(*values))]
+
+
 @pytest.mark.parametrize(
     "text",
     ["SSH passphrase → {}", "Phrase secrète du disque : {}", 'frase segreta: "{}"', "Фраза: {}"],

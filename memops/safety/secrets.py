@@ -15,9 +15,11 @@ from memops.language.text import wordlist
 from memops.policy.safety import Secrets
 from memops.safety.masks import with_masks
 from memops.safety.secrets_checks import plausible
+from memops.safety.secrets_ends import whole
 from memops.safety.secrets_fitted import likely
+from memops.safety.secrets_labels import unlabelled
 from memops.safety.secrets_lists import of_one_list
-from memops.safety.secrets_shapes import FITTED, PUBLIC, Shape, shapes, staying
+from memops.safety.secrets_shapes import FITTED, MADE, PUBLIC, Shape, shapes, staying
 from memops.safety.secrets_views import View, views
 
 FOUND = pl.Schema(
@@ -51,13 +53,14 @@ def found(texts: pl.Series, policy: Secrets = _DEFAULT) -> pl.DataFrame:
 
     Spans of one text do not overlap; rows without a secret, and null texts, are absent.
     """
-    texts = texts.cast(pl.String)
+    texts, known = unlabelled(texts.cast(pl.String)), shapes(policy)
     others = views(texts)
     read = pl.Series([view.text for view in others], dtype=pl.String)
     hits = _hits(pl.concat([texts.rename(""), read]), policy)
     spans = _merged(_in_place(hits, others, len(texts)))
+    spans = whole(texts, spans, [nth for nth, shape in enumerate(known) if shape.kind in MADE])
     spans = _merged(pl.concat([spans, _again(texts, spans), of_one_list(texts, spans)]))
-    kinds = pl.Series("kind", [shape.kind for shape in shapes(policy)])
+    kinds = pl.Series("kind", [shape.kind for shape in known])
     return spans.with_columns(kind=kinds.gather(spans["nth"])).select(FOUND.names())
 
 

@@ -55,6 +55,11 @@ def identified() -> pl.Expr:
     return named & ~BEFORE.str.contains("(?i)cookie")  # which lets its bearer in
 
 
+def next_step() -> pl.Expr:
+    """Return whether an arrow leads to the value from a sentence, as to what is done next."""
+    return BEFORE.str.contains(r"""(?:\S+[ \t]+){3,}[^\n]*(?:→|[-=]>)[\s"'`*]*$""")
+
+
 def elided() -> pl.Expr:
     """Return whether only the beginning of a key is shown."""
     return NEXT.str.contains(r"""^["'`]?(?:\.{3}|…|\*{3})""") & (SIZE < 24)

@@ -12,15 +12,13 @@ import zlib
 from functools import cache
 
 from memops.language.lexicon import lexicon
+from memops.safety.secrets_ends import spoken
 
 _CHAT_BOT = re.compile(r"\d{8,10}:AA[\w-]{33}")  # Telegram's
 _CHECKED = re.compile("(?:gh[pousr]|npm)_([A-Za-z0-9]{30})([A-Za-z0-9]{6})")  # GitHub's, npm's
 _SIGNS = string.digits + string.ascii_uppercase + string.ascii_lowercase
-_WORDS = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
-_SPEAKABLE = re.compile(r"(?i)(?!.*[^aeiouy]{5})(?=.*[aeiouy])")
 _PLACE = re.compile(r"[/\\]$|\[\[$|[?&]\w+=$")  # a path, a link to a note, a part of an address
 _ENDING = re.compile(r"\.[A-Za-z0-9]{1,12}\b")
-_SPOKEN = 0.28  # of a run that a generator made: the most that could be words
 
 
 def proven(value: str, before: str = "", after: str = "") -> bool:
@@ -42,9 +40,8 @@ def proven(value: str, before: str = "", after: str = "") -> bool:
 
 def _balanced(run: str) -> bool:
     """Whether a generator may have made a run: of both cases and digits, and hardly words."""
-    spoken = sum(len(word) for word in _WORDS.findall(run) if _SPEAKABLE.match(word))
     mixed = all(any(map(is_, run)) for is_ in (str.isupper, str.islower, str.isdigit))
-    return mixed and spoken <= len(run) * _SPOKEN
+    return mixed and not spoken(run)
 
 
 def _checked(value: str) -> bool:

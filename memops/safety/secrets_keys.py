@@ -3,7 +3,15 @@
 import polars as pl
 
 from memops.language.lexicon import lexicon
-from memops.safety.secrets_around import BEFORE, NEXT, after_label, elided, published
+from memops.safety.secrets_around import (
+    BEFORE,
+    NEXT,
+    after_label,
+    elided,
+    next_step,
+    published,
+    said_before,
+)
 from memops.safety.secrets_labels import expanded
 from memops.safety.secrets_traits import SIZE, count, has
 
@@ -12,6 +20,7 @@ _GENERATED = "[A-Za-z0-9]{20}"  # unbroken
 _ROWS = ("abcdefghijklmnopqrstuvwxyz", "0123456789012")
 _COUNTED = "(?i)" + "|".join(row[n : n + 8] for row in _ROWS for n in range(len(row) - 7))
 """Eight signs in the order of the alphabet or of counting, which an example has and no key."""
+_SET_OFF = r"""[:：=(（|>→][\s"'`*]*$"""
 _UNDATED = ~pl.col("dated")
 _ALONE = (pl.col("letters") > 0) & ~pl.col("identifier") & ~pl.col("spelt_out")
 
@@ -29,6 +38,7 @@ def fitted() -> pl.Expr:
     own_name |= has("^[0-9a-f]{16}(?:-[0-9]+)?$")  # a plan or a run of this program
     own_name |= has(lexicon("secrets")["markup"]) | _set_otherwise()
     number = has("^[0-9]+$") & NEXT.str.contains(lexicon("secrets")["counted"])
+    own_name |= next_step() & ~_DIGIT
     return ~published() & _UNDATED & ~pl.col("place") & ~own_name & ~number & ~elided()
 
 
@@ -89,14 +99,14 @@ def query() -> pl.Expr:
 
 def loose() -> pl.Expr:
     """Random after a label in the same sentence, set off by a sign; a number is anything's."""
-    told = after_label("token", 76) & BEFORE.str.contains(r"""[:：=(（|>→][\s"'`*]*$""")
-    return told & token() & _ALONE
+    return after_label("token", 76) & BEFORE.str.contains(_SET_OFF) & token() & _ALONE
 
 
 def generated() -> pl.Expr:
-    """The same of a run of both cases and digits, mixed as in no name."""
+    """The same of a run of both cases and digits, mixed as in no name, also after a verb."""
     cased = pl.col("upper") & pl.col("lower") & _DIGIT
-    return loose() & cased & (_MIXING >= 0.35) & ~_example()
+    told = after_label("token", 76) & said_before(rf"(?i)(?:{_SET_OFF}|@{{is}}[\"'`*]*$)")
+    return told & token() & _ALONE & cased & (_MIXING >= 0.35) & ~_example()
 
 
 def unpublished() -> pl.Expr:

@@ -9,6 +9,8 @@ import itertools
 import re
 from functools import cache
 
+import polars as pl
+
 from memops.language.lexicon import lexicon
 
 _PART = re.compile(r"@\{([\w-]+)\}")
@@ -19,6 +21,7 @@ _LATIN = re.compile(
 _SPACED = re.compile(r"^[a-zß-ɏͰ-ӿ֐-ۿऀ-ॿ]")
 _CHARACTERS = {" ": "[ _-]?", "'": "['’]", "-": "-"}
 _PAIR = re.compile("^[⺀-鿿]{2}$")  # which a person may set apart, so that lines end alike
+_OF_THING = re.compile("(?i)(?:token|key)s?$")
 _SHORT = 5  # letters up to which a word is likely to be a part of another one
 
 
@@ -57,6 +60,33 @@ def expanded(pattern: str) -> str:
     while _PART.search(pattern):
         pattern = _PART.sub(lambda part: parts.get(part[1]) or spelt(part[1]), pattern)
     return pattern
+
+
+def unlabelled(texts: pl.Series) -> pl.Series:
+    """Return texts of the same lengths in which what only looks like a label is none.
+
+    The token or key of a thing, as a page's or a cache's, is written as an id; passwords with which
+    something is to be done introduce the names of what they are for.
+    """
+    found, label = _unlabelling()
+    rows = texts.str.contains(found).fill_null(False).arg_true()
+    if rows.is_empty():
+        return texts
+    return texts.scatter(rows, [label.sub(_renamed, texts[row]) for row in rows])
+
+
+def _renamed(label: re.Match[str]) -> str:
+    if label["chore"]:
+        return "o" * len(label[0])
+    name = "_ids" if label[0][-1] in "sS" else "_id"
+    return _OF_THING.sub(lambda said: name.rjust(len(said[0]), "_"), label[0])
+
+
+@cache
+def _unlabelling() -> tuple[str, re.Pattern[str]]:
+    """What only looks like a label, as an expression of Rust's and as one of Python's."""
+    found = expanded(lexicon("secrets")["unlabelled"])
+    return found, re.compile(found + "(?![a-z])")
 
 
 @cache

@@ -15,6 +15,7 @@ from memops.safety.secrets_around import (
     ends,
     line,
     named_so,
+    next_step,
     stops,
     weak,
 )
@@ -33,7 +34,7 @@ def word() -> pl.Expr:
     said = has("(?i)[a-z]{3,}(?:able|ible|ed|ing)$")
     whole = has(r"^[\p{L}'_-]{4,}$|^\S*[\p{L}]\S*(?:\s\S+){2,7}$")
     linked = pl.col("spaced") & has(rf"(?i)\b(?:{listed('linking')})\b")
-    return whole & ~said & ~linked & ends()
+    return whole & ~said & ~linked & ~next_step() & ends()
 
 
 def noun() -> pl.Expr:
@@ -75,7 +76,7 @@ def changed() -> pl.Expr:
 def near() -> pl.Expr:
     """Dressed up or generated, after a label in the same sentence; or composed, in the same line."""
     dense = SIZE.is_between(10, 64) & (_MIXING >= 0.4) & has("[a-z]") & has("[A-Z]")
-    made = pl.col("dressed") | dense | (pl.col("gibberish") & (SIZE >= 8))
+    made = (pl.col("dressed") & _DIGIT) | dense | (pl.col("gibberish") & (SIZE >= 8))
     told = line().str.tail(90).str.contains(expanded("(?i)@{password}@{right}"))
     asked = BEFORE.str.contains(expanded(r"(?i)@{password}[^\n]*[?？]\s*\n[^\n]*$"))
     told = after_label("password", 80) | (pl.col("composed") & told) | asked

@@ -12,9 +12,12 @@ from memops.safety.secrets_labels import expanded, triggers
 
 _TRIGGERS = ("any", "beside")
 _PART = "[A-Za-z0-9_-]*(?:[0-9][A-Za-z0-9_-]*[A-Za-z]|[a-z][A-Z]|[A-Z][0-9])[A-Za-z0-9_-]*"
-"""A further part of an issued key, of which no word is made."""
+_PARTS = f"(?:[.+/](?:[A-Za-z0-9_-]{{0,4}}[+/])*{_PART})*"
+"""Further parts of an issued key, of which no word is made."""
 ISSUED = ("code-host-token", "model-key", "cloud-key", "chat-token", "payment-key", "jwt")
 """Kinds that an issuer's own shape tells, whatever stands around the value."""
+MADE = (*ISSUED, "mail-key", "token", "bearer", "url-token", "webhook")
+"""Kinds of what a generator made."""
 PUBLIC = "public"
 """Kind of what looks random and opens nothing."""
 FITTED = "fitted"
@@ -85,37 +88,25 @@ def _compiled(added: tuple[tuple[str, str], ...], off: frozenset[str]) -> tuple[
 
 
 def _issued(entry: dict[str, Any]) -> list[dict[str, Any]]:
-    """The entries of one group of issuers: beginnings with what may follow them, and whole keys.
-
-    Behind a key may be written whose it is; only those of a few issuers are of several parts.
-    """
-    parted = {prefix: prefix in entry.get("parted", ()) for prefix in entry["prefixes"]}
-    begun = [
-        _begun(entry["kind"], [prefix for prefix, of in parted.items() if of is several], several)
-        for several in sorted(set(parted.values()))
-    ]
+    """The entries of one group of issuers: beginnings with what may follow them, and whole keys."""
+    begin = "|".join(map(_escaped, entry["prefixes"]))
+    begun = {
+        "kind": entry["kind"],
+        "any": [prefix.lower() for prefix in entry["prefixes"]],
+        "cue": r"(?:\b|_)",
+        "secret": rf"(?i:{begin})[A-Za-z0-9_-]+{_PARTS}={{0,2}}",
+        "check": "prefixed",
+    }
     if not entry.get("exact"):
-        return begun
-    whole = {
+        return [begun]
+    exact = {
         "kind": entry["kind"],
         "any": entry["any"],
         "when": entry.get("when", ""),
         "secret": "|".join(entry["exact"]),
         "check": "issued",
     }
-    return [*begun, whole]
-
-
-def _begun(kind: str, prefixes: list[str], several: bool) -> dict[str, Any]:
-    begin = "|".join(_escaped(prefix) for prefix in prefixes)
-    more = f"(?:[.+/](?:[A-Za-z0-9_-]{{0,4}}[+/])*{_PART})*" if several else ""
-    return {
-        "kind": kind,
-        "any": [prefix.lower() for prefix in prefixes],
-        "cue": r"(?:\b|_)",
-        "secret": rf"(?i:{begin})[A-Za-z0-9_-]+{more}={{0,2}}",
-        "check": "prefixed",
-    }
+    return [begun, exact]
 
 
 def _escaped(text: str) -> str:
