@@ -73,13 +73,13 @@ def _held(members: pl.DataFrame) -> pl.DataFrame:
         "_kept_path": "path", "_kept_role": "role", "_kept_values": "_held",
         "_kept_at": "created_at",
     }  # fmt: skip
-    if "told" in members.columns:
-        members = members.with_columns(_valued(members["text"]))
+    told = pl.col("told") if "told" in members.columns else pl.lit(False)
+    if "told" in members.columns and members.select(placed().any()).item():
+        members, told = members.with_columns(_valued(members["text"])), told & _folded()
     order = _in_order_of_keeping(members).with_columns(
         pl.col(of).first().over("group", "scope").alias(name)
         for name, of in first.items() if of in members.columns
     )  # fmt: skip
-    told = pl.col("told") & _folded() if "told" in members.columns else pl.lit(False)
     order = order.filter(told | ~_torn())
     free = (pl.col("id") == pl.col("keeper")) | ~pl.col("pinned") | pl.col("keeper_pinned")
     return order.filter(free).filter(pl.len().over("group", "scope") > 1)

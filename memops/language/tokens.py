@@ -48,6 +48,22 @@ class Words:
         listed[[self.classes[kind] for kind in kinds if kind in self.classes]] = True
         return listed[self.kind]
 
+    @cached_property
+    def ascii(self) -> Array:
+        """Which words are of ASCII alone."""
+        return np.array([surface.isascii() for _, _, surface in self.words], bool)
+
+    @cached_property
+    def _low(self) -> tuple[dict[str, int], Array]:
+        """The surfaces in lower case, and which each word has."""
+        low: Numbers[str] = Numbers()
+        return low, np.array([low[surface.lower()] for _, _, surface in self.words], np.int64)
+
+    def said(self, spelt: Iterable[str]) -> Array:
+        """Return which words are written in one of some ways, whatever their case."""
+        low, of = self._low
+        return _among(low, spelt)[of]
+
 
 class Tokens:
     """The tokens of texts, one row each in the texts' order: text, word, clause.
@@ -92,13 +108,17 @@ class Tokens:
         passed[asked] = [bool(test(*self.words.words[w])) for w in asked]
         return passed[self.word]
 
+    def said(self, spelt: Iterable[str]) -> Array:
+        """Return which tokens are written in one of some ways, whatever their case."""
+        return self.words.said(spelt)[self.word]
+
     def kinds(self, *kinds: str) -> Array:
         """Return which tokens are of some classes."""
         return self.words.of(kinds)[self.word]
 
     def means(self, concepts: Iterable[str]) -> Array:
         """Return which tokens have one of some concepts."""
-        return self._named(concepts)[self.concept]
+        return _among(self.items, concepts)[self.concept]
 
     @cached_property
     def solid(self) -> Array:
@@ -147,15 +167,16 @@ class Tokens:
         total = np.concatenate([[0], np.cumsum(mask)])
         return total[:-1] - total[self.begin][self.row]
 
-    def _named(self, names: Iterable[str]) -> Array:
-        """Which items are among some names."""
-        out = np.zeros(len(self.items), bool)
-        out[[self.items[name] for name in names if name in self.items]] = True
-        return out
-
     def of(self, keys: Keys, names: Iterable[str]) -> Array:
         """Return which keys are of items with some names."""
-        return self._named(names)[keys & _LOW]
+        return _among(self.items, names)[keys & _LOW]
+
+
+def _among(known: Mapping[str, int], names: Iterable[str]) -> Array:
+    """Which of the numbered things are among some names."""
+    out = np.zeros(len(known), bool)
+    out[[known[name] for name in names if name in known]] = True
+    return out
 
 
 def tokens_of(said: Sequence[Sequence[Token]], items: Numbers[str]) -> Tokens:

@@ -131,10 +131,8 @@ def places(t: Tokens, code: Array) -> dict[str, tuple[Array, Array]]:
     verb, refusal, joined, other = _passed(t, like)
     own, said = t.means(_SPEAKING), t.before(t.solid)
     same, role = t.before(t.means({"copula"})), t.kinds("person")
-    acted = t.before(
-        t.where(lambda concept, kind, said: said.lower() in function_words("acting"), "function")
-    )
-    acted = acted + t.before(t.where(lambda concept, kind, said: said.lower() in turning()))
+    acting = t.kinds("function") & t.said(function_words("acting"))
+    acted = t.before(acting) + t.before(t.said(turning()))
     pairs = []
     for step in range(1, _MOST):
         one, two = at[:-step], at[step:]
@@ -246,7 +244,7 @@ def aligned(t: Tokens) -> Array:
 
 def left(t: Tokens) -> Keys:
     """Return what texts say that something was: the word behind "from", "replaced" and their like."""
-    at = np.flatnonzero(t.where(lambda concept, kind, said: said.lower() in _leaving()))
+    at = np.flatnonzero(t.said(_leaving()))
     behind = np.append(np.where(t.solid, t.at, len(t.at)), len(t.at))
     after = np.minimum.accumulate(behind[::-1])[::-1][at + 1]
     at, after = at[after < len(t.at)], after[after < len(t.at)]

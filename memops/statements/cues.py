@@ -109,7 +109,7 @@ def _denying(t: Tokens) -> Array:
 def _quantifiers(t: Tokens) -> dict[str, Array]:
     said = t.kinds("quantifier")
     counts = {name: t.count(said & t.means({name})) for name in ("all", "none", "some", "only")}
-    every = t.where(lambda concept, kind, surface: surface.lower() in _EVERY, "function")
+    every = t.kinds("function") & t.said(_EVERY)
     counts["all"] = counts["all"] + t.count(every)
     return counts
 

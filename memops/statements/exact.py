@@ -30,7 +30,7 @@ def exact(
     t: Tokens,
 ) -> Keys:
     """Return what of each text another must say alike."""
-    either = {*t.row[t.where(lambda concept, kind, said: said.lower() in _either())].tolist()}
+    either = {*t.row[t.said(_either())].tolist()}
     told = [
         (
             row,
@@ -161,7 +161,7 @@ def persons(t: Tokens) -> Keys:
 def order_of_persons(t: Tokens) -> Keys:
     """Return in which order texts first speak of whom by words for persons, where of several."""
     known, said = _persons(), dict[int, dict[str, None]]()
-    at = t.where(lambda concept, kind, said: said.lower() in known)
+    at = t.said(known)
     for row, word in zip(t.row[at].tolist(), t.word[at].tolist(), strict=True):
         said.setdefault(row, {}).update(dict.fromkeys(known[t.words.words[word][2].lower()]))
     told = ((row, [" ".join(order)]) for row, order in said.items() if len(order) > 1)
@@ -190,14 +190,14 @@ _THINGS = ("thing", "word", "name", "person")
 
 
 def _spaced(t: Tokens) -> Array:
-    return t.where(lambda concept, kind, said: said.isascii())
+    return t.words.ascii[t.word]
 
 
 def _told(t: Tokens, told: Mapping[str, list[str]]) -> Keys:
     def items(concept: str, kind: str, said: str) -> list[str]:
         return told.get(_head(said), [])
 
-    return t.spread(t.where(items), items)
+    return t.spread(t.at >= 0, items)
 
 
 def _head(said: str) -> str:

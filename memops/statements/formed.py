@@ -27,13 +27,14 @@ def formed(t: Tokens) -> dict[str, Keys]:
         "due": t.keys(t.kinds("function") & _listed(t, "due")),
         "when": t.spread(t.kinds("function"), _when),
         "denied": _denied(t),
-        "timeless": t.keys(t.where(_timeless)),
+        "timeless": t.keys(_timeless(t)),
     }  # fmt: skip
 
 
-def _timeless(concept: str, kind: str, said: str) -> bool:
-    low, known = said.lower(), words(codes())
-    return low in known.unchanged or "perfect" in known.tenses.get(low, ())
+def _timeless(t: Tokens) -> Array:
+    known = words(codes())
+    perfect = (word for word, told in known.tenses.items() if "perfect" in told)
+    return t.said((*known.unchanged, *perfect))
 
 
 def _small_words(t: Tokens) -> dict[str, Keys]:
@@ -74,7 +75,7 @@ def _endings(t: Tokens) -> dict[str, Keys]:
     known = words(codes())
     form = t.where(lambda concept, kind, said: said.lower().endswith(known.doing))
     being = t.means({"copula"})
-    now = t.where(lambda concept, kind, said: "present" in known.tenses.get(said.lower(), ()))
+    now = t.said(word for word, told in known.tenses.items() if "present" in told)
     done = t.where(lambda concept, kind, said: known.participle(said.lower()))
     plain = done & _behind(t, (being & now) | _listed(t, "becoming"))
     plain |= _behind(t, being & now) & form & t.kinds("single")
@@ -118,7 +119,7 @@ def _denied(t: Tokens) -> Keys:
 
 def _listed(t: Tokens, name: str) -> Array:
     """Which tokens are words of a list in a language pack."""
-    return t.where(lambda concept, kind, said: said.lower() in function_words(name))
+    return t.said(function_words(name))
 
 
 def _behind(t: Tokens, mask: Array) -> Array:

@@ -41,7 +41,7 @@ def gists(t: Tokens, valued: Array) -> dict[str, Keys]:
     size = np.bincount(divided(gist)[0], minlength=t.n)
     short = size <= _LONGEST
     several = some & (short & (size > 1))[t.row]
-    opens = t.spread(some & (t.before(t.solid) == 0) & t.where(_acts), _acts)
+    opens = t.spread(some & (t.before(t.solid) == 0), _acts)
     return {
         "gist": of_texts(gist, short),
         "measured": union(t.spread(some & told, _measures), t.spread(some & scaled, _scaled)),
@@ -61,7 +61,7 @@ def _orders(t: Tokens, told: Array, value: Array) -> Iterator[tuple[int, list[st
     As they stand, and as owner and passive would stand otherwise: the rent of the flat is the flat's
     rent, the mare is fed as who feeds the mare.
     """
-    of = t.where(lambda concept, kind, said: said.lower() in function_words("genitive"))
+    of = t.said(function_words("genitive"))
     at = np.flatnonzero((told | value | t.means({"prep"}) | of) & t.texts(value)[t.row])
     being = t.means({"copula"}) | t.where(lambda concept, kind, said: _base(said) == "get")
     done = np.append(False, being[:-1])[: len(being)] & t.where(_participle)

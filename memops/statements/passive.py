@@ -15,7 +15,7 @@ def passives(t: Tokens) -> dict[str, Keys]:
     And the `first` thing of each.
     """
     known = words(codes())
-    by = t.where(lambda concept, kind, said: said.lower() in function_words("acting"), "function")
+    by = t.kinds("function") & t.said(function_words("acting"))
     done = t.where(lambda concept, kind, said: known.participle(said.lower()))
     first = t.where(lambda concept, kind, said: said in known.suffering, "function")
     being = t.means({"copula"})[:-1] & done[1:] & (t.row[1:] == t.row[:-1])
@@ -28,7 +28,7 @@ def passives(t: Tokens) -> dict[str, Keys]:
 
 def active(t: Tokens, kept: Array, texts: Array) -> list[tuple[int, list[int]]]:
     """Return of texts (a mask) in the passive the number, and the `kept` tokens in the order of who does what."""
-    by = t.where(lambda concept, kind, said: said.lower() in function_words("acting"), "function")
+    by = t.kinds("function") & t.said(function_words("acting"))
     told = (
         (int(t.row[at]), _active(t, kept, at)) for at in np.flatnonzero(by & texts[t.row]).tolist()
     )

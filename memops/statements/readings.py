@@ -38,8 +38,13 @@ class Readings:
 
     def shared(self, one: str, other: str, a: Ints, b: Ints, weighted: bool = False) -> Any:
         """Return for each pair how many items of a family of `a` are in one of `b`."""
-        both = self.rows[one][a].multiply(self.rows[other][b])
-        return both @ self.weights if weighted else _count(both)
+        rows, others = self.rows[one], self.rows[other]
+        held = np.flatnonzero((_count(rows) > 0)[a] & (_count(others) > 0)[b])
+        both = rows[a[held]].multiply(others[b[held]])
+        told = both @ self.weights if weighted else _count(both)
+        out = np.zeros(len(a), told.dtype)
+        out[held] = told
+        return out
 
     def apart(self, family: str, a: Ints, b: Ints) -> Any:
         """Return for each pair whether both hold items of a family, and no item is in both."""
