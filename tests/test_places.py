@@ -299,10 +299,11 @@ MENU = "- Barley soup on Mondays, thick and without leeks for Ida\n- Fish on Fri
 @pytest.mark.parametrize(
     ("heading", "held", "gone"),
     [
-        ("Menu of the house", MENU, 3),
-        ("The menu", f"{MENU}- Cake on Sundays\n", 3),
-        ("The menu", MENU.replace("Mondays", "Tuesdays"), 0),
-        ("The menu", "".join(reversed(MENU.splitlines(keepends=True))), 0),
+        ("Menu", MENU, 3),
+        ("**Menu**", f"{MENU}- Cake on Sundays\n", 3),
+        ("Menu (summer)", MENU, 0),
+        ("Menu", MENU.replace("Mondays", "Tuesdays"), 0),
+        ("Menu", "".join(reversed(MENU.splitlines(keepends=True))), 0),
         ("What Otto eats", MENU, 0),
     ],
 )

@@ -9,11 +9,13 @@ from pathlib import PurePath
 from memops.documents.units import NAMED, Frame
 
 REPEATED = ("copied", "again", "apart")
-"""How a file may hold something again: much on end, on end, or much of it farther off."""
+"""How a file may hold something again: much on end, on end, or farther off."""
 LINES, BYTES = 3, 120
 """What a repeat holds at least, its heading among it: less is said twice on purpose."""
 LONG_LINES, LONG_BYTES = 20, 1000
-"""What a stretch of sections holds at least that nobody writes twice on purpose."""
+"""What a stretch of sections holds at least that nobody writes twice on end on purpose."""
+APART_LINES, APART_BYTES = 6, 300
+"""The same where other things stand between, under the very same headings."""
 _RULE = re.compile(r"\s{0,3}([-*_])(?:\s*\1){2,}\s*$")
 _MARKS = re.compile(r"[\W_]+")
 
@@ -115,10 +117,10 @@ def _repeated(texts: Sequence[str], first: int, again: int, least: int) -> dict[
 def apart(
     texts: Sequence[str], frames: Sequence[Frame], found: Mapping[int, int]
 ) -> dict[int, int]:
-    """Return of each line of a long stretch that stands again anywhere below the one that it repeats.
+    """Return of each line of a stretch that stands again anywhere below the one that it repeats.
 
     A stretch is whole sections on end, each with the very heading of the one it repeats, under the
-    very headings, which stand on end as well; it is long. `found` are lines that go already.
+    very headings, which stand on end as well. `found` are lines that go already.
     """
     texts = ["" if n in found else text for n, text in enumerate(texts)]
     heads = [frame for frame in frames if frame.level < NAMED and texts[frame.start]]
@@ -137,7 +139,7 @@ def apart(
         ]  # fmt: skip
         lines = {n: held for nth in whole for n, held in zip(said[nth], said[of[nth]], strict=True)}
         size = sum(len(texts[n].encode("utf-8", "replace")) for n in lines)
-        if len(lines) >= LONG_LINES and size >= LONG_BYTES:
+        if len(lines) >= APART_LINES and size >= APART_BYTES:
             out |= lines
     return out
 

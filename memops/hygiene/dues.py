@@ -92,9 +92,12 @@ _QUARTERS = {33: 3, 34: 6, 35: 9, 36: 12, 40: 6, 41: 12}
 
 def _days(text: str, said: date | None) -> Iterator[_Found]:
     """The days that a text names, whether each is a due day by itself, and where it stands."""
-    values = read(unicodedata.normalize("NFKC", text))
+    text = unicodedata.normalize("NFKC", text)
+    values = read(text)
     weekly = {value.start for value in values if value.kind == "frequency"}
     for value in values:
+        if "+" in value.form and _of_a_thing(text, value):
+            continue
         form = value.form.lstrip("~<>=")
         sure = form.startswith("day+") or "<" in value.form
         try:
@@ -103,6 +106,22 @@ def _days(text: str, said: date | None) -> Iterator[_Found]:
             continue
         if day is not None:
             yield day, sure, (value.start, value.end)
+
+
+def _of_a_thing(text: str, value: Value) -> bool:
+    """Whether a day that is told by today says what a thing is of ("today's news"), not when to do one.
+
+    So may "today" that stands between two words.
+    """
+    before, after = text[: value.start].rstrip()[-1:], text[value.end :].lstrip()[:1]
+    between = value.form == "day+0" and before.isalnum() and after.isalnum()
+    end = value.end - 2  # the mark may be read with the day
+    return between or any(text.find(of, end, value.end + len(of)) >= 0 for of in _possessive())
+
+
+@cache
+def _possessive() -> list[str]:
+    return [*lexicon("tasks")["due"]["possessive"]]
 
 
 def _day(value: Value, within: bool, said: date | None) -> date | None:

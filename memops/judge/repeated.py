@@ -1,7 +1,5 @@
 """Repeated: what a document holds again as a whole, so that one copy can go and no place misses it."""
 
-import re
-
 import polars as pl
 
 from memops.documents.repeats import REPEATED
@@ -13,7 +11,6 @@ _CODES = ("merge.copied", "merge.again", "merge.apart")
 _MESSAGE = r"(?m)^\[message_id: \S+\]$"  # the channel's own name of a message
 _VALUES = ("attribute", "table")  # forms of what a day measured
 _LINES, _BYTES = 3, 100  # of a section that somebody else's would hardly hold by chance
-_WORD = re.compile(r"[^\W\d_]{3,}|[\u3400-\u9fff]{2}")
 
 
 def held_again(live: pl.DataFrame, free: pl.Expr) -> pl.DataFrame:
@@ -70,13 +67,11 @@ def _curated(of: pl.DataFrame) -> pl.DataFrame:
         text.str.len_bytes().sum().over(over) >= _BYTES,
         (text.str.count_matches("\n") + 1).sum().over(over) >= _LINES,
     )
-    akin = [_akin(a, b) for a, b in held.select("subject", "_over").iter_rows()]
-    held = held.filter(pl.Series(akin, dtype=pl.Boolean))
+    held = held.filter(_heading("subject") == _heading("_over"))
     first = held.unique("id", keep="first", maintain_order=True)
     return first.select("id", "keeper", code=pl.lit("merge.curated"))
 
 
-def _akin(one: str | None, other: str | None) -> bool:
-    """Whether the headings nearest to two sections have a word in common."""
-    words = [set(_WORD.findall((s or "").rpartition(SUBJECT)[2].casefold())) for s in (one, other)]
-    return bool(words[0] & words[1])
+def _heading(subject: str) -> pl.Expr:
+    """The words of the heading nearest to a section."""
+    return wording(pl.col(subject).fill_null("").str.split(SUBJECT).list.last())
