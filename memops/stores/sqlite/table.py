@@ -286,6 +286,9 @@ class Table:
         return lines
 
     def _read(self, field: Field, values: Sequence[Any], rowids: Sequence[int]) -> list[Any]:
+        with suppress(TypeError, pl.exceptions.PolarsError):  # not all of them text
+            if field.read is str and field.none is None:
+                return pl.Series(values, dtype=pl.Binary).cast(pl.String).to_list()
         known: dict[Any, Any] = {}
         apart = {int, float} <= {*map(type, values)}  # 1 and 1.0 are one key, and two texts
         try:
