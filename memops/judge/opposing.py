@@ -32,9 +32,9 @@ def opposes() -> pl.Expr:
     slot = _NO_VALUE | of_one_slot()
     placed = neither("circumstances") & (c("numbered_differ") == 0)
     alike = placed & neither("owner")
-    return (
+    return pl.when(_comparable()).then(
         pl.when(agree & lasting() & ~twins() & (_valued() | _filled())).then(pl.lit("value"))
-        .when(alike & lasting() & slot & _equated()).then(pl.lit("value"))
+        .when((alike | _within_name()) & lasting() & slot & _equated()).then(pl.lit("value"))
         .when(agree & _opposite()).then(pl.lit("opposite"))
         .when(neither("owner") & _excluded()).then(pl.lit("excluded"))
         .when(alike & _denied()).then(pl.lit("denied"))
@@ -42,6 +42,19 @@ def opposes() -> pl.Expr:
         .when(_kinds() & slot & ((agree & _changed()) | (alike & _realigned()))).then(pl.lit("changed"))
         .when(alike & _ended()).then(pl.lit("denied"))
     )  # fmt: skip
+
+
+def _comparable() -> pl.Expr:
+    """Both tell of one dimension, one thing and one time, or one says that something changed.
+
+    A rate a minute says nothing of one a day, an identifier names another thing (unless everybody
+    has one of what it is), and what is so at one time of day need not be so at another: there the
+    time itself must be all that differs.
+    """
+    said = (c("copular_a") == 0) & (c("verbless") == 0)
+    thing = (c("idents_differ") == 0) | (c("sole_same") >= 1) | said
+    moment = (c("times_differ") == 0) | (_valued() & (c("opposites") == 0))
+    return turned() | ((c("figures_differ") == 0) & thing & moment)
 
 
 def _valued() -> pl.Expr:
@@ -93,6 +106,13 @@ def _equated() -> pl.Expr:
         & (c("copular_b") > 0)
         & _EVEN
     )
+
+
+def _within_name() -> pl.Expr:
+    """What would tell of a place or a time is part of the name that an attribute has: West End."""
+    tied = (c("relators_differ") == 0) & (c("governed_differs") <= 0) & (c("opposites") == 0)
+    one = (c("subject_same") >= 2) & (c("complement_same") == 0) & (c("numbered_differ") == 0)
+    return one & tied & neither("owner")
 
 
 def _of_one_head() -> pl.Expr:

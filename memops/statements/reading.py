@@ -55,11 +55,12 @@ ALIGNED = (
 )  # fmt: skip
 """Families of words side by side and of their order, whose codes are of no single item."""
 FAMILIES = (
-    "content", "values", "near", "rounded", "kinds", "numbered", "current", "sides", "others", "states", "wide",
-    "stated", "head", "left", "statements", "around", "denials", "worded", "scopes", "small", "loosely", "verbal",
-    "timeless", "ended", "endings", "amounts", "due", "when", "denied", "who", "before", "behind", "acted", "passive",
-    "first", "exact", "tense", "halves", "past", "modifiers", "last", "persons", "roles", "gist", "order", "measured",
-    "ties", "verbs", "series", *ALIGNED, "refused", *FRAME,
+    "content", "values", "near", "rounded", "kinds", "figures", "numbered", "current", "sides", "others",
+    "states", "wide", "stated", "head", "left", "statements", "around", "denials", "worded", "scopes",
+    "small", "loosely", "verbal", "timeless", "ended", "endings", "amounts", "due", "when", "denied", "who",
+    "before", "behind", "acted", "passive", "first", "exact", "tense", "halves", "past", "modifiers",
+    "last", "persons", "roles", "gist", "order", "measured", "ties", "verbs", "series", *ALIGNED, "refused",
+    *FRAME,
 )  # fmt: skip
 """The families that `memops.judge.judgement` looks at."""
 _WIDE = re.compile("[\u2e80-\u9fff]")
@@ -185,6 +186,10 @@ def _sets(
         (row, [f"{v.kind}={form}" for v in found if v.kind not in _VAGUE for form in v.near])
         for row, found in enumerate(values)
     )
+    figures = (
+        (row, [v.kind for v in found if re.search(r"\d", v.form)])
+        for row, found in enumerate(values)
+    )
     exact = union(said.keys(said.kinds("value")), keys_of(forms, t.items))
     framed = frame(t, opposed(t))
     concepts = said.keys(said.solid)
@@ -198,6 +203,7 @@ def _sets(
         "near": union(exact, keys_of(near, t.items)),
         "rounded": keys_of(rounded, t.items),
         "kinds": mapped(exact, t.items, lambda item: item.split("=")[0]),
+        "figures": keys_of(figures, t.items),
         "current": union(framed["open"], exact),
     }  # fmt: skip
 

@@ -214,7 +214,7 @@ def _value(found: Found, high: Found | None, span: Found, line: Line) -> Value:
     written = (
         found.amount.value
         if found.amount is not None and found.amount.high is None and high is None
-        else None
+        else found.often
     )
     return Value(
         line.starts[begin],

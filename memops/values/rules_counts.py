@@ -203,7 +203,8 @@ def _often_told(span: Span) -> list[Found] | None:
     if not counted or ("range" in before[0] and "currency" in before[2]):  # $20-30 an hour
         return [scalar("number rate", num, f"/{per(unit)}")]
     family = "mo" if unit.kind == "months" else "s"
-    return [Found("frequency", f"every {number(unit.factor / num.value)} {family}")]
+    told = f"every {number(unit.factor / num.value)} {family}"
+    return [Found("frequency", told, often=num.value)]
 
 
 def _ranged(span: Span, at: int) -> bool:
