@@ -26,10 +26,8 @@ _SHOWN = ("quotation", "code", "table", "instruction")
 """Forms that tell of what somebody else said or wrote."""
 _QUOTED = r'["“「『][^"”」』]{20,}["”」』]'
 _ORDER = {"words": 24, "characters": 200}  # of a line that is no longer than orders are
-_ORDERING = (("order first",), ("drop",), ("override",), ("identity",))
-_ROWED = (*_ORDERING, ("addressed", "must"))
-"""Concepts that an order speaks of, in a document and in a row: all of one of these. What models must
-do a document may tell."""
+_ORDERING = (("order first",), ("drop",), ("override",), ("identity",), ("addressed", "must"))
+"""Concepts that an order speaks of: all of one of these."""
 _PROMPTING = "|".join([PROMPTS, *_BANNERS["personas"], _BANNERS["prompts"]])
 _AMID = "hostile.prompt_amid"
 _OVERRULING = ("hostile.drops_instructions", "hostile.voids_instructions")
@@ -119,15 +117,11 @@ def _spoken(some: pl.DataFrame, policy: Hostile) -> pl.DataFrame:
     short = pl.col("text").str.len_chars() <= _ORDER["characters"]
     told = _hostile(bare, policy, False).with_columns(brief=short & (words <= _ORDER["words"]))
     masks, bits = spoken(told["text"]), {one.name: 1 << n for n, one in enumerate(concepts())}
-
-    def ordering(ways: tuple[tuple[str, ...], ...]) -> pl.Expr:
-        every = [sum(bits[name] for name in names) for names in ways]
-        return pl.any_horizontal(*(pl.lit((masks & bit) == bit) for bit in every))
-
+    every = [sum(bits[name] for name in names) for names in _ORDERING]
+    ordering = pl.any_horizontal(*(pl.lit((masks & bit) == bit) for bit in every))
     taken_in = pl.col("rowed") | (pl.col("role") == "daily") | pl.col("role").is_null()
     overruling = pl.col("role").is_in(KEPT) & pl.col("code").is_in(_OVERRULING)
-    told_to = ordering(_ORDERING) | (pl.col("rowed") & ordering(_ROWED))
-    orders = pl.col("brief") & told_to & (taken_in | overruling)
+    orders = pl.col("brief") & ordering & (taken_in | overruling)
     own = (pl.col("code") == "hostile.own_prompt") & ~pl.col("role").is_in(MOMENTS)
     shaped = pl.col("code").is_in(SHAPED) & ~own.fill_null(False)  # a rule may quote a prompt
     found = told.filter(orders | shaped).unique("id", keep="first", maintain_order=True)
