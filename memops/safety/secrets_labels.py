@@ -12,6 +12,7 @@ from functools import cache
 import polars as pl
 
 from memops.language.lexicon import lexicon
+from memops.language.text import wordlist
 
 _PART = re.compile(r"@\{([\w-]+)\}")
 _JOINING = frozenset({"is", "from", "to", "and", "of", "by"})
@@ -69,7 +70,9 @@ def unlabelled(texts: pl.Series) -> pl.Series:
     something is to be done introduce the names of what they are for.
     """
     found, label = _unlabelling()
-    rows = texts.str.contains(found).fill_null(False).arg_true()
+    held = wordlist(lexicon("secrets")["unlabelled_any"])
+    rows = texts.str.contains_any(held, ascii_case_insensitive=True).fill_null(False).arg_true()
+    rows = rows.filter(texts.gather(rows).str.contains(found))
     if rows.is_empty():
         return texts
     return texts.scatter(rows, [label.sub(_renamed, texts[row]) for row in rows])
