@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memops.judge.candidates.termsets import term_sets
+from memops.judge.candidates.termsets import tagged, untagged
 from memops.language.codes import code_of, codes
 from memops.language.text import tokens
 from memops.ordered import place_in
@@ -58,6 +58,10 @@ def test_a_code_is_found_where_a_search_finds_it_however_codes_are_spread(listed
     held = np.array(sorted(listed), np.uint64)
     for wanted in (np.array(asked, np.uint64), held):
         assert place_in(held, wanted).tolist() == np.searchsorted(held, wanted).tolist()
+
+
+def term_sets(found, scopes):
+    return tagged(untagged(found, len(scopes)), scopes)
 
 
 def test_terms_are_concepts_across_languages_and_grammar_is_none():

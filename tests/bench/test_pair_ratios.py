@@ -64,10 +64,10 @@ def loop(pairs, members, held, n, weights):
 def test_scoring_is_many_times_faster_than_a_loop_over_pairs_and_agrees():
     from memops.judge.candidates.neighbours import weighed
     from memops.judge.candidates.similarity import _signals
-    from memops.judge.candidates.termsets import term_sets
+    from memops.judge.candidates.termsets import tagged, untagged
 
     n, said = 20_000, pl.Series("text", texts(20_000))
-    rows, items = term_sets(codes(said, unigrams=True), pl.repeat("", n, eager=True))
+    rows, items = tagged(untagged(codes(said, unigrams=True), n), pl.repeat("", n, eager=True))
     terms = weighed(rows, items, n, n)
     rng = np.random.default_rng(0)
     a = rng.integers(0, n, 400_000)

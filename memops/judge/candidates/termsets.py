@@ -36,17 +36,11 @@ class Known(NamedTuple):
     relates: Array
 
 
-def term_sets(found: Codes, scopes: pl.Series) -> tuple[Array, Array]:
-    """Return (rows, items) of the term sets, as `sets`; terms of scopes are apart.
-
-    `found` holds the codes of the texts, Han characters by themselves too. Items are in the order
-    of scopes first, so what is made of a scope is the same whichever scopes are beside it.
-    """
-    return tagged(untagged(found, len(scopes)), scopes)
-
-
 def untagged(found: Codes, n: int) -> tuple[Array, Array]:
-    """Return (rows, items) of the term sets of n texts, whatever their scopes."""
+    """Return (rows, items) of the term sets of n texts, as `sets`, whatever their scopes.
+
+    `found` holds the codes of the texts, Han characters by themselves too.
+    """
     parts = [_terms(part) for part in found.slices()]
     none = np.empty(0, found.rows.dtype), np.empty(0, np.uint64)
     rows, items = (np.concatenate(side) for side in zip(none, *parts, strict=True))
@@ -54,7 +48,10 @@ def untagged(found: Codes, n: int) -> tuple[Array, Array]:
 
 
 def tagged(held: tuple[Array, Array], scopes: pl.Series) -> tuple[Array, Array]:
-    """Return term sets with the place of its scope before each term."""
+    """Return term sets with the place of its scope before each term, so that scopes are apart.
+
+    Items are in the order of scopes first: what is made of a scope is the same whichever are beside it.
+    """
     row, item = held
     where = scopes.rank("dense").to_numpy().astype(np.uint64) - np.uint64(1)
     return row, item | (where[row] << np.uint64(bits_of(len(scopes))))
