@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 
 from memops.context import Context
+from memops.judge.places import placed
 from memops.ordered import connected
 from memops.plan import edit, successors
 from memops.schema import LIVE, RETIRED
@@ -12,7 +13,8 @@ from memops.schema import LIVE, RETIRED
 def repair_links(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     """Let each record that stepped back stand behind the one that stands in the end.
 
-    A link to a record that stepped back too is moved to the end of the chain; of records that
+    In a row a link to a record that stepped back too is moved to the end of the chain, since its
+    agent reads no further; in documents, which nobody reads by links, it stays. Of records that
     supersede one another in a ring the newest stands again. A record whose successor a person
     purged stands again; one whose successor is gone otherwise, as where its agent forgot it, stays
     hidden, since nothing says what holds now.
@@ -20,7 +22,7 @@ def repair_links(records: pl.DataFrame, ctx: Context) -> pl.DataFrame:
     ends = successors(records)
     stands = records.filter(LIVE).select(end="id", _scope="scope")
     late = (
-        records.filter(ctx.at_rest())
+        records.filter(ctx.at_rest(), ~placed())
         .join(ends, on="id", how="inner")
         .filter(pl.col("end") != pl.col("superseded_by"))
         .join(stands, on="end", how="inner")
